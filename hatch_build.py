@@ -13,7 +13,14 @@ from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 TARGET = os.environ.get("POISE_TARGET", "")
 LINUX = "manylinux_2_17_{0}.manylinux2014_{0}.musllinux_1_1_{0}"  # the library calls nothing, not even libc
-TAGS = {"x86_64-linux": LINUX.format("x86_64"), "aarch64-linux": LINUX.format("aarch64")}
+TAGS = {
+    "x86_64-linux": LINUX.format("x86_64"),
+    "aarch64-linux": LINUX.format("aarch64"),
+    "x86_64-win": "win_amd64",
+    "aarch64-win": "win_arm64",
+    "x86_64-darwin": "macosx_11_0_x86_64",
+    "aarch64-darwin": "macosx_11_0_arm64",
+}
 """The platforms on which pip installs the wheel of each target."""
 
 

@@ -122,7 +122,8 @@ def crowd(rounds: int, characters: int = CHARACTERS) -> list[Crowd]:
         targets = aims(model, tasks, motion)
         for name, block in (("one call", FRAMES), ("a call a frame", 1)):
             calls = [slice(first, first + block) for first in range(0, FRAMES, block)]
-            inputs = [(np.ascontiguousarray(targets[:, c]), np.ascontiguousarray(motion[:, c])) for c in calls]
+            way = [targets[:, :, k, : 7 if isinstance(task, pz.PoseTask) else 3] for k, task in enumerate(tasks)]
+            inputs = [[np.ascontiguousarray(one[:, c]) for one in (*way, motion)] for c in calls]
             seconds, path = [], motion
             for _ in range(max(rounds, 1)):
                 began = perf_counter()
@@ -148,11 +149,11 @@ def aims(model: pz.Model, tasks: list[pz.Task], motion: Array) -> Array:
     return out
 
 
-def led(tracker: pz.Tracker, q: Array, inputs: list[tuple[Array, Array]]) -> list[Array]:
-    """(characters, frames, nq) the ways of calls with these targets and postures, each from where the last one ends."""
+def led(tracker: pz.Tracker, q: Array, inputs: list[list[Array]]) -> list[Array]:
+    """(characters, frames, nq) the ways of calls with these targets, each from where the last one ends."""
     parts: list[Array] = []
-    for targets, posture in inputs:
-        parts.append(tracker.rollout(q, targets, posture=posture, threads=1))
+    for targets in inputs:
+        parts.append(tracker.rollout(q, targets, threads=1))
         q = parts[-1][:, -1]
     return parts
 

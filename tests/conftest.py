@@ -15,6 +15,18 @@ from typing import Any
 import pytest
 
 from poise.errors import MissingExtra
+from poise.kernels.machine.jit import compiler
+
+
+def _compiles() -> bool:
+    try:
+        return compiler() is not None
+    except MissingExtra:
+        return False
+
+
+collect_ignore_glob = [] if _compiles() else ["building/*", "kernels/*", "solving/test_reads.py"]
+"""What is about Numba's part in it."""
 
 
 @contextmanager

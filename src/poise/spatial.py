@@ -15,6 +15,7 @@ from typing_extensions import TypeAliasType
 
 from poise.checks import finite
 from poise.errors import ShapeError
+from poise.kernels.machine import layout
 from poise.quaternions import (
     TOLERANCE,
     angles_between,
@@ -40,8 +41,8 @@ ArrayLike = TypeAliasType("ArrayLike", npt.ArrayLike)
 """What NumPy makes an array of: an array, numbers in lists, one number."""
 Array = TypeAliasType("Array", npt.NDArray[np.float64])
 """An array of doubles."""
-LARGEST: Final = 2.0**50
-"""The largest length or angle [m or rad]: there a double is exact to 1/8, and beyond it holds no angle."""
+LARGEST: Final = layout.LARGEST
+"""The largest length or angle [m or rad]."""
 _WIDEST: Final = 2.001 * math.pi
 """No angle that a person states in radians is much more than a whole turn."""
 BOUND: Final = f"beyond 2^50 = {LARGEST:.3g} [m or rad] a double has no digits left"

@@ -1,10 +1,25 @@
 /* A library without Python: solve the problems of a file, as tests/building/carried.py writes it.
    carried LIBRARY SOLVE SEARCH PLACE < problems > answers */
-#include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#ifdef _WIN32
+#include <fcntl.h>
+#include <io.h>
+#include <malloc.h>
+#include <windows.h>
+#define aligned_alloc(to, count) _aligned_malloc(count, to)
+#define dlopen(name, how) (void *)LoadLibraryA(name)
+#define dlsym(library, name) (void *)GetProcAddress((HMODULE)library, name)
+#define dlerror() "the library cannot be loaded"
+#define free _aligned_free
+#define binary() (_setmode(0, _O_BINARY), _setmode(1, _O_BINARY))
+#else
+#include <dlfcn.h>
+#define binary() 0
+#endif
 
 enum { ROWS, WORDS, CALL, ROUTINES, GOAL, GOALS, START, NQ, ANSWER, PROBLEMS, PROBLEM, NARROW, WIDE, TABLE, WIDE_TABLE, HEAD };
 
@@ -19,6 +34,7 @@ static void *read_words(size_t count) {
 }
 
 int main(int count, char **given) {
+  binary();
   void *library = count == 5 ? dlopen(given[1], RTLD_NOW) : NULL;
   if (!library) return fprintf(stderr, "%s\n", count == 5 ? dlerror() : "carried LIBRARY SOLVE SEARCH PLACE"), 2;
   int64_t (*solve)(int64_t) = (int64_t (*)(int64_t))dlsym(library, given[2]);

@@ -2,9 +2,9 @@
 
     python tests/building/carried.py LIBRARY [LEVEL]
 
-The program is compiled by ziglang where it is installed and else by cc; on another machine's library it runs under
-qemu-user, with that machine's C library below /usr/MACHINE-linux-gnu (Debian: libc6-arm64-cross).  Exits with 1 where
-an answer is another, by more than 1e-11 rad.
+The program is compiled by ziglang where it is installed and else by cc; with another machine's library it runs under
+qemu-user, with that machine's C library below /usr/MACHINE-linux-gnu (Debian: libc6-arm64-cross), with that of Windows
+under wine.  Exits with 1 where an answer is another, by more than 1e-11 rad.
 """
 
 import subprocess
@@ -53,13 +53,15 @@ def answers_there(library: Path, level: str, target: Target, given: bytes, nq: i
     """(n, 1 + nq) what the program writes."""
     zig = [sys.executable, "-m", "ziglang", "cc", "-target", target.zig]
     compiler = zig if find_spec("ziglang") else ["cc"]
-    cpu = target.name.partition("-")[0]
+    cpu, _, system = target.name.partition("-")
     emulator = [] if target.name == machine() else [f"qemu-{cpu}-static", "-L", f"/usr/{cpu}-linux-gnu"]
+    if system == "win":
+        emulator = ["wine"]
     symbols = [f"poise_solver_lm_solver_{name}_{level}" for name in ("solve", "search_lanes")]
     with tempfile.TemporaryDirectory() as folder:
-        program = Path(folder) / "carried"
+        program = Path(folder) / "carried.exe"
         source = Path(__file__).with_suffix(".c")
-        subprocess.run([*compiler, "-O2", "-o", str(program), str(source), "-ldl"], check=True)
+        subprocess.run([*compiler, "-O2", "-o", str(program), str(source)], check=True)
         command = [*emulator, str(program), str(library.absolute()), *symbols, str(layout.SEARCH)]
         written = subprocess.run(command, input=given, capture_output=True, check=True).stdout
     return np.frombuffer(written).reshape(-1, 1 + nq)

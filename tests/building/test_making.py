@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 
@@ -23,8 +24,6 @@ from poise.kernels.path.blocks import solve_again, solve_blocks
 from poise.solving.warmup import jobs
 from poise.spatial import Array
 from poise.tasks.pose import position_rows
-
-numba = pytest.importorskip("numba")
 
 TARGET = TARGETS.get(machine())
 FUNCTIONS = [

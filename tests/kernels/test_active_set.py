@@ -3,6 +3,7 @@
 from typing import Any
 
 import daqp
+import numba
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -14,8 +15,6 @@ from poise.kernels.algebra.unconstrained import minimise_unconstrained
 from poise.kernels.algebra.working_set import Levels, Limits, room_for
 from poise.kernels.machine.lanes import WIDTH
 from poise.spatial import Array
-
-numba = pytest.importorskip("numba")
 
 Ints = np.ndarray
 compiled = numba.njit(_nrt=False, error_model="numpy")

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numba
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -9,8 +10,6 @@ from scipy.optimize import linprog
 
 from poise.kernels.methods.braking import NO_LIMIT, allowed, fastest, way_to_rest
 from poise.solving.inequalities import usable
-
-numba = pytest.importorskip("numba")
 
 Array = npt.NDArray[np.float64]
 compiled = numba.njit(_nrt=False, error_model="numpy")

@@ -1,15 +1,13 @@
 """Symmetric systems of any size, in either width, against NumPy's."""
 
+import numba
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from poise.kernels.algebra.cholesky import factor, solve_symmetric
 from poise.kernels.machine.lanes import WIDTH, store
 from poise.spatial import Array
-
-numba = pytest.importorskip("numba")
 
 compiled = numba.njit(_nrt=False, error_model="numpy")
 

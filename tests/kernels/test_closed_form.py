@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -22,8 +23,6 @@ from poise.robots import TEXTBOOK
 from poise.solving.closed_form import closed_form
 from poise.solving.problem import pack
 from poise.spatial import Array
-
-numba = pytest.importorskip("numba")
 
 compiled = numba.njit(_nrt=False)
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import numba
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -14,8 +15,6 @@ from poise.kernels.machine.lanes import load
 from poise.kernels.machine.layout import WIDTH
 from poise.kernels.machine.views import problem_at
 from poise.spatial import Array
-
-numba = pytest.importorskip("numba")
 
 compiled = numba.njit(_nrt=False, error_model="numpy")
 

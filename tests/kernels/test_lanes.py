@@ -1,5 +1,6 @@
 """The two widths of a kernel: eight lanes compute what eight single numbers do, and what NumPy does."""
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -22,8 +23,6 @@ from poise.kernels.machine.lanes import (
 from poise.kernels.machine.layout import WIDTH
 from poise.kernels.machine.views import section
 from poise.spatial import Array
-
-numba = pytest.importorskip("numba")
 
 compiled = numba.njit(_nrt=False, error_model="numpy")
 PLAIN = {name: plain(getattr(lanes, name)) for name in ("select", "any_of", "sqrt", "floor", "rint")}

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 
@@ -14,8 +15,6 @@ from poise.kernels.machine.jit import UNJITTED
 from poise.kernels.machine.layout import BALL, COORDINATE, EFFECTOR, PROBLEM, UNIT, WIDTH, WORK
 from poise.kernels.machine.record import Record
 from poise.kernels.machine.views import entry_at, narrow, problem_at, section, settings_of, table, wide
-
-numba = pytest.importorskip("numba")
 
 compiled = numba.njit(_nrt=False, error_model="numpy")
 MIXED = Record("Mixed", "count codes[2]", "gain limits[3]")
@@ -96,6 +95,14 @@ def test_rows_of_a_workspace_are_where_the_header_says() -> None:
     lanes = np.zeros((len(work), WIDTH))
     assert fill_wide(words, lanes) == 3
     assert np.argwhere(lanes).tolist() == [[2, 1], [3, 2], [8, 7]]
+
+
+def test_what_holds_packs_begins_where_one_does() -> None:
+    words = packing.pack({}, {"goal": 7, "posture_goal": 9, "start": 9, "q": 3, "e": 5, "rows": 16, "room": 12})
+    starts = {name: packing.rows_of(words, name).start for name in WORK}
+    assert [starts[name] % WIDTH for name in ("start", "rows", "room")] == [0, 0, 0]
+    assert starts["posture_goal"] == 7, "a goal and a posture are written as one"
+    assert packing.total_rows(words) == starts["room"] + 12
 
 
 def test_what_was_packed_is_unpacked() -> None:

@@ -1,5 +1,6 @@
 """Damped least squares through orthogonal rows, in either width, against NumPy's."""
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,8 +9,6 @@ from hypothesis import strategies as st
 from poise.kernels.algebra.qr import least_norm
 from poise.kernels.machine.lanes import WIDTH, load
 from poise.spatial import Array
-
-numba = pytest.importorskip("numba")
 
 compiled = numba.njit(_nrt=False, error_model="numpy")
 

@@ -5,6 +5,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -22,8 +23,6 @@ from poise.spatial import SE3, SO3, Array
 from poise.tasks.aim import AxisTask, LookAtTask
 from poise.tasks.base import Task
 from poise.tasks.pose import OrientationTask, PoseTask, PositionTask
-
-numba = pytest.importorskip("numba")
 
 RATIO = 6e-10
 """Relative error of the polynomial for half an angle over its sine."""

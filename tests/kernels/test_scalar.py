@@ -3,6 +3,7 @@
 import math
 from decimal import Decimal, localcontext
 
+import numba
 import numpy as np
 import pytest
 from scipy import stats
@@ -10,8 +11,6 @@ from scipy import stats
 from poise.kernels.algebra.scalar import exp, sincos, uniform
 from poise.kernels.machine.lanes import WIDTH, load, store
 from poise.spatial import Array
-
-numba = pytest.importorskip("numba")
 
 compiled = numba.njit(_nrt=False)
 PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459")

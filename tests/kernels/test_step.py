@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -27,8 +28,6 @@ from poise.spatial import SE3, SO3, Array
 from poise.tasks.aim import AxisTask, LookAtTask
 from poise.tasks.base import Task
 from poise.tasks.pose import OrientationTask, PoseTask, PositionTask
-
-numba = pytest.importorskip("numba")
 
 GAIN, FLOOR = 0.03, 1e-11
 """Damping for each unit of the cost, and beside it."""

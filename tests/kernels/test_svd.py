@@ -1,5 +1,6 @@
 """Singular values by one-sided Jacobi rotations, in either width, against NumPy's."""
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,8 +9,6 @@ from hypothesis import strategies as st
 from poise.kernels.algebra.svd import decompose, identity
 from poise.kernels.machine.layout import WIDTH
 from poise.spatial import Array
-
-numba = pytest.importorskip("numba")
 
 compiled = numba.njit(_nrt=False, error_model="numpy")
 

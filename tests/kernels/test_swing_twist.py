@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 
@@ -12,8 +13,6 @@ from poise.kernels.machine.layout import BALL
 from poise.kernels.machine.views import problem_at
 from poise.model.swing import BallLimits, SwingTwist
 from poise.quaternions import quaternion_exp, quaternion_product
-
-numba = pytest.importorskip("numba")
 
 compiled = numba.njit(_nrt=False, error_model="numpy")
 LIMITS = [

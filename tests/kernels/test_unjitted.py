@@ -90,10 +90,10 @@ def everything() -> dict[str, Any]:
     posture = pz.PostureTask(panda.home, weight={"panda_joint1": 3.0, "panda_joint6": 0.0})
     for name in ("dls", "priority"):
         ik = pz.Tracker(panda, [pz.PositionTask("panda_hand", panda.pose("panda_hand", q).xyz), limb, posture], name)
-        way, postures = np.repeat(ik.targets[None], 3, axis=0), panda.home + 0.1 * panda.sample(3, seed=9)
-        values[f"steps posture {name}"] = ik.rollout(q, way, posture=postures).tolist()
+        postures = panda.home + 0.1 * panda.sample(3, seed=9)
+        values[f"steps posture {name}"] = ik.rollout(q, [None, None, postures]).tolist()
         if name == "dls":
-            several = ik.rollout([q, panda.home], np.stack([way, way]), posture=postures)
+            several = ik.rollout([q, panda.home], [None, None, postures])
             values["lanes posture"] = several.tolist()
 
     solves = {

@@ -79,6 +79,18 @@ TARGETS: list[Case] = [
         ValueError,
         r"target\[1\] .*zero vector",
     ),
+    (
+        "zero direction behind a posture",
+        lambda: solver(pz.PostureTask(), pz.PositionTask(HAND), pz.AxisTask(HAND))([None, POINT, [0, 0, 0]]),
+        ValueError,
+        r"target\[2\] of AxisTask.*zero vector",
+    ),
+    (
+        "nan behind a posture in linearise",
+        lambda: solver(pz.PostureTask(), pz.PositionTask(HAND)).linearise(arm().home, [None, [0, NAN, 0]]),
+        ValueError,
+        r"target\[1\]\[1\] of PositionTask.* nan",
+    ),
     ("zero axis", lambda: pz.AxisTask(HAND, axis=(0, 0, 0)), ValueError, r"axis is zero"),
     ("nan in an axis", lambda: pz.LookAtTask(HAND, axis=(0, NAN, 0)), ValueError, r"axis\[1\].* nan"),
     ("short axis", lambda: pz.AxisTask(HAND, axis=(0, 1)), pz.ShapeError, r"axis .*\(3,\).*\(2,\)"),
@@ -143,6 +155,39 @@ TARGETS: list[Case] = [
     ),
     ("words for a target", lambda: solver(pz.PositionTask(HAND))("here"), BAD_NUMBER, r"target"),
 ]
+
+FAR: dict[str, tuple[pz.Task, Any]] = {
+    "pose": (pz.PoseTask(HAND), [1e200, 0, 0, 1, 0, 0, 0]),
+    "position": (pz.PositionTask(HAND), [1e200, 0, 0]),
+    "a little": (pz.PositionTask(HAND), [2e15, 0, 0]),
+    "centre of mass": (pz.CentreOfMassTask(), [1e200, 0, 0]),
+    "axis": (pz.AxisTask(HAND), [1e200, 0, 0]),
+    "sight": (pz.LookAtTask(HAND), [1e200, 0, 0]),
+    "distance": (pz.DistanceTask(HAND, 0.5), [1e200, 0, 0]),
+    "sum of joints": (pz.JointCouplingTask({"panda_joint1": 1.0}), 1e200),
+    "posture": (pz.PostureTask(), [1e200, 0, 0, 0, 0, 0, 0]),
+}
+"""Targets that are too far away to compute with."""
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", FAR)
+def test_a_target_too_far_to_compute_with_is_refused_alike_everywhere(name: str) -> None:
+    (task, target), model = FAR[name], arm().with_payload(1.0, link=HAND)
+    way = np.tile(target if name == "posture" else np.pad(np.ravel(target), (0, 7))[:7], (2, 1))
+    way = way if name == "posture" else way[:, None]
+    for ask in (
+        lambda: pz.Solver(model, task)(target),
+        lambda: pz.Tracker(model, task).step(model.home, target),
+        lambda: pz.Tracker(model, task).rollout(model.home, way),
+        lambda: pz.Tracker(model, task).rollout(np.tile(model.home, (2, 1)), np.stack([way, way])),
+    ):
+        with pytest.raises(ValueError, match=r"^targets?\[0[],].* is .*no digits left"):
+            ask()
+    found = pz.solve_batch(model, task, np.array([target, target]))
+    assert set(found.status) == {pz.Status.BAD_INPUT}
+    assert "no digits left" in found[1].explain()
+
 
 STARTS: list[Case] = [
     ("nan", lambda: ask(pz.PositionTask(HAND, POINT), q0=[0, 0, NAN, -1, 0, 1, 0]), ValueError, r"q0\[2\].* nan"),

@@ -256,6 +256,44 @@ def test_what_has_the_wrong_shape_is_refused(panda, targets, q0, words) -> None:
         pz.solve_batch(panda, POSE, targets, q0=q0)
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e200])
+def test_a_posture_that_is_none_spoils_its_own_row_alone(panda, value) -> None:
+    tasks = [pz.PostureTask(), pz.PositionTask("panda_hand")]
+    postures, points = panda.sample(4, seed=1), panda.pose("panda_hand", panda.sample(4, seed=2)).xyz
+    sound = pz.solve_batch(panda, tasks, [postures, points])
+    spoilt = postures.copy()
+    spoilt[2, 3] = value
+    found = pz.solve_batch(panda, tasks, [spoilt, points])
+    assert (found.q[[0, 1, 3]] == sound.q[[0, 1, 3]]).all()
+    assert found.status[2] is pz.Status.BAD_INPUT
+    assert f"target[0][3]{', ' if value == 1e200 else ''}" in found[2].explain()
+    assert np.isfinite(found.q[2]).all()
+    branches = pz.BranchSolver(panda, tasks, samples=1).batch([spoilt, points])
+    assert list(branches.valid) == [True, True, False, True]
+    assert "(row 2): target[0][3]" in branches.explain()
+
+
+def test_a_zero_quaternion_in_a_posture_spoils_its_own_row_alone() -> None:
+    builder = pz.ModelBuilder("brick")
+    builder.link("body")
+    brick = builder.build(base="floating")
+    postures = brick.sample(3, seed=0)
+    sound = pz.solve_batch(brick, pz.PostureTask(), postures)
+    postures[1, 3:] = 0.0
+    found = pz.solve_batch(brick, pz.PostureTask(), postures)
+    assert list(found.success) == [True, False, True]
+    assert (found.q[::2] == sound.q[::2]).all()
+    assert "target[3:7] is a zero quaternion" in found[1].explain()
+
+
+def test_the_row_says_which_of_several_targets_is_none(panda) -> None:
+    tasks = [pz.PostureTask(), pz.PoseTask("panda_hand"), pz.PositionTask("panda_link4")]
+    poses = np.tile([0.4, 0.1, 0.5, 0.0, 0.0, 0.0, 0.0], (2, 1))
+    found = pz.solve_batch(panda, tasks, [panda.home, poses, np.full((2, 3), 0.3)])
+    assert set(found.status) == {pz.Status.BAD_INPUT}
+    assert "target[1] of PoseTask('panda_hand') has a zero quaternion" in found[0].explain()
+
+
 def test_other_arguments_are_refused(panda, problems) -> None:
     two = [pz.PositionTask("panda_hand"), pz.AxisTask("panda_hand", axis=(0, 0, 1))]
     with pytest.raises(pz.ShapeError, match="list of 2"):

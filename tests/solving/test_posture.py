@@ -455,6 +455,22 @@ def test_the_distance_counts_the_whole_turns_that_a_posture_takes() -> None:
     assert found.distance == pytest.approx(np.linalg.norm(model.difference(q0, found.q)), abs=1e-9)
 
 
+def test_a_weight_that_is_none_is_not_taken_for_one_that_was_prepared() -> None:
+    arm = pz.load("panda")
+    named = [f"panda_joint{k}" for k in range(1, 8)]
+    for sound, wrong, error in (
+        (np.ones(7), np.ones((7, 1)), pz.ShapeError),
+        (1.0, {"": 1.0}, pz.JointNotFound),
+        ({}, (), pz.ShapeError),
+        (dict.fromkeys(named, 2.0), {**dict.fromkeys(named[1:], 2.0), named[0]: [[2.0]]}, pz.ShapeError),
+    ):
+        assert pz.solve(arm, pz.PostureTask(weight=sound)).success
+        with pytest.raises(error):
+            pz.solve(arm, pz.PostureTask(weight=wrong))
+        with pytest.raises(error):
+            pz.solve(arm, pz.PostureTask(weight=wrong))
+
+
 @pytest.mark.parametrize("place", [0, 1])
 def test_a_tracker_takes_the_posture_among_its_targets(place: int) -> None:
     arm = pz.load("panda")
@@ -465,12 +481,65 @@ def test_a_tracker_takes_the_posture_among_its_targets(place: int) -> None:
     for named in (posture, None):
         targets: list[object] = [xyz]
         targets.insert(place, named)
-        assert np.array_equal(tracker.step(arm.home, targets), other.step(arm.home, xyz, posture=named))
+        other.posture = other.posture if named is None else named
+        assert np.array_equal(tracker.step(arm.home, targets), other.step(arm.home, xyz))
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_tasks_and_errors_of_a_tracker_go_by_its_targets(place: int) -> None:
+    arm = pz.load("panda")
+    xyz, posture = [0.4, 0.1, 0.5], arm.sample(seed=3)
+    tasks: list[pz.Task] = [pz.PositionTask("panda_hand"), pz.AxisTask("panda_hand")]
+    targets: list[object] = [xyz, [0.0, 0.0, -1.0]]
+    tasks.insert(place, pz.PostureTask())
+    targets.insert(place, posture)
+    tracker = pz.Tracker(arm, tasks)
+    q = tracker.step(arm.home, targets)
+    assert [type(task) for task in tracker.tasks] == [type(task) for task in tasks]
+    errors = tracker.errors
+    assert errors[place].posture == pytest.approx(np.abs(q - posture).max(), abs=1e-12)
+    assert [error.task for error in errors] == [task.label for task in tasks]
+    assert f"PostureTask {errors[place].posture:.3g} rad or m from the posture" in tracker.explain()
+    with pytest.raises(ValueError, match=rf"target\[{place}\]\[2\] is nan"):
+        tracker.step(q, [[*posture[:2], np.nan, *posture[3:]] if k == place else None for k in range(3)])
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_rollout_takes_the_targets_that_a_step_takes(place: int) -> None:
+    arm, rng = pz.load("panda"), np.random.default_rng(0)
+    count, steps = 3, 6
+    tasks: list[pz.Task] = [pz.PoseTask("panda_hand"), pz.PositionTask("panda_link4")]
+    poses = arm.pose("panda_hand", arm.home + 0.1 * rng.normal(size=(count, steps, 7)))
+    points = arm.pose("panda_link4", arm.home).xyz + 0.05 * rng.normal(size=(count, steps, 3))
+    postures = arm.home + 0.1 * rng.normal(size=(count, steps, 7))
+    ways: list[object] = [poses, points]
+    tasks.insert(place, pz.PostureTask())
+    ways.insert(place, postures)
+    starts = np.tile(arm.home, (count, 1))
+    tracker = pz.Tracker(arm, tasks)
+    together = tracker.rollout(starts, ways)
+    for c in range(count):
+        one = [way[c] for way in ways]  # type: ignore[index]
+        alone = tracker.rollout(arm.home, one)
+        assert together[c] == pytest.approx(alone, abs=1e-9)
+        other, q = pz.Tracker(arm, tasks), arm.home
+        for k in range(steps):
+            q = other.step(q, [way[k] for way in one])
+            assert alone[k] == pytest.approx(q, abs=1e-12)
+    stays = [None if k == place else way[0] for k, way in enumerate(ways)]  # type: ignore[index]
+    left_out = [way for way in stays if way is not None]
+    assert (tracker.rollout(arm.home, stays) == tracker.rollout(arm.home, left_out)).all()
+    numbers = np.stack([poses[0].array, np.pad(points[0], ((0, 0), (0, 4)))], axis=1)
+    assert (tracker.rollout(arm.home, left_out) == tracker.rollout(arm.home, numbers)).all()
+    with pytest.raises(pz.ShapeError, match="a row a step for one task at least"):
+        tracker.rollout(arm.home, [None, None, None])
+    ways[place] = postures[0, 1]
+    assert tracker.rollout(starts, ways).shape == (count, steps, arm.nq)
 
 
 def test_a_tracker_of_a_posture_alone_takes_it_as_its_target() -> None:
     arm = pz.load("panda")
     posture = arm.sample(seed=3)
-    expected = pz.Tracker(arm, pz.PostureTask()).step(arm.home, posture=posture)
+    expected = pz.Tracker(arm, pz.PostureTask(posture)).step(arm.home)
     assert np.array_equal(pz.Tracker(arm, pz.PostureTask()).step(arm.home, posture), expected)
     assert not np.array_equal(expected, arm.home)

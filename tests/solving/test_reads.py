@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, ClassVar
 
+import numba
 import numpy as np
 import pytest
 from support.registered import for_a_while
@@ -14,8 +15,6 @@ import poise as pz
 from poise.kernels.machine.reads import Reads
 from poise.methods.own import JacobianMethod, load, method, store, transpose_times
 from poise.spatial import Array
-
-numba = pytest.importorskip("numba")
 
 ARM = pz.load("planar2")
 HEIGHT = 0.5

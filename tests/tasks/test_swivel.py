@@ -137,9 +137,11 @@ def test_eight_characters_at_once_are_characters_one_by_one() -> None:
     motions = np.stack([swaying(FIGURE, 12, seed=seed) for seed in range(count)])
     targets = np.tile(ik.targets, (count, 12, 1, 1))
     targets[:, :, 1, :3] = np.random.default_rng(0).normal(size=(count, 1, 3)) + np.array([0.0, 1.0, 1.0])
-    together = ik.rollout(motions[:, 0], targets, posture=motions)
+    way = [*np.moveaxis(targets[..., :3], 2, 0), motions]
+    together = ik.rollout(motions[:, 0], way)
     for k in range(count):
-        assert together[k] == pytest.approx(ik.rollout(motions[k, 0], targets[k], posture=motions[k]), abs=1e-9)
+        alone = ik.rollout(motions[k, 0], [one[k] for one in way])
+        assert together[k] == pytest.approx(alone, abs=1e-9)
 
 
 # Where there is no angle ---------------------------------------------------------------------------------------------
@@ -172,7 +174,7 @@ def test_from_the_far_side_it_comes_round() -> None:
     ik = pz.Tracker(FIGURE, [HAND, pz.SwivelTask(*ARM, [0.01, 0.5, -5.0]), pz.PostureTask(STANCE)])
     for _ in range(200):
         q = ik.step(q)
-    assert max(error.position for error in ik.errors) < 1e-5
+    assert max(error.position for error in ik.errors[:2]) < 1e-5
 
 
 def test_a_pole_on_the_line_asks_for_nothing() -> None:

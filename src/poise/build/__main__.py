@@ -20,7 +20,7 @@ def main() -> int:
     try:
         import numba
     except ModuleNotFoundError:
-        raise MissingExtra("building", "numba", "jit") from None
+        parser.error(str(MissingExtra("building", "numba", "jit")))
     # Numba optimises what is its own before anything of ours sees it: for no CPU more than for another.
     numba.config.CPU_NAME, numba.config.CPU_FEATURES = "generic", ""
     from poise.build.making import make_all

@@ -1,6 +1,7 @@
 """One shared library of many objects, that needs no other."""
 
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -13,7 +14,8 @@ from poise.kernels.library import CONTENTS, machine
 
 _RUNTIME = Path(__file__).with_name("runtime.c")
 _COMPILED = ("-O3", "-fPIC", "-ffreestanding", "-fno-builtin", "-fno-stack-protector")
-_LINKED = ("-shared", "-nostdlib", "-Wl,--no-undefined", "-Wl,--strip-all", "-Wl,-z,noexecstack")
+_LINKED = ("-shared", "-nostdlib", "-s")
+_ELF = ("-Wl,--no-undefined", "-Wl,-z,noexecstack")  # what the others do of their own accord
 
 
 def link(objects: Sequence[Path], contents: str, target: Target, out: Path) -> None:
@@ -27,11 +29,14 @@ def link(objects: Sequence[Path], contents: str, target: Target, out: Path) -> N
         linker = ["cc", "-fno-tree-loop-distribute-patterns"]  # or GCC makes a call of memset of memset
     else:
         raise RuntimeError(f"nothing here links for {target.name}: pip install ziglang")
+    elf = _ELF if target.name.endswith("linux") else ()
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         said = Path(folder) / "contents.c"
         said.write_text(f"const char {CONTENTS}[] = {json.dumps(contents)};\n")
-        command = [*linker, *_COMPILED, *_LINKED, "-o", str(out), str(_RUNTIME), str(said), *map(str, objects)]
+        made = Path(folder) / out.name  # beside which the linker of Windows leaves more
+        command = [*linker, *_COMPILED, *_LINKED, *elf, "-o", str(made), str(_RUNTIME), str(said), *map(str, objects)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(f"{' '.join(linker)} has not linked {out.name}: {done.stderr.strip()}")
+        if done.returncode:
+            raise RuntimeError(f"{' '.join(linker)} has not linked {out.name}: {done.stderr.strip()}")
+        shutil.move(made, out)

@@ -30,7 +30,9 @@ def emit(text: str, symbol: str, triple: str, level: Level) -> bytes:
 
 
 def undefined(made: bytes) -> set[str]:
-    """The names that an object file of ELF calls and does not have."""
+    """The names that an object file of ELF calls and does not have; of others the linker tells."""
+    if not made.startswith(b"\x7fELF"):
+        return set()
     sections = {s.name(): s.data() for s in llvm.ObjectFileRef.from_data(made).sections()}
     names: bytes = sections[b".strtab"]
     entries = struct.iter_unpack("<IBBHQQ", sections[b".symtab"])

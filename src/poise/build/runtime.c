@@ -61,3 +61,10 @@ int64_t poise_best_level(void) {
 int64_t poise_best_level(void) { return 0; }
 
 #endif
+
+#if defined(_WIN32)
+
+/* What Windows calls when it loads a library. */
+int DllMainCRTStartup(void *library, uint32_t reason, void *reserved) { return 1; }
+
+#endif

@@ -30,5 +30,9 @@ TARGETS: Final = {
     for target in (
         Target("x86_64-linux", "x86_64-unknown-linux-gnu", "x86_64-linux-gnu", _X86),
         Target("aarch64-linux", "aarch64-unknown-linux-gnu", "aarch64-linux-gnu", _ARM),
+        Target("x86_64-win", "x86_64-w64-windows-gnu", "x86_64-windows-gnu", _X86),
+        Target("aarch64-win", "aarch64-w64-windows-gnu", "aarch64-windows-gnu", _ARM),
+        Target("x86_64-darwin", "x86_64-apple-macosx11.0", "x86_64-macos.11.0", _X86),
+        Target("aarch64-darwin", "arm64-apple-macosx11.0", "aarch64-macos.11.0", _ARM),
     )
 }

@@ -33,5 +33,5 @@ def ranking(case: Case) -> Plan:
     rows = np.repeat(np.array(places, dtype=np.int64), [3 * len(task.blocks) for task in case.tasks])
     first = np.searchsorted(np.sort(rows), range(count + 1))
     numbers = np.concatenate([[count], first, np.argsort(rows, kind="stable")])
-    room = stated * (WIDTH * -(-n // WIDTH) + 2) + 3 * n + count + room_for(m, n, stated)
-    return Plan(numbers.astype(np.int64), rows=room)
+    limits = stated * (WIDTH * -(-n // WIDTH) + 2) + 3 * n + count
+    return Plan(numbers.astype(np.int64), rows=WIDTH * -(-limits // WIDTH) + room_for(m, n, stated))

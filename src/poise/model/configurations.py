@@ -11,6 +11,7 @@ import numpy.typing as npt
 from poise.cached import cached_property
 from poise.checks import finite
 from poise.errors import JointNotFound, ModelError, ShapeError, nearest_names
+from poise.kernels.machine.layout import SHORTEST
 from poise.model.joint import Joint, JointKind
 from poise.model.swing import BallLimits
 from poise.quaternions import conjugate, quaternion_exp, quaternion_log, quaternion_product, unit_quaternion
@@ -175,6 +176,15 @@ class ConfigurationSpace:
         for at in self._quaternions:
             out[..., at : at + 4] = unit_quaternion(f"{name}[{at}:{at + 4}]", out[..., at : at + 4])
         return out
+
+    def sound(self, q: Array) -> npt.NDArray[np.bool_]:
+        """(...) whether `q` (..., nq) are configurations: all numbers finite and not too large, no quaternion zero."""
+        turns = (np.clip(q[..., at : at + 4], -1.0, 1.0) for at in self._quaternions)
+        lengths = (np.linalg.norm(turn, axis=-1) for turn in turns)
+        found: npt.NDArray[np.bool_] = np.all(
+            [(np.abs(q) <= self.farthest).all(axis=-1), *(length >= SHORTEST for length in lengths)], axis=0
+        )
+        return found
 
     def integrate(self, q: ArrayLike, v: ArrayLike) -> Array:
         """(..., nq) where the velocity `v` (..., nv) leads from `q` (..., nq) in unit time."""

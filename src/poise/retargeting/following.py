@@ -153,18 +153,19 @@ class Follower:
         for standing, coming, span in _spans(source.contacts, () if again else done.detours):
             ways = [] if again else [way for way in done.detours if way.start <= span.start < way.stop]
             tracker = self._tracker(standing, again, frozenset(part for way in ways for part in way.limb.parts))
+            led = [task for task in tracker.tasks if task.blocks]
             pulls = None if postures is None else postures[span]
             if last is None:
-                goals = _goals(self.robot, tracker.tasks, targets, span)
+                goals = _goals(self.robot, led, targets, span)
                 tracker.reset()
                 q = postures[0] if postures is not None else first(self.robot, self._settling(standing), goals[0])
             else:
                 here = self.robot.poses(q)
                 for part in () if again else coming:
                     _hold(self.robot, source, targets, part, span.start, here[part])
-                goals = _goals(self.robot, tracker.tasks, targets, slice(span.start - 1, span.stop))
+                goals = _goals(self.robot, led, targets, slice(span.start - 1, span.stop))
                 goals, before = goals[1:], goals[0]
-                _ease_in(self.robot, tracker.tasks, goals, before, here, source.times[span], but=coming)
+                _ease_in(self.robot, led, goals, before, here, source.times[span], but=coming)
                 tracker.take_over(last)
             last, live = tracker, tracker.targets
             if ways:
@@ -174,7 +175,9 @@ class Follower:
             for i, goal in enumerate(goals, span.start):
                 began = perf_counter()
                 live[:] = goal
-                q = tracker.step(q, out=path[i], posture=None if pulls is None else pulls[i - span.start])
+                if pulls is not None:
+                    tracker.posture = pulls[i - span.start]
+                q = tracker.step(q, out=path[i])
                 for _ in range(self._updates - 1 if self._alone else 0):
                     q = tracker.step(q, out=path[i])
                 done.seconds[i] += perf_counter() - began

@@ -40,21 +40,21 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def one_a_task(tasks: Sequence[Task], target: Any) -> list[tuple[str, Any]]:
+def one_a_task(tasks: Sequence[Task], target: Any, name: str = "target") -> list[tuple[str, Any]]:
     """The target of each task with its name in messages; raises ShapeError for another number of them.
 
     One task takes its target bare, or in a list.
     """
     if len(tasks) == 1:
-        return [("target", alone(target))]
+        return [(name, alone(target, name))]
     if not isinstance(target, (Sequence, np.ndarray)) or len(target) != len(tasks):
         count = repr(target)
         if isinstance(target, (Sequence, np.ndarray)):
             count = f"{len(target)}"
         elif isinstance(target, SE3) and target.array.ndim == 1:
             count = "one pose"
-        raise ShapeError(f"target must be {len(tasks)} targets, one a task in their order, got {count}")
-    return [(f"target[{i}]", value) for i, value in enumerate(target)]
+        raise ShapeError(f"{name} must be {len(tasks)} targets, one a task in their order, got {count}")
+    return [(f"{name}[{i}]", value) for i, value in enumerate(target)]
 
 
 def alone(target: Any, name: str = "target") -> Any:
@@ -94,15 +94,11 @@ def each_goal(tasks: Sequence[Task], goals: Array) -> list[Array]:
     return [next(own) if task.blocks else posture for task in tasks]
 
 
-def refuse_goal(tasks: Sequence[Task], goal: Array) -> NoReturn:
-    """Raises ValueError that says which number of `goal` (7 tasks, ...) is no target."""
-    name = "target"
-    for k, task in enumerate(tasks):
-        numbers = goal[7 * k : 7 * k + 7]
-        if len(tasks) > 1:
-            name = f"target[{k}]"
-        task.refuse(numbers, name)
-    raise ValueError(f"{name} is no target: a quaternion is zero or a number is too large")
+def refuse_goal(model: Model, tasks: Sequence[Task], goal: Array) -> NoReturn:
+    """Raises ValueError that says which number of `goal`, those of all tasks as they are `joined`, is no target."""
+    for k, (task, (numbers,)) in enumerate(zip(tasks, each_goal(tasks, goal[None]), strict=True)):
+        task.refuse(model, numbers, f"target[{k}]" if len(tasks) > 1 else "target")
+    raise ValueError("a quaternion of the target is zero")
 
 
 def one_start(model: Model, q0: ArrayLike, name: str = "q0") -> Array:
@@ -113,14 +109,14 @@ def one_start(model: Model, q0: ArrayLike, name: str = "q0") -> Array:
     return start
 
 
-def put_start(start: Array, model: Model, q0: ArrayLike, name: str = "q0") -> None:
-    """Write one configuration into `start` (nq,), whose numbers a kernel checks; raises ShapeError."""
+def start_of(model: Model, q0: ArrayLike, name: str = "q0") -> Array:
+    """(nq,) one configuration, whose numbers a kernel checks; raises ShapeError."""
     try:
         given = np.asarray(q0)
     except (TypeError, ValueError):
         given = np.zeros(0)
-    plain = given.shape == start.shape and given.dtype.kind in "fiu"
-    start[:] = given if plain else one_start(model, q0, name)
+    plain = given.shape == (model.nq,) and given.dtype.kind in "fiu"
+    return given if plain else one_start(model, q0, name)
 
 
 def room_for(name: str, out: Any, model: Model) -> None:
@@ -143,15 +139,15 @@ def refuse_numbers(
     if code == BAD_START:
         model.check_q(start, name)
         refuse_start(start, name)
-    refuse_goal(tasks, goal)
+    refuse_goal(model, tasks, goal)
 
 
-def refusal(code: int, tasks: Sequence[Task], goal: Array) -> str:
+def refusal(code: int, model: Model, tasks: Sequence[Task], goal: Array) -> str:
     """Why a kernel refused a row of a batch with this code."""
     if code == BAD_START:
         return "q0 holds a number that is not finite or too large, or a zero quaternion"
     try:
-        refuse_goal(tasks, goal)
+        refuse_goal(model, tasks, goal)
     except ValueError as error:
         return str(error)
 

@@ -45,13 +45,7 @@ _SLOW_MANY: Final = 200
 
 def _starts_or_home(model: Model, starts: Array, *, limits: bool) -> Array:
     """(n, nq) the starts (n, nq) within the limits, where they hold, and home in place of those that are none."""
-    try:
-        kept = model.normalize(starts)
-    except ValueError:
-        if len(starts) == 1:
-            return model.home[None]
-        half = len(starts) // 2
-        return np.concatenate([_starts_or_home(model, some, limits=limits) for some in (starts[:half], starts[half:])])
+    kept = model.normalize(np.where(model.sound(starts)[:, None], starts, model.home))
     return model.clip(kept) if limits else kept
 
 

@@ -18,7 +18,7 @@ _BACK_AT_ONCE: Final = 0.01
 
 def is_range(task: Task) -> bool:
     """Whether it is a required range with an inside."""
-    return task.required and task.asked > 0 and task.sides > 0
+    return task.required and task.sides > 0 and task.asked > 0
 
 
 def ranges(tasks: Sequence[Task]) -> tuple[Task, ...]:

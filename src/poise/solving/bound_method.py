@@ -155,8 +155,8 @@ def _led(tasks: Sequence[Task], method: Method, posture: PostureTask | None) -> 
 
     They are those of the first level, but for loops and ranges, which hold whatever is proposed.
     """
-    can = method.capabilities
-    held = [k for k, task in enumerate(tasks) if isinstance(task, LoopTask) or any(task is r for r in ranges(tasks))]
+    can, kept = method.capabilities, ranges(tasks)
+    held = [k for k, task in enumerate(tasks) if isinstance(task, LoopTask) or any(task is other for other in kept)]
     more = (
         (len(levels(tasks)) > 1 and not can.priorities)
         or (posture is not None and not method.follows_posture)

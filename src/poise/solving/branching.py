@@ -11,7 +11,7 @@ from poise.checks import WHOLE, whole
 from poise.kernels.closed_form.branches import BRANCH, CERTIFIED, DISTANCE, MISSED, ROWS_OF, SAID
 from poise.kernels.machine.layout import ANSWER, COST, RESTARTS, SOLVED, WIDTH
 from poise.model.model import Model, a_model
-from poise.solving.arguments import Tasks, alone, cores, one_start, put_start, refusal, refuse_numbers, several
+from poise.solving.arguments import Tasks, alone, cores, one_start, refusal, refuse_numbers, several, start_of
 from poise.solving.batch import problems_of
 from poise.solving.branches import BranchBatch, Solutions
 from poise.solving.closed_form import ClosedForm, closed_form
@@ -53,7 +53,6 @@ class Branching:
 
     __slots__ = (
         "_bound",
-        "_frame_tasks",
         "_home",
         "_looked",
         "_lower",
@@ -94,8 +93,7 @@ class Branching:
             self._looked = looked_at(model, problem, self._stated) if self._search is None else problem
         self.judged: tuple[Task, ...] = self.tasks if self._search is None else self._search.tasks
         """Whose errors are told."""
-        self._frame_tasks = [task for task in self.judged if task.blocks]
-        self._soft = not all(task.required for task in self._frame_tasks)
+        self._soft = not all(task.required for task in self.judged if task.blocks)
         self._turning = _turning(problem)
         infinite = np.full(model.nq, np.inf)
         self._lower: Array = model.lower if self.limits else -infinite
@@ -142,12 +140,12 @@ class Branching:
             try:
                 scratch.start_view[:] = self._home if q0 is None else q0
             except (TypeError, ValueError):  # no doubles, or not as many
-                put_start(scratch.start, model, self._home if q0 is None else q0)
+                scratch.start[:] = start_of(model, self._home if q0 is None else q0)
             raw = scratch.lent["found"][: bound.run(scratch.address)].copy()
             answers = scratch.lent["answers"]
             total, missed = int(answers[CERTIFIED]), bool(answers[MISSED])
             if total < 0:
-                refuse_numbers(total, model, self._frame_tasks, scratch.goal, scratch.start)
+                refuse_numbers(total, model, self.judged, scratch.goal, scratch.start)
             if self._values > 1:
                 raw = raw[raw[:, DISTANCE].argsort(kind="stable")]
             if self.turns or self._looked is not None:
@@ -163,13 +161,13 @@ class Branching:
         home = one_start(model, self._home if q0 is None else q0)
         raw, total, tried = self._searched(search, model, goal, home, seed)
         if total < 0:
-            refuse_numbers(total, model, self._frame_tasks, goal, home)
+            refuse_numbers(total, model, self.judged, goal, home)
         return Solutions(model, self, raw, total, starts=tried)
 
     def _goal(self, target: Any) -> Array:
         """(7,) numbers of a target, or of the task's own."""
         if target is not None:
-            return self._frame_tasks[0].goal(alone(target), "target")
+            return self.tasks[0].goal(alone(target), "target")
         if self._own is None:
             raise ValueError("the task has no target; give one to the task or to the call")
         return self._own
@@ -205,15 +203,15 @@ class Branching:
 
         pieces.share(work, max(1, min(threads, len(pieces))))
         raw = np.concatenate(parts) if room is None else _closed_up(room, answers[:, ROWS_OF], size)
-        return BranchBatch(raw, answers, model.nq, self._refused(goals, answers[:, CERTIFIED]))
+        return BranchBatch(raw, answers, model.nq, self._refused(model, goals, answers[:, CERTIFIED]))
 
-    def _refused(self, goals: Array, said: Array) -> str:
+    def _refused(self, model: Model, goals: Array, said: Array) -> str:
         """Which rows are no target or no start, and why the first is not; empty if all are."""
         bad = np.flatnonzero(said < 0.0)
         if not len(bad):
             return ""
         rows = ", ".join(map(str, bad[:_NAMED])) + (", ..." if len(bad) > _NAMED else "")
-        first = refusal(int(said[bad[0]]), self._frame_tasks, goals[bad[0]])
+        first = refusal(int(said[bad[0]]), model, self.judged, goals[bad[0]])
         return f"{len(bad):,} of {len(said):,} have no target or no start (row{'s' * (len(bad) > 1)} {rows}): {first}."
 
     def _part(self, scratch: Scratch, found: Array, goals: Array, starts: Array, answers: Array) -> int:

@@ -156,7 +156,7 @@ def joints_at_limits(outcome: Outcome) -> list[str]:
 def _descent(outcome: Outcome) -> Array:
     """(nv,) direction in which the error falls: J^T e."""
     asked = outcome.asked
-    e, jacobian = rows_at(outcome.model, asked.frame_tasks, asked.bound, outcome.q, outcome.goal)
+    e, jacobian = rows_at(outcome.model, asked.tasks, asked.bound, outcome.q, outcome.goal)
     judged = np.repeat([task.required for task in asked.frame_tasks], [3 * len(t.blocks) for t in asked.frame_tasks])
     return e[judged] @ jacobian[judged]
 

@@ -19,7 +19,6 @@ from poise.solving.scratch import Bound, Scratch
 from poise.spatial import Array
 from poise.tasks.base import Task
 from poise.tasks.error import TaskError
-from poise.tasks.posture import PostureTask
 
 BUSY: Final = (
     "another thread is in this Tracker, or was when this process was forked, and it has a past of its own: make one "
@@ -41,8 +40,8 @@ class LastStep:
     _leashed: Leashed | None
     _lock: Lock
     _memory: Array
+    _goals: list[Array]
     _posture: Array
-    _posture_task: PostureTask | None
     _q: Array
     _scratch: Scratch
     _targets: Array
@@ -63,7 +62,7 @@ class LastStep:
 
     @property
     def errors(self) -> tuple[TaskError, ...]:
-        """What the last step left of each task, then of each loop: between its q and `targets` as they are now.
+        """What the last step left of each of `tasks`, then of each loop: between its q and the targets as they are now.
 
         By forward kinematics, when it is asked for.  Raises ValueError before the first step and after a `reset`.
         """
@@ -108,9 +107,6 @@ class LastStep:
                 return "The last step was refused or interrupted."
             q = self._last_q()
             left = [task.words(error) for task, error in zip(self._followed, self._errors(q), strict=True)]
-            if self._posture_task is not None and not left:
-                away = self._posture_task.judged(self.model, self._posture[None], q[None])[0]
-                left = [self._posture_task.words(self._posture_task.error(away))]
             active = self._active(q)
             gave = given_way(int(self._memory[STAGE]), ranged=bool(ranges(self._followed)))
         held = f" Held by limits: {'; '.join(map(str, active))}." if active else ""
@@ -143,7 +139,7 @@ class LastStep:
         return bool(np.isnan(self._scratch.start[0]))
 
     def _errors(self, q: Array) -> tuple[TaskError, ...]:
-        pairs = zip(self._followed, self._targets, strict=True)
+        pairs = zip(self._followed, self._goals, strict=True)
         return tuple(task.error(task.judged(self.model, goal[None], q[None])[0]) for task, goal in pairs)
 
     def _active(self, q: Array) -> tuple[ActiveLimit, ...]:

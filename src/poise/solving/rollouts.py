@@ -7,10 +7,10 @@ from typing import Final, final
 import numpy as np
 
 from poise.kernels.machine.jit import prepare, watched
-from poise.kernels.machine.layout import BAD_GOAL, BAD_START, GOAL_NUMBERS, NOT_FINITE, WIDTH
+from poise.kernels.machine.layout import BAD_GOAL, BAD_START, NOT_FINITE, WIDTH
 from poise.kernels.methods import method_loop
 from poise.model.model import Model
-from poise.solving.arguments import refuse_goal, refuse_start
+from poise.solving.arguments import each_goal, refuse_goal, refuse_start
 from poise.solving.scratch import Bound
 from poise.spatial import Array
 from poise.tasks.base import Task
@@ -28,10 +28,10 @@ class Rollouts:
     def __init__(self, model: Model, followed: Sequence[Task], bound: Bound) -> None:
         self._model, self._followed, self._bound = model, tuple(followed), bound
 
-    def lead(self, starts: Array, goals: Array, pulls: Array | None, guide: Array, path: Array, threads: int) -> bool:
+    def lead(self, starts: Array, goals: Array, path: Array, threads: int) -> bool:
         """Fill `path` (characters, steps, nq) from `starts` (characters, nq); whether a step was no finite number.
 
-        `pulls` (characters, steps, nq) is what each step pulls to; None: all to `guide` (nq,).
+        `goals` (characters, steps, .) are those of all tasks, joined.
         """
         characters = len(path)
         if not path.size:
@@ -43,25 +43,19 @@ class Rollouts:
         groups = [slice(c, c + many) for c in range(0, characters, many)]
 
         def roll(some: slice) -> int:
-            pulled = None if pulls is None else pulls[some]
-            return self._lead_some(starts[some], goals[some], pulled, guide, path[some], alone=alone)
+            return self._lead_some(starts[some], goals[some], path[some], alone=alone)
 
         if min(threads, len(groups)) == 1:
             return NOT_FINITE in list(map(roll, groups))
         with ThreadPoolExecutor(min(threads, len(groups))) as pool:
             return NOT_FINITE in list(pool.map(roll, groups))
 
-    def _lead_some(
-        self, starts: Array, goals: Array, pulls: Array | None, guide: Array, path: Array, *, alone: bool
-    ) -> int:
+    def _lead_some(self, starts: Array, goals: Array, path: Array, *, alone: bool) -> int:
         """Lead one character, or several, eight side by side; a code."""
         with self._bound.scratch(self._model) as scratch:
             scratch.tell(steps=path.shape[1], characters=len(path))
-            scratch.tell_of(goals=goals, path=path, **({} if pulls is None else {"postures": pulls}))
-            rows = self._bound.problem.rows("guide")
-            scratch.narrow[rows] = guide
-            if pulls is None:
-                scratch.tell(postures=0)
+            led, postures = np.split(goals, [len(scratch.goal)], axis=-1)
+            scratch.tell_of(goals=np.ascontiguousarray(led), path=path, postures=np.ascontiguousarray(postures))
             if alone:
                 scratch.start[:] = starts[0]
                 if scratch.scene is not None:  # as if seen for the first time
@@ -70,8 +64,6 @@ class Rollouts:
                 code: int = watched(prepare(method_loop.rollout), self._bound.reads)(scratch.address)
             else:
                 scratch.widen(self._bound)
-                assert scratch.wide is not None
-                scratch.wide[rows] = guide[:, None]
                 path[:, 0] = starts
                 code = watched(prepare(method_loop.rollout_lanes), self._bound.reads)(scratch.address)
         self._check(code, starts, goals)
@@ -80,9 +72,9 @@ class Rollouts:
     def _check(self, code: int, starts: Array, goals: Array) -> None:
         """Raises ValueError for numbers that a kernel refused."""
         if code == BAD_GOAL:
-            for goal in goals.reshape(-1, GOAL_NUMBERS * len(self._followed)):
-                if not np.isfinite(goal).all():
-                    refuse_goal(self._followed, goal)
-            refuse_goal(self._followed, goals[0, 0].ravel())
+            rows = goals.reshape(-1, goals.shape[-1])
+            pairs = zip(self._followed, each_goal(self._followed, rows), strict=True)
+            sound = np.all([task.sound(self._model, some) for task, some in pairs], axis=0)
+            refuse_goal(self._model, self._followed, rows[np.argmin(sound)])
         if code == BAD_START:
             refuse_start(starts[0], "q")

@@ -14,7 +14,7 @@ from poise.tasks.base import Task
 
 
 def rows_at(model: Model, tasks: Sequence[Task], bound: Bound, q: Array, goal: Array) -> tuple[Array, Array]:
-    """Residual rows `e` (m,) and their Jacobian `J` (m, nv) at `q` (nq,) for the goal numbers (7 tasks,).
+    """Residual rows `e` (m,) and their Jacobian `J` (m, nv) at `q` (nq,) for the goal numbers of the tasks, `joined`.
 
     Raises ValueError for a number that is no goal or no configuration.
     """

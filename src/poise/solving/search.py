@@ -12,22 +12,21 @@ from poise.checks import one_of, positive, whole
 from poise.kernels.machine.jit import prepare, watched
 from poise.kernels.machine.layout import (
     ANSWER,
+    BAD_GOAL,
     BEGIN,
     BLOCKED,
     CODE,
-    DIRECTION,
     END,
     GO_ON,
     ITERATIONS,
     RUNNING,
     SOLVED,
-    TURN,
     UNSOLVED,
 )
 from poise.model.model import Model, a_model
 from poise.quaternions import pose_numbers
 from poise.solving import within
-from poise.solving.arguments import chosen, each_goal, joined, one_a_task, put_start, refuse_numbers
+from poise.solving.arguments import chosen, each_goal, joined, one_a_task, refuse_numbers, start_of
 from poise.solving.closure import Aside, Closure, loop_tasks
 from poise.solving.limits import Limits, Stated, looked_at
 from poise.solving.posture import Posture, one_posture, pulled
@@ -62,8 +61,6 @@ _CHUNK: Final = 4096
 """Iterations between two looks at signals, such as Ctrl-C: a few hundredths of a second."""
 _TIMED_CHUNK: Final = 32
 """Iterations between two looks at the clock, when there is a `max_time`."""
-_SHORTEST: Final = 1e-9
-"""A direction or a quaternion that is shorter is none."""
 Preference: TypeAlias = Literal["nearest", "first"]
 """Which solution a solve returns: the nearest to q0 of those found, or the first."""
 PREFERENCES: Final = get_args(Preference)
@@ -241,14 +238,14 @@ class Search:
             try:
                 scratch.start_view[:] = self._home if q0 is None else q0
             except (TypeError, ValueError):  # no doubles, or not as many
-                put_start(scratch.start, model, self._home if q0 is None else q0)
+                scratch.start[:] = start_of(model, self._home if q0 is None else q0)
             if seed is not None:
                 whole("seed", seed, 0)
                 scratch.call[SEED] = seed
             start = None if q0 is None else scratch.start_view.tobytes()
             code, timed_out = self._solved(model, scratch, began, inf)
             if code < 0:
-                refuse_numbers(code, model, self.frame_tasks, scratch.goal, scratch.start)
+                refuse_numbers(code, model, self.tasks, scratch.goal, scratch.start)
             out = scratch.out.copy()
             trace = self._traced(scratch) if self.trace else None
         finally:
@@ -280,6 +277,8 @@ class Search:
         """
         scratch.goal[:], scratch.start[:], scratch.call[SEED] = goal, start, seed
         try:
+            if self._posture is not None and not model.sound(scratch.posture_goal):
+                return BAD_GOAL, False
             return self._solved(model, scratch, perf_counter_ns(), end)
         finally:
             scratch.call[SEED] = self.seed
@@ -367,10 +366,9 @@ class Search:
         """(n, blocks + 1) what `out` says is left, at `q` (n, nq), for goals (n, .); NaN for a goal that is none."""
         left = []
         for task, goal in zip(self.tasks, each_goal(self.tasks, goals), strict=True):
-            sizes = task.judged(model, goal, q)
-            for kind, some in ((DIRECTION, goal[:, :3]), (TURN, goal[:, 3:])):
-                if task.goal_kind & kind:
-                    sizes[np.linalg.norm(some, axis=1) < _SHORTEST] = nan
+            sizes = np.full((len(q), len(task.tolerances)), nan)
+            sound = task.sound(model, goal)
+            sizes[sound] = task.judged(model, goal[sound], q[sound])
             left.append(sizes)
         found = joined(self.tasks, left)
         return found if self._posture is not None else np.hstack([found, np.full((len(q), 1), nan)])

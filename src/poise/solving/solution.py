@@ -184,7 +184,7 @@ class Solution(Answer):
             proof = "the pose has no other branches" if every else "that is no proof that there is none"
             return f"Not solved: {status.message}; {proof}. {self._apart()}"
         if self._code in (BAD_GOAL, BAD_START):
-            return f"Not solved: {refusal(self._code, self._asked.frame_tasks, self.goal)}."
+            return f"Not solved: {refusal(self._code, self.model, self._asked.tasks, self.goal)}."
         return explain.explain(self._outcome, status, self.errors)
 
     def _apart(self) -> str:

@@ -124,7 +124,7 @@ class Solver:
         """
         search = self._search
         goal = search.goal_numbers(target, self.model)
-        e, jacobian = rows_at(self.model, search.frame_tasks, search.bound, one_start(self.model, q), goal)
+        e, jacobian = rows_at(self.model, search.tasks, search.bound, one_start(self.model, q), goal)
         return search.scales * e, search.scales[:, None] * jacobian
 
 

@@ -8,8 +8,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from poise.checks import numbers, positive, whole
-from poise.errors import ShapeError
+from poise.checks import positive, whole
 from poise.kernels.machine.layout import ANSWER, GOAL_NUMBERS, NOT_FINITE, SOLVED
 from poise.kernels.methods.memory import COST, FAILED, FRESH, SCORE, STAGE
 from poise.kernels.requirements.stages import OPEN
@@ -21,10 +20,10 @@ from poise.solving.arguments import (
     Tasks,
     cores,
     one_start,
-    put_start,
     refuse_numbers,
     room_for,
     several,
+    start_of,
 )
 from poise.solving.borders import ranges
 from poise.solving.bound_method import bound_method
@@ -102,6 +101,7 @@ class Tracker(Targets):
         "_explorer",
         "_followed",
         "_goal",
+        "_goals",
         "_guide",
         "_lead",
         "_leash",
@@ -113,9 +113,9 @@ class Tracker(Targets):
         "_pose_alone",
         "_posture",
         "_posture_place",
-        "_posture_task",
         "_q",
         "_rollouts",
+        "_rows",
         "_scratch",
         "_start",
         "_step",
@@ -150,28 +150,28 @@ class Tracker(Targets):
             positive("dt", dt)
             if dt > LONGEST:
                 raise ValueError(f"dt is {dt:g}; it must be at most {LONGEST:g} s")
-        found = tuple(task.in_steps(model, None if dt is None else dt / updates) for task in several(tasks))
-        self.tasks = tuple(task for task in found if task.blocks)
-        self._posture_task = one_posture(found)
-        self._posture_place = next((k for k, task in enumerate(found) if not task.blocks), None)
+        self.tasks = tuple(task.in_steps(model, None if dt is None else dt / updates) for task in several(tasks))
+        posture = one_posture(self.tasks)
+        self._posture_place = None if posture is None else self.tasks.index(posture)
         stated = Limits.of(limits)
         self._apart = stated.apart
-        self._followed = (*relative(self.tasks)[0], *loop_tasks(model, found))
-        self._aside = Aside.of(model, found, limits=stated.positions)
-        loops = [task for task in self._followed if isinstance(task, LoopTask)]
+        self._followed = (*relative(self.tasks)[0], *loop_tasks(model, self.tasks))
+        leading = tuple(task for task in self._followed if task.blocks)
+        self._aside = Aside.of(model, self.tasks, limits=stated.positions)
+        loops = [task for task in leading if isinstance(task, LoopTask)]
         speeds = () if dt is None else (rate, *(limit for limit in stated.others if isinstance(limit, VelocityLimit)))
         self._closing = Closing(model, loops, limits=stated.positions, bounds=speeds, dt=dt) if loops else None
         if method is None:
-            tied = stated.timeless(model).beside or bool(loops) or bool(ranges(self._followed))
-            ranked = len(levels(self._followed)) > 1 or (tied and self._posture_task is not None)
+            tied = stated.timeless(model).beside or bool(loops) or bool(ranges(leading))
+            ranked = len(levels(leading)) > 1 or (tied and posture is not None)
             method = "priority" if ranked else "qp" if tied else "dls"
         self.model, self.method = model, method_of(method)
-        also = [] if self._posture_task is None else pulled(model, self._posture_task)
-        problem = pack(model, self._followed, limits=stated.positions, also=[*also, *stated.tied(model)])
+        also = [] if posture is None else pulled(model, posture)
+        problem = pack(model, leading, limits=stated.positions, also=[*also, *stated.tied(model)])
         self._bound = bound_method(
-            model, self._followed, problem, self.method, "step", limits=stated.positions,
+            model, leading, problem, self.method, "step", limits=stated.positions,
             also=[*stated.others, *(() if dt is None else (rate,))], apart=self._apart, keeps=True, stepping=True,
-            dt=dt, updates=updates, posture=self._posture_task, numbers={"settle": int(settle)},
+            dt=dt, updates=updates, posture=posture, numbers={"settle": int(settle)},
         )  # fmt: skip
         self._rollouts = Rollouts(model, self._followed, self._bound)
         self._count, self._dt = updates, dt
@@ -183,16 +183,14 @@ class Tracker(Targets):
         self._explorer, self._guide = None, None
         if explore:
             velocities = self._bound.problem.velocities
-            self._explorer = Explorer(model, self._followed, ranges(self._followed), velocities, stated)
+            self._explorer = Explorer(model, leading, ranges(leading), velocities, stated)
             self._guide = Tracker(
                 model, self._explorer.kept, "priority", dt=dt, updates=updates, limits=limits, speed=speed
             )
         self._bind()
         self._targets[:, 3] = 1.0
-        for k, task in enumerate(self._followed):
-            self._targets[k] = task.at(model, model.home) if task.target is None else task.goal(task.target)
-        if self._posture_task is not None:
-            self._posture[:] = self._posture_task.goal_on(model)
+        for task, goal in zip(self._followed, self._goals, strict=True):
+            goal[:] = task.at(model, model.home) if task.target is None else task.goal_on(model)
 
     def _bind(self) -> None:
         """Make the workspace that holds the tracker's past."""
@@ -204,16 +202,20 @@ class Tracker(Targets):
         self._copy = self._q.copy
         self._memory = scratch.narrow[self._bound.problem.rows("memory")]
         self._targets = scratch.goal.reshape(-1, GOAL_NUMBERS)
-        self._points = self._targets[: len(self.tasks), :3]
-        self._points_shape = self._points.shape if all(task.leads == (POSITION,) for task in self.tasks) else None
-        self._pose_alone = [task.leads for task in self._followed] == [(POSITION, ROTATION)]
         self._posture = scratch.narrow[self._bound.problem.rows("guide")]
+        rows = iter(self._targets)
+        self._goals = [next(rows) if task.blocks else self._posture for task in self._followed]
+        leads = [task.leads for task in self.tasks if task.blocks]
+        self._rows = self._targets[: len(leads)]
+        self._points = self._rows[:, :3]
+        self._points_shape = self._points.shape if all(lead == (POSITION,) for lead in leads) else None
+        self._pose_alone = leads == [(POSITION, ROTATION)] and len(self._targets) == 1
         self._step = partial(self._bound.run, scratch.address)
 
     def __getstate__(self) -> dict[str, Any]:
         names = (
-            "_apart", "_bound", "_count", "_dt", "_followed", "_lead", "_leash", "_posture_place", "_posture_task",
-            "_rollouts", "_warned", "method", "model", "tasks",
+            "_apart", "_bound", "_count", "_dt", "_followed", "_lead", "_leash", "_posture_place", "_rollouts",
+            "_warned", "method", "model", "tasks",
         )  # fmt: skip
         own = ("_aside", "_closing", "_explorer", "_guide", "_leashed")
         state = {name: getattr(self, name) for name in names} | {name: copy(getattr(self, name)) for name in own}
@@ -232,7 +234,6 @@ class Tracker(Targets):
         target: Any = None,
         *,
         measured: ArrayLike | None = None,
-        posture: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """(nq,) where one step from `q` (nq,) towards `target` leads; None: towards `targets`, as they are.
@@ -245,8 +246,7 @@ class Tracker(Targets):
         back as fast as speeds and accelerations let it; without a dt it is pulled in at once.  The last velocity is
         that of the last step, whatever `q` is: `reset` tells that the arm was put elsewhere.
         `target` is one target a task, as `solve` takes them, a `Twist`, or None for one that stays; or (tasks, 3)
-        points if all are positions.  `posture` (nq,) is a new one for the PostureTask; None: it stays.  A list of
-        targets may have it at the task's place too, or leave that out.
+        points if all are positions.  That of a PostureTask, (nq,), may be left out, and stays then.
         Raises ShapeError for a wrong shape, ValueError for an entry that is not finite or an `out` that cannot be
         written.
         """
@@ -258,7 +258,7 @@ class Tracker(Targets):
             try:
                 self._start[:] = q
             except (TypeError, ValueError):  # no doubles, or not as many
-                put_start(self._scratch.start, self.model, self._last_command(measured) if q is None else q, "q")
+                self._scratch.start[:] = start_of(self.model, self._last_command(measured) if q is None else q, "q")
             if target is not None:
                 if self._pose_alone and type(target) is SE3 and target.array.ndim == 1:
                     self._goal[:] = target.array
@@ -266,8 +266,6 @@ class Tracker(Targets):
                     self._goal[:] = pose
                 else:
                     self._aim(target, stepping=True)
-            if posture is not None:
-                self._pull(posture)
             if self._apart is not None:
                 self._scratch.look_around()
             if self._explorer is None or not self._go_round(self._explorer, measured):
@@ -329,14 +327,12 @@ class Tracker(Targets):
 
     def _complain(self, code: int) -> None:
         """Warn of the first step that was no finite number; raise ValueError for numbers that a kernel refused."""
-        if code == NOT_FINITE and self._posture_task is not None and not np.isfinite(self._posture).all():
-            self._scratch.narrow[self._bound.problem.rows("last_guide")] = self._scratch.start
-            raise ValueError("posture holds a zero quaternion or an entry that is not finite; give a configuration")
         if code == NOT_FINITE and not self._warned:
             self._warned = True
             warnings.warn(_NOT_FINITE, RuntimeWarning, stacklevel=3)
         if code < 0:
-            refuse_numbers(code, self.model, self._followed, self._scratch.goal, self._scratch.start, "q")
+            goal = np.concatenate([self._scratch.goal, self._posture])
+            refuse_numbers(code, self.model, self._followed, goal, self._scratch.start, "q")
 
     def _go_round(self, explorer: Explorer, measured: ArrayLike | None) -> bool:
         """Take a step on the way round, where there is one; else let the explorer see how the last step went."""
@@ -356,7 +352,8 @@ class Tracker(Targets):
         guide._targets[: len(explorer.places)] = self._targets[explorer.places]
         if measured is not None or self._leashed is not None:
             self._put_on_leash(guide, measured)
-        guide.step(scratch.start, posture=corner, measured=measured, out=self._q)
+        guide._posture[:] = corner
+        guide.step(scratch.start, measured=measured, out=self._q)
         if guide._leashed is not None:
             self._put_on_leash(self, measured).held = guide._leashed.held
         for past in ("travel", "travel_change", "least", "largest") if has_rates else ():
@@ -417,68 +414,52 @@ class Tracker(Targets):
     def rollout(
         self,
         q: ArrayLike,
-        targets: ArrayLike | SE3,
+        targets: Any,
         *,
-        posture: ArrayLike | None = None,
         threads: int | None = None,
     ) -> Array:
         """(steps, nq) the way from `q` (nq,) with one step towards each of `targets` in turn, in one compiled loop.
 
-        `targets` is (steps, tasks, 3) if all tasks are positions, else (steps, tasks, 7), place and wxyz.  With `q`
-        (characters, nq) and as many characters along a first axis of `targets`, eight characters at a time are led
-        at once in each of `threads` (None: as many as there are cores), and the result is (characters, steps, nq), the
-        same for any number of threads; one that is led alone goes the same way to rounding.  `posture` is what the
-        PostureTask pulls to: (nq,) for all steps, (steps, nq), or (characters, steps, nq); None: the tracker's.  The
+        `targets` is a list of one a task with a row a step, as `solve_batch` takes them, or None for one that stays;
+        that of a PostureTask is (steps, nq), or (nq,) for all steps, and may be left out.  Or it is an array without
+        postures: (steps, tasks, 3) if all are positions, else (steps, tasks, 7), place and wxyz.  With `q` (characters,
+        nq) and as many characters along a first axis, which postures that are for all do without, eight characters at a
+        time are led at once in each of `threads` (None: as many as there are cores), and the result is (characters,
+        steps, nq), the same for any number of threads; one that is led alone goes the same way to rounding.  The
         tracker's own past plays no part and is left fresh.
         Raises ShapeError for a wrong shape, ValueError for an entry that is not finite.
         """
         if threads is not None:
             whole("threads", threads, 1)
         start = self.model.check_q(q, "q")
-        goals = targets.array[..., None, :] if isinstance(targets, SE3) else numbers("targets", targets)
         single = start.ndim == 1
         start = np.atleast_2d(start)
         if self._closing is not None:
             self._closing.refuse_open(start)
-        if single:
-            goals = goals[None]
-        k, width = len(self.tasks), 3 if self._points_shape is not None and goals.shape[-1:] == (3,) else 7
-        if goals.ndim != 4 or goals.shape[0] != len(start) or goals.shape[2:] != (k, width):
-            many = "" if single else f"{len(start)}, "
-            raise ShapeError(
-                f"targets must have shape ({many}steps, {k}, {width}), got {goals.shape[1:] if single else goals.shape}"
-            )
-        characters, steps = goals.shape[:2]
-        full = np.tile(self._targets, (characters, steps, 1, 1))  # loops have theirs
-        full[..., :k, :] = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
-        full[..., :k, :width] = goals
-        path = np.empty((characters, steps, self.model.nq))
-        pulls = self._postures(posture, path.shape)
+        goals = self._each_step(targets, None if single else len(start))
+        path = np.empty((*goals.shape[:2], self.model.nq))
         if self._explorer is not None:
-            failed = self._roll_by_steps(start, full, pulls, path)
+            failed = self._roll_by_steps(start, goals, path)
         else:
             shared = cores() if threads is None else threads
             with self._entered():
-                failed = self._rollouts.lead(start, full, pulls, self._posture, path, shared)
+                failed = self._rollouts.lead(start, goals, path, shared)
         with self._entered():
             self.reset()
             self._memory[FAILED] = float(failed)
-        if failed and pulls is not None:
-            self.model.normalize(pulls, "posture")  # raises for zero quaternions
         return path[0] if single else path
 
-    def _roll_by_steps(self, starts: Array, goals: Array, pulls: Array | None, path: Array) -> bool:
+    def _roll_by_steps(self, starts: Array, goals: Array, path: Array) -> bool:
         """Fill `path` by steps, which may look for ways round; whether one was no finite number."""
-        targets, posture, failed = self._targets.copy(), self._posture.copy(), False
+        kept, failed = [goal.copy() for goal in self._goals], False
         try:
             for c, q in enumerate(starts):
                 self.reset()
                 for k, row in enumerate(path[c]):
-                    self._targets[:] = goals[c, k]
-                    if pulls is not None:
-                        self._posture[:] = pulls[c, k]
+                    self._scratch.goal[:], self._posture[:] = np.split(goals[c, k], [len(self._scratch.goal)])
                     q = self.step(q, out=row)
                     failed = failed or self.failed
         finally:
-            self._targets[:], self._posture[:] = targets, posture
+            for goal, before in zip(self._goals, kept, strict=True):
+                goal[:] = before
         return failed

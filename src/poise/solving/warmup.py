@@ -3,6 +3,7 @@
 import importlib
 import pkgutil
 from types import ModuleType
+from typing import Final
 
 import poise
 from poise.kernels.library import ROOMS
@@ -14,6 +15,9 @@ from poise.kernels.rows.own import own_range_rows, own_sides
 from poise.methods.registry import METHODS
 from poise.solving.scratch import LOOKED_UP
 from poise.tasks.base import Task
+
+_COMPILER: Final = f"{poise.__name__}.kernels.compiling"
+"""Where no kernels stand, and what needs Numba."""
 
 
 def compile_all(watch: Watch | None = None) -> None:
@@ -49,6 +53,7 @@ def modules() -> list[ModuleType]:
         importlib.import_module(module.name)
         for room in rooms
         for module in pkgutil.walk_packages(room.__path__, f"{room.__name__}.")
+        if not module.name.startswith(_COMPILER)
     ]
 
 

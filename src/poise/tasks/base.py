@@ -16,7 +16,7 @@ from poise.cached import cached_property
 from poise.checks import number, numbers, whole
 from poise.errors import ShapeError
 from poise.kernels.machine.jit import compiler, plain
-from poise.kernels.machine.layout import DIRECTION, GOAL_NUMBERS, PLACE
+from poise.kernels.machine.layout import GOAL_NUMBERS, PLACE
 from poise.kernels.machine.reads import Reads
 from poise.kernels.rows.own import own_range_rows, own_rows, own_sides
 from poise.quaternions import quaternion_matrix
@@ -24,6 +24,7 @@ from poise.spatial import Array
 from poise.tasks.effector import Block, Effector, Measure, Place, Units, place, task_frames
 from poise.tasks.error import TaskError
 from poise.tasks.fields import Weight, flat, goal_of, hashable, point, settled, tolerance, weights, without_truth
+from poise.tasks.goal import Flags, refuse_goal, sound_goals
 
 if TYPE_CHECKING:
     from poise.model.model import Model
@@ -63,8 +64,8 @@ def _again(kind: Any, values: Mapping[str, Any]) -> Any:
 
 def settle(value: Any) -> None:
     """Give a frozen dataclass copies that nobody can change of what a caller could."""
-    for field in fields(value):
-        object.__setattr__(value, field.name, settled(getattr(value, field.name)))
+    for name in _names_of(value.__class__):
+        object.__setattr__(value, name, settled(getattr(value, name)))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -323,8 +324,7 @@ class Task(Value):
         rows = numbers(name, targets)
         if rows.ndim == 0:
             raise ShapeError(f"{name} of {self.label} must have a row a problem, got {targets!r}")
-        one = self.goal(np.zeros(rows.shape[1:]), f"a row of {name}")
-        out = np.tile(one, (len(rows), 1))
+        out = np.tile(self.goal(np.zeros(rows.shape[1:]), f"a row of {name}"), (len(rows), 1))
         width = math.prod(rows.shape[1:])
         out[:, :width] = rows.reshape(len(rows), width)
         return out
@@ -352,12 +352,13 @@ class Task(Value):
         """(n, 7) goals that the configurations `q` (n, nq) fulfil; None if it cannot tell."""
         return None
 
-    def refuse(self, goal: Array, name: str = "target") -> None:
-        """Raises ValueError that says which of the goal's numbers (7,) is no target, if one is not."""
-        for i in np.flatnonzero(~np.isfinite(goal)):
-            raise ValueError(f"{name}[{i}] of {self.label} is {goal[i]}; every entry must be finite")
-        if self.goal_kind & DIRECTION and np.linalg.norm(goal[:3]) < 1e-9:
-            raise ValueError(f"{name} of {self.label} is a zero vector, which has no direction")
+    def sound(self, model: "Model", goals: Array) -> Flags:
+        """(n,) whether goals (n, 7) are targets, as the kernels have it: see `aim_at` there."""
+        return sound_goals(self.goal_kind, goals)
+
+    def refuse(self, model: "Model", goal: Array, name: str = "target") -> None:
+        """Raises ValueError that says why the goal's numbers (7,) are no target, if they are none."""
+        refuse_goal(self.goal_kind, goal, name, self.label)
 
     # Among the units of a model -----------------------------------------------------------------------------------
 
@@ -490,7 +491,7 @@ _SHARED: Final = frozenset(("weight", "tolerance", "priority", "required", "gain
 
 @cache
 def _names_of(kind: Any) -> tuple[str, ...]:
-    """The names of the fields of a kind of task."""
+    """The names of the fields of a kind of value."""
     return tuple(f.name for f in fields(kind))
 
 

@@ -1,7 +1,7 @@
 """Keep a frame at a distance from a point."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from poise.checks import number, numbers
 from poise.errors import ShapeError
 from poise.kernels.machine.jit import routine
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
+from poise.kernels.machine.layout import FAR
 from poise.kernels.rows.border import put_side
 from poise.kernels.rows.frame import seen_frame
 from poise.spatial import SE3, Array, ArrayLike
@@ -19,9 +20,6 @@ from poise.tasks.frame import OfFrame
 
 if TYPE_CHECKING:
     from poise.model.model import Model
-
-_FAR: Final = 1e100
-"""A distance that stands for an infinite one, for the numbers of a goal are finite [m]."""
 
 
 @routine
@@ -60,7 +58,7 @@ def distance_sides(p: Any, w: Any, b: Any) -> None:
     u0, u1, u2 = (x / distance, y / distance, z / distance) if far else (1.0, 0.0, 0.0)
     least, most = load(f.target, 0), load(f.target, 1)
     put_side(p, w, k, i, distance - most, f.linear, (u0, u1, u2))
-    put_side(p, w, k, i + 1, least - distance if least > 0.0 else -_FAR, f.linear, (-u0, -u1, -u2))
+    put_side(p, w, k, i + 1, least - distance if least > 0.0 else -FAR, f.linear, (-u0, -u1, -u2))
 
 
 @final
@@ -86,7 +84,7 @@ class DistanceTask(OfFrame):
     def _interval(self) -> tuple[float, float]:
         """The least and the largest distance [m], finite."""
         least, most = self.distance if isinstance(self.distance, tuple) else (self.distance, self.distance)
-        return least, min(most, _FAR)
+        return least, min(most, FAR)
 
     def __post_init__(self) -> None:
         self._set("distance", _checked(self.distance))
@@ -123,7 +121,7 @@ class DistanceTask(OfFrame):
     def target_of(self, pose: SE3) -> Array:
         """A target that the frame fulfils where it is seen at `pose`: a point behind it."""
         least, most = self._interval
-        return pose.act([0.0, 0.0, -(least if most >= _FAR else 0.5 * (least + most))])
+        return pose.act([0.0, 0.0, -(least if most >= FAR else 0.5 * (least + most))])
 
     def left(self, goal: Array, pose: SE3) -> list[Array]:
         """(N, 3) what the distances lack [m]."""

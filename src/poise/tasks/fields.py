@@ -20,6 +20,8 @@ _PLAIN: Final = frozenset((float, int, str, bool, type(None)))
 
 def settled(content: Any) -> Any:
     """A field's content that nobody else changes: a list as a tuple, an array as a copy that is read-only."""
+    if type(content) in _PLAIN:
+        return content
     match content:
         case np.ndarray():
             return frozen(content) if content.ndim else float(content)
@@ -39,7 +41,9 @@ def hashable(value: Any) -> Any:
         value = value.array if isinstance(value, SE3) else value.wxyz
     if isinstance(value, np.ndarray):
         return value.shape, value.tobytes()
-    return tuple(value.items()) if isinstance(value, Mapping) else value
+    if isinstance(value, Mapping):
+        return Mapping, *((name, hashable(x)) for name, x in value.items())
+    return tuple(map(hashable, value)) if isinstance(value, tuple) else value
 
 
 def flat(name: str, value: Any) -> Iterator[float]:

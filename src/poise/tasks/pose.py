@@ -6,7 +6,7 @@ along the target's own axes, so that a weight of 0 can drop, say, the turn about
 """
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, final
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from poise.cached import cached_property
 from poise.checks import numbers
 from poise.errors import ShapeError
 from poise.kernels.machine.jit import routine
-from poise.kernels.machine.layout import GOAL_NUMBERS, PLACE, TURN
+from poise.kernels.machine.layout import GOAL_NUMBERS, PLACE, SHORTEST, TURN
 from poise.kernels.rows.frame import seen_frame
 from poise.kernels.rows.residuals import place_rows, turn_rows
 from poise.quaternions import conjugate, quaternion_log, quaternion_product, rotate
@@ -24,8 +24,9 @@ from poise.tasks.effector import Block
 from poise.tasks.fields import Weight, goal_of
 from poise.tasks.frame import OfFrame
 
-_SHORTEST = 1e-12
-"""A quaternion that is shorter is no rotation."""
+if TYPE_CHECKING:
+    from poise.model.model import Model
+
 Axes = Literal["world", "target"]
 
 
@@ -120,14 +121,14 @@ class PoseTask(OfFrame):
         except ValueError:
             return np.array([_numbers_of(matrix) for matrix in rows])
 
-    def refuse(self, goal: Array, name: str = "target") -> None:
+    def refuse(self, model: "Model", goal: Array, name: str = "target") -> None:
         """Raises ValueError that says why the goal's numbers (7,) are no pose, if they are none."""
         if np.isnan(goal).all():
             raise ValueError(
                 f"{name} of {self.label} is no pose: a number is not finite, or a matrix holds no rotation to 1e-6; "
                 "SE3.from_matrix(..., orthonormalise=True) takes rounded ones"
             )
-        super().refuse(goal, name)
+        super().refuse(model, goal, name)
 
     def target_of(self, pose: SE3) -> SE3:
         """The target that the frame fulfils where it is seen at `pose`."""
@@ -253,7 +254,7 @@ def _single(target: SE3) -> None:
 def _normalised(rows: Array) -> Array:
     """Poses (n, 7) with unit quaternions, as an SE3 has them, and rows that are no poses as they are."""
     lengths = np.linalg.norm(rows[:, 3:], axis=-1, keepdims=True)
-    sound = np.isfinite(lengths) & (lengths >= _SHORTEST)
+    sound = np.isfinite(lengths) & (lengths > SHORTEST)
     return np.hstack([rows[:, :3], np.divide(rows[:, 3:], lengths, out=rows[:, 3:].copy(), where=sound)])
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import numpy as np
 import numpy.typing as npt
 
-from poise.checks import finite
+from poise.checks import finite, numbers
 from poise.errors import ShapeError
 from poise.model.units import ask_for_degrees_in
 from poise.spatial import Array, ArrayLike
@@ -17,6 +17,7 @@ from poise.tasks.base import Task, settle
 from poise.tasks.effector import Block
 from poise.tasks.error import TaskError
 from poise.tasks.fields import tolerance
+from poise.tasks.goal import Flags
 
 if TYPE_CHECKING:
     from poise.model.model import Model
@@ -59,19 +60,17 @@ class PostureTask(Task):
     def __post_init__(self) -> None:
         if self.target is not None:
             finite("target", self.target)
-        self._stated_weights()
+        if isinstance(self.weight, Mapping):
+            for name, weight in self.weight.items():
+                _refuse_negative(f"weight[{name!r}]", weight)
+        else:
+            _refuse_negative("weight", self.weight)
         self._set("tolerance", tolerance("tolerance", self.tolerance))
         self._set("required", math.isfinite(self.tolerance))
         settle(self)
 
     def _structure(self) -> tuple[Any, ...]:
-        stated = tuple((name, weight.tobytes()) for name, weight in self._stated_weights().items())
-        return type(self), stated, self.tolerance, self.target is None
-
-    def _stated_weights(self) -> dict[str, Array]:
-        """The weights by the names of joints, that of all without one."""
-        given = self.weight if isinstance(self.weight, Mapping) else {"": self.weight}
-        return {name: _weight(name, value) for name, value in given.items()}
+        return *super()._structure(), self.target is None
 
     @property
     def tolerances(self) -> tuple[float, ...]:
@@ -91,12 +90,28 @@ class PostureTask(Task):
         return posture
 
     def goals_on(self, model: "Model", targets: Any = None, name: str = "targets") -> Array:
-        """(n, nq) those of n problems, or (nq,) one for all."""
+        """(n, nq) those of n problems, a row that is no configuration as it is, or (nq,) one for all."""
         own = model.home if self.target is None else self.target
-        postures = model.normalize(own if targets is None else targets, name)
-        if postures.ndim > 2:
+        postures = numbers(name, own if targets is None else targets)
+        if postures.ndim < 2:
+            return model.normalize(postures, name)
+        if postures.shape[1:] != (model.nq,):
             raise ShapeError(f"{name} of the PostureTask must have shape (n, {model.nq}), got {postures.shape}")
-        return postures
+        out, sound = postures.copy(), model.sound(postures)
+        out[sound] = model.normalize(postures[sound])
+        return out
+
+    def at(self, model: "Model", q: Array) -> Array:
+        """(nq,) the configuration itself."""
+        return model.normalize(q)
+
+    def sound(self, model: "Model", goals: Array) -> Flags:
+        """(n,) whether goals (n, nq) are configurations."""
+        return model.sound(goals)
+
+    def refuse(self, model: "Model", goal: Array, name: str = "target") -> None:
+        """Raises ValueError that says which of the numbers (nq,) is none of a configuration, if one is not."""
+        model.normalize(goal, name)
 
     def judged(self, model: "Model", goal: Array, q: Array) -> Array:
         """(N, 1) the largest |q_i - target_i| [rad or m] over the joints whose weight is not 0."""
@@ -106,7 +121,8 @@ class PostureTask(Task):
         """(nv,) the weight of each velocity; raises ShapeError, and JointNotFound for a joint that there is not."""
         if isinstance(self.weight, Mapping):
             found = np.ones(model.nv)
-            for name, given in self._stated_weights().items():
+            for name, stated in self.weight.items():
+                given = np.asarray(stated, dtype=np.float64)
                 joint = model.joint(name)
                 if not joint.nv:
                     raise ValueError(
@@ -143,12 +159,12 @@ def missed_by(model: "Model", q: Array, goal: Array, counts: npt.NDArray[np.bool
     return left
 
 
-def _weight(name: str, value: ArrayLike) -> Array:
-    """The weight of a joint, or of all without a name; raises ValueError, naming it, for one that is below 0."""
-    what = f"weight[{name!r}]" if name else "weight"
-    found: Array = finite(what, value)
+def _refuse_negative(what: str, weight: ArrayLike) -> None:
+    """Raises ValueError or ShapeError, naming it, for a weight that is not finite, no number, or below 0."""
+    if type(weight) is float and 0.0 <= weight < math.inf:
+        return
+    found = finite(what, weight)
     if (found < 0.0).any():
         place = np.argwhere(found < 0.0)[0]
         which = f"{what}{list(map(int, place)) if found.ndim else ''}"
         raise ValueError(f"{which} of the PostureTask is negative; it must be 0, which leaves a joint alone, or more")
-    return found

@@ -141,7 +141,7 @@ class Session(Guided):
             if gizmo is None:
                 raise ValueError(f"{task.label} has no target that a hand can move")
             goal = gizmo.goal(task, given)
-            task.refuse(goal)
+            task.refuse(self.model, goal)
             if np.abs(goal).max() > _FARTHEST:
                 raise ValueError(f"a target at {np.abs(goal).max():g} m is too far: bring it within {_FARTHEST:g} m")
             self._goals = np.concatenate([self._goals[:k], goal[None], self._goals[k + 1 :]])

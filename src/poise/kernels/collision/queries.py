@@ -12,11 +12,8 @@ from poise.kernels.collision.near import (
 from poise.kernels.collision.nearest import nearest_pair, nearest_pairs
 from poise.kernels.machine.jit import entry_point
 from poise.kernels.machine.kinds import REALS, WHOLE
-from poise.kernels.machine.layout import NEAR, WIDTH
+from poise.kernels.machine.layout import LARGEST, NEAR, WIDTH
 from poise.kernels.machine.views import narrow, problem_at, section, wide
-
-LARGEST = 2.0**50
-"""The largest angle or length [rad or m] that a double has digits left for."""
 
 
 @entry_point(WHOLE, WHOLE, WHOLE)

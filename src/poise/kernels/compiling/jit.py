@@ -14,6 +14,7 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core.registry import cpu_target
 from numba.core.typing.templates import builtin_registry
 from numba.extending import intrinsic
 
@@ -70,6 +71,12 @@ def type_of_primitive(primitive: Primitive) -> Any:
     """The type of a primitive as a global of a kernel."""
     intrinsic = _INTRINSICS[plain(primitive).__name__]
     return next(kind for value, kind in builtin_registry.globals if value is intrinsic)
+
+
+def refresh() -> None:
+    """Let Numba, which is in the middle of a compilation, know the types that are defined here."""
+    cpu_target.typing_context.refresh()
+    cpu_target.target_context.refresh()
 
 
 def typed(signature: tuple[str, ...]) -> tuple[Any, ...]:

@@ -7,6 +7,7 @@ routine, may name it by its place in `poise.kernels`, as in `prepare("solver.lm_
 
 import functools
 import os
+import sys
 import threading
 from collections.abc import Callable
 from enum import Enum
@@ -56,7 +57,7 @@ class Kernel:
     @property
     def _numba_type_(self) -> Any:
         """What Numba asks of a global that it does not know."""
-        return import_module(_COMPILER).type_of(self)  # in the middle of a compilation
+        return _compiling().type_of(self)
 
 
 @final
@@ -75,7 +76,7 @@ class Primitive:
 
     @property
     def _numba_type_(self) -> Any:
-        return import_module(_COMPILER).type_of_primitive(self)
+        return _compiling().type_of_primitive(self)
 
 
 def primitive(function: _Function) -> _Function:
@@ -227,6 +228,15 @@ def compiler(feature: str = "") -> Any:
         if error.name not in ("numba", "llvmlite"):
             raise
         raise MissingExtra(f"{feature}, of which there is nothing compiled ahead here,", "numba", "jit") from None
+
+
+def _compiling() -> Any:
+    """The same in the middle of a compilation, which may be a user's and the first that has to do with kernels."""
+    late = _COMPILER not in sys.modules
+    module = import_module(_COMPILER)
+    if late:
+        module.refresh()
+    return module
 
 
 def name(function: Any) -> str:

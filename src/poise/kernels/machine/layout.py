@@ -426,6 +426,12 @@ GOAL_NUMBERS: Final = 7
 """Numbers of an effector's goal: place, then quaternion w x y z."""
 FEATURES: Final = 9
 """Features of an effector in an index of starts."""
+LARGEST: Final = 2.0**50
+"""The largest length or angle [m or rad]: there a double is exact to 1/8, and beyond it holds no angle."""
+FAR: Final = 1e100
+"""The largest of a goal's last four numbers, which stands for an infinite one where they are no quaternion."""
+SHORTEST: Final = 1e-12
+"""A direction or a quaternion that is no longer is none."""
 GOAL: Final = 30
 """Rows of an effector's target: rotation 9, place 3, two 3 x 3 weight matrices."""
 FRAME: Final = 12

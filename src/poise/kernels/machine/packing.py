@@ -6,7 +6,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from poise.kernels.machine.layout import PROBLEM, WHOLE, WORK
+from poise.kernels.machine.layout import PROBLEM, WHOLE, WIDTH, WORK
 from poise.kernels.machine.record import Record
 
 HEADER_WORDS: Final = 2 * (len(PROBLEM) + len(WORK))
@@ -32,7 +32,8 @@ def joined(record: Record, whole: Any, real: Any) -> Any:
 def pack(parts: Mapping[str, Any], rows: Mapping[str, int]) -> Any:
     """The words of a problem: `parts` are its sections, `rows` the numbers of rows of a workspace's; others are empty.
 
-    A part is an array of words, such as `joined` gives or `unpack` views, or whatever makes plain numbers.
+    A part is an array of words, such as `joined` gives or `unpack` views, or whatever makes plain numbers.  What has
+    room for a pack of numbers begins where one does, so that none is read across two lines of the cache.
     """
     import numpy as np
 
@@ -50,6 +51,8 @@ def pack(parts: Mapping[str, Any], rows: Mapping[str, int]) -> Any:
         at += words.size
     for name in WORK:
         count = rows.get(name, 0)
+        if count >= WIDTH and name != "posture_goal":  # which lies behind goal
+            row += -row % WIDTH
         header[2 * _ORDER[name] : 2 * _ORDER[name] + 2] = row, count
         row += count
     return np.concatenate(pieces)

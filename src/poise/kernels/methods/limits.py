@@ -282,7 +282,7 @@ def stated_limits(p, w, levels, longest):
         section(w.room, at + levels, n),
         section(w.room, at + levels + n, n),
     )
-    at = at + levels + 2 * n
+    at = pitch(w.rows, at + levels + 2 * n)
     left_to_limits(p, w, longest, low, high)
     put_rows(p, w, rows, ends)
     if w.memory[FRESH] < 0.5:

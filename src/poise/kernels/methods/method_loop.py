@@ -61,7 +61,7 @@ from poise.kernels.methods.settling import adapt_radius, let_go, widen
 from poise.kernels.requirements.loops import open_at
 from poise.kernels.requirements.sides import measure
 from poise.kernels.requirements.stages import AT_LEAST
-from poise.kernels.solver.ends import aim_at, clip_start, evaluate, finish
+from poise.kernels.solver.ends import aim_at, clip_start, evaluate, finish, is_posture
 from poise.kernels.solver.lane import begin, draw_offsets
 from poise.kernels.solver.looking import holds
 from poise.kernels.solver.nearness import near_turn
@@ -128,7 +128,7 @@ def step(address):
     given = entry_at(address, CALL)
     p = problem_at(given.problem)
     w = narrow(p, given.narrow, given.routines)
-    if not aim_at(p, w.goal, w.target):
+    if not (aim_at(p, w.goal, w.target) and is_posture(p, w.guide)):
         return BAD_GOAL
     if not take_start(p, w.start, w.before):
         return BAD_START
@@ -150,7 +150,7 @@ def step(address):
 def rollout(address):
     """`updates` updates towards each of the `steps` rows of `goals` in turn, from `start`; `path` is the way.
 
-    Where there are `postures` (steps x nq), each step has its own.
+    Where a posture is followed, each step has its own of `postures` (steps x nq).
     """
     given = entry_at(address, CALL)
     p = problem_at(given.problem)
@@ -162,11 +162,10 @@ def rollout(address):
         return BAD_START
     forget(w)
     for k in range(given.steps):
-        if not aim_at(p, section(goals, k * width, width), w.target):
+        for i in range(len(w.guide)):
+            w.guide[i] = postures[k * count + i]
+        if not (aim_at(p, section(goals, k * width, width), w.target) and is_posture(p, w.guide)):
             return BAD_GOAL
-        if given.postures:
-            for i in range(count):
-                w.guide[i] = postures[k * count + i]
         _update(p, w, given.updates, given.settle, address)
         for i in range(count):
             path[k * count + i] = w.q[i]
@@ -197,18 +196,18 @@ def rollout_lanes(address):
         forget(v)
         for k in range(steps):
             for lane in range(WIDTH):
-                c = first + min(lane, some - 1)
-                if not aim_at(p, section(goals, (c * steps + k) * width, width), w.target):
+                at = (first + min(lane, some - 1)) * steps + k
+                for i in range(len(w.guide)):
+                    w.guide[i] = postures[at * count + i]
+                    v.guide[i, lane] = w.guide[i]
+                if not (aim_at(p, section(goals, at * width, width), w.target) and is_posture(p, w.guide)):
                     return BAD_GOAL
                 for e in range(len(p.effectors)):
                     # A place alone needs three rows of its target, a frame without weights the first twelve.
-                    effector, at = p.effectors[e], GOAL * e
+                    effector, row = p.effectors[e], GOAL * e
                     place_alone = effector.position >= 0 and effector.rotation < 0 and not effector.weighing
-                    for i in range(at + 9 if place_alone else at, at + (GOAL if effector.weighing else 12)):
+                    for i in range(row + 9 if place_alone else row, row + (GOAL if effector.weighing else 12)):
                         v.target[i, lane] = w.target[i]
-                if given.postures:
-                    for i in range(count):
-                        v.guide[i, lane] = postures[(c * steps + k) * count + i]
             _update(p, v, given.updates, given.settle, address)
             for lane in range(some):
                 for i in range(count):

@@ -13,11 +13,14 @@ from poise.kernels.machine.layout import (
     COST,
     DIRECTION,
     DISTANCE,
+    FAR,
     GOAL,
     GOAL_NUMBERS,
     ITERATIONS,
+    LARGEST,
     PLACE,
     RESTARTS,
+    SHORTEST,
     SOLVED,
     START,
     STATIONARY,
@@ -34,13 +37,14 @@ def aim_at(p, goal, target):
     for k in range(len(p.effectors)):
         effector = p.effectors[k]
         g, at, tool = GOAL_NUMBERS * k, GOAL * k, effector.tool
+        for i in range(GOAL_NUMBERS):
+            if not abs(goal[g + i]) <= (LARGEST if i < 3 else FAR):
+                return False
         r0, r1, r2, r3, r4, r5, r6, r7, r8 = 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0
         w, x, y, z = goal[g + 3], goal[g + 4], goal[g + 5], goal[g + 6]
         square = w * w + x * x + y * y + z * z
-        if not square < 1e300:
-            return False
         if effector.goal & TURN:
-            if not square > 1e-24:
+            if not square > SHORTEST**2:
                 return False
             s = 2.0 / square
             r0, r1, r2 = 1.0 - s * (y * y + z * z), s * (x * y - w * z), s * (x * z + w * y)
@@ -55,11 +59,9 @@ def aim_at(p, goal, target):
             target[at], target[at + 1], target[at + 2], target[at + 3] = w, x, y, z
         if effector.goal & (PLACE | DIRECTION):
             x, y, z = goal[g], goal[g + 1], goal[g + 2]
-            if not abs(x) + abs(y) + abs(z) < 1e300:
-                return False
             if effector.goal & DIRECTION:
                 length = sqrt(x * x + y * y + z * z)
-                if not length > 1e-12:
+                if not length > SHORTEST:
                     return False
                 x, y, z = x / length, y / length, z / length
             target[at + 9], target[at + 10], target[at + 11] = x, y, z
@@ -98,11 +100,31 @@ def clip_start(p, q0, q):
 
 
 @kernel
+def is_posture(p, q):
+    """Whether q is a configuration that can be followed, (nq,) or none: no number too large, no quaternion zero."""
+    for i in range(len(q)):
+        if not abs(q[i]) <= p.farthest[i]:
+            return False
+    for c in range(len(p.balls) if len(q) > 0 else 0):
+        if not _square(q, p.balls[c].q) > SHORTEST**2:
+            return False
+    for c in range(len(p.idle_balls) if len(q) > 0 else 0):
+        if not _square(q, p.idle_balls[c].q) > SHORTEST**2:
+            return False
+    return True
+
+
+@kernel
+def _square(q, i):
+    """The square of the length of the quaternion at i."""
+    return q[i] * q[i] + q[i + 1] * q[i + 1] + q[i + 2] * q[i + 2] + q[i + 3] * q[i + 3]
+
+
+@kernel
 def _put_ball(q, ball):
     """Scale a quaternion of q to unit length and pull it in to its limits; False if it is zero."""
     i = ball.q
-    square = q[i] * q[i] + q[i + 1] * q[i + 1] + q[i + 2] * q[i + 2] + q[i + 3] * q[i + 3]
-    if not square > 1e-24:
+    if not _square(q, i) > SHORTEST**2:
         return False
     w, x, y, z = normalised(q[i], q[i + 1], q[i + 2], q[i + 3])
     q[i], q[i + 1], q[i + 2], q[i + 3] = clipped(ball, w, x, y, z)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from poise.errors import ShapeError
 from poise.kernels.machine.jit import prepare
-from poise.kernels.machine.layout import ANSWER, BEGIN, CODE, DIRECTION, GO_ON, SOLVED, TURN, WIDTH
+from poise.kernels.machine.layout import ANSWER, BEGIN, CODE, GO_ON, SOLVED, WIDTH
 from poise.kernels.path.blocks import solve_again, solve_blocks
 from poise.kernels.path.follow import follow_lanes, rows_along
 from poise.kernels.path.sequence import best_sequence
@@ -44,10 +44,6 @@ _SAMPLES: Final = 24
 """Values of a joint that is swept, where there is a closed form for the others."""
 _SUBSTEPS: Final = 32
 """Small steps in which a strand is led from a waypoint to the next."""
-_FAR: Final = 1e12
-"""Numbers of a goal beyond this are a mistake [m]."""
-_NO_TURN: Final = 1e-9
-"""A quaternion whose numbers are all less is none."""
 _ROUNDING: Final = 1e-9
 """How far a given configuration may be outside a limit [rad or m]."""
 _PIECE: Final = 64
@@ -81,7 +77,7 @@ class Route:
         loops = loop_tasks(model, given)
         self.loops = tuple(task for task in (*self.led, *loops) if isinstance(task, LoopTask))
         """Those that stay closed."""
-        stated = _goals(model, given, loops, self.tasks, poses)
+        stated = _goals(model, given, loops, poses)
         self._asked = (*self.led, *loops)
         each = each_goal((*given, *loops), stated)
         own = (each[k] for k, task in enumerate((*given, *loops)) if task in self._asked)
@@ -430,27 +426,14 @@ class Route:
                 raise
 
 
-def _goals(model: Model, given: Sequence[Task], loops: Sequence[Task], tasks: Sequence[Task], poses: Any) -> Array:
-    """(n, .) the goals of the waypoints, also of loops; raises ShapeError, and ValueError for a row that is no target.
-
-    `tasks` are those with rows among what is `given`.
-    """
+def _goals(model: Model, given: Sequence[Task], loops: Sequence[Task], poses: Any) -> Array:
+    """(n, .) the goals of the waypoints, also of loops; raises ShapeError, and ValueError for what is no target."""
     if poses is None:
         raise ValueError("poses is None; give the targets of the task, one a waypoint")
     goals = np.ascontiguousarray(problems_of(model, given, poses, None, loops)[0])
     if not len(goals):
         raise ShapeError("poses is empty; a path has at least one waypoint")
-    for k, task in enumerate(tasks):
-        numbers = goals[:, 7 * k : 7 * k + 7]
-        bad = ~np.isfinite(numbers).all(axis=1)
-        if task.goal_kind & DIRECTION:
-            bad |= np.linalg.norm(numbers[:, :3], axis=1) < 1e-9
-        for i in np.flatnonzero(bad):
-            task.refuse(numbers[i], f"poses[{i}]")
-        told = numbers[:, : 3 if task.to_point else None]  # what follows a point is no part of the target
-        for i, j in np.argwhere(np.abs(told) > _FAR):
-            raise ValueError(f"poses[{i}] of {task.label} holds {told[i, j]:.4g}, too large")
-        if task.goal_kind & TURN:
-            for i in np.flatnonzero(np.abs(numbers[:, 3:]).max(axis=1) < _NO_TURN):
-                raise ValueError(f"poses[{i}] of {task.label} has a zero quaternion; the identity is wxyz = 1 0 0 0")
+    for task, numbers in zip((*given, *loops), each_goal((*given, *loops), goals), strict=True):
+        for i in np.flatnonzero(~task.sound(model, numbers)):
+            task.refuse(model, numbers[i], f"poses[{i}]")
     return goals
