@@ -57,11 +57,9 @@ class Kernels(BuildHookInterface):  # type: ignore[type-arg]
         environment = {**os.environ, "PYTHONPATH": str(Path(self.root, "src"))}
         build = [sys.executable, "-m", "poise.build", "--target", TARGET, "--out", self._folder.name]
         subprocess.run(build, env=environment, check=True)
-        (library,) = Path(self._folder.name).iterdir()
-        build_data["force_include"][str(library)] = f"poise/compiled/{library.name}"
-        seal = Path(self._folder.name, "sealed")  # nobody edits the text beside it
-        seal.touch()
-        build_data["force_include"][str(seal)] = "poise/compiled/sealed"
+        Path(self._folder.name, "sealed").touch()  # see `poise.kernels.library`
+        for file in Path(self._folder.name).iterdir():
+            build_data["force_include"][str(file)] = f"poise/compiled/{file.name}"
         build_data["pure_python"], build_data["tag"] = False, f"py3-none-{TAGS[TARGET]}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:

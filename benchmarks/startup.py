@@ -37,6 +37,17 @@ assert pz.solve(arm, goal).success
 print(perf_counter() - begin)
 """
 
+FIRST_ANSWER = """
+from time import perf_counter
+begin = perf_counter()
+import numpy
+loaded = perf_counter()
+import poise as pz
+goal = pz.PoseTask("panda_hand", target=pz.SE3.from_xyz_rpy([0.4, 0.1, 0.5], [3.14159, 0.0, 0.0]))
+assert pz.solve(pz.load("panda"), goal).success
+print(loaded - begin, perf_counter() - loaded)
+"""
+
 
 FIRST_TRACKER = """
 import sys
@@ -63,6 +74,8 @@ def startup() -> dict[str, float]:
     command = [sys.executable, "-m", "poise", "solve", str(arm.urdf), "--frame", *arm.tips]
     command += ["--xyz", "0.4", "0.1", "0.5", "--rpy", "3.14159", "0", "0"]
     warmup = [sys.executable, "-m", "poise", "warmup"]
+    bare = [sys.executable, "-c", "import numpy"]
+    answer = [sys.executable, "-c", FIRST_ANSWER]
     follow = [sys.executable, "-c", FIRST_TRACKER, str(arm.urdf), *arm.tips]
     with tempfile.TemporaryDirectory() as cache, tempfile.TemporaryDirectory() as other:
         begin = perf_counter()
@@ -70,6 +83,8 @@ def startup() -> dict[str, float]:
         whole = perf_counter() - begin
         fresh = float(output(solve, POISE_CACHE_DIR=cache))
         tracker, method = map(float, output(follow, POISE_CACHE_DIR=cache).split())
+        beside = [map(float, output(answer, POISE_CACHE_DIR=cache).split()) for _ in range(REPEATS + 1)][1:]
+        numpy, first = map(statistics.median, zip(*beside, strict=True))
         begin = perf_counter()
         output(warmup, POISE_CACHE_DIR=other)
         warm = perf_counter() - begin
@@ -81,6 +96,9 @@ def startup() -> dict[str, float]:
             "import poise": median_of([sys.executable, "-c", IMPORT]),
             "import, load, first solve, kernels compiled: fresh cache": fresh,
             "import, load, first solve, kernels loaded: warm cache": median_of(solve, POISE_CACHE_DIR=cache),
+            "import numpy, as a scale": numpy,
+            "after that, by name: import poise, load, first solve": first,
+            "`python -c 'import numpy'`, the whole process, as a scale": process_time(bare),
             "`poise solve`, the whole process, warm cache": process_time(command, POISE_CACHE_DIR=cache),
             "pz.Solver(arm, goal), prepared": prepare_time(pz.load(str(arm.urdf)), arm.tips[:1]),
             "the same of Talos with four poses": prepare_time(humanoid, soles),

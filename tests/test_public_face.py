@@ -93,6 +93,45 @@ def test_importing_costs_nothing() -> None:
     assert run.stdout.strip() == ""
 
 
+FIRST_ANSWER = """
+import sys, numpy
+before = set(sys.modules)
+import poise as pz
+from poise.kernels.machine import jit
+
+class Everything:  # a library that has all that it is asked for, which finds every start solved
+    address = 0
+    get = lambda self, symbol: self
+    function = lambda self: lambda *given: 0
+
+jit.library = Everything
+arm = pz.load({robot!r})
+goal = pz.PoseTask(arm.tip, target=pz.SE3.from_xyz_rpy([0.4, 0.1, 0.5], [3.14159, 0.0, 0.0]))
+assert pz.solve(arm, goal).success
+print(*sorted(set(sys.modules) - before))
+"""
+ONE_JOINT = (
+    '<robot name="one"><link name="base"/><link name="tip"/><joint name="turn" type="continuous">'
+    '<parent link="base"/><child link="tip"/></joint></robot>'
+)
+UNUSED = {
+    "numba", "logging", "html", "json", "csv", "difflib", "hashlib", "subprocess", "concurrent", "http", "ssl", "email",
+    "urllib.request", "xml.sax", "numpy.random",
+    "poise.methods", "poise.solving.bound_method", "poise.solving.inequalities", "poise.solving.collision",
+    "poise.model.scene", "poise.kernels.solver", "poise.kernels.closed_form", "poise.kernels.collision",
+    "poise.kernels.requirements", "poise.kernels.compiling",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("robot", ["panda", ONE_JOINT], ids=["by name", "URDF"])
+def test_a_first_answer_imports_what_it_uses_alone(robot: str) -> None:
+    code = FIRST_ANSWER.format(robot=robot)
+    run = subprocess.run([sys.executable, "-c", code], check=True, timeout=120, capture_output=True, text=True)
+    loaded = set(run.stdout.split())
+    assert "poise.solving.search" in loaded
+    assert not loaded & UNUSED
+
+
 def test_every_error_is_a_poise_error() -> None:
     classes = [named(name) for name in PUBLIC if isinstance(named(name), type)]
     errors = [c for c in classes if issubclass(c, Exception) and not issubclass(c, Warning)]

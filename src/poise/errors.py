@@ -3,7 +3,6 @@
 Not converging is a status of a :class:`poise.Solution`, never an exception.
 """
 
-import difflib
 from collections.abc import Iterable
 from typing import Any
 
@@ -60,6 +59,8 @@ def nearest_names(name: object, known: Iterable[str]) -> list[str]:
     """At most three of `known` that `name` may mean: that which differs in capitals alone, else the nearest ones."""
     if not isinstance(name, str):
         return []
+    import difflib
+
     folded: dict[str, list[str]] = {}
     for other in known:
         folded.setdefault(_folded(other), []).append(other)

@@ -2,12 +2,18 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from html import escape
 from typing import Final
 
 _NUMBER: Final = re.compile(r"[-+]?\d")
 LONG: Final = 12
 """Rows that are shown at once; of a longer table the head line is, and the rest when it is opened."""
+
+
+def escape(text: str) -> str:
+    """The text as HTML that shows it."""
+    from html import escape  # which brings a table of all named characters along
+
+    return escape(text)
 
 
 def paragraph(text: str, *, bold: bool = False) -> str:

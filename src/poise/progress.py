@@ -1,6 +1,5 @@
 """What takes long tells how far it is: a bar on a terminal, else lines to the logger `poise`."""
 
-import logging
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -82,6 +81,8 @@ def shown_or_logged(what: str, total: int, progress: bool | None) -> Iterator[Ca
         with bar(what, total, shown=True, after=0.0 if progress else LONG) as tell:
             yield tell
         return
+    import logging
+
     begun = reported = monotonic()
 
     def log(done: int) -> None:

@@ -173,6 +173,18 @@ def test_a_library_of_other_kernels_is_left(here: Path, monkeypatch: pytest.Monk
         library()
 
 
+def test_a_library_that_was_put_beside_its_text_is_believed(
+    here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(poise.kernels.library, "digest", lambda: "another")
+    monkeypatch.setattr(poise.kernels.library, "SEAL", tmp_path)
+    assert library() is None
+    (tmp_path / "sealed").touch()
+    monkeypatch.setattr(poise.kernels.library, "SEAL", tmp_path / "sealed")
+    chosen.cache_clear()
+    assert library() is not None
+
+
 def test_poise_cpu_chooses(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     least = Library(here).levels[0]
     monkeypatch.setenv("POISE_CPU", least)

@@ -1,6 +1,8 @@
 """Threads and forked processes may compile at any moment; what is compiled again and again is warned of."""
 
+import ast
 import os
+import re
 import subprocess
 import sys
 import warnings
@@ -12,8 +14,9 @@ import numpy.typing as npt
 import pytest
 from fresh import fresh
 
+import poise
 from poise.kernels.compiling import jit as compiling
-from poise.kernels.machine import kinds
+from poise.kernels.machine import jit, kinds
 
 FORKED = """
 import os, signal, sys, threading, time
@@ -118,3 +121,19 @@ def test_a_function_used_again_is_compiled_once_and_not_warned_of() -> None:
     function = scaled(0.5)
     adopted = {id(compiling.adopt(function, kinds.FROZEN, kinds.REALS)) for _ in range(2 * compiling._OFTEN)}
     assert len(adopted) == 1
+
+
+def test_every_kernel_that_is_named_is_there() -> None:
+    source = Path(poise.__file__).parent
+    rooms = "|".join(room.name for room in (source / "kernels").iterdir() if room.is_dir())
+    place = re.compile(rf"({rooms})\.\w+\.\w+")
+    texts = (
+        node.value
+        for file in source.rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    )
+    named = set(filter(place.fullmatch, texts))
+    assert {"solver.lm_solver.solve", "requirements.shapes.clear", "collision.queries.place"} <= named
+    for name in sorted(named):
+        assert jit.plain(jit.function_of(name)).__name__ == name.rpartition(".")[2]

@@ -8,7 +8,7 @@ from typing import Final, final
 import numpy as np
 import numpy.typing as npt
 
-from poise.kernels.requirements.loops import CLOSED
+from poise.kernels.machine.layout import CLOSED
 from poise.model.model import Model
 from poise.solving.arguments import each_goal
 from poise.solving.closure import loop_tasks

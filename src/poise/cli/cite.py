@@ -16,7 +16,7 @@ class Cite:
 
     def run(self) -> int:
         """Look up and print."""
-        from poise.cli.output import console, print_json, print_table
+        from poise.cli.output import print_json, print_table, show
         from poise.references import citable, cite, title
 
         if self.name:
@@ -24,7 +24,7 @@ class Cite:
             if self.json:
                 print_json({"name": self.name, "bibtex": entries})
             else:
-                console().print("\n\n".join(entries))
+                show("\n\n".join(entries))
         elif self.json:
             print_json({"names": citable()})
         else:

@@ -1,7 +1,7 @@
 """What the settings of every command have in common."""
 
 import dataclasses
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, dataclass_transform
 
 from tyro.conf import Positional, arg
 from tyro.constructors import PrimitiveConstructorSpec
@@ -23,9 +23,14 @@ def command(kind: type[_Settings]) -> type[_Settings]:
     what they mean.
     """
     for name, hint in kind.__annotations__.items():
-        default = getattr(kind, name, 0)
+        default, kept = getattr(kind, name, 0), getattr(hint, "__metadata__", ())
+        stated = hint.__origin__ if kept else hint
         if default is None or default == "" or default == () or isinstance(default, bool):
-            kind.__annotations__[name] = Annotated[hint, arg(help_behavior_hint="")]
+            kept = (*kept, arg(help_behavior_hint=""))
+        if default is None:
+            # With None first tyro sees that the default is right, without what it imports to look into tuples.
+            stated = Union[None, stated]  # noqa: UP007
+        kind.__annotations__[name] = Annotated[(stated, *kept)] if kept else stated
     return dataclasses.dataclass(frozen=True, slots=True, kw_only=True)(kind)
 
 

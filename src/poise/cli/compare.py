@@ -36,7 +36,7 @@ class Compare(ToTargets):
         from poise.bench.plots import require
         from poise.bench.problems import SETS
         from poise.checks import whole
-        from poise.cli.output import console, say, width
+        from poise.cli.output import say, show, width
         from poise.cli.start import names
 
         if self.plot is not None:
@@ -57,7 +57,7 @@ class Compare(ToTargets):
             limits=self.limits,
         )
         if self.json:
-            console().print(comparison.json())
+            show(comparison.json())
         else:
             say(comparison.text(width()))
         if self.plot is not None:

@@ -7,30 +7,38 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from poise.plain import to_json
 from poise.tables import aligned, fill
 
 
+def on_terminal() -> bool:
+    """Whether somebody may be looking."""
+    return bool(sys.stdout and sys.stdout.isatty())
+
+
 def width() -> int | None:
     """Columns of the terminal; None in a pipe or a file, where lines are as long as they are."""
-    return shutil.get_terminal_size().columns if sys.stdout and sys.stdout.isatty() else None
+    return shutil.get_terminal_size().columns if on_terminal() else None
 
 
-def console() -> Console:
-    """Standard output as it is: names are never read as markup, and no line is cut or broken."""
-    return Console(markup=False, highlight=False, emoji=False, soft_wrap=True)
+def show(text: str, style: str | None = None) -> None:
+    """Print a text as it is, on a terminal in a style: names are never read as markup, no line is cut or broken."""
+    if not on_terminal():
+        print(text)
+        return
+    from rich.console import Console
+
+    Console(markup=False, highlight=False, emoji=False, soft_wrap=True).print(text, style=style)
 
 
 def say(text: str, *, indent: str = "", style: str | None = None) -> None:
     """Print paragraphs, a line each, on a terminal broken between words; `indent` begins the later lines of each."""
-    console().print("\n".join(fill(line, width(), indent) for line in text.split("\n")), style=style)
+    show("\n".join(fill(line, width(), indent) for line in text.split("\n")), style)
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: Collection[str] = ()) -> None:
     """Print a table as wide as the terminal lets it be; see `poise.tables`."""
-    console().print(aligned(columns, rows, numbers=numbers, width=width()))
+    show(aligned(columns, rows, numbers=numbers, width=width()))
 
 
 def refuse_file(file: Path | None, kinds: Sequence[str], what: str) -> None:
@@ -60,4 +68,4 @@ def refuse_out(out: Path | None, given: Path) -> None:
 
 def print_json(value: dict[str, Any]) -> None:
     """`value` as one line of JSON."""
-    console().print(to_json(value))
+    show(to_json(value))

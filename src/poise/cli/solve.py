@@ -77,9 +77,12 @@ class Solve(ToTargets):
     def _tasks(self, model: "Model") -> "list[pz.Task]":
         """What to solve for: the tasks of the file, that of the options, the posture."""
         from poise.cli.start import configuration
-        from poise.cli.task_file import read_tasks
 
-        tasks = [] if self.tasks is None else read_tasks(self.tasks, model)
+        tasks: list[pz.Task] = []
+        if self.tasks is not None:
+            from poise.cli.task_file import read_tasks
+
+            tasks = read_tasks(self.tasks, model)
         for i, task in enumerate(tasks):
             if not task.aimed:
                 raise ValueError(f"{self.tasks}: tasks[{i}] ({type(task).__name__}) has no target, which solve needs")

@@ -64,11 +64,10 @@ def robot_names() -> tuple[str, ...]:
 
 def _load_name(name: str, base: Base, package_dirs: PackageDirs, xacro_args: XacroArgs | None) -> Model | None:
     from poise.io.installed import installed_robots
-    from poise.io.urdf import read_urdf
     from poise.robots import TEXTBOOK
 
     textbook = TEXTBOOK.get(name)
-    installed = installed_robots()
+    installed = installed_robots() if textbook is None else {}
     asked = name.removeprefix(_INSTALLED)
     if name.startswith(_INSTALLED) and asked not in installed:
         raise _unknown(asked, tuple(installed))
@@ -79,6 +78,8 @@ def _load_name(name: str, base: Base, package_dirs: PackageDirs, xacro_args: Xac
     if xacro_args is not None:
         raise ValueError(f"xacro_args is for xacro files, and the robot {name!r} is none; leave it out")
     if textbook is None:
+        from poise.io.urdf import read_urdf
+
         return read_urdf(installed[asked], base=base)
     if base != "fixed":
         raise ValueError(f"the textbook robot {name!r} stands fixed; base={base!r} is for robots read from files")

@@ -10,15 +10,12 @@ import os
 import re
 from contextlib import suppress
 from dataclasses import dataclass, field
-from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, final
-from xml.sax import InputSource, SAXParseException
-from xml.sax.handler import ContentHandler
-from xml.sax.xmlreader import AttributesImpl, Locator
+from xml.parsers import expat
 
 from defusedxml import DefusedXmlException
-from defusedxml.sax import make_parser
+from defusedxml.expatbuilder import DefusedExpatBuilder
 
 from poise.errors import ModelError
 from poise.io.foreign import refuse_foreign
@@ -117,25 +114,30 @@ class Element:
         return tuple(values)
 
 
-class _Collector(ContentHandler):
+class _Collector:
     """Hangs each element on the one that is open; no recursion, so depth is no danger."""
 
-    def __init__(self, file: str | None) -> None:
-        super().__init__()
+    def __init__(self, file: str | None, encoding: str | None) -> None:
+        """`encoding` is that of the document, whatever it says itself; None: as it says."""
         self.file = file
         self.root: Element | None = None
         self.open: list[tuple[Element, str]] = []
-        self.locator = Locator()
         self.left = _ELEMENTS
-
-    def setDocumentLocator(self, locator: Locator) -> None:
-        self.locator = locator
+        parser, guard = expat.ParserCreate(encoding), DefusedExpatBuilder()
+        parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_UNLESS_STANDALONE)  # so that these are refused too
+        parser.EntityDeclHandler = guard.defused_entity_decl
+        parser.UnparsedEntityDeclHandler = guard.defused_unparsed_entity_decl
+        parser.ExternalEntityRefHandler = guard.defused_external_entity_ref_handler
+        parser.StartElementHandler, parser.EndElementHandler = self.begin, self.end
+        self.parser = parser
 
     @property
     def line(self) -> int:
-        return max(1, self.locator.getLineNumber() or 1)
+        """Where the parser is."""
+        return max(1, self.parser.CurrentLineNumber)
 
-    def startElement(self, name: str, attrs: AttributesImpl) -> None:
+    def begin(self, name: str, attributes: dict[str, str]) -> None:
+        """An element is opened."""
         self.left -= 1
         if self.left < 0:
             raise ModelError(
@@ -143,7 +145,6 @@ class _Collector(ContentHandler):
                 file=self.file,
                 line=self.line,
             )
-        attributes = {key: attrs.getValue(key) for key in attrs.getNames()}
         parent, owner = self.open[-1] if self.open else (None, "")
         element = Element(name, attributes, self.file, self.line, owner)
         if parent is None:
@@ -153,7 +154,8 @@ class _Collector(ContentHandler):
         named = "name" in attributes or not owner
         self.open.append((element, "" if parent is None else element.name if named else owner))
 
-    def endElement(self, name: str) -> None:
+    def end(self, name: str) -> None:
+        """The element that was opened last is closed."""
         self.open.pop()
 
 
@@ -201,29 +203,20 @@ def parse(document: str | bytes, file: str | None = None) -> Element:
     """The root element of an XML document; raises ModelError, with the line, for anything that is not safe XML."""
     data = document.encode(errors="surrogatepass") if isinstance(document, str) else document
     _refuse_long_tags(data, file)
-    collector = _Collector(file)
-    _read(document, collector)
-    if collector.root is None:
-        raise ModelError("not XML: no element found", file=file)
-    return collector.root
+    return _read(document, _Collector(file, "utf-8" if isinstance(document, str) else None))
 
 
 def root_tag(document: bytes, file: str) -> str:
     """The tag of the root of an XML document, which is read no further; raises as `parse` does."""
-    collector = _Opening(file)
-    with suppress(StopIteration):
-        _read(document, collector)
-    if collector.root is None:
-        raise ModelError("not XML: no element found", file=file)
-    return collector.root.tag
+    return _read(document, _Opening(file, None)).tag
 
 
 @final
 class _Opening(_Collector):
     """Stops at the root."""
 
-    def startElement(self, name: str, attrs: AttributesImpl) -> None:
-        super().startElement(name, attrs)
+    def begin(self, name: str, attributes: dict[str, str]) -> None:
+        super().begin(name, attributes)
         raise StopIteration
 
 
@@ -239,21 +232,16 @@ def _refuse_long_tags(data: bytes, file: str | None) -> None:
         )
 
 
-def _read(document: str | bytes, collector: _Collector) -> None:
-    """Let `collector` see the elements; raises ModelError, with the line, for anything that is not safe XML."""
-    source, file = InputSource(), collector.file
+def _read(document: str | bytes, collector: _Collector) -> Element:
+    """The root that `collector` hung all on; raises ModelError, with the line, for anything that is not safe XML."""
+    file = collector.file
     try:
-        if isinstance(document, str):
-            document = document.encode()
-            source.setEncoding("utf-8")  # whatever the declaration says: the text is decoded already
-        source.setByteStream(BytesIO(document))
-        parser = make_parser()
-        parser.setContentHandler(collector)
-        parser.parse(source)
+        with suppress(StopIteration):
+            collector.parser.Parse(document.encode() if isinstance(document, str) else document, True)
     except ModelError:
         raise
-    except SAXParseException as error:
-        raise ModelError(f"not XML: {error.getMessage()}", file=file, line=error.getLineNumber()) from None
+    except expat.ExpatError as error:
+        raise ModelError(f"not XML: {expat.ErrorString(error.code)}", file=file, line=error.lineno) from None
     except DefusedXmlException:
         raise ModelError(
             "declares an entity or refers to another file, which is refused; write the content out",
@@ -262,3 +250,5 @@ def _read(document: str | bytes, collector: _Collector) -> None:
         ) from None
     except (ValueError, LookupError) as error:
         raise ModelError(f"cannot be decoded as text: {error}; save it as UTF-8", file=file) from None
+    assert collector.root is not None
+    return collector.root

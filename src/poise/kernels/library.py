@@ -5,7 +5,6 @@ It counts only where its text is the text here, so an edit of a kernel leaves al
 """
 
 import ctypes
-import hashlib
 import operator
 import os
 import platform
@@ -19,6 +18,8 @@ from typing import Any, Final, final
 import numpy as np
 
 PACKAGE: Final = Path(__file__).parents[1]
+SEAL: Final = PACKAGE / "compiled" / "sealed"
+"""A file of wheels alone: their library was put beside the text that it was compiled of, which nobody edits there."""
 ROOMS: Final = ("kernels", "methods", "tasks")
 """The folders of the package in which kernels stand."""
 CONTENTS: Final = "poise_contents"
@@ -46,16 +47,17 @@ def place(target: str = "") -> Path:
 @cache
 def digest() -> str:
     """What changes with any file in which kernels stand."""
+    import hashlib
+
     sum_ = hashlib.sha256()
     for file in sorted(file for room in ROOMS for file in (PACKAGE / room).rglob("*.py")):
         sum_.update(f"{file.relative_to(PACKAGE).as_posix()}\0".encode() + file.read_bytes() + b"\0")
     return sum_.hexdigest()
 
 
-def symbol_of(function: Any, *, wide: bool) -> str:
-    """What a compiled function is called: by its module and name, and that it is for lanes alone."""
-    path = f"{function.__module__}.{function.__qualname__}".replace("poise.kernels.", "poise.")
-    return re.sub(r"\W", "_", path) + "_wide" * wide
+def symbol_of(place: str, *, wide: bool) -> str:
+    """What the compiled function of a module and a name is called, and that it is for lanes alone."""
+    return re.sub(r"\W", "_", place.replace("poise.kernels.", "poise.")) + "_wide" * wide
 
 
 @final
@@ -154,7 +156,7 @@ def chosen() -> tuple[Library | None, str]:
         return None, f"POISE_CPU is {NATIVE}"
     try:
         found = Library(file, wanted)
-        if found.digest != digest():
+        if not SEAL.is_file() and found.digest != digest():
             why = f"{file} was compiled of other kernels than these"
         elif not found.level:
             why = f"this CPU lacks instructions of {found.levels[0]}"

@@ -4,14 +4,12 @@ import functools
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Literal, final
+from typing import TYPE_CHECKING, Literal, final
 
 import numpy as np
 import numpy.typing as npt
 
 from poise.errors import ModelError
-from poise.geometry.meshes import SHAPES, LinkShape
-from poise.geometry.visuals import VISUALS, Visual
 from poise.model.frame import WORLD, Frame
 from poise.model.joint import Joint, JointKind, Mimic, like_degrees
 from poise.model.loop import LOOP_KINDS, Loop, LoopKind
@@ -19,6 +17,10 @@ from poise.model.model import Model
 from poise.model.structure import check_mimics, parents_first
 from poise.model.swing import SwingTwist
 from poise.spatial import BOUND, LARGEST, SE3, ArrayLike
+
+if TYPE_CHECKING:
+    from poise.geometry.meshes import LinkShape
+    from poise.geometry.visuals import Visual
 
 Base = Literal["fixed", "planar", "floating"]
 _SLOWEST = 1e-100
@@ -195,11 +197,13 @@ class ModelBuilder:
         self._lines["mass " + link] = line
         self._masses[link] = float(amount), place
 
-    def shape(self, link: str, *shapes: LinkShape, line: int | None = None) -> None:
+    def shape(self, link: str, *shapes: "LinkShape", line: int | None = None) -> None:
         """Give a link shapes to collide with, in the link's frame; the world may have some too.
 
         Raises ModelError for what is no shape.
         """
+        from poise.geometry.meshes import SHAPES, LinkShape
+
         self._name("link with a shape", link, line)
         for shape in shapes:
             if not isinstance(shape, LinkShape):
@@ -207,11 +211,13 @@ class ModelBuilder:
         self._lines.setdefault("shape " + link, line)
         self._shapes.setdefault(link, []).extend(shapes)
 
-    def visual(self, link: str, *visuals: Visual, line: int | None = None) -> None:
+    def visual(self, link: str, *visuals: "Visual", line: int | None = None) -> None:
         """Say what is drawn of a link, in the link's frame; the world may have some too.
 
         Raises ModelError for what is no visual.
         """
+        from poise.geometry.visuals import VISUALS, Visual
+
         self._name("link with a visual", link, line)
         for visual in visuals:
             if not isinstance(visual, Visual):

@@ -217,7 +217,7 @@ class ConfigurationSpace:
         """(..., nq) on the way from `q0` (t = 0) to `q1` (t = 1); `t` may be an array, which leads the shape."""
         return self.integrate(q0, np.asarray(t, dtype=np.float64)[..., None] * self.difference(q0, q1))
 
-    def sample(self, shape: int | tuple[int, ...] = (), *, seed: int | np.random.Generator) -> Array:
+    def sample(self, shape: int | tuple[int, ...] = (), *, seed: "int | np.random.Generator") -> Array:
         """(*shape, nq) random configurations within the limits.
 
         Unlimited turns are uniform over a full turn, unlimited slides within 1 m of home, quaternions over all

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 
-from poise.kernels.kinematics import manipulability, query
 from poise.kernels.machine import packing
 from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import BODY, COLUMN, EFFECTOR, FRAME, UNIT
@@ -112,7 +111,7 @@ def frame_poses(model: "Model", frame: Frame, q: Array) -> Array:
     """(..., 7) world poses of `frame` at q (..., nq)."""
     f, count = _query(model, frame), math.prod(q.shape[:-1])
     out = np.empty(7 * count)
-    evaluate = prepare(query.poses)
+    evaluate = prepare("kinematics.query.poses")
     if count:
         evaluate(f.address, _rows(q), np.empty(f.frames), out, count)
     return out.reshape(*q.shape[:-1], 7)
@@ -122,7 +121,7 @@ def all_poses(model: "Model", frames: Sequence[Frame], q: Array) -> Array:
     """(..., frames, 7) world poses of `frames` at q (..., nq)."""
     f, count = _query_of_all(model, frames), math.prod(q.shape[:-1])
     out = np.empty(7 * len(frames) * count)
-    evaluate = prepare(query.poses)
+    evaluate = prepare("kinematics.query.poses")
     if count:
         evaluate(f.address, _rows(q), np.empty(f.frames), out, count)
     return out.reshape(*q.shape[:-1], len(frames), 7)
@@ -132,7 +131,7 @@ def frame_jacobians(model: "Model", frame: Frame, q: Array) -> tuple[Array, Arra
     """(..., 6, nv) world-aligned Jacobians and (..., 7) world poses of `frame` at q (..., nq)."""
     f, count = _query(model, frame), math.prod(q.shape[:-1])
     poses, out = np.empty(7 * count), np.zeros((count, 6, model.nv))
-    evaluate = prepare(query.jacobians)
+    evaluate = prepare("kinematics.query.jacobians")
     if count:
         linear, angular = np.empty(f.columns), np.empty(f.columns)
         evaluate(f.address, _rows(q), np.empty(f.frames), linear, angular, poses, out)
@@ -146,7 +145,7 @@ def frame_manipulability(model: "Model", frame: Frame, q: Array, basis: Array) -
     """
     f, count = _query(model, frame), math.prod(q.shape[:-1])
     joints, out = f.columns // 3, np.empty(count)
-    evaluate = prepare(manipulability.manipulabilities)
+    evaluate = prepare("kinematics.manipulability.manipulabilities")
     if count:
         small = min(len(basis), joints)
         linear, angular = np.empty(f.columns), np.empty(f.columns)
@@ -181,7 +180,7 @@ def mass_centres(model: "Model", q: Array) -> Array:
     """(..., 3) centres of mass of `model` in the world at q (..., nq); raises ValueError if it has no mass."""
     b, count = _balance(model), math.prod(q.shape[:-1])
     out = np.empty((count, 3))
-    evaluate = prepare(query.mass_centres)
+    evaluate = prepare("kinematics.query.mass_centres")
     if count:
         evaluate(b.address, _rows(q), np.empty(b.frames), np.empty(b.bodies), out)
     return out.reshape(*q.shape[:-1], 3)
@@ -191,7 +190,7 @@ def mass_centre_jacobians(model: "Model", q: Array) -> Array:
     """(..., 3, nv) Jacobians of the centre of mass of `model` at q (..., nq); raises as `mass_centres` does."""
     b, count = _balance(model), math.prod(q.shape[:-1])
     out = np.zeros((count, 3, model.nv))
-    evaluate = prepare(query.mass_centre_jacobians)
+    evaluate = prepare("kinematics.query.mass_centre_jacobians")
     if count:
         frames, moments, linear = np.empty(b.frames), np.empty(b.bodies), np.empty(b.columns)
         evaluate(b.address, _rows(q), frames, moments, linear, out)

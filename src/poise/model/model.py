@@ -20,9 +20,6 @@ from poise.errors import (
     FrameNotFound,
     NameNotFound,
 )
-from poise.geometry.meshes import LinkShape
-from poise.geometry.shapes import Shape
-from poise.geometry.visuals import Visual
 from poise.model.configurations import ConfigurationSpace
 from poise.model.frame import WORLD, Frame
 from poise.model.joint import Joint
@@ -34,6 +31,9 @@ from poise.quaternions import (
 from poise.spatial import SE3, Array, ArrayLike, frozen, pose_of
 
 if TYPE_CHECKING:
+    from poise.geometry.meshes import LinkShape
+    from poise.geometry.shapes import Shape
+    from poise.geometry.visuals import Visual
     from poise.geometry.world import World
     from poise.model.fitting import ShapeFit
     from poise.model.proximity import Proximities, Proximity
@@ -64,10 +64,10 @@ class Model(ConfigurationSpace):
     """The mass [kg] and the centre of mass (3,) [m], in the link's frame, of each link that was given one."""
     mass: float
     """The mass of all links together [kg]; 0 where none was given one."""
-    shapes: Mapping[str, tuple[LinkShape, ...]]
+    shapes: "Mapping[str, tuple[LinkShape, ...]]"
     """What of each link may collide, in the link's frame, and of what stands in the world under "world"; links without
     such shapes are left out."""
-    visuals: Mapping[str, tuple[Visual, ...]]
+    visuals: "Mapping[str, tuple[Visual, ...]]"
     """What is drawn of each link, in the link's frame, and of what stands in the world under "world"; links of which
     nothing is drawn are left out.  Meshes in files are not opened."""
     disabled: frozenset[frozenset[str]]
@@ -91,8 +91,8 @@ class Model(ConfigurationSpace):
         postures: Mapping[str, Array] | None = None,
         end_effectors: Mapping[str, Sequence[str]] | None = None,
         masses: Mapping[str, tuple[float, Array]] | None = None,
-        shapes: Mapping[str, Sequence[LinkShape]] | None = None,
-        visuals: Mapping[str, Sequence[Visual]] | None = None,
+        shapes: "Mapping[str, Sequence[LinkShape]] | None" = None,
+        visuals: "Mapping[str, Sequence[Visual]] | None" = None,
         disabled: Iterable[frozenset[str]] = (),
         loops: Iterable[Loop] = (),
     ) -> None:
@@ -169,8 +169,10 @@ class Model(ConfigurationSpace):
         return fit_shapes(self, hulls=True)
 
     @cached_property
-    def fitted_shapes(self) -> Mapping[str, tuple[Shape, ...]]:
+    def fitted_shapes(self) -> "Mapping[str, tuple[Shape, ...]]":
         """The shapes with convex hulls in place of meshes; raises as `shape_fit`, which says how well they fit."""
+        from poise.geometry.shapes import Shape
+
         without = all(isinstance(shape, Shape) for shapes in self.shapes.values() for shape in shapes)
         shapes = self.shapes if without else self.shape_fit.model.shapes
         return cast(Mapping[str, tuple[Shape, ...]], shapes)
@@ -313,7 +315,7 @@ class Model(ConfigurationSpace):
 
     def with_shapes(
         self,
-        shapes: Mapping[str, LinkShape | Sequence[LinkShape]],
+        shapes: "Mapping[str, LinkShape | Sequence[LinkShape]]",
         disabled: Iterable[tuple[str, str]] | None = None,
     ) -> "Model":
         """The model with these shapes on its links, in the links' frames, in place of all that it has.

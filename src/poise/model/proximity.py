@@ -13,7 +13,6 @@ import numpy.typing as npt
 from poise.errors import ModelWarning, ShapeError
 from poise.geometry.shapes import Shape
 from poise.geometry.world import World
-from poise.kernels.collision import queries
 from poise.kernels.collision.near import DISTANCE, FIRST, NORMAL, POINTS, SECOND
 from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import NEAR
@@ -156,7 +155,7 @@ def nearest(model: "Model", q: ArrayLike, world: World | None, self_collision: b
     try:
         try:
             scene.q_view[:] = q
-            distance = prepare(queries.nearest_at)(*scene.addresses)
+            distance = prepare("collision.queries.nearest_at")(*scene.addresses)
         except (TypeError, ValueError):  # no doubles, or not as many
             distance = math.nan
         if distance == distance:
@@ -174,7 +173,7 @@ def nearest(model: "Model", q: ArrayLike, world: World | None, self_collision: b
 def nearest_in(scene: Scene, q: Array) -> Proximity:
     """The nearest two shapes of a scene at q (nq,), eased pairs by their eased distance; it tells the true one."""
     scene.q[:] = q
-    distance, near = prepare(queries.nearest_at)(*scene.addresses), scene.near.copy()
+    distance, near = prepare("collision.queries.nearest_at")(*scene.addresses), scene.near.copy()
     if scene.eases.any() and distance < math.inf:
         distance = near[DISTANCE] = distance - scene.eases[int(near[FIRST]), int(near[SECOND])]
     return Proximity(distance, near, scene.names)
@@ -184,7 +183,7 @@ def nearest_of_many(scene: Scene, q: Array) -> Proximities:
     """The nearest two shapes at each of q (n, nq); distances are eased, as the scene has it."""
     found = np.empty((len(q), NEAR))
     if len(q):
-        prepare(queries.nearest_of_many)(*scene.lanes, q.reshape(-1), found.reshape(-1), len(q))
+        prepare("collision.queries.nearest_of_many")(*scene.lanes, q.reshape(-1), found.reshape(-1), len(q))
     return Proximities(found, scene.names)
 
 
@@ -192,7 +191,7 @@ def slopes_of_many(scene: Scene, q: Array) -> Array:
     """(n, nv) how fast each velocity lets the least distance grow at each of q (n, nq) [m per rad or m]."""
     slopes = np.empty((len(q), len(scene.rows("row"))))
     if len(q):
-        prepare(queries.slopes_of_many)(*scene.addresses, q.reshape(-1), slopes.reshape(-1), len(q))
+        prepare("collision.queries.slopes_of_many")(*scene.addresses, q.reshape(-1), slopes.reshape(-1), len(q))
     return slopes
 
 
@@ -276,7 +275,7 @@ def _meetings(scene: Scene, q: Array, margin: Array) -> tuple[Array, Array]:
     """(groups, groups) how often two groups meet at q (n, nq), and how near they come; symmetric."""
     count = len(scene.groups)
     hits, least = np.zeros((2, count, count)), np.full((count, count), math.inf)
-    prepare(queries.meetings)(
+    prepare("collision.queries.meetings")(
         *scene.addresses, np.array(q).ravel(), margin, hits.reshape(-1), least.reshape(-1), len(q)
     )
     return hits[0] + hits[0].T, np.minimum(least, least.T)

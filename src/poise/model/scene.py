@@ -15,8 +15,6 @@ import numpy.typing as npt
 
 from poise.geometry.shapes import Core, Shape
 from poise.geometry.world import Entry, Snapshot, World
-from poise.kernels.collision import queries
-from poise.kernels.collision.near import measure
 from poise.kernels.collision.proximity import HULL_ROOM
 from poise.kernels.machine import layout, packing
 from poise.kernels.machine.jit import address, prepare
@@ -163,7 +161,7 @@ class Scene:
         if past is not None:
             for rows, left in zip(self._left, past[0], strict=True):
                 rows[:] = left
-            prepare(queries.place)(*self.addresses)
+            prepare("collision.queries.place")(*self.addresses)
             self._seen = self._seen if past[1] else -2
 
     # Packing ---------------------------------------------------------------------------------------------------------
@@ -258,7 +256,7 @@ class Scene:
                 reach[reach > _NOWHERE] = core.bound
             _put(shapes[k], core, self._arrays.seen_from(self._number[unit], pose))
             vertices[shapes[k]["first_vertex"] : shapes[k]["last_vertex"]] = core.vertices
-        prepare(queries.place)(*self.addresses)
+        prepare("collision.queries.place")(*self.addresses)
         if self.wide is not None:
             self._place_lanes(self.wide)
         self._seen = now.version
@@ -280,13 +278,13 @@ class Scene:
 
     def _place_lanes(self, wide: Array) -> None:
         wide[packing.rows_of(self.words, "q")] = self._model.home[:, None]
-        prepare(queries.place_in_lanes)(int(self.words.ctypes.data), int(wide.ctypes.data), _routines(WIDE))
+        prepare("collision.queries.place_in_lanes")(int(self.words.ctypes.data), int(wide.ctypes.data), _routines(WIDE))
 
 
 @lru_cache
 def _table(width: Any) -> npt.NDArray[np.int64]:
     table = np.zeros(layout.FIRST_ROWS, dtype=np.int64)
-    table[layout.MEASURE] = address(measure, PROBLEM_VIEW, width, WHOLE, WHOLE)
+    table[layout.MEASURE] = address("collision.near.measure", PROBLEM_VIEW, width, WHOLE, WHOLE)
     return table
 
 

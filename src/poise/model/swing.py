@@ -130,7 +130,7 @@ class BallLimits:
         twist = np.where(beyond, np.clip(twist, -end, end), twist)
         return np.where((out | beyond)[..., None], self.rotation(swing, twist), wxyz)
 
-    def sample(self, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+    def sample(self, shape: tuple[int, ...], rng: "np.random.Generator") -> Array:
         """(*shape, 4) random unit quaternions inside: uniform over the ellipse and the interval of twist."""
         return self.spread(*rng.uniform(size=(3, *shape)))
 

@@ -7,8 +7,7 @@ ball.  A ball is two units: one that only marks the three fixed axes about which
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -35,9 +34,7 @@ _Y = SE3(np.concatenate([np.zeros(3), aligning((0.0, 1.0, 0.0))]))
 _I = SE3.identity()
 
 
-@final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unit:
+class Unit(NamedTuple):
     """One axis of the tree; its position is `multiplier * q[iq] + offset`."""
 
     parent: int
@@ -58,9 +55,7 @@ class Unit:
     pitch: float = 0.0
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Tree:
+class Tree(NamedTuple):
     """A model's units, parents before children, and where each link hangs on them."""
 
     units: tuple[Unit, ...]
@@ -144,9 +139,7 @@ def _turn(joint: Joint) -> SE3:
     return pose_of(np.array([0.0, 0.0, 0.0, *aligning(joint.axis)]))
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class UnitArrays:
+class UnitArrays(NamedTuple):
     """Units as the kernels read them."""
 
     numbers: npt.NDArray[np.int64]
@@ -250,7 +243,7 @@ def carrying(tree: Tree, tips: list[int]) -> tuple[list[Unit], dict[int, int]]:
     number = {unit: i for i, unit in enumerate(wanted)} | {-1: -1}
     units = [tree.units[u] for u in wanted]
     moved = [
-        unit if number[unit.parent] == unit.parent else replace(unit, parent=number[unit.parent]) for unit in units
+        unit if number[unit.parent] == unit.parent else unit._replace(parent=number[unit.parent]) for unit in units
     ]
     return moved, number
 
@@ -279,9 +272,7 @@ def bodies(model: "Model", arrays: UnitArrays, number: dict[int, int]) -> Array:
     return np.column_stack([shares, *seen, carried])
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Columns:
+class Columns(NamedTuple):
     """The columns of a Jacobian: which velocities they stand for, and through which unit's axis those act."""
 
     velocities: tuple[int, ...]

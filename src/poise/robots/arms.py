@@ -6,14 +6,17 @@ Each stands with its base link at the world's origin and starts at the posture `
 import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from poise.geometry.shapes import Shape
 from poise.io.dh import DH, Convention, add_rows
 from poise.model.builder import ModelBuilder
 from poise.model.model import Model
 from poise.spatial import SE3
+
+if TYPE_CHECKING:
+    from poise.geometry.shapes import Shape
 
 _PI = math.pi
 _RIGHT = 0.5 * math.pi
@@ -129,7 +132,7 @@ def arm(
     root: str,
     tools: Mapping[str, tuple[str, SE3]],
     ready: Sequence[float],
-    shapes: Mapping[str, Shape] = MappingProxyType({}),
+    shapes: "Mapping[str, Shape]" = MappingProxyType({}),
 ) -> Model:
     """The rows, then a chain of fixed joints: link and pose in the link before, by joint; `shapes` by link."""
     builder = ModelBuilder(name)

@@ -11,16 +11,17 @@ Universal Robots draws them in version 2.4.5 of its ROS 2 description, to the ne
 
 import math
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from poise.geometry.enclosing import Cylinder, prism
-from poise.geometry.shapes import ConvexHull
 from poise.io.dh import DH
 from poise.model.model import Model
 from poise.robots.arms import arm
 from poise.spatial import SE3, Array
+
+if TYPE_CHECKING:
+    from poise.geometry.shapes import ConvexHull
 
 _RIGHT = 0.5 * math.pi
 _JOINTS: Final = (
@@ -115,11 +116,15 @@ def _made(
 
 def _corners(axis: SE3, housing: _Housing) -> Array:
     """(32, 3) the corners of the prism around a housing about z of `axis` [m]."""
+    from poise.geometry.enclosing import Cylinder, prism
+
     radius, low, high = (1e-3 * number for number in housing)
     around = prism(Cylinder(axis @ SE3.from_parts([0.0, 0.0, 0.5 * (low + high)]), radius, high - low))
     return around.pose.act(np.asarray(around.points))
 
 
-def _around(before: SE3, first: _Housing, *others: _Housing) -> ConvexHull:
+def _around(before: SE3, first: _Housing, *others: _Housing) -> "ConvexHull":
     """The hull of a housing about z of `before`, and others about the frame's own z."""
+    from poise.geometry.shapes import ConvexHull
+
     return ConvexHull(np.concatenate([_corners(before, first), *(_corners(SE3.identity(), x) for x in others)]))

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 from numbers import Real
-from typing import Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from poise.kernels.machine.layout import BAD_START, GOAL_NUMBERS
 from poise.model.model import Model
 from poise.spatial import SE3, SO3, Array, ArrayLike
 from poise.tasks.base import Task
+
+if TYPE_CHECKING:
+    from poise.methods.base import Method
 
 Tasks: TypeAlias = Task | Sequence[Task]
 """What a caller states: one task or several."""
@@ -152,3 +155,12 @@ def refusal(code: int, model: Model, tasks: Sequence[Task], goal: Array) -> str:
 def refuse_start(q0: Array, name: str = "q0") -> NoReturn:
     """Raises ValueError that says why `q0` (nq,), whose numbers are sound each, is no start."""
     raise ValueError(f"{name} holds a zero quaternion, which is no rotation; the identity is wxyz = 1 0 0 0")
+
+
+def chosen(method: "str | Method | None") -> "Method | None":
+    """The method that was named or given, as `method_of` says; what methods stand on is imported for one alone."""
+    if method is None:
+        return None
+    from poise.methods.base import method_of
+
+    return method_of(method)

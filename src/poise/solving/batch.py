@@ -2,12 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any, final, overload
+from typing import TYPE_CHECKING, Any, final, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from poise import html
 from poise.checks import whole
 from poise.errors import ShapeError
 from poise.kernels.machine.layout import (
@@ -20,7 +19,6 @@ from poise.kernels.machine.layout import (
     SOLVED,
     START,
 )
-from poise.methods.base import Method
 from poise.model.model import Model
 from poise.model.units import ask_for_degrees_in
 from poise.solving.answer import Configurations
@@ -33,6 +31,9 @@ from poise.solving.search import Preference, Search
 from poise.solving.solution import Solution
 from poise.spatial import Array, ArrayLike
 from poise.tasks.base import Task
+
+if TYPE_CHECKING:
+    from poise.methods.base import Method
 
 
 @final
@@ -177,6 +178,8 @@ class SolutionBatch(Configurations, Sequence[Solution]):
     def _repr_html_(self) -> str:
         """What a notebook shows."""
         counts = Counter(one.name for one in self.status)
+        from poise import html
+
         return html.together(
             html.paragraph(f"{int(self.success.sum()):,} of {len(self):,} converged", bold=True),
             html.table(
@@ -198,7 +201,7 @@ def solve_batch(
     targets: Any = None,
     *,
     q0: ArrayLike | None = None,
-    method: str | Method | None = None,
+    method: "str | Method | None" = None,
     limits: Stated = True,
     prefer: Preference = "nearest",
     closest: bool = True,

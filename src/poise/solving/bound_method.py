@@ -10,9 +10,8 @@ import numpy as np
 from poise.kernels.machine.layout import COMMON, LED, MOST_NEAR, TWIST, WIDTH
 from poise.kernels.machine.packing import joined
 from poise.kernels.machine.record import Record
-from poise.kernels.methods import method_loop
 from poise.kernels.methods.limits import BALL_ROWS
-from poise.kernels.methods.memory import LENGTH, LOOP, MEMORY, SEEN
+from poise.kernels.methods.memory import LENGTH, LOOP, MEMORY, SEEN, TRACE
 from poise.methods.base import Method, Plan, Prepared
 from poise.methods.criteria import Clearance, Potential, RestPosture
 from poise.methods.priority import TaskPriority
@@ -143,7 +142,7 @@ def bound_method(
 
 def trace_of(problem: Problem, scratch: Scratch) -> Trace:
     """The trace that the last search left in the scratch."""
-    m, first = 3 * problem.blocks, method_loop.TRACE
+    m, first = 3 * problem.blocks, TRACE
     assert scratch.trace is not None
     length = int(scratch.narrow[problem.rows("loop")][LENGTH])
     rows = scratch.trace[:length].copy()

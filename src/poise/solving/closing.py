@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Final, final
 
-from poise.kernels.requirements.loops import CLOSED
+from poise.kernels.machine.layout import CLOSED
 from poise.model.loop import named
 from poise.model.model import Model
 from poise.solving.closure import Closure

@@ -13,7 +13,7 @@ from typing import Final, final
 import numpy as np
 import numpy.typing as npt
 
-from poise.kernels.requirements.loops import CLOSED, EXACT
+from poise.kernels.machine.layout import CLOSED, EXACT
 from poise.model.loop import named
 from poise.model.model import Model
 from poise.solving.problem import pack

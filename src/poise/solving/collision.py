@@ -1,6 +1,5 @@
 """Shapes that must not come near each other: the limit, and how a method and a search are told of it."""
 
-import logging
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -112,7 +111,11 @@ class CollisionLimit(Constraint):
 
     def is_kept(self, model: Model, q: Array) -> bool:
         """Whether all shapes are as far apart as asked at q (nq,)."""
-        return self.allows(model, self.nearest(model, q))
+        return self.holds_in(model, self.scene(model), q)
+
+    def holds_in(self, model: Model, scene: Scene, q: Array) -> bool:
+        """Whether those of its scene are at q (nq,)."""
+        return self.allows(model, nearest_in(scene, q))
 
     def allows(self, model: Model, near: Proximity) -> bool:
         """Whether two shapes are as far apart as asked of them."""
@@ -169,6 +172,8 @@ class CollisionLimit(Constraint):
         near = at_home(model, self.min_distance) if self.self_collision and self.min_distance not in said else {}
         pairs = sorted((d, " and ".join(sorted(pair))) for pair, d in near.items() if pair not in self._pairs(model))
         if pairs:
+            import logging
+
             said.add(self.min_distance)
             words = [f"{names} ({1e3 * d:.3g} mm)" for d, names in pairs[:_SHOWN]]
             more = f" and {len(pairs) - _SHOWN} pairs more" if len(pairs) > _SHOWN else ""

@@ -1,30 +1,29 @@
 """What `limits=` says, in every function: whether joints keep theirs, and what must hold beside them."""
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, TypeAlias, final
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from poise.model.model import Model
-from poise.solving.collision import CollisionLimit, guard_rows, one_collision_limit
-from poise.solving.inequalities import Constraint, Limit, VelocityLimit, together
 from poise.solving.problem import Problem
 
-Stated: TypeAlias = bool | Sequence[Limit | Constraint]
+if TYPE_CHECKING:
+    from poise.solving.collision import CollisionLimit
+    from poise.solving.inequalities import Constraint, Limit, VelocityLimit
+
+Stated: TypeAlias = "bool | Sequence[Limit | Constraint]"
 """What `limits=` may be: whether joint limits hold, or what must hold beside them."""
 _KINDS = ("inequalities", "guard")
 """A limit has one of these methods."""
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(NamedTuple):
     """What was stated."""
 
     positions: bool
     """Whether joints keep their limits."""
-    apart: CollisionLimit | None
+    apart: "CollisionLimit | None"
     """What keeps shapes apart."""
     others: tuple[Any, ...]
     """All others: bounds and rows of velocities."""
@@ -39,6 +38,8 @@ class Limits:
                 "limits must be True or False, whether joint limits hold, or a list of what must hold beside them, "
                 f"such as LinearLimit or CollisionLimit, got {limits!r}"
             )
+        from poise.solving.collision import one_collision_limit
+
         apart = one_collision_limit(limits)
         return cls(True, apart, tuple(limit for limit in limits if limit is not apart))
 
@@ -55,7 +56,7 @@ class Limits:
     def timeless(self, model: Model) -> "Limits":
         """Those that hold of a configuration by itself: rows, which tie joints together."""
         some = [limit for limit in self.others if len(limit.inequalities(model, range(model.nv), 1.0).rows)]
-        return replace(self, others=tuple(some))
+        return self._replace(others=tuple(some))
 
     def tied(self, model: Model) -> list[int]:
         """The velocities that sums of joints are of: they move for them, even where they move no task."""
@@ -72,7 +73,7 @@ def key_of(limits: Stated) -> Hashable:
     return (stated.apart, *map(_structure, stated.others))
 
 
-def part_of_speeds(model: Model, speed: float, dt: float | None) -> VelocityLimit:
+def part_of_speeds(model: Model, speed: float, dt: float | None) -> "VelocityLimit":
     """The part `speed` of the model's velocity limits; raises ValueError where it is none, or says nothing."""
     if (
         isinstance(speed, bool)
@@ -80,6 +81,8 @@ def part_of_speeds(model: Model, speed: float, dt: float | None) -> VelocityLimi
         or not 0.0 < speed <= 1.0
     ):
         raise ValueError(f"speed is {speed!r}; it is a part of the model's velocity limits, above 0 and up to 1")
+    from poise.solving.inequalities import VelocityLimit
+
     if speed == 1.0:
         return VelocityLimit()
     if dt is None:
@@ -97,6 +100,9 @@ def looked_at(model: Model, problem: Problem, limits: Limits) -> Problem:
 
     Raises ValueError for limits that need a time.
     """
+    from poise.solving.collision import guard_rows
+    from poise.solving.inequalities import together
+
     stated = together(model, problem.velocities, limits.others)
     n = len(problem.velocities)
     apart = limits.apart

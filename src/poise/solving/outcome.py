@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Protocol, final
+from typing import Any, NamedTuple, Protocol, final
 
 from poise.model.model import Model
 from poise.solving.limits import Limits
@@ -84,9 +84,7 @@ class Asked(Protocol):
         """The method that was iterated; None for the solver's own."""
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What a solve came to, for those who explain it."""
 
     model: Model

@@ -1,18 +1,22 @@
 """Many rows in pieces, which threads take one after the other, until Ctrl-C."""
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from itertools import count
 from threading import Event
-from typing import Final, final
+from typing import TYPE_CHECKING, Final, final
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 _LOOK: Final = 0.1
 """Seconds between two looks at signals, while threads work."""
 
 
-def _wait_for(workers: list[Future[None]]) -> None:
+def _wait_for(workers: "list[Future[None]]") -> None:
     """Wait for the pieces under way, whatever else is pressed: nobody may read what threads still write."""
+    from concurrent.futures import wait
+
     while True:
         with suppress(KeyboardInterrupt):
             wait(workers)
@@ -54,6 +58,8 @@ class Pieces:
         if threads == 1 and tell is None:
             work()
             return
+        from concurrent.futures import ThreadPoolExecutor, wait
+
         with ThreadPoolExecutor(threads) as pool:
             workers = [pool.submit(self._stopping, work) for _ in range(threads)]
             try:

@@ -41,15 +41,13 @@ class Posture:
 
         The last entry of `out` becomes the distance that is left.
         """
-        from poise.kernels.solver.posture import settle
-
         out, goal = scratch.out, scratch.posture_goal
         q = out[ANSWER : ANSWER + model.nq]
         if code == SOLVED:
             if self._alone.size:
                 q[self._alone] = model.clip(goal)[self._alone]
             if self._weight.any():
-                code = prepare(settle)(scratch.address)
+                code = prepare("solver.posture.settle")(scratch.address)
         return self.judge(model, scratch, code)
 
     def judge(self, model: Model, scratch: Scratch, code: int) -> int:

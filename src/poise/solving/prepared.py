@@ -3,14 +3,17 @@
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from operator import attrgetter
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from poise.checks import one_of
-from poise.methods.base import Method, method_of
 from poise.model.model import Model, a_model
+from poise.solving.arguments import chosen
 from poise.solving.limits import Stated, key_of
 from poise.solving.search import PREFERENCES, Preference, Search
 from poise.tasks.base import Task
+
+if TYPE_CHECKING:
+    from poise.methods.base import Method
 
 _CACHED: Final = 1024
 """Things that are kept for a model: one for each structure of tasks and the settings with them."""
@@ -41,7 +44,7 @@ def prepared_search(
     model: Model,
     tasks: Sequence[Task],
     *,
-    method: str | Method | None = None,
+    method: "str | Method | None" = None,
     limits: Stated = True,
     prefer: Preference = "nearest",
     max_iterations: int | None = None,
@@ -53,7 +56,7 @@ def prepared_search(
     """The search that the model keeps for tasks of this structure and these settings."""
     a_model(model)
     one_of("prefer", prefer, PREFERENCES)
-    named = None if method is None else method_of(method)
+    named = chosen(method)
     reads = named and named.reads
     settings = prefer, max_iterations, max_restarts, max_time, trace, *also
 

@@ -18,6 +18,7 @@ from poise.kernels.machine.layout import (
     COLUMN,
     COORDINATE,
     EFFECTOR,
+    FEATURES,
     FRAME,
     GOAL,
     GOAL_NUMBERS,
@@ -30,7 +31,6 @@ from poise.kernels.machine.layout import (
 )
 from poise.kernels.machine.packing import joined
 from poise.kernels.rows.own import own_room
-from poise.kernels.solver.starts import FEATURES
 from poise.model.model import Model
 from poise.model.tree import bodies, carrying, unit_arrays
 from poise.solving.residual import try_residual

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from poise.kernels.machine.jit import prepare
-from poise.kernels.solver import lm_solver
 from poise.model.model import Model
 from poise.solving.arguments import refuse_numbers
 from poise.solving.problem import Problem
@@ -33,5 +32,5 @@ def active_rows(problem: Problem, scratch: Scratch) -> tuple[int, Array, Array]:
     """The code, the residual rows (m,) and their Jacobian (m, active velocities) at the scratch's goal and start."""
     e = np.zeros(3 * problem.blocks)
     active = np.zeros((len(e), len(problem.velocities)))
-    code: int = prepare(lm_solver.linearise)(scratch.address, e, active)
+    code: int = prepare("solver.lm_solver.linearise")(scratch.address, e, active)
     return code, e, active

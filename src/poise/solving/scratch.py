@@ -3,14 +3,12 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
-from typing import Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 import numpy.typing as npt
 
 from poise.cached import cached_property
-from poise.kernels.closed_form import branches, nearest
-from poise.kernels.collision import near
 from poise.kernels.machine import layout, packing
 from poise.kernels.machine.jit import address, prepare, watched
 from poise.kernels.machine.kinds import NARROW, PROBLEM_VIEW, WHOLE, WIDE
@@ -18,17 +16,17 @@ from poise.kernels.machine.lanes import workspace
 from poise.kernels.machine.layout import CALL, ENTRIES, FIRST_ROWS, RESIDUAL, SIDES, SLOPES, WIDTH
 from poise.kernels.machine.reads import Reads
 from poise.kernels.machine.workers import Job, compile_together
-from poise.kernels.methods import method_loop, proposing
-from poise.kernels.methods.routines import Routine
-from poise.kernels.requirements import shapes, sides, take
-from poise.kernels.solver import lm_solver, posture, soft
+from poise.kernels.methods.memory import TRACE
 from poise.model.model import Model
-from poise.model.scene import Scene
-from poise.solving.collision import CollisionLimit
-from poise.solving.potential import Compiled
 from poise.solving.problem import Problem
 from poise.solving.residual import places
 from poise.spatial import Array
+
+if TYPE_CHECKING:
+    from poise.kernels.methods.routines import Routine
+    from poise.model.scene import Scene
+    from poise.solving.collision import CollisionLimit
+    from poise.solving.potential import Compiled
 
 _WORD: Final = {name: field.word for name, field in CALL.fields.items()}
 SEED: Final = _WORD["seed"]
@@ -110,7 +108,7 @@ class Scratch:
         for name, number in numbers.items():
             self.call[_WORD[name]] = number
 
-    def surround(self, scene: Scene) -> None:
+    def surround(self, scene: "Scene") -> None:
         """Work with these shapes from now on."""
         self.scene = scene
         words, work, _ = scene.addresses
@@ -145,11 +143,11 @@ class Bound:
     problem: Problem
     parts: tuple[str, ...] = ()
     """What is needed: names in `ROUTINES` and `ENTRY_POINTS`.  The first of an entry point says what `run` is."""
-    method: Routine | None = None
+    method: "Routine | None" = None
     """The routine of one update."""
-    rule: Routine | None = None
+    rule: "Routine | None" = None
     """That of its damping rule."""
-    criterion: Compiled | None = None
+    criterion: "Compiled | None" = None
     """Functions of a user's."""
     proposer: "Bound | None" = None
     """A method that proposes steps for some of the tasks."""
@@ -157,7 +155,7 @@ class Bound:
     """Whether eight problems can run side by side."""
     wide: bool = False
     """Whether all scratch has a workspace for them."""
-    apart: CollisionLimit | None = None
+    apart: "CollisionLimit | None" = None
     """What scratch has the shapes of."""
     ahead: float = 0.0
     """How long shapes go on as they do [s]."""
@@ -230,7 +228,7 @@ class Bound:
         if self.wide:
             scratch.widen(self)
         if self.traced:
-            columns = method_loop.TRACE + 3 * self.problem.blocks + len(scratch.start)
+            columns = TRACE + 3 * self.problem.blocks + len(scratch.start)
             scratch.trace = np.full((self.traced, columns), np.nan)
             scratch.tell(trace_rows=self.traced)
             scratch.tell_of(trace=scratch.trace)
@@ -260,31 +258,31 @@ def _place(kind: int) -> int:
 
 
 ROUTINES: Final[dict[str, dict[int, Job]]] = {
-    "solve": {layout.SEARCH: (lm_solver.search_lanes, PROBLEM_VIEW, NARROW, WIDE, WHOLE)},
-    "closed form": {layout.CLOSED_FORM: (nearest.nearest_branch, PROBLEM_VIEW, NARROW, WIDE, WHOLE)},
-    "posture": {layout.GATHER: (posture.gather_lanes, PROBLEM_VIEW, NARROW, WIDE, WHOLE)},
-    "optimise": {layout.SOFT: (soft.soft_lanes, PROBLEM_VIEW, NARROW, WIDE, WHOLE)},
+    "solve": {layout.SEARCH: ("solver.lm_solver.search_lanes", PROBLEM_VIEW, NARROW, WIDE, WHOLE)},
+    "closed form": {layout.CLOSED_FORM: ("closed_form.nearest.nearest_branch", PROBLEM_VIEW, NARROW, WIDE, WHOLE)},
+    "posture": {layout.GATHER: ("solver.posture.gather_lanes", PROBLEM_VIEW, NARROW, WIDE, WHOLE)},
+    "optimise": {layout.SOFT: ("solver.soft.soft_lanes", PROBLEM_VIEW, NARROW, WIDE, WHOLE)},
     "shapes": {
-        layout.MEASURE: (near.measure, PROBLEM_VIEW, NARROW, WHOLE, WHOLE),
-        layout.CLEAR: (shapes.clear, PROBLEM_VIEW, NARROW, WHOLE),
+        layout.MEASURE: ("collision.near.measure", PROBLEM_VIEW, NARROW, WHOLE, WHOLE),
+        layout.CLEAR: ("requirements.shapes.clear", PROBLEM_VIEW, NARROW, WHOLE),
     },
     "shapes in steps": {
-        layout.WATCH: (shapes.watch, PROBLEM_VIEW, NARROW, WHOLE),
-        layout.APART: (shapes.apart, PROBLEM_VIEW, NARROW, WHOLE),
-        layout.STOPPABLE: (shapes.stoppable, PROBLEM_VIEW, NARROW, WHOLE),
+        layout.WATCH: ("requirements.shapes.watch", PROBLEM_VIEW, NARROW, WHOLE),
+        layout.APART: ("requirements.shapes.apart", PROBLEM_VIEW, NARROW, WHOLE),
+        layout.STOPPABLE: ("requirements.shapes.stoppable", PROBLEM_VIEW, NARROW, WHOLE),
     },
-    "ranges": {layout.RANGE_ROWS: (sides.range_rows, PROBLEM_VIEW, NARROW)},
-    "take": {layout.TAKE: (take.take, PROBLEM_VIEW, NARROW, WHOLE)},
-    "propose": {layout.PROPOSE: (proposing.propose, PROBLEM_VIEW, NARROW, WHOLE)},
+    "ranges": {layout.RANGE_ROWS: ("requirements.sides.range_rows", PROBLEM_VIEW, NARROW)},
+    "take": {layout.TAKE: ("requirements.take.take", PROBLEM_VIEW, NARROW, WHOLE)},
+    "propose": {layout.PROPOSE: ("methods.proposing.propose", PROBLEM_VIEW, NARROW, WHOLE)},
 }
 """The routines of each part by their places in the table."""
-ENTRY_POINTS: Final[dict[str, Any]] = {
-    "solve": lm_solver.solve,
-    "posture": posture.settle,
-    "optimise": soft.optimise,
-    "iterate": method_loop.iterate,
-    "step": method_loop.step,
-    "branches": branches.all_branches,
+ENTRY_POINTS: Final[dict[str, str]] = {
+    "solve": "solver.lm_solver.solve",
+    "posture": "solver.posture.settle",
+    "optimise": "solver.soft.optimise",
+    "iterate": "methods.method_loop.iterate",
+    "step": "methods.method_loop.step",
+    "branches": "closed_form.branches.all_branches",
 }
 """What of a part takes the address of a scratch."""
 LOOKED_UP: Final[list[Job]] = [job for jobs in ROUTINES.values() for job in jobs.values()]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from math import inf, nan
 from time import perf_counter_ns
-from typing import Any, Final, Literal, TypeAlias, final, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final, get_args
 
 import numpy as np
 
@@ -23,15 +23,10 @@ from poise.kernels.machine.layout import (
     SOLVED,
     UNSOLVED,
 )
-from poise.kernels.solver import batch_lanes
-from poise.methods.base import Method, method_of
 from poise.model.model import Model, a_model
-from poise.model.proximity import nearest_in
 from poise.quaternions import pose_numbers
 from poise.solving import within
-from poise.solving.arguments import each_goal, joined, one_a_task, refuse_numbers, start_of
-from poise.solving.bound_method import bound_method, trace_of
-from poise.solving.closed_form import with_closed_form
+from poise.solving.arguments import chosen, each_goal, joined, one_a_task, refuse_numbers, start_of
 from poise.solving.closure import Aside, Closure, loop_tasks
 from poise.solving.limits import Limits, Stated, looked_at
 from poise.solving.posture import Posture, one_posture, pulled
@@ -46,6 +41,12 @@ from poise.spatial import SE3, Array, ArrayLike
 from poise.tasks.base import POSITION, ROTATION, Task, levels
 from poise.tasks.loop import LoopTask
 
+if TYPE_CHECKING:
+    from poise.methods.base import Method
+    from poise.solving.outcome import Trace
+
+_AXES: Final = 6
+"""Joints that move a frame, where a closed form is looked for."""
 _ITERATIONS: Final = 200
 """Iterations of a start, at most, without a method of the caller's choice."""
 _RESTARTS: Final = 200
@@ -110,7 +111,7 @@ class Search:
         model: Model,
         tasks: Sequence[Task],
         *,
-        method: str | Method | None = None,
+        method: "str | Method | None" = None,
         limits: Stated = True,
         prefer: Preference = "nearest",
         seed: int = 0,
@@ -141,13 +142,13 @@ class Search:
         if method is None and ranked and not self._soft:
             method = within.METHOD
             max_restarts = _STEPS_RESTARTS if max_restarts is None and held else max_restarts
-        chosen = None if method is None else method_of(method)
+        self.method = by = chosen(method)
         if max_iterations is None:
-            max_iterations = _ITERATIONS if chosen is None else chosen.iterations
+            max_iterations = _ITERATIONS if by is None else by.iterations
         self._usual_restarts = _RESTARTS if max_restarts is None else max_restarts
         if max_restarts is None:
-            max_restarts = _MORE_RESTARTS if chosen is None else _RESTARTS
-        if trace and chosen is None:
+            max_restarts = _MORE_RESTARTS if by is None else _RESTARTS
+        if trace and by is None:
             raise ValueError("a trace is of one method's iterations; name one, such as method='lm'")
         positions, self.apart = self.limits.positions, self.limits.apart
         one_of("prefer", prefer, PREFERENCES)
@@ -159,8 +160,7 @@ class Search:
         self.seed, self.max_iterations, self.max_restarts, self.trace = seed, max_iterations, max_restarts, trace
         self.max_time = None if max_time is None or max_time > 1e9 else max_time
         self.prefer = prefer
-        self.method = chosen
-        followed = posture if chosen is not None and (held or ranked) else None
+        followed = posture if by is not None and (held or ranked) else None
         """A posture that is the last level of a method's steps; else it is what an answer slides to."""
         also = (*also, *self.limits.tied(model), *(() if followed is None else pulled(model, followed)))
         problem = pack(model, self.frame_tasks, limits=positions, also=also)
@@ -177,16 +177,20 @@ class Search:
             problem = with_room(problem)
             required = [task for task in self.frame_tasks if task.required]
             self._required = alike(required, limits=positions) if required else None
-        elif chosen is None and posture is None and len(self.frame_tasks) == 1:
+        elif by is None and posture is None and [len(task.moving(model)) for task in self.frame_tasks] == [_AXES]:
+            from poise.solving.closed_form import with_closed_form
+
             problem = with_closed_form(model, self.frame_tasks[0], problem)
         numbers = {
             "seed": seed, "max_iterations": max_iterations, "max_restarts": max_restarts, "phase": BEGIN,
             "usual_restarts": self._usual_restarts, "nearest": int(prefer == "nearest"), "looking": int(looking),
             "chunk": _CHUNK if self.max_time is None else _TIMED_CHUNK,
         }  # fmt: skip
-        if chosen is not None:
+        if by is not None:
+            from poise.solving.bound_method import bound_method
+
             self.bound = bound_method(
-                model, self.frame_tasks, problem, chosen, "iterate", limits=positions, also=self.limits.others,
+                model, self.frame_tasks, problem, by, "iterate", limits=positions, also=self.limits.others,
                 apart=self.apart, keeps=True, posture=followed, traced=max_iterations + 1 if trace else 0,
                 numbers=numbers,
             )  # fmt: skip
@@ -197,10 +201,10 @@ class Search:
             problem = looked_at(model, problem, self.limits) if looking else problem
             self.bound = Bound(problem, tuple(parts), apart=self.apart, wide=True, numbers=numbers)
         self.problem = self.bound.problem
-        others = without_ranges(self.stated) if chosen is None else None
+        others = without_ranges(self.stated) if by is None else None
         self.unranged = None if others is None else alike(others, limits=limits)
         """The search for the other tasks, where there are required ranges."""
-        self._held, self._follows = held and chosen is None, followed is not None
+        self._held, self._follows = held and by is None, followed is not None
         self._within: Search | None = None
         closed = [task for task in self.frame_tasks if isinstance(task, LoopTask)]
         self._closure = Closure(model, closed, limits=positions) if closed else None
@@ -243,12 +247,18 @@ class Search:
             if code < 0:
                 refuse_numbers(code, model, self.tasks, scratch.goal, scratch.start)
             out = scratch.out.copy()
-            trace = trace_of(self.problem, scratch) if self.trace else None
+            trace = self._traced(scratch) if self.trace else None
         finally:
             if seed is not None:
                 scratch.call[SEED] = self.seed
             bound.idle.append(scratch)
         return Solution(model, self, out, goal, code, perf_counter_ns() - began, timed_out, trace, start=start)
+
+    def _traced(self, scratch: Scratch) -> "Trace":
+        """What the method did in the search that the scratch was in last."""
+        from poise.solving.bound_method import trace_of
+
+        return trace_of(self.problem, scratch)
 
     def solve_one(
         self,
@@ -349,7 +359,7 @@ class Search:
             return code
         self._aside.close(model, q)
         if code == SOLVED and self.apart is not None and scratch.scene is not None:
-            return SOLVED if self.apart.allows(model, nearest_in(scratch.scene, q)) else BLOCKED
+            return SOLVED if self.apart.holds_in(model, scratch.scene, q) else BLOCKED
         return code
 
     def left_at(self, model: Model, goals: Array, q: Array) -> Array:
@@ -371,7 +381,7 @@ class Search:
 
     def index(self, model: Model) -> Words | None:
         """The index of starts for a batch; None where none helps, or where no start but q0 is wanted."""
-        prepare(batch_lanes.solve_many)
+        prepare("solver.batch_lanes.solve_many")
         return start_index(model, self.frame_tasks, self.problem) if self.max_restarts else None
 
     def solve_many(
@@ -396,7 +406,7 @@ class Search:
         scratch.tell(max_restarts=min(self.max_restarts, _LANE_RESTARTS if closest else self._usual_restarts))
         scratch.tell_of(goals=goals, starts=starts, answers=answers)
         try:
-            watched(prepare(batch_lanes.solve_many), self.bound.reads)(scratch.address)
+            watched(prepare("solver.batch_lanes.solve_many"), self.bound.reads)(scratch.address)
         finally:
             scratch.tell(max_restarts=self.max_restarts, seed=self.seed)
 

@@ -19,7 +19,6 @@ from poise.kernels.machine.layout import (
     START,
     STATIONARY,
 )
-from poise.kernels.solver.soft import optimise
 from poise.model.model import Model
 from poise.solving.outcome import Asked
 from poise.solving.problem import Problem
@@ -49,7 +48,7 @@ def certified_start(scratch: Scratch) -> int:
     """Take the start as the answer; the code."""
     scratch.call[PHASE] = END
     try:
-        code: int = prepare(optimise)(scratch.address)
+        code: int = prepare("solver.soft.optimise")(scratch.address)
     finally:
         scratch.call[PHASE] = BEGIN
     return code
@@ -80,7 +79,7 @@ def _from_there(model: Model, problem: Problem, scratch: Scratch, found: Array) 
         scratch.start[:] = found[ANSWER : ANSWER + model.nq]
         if found[CODE] == SOLVED:
             scratch.tell(max_restarts=0)
-            code = prepare(optimise)(scratch.address)
+            code = prepare("solver.soft.optimise")(scratch.address)
         if code != SOLVED:
             code = certified_start(scratch)
             out[STATIONARY] = found[STATIONARY] if code != SOLVED else 0.0

@@ -1,10 +1,9 @@
 """The answer to an inverse-kinematics problem: joints, how good they are, and why they are not better."""
 
-from typing import Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 
-from poise import html
 from poise.kernels.machine.layout import (
     ANSWER,
     BAD_GOAL,
@@ -24,7 +23,6 @@ from poise.kernels.machine.layout import (
     STATIONARY,
 )
 from poise.model.model import Model
-from poise.model.proximity import Proximity
 from poise.solving import explain
 from poise.solving.answer import Answer
 from poise.solving.arguments import refusal
@@ -32,6 +30,9 @@ from poise.solving.outcome import Asked, Outcome, Status, Trace, duration
 from poise.solving.suspicion import pulled_in
 from poise.spatial import Array
 from poise.tasks.error import TaskError
+
+if TYPE_CHECKING:
+    from poise.model.proximity import Proximity
 
 _ENDS: Final = {
     NOT_FINITE: Status.NOT_FINITE,
@@ -120,7 +121,7 @@ class Solution(Answer):
         return float(self._raw[DISTANCE])
 
     @property
-    def nearest(self) -> Proximity | None:
+    def nearest(self) -> "Proximity | None":
         """The two shapes that are nearest to each other at q, as the world is now; None without a CollisionLimit."""
         limit = self._asked.limits.apart
         return None if limit is None else limit.nearest(self.model, self.q)
@@ -207,6 +208,8 @@ class Solution(Answer):
         """What a notebook shows."""
         left = [(e.task, _left(e.position), _left(e.rotation), _left(e.posture)) for e in self.errors]
         joints = [(name, f"{value:.6g}") for name, value in self.named().items()]
+        from poise import html
+
         return html.together(
             html.paragraph(f"{self.status.name}, {duration(self.time)}", bold=True),
             html.paragraph(self.explain()),

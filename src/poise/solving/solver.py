@@ -1,8 +1,7 @@
 """solve and Solver: names to arrays, arrays to a kernel, its answer to a Solution."""
 
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
-from poise.methods.base import Method
 from poise.model.model import Model
 from poise.solving.arguments import Tasks, one_start, several
 from poise.solving.batch import SolutionBatch, run_batch
@@ -13,6 +12,9 @@ from poise.solving.search import Preference, Search
 from poise.solving.solution import Solution
 from poise.spatial import Array, ArrayLike
 from poise.tasks.base import Task
+
+if TYPE_CHECKING:
+    from poise.methods.base import Method
 
 
 @final
@@ -32,7 +34,7 @@ class Solver:
         model: Model,
         tasks: Tasks,
         *,
-        method: str | Method | None = None,
+        method: "str | Method | None" = None,
         limits: Stated = True,
         prefer: Preference = "nearest",
         seed: int = 0,
@@ -62,7 +64,7 @@ class Solver:
         return self._search.stated
 
     @property
-    def method(self) -> Method | None:
+    def method(self) -> "Method | None":
         """The method whose updates it iterates, if one was named or the tasks' priorities ask for one."""
         return self._search.method
 
@@ -131,7 +133,7 @@ def solve(
     tasks: Tasks,
     *,
     q0: ArrayLike | None = None,
-    method: str | Method | None = None,
+    method: "str | Method | None" = None,
     limits: Stated = True,
     prefer: Preference = "nearest",
     seed: int = 0,

@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.kernels.machine.forks import hold_over_forks
-from poise.kernels.machine.layout import DIRECTION, PLACE, TURN
-from poise.kernels.solver.starts import FEATURES
+from poise.kernels.machine.layout import DIRECTION, FEATURES, PLACE, TURN
 from poise.model.joint import JointKind
 from poise.model.model import Model
 from poise.quaternions import quaternion_matrix

@@ -6,9 +6,8 @@ from types import ModuleType
 from typing import Final
 
 import poise
-from poise.kernels.collision import near
 from poise.kernels.library import ROOMS
-from poise.kernels.machine.jit import waiting
+from poise.kernels.machine.jit import function_of, waiting
 from poise.kernels.machine.kinds import NARROW, PROBLEM_VIEW, WHOLE, WIDE
 from poise.kernels.machine.workers import Job, Watch, compile_together
 from poise.kernels.methods.routines import ROUTINES
@@ -38,12 +37,12 @@ def jobs() -> list[Job]:
     rows = dict.fromkeys([own_range_rows, *(kind.routine for kind in kinds if kind.routine is not None)])
     sides = dict.fromkeys([own_sides, *(kind.side_routine for kind in kinds if kind.side_routine is not None)])
     return [
-        *LOOKED_UP,
+        *((function_of(routine), *given) for routine, *given in LOOKED_UP),
         *((entry,) for entry in waiting()),
         *((routine, PROBLEM_VIEW, width) for routine, widths in methods.items() for width in widths),
         *((routine, PROBLEM_VIEW, width, WHOLE) for routine in rows for width in (WIDE, NARROW)),
         *((routine, PROBLEM_VIEW, NARROW, WHOLE) for routine in sides),
-        (near.measure, PROBLEM_VIEW, WIDE, WHOLE, WHOLE),
+        (function_of("collision.near.measure"), PROBLEM_VIEW, WIDE, WHOLE, WHOLE),
     ]
 
 

@@ -5,7 +5,7 @@ holds; at random starts only where neither leads to where it does.
 """
 
 from collections.abc import Callable
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
@@ -23,11 +23,12 @@ from poise.kernels.machine.layout import (
 )
 from poise.kernels.methods.memory import RANK
 from poise.model.model import Model
-from poise.model.proximity import nearest_in
-from poise.solving.collision import CollisionLimit
 from poise.solving.problem import Problem
 from poise.solving.scratch import SEED, Scratch
 from poise.spatial import Array
+
+if TYPE_CHECKING:
+    from poise.solving.collision import CollisionLimit
 
 METHOD: Final = "priority"
 """Whose steps they are: those of levels, a posture the last of them."""
@@ -39,7 +40,7 @@ _BETTER: Final = 0.99
 """What is left must be less than this share of what is left from q0 for another start to win."""
 
 
-def keeps(problem: Problem, apart: CollisionLimit | None, model: Model, scratch: Scratch, q: Array) -> bool:
+def keeps(problem: Problem, apart: "CollisionLimit | None", model: Model, scratch: Scratch, q: Array) -> bool:
     """Whether limits of sums hold at q (nq,), and shapes are as far apart as asked."""
     rows = problem.section("inequalities").reshape(-1, len(problem.velocities) + 1)
     coordinates = problem.section("coordinates")
@@ -47,7 +48,7 @@ def keeps(problem: Problem, apart: CollisionLimit | None, model: Model, scratch:
     rounding = 1e-12 * max(1.0, float(np.abs(at).max(initial=0.0)))
     if not (rows[:, :-1][:, coordinates["v"]] @ at <= rows[:, -1] + rounding).all():
         return False
-    return apart is None or scratch.scene is None or apart.allows(model, nearest_in(scratch.scene, q))
+    return apart is None or scratch.scene is None or apart.holds_in(model, scratch.scene, q)
 
 
 def brought_within(

@@ -1,8 +1,7 @@
 """What a task is to the kernels: what carries it, which joints move it, and its numbers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Final, Literal, TypeAlias, final
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -17,9 +16,7 @@ NO_TOOL: Final = np.zeros(12)
 _ONES: Final = (1.0, 1.0, 1.0)
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """Three rows of a residual."""
 
     weight: tuple[float, float, float]
@@ -47,9 +44,7 @@ class Block:
         return np.linalg.norm(rows * (np.array(self.weight) != 0.0), axis=-1)
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where a frame hangs, and the base from which it is seen; units are the tree's, -1 is the world."""
 
     tip: int
@@ -79,9 +74,7 @@ def place(model: Model, frame: str, base: str | None = None) -> Place:
     return Place(unit, hang @ found.origin, base_unit, base_hang @ other.origin)
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Units:
+class Units(NamedTuple):
     """The units of a problem, which are some of the model's tree, in an order of their own."""
 
     model: Model
@@ -104,9 +97,7 @@ class Units:
         return frame_columns(self.units, self.number[tip], -1 if base is None else self.number[base])
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class TaskFrame:
+class TaskFrame(NamedTuple):
     """A frame that a residual of a user's reads."""
 
     unit: int
@@ -117,16 +108,14 @@ class TaskFrame:
     """Of the task's Jacobian, to which its motion adds."""
 
 
-@final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Effector:
+class Effector(NamedTuple):
     """Where a task hangs among the units of a problem; see `layout.EFFECTOR`."""
 
     columns: Columns
     tip: int = -1
     base: int = 0
-    tool: Array = field(default_factory=lambda: NO_TOOL)
-    base_tool: Array = field(default_factory=lambda: NO_TOOL)
+    tool: Array = NO_TOOL
+    base_tool: Array = NO_TOOL
     numbers: Sequence[float] = ()
     frames: Sequence[TaskFrame] = ()
     heavy: bool = False

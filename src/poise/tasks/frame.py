@@ -1,6 +1,6 @@
 """What tasks about one frame have in common: the frame, and the base from which it is seen."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -67,7 +67,7 @@ class OfFrame(Task):
             raise ValueError(f"the frame {self.frame!r} does not move: no joint of {model.name} carries it")
         if not found.moved(model):
             raise ValueError(f"{self.label} never moves: no joint of {model.name} is between the two frames")
-        return found if self.offset is None else replace(found, hang=found.hang @ self.offset)
+        return found if self.offset is None else found._replace(hang=found.hang @ self.offset)
 
     def needed(self, model: "Model") -> set[int]:
         """The units of the tree whose frames it reads; raises as `place` does."""

@@ -1,7 +1,8 @@
 """The decorators of all kernels, and how a compiled one is called.
 
 A kernel is compiled when it must be: not where the package's library has it, and not before it is asked for.  Numba is
-imported for that alone.
+imported for that alone, and so are the kernels' own modules: whoever calls an entry point, or asks for the address of a
+routine, may name it by its place in `poise.kernels`, as in `prepare("solver.lm_solver.solve")`.
 """
 
 import functools
@@ -159,7 +160,8 @@ _PLAIN: Final[list[Any]] = []
 """The routines that have an address, un-jitted: it is the place in this list."""
 LOCK: Final = threading.RLock()
 """Whoever holds it, no other thread compiles for this library."""
-_COMPILER: Final = "poise.kernels.compiling.jit"
+_KERNELS: Final = "poise.kernels."
+_COMPILER: Final = f"{_KERNELS}compiling.jit"
 
 
 def prepare(function: Any) -> Callable[..., Any]:
@@ -168,34 +170,52 @@ def prepare(function: Any) -> Callable[..., Any]:
 
 
 def _prepare(function: Any) -> Callable[..., Any]:
-    if function not in SIGNATURES:
-        return cast(Callable[..., Any], function)
-    signature = SIGNATURES[function]
+    signature = SIGNATURES.get(function, ())
     ahead = _ahead(function, signature)
-    compiled = ahead.function() if ahead is not None else compiler(name(function)).entry(function, signature)
-    return _READY.setdefault(function, compiled)
+    if ahead is not None:
+        return _READY.setdefault(function, ahead.function())
+    if isinstance(function, str):
+        return _READY.setdefault(function, prepare(function_of(function)))
+    if not signature:
+        return cast(Callable[..., Any], function)
+    return _READY.setdefault(function, compiler(name(function)).entry(function, signature))
+
+
+def function_of(function: Any) -> Any:
+    """The function itself, which may be named."""
+    if not isinstance(function, str):
+        return function
+    module, _, its_name = function.rpartition(".")
+    return getattr(import_module(f"{_KERNELS}{module}"), its_name)
 
 
 def _ahead(function: Any, signature: tuple[str, ...]) -> Ahead | None:
     """This function for these kinds of arguments, where the package's library has it."""
-    found = library() if isinstance(function, Kernel) else None
-    return None if found is None else found.get(symbol(function, signature))
+    ahead = library() if isinstance(function, Kernel | str) and not UNJITTED else None
+    return None if ahead is None else ahead.get(symbol(function, signature))
 
 
 def symbol(function: Any, signature: tuple[str, ...]) -> str:
     """What a function for these kinds of arguments is called in a library."""
-    return symbol_of(plain(function), wide=WIDE in signature and NARROW not in signature)
+    if isinstance(function, str):
+        place = f"{_KERNELS}{function}"
+    else:
+        place = f"{plain(function).__module__}.{plain(function).__qualname__}"
+    return symbol_of(place, wide=WIDE in signature and NARROW not in signature)
 
 
 def address(function: Any, *signature: str) -> int:
     """Where a routine for these kinds of arguments is; loads or compiles it, and says so on stderr if it takes long."""
+    ahead = _ahead(function, signature)
+    if ahead is not None:
+        return ahead.address
+    function = function_of(function)
     if UNJITTED:
         with LOCK:
             if function not in _PLAIN:
                 _PLAIN.append(function)
             return _PLAIN.index(function)
-    ahead = _ahead(function, signature)
-    return compiler(name(function)).address(function, signature) if ahead is None else ahead.address
+    return cast(int, compiler(name(function)).address(function, signature))
 
 
 def compiler(feature: str = "") -> Any:
@@ -243,10 +263,11 @@ def waiting() -> list[Any]:
 
 def missing(function: Any, *signature: str) -> bool:
     """Whether `ready` would compile, and keep what it compiles."""
-    signature = signature or SIGNATURES.get(function, ())
-    if not signature or UNJITTED or function in _READY or _ahead(function, signature) is not None:
+    if UNJITTED or function in _READY or _ahead(function, signature or SIGNATURES.get(function, ())) is not None:
         return False
-    return cast(bool, compiler(name(function)).missing(function, signature))
+    function = function_of(function)
+    signature = signature or SIGNATURES.get(function, ())
+    return bool(signature) and function not in _READY and compiler(name(function)).missing(function, signature)
 
 
 hold_over_forks(NOTICE.lock, rank=0)

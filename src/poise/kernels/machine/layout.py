@@ -408,6 +408,10 @@ CODE, ITERATIONS, RESTARTS, START, DISTANCE, COST, STATIONARY, ANSWER = range(8)
 """Rows of `out`: START is the number of the start that led to q, DISTANCE how far q is from `start` as it is within the
 limits; from ANSWER on stand q (nq), then the error of each block in its own unit, and one number more."""
 
+CLOSED: Final = 1e-7
+"""By how much a loop that counts as closed may be open [m or rad]."""
+EXACT: Final = 1e-10
+"""Newton's steps that close one go on until this much is left [m or rad]."""
 BY_CLOSED_FORM: Final = -1
 """START of an answer that no start led to."""
 STATE: Final = 21
@@ -420,6 +424,8 @@ WIDTH: Final = 8
 """Problems side by side in a wide workspace."""
 GOAL_NUMBERS: Final = 7
 """Numbers of an effector's goal: place, then quaternion w x y z."""
+FEATURES: Final = 9
+"""Features of an effector in an index of starts."""
 LARGEST: Final = 2.0**50
 """The largest length or angle [m or rad]: there a double is exact to 1/8, and beyond it holds no angle."""
 FAR: Final = 1e100

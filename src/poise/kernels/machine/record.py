@@ -6,7 +6,7 @@ from typing import Any, final
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Field:
     """A number of a record, or several: its word within the record, whether it is whole, and how many there are."""
 

@@ -8,7 +8,6 @@ import contextlib
 import os
 import pickle
 import struct
-import subprocess
 import sys
 import threading
 from collections import deque
@@ -23,7 +22,7 @@ from poise.kernels.machine import jit
 from poise.kernels.machine.notice import NOTICE
 
 Job = tuple[Any, ...]
-"""A routine and the types of its arguments, or an entry point alone, which knows its own.
+"""A routine and the types of its arguments, or an entry point alone, which knows its own; each may be named.
 
 A routine may come in what has it as `function` and can be pickled.
 """
@@ -106,6 +105,8 @@ def _unheard(done: int) -> None:
 
 def _lead(jobs: deque[tuple[Job, _Place]], done: Callable[[], None]) -> None:
     """Give a worker one job after the other; what it does not do, the caller will."""
+    import subprocess
+
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))}
     from poise.kernels.compiling.cache import FOLDER
 
@@ -146,7 +147,7 @@ def _unwrapped(job: Job) -> Job:
 
 def _place(function: Any) -> _Place | None:
     """Where another process finds a function; None if it has no name of its own."""
-    if hasattr(function, "function"):
+    if hasattr(function, "function") or isinstance(function, str):
         return function
     module = function.__module__
     names = vars(sys.modules[module]).items() if module in sys.modules else ()

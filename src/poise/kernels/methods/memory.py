@@ -30,6 +30,8 @@ STARTS, AGE, SINCE, MARK, BEST, OWNER, SPENT, ENDED, FAILURES, LENGTH, RANK, BEY
 error of all, the start and iteration that found it, whether that start came to rest; failed starts; rows traced; how
 good the best is, 0 where something does not hold, 1, or 2 within the tolerances; whether something did not hold within
 them."""
+TRACE = 4
+"""Numbers of a row of the trace before the singular values: sum of squares, score, largest step, lambda^2."""
 SEEN = 12
 """Rows of an effector's target that are remembered: its rotation and place."""
 

@@ -14,6 +14,7 @@ from poise.kernels.machine.layout import (
     BEGIN,
     BLOCKED,
     CALL,
+    CLOSED,
     END,
     GOAL,
     GOAL_NUMBERS,
@@ -53,10 +54,11 @@ from poise.kernels.methods.memory import (
     STAGE,
     STARTS,
     STEP,
+    TRACE,
     forget,
 )
 from poise.kernels.methods.settling import adapt_radius, let_go, widen
-from poise.kernels.requirements.loops import CLOSED, open_at
+from poise.kernels.requirements.loops import open_at
 from poise.kernels.requirements.sides import measure
 from poise.kernels.requirements.stages import AT_LEAST
 from poise.kernels.solver.ends import aim_at, clip_start, evaluate, finish, is_posture
@@ -72,8 +74,6 @@ _LEANING = 1e-6
 """What the square of how far a posture is counts to that error."""
 _ROUNDING = 1e-7
 """How far beyond a range counts as within [m or rad]."""
-TRACE = 4
-"""Numbers of a row of the trace before the singular values: sum of squares, score, largest step, lambda^2."""
 
 
 @kernel

@@ -9,16 +9,13 @@ from poise.kernels.algebra.working_set import Levels, Limits, along
 from poise.kernels.kinematics.forward import forward
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import pitch, sqrt
+from poise.kernels.machine.layout import CLOSED, EXACT
 from poise.kernels.machine.views import section
 from poise.kernels.methods.memory import GAP
 from poise.kernels.requirements.go import go
 from poise.kernels.rows.frame import seen_frame
 from poise.kernels.rows.residuals import place_rows, turn_rows
 
-EXACT = 1e-10
-"""Newton's steps go on until this much is left [m or rad]."""
-CLOSED = 1e-7
-"""What counts as closed [m or rad]."""
 _NEWTON = 8
 """Newton's steps, at most."""
 

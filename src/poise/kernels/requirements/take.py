@@ -8,7 +8,7 @@ then accelerations and jerks.
 
 from poise.kernels.algebra.working_set import NONE
 from poise.kernels.machine.jit import call, kernel, routine
-from poise.kernels.machine.layout import APART, CALL, RANGE_ROWS, STOPPABLE, WATCH
+from poise.kernels.machine.layout import APART, CALL, CLOSED, RANGE_ROWS, STOPPABLE, WATCH
 from poise.kernels.machine.views import entry_at, section
 from poise.kernels.methods.limits import limited_balls, since_begun
 from poise.kernels.methods.memory import (
@@ -26,7 +26,7 @@ from poise.kernels.methods.memory import (
 )
 from poise.kernels.methods.update import length_of
 from poise.kernels.requirements.go import go
-from poise.kernels.requirements.loops import CLOSED, close, open_at
+from poise.kernels.requirements.loops import close, open_at
 from poise.kernels.requirements.nearest import SEEN_MORE, base_of, cut, nearest, state_box, state_rows
 from poise.kernels.requirements.sides import inside, sure_inside
 from poise.kernels.requirements.stages import AT_LEAST, OPEN, RANGED, RATED

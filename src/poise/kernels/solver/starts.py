@@ -14,7 +14,7 @@ import numpy as np
 
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load_pack, select, sqrt, store_pack, zeros
-from poise.kernels.machine.layout import DIRECTION, GOAL_NUMBERS, PLACE, TURN, WIDTH
+from poise.kernels.machine.layout import DIRECTION, FEATURES, GOAL_NUMBERS, PLACE, TURN, WIDTH
 from poise.kernels.machine.record import Record
 from poise.kernels.machine.views import entry_at, rows_at, section
 
@@ -27,8 +27,6 @@ HEAD = INDEX.words
 SPLIT = Record("Split", "feature", "value")
 """A goal whose `feature` is at least `value` goes to the second half of a cell."""
 SPLIT_WORDS = SPLIT.words
-FEATURES = 9
-"""Features of an effector."""
 _NEARBY = 0.1
 """What the square of a joint's way from q0 [rad^2 or m^2] weighs against the square of a feature."""
 

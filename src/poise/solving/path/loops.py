@@ -7,7 +7,7 @@ from typing import Final, final
 import numpy as np
 import numpy.typing as npt
 
-from poise.kernels.requirements.loops import CLOSED, EXACT
+from poise.kernels.machine.layout import CLOSED, EXACT
 from poise.model.model import Model
 from poise.solving.closure import Closure
 from poise.solving.path.along import Rows

@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.checks import positive, whole
-from poise.kernels.machine.layout import WIDTH
-from poise.kernels.requirements.loops import CLOSED
+from poise.kernels.machine.layout import CLOSED, WIDTH
 from poise.model.model import Model
 from poise.model.units import ask_for_degrees_in
 from poise.solving.arguments import Tasks, cores, one_start
