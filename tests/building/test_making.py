@@ -1,5 +1,6 @@
 """A library that was compiled ahead calls nothing of others, and gives what Numba's functions give."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import poise.kernels.library
 from poise.build.lowering import lower
 from poise.build.making import make
 from poise.build.objects import emit, undefined
-from poise.build.targets import TARGETS
+from poise.build.targets import TARGETS, Target
 from poise.kernels.library import NATIVE, Ahead, Library, chosen, library, machine
 from poise.kernels.machine import jit
 from poise.kernels.machine.jit import kernel
@@ -146,7 +147,8 @@ for need in (lambda: prepare(poses), lambda: compiled("gradient", "the Potential
 
 def test_without_numba_what_is_in_it_works_and_all_else_says_what_to_install(built: Path) -> None:
     code = WITHOUT_NUMBA.format(built=str(built))
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    environment = {name: value for name, value in os.environ.items() if name != "POISE_CPU"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True)
     needs = 'of which there is nothing compiled ahead here, needs numba: pip install "poise[jit]"'
     assert done.stdout.splitlines() == [f"query.poses, {needs}", f"gradient of the Potential, {needs}"]
 
@@ -220,12 +222,20 @@ def test_every_function_has_a_name_of_its_own() -> None:
     assert all(name.isidentifier() for name in names)
 
 
-@pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS.keys())
-def test_objects_for_every_target_call_memory_alone(target: Any) -> None:
+@pytest.mark.parametrize("target", [target for name, target in TARGETS.items() if name.endswith("linux")])
+def test_objects_for_linux_call_memory_alone(target: Target) -> None:
     lowered = lower(solve_again, jit.SIGNATURES[solve_again])
     for level in target.levels:
         made = emit(lowered.text, lowered.symbol, target.triple, level)
         assert undefined(made) <= {"memcpy", "memmove", "memset"}
+
+
+@pytest.mark.parametrize("target", [target for name, target in TARGETS.items() if not name.endswith("linux")])
+def test_for_other_systems_it_is_linked_without_any_library(target: Target, tmp_path: Path) -> None:
+    pytest.importorskip("ziglang", reason="nothing else links for another system")
+    assert make([(solve_again,)], {target: tmp_path / "poise.so"}) == 1
+    assert b"poise_path_blocks_solve_again" in (tmp_path / "poise.so").read_bytes()
+    assert [file.name for file in tmp_path.iterdir()] == ["poise.so"]
 
 
 def test_a_kernel_that_calls_the_c_library_is_refused() -> None:
