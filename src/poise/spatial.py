@@ -5,13 +5,13 @@ A pose of b in a is written `T_ab`, so that `T_ab @ T_bc` is `T_ac`.  It is stor
 """
 
 import math
+import sys
 import warnings
 from collections.abc import Sequence
 from typing import Any, Final, Self, final, overload
 
 import numpy as np
 import numpy.typing as npt
-from typing_extensions import TypeAliasType
 
 from poise.checks import finite
 from poise.errors import ShapeError
@@ -35,6 +35,11 @@ from poise.quaternions import (
     rpy_quaternion,
     unit_quaternion,
 )
+
+if sys.version_info >= (3, 12):
+    from typing import TypeAliasType
+else:
+    from typing_extensions import TypeAliasType
 
 # By name, so that signatures stay short wherever they are shown.
 ArrayLike = TypeAliasType("ArrayLike", npt.ArrayLike)
