@@ -134,15 +134,9 @@ from poise.solving.trial import compiled
 def away(q, out):
     out[0] = q[0]
 
-<<<<<<< HEAD
 x = np.array([6.0])
 assert prepare(solve_blocks)(1, np.array([2.0]), np.zeros(0), x, np.empty(1))
 assert abs(x[0] - 3.0) < 1e-12
-=======
-x = np.array([12.0])
-assert prepare(solve_blocks)(1, np.array([4.0]), np.zeros(0), x, np.empty(1))
-assert x[0] == 3.0
->>>>>>> diet
 for need in (lambda: prepare(poses), lambda: compiled("gradient", "the Potential", "second", away, FROZEN, REALS)):
     try:
         need()
