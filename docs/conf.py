@@ -17,7 +17,8 @@ myst_enable_extensions = ["dollarmath"]
 exclude_patterns = ["_build"]
 default_role = "code"  # a name in single backticks within a docstring
 nitpick_ignore = [
-    ("py:class", name) for name in ("Tree", "Figure", "Proximity", "Proximities", "World", "npt.NDArray", "np.bool_")
+    ("py:class", name)
+    for name in ("Tree", "Figure", "LinkShape", "Shape", "Proximity", "Proximities", "World", "npt.NDArray", "np.bool_")
 ]
 nitpick_ignore_regex = [
     ("py:.*", r"(numpy|collections|pathlib|typing|types|pyarrow)\..*"),  # other people's pages are not fetched
