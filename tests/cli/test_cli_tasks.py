@@ -332,7 +332,7 @@ def test_a_posture_is_followed_as_far_as_the_targets_leave_it(
     command = ["track", "panda", str(tmp_path / "line.csv"), "--tasks", str(file), "--dt", "0.1", "--json"]
     assert main(command) == 0
     facts = json.loads(capsys.readouterr().out)
-    assert facts["tasks"] == ["PositionTask('panda_hand')"]
+    assert facts["tasks"] == ["PositionTask('panda_hand')", "PostureTask"]
     tracker = pz.Tracker(ARM, [pz.PositionTask("panda_hand"), pz.PostureTask(weight={"panda_joint1": 3})], dt=0.1)
     q = ARM.home
     for row in LINE.splitlines()[1:]:

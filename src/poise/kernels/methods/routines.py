@@ -90,13 +90,14 @@ class Routine:
         """
         if self.reads.changed() is not None:
             self.reads = Reads(self.inner)
-            compiler(name(self.inner)).renew(self.reads)
+            compiler(name(self.function)).renew(self.reads)
             self.function = self._made()
-        fault = "" if self.kept or UNJITTED else compiler(name(self.inner)).fault(self.function, (PROBLEM_VIEW, width))
+        at = PROBLEM_VIEW, width
+        fault = "" if self.kept or UNJITTED else compiler(name(self.function)).fault(self.function, at)
         if fault:
             way = " for eight characters, of which Capabilities(characters=False) relieves it" * (width == WIDE)
             raise ValueError(f"{'.'.join(self.key)} is not compiled by Numba{way}: {fault}")
-        return address(self.function, PROBLEM_VIEW, width)
+        return address(self.function, *at)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_found, self.key) if self.owner is None else (getattr, self.owner)
