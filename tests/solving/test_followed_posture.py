@@ -342,3 +342,15 @@ def test_weights_of_joints_that_there_are_not_are_refused() -> None:
         pz.PostureTask(weight={"Head": (1.0, 2.0)}).weights(FIGURE)
     with pytest.raises(ValueError, match="fixed or follows"):
         pz.PostureTask(weight={"panda_hand_joint": 1.0}).weights(PANDA)
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, 1e200])
+def test_a_posture_that_is_none_is_refused_where_it_is_set(number: float) -> None:
+    arm = pz.load("panda")
+    tracker = pz.Tracker(arm, [pz.PositionTask("panda_hand"), pz.PostureTask()])
+    wrong = arm.home.copy()
+    wrong[2] = number
+    with pytest.raises(ValueError, match=r"posture\[2\]"):
+        tracker.posture = wrong
+    assert tracker.posture is not None
+    assert tracker.posture.tolist() == arm.home.tolist()

@@ -7,7 +7,7 @@ import numpy as np
 
 from poise.checks import numbers
 from poise.errors import ShapeError
-from poise.kernels.machine.layout import GOAL_NUMBERS
+from poise.kernels.machine.layout import GOAL_NUMBERS, LARGEST
 from poise.kernels.methods.memory import FRESH
 from poise.solving.arguments import alone, each_goal, one_a_task, start_of
 from poise.solving.last_step import LastStep
@@ -52,7 +52,10 @@ class Targets(LastStep):
     def posture(self, q: ArrayLike) -> None:
         if self._posture_place is None:
             raise ValueError("posture is for a Tracker that follows a PostureTask: state one among the tasks")
-        self._posture[:] = start_of(self.model, q, "posture")
+        given = start_of(self.model, q, "posture")
+        if not np.abs(given).max(initial=0.0) <= LARGEST:
+            self.model.normalize(given, "posture")  # says which number it is
+        self._posture[:] = given
 
     def aim(self, target: Any) -> None:
         """Take new targets for the next steps; see `step`."""

@@ -230,3 +230,9 @@ def test_loops_stay_closed_that_tasks_of_a_later_level_alone_move() -> None:
         assert path.success, path.explain()
         assert max(gap(bar, q) for q in path.q) <= 1e-6
         np.testing.assert_allclose(bar.pose("pen", path.q).xyz, places, atol=1e-6)
+
+
+def test_two_postures_are_refused_as_everywhere() -> None:
+    for along in (pz.solve_path, pz.plan):
+        with pytest.raises(ValueError, match=r"tasks holds 2 PostureTasks"):
+            along(PANDA, [PULL, pz.PostureTask(), pz.PostureTask()], [LINE, None, None])

@@ -28,6 +28,7 @@ from poise.solving.path.limits import PathLimits
 from poise.solving.path.room import Room
 from poise.solving.path.walls import Ranges
 from poise.solving.path.wishes import Wishes, gives_way, on_line
+from poise.solving.posture import one_posture
 from poise.solving.prepared import prepared_search
 from poise.solving.solution import Solution
 from poise.spatial import SE3, Array
@@ -70,6 +71,7 @@ class Route:
         seconds: float | None,
     ) -> None:
         given = several(tasks)
+        one_posture(given)
         self.tasks = tuple(task for task in given if task.blocks)
         self._leading = [k for k, task in enumerate(self.tasks) if not gives_way(task, self.tasks)]
         self.led = tuple(self.tasks[k] for k in self._leading)
