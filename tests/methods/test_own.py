@@ -232,6 +232,7 @@ if __name__ == "__main__":
 
 
 def test_what_the_main_program_defines_goes_to_its_processes(tmp_path: Path) -> None:
+    pytest.importorskip("numba", reason="the program has a method of its own")
     (tmp_path / "program.py").write_text(SPAWNED)
     subprocess.run([sys.executable, "program.py"], cwd=tmp_path, check=True, timeout=200)
 
