@@ -123,6 +123,7 @@ def test_info_without_a_robot_lists_the_known_ones(capsys: pytest.CaptureFixture
 def test_info_of_the_cpu_says_where_kernels_come_from(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    pytest.importorskip("numba")
     monkeypatch.setenv("POISE_CPU", "native")
     chosen.cache_clear()
     assert main(["info", "--cpu"]) == 0
