@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
 from time import monotonic
-from typing import Final
+from typing import Final, Literal
 
 LONG: Final = 2.0
 """From here on something takes long [s]."""
@@ -15,9 +15,10 @@ _REST: Final = 0.25
 """How often a bar without a thread moves at most [s]."""
 
 
-def on_terminal() -> bool:
-    """Whether somebody may be looking at stderr."""
-    return bool(sys.stderr and sys.stderr.isatty())
+def on_terminal(stream: Literal["stdout", "stderr"] = "stderr") -> bool:
+    """Whether somebody may be looking at this stream of the process."""
+    open_one = getattr(sys, stream)
+    return bool(open_one and open_one.isatty())
 
 
 @contextmanager

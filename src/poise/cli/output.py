@@ -2,28 +2,23 @@
 
 import os
 import shutil
-import sys
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 from poise.plain import to_json
+from poise.progress import on_terminal
 from poise.tables import aligned, fill
-
-
-def on_terminal() -> bool:
-    """Whether somebody may be looking."""
-    return bool(sys.stdout and sys.stdout.isatty())
 
 
 def width() -> int | None:
     """Columns of the terminal; None in a pipe or a file, where lines are as long as they are."""
-    return shutil.get_terminal_size().columns if on_terminal() else None
+    return shutil.get_terminal_size().columns if on_terminal("stdout") else None
 
 
 def show(text: str, style: str | None = None) -> None:
     """Print a text as it is, on a terminal in a style: names are never read as markup, no line is cut or broken."""
-    if not on_terminal():
+    if not on_terminal("stdout"):
         print(text)
         return
     from rich.console import Console

@@ -34,10 +34,6 @@ from poise.kernels.machine.jit import LOCK, Kernel, Primitive, Role, name, plain
 from poise.kernels.machine.notice import NOTICE
 from poise.kernels.machine.reads import Reads
 
-_FLAGS: Final = {"contract", "reassoc", "arcp", "nsz"}
-"""Fast arithmetic that keeps NaN and infinity visible."""
-
-
 # Kernels ------------------------------------------------------------------------------------------------------------
 
 
@@ -55,7 +51,7 @@ def _made(function: Callable[..., Any], role: Role) -> Any:
         options = known(_nrt=False, **{"no_cfunc_wrapper" if role is Role.ENTRY else "no_cpython_wrapper": True})
     else:
         options = inner_options(inline=role is Role.INLINED)
-    made = numba.njit(nogil=True, error_model="numpy", fastmath=_FLAGS, **options)(function)
+    made = numba.njit(nogil=True, error_model="numpy", fastmath=set(lanes.FLAGS), **options)(function)
     if kept:
         keep(made, functools.partial(NOTICE.begins, name(function)))
     return made
@@ -155,7 +151,7 @@ def from_python(function: Callable[..., Any]) -> Callable[..., Any]:
 @functools.lru_cache(maxsize=64)
 def _from_python(function: Callable[..., Any], reads: Reads) -> Callable[..., Any]:
     renew(reads)
-    made: Callable[..., Any] = numba.njit(error_model="numpy", fastmath=_FLAGS)(function)
+    made: Callable[..., Any] = numba.njit(error_model="numpy", fastmath=set(lanes.FLAGS))(function)
     return made
 
 
@@ -204,7 +200,7 @@ def _adopt(function: Callable[..., Any], reads: Reads, *signature: str) -> Any:
 def _compiled(function: Callable[..., Any], signature: tuple[str, ...]) -> Any:
     if numba.config.DISABLE_JIT:
         return function
-    made = numba.njit(nogil=True, error_model="numpy", fastmath=_FLAGS, no_cpython_wrapper=True)(function)
+    made = numba.njit(nogil=True, error_model="numpy", fastmath=set(lanes.FLAGS), no_cpython_wrapper=True)(function)
     made.compile(typed(signature))
     return made
 

@@ -11,7 +11,8 @@ from numba.extending import intrinsic, lower_builtin, models, register_model
 from poise.kernels.compiling.types import RowsType
 from poise.kernels.machine.layout import WIDTH
 
-_FLAGS = ("contract", "reassoc", "arcp", "nsz")
+FLAGS = ("contract", "reassoc", "arcp", "nsz")
+"""Fast arithmetic that keeps NaN and infinity visible."""
 _VECTOR = ir.VectorType(ir.DoubleType(), WIDTH)
 _BITS = ir.VectorType(ir.IntType(1), WIDTH)
 
@@ -82,10 +83,10 @@ def _define_binary(op, result, emit):
 
 
 for _op, _emit in {
-    operator.add: lambda b, x, y: b.fadd(x, y, flags=_FLAGS),
-    operator.sub: lambda b, x, y: b.fsub(x, y, flags=_FLAGS),
-    operator.mul: lambda b, x, y: b.fmul(x, y, flags=_FLAGS),
-    operator.truediv: lambda b, x, y: b.fdiv(x, y, flags=_FLAGS),
+    operator.add: lambda b, x, y: b.fadd(x, y, flags=FLAGS),
+    operator.sub: lambda b, x, y: b.fsub(x, y, flags=FLAGS),
+    operator.mul: lambda b, x, y: b.fmul(x, y, flags=FLAGS),
+    operator.truediv: lambda b, x, y: b.fdiv(x, y, flags=FLAGS),
 }.items():
     _define_binary(_op, _lanes, _emit)
 for _op, _sign in {operator.lt: "<", operator.le: "<=", operator.gt: ">", operator.ge: ">="}.items():
@@ -113,7 +114,7 @@ class _Negate(AbstractTemplate):
 
 @lower_builtin(operator.neg, _LanesType)
 def _negate(context, builder, sig, args):
-    return builder.fsub(ir.Constant(_VECTOR, [0.0] * WIDTH), args[0], flags=_FLAGS)
+    return builder.fsub(ir.Constant(_VECTOR, [0.0] * WIDTH), args[0], flags=FLAGS)
 
 
 # The primitives, compiled -------------------------------------------------------------------------------------------
@@ -156,13 +157,13 @@ def _unary(name):
             def emit(context, builder, sig, args):
                 shape = ir.FunctionType(_VECTOR, [_VECTOR])
                 called = cgutils.get_or_insert_function(builder.module, shape, f"llvm.{name}.v{WIDTH}f64")
-                return builder.call(called, [args[0]], fastmath=_FLAGS)
+                return builder.call(called, [args[0]], fastmath=FLAGS)
 
             return _lanes(x), emit
 
         def emit(context, builder, sig, args):
             called = builder.module.declare_intrinsic("llvm." + name, [ir.DoubleType()])
-            return builder.call(called, [args[0]], fastmath=_FLAGS)
+            return builder.call(called, [args[0]], fastmath=FLAGS)
 
         return types.float64(x), emit
 
@@ -207,12 +208,10 @@ def _data(context, builder, kind, value):
 
 
 def _pointer(context, builder, array_type, array, index_type, index):
+    if array_type.ndim == 2:
+        return _pack_pointer(context, builder, array_type, array, index_type, index)
     data = _data(context, builder, array_type, array)
-    row = context.cast(builder, index, index_type, types.intp)
-    if array_type.ndim == 1:
-        return builder.gep(data, [row])
-    address = builder.gep(data, [builder.mul(row, ir.Constant(row.type, WIDTH))])
-    return builder.bitcast(address, _VECTOR.as_pointer())
+    return builder.gep(data, [context.cast(builder, index, index_type, types.intp)])
 
 
 @intrinsic
@@ -286,7 +285,7 @@ def total(typing, work, value):
     def emit(context, builder, sig, args):
         shape = ir.FunctionType(ir.DoubleType(), [ir.DoubleType(), _VECTOR])
         called = cgutils.get_or_insert_function(builder.module, shape, f"llvm.vector.reduce.fadd.v{WIDTH}f64")
-        return builder.call(called, [ir.Constant(ir.DoubleType(), 0.0), args[1]], fastmath=_FLAGS)
+        return builder.call(called, [ir.Constant(ir.DoubleType(), 0.0), args[1]], fastmath=FLAGS)
 
     return types.float64(work, value), emit
 
