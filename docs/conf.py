@@ -18,7 +18,7 @@ exclude_patterns = ["_build"]
 default_role = "code"  # a name in single backticks within a docstring
 nitpick_ignore = [
     ("py:class", name)
-    for name in ("Tree", "Figure", "LinkShape", "Shape", "Proximity", "Proximities", "World", "npt.NDArray", "np.bool_")
+    for name in "Tree Figure LinkShape Shape Proximity Proximities World Stated npt.NDArray np.bool_".split()
 ]
 nitpick_ignore_regex = [
     ("py:.*", r"(numpy|collections|pathlib|typing|types|pyarrow)\..*"),  # other people's pages are not fetched
