@@ -16,11 +16,8 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "mathml"]
 myst_enable_extensions = ["dollarmath"]
 exclude_patterns = ["_build"]
 default_role = "code"  # a name in single backticks within a docstring
-nitpick_ignore = [
-    ("py:class", name)
-    for name in "Tree Figure LinkShape Shape Proximity Proximities World Stated npt.NDArray np.bool_".split()
-]
 nitpick_ignore_regex = [
+    ("py:class", r"Tree|Figure|LinkShape|Shape|Proximity|Proximities|World|Stated|npt\.NDArray|np\.bool_"),
     ("py:.*", r"(numpy|collections|pathlib|typing|types|pyarrow)\..*"),  # other people's pages are not fetched
     (
         "py:class",
