@@ -57,10 +57,8 @@ class Kernels(BuildHookInterface):  # type: ignore[type-arg]
         environment = {**os.environ, "PYTHONPATH": str(Path(self.root, "src"))}
         build = [sys.executable, "-m", "poise.build", "--target", TARGET, "--out", self._folder.name]
         subprocess.run(build, env=environment, check=True)
-        (library,) = Path(self._folder.name).iterdir()
-        seal = library.with_name("sealed")  # see `poise.kernels.library`
-        seal.touch()
-        for file in (library, seal):
+        Path(self._folder.name, "sealed").touch()  # see `poise.kernels.library`
+        for file in Path(self._folder.name).iterdir():
             build_data["force_include"][str(file)] = f"poise/compiled/{file.name}"
         build_data["pure_python"], build_data["tag"] = False, f"py3-none-{TAGS[TARGET]}"
 

@@ -1,6 +1,7 @@
-"""One shared library of many objects, that needs no other."""
+"""One shared library of many objects, that needs no other; and beside it the rim, which needs Python alone."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -11,9 +12,14 @@ from pathlib import Path
 
 from poise.build.targets import Target
 from poise.kernels.library import CONTENTS, machine
+from poise.kernels.machine import layout
+from poise.kernels.machine.layout import CALL
 
 _RUNTIME = Path(__file__).with_name("runtime.c")
+_RIM = Path(__file__).with_name("rim.c")
+_STABLE = Path(__file__).with_name("stable.h")
 _COMPILED = ("-O3", "-fPIC", "-ffreestanding", "-fno-builtin", "-fno-stack-protector")
+_AS_PYTHON = ("-ffp-contract=off", "-fno-math-errno")  # the rim rounds as Python does
 _LINKED = ("-shared", "-nostdlib", "-s")
 _ELF = ("-Wl,--no-undefined", "-Wl,-z,noexecstack")  # what the others do of their own accord
 
@@ -23,19 +29,49 @@ def link(objects: Sequence[Path], contents: str, target: Target, out: Path) -> N
 
     Raises RuntimeError where nothing links for the target, or a symbol is missing.
     """
+    elf = _ELF if target.name.endswith("linux") else ()
+    with tempfile.TemporaryDirectory() as folder:
+        said = Path(folder) / "contents.c"
+        said.write_text(f"const char {CONTENTS}[] = {json.dumps(contents)};\n")
+        _make(target, [*elf, str(_RUNTIME), str(said), *map(str, objects)], out)
+
+
+def link_rim(target: Target, out: Path) -> None:
+    """Write the extension of Python, which finds Python's own symbols where it is loaded; raises what `link` does."""
+    numbers = [f"-D{name}={CALL.fields[name.lower()].word}" for name in ("NARROW", "PHASE")]
+    codes = ("BEGIN", "GO_ON", "RUNNING", "SOLVED", "BAD_GOAL", "GOAL_NUMBERS")
+    given = [*_AS_PYTHON, *numbers, *(f"-D{name}={getattr(layout, name)}" for name in codes), str(_RIM)]
+    with tempfile.TemporaryDirectory() as folder:
+        if target.name.endswith("-win"):
+            given.append(str(_imports(target, Path(folder))))
+        elif target.name.endswith("darwin"):
+            given += ["-undefined", "dynamic_lookup"]
+        _make(target, given, out)
+
+
+def _imports(target: Target, folder: Path) -> Path:
+    """What tells the linker of Windows that Python has what the rim calls."""
+    names = re.findall(r"\b_?Py\w+(?=[(,;])", "".join(re.findall(r"^IMPORTED .*", _STABLE.read_text(), re.M)))
+    told, imports = folder / "python3.def", folder / "python3.lib"
+    told.write_text("\n".join(["LIBRARY python3.dll", "EXPORTS", *(n + " DATA" * n.startswith("_") for n in names)]))
+    kind = {"x86_64-win": "i386:x86-64", "aarch64-win": "arm64"}[target.name]
+    command = [sys.executable, "-m", "ziglang", "dlltool", "-d", str(told), "-l", str(imports), "-m", kind]
+    subprocess.run(command, check=True)
+    return imports
+
+
+def _make(target: Target, given: Sequence[str], out: Path) -> None:
+    """Let a compiler for the target make the shared library `out` of what is given."""
     if find_spec("ziglang") is not None:
         linker = [sys.executable, "-m", "ziglang", "cc", "-target", target.zig]
     elif target.name == machine():
         linker = ["cc", "-fno-tree-loop-distribute-patterns"]  # or GCC makes a call of memset of memset
     else:
         raise RuntimeError(f"nothing here links for {target.name}: pip install ziglang")
-    elf = _ELF if target.name.endswith("linux") else ()
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        said = Path(folder) / "contents.c"
-        said.write_text(f"const char {CONTENTS}[] = {json.dumps(contents)};\n")
         made = Path(folder) / out.name  # beside which the linker of Windows leaves more
-        command = [*linker, *_COMPILED, *_LINKED, *elf, "-o", str(made), str(_RUNTIME), str(said), *map(str, objects)]
+        command = [*linker, *_COMPILED, *_LINKED, "-o", str(made), *given]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError(f"{' '.join(linker)} has not linked {out.name}: {done.stderr.strip()}")

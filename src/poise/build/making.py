@@ -13,14 +13,15 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from poise.build.linking import link
+from poise.build.linking import link, link_rim
 from poise.build.lowering import lower
 from poise.build.objects import emit
 from poise.build.targets import Target
 from poise.kernels.compiling import cache
 from poise.kernels.compiling.identity import compiler
+from poise.kernels.compiling.jit import dispatcher, typed
 from poise.kernels.compiling.numba_internals import kept_under
-from poise.kernels.library import digest
+from poise.kernels.library import digest, place
 from poise.kernels.machine.jit import SIGNATURES
 from poise.kernels.machine.workers import Job
 from poise.solving.warmup import jobs
@@ -35,8 +36,14 @@ class Compiled(NamedTuple):
 
 
 def make_all(libraries: Mapping[Target, Path], processes: int = 0) -> int:
-    """Write the library of each target; returns how many functions they have. Raises what `make` does."""
-    return make(list(dict.fromkeys(jobs())), libraries, processes)
+    """Write the library of each target and the rim beside it; returns how many functions they have.
+
+    Raises what `make` does.
+    """
+    made = make(list(dict.fromkeys(jobs())), libraries, processes)
+    for target, out in libraries.items():
+        link_rim(target, out.with_name(place(target.name, "rim").name))
+    return made
 
 
 def make(functions: Sequence[Job], libraries: Mapping[Target, Path], processes: int = 0) -> int:
@@ -50,7 +57,7 @@ def make(functions: Sequence[Job], libraries: Mapping[Target, Path], processes: 
         for job, *types in functions:
             function: Any = getattr(job, "function", job)
             signature, lowered = tuple(types) or SIGNATURES[function], None
-            identity = kept_under(function, signature)
+            identity = kept_under(dispatcher(function), typed(signature))
             for target, compiled in found.items():
                 key = identity and f"{identity} object for {target}, {how}"
                 kept = cache.load(key) if key else None

@@ -39,18 +39,19 @@ def machine() -> str:
     return f"{names.get(found, found)}-{sys.platform.removesuffix('32')}"
 
 
-def place(target: str = "") -> Path:
-    """Where the library for a target is looked for, by default for this machine."""
-    return PACKAGE / "compiled" / f"poise-{target or machine()}.so"
+def place(target: str = "", what: str = "poise") -> Path:
+    """Where the library for a target is looked for, by default for this machine; or beside it the `rim`."""
+    return PACKAGE / "compiled" / f"{what}-{target or machine()}.so"
 
 
 @cache
 def digest() -> str:
-    """What changes with any file in which kernels stand."""
+    """What changes with any file in which kernels stand, or what calls them in C."""
     import hashlib
 
     sum_ = hashlib.sha256()
-    for file in sorted(file for room in ROOMS for file in (PACKAGE / room).rglob("*.py")):
+    kernels = (file for room in ROOMS for file in (PACKAGE / room).rglob("*.py"))
+    for file in sorted((*kernels, *(PACKAGE / "build").glob("*.[ch]"))):
         sum_.update(f"{file.relative_to(PACKAGE).as_posix()}\0".encode() + file.read_bytes() + b"\0")
     return sum_.hexdigest()
 

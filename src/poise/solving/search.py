@@ -31,6 +31,7 @@ from poise.solving.closure import Aside, Closure, loop_tasks
 from poise.solving.limits import Limits, Stated, looked_at
 from poise.solving.posture import Posture, one_posture, pulled
 from poise.solving.problem import pack
+from poise.solving.rim import line_of_search
 from poise.solving.scratch import PHASE, SEED, Bound, Scratch
 from poise.solving.soft import certified_start, from_required, soft_alone, with_room
 from poise.solving.solution import Solution
@@ -79,6 +80,7 @@ class Search:
         "_follows",
         "_held",
         "_home",
+        "_line",
         "_loop_goals",
         "_own",
         "_pose_alone",
@@ -216,9 +218,28 @@ class Search:
             self._own = joined(self.tasks, [task.goal_on(model) for task in self.tasks])
         if self.apart is not None:
             self.bound.idle.append(self.bound.new(model))  # its shapes are not to be packed by the first call
+        self._put_rim()
+
+    def _put_rim(self) -> None:
+        """Let calls be answered in C, where the kernel's answer is all."""
+        more = self._aside, self._posture, self.apart, self.max_time, self.unranged, *self.loops
+        plain = not (self._held or self._soft or self.trace or any(one is not None for one in more))
+        self._line = line_of_search(self.bound, self.stated, self._own, self._home) if plain else None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__ if name != "_line"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            setattr(self, name, value)
+        self._put_rim()
 
     def __call__(self, model: Model, target: Any, q0: ArrayLike | None, seed: int | None) -> Solution:
         """Solve; see `Solver`."""
+        if self._line is not None and seed is None:
+            found: Solution | None = self._line.solve(model, self, target, q0)
+            if found is not None:
+                return found
         began = perf_counter_ns()
         bound = self.bound
         try:

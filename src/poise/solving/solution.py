@@ -34,6 +34,8 @@ from poise.tasks.error import TaskError
 if TYPE_CHECKING:
     from poise.model.proximity import Proximity
 
+_ANSWER_AT: Final = 8 * ANSWER
+"""Where the answer begins in what the kernel wrote [bytes]."""
 _ENDS: Final = {
     NOT_FINITE: Status.NOT_FINITE,
     BAD_GOAL: Status.BAD_INPUT,
@@ -51,18 +53,14 @@ class Solution(Answer):
     Attributes are read from the solver's output when they are asked for, so that making one costs next to nothing.
     """
 
-    __slots__ = ("_asked", "_code", "_nanoseconds", "_others", "_raw", "_start", "_timed_out", "goal", "model", "trace")
-    goal: Array
-    """Targets, as the kernels read them: 7 numbers for each task, then the nq of a PostureTask."""
-    trace: Trace | Any
-    """If it was asked for; else None."""
+    __slots__ = ("_told",)
 
     def __init__(
         self,
         model: Model,
         asked: Asked,
-        raw: Array,
-        goal: Array,
+        raw: Array | bytearray,
+        goal: Array | bytes,
         code: int,
         nanoseconds: int,
         timed_out: bool,
@@ -71,14 +69,41 @@ class Solution(Answer):
         others: str = "random",
         start: bytes | None = None,
     ) -> None:
-        self.model, self._asked, self._raw, self.goal, self._code = model, asked, raw, goal, code
-        self._nanoseconds, self._timed_out, self.trace, self._others = nanoseconds, timed_out, trace, others
-        self._start = start
+        # In this order `build/rim.c` tells them too.
+        self._told = model, asked, raw, goal, code, nanoseconds, timed_out, trace, others, start
+
+    @property
+    def model(self) -> Model:  # type: ignore[override]
+        """Whose joints these are."""
+        return self._told[0]
+
+    @property
+    def _asked(self) -> Asked:
+        return self._told[1]
+
+    @property
+    def _raw(self) -> Array:
+        """What the kernel wrote, see `ANSWER`."""
+        return np.frombuffer(self._told[2])
+
+    @property
+    def goal(self) -> Array:
+        """Targets, as the kernels read them: 7 numbers for each task, then the nq of a PostureTask."""
+        return np.frombuffer(self._told[3])
+
+    @property
+    def _code(self) -> int:
+        return self._told[4]
+
+    @property
+    def trace(self) -> Trace | Any:
+        """If it was asked for; else None."""
+        return self._told[7]
 
     @property
     def q(self) -> Array:
         """(nq,) configuration; every joint within its limits, unless it was solved with `limits=False`."""
-        return self._raw[ANSWER : ANSWER + self.model.nq]
+        return np.frombuffer(self._told[2], np.float64, self._told[0].nq, _ANSWER_AT)
 
     @property
     def success(self) -> bool:
@@ -88,7 +113,7 @@ class Solution(Answer):
     @property
     def time(self) -> float:
         """Seconds that the solve took."""
-        return self._nanoseconds * 1e-9
+        return self._told[5] * 1e-9
 
     @property
     def iterations(self) -> int:
@@ -110,7 +135,7 @@ class Solution(Answer):
         """The start that led to q, in words."""
         if self.start == BY_CLOSED_FORM:
             return "a closed form"
-        return f"{self._others} start {self.start} of {self.restarts}" if self.start else "q0"
+        return f"{self._told[8]} start {self.start} of {self.restarts}" if self.start else "q0"
 
     @property
     def distance(self) -> float:
@@ -146,7 +171,7 @@ class Solution(Answer):
         """How the solve ended."""
         if self.success:
             return Status.CONVERGED
-        if self._timed_out:
+        if self._told[6]:
             return Status.MAX_TIME
         if self._code in _ENDS:
             return _ENDS[self._code]
@@ -167,8 +192,9 @@ class Solution(Answer):
     def explain(self) -> str:
         """A sentence or two: what was reached, what stands in the way of the rest, and what of `q0` was pulled in."""
         words = self._reached()
-        if self._start is not None and self._asked.problem.limits:
-            words += pulled_in(self.model, np.frombuffer(self._start))
+        start = self._told[9]
+        if start is not None and self._asked.problem.limits:
+            words += pulled_in(self.model, np.frombuffer(start))
         return words
 
     def _reached(self) -> str:

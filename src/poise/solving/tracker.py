@@ -4,7 +4,7 @@ import warnings
 from copy import copy
 from functools import partial
 from threading import Lock
-from typing import Any, Final, final
+from typing import Any, Final, cast, final
 
 import numpy as np
 
@@ -36,6 +36,7 @@ from poise.solving.leash import Leash, Leashed
 from poise.solving.limits import Limits, Stated, part_of_speeds
 from poise.solving.posture import one_posture, pulled
 from poise.solving.problem import pack
+from poise.solving.rim import line_of_tracker
 from poise.solving.rollouts import Rollouts
 from poise.solving.targets import Targets
 from poise.solving.twist import Lead
@@ -106,6 +107,7 @@ class Tracker(Targets):
         "_lead",
         "_leash",
         "_leashed",
+        "_line",
         "_lock",
         "_memory",
         "_points",
@@ -211,6 +213,10 @@ class Tracker(Targets):
         self._points_shape = self._points.shape if all(lead == (POSITION,) for lead in leads) else None
         self._pose_alone = leads == [(POSITION, ROTATION)] and len(self._targets) == 1
         self._step = partial(self._bound.run, scratch.address)
+        look = None if self._apart is None else scratch.look_around
+        usual = self._explorer is None and self._closing is None and self._aside is None
+        own = [task for task in self._followed if task.blocks]
+        self._line = line_of_tracker(self._bound, own, scratch, look, self._lock, self._copy) if usual else None
 
     def __getstate__(self) -> dict[str, Any]:
         names = (
@@ -250,6 +256,13 @@ class Tracker(Targets):
         Raises ShapeError for a wrong shape, ValueError for an entry that is not finite or an `out` that cannot be
         written.
         """
+        if self._line is not None and self._leashed is None and measured is None:
+            led = self._line.step(q, target, out)
+            if type(led) is int:
+                self._complain(led)
+                return self._copy() if out is None else out
+            if led is not None:
+                return cast(Array, led)
         if out is not None:
             room_for("out", out, self.model)
         if not self._lock.acquire(False):

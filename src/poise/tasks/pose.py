@@ -15,6 +15,7 @@ from poise.checks import numbers
 from poise.errors import ShapeError
 from poise.kernels.machine.jit import routine
 from poise.kernels.machine.layout import GOAL_NUMBERS, PLACE, SHORTEST, TURN
+from poise.kernels.rim import rim
 from poise.kernels.rows.frame import seen_frame
 from poise.kernels.rows.residuals import place_rows, turn_rows
 from poise.quaternions import conjugate, quaternion_log, quaternion_product, rotate
@@ -116,6 +117,9 @@ class PoseTask(OfFrame):
                 f"{name} of {self.label} must be n poses: an SE3 of a batch, (n, 7) numbers or (n, 4, 4) matrices, got "
                 f"shape {rows.shape}"
             )
+        extension, out = rim(), np.empty((len(rows), GOAL_NUMBERS))
+        if extension is not None and extension.poses(rows, out):
+            return out
         try:
             return SE3.from_matrix(rows).array
         except ValueError:

@@ -1,0 +1,336 @@
+/* The rim between Python and the kernels: what a call of a Solver and a step of a Tracker do where arguments are as usual,
+   arrays of doubles and SE3.  All else gives None, and the same call is made in Python, which knows all and says what is
+   wrong: nothing is refused here.  The numbers in capitals are those of `kernels/machine/layout.py`. */
+
+#include "stable.h"
+
+enum { MOST_TASKS = 32, HELD = 7, POSE = 'p', POINT = 't' };
+
+/* What is prepared; `goal`, `start` and `out` are rows of a narrow workspace, `nq` and `width` numbers in the last two. */
+typedef struct {
+  PyObjectHead head;
+  int64_t (*run)(int64_t address);
+  int64_t goal, start, out, nq, width, tasks, address;
+  char kinds[MOST_TASKS];
+  union {
+    struct {
+      PyObject *idle, *own, *home; /* of a search: scratch that no call has, its goal numbers and its start */
+      PyObject *look, *acquire, *release, *copy; /* of a tracker: what to call before, around and after a step */
+    };
+    PyObject *held[HELD];
+  };
+} Line;
+
+static PyObject *se3, *solution_type, *line_type, *clock, *others, *array_name, *address_name, *told_name;
+
+static PyObject *kept(PyObject *x) {
+  Py_IncRef(x);
+  return x;
+}
+
+static void drop(PyObject *x) {
+  if (x) Py_DecRef(x);
+}
+
+static PyObject *nothing(void) {
+  PyErr_Clear();
+  return kept(Py_None);
+}
+
+static int is_double(const Py_buffer *seen) { return seen->format && seen->format[0] == 'd' && !seen->format[1]; }
+
+/* The doubles of an array (n,) or (rows, n), row by row, at most so many; how many there are, -1 for any other thing. */
+static Py_ssize_t doubles(PyObject *given, double *to, Py_ssize_t most, Py_ssize_t *rows) {
+  Py_buffer seen;
+  Py_ssize_t count = -1;
+  if (PyObject_GetBuffer(given, &seen, PyBUF_FORMAT | PyBUF_STRIDES)) {
+    PyErr_Clear();
+    return -1;
+  }
+  if (is_double(&seen) && (seen.ndim == 1 || seen.ndim == 2)) {
+    int last = seen.ndim - 1;
+    Py_ssize_t n = seen.shape[last];
+    *rows = last ? seen.shape[0] : 0;
+    if (n <= most && (!last || *rows * n <= most)) {
+      count = last ? *rows * n : n;
+      for (Py_ssize_t i = 0, k = 0; k < count; i++)
+        for (Py_ssize_t j = 0; j < n; j++, k++)
+          to[k] = *(const double *)((const char *)seen.buf + (last ? i * seen.strides[0] : 0) + j * seen.strides[last]);
+    }
+  }
+  PyBuffer_Release(&seen);
+  return count;
+}
+
+static int finite(double x) { return x - x == 0.0; }
+
+static double size(double x) { return x < 0.0 ? -x : x; }
+
+static double larger(double a, double b) { return a > b ? a : b; }
+
+/* Place, and quaternion w x y z of any length, of a homogeneous matrix, as `poise.quaternions` has it to the bit. */
+static int of_matrix(const double m[16], double to[7]) {
+  double a = m[0], b = m[1], c = m[2], d = m[4], e = m[5], f = m[6], g = m[8], h = m[9], i = m[10];
+  double off = size(a * a + b * b + c * c - 1.0);
+  off = larger(off, size(d * d + e * e + f * f - 1.0)), off = larger(off, size(g * g + h * h + i * i - 1.0));
+  off = larger(off, size(a * d + b * e + c * f)), off = larger(off, size(a * g + b * h + c * i));
+  off = larger(off, size(d * g + e * h + f * i));
+  double turning = g * (b * f - c * e) + h * (c * d - a * f) + i * (a * e - b * d), trace = a + e + i;
+  if (!(off <= 1e-6 && turning > 0.0 && m[12] == 0.0 && m[13] == 0.0 && m[14] == 0.0 && m[15] == 1.0)) return 0;
+  double w, x, y, z;
+  if (trace >= larger(larger(a, e), i))
+    w = 1.0 + trace, x = h - f, y = c - g, z = d - b;
+  else if (a >= larger(e, i))
+    w = h - f, x = 1.0 + a - e - i, y = b + d, z = c + g;
+  else if (e >= i)
+    w = c - g, x = b + d, y = 1.0 - a + e - i, z = f + h;
+  else
+    w = d - b, x = c + g, y = f + h, z = 1.0 - a - e + i;
+  if (w < 0.0) w = -w, x = -x, y = -y, z = -z;
+  to[0] = m[3], to[1] = m[7], to[2] = m[11], to[3] = w, to[4] = x, to[5] = y, to[6] = z;
+  return 1;
+}
+
+/* Whether the quaternion was brought to unit length, and all is finite. */
+static int sound(double to[7]) {
+  double w = to[3], i = to[4], j = to[5], k = to[6], norm = __builtin_sqrt(w * w + i * i + j * j + k * k);
+  if (!(finite(to[0] + to[1] + to[2]) && finite(norm) && norm >= 1e-12)) return 0;
+  to[3] = w / norm, to[4] = i / norm, to[5] = j / norm, to[6] = k / norm;
+  return 1;
+}
+
+/* poses(matrices, out): whether (n, 7) were written of contiguous (n, 4, 4); in `out` may stand anything if not. */
+static PyObject *poses(PyObject *module, PyObject *const *given, Py_ssize_t count) {
+  Py_buffer from = {0}, to = {0};
+  int done = count == 2 && !PyObject_GetBuffer(given[0], &from, PyBUF_FORMAT | PyBUF_C_CONTIGUOUS) &&
+             !PyObject_GetBuffer(given[1], &to, PyBUF_FORMAT | PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE) && is_double(&from) &&
+             is_double(&to) && from.len / (16 * 8) == to.len / (GOAL_NUMBERS * 8);
+  for (Py_ssize_t k = 0; done && k < from.len / (16 * 8); k++) {
+    double *pose = (double *)to.buf + GOAL_NUMBERS * k;
+    done = of_matrix((const double *)from.buf + 16 * k, pose) && sound(pose);
+  }
+  if (from.obj) PyBuffer_Release(&from);
+  if (to.obj) PyBuffer_Release(&to);
+  PyErr_Clear();
+  return kept(done ? Py_True : Py_False);
+}
+
+static int read_pose(PyObject *given, double to[7]) {
+  double numbers[16];
+  Py_ssize_t rows, count;
+  PyObject *type = PyObject_Type(given);
+  int known = type == se3;
+  Py_DecRef(type);
+  if (known) {
+    PyObject *array = PyObject_GetAttr(given, array_name);
+    if (!array) return 0;
+    count = doubles(array, to, 7, &rows);
+    Py_DecRef(array);
+    return count == 7 && !rows;
+  }
+  count = doubles(given, numbers, 16, &rows);
+  if (count == 7 && !rows)
+    for (int k = 0; k < 7; k++) to[k] = numbers[k];
+  else if (!(count == 16 && rows == 4 && of_matrix(numbers, to)))
+    return 0;
+  return sound(to);
+}
+
+static int read_target(char kind, PyObject *given, double to[7]) {
+  Py_ssize_t rows;
+  if (kind == POSE) return read_pose(given, to);
+  if (kind != POINT) return 0;
+  if (doubles(given, to, 3, &rows) != 3 || rows) return 0;
+  to[3] = to[4] = to[5] = to[6] = 0.0;
+  return 1;
+}
+
+static int copied(PyObject *numbers, double *to) {
+  char *from;
+  Py_ssize_t length;
+  if (!numbers || PyBytes_AsStringAndSize(numbers, &from, &length)) return 0;
+  for (Py_ssize_t k = 0; k < length / 8; k++) to[k] = ((const double *)(void *)from)[k];
+  return 1;
+}
+
+static int is_list(PyObject *x) {
+  PyObject *type = PyObject_Type(x);
+  unsigned long flags = PyType_GetFlags(type);
+  Py_DecRef(type);
+  return (flags & (Py_TPFLAGS_LIST_SUBCLASS | Py_TPFLAGS_TUPLE_SUBCLASS)) != 0;
+}
+
+/* Whether all goal numbers were read, of one target, or of a list or tuple of one a task: else none are written. */
+static int read_goal(Line *line, PyObject *target, double *to) {
+  double numbers[GOAL_NUMBERS * MOST_TASKS];
+  int64_t n = line->tasks;
+  if (target == Py_None) return copied(line->own, to);
+  if (is_list(target)) {
+    if (PySequence_Size(target) != n) return 0;
+    for (int64_t k = 0; k < n; k++) {
+      PyObject *one = PySequence_GetItem(target, k);
+      int read = one && read_target(line->kinds[k], one, numbers + GOAL_NUMBERS * k);
+      drop(one);
+      if (!read) return 0;
+    }
+  } else if (n != 1 || !read_target(line->kinds[0], target, numbers))
+    return 0;
+  for (int64_t k = 0; k < GOAL_NUMBERS * n; k++) to[k] = numbers[k];
+  return 1;
+}
+
+static int read_start(Line *line, PyObject *q, double *to) {
+  Py_ssize_t rows;
+  return doubles(q, to, line->nq, &rows) == line->nq && !rows;
+}
+
+static int64_t go(Line *line, int64_t address) {
+  PyThreadState *state = PyEval_SaveThread();
+  int64_t code = line->run(address);
+  PyEval_RestoreThread(state);
+  return code;
+}
+
+/* A Solution, with what its `__init__` keeps, in the same order; `whose` are the model and the search. */
+static PyObject *solution(Line *line, PyObject *const *whose, const double *narrow, int64_t code, int64_t took,
+                          PyObject *start) {
+  PyObject *told[] = {
+      kept(whose[0]), kept(whose[1]), PyByteArray_FromStringAndSize((const char *)(narrow + line->out), 8 * line->width),
+      PyBytes_FromStringAndSize((const char *)(narrow + line->goal), 8 * GOAL_NUMBERS * line->tasks),
+      PyLong_FromLongLong(code), PyLong_FromLongLong(took), kept(Py_False), kept(Py_None), kept(others), kept(start)};
+  PyObject *all = PyTuple_New(sizeof told / sizeof *told);
+  for (size_t k = 0; k < sizeof told / sizeof *told; k++) PyTuple_SetItem(all, (Py_ssize_t)k, told[k]);
+  PyObject *made = PyType_GenericAlloc(solution_type, 0);
+  if (made && PyObject_SetAttr(made, told_name, all)) drop(made), made = NULL;
+  Py_DecRef(all);
+  return made;
+}
+
+static int64_t now(void) {
+  PyObject *time = PyObject_CallNoArgs(clock);
+  int64_t nanoseconds = time ? PyLong_AsLongLong(time) : 0;
+  drop(time);
+  return nanoseconds;
+}
+
+/* solve(model, search, target, q0): a Solution, or None. */
+static PyObject *solve(Line *line, PyObject *const *given, Py_ssize_t count) {
+  Py_ssize_t last = count == 4 ? PyList_Size(line->idle) - 1 : -1;
+  if (last < 0) return nothing();
+  int64_t began = now();
+  PyObject *scratch = kept(PyList_GetItem(line->idle, last)), *q0 = given[3], *found = NULL;
+  PyList_SetSlice(line->idle, last, last + 1, NULL);
+  PyObject *address = PyObject_GetAttr(scratch, address_name);
+  int64_t *call = (int64_t *)(intptr_t)PyLong_AsLongLong(address), code = BAD_GOAL;
+  double *narrow = (double *)(intptr_t)call[NARROW], *start = narrow + line->start;
+  Py_DecRef(address);
+  if ((q0 == Py_None ? copied(line->home, start) : read_start(line, q0, start)) &&
+      read_goal(line, given[2], narrow + line->goal)) {
+    PyObject *begun = q0 == Py_None ? kept(q0) : PyBytes_FromStringAndSize((const char *)start, 8 * line->nq);
+    code = go(line, (int64_t)(intptr_t)call);
+    while (code == RUNNING && !PyErr_CheckSignals()) {
+      call[PHASE] = GO_ON;
+      code = go(line, (int64_t)(intptr_t)call);
+    }
+    call[PHASE] = BEGIN;
+    if (code >= 0 && code != RUNNING) found = solution(line, given, narrow, code, now() - began, begun);
+    Py_DecRef(begun);
+  }
+  PyList_Append(line->idle, scratch);
+  Py_DecRef(scratch);
+  return found || code == RUNNING ? found : nothing();
+}
+
+/* Where a step begins: q, or for None where the last step led, which is no number before the first. */
+static int read_command(Line *line, PyObject *q, double *narrow) {
+  const double *last = narrow + line->out;
+  if (q != Py_None) return read_start(line, q, narrow + line->start);
+  if (last[0] != last[0]) return 0;
+  for (int64_t k = 0; k < line->nq; k++) narrow[line->start + k] = last[k];
+  return 1;
+}
+
+/* Whether what is to be called before a step went well: the world is looked at there. */
+static int looked(Line *line) {
+  PyObject *done = line->look ? PyObject_CallNoArgs(line->look) : kept(Py_None);
+  drop(done);
+  return done != NULL;
+}
+
+/* step(q, target, out): where the step leads, or the code of one that is no finite number, or None. */
+static PyObject *step(Line *line, PyObject *const *given, Py_ssize_t count) {
+  PyObject *acquired = count == 3 ? PyObject_CallFunctionObjArgs(line->acquire, Py_False, NULL) : NULL;
+  drop(acquired);
+  if (acquired != Py_True) return nothing();
+  PyObject *q = given[0], *target = given[1], *out = given[2], *found = NULL;
+  double *narrow = (double *)(intptr_t)((int64_t *)(intptr_t)line->address)[NARROW], *led = NULL;
+  Py_buffer room = {0};
+  int64_t code = BAD_GOAL;
+  if (out != Py_None && !PyObject_GetBuffer(out, &room, PyBUF_WRITABLE | PyBUF_FORMAT | PyBUF_STRIDES) && room.ndim == 1 &&
+      is_double(&room) && room.shape[0] == line->nq && room.strides[0] == sizeof(double))
+    led = room.buf;
+  if ((led || out == Py_None) && read_command(line, q, narrow) &&
+      (target == Py_None || read_goal(line, target, narrow + line->goal)) && looked(line)) {
+    code = go(line, line->address);
+    for (int64_t k = 0; led && code >= 0 && k < line->nq; k++) led[k] = narrow[line->out + k];
+    if (code == SOLVED) found = led ? kept(out) : PyObject_CallNoArgs(line->copy);
+    if (code > SOLVED) found = PyLong_FromLongLong(code);
+  }
+  if (room.obj) PyBuffer_Release(&room);
+  PyErr_Clear();
+  drop(PyObject_CallNoArgs(line->release));
+  return found ? found : nothing();
+}
+
+static void freed(Line *line) {
+  PyObject *type = line->head.type;
+  for (int k = 0; k < HELD; k++) drop(line->held[k]);
+  PyObject_Free(line);
+  Py_DecRef(type);
+}
+
+/* line(numbers, kinds, *held): what is prepared; None stands for what is not needed. */
+static PyObject *line(PyObject *module, PyObject *const *given, Py_ssize_t count) {
+  char *numbers, *kinds;
+  Py_ssize_t length, tasks;
+  if (count != 2 + HELD || PyBytes_AsStringAndSize(given[0], &numbers, &length) ||
+      PyBytes_AsStringAndSize(given[1], &kinds, &tasks) || length != 7 * sizeof(int64_t) || tasks > MOST_TASKS)
+    return nothing();
+  Line *made = (Line *)PyType_GenericAlloc(line_type, 0);
+  if (!made) return NULL;
+  const int64_t *n = (const int64_t *)(const void *)numbers;
+  made->run = (int64_t(*)(int64_t))(intptr_t)n[0];
+  made->address = n[1], made->goal = n[2], made->start = n[3], made->out = n[4], made->nq = n[5], made->width = n[6];
+  made->tasks = tasks;
+  for (Py_ssize_t k = 0; k < tasks; k++) made->kinds[k] = kinds[k];
+  for (int k = 0; k < HELD; k++) made->held[k] = given[2 + k] == Py_None ? NULL : kept(given[2 + k]);
+  return (PyObject *)made;
+}
+
+static PyMethodDef of_lines[] = {{"solve", solve, METH_FASTCALL, 0}, {"step", step, METH_FASTCALL, 0}, {0}};
+static PyType_Slot slots[] = {{Py_tp_dealloc, freed}, {Py_tp_methods, of_lines}, {0}};
+static PyType_Spec spec = {"poise.rim.Line", sizeof(Line), 0, Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+static PyMethodDef functions[] = {{"line", line, METH_FASTCALL, 0}, {"poses", poses, METH_FASTCALL, 0}, {0}};
+static PyModuleDef definition = {{1}, .name = "poise.rim", .size = -1, .methods = functions};
+
+static PyObject *attribute(const char *module, const char *name) {
+  PyObject *found = PyImport_ImportModule(module), *value = found ? PyObject_GetAttrString(found, name) : NULL;
+  drop(found);
+  return value;
+}
+
+EXPORTED PyObject *PyInit_rim(void) {
+  PyObject *module = PyModule_Create2(&definition, ABI_VERSION);
+  line_type = PyType_FromSpec(&spec), clock = attribute("time", "perf_counter_ns");
+  se3 = attribute("poise.spatial", "SE3"), solution_type = attribute("poise.solving.solution", "Solution");
+  array_name = PyUnicode_InternFromString("array"), address_name = PyUnicode_InternFromString("address");
+  told_name = PyUnicode_InternFromString("_told"), others = PyUnicode_InternFromString("random");
+  return PyErr_Occurred() ? NULL : module;
+}
+
+#if defined(_WIN32)
+
+/* What Windows calls when it loads a library. */
+int DllMainCRTStartup(void *library, uint32_t reason, void *reserved) { return 1; }
+
+#endif

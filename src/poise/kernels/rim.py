@@ -1,0 +1,23 @@
+"""The extension of Python that stands beside the library of kernels; see `build/rim.c`."""
+
+import sysconfig
+from functools import cache
+from importlib.machinery import ExtensionFileLoader, ModuleSpec
+from importlib.util import module_from_spec
+from typing import Any
+
+from poise.kernels.library import library, place
+
+
+@cache
+def rim() -> Any:
+    """The extension; None where there is none that goes with this library and this Python."""
+    if library() is None or sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return None
+    loader = ExtensionFileLoader("rim", str(place(what="rim")))
+    try:
+        module = module_from_spec(ModuleSpec("rim", loader))
+        loader.exec_module(module)
+    except ImportError:
+        return None
+    return module
