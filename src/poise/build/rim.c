@@ -6,11 +6,11 @@
 
 enum { MOST_TASKS = 32, HELD = 7, POSE = 'p', POINT = 't' };
 
-/* What is prepared; `goal`, `start` and `out` are rows of a narrow workspace, `nq` and `width` numbers in the last two. */
+/* What is prepared; `goal`, `start` and `out` are rows of a narrow workspace, of which `start` has `nq`. */
 typedef struct {
   PyObjectHead head;
   int64_t (*run)(int64_t address);
-  int64_t goal, start, out, nq, width, tasks, address;
+  int64_t goal, start, out, nq, tasks, address;
   char kinds[MOST_TASKS];
   union {
     struct {
@@ -21,7 +21,7 @@ typedef struct {
   };
 } Line;
 
-static PyObject *se3, *solution_type, *line_type, *clock, *others, *array_name, *address_name, *told_name;
+static PyObject *se3, *solution_type, *line_type, *clock, *others, *array_name, *address_name, *copy_name, *told_name;
 
 static PyObject *kept(PyObject *x) {
   Py_IncRef(x);
@@ -192,12 +192,11 @@ static int64_t go(Line *line, int64_t address) {
 }
 
 /* A Solution, with what its `__init__` keeps, in the same order; `whose` are the model and the search. */
-static PyObject *solution(Line *line, PyObject *const *whose, const double *narrow, int64_t code, int64_t took,
-                          PyObject *start) {
-  PyObject *told[] = {
-      kept(whose[0]), kept(whose[1]), PyByteArray_FromStringAndSize((const char *)(narrow + line->out), 8 * line->width),
-      PyBytes_FromStringAndSize((const char *)(narrow + line->goal), 8 * GOAL_NUMBERS * line->tasks),
-      PyLong_FromLongLong(code), PyLong_FromLongLong(took), kept(Py_False), kept(Py_None), kept(others), kept(start)};
+static PyObject *solution(Line *line, PyObject *const *whose, PyObject *raw, const double *goal, int64_t code,
+                          int64_t took, PyObject *start) {
+  PyObject *numbers = PyBytes_FromStringAndSize((const char *)goal, 8 * GOAL_NUMBERS * line->tasks);
+  PyObject *told[] = {kept(whose[0]), kept(whose[1]), raw, numbers, PyLong_FromLongLong(code),
+                      PyLong_FromLongLong(took), kept(Py_False), kept(Py_None), kept(others), kept(start)};
   PyObject *all = PyTuple_New(sizeof told / sizeof *told);
   for (size_t k = 0; k < sizeof told / sizeof *told; k++) PyTuple_SetItem(all, (Py_ssize_t)k, told[k]);
   PyObject *made = PyType_GenericAlloc(solution_type, 0);
@@ -233,7 +232,11 @@ static PyObject *solve(Line *line, PyObject *const *given, Py_ssize_t count) {
       code = go(line, (int64_t)(intptr_t)call);
     }
     call[PHASE] = BEGIN;
-    if (code >= 0 && code != RUNNING) found = solution(line, given, narrow, code, now() - began, begun);
+    if (code >= 0 && code != RUNNING) {
+      PyObject *copy = PyObject_GetAttr(scratch, copy_name), *raw = PyObject_CallNoArgs(copy);
+      found = solution(line, given, raw, narrow + line->goal, code, now() - began, begun);
+      drop(copy);
+    }
     Py_DecRef(begun);
   }
   PyList_Append(line->idle, scratch);
@@ -294,13 +297,13 @@ static PyObject *line(PyObject *module, PyObject *const *given, Py_ssize_t count
   char *numbers, *kinds;
   Py_ssize_t length, tasks;
   if (count != 2 + HELD || PyBytes_AsStringAndSize(given[0], &numbers, &length) ||
-      PyBytes_AsStringAndSize(given[1], &kinds, &tasks) || length != 7 * sizeof(int64_t) || tasks > MOST_TASKS)
+      PyBytes_AsStringAndSize(given[1], &kinds, &tasks) || length != 6 * sizeof(int64_t) || tasks > MOST_TASKS)
     return nothing();
   Line *made = (Line *)PyType_GenericAlloc(line_type, 0);
   if (!made) return NULL;
   const int64_t *n = (const int64_t *)(const void *)numbers;
   made->run = (int64_t(*)(int64_t))(intptr_t)n[0];
-  made->address = n[1], made->goal = n[2], made->start = n[3], made->out = n[4], made->nq = n[5], made->width = n[6];
+  made->address = n[1], made->goal = n[2], made->start = n[3], made->out = n[4], made->nq = n[5];
   made->tasks = tasks;
   for (Py_ssize_t k = 0; k < tasks; k++) made->kinds[k] = kinds[k];
   for (int k = 0; k < HELD; k++) made->held[k] = given[2 + k] == Py_None ? NULL : kept(given[2 + k]);
@@ -324,6 +327,7 @@ EXPORTED PyObject *PyInit_rim(void) {
   line_type = PyType_FromSpec(&spec), clock = attribute("time", "perf_counter_ns");
   se3 = attribute("poise.spatial", "SE3"), solution_type = attribute("poise.solving.solution", "Solution");
   array_name = PyUnicode_InternFromString("array"), address_name = PyUnicode_InternFromString("address");
+  copy_name = PyUnicode_InternFromString("copy");
   told_name = PyUnicode_InternFromString("_told"), others = PyUnicode_InternFromString("random");
   return PyErr_Occurred() ? NULL : module;
 }

@@ -87,7 +87,6 @@ IMPORTED PyObject *PyObject_CallFunctionObjArgs(PyObject *, ...);
 IMPORTED PyObject *PyUnicode_InternFromString(const char *);
 IMPORTED int PyObject_GetBuffer(PyObject *, Py_buffer *, int);
 IMPORTED void PyBuffer_Release(Py_buffer *);
-IMPORTED PyObject *PyByteArray_FromStringAndSize(const char *, Py_ssize_t);
 IMPORTED PyObject *PyBytes_FromStringAndSize(const char *, Py_ssize_t);
 IMPORTED int PyBytes_AsStringAndSize(PyObject *, char **, Py_ssize_t *);
 IMPORTED Py_ssize_t PyList_Size(PyObject *);

@@ -14,9 +14,10 @@ def rim() -> Any:
     """The extension; None where there is none that goes with this library and this Python."""
     if library() is None or sysconfig.get_config_var("Py_GIL_DISABLED"):
         return None
-    loader = ExtensionFileLoader("rim", str(place(what="rim")))
+    file = str(place(what="rim"))
+    loader = ExtensionFileLoader("rim", file)
     try:
-        module = module_from_spec(ModuleSpec("rim", loader))
+        module = module_from_spec(ModuleSpec("rim", loader, origin=file))
         loader.exec_module(module)
     except ImportError:
         return None

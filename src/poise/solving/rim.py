@@ -37,6 +37,6 @@ def _line(bound: Bound, tasks: Sequence[Task], address: int, skipped: int, *held
         return None
     run = ctypes.cast(bound.run, ctypes.c_void_p).value
     goal, start, out = map(bound.problem.rows, ("goal", "start", "out"))
-    nq, width = start.stop - start.start, out.stop - out.start
-    numbers = np.array([run, address, goal.start, start.start, out.start + skipped, nq, width], dtype=np.int64)
+    nq = start.stop - start.start
+    numbers = np.array([run, address, goal.start, start.start, out.start + skipped, nq], dtype=np.int64)
     return extension.line(numbers.tobytes(), b"".join(_KINDS.get(task.leads, b"-") for task in tasks), *held)

@@ -45,6 +45,7 @@ class Scratch:
         "_references",
         "address",
         "call",
+        "copy",
         "goal",
         "goal_view",
         "lent",
@@ -74,6 +75,7 @@ class Scratch:
         goal, posture, start, out = map(bound.problem.rows, ("goal", "posture_goal", "start", "out"))
         at = (slice(goal.start, posture.stop), posture, start, out)
         self.goal, self.posture_goal, self.start, self.out = (self.narrow[rows] for rows in at)
+        self.copy = self.out.copy
         # Assigned to through the buffer protocol, which is quicker and takes nothing but as many doubles.
         self.goal_view, self.start_view = (_view(x) for x in (self.goal, self.start))
         self.tell(

@@ -267,7 +267,7 @@ class Search:
             code, timed_out = self._solved(model, scratch, began, inf)
             if code < 0:
                 refuse_numbers(code, model, self.tasks, scratch.goal, scratch.start)
-            out = scratch.out.copy()
+            out = scratch.copy()
             trace = self._traced(scratch) if self.trace else None
         finally:
             if seed is not None:

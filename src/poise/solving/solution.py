@@ -34,8 +34,6 @@ from poise.tasks.error import TaskError
 if TYPE_CHECKING:
     from poise.model.proximity import Proximity
 
-_ANSWER_AT: Final = 8 * ANSWER
-"""Where the answer begins in what the kernel wrote [bytes]."""
 _ENDS: Final = {
     NOT_FINITE: Status.NOT_FINITE,
     BAD_GOAL: Status.BAD_INPUT,
@@ -59,7 +57,7 @@ class Solution(Answer):
         self,
         model: Model,
         asked: Asked,
-        raw: Array | bytearray,
+        raw: Array,
         goal: Array | bytes,
         code: int,
         nanoseconds: int,
@@ -84,7 +82,7 @@ class Solution(Answer):
     @property
     def _raw(self) -> Array:
         """What the kernel wrote, see `ANSWER`."""
-        return np.frombuffer(self._told[2])
+        return self._told[2]
 
     @property
     def goal(self) -> Array:
@@ -103,7 +101,7 @@ class Solution(Answer):
     @property
     def q(self) -> Array:
         """(nq,) configuration; every joint within its limits, unless it was solved with `limits=False`."""
-        return np.frombuffer(self._told[2], np.float64, self._told[0].nq, _ANSWER_AT)
+        return self._told[2][ANSWER : ANSWER + self._told[0].nq]
 
     @property
     def success(self) -> bool:
