@@ -1,7 +1,6 @@
 """A property that is computed once."""
 
 import sys
-from contextlib import nullcontext
 from functools import cached_property as _cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,10 @@ else:
         Threads wait for one another there, and a process that is forked while one of them computes waits for ever.
         """
 
-        def __init__(self, func: Any) -> None:
-            super().__init__(func)
-            self.lock = nullcontext()
+        def __get__(self, instance: Any, owner: Any = None) -> Any:
+            if instance is None:
+                return self
+            found = instance.__dict__
+            if self.attrname not in found:
+                found[self.attrname] = self.func(instance)
+            return found[self.attrname]

@@ -236,7 +236,7 @@ class Search:
 
     def __call__(self, model: Model, target: Any, q0: ArrayLike | None, seed: int | None) -> Solution:
         """Solve; see `Solver`."""
-        if self._line is not None and seed is None:
+        if self._line is not None and (seed is None or (type(seed) is int and seed == self.seed)):
             found: Solution | None = self._line.solve(model, self, target, q0)
             if found is not None:
                 return found

@@ -8,7 +8,8 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from operator import attrgetter, is_
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
@@ -23,7 +24,19 @@ from poise.quaternions import quaternion_matrix
 from poise.spatial import Array
 from poise.tasks.effector import Block, Effector, Measure, Place, Units, place, task_frames
 from poise.tasks.error import TaskError
-from poise.tasks.fields import Weight, flat, goal_of, hashable, point, settled, tolerance, weights, without_truth
+from poise.tasks.fields import (
+    PLAIN,
+    SETTLED,
+    Weight,
+    flat,
+    goal_of,
+    hashable,
+    point,
+    settled,
+    tolerance,
+    weights,
+    without_truth,
+)
 from poise.tasks.goal import Flags, refuse_goal, sound_goals
 
 if TYPE_CHECKING:
@@ -62,10 +75,12 @@ def _again(kind: Any, values: Mapping[str, Any]) -> Any:
     return value
 
 
-def settle(value: Any) -> None:
-    """Give a frozen dataclass copies that nobody can change of what a caller could."""
-    for name in _names_of(value.__class__):
-        object.__setattr__(value, name, settled(getattr(value, name)))
+def settle(value: Any, names: Sequence[str] = ()) -> None:
+    """Give a frozen dataclass copies that nobody can change of what a caller could, in these fields, or in all."""
+    for name in names or _names_of(value.__class__):
+        content = getattr(value, name)
+        if type(content) not in SETTLED:
+            object.__setattr__(value, name, settled(content))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -169,6 +184,15 @@ class Task(Value):
     def __post_init__(self) -> None:
         if self.to_point and self.target is not None:
             self._set("target", settled(point("target", self.target)))
+        usual = _usual(type(self))
+        if all(map(is_, usual.read(self), usual.defaults)):
+            settle(self, usual.others)
+        else:
+            self._check()
+            settle(self)
+
+    def _check(self) -> None:
+        """Check and round the fields that all tasks have; raises as the constructor does."""
         for name in self.weight_names:
             self._set(name, weights(name, getattr(self, name), self._weight_rows))
         for name in self.tolerance_names:
@@ -182,7 +206,6 @@ class Task(Value):
         self._set("gain", number("gain", self.gain))
         if not 0.0 <= self.gain <= 1.0:
             raise ValueError(f"gain is {self.gain}; it must be from 0 to 1, a share of the error")
-        settle(self)
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
@@ -209,8 +232,8 @@ class Task(Value):
         return self._structure()
 
     def _structure(self) -> tuple[Any, ...]:
-        given = (getattr(self, name) for name in self._field_names if name != "target")
-        return (type(self), *(hashable(value) for value in given))
+        given = _all_but_target(type(self))(self)
+        return (type(self), *(given if PLAIN.issuperset(map(type, given)) else map(hashable, given)))
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
@@ -493,6 +516,29 @@ _SHARED: Final = frozenset(("weight", "tolerance", "priority", "required", "gain
 def _names_of(kind: Any) -> tuple[str, ...]:
     """The names of the fields of a kind of value."""
     return tuple(f.name for f in fields(kind))
+
+
+@cache
+def _all_but_target(kind: Any) -> Callable[[Any], tuple[Any, ...]]:
+    """What reads the fields of a task of this kind but its target."""
+    return attrgetter(*(name for name in _names_of(kind) if name != "target"))
+
+
+class _Usual(NamedTuple):
+    """The fields of a kind of task whose defaults need no check: what reads them, and these; and the other fields."""
+
+    read: Callable[[Any], tuple[Any, ...]]
+    defaults: tuple[Any, ...]
+    others: tuple[str, ...]
+
+
+@cache
+def _usual(kind: Any) -> _Usual:
+    ours = kind.__module__.partition(".")[0] == "poise"
+    plain = {f.name: f.default for f in fields(kind) if f.name != "target" and type(f.default) in PLAIN}
+    others = tuple(name for name in _names_of(kind) if name not in plain)
+    # The defaults of a user's class are looked at as what is given is.
+    return _Usual(attrgetter(*plain), tuple(plain.values()) if ours else (object(),), others)
 
 
 def levels(tasks: Sequence[Task]) -> tuple[int, ...]:

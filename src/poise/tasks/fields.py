@@ -15,12 +15,14 @@ Weight: TypeAlias = ArrayLike
 """One number for all rows, or one a row; 0 drops a row."""
 _LEAST = 1e-9
 _FINEST = 1e-15
-_PLAIN: Final = frozenset((float, int, str, bool, type(None)))
+PLAIN: Final = frozenset((float, int, str, bool, type(None)))
+SETTLED: Final = PLAIN | {SE3, SO3}
+"""What nobody can change."""
 
 
 def settled(content: Any) -> Any:
     """A field's content that nobody else changes: a list as a tuple, an array as a copy that is read-only."""
-    if type(content) in _PLAIN:
+    if type(content) in PLAIN:
         return content
     match content:
         case np.ndarray():
@@ -35,7 +37,7 @@ def settled(content: Any) -> Any:
 
 
 def hashable(value: Any) -> Any:
-    if type(value) in _PLAIN:
+    if type(value) in PLAIN:
         return value
     if isinstance(value, SE3 | SO3):
         value = value.array if isinstance(value, SE3) else value.wxyz
