@@ -76,7 +76,15 @@ def test_starts_of_every_form(arm: pz.Model) -> None:
     quick, plain = both(arm, pz.PoseTask(arm.tip))
     target, start = arm.pose(arm.tip, arm.sample(seed=2)), arm.sample(seed=3)
     far = start + 10.0
-    for q0 in (None, start, start.tolist(), np.repeat(start, 3)[::3], start.astype(np.float32), far, memoryview(start)):
+    for q0 in (
+        None,
+        start,
+        start.tolist(),
+        np.repeat(start, 3)[::3],
+        start.astype(np.float32),
+        far,
+        memoryview(bytearray(start.tobytes())).cast("d"),
+    ):
         same(quick(target, q0), plain(target, q0))
     same(quick(target, start, seed=3), plain(target, start, seed=3))
 
@@ -87,7 +95,13 @@ def test_own_targets_and_several_tasks(arm: pz.Model) -> None:
     pose, point = arm.pose(arm.tip, q), arm.pose(elbow, q).xyz
     own, plain = both(arm, [pz.PoseTask(arm.tip, pose), pz.PositionTask(elbow, point)])
     other = arm.sample(seed=5)
-    for target in (None, [pose, point], (pose.matrix(), point), [arm.pose(arm.tip, other), arm.pose(elbow, other).xyz]):
+    every: list[Any] = [
+        None,
+        [pose, point],
+        (pose.matrix(), point),
+        [arm.pose(arm.tip, other), arm.pose(elbow, other).xyz],
+    ]
+    for target in every:
         same(own(target), plain(target))
         assert taken(own._search._line, arm, own._search, target, None)
     same(own([None, point]), plain([None, point]))

@@ -233,7 +233,7 @@ class Task(Value):
 
     def _structure(self) -> tuple[Any, ...]:
         given = _all_but_target(type(self))(self)
-        return (type(self), *(given if PLAIN.issuperset(map(type, given)) else map(hashable, given)))
+        return (type(self), *(given if set(map(type, given)) <= PLAIN else map(hashable, given)))
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
