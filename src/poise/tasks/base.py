@@ -184,7 +184,8 @@ class Task(Value):
     def __post_init__(self) -> None:
         if self.to_point and self.target is not None:
             self._set("target", settled(point("target", self.target)))
-        usual = _usual(type(self))
+        kind: Any = type(self)
+        usual = _usual(kind)
         if all(map(is_, usual.read(self), usual.defaults)):
             settle(self, usual.others)
         else:
@@ -232,8 +233,9 @@ class Task(Value):
         return self._structure()
 
     def _structure(self) -> tuple[Any, ...]:
-        given = _all_but_target(type(self))(self)
-        return (type(self), *(given if set(map(type, given)) <= PLAIN else map(hashable, given)))
+        kind: Any = type(self)
+        given = _all_but_target(kind)(self)
+        return (kind, *(given if set(map(type, given)) <= PLAIN else map(hashable, given)))
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
