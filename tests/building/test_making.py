@@ -1,10 +1,13 @@
 """A library that was compiled ahead calls nothing of others, and gives what Numba's functions give."""
 
+import ctypes
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from importlib.machinery import ExtensionFileLoader, ModuleSpec
+from importlib.util import module_from_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,7 @@ import numpy as np
 import pytest
 
 import poise.kernels.library
+from poise.build.linking import link_rim
 from poise.build.lowering import lower
 from poise.build.making import make
 from poise.build.objects import emit, undefined
@@ -151,6 +155,35 @@ def test_without_numba_what_is_in_it_works_and_all_else_says_what_to_install(bui
     done = subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True)
     needs = 'of which there is nothing compiled ahead here, needs numba: pip install "poise[jit]"'
     assert done.stdout.splitlines() == [f"query.poses, {needs}", f"gradient of the Potential, {needs}"]
+
+
+def test_what_is_compiled_is_compiled_once(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert TARGET is not None
+    monkeypatch.setattr("poise.build.making.lower", None)
+    make(FUNCTIONS, {TARGET: tmp_path / "poise.so"}, 1)
+    assert Library(tmp_path / "poise.so").digest == Library(built).digest
+
+
+def test_the_rim_needs_python_alone(tmp_path: Path) -> None:
+    assert TARGET is not None
+    link_rim(TARGET, tmp_path / "rim.so")
+    if shutil.which("nm"):
+        told = subprocess.run(["nm", "-D", str(tmp_path / "rim.so")], check=True, capture_output=True, text=True).stdout
+        names = [line.split() for line in told.splitlines()]
+        assert [name[-1] for name in names if name[-2] == "T"] == ["PyInit_rim"]
+        assert all(hasattr(ctypes.pythonapi, name[-1]) for name in names if name[-2] == "U")
+    loader = ExtensionFileLoader("rim", str(tmp_path / "rim.so"))
+    extension = module_from_spec(ModuleSpec("rim", loader, origin=loader.path))
+    loader.exec_module(extension)
+    out = np.empty((2, 7))
+    assert extension.poses(np.stack([np.eye(4)] * 2), out)
+    np.testing.assert_array_equal(out, [[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]] * 2)
+    nothing = None, np.zeros((2, 4, 4)), np.eye(4), np.zeros((2, 4, 4), dtype=np.int64), np.full((2, 4, 4), np.nan)
+    for wrong in nothing:
+        assert not extension.poses(wrong, out)
+    assert extension.line() is None
+    with pytest.raises(TypeError, match="cannot create"):
+        type(extension.line(bytes(48), b"p", *[None] * 7))()
 
 
 def test_arrays_that_a_kernel_cannot_take_are_refused(built: Path) -> None:

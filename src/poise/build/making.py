@@ -21,9 +21,10 @@ from poise.kernels.compiling import cache
 from poise.kernels.compiling.identity import compiler
 from poise.kernels.compiling.jit import dispatcher, typed
 from poise.kernels.compiling.numba_internals import kept_under
-from poise.kernels.library import digest, place
+from poise.kernels.library import digest
 from poise.kernels.machine.jit import SIGNATURES
 from poise.kernels.machine.workers import Job
+from poise.kernels.rim import beside
 from poise.solving.warmup import jobs
 
 
@@ -42,7 +43,7 @@ def make_all(libraries: Mapping[Target, Path], processes: int = 0) -> int:
     """
     made = make(list(dict.fromkeys(jobs())), libraries, processes)
     for target, out in libraries.items():
-        link_rim(target, out.with_name(place(target.name, "rim").name))
+        link_rim(target, beside(out))
     return made
 
 

@@ -39,9 +39,9 @@ def machine() -> str:
     return f"{names.get(found, found)}-{sys.platform.removesuffix('32')}"
 
 
-def place(target: str = "", what: str = "poise") -> Path:
-    """Where the library for a target is looked for, by default for this machine; or beside it the `rim`."""
-    return PACKAGE / "compiled" / f"{what}-{target or machine()}.so"
+def place(target: str = "") -> Path:
+    """Where the library for a target is looked for, by default for this machine."""
+    return PACKAGE / "compiled" / f"poise-{target or machine()}.so"
 
 
 @cache

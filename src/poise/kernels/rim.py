@@ -4,17 +4,24 @@ import sysconfig
 from functools import cache
 from importlib.machinery import ExtensionFileLoader, ModuleSpec
 from importlib.util import module_from_spec
+from pathlib import Path
 from typing import Any
 
-from poise.kernels.library import library, place
+from poise.kernels.library import library
+
+
+def beside(library: Path) -> Path:
+    """Where the extension is that goes with a library."""
+    return library.with_name(library.name.replace("poise", "rim", 1))
 
 
 @cache
 def rim() -> Any:
     """The extension; None where there is none that goes with this library and this Python."""
-    if library() is None or sysconfig.get_config_var("Py_GIL_DISABLED"):
+    found = library()
+    if found is None or sysconfig.get_config_var("Py_GIL_DISABLED"):
         return None
-    file = str(place(what="rim"))
+    file = str(beside(found.file))
     loader = ExtensionFileLoader("rim", file)
     try:
         module = module_from_spec(ModuleSpec("rim", loader, origin=file))

@@ -10,7 +10,7 @@ import pytest
 
 import poise as pz
 from poise import progress
-from poise.cli import main
+from poise.cli import main, output
 
 
 class Bars:
@@ -32,7 +32,8 @@ class Bars:
 def bars(monkeypatch: pytest.MonkeyPatch) -> Bars:
     made = Bars()
     monkeypatch.setattr(progress, "bar", made.bar)
-    monkeypatch.setattr(progress, "on_terminal", lambda: True)
+    for module in (progress, output):
+        monkeypatch.setattr(module, "on_terminal", lambda stream="stderr": stream == "stderr")
     return made
 
 
