@@ -101,7 +101,7 @@ def planned(
     threads = cores() if threads is None else threads
     whole("threads", threads, 1)
     kept = PathLimits.of(model, limits, velocity, acceleration)
-    route = Route(model, tasks, poses, limits=kept, seed=seed, threads=threads, seconds=max_time)
+    route = Route.of(model, tasks, poses, limits=kept, seed=seed, threads=threads, seconds=max_time)
     room = room.closing(model, route.loops, limits=kept.positions)
     if kept.positions and model.ball_limits:
         room = room.and_(Balls(model))

@@ -49,6 +49,8 @@ class Wishes:
         each = [_FIRST * _NEXT ** levels.index(task.level) for task in mine]
         self._share = np.sqrt(np.repeat(each, [3 * len(task.blocks) for task in mine]))
         self._rows = Rows(model, mine) if mine else None
+        self._counted = 1.0
+        """What they count by beside the steps."""
         self.active: list[int] = [] if self._rows is None else [int(v) for v in self._rows.active]
         """The velocities that change them."""
         posture = one_posture(stated)
@@ -58,6 +60,12 @@ class Wishes:
             self._pull = np.sqrt(_FIRST * _NEXT ** len(levels) * weight / max(float(weight.max()), 1e-300))
         self.tasks = (*mine, *(() if posture is None else (posture,)))
         """They: the frame tasks, then the posture."""
+
+    def by(self, share: float) -> "Wishes":
+        """They with a share of their weights."""
+        made = copy(self)
+        made._counted = self._counted * np.sqrt(share)
+        return made
 
     def at(self, some: Any) -> "Wishes":
         """They at some of the waypoints."""
@@ -94,7 +102,7 @@ class Wishes:
             e = np.concatenate([e, self._pull * model.difference(q, self._postures)], axis=1)
             pull = np.broadcast_to(np.diag(self._pull), (n, model.nv, model.nv))
             jacobians = np.concatenate([jacobians, pull], axis=1)
-        return e, jacobians
+        return self._counted * e, self._counted * jacobians
 
     def cost(self, q: Array) -> Array:
         """(..., n) what they cost at q (..., n, nq)."""
