@@ -36,6 +36,7 @@ from poise.solving.soft import certified_start, from_required, soft_alone, with_
 from poise.solving.solution import Solution
 from poise.solving.start_index import Words, start_index
 from poise.solving.unranged import solved_without_ranges, without_ranges
+from poise.solving.unwished import required_alone, solved_without_wishes
 from poise.solving.weights import relative
 from poise.spatial import SE3, Array, ArrayLike
 from poise.tasks.base import POSITION, ROTATION, Task, levels
@@ -74,16 +75,19 @@ class Search:
     """
 
     __slots__ = (
+        "_alone",
         "_aside",
         "_closure",
         "_follows",
         "_held",
         "_home",
         "_loop_goals",
+        "_others",
         "_own",
         "_pose_alone",
         "_posture",
         "_required",
+        "_settings",
         "_soft",
         "_usual_restarts",
         "_within",
@@ -139,6 +143,13 @@ class Search:
         looking = self.limits.beside
         held = looking or any(task.required and (task.sides or isinstance(task, LoopTask)) for task in self.frame_tasks)
         """Whether more must hold than the limits of joints."""
+        self._alone = required_alone(self.stated) if method is None and (held or (ranked and not self._soft)) else None
+        """What is solved for alone where nothing was found beside what gives way."""
+        self._others: Search | None = None
+        self._settings: dict[str, Any] = {
+            "prefer": prefer, "seed": seed, "max_iterations": max_iterations, "max_restarts": max_restarts,
+            "max_time": max_time,
+        }  # fmt: skip
         if method is None and ranked and not self._soft:
             method = within.METHOD
             max_restarts = _STEPS_RESTARTS if max_restarts is None and held else max_restarts
@@ -305,6 +316,11 @@ class Search:
             )
         if code >= 0 and self._held and not late:
             code, late = self.kept_within(model, scratch, code, end)
+        if self._alone is not None and code in (UNSOLVED, BLOCKED) and not late:
+            if self._others is None:
+                self._others = Search(model, self._alone, limits=self.limits.stated, **self._settings)
+            solved, late = solved_without_wishes(self, self._others, self._by_steps(model), model, scratch, end)
+            code = SOLVED if solved else code
         return self.close_aside(model, scratch, scratch.out[ANSWER : ANSWER + model.nq], code), late
 
     def _certified(self, model: Model, scratch: Scratch) -> int:
