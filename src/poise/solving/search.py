@@ -16,6 +16,7 @@ from poise.kernels.machine.layout import (
     BEGIN,
     BLOCKED,
     CODE,
+    DISTANCE,
     END,
     GO_ON,
     ITERATIONS,
@@ -302,6 +303,20 @@ class Search:
             return SOLVED, False
         if self._follows:
             scratch.narrow[self.problem.rows("guide")] = scratch.posture_goal
+        code, late = self._run(model, scratch, began, end)
+        if code == UNSOLVED and self._posture is not None and self._posture.misses(scratch.out) and not late:
+            code, late = self._within_posture(model, scratch, began, end)
+        if code >= 0 and self._held and not late:
+            code, late = self.kept_within(model, scratch, code, end)
+        if self._alone is not None and code in (UNSOLVED, BLOCKED) and not late:
+            if self._others is None:
+                self._others = Search(model, self._alone, limits=self.limits.stated, **self._settings)
+            solved, late = solved_without_wishes(self, self._others, self._by_steps(model), model, scratch, end)
+            code = SOLVED if solved else code
+        return self.close_aside(model, scratch, scratch.out[ANSWER : ANSWER + model.nq], code), late
+
+    def _run(self, model: Model, scratch: Scratch, began: int, end: float) -> tuple[int, bool]:
+        """The same, of all that a search and a posture do."""
         code: int = self.bound.run(scratch.address)
         late = False
         if code == RUNNING:
@@ -314,14 +329,29 @@ class Search:
                 if self._follows
                 else self._posture.settle(model, scratch, code)
             )
-        if code >= 0 and self._held and not late:
-            code, late = self.kept_within(model, scratch, code, end)
-        if self._alone is not None and code in (UNSOLVED, BLOCKED) and not late:
-            if self._others is None:
-                self._others = Search(model, self._alone, limits=self.limits.stated, **self._settings)
-            solved, late = solved_without_wishes(self, self._others, self._by_steps(model), model, scratch, end)
-            code = SOLVED if solved else code
-        return self.close_aside(model, scratch, scratch.out[ANSWER : ANSWER + model.nq], code), late
+        return code, late
+
+    def _within_posture(self, model: Model, scratch: Scratch, began: int, end: float) -> tuple[int, bool]:
+        """Search from the answer in `out` on, which is too far from the posture, where nothing is; `out` stays as it is
+        where that leads nowhere.
+
+        An answer is the nearest by the sum of squares, and what counts is the largest of all differences.
+        """
+        assert self._posture is not None
+        start, before = scratch.start.copy(), scratch.out.copy()
+        near = self.problem.between(*self._posture.bounds(model, scratch))
+        scratch.start[:] = before[ANSWER : ANSWER + model.nq]
+        scratch.tell(problem=near.words.ctypes.data)
+        try:
+            code, late = self._run(model, scratch, began, end)
+        finally:
+            scratch.tell(problem=self.problem.words.ctypes.data)
+            scratch.start[:] = start
+        if code != SOLVED:
+            scratch.out[:] = before
+            return UNSOLVED, late
+        scratch.out[DISTANCE] = within.distance(model, self.problem, start, scratch.out[ANSWER : ANSWER + model.nq])
+        return code, late
 
     def _certified(self, model: Model, scratch: Scratch) -> int:
         """The code of the scratch's start, taken as it is."""

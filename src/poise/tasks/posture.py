@@ -44,7 +44,8 @@ class PostureTask(Task):
     """One number, or one a velocity (nv,), or joint to weight, one number or one a velocity of the joint, in which
     those that are not named have 1; 0 leaves a joint alone."""
     tolerance: float = field(default=float("inf"), kw_only=True)
-    """Largest |q_i - target_i| [rad or m] to call it reached, which is then required; infinite: as near as can be."""
+    """Largest |q_i - target_i| [rad or m] to call it reached, which is then required: where the nearest by the sum is
+    farther off, others are searched for.  Infinite: as near as can be."""
     priority: int = field(default=0, init=False)
     required: bool = field(default=False, init=False)
     """Whether its tolerance is finite."""

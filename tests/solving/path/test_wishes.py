@@ -278,6 +278,20 @@ def test_postures_alone_give_way_to_the_pace() -> None:
     assert path.largest_step <= 0.1 * (1.0 + 1e-9)
 
 
+def test_a_posture_with_a_tolerance_is_required() -> None:
+    """A path or a plan that leads farther from it fails, and says by how much."""
+    near = pz.solve_path(PANDA, [PULL, pz.PostureTask()], [LINE, None])
+    left = float(np.abs(near.q - PANDA.home).max())
+    for along in (pz.solve_path, pz.plan):
+        met = along(PANDA, [PULL, pz.PostureTask(tolerance=1.2 * left)], [LINE, None])
+        assert met.success, met.explain()
+        assert np.abs(met.q[met.stations] - PANDA.home).max() <= 1.2 * left
+        missed = along(PANDA, [PULL, pz.PostureTask(tolerance=0.1 * left)], [LINE, None])
+        assert missed.status is pz.PathStatus.NOT_REACHED
+        assert "PostureTask" in missed.explain()
+        assert f"its tolerance is {0.1 * left:.4g}" in missed.explain()
+
+
 def test_two_postures_are_refused_as_everywhere() -> None:
     for along in (pz.solve_path, pz.plan):
         with pytest.raises(ValueError, match=r"tasks holds 2 PostureTasks"):

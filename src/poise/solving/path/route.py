@@ -25,6 +25,7 @@ from poise.solving.closure import loop_tasks
 from poise.solving.path.along import rows_of
 from poise.solving.path.clock import Clock
 from poise.solving.path.limits import PathLimits
+from poise.solving.path.path import PathFailure, PathStatus
 from poise.solving.path.room import Room
 from poise.solving.path.walls import Ranges
 from poise.solving.path.wishes import Wishes, gives_way, on_line
@@ -149,6 +150,11 @@ class Route:
     def wishes(self) -> Wishes | None:
         """What gives way, if anything does."""
         return self.held if self.held is not None and len(self.held.active) else None
+
+    def missed(self, q: Array) -> list[PathFailure]:
+        """The waypoints at which q (n, nq), all of it reached else, is too far from a posture that is required."""
+        found = [] if self.wishes is None else self.wishes.missed(q)
+        return [PathFailure(t, PathStatus.NOT_REACHED, reason) for t, reason in found]
 
     def kept(self, q: Array) -> Array:
         """(..., nq) the nearest to q (..., nq) within the limits, where they hold."""

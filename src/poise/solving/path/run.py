@@ -72,9 +72,10 @@ class Run:
         failures = self.failures(q, reached)
         if failures and self.route.wishes is not None:
             plain = self._without(q, reached)
-            if plain is not None:
+            drawn = None if plain is None else self._drawn(plain)
+            if drawn is not None:
                 self.notes.append(_GAVE_WAY)
-                return self._drawn(plain), every, []
+                return drawn, every, []
         return q, reached, failures
 
     def _without(self, q: Array, reached: npt.NDArray[np.bool_]) -> Array | None:
@@ -83,7 +84,7 @@ class Run:
         every = np.ones_like(reached)
         if reached.all():
             q = self._smoother(0.0).shorten(q, _ITERATIONS)
-            if not self.failures(q, every):
+            if not self.failures(q, every, of_postures=False):
                 return q
         if not self.route.led or self.route.clock.late:
             return None
@@ -94,15 +95,15 @@ class Run:
         q, _, failures = alone.followed()
         return None if failures else q
 
-    def _drawn(self, q: Array) -> Array:
-        """What can be followed of the way of such a path, q (n, nq), to what gives way."""
+    def _drawn(self, q: Array) -> Array | None:
+        """What can be followed of the way of such a path, q (n, nq), to what gives way; None where nothing can."""
         every = np.ones(len(q), dtype=np.bool_)
         for share in _SHARES:
             drawn = self._smoother(share).shorten(q, _ITERATIONS)
             for some in (self._met(drawn), drawn) if share == 1.0 else (drawn,):
                 if not self.failures(some, every):
                     return some
-        return q
+        return None if self.failures(q, every) else q
 
     def _smoother(self, share: float) -> Smoother:
         """What makes a path shorter where what gives way counts by a share."""
@@ -224,8 +225,8 @@ class Run:
         steps = np.abs(self.route.steps(q))
         return int(((steps > self.cap) | (steps > self.candidates.jump)).any(axis=1).sum())
 
-    def failures(self, q: Array, reached: npt.NDArray[np.bool_]) -> list[PathFailure]:
-        """What cannot be followed."""
+    def failures(self, q: Array, reached: npt.NDArray[np.bool_], *, of_postures: bool = True) -> list[PathFailure]:
+        """What cannot be followed, and by which postures that are required it leads too far off."""
         max_jump = self.pace.max_jump
         route = self.route
         out: list[PathFailure] = []
@@ -250,6 +251,8 @@ class Run:
             for t in np.flatnonzero((free < 0.0) & both & ~jumping):
                 status, words = self.room.on_step(q[t], q[t + 1])
                 out.append(PathFailure(int(t) + 1, status, f"on the way from waypoint {t} {words}."))
+        if of_postures:
+            out += [failure for failure in route.missed(q) if reached[failure.waypoint]]
         return out + self.pace.too_fast(q, self.room, None if out else self.room.loops)
 
     def _missed(self, t: int, q: Array, solution: Solution | None) -> PathFailure:

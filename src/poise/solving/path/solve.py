@@ -73,7 +73,7 @@ def solve_path(
     Tasks of the first priority that are required must be met.  The others, `required=False` or of a later priority, and
     a PostureTask are come to at each waypoint as nearly as what comes before them leaves, from where the path is and
     without a jump; with them alone nothing must be met.  Where that cannot be followed, they are come to less near, or
-    not at all.  Loops of the model stay closed.
+    not at all.  A path that leads farther from a posture than its `tolerance` fails.  Loops of the model stay closed.
 
     At a waypoint that repeats the one before it the arm stands still, unless `dt` gives it time to move on or it cannot
     follow the path otherwise.

@@ -134,6 +134,7 @@ def planned(
     else:
         legs, failures = _legs(route, found, start, first, room, straight)
     rows, stations = _rows(model, legs, step, first is not None)
+    failures += [] if failures else route.missed(rows[stations])
     held = Room(()) if failures else room  # what failed is left as it is between the ends of its ways
     rows = route.kept(rows) if held.loops is None else held.loops.all_closed(rows)[0]
     times, law = None, None

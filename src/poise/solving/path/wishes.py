@@ -153,6 +153,17 @@ class Wishes:
         goals = each_goal(self.tasks, np.hstack([self.goals, self._postures]))
         return [task.judged(self._model, goal, q) for task, goal in zip(self.tasks, goals, strict=True)]
 
+    def missed(self, q: Array) -> list[tuple[int, str]]:
+        """Where q (n, nq) is farther from a posture than its tolerance lets it, and what is left of it there."""
+        out = []
+        for task, left in zip(self.tasks, self.errors(q), strict=True):
+            if task.required and not task.blocks:
+                most = task.tolerances[0]
+                for t in np.flatnonzero(left[:, 0] > most):
+                    words = task.words(task.error(left[t].tolist()))
+                    out.append((int(t), f"{words} is left, and its tolerance is {most:.4g}."))
+        return out
+
     def notes(self, q: Array) -> list[str]:
         """Of required ones that are missed at q (n, nq): where most, and by how much."""
         out = []
