@@ -500,7 +500,7 @@ def test_tasks_and_errors_of_a_tracker_go_by_its_targets(place: int) -> None:
     assert errors[place].posture == pytest.approx(np.abs(q - posture).max(), abs=1e-12)
     assert [error.task for error in errors] == [task.label for task in tasks]
     assert f"PostureTask {errors[place].posture:.3g} rad or m from the posture" in tracker.explain()
-    with pytest.raises(ValueError, match=rf"target\[{place}\]\[2\] is nan"):
+    with pytest.raises(ValueError, match=rf"target\[{place}\]\[2\] of the PostureTask, 'panda_joint3', is nan"):
         tracker.step(q, [[*posture[:2], np.nan, *posture[3:]] if k == place else None for k in range(3)])
 
 

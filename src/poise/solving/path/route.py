@@ -466,7 +466,7 @@ def _goals(model: Model, given: Sequence[Task], poses: Any) -> list[Array]:
     each = each_goal(given, np.ascontiguousarray(problems_of(model, given, poses, None)[0]))
     if not len(each[0]):
         raise ShapeError("poses is empty; a path has at least one waypoint")
-    for task, numbers in zip(given, each, strict=True):
+    for k, (task, numbers) in enumerate(zip(given, each, strict=True)):
         for i in np.flatnonzero(~task.sound(model, numbers)):
-            task.refuse(model, numbers[i], f"poses[{i}]")
+            task.refuse(model, numbers[i], f"poses[{k}][{i}]" if len(given) > 1 else f"poses[{i}]")
     return each
