@@ -95,7 +95,7 @@ class PostureTask(Task):
         postures = numbers(f"{name} of the PostureTask", own if targets is None else targets)
         if postures.shape[-1:] != (model.nq,) or postures.ndim > 2:
             raise ShapeError(
-                f"{name} of the PostureTask must have {model.nq} numbers (nq of {model.name}), or as many in each row, got "
+                f"{name} of the PostureTask must have {model.nq} numbers (nq of {model.name}), or rows of as many, got "
                 f"shape {postures.shape}"
             )
         ask_for_degrees(model, postures)
