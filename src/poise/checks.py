@@ -73,7 +73,7 @@ def _is_number(value: object) -> bool:
 
 def finite(name: str, value: "ArrayLike", *tail: int) -> "Array":
     """`value` as float64 with trailing shape `tail`; raises ShapeError or ValueError naming `name` and the index."""
-    array = numbers(name, value, f"numbers of shape {_shape(tail)}")
+    array = numbers(name, value, f"numbers of shape {_shape(tail)}" if tail else "numbers")
     if array.ndim < len(tail) or array.shape[array.ndim - len(tail) :] != tail:
         raise ShapeError(f"{name} must have shape {_shape(tail)}, got {array.shape}")
     if not np.isfinite(array).all():

@@ -295,7 +295,7 @@ def test_a_posture_of_another_shape_or_without_numbers_is_refused() -> None:
     way = np.tile(ik.targets[0], (3, 1))
     with pytest.raises(ShapeError, match=r"target\[1\] must have 7 numbers"):
         ik.step(PANDA.home, [None, PANDA.home[:5]])
-    with pytest.raises(ValueError, match=r"target\[1\]\[0\] is nan"):
+    with pytest.raises(ValueError, match=r"target\[1\]\[0\] of the PostureTask, 'panda_joint1', is nan"):
         ik.step(PANDA.home, [None, np.full(PANDA.nq, np.nan)])
     with pytest.raises(ShapeError, match=r"targets\[0\] must be of 1 x 4, characters x steps, got \(1, 3\)"):
         ik.rollout(PANDA.home, [way, np.tile(PANDA.home, (4, 1))])

@@ -121,8 +121,8 @@ def test_none_in_a_list_of_targets_is_the_target_of_its_task() -> None:
 
 
 def test_several_poses_for_one_task_are_refused() -> None:
-    words = r"target must be one, for there is one task that takes one \(a PostureTask takes none\), got 2; solve_batch"
-    with pytest.raises(pz.ShapeError, match=words + " takes many"):
+    words = r"target must be one, for there is one task, got 2: solve_batch and a rollout take many"
+    with pytest.raises(pz.ShapeError, match=words):
         pz.Solver(ARM, [pz.PoseTask(HAND)])([POSE, POSE])
     with pytest.raises(pz.ShapeError, match=r"target must have shape \(3,\), got \(2, 3\)"):
         pz.Solver(ARM, [pz.PositionTask(HAND)])([PLACE, PLACE])
@@ -365,3 +365,80 @@ def test_nobody_is_told_to_use_what_is_used_already(tasks: list[Any], ways: dict
 def test_a_refusal_says_what_to_do(ask: Callable[[], Any], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         ask()
+
+
+WITH_POSTURE = [pz.PoseTask(HAND), pz.PostureTask()]
+RAGGED = [0.1, [0.2, 0.3], *([0.0] * (ARM.nq - 2))]
+
+
+def rows() -> tuple[Any, Any]:
+    """Poses (5, 7) and postures (5, nq), of which the fifth number of the third is none."""
+    poses, postures = ARM.pose(HAND, ARM.sample(5, seed=1)).array.copy(), ARM.sample(5, seed=2)
+    poses[2, 4] = postures[2, 4] = np.nan
+    return poses, postures
+
+
+def test_a_row_of_a_path_that_is_none_is_named_by_its_task_and_its_waypoint() -> None:
+    bad_poses, bad_postures = rows()
+    postures, poses = ARM.sample(5, seed=2), ARM.pose(HAND, ARM.sample(5, seed=1)).array
+    coordinate = ARM.coordinates[4]
+    for along in (pz.solve_path, pz.plan):
+        with pytest.raises(ValueError, match=r"^poses\[0\]\[2\]\[4\] of PoseTask\('.*'\) is nan"):
+            along(ARM, WITH_POSTURE, [bad_poses, postures])
+        with pytest.raises(ValueError, match=rf"^poses\[1\]\[2\]\[4\] of the PostureTask, '{coordinate}', is nan"):
+            along(ARM, WITH_POSTURE, [poses, bad_postures])
+
+
+def test_a_target_of_a_rollout_that_is_none_is_named_by_its_step_and_its_character() -> None:
+    bad, _ = rows()
+    good = ARM.pose(HAND, ARM.sample(5, seed=1)).array
+    tracker = pz.Tracker(ARM, pz.PoseTask(HAND), dt=0.01)
+    with pytest.raises(ValueError, match=r"^step 2: target\[4\] of PoseTask\('.*'\) is nan"):
+        tracker.rollout(ARM.home, [bad])
+    many = np.stack([good] * 11 + [bad])
+    with pytest.raises(ValueError, match=r"^step 2 of character 11: target\[4\] of PoseTask\('.*'\) is nan"):
+        tracker.rollout(np.stack([ARM.home] * 12), [many], threads=2)
+
+
+def test_one_target_too_many_beside_a_posture_is_counted() -> None:
+    tracker = pz.Tracker(ARM, WITH_POSTURE, dt=0.01)
+    words = "target must be 2 targets, one a task in their order, or one without that of the PostureTask, got 3"
+    with pytest.raises(pz.ShapeError, match=words):
+        tracker.step(ARM.home, [POSE, ARM.home, ARM.home])
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: pz.PostureTask(RAGGED),
+        lambda: pz.Solver(ARM, WITH_POSTURE)([POSE, RAGGED]),
+        lambda: pz.Tracker(ARM, WITH_POSTURE).step(ARM.home, [POSE, RAGGED]),
+        lambda: pz.Tracker(ARM, WITH_POSTURE).rollout(ARM.home, [POSE.array[None], [ARM.home, RAGGED]]),
+        lambda: pz.solve(ARM, pz.PoseTask(HAND, target=POSE), q0=RAGGED),
+        lambda: pz.Tracker(ARM, pz.PoseTask(HAND)).step(RAGGED, POSE),
+        lambda: pz.solve_path(ARM, pz.PoseTask(HAND), POSE.array[None], begin=RAGGED),
+        lambda: pz.solve_batch(ARM, pz.PoseTask(HAND), POSE.array[None], q0=[RAGGED]),
+    ],
+)
+def test_lists_of_different_lengths_are_no_numbers(ask: Callable[[], Any]) -> None:
+    with pytest.raises(pz.ShapeError, match=r"^(target|targets|q|q0|begin)\b.* must .*numbers.*, got \[") as told:
+        ask()
+    assert "inhomogeneous" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda degrees: pz.Solver(ARM, WITH_POSTURE)([POSE, degrees]),
+        lambda degrees: pz.Tracker(ARM, WITH_POSTURE).step(ARM.home, [POSE, degrees]),
+        lambda degrees: setattr(pz.Tracker(ARM, WITH_POSTURE), "posture", degrees),
+        lambda degrees: pz.Tracker(ARM, WITH_POSTURE).rollout(ARM.home, [POSE.array[None], degrees[None]]),
+        lambda degrees: pz.solve_path(ARM, WITH_POSTURE, [POSE.array[None], degrees]),
+        lambda degrees: pz.plan(ARM, WITH_POSTURE, [POSE.array[None], degrees[None]]),
+        lambda degrees: pz.solve_batch(ARM, WITH_POSTURE, [POSE.array[None], degrees[None]]),
+    ],
+    ids=["solver", "step", "posture", "rollout", "path", "plan", "batch"],
+)
+def test_a_posture_in_degrees_is_asked_about_wherever_it_is_given(ask: Callable[[Any], Any]) -> None:
+    with pytest.warns(UserWarning, match=r"the target of the PostureTask is .* degrees\? numpy.radians"):
+        ask(DEGREES)

@@ -192,3 +192,41 @@ def test_the_same_alone_in_batches_in_threads_and_in_other_processes() -> None:
     np.testing.assert_array_equal([got[k] for k in range(16)], alone)
     assert (summed(alone) <= -1.9 + 1e-9).all()
     assert (room(alone) >= 0.01 - 1e-9).all()
+
+
+def cluttered(model: pz.Model, seed: int) -> tuple[pz.CollisionLimit, Array]:
+    """Boxes and balls at random around an arm's home, and a q that is free of them."""
+    rng, centre = np.random.default_rng([seed, 5]), model.pose(model.links[-1], model.home).xyz
+    shapes = []
+    for k in range(6):
+        place = centre + rng.uniform(-0.5, 0.5, 3)
+        box = k % 2 == 1
+        sizes = rng.uniform(0.05, 0.25, 3) if box else rng.uniform(0.05, 0.12)
+        shapes.append(pz.Box(pz.SE3.from_xyz_wxyz(place, [1, 0, 0, 0]), sizes) if box else pz.Sphere(place, sizes))
+    limit = pz.CollisionLimit(pz.World(shapes))
+    return limit, next(q for q in model.sample(60, seed=seed) if limit.is_kept(model, q))
+
+
+@pytest.mark.parametrize("seed", [1, 4, 6, 7, 8, 11])
+def test_what_gives_way_costs_no_solution(seed: int) -> None:
+    """What is found without a posture, or without an orientation that need not be, is with it."""
+    arm = pz.load("ur5e")
+    limit, free = cluttered(arm, seed)
+    goal, posture = arm.pose("tool0", free), arm.sample(1, seed=900 + seed)[0]
+    place = pz.PositionTask("tool0", target=goal.xyz)
+    turned = pz.OrientationTask("tool0", target=arm.pose("tool0", posture).rotation, required=False)
+    for must, wish in (
+        (place, turned),
+        (place, pz.PostureTask(posture)),
+        (pz.PoseTask("tool0", target=goal), pz.PostureTask(posture)),
+    ):
+        assert pz.solve(arm, must, limits=[limit]).success
+        found = pz.solve(arm, [must, wish], limits=[limit])
+        assert found.success, found.explain()
+        assert limit.is_kept(arm, found.q)
+        assert found.errors[0].position == pytest.approx(np.linalg.norm(arm.pose("tool0", found.q).xyz - goal.xyz))
+        away = np.abs(arm.difference(found.q, posture)).max()
+        if isinstance(wish, pz.PostureTask):
+            assert found.errors[1].posture == pytest.approx(away)
+        moved = np.linalg.norm(arm.difference(arm.home, found.q))
+        assert found.distance == pytest.approx(moved)

@@ -165,7 +165,10 @@ class ConfigurationSpace:
         return self._check(v, name, self.nv, "nv")
 
     def _check(self, value: ArrayLike, name: str, size: int, word: str) -> Array:
-        shape = np.shape(value)
+        try:
+            shape = np.shape(value)
+        except ValueError:  # lists of different lengths
+            raise ShapeError(f"{name} must have {size} numbers ({word} of {self.name}), got {value!r}") from None
         if not shape or shape[-1] != size:
             raise ShapeError(f"{name} must have {size} numbers ({word} of {self.name}), got shape {shape}")
         return finite(name, value, size)

@@ -47,7 +47,12 @@ def in_degrees(model: "ConfigurationSpace", q: Array, among: slice = slice(None)
 
 
 def ask_for_degrees_in(model: "ConfigurationSpace", q: Array, name: str) -> None:
-    """Warn of a configuration (nq,) that seems to be in degrees."""
+    """Warn of a configuration (nq,) that seems to be in degrees; of many (..., nq), by the largest number of all."""
+    if q.ndim > 1:
+        rows = q.reshape(-1, q.shape[-1])
+        if not rows.size:
+            return
+        q = rows[np.fmax.reduce(np.abs(rows), axis=1).argmax()]
     if in_degrees(model, q):
         warnings.warn(
             f"{name} is {_largest(model, q)}, far beyond the limits: degrees? numpy.radians makes them radians",

@@ -70,8 +70,7 @@ def alone(target: Any, name: str = "target") -> Any:
         return target if isinstance(target[0], Real) else target[0]
     if any(isinstance(one, (SE3, SO3)) for one in target):
         raise ShapeError(
-            f"{name} must be one, for there is one task that takes one (a PostureTask takes none), got {len(target)}; "
-            "solve_batch takes many"
+            f"{name} must be one, for there is one task, got {len(target)}: solve_batch and a rollout take many"
         )
     return target
 
@@ -94,11 +93,12 @@ def each_goal(tasks: Sequence[Task], goals: Array) -> list[Array]:
     return [next(own) if task.blocks else posture for task in tasks]
 
 
-def refuse_goal(model: Model, tasks: Sequence[Task], goal: Array) -> NoReturn:
-    """Raises ValueError that says which number of `goal`, those of all tasks as they are `joined`, is no target."""
+def refuse_goal(model: Model, tasks: Sequence[Task], goal: Array, where: str = "") -> NoReturn:
+    """Raises ValueError that says which number of `goal`, those of all tasks as they are `joined`, is no target, and
+    `where` first."""
     for k, (task, (numbers,)) in enumerate(zip(tasks, each_goal(tasks, goal[None]), strict=True)):
-        task.refuse(model, numbers, f"target[{k}]" if len(tasks) > 1 else "target")
-    raise ValueError("a quaternion of the target is zero")
+        task.refuse(model, numbers, f"{where}target[{k}]" if len(tasks) > 1 else f"{where}target")
+    raise ValueError(f"{where}a quaternion of the target is zero")
 
 
 def one_start(model: Model, q0: ArrayLike, name: str = "q0") -> Array:

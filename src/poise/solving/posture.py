@@ -7,13 +7,16 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.kernels.machine.jit import prepare
-from poise.kernels.machine.layout import ANSWER, CHOICE, SOLVED, STATIONARY, UNSOLVED
+from poise.kernels.machine.layout import ANSWER, CHOICE, CODE, SOLVED, STATIONARY, UNSOLVED
 from poise.model.model import Model
 from poise.solving.problem import Problem
 from poise.solving.scratch import Scratch
 from poise.spatial import Array
 from poise.tasks.base import Task
 from poise.tasks.posture import PostureTask, missed_by
+
+_WITHIN: Final = 1.0 - 1e-9
+"""Share of its tolerance that a posture is searched within, so that rounding takes nothing beyond it."""
 
 
 @final
@@ -49,6 +52,18 @@ class Posture:
             if self._weight.any():
                 code = prepare("solver.posture.settle")(scratch.address)
         return self.judge(model, scratch, code)
+
+    def bounds(self, model: Model, scratch: Scratch) -> tuple[Array, Array]:
+        """(nq,) the least and the largest numbers of q within the tolerance; infinite for those of balls."""
+        low, high = np.full(model.nq, -np.inf), np.full(model.nq, np.inf)
+        at_q = model._plain[0][self._counts[model._plain[1]]]
+        near, goal = _WITHIN * self._tolerance, scratch.posture_goal[at_q]
+        low[at_q], high[at_q] = goal - near, goal + near
+        return low, high
+
+    def misses(self, out: Array) -> bool:
+        """Whether all but the posture is solved in the answer `out`, which is too far from it."""
+        return bool(out[CODE] == SOLVED and out[-1] > self._tolerance)
 
     def judge(self, model: Model, scratch: Scratch, code: int) -> int:
         """The code of the configuration in the scratch's `out`, by its distance from the posture, the last entry."""

@@ -100,6 +100,15 @@ class Problem:
         packing.unpack(words, "units")["whole_frame"][list(units)] = 1
         return Problem(words, self.velocities, self.kinds, self.limits)
 
+    def between(self, lower: Array, upper: Array) -> "Problem":
+        """It with limits of its coordinates that are `lower` and `upper` (nq,) where these are the tighter; where both
+        leave nothing the nearest number within its own."""
+        words = self.words.copy()
+        found = packing.unpack(words, "coordinates")
+        low, high = (np.clip(bound[found["q"]], found["lower"], found["upper"]) for bound in (lower, upper))
+        found["lower"], found["upper"] = low, high
+        return Problem(words, self.velocities, self.kinds, self.limits)
+
     def without_limits(self) -> "Problem":
         """It with every limit at infinity."""
         words = self.words.copy()

@@ -43,15 +43,15 @@ class Rollouts:
         groups = [slice(c, c + many) for c in range(0, characters, many)]
 
         def roll(some: slice) -> int:
-            return self._lead_some(starts[some], goals[some], path[some], alone=alone)
+            return self._lead_some(starts[some], goals[some], path[some], alone, some.start)
 
         if min(threads, len(groups)) == 1:
             return NOT_FINITE in list(map(roll, groups))
         with ThreadPoolExecutor(min(threads, len(groups))) as pool:
             return NOT_FINITE in list(pool.map(roll, groups))
 
-    def _lead_some(self, starts: Array, goals: Array, path: Array, *, alone: bool) -> int:
-        """Lead one character, or several, eight side by side; a code."""
+    def _lead_some(self, starts: Array, goals: Array, path: Array, alone: bool, first: int) -> int:
+        """Lead one character, or several, eight side by side, the first of them of this number; a code."""
         with self._bound.scratch(self._model) as scratch:
             scratch.tell(steps=path.shape[1], characters=len(path))
             led, postures = np.split(goals, [len(scratch.goal)], axis=-1)
@@ -66,15 +66,18 @@ class Rollouts:
                 scratch.widen(self._bound)
                 path[:, 0] = starts
                 code = watched(prepare(method_loop.rollout_lanes), self._bound.reads)(scratch.address)
-        self._check(code, starts, goals)
+        self._check(code, starts, goals, first)
         return code
 
-    def _check(self, code: int, starts: Array, goals: Array) -> None:
-        """Raises ValueError for numbers that a kernel refused."""
+    def _check(self, code: int, starts: Array, goals: Array, first: int) -> None:
+        """Raises ValueError for numbers that a kernel refused, which names the step, and of many the character."""
         if code == BAD_GOAL:
             rows = goals.reshape(-1, goals.shape[-1])
             pairs = zip(self._followed, each_goal(self._followed, rows), strict=True)
             sound = np.all([task.sound(self._model, some) for task, some in pairs], axis=0)
-            refuse_goal(self._model, self._followed, rows[np.argmin(sound)])
+            wrong = int(np.argmin(sound))
+            c, k = divmod(wrong, goals.shape[1])
+            whose = f" of character {first + c}" if first or len(goals) > 1 else ""
+            refuse_goal(self._model, self._followed, rows[wrong], f"step {k}{whose}: ")
         if code == BAD_START:
             refuse_start(starts[0], "q")

@@ -16,6 +16,7 @@ from poise.kernels.machine.layout import (
     BEGIN,
     BLOCKED,
     CODE,
+    DISTANCE,
     END,
     GO_ON,
     ITERATIONS,
@@ -37,6 +38,7 @@ from poise.solving.soft import certified_start, from_required, soft_alone, with_
 from poise.solving.solution import Solution
 from poise.solving.start_index import Words, start_index
 from poise.solving.unranged import solved_without_ranges, without_ranges
+from poise.solving.unwished import required_alone, solved_without_wishes
 from poise.solving.weights import relative
 from poise.spatial import SE3, Array, ArrayLike
 from poise.tasks.base import POSITION, ROTATION, Task, levels
@@ -75,6 +77,7 @@ class Search:
     """
 
     __slots__ = (
+        "_alone",
         "_aside",
         "_closure",
         "_follows",
@@ -82,10 +85,12 @@ class Search:
         "_home",
         "_line",
         "_loop_goals",
+        "_others",
         "_own",
         "_pose_alone",
         "_posture",
         "_required",
+        "_settings",
         "_soft",
         "_usual_restarts",
         "_within",
@@ -141,6 +146,13 @@ class Search:
         looking = self.limits.beside
         held = looking or any(task.required and (task.sides or isinstance(task, LoopTask)) for task in self.frame_tasks)
         """Whether more must hold than the limits of joints."""
+        self._alone = required_alone(self.stated) if method is None and (held or (ranked and not self._soft)) else None
+        """What is solved for alone where nothing was found beside what gives way."""
+        self._others: Search | None = None
+        self._settings: dict[str, Any] = {
+            "prefer": prefer, "seed": seed, "max_iterations": max_iterations, "max_restarts": max_restarts,
+            "max_time": max_time,
+        }  # fmt: skip
         if method is None and ranked and not self._soft:
             method = within.METHOD
             max_restarts = _STEPS_RESTARTS if max_restarts is None and held else max_restarts
@@ -312,6 +324,20 @@ class Search:
             return SOLVED, False
         if self._follows:
             scratch.narrow[self.problem.rows("guide")] = scratch.posture_goal
+        code, late = self._run(model, scratch, began, end)
+        if code == UNSOLVED and self._posture is not None and self._posture.misses(scratch.out) and not late:
+            code, late = self._within_posture(model, scratch, began, end)
+        if code >= 0 and self._held and not late:
+            code, late = self.kept_within(model, scratch, code, end)
+        if self._alone is not None and code in (UNSOLVED, BLOCKED) and not late:
+            if self._others is None:
+                self._others = Search(model, self._alone, limits=self.limits.stated, **self._settings)
+            solved, late = solved_without_wishes(self, self._others, self._by_steps(model), model, scratch, end)
+            code = SOLVED if solved else code
+        return self.close_aside(model, scratch, scratch.out[ANSWER : ANSWER + model.nq], code), late
+
+    def _run(self, model: Model, scratch: Scratch, began: int, end: float) -> tuple[int, bool]:
+        """The same, of all that a search and a posture do."""
         code: int = self.bound.run(scratch.address)
         late = False
         if code == RUNNING:
@@ -324,9 +350,29 @@ class Search:
                 if self._follows
                 else self._posture.settle(model, scratch, code)
             )
-        if code >= 0 and self._held and not late:
-            code, late = self.kept_within(model, scratch, code, end)
-        return self.close_aside(model, scratch, scratch.out[ANSWER : ANSWER + model.nq], code), late
+        return code, late
+
+    def _within_posture(self, model: Model, scratch: Scratch, began: int, end: float) -> tuple[int, bool]:
+        """Search from the answer in `out` on, which is too far from the posture, where nothing is; `out` stays as it is
+        where that leads nowhere.
+
+        An answer is the nearest by the sum of squares, and what counts is the largest of all differences.
+        """
+        assert self._posture is not None
+        start, before = scratch.start.copy(), scratch.out.copy()
+        near = self.problem.between(*self._posture.bounds(model, scratch))
+        scratch.start[:] = before[ANSWER : ANSWER + model.nq]
+        scratch.tell(problem=near.words.ctypes.data)
+        try:
+            code, late = self._run(model, scratch, began, end)
+        finally:
+            scratch.tell(problem=self.problem.words.ctypes.data)
+            scratch.start[:] = start
+        if code != SOLVED:
+            scratch.out[:] = before
+            return UNSOLVED, late
+        scratch.out[DISTANCE] = within.distance(model, self.problem, start, scratch.out[ANSWER : ANSWER + model.nq])
+        return code, late
 
     def _certified(self, model: Model, scratch: Scratch) -> int:
         """The code of the scratch's start, taken as it is."""

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import (
     ANSWER,
@@ -23,6 +21,7 @@ from poise.model.model import Model
 from poise.solving.outcome import Asked
 from poise.solving.problem import Problem
 from poise.solving.scratch import PHASE, SEED, Scratch
+from poise.solving.within import distance
 from poise.spatial import Array
 from poise.tasks.base import Task, levels
 
@@ -87,6 +86,5 @@ def _from_there(model: Model, problem: Problem, scratch: Scratch, found: Array) 
         scratch.call[:], scratch.start[:] = tried, start
     out[ITERATIONS] = out[ITERATIONS] + found[ITERATIONS]
     out[RESTARTS], out[START] = found[RESTARTS], found[START]
-    q0 = np.clip(start, model.lower, model.upper) if problem.limits else start
-    out[DISTANCE] = np.linalg.norm(model.difference(q0, out[ANSWER : ANSWER + model.nq])[list(problem.velocities)])
+    out[DISTANCE] = distance(model, problem, start, out[ANSWER : ANSWER + model.nq])
     return code

@@ -14,6 +14,7 @@ from poise.solving.last_step import LastStep
 from poise.solving.twist import Lead, Twist
 from poise.spatial import SE3, SO3, Array, ArrayLike, pose_of, rotation_of
 from poise.tasks.base import POSITION, ROTATION, Task
+from poise.tasks.posture import ask_for_degrees
 
 
 class Targets(LastStep):
@@ -52,7 +53,7 @@ class Targets(LastStep):
     def posture(self, q: ArrayLike) -> None:
         if self._posture_place is None:
             raise ValueError("posture is for a Tracker that follows a PostureTask: state one among the tasks")
-        given = start_of(self.model, q, "posture")
+        given = self._posture_of(q, "posture")
         if not np.abs(given).max(initial=0.0) <= LARGEST:
             self.model.normalize(given, "posture")  # says which number it is
         self._posture[:] = given
@@ -71,7 +72,7 @@ class Targets(LastStep):
         aimed = {  # all of them, before one is taken
             k: self._moved(k, value, name, stepping=stepping)
             if type(value) is Twist
-            else start_of(self.model, value, name)
+            else self._posture_of(value, name)
             if k == self._posture_place
             else self.tasks[k].goal(value, name)
             for k, (name, value) in enumerate(one_a_task(self.tasks, target))
@@ -79,6 +80,12 @@ class Targets(LastStep):
         }
         for k, goal in aimed.items():
             self._goals[k][:] = goal
+
+    def _posture_of(self, q: ArrayLike, name: str) -> Array:
+        """(nq,) a posture, whose numbers a kernel checks; raises ShapeError."""
+        given = start_of(self.model, q, name)
+        ask_for_degrees(self.model, given)
+        return given
 
     def _listed(self, place: int, target: Any) -> Any:
         """The targets of all tasks, None for the posture at this place among them where it is left out."""
@@ -89,6 +96,11 @@ class Targets(LastStep):
         if several and len(target) == count + 1:
             return target
         if count == 1:
+            if several and len(target) > 1 and any(isinstance(one, (SE3, SO3)) for one in target):
+                raise ShapeError(
+                    "target must be 2 targets, one a task in their order, or one without that of the PostureTask, got "
+                    f"{len(target)}"
+                )
             target = [alone(target)]
         elif not isinstance(target, (list, tuple, np.ndarray)) or len(target) != count:
             return target
@@ -143,7 +155,9 @@ class Targets(LastStep):
         if values is None:
             return None
         if not task.blocks:
-            return self.model.check_q(values, name)
+            postures = self.model.check_q(values, name)
+            ask_for_degrees(self.model, postures)
+            return postures
         if characters is None:
             return task.goals(values, name)[None]
         array = (

@@ -93,7 +93,7 @@ def brought_within(
     solved = answer[CODE] == SOLVED
     out[RESTARTS], out[ITERATIONS] = tried + answer[RESTARTS], spent + answer[ITERATIONS]
     out[START] = came_from if begin is begins[0] and (solved or came_from == BY_CLOSED_FORM) else answer[START]
-    out[DISTANCE] = _distance(model, inner.problem, start, out[at])
+    out[DISTANCE] = distance(model, inner.problem, start, out[at])
     if solved:
         return ended, late
     return (code if code != SOLVED else BLOCKED), late
@@ -106,6 +106,7 @@ def _is_better(out: Array, rank: float, best: tuple[Array, Array, float, int]) -
     return bool(_BETTER * out[COST] <= best[0][COST])
 
 
-def _distance(model: Model, problem: Problem, start: Array, q: Array) -> float:
+def distance(model: Model, problem: Problem, start: Array, q: Array) -> float:
+    """How far q (nq,) is from a start (nq,), as that is within the limits, by what moves: see `Solution.distance`."""
     q0 = model.clip(start) if problem.limits else start
     return float(np.linalg.norm(model.difference(q0, q)[list(problem.velocities)]))

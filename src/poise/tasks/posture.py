@@ -44,7 +44,8 @@ class PostureTask(Task):
     """One number, or one a velocity (nv,), or joint to weight, one number or one a velocity of the joint, in which
     those that are not named have 1; 0 leaves a joint alone."""
     tolerance: float = field(default=float("inf"), kw_only=True)
-    """Largest |q_i - target_i| [rad or m] to call it reached, which is then required; infinite: as near as can be."""
+    """Largest |q_i - target_i| [rad or m] to call it reached, which is then required: where the nearest by the sum is
+    farther off, others are searched for.  Infinite: as near as can be."""
     priority: int = field(default=0, init=False)
     required: bool = field(default=False, init=False)
     """Whether its tolerance is finite."""
@@ -86,17 +87,20 @@ class PostureTask(Task):
         posture = self.goals_on(model, target, name)
         if posture.ndim > 1:
             raise ShapeError(f"{name} of the PostureTask must have shape ({model.nq},), got {posture.shape}")
-        ask_for_degrees_in(model, posture, "the target of the PostureTask")
         return posture
 
     def goals_on(self, model: "Model", targets: Any = None, name: str = "targets") -> Array:
         """(n, nq) those of n problems, a row that is no configuration as it is, or (nq,) one for all."""
         own = model.home if self.target is None else self.target
-        postures = numbers(name, own if targets is None else targets)
+        postures = numbers(f"{name} of the PostureTask", own if targets is None else targets)
+        if postures.shape[-1:] != (model.nq,) or postures.ndim > 2:
+            raise ShapeError(
+                f"{name} of the PostureTask must have {model.nq} numbers (nq of {model.name}), or rows of as many, got "
+                f"shape {postures.shape}"
+            )
+        ask_for_degrees(model, postures)
         if postures.ndim < 2:
-            return model.normalize(postures, name)
-        if postures.shape[1:] != (model.nq,):
-            raise ShapeError(f"{name} of the PostureTask must have shape (n, {model.nq}), got {postures.shape}")
+            return _configuration(model, postures, name)
         out, sound = postures.copy(), model.sound(postures)
         out[sound] = model.normalize(postures[sound])
         return out
@@ -111,7 +115,7 @@ class PostureTask(Task):
 
     def refuse(self, model: "Model", goal: Array, name: str = "target") -> None:
         """Raises ValueError that says which of the numbers (nq,) is none of a configuration, if one is not."""
-        model.normalize(goal, name)
+        _configuration(model, goal, name)
 
     def judged(self, model: "Model", goal: Array, q: Array) -> Array:
         """(N, 1) the largest |q_i - target_i| [rad or m] over the joints whose weight is not 0."""
@@ -150,6 +154,20 @@ class PostureTask(Task):
     def words(self, error: TaskError) -> str:
         """An error of this task, for people."""
         return f"{self.label} {error.posture:.3g} rad or m from the posture"
+
+
+def ask_for_degrees(model: "Model", postures: Array) -> None:
+    """Warn of postures (..., nq) that seem to be in degrees, wherever they are given."""
+    ask_for_degrees_in(model, postures, "the target of the PostureTask")
+
+
+def _configuration(model: "Model", posture: Array, name: str) -> Array:
+    """(nq,) a posture with unit quaternions; raises ValueError that names the number which makes it none."""
+    for i in np.flatnonzero(~np.isfinite(posture)):
+        raise ValueError(
+            f"{name}[{i}] of the PostureTask, {model.coordinates[i]!r}, is {posture[i]}; every entry must be finite"
+        )
+    return model.normalize(posture, name)
 
 
 def missed_by(model: "Model", q: Array, goal: Array, counts: npt.NDArray[np.bool_]) -> Array:

@@ -232,6 +232,66 @@ def test_loops_stay_closed_that_tasks_of_a_later_level_alone_move() -> None:
         np.testing.assert_allclose(bar.pose("pen", path.q).xyz, places, atol=1e-6)
 
 
+def wild(n: int) -> Array:
+    """Postures without any relation to one another."""
+    return PANDA.sample(n, seed=1)
+
+
+@pytest.mark.parametrize(
+    "pace",
+    [
+        {"dt": 0.1, "velocity": 1.0},
+        {"dt": 0.1, "velocity": 2.0, "limits": [pz.AccelerationLimit(5.0)]},
+        {"max_jump": 0.1},
+    ],
+    ids=["speed", "acceleration", "jump"],
+)
+@pytest.mark.parametrize("wish", [pz.PostureTask(), pz.OrientationTask("panda_hand", required=False)])
+def test_what_gives_way_does_so_to_the_pace(wish: pz.Task, pace: dict[str, object]) -> None:
+    """Alone the line can be followed; so it can be with wishes that no such pace could follow."""
+    wanted = wild(N) if isinstance(wish, pz.PostureTask) else PANDA.pose("panda_hand", wild(N)).rotation
+    eased = LINE * [1.0, 0.0, 1.0] + np.outer(-0.3 * np.cos(np.linspace(0.0, np.pi, N)), [0.0, 1.0, 0.0])
+    alone = pz.solve_path(PANDA, PULL, eased, **pace)
+    path = pz.solve_path(PANDA, [PULL, wish], [eased, wanted], **pace)
+    assert alone.success, alone.explain()
+    assert path.success, path.explain()
+    assert np.abs(hand(path.q) - eased).max() < 1e-6
+    assert any("What gives way is met less" in note for note in path.notes)
+
+
+def test_a_posture_is_followed_as_fast_as_the_pace_allows() -> None:
+    """One that is far away is come nearer to with each step, at full speed, and then stayed at."""
+    begin = pz.solve_path(PANDA, PULL, LINE[:1]).q[0]
+    free = pz.solve(PANDA, [pz.PositionTask("panda_hand", target=LINE[0]), pz.PostureTask(PANDA.home + 0.5)], q0=begin)
+    still = np.repeat(LINE[:1], 40, axis=0)
+    path = pz.solve_path(
+        PANDA, [PULL, pz.PostureTask(free.q)], [still, None], begin=begin, dt=0.1, velocity=0.5
+    )  # fmt: skip
+    assert path.success, path.explain()
+    away = np.linalg.norm(PANDA.difference(path.q, np.broadcast_to(free.q, path.q.shape)), axis=1)
+    assert away[-1] < 0.05 * away[0]
+
+
+def test_postures_alone_give_way_to_the_pace() -> None:
+    path = pz.solve_path(PANDA, pz.PostureTask(), wild(N), dt=0.1, velocity=1.0)
+    assert path.success, path.explain()
+    assert path.largest_step <= 0.1 * (1.0 + 1e-9)
+
+
+def test_a_posture_with_a_tolerance_is_required() -> None:
+    """A path or a plan that leads farther from it fails, and says by how much."""
+    near = pz.solve_path(PANDA, [PULL, pz.PostureTask()], [LINE, None])
+    left = float(np.abs(near.q - PANDA.home).max())
+    for along in (pz.solve_path, pz.plan):
+        met = along(PANDA, [PULL, pz.PostureTask(tolerance=1.2 * left)], [LINE, None])
+        assert met.success, met.explain()
+        assert np.abs(met.q[met.stations] - PANDA.home).max() <= 1.2 * left
+        missed = along(PANDA, [PULL, pz.PostureTask(tolerance=0.1 * left)], [LINE, None])
+        assert missed.status is pz.PathStatus.NOT_REACHED
+        assert "PostureTask" in missed.explain()
+        assert f"its tolerance is {0.1 * left:.4g}" in missed.explain()
+
+
 def test_two_postures_are_refused_as_everywhere() -> None:
     for along in (pz.solve_path, pz.plan):
         with pytest.raises(ValueError, match=r"tasks holds 2 PostureTasks"):

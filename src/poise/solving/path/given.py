@@ -1,6 +1,7 @@
 """A path whose waypoints are passed at given times: the motion, and what of it is too fast."""
 
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, final
 
 import numpy as np
 
@@ -21,6 +22,35 @@ _SLACK: Final = 1.0 + 1e-9
 _CLOSING: Final = 1.0 + 1e-6
 """The same where loops are closed, which is to their tolerance."""
 _WORDS: Final = ("go at {} a second", "accelerate by {}", "jerk by {}")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How far a path may go in a step, and in an interval."""
+
+    model: Model
+    rates: Rates
+    dt: float | None
+    """The time of a step [s]; None where times are found later."""
+    max_jump: float | None
+    """How much a joint may change by in a step [rad or m]; None where nothing says."""
+    kept: bool
+    """Whether limits of positions hold."""
+
+    @property
+    def most(self) -> Array:
+        """(nv,) what each velocity may change by in a step [rad or m]; infinite where nothing says."""
+        cap = np.full(self.model.nv, np.inf if self.max_jump is None else float(self.max_jump))
+        return cap if self.dt is None else np.minimum(cap, self.rates.velocity * self.dt)
+
+    def law(self, q: Array, dt: float, room: Room) -> Law:
+        """The motion through rows q (n, nq), `dt` [s] apart."""
+        return in_given_times(self.model, q, dt * np.arange(len(q), dtype=np.float64), self.rates, room, kept=self.kept)
+
+    def too_fast(self, q: Array, room: Room, loops: Loops | None) -> list[PathFailure]:
+        """What is too fast of rows q (n, nq) in the given times, if times are given; see `too_fast`."""
+        return [] if self.dt is None else too_fast(self.law(q, self.dt, room), self.rates, loops)
 
 
 def in_given_times(model: Model, q: Array, times: Array, rates: Rates, room: Room, *, kept: bool) -> Law:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from poise.errors import ShapeError
 from poise.kernels.machine.jit import prepare
-from poise.kernels.machine.layout import ANSWER, BEGIN, CODE, GO_ON, SOLVED, WIDTH
+from poise.kernels.machine.layout import ANSWER, BEGIN, CODE, GO_ON, GOAL_NUMBERS, SOLVED, WIDTH
 from poise.kernels.path.blocks import solve_again, solve_blocks
 from poise.kernels.path.follow import follow_lanes, rows_along
 from poise.kernels.path.sequence import best_sequence
@@ -25,6 +25,7 @@ from poise.solving.closure import loop_tasks
 from poise.solving.path.along import rows_of
 from poise.solving.path.clock import Clock
 from poise.solving.path.limits import PathLimits
+from poise.solving.path.path import PathFailure, PathStatus
 from poise.solving.path.room import Room
 from poise.solving.path.walls import Ranges
 from poise.solving.path.wishes import Wishes, gives_way, on_line
@@ -62,16 +63,15 @@ class Route:
     def __init__(
         self,
         model: Model,
-        tasks: Tasks,
-        poses: Any,
+        given: Sequence[Task],
+        each: Sequence[Array],
         *,
         limits: PathLimits,
         seed: int,
         threads: int,
         seconds: float | None,
     ) -> None:
-        given = several(tasks)
-        one_posture(given)
+        """`each` (n, .) the goals of each of the tasks that are given."""
         self.tasks = tuple(task for task in given if task.blocks)
         self._leading = [k for k, task in enumerate(self.tasks) if not gives_way(task, self.tasks)]
         self.led = tuple(self.tasks[k] for k in self._leading)
@@ -79,10 +79,10 @@ class Route:
         loops = loop_tasks(model, given)
         self.loops = tuple(task for task in (*self.led, *loops) if isinstance(task, LoopTask))
         """Those that stay closed."""
-        stated = _goals(model, given, loops, poses)
-        self._asked = (*self.led, *loops)
-        each = each_goal((*given, *loops), stated)
-        own = (each[k] for k, task in enumerate((*given, *loops)) if task in self._asked)
+        every = [*each, *(np.broadcast_to(loop.goal(None), (len(each[0]), GOAL_NUMBERS)) for loop in loops)]
+        stated = joined((*given, *loops), every)
+        self._asked, self._limits = (*self.led, *loops), limits
+        own = (every[k] for k, task in enumerate((*given, *loops)) if task in self._asked)
         self.goals = np.hstack([stated[:, :0], *own])
         self.held: Wishes | None = None
         """What leads to where all holds that must, and then what gives way; None where there is neither."""
@@ -120,10 +120,41 @@ class Route:
         self.clock = Clock(seconds)
         """Set off here, for what is compiled once is no part of the search."""
 
+    @classmethod
+    def of(
+        cls, model: Model, tasks: Tasks, poses: Any, *, limits: PathLimits, seed: int, threads: int,
+        seconds: float | None,
+    ) -> "Route":  # fmt: skip
+        """Of what `solve_path` is given; raises ShapeError, and ValueError for what is no target."""
+        given = several(tasks)
+        one_posture(given)
+        each = _goals(model, given, poses)
+        return cls(model, given, each, limits=limits, seed=seed, threads=threads, seconds=seconds)
+
+    def required(self) -> "Route":
+        """It without what gives way."""
+        own = each_goal(self._asked, self.goals)[: len(self.led)]
+        made = Route(
+            self.model, self.led, own, limits=self._limits, seed=self.seed, threads=self.threads, seconds=None
+        )  # fmt: skip
+        made.clock = self.clock
+        return made
+
+    def wishing(self, share: float) -> "Route":
+        """It with what gives way counting by a share, 1 at most; by 0 not at all."""
+        made = copy(self)
+        made.held = None if self.held is None else self.held.by(share)
+        return made
+
     @property
     def wishes(self) -> Wishes | None:
         """What gives way, if anything does."""
         return self.held if self.held is not None and len(self.held.active) else None
+
+    def missed(self, q: Array) -> list[PathFailure]:
+        """The waypoints at which q (n, nq), all of it reached else, is too far from a posture that is required."""
+        found = [] if self.wishes is None else self.wishes.missed(q)
+        return [PathFailure(t, PathStatus.NOT_REACHED, reason) for t, reason in found]
 
     def kept(self, q: Array) -> Array:
         """(..., nq) the nearest to q (..., nq) within the limits, where they hold."""
@@ -428,14 +459,14 @@ class Route:
                 raise
 
 
-def _goals(model: Model, given: Sequence[Task], loops: Sequence[Task], poses: Any) -> Array:
-    """(n, .) the goals of the waypoints, also of loops; raises ShapeError, and ValueError for what is no target."""
+def _goals(model: Model, given: Sequence[Task], poses: Any) -> list[Array]:
+    """(n, .) the goals of each task at the waypoints; raises ShapeError, and ValueError for what is no target."""
     if poses is None:
         raise ValueError("poses is None; give the targets of the task, one a waypoint")
-    goals = np.ascontiguousarray(problems_of(model, given, poses, None, loops)[0])
-    if not len(goals):
+    each = each_goal(given, np.ascontiguousarray(problems_of(model, given, poses, None)[0]))
+    if not len(each[0]):
         raise ShapeError("poses is empty; a path has at least one waypoint")
-    for task, numbers in zip((*given, *loops), each_goal((*given, *loops), goals), strict=True):
+    for k, (task, numbers) in enumerate(zip(given, each, strict=True)):
         for i in np.flatnonzero(~task.sound(model, numbers)):
-            task.refuse(model, numbers[i], f"poses[{i}]")
-    return goals
+            task.refuse(model, numbers[i], f"poses[{k}][{i}]" if len(given) > 1 else f"poses[{i}]")
+    return each

@@ -1,5 +1,6 @@
 """One search for a path: strands, the best sequence through them, which is made shorter, and what of it fails."""
 
+from dataclasses import replace
 from typing import Final, final
 
 import numpy as np
@@ -9,6 +10,7 @@ from poise.kernels.machine.layout import WIDTH
 from poise.solving.outcome import Status
 from poise.solving.path.candidates import Candidates
 from poise.solving.path.first import first_paths
+from poise.solving.path.given import Pace
 from poise.solving.path.jumps import FACTOR, LEAST, around
 from poise.solving.path.limits import velocity_names
 from poise.solving.path.path import PathFailure, PathStatus
@@ -35,6 +37,9 @@ _AT_LIMIT: Final = 1e-6
 """A joint this near to a limit [rad or m] stands at it."""
 _NEAR: Final = 0.1
 """Where what gives way is met farther from a waypoint's configuration, it may take a jump to get there [rad or m]."""
+_SHARES: Final = (1.0, 0.1, 1e-2, 1e-3, 1e-4, 1e-5)
+"""Shares that what gives way counts by, one tried after the other, until the path can be followed."""
+_GAVE_WAY: Final = "What gives way is met less than each waypoint alone lets, so that the path can be followed."
 _SLACK: Final = 1.0 + 1e-9
 """Rounding that a step may be over its limit by."""
 
@@ -44,26 +49,65 @@ class Run:
     """One call of `solve_path`."""
 
     def __init__(
-        self, route: Route, start: Array, room: Room, cap: Array, *, fixed: bool, closed: bool,
-        optimise: bool,
-    ) -> None:  # fmt: skip
-        """`cap` (active velocities,) is what each may change by in a step [rad or m]."""
-        self.route, self.room, self.closed, self.cap = route, room, closed, cap
+        self, route: Route, start: Array, room: Room, pace: Pace, *, fixed: bool, closed: bool, optimise: bool
+    ) -> None:
+        self.route, self.room, self.pace, self.closed = route, room, pace, closed
+        self.cap = cap = pace.most[route.active]
         self.optimise = optimise
         self.candidates = Candidates(route, start, room, cap, fixed=fixed, closed=closed)
         self.smoother = Smoother(route, room, fixed, closed, cap)
+        self.notes: list[str] = []
+        """What is to be said of the path."""
         self.freed: list[Array] = []
         """Paths that were pushed out of obstacles."""
 
-    def followed(self, max_jump: float | None) -> tuple[Array, npt.NDArray[np.bool_], list[PathFailure]]:
+    def followed(self) -> tuple[Array, npt.NDArray[np.bool_], list[PathFailure]]:
         """(n, nq) the path, (n,) which waypoints it meets, and what of it cannot be followed."""
+        every = np.ones(len(self.route), dtype=np.bool_)
         if not self.optimise and self.route.wishes is None:
-            reached = np.ones(len(self.route), dtype=np.bool_)
             for q in first_paths(self.candidates):
-                if not self.failures(q, reached, max_jump):
-                    return q, reached, []
+                if not self.failures(q, every):
+                    return q, every, []
         q, reached = self.found()
-        return q, reached, self.failures(q, reached, max_jump)
+        failures = self.failures(q, reached)
+        if failures and self.route.wishes is not None:
+            plain = self._without(q, reached)
+            drawn = None if plain is None else self._drawn(plain)
+            if drawn is not None:
+                self.notes.append(_GAVE_WAY)
+                return drawn, every, []
+        return q, reached, failures
+
+    def _without(self, q: Array, reached: npt.NDArray[np.bool_]) -> Array | None:
+        """(n, nq) a path that can be followed, without what gives way: what q comes to, or one that is searched for
+        as if there were none of it; None where there is neither."""
+        every = np.ones_like(reached)
+        if reached.all():
+            q = self._smoother(0.0).shorten(q, _ITERATIONS)
+            if not self.failures(q, every, of_postures=False):
+                return q
+        if not self.route.led or self.route.clock.late:
+            return None
+        alone = Run(
+            self.route.required(), self.candidates.q0, self.room, self.pace, fixed=self.candidates.fixed,
+            closed=self.closed, optimise=self.optimise,
+        )  # fmt: skip
+        q, _, failures = alone.followed()
+        return None if failures else q
+
+    def _drawn(self, q: Array) -> Array | None:
+        """What can be followed of the way of such a path, q (n, nq), to what gives way; None where nothing can."""
+        every = np.ones(len(q), dtype=np.bool_)
+        for share in _SHARES:
+            drawn = self._smoother(share).shorten(q, _ITERATIONS)
+            for some in (self._met(drawn), drawn) if share == 1.0 else (drawn,):
+                if not self.failures(some, every):
+                    return some
+        return None if self.failures(q, every) else q
+
+    def _smoother(self, share: float) -> Smoother:
+        """What makes a path shorter where what gives way counts by a share."""
+        return replace(self.smoother, route=self.route.wishing(share))
 
     def found(self) -> tuple[Array, npt.NDArray[np.bool_]]:
         """(n, nq) the path, and (n,) which waypoints it meets."""
@@ -181,8 +225,9 @@ class Run:
         steps = np.abs(self.route.steps(q))
         return int(((steps > self.cap) | (steps > self.candidates.jump)).any(axis=1).sum())
 
-    def failures(self, q: Array, reached: npt.NDArray[np.bool_], max_jump: float | None) -> list[PathFailure]:
-        """What cannot be followed."""
+    def failures(self, q: Array, reached: npt.NDArray[np.bool_], *, of_postures: bool = True) -> list[PathFailure]:
+        """What cannot be followed, and by which postures that are required it leads too far off."""
+        max_jump = self.pace.max_jump
         route = self.route
         out: list[PathFailure] = []
         for t in np.flatnonzero(~reached):
@@ -206,7 +251,9 @@ class Run:
             for t in np.flatnonzero((free < 0.0) & both & ~jumping):
                 status, words = self.room.on_step(q[t], q[t + 1])
                 out.append(PathFailure(int(t) + 1, status, f"on the way from waypoint {t} {words}."))
-        return out
+        if of_postures:
+            out += [failure for failure in route.missed(q) if reached[failure.waypoint]]
+        return out + self.pace.too_fast(q, self.room, None if out else self.room.loops)
 
     def _missed(self, t: int, q: Array, solution: Solution | None) -> PathFailure:
         unsure = solution is None or solution.success or solution.status is Status.MAX_TIME

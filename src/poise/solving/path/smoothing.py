@@ -32,6 +32,8 @@ _LEEWAY: Final = 1e-9
 """How far beyond a limit an iteration may think, so that there is something between two that are the same."""
 _NEARER: Final = 0.8
 """What is left of a step beyond its cap, at least, after an iteration."""
+_PACED: Final = 0.99
+"""Share of its cap that a step aims at where none may be beyond it: the way back to the waypoints is bent."""
 _WIDE: Final = 1e3
 """What stands for no bound [rad or m]."""
 _ENOUGH: Final = 1e-4
@@ -70,7 +72,7 @@ class Smoother:
         is not is pushed to where all holds, and returned `until_free` as soon as it is, if that is all that is asked.
         """
         cost, damping, longest, idle = self.cost(q), _DAMPING, _LONGEST, 0
-        free = self.free(q)
+        free = self._holds(q)
         for _ in range(iterations):
             if (
                 idle >= _LAST
@@ -86,7 +88,7 @@ class Smoother:
                 damping *= 100.0
                 continue
             moved, after = self._tried(q, *found)
-            freed = after < cost and self.free(moved)
+            freed = after < cost and self._holds(moved)
             if not after < cost or (free and not freed):
                 longest = _SHRINK * min(longest, float(np.abs(found[0]).max()))
                 continue
@@ -110,6 +112,11 @@ class Smoother:
     def free(self, q: Array) -> bool:
         """Whether all configurations keep what must hold of them."""
         return not self.room or bool(self.room(q).min() >= 0.0)
+
+    def _holds(self, q: Array) -> bool:
+        """Whether they do, and where something gives way no step is beyond its cap: it is worth none."""
+        paced = self.route.wishes is None or not (np.abs(self.route.steps(q)) > self.cap).any()
+        return paced and self.free(q)
 
     def _moved(self, q: Array, changes: Array, held: npt.NDArray[np.bool_]) -> Array | None:
         """(n, nq) where the changes (n, active velocities) lead, on all waypoints; None if they do not.
@@ -200,7 +207,8 @@ class Smoother:
         """(n - 1, active velocities) how each step may change, to come within its cap or at least nearer to it."""
         if np.isinf(self.cap).all():
             return None
-        cap = np.minimum(np.maximum(self.cap, _NEARER * np.abs(steps)), _WIDE)
+        aim = self.cap if self.route.wishes is None else _PACED * self.cap
+        cap = np.minimum(np.maximum(aim, _NEARER * np.abs(steps)), _WIDE)
         return -cap - steps, cap - steps
 
     def _curvature(self, q: Array, jacobians: Array, pull: Array, free: npt.NDArray[np.bool_]) -> Array:

@@ -11,7 +11,7 @@ from poise.model.model import Model
 from poise.model.units import ask_for_degrees_in
 from poise.solving.arguments import Tasks, cores, one_start
 from poise.solving.limits import Stated
-from poise.solving.path.given import in_given_times, too_fast
+from poise.solving.path.given import Pace
 from poise.solving.path.limits import PathLimits, velocity_names
 from poise.solving.path.path import JointPath, PathFailure, PathStatus
 from poise.solving.path.room import Room
@@ -72,7 +72,8 @@ def solve_path(
 
     Tasks of the first priority that are required must be met.  The others, `required=False` or of a later priority, and
     a PostureTask are come to at each waypoint as nearly as what comes before them leaves, from where the path is and
-    without a jump; with them alone nothing must be met.  Loops of the model stay closed.
+    without a jump; with them alone nothing must be met.  Where that cannot be followed, they are come to less near, or
+    not at all.  A path that leads farther from a posture than its `tolerance` fails.  Loops of the model stay closed.
 
     At a waypoint that repeats the one before it the arm stands still, unless `dt` gives it time to move on or it cannot
     follow the path otherwise.
@@ -122,19 +123,20 @@ def followed(
         threads = cores()
     whole("threads", threads, 1)
     kept = PathLimits.of(model, limits, velocity, acceleration)
-    speeds = kept.rates.velocity
-    route = Route(model, tasks, poses, limits=kept, seed=seed, threads=threads, seconds=max_time)
+    route = Route.of(model, tasks, poses, limits=kept, seed=seed, threads=threads, seconds=max_time)
     room = room.closing(model, route.loops, limits=kept.positions)
     if closed:
         _refuse_open(route)
     start, fixed, notes, wrong = _beginning(route, q0, begin, room)
-    cap = np.full(len(route.active), np.inf if max_jump is None else float(max_jump))
-    if dt is not None:
-        cap = np.minimum(cap, speeds[route.active] * dt)
+    pace = Pace(model, kept.rates, dt, max_jump, kept.positions)
+
+    said: list[str] = []
 
     def run(some: Route) -> tuple[Array, npt.NDArray[np.bool_], list[PathFailure]]:
-        made = Run(some, start, room, cap, fixed=fixed, closed=closed, optimise=optimise)
-        return made.followed(max_jump)
+        made = Run(some, start, room, pace, fixed=fixed, closed=closed, optimise=optimise)
+        found = made.followed()
+        said[:] = made.notes
+        return found
 
     changing = route.changing()
     if dt is None and not changing.all():
@@ -146,9 +148,7 @@ def followed(
         q, reached, failures = run(route)
     times, law = None, None
     if dt is not None:
-        times = np.arange(len(q), dtype=np.float64) * dt
-        law = in_given_times(model, q, times, kept.rates, room, kept=kept.positions)
-        failures += too_fast(law, kept.rates, None if failures else room.loops)
+        law, times = pace.law(q, dt, room), dt * np.arange(len(q), dtype=np.float64)
     elif kept.rates.timed:
         rests = np.zeros(len(q), dtype=np.bool_)
         held = Room(()) if failures else room  # what failed is left as it is between its rows
@@ -156,13 +156,14 @@ def followed(
     failures = sorted([*wrong, *failures], key=lambda failure: failure.waypoint)
     if notes and q0 is not None and not fixed:
         notes.append(_elsewhere(model, start, q[0]))
+    notes += said
     if not failures and route.wishes is not None:
         notes += route.wishes.notes(q)
     if failures and route.clock.late:
         notes.append(SPENT)
     return path_of(
         route, room, q, stations=np.arange(len(q)), times=times, law=law, failures=tuple(failures), notes=tuple(notes),
-        velocity=speeds, seconds=perf_counter() - began,
+        velocity=kept.rates.velocity, seconds=perf_counter() - began,
     )  # fmt: skip
 
 

@@ -101,7 +101,7 @@ def planned(
     threads = cores() if threads is None else threads
     whole("threads", threads, 1)
     kept = PathLimits.of(model, limits, velocity, acceleration)
-    route = Route(model, tasks, poses, limits=kept, seed=seed, threads=threads, seconds=max_time)
+    route = Route.of(model, tasks, poses, limits=kept, seed=seed, threads=threads, seconds=max_time)
     room = room.closing(model, route.loops, limits=kept.positions)
     if kept.positions and model.ball_limits:
         room = room.and_(Balls(model))
@@ -134,6 +134,7 @@ def planned(
     else:
         legs, failures = _legs(route, found, start, first, room, straight)
     rows, stations = _rows(model, legs, step, first is not None)
+    failures += [] if failures else route.missed(rows[stations])
     held = Room(()) if failures else room  # what failed is left as it is between the ends of its ways
     rows = route.kept(rows) if held.loops is None else held.loops.all_closed(rows)[0]
     times, law = None, None

@@ -49,6 +49,8 @@ class Wishes:
         each = [_FIRST * _NEXT ** levels.index(task.level) for task in mine]
         self._share = np.sqrt(np.repeat(each, [3 * len(task.blocks) for task in mine]))
         self._rows = Rows(model, mine) if mine else None
+        self._counted = 1.0
+        """What they count by beside the steps."""
         self.active: list[int] = [] if self._rows is None else [int(v) for v in self._rows.active]
         """The velocities that change them."""
         posture = one_posture(stated)
@@ -58,6 +60,12 @@ class Wishes:
             self._pull = np.sqrt(_FIRST * _NEXT ** len(levels) * weight / max(float(weight.max()), 1e-300))
         self.tasks = (*mine, *(() if posture is None else (posture,)))
         """They: the frame tasks, then the posture."""
+
+    def by(self, share: float) -> "Wishes":
+        """They with a share of their weights."""
+        made = copy(self)
+        made._counted = self._counted * np.sqrt(share)
+        return made
 
     def at(self, some: Any) -> "Wishes":
         """They at some of the waypoints."""
@@ -94,7 +102,7 @@ class Wishes:
             e = np.concatenate([e, self._pull * model.difference(q, self._postures)], axis=1)
             pull = np.broadcast_to(np.diag(self._pull), (n, model.nv, model.nv))
             jacobians = np.concatenate([jacobians, pull], axis=1)
-        return e, jacobians
+        return self._counted * e, self._counted * jacobians
 
     def cost(self, q: Array) -> Array:
         """(..., n) what they cost at q (..., n, nq)."""
@@ -144,6 +152,17 @@ class Wishes:
         """(n, blocks) of each task, what is left at q (n, nq)."""
         goals = each_goal(self.tasks, np.hstack([self.goals, self._postures]))
         return [task.judged(self._model, goal, q) for task, goal in zip(self.tasks, goals, strict=True)]
+
+    def missed(self, q: Array) -> list[tuple[int, str]]:
+        """Where q (n, nq) is farther from a posture than its tolerance lets it, and what is left of it there."""
+        out = []
+        for task, left in zip(self.tasks, self.errors(q), strict=True):
+            if task.required and not task.blocks:
+                most = task.tolerances[0]
+                for t in np.flatnonzero(left[:, 0] > most):
+                    words = task.words(task.error(left[t].tolist()))
+                    out.append((int(t), f"{words} is left, and its tolerance is {most:.4g}."))
+        return out
 
     def notes(self, q: Array) -> list[str]:
         """Of required ones that are missed at q (n, nq): where most, and by how much."""
