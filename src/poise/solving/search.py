@@ -234,7 +234,7 @@ class Search:
 
     def _put_rim(self) -> None:
         """Let calls be answered in C, where the kernel's answer is all."""
-        more = self._aside, self._posture, self.apart, self.max_time, self.unranged, *self.loops
+        more = self._alone, self._aside, self._posture, self.apart, self.max_time, self.unranged, *self.loops
         plain = not (self._held or self._soft or self.trace or any(one is not None for one in more))
         self._line = line_of_search(self.bound, self.stated, self._own, self._home) if plain else None
 
