@@ -13,6 +13,7 @@ from time import perf_counter_ns
 from typing import Any
 
 import numpy as np
+from g1 import g1_boxed
 
 import poise as pz
 from poise.kernels.rim import rim
@@ -35,7 +36,7 @@ def timed(ways: dict[str, Callable[[Any, Any], Any]], inputs: list[Any]) -> dict
     for matrix, q0 in inputs:
         for name, way in ways.items():
             between()
-            pose = pz.SE3.from_matrix(matrix)
+            pose = list(map(pz.SE3.from_matrix, matrix)) if isinstance(matrix, list) else pz.SE3.from_matrix(matrix)
             begun = perf_counter_ns()
             kept[:] = way(pose, q0)
             times[name].append(perf_counter_ns() - begun)
@@ -52,6 +53,38 @@ def told(title: str, times: dict[str, list[list[int]]], base: str) -> None:
         print(f"{title:10} {name:22} {middle:6.1f} us {late:7.1f} us p99   {ratios[0]:.2f} {ratios[1]:.2f}")
 
 
+def raced(title: str, model: pz.Model, frames: list[str], starts: Any, rounds: int) -> None:
+    """Lines for a robot whose frames are led from configurations near those that fulfil the targets, and far ones."""
+    single = len(frames) == 1
+    tasks = [pz.PoseTask(frame) for frame in frames]
+    solver, plain = pz.Solver(model, tasks), pz.Solver(model, tasks)
+    plain._search._line = None
+    tracker, slow = pz.Tracker(model, tasks, dt=0.002), pz.Tracker(model, tasks, dt=0.002)
+    slow._line = None
+
+    def targets(q: Any) -> Any:
+        poses = [model.pose(frame, q).matrix() for frame in frames]
+        return poses[0] if single else poses
+
+    def stated(poses: Any) -> list[pz.PoseTask]:
+        return [pz.PoseTask(frame, T) for frame, T in zip(frames, [poses] if single else poses, strict=True)]
+
+    far = [(targets(a), b) for a, b in zip(starts, np.roll(starts, 1, axis=0), strict=True)]
+    near = [(targets(a), model.integrate(a, np.full(model.nv, 0.01))) for a in starts]
+    calls = {
+        "solver, in Python": lambda T, q0: plain(T, q0).q,
+        "solver": lambda T, q0: solver(T, q0).q,
+        "solve, new tasks": lambda T, q0: pz.solve(model, stated(T), q0=q0).q,
+    }
+    steps = {"step, in Python": lambda T, q0: slow.step(q0, T), "step": lambda T, q0: tracker.step(q0, T)}
+    for name, ways, some in ((title, calls, far), (f"{title}, near", calls, near), (title, steps, near)):
+        runs: dict[str, list[list[int]]] = {way: [] for way in ways}
+        for _ in range(rounds):
+            for way, found in timed(ways, some).items():
+                runs[way].append(found)
+        told(name, runs, next(iter(ways)))
+
+
 def main() -> None:
     """Print the figures."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
@@ -59,29 +92,11 @@ def main() -> None:
         raise SystemExit("there is no rim here: run python -m poise.build")
     for name in ARMS:
         arm = pz.load(name)
-        task = pz.PoseTask(arm.tip)
-        solver, plain = pz.Solver(arm, task), pz.Solver(arm, task)
-        plain._search._line = None
-        tracker, slow = pz.Tracker(arm, task, dt=0.002), pz.Tracker(arm, task, dt=0.002)
-        slow._line = None
-        q = arm.sample(2 * COUNT, seed=5)
-        inputs = [(arm.pose(arm.tip, a).matrix(), b) for a, b in zip(q[:COUNT], q[COUNT:], strict=True)]
-        near = [(arm.pose(arm.tip, a).matrix(), a + 0.01) for a in q[:COUNT]]
-        calls = {
-            "solver, Python": lambda T, q0, f=plain: f(T, q0).q,
-            "solver": lambda T, q0, f=solver: f(T, q0).q,
-            "solve, a new task": lambda T, q0, arm=arm: pz.solve(arm, pz.PoseTask(arm.tip, T), q0=q0).q,
-        }
-        steps = {
-            "step, Python": lambda T, q0, f=slow.step: f(q0, T),
-            "step": lambda T, q0, f=tracker.step: f(q0, T),
-        }
-        for title, ways, some in ((name, calls, inputs), (f"{name}, near", calls, near), (name, steps, near)):
-            runs: dict[str, list[list[int]]] = {way: [] for way in ways}
-            for _ in range(rounds):
-                for way, found in timed(ways, some).items():
-                    runs[way].append(found)
-            told(title, runs, next(iter(ways)))
+        raced(name, arm, [arm.tip], arm.sample(COUNT, seed=5), rounds)
+    body, stance, _ = g1_boxed(1, fingers=False)
+    frames = ["left_ankle_roll_link", "right_ankle_roll_link", "left_wrist_yaw_link", "right_wrist_yaw_link"]
+    steps = np.random.default_rng(5).uniform(-0.1, 0.1, (COUNT // 5, body.nv))
+    raced("G1", body, frames, body.clip(body.integrate(stance, steps)), rounds)
 
 
 if __name__ == "__main__":
