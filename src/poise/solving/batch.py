@@ -284,7 +284,7 @@ def problems_of(
         n = len(starts) if starts.ndim == 2 else 1
     if starts.ndim == 2 and len(starts) != n:
         raise ShapeError(f"q0 has {len(starts)} rows for {n} targets; give one start a target, or one for all")
-    return np.broadcast_to(goals, (n, goals.shape[-1])), np.broadcast_to(starts, (n, model.nq))
+    return _rows_of(goals, n), _rows_of(starts, n)
 
 
 def _goals(tasks: Sequence[Task], model: Model, targets: Any, loops: Sequence[Task]) -> tuple[Array, int | None]:
@@ -307,7 +307,12 @@ def _goals(tasks: Sequence[Task], model: Model, targets: Any, loops: Sequence[Ta
         raise ShapeError(f"all targets must have as many rows; {found}")
     n = next(iter(sizes.values()), None)
     rows = 1 if n is None else n
-    return joined((*tasks, *loops), [np.broadcast_to(part, (rows, part.shape[-1])) for part in parts]), n
+    return joined((*tasks, *loops), [_rows_of(part, rows) for part in parts]), n
+
+
+def _rows_of(numbers: Array, n: int) -> Array:
+    """(n, .) of one row for all, or of as many."""
+    return numbers if numbers.ndim == 2 and len(numbers) == n else np.broadcast_to(numbers, (n, numbers.shape[-1]))
 
 
 def _of_one(task: Task, model: Model, targets: Any) -> Any:

@@ -1,6 +1,7 @@
 """A batch that is being solved: pieces for threads, lanes for what they can solve, single searches for the rest."""
 
 import warnings
+from functools import partial
 from typing import Any, Final, final
 
 import numpy as np
@@ -63,22 +64,32 @@ def solved(
 
     Where there are ranges the other tasks are solved first, and what the ranges are in the way of once more.
     """
-
-    def run(search: Search, goals: Array, some: Any) -> tuple[Array, npt.NDArray[np.int8], npt.NDArray[np.bool_]]:
-        batch = Batch(search, model, goals, starts[some], **settings)
-        batch.run(threads, progress)
-        return batch.raw, batch.codes, batch.late
-
+    run = partial(_run, model=model, threads=threads, progress=progress, **settings)
     if search.unranged is None or not len(goals):
-        return run(search, goals, slice(None))
-    raw, codes, late = run(search.unranged, goals_without(search.tasks, goals), slice(None))
+        return run(search, goals, starts)
+    raw, codes, late = run(search.unranged, goals_without(search.tasks, goals), starts)
     raw, inside = with_ranges(model, search.frame_tasks, goals, raw)
     rest = np.flatnonzero(~inside | (codes != SOLVED))
     if (codes == RUNNING).any():  # it was stopped
         codes[rest] = RUNNING
     elif len(rest):
-        raw[rest], codes[rest], late[rest] = run(search, goals[rest], rest)
+        raw[rest], codes[rest], late[rest] = run(search, goals[rest], starts[rest])
     return raw, codes, late
+
+
+def _run(
+    search: Search,
+    goals: Array,
+    starts: Array,
+    *,
+    model: Model,
+    threads: int | None,
+    progress: bool | None,
+    **settings: Any,
+) -> tuple[Array, npt.NDArray[np.int8], npt.NDArray[np.bool_]]:
+    batch = Batch(search, model, goals, starts, **settings)
+    batch.run(threads, progress)
+    return batch.raw, batch.codes, batch.late
 
 
 @final
@@ -99,11 +110,11 @@ class Batch:
         self.search, self.model, self.goals, self.starts = search, model, goals, starts
         self.seed, self.given, self.closest = seed, given, closest
         n = len(goals)
-        with search.bound.scratch(model) as scratch:
-            width = len(scratch.out)
-        self._nothing = np.full(width, np.nan)
+        out = search.problem.rows("out")
+        self._nothing = np.full(out.stop - out.start, np.nan)
         self._nothing[_WHOLE] = 0.0
-        self.raw = np.tile(self._nothing, (n, 1))
+        self.raw = np.empty((n, len(self._nothing)))
+        self.raw[:] = self._nothing
         self.codes = np.full(n, RUNNING, dtype=np.int8)
         self.late = np.zeros(n, dtype=np.bool_)
         self.done = 0
@@ -115,7 +126,7 @@ class Batch:
     def run(self, threads: int | None, progress: bool | None) -> None:
         """Solve all problems, or those until Ctrl-C."""
         if threads is None:
-            threads = cores()
+            threads = cores() if len(self._pieces) > 1 else 1
         whole("threads", threads, 1)
         threads = min(threads, max(len(self._pieces), 1))
         n = len(self.goals)
@@ -139,6 +150,8 @@ class Batch:
 
         Its errors are those there, but where the target is bad.  Of what Ctrl-C broke off nothing was found.
         """
+        if (self.codes == SOLVED).all():
+            return
         self.raw[self.codes == RUNNING] = self._nothing
         q, left = np.split(self.raw[:, ANSWER:], [self.model.nq], axis=1)
         rows = np.flatnonzero(self.codes != SOLVED)
