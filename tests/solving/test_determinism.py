@@ -225,3 +225,17 @@ def test_what_was_given_is_not_written_to() -> None:
     pz.Solver(arm, [pz.PoseTask("panda_hand"), pz.PostureTask()])([target, posture], start)
     for now, then in zip((start, target, posture), copies, strict=True):
         np.testing.assert_array_equal(now, then)
+
+
+@pytest.mark.parametrize("method", ["dls", "sdls", "pinv"])
+@pytest.mark.parametrize("limits", [[], [pz.AccelerationLimit(10.0)], [pz.JerkLimit(400.0)]], ids=["", "acc", "jerk"])
+def test_a_character_goes_its_way_whoever_is_beside_it(method: str, limits: list[pz.AccelerationLimit]) -> None:
+    arm, many = pz.load("panda"), 11
+    starts, order = arm.sample(many, seed=1), np.random.default_rng(0).permutation(many)
+    poses = arm.pose("panda_hand", arm.sample(3 * many, seed=2)).array.reshape(many, 3, 7)
+    targets = np.repeat(poses, 40, axis=1)
+    tracker = pz.Tracker(arm, pz.PoseTask("panda_hand"), method, dt=0.01, limits=limits)
+    ways = tracker.rollout(starts, [targets])
+    np.testing.assert_array_equal(tracker.rollout(starts[order], [targets[order]]), ways[order])
+    for c in (0, 7, 10):
+        np.testing.assert_array_equal(tracker.rollout(starts[c : c + 1], [targets[c : c + 1]])[0], ways[c])

@@ -219,6 +219,7 @@ def test_what_gives_way_costs_no_solution(seed: int) -> None:
         (place, turned),
         (place, pz.PostureTask(posture)),
         (pz.PoseTask("tool0", target=goal), pz.PostureTask(posture)),
+        (pz.PoseTask("tool0", target=goal), pz.PositionTask("forearm_link", target=goal.xyz, required=False)),
     ):
         assert pz.solve(arm, must, limits=[limit]).success
         found = pz.solve(arm, [must, wish], limits=[limit])

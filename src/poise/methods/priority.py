@@ -228,7 +228,8 @@ class TaskPriority(NullSpaceMethod):
 def _refuse_levels(case: Case, plan: Plan) -> None:
     """Raises ValueError for a level that can never do anything.
 
-    Ranges may: within them their rows take up nothing, and outside a pose at random may be within.
+    Ranges may: within them their rows take up nothing, and outside a pose at random may be within.  What need not be
+    met gives way to all that leaves it nothing.
     """
     tasks, n = case.tasks, case.columns
     places = ranks(case)
@@ -241,7 +242,7 @@ def _refuse_levels(case: Case, plan: Plan) -> None:
         if not any(task.sides for task in members) and case.rank(order[first[k] : first[k + 1]]) == 0:
             raise ValueError(f"priority {priority} holds no row that a joint can change: {names}; look at the weights")
         before = order[: first[k]]
-        if k and case.rank(before[lasting[before]]) == n:
+        if any(task.required for task in members) and k and case.rank(before[lasting[before]]) == n:
             raise ValueError(
                 f"priority {priority} can never act: the rows of the levels before it take up all {n} directions in "
                 f"which {case.model.name} moves them; drop {names}, or leave it some with weights of 0 or fewer rows"

@@ -28,15 +28,16 @@ class Rollouts:
     def __init__(self, model: Model, followed: Sequence[Task], bound: Bound) -> None:
         self._model, self._followed, self._bound = model, tuple(followed), bound
 
-    def lead(self, starts: Array, goals: Array, path: Array, threads: int) -> bool:
+    def lead(self, starts: Array, goals: Array, path: Array, threads: int, *, single: bool) -> bool:
         """Fill `path` (characters, steps, nq) from `starts` (characters, nq); whether a step was no finite number.
 
-        `goals` (characters, steps, .) are those of all tasks, joined.
+        `goals` (characters, steps, .) are those of all tasks, joined.  A `single` character goes as it does in steps;
+        others as in lanes, where each goes its way to the bit, whoever is beside it.
         """
         characters = len(path)
         if not path.size:
             return False
-        alone = characters == 1 or not self._bound.lanes
+        alone = single or not self._bound.lanes
         prepare(method_loop.rollout if alone else method_loop.rollout_lanes)
         lanes = min(-(-characters // (WIDTH * threads)), max(1, _AT_ONCE // (WIDTH * path.shape[1])))
         many = 1 if alone else WIDTH * lanes

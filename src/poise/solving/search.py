@@ -332,7 +332,9 @@ class Search:
         if self._alone is not None and code in (UNSOLVED, BLOCKED) and not late:
             if self._others is None:
                 self._others = Search(model, self._alone, limits=self.limits.stated, **self._settings)
-            solved, late = solved_without_wishes(self, self._others, self._by_steps(model), model, scratch, end)
+            solved, late = solved_without_wishes(
+                self, self._others, partial(self._by_steps, model), model, scratch, end
+            )
             code = SOLVED if solved else code
         return self.close_aside(model, scratch, scratch.out[ANSWER : ANSWER + model.nq], code), late
 

@@ -438,8 +438,9 @@ class Tracker(Targets):
         postures: (steps, tasks, 3) if all are positions, else (steps, tasks, 7), place and wxyz.  With `q` (characters,
         nq) and as many characters along a first axis, which postures that are for all do without, eight characters at a
         time are led at once in each of `threads` (None: as many as there are cores), and the result is (characters,
-        steps, nq), the same for any number of threads; one that is led alone goes the same way to rounding.  The
-        tracker's own past plays no part and is left fresh.
+        steps, nq).  Each goes the same way to the bit for any number of threads and whoever is beside it, also as the
+        only one of (1, nq); from (nq,) it goes as by `step`, which is the same until rounding decides something.
+        The tracker's own past plays no part and is left fresh.
         Raises ShapeError for a wrong shape, ValueError for an entry that is not finite.
         """
         if threads is not None:
@@ -456,7 +457,7 @@ class Tracker(Targets):
         else:
             shared = cores() if threads is None else threads
             with self._entered():
-                failed = self._rollouts.lead(start, goals, path, shared)
+                failed = self._rollouts.lead(start, goals, path, shared, single=single)
         with self._entered():
             self.reset()
             self._memory[FAILED] = float(failed)

@@ -4,7 +4,7 @@ From there steps that keep all that must hold lead towards what gives way; where
 is there.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from poise.kernels.machine.layout import ANSWER, COST, DISTANCE, ITERATIONS, SOLVED
@@ -22,12 +22,12 @@ def required_alone(tasks: Sequence[Task]) -> list[Task] | None:
 
 
 def solved_without_wishes(
-    search: Any, others: Any, steps: Any, model: Model, scratch: Scratch, end: float
+    search: Any, others: Any, by_steps: Callable[[], Any], model: Model, scratch: Scratch, end: float
 ) -> tuple[bool, bool]:
     """Whether `out` of the scratch of a search becomes a solution by way of `others`, the search for what is required
     alone, and whether the time was spent.
 
-    `steps` lead on from there; they are a search for all of the tasks.
+    `by_steps` gives a search for all of the tasks that leads on from there.
     """
     at, out, seed = slice(ANSWER, ANSWER + model.nq), scratch.out, int(scratch.call[SEED])
     each = zip(search.stated, each_goal(search.tasks, scratch.goal[None]), strict=False)  # loops come after these
@@ -38,17 +38,18 @@ def solved_without_wishes(
         answer = found.out.copy()
     if code != SOLVED:
         return False, late
+    steps = by_steps()
     with steps.bound.scratch(model) as found:
         found.tell(max_restarts=0)
         try:
-            code, late = steps.solve_one(model, found, scratch.goal, answer[at], seed=seed, end=end)
+            code, _ = steps.solve_one(model, found, scratch.goal, answer[at], seed=seed, end=end)
         finally:
             found.tell(max_restarts=steps.max_restarts)
         if code == SOLVED:
             answer[at], answer[COST] = found.out[at], found.out[COST]
             answer[ITERATIONS] += found.out[ITERATIONS]
     if code != SOLVED and len(others.loops) < len(search.loops):
-        return False, late  # loops that wishes alone move need not be closed there
+        return False, False  # loops that wishes alone move need not be closed there
     out[: at.stop], out[at.stop :] = answer[: at.stop], search.left_at(model, scratch.goal[None], answer[at][None])[0]
     out[DISTANCE] = distance(model, search.problem, scratch.start, answer[at])
-    return True, late
+    return True, False

@@ -59,6 +59,7 @@ def decompose(m, n, b, w, sigma):
     (Maciejewski and Klein 1989).  Rows are in packs, filled up with zeros.
     """
     long, short = packs(b, n), packs(w, m)
+    going = splat(sigma, 1.0) > 0.5  # a lane that is done stays as it is, whatever the others need
     for _ in range(_SWEEPS):
         whole = _squares(m, long, b, sigma)
         rotating = splat(sigma, 0.0)
@@ -70,7 +71,7 @@ def decompose(m, n, b, w, sigma):
                 p = total(b, along)
                 si, sj = load(sigma, i), load(sigma, j)
                 across, both = p * p, si * sj
-                active = (across > _SKIP * both) & (across > (_NOTHING * whole) * whole)
+                active = going & (across > _SKIP * both) & (across > (_NOTHING * whole) * whole)
                 if any_of(active):
                     rotating = select(active & (across > _DONE * both), 1.0, rotating)
                     tau = 0.5 * (sj - si) / select(active, p, 1.0)
@@ -82,7 +83,8 @@ def decompose(m, n, b, w, sigma):
                     store(sigma, i, si - t * p), store(sigma, j, sj + t * p)
                     _rotate(b, i * long, j * long, long, c, s)
                     _rotate(w, i * short, j * short, short, c, s)
-        if not any_of(rotating > 0.5):
+        going = rotating > 0.5
+        if not any_of(going):
             break
     _squares(m, long, b, sigma)
     for i in range(m):
