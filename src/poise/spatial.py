@@ -285,9 +285,10 @@ class SE3:
 
         With `orthonormalise` that becomes the nearest rotation, see `SO3.from_matrix`.
         """
-        one = pose_numbers(matrix) if np.shape(matrix) == (4, 4) else None
-        if one is not None:
-            return pose_of(one)
+        if isinstance(matrix, np.ndarray) and matrix.shape == (4, 4) and not orthonormalise:
+            one = pose_numbers(matrix)
+            if one is not None:
+                return pose_of(one)
         return cls.from_parts(*_parts_of("matrix", matrix, orthonormalise=orthonormalise))
 
     @classmethod
