@@ -659,8 +659,8 @@ def test_points_of_different_lengths_are_refused_in_words() -> None:
 
 
 def test_the_nearest_rotation_is_that_however_near_the_matrix_is() -> None:
-    matrix = pz.SE3.from_xyz_rpy((0.1, 0.2, 0.3), (0.4, -0.5, 0.6)).matrix()
+    matrix = SE3.from_xyz_rpy((0.1, 0.2, 0.3), (0.4, -0.5, 0.6)).matrix()
     matrix[0, 1] += 8e-7
     u, _, vt = np.linalg.svd(matrix[:3, :3])
-    found = pz.SE3.from_matrix(matrix, orthonormalise=True).matrix()[:3, :3]
+    found = SE3.from_matrix(matrix, orthonormalise=True).matrix()[:3, :3]
     np.testing.assert_allclose(found, u @ vt, rtol=0.0, atol=1e-12)
