@@ -7,7 +7,7 @@ BIN := .venv/bin
 # What computes, without files, command line and browser: where another CPU rounds in another way, these tests see it.
 NUMERIC := $(addprefix tests/,kernels model methods tasks solving holding collision oracle experiments)
 
-.PHONY: demo test test-cpu test-library library numeric lint docs bench clean
+.PHONY: demo test test-cpu test-library library lint docs bench clean
 
 demo: .venv/.poise
 	$(BIN)/poise solve panda --frame panda_hand --xyz 0.4 0.1 0.5 --rpy 3.14159 0 0
@@ -37,9 +37,6 @@ test-library: export POISE_CPU = $(LEVEL)
 test-library: library .venv/.test
 	@$(BIN)/poise info --cpu
 	$(BIN)/pytest --numprocesses auto --dist loadgroup $(NUMERIC)
-
-numeric:
-	@echo $(NUMERIC)
 
 lint: .venv/.lint
 	$(BIN)/ruff format --check

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from poise.cli import main
+from poise.kernels.machine.jit import compiler
 
 # In a process of its own, for what is compiled in this one waits no more.
 LEFT_OUT = """
@@ -74,6 +75,7 @@ def test_it_knows_of_every_function_that_is_kept() -> None:
 
 
 def test_nothing_is_compiled_after_it(capsys: pytest.CaptureFixture[str]) -> None:
+    compiler()
     assert main(["warmup", "--json"]) == 0
     capsys.readouterr()
     run = subprocess.run([sys.executable, "-c", USED], capture_output=True, text=True, timeout=300, check=False)

@@ -15,7 +15,7 @@ from poise.motion.clip import Motion
 from poise.retargeting.matching import anatomy
 from poise.retargeting.parts import ENDS, PARENTS
 from poise.tables import aligned
-from poise.tasks.base import Value, settle
+from poise.tasks.value import Value, settle
 
 _COLUMNS: Final = ("part", "skeleton", "robot", "stands")
 _FILE: Final = """\

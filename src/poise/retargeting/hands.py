@@ -27,7 +27,8 @@ from poise.solving.limits import Limits, Stated
 from poise.solving.problem import pack
 from poise.solving.scratch import Bound, Scratch
 from poise.spatial import SO3, Array, ArrayLike
-from poise.tasks.base import Task, Value
+from poise.tasks.base import Task
+from poise.tasks.value import Value
 from poise.tasks.vector import VectorTask
 
 HandKind: TypeAlias = Literal["position", "vector", "dexpilot"]

@@ -20,7 +20,7 @@ from poise.retargeting.figure import NEAR, Figure
 from poise.retargeting.parts import LIMBS, SIDES
 from poise.spatial import Array
 from poise.tables import aligned
-from poise.tasks.base import Value, settle
+from poise.tasks.value import Value, settle
 
 _KINDS: Final[Mapping[str, tuple[str, ...]]] = {
     "leg": ("hip", "knee"),

@@ -1,7 +1,6 @@
 """A batch that is being solved: pieces for threads, lanes for what they can solve, single searches for the rest."""
 
 import warnings
-from functools import partial
 from typing import Any, Final, final
 
 import numpy as np
@@ -64,28 +63,27 @@ def solved(
 
     Where there are ranges the other tasks are solved first, and what the ranges are in the way of once more.
     """
-    run = partial(_run, model=model, threads=threads, progress=progress, **settings)
+    more = threads, progress, settings
     if search.unranged is None or not len(goals):
-        return run(search, goals, starts)
-    raw, codes, late = run(search.unranged, goals_without(search.tasks, goals), starts)
+        return _run(search, model, goals, starts, *more)
+    raw, codes, late = _run(search.unranged, model, goals_without(search.tasks, goals), starts, *more)
     raw, inside = with_ranges(model, search.frame_tasks, goals, raw)
     rest = np.flatnonzero(~inside | (codes != SOLVED))
     if (codes == RUNNING).any():  # it was stopped
         codes[rest] = RUNNING
     elif len(rest):
-        raw[rest], codes[rest], late[rest] = run(search, goals[rest], starts[rest])
+        raw[rest], codes[rest], late[rest] = _run(search, model, goals[rest], starts[rest], *more)
     return raw, codes, late
 
 
 def _run(
     search: Search,
+    model: Model,
     goals: Array,
     starts: Array,
-    *,
-    model: Model,
     threads: int | None,
     progress: bool | None,
-    **settings: Any,
+    settings: dict[str, Any],
 ) -> tuple[Array, npt.NDArray[np.int8], npt.NDArray[np.bool_]]:
     batch = Batch(search, model, goals, starts, **settings)
     batch.run(threads, progress)

@@ -18,7 +18,7 @@ from poise.model.proximity import Proximity, at_home, nearest_in, nearest_of_man
 from poise.model.scene import Scene
 from poise.solving.inequalities import Constraint
 from poise.spatial import Array
-from poise.tasks.base import settle
+from poise.tasks.value import settle
 
 RESERVE: Final = 5e-4
 """What a tracker aims to keep beyond the least distance [m]: more than the curvature of a step takes back."""

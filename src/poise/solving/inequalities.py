@@ -22,8 +22,8 @@ from poise.model.joint import JointKind
 from poise.model.model import Model
 from poise.solving.problem import Problem
 from poise.spatial import Array, ArrayLike
-from poise.tasks.base import Value, settle
 from poise.tasks.coupling import summed
+from poise.tasks.value import Value, settle
 
 NONE: Final = np.inf
 """A bound that is none."""

@@ -14,8 +14,9 @@ from poise.solving.active import ActiveLimit
 from poise.solving.inequalities import Values, check_values, values_of
 from poise.solving.problem import Problem
 from poise.spatial import SE3, Array
-from poise.tasks.base import Task, Value, settle
+from poise.tasks.base import Task
 from poise.tasks.frame import OfFrame
+from poise.tasks.value import Value, settle
 
 _ON: Final = 1e-6
 """What is this near to the end of its leash [rad or m] is on it."""

@@ -4,24 +4,29 @@ import ctypes
 from _ctypes import CFuncPtr
 from collections.abc import Callable, Sequence
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from poise.kernels.machine.layout import ANSWER
 from poise.kernels.rim import rim
 from poise.solving.scratch import Bound, Scratch
-from poise.spatial import Array
 from poise.tasks.base import POSITION, ROTATION, Task
+
+if TYPE_CHECKING:
+    from poise.solving.search import Search
 
 _KINDS = {(POSITION, ROTATION): b"p", (POSITION,): b"t"}
 """What target a task takes, by what it leads of its frame: a pose or a point."""
 
 
-def line_of_search(bound: Bound, tasks: Sequence[Task], own: Array | None, home: Array) -> Any:
-    """What answers usual calls of a search for these tasks, `own` goal numbers and `home` for None; or None."""
-    numbers = None if own is None else own.tobytes()
-    return _line(bound, tasks, 0, 0, bound.idle, numbers, home.tobytes(), None, None, None, None)
+def line_of_search(search: "Search") -> Any:
+    """What answers usual calls of a search of which the kernel's answer is all; or None."""
+    more = search._alone, search._aside, search._posture, search.apart, search.max_time, search.unranged, *search.loops
+    if search._held or search._soft or search.trace or any(one is not None for one in more):
+        return None
+    own, home = None if search._own is None else search._own.tobytes(), search._home.tobytes()
+    return _line(search.bound, search.stated, 0, 0, search.bound.idle, own, home, None, None, None, None)
 
 
 def line_of_tracker(

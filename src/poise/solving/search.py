@@ -230,13 +230,7 @@ class Search:
             self._own = joined(self.tasks, [task.goal_on(model) for task in self.tasks])
         if self.apart is not None:
             self.bound.idle.append(self.bound.new(model))  # its shapes are not to be packed by the first call
-        self._put_rim()
-
-    def _put_rim(self) -> None:
-        """Let calls be answered in C, where the kernel's answer is all."""
-        more = self._alone, self._aside, self._posture, self.apart, self.max_time, self.unranged, *self.loops
-        plain = not (self._held or self._soft or self.trace or any(one is not None for one in more))
-        self._line = line_of_search(self.bound, self.stated, self._own, self._home) if plain else None
+        self._line = line_of_search(self)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__slots__ if name != "_line"}
@@ -244,7 +238,7 @@ class Search:
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
             setattr(self, name, value)
-        self._put_rim()
+        self._line = line_of_search(self)
 
     def __call__(self, model: Model, target: Any, q0: ArrayLike | None, seed: int | None) -> Solution:
         """Solve; see `Solver`."""

@@ -5,11 +5,10 @@ house knows it by name.  One with a `residual` of its own, compiled by Numba, ne
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from functools import cache
-from operator import attrgetter, is_
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
+from operator import is_
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
@@ -26,7 +25,6 @@ from poise.tasks.effector import Block, Effector, Measure, Place, Units, place, 
 from poise.tasks.error import TaskError
 from poise.tasks.fields import (
     PLAIN,
-    SETTLED,
     Weight,
     flat,
     goal_of,
@@ -38,6 +36,7 @@ from poise.tasks.fields import (
     without_truth,
 )
 from poise.tasks.goal import Flags, refuse_goal, sound_goals
+from poise.tasks.value import Value, again, all_but_target, names_of, settle, usual
 
 if TYPE_CHECKING:
     from poise.model.model import Model
@@ -46,41 +45,6 @@ POSITION: Final = "position"
 ROTATION: Final = "rotation"
 
 _NOWHERE: Final = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
-
-
-class Value:
-    """A frozen dataclass that stays frozen when it is copied or pickled, and the same to the last bit."""
-
-    __slots__ = ()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (type(self), _contents(self))
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{name}={x!r}' for name, x in _contents(self).items())})"
-
-
-def _contents(value: Any) -> dict[str, Any]:
-    """The fields of a frozen dataclass; mappings as they were given."""
-    pairs = ((field.name, getattr(value, field.name)) for field in fields(value))
-    return {name: dict(x) if isinstance(x, Mapping) else x for name, x in pairs}
-
-
-def _again(kind: Any, values: Mapping[str, Any]) -> Any:
-    """The value of these fields; its constructor would check and round them once more."""
-    value = object.__new__(kind)
-    for name, content in values.items():
-        object.__setattr__(value, name, content)
-    settle(value)
-    return value
-
-
-def settle(value: Any, names: Sequence[str] = ()) -> None:
-    """Give a frozen dataclass copies that nobody can change of what a caller could, in these fields, or in all."""
-    for name in names or _names_of(value.__class__):
-        content = getattr(value, name)
-        if type(content) not in SETTLED:
-            object.__setattr__(value, name, settled(content))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -185,9 +149,9 @@ class Task(Value):
         if self.to_point and self.target is not None:
             self._set("target", settled(point("target", self.target)))
         kind: Any = type(self)
-        usual = _usual(kind)
-        if all(map(is_, usual.read(self), usual.defaults)):
-            settle(self, usual.others)
+        defaults = usual(kind)
+        if all(map(is_, defaults.read(self), defaults.defaults)):
+            settle(self, defaults.others)
         else:
             self._check()
             settle(self)
@@ -234,7 +198,7 @@ class Task(Value):
 
     def _structure(self) -> tuple[Any, ...]:
         kind: Any = type(self)
-        given = _all_but_target(kind)(self)
+        given = all_but_target(kind)(self)
         return (kind, *(given if set(map(type, given)) <= PLAIN else map(hashable, given)))
 
     @cached_property
@@ -260,7 +224,7 @@ class Task(Value):
         for name in self.weight_names:
             weight = values[name]
             values[name] = tuple(x / factor for x in weight) if isinstance(weight, tuple) else weight / factor
-        made: Task = _again(type(self), values)
+        made: Task = again(type(self), values)
         return made
 
     @property
@@ -477,7 +441,7 @@ class Task(Value):
     @property
     def _field_names(self) -> tuple[str, ...]:
         kind: Any = type(self)
-        return _names_of(kind)
+        return names_of(kind)
 
     def _own_fields(self) -> Iterator[tuple[str, Any]]:
         """The fields that its class adds, and their values."""
@@ -512,35 +476,6 @@ def _structure_now(task: Task) -> tuple[Any, ...]:
 
 
 _SHARED: Final = frozenset(("weight", "tolerance", "priority", "required", "gain"))
-
-
-@cache
-def _names_of(kind: Any) -> tuple[str, ...]:
-    """The names of the fields of a kind of value."""
-    return tuple(f.name for f in fields(kind))
-
-
-@cache
-def _all_but_target(kind: Any) -> Callable[[Any], tuple[Any, ...]]:
-    """What reads the fields of a task of this kind but its target."""
-    return attrgetter(*(name for name in _names_of(kind) if name != "target"))
-
-
-class _Usual(NamedTuple):
-    """The fields of a kind of task whose defaults need no check: what reads them, and these; and the other fields."""
-
-    read: Callable[[Any], tuple[Any, ...]]
-    defaults: tuple[Any, ...]
-    others: tuple[str, ...]
-
-
-@cache
-def _usual(kind: Any) -> _Usual:
-    ours = kind.__module__.partition(".")[0] == "poise"
-    plain = {f.name: f.default for f in fields(kind) if f.name != "target" and type(f.default) in PLAIN}
-    others = tuple(name for name in _names_of(kind) if name not in plain)
-    # The defaults of a user's class are looked at as what is given is.
-    return _Usual(attrgetter(*plain), tuple(plain.values()) if ours else (object(),), others)
 
 
 def levels(tasks: Sequence[Task]) -> tuple[int, ...]:

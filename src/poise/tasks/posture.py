@@ -13,11 +13,12 @@ from poise.checks import finite, numbers
 from poise.errors import ShapeError
 from poise.model.units import ask_for_degrees_in
 from poise.spatial import Array, ArrayLike
-from poise.tasks.base import Task, settle
+from poise.tasks.base import Task
 from poise.tasks.effector import Block
 from poise.tasks.error import TaskError
 from poise.tasks.fields import tolerance
 from poise.tasks.goal import Flags
+from poise.tasks.value import settle
 
 if TYPE_CHECKING:
     from poise.model.model import Model
