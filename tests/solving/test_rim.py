@@ -1,7 +1,9 @@
 """A call that C answers gives what Python's gives, to the bit, and what C does not take is Python's."""
 
+import ctypes
 import pickle
 import threading
+from array import array
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 
 import poise as pz
 from poise.kernels.rim import rim
+from poise.model.scene import Scene
 from poise.spatial import Array
 
 pytestmark = pytest.mark.skipif(rim() is None, reason="there is no library, of which the rim is a part")
@@ -232,3 +235,61 @@ def test_a_target_that_is_refused_in_part_changes_nothing(arm: pz.Model) -> None
         quick.step(arm.home, [np.ones(3), np.ones(2)])
     for now, then in zip(quick.targets, before, strict=True):
         np.testing.assert_array_equal(now, then)
+
+
+def test_a_pose_out_of_a_table_by_columns(arm: pz.Model) -> None:
+    quick, plain = both(arm, pz.PoseTask(arm.tip))
+    poses = pz.SE3(np.asfortranarray(arm.pose(arm.tip, arm.sample(5, seed=12)).array))
+    same(quick(poses[1]), plain(poses[1]))
+
+
+def test_room_for_a_step_is_refused_in_the_same_words(arm: pz.Model) -> None:
+    quick, plain = trackers(arm, pz.PoseTask(arm.tip))
+    pose = arm.pose(arm.tip, arm.home)
+    rooms: list[Any] = [memoryview(np.empty(7)), array("d", [0.0] * 7), np.empty((1, 7)), np.empty(())]  # type: ignore[arg-type]
+    for out in rooms:
+        refused_alike(*(lambda t=t: t.step(arm.home, pose, out=out) for t in (quick, plain)))  # type: ignore[misc] # noqa: B023
+
+
+def test_an_interrupt_in_a_step_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    arm = pz.load("planar3").with_shapes({"link3": pz.Sphere((0.0, 0.0, 0.0), 0.05)})
+    world = pz.World({"ball": pz.Sphere((0.0, 5.0, 0.0), 0.1)})
+    tracker = pz.Tracker(arm, pz.PositionTask(arm.tip), limits=[pz.CollisionLimit(world)])
+    assert tracker._line is not None
+    point = arm.pose(arm.tip, arm.home).xyz
+    q = tracker.step(arm.home, point)
+
+    def interrupted(self: Any) -> bool:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Scene, "sync", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            tracker.step(q, point)
+    assert tracker.step(q, point).shape == q.shape
+
+
+def test_what_another_thread_sends_ends_a_long_search() -> None:
+    class Stop(Exception):
+        pass
+
+    arm, ended = pz.load("panda"), []
+    far = pz.SE3.from_xyz_rpy([0.6, 0.3, 0.36], [0.4, -1.2, 0.3])
+    solver = pz.Solver(arm, pz.PoseTask(arm.tip), max_restarts=10**9, max_iterations=10**5)
+    begun = threading.Event()
+
+    def work() -> None:
+        try:
+            begun.set()
+            solver(far)
+        except Stop:
+            ended.append(True)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    assert begun.wait(60)
+    while thread.is_alive():
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(Stop))
+        thread.join(0.5)
+    assert ended == [True]
+    assert solver(arm.pose(arm.tip, arm.home)).success

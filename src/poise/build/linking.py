@@ -53,7 +53,9 @@ def _imports(target: Target, folder: Path) -> Path:
     """What tells the linker of Windows that Python has what the rim calls."""
     names = re.findall(r"\b_?Py\w+(?=[(,;])", "".join(re.findall(r"^IMPORTED .*", _STABLE.read_text(), re.M)))
     told, imports = folder / "python3.def", folder / "python3.lib"
-    told.write_text("\n".join(["LIBRARY python3.dll", "EXPORTS", *(n + " DATA" * n.startswith("_") for n in names)]))
+    told.write_text(
+        "\n".join(["LIBRARY python3.dll", "EXPORTS", *(n + " DATA" * n.startswith(("_", "PyExc")) for n in names)])
+    )
     kind = {"x86_64-win": "i386:x86-64", "aarch64-win": "arm64"}[target.name]
     command = [sys.executable, "-m", "ziglang", "dlltool", "-d", str(told), "-l", str(imports), "-m", kind]
     subprocess.run(command, check=True)

@@ -4,7 +4,7 @@
 
 #include "stable.h"
 
-enum { MOST_TASKS = 32, HELD = 7, POSE = 'p', POINT = 't' };
+enum { MOST_TASKS = 32, HELD = 8, POSE = 'p', POINT = 't' };
 
 /* What is prepared; `goal`, `start` and `out` are rows of a narrow workspace, of which `start` has `nq`. */
 typedef struct {
@@ -14,14 +14,15 @@ typedef struct {
   char kinds[MOST_TASKS];
   union {
     struct {
-      PyObject *idle, *own, *home; /* of a search: scratch that no call has, its goal numbers and its start */
+      PyObject *idle, *own, *home, *pause; /* of a search: scratch that no call has, its goal numbers and its start, and a
+                                              function that does nothing, which lets Python hear of signals */
       PyObject *look, *acquire, *release, *copy; /* of a tracker: what to call before, around and after a step */
     };
     PyObject *held[HELD];
   };
 } Line;
 
-static PyObject *se3, *solution_type, *line_type, *clock, *others, *array_name, *address_name, *copy_name, *told_name;
+static PyObject *se3, *array_type, *solution_type, *line_type, *clock, *others, *array_name, *address_name, *copy_name, *told_name;
 
 static PyObject *kept(PyObject *x) {
   Py_IncRef(x);
@@ -32,7 +33,9 @@ static void drop(PyObject *x) {
   if (x) Py_DecRef(x);
 }
 
+/* None, whatever was wrong with an argument; but not where the process was interrupted meanwhile. */
 static PyObject *nothing(void) {
+  if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception)) return NULL;
   PyErr_Clear();
   return kept(Py_None);
 }
@@ -184,6 +187,13 @@ static int read_start(Line *line, PyObject *q, double *to) {
   return doubles(q, to, line->nq, &rows) == line->nq && !rows;
 }
 
+/* Whether a function of Python's, if there is one, has raised nothing. */
+static int called(PyObject *function) {
+  PyObject *done = function ? PyObject_CallNoArgs(function) : kept(Py_None);
+  drop(done);
+  return done != NULL;
+}
+
 static int64_t go(Line *line, int64_t address) {
   PyThreadState *state = PyEval_SaveThread();
   int64_t code = line->run(address);
@@ -227,7 +237,7 @@ static PyObject *solve(Line *line, PyObject *const *given, Py_ssize_t count) {
       read_goal(line, given[2], narrow + line->goal)) {
     PyObject *begun = q0 == Py_None ? kept(q0) : PyBytes_FromStringAndSize((const char *)start, 8 * line->nq);
     code = go(line, (int64_t)(intptr_t)call);
-    while (code == RUNNING && !PyErr_CheckSignals()) {
+    while (code == RUNNING && called(line->pause)) {
       call[PHASE] = GO_ON;
       code = go(line, (int64_t)(intptr_t)call);
     }
@@ -253,11 +263,13 @@ static int read_command(Line *line, PyObject *q, double *narrow) {
   return 1;
 }
 
-/* Whether what is to be called before a step went well: the world is looked at there. */
-static int looked(Line *line) {
-  PyObject *done = line->look ? PyObject_CallNoArgs(line->look) : kept(Py_None);
-  drop(done);
-  return done != NULL;
+/* Room for q in an array of NumPy's, which is lent until it is released; NULL if it has none. */
+static double *room_in(Line *line, PyObject *out, Py_buffer *room) {
+  PyObject *type = PyObject_Type(out);
+  int known = type == array_type;
+  Py_DecRef(type);
+  if (!known || PyObject_GetBuffer(out, room, PyBUF_WRITABLE | PyBUF_FORMAT | PyBUF_STRIDES)) return NULL;
+  return room->ndim == 1 && is_double(room) && room->shape[0] == line->nq && room->strides[0] == 8 ? room->buf : NULL;
 }
 
 /* step(q, target, out): where the step leads, or the code of one that is no finite number, or None. */
@@ -266,23 +278,24 @@ static PyObject *step(Line *line, PyObject *const *given, Py_ssize_t count) {
   drop(acquired);
   if (acquired != Py_True) return nothing();
   PyObject *q = given[0], *target = given[1], *out = given[2], *found = NULL;
-  double *narrow = (double *)(intptr_t)((int64_t *)(intptr_t)line->address)[NARROW], *led = NULL;
+  double *narrow = (double *)(intptr_t)((int64_t *)(intptr_t)line->address)[NARROW];
   Py_buffer room = {0};
-  int64_t code = BAD_GOAL;
-  if (out != Py_None && !PyObject_GetBuffer(out, &room, PyBUF_WRITABLE | PyBUF_FORMAT | PyBUF_STRIDES) && room.ndim == 1 &&
-      is_double(&room) && room.shape[0] == line->nq && room.strides[0] == sizeof(double))
-    led = room.buf;
+  double *led = out == Py_None ? NULL : room_in(line, out, &room);
+  int raised = 0;
   if ((led || out == Py_None) && read_command(line, q, narrow) &&
-      (target == Py_None || read_goal(line, target, narrow + line->goal)) && looked(line)) {
-    code = go(line, line->address);
+      (target == Py_None || read_goal(line, target, narrow + line->goal)) && !(raised = !called(line->look))) {
+    int64_t code = go(line, line->address);
     for (int64_t k = 0; led && code >= 0 && k < line->nq; k++) led[k] = narrow[line->out + k];
     if (code == SOLVED) found = led ? kept(out) : PyObject_CallNoArgs(line->copy);
     if (code > SOLVED) found = PyLong_FromLongLong(code);
+    raised = code >= 0 && !found;
   }
   if (room.obj) PyBuffer_Release(&room);
-  PyErr_Clear();
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
   drop(PyObject_CallNoArgs(line->release));
-  return found ? found : nothing();
+  PyErr_Restore(type, value, trace);
+  return found || raised ? found : nothing();
 }
 
 static void freed(Line *line) {
@@ -326,6 +339,7 @@ EXPORTED PyObject *PyInit_rim(void) {
   PyObject *module = PyModule_Create2(&definition, ABI_VERSION);
   line_type = PyType_FromSpec(&spec), clock = attribute("time", "perf_counter_ns");
   se3 = attribute("poise.spatial", "SE3"), solution_type = attribute("poise.solving.solution", "Solution");
+  array_type = attribute("numpy", "ndarray");
   array_name = PyUnicode_InternFromString("array"), address_name = PyUnicode_InternFromString("address");
   copy_name = PyUnicode_InternFromString("copy");
   told_name = PyUnicode_InternFromString("_told"), others = PyUnicode_InternFromString("random");

@@ -26,14 +26,19 @@ def line_of_search(search: "Search") -> Any:
     if search._held or search._soft or search.trace or any(one is not None for one in more):
         return None
     own, home = None if search._own is None else search._own.tobytes(), search._home.tobytes()
-    return _line(search.bound, search.stated, 0, 0, search.bound.idle, own, home, None, None, None, None)
+    return _line(search.bound, search.stated, 0, 0, search.bound.idle, own, home, _pause, None, None, None, None)
 
 
 def line_of_tracker(
     bound: Bound, tasks: Sequence[Task], scratch: Scratch, look: Callable[[], None] | None, lock: Lock, copy: Any
 ) -> Any:
     """What takes usual steps of a tracker in this scratch, after a `look` around; or None.  `copy` copies its q."""
-    return _line(bound, tasks, scratch.address, ANSWER, None, None, None, look, lock.acquire, lock.release, copy)
+    return _line(bound, tasks, scratch.address, ANSWER, None, None, None, None, look, lock.acquire, lock.release, copy)
+
+
+def _pause() -> None:
+    """What Python does between two of its functions, it does here too: it hears of signals, and of exceptions that
+    another thread has sent."""
 
 
 def _line(bound: Bound, tasks: Sequence[Task], address: int, skipped: int, *held: Any) -> Any:

@@ -87,7 +87,8 @@ class Solution(Answer):
     @property
     def goal(self) -> Array:
         """Targets, as the kernels read them: 7 numbers for each task, then the nq of a PostureTask."""
-        return np.frombuffer(self._told[3])
+        goal = self._told[3]
+        return np.frombuffer(goal) if isinstance(goal, bytes) else goal
 
     @property
     def _code(self) -> int:
