@@ -1,9 +1,13 @@
 """Nothing comes nearer than asked: trackers aimed through obstacles, and solves among them."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import poise as pz
+from poise.solving.scratch import Scratch
+from poise.spatial import Array
 
 ROBOT = "panda_collision"
 HAND = "panda_hand"
@@ -347,3 +351,36 @@ def test_a_robot_without_shapes_is_refused() -> None:
     world = pz.World({"ball": pz.Sphere((0, 0, 0), 1)})
     with pytest.raises(ValueError, match="has no collision shapes"):
         pz.solve(pz.load("planar3"), pz.PositionTask("tool", [1, 0, 0]), limits=[pz.CollisionLimit(world)])
+
+
+def test_a_step_that_is_refused_or_interrupted_leaves_the_next_one_what_has_changed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    arm = pz.load("planar3").with_shapes({"link3": pz.Sphere((0.0, 0.0, 0.0), 0.05)})
+    goal = arm.pose(arm.tip, arm.home + 0.5).xyz
+
+    def interrupted(*given: Any) -> None:
+        raise KeyboardInterrupt
+
+    def way(stumbling: str) -> Array:
+        world = pz.World({"ball": pz.Sphere((0.0, 4.0, 0.0), 0.1)})
+        tracker = pz.Tracker(arm, pz.PositionTask(arm.tip), limits=[pz.CollisionLimit(world)], dt=0.02)
+        q, path = arm.home, []
+        for k in range(60):
+            if k % 3 == 0:
+                world.replace("ball", pz.Sphere((2.0 + 0.02 * k, 0.6, 0.0), 0.1))
+            if k % 3 == 0 and stumbling == "refused":
+                with pytest.raises(ValueError, match="nan"):
+                    tracker.step(q * np.nan, goal)
+            if k % 3 == 0 and stumbling == "interrupted":
+                with monkeypatch.context() as patch:
+                    patch.setattr(Scratch, "surround", interrupted)
+                    with pytest.raises(KeyboardInterrupt):
+                        tracker.step(q, goal)
+            q = tracker.step(q, goal)
+            path.append(q)
+        return np.array(path)
+
+    straight = way("")
+    np.testing.assert_array_equal(way("refused"), straight)
+    np.testing.assert_array_equal(way("interrupted"), straight)

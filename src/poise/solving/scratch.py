@@ -43,6 +43,7 @@ class Scratch:
 
     __slots__ = (
         "_references",
+        "_seen",
         "address",
         "call",
         "copy",
@@ -66,6 +67,8 @@ class Scratch:
         self.wide: Array | None = None
         self.trace: Array | None = None
         self.scene: Scene | None = None
+        self._seen: Any = None
+        """The addresses that the record was told of; None where what has changed may not have been taken over."""
         self.proposer = None if bound.proposer is None else Scratch(bound.proposer)
         """That of the method which proposes steps for some of the tasks."""
         self.lent: dict[str, Array] = {}
@@ -112,17 +115,26 @@ class Scratch:
 
     def surround(self, scene: "Scene") -> None:
         """Work with these shapes from now on."""
-        self.scene = scene
-        words, work, _ = scene.addresses
+        self.scene, addresses = scene, scene.addresses
+        words, work, _ = addresses
         self.tell(scene=words, scene_work=work, scene_changed=1)
+        self._seen = addresses
 
     def look_around(self) -> None:
         """Take over what has changed in the world."""
         scene = self.scene
-        if scene is not None and scene.sync():
+        if scene is None:
+            return
+        seen, self._seen = self._seen, None  # wherever this is interrupted, the next look takes over all
+        if scene.sync() or seen is not scene.addresses:
             self.surround(scene)
         else:
+            self._seen = seen
             self.call[_SCENE_CHANGED] = 0
+
+    def look_again(self) -> None:
+        """Let the next look take over all that it sees, for nothing came of the last one."""
+        self._seen = None
 
     def tell_of(self, **arrays: Array) -> None:
         """Set fields of the record to where arrays are, which are kept until this is called again."""

@@ -300,6 +300,7 @@ class Tracker(Targets):
             return out
         except BaseException:
             self._scratch.start[:] = np.nan  # so that nothing is told of a step that was not taken
+            self._scratch.look_again()
             raise
         finally:
             self._lock.release()

@@ -150,7 +150,7 @@ class Task(Value):
             self._set("target", settled(point("target", self.target)))
         kind: Any = type(self)
         defaults = usual(kind)
-        if all(map(is_, defaults.read(self), defaults.defaults)):
+        if defaults is not None and all(map(is_, defaults.read(self), defaults.defaults)):
             settle(self, defaults.others)
         else:
             self._check()

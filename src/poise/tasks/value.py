@@ -65,9 +65,10 @@ class Usual(NamedTuple):
 
 
 @cache
-def usual(kind: Any) -> Usual:
-    """The usual fields of a kind of the library's; what is made of a user's is looked at whatever it holds."""
-    ours = kind.__module__.partition(".")[0] == "poise"
+def usual(kind: Any) -> Usual | None:
+    """The usual fields of a kind of the library's; None for a user's, which is looked at whatever it holds."""
+    if kind.__module__.partition(".")[0] != "poise":
+        return None
     plain = {f.name: f.default for f in fields(kind) if f.name != "target" and type(f.default) in PLAIN}
     others = tuple(name for name in names_of(kind) if name not in plain)
-    return Usual(attrgetter(*plain), tuple(plain.values()) if ours else (object(),), others)
+    return Usual(attrgetter(*plain), tuple(plain.values()), others)
