@@ -165,6 +165,11 @@ def test_matrices_serve_and_one_that_is_no_pose_is_a_bad_row(panda, problems) ->
     found = pz.solve_batch(panda, POSE, matrices)
     assert found.status[4] is pz.Status.BAD_INPUT
     assert np.array_equal(np.delete(found.q, 4, axis=0), np.delete(whole.q, 4, axis=0))
+    matrices[4] = problems[0][4].matrix()
+    matrices[4, 3, 3] += 1e-12  # a pose, to rounding
+    found = pz.solve_batch(panda, POSE, matrices)
+    assert found.success.all()
+    assert np.array_equal(np.delete(found.q, 4, axis=0), np.delete(whole.q, 4, axis=0))
 
 
 def test_targets_out_of_reach_get_the_closest_and_a_reason(panda, problems) -> None:

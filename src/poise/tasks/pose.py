@@ -117,13 +117,7 @@ class PoseTask(OfFrame):
                 f"{name} of {self.label} must be n poses: an SE3 of a batch, (n, 7) numbers or (n, 4, 4) matrices, got "
                 f"shape {rows.shape}"
             )
-        extension, out = rim(), np.empty((len(rows), GOAL_NUMBERS))
-        if extension is not None and extension.poses(rows, out):
-            return out
-        try:
-            return SE3.from_matrix(rows).array
-        except ValueError:
-            return np.array([_numbers_of(matrix) for matrix in rows])
+        return _poses_of(rows)
 
     def refuse(self, model: "Model", goal: Array, name: str = "target") -> None:
         """Raises ValueError that says why the goal's numbers (7,) are no pose, if they are none."""
@@ -262,9 +256,17 @@ def _normalised(rows: Array) -> Array:
     return np.hstack([rows[:, :3], np.divide(rows[:, 3:], lengths, out=rows[:, 3:].copy(), where=sound)])
 
 
-def _numbers_of(matrix: Array) -> Array:
-    """(7,) the pose of a (4, 4) matrix; NaN if it is none."""
-    try:
-        return SE3.from_matrix(matrix).array
-    except ValueError:
-        return np.full(GOAL_NUMBERS, np.nan)
+def _poses_of(matrices: Array) -> Array:
+    """(n, 7) the poses of (n, 4, 4) matrices, each by itself whatever the others are; NaN for one that is none."""
+    extension = rim()
+    if extension is not None:
+        out = np.empty((len(matrices), GOAL_NUMBERS))
+        if extension.poses(matrices, out):
+            return out
+    if extension is None or len(matrices) == 1:
+        try:
+            return SE3.from_matrix(matrices).array
+        except ValueError:
+            if len(matrices) == 1:
+                return np.full((1, GOAL_NUMBERS), np.nan)
+    return np.concatenate([_poses_of(matrix[None]) for matrix in matrices])
