@@ -4,7 +4,7 @@
 
 #include "stable.h"
 
-enum { MOST_TASKS = 32, HELD = 8, POSE = 'p', POINT = 't' };
+enum { MOST_TASKS = 32, HELD = 10, POSE = 'p', POINT = 't' };
 
 /* What is prepared; `goal`, `start` and `out` are rows of a narrow workspace, of which `start` has `nq`. */
 typedef struct {
@@ -14,6 +14,7 @@ typedef struct {
   char kinds[MOST_TASKS];
   union {
     struct {
+      PyObject *se3, *solution; /* the types */
       PyObject *idle, *own, *home, *pause; /* of a search: scratch that no call has, its goal numbers and its start, and a
                                               function that does nothing, which lets Python hear of signals */
       PyObject *look, *acquire, *release, *copy; /* of a tracker: what to call before, around and after a step */
@@ -22,7 +23,7 @@ typedef struct {
   };
 } Line;
 
-static PyObject *se3, *array_type, *solution_type, *line_type, *clock, *others, *array_name, *address_name, *copy_name, *told_name;
+static PyObject *array_type, *line_type, *clock, *others, *array_name, *address_name, *copy_name, *told_name;
 
 static PyObject *kept(PyObject *x) {
   Py_IncRef(x);
@@ -31,6 +32,12 @@ static PyObject *kept(PyObject *x) {
 
 static void drop(PyObject *x) {
   if (x) Py_DecRef(x);
+}
+
+static int is_a(PyObject *x, PyObject *type) {
+  PyObject *own = PyObject_Type(x);
+  Py_DecRef(own);
+  return own == type;
 }
 
 /* None, whatever was wrong with an argument; but not where the process was interrupted meanwhile. */
@@ -118,13 +125,10 @@ static PyObject *poses(PyObject *module, PyObject *const *given, Py_ssize_t coun
   return kept(done ? Py_True : Py_False);
 }
 
-static int read_pose(PyObject *given, double to[7]) {
+static int read_pose(Line *line, PyObject *given, double to[7]) {
   double numbers[16];
   Py_ssize_t rows, count;
-  PyObject *type = PyObject_Type(given);
-  int known = type == se3;
-  Py_DecRef(type);
-  if (known) {
+  if (is_a(given, line->se3)) {
     PyObject *array = PyObject_GetAttr(given, array_name);
     if (!array) return 0;
     count = doubles(array, to, 7, &rows);
@@ -139,11 +143,10 @@ static int read_pose(PyObject *given, double to[7]) {
   return sound(to);
 }
 
-static int read_target(char kind, PyObject *given, double to[7]) {
+static int read_target(Line *line, int64_t task, PyObject *given, double to[7]) {
   Py_ssize_t rows;
-  if (kind == POSE) return read_pose(given, to);
-  if (kind != POINT) return 0;
-  if (doubles(given, to, 3, &rows) != 3 || rows) return 0;
+  if (line->kinds[task] == POSE) return read_pose(line, given, to);
+  if (line->kinds[task] != POINT || doubles(given, to, 3, &rows) != 3 || rows) return 0;
   to[3] = to[4] = to[5] = to[6] = 0.0;
   return 1;
 }
@@ -172,11 +175,11 @@ static int read_goal(Line *line, PyObject *target, double *to) {
     if (PySequence_Size(target) != n) return 0;
     for (int64_t k = 0; k < n; k++) {
       PyObject *one = PySequence_GetItem(target, k);
-      int read = one && read_target(line->kinds[k], one, numbers + GOAL_NUMBERS * k);
+      int read = one && read_target(line, k, one, numbers + GOAL_NUMBERS * k);
       drop(one);
       if (!read) return 0;
     }
-  } else if (n != 1 || !read_target(line->kinds[0], target, numbers))
+  } else if (n != 1 || !read_target(line, 0, target, numbers))
     return 0;
   for (int64_t k = 0; k < GOAL_NUMBERS * n; k++) to[k] = numbers[k];
   return 1;
@@ -209,7 +212,7 @@ static PyObject *solution(Line *line, PyObject *const *whose, PyObject *raw, con
                       PyLong_FromLongLong(took), kept(Py_False), kept(Py_None), kept(others), kept(start)};
   PyObject *all = PyTuple_New(sizeof told / sizeof *told);
   for (size_t k = 0; k < sizeof told / sizeof *told; k++) PyTuple_SetItem(all, (Py_ssize_t)k, told[k]);
-  PyObject *made = PyType_GenericAlloc(solution_type, 0);
+  PyObject *made = PyType_GenericAlloc(line->solution, 0);
   if (made && PyObject_SetAttr(made, told_name, all)) drop(made), made = NULL;
   Py_DecRef(all);
   return made;
@@ -265,10 +268,7 @@ static int read_command(Line *line, PyObject *q, double *narrow) {
 
 /* Room for q in an array of NumPy's, which is lent until it is released; NULL if it has none. */
 static double *room_in(Line *line, PyObject *out, Py_buffer *room) {
-  PyObject *type = PyObject_Type(out);
-  int known = type == array_type;
-  Py_DecRef(type);
-  if (!known || PyObject_GetBuffer(out, room, PyBUF_WRITABLE | PyBUF_FORMAT | PyBUF_STRIDES)) return NULL;
+  if (!is_a(out, array_type) || PyObject_GetBuffer(out, room, PyBUF_WRITABLE | PyBUF_FORMAT | PyBUF_STRIDES)) return NULL;
   return room->ndim == 1 && is_double(room) && room->shape[0] == line->nq && room->strides[0] == 8 ? room->buf : NULL;
 }
 
@@ -338,7 +338,6 @@ static PyObject *attribute(const char *module, const char *name) {
 EXPORTED PyObject *PyInit_rim(void) {
   PyObject *module = PyModule_Create2(&definition, ABI_VERSION);
   line_type = PyType_FromSpec(&spec), clock = attribute("time", "perf_counter_ns");
-  se3 = attribute("poise.spatial", "SE3"), solution_type = attribute("poise.solving.solution", "Solution");
   array_type = attribute("numpy", "ndarray");
   array_name = PyUnicode_InternFromString("array"), address_name = PyUnicode_InternFromString("address");
   copy_name = PyUnicode_InternFromString("copy");

@@ -63,31 +63,18 @@ def solved(
 
     Where there are ranges the other tasks are solved first, and what the ranges are in the way of once more.
     """
-    more = threads, progress, settings
     if search.unranged is None or not len(goals):
-        return _run(search, model, goals, starts, *more)
-    raw, codes, late = _run(search.unranged, model, goals_without(search.tasks, goals), starts, *more)
+        return Batch(search, model, goals, starts, **settings).run(threads, progress)
+    others = goals_without(search.tasks, goals)
+    raw, codes, late = Batch(search.unranged, model, others, starts, **settings).run(threads, progress)
     raw, inside = with_ranges(model, search.frame_tasks, goals, raw)
     rest = np.flatnonzero(~inside | (codes != SOLVED))
     if (codes == RUNNING).any():  # it was stopped
         codes[rest] = RUNNING
     elif len(rest):
-        raw[rest], codes[rest], late[rest] = _run(search, model, goals[rest], starts[rest], *more)
+        again = Batch(search, model, goals[rest], starts[rest], **settings)
+        raw[rest], codes[rest], late[rest] = again.run(threads, progress)
     return raw, codes, late
-
-
-def _run(
-    search: Search,
-    model: Model,
-    goals: Array,
-    starts: Array,
-    threads: int | None,
-    progress: bool | None,
-    settings: dict[str, Any],
-) -> tuple[Array, npt.NDArray[np.int8], npt.NDArray[np.bool_]]:
-    batch = Batch(search, model, goals, starts, **settings)
-    batch.run(threads, progress)
-    return batch.raw, batch.codes, batch.late
 
 
 @final
@@ -121,8 +108,10 @@ class Batch:
         self._fast = self.lanes and (search.apart is None or not closest)
         self._pieces = Pieces(n, _PIECE if self._fast else _SLOW_PIECE)
 
-    def run(self, threads: int | None, progress: bool | None) -> None:
-        """Solve all problems, or those until Ctrl-C."""
+    def run(
+        self, threads: int | None, progress: bool | None
+    ) -> tuple[Array, npt.NDArray[np.int8], npt.NDArray[np.bool_]]:
+        """Solve all problems, or those until Ctrl-C; what `solved` says of them."""
         if threads is None:
             threads = cores() if len(self._pieces) > 1 else 1
         whole("threads", threads, 1)
@@ -140,8 +129,9 @@ class Batch:
             if not rest:
                 raise  # nothing is left to stop
             words = f"{n - rest:,} of {n:,} problems are done, the status of the others is INTERRUPTED"
-            warnings.warn(f"stopped by Ctrl-C: {words}", RuntimeWarning, stacklevel=4)
+            warnings.warn(f"stopped by Ctrl-C: {words}", RuntimeWarning, stacklevel=5)
         self._fill()
+        return self.raw, self.codes, self.late
 
     def _fill(self) -> None:
         """Let each q of which nothing was found be its start, or the model's home where that is none.

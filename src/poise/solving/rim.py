@@ -11,6 +11,8 @@ import numpy as np
 from poise.kernels.machine.layout import ANSWER
 from poise.kernels.rim import rim
 from poise.solving.scratch import Bound, Scratch
+from poise.solving.solution import Solution
+from poise.spatial import SE3
 from poise.tasks.base import POSITION, ROTATION, Task
 
 if TYPE_CHECKING:
@@ -49,4 +51,5 @@ def _line(bound: Bound, tasks: Sequence[Task], address: int, skipped: int, *held
     goal, start, out = map(bound.problem.rows, ("goal", "start", "out"))
     nq = start.stop - start.start
     numbers = np.array([run, address, goal.start, start.start, out.start + skipped, nq], dtype=np.int64)
-    return extension.line(numbers.tobytes(), b"".join(_KINDS.get(task.leads, b"-") for task in tasks), *held)
+    kinds = b"".join(_KINDS.get(task.leads, b"-") for task in tasks)
+    return extension.line(numbers.tobytes(), kinds, SE3, Solution, *held)

@@ -181,16 +181,12 @@ class Search:
         self._posture = None if posture is None else Posture(model, posture, problem)
         if self._posture is not None:
             problem = self._posture.extended(model, problem)
-        alike = partial(
-            Search, model, prefer=prefer, seed=seed, max_iterations=max_iterations, max_time=max_time,
-            max_restarts=max_restarts if self._usual_restarts == max_restarts else None,
-        )  # fmt: skip
         self._required: Search | None = None
         """The search for the required tasks alone, where others are soft."""
         if self._soft:
             problem = with_room(problem)
             required = [task for task in self.frame_tasks if task.required]
-            self._required = alike(required, limits=positions) if required else None
+            self._required = Search(model, required, limits=positions, **self._settings) if required else None
         elif by is None and posture is None and [len(task.moving(model)) for task in self.frame_tasks] == [_AXES]:
             from poise.solving.closed_form import with_closed_form
 
@@ -216,7 +212,7 @@ class Search:
             self.bound = Bound(problem, tuple(parts), apart=self.apart, wide=True, numbers=numbers)
         self.problem = self.bound.problem
         others = without_ranges(self.stated) if by is None else None
-        self.unranged = None if others is None else alike(others, limits=limits)
+        self.unranged = None if others is None else Search(model, others, limits=limits, **self._settings)
         """The search for the other tasks, where there are required ranges."""
         self._held, self._follows = held and by is None, followed is not None
         self._within: Search | None = None
