@@ -4,7 +4,7 @@ import ctypes
 from _ctypes import CFuncPtr
 from collections.abc import Callable, Sequence
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,14 +15,11 @@ from poise.solving.solution import Solution
 from poise.spatial import SE3
 from poise.tasks.base import POSITION, ROTATION, Task
 
-if TYPE_CHECKING:
-    from poise.solving.search import Search
-
 _KINDS = {(POSITION, ROTATION): b"p", (POSITION,): b"t"}
 """What target a task takes, by what it leads of its frame: a pose or a point."""
 
 
-def line_of_search(search: "Search") -> Any:
+def line_of_search(search: Any) -> Any:
     """What answers usual calls of a search of which the kernel's answer is all; or None."""
     more = search._alone, search._aside, search._posture, search.apart, search.max_time, search.unranged, *search.loops
     if search._held or search._soft or search.trace or any(one is not None for one in more):
