@@ -1,6 +1,7 @@
 """One shared library of many objects, that needs no other; and beside it the rim, which needs Python alone."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -77,4 +78,6 @@ def _make(target: Target, given: Sequence[str], out: Path) -> None:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError(f"{' '.join(linker)} has not linked {out.name}: {done.stderr.strip()}")
-        shutil.move(made, out)
+        draft = out.with_name(f"{out.name}.{os.getpid()}")  # whoever loads half a library dies of it
+        shutil.move(made, draft)
+        draft.replace(out)
