@@ -13,7 +13,6 @@ from poise.kernels.machine.packing import joined
 from poise.model.frame import Frame
 from poise.model.tree import (
     Columns,
-    Unit,
     UnitArrays,
     bodies,
     carrying,
@@ -34,61 +33,58 @@ _ROWS: Final = {"pose": slice(6), "position": slice(3), "rotation": slice(3, 6)}
 
 
 @final
-class _Query:
-    """A problem of one frame, or of the centre of mass, and what it takes to ask it."""
+class Query:
+    """A problem of frames, or of the centre of mass, and what it takes to ask it."""
 
     __slots__ = ("address", "bodies", "columns", "frames", "words")
 
-    def __init__(self, units: UnitArrays, columns: Columns, **parts: Any) -> None:
+    def __init__(self, units: UnitArrays, columns: Sequence[Columns], **parts: Any) -> None:
         self.words = packing.pack(
             {
                 "units": joined(UNIT, units.numbers, units.places),
-                "columns": joined(COLUMN, columns.raw, columns.scales),
-                "slots": columns.velocities,
+                "columns": np.concatenate([joined(COLUMN, each.raw, each.scales) for each in columns]),
+                "slots": [v for each in columns for v in each.velocities],
                 **parts,
             },
             {},
         )
         self.address = int(self.words.ctypes.data)
-        self.frames, self.columns = FRAME * len(units.numbers), 3 * len(columns.velocities)
+        self.frames, self.columns = FRAME * len(units.numbers), 3 * max(len(each.velocities) for each in columns)
         self.bodies = 3 * len(units.numbers) + 3
 
 
-def _query(model: "Model", frame: Frame) -> _Query:
+def _query(model: "Model", frame: Frame) -> Query:
     found = model.queries.get(frame.name)
-    if found is None:
-        units, tips, arrays, effectors = _hung(model, [frame])
-        made = _Query(arrays, frame_columns(units, tips[0]), effectors=effectors)
-        found = model.queries.setdefault(frame.name, made)  # another thread may have been first
-    return found
+    return _kept(model, frame.name, [frame]) if found is None else found
 
 
-def _query_of_all(model: "Model", frames: Sequence[Frame]) -> _Query:
+def query_of_all(model: "Model", frames: Sequence[Frame]) -> Query:
+    """The problem of these frames, an effector for each."""
     names = tuple(frame.name for frame in frames)
     found = model.queries.get(names)
-    if found is None:
-        units, _, arrays, effectors = _hung(model, frames)
-        made = _Query(arrays, unit_columns(units, []), effectors=effectors)
-        found = model.queries.setdefault(names, made)
-    return found
+    return _kept(model, names, frames) if found is None else found
 
 
-def _hung(model: "Model", frames: Sequence[Frame]) -> tuple[list[Unit], list[int], UnitArrays, Array]:
-    """The units that carry frames, the unit on which each hangs, the arrays of the units, an effector a frame."""
+def _kept(model: "Model", key: Any, frames: Sequence[Frame]) -> Query:
     hung = [model.tree.links[frame.link] for frame in frames]
     units, number = carrying(model.tree, [unit for unit, _ in hung])
     tips = [number[unit] for unit, _ in hung]
     arrays = unit_arrays(units, set(tips))
-    whole = np.zeros((len(frames), EFFECTOR.whole), dtype=np.int64)
-    real = np.zeros((len(frames), EFFECTOR.words - EFFECTOR.whole))
-    whole[:, EFFECTOR.fields["tip"].word] = tips
-    for k, (tip, (_, hangs), frame) in enumerate(zip(tips, hung, frames, strict=True)):
+    columns = [frame_columns(units, tip) for tip in tips]
+    effectors = np.zeros(len(frames), dtype=EFFECTOR.dtype)
+    column = slot = 0
+    for effector, tip, (_, hangs), frame, own in zip(effectors, tips, hung, frames, columns, strict=True):
         tool = arrays.seen_from(tip, hangs @ frame.origin)
-        real[k, :12] = *quaternion_matrix(tool.wxyz).ravel(), *tool.xyz
-    return units, tips, arrays, joined(EFFECTOR, whole, real)
+        effector["tip"], effector["tool"] = tip, [*quaternion_matrix(tool.wxyz).ravel(), *tool.xyz]
+        effector["columns"], effector["first_slot"] = len(own.velocities), slot
+        effector["first_column"], effector["last_column"] = column, column + len(own.raw)
+        column, slot = column + len(own.raw), slot + len(own.velocities)
+    made = Query(arrays, columns, effectors=effectors.view(np.int64))
+    found: Query = model.queries.setdefault(key, made)  # another thread may have been first
+    return found
 
 
-def _balance(model: "Model") -> _Query:
+def _balance(model: "Model") -> Query:
     found = model.queries.get(None)
     if found is None:
         if model.mass == 0.0:
@@ -97,7 +93,7 @@ def _balance(model: "Model") -> _Query:
         units, number = carrying(model.tree, heavy)
         arrays = unit_arrays(units, {number[unit] for unit in heavy})
         columns = unit_columns(units, [(i, 1.0) for i in range(len(units))])
-        made = _Query(arrays, columns, bodies=joined(BODY, (), bodies(model, arrays, number)))
+        made = Query(arrays, [columns], bodies=joined(BODY, (), bodies(model, arrays, number)))
         found = model.queries.setdefault(None, made)  # another thread may have been first
     return found
 
@@ -119,7 +115,7 @@ def frame_poses(model: "Model", frame: Frame, q: Array) -> Array:
 
 def all_poses(model: "Model", frames: Sequence[Frame], q: Array) -> Array:
     """(..., frames, 7) world poses of `frames` at q (..., nq)."""
-    f, count = _query_of_all(model, frames), math.prod(q.shape[:-1])
+    f, count = query_of_all(model, frames), math.prod(q.shape[:-1])
     out = np.empty(7 * len(frames) * count)
     evaluate = prepare("kinematics.query.poses")
     if count:
@@ -134,7 +130,7 @@ def frame_jacobians(model: "Model", frame: Frame, q: Array) -> tuple[Array, Arra
     evaluate = prepare("kinematics.query.jacobians")
     if count:
         linear, angular = np.empty(f.columns), np.empty(f.columns)
-        evaluate(f.address, _rows(q), np.empty(f.frames), linear, angular, poses, out)
+        evaluate(f.address, 0, _rows(q), np.empty(f.frames), linear, angular, poses, out)
     return out.reshape(*q.shape[:-1], 6, model.nv), poses.reshape(*q.shape[:-1], 7)
 
 

@@ -1,6 +1,6 @@
 """Poses of frames, and Jacobians of one frame and of the centre of mass, at many configurations.
 
-The problem holds the units, an effector for each frame, the columns, and in `slots` the velocity of each.
+The problem holds the units, an effector for each frame, their columns, and in `slots` the velocity of each.
 """
 
 from poise.kernels.kinematics.forward import forward, jacobian_columns
@@ -62,23 +62,27 @@ def poses(problem, q, frames, out, count):
             frame_pose(p.effectors[k], section(frames, 0, len(frames)), section(out, 7 * (each * i + k), 7))
 
 
-@entry_point(WHOLE, REALS, REALS, REALS, REALS, REALS, BATCH)
-def jacobians(problem, q, frames, linear, angular, out_pose, out):
-    """(n, 6, nv) world-aligned Jacobians of the frame, linear rows first, and its (n, 7) poses, at q (n, nq)."""
+@entry_point(WHOLE, WHOLE, REALS, REALS, REALS, REALS, REALS, BATCH)
+def jacobians(problem, which, q, frames, linear, angular, out_pose, out):
+    """(n, 6, nv) world-aligned Jacobians of the frame of effector `which`, linear rows first, and its (n, 7) poses, at
+    q (n, nq)."""
     p = problem_at(problem)
     count = len(out)
     width = len(q) // count
+    effector = p.effectors[which]
     held = section(frames, 0, len(frames))
     slides, turns = section(linear, 0, len(linear)), section(angular, 0, len(angular))
     for i in range(count):
         forward(p.units, section(q, i * width, width), held)
         pose = section(out_pose, 7 * i, 7)
-        frame_pose(p.effectors[0], held, pose)
-        jacobian_columns(p.columns, 0, len(p.columns), held, pose[0], pose[1], pose[2], slides, turns)
-        for k in range(len(p.slots)):
+        frame_pose(effector, held, pose)
+        first, last = effector.first_column, effector.last_column
+        jacobian_columns(p.columns, first, last, held, pose[0], pose[1], pose[2], slides, turns)
+        for k in range(effector.columns):
+            v = p.slots[effector.first_slot + k]
             for r in range(3):
-                out[i, r, p.slots[k]] = linear[3 * k + r]
-                out[i, 3 + r, p.slots[k]] = angular[3 * k + r]
+                out[i, r, v] = linear[3 * k + r]
+                out[i, 3 + r, v] = angular[3 * k + r]
 
 
 @entry_point(WHOLE, REALS, REALS, REALS, TABLE)
