@@ -42,14 +42,19 @@ class Query:
         self.words = packing.pack(
             {
                 "units": joined(UNIT, units.numbers, units.places),
-                "columns": np.concatenate([joined(COLUMN, each.raw, each.scales) for each in columns]),
+                "columns": np.concatenate(
+                    [joined(COLUMN, (), ()), *(joined(COLUMN, each.raw, each.scales) for each in columns)]
+                ),
                 "slots": [v for each in columns for v in each.velocities],
                 **parts,
             },
             {},
         )
         self.address = int(self.words.ctypes.data)
-        self.frames, self.columns = FRAME * len(units.numbers), 3 * max(len(each.velocities) for each in columns)
+        self.frames, self.columns = (
+            FRAME * len(units.numbers),
+            3 * max((len(each.velocities) for each in columns), default=0),
+        )
         self.bodies = 3 * len(units.numbers) + 3
 
 
