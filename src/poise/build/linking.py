@@ -11,22 +11,24 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+from poise.build.faces import generated
 from poise.build.targets import Target
 from poise.kernels.library import CONTENTS, machine
 from poise.kernels.machine import layout
 from poise.kernels.machine.layout import CALL
 
 _RUNTIME = Path(__file__).with_name("runtime.c")
+_FACE = Path(__file__).with_name("poise.c")
 _RIM = Path(__file__).with_name("rim.c")
 _STABLE = Path(__file__).with_name("stable.h")
 _COMPILED = ("-O3", "-fPIC", "-ffreestanding", "-fno-builtin", "-fno-stack-protector")
-_AS_PYTHON = ("-ffp-contract=off", "-fno-math-errno")  # the rim rounds as Python does
+_AS_PYTHON = ("-ffp-contract=off", "-fno-math-errno")  # what is in C rounds as Python does
 _LINKED = ("-shared", "-nostdlib", "-s")
-_ELF = ("-Wl,--no-undefined", "-Wl,-z,noexecstack")  # what the others do of their own accord
+_ELF = ("-Wl,--no-undefined", "-Wl,-Bsymbolic", "-Wl,-z,noexecstack")  # what the others do of their own accord
 
 
-def link(objects: Sequence[Path], contents: str, target: Target, out: Path) -> None:
-    """Write the library `out`, which says its `contents`.
+def link(objects: Sequence[Path], contents: str, symbols: Sequence[str], target: Target, out: Path) -> None:
+    """Write the library `out`, which says its `contents`, and finds these symbols, one a level, for files in C.
 
     Raises RuntimeError where nothing links for the target, or a symbol is missing.
     """
@@ -34,7 +36,9 @@ def link(objects: Sequence[Path], contents: str, target: Target, out: Path) -> N
     with tempfile.TemporaryDirectory() as folder:
         said = Path(folder) / "contents.c"
         said.write_text(f"const char {CONTENTS}[] = {json.dumps(contents)};\n")
-        _make(target, [*elf, str(_RUNTIME), str(said), *map(str, objects)], out)
+        (Path(folder) / "generated.h").write_text(generated(symbols, [level.name for level in target.levels]))
+        sources = [_RUNTIME, _FACE, said]
+        _make(target, [*elf, *_AS_PYTHON, f"-I{folder}", *map(str, sources), *map(str, objects)], out)
 
 
 def link_rim(target: Target, out: Path) -> None:

@@ -93,4 +93,4 @@ def _write(target: Target, functions: list[Compiled], out: Path) -> None:
         for place, made in enumerate(each for function in functions for each in function.objects):
             files.append(Path(folder) / f"{place}.o")
             files[-1].write_bytes(made)
-        link(files, contents, target, out)
+        link(files, contents, [f.symbol for f in functions], target, out)

@@ -263,6 +263,12 @@ class Scene:
 
     # What kernels are told -------------------------------------------------------------------------------------------
 
+    @property
+    def obstacles(self) -> list[tuple[int, SE3]]:
+        """What stands in the world: the number of each shape, and the pose of its core in the shape's own frame."""
+        standing = [(self._places[entry.name], entry.shape) for entry in self._entries.values() if entry.link is None]
+        return [(k, shape.pose.inverse() @ shape.core.pose) for k, shape in sorted(standing, key=lambda one: one[0])]
+
     def rows(self, name: str) -> Array:
         """A section of the workspace of one configuration."""
         return self.narrow[packing.rows_of(self.words, name)]

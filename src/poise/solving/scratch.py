@@ -196,11 +196,7 @@ class Bound:
         self.reads = Reads(*self.own)
         """What they read around them."""
         self._look_up(self.routines, NARROW)
-        jobs = {place: job for part in self.parts for place, job in ROUTINES.get(part, {}).items()}
-        if "ranges" in self.parts:
-            for i, kind in enumerate(problem.kinds):
-                if kind.side_routine is not None:
-                    jobs[_place(i) + SIDES] = (kind.side_routine, PROBLEM_VIEW, NARROW, WHOLE)
+        jobs = self._of_parts()
         entries = [ENTRY_POINTS[part] for part in self.parts if part in ENTRY_POINTS]
         compile_together([*jobs.values(), *((entry,) for entry in entries)])
         for place, job in jobs.items():
@@ -210,6 +206,24 @@ class Bound:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Bound, tuple(getattr(self, given.name) for given in fields(self))
+
+    def jobs(self, width: Any) -> dict[int, Job]:
+        """All routines by their places in a table for workspaces of this width, and what each of them takes."""
+        found = self._of_parts()
+        for place, routine in ((layout.METHOD, self.method), (layout.RULE, self.rule)):
+            if routine is not None:
+                found[place] = (routine.function, PROBLEM_VIEW, width)
+        rows = {_place(i): (kind.routine, PROBLEM_VIEW, width, WHOLE) for i, kind in enumerate(self.problem.kinds)}
+        return {**found, **rows}
+
+    def _of_parts(self) -> dict[int, Job]:
+        """The routines of its parts by their places, the same in tables for either width."""
+        found = {place: job for part in self.parts for place, job in ROUTINES.get(part, {}).items()}
+        if "ranges" in self.parts:
+            for i, kind in enumerate(self.problem.kinds):
+                if kind.side_routine is not None:
+                    found[_place(i) + SIDES] = (kind.side_routine, PROBLEM_VIEW, NARROW, WHOLE)
+        return found
 
     @cached_property
     def bare(self) -> "Bound":

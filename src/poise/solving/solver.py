@@ -1,5 +1,6 @@
 """solve and Solver: names to arrays, arrays to a kernel, its answer to a Solution."""
 
+import os
 from typing import TYPE_CHECKING, Any, final
 
 from poise.model.model import Model
@@ -115,6 +116,17 @@ class Solver:
     ) -> SolutionBatch:
         """Solve for many targets, from `q0` (n, nq) or from one start for all; see `solve_batch`."""
         return run_batch(self._search, self.model, self.tasks, targets, q0, seed, closest, threads, progress)
+
+    def export(self, file: "str | os.PathLike[str]") -> None:
+        """Write it as a file that `libpoise` loads, in C, C++ or a browser, with all limits and shapes as they are now.
+
+        The targets of its tasks, if they have any, are those that a call without a target is for.  `max_time` is not
+        exported: a call has a deadline of its own there.  See the page "In C and C++" of the documentation.
+        Raises ValueError for a solver that needs Python, and says what for.
+        """
+        from poise.solving.exporting import export_solver
+
+        export_solver(self.model, self._search, file)
 
     def linearise(self, q: ArrayLike, target: Any = None) -> tuple[Array, Array]:
         """Residual rows and their Jacobian at `q` (nq,): `e` (m,) and `J` (m, nv), three rows a block, weights inside.

@@ -1,5 +1,6 @@
 """Tracker: one update a time step, towards targets that move."""
 
+import os
 import warnings
 from copy import copy
 from functools import partial
@@ -374,6 +375,16 @@ class Tracker(Targets):
             scratch.narrow[mine.rows(past)] = guide._scratch.narrow[theirs.rows(past)][some]
         self._memory[STAGE] = guide._memory[STAGE]
         return True
+
+    def export(self, file: str | os.PathLike[str]) -> None:
+        """Write it as a file that `libpoise` loads, in C, C++ or a browser, with its `dt`, all limits and shapes.
+
+        Its targets are those that it has now; of its past nothing is kept.  See the page "In C and C++" of the
+        documentation.  Raises ValueError for a tracker that needs Python, and says what for.
+        """
+        from poise.solving.exporting import export_tracker
+
+        export_tracker(self, file)
 
     def reset(self) -> None:
         """Forget the past: the next step is a first one, from rest; errors are unclamped if the clamp is adaptive."""

@@ -1,0 +1,66 @@
+"""What C is told of the records of the kernels, and of the functions of a library."""
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from poise import __version__
+from poise.kernels.machine import image, layout, packing
+from poise.kernels.machine.record import Record
+from poise.kernels.machine.statuses import STATUSES
+from poise.solving.image import layout_number, version_number
+
+HEADER: Final = Path(__file__).with_name("poise.h")
+_CODES: Final = (
+    "SOLVED RUNNING NOT_FINITE BLOCKED BAD_GOAL BAD_START BEGIN GO_ON END TURN ITERATIONS RESTARTS START DISTANCE COST "
+    "ANSWER"
+)
+_KINDS: Final = "MAGIC SOLVER TRACKER FUNCTION FIXED WORK"
+_SECTIONS: Final = "q near shapes"
+
+
+def generated(symbols: Sequence[str], levels: Sequence[str]) -> str:
+    """`generated.h`: numbers of records, and a table of these functions, by their names, with one for each level."""
+    records = {"IMAGE": image.IMAGE, "CALL": layout.CALL, "SHAPE": layout.SHAPE}
+    numbers = {f"{prefix}_{name}": word for prefix, record in records.items() for name, word in _words(record)}
+    numbers |= {f"HEADER_{name.upper()}": packing.header_word(name) for name in _SECTIONS.split()}
+    numbers |= {name: getattr(layout, name) for name in _CODES.split()}
+    numbers |= {name: getattr(image, name) for name in _KINDS.split()}
+    numbers |= {"LAYOUT": layout_number(), "VERSION": version_number(__version__)}
+    lines = [f"#define {name} INT64_C({number})" for name, number in numbers.items()]
+    names = [f"{symbol}_{level}" for symbol in symbols for level in levels]
+    lines += [f"extern void {name}(void);" for name in names]
+    rows = [
+        f"  {{{json.dumps(symbol)}, {{{', '.join(f'{symbol}_{level}' for level in levels)}}}}},"
+        for symbol in sorted(symbols)
+    ]
+    return "\n".join(
+        [
+            "int64_t poise_best_level(void);",
+            *lines,
+            f"static const struct {{ const char *name; void (*at[{len(levels)}])(void); }} pz_functions[] = {{",
+            *rows,
+            "};",
+            f"enum {{ pz_function_count = {len(symbols)} }};",
+            "static const char *const pz_messages[] = {",
+            *(f"  {json.dumps(message)}," for message in STATUSES.values()),
+            "};\n",
+        ]
+    )
+
+
+def _words(record: Record) -> list[tuple[str, int]]:
+    return [("WORDS", record.words), *((name.upper(), field.word) for name, field in record.fields.items())]
+
+
+def header() -> str:
+    """`poise.h` as it should read: with the statuses that there are."""
+    lines = [f"  /* {message} */\n  PZ_{name} = {i}," for i, (name, message) in enumerate(STATUSES.items())]
+    return re.sub(
+        r"(/\* generated: statuses \*/\n).*(  /\* end \*/)",
+        lambda found: found[1] + "\n".join(lines) + "\n" + found[2],
+        HEADER.read_text(encoding="utf-8"),
+        flags=re.DOTALL,
+    )
