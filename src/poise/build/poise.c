@@ -225,10 +225,12 @@ static Word run(pz_work *work) {
   return ((Word(*)(Word))function(work, IMAGE_RUN))((Word)(uintptr_t)call);
 }
 
-/* Whether a quaternion was brought to unit length, which takes one that is no shorter than 1e-12. */
+/* Whether a quaternion was brought to unit length, which takes one that is no shorter than 1e-12; one that has it but
+   for rounding stays, to the bit. */
 static int unit(double *wxyz) {
   double square = 0.0;
   for (int k = 0; k < 4; k++) square += wxyz[k] * wxyz[k];
+  if (square > 1.0 - 1e-15 && square < 1.0 + 1e-15) return 1;
   double length = __builtin_sqrt(square);
   if (!(finite(length) && length >= 1e-12)) return 0;
   for (int k = 0; k < 4; k++) wxyz[k] /= length;

@@ -7,6 +7,7 @@ import numpy as np
 
 from poise.kernels.machine.image import SOLVER, TRACKER
 from poise.kernels.machine.layout import GOAL_NUMBERS
+from poise.solving.arguments import joined
 from poise.solving.image import written
 from poise.solving.search import Search
 
@@ -20,11 +21,8 @@ def export_solver(model: "Model", search: Search, file: Any) -> None:
     reasons = [why for holds, why in _reasons(search) if holds]
     if reasons:
         raise ValueError(f"this Solver cannot be exported: {reasons[0]}")
-    bound = search.bound
-    home = search._own
-    if home is None:
-        home = np.concatenate([task.goal_on(model, task.at(model, model.home)) for task in search.tasks])
-    written(file, SOLVER, model, search.tasks, bound, bound.new(model), home)
+    goals = [task.at(model, model.home) if task.target is None else task.goal_on(model) for task in search.tasks]
+    written(file, SOLVER, model, search.tasks, search.bound, search.bound.new(model), joined(search.tasks, goals))
 
 
 def _reasons(search: Search) -> list[tuple[bool, str]]:
