@@ -77,9 +77,7 @@ class Carried:
         size = self.face.pz_size(given, ctypes.c_size_t(len(given)))
         self._memory = ctypes.create_string_buffer(size or 1)
         self.solver = ctypes.c_void_p()
-        status = self.face.pz_load(
-            given, ctypes.c_size_t(len(given)), self._memory, ctypes.byref(self.solver)
-        )
+        status = self.face.pz_load(given, ctypes.c_size_t(len(given)), self._memory, ctypes.byref(self.solver))
         if status:
             raise ValueError(NAMES[status])
         self._own = ctypes.create_string_buffer(self.face.pz_work_size(self.solver))

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from poise.kernels.machine.image import SOLVER, TRACKER
-from poise.kernels.machine.layout import GOAL_NUMBERS
 from poise.solving.arguments import joined
 from poise.solving.image import written
 from poise.solving.search import Search
@@ -36,7 +35,7 @@ def _reasons(search: Search) -> list[tuple[bool, str]]:
         ),
         (
             any(not task.required for task in search.frame_tasks),
-            "what of a task that is not required gives way is found by Python; let all be required, or export a Tracker",
+            "how far a task that is not required gives way is found by Python; require all, or export a Tracker",
         ),
         (
             bool(search.loops) or search._closure is not None or search._aside is not None,
@@ -69,5 +68,4 @@ def export_tracker(tracker: "Tracker", file: Any) -> None:
     scratch.narrow[guide] = now.narrow[guide]
     scratch.out[:] = np.nan
     targets = np.concatenate([now.goal, now.narrow[guide]])
-    assert len(now.goal) == GOAL_NUMBERS * len([task for task in tracker._followed if task.blocks])
     written(file, TRACKER, tracker.model, tracker._followed, bound, scratch, targets)

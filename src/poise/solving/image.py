@@ -1,4 +1,4 @@
-"""A prepared solver or tracker as a file that `libpoise` loads, in C, C++ or a browser; see `kernels/machine/image.py`."""
+"""A prepared solver or tracker as a file that `libpoise` loads, see `kernels/machine/image.py`."""
 
 import hashlib
 import zlib
@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from poise.files import written_aside
 from poise.kernels.machine import layout
-from poise.kernels.machine.image import FIXED, FUNCTION, IMAGE, MAGIC, OBSTACLE, SOLVER, TRACKER, WORK
+from poise.kernels.machine.image import FIXED, FUNCTION, IMAGE, MAGIC, OBSTACLE, TRACKER, WORK
 from poise.kernels.machine.jit import SIGNATURES, function_of, symbol
-from poise.kernels.machine.kinds import NARROW, PROBLEM_VIEW, WHOLE, WIDE
+from poise.kernels.machine.kinds import NARROW, WIDE
 from poise.kernels.machine.layout import CALL, WIDTH
 from poise.kernels.machine.record import Record
 from poise.model.kinematics import query_of_all
@@ -148,9 +148,7 @@ def written(
         aside.write_bytes(words.astype("<i8").tobytes())
 
 
-def _image(
-    kind: int, model: Model, tasks: Sequence[Task], bound: Bound, scratch: Scratch, targets: Array
-) -> Words:
+def _image(kind: int, model: Model, tasks: Sequence[Task], bound: Bound, scratch: Scratch, targets: Array) -> Words:
     from poise import __version__
 
     image, head = _Image(), np.zeros(1, dtype=IMAGE.dtype)[0]
@@ -166,7 +164,11 @@ def _image(
     head["kind"], head["nq"], head["nv"], head["tasks"], head["posture"] = kind, model.nq, model.nv, len(led), posture
     head["blocks"], head["frames"] = bound.problem.blocks, len(frames)
     head["shapes"], head["obstacles"] = 0 if scene is None else len(scene.names), len(obstacles)
-    head["call"], head["start"], head["out"] = at["call"], rows["start"], rows["out"] + layout.ANSWER * (kind == TRACKER)
+    head["call"], head["start"], head["out"] = (
+        at["call"],
+        rows["start"],
+        rows["out"] + layout.ANSWER * (kind == TRACKER),
+    )
     head["goal"], head["guide"] = rows["goal"], rows["guide"]
     head["frame_words"], head["column_words"] = query.frames, query.columns
     head["pose_frames"], head["pose_linear"], head["pose_angular"], head["pose_all"], head["pose_out"] = (

@@ -1,0 +1,338 @@
+"""What leaves Python as a file answers there as it does here, and a file that is no good is refused in words."""
+
+import struct
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support import carried
+from support.carried import COORDINATE, ERROR, FRAME, NQ, NV, OBSTACLE, POSTURE, SHAPE, TARGET, TASK, Carried
+
+import poise as pz
+from poise.kernels.library import library
+from poise.kernels.machine.image import IMAGE
+from poise.kernels.machine.statuses import STATUSES
+from poise.methods.registry import METHODS
+from poise.solving.outcome import Status
+from poise.spatial import Array
+
+pytestmark = pytest.mark.skipif(library() is None, reason="there is no library here: run python -m poise.build")
+
+PANDA, UR5E, G1 = pz.load("panda"), pz.load("ur5e"), pz.load("g1")
+HAND = PANDA.tip
+WRISTS = ["left_wrist_yaw_link", "right_wrist_yaw_link"]
+Goal = Callable[[Array], Any]
+
+
+def loaded(one: pz.Solver | pz.Tracker, folder: Path) -> Carried:
+    one.export(folder / "one.poise")
+    return Carried(folder / "one.poise")
+
+
+def goal_of(model: pz.Model, frames: list[str]) -> Goal:
+    return lambda q: [model.pose(frame, q) for frame in frames]
+
+
+SOLVERS: dict[str, tuple[pz.Model, list[pz.Task], Goal, dict[str, Any]]] = {
+    "seven joints": (PANDA, [pz.PoseTask(HAND)], goal_of(PANDA, [HAND]), {}),
+    "a closed form": (UR5E, [pz.PoseTask(UR5E.tip)], goal_of(UR5E, [UR5E.tip]), {}),
+    "the first": (UR5E, [pz.PoseTask(UR5E.tip)], goal_of(UR5E, [UR5E.tip]), {"prefer": "first"}),
+    "no limits": (PANDA, [pz.PoseTask(HAND)], goal_of(PANDA, [HAND]), {"limits": False}),
+    "a point": (PANDA, [pz.PositionTask(HAND)], lambda q: [PANDA.pose(HAND, q).xyz], {}),
+    "a rotation": (PANDA, [pz.OrientationTask(HAND)], lambda q: [PANDA.pose(HAND, q).rotation], {}),
+    "two arms": (G1, [pz.PoseTask(frame) for frame in WRISTS], goal_of(G1, WRISTS), {}),
+    **{
+        f"by {name}": (PANDA, [pz.PositionTask(HAND)], lambda q: [PANDA.pose(HAND, q).xyz], {"method": name})
+        for name in METHODS
+    },
+}
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_a_solver_answers_as_in_python(name: str, tmp_path: Path) -> None:
+    model, tasks, goal, given = SOLVERS[name]
+    solver = pz.Solver(model, tasks, **given)
+    one = loaded(solver, tmp_path)
+    q = model.sample(16, seed=5)
+    for a, b in zip(q[:8], q[8:], strict=True):
+        q0 = b if "method" not in given else model.clip(model.integrate(a, np.full(model.nv, 0.05)))
+        here = solver(goal(a), q0)
+        status, there, told = one.solve(here.goal, q0)
+        assert (status == "OK") == here.success
+        np.testing.assert_allclose(there, here.q, rtol=0.0, atol=1e-11)
+        assert (told.restarts, told.start) == (here.restarts, here.start)
+        np.testing.assert_allclose([told.distance, told.cost], [here.distance, here.cost], atol=1e-11)
+        left = np.ctypeslib.as_array(told.errors, (one.count(ERROR),))
+        worst = np.concatenate([[x for x in (e.position, e.rotation) if x is not None] for e in here.errors])
+        np.testing.assert_allclose(left[: len(worst)], worst, atol=1e-11)
+
+
+def test_a_target_out_of_reach_ends_with_the_closest_configuration(tmp_path: Path) -> None:
+    solver = pz.Solver(PANDA, pz.PositionTask(HAND))
+    status, q, told = loaded(solver, tmp_path).solve([3.0, 0, 0, 1, 0, 0, 0])
+    assert status == "NOT_FOUND"
+    assert told.status == list(STATUSES).index(status)
+    np.testing.assert_allclose(q, solver([3.0, 0, 0]).q, atol=1e-11)
+
+
+def test_without_targets_and_a_start_it_takes_those_of_the_file(tmp_path: Path) -> None:
+    target = PANDA.pose(HAND, PANDA.sample(1, seed=3)[0])
+    solver = pz.Solver(PANDA, pz.PoseTask(HAND, target))
+    status, q, _ = loaded(solver, tmp_path).solve()
+    assert status == "OK"
+    np.testing.assert_allclose(q, solver().q, atol=1e-11)
+
+
+TRACKERS: dict[str, tuple[pz.Model, list[pz.Task], Goal, dict[str, Any]]] = {
+    "usual": (PANDA, [pz.PoseTask(HAND)], goal_of(PANDA, [HAND]), {}),
+    "accelerations": (
+        PANDA, [pz.PoseTask(HAND)], goal_of(PANDA, [HAND]),
+        {"limits": [pz.AccelerationLimit(10.0), pz.JerkLimit(200.0)]},
+    ),
+    "a posture": (PANDA, [pz.PositionTask(HAND), pz.PostureTask()], lambda q: [PANDA.pose(HAND, q).xyz, q], {}),
+    "priorities": (
+        PANDA, [pz.PositionTask(HAND), pz.OrientationTask(HAND, priority=1)],
+        lambda q: [PANDA.pose(HAND, q).xyz, PANDA.pose(HAND, q).rotation], {},
+    ),
+    "another method in levels": (
+        PANDA, [pz.PositionTask(HAND), pz.OrientationTask(HAND, priority=1)],
+        lambda q: [PANDA.pose(HAND, q).xyz, PANDA.pose(HAND, q).rotation], {"method": "sdls"},
+    ),
+    "a range": (
+        PANDA, [pz.PositionTask(HAND), pz.ConeTask(HAND, angle=0.6)], lambda q: [PANDA.pose(HAND, q).xyz, None], {},
+    ),
+    "two arms": (G1, [pz.PoseTask(frame) for frame in WRISTS], goal_of(G1, WRISTS), {}),
+    **{
+        f"by {name}": (PANDA, [pz.PositionTask(HAND)], lambda q: [PANDA.pose(HAND, q).xyz], {"method": name})
+        for name in METHODS
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TRACKERS)
+def test_a_tracker_goes_the_same_way(name: str, tmp_path: Path) -> None:
+    model, tasks, goal, given = TRACKERS[name]
+    tracker = pz.Tracker(model, tasks, dt=0.01, **given)
+    one = loaded(tracker, tmp_path)
+    here = there = model.home
+    for a in model.interpolate(model.home, model.clip(model.sample(1, seed=7)[0]), np.linspace(0.0, 1.0, 40)):
+        here = tracker.step(here, goal(a))
+        numbers = np.concatenate([tracker._scratch.goal, tracker._posture])
+        status, there = one.step(there, numbers)
+        assert status == "OK"
+        np.testing.assert_allclose(there, here, rtol=0.0, atol=1e-11)
+    status, on = one.step()
+    np.testing.assert_allclose(on, tracker.step(None), atol=1e-11)
+    one.begin()
+    tracker.reset()
+    np.testing.assert_allclose(one.step(model.home, numbers)[1], tracker.step(model.home), atol=1e-11)
+
+
+def test_the_first_step_says_where_it_begins(tmp_path: Path) -> None:
+    assert loaded(pz.Tracker(PANDA, pz.PoseTask(HAND)), tmp_path).step()[0] == "BAD_INPUT"
+
+
+# Shapes -----------------------------------------------------------------------------------------------------------
+
+ARM = pz.load("panda_collision")
+
+
+def crowd() -> pz.World:
+    return pz.World(
+        {
+            "ball": pz.Sphere((0.45, 0.2, 0.5), 0.08),
+            "box": pz.Box(pz.SE3([0.5, -0.3, 0.2, 1, 0, 0, 0]), (0.2, 0.2, 0.4)),
+            "post": pz.Capsule((0.2, 0.5, 0.2), (0.2, 0.5, 0.8), 0.05),
+            "floor": pz.HalfSpace((0, 0, -0.2), (0, 0, 1)),
+        }
+    )
+
+
+def test_a_solver_among_shapes_answers_as_in_python(tmp_path: Path) -> None:
+    world = crowd()
+    solver = pz.Solver(ARM, pz.PoseTask(HAND), limits=[pz.CollisionLimit(world)])
+    one = loaded(solver, tmp_path)
+    q = ARM.sample(40, seed=5)
+    found = 0
+    for a, b in zip(q[:20], q[20:], strict=True):
+        here = solver(ARM.pose(HAND, a), b)
+        status, there, _ = one.solve(here.goal, b)
+        assert (status == "OK") == here.success
+        if here.success:
+            found += 1
+            np.testing.assert_allclose(there, here.q, rtol=0.0, atol=1e-11)
+            assert one.distance(there).distance >= 0.01
+    assert found > 10
+
+
+def test_a_tracker_keeps_clear_of_what_is_moved(tmp_path: Path) -> None:
+    world = crowd()
+    tracker = pz.Tracker(ARM, pz.PoseTask(HAND), dt=0.01, limits=[pz.CollisionLimit(world)])
+    one = loaded(tracker, tmp_path)
+    names = one.names(OBSTACLE)
+    assert sorted(names) == sorted(world.names)
+    here = there = ARM.home
+    for k in range(80):
+        for name, place in (("ball", (0.45 + 0.2 * np.sin(k / 20), 0.2, 0.5)), ("box", (0.5, -0.3, 0.2 + 0.002 * k))):
+            pose = pz.SE3.from_parts(place, pz.SO3.from_rpy([0.02 * k, 0.01 * k, 0.0]))
+            world.move(name, pose)
+            assert one.move(names.index(name), pose.array) == "OK"
+        target = pz.SE3.from_parts((0.5, 0.3 * np.cos(k / 25), 0.45), pz.SO3.from_rpy([np.pi, 0, 0]))
+        here = tracker.step(here, target)
+        status, there = one.step(there, target.array)
+        assert status == "OK"
+        np.testing.assert_allclose(there, here, rtol=0.0, atol=1e-11)
+        near = ARM.distance(here, world)
+        seen = one.distance(there)
+        assert seen.distance == pytest.approx(near.distance, abs=1e-11)
+        assert (one.names(SHAPE)[seen.first], one.names(SHAPE)[seen.second]) == near.pair
+        np.testing.assert_allclose([list(seen.at_first), list(seen.at_second)], near.points, atol=1e-9)
+
+
+# Kinematics -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", [PANDA, UR5E, G1], ids=lambda model: model.name)
+def test_poses_and_jacobians_are_those_of_the_model(model: pz.Model, tmp_path: Path) -> None:
+    one = loaded(pz.Solver(model, pz.PoseTask(model.frames[-2])), tmp_path)
+    assert one.names(FRAME) == list(model.frames)
+    assert one.names(COORDINATE) == list(model.coordinates)
+    assert (one.count(NQ), one.count(NV), one.count(TASK), one.count(TARGET)) == (model.nq, model.nv, 1, 7)
+    for name, numbers in (("lower", model.lower), ("upper", model.upper), ("home", model.home)):
+        np.testing.assert_array_equal(one.numbers(name), numbers)
+    for q in model.sample(5, seed=1):
+        poses = one.poses(q)
+        for i, frame in enumerate(model.frames):
+            np.testing.assert_allclose(one.pose(q, i), poses[i], rtol=0.0, atol=0.0)
+            assert model.pose(frame, q).isclose(pz.SE3(poses[i]), atol=1e-11)
+            np.testing.assert_allclose(one.jacobian(q, i), model.jacobian(frame, q), atol=1e-11)
+
+
+# What cannot go ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("one", "words"),
+    [
+        (lambda: pz.Solver(PANDA, [pz.PositionTask(HAND), pz.PostureTask()]), "export a Tracker"),
+        (lambda: pz.Solver(PANDA, [pz.PositionTask(HAND, required=False)]), "require all"),
+        (lambda: pz.Solver(PANDA, pz.PoseTask(HAND), method="lm", trace=True), "leave out trace=True"),
+        (lambda: pz.Solver(PANDA, [pz.PositionTask(HAND), pz.ConeTask(HAND, angle=0.6)]), "export a Tracker"),
+        (lambda: pz.Tracker(PANDA, pz.PoseTask(HAND), dt=0.01, explore=True), "leave out explore=True"),
+    ],
+)
+def test_what_needs_python_is_refused_and_leaves_no_file(one: Callable[[], Any], words: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=words):
+        one().export(tmp_path / "one.poise")
+    assert not list(tmp_path.iterdir())
+
+
+# Files and arguments ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("file") / "arm.poise"
+    pz.Solver(PANDA, pz.PoseTask(HAND)).export(path)
+    return path
+
+
+def with_field(file: bytes, name: str, number: int) -> bytes:
+    """The file with another number in its head, and a sum that fits."""
+    words = bytearray(file)
+    struct.pack_into("<q", words, 8 * IMAGE.fields[name].word, number)
+    behind = 8 * (IMAGE.fields["sum"].word + 1)
+    if name not in ("sum", "magic", "length"):
+        struct.pack_into("<q", words, behind - 8, zlib.crc32(words[behind:]))
+    return bytes(words)
+
+
+def field(file: bytes, name: str) -> int:
+    return int(struct.unpack_from("<q", file, 8 * IMAGE.fields[name].word)[0])
+
+
+def test_a_file_of_another_version_says_which_is_newer(file: Path) -> None:
+    whole = file.read_bytes()
+    other = with_field(whole, "layout", field(whole, "layout") + 1)
+    for version, word in ((field(whole, "version") + 1, "NEWER"), (field(whole, "version") - 1, "OLDER")):
+        with pytest.raises(ValueError, match=word):
+            Carried(with_field(other, "version", version))
+
+
+@pytest.mark.parametrize("given", [b"", b"poise", bytes(10_000)])
+def test_what_is_no_file_is_refused(given: bytes) -> None:
+    with pytest.raises(ValueError, match="NO_FILE"):
+        Carried(given)
+
+
+@settings(max_examples=300)
+@given(st.data())
+def test_a_damaged_file_is_refused(file: Path, data: st.DataObject) -> None:
+    whole = file.read_bytes()
+    at = data.draw(st.integers(8, len(whole) - 1))
+    way = data.draw(st.sampled_from(["flip", "cut", "insert"]))
+    flipped = bytes([whole[at] ^ data.draw(st.integers(1, 255))])
+    before, behind = whole[:at], whole[at:]
+    changed = {"flip": before + flipped + behind[1:], "cut": before, "insert": before + b"x" + behind}
+    with pytest.raises(ValueError, match=r"DAMAGED|NO_FILE|NEWER|OLDER"):
+        Carried(changed[way])
+
+
+@settings(max_examples=300)
+@given(st.sampled_from(sorted(IMAGE.fields)), st.integers(-(2**63), 2**63 - 1) | st.integers(-10, 10_000))
+def test_a_head_that_points_out_of_the_file_is_refused(file: Path, name: str, number: int) -> None:
+    """Where the sum fits too, and nothing that is read or written lies outside."""
+    end = "loaded"
+    try:
+        Carried(with_field(file.read_bytes(), name, number))
+    except ValueError as error:
+        end = str(error)
+    assert end in ("loaded", *STATUSES)
+
+
+def test_wrong_arguments_get_a_status(file: Path, tmp_path: Path) -> None:
+    one = Carried(file)
+    good = PANDA.pose(HAND, PANDA.home).array
+    for targets, q0 in (
+        (np.full(7, np.nan), PANDA.home), (good, np.full(7, np.inf)), ([0.4, 0, 0.4, 0, 0, 0, 0], PANDA.home),
+        (good, np.full(7, 1e300)),
+    ):  # fmt: skip
+        assert one.solve(targets, q0)[0] == "BAD_INPUT"
+    assert one.solve(good, PANDA.home)[0] == "OK"
+    assert one.step(PANDA.home)[0] == "NO_TRACKER"
+    assert loaded(pz.Tracker(PANDA, pz.PoseTask(HAND)), tmp_path).solve()[0] == "NO_SOLVER"
+    assert one.move(0, good) == "BAD_ARGUMENT"
+    with pytest.raises(ValueError, match="NO_SHAPES"):
+        one.distance(PANDA.home)
+    face = carried.face()
+    assert face.pz_solve(None, None, None, None, None, None, None) == list(STATUSES).index("BAD_ARGUMENT")
+    assert face.pz_name(one.solver, NQ, 0) is None
+    assert face.pz_name(one.solver, FRAME, 10_000) is None
+    assert one.count(POSTURE) == 0
+
+
+def test_a_deadline_ends_a_search(tmp_path: Path) -> None:
+    one = loaded(pz.Solver(PANDA, pz.PositionTask(HAND)), tmp_path)
+    asked: list[int] = []
+
+    def stop(_: Any) -> int:
+        asked.append(1)
+        return len(asked) >= 3
+
+    status, q, told = one.solve([3.0, 0, 0, 1, 0, 0, 0], stop=stop)
+    assert (status, len(asked)) == ("MAX_TIME", 3)
+    assert told.restarts < 100
+    assert PANDA.within_limits(q)
+    assert one.solve([3.0, 0, 0, 1, 0, 0, 0])[0] == "NOT_FOUND"
+
+
+def test_statuses_are_those_of_python_where_they_have_the_same_name() -> None:
+    shared = [status for status in Status if status.name in STATUSES]
+    assert len(shared) >= 4
+    for status in shared:
+        assert STATUSES[status.name] == status.message
