@@ -59,8 +59,17 @@ def run_examples(app: Any) -> None:
     printed.write()
 
 
+def make_live(app: Any) -> None:
+    """What moves on the pages is solved by the library that is documented."""
+    import live
+
+    live.write()
+    app.add_directive("live", live.Live)
+
+
 def setup(app: Any) -> None:
     """Sphinx calls this."""
+    app.connect("builder-inited", make_live)
     app.connect("builder-inited", draw_pictures)
     app.connect("builder-inited", run_examples)
     app.connect("autodoc-process-docstring", keep_formulas)

@@ -1,4 +1,7 @@
-"""What C is told of the records of the kernels, and of the functions of a library."""
+"""What C and JavaScript are told of the records of the kernels, and of the functions of a library.
+
+`python -m poise.build.faces` writes anew what of the faces is made of them.
+"""
 
 import json
 import re
@@ -12,7 +15,9 @@ from poise.kernels.machine.record import Record
 from poise.kernels.machine.statuses import STATUSES
 from poise.solving.image import layout_number, version_number
 
-HEADER: Final = Path(__file__).with_name("poise.h")
+_HEADER: Final = Path(__file__).with_name("poise.h")
+_BROWSER: Final = Path(__file__).parents[1] / "browser"
+_SCRIPT, _TYPES = _BROWSER / "poise.js", _BROWSER / "poise.d.ts"
 _CODES: Final = (
     "SOLVED RUNNING NOT_FINITE BLOCKED BAD_GOAL BAD_START BEGIN GO_ON END TURN ITERATIONS RESTARTS START DISTANCE COST "
     "ANSWER"
@@ -55,12 +60,28 @@ def _words(record: Record) -> list[tuple[str, int]]:
     return [("WORDS", record.words), *((name.upper(), field.word) for name, field in record.fields.items())]
 
 
-def header() -> str:
-    """`poise.h` as it should read: with the statuses that there are."""
-    lines = [f"  /* {message} */\n  PZ_{name} = {i}," for i, (name, message) in enumerate(STATUSES.items())]
+def faces() -> dict[Path, str]:
+    """The files that others include or import, as they should read: with the statuses that there are."""
+    named = [json.dumps(name) for name in STATUSES]
+    return {
+        _HEADER: _filled(
+            _HEADER, [f"  /* {text} */\n  PZ_{name} = {i}," for i, (name, text) in enumerate(STATUSES.items())]
+        ),
+        _SCRIPT: _filled(_SCRIPT, ["export const STATUSES = [", *(f"  {name}," for name in named), "];"]),
+        _TYPES: _filled(_TYPES, [f"  | {name}" for name in named]),
+    }
+
+
+def _filled(file: Path, lines: Sequence[str]) -> str:
+    """The file with these lines between its marks."""
     return re.sub(
-        r"(/\* generated: statuses \*/\n).*(  /\* end \*/)",
-        lambda found: found[1] + "\n".join(lines) + "\n" + found[2],
-        HEADER.read_text(encoding="utf-8"),
+        r"( */\* generated: statuses \*/\n).*?( */\* end \*/)",
+        lambda found: found[1] + "".join(f"{line}\n" for line in lines) + found[2],
+        file.read_text(encoding="utf-8"),
         flags=re.DOTALL,
     )
+
+
+if __name__ == "__main__":
+    for path, text in faces().items():
+        path.write_text(text, encoding="utf-8")

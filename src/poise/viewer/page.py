@@ -129,7 +129,7 @@ class GuidedPage(Page):
         """
         if self.recording is not None:
             raise ValueError(f"{self.recording.file} is being recorded: close the viewer, and record in another")
-        self.recording = Recording(self.server.viser, Path(file), 1.0 / PICTURES)
+        self.recording = Recording(self.server.viser, Path(file), 1.0 / PICTURES, self._guided.model, self.parts)
 
     def _finish(self) -> None:
         if self.recording is not None:

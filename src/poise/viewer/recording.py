@@ -10,7 +10,9 @@ import numpy as np
 from poise.errors import PoiseError
 from poise.files import written_aside
 from poise.geometry.shapes import Shape
+from poise.model.model import Model
 from poise.motion.clip import Motion
+from poise.viewer.live import dragged_too
 from poise.viewer.obstacles import Obstacles
 from poise.viewer.parts import Part
 from poise.viewer.played import Played
@@ -23,7 +25,7 @@ PICTURES: Final = 30.0
 def html_of_motion(
     motion: Motion, parts: Sequence[Part], shapes: Mapping[str, Shape] | None = None, *, ghost: Motion | None = None
 ) -> str:
-    """A page that plays a motion among shapes, or with a ghost beside it, without a server.
+    """A page that plays a motion among shapes, or with a ghost beside it, without a server; the robot can be dragged.
 
     What makes the page is a server of its own, which nobody is told of, so no window sees it being made.
     """
@@ -37,7 +39,7 @@ def html_of_motion(
             played.show(time)
             messages.insert_sleep(1.0 / PICTURES)
         text: str = messages.as_html()
-    return text
+    return dragged_too(text, motion.model, parts, motion.q[0])
 
 
 def html_file(file: Path) -> Path:
@@ -65,13 +67,13 @@ def write_aside(file: Path, text: str) -> Path:
 
 @final
 class Recording:
-    """Of the scene of a viser server, from now on; the panel is not in it.
+    """Of the scene of a viser server, in which a model is drawn as `parts`, from now on; the panel is not in it.
 
     Raises PoiseError for a file that cannot be written, before anything is recorded.
     """
 
-    def __init__(self, server: Any, file: Path, period: float) -> None:
-        self.file, self._period = html_file(file), period
+    def __init__(self, server: Any, file: Path, period: float, model: Model, parts: Sequence[Part]) -> None:
+        self.file, self._period, self._model, self._parts = html_file(file), period, model, parts
         self._messages = server.get_scene_serializer()
         self.pictures = 0
 
@@ -82,4 +84,4 @@ class Recording:
 
     def write(self) -> Path:
         """Write the file, aside and then to its place; once."""
-        return write_aside(self.file, self._messages.as_html())
+        return write_aside(self.file, dragged_too(self._messages.as_html(), self._model, self._parts, self._model.home))
