@@ -41,7 +41,10 @@ SLIDERS: Final[dict[str, tuple[str, list[Setting]]]] = {
         "pinv",
         [Setting("max_step", (0.02, 0.05, 0.09, 0.2, 0.5, 3.0), 2), Setting("cutoff", (1e-6, 1e-3, 0.01, 0.1, 0.5), 2)],
     ),
-    "dls": ("dls", [Setting("damping", (0.01, 0.03, 0.1, 0.3, 1.0, 3.0), 3)]),
+    "dls": (
+        "dls",
+        [Setting("damping", (0.01, 0.03, 0.1, 0.3, 1.0, 3.0), 3), Setting("max_error", (0.2, 1.0, None), 2)],
+    ),
     "damping": (
         "dls",
         [Setting("damping", (Constant(0.1), Constant(1.0), Curvature(0.05), Curvature(0.2), Curvature(1.0)), 3)],
@@ -105,7 +108,13 @@ def _file(tracker: pz.Tracker) -> bytes:
 
 
 def _text(value: Any) -> str:
-    return value if isinstance(value, str) else f"{value:g}" if isinstance(value, float | int) else repr(value)
+    return (
+        str(value)
+        if value is None or isinstance(value, str)
+        else f"{value:g}"
+        if isinstance(value, float | int)
+        else repr(value)
+    )
 
 
 class Live(Directive):

@@ -203,7 +203,7 @@ export class Stage {
     Object.assign(this, { canvas, solver, painter, parts, robot, frames: 0, held: null, q: Float64Array.from(robot.start) });
     this.ball = painter.surface(ball());
     this.grid = painter.kept(grid(1.5 * robot.size, robot.size / 8), painter.gl.LINES);
-    this.camera = new Camera(robot.centre, 2.2 * robot.size);
+    this.camera = new Camera(robot.centre, 1.9 * robot.size);
     this.targets = new Float64Array(7 * solver.tasks + solver.posture);
     robot.handles.forEach((frame, i) => this.targets.set(solver.pose(frame, this.q), 7 * i));
     if (solver.posture) this.targets.set(this.q, 7 * solver.tasks);
@@ -230,12 +230,14 @@ export class Stage {
     painter.clear(this.camera.matrix(canvas.clientWidth / Math.max(canvas.clientHeight, 1)));
     painter.draw(this.grid, placed([0, 0, 0, 1, 0, 0, 0]));
     for (const part of this.parts) painter.draw(part.surface, placed(pose(part.frame)));
+    painter.gl.disable(painter.gl.DEPTH_TEST); // a handle within a hand is seen, too
     robot.handles.forEach((frame, i) => {
       const at = this.place(i);
       const led = pose(this.solver.frames.indexOf(frame));
       const far = Math.hypot(at[0] - led[0], at[1] - led[1], at[2] - led[2]) > 0.01 * robot.size;
-      painter.draw(this.ball, placed([...at, 1, 0, 0, 0], 0.025 * robot.size), far ? LATE : HANDLE);
+      painter.draw(this.ball, placed([...at, 1, 0, 0, 0], 0.02 * robot.size), far ? LATE : HANDLE);
     });
+    painter.gl.enable(painter.gl.DEPTH_TEST);
     this.frames++;
   }
 

@@ -28,6 +28,10 @@ from poise.viewer.appearance import Look, appearance
 from poise.viewer.parts import Part
 from poise.viewer.skeleton import size_of
 
+_TRIANGLES: Final = 30_000
+"""In all of a page's robot."""
+_CELL: Final = 1e-3
+"""[m] where more are too many."""
 _LOG: Final = logging.getLogger("poise")
 
 _BROWSER: Final = Path(__file__).parents[1] / "browser"
@@ -121,7 +125,7 @@ def live_robot(
             "faces": _text(part.faces.astype("<u4")),
             "colours": _text(part.colours),
         }
-        for part in parts
+        for part in _coarser(parts)
         if len(part.faces)
     ]
     start = model.home if q is None else model.check_q(q, "q")
@@ -129,11 +133,33 @@ def live_robot(
     return {
         "file": _text(np.frombuffer(file, dtype=np.uint8)),
         "parts": drawn,
-        "size": size_of(model),
+        "size": max(float(np.linalg.norm(np.ptp(places, axis=0))), 0.5 * size_of(model)),
         "centre": (0.5 * (places.min(0) + places.max(0))).tolist(),
         "handles": [task.frame for task in tasks if isinstance(task, OfFrame)],
         "start": start.tolist(),
     }
+
+
+def _coarser(parts: Sequence[Part]) -> list[Part]:
+    """Surfaces of no more triangles than a telephone draws, and a page can hold: what lies within a cell becomes one
+    vertex, with cells that are as small as may be."""
+    found, cell = list(parts), _CELL
+    while sum(len(part.faces) for part in found) > _TRIANGLES:
+        found, cell = [_in_cells(part, cell) for part in parts], 1.25 * cell
+    return found
+
+
+def _in_cells(part: Part, cell: float) -> Part:
+    cells = np.floor(part.vertices / cell).astype(np.int64)
+    _, first, which = np.unique(cells, axis=0, return_index=True, return_inverse=True)
+    which = which.ravel()
+    places = np.zeros((len(first), 3))
+    np.add.at(places, which, part.vertices)
+    places /= np.bincount(which)[:, None]
+    faces = which[part.faces]
+    whole = (faces != np.roll(faces, 1, axis=1)).all(axis=1)
+    faces = np.unique(faces[whole], axis=0)
+    return Part(part.frame, places.astype(np.float32), faces.astype(np.uint32), part.colours[first])
 
 
 def _text(numbers: Array | Any) -> str:
