@@ -134,5 +134,5 @@ def brief(kind: _Kind) -> _Kind:
         else:
             whole(self, frame, target, *more, **named)
 
-    kind.__init__ = __init__  # type: ignore[misc]
+    kind.__init__ = __init__  # type: ignore[method-assign]
     return kind
