@@ -82,6 +82,7 @@ def words(make: Any) -> tuple[type[BaseException], str]:
         (pz.PoseTask, "home"),
         (pz.PositionTask, POSE),
         (pz.PositionTask, [1.0, 2.0]),
+        (pz.OrientationTask, POSE),
     ],
 )
 def test_a_wrong_target_is_refused_in_the_same_words(kind: Any, target: Any) -> None:

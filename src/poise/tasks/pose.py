@@ -175,7 +175,6 @@ class PositionTask(OfFrame):
 
 
 @final
-@brief
 @dataclass(frozen=True, eq=False, repr=False)
 class OrientationTask(OfFrame):
     """Turn `frame` to the rotation `target` (an SO3), wherever its origin is; weights [1/rad] are along `axes`."""
