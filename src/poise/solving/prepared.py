@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -55,15 +56,17 @@ def prepared_search(
 ) -> Search:
     """The search that the model keeps for tasks of this structure and these settings."""
     a_model(model)
+    if (
+        method is None and limits is True and prefer == "nearest" and max_iterations is None and max_restarts is None
+        and max_time is None and trace is False and not also
+    ):  # fmt: skip
+        return kept(model, (Search, *map(STRUCTURE, tasks)), partial(Search, model, tasks))
     one_of("prefer", prefer, PREFERENCES)
     named = chosen(method)
     reads = named and named.reads
     settings = prefer, max_iterations, max_restarts, max_time, trace, *also
-
-    def made() -> Search:
-        return Search(
-            model, tasks, method=named, limits=limits, prefer=prefer, max_iterations=max_iterations,
-            max_restarts=max_restarts, max_time=max_time, trace=trace, also=also,
-        )  # fmt: skip
-
-    return kept(model, (Search, named, reads, key_of(limits), *settings, *map(STRUCTURE, tasks)), made)
+    make = partial(
+        Search, model, tasks, method=named, limits=limits, prefer=prefer, max_iterations=max_iterations,
+        max_restarts=max_restarts, max_time=max_time, trace=trace, also=also,
+    )  # fmt: skip
+    return kept(model, (Search, named, reads, key_of(limits), *settings, *map(STRUCTURE, tasks)), make)

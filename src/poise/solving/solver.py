@@ -202,9 +202,9 @@ def solve(
         model, given, method=method, limits=limits, prefer=prefer, max_iterations=max_iterations,
         max_restarts=max_restarts, max_time=max_time, trace=trace,
     )  # fmt: skip
-    targets = [task.target for task in given]
     for task in given:
         if not task.aimed:
             kind = type(task).__name__
             raise ValueError(f"{kind} has no target; give it one, as in {kind}(..., target=...)")
-    return search(model, targets if len(targets) > 1 else targets[0], q0, seed)
+    target = given[0].target if len(given) == 1 else [task.target for task in given]
+    return search(model, target, q0, seed)

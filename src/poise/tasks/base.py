@@ -147,7 +147,7 @@ class Task(Value):
 
     def __post_init__(self) -> None:
         if self.to_point and self.target is not None:
-            self._set("target", settled(point("target", self.target)))
+            self._set("target", self._taken(self.target))
         kind: Any = type(self)
         defaults = usual(kind)
         if defaults is not None and all(map(is_, defaults.read(self), defaults.defaults)):
@@ -155,6 +155,10 @@ class Task(Value):
         else:
             self._check()
             settle(self)
+
+    def _taken(self, target: Any) -> Any:
+        """A target as the task holds it; raises as the constructor does."""
+        return settled(point("target", target) if self.to_point else target)
 
     def _check(self) -> None:
         """Check and round the fields that all tasks have; raises as the constructor does."""

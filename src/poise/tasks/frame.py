@@ -1,7 +1,8 @@
 """What tasks about one frame have in common: the frame, and the base from which it is seen."""
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import MISSING, dataclass, field
+from functools import lru_cache, wraps
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 import numpy as np
 
@@ -11,6 +12,9 @@ from poise.tasks.effector import NO_TOOL, Effector, Place, Units, place
 
 if TYPE_CHECKING:
     from poise.model.model import Model
+
+_FRAMES: Final = 1024
+"""Frames of each kind of task whose fields are kept."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -102,3 +106,33 @@ class OfFrame(Task):
     def left(self, goal: Array, pose: SE3) -> list[Array]:
         """(N, 3) rows of each block for the goals (N, 7) at N poses, without weights, or others as long."""
         raise NotImplementedError
+
+
+_Kind = TypeVar("_Kind", bound=type[OfFrame])
+
+
+def brief(kind: _Kind) -> _Kind:
+    """Let `kind(frame, target)` check the target alone: all else is as in any other such task.
+
+    A loop makes a new one for each target, and its other fields are the same.
+    """
+    whole: Any = kind.__init__
+
+    @lru_cache(_FRAMES)
+    def of_frame(frame: str) -> dict[str, Any]:
+        task = kind(frame)
+        return {"structure": task.structure, **vars(task)}
+
+    @wraps(whole)
+    def __init__(self: Any, frame: Any = MISSING, target: Any = None, *more: Any, **named: Any) -> None:
+        if type(frame) is str and target is not None and not more and not named:
+            own = self.__dict__
+            own.update(of_frame(frame))
+            own["target"] = self._taken(target)
+        elif frame is MISSING:
+            whole(self, target=target, **named)
+        else:
+            whole(self, frame, target, *more, **named)
+
+    kind.__init__ = __init__  # type: ignore[method-assign]
+    return kind

@@ -23,7 +23,7 @@ from poise.spatial import SE3, SO3, Array, ArrayLike
 from poise.tasks.base import POSITION, ROTATION
 from poise.tasks.effector import Block
 from poise.tasks.fields import Weight, goal_of
-from poise.tasks.frame import OfFrame
+from poise.tasks.frame import OfFrame, brief
 
 if TYPE_CHECKING:
     from poise.model.model import Model
@@ -44,6 +44,7 @@ def orientation_rows(p: Any, w: Any, k: Any) -> None:
 
 
 @final
+@brief
 @dataclass(frozen=True, eq=False, repr=False)
 class PoseTask(OfFrame):
     """Bring `frame` to the pose `target` (an SE3, 7 numbers or a 4x4 matrix), within both tolerances.
@@ -73,11 +74,14 @@ class PoseTask(OfFrame):
 
     def __post_init__(self) -> None:
         if self.target is not None:
-            pose = SE3.parse(self.target, "target")
-            _single(pose)
-            self._set("target", pose)
+            self._set("target", self._taken(self.target))
         _axes(self.axes)
         super().__post_init__()
+
+    def _taken(self, target: Any) -> SE3:
+        pose = target if type(target) is SE3 else SE3.parse(target, "target")
+        _single(pose)
+        return pose
 
     @property
     def along_target(self) -> bool:  # type: ignore[override]
@@ -139,6 +143,7 @@ class PoseTask(OfFrame):
 
 
 @final
+@brief
 @dataclass(frozen=True, eq=False, repr=False)
 class PositionTask(OfFrame):
     """Bring the origin of `frame` to the point `target` [m], shape (3,); weights [1/m] are along the world's axes."""
