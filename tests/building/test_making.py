@@ -259,7 +259,7 @@ def test_every_function_has_a_name_of_its_own() -> None:
 def test_objects_for_linux_call_memory_alone(target: Target) -> None:
     lowered = lower(solve_again, jit.SIGNATURES[solve_again])
     for level in target.levels:
-        made = emit(lowered.text, lowered.symbol, target.triple, level)
+        made = emit({lowered.symbol: lowered.text}, target.triple, level)
         assert undefined(made) <= {"memcpy", "memmove", "memset"}
 
 
@@ -280,4 +280,4 @@ def test_a_kernel_that_calls_the_c_library_is_refused() -> None:
 
     lowered = lower(root, (REAL,))
     with pytest.raises(ValueError, match=r"root calls pow, which is not of the library's own text"):
-        emit(lowered.text, lowered.symbol, TARGET.triple, TARGET.levels[0])
+        emit({lowered.symbol: lowered.text}, TARGET.triple, TARGET.levels[0])

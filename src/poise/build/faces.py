@@ -5,7 +5,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -24,10 +24,14 @@ _CODES: Final = (
 )
 _KINDS: Final = "MAGIC SOLVER TRACKER FUNCTION FIXED WORK"
 _SECTIONS: Final = "q near shapes"
+_C: Final = {"q": "int64_t", "d": "double", "p": "void *", "v": "void"}
 
 
-def generated(symbols: Sequence[str], levels: Sequence[str]) -> str:
-    """`generated.h`: numbers of records, and a table of these functions, by their names, with one for each level."""
+def generated(kinds: Mapping[str, str], levels: Sequence[str]) -> str:
+    """`generated.h`: numbers of records, and a table of functions, by their names, with one for each level.
+
+    The kinds of each are as in `poise.build.lowering`: WebAssembly calls none through an address as anything else.
+    """
     records = {"IMAGE": image.IMAGE, "CALL": layout.CALL, "SHAPE": layout.SHAPE}
     numbers = {f"{prefix}_{name}": word for prefix, record in records.items() for name, word in _words(record)}
     numbers |= {f"HEADER_{name.upper()}": packing.header_word(name) for name in _SECTIONS.split()}
@@ -35,11 +39,10 @@ def generated(symbols: Sequence[str], levels: Sequence[str]) -> str:
     numbers |= {name: getattr(image, name) for name in _KINDS.split()}
     numbers |= {"LAYOUT": layout_number(), "VERSION": version_number(__version__)}
     lines = [f"#define {name} INT64_C({number})" for name, number in numbers.items()]
-    names = [f"{symbol}_{level}" for symbol in symbols for level in levels]
-    lines += [f"extern void {name}(void);" for name in names]
+    lines += [_declared(f"{symbol}_{level}", kinds[symbol]) for symbol in kinds for level in levels]
     rows = [
-        f"  {{{json.dumps(symbol)}, {{{', '.join(f'{symbol}_{level}' for level in levels)}}}}},"
-        for symbol in sorted(symbols)
+        f"  {{{json.dumps(symbol)}, {{{', '.join(f'(void (*)(void)){symbol}_{level}' for level in levels)}}}}},"
+        for symbol in sorted(kinds)
     ]
     return "\n".join(
         [
@@ -48,12 +51,18 @@ def generated(symbols: Sequence[str], levels: Sequence[str]) -> str:
             f"static const struct {{ const char *name; void (*at[{len(levels)}])(void); }} pz_functions[] = {{",
             *rows,
             "};",
-            f"enum {{ pz_function_count = {len(symbols)} }};",
+            f"enum {{ pz_function_count = {len(kinds)} }};",
             "static const char *const pz_messages[] = {",
             *(f"  {json.dumps(message)}," for message in STATUSES.values()),
             "};\n",
         ]
     )
+
+
+def _declared(name: str, kinds: str) -> str:
+    result, *taken = kinds.split()
+    arguments = [each for kind in taken for each in ("p" + "q" * int(kind[1]) if kind[1:] else kind)]
+    return f"{_C[result]} {name}({', '.join(_C[each] for each in arguments) or 'void'});"
 
 
 def _words(record: Record) -> list[tuple[str, int]]:

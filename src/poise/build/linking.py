@@ -7,28 +7,31 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
 from poise.build.faces import generated
-from poise.build.targets import Target
+from poise.build.targets import PAGE, Target
 from poise.kernels.library import CONTENTS, machine
 from poise.kernels.machine import layout
 from poise.kernels.machine.layout import CALL
 
 _RUNTIME = Path(__file__).with_name("runtime.c")
 _FACE = Path(__file__).with_name("poise.c")
+_HEADER = Path(__file__).with_name("poise.h")
+_BROWSER = Path(__file__).with_name("browser.c")
 _RIM = Path(__file__).with_name("rim.c")
 _STABLE = Path(__file__).with_name("stable.h")
-_COMPILED = ("-O3", "-fPIC", "-ffreestanding", "-fno-builtin", "-fno-stack-protector")
+_COMPILED = ("-O3", "-ffreestanding", "-fno-builtin", "-fno-stack-protector", "-nostdlib", "-s")
 _AS_PYTHON = ("-ffp-contract=off", "-fno-math-errno")  # what is in C rounds as Python does
-_LINKED = ("-shared", "-nostdlib", "-s")
+_SHARED = ("-shared", "-fPIC")
+_MODULE = ("-msimd128", "-Wl,--no-entry")
 _ELF = ("-Wl,--no-undefined", "-Wl,-Bsymbolic", "-Wl,-z,noexecstack")  # what the others do of their own accord
 
 
-def link(objects: Sequence[Path], contents: str, symbols: Sequence[str], target: Target, out: Path) -> None:
-    """Write the library `out`, which says its `contents`, and finds these symbols, one a level, for files in C.
+def link(objects: Sequence[Path], contents: str, kinds: Mapping[str, str], target: Target, out: Path) -> None:
+    """Write the library `out`, which says its `contents`, and finds functions of these kinds, one a level, for C.
 
     Raises RuntimeError where nothing links for the target, or a symbol is missing.
     """
@@ -36,16 +39,30 @@ def link(objects: Sequence[Path], contents: str, symbols: Sequence[str], target:
     with tempfile.TemporaryDirectory() as folder:
         said = Path(folder) / "contents.c"
         said.write_text(f"const char {CONTENTS}[] = {json.dumps(contents)};\n")
-        (Path(folder) / "generated.h").write_text(generated(symbols, [level.name for level in target.levels]))
+        (Path(folder) / "generated.h").write_text(generated(kinds, [level.name for level in target.levels]))
         sources = [_RUNTIME, _FACE, said]
-        _make(target, [*elf, *_AS_PYTHON, f"-I{folder}", *map(str, sources), *map(str, objects)], out)
+        _make(target, [*_SHARED, *elf, *_AS_PYTHON, f"-I{folder}", *map(str, sources), *map(str, objects)], out)
+
+
+def link_page(made: bytes, kinds: Mapping[str, str], out: Path) -> None:
+    """Write the module of WebAssembly `out`, which has functions of these kinds; raises what `link` does.
+
+    It shows what poise.h and browser.c do, its memory, and where that is free.
+    """
+    shown = re.findall(r"^PZ_API .*?\b(pz_\w+)\(", _HEADER.read_text() + _BROWSER.read_text(), re.M)
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "generated.h").write_text(generated(kinds, [level.name for level in PAGE.levels]))
+        (Path(folder) / "kernels.o").write_bytes(made)
+        sources = [_RUNTIME, _FACE, _BROWSER, Path(folder) / "kernels.o"]
+        exported = [f"-Wl,--export={name}" for name in (*shown, "__heap_base")]
+        _make(PAGE, [*_MODULE, *_AS_PYTHON, *exported, f"-I{folder}", *map(str, sources)], out)
 
 
 def link_rim(target: Target, out: Path) -> None:
     """Write the extension of Python, which finds Python's own symbols where it is loaded; raises what `link` does."""
     numbers = [f"-D{name}={CALL.fields[name.lower()].word}" for name in ("NARROW", "PHASE")]
     codes = ("BEGIN", "GO_ON", "RUNNING", "SOLVED", "BAD_GOAL", "GOAL_NUMBERS")
-    given = [*_AS_PYTHON, *numbers, *(f"-D{name}={getattr(layout, name)}" for name in codes), str(_RIM)]
+    given = [*_SHARED, *_AS_PYTHON, *numbers, *(f"-D{name}={getattr(layout, name)}" for name in codes), str(_RIM)]
     with tempfile.TemporaryDirectory() as folder:
         if target.name.endswith("-win"):
             given.append(str(_imports(target, Path(folder))))
@@ -68,7 +85,7 @@ def _imports(target: Target, folder: Path) -> Path:
 
 
 def _make(target: Target, given: Sequence[str], out: Path) -> None:
-    """Let a compiler for the target make the shared library `out` of what is given."""
+    """Let a compiler for the target make the library `out` of what is given."""
     if find_spec("ziglang") is not None:
         linker = [sys.executable, "-m", "ziglang", "cc", "-target", target.zig]
     elif target.name == machine():
@@ -78,7 +95,7 @@ def _make(target: Target, given: Sequence[str], out: Path) -> None:
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / out.name  # beside which the linker of Windows leaves more
-        command = [*linker, *_COMPILED, *_LINKED, "-o", str(made), *given]
+        command = [*linker, *_COMPILED, "-o", str(made), *given]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError(f"{' '.join(linker)} has not linked {out.name}: {done.stderr.strip()}")

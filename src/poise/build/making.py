@@ -52,7 +52,7 @@ def make(functions: Sequence[Job], libraries: Mapping[Target, Path], processes: 
 
     Raises ValueError for a kernel that calls a C library's function, and RuntimeError where nothing links.
     """
-    how = compiler(Path(__file__).with_name(f"{name}.py") for name in ("lowering", "objects", "products", "targets"))
+    how = tools()
     found: dict[Target, list[Future[Compiled]]] = {target: [] for target in libraries}
     with ProcessPoolExecutor(processes or os.cpu_count() or 1, get_context("spawn")) as pool:
         for job, *types in functions:
@@ -75,9 +75,14 @@ def make(functions: Sequence[Job], libraries: Mapping[Target, Path], processes: 
     return len(functions)
 
 
+def tools() -> str:
+    """What changes with what makes machine code."""
+    return compiler(Path(__file__).with_name(f"{name}.py") for name in ("lowering", "objects", "products", "targets"))
+
+
 def compile_levels(symbol: str, kinds: str, text: str, target: Target) -> Compiled:
     """Machine code of a function for every level."""
-    return Compiled(symbol, kinds, tuple(emit(text, symbol, target.triple, level) for level in target.levels))
+    return Compiled(symbol, kinds, tuple(emit({symbol: text}, target.triple, level) for level in target.levels))
 
 
 def _keep(key: str, done: Future[Compiled]) -> None:
@@ -93,4 +98,4 @@ def _write(target: Target, functions: list[Compiled], out: Path) -> None:
         for place, made in enumerate(each for function in functions for each in function.objects):
             files.append(Path(folder) / f"{place}.o")
             files[-1].write_bytes(made)
-        link(files, contents, [f.symbol for f in functions], target, out)
+        link(files, contents, {f.symbol: f.kinds for f in functions}, target, out)

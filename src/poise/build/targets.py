@@ -6,11 +6,16 @@ from typing import Final
 
 @dataclass(frozen=True)
 class Level:
-    """Instructions that a CPU has: the `name` ends the symbols, `cpu` is LLVM's name; `fma` rounds a product once."""
+    """Instructions that a CPU has: the `name` ends the symbols, `cpu` and `features` are LLVM's names.
+
+    `fma` rounds a product and sum once; what stands for it does so too if it is `exact`, see `products`.
+    """
 
     name: str
     cpu: str
     fma: bool = True
+    exact: bool = True
+    features: str = ""
 
 
 @dataclass(frozen=True)
@@ -36,3 +41,10 @@ TARGETS: Final = {
         Target("aarch64-darwin", "arm64-apple-macosx11.0", "aarch64-macos.11.0", _ARM),
     )
 }
+PAGE: Final = Target(
+    "wasm32",
+    "wasm32-unknown-unknown",
+    "wasm32-freestanding",
+    (Level("simd128", "generic", fma=False, exact=False, features="+simd128"),),
+)
+"""A browser, or node: its library is a module of WebAssembly, see `page`."""

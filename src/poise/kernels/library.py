@@ -40,8 +40,8 @@ def machine() -> str:
 
 
 def place(target: str = "") -> Path:
-    """Where the library for a target is looked for, by default for this machine."""
-    return PACKAGE / "compiled" / f"poise-{target or machine()}.so"
+    """Where the library for a target is looked for, by default for this machine; `wasm32` is a page's."""
+    return PACKAGE / "compiled" / ("poise.wasm" if target == "wasm32" else f"poise-{target or machine()}.so")
 
 
 @cache

@@ -121,7 +121,7 @@ def call(typing: Any, place: Any, *arguments: Any) -> Any:
 
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         values = [builder.extract_value(args[1], i) for i in range(len(arguments))]
-        kind = ir.FunctionType(context.get_value_type(types.none), [context.get_value_type(t) for t in arguments])
+        kind = ir.FunctionType(ir.VoidType(), [context.get_value_type(t) for t in arguments])
         builder.call(builder.inttoptr(args[0], kind.as_pointer()), values)
         return context.get_dummy_value()
 

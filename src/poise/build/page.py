@@ -1,0 +1,57 @@
+"""The library for pages: one module of WebAssembly, in which each kernel that functions share is once."""
+
+import pickle
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from poise.build.linking import link_page
+from poise.build.lowering import lower
+from poise.build.making import tools
+from poise.build.objects import emit
+from poise.build.targets import PAGE
+from poise.kernels.compiling import cache
+from poise.kernels.compiling.jit import dispatcher, typed
+from poise.kernels.compiling.numba_internals import kept_under
+from poise.kernels.machine.jit import SIGNATURES, function_of
+from poise.kernels.machine.kinds import WIDE
+from poise.kernels.machine.workers import Job
+from poise.kernels.methods.routines import ROUTINES
+from poise.solving.scratch import ENTRY_POINTS
+from poise.solving.warmup import jobs
+
+_ENTRIES: Final = (
+    *(ENTRY_POINTS[part] for part in ("solve", "posture", "optimise", "iterate", "step")),
+    *(
+        "kinematics.query.poses",
+        "kinematics.query.jacobians",
+        "collision.queries.nearest_at",
+        "collision.queries.place",
+    ),
+)
+
+
+def called() -> list[Job]:
+    """What files of solvers and trackers name: methods take no lanes there."""
+    routines = [(function, *given) for function, *given in jobs() if given]
+    methods = set(ROUTINES.values())
+    found = [job for job in routines if not (job[0] in methods and job[-1] == WIDE)]
+    return list(dict.fromkeys([*((function_of(name),) for name in _ENTRIES), *found]))
+
+
+def make_page(functions: Sequence[Job], out: Path) -> int:
+    """Write the module of these functions, as `making.make` does a library; returns how many it has."""
+    given = [(getattr(job, "function", job), tuple(types)) for job, *types in functions]
+    each: list[tuple[Any, tuple[str, ...]]] = [(f, types or SIGNATURES[f]) for f, types in given]
+    identities = [kept_under(dispatcher(f), typed(types)) for f, types in each]
+    key = f"page of {identities}, {tools()}" if all(identities) else None
+    kept = cache.load(key) if key else None
+    if kept is None:
+        lowered = [lower(f, types) for f, types in each]
+        made = emit({one.symbol: one.text for one in lowered}, PAGE.triple, PAGE.levels[0])
+        kept = pickle.dumps(({one.symbol: one.kinds for one in lowered}, made))
+        if key:
+            cache.save(key, kept)
+    kinds, made = pickle.loads(kept)
+    link_page(made, kinds, out)
+    return len(kinds)
