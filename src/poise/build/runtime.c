@@ -29,6 +29,20 @@ INSIDE void *memmove(void *to, const void *from, size_t count) {
   return to;
 }
 
+#if defined(__APPLE__)
+
+INSIDE void bzero(void *to, size_t count) { memset(to, 0, count); } /* on ARM */
+
+INSIDE void __bzero(void *to, size_t count) { memset(to, 0, count); } /* on x86-64 */
+
+INSIDE void memset_pattern16(void *to, const void *pattern, size_t count) {
+  unsigned char *at = to;
+  const unsigned char *source = pattern;
+  for (size_t i = 0; i < count; i++) at[i] = source[i % 16];
+}
+
+#endif
+
 #if defined(__x86_64__)
 
 enum { A, B, C, D };
