@@ -1,9 +1,9 @@
-/* A library without Python: solve the problems of a file, as tests/building/carried.py writes it.
-   carried LIBRARY SOLVE SEARCH PLACE < problems > answers */
+/* A library without Python: make the calls of a tape, as tests/building/carried.py writes it.
+   carried LIBRARY LEVEL TAPE > answers
+   A tape is made of words of eight bytes, each number one; a name is its length in words, then as many. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #ifdef _WIN32
 #include <fcntl.h>
@@ -15,45 +15,73 @@
 #define dlsym(library, name) (void *)GetProcAddress((HMODULE)library, name)
 #define dlerror() "the library cannot be loaded"
 #define free _aligned_free
-#define binary() (_setmode(0, _O_BINARY), _setmode(1, _O_BINARY))
+#define binary() _setmode(1, _O_BINARY)
 #else
 #include <dlfcn.h>
 #define binary() 0
 #endif
 
-enum { ROWS, WORDS, CALL, ROUTINES, GOAL, GOALS, START, NQ, ANSWER, PROBLEMS, PROBLEM, NARROW, WIDE, TABLE, WIDE_TABLE, HEAD };
+enum { BLOCK, POINTER, ROUTINE, RUN, WRITE, FORGET };
+enum { MOST = 64 };
 
-static void *taken(size_t count) {
-  void *at = aligned_alloc(64, (8 * count + 63) / 64 * 64);
-  return at ? memset(at, 0, 8 * count) : (exit(3), at);
+static void *library;
+static const char *level;
+static FILE *tape;
+static int64_t *blocks[MOST], used;
+
+/* Whether there is one more number. */
+static int more(int64_t *x) { return fread(x, 8, 1, tape) == 1; }
+
+static int64_t number(void) {
+  int64_t x = 0;
+  return more(&x) ? x : (exit(3), 0);
 }
 
-static void *read_words(size_t count) {
-  void *at = taken(count);
-  return fread(at, 8, count, stdin) == count ? at : (exit(4), at);
+static int64_t *words(int64_t count) {
+  int64_t *at = aligned_alloc(64, (8 * (size_t)count + 64) / 64 * 64);
+  return at && fread(at, 8, (size_t)count, tape) == (size_t)count ? at : (exit(4), at);
+}
+
+static int64_t routine(void) {
+  char *name = (char *)words(number()), whole[256];
+  snprintf(whole, sizeof whole, "%s_%s", name, level);
+  int64_t found = (int64_t)(intptr_t)dlsym(library, whole);
+  if (!found) fprintf(stderr, "there is no %s\n", whole), exit(5);
+  free(name);
+  return found;
+}
+
+/* Within a block. */
+static int64_t *place(void) {
+  int64_t *block = blocks[number()];
+  return block + number();
 }
 
 int main(int count, char **given) {
+  int64_t *at, what;
   binary();
-  void *library = count == 5 ? dlopen(given[1], RTLD_NOW) : NULL;
-  if (!library) return fprintf(stderr, "%s\n", count == 5 ? dlerror() : "carried LIBRARY SOLVE SEARCH PLACE"), 2;
-  int64_t (*solve)(int64_t) = (int64_t (*)(int64_t))dlsym(library, given[2]);
-  int64_t search = (int64_t)(intptr_t)dlsym(library, given[3]);
-  int64_t *n = read_words(HEAD), *words = read_words(n[WORDS]), *call = read_words(n[CALL]);
-  int64_t *routines = taken(n[ROUTINES]);
-  double *narrow = taken(n[ROWS]), *wide = taken(8 * n[ROWS]);
-  if (!solve || !search) return 5;
-  routines[atoi(given[4])] = search;
-  call[n[PROBLEM]] = (int64_t)(intptr_t)words, call[n[NARROW]] = (int64_t)(intptr_t)narrow;
-  call[n[WIDE]] = (int64_t)(intptr_t)wide;
-  call[n[TABLE]] = call[n[WIDE_TABLE]] = (int64_t)(intptr_t)routines;
-  for (int64_t k = 0; k < n[PROBLEMS]; k++) {
-    double *numbers = read_words(n[GOALS] + n[NQ]);
-    memcpy(narrow + n[GOAL], numbers, 8 * n[GOALS]);
-    memcpy(narrow + n[START], numbers + n[GOALS], 8 * n[NQ]);
-    free(numbers);
-    double code = solve((int64_t)(intptr_t)call) == 0 ? 0.0 : 1.0;
-    fwrite(&code, 8, 1, stdout), fwrite(narrow + n[ANSWER], 8, n[NQ], stdout);
+  library = count == 4 ? dlopen(given[1], RTLD_NOW) : NULL;
+  if (!library) return fprintf(stderr, "%s\n", count == 4 ? dlerror() : "carried LIBRARY LEVEL TAPE"), 2;
+  level = given[2], tape = fopen(given[3], "rb");
+  if (!tape) return fprintf(stderr, "there is no %s\n", given[3]), 2;
+  while (more(&what)) {
+    if (what == BLOCK && used < MOST) {
+      blocks[used++] = words(number());
+    } else if (what == POINTER) {
+      at = place(), *at = (int64_t)(intptr_t)place();
+    } else if (what == ROUTINE) {
+      at = place(), *at = routine();
+    } else if (what == RUN) {
+      int64_t (*run)(int64_t) = (int64_t (*)(int64_t))routine();
+      double code = (double)run((int64_t)(intptr_t)place());
+      fwrite(&code, 8, 1, stdout);
+    } else if (what == WRITE) {
+      at = place(), fwrite(at, 8, (size_t)number(), stdout);
+    } else if (what == FORGET) {
+      while (used) free(blocks[--used]);
+    } else {
+      return 6;
+    }
   }
   return 0;
 }

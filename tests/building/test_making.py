@@ -3,6 +3,7 @@
 import ctypes
 import os
 import shutil
+import struct
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -16,7 +17,7 @@ import numpy as np
 import pytest
 
 import poise.kernels.library
-from poise.build.linking import link_rim
+from poise.build.linking import link, link_rim
 from poise.build.lowering import lower
 from poise.build.making import make
 from poise.build.objects import emit, undefined
@@ -269,6 +270,83 @@ def test_for_other_systems_it_is_linked_without_any_library(target: Target, tmp_
     assert make([(solve_again,)], {target: tmp_path / "poise.so"}) == 1
     assert b"poise_path_blocks_solve_again" in (tmp_path / "poise.so").read_bytes()
     assert [file.name for file in tmp_path.iterdir()] == ["poise.so"]
+
+
+LARGE = """
+define i64 @large(i64 %at) {
+  %room = alloca [65536 x i64], align 8
+  %place = getelementptr i64, ptr %room, i64 %at
+  store volatile i64 %at, ptr %place
+  %found = load volatile i64, ptr %place
+  ret i64 %found
+}
+"""
+"""What takes more of the stack than a page, which Windows wants touched page by page."""
+
+
+@pytest.mark.parametrize("target", TARGETS.values())
+def test_a_kernel_may_take_many_pages_of_the_stack(target: Target, tmp_path: Path) -> None:
+    if target is not TARGET:
+        pytest.importorskip("ziglang", reason="nothing else links for another system")
+    (tmp_path / "large.o").write_bytes(emit(LARGE, "large", target.triple, target.levels[0]))
+    link([tmp_path / "large.o"], "", target, tmp_path / "large.so")
+    if target is TARGET:
+        large = getattr(ctypes.CDLL(str(tmp_path / "large.so")), f"large_{target.levels[0].name}")
+        assert large(65535) == 65535
+
+
+FILL = """
+define i64 @fill(ptr %to, i64 %count) {
+  %bytes = mul i64 %count, 8
+  call void @llvm.memset.p0.i64(ptr align 8 %to, i8 0, i64 %bytes, i1 false)
+  %half = lshr i64 %count, 1
+  %none = icmp eq i64 %half, 0
+  br i1 %none, label %end, label %next
+next:
+  %k = phi i64 [ 0, %0 ], [ %more, %next ]
+  %at = getelementptr double, ptr %to, i64 %k
+  store double 1.5, ptr %at
+  %more = add i64 %k, 1
+  %done = icmp eq i64 %more, %half
+  br i1 %done, label %end, label %next
+end:
+  ret i64 %half
+}
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+"""
+"""What LLVM makes calls of, other ones on macOS than elsewhere."""
+
+
+def asked_for(made: bytes) -> set[str]:
+    """The names that a library of macOS has of others."""
+    at, (commands,) = 32, struct.unpack_from("<I", made, 16)
+    for _ in range(commands):
+        kind, size, symbols, count, names = struct.unpack_from("<5I", made, at)
+        if kind == 2:  # LC_SYMTAB
+            entries = [struct.unpack_from("<IBBHQ", made, symbols + 16 * k) for k in range(count)]
+            found = [made[names + place :] for place, what, *_ in entries if what & 0x0F == 1]
+            return {text[: text.index(0)].decode() for text in found}
+        at += size
+    return set()
+
+
+@pytest.mark.parametrize("target", TARGETS.values())
+def test_what_fills_memory_is_the_librarys_own(target: Target, tmp_path: Path) -> None:
+    if target is not TARGET:
+        pytest.importorskip("ziglang", reason="nothing else links for another system")
+    (tmp_path / "fill.o").write_bytes(emit(FILL, "fill", target.triple, target.levels[0]))
+    link([tmp_path / "fill.o"], "", target, tmp_path / "fill.so")
+    made = (tmp_path / "fill.so").read_bytes()
+    if target.name.endswith("darwin"):
+        assert asked_for(made) <= {"dyld_stub_binder"}, "which every library there names"
+    else:
+        assert b"memset" not in made
+    assert b"/tmp/" not in made, "nor does it tell where it was made"
+    if target is TARGET:
+        x = np.full(9, 7.0)
+        fill = getattr(ctypes.CDLL(str(tmp_path / "fill.so")), f"fill_{target.levels[0].name}")
+        assert fill(ctypes.c_void_p(x.ctypes.data), ctypes.c_int64(8)) == 4
+        np.testing.assert_array_equal(x, [1.5] * 4 + [0.0] * 4 + [7.0])
 
 
 def test_a_kernel_that_calls_the_c_library_is_refused() -> None:

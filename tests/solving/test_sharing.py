@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -209,6 +210,33 @@ def test_solvers_and_solutions_go_to_processes_and_come_back(way: str) -> None:
     with multiprocessing.get_context(way).Pool(1) as pool:
         for found, (_, target, q0) in zip(pool.map_async(solve_one, asked).get(120), asked, strict=True):
             np.testing.assert_array_equal(found.q, solver(target, q0).q)
+
+
+ANOTHER = """
+import poise as pz
+try:
+    import _interpreters as interpreters
+except ModuleNotFoundError:
+    import _xxsubinterpreters as interpreters
+arm = pz.load("panda")
+solver = pz.Solver(arm, pz.PoseTask("panda_hand"))
+target = arm.pose("panda_hand", arm.sample(seed=1))
+expected = solver(target).q.tolist()
+try_it = "try: import poise\\nexcept ImportError: print('refused')\\nelse: print('taken')"
+another = interpreters.create()
+interpreters.run_string(another, try_it)
+interpreters.destroy(another)
+assert solver(target).q.tolist() == expected
+"""
+
+
+@pytest.mark.skipif(
+    not any(map(find_spec, ("_interpreters", "_xxsubinterpreters"))), reason="this Python has one interpreter"
+)
+def test_a_second_interpreter_of_a_process_hurts_no_first_one() -> None:
+    """NumPy takes one of a process, and refuses all others."""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", ANOTHER], check=True, timeout=120, capture_output=True)
+    assert done.stdout in (b"refused\n", b"taken\n")
 
 
 FORKED = """

@@ -95,7 +95,8 @@ def _make(target: Target, given: Sequence[str], out: Path) -> None:
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / out.name  # beside which the linker of Windows leaves more
-        command = [*linker, *_COMPILED, "-o", str(made), *given]
+        named = [f"-Wl,-install_name,@rpath/{out.name}"] if target.name.endswith("darwin") else []
+        command = [*linker, *_COMPILED, *named, "-o", str(made), *given]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError(f"{' '.join(linker)} has not linked {out.name}: {done.stderr.strip()}")

@@ -1,5 +1,5 @@
-/* What a library has besides the functions of the kernels: which of its levels this CPU can run, and the memory
-   functions that LLVM calls of its own accord, for the inside of the library. */
+/* What a library has besides the functions of the kernels: which of its levels this CPU can run, and the functions that
+   LLVM calls of its own accord, for the inside of the library. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -28,6 +28,20 @@ INSIDE void *memmove(void *to, const void *from, size_t count) {
     for (size_t i = count; i > 0; i--) at[i - 1] = source[i - 1];
   return to;
 }
+
+#if defined(__APPLE__)
+
+INSIDE void bzero(void *to, size_t count) { memset(to, 0, count); } /* on ARM */
+
+INSIDE void __bzero(void *to, size_t count) { memset(to, 0, count); } /* on x86-64 */
+
+INSIDE void memset_pattern16(void *to, const void *pattern, size_t count) {
+  unsigned char *at = to;
+  const unsigned char *source = pattern;
+  for (size_t i = 0; i < count; i++) at[i] = source[i % 16];
+}
+
+#endif
 
 #if defined(__x86_64__)
 
@@ -66,5 +80,44 @@ int64_t poise_best_level(void) { return 0; }
 
 /* What Windows calls when it loads a library. */
 int DllMainCRTStartup(void *library, uint32_t reason, void *reserved) { return 1; }
+
+/* What a function calls before it takes a page of the stack or more, for Windows lets it grow by one page at a time: touch
+   each page of what is taken, and change no register that counts.  As compiler-rt of LLVM has it. */
+
+#if defined(__x86_64__)
+
+/* rax: bytes. */
+INSIDE __attribute__((naked)) void ___chkstk_ms(void) {
+  __asm__("push %rcx\n"
+          "push %rax\n"
+          "lea 24(%rsp), %rcx\n"
+          "cmp $0x1000, %rax\n"
+          "jb 2f\n"
+          "1: sub $0x1000, %rcx\n"
+          "test %rcx, (%rcx)\n"
+          "sub $0x1000, %rax\n"
+          "cmp $0x1000, %rax\n"
+          "ja 1b\n"
+          "2: sub %rax, %rcx\n"
+          "test %rcx, (%rcx)\n"
+          "pop %rax\n"
+          "pop %rcx\n"
+          "ret");
+}
+
+#else
+
+/* x15: sixteens of bytes. */
+INSIDE __attribute__((naked)) void __chkstk(void) {
+  __asm__("lsl x16, x15, #4\n"
+          "mov x17, sp\n"
+          "1: sub x17, x17, #4096\n"
+          "subs x16, x16, #4096\n"
+          "ldr xzr, [x17]\n"
+          "b.gt 1b\n"
+          "ret");
+}
+
+#endif
 
 #endif
