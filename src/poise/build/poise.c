@@ -165,6 +165,8 @@ pz_status pz_load(const void *file, size_t bytes, void *memory, const pz_solver 
 
 /* What there is -------------------------------------------------------------------------------------------------- */
 
+int pz_is_tracker(const pz_solver *solver) { return solver && solver->image[IMAGE_KIND] == TRACKER; }
+
 int64_t pz_count(const pz_solver *solver, pz_what what) {
   static const int fields[] = {IMAGE_NQ,     IMAGE_NV, IMAGE_TASKS,  IMAGE_POSTURE, IMAGE_TASKS,
                                IMAGE_BLOCKS, IMAGE_NQ, IMAGE_FRAMES, IMAGE_SHAPES,  IMAGE_OBSTACLES};

@@ -120,6 +120,9 @@ PZ_API size_t pz_work_size(const pz_solver *solver);
    again in the same memory forgets everything. */
 PZ_API pz_work *pz_begin(const pz_solver *solver, void *memory);
 
+/* Whether it is a tracker, which steps, and no solver. */
+PZ_API int pz_is_tracker(const pz_solver *solver);
+
 PZ_API int64_t pz_count(const pz_solver *solver, pz_what what);
 
 /* The name of one of those that have one; NULL for others. */
