@@ -24,7 +24,11 @@ _STABLE = Path(__file__).with_name("stable.h")
 _COMPILED = ("-O3", "-fPIC", "-ffreestanding", "-fno-builtin", "-fno-stack-protector")
 _AS_PYTHON = ("-ffp-contract=off", "-fno-math-errno")  # what is in C rounds as Python does
 _LINKED = ("-shared", "-nostdlib", "-s")
-_ELF = ("-Wl,--no-undefined", "-Wl,-Bsymbolic", "-Wl,-z,noexecstack")  # what the others do of their own accord
+_WHOLE = {
+    "linux": ("-Wl,--no-undefined", "-Wl,-Bsymbolic", "-Wl,-z,noexecstack"),  # what the others do of their own accord
+    "darwin": ("-Wl,-install_name,@rpath/libpoise.dylib",),
+}
+"""For the library, not the rim.  Where a program finds it again on Linux, `poise sdk` leaves to the name of the file."""
 
 
 def link(objects: Sequence[Path], contents: str, symbols: Sequence[str], target: Target, out: Path) -> None:
@@ -32,13 +36,13 @@ def link(objects: Sequence[Path], contents: str, symbols: Sequence[str], target:
 
     Raises RuntimeError where nothing links for the target, or a symbol is missing.
     """
-    elf = _ELF if target.name.endswith("linux") else ()
+    system = target.name.partition("-")[2]
     with tempfile.TemporaryDirectory() as folder:
         said = Path(folder) / "contents.c"
         said.write_text(f"const char {CONTENTS}[] = {json.dumps(contents)};\n")
         (Path(folder) / "generated.h").write_text(generated(symbols, [level.name for level in target.levels]))
         sources = [_RUNTIME, _FACE, said]
-        _make(target, [*elf, *_AS_PYTHON, f"-I{folder}", *map(str, sources), *map(str, objects)], out)
+        _make(target, [*_WHOLE.get(system, ()), *_AS_PYTHON, f"-I{folder}", *map(str, sources), *map(str, objects)], out)
 
 
 def link_rim(target: Target, out: Path) -> None:

@@ -104,6 +104,10 @@ static int sound(const Word *image) {
       !within(image[IMAGE_PRESETS], image[IMAGE_PRESET_WORDS], 1, words) || !within(image[IMAGE_NAMES], 1, 1, words) ||
       names(image)[8 * (words - image[IMAGE_NAMES]) - 1])
     return 0;
+  Word behind = image[IMAGE_FIXED] + fixed; /* addresses are written before this, and nothing that was looked at is */
+  if (image[IMAGE_FIXED] < IMAGE_WORDS || image[IMAGE_PRESETS] < behind || image[IMAGE_LINKS] < behind ||
+      image[IMAGE_NAMES] < behind)
+    return 0;
   for (size_t k = 0; k < sizeof in_work; k++)
     if (!within(image[(int)in_work[k]], 1, 1, work)) return 0;
   for (size_t k = 0; k < sizeof in_fixed; k++)
