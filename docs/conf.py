@@ -59,8 +59,16 @@ def run_examples(app: Any) -> None:
     printed.write()
 
 
+def list_statuses(app: Any) -> None:
+    """The page for C lists the statuses that there are."""
+    import statuses
+
+    statuses.write()
+
+
 def setup(app: Any) -> None:
     """Sphinx calls this."""
     app.connect("builder-inited", draw_pictures)
     app.connect("builder-inited", run_examples)
+    app.connect("builder-inited", list_statuses)
     app.connect("autodoc-process-docstring", keep_formulas)

@@ -53,7 +53,8 @@ int main(int count, char **given) try {
   for (const double number : q) std::printf(" %.17g", number);
   std::printf("\nhand %.6f %.6f %.6f\n", here.x, here.y, here.z);
   if (pz_proximity near{}; work.distance(q, near) == PZ_OK)
-    std::printf("nearest %s to %s: %.4f m\n", arm.name(PZ_SHAPE, near.first), arm.name(PZ_SHAPE, near.second), near.distance);
+    std::printf("nearest %s to %s: %.4f m\n", arm.name(PZ_SHAPE, near.first), arm.name(PZ_SHAPE, near.second),
+                near.distance);
   return 0;
 } catch (const std::exception &error) {
   return std::fprintf(stderr, "%s\n", error.what()), 1;

@@ -77,7 +77,11 @@ int main() {{
   return good ? 0 : static_cast<int>(work.report().iterations);
 }}
 """
-SPAN = "std::span<double> view(q); std::span<const double> lower = arm.lower(); good = work.solve(lower, view, view) == PZ_OK;"
+SPAN = """
+  std::span<double> view(q);
+  std::span<const double> lower = arm.lower();
+  good = work.solve(lower, view, view) == PZ_OK;
+"""
 OF_EIGEN = """
   Eigen::VectorXd x(7);
   poise::Jacobian rows(6, 7);
@@ -109,7 +113,8 @@ def test_a_matrix_by_columns_is_no_jacobian(tmp_path: Path) -> None:
     for name, taken in (("v", True), ("m.col(0)", True), ("m", False), ("m.row(0)", False)):
         (tmp_path / "one.cpp").write_text(
             "#include <Eigen/Geometry>\n#include <poise.hpp>\n"
-            f"void f(Eigen::MatrixXd &m, Eigen::VectorXd &v) {{ (void)m, (void)v; poise::Room room({name}); (void)room; }}\n"
+            "double f(Eigen::MatrixXd &m, Eigen::VectorXd &v) {\n"
+            f"  poise::Room room({name});\n  return v(0) + m(0) + room[0];\n}}\n"
         )
         command = ["c++", "-std=c++17", f"-I{HEADERS}", f"-isystem{EIGEN}", "-fsyntax-only", str(tmp_path / "one.cpp")]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -154,7 +159,9 @@ def by_pkg_config(folder: Path) -> tuple[Path, Path]:
 
 @with_library
 @wanting("cc", "c++")
-@pytest.mark.parametrize("built", [pytest.param(by_cmake, marks=wanting("cmake")), pytest.param(by_pkg_config, marks=wanting("pkg-config"))])
+@pytest.mark.parametrize(
+    "built", [pytest.param(by_cmake, marks=wanting("cmake")), pytest.param(by_pkg_config, marks=wanting("pkg-config"))]
+)
 def test_the_examples_print_what_python_says(built: object, folder: Path) -> None:
     solve, track = built(folder)  # type: ignore[operator]
     arm = pz.load("panda")

@@ -28,7 +28,7 @@ _WHOLE = {
     "linux": ("-Wl,--no-undefined", "-Wl,-Bsymbolic", "-Wl,-z,noexecstack"),  # what the others do of their own accord
     "darwin": ("-Wl,-install_name,@rpath/libpoise.dylib",),
 }
-"""For the library, not the rim.  Where a program finds it again on Linux, `poise sdk` leaves to the name of the file."""
+"""For the library, not the rim.  On Linux a program looks for the name of the file that it was linked with."""
 
 
 def link(objects: Sequence[Path], contents: str, symbols: Sequence[str], target: Target, out: Path) -> None:
@@ -42,7 +42,9 @@ def link(objects: Sequence[Path], contents: str, symbols: Sequence[str], target:
         said.write_text(f"const char {CONTENTS}[] = {json.dumps(contents)};\n")
         (Path(folder) / "generated.h").write_text(generated(symbols, [level.name for level in target.levels]))
         sources = [_RUNTIME, _FACE, said]
-        _make(target, [*_WHOLE.get(system, ()), *_AS_PYTHON, f"-I{folder}", *map(str, sources), *map(str, objects)], out)
+        _make(
+            target, [*_WHOLE.get(system, ()), *_AS_PYTHON, f"-I{folder}", *map(str, sources), *map(str, objects)], out
+        )
 
 
 def link_rim(target: Target, out: Path) -> None:

@@ -61,7 +61,11 @@ def write_sdk(folder: Path) -> list[Path]:
         "lib/cmake/poise/poise-config-version.cmake": _VERSION.format(version=__version__),
         "lib/pkgconfig/poise.pc": _PKG_CONFIG.format(version=__version__),
     }
-    copies = {"include/poise.h": _HERE / "poise.h", "include/poise.hpp": _HERE / "poise.hpp", f"lib/{library}": found.file}
+    copies = {
+        "include/poise.h": _HERE / "poise.h",
+        "include/poise.hpp": _HERE / "poise.hpp",
+        f"lib/{library}": found.file,
+    }
     for name, text in texts.items():
         place = folder / name
         place.parent.mkdir(parents=True, exist_ok=True)
