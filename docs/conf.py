@@ -67,9 +67,17 @@ def make_live(app: Any) -> None:
     app.add_directive("live", live.Live)
 
 
+def list_statuses(app: Any) -> None:
+    """The page for C lists the statuses that there are."""
+    import statuses
+
+    statuses.write()
+
+
 def setup(app: Any) -> None:
     """Sphinx calls this."""
     app.connect("builder-inited", make_live)
     app.connect("builder-inited", draw_pictures)
     app.connect("builder-inited", run_examples)
+    app.connect("builder-inited", list_statuses)
     app.connect("autodoc-process-docstring", keep_formulas)

@@ -245,7 +245,8 @@ def test_a_broken_file_is_an_error_with_its_line(tmp_path: Path, capsys: pytest.
 
 def test_version_and_help_import_nothing_heavy() -> None:
     commands = (
-        "solve", "batch", "path", "track", "view", "compare", "reach", "info", "reproduce", "cite", "warmup",
+        "solve", "batch", "path", "track", "view", "compare", "reach", "info", "export", "sdk", "reproduce", "cite",
+        "warmup",
     )  # fmt: skip
     for arguments in (["--version"], ["--help"], *([command, "--help"] for command in commands)):
         code = (

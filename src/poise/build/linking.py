@@ -27,7 +27,11 @@ _COMPILED = ("-O3", "-ffreestanding", "-fno-builtin", "-fno-stack-protector", "-
 _AS_PYTHON = ("-ffp-contract=off", "-fno-math-errno")  # what is in C rounds as Python does
 _SHARED = ("-shared", "-fPIC")
 _MODULE = ("-msimd128", "-Wl,--no-entry")
-_ELF = ("-Wl,--no-undefined", "-Wl,-Bsymbolic", "-Wl,-z,noexecstack")  # what the others do of their own accord
+_WHOLE = {
+    "linux": ("-Wl,--no-undefined", "-Wl,-Bsymbolic", "-Wl,-z,noexecstack"),  # what the others do of their own accord
+    "darwin": ("-Wl,-install_name,@rpath/libpoise.dylib",),
+}
+"""For the library, not the rim.  On Linux a program looks for the name of the file that it was linked with."""
 
 
 def link(objects: Sequence[Path], contents: str, kinds: Mapping[str, str], target: Target, out: Path) -> None:
@@ -35,13 +39,14 @@ def link(objects: Sequence[Path], contents: str, kinds: Mapping[str, str], targe
 
     Raises RuntimeError where nothing links for the target, or a symbol is missing.
     """
-    elf = _ELF if target.name.endswith("linux") else ()
+    system = target.name.partition("-")[2]
     with tempfile.TemporaryDirectory() as folder:
         said = Path(folder) / "contents.c"
         said.write_text(f"const char {CONTENTS}[] = {json.dumps(contents)};\n")
         (Path(folder) / "generated.h").write_text(generated(kinds, [level.name for level in target.levels]))
         sources = [_RUNTIME, _FACE, said]
-        _make(target, [*_SHARED, *elf, *_AS_PYTHON, f"-I{folder}", *map(str, sources), *map(str, objects)], out)
+        flags = [*_SHARED, *_WHOLE.get(system, ()), *_AS_PYTHON, f"-I{folder}"]
+        _make(target, [*flags, *map(str, sources), *map(str, objects)], out)
 
 
 def link_page(made: bytes, kinds: Mapping[str, str], out: Path) -> None:
@@ -67,7 +72,7 @@ def link_rim(target: Target, out: Path) -> None:
         if target.name.endswith("-win"):
             given.append(str(_imports(target, Path(folder))))
         elif target.name.endswith("darwin"):
-            given += ["-undefined", "dynamic_lookup"]
+            given += ["-undefined", "dynamic_lookup", f"-Wl,-install_name,@rpath/{out.name}"]
         _make(target, given, out)
 
 
@@ -95,8 +100,7 @@ def _make(target: Target, given: Sequence[str], out: Path) -> None:
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / out.name  # beside which the linker of Windows leaves more
-        named = [f"-Wl,-install_name,@rpath/{out.name}"] if target.name.endswith("darwin") else []
-        command = [*linker, *_COMPILED, *named, "-o", str(made), *given]
+        command = [*linker, *_COMPILED, "-o", str(made), *given]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError(f"{' '.join(linker)} has not linked {out.name}: {done.stderr.strip()}")

@@ -104,6 +104,10 @@ static int sound(const Word *image) {
       !within(image[IMAGE_PRESETS], image[IMAGE_PRESET_WORDS], 1, words) || !within(image[IMAGE_NAMES], 1, 1, words) ||
       names(image)[8 * (words - image[IMAGE_NAMES]) - 1])
     return 0;
+  Word behind = image[IMAGE_FIXED] + fixed; /* addresses are written before this, and nothing that was looked at is */
+  if (image[IMAGE_FIXED] < IMAGE_WORDS || image[IMAGE_PRESETS] < behind || image[IMAGE_LINKS] < behind ||
+      image[IMAGE_NAMES] < behind)
+    return 0;
   for (size_t k = 0; k < sizeof in_work; k++)
     if (!within(image[(int)in_work[k]], 1, 1, work)) return 0;
   for (size_t k = 0; k < sizeof in_fixed; k++)
@@ -164,6 +168,8 @@ pz_status pz_load(const void *file, size_t bytes, void *memory, const pz_solver 
 }
 
 /* What there is -------------------------------------------------------------------------------------------------- */
+
+int pz_is_tracker(const pz_solver *solver) { return solver && solver->image[IMAGE_KIND] == TRACKER; }
 
 int64_t pz_count(const pz_solver *solver, pz_what what) {
   static const int fields[] = {IMAGE_NQ,     IMAGE_NV, IMAGE_TASKS,  IMAGE_POSTURE, IMAGE_TASKS,

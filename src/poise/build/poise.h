@@ -110,7 +110,8 @@ PZ_API const char *pz_message(pz_status status);
 /* Bytes of memory that pz_load needs for a file; 0 for what pz_load refuses. */
 PZ_API size_t pz_size(const void *file, size_t bytes);
 
-/* Load what `export` wrote into memory of pz_size bytes, which `solver` then points into.  The file may go. */
+/* Load what `export` wrote into memory of pz_size bytes, which `solver` then points into.  The file may go.  A sum guards
+   it against damage, not malice: whoever writes a file with a sum that fits can make kernels read and write anywhere. */
 PZ_API pz_status pz_load(const void *file, size_t bytes, void *memory, const pz_solver **solver);
 
 /* Bytes of memory that pz_begin needs. */
@@ -119,6 +120,9 @@ PZ_API size_t pz_work_size(const pz_solver *solver);
 /* Work for one thread, in memory of pz_work_size bytes: with the file's targets and obstacles, and no past.  To begin
    again in the same memory forgets everything. */
 PZ_API pz_work *pz_begin(const pz_solver *solver, void *memory);
+
+/* Whether it is a tracker, which steps, and no solver. */
+PZ_API int pz_is_tracker(const pz_solver *solver);
 
 PZ_API int64_t pz_count(const pz_solver *solver, pz_what what);
 

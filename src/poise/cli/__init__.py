@@ -41,11 +41,13 @@ def _run(arguments: list[str]) -> int:
     from poise.cli.batch import Batch
     from poise.cli.cite import Cite
     from poise.cli.compare import Compare
+    from poise.cli.export import Export
     from poise.cli.info import Info
     from poise.cli.path import Path
     from poise.cli.reach import Reach
     from poise.cli.reproduce import Reproduce
     from poise.cli.retarget import Retarget
+    from poise.cli.sdk import Sdk
     from poise.cli.solve import Solve
     from poise.cli.track import Track
     from poise.cli.view import View
@@ -62,6 +64,8 @@ def _run(arguments: list[str]) -> int:
         "compare": Compare,
         "reach": Reach,
         "info": Info,
+        "export": Export,
+        "sdk": Sdk,
         "reproduce": Reproduce,
         "cite": Cite,
         "warmup": Warmup,
