@@ -1,7 +1,5 @@
 #include "approach.hpp"
 
-#include "pose.hpp"
-
 #include <Eigen/Cholesky>
 
 #include <algorithm>
@@ -18,9 +16,10 @@ class Rows
 {
 public:
   // A task of one error is of a position; one of two has a rotation as well.
-  Rows(const Chain & chain, const std::vector<double> & targets)
-  : chain_(chain), targets_(targets), work_(*chain.file),
-    rows_(chain.file->count(PZ_ERROR) > chain.file->count(PZ_TASK) ? 6 : 3), all_(6, chain.file->count(PZ_NV))
+  Rows(const Reading & reading, poise::Work & work, const std::vector<double> & targets)
+  : chain_(reading.chain), targets_(targets), work_(work),
+    rows_(reading.file.count(PZ_ERROR) > reading.file.count(PZ_TASK) ? 6 : 3),
+    all_(6, static_cast<Eigen::Index>(reading.file.nv()))
   {
   }
 
@@ -28,9 +27,9 @@ public:
   {
     Eigen::VectorXd error(rows_ * static_cast<Eigen::Index>(chain_.tips.size()));
     for (std::size_t k = 0; k < chain_.tips.size(); ++k) {
-      double now[7];
-      pz_pose(work_, q.data(), chain_.tips[k], now);
-      const Eigen::Isometry3d from = pose_of(now), to = pose_of(&targets_[7 * k]);
+      poise::Pose now;
+      work_.pose(q, chain_.tips[k], now);
+      const Eigen::Isometry3d from = poise::isometry(now), to = pose_at(targets_, k);
       Eigen::Matrix<double, 6, 1> apart;
       apart << to.translation() - from.translation(), turn_between(from.linear(), to.linear());
       error.segment(rows_ * static_cast<Eigen::Index>(k), rows_) = apart.head(rows_);
@@ -43,7 +42,7 @@ public:
     const auto joints = static_cast<Eigen::Index>(chain_.places.size());
     Eigen::MatrixXd found(rows_ * static_cast<Eigen::Index>(chain_.tips.size()), joints);
     for (std::size_t k = 0; k < chain_.tips.size(); ++k) {
-      pz_jacobian(work_, q.data(), chain_.tips[k], all_.data());
+      work_.jacobian(q, chain_.tips[k], all_);
       for (Eigen::Index j = 0; j < joints; ++j) {
         const auto place = static_cast<Eigen::Index>(chain_.places[static_cast<std::size_t>(j)]);
         found.block(rows_ * static_cast<Eigen::Index>(k), j, rows_, 1) = all_.col(place).head(rows_);
@@ -55,17 +54,18 @@ public:
 private:
   const Chain & chain_;
   const std::vector<double> & targets_;
-  Work work_;
+  poise::Work & work_;
   Eigen::Index rows_;  // a tip
-  Eigen::Matrix<double, 6, Eigen::Dynamic, Eigen::RowMajor> all_;
+  poise::Jacobian all_;
 };
 }  // namespace
 
 void approach(
-  const Chain & chain, const std::vector<double> & targets, const std::vector<double> & lower,
+  const Reading & reading, poise::Work & work, const std::vector<double> & targets, const std::vector<double> & lower,
   const std::vector<double> & upper, std::vector<double> & q)
 {
-  Rows rows(chain, targets);
+  const Chain & chain = reading.chain;
+  Rows rows(reading, work, targets);
   const std::size_t joints = chain.places.size();
   Eigen::VectorXd error = rows.error(q);
   double damping = 1e-4;

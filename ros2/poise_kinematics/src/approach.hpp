@@ -1,7 +1,7 @@
 // A start that is brought as near to its targets as a box of the joints allows.
 #pragma once
 
-#include "chain.hpp"
+#include "reading.hpp"
 
 #include <vector>
 
@@ -11,6 +11,6 @@ namespace poise_kinematics
 // poise's file knows the limits of its robot alone: where fewer values are allowed, where a joint is to stay or no
 // joint to go far, this looks for the nearest start that is a solution already, which pz_solve then only confirms.
 void approach(
-  const Chain & chain, const std::vector<double> & targets, const std::vector<double> & lower,
+  const Reading & reading, poise::Work & work, const std::vector<double> & targets, const std::vector<double> & lower,
   const std::vector<double> & upper, std::vector<double> & q);
 }  // namespace poise_kinematics

@@ -1,7 +1,6 @@
 #include "poise_plugin.hpp"
 
 #include "approach.hpp"
-#include "pose.hpp"
 
 #include <pluginlib/class_list_macros.hpp>
 #include <poise_kinematics/poise_ik_parameters.hpp>
@@ -17,12 +16,9 @@ namespace poise_kinematics
 {
 namespace
 {
-using Clock = std::chrono::steady_clock;
 constexpr double HALF_TURN = 3.141592653589793;
 
 rclcpp::Logger logger() { return rclcpp::get_logger("poise_kinematics.poise_plugin"); }
-
-int is_over(void * deadline) { return Clock::now() >= *static_cast<const Clock::time_point *>(deadline); }
 
 // A value between two limits; without them, within half a turn of a seed.  The distributions of the standard library
 // draw other numbers on other platforms.
@@ -34,7 +30,7 @@ double drawn(std::mt19937_64 & random, double lower, double upper, double seed)
 }
 
 // Any answer but of numbers that are none is a configuration within the limits.
-bool is_configuration(pz_status status)
+bool is_configuration(poise::Status status)
 {
   return status == PZ_NOT_FOUND || status == PZ_MAX_TIME || status == PZ_COLLISION_BLOCKED;
 }
@@ -53,7 +49,7 @@ bool PoisePlugin::initialize(
   const std::string & base_frame, const std::vector<std::string> & tip_frames, double search_discretization)
 {
   node_ = node;
-  search_.file.reset();
+  search_.reset();
   try {
     const poise_ik::Params parameters =
       poise_ik::ParamListener(node, "robot_description_kinematics." + group_name).get_params();
@@ -66,14 +62,14 @@ bool PoisePlugin::initialize(
       throw std::runtime_error("the robot has no such group");
     }
     take_variables(*group);
-    const Chain search = chain_in(parameters.poise_file);
-    nearest_ = parameters.nearest_file.empty() ? search : chain_in(parameters.nearest_file);
+    const Reading search = reading_of(parameters.poise_file);
+    nearest_ = parameters.nearest_file.empty() ? search : reading_of(parameters.nearest_file);
     lower_.clear();
     upper_.clear();
     for (std::size_t k = 0; k < joints_.size(); ++k) {
       const moveit::core::VariableBounds & bounds = robot_model.getVariableBounds(variables_[joints_[k]]);
-      const double lower = pz_lower(search.file->solver())[search.places[k]];
-      const double upper = pz_upper(search.file->solver())[search.places[k]];
+      const double lower = search.file.lower()[search.chain.places[k]];
+      const double upper = search.file.upper()[search.chain.places[k]];
       lower_.push_back(bounds.position_bounded_ ? std::max(lower, bounds.min_position_) : lower);
       upper_.push_back(bounds.position_bounded_ ? std::min(upper, bounds.max_position_) : upper);
     }
@@ -108,30 +104,27 @@ void PoisePlugin::take_variables(const moveit::core::JointModelGroup & group)
   }
 }
 
-Chain PoisePlugin::chain_in(const std::string & path) const
+Reading PoisePlugin::reading_of(const std::string & path) const
 {
   std::vector<std::string> joints;
   for (const std::size_t place : joints_) {
     joints.push_back(variables_[place]);
   }
-  const auto file = std::make_shared<const Prepared>(path);
-  Chain chain = chain_of(file, joints, base_frame_, robot_model_->getModelFrame(), tip_frames_);
+  const poise::Solver file(path);
+  poise::SolverWork work(file);
+  Reading reading{file, chain_of(file, work, joints, base_frame_, robot_model_->getModelFrame(), tip_frames_)};
   // A file does not say whose its tasks are.  With every tip where it is at home, home is the answer, and of other
   // frames it is not.
-  const Work work(*file);
-  const double * home = pz_home(file->solver());
-  Numbers targets(7 * chain.tips.size()), q(static_cast<std::size_t>(file->count(PZ_NQ)));
-  for (std::size_t k = 0; k < chain.tips.size(); ++k) {
-    pz_pose(work, home, chain.tips[k], &targets[7 * k]);
+  Numbers targets(7 * tip_frames_.size()), q(file.nq());
+  for (std::size_t k = 0; k < tip_frames_.size(); ++k) {
+    poise::Pose pose;
+    work.pose(file.home(), reading.chain.tips[k], pose);
+    put_pose(pose, targets, k);
   }
-  const pz_status status = pz_solve(work, targets.data(), home, q.data(), nullptr, nullptr, nullptr);
-  if (status == PZ_NO_SOLVER) {
-    throw std::runtime_error("'" + path + "': " + pz_message(status));
+  if (work.solve(targets, file.home(), q) != PZ_OK || q != reading.chain.home) {
+    throw std::runtime_error(path + " is not of these tips in this order, or has a home that breaks its limits");
   }
-  if (status != PZ_OK || !std::equal(q.begin(), q.end(), home)) {
-    throw std::runtime_error("'" + path + "' is not of these tips in this order, or has a home that breaks its limits");
-  }
-  return chain;
+  return reading;
 }
 
 bool PoisePlugin::supportsGroup(const moveit::core::JointModelGroup * group, std::string * error_text_out) const
@@ -171,9 +164,9 @@ std::optional<PoisePlugin::Box> PoisePlugin::box_of(const Numbers & seed, const 
     if (!(box.lower[k] <= box.upper[k])) {
       return std::nullopt;
     }
-    const std::size_t place = search_.places[k];
-    box.narrow = box.narrow || box.lower[k] > pz_lower(search_.file->solver())[place] ||
-                 box.upper[k] < pz_upper(search_.file->solver())[place];
+    const std::size_t place = search_->chain.places[k];
+    box.narrow =
+      box.narrow || box.lower[k] > search_->file.lower()[place] || box.upper[k] < search_->file.upper()[place];
   }
   return box;
 }
@@ -182,11 +175,10 @@ bool PoisePlugin::find(
   const std::vector<Pose> & poses, const Numbers & seed, double timeout, bool once, const Numbers & consistency_limits,
   Numbers & solution, const IKCallbackFn & callback, ErrorCode & error_code, const Options & options) const
 {
-  const double seconds = timeout > 0.0 ? timeout : default_timeout_;
-  const std::chrono::duration<double> allowed(seconds);
-  Clock::time_point deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(allowed);
+  const std::chrono::duration<double> allowed(timeout > 0.0 ? timeout : default_timeout_);
+  const auto deadline = poise::Clock::now() + std::chrono::duration_cast<poise::Clock::duration>(allowed);
   error_code.val = ErrorCode::NO_IK_SOLUTION;
-  if (!search_.file) {
+  if (!search_) {
     RCLCPP_ERROR(logger(), "Group '%s' was not initialized", group_name_.c_str());
     return false;
   }
@@ -203,29 +195,30 @@ bool PoisePlugin::find(
     return false;
   }
   // In a narrow box a start has been led to a solution or to none; far ones are of no use.
-  const Chain & chain = once || box->narrow ? nearest_ : search_;
+  const Reading & reading = once || box->narrow ? *nearest_ : *search_;
+  const Chain & chain = reading.chain;
   Numbers targets(7 * poses.size());
   for (std::size_t k = 0; k < poses.size(); ++k) {
     const Pose & pose = poses[k];
-    const double seven[] = {pose.position.x,    pose.position.y,    pose.position.z,   pose.orientation.w,
-                            pose.orientation.x, pose.orientation.y, pose.orientation.z};
-    write_pose(chain.base * pose_of(seven), &targets[7 * k]);
+    const Eigen::Isometry3d in_base = poise::isometry(
+      {pose.position.x, pose.position.y, pose.position.z, pose.orientation.w, pose.orientation.x, pose.orientation.y,
+       pose.orientation.z});
+    put_pose(poise::pose(chain.base * in_base), targets, k);
   }
-  const Work work(*chain.file);
+  poise::SolverWork work(reading.file);  // to begin one takes a microsecond, and nothing is locked
   std::mt19937_64 random(0);  // so that the same question has the same answer
   Numbers joints(joints_.size()), q;
   for (std::size_t k = 0; k < joints.size(); ++k) {
     joints[k] = std::min(std::max(seed[joints_[k]], box->lower[k]), box->upper[k]);
   }
   do {
-    q = chain.q(joints.data());
+    q = chain.q(joints);
     if (box->narrow) {
-      approach(chain, targets, box->lower, box->upper, q);
+      approach(reading, work, targets, box->lower, box->upper, q);
     }
-    pz_report report;
-    const pz_status status = pz_solve(work, targets.data(), q.data(), q.data(), &report, is_over, &deadline);
+    const poise::Status status = work.solve(targets, q, q, deadline);
     const bool any = options.return_approximate_solution && is_configuration(status);
-    bool taken = (status == PZ_OK && (!once || report.start <= 0)) || any;
+    bool taken = (status == PZ_OK && (!once || work.report().start <= 0)) || any;
     for (std::size_t k = 0; k < joints.size(); ++k) {
       const double value = q[chain.places[k]];
       taken = taken && box->lower[k] <= value && value <= box->upper[k];
@@ -254,7 +247,7 @@ bool PoisePlugin::find(
     for (std::size_t k = 0; k < joints.size(); ++k) {
       joints[k] = drawn(random, box->lower[k], box->upper[k], seed[joints_[k]]);
     }
-  } while (!is_over(&deadline));
+  } while (poise::Clock::now() < deadline);
   error_code.val = ErrorCode::TIMED_OUT;
   return false;
 }
@@ -274,7 +267,7 @@ bool PoisePlugin::getPositionIK(
 {
   result.solution_percentage = 0.0;
   result.kinematic_error = kinematics::KinematicErrors::NO_SOLUTION;
-  if (!search_.file) {
+  if (!search_) {
     result.kinematic_error = kinematics::KinematicErrors::SOLVER_NOT_ACTIVE;
   } else if (options.discretization_method != kinematics::DiscretizationMethods::NO_DISCRETIZATION) {
     result.kinematic_error = kinematics::KinematicErrors::UNSUPORTED_DISCRETIZATION_REQUESTED;
@@ -334,7 +327,7 @@ bool PoisePlugin::searchPositionIK(
 bool PoisePlugin::getPositionFK(
   const std::vector<std::string> & link_names, const Numbers & joint_angles, std::vector<Pose> & poses) const
 {
-  if (!search_.file || joint_angles.size() != variables_.size()) {
+  if (!search_ || joint_angles.size() != variables_.size()) {
     RCLCPP_ERROR(
       logger(), "Group '%s' has %zu variables, but there are %zu values", group_name_.c_str(), variables_.size(),
       joint_angles.size());
@@ -344,25 +337,24 @@ bool PoisePlugin::getPositionFK(
   for (std::size_t k = 0; k < joints.size(); ++k) {
     joints[k] = joint_angles[joints_[k]];
   }
-  const Numbers q = search_.q(joints.data());
-  const Work work(*search_.file);
+  const Numbers q = search_->chain.q(joints);
+  poise::SolverWork work(search_->file);
   poses.resize(link_names.size());
   for (std::size_t k = 0; k < link_names.size(); ++k) {
-    double seven[7];
-    const std::int64_t frame = search_.file->find(PZ_FRAME, link_names[k]);
-    if (pz_pose(work, q.data(), frame, seven) != PZ_OK) {
-      RCLCPP_ERROR(logger(), "'%s' has no link '%s'", search_.file->path().c_str(), link_names[k].c_str());
+    poise::Pose there;
+    if (work.pose(q, search_->file.frame(link_names[k]), there) != PZ_OK) {
+      RCLCPP_ERROR(logger(), "Group '%s': poise's file has no link '%s'", group_name_.c_str(), link_names[k].c_str());
       return false;
     }
-    write_pose(search_.base.inverse() * pose_of(seven), seven);
+    there = poise::pose(search_->chain.base.inverse() * poise::isometry(there));
     Pose & pose = poses[k];
-    pose.position.x = seven[0];
-    pose.position.y = seven[1];
-    pose.position.z = seven[2];
-    pose.orientation.w = seven[3];
-    pose.orientation.x = seven[4];
-    pose.orientation.y = seven[5];
-    pose.orientation.z = seven[6];
+    pose.position.x = there.x;
+    pose.position.y = there.y;
+    pose.position.z = there.z;
+    pose.orientation.w = there.qw;
+    pose.orientation.x = there.qx;
+    pose.orientation.y = there.qy;
+    pose.orientation.z = there.qz;
   }
   return true;
 }

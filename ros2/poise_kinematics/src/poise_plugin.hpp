@@ -1,7 +1,7 @@
 // MoveIt 2's kinematics by a solver that poise has exported.
 #pragma once
 
-#include "chain.hpp"
+#include "reading.hpp"
 
 #if __has_include(<moveit/kinematics_base/kinematics_base.hpp>)
 #include <moveit/kinematics_base/kinematics_base.hpp>
@@ -87,7 +87,7 @@ private:
   };
 
   void take_variables(const moveit::core::JointModelGroup & group);
-  Chain chain_in(const std::string & file) const;
+  Reading reading_of(const std::string & path) const;
 
   // Where joints may go from a seed, both of all variables; none where no value is left to one of them.
   std::optional<Box> box_of(const Numbers & seed, const Numbers & consistency_limits) const;
@@ -97,7 +97,8 @@ private:
     const std::vector<Pose> & poses, const Numbers & seed, double timeout, bool once, const Numbers & consistency_limits,
     Numbers & solution, const IKCallbackFn & callback, ErrorCode & error_code, const Options & options) const;
 
-  Chain search_, nearest_;              // in the file of searches, and in that of searches from the seed alone
+  std::optional<Reading> search_;       // none before it is initialized
+  std::optional<Reading> nearest_;      // for searches from the seed alone
   std::vector<std::string> variables_;  // of the group, in its order
   std::vector<std::size_t> joints_;     // those of the variables that follow no other
   std::vector<Mimic> mimics_;           // and those that do

@@ -1,7 +1,5 @@
 #include "poise_steps.hpp"
 
-#include "pose.hpp"
-
 #include <pluginlib/class_list_macros.hpp>
 #include <poise_kinematics/poise_steps_parameters.hpp>
 #include <rclcpp/logging.hpp>
@@ -25,15 +23,17 @@ bool PoiseSteps::initialize(
   std::shared_ptr<rclcpp::node_interfaces::NodeParametersInterface> parameters_interface,
   const std::string & param_namespace)
 {
-  work_.reset();
+  file_.reset();
   try {
     const poise_steps::Params parameters = poise_steps::ParamListener(parameters_interface, param_namespace).get_params();
     alpha_ = parameters.alpha;
+    file_.emplace(parameters.poise_file);
+    work_.emplace(*file_);
     set_up(
-      parameters.poise_file, parameters.joints, parameters.base,
+      parameters.joints, parameters.base,
       parameters.tips.empty() ? std::vector<std::string>{parameters.tip} : parameters.tips);
   } catch (const std::exception & error) {
-    work_.reset();
+    file_.reset();
     RCLCPP_ERROR(logger(), "%s", error.what());
     return false;
   }
@@ -41,67 +41,62 @@ bool PoiseSteps::initialize(
 }
 
 void PoiseSteps::set_up(
-  const std::string & path, const std::vector<std::string> & named, const std::string & base,
-  const std::vector<std::string> & tips)
+  const std::vector<std::string> & named, const std::string & base, const std::vector<std::string> & tips)
 {
-  const auto file = std::make_shared<const Prepared>(path);
+  const poise::Tracker & file = *file_;
   std::vector<std::string> joints = named;
   if (joints.empty()) {
-    std::vector<bool> moves(static_cast<std::size_t>(file->count(PZ_NV)));
+    std::vector<bool> moves(file.nv());
     for (const std::string & tip : tips) {
-      const std::vector<bool> some = movers_of(*file, frame_called(*file, tip));
+      const std::vector<bool> some = movers_of(file, *work_, frame_called(file, tip));
       std::transform(some.begin(), some.end(), moves.begin(), moves.begin(), std::logical_or<>());
     }
     for (std::size_t k = 0; k < moves.size(); ++k) {
       if (moves[k]) {
-        joints.emplace_back(pz_name(file->solver(), PZ_COORDINATE, static_cast<std::int64_t>(k)));
+        joints.emplace_back(file.name(PZ_COORDINATE, static_cast<std::int64_t>(k)));
       }
     }
   }
-  chain_ = chain_of(file, joints, base, "", tips);
-  const double * home = pz_home(file->solver());
-  q_.assign(home, home + file->count(PZ_NQ));
-  next_ = q_;
-  poses_.resize(static_cast<std::size_t>(7 * file->count(PZ_FRAME)));
-  columns_.resize(6, file->count(PZ_NV));
+  chain_ = chain_of(file, *work_, joints, base, "", tips);
+  q_ = next_ = chain_.home;
+  poses_.resize(7 * file.count(PZ_FRAME));
+  columns_.resize(6, static_cast<Eigen::Index>(file.nv()));
   jacobian_.resize(6, static_cast<Eigen::Index>(joints.size()));
-  // Behind the targets of the tips stands the posture of a tracker that follows one: home.
-  targets_.resize(7 * tips.size());
-  targets_.insert(targets_.end(), home, home + file->count(PZ_POSTURE));
-  work_.emplace(*file);
   attach();
   // A file does not say whose its tasks are.  With every tip where it is at home, no step leads away from there.
+  targets_.resize(7 * tips.size());
   for (std::size_t k = 0; k < tips.size(); ++k) {
-    pz_pose(*work_, home, chain_.tips[k], &targets_[7 * k]);
+    poise::Pose pose;
+    work_->pose(q_, chain_.tips[k], pose);
+    put_pose(pose, targets_, k);
   }
-  const pz_status status = pz_step(*work_, home, targets_.data(), next_.data());
-  if (status != PZ_OK) {
-    throw std::runtime_error("'" + path + "': " + pz_message(status));
-  }
+  // Behind the tips' targets stands the posture of a tracker that follows one: home.
+  targets_.insert(targets_.end(), q_.begin(), q_.begin() + static_cast<std::ptrdiff_t>(file.count(PZ_POSTURE)));
+  bool stays = work_->step(q_, targets_, next_) == PZ_OK;
   for (std::size_t k = 0; k < q_.size(); ++k) {
-    if (!(std::abs(next_[k] - home[k]) < 1e-9)) {
-      throw std::runtime_error("'" + path + "' is not of these tips in this order, or has a home that breaks its limits");
-    }
+    stays = stays && std::abs(next_[k] - q_[k]) < 1e-9;
   }
-  work_.emplace(*file);  // which forgets that step
+  if (!stays) {
+    throw std::runtime_error("poise's file is not of these tips in this order, or has a home that breaks its limits");
+  }
+  work_->begin();  // which forgets that step
 }
 
 // What stands still in a tip's frame does so in two configurations of which no joint has the same value.
 void PoiseSteps::attach()
 {
-  const pz_solver * solver = chain_.file->solver();
   std::vector<double> other = q_, there = poses_;
   for (std::size_t k = 0; k < q_.size(); ++k) {
-    other[k] += pz_upper(solver)[k] - q_[k] > 0.3 ? 0.3 : -0.3;
+    other[k] += file_->upper()[k] - q_[k] > 0.3 ? 0.3 : -0.3;
   }
-  pz_poses(*work_, q_.data(), poses_.data());
-  pz_poses(*work_, other.data(), there.data());
+  work_->poses(q_, poses_);
+  work_->poses(other, there);
   attached_.assign(poses_.size() / 7, std::nullopt);
   for (std::size_t link = 0; link < attached_.size(); ++link) {
     for (std::size_t k = 0; k < chain_.tips.size() && !attached_[link]; ++k) {
       const auto tip = static_cast<std::size_t>(chain_.tips[k]);
-      const Eigen::Isometry3d offset = pose_of(&poses_[7 * link]).inverse() * pose_of(&poses_[7 * tip]);
-      if (offset.isApprox(pose_of(&there[7 * link]).inverse() * pose_of(&there[7 * tip]), 1e-9)) {
+      const Eigen::Isometry3d offset = pose_at(poses_, link).inverse() * pose_at(poses_, tip);
+      if (offset.isApprox(pose_at(there, link).inverse() * pose_at(there, tip), 1e-9)) {
         attached_[link] = Attached{k, offset};
       }
     }
@@ -110,7 +105,7 @@ void PoiseSteps::attach()
 
 std::int64_t PoiseSteps::asked(const Eigen::VectorXd & joints, const std::string & link_name)
 {
-  if (!work_) {
+  if (!file_) {
     RCLCPP_ERROR(logger(), "poise_kinematics/PoiseSteps was not initialized");
     return -1;
   }
@@ -119,9 +114,9 @@ std::int64_t PoiseSteps::asked(const Eigen::VectorXd & joints, const std::string
       logger(), "There are %zu joints, but %zu values", chain_.places.size(), static_cast<std::size_t>(joints.size()));
     return -1;
   }
-  const std::int64_t link = chain_.file->find(PZ_FRAME, link_name);
+  const std::int64_t link = file_->frame(link_name);
   if (link < 0) {
-    RCLCPP_ERROR(logger(), "'%s' has no link '%s'", chain_.file->path().c_str(), link_name.c_str());
+    RCLCPP_ERROR(logger(), "poise's file has no link '%s'", link_name.c_str());
     return -1;
   }
   for (std::size_t k = 0; k < chain_.places.size(); ++k) {
@@ -140,21 +135,21 @@ bool PoiseSteps::convert_cartesian_deltas_to_joint_deltas(
   }
   const std::optional<Attached> & attached = attached_[static_cast<std::size_t>(link)];
   if (!attached) {
-    RCLCPP_ERROR(logger(), "'%s' is fixed to no tip of '%s'", link_name.c_str(), chain_.file->path().c_str());
+    RCLCPP_ERROR(logger(), "'%s' is fixed to no tip of poise's file", link_name.c_str());
     return false;
   }
-  if (pz_poses(*work_, q_.data(), poses_.data()) != PZ_OK) {
+  if (work_->poses(q_, poses_) != PZ_OK) {
     return false;
   }
   for (std::size_t k = 0; k < chain_.tips.size(); ++k) {
     std::copy_n(&poses_[static_cast<std::size_t>(7 * chain_.tips[k])], 7, &targets_[7 * k]);
   }
-  Eigen::Isometry3d wish = pose_of(&poses_[static_cast<std::size_t>(7 * link)]);
+  Eigen::Isometry3d wish = pose_at(poses_, static_cast<std::size_t>(link));
   const Eigen::Vector3d turn = chain_.base.linear() * delta_x.tail<3>();
   wish.translation() += chain_.base.linear() * delta_x.head<3>();
   wish.linear() = Eigen::AngleAxisd(turn.norm(), turn.stableNormalized()) * wish.linear();
-  write_pose(wish * attached->tip_in_link, &targets_[7 * attached->tip]);
-  if (pz_step(*work_, q_.data(), targets_.data(), next_.data()) != PZ_OK) {
+  put_pose(poise::pose(wish * attached->tip_in_link), targets_, attached->tip);
+  if (work_->step(q_, targets_, next_) != PZ_OK) {
     return false;
   }
   delta_theta.resize(joint_pos.size());
@@ -179,11 +174,11 @@ bool PoiseSteps::calculate_link_transform(
   const Eigen::VectorXd & joint_pos, const std::string & link_name, Eigen::Isometry3d & transform)
 {
   const std::int64_t link = asked(joint_pos, link_name);
-  double pose[7];
-  if (link < 0 || pz_pose(*work_, q_.data(), link, pose) != PZ_OK) {
+  poise::Pose pose;
+  if (link < 0 || work_->pose(q_, link, pose) != PZ_OK) {
     return false;
   }
-  transform = chain_.base.inverse() * pose_of(pose);
+  transform = chain_.base.inverse() * poise::isometry(pose);
   return true;
 }
 
@@ -191,7 +186,7 @@ bool PoiseSteps::calculate_jacobian(
   const Eigen::VectorXd & joint_pos, const std::string & link_name, Jacobian & jacobian)
 {
   const std::int64_t link = asked(joint_pos, link_name);
-  if (link < 0 || pz_jacobian(*work_, q_.data(), link, columns_.data()) != PZ_OK) {
+  if (link < 0 || work_->jacobian(q_, link, columns_) != PZ_OK) {
     return false;
   }
   const Eigen::Matrix3d turn = chain_.base.linear().transpose();

@@ -56,18 +56,19 @@ private:
     Eigen::Isometry3d tip_in_link;
   };
 
-  void set_up(const std::string & file, const std::vector<std::string> & joints, const std::string & base,
-              const std::vector<std::string> & tips);
+  void set_up(
+    const std::vector<std::string> & joints, const std::string & base, const std::vector<std::string> & tips);
   void attach();
 
   // The number of a link, once q_ is where the joints are; -1, and a message, where a question makes no sense.
   std::int64_t asked(const Eigen::VectorXd & joints, const std::string & link_name);
 
+  std::optional<poise::Tracker> file_;  // none before it is initialized
+  std::optional<poise::TrackerWork> work_;
   Chain chain_;
-  std::optional<Work> work_;
   std::vector<std::optional<Attached>> attached_;  // of each frame
   std::vector<double> q_, next_, targets_, poses_;
-  Eigen::Matrix<double, 6, Eigen::Dynamic, Eigen::RowMajor> columns_;
+  poise::Jacobian columns_;  // of all joints of the file
   Jacobian jacobian_;
   double alpha_ = 0.0;
 };
