@@ -1,6 +1,6 @@
 """Files that were damaged or forged, for libpoise's reader under the sanitizers of a compiler; see fuzz.c.
 
-    python tests/building/fuzz.py [COUNT] [SEED]
+python tests/building/fuzz.py [COUNT] [SEED]
 """
 
 import subprocess
@@ -38,7 +38,16 @@ def compiled(folder: Path) -> Path:
     levels = [level.name for level in TARGETS[machine()].levels]
     (folder / "generated.h").write_text(generated(sorted(found._kinds), levels))
     program = folder / "fuzz"
-    command = ["cc", "-std=gnu11", *SANITIZED, f"-I{folder}", f"-I{HEADER.parent}", str(HERE / "fuzz.c"), "-o", str(program)]
+    command = [
+        "cc",
+        "-std=gnu11",
+        *SANITIZED,
+        f"-I{folder}",
+        f"-I{HEADER.parent}",
+        str(HERE / "fuzz.c"),
+        "-o",
+        str(program),
+    ]
     subprocess.run([*command, str(found.file), "-lm"], check=True, capture_output=True, text=True)
     return program
 

@@ -1,4 +1,4 @@
-"""The plug-ins for MoveIt and ros2_control, compiled against stubs and driven as these would, beside Python's answers."""
+"""The plug-ins for MoveIt and ros2_control, compiled against stubs, and driven as these would: Python's answers."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.ros_host import Host, built, missing
 
 import poise as pz
 from poise.spatial import Array
-from tests.support.ros_host import Host, built, missing
 
 SUCCESS, TIMED_OUT, NO_IK_SOLUTION = 1, -6, -31
 LIMITS = {"atol": 1e-12, "rtol": 0.0}
@@ -194,7 +194,7 @@ def test_redundant_joints_stay_where_the_seed_has_them(host: Host, arm: pz.Model
 
 
 def test_the_limits_of_moveit_hold_beside_those_of_the_file(host: Host, arm: pz.Model, files: dict[str, Path]) -> None:
-    smaller = arm.with_limits({name: (-1.0, 1.0) for name in arm.coordinates[:3]})
+    smaller = arm.with_limits(dict.fromkeys(arm.coordinates[:3], (-1.0, 1.0)))
     assert plan(host, smaller, files["solver"], "panda_hand")
     for q, q0 in zip(smaller.sample(10, seed=9), arm.sample(10, seed=10), strict=True):
         code, found = host.numbers("search", 7, ros(arm.pose("panda_hand", q)), q0)
@@ -309,9 +309,7 @@ def test_a_delta_is_a_step_of_the_tracker(host: Host, arm: pz.Model, files: dict
     np.testing.assert_allclose(back, delta, atol=1e-4)
 
 
-def test_a_delta_of_a_link_is_that_of_the_tip_it_is_fixed_to(
-    host: Host, arm: pz.Model, files: dict[str, Path]
-) -> None:
+def test_a_delta_of_a_link_is_that_of_the_tip_it_is_fixed_to(host: Host, arm: pz.Model, files: dict[str, Path]) -> None:
     assert control(host, files["tracker"])
     shift = np.array([1e-3, 0, 0, 0, 0, 0])
     tip = host.numbers("step", "panda_hand", arm.nq, arm.home, shift)
@@ -319,6 +317,15 @@ def test_a_delta_of_a_link_is_that_of_the_tip_it_is_fixed_to(
     np.testing.assert_allclose(host.numbers("step", "panda_link8", arm.nq, arm.home, shift)[1], tip[1], atol=1e-9)
     assert host.numbers("step", "panda_link4", arm.nq, arm.home, shift)[0] == 0
     assert "fixed to no tip" in host.complaint()
+
+
+def test_deltas_may_be_velocities(host: Host, arm: pz.Model, files: dict[str, Path]) -> None:
+    shift = np.array([1e-3, 0, 0, 0, 0, 0.01])
+    assert control(host, files["tracker"])
+    step = host.numbers("step", "panda_hand", arm.nq, arm.home, shift)[1]
+    assert control(host, files["tracker"], scale=0.01)
+    rate = host.numbers("step", "panda_hand", arm.nq, arm.home, shift / 0.01)[1]
+    np.testing.assert_allclose(rate, step / 0.01, atol=1e-9)
 
 
 def test_no_delta_leads_beyond_limits_or_faster_than_the_joints_go(

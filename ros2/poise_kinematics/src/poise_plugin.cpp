@@ -42,7 +42,7 @@ struct PoisePlugin::Box
   bool narrow = false;  // narrower than the limits that the file knows itself
 };
 
-// Set-up ----------------------------------------------------------------------------------------------------------------
+// Set-up -------------------------------------------------------------------------------------------------------------
 
 bool PoisePlugin::initialize(
   const rclcpp::Node::SharedPtr & node, const moveit::core::RobotModel & robot_model, const std::string & group_name,
@@ -146,7 +146,7 @@ bool PoisePlugin::supportsGroup(const moveit::core::JointModelGroup * group, std
   return true;
 }
 
-// Search ----------------------------------------------------------------------------------------------------------------
+// Search -------------------------------------------------------------------------------------------------------------
 
 std::optional<PoisePlugin::Box> PoisePlugin::box_of(const Numbers & seed, const Numbers & consistency_limits) const
 {
@@ -252,7 +252,7 @@ bool PoisePlugin::find(
   return false;
 }
 
-// MoveIt's faces --------------------------------------------------------------------------------------------------------
+// MoveIt's faces -----------------------------------------------------------------------------------------------------
 
 bool PoisePlugin::getPositionIK(
   const Pose & ik_pose, const Numbers & ik_seed_state, Numbers & solution, ErrorCode & error_code,

@@ -94,8 +94,9 @@ private:
 
   // One search for all tips; only from the seed itself where `once`.
   bool find(
-    const std::vector<Pose> & poses, const Numbers & seed, double timeout, bool once, const Numbers & consistency_limits,
-    Numbers & solution, const IKCallbackFn & callback, ErrorCode & error_code, const Options & options) const;
+    const std::vector<Pose> & poses, const Numbers & seed, double timeout, bool once,
+    const Numbers & consistency_limits, Numbers & solution, const IKCallbackFn & callback, ErrorCode & error_code,
+    const Options & options) const;
 
   std::optional<Reading> search_;       // none before it is initialized
   std::optional<Reading> nearest_;      // for searches from the seed alone

@@ -25,8 +25,10 @@ bool PoiseSteps::initialize(
 {
   file_.reset();
   try {
-    const poise_steps::Params parameters = poise_steps::ParamListener(parameters_interface, param_namespace).get_params();
+    const poise_steps::Params parameters =
+      poise_steps::ParamListener(parameters_interface, param_namespace).get_params();
     alpha_ = parameters.alpha;
+    scale_ = parameters.scale;
     file_.emplace(parameters.poise_file);
     work_.emplace(*file_);
     set_up(
@@ -145,8 +147,8 @@ bool PoiseSteps::convert_cartesian_deltas_to_joint_deltas(
     std::copy_n(&poses_[static_cast<std::size_t>(7 * chain_.tips[k])], 7, &targets_[7 * k]);
   }
   Eigen::Isometry3d wish = pose_at(poses_, static_cast<std::size_t>(link));
-  const Eigen::Vector3d turn = chain_.base.linear() * delta_x.tail<3>();
-  wish.translation() += chain_.base.linear() * delta_x.head<3>();
+  const Eigen::Vector3d turn = scale_ * (chain_.base.linear() * delta_x.tail<3>());
+  wish.translation() += scale_ * (chain_.base.linear() * delta_x.head<3>());
   wish.linear() = Eigen::AngleAxisd(turn.norm(), turn.stableNormalized()) * wish.linear();
   put_pose(poise::pose(wish * attached->tip_in_link), targets_, attached->tip);
   if (work_->step(q_, targets_, next_) != PZ_OK) {
@@ -154,7 +156,7 @@ bool PoiseSteps::convert_cartesian_deltas_to_joint_deltas(
   }
   delta_theta.resize(joint_pos.size());
   for (std::size_t k = 0; k < chain_.places.size(); ++k) {
-    delta_theta(static_cast<Eigen::Index>(k)) = next_[chain_.places[k]] - q_[chain_.places[k]];
+    delta_theta(static_cast<Eigen::Index>(k)) = (next_[chain_.places[k]] - q_[chain_.places[k]]) / scale_;
   }
   return true;
 }

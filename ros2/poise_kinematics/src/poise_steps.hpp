@@ -26,8 +26,8 @@ public:
     std::shared_ptr<rclcpp::node_interfaces::NodeParametersInterface> parameters_interface,
     const std::string & param_namespace) override;
 
-  // One step of the tracker from joint_pos, towards where the delta would bring the link; delta_theta is what its limits
-  // leave of that.
+  // One step of the tracker from joint_pos, towards where the delta would bring the link; delta_theta is what its
+  // limits leave of that.
   bool convert_cartesian_deltas_to_joint_deltas(
     const Eigen::VectorXd & joint_pos, const Twist & delta_x, const std::string & link_name,
     Eigen::VectorXd & delta_theta) override;
@@ -70,6 +70,6 @@ private:
   std::vector<double> q_, next_, targets_, poses_;
   poise::Jacobian columns_;  // of all joints of the file
   Jacobian jacobian_;
-  double alpha_ = 0.0;
+  double alpha_ = 0.0, scale_ = 1.0;
 };
 }  // namespace poise_kinematics

@@ -139,7 +139,8 @@ private:
     const Pose & one = poses.front();
     if (poses.size() > 1) {
       plugin_->searchPositionIK(
-        poses, seed, timeout_, consistency_, solution, callback, kinematics::KinematicsBase::IKCostFn(), code, options_);
+        poses, seed, timeout_, consistency_, solution, callback, kinematics::KinematicsBase::IKCostFn(), code,
+        options_);
     } else if (refuse_ && !consistency_.empty()) {
       plugin_->searchPositionIK(one, seed, timeout_, consistency_, solution, callback, code, options_);
     } else if (refuse_) {
@@ -219,7 +220,9 @@ public:
       put(found);
       return true;
     }
-    if (command != "step" && command != "back" && command != "transform" && command != "columns" && command != "inverse") {
+    if (
+      command != "step" && command != "back" && command != "transform" && command != "columns" &&
+      command != "inverse") {
       return false;
     }
     std::string link;

@@ -9,7 +9,7 @@ struct Params
 {
   std::string poise_file, tip, base;
   std::vector<std::string> tips, joints;
-  double alpha;
+  double scale, alpha;
 };
 
 class ParamListener
@@ -26,7 +26,7 @@ public:
   {
     return {
       reader_.required("poise_file"), reader_.word("tip"), reader_.word("base"), reader_.words("tips"),
-      reader_.words("joints"), 0.000005};
+      reader_.words("joints"), reader_.number("scale", 1.0), reader_.number("alpha", 0.000005)};
   }
 
 private:

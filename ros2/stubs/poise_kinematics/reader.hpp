@@ -25,6 +25,11 @@ public:
 
   std::string word(const std::string & name) const { return words(name).empty() ? "" : words(name).front(); }
 
+  double number(const std::string & name, double usual) const
+  {
+    return words(name).empty() ? usual : std::stod(word(name));
+  }
+
   std::string required(const std::string & name) const
   {
     if (word(name).empty()) {
