@@ -36,9 +36,7 @@ def program(folder: Path) -> Path:
     found = library()
     if found is None:
         raise SystemExit("there is no library: run python -m poise.build")
-    (folder / "generated.h").write_text(
-        generated(sorted(found._kinds), [level.name for level in TARGETS[machine()].levels])
-    )
+    (folder / "generated.h").write_text(generated(found._kinds, [level.name for level in TARGETS[machine()].levels]))
     out = folder / "carried"
     source = Path(__file__).with_suffix(".c")
     command = ["cc", "-std=gnu11", "-O3", "-ffp-contract=off", "-fno-math-errno", f"-I{folder}", f"-I{HEADER.parent}"]

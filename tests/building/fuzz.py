@@ -36,7 +36,7 @@ def compiled(folder: Path) -> Path:
     found = library()
     assert found is not None
     levels = [level.name for level in TARGETS[machine()].levels]
-    (folder / "generated.h").write_text(generated(sorted(found._kinds), levels))
+    (folder / "generated.h").write_text(generated(found._kinds, levels))
     program = folder / "fuzz"
     command = [
         "cc",
