@@ -44,8 +44,13 @@ lint: .venv/.lint
 	$(BIN)/mypy
 	$(BIN)/pyright
 
-docs: .venv/.docs
+docs: .venv/.docs src/poise/compiled/poise.wasm
 	$(BIN)/sphinx-build --nitpicky --fail-on-warning --quiet docs docs/_build
+
+# What pages solve with; whoever edits a kernel makes it anew: python -m poise.build --target wasm32
+src/poise/compiled/poise.wasm:
+	@$(BIN)/pip install --quiet ziglang
+	@$(BIN)/python -m poise.build --target wasm32
 
 bench: benchmarks/.venv-placo/bin/poise
 	benchmarks/.venv-bench/bin/python benchmarks/run.py

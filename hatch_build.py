@@ -55,7 +55,8 @@ class Kernels(BuildHookInterface):  # type: ignore[type-arg]
             raise ValueError(f"POISE_TARGET={TARGET} is none of {', '.join(TAGS)}")
         self._folder = tempfile.TemporaryDirectory()
         environment = {**os.environ, "PYTHONPATH": str(Path(self.root, "src"))}
-        build = [sys.executable, "-m", "poise.build", "--target", TARGET, "--out", self._folder.name]
+        targets = ["--target", TARGET, "--target", "wasm32"]  # the second is for the pages that the viewer writes
+        build = [sys.executable, "-m", "poise.build", *targets, "--out", self._folder.name]
         subprocess.run(build, env=environment, check=True)
         Path(self._folder.name, "sealed").touch()  # see `poise.kernels.library`
         for file in Path(self._folder.name).iterdir():
