@@ -187,7 +187,22 @@ def test_what_the_options_take_passes(arguments: list[str], capsys: pytest.Captu
 
 
 @pytest.mark.parametrize(
-    "command", ["solve", "batch", "path", "track", "view", "compare", "reach", "info", "reproduce", "cite", "warmup"]
+    "command",
+    [
+        "solve",
+        "batch",
+        "path",
+        "track",
+        "view",
+        "compare",
+        "reach",
+        "info",
+        "export",
+        "sdk",
+        "reproduce",
+        "cite",
+        "warmup",
+    ],
 )
 def test_the_help_fits_and_has_no_default_that_tells_nothing(
     command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
