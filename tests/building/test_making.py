@@ -7,6 +7,7 @@ import struct
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from importlib.machinery import ExtensionFileLoader, ModuleSpec
 from importlib.util import module_from_spec
 from pathlib import Path
@@ -288,8 +289,8 @@ define i64 @large(i64 %at) {
 def test_a_kernel_may_take_many_pages_of_the_stack(target: Target, tmp_path: Path) -> None:
     if target is not TARGET:
         pytest.importorskip("ziglang", reason="nothing else links for another system")
-    (tmp_path / "large.o").write_bytes(emit(LARGE, "large", target.triple, target.levels[0]))
-    link([tmp_path / "large.o"], "", target, tmp_path / "large.so")
+    (tmp_path / "large.o").write_bytes(emit({"large": LARGE}, target.triple, target.levels[0]))
+    link([tmp_path / "large.o"], "", {"large": "q q"}, replace(target, levels=target.levels[:1]), tmp_path / "large.so")
     if target is TARGET:
         large = getattr(ctypes.CDLL(str(tmp_path / "large.so")), f"large_{target.levels[0].name}")
         assert large(65535) == 65535
@@ -334,8 +335,8 @@ def asked_for(made: bytes) -> set[str]:
 def test_what_fills_memory_is_the_librarys_own(target: Target, tmp_path: Path) -> None:
     if target is not TARGET:
         pytest.importorskip("ziglang", reason="nothing else links for another system")
-    (tmp_path / "fill.o").write_bytes(emit(FILL, "fill", target.triple, target.levels[0]))
-    link([tmp_path / "fill.o"], "", target, tmp_path / "fill.so")
+    (tmp_path / "fill.o").write_bytes(emit({"fill": FILL}, target.triple, target.levels[0]))
+    link([tmp_path / "fill.o"], "", {"fill": "q p q"}, replace(target, levels=target.levels[:1]), tmp_path / "fill.so")
     made = (tmp_path / "fill.so").read_bytes()
     if target.name.endswith("darwin"):
         assert asked_for(made) <= {"dyld_stub_binder"}, "which every library there names"

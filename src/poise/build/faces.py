@@ -15,7 +15,7 @@ from poise.kernels.machine.record import Record
 from poise.kernels.machine.statuses import STATUSES
 from poise.solving.image import layout_number, version_number
 
-_HEADER: Final = Path(__file__).with_name("poise.h")
+HEADER: Final = Path(__file__).with_name("poise.h")
 _BROWSER: Final = Path(__file__).parents[1] / "browser"
 _SCRIPT, _TYPES = _BROWSER / "poise.js", _BROWSER / "poise.d.ts"
 _CODES: Final = (
@@ -73,8 +73,8 @@ def faces() -> dict[Path, str]:
     """The files that others include or import, as they should read: with the statuses that there are."""
     named = [json.dumps(name) for name in STATUSES]
     return {
-        _HEADER: _filled(
-            _HEADER, [f"  /* {text} */\n  PZ_{name} = {i}," for i, (name, text) in enumerate(STATUSES.items())]
+        HEADER: _filled(
+            HEADER, [f"  /* {text} */\n  PZ_{name} = {i}," for i, (name, text) in enumerate(STATUSES.items())]
         ),
         _SCRIPT: _filled(_SCRIPT, ["export const STATUSES = [", *(f"  {name}," for name in named), "];"]),
         _TYPES: _filled(_TYPES, [f"  | {name}" for name in named]),
