@@ -33,6 +33,7 @@ autodoc_typehints_description_target = "documented_params"
 autodoc_preserve_defaults = True
 
 html_theme = "furo"
+html_static_path = ["_static"]
 html_title = "poise"
 html_math_renderer = "mathml"
 
@@ -61,10 +62,11 @@ def run_examples(app: Any) -> None:
 
 def make_live(app: Any) -> None:
     """What moves on the pages is solved by the library that is documented."""
+    import directive
     import live
 
     live.write()
-    app.add_directive("live", live.Live)
+    app.add_directive("live", directive.Live)
 
 
 def list_statuses(app: Any) -> None:
