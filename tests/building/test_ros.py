@@ -363,6 +363,6 @@ def test_a_tracker_that_does_not_fit_is_refused_with_a_reason(host: Host, files:
     assert not control(host, files["solver"])
     assert "export a Tracker" in host.complaint()
     assert not control(host, files["tracker"], tip="panda_link8")
-    assert "not of these tips" in host.complaint()
+    assert "leads 'panda_hand'" in host.complaint()
     assert not control(host, files["tracker"], tip="panda_hand", joints=["panda_joint1"])
     assert "which the group lacks" in host.complaint()

@@ -83,7 +83,10 @@ def test_a_target_out_of_reach_ends_with_the_closest_configuration(tmp_path: Pat
 def test_without_targets_and_a_start_it_takes_those_of_the_file(tmp_path: Path) -> None:
     target = PANDA.pose(HAND, PANDA.sample(1, seed=3)[0])
     solver = pz.Solver(PANDA, pz.PoseTask(HAND, target))
-    status, q, _ = loaded(solver, tmp_path).solve()
+    one = loaded(solver, tmp_path)
+    np.testing.assert_array_equal(one.numbers("targets"), target.array)
+    assert one.names(TASK) == [HAND]
+    status, q, _ = one.solve()
     assert status == "OK"
     np.testing.assert_allclose(q, solver().q, atol=1e-11)
 

@@ -51,7 +51,7 @@ def face() -> Any:
     loaded = ctypes.CDLL(str(found.file))
     for name in ("pz_size", "pz_work_size"):
         getattr(loaded, name).restype = ctypes.c_size_t
-    for name in ("pz_begin", "pz_lower", "pz_upper", "pz_home"):
+    for name in ("pz_begin", "pz_lower", "pz_upper", "pz_home", "pz_targets"):
         getattr(loaded, name).restype = ctypes.c_void_p
     for name in ("pz_message", "pz_name"):
         getattr(loaded, name).restype = ctypes.c_char_p
@@ -97,9 +97,10 @@ class Carried:
         return [name.decode() for name in found]
 
     def numbers(self, name: str) -> Array:
-        """(nq,) `lower`, `upper` or `home`."""
+        """(nq,) `lower`, `upper` or `home`, or all `targets`."""
         at = getattr(self.face, f"pz_{name}")(self.solver)
-        return np.ctypeslib.as_array((ctypes.c_double * self.count(NQ)).from_address(at)).copy()
+        count = self.count(TARGET if name == "targets" else NQ)
+        return np.ctypeslib.as_array((ctypes.c_double * count).from_address(at)).copy()
 
     def solve(
         self, targets: Any = None, q0: Any = None, stop: Callable[[Any], int] | None = None

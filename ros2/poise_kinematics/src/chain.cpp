@@ -92,6 +92,14 @@ Chain chain_of(
       "poise's file is of " + std::to_string(file.count(PZ_TASK)) + " tasks, but there are " +
       std::to_string(tips.size()) + " tips; name one for each task in the parameter 'tips'");
   }
+  for (std::size_t k = 0; k < tips.size(); ++k) {
+    const std::string led = file.name(PZ_TASK, static_cast<std::int64_t>(k));
+    if (led != tips[k]) {
+      throw std::runtime_error(
+        "task " + std::to_string(k + 1) + " of poise's file leads '" + led + "', not '" + tips[k] +
+        "'; name the tips in this order");
+    }
+  }
   return chain;
 }
 }  // namespace poise_kinematics

@@ -113,8 +113,8 @@ Reading PoisePlugin::reading_of(const std::string & path) const
   const poise::Solver file(path);
   poise::SolverWork work(file);
   Reading reading{file, chain_of(file, work, joints, base_frame_, robot_model_->getModelFrame(), tip_frames_)};
-  // A file does not say whose its tasks are.  With every tip where it is at home, home is the answer, and of other
-  // frames it is not.
+  // A file does not say whether tasks lead their frames or tools on them.  With every tip where it is at home, home is
+  // the answer, and of tools it is not.
   Numbers targets(7 * tip_frames_.size()), q(file.nq());
   for (std::size_t k = 0; k < tip_frames_.size(); ++k) {
     poise::Pose pose;
@@ -122,7 +122,7 @@ Reading PoisePlugin::reading_of(const std::string & path) const
     put_pose(pose, targets, k);
   }
   if (work.solve(targets, file.home(), q) != PZ_OK || q != reading.chain.home) {
-    throw std::runtime_error(path + " is not of these tips in this order, or has a home that breaks its limits");
+    throw std::runtime_error(path + " does not lead these tips themselves, or has a home that breaks its limits");
   }
   return reading;
 }

@@ -65,7 +65,8 @@ void PoiseSteps::set_up(
   columns_.resize(6, static_cast<Eigen::Index>(file.nv()));
   jacobian_.resize(6, static_cast<Eigen::Index>(joints.size()));
   attach();
-  // A file does not say whose its tasks are.  With every tip where it is at home, no step leads away from there.
+  // A file does not say whether tasks lead their frames or tools on them.  With every tip where it is at home, no step
+  // leads away from there.
   targets_.resize(7 * tips.size());
   for (std::size_t k = 0; k < tips.size(); ++k) {
     poise::Pose pose;
@@ -79,7 +80,7 @@ void PoiseSteps::set_up(
     stays = stays && std::abs(next_[k] - q_[k]) < 1e-9;
   }
   if (!stays) {
-    throw std::runtime_error("poise's file is not of these tips in this order, or has a home that breaks its limits");
+    throw std::runtime_error("poise's file does not lead these tips themselves, or has a home that breaks its limits");
   }
   work_->begin();  // which forgets that step
 }

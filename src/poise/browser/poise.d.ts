@@ -76,8 +76,8 @@ export interface Proximity {
 export class Solver {
   readonly nq: number;
   readonly nv: number;
-  /** Tasks that have seven numbers as target. */
-  readonly tasks: number;
+  /** The frames that tasks lead, one for each that has seven numbers as target; "" of one without. */
+  readonly tasks: readonly string[];
   /** Numbers of a posture behind them. */
   readonly posture: number;
   readonly coordinates: readonly string[];
@@ -87,6 +87,8 @@ export class Solver {
   readonly lower: Float64Array;
   readonly upper: Float64Array;
   readonly home: Float64Array;
+  /** The targets that it begins with: seven numbers a task, then a posture. */
+  readonly targets: Float64Array;
   /** Solve for targets, seven numbers a task, from q0; null stands for those of the file, and for its home. */
   solve(targets?: Numbers | null, q0?: Numbers | null, options?: { milliseconds?: number }): Solution;
   /** Where one step leads from q, or from where the last one led, towards targets, or those of the last step. */

@@ -122,8 +122,8 @@ export class Solver {
     const count = (what) => Number(poise.exports.pz_count(solver, WHAT[what]));
     const names = (what) =>
       Array.from({ length: count(what) }, (_, i) => poise.text(poise.exports.pz_name(solver, WHAT[what], BigInt(i))));
-    for (const what of ["nq", "nv", "tasks", "posture"]) this[what] = count(what);
-    for (const what of ["coordinates", "frames", "shapes", "obstacles"]) this[what] = names(what);
+    for (const what of ["nq", "nv", "posture"]) this[what] = count(what);
+    for (const what of ["tasks", "coordinates", "frames", "shapes", "obstacles"]) this[what] = names(what);
     const targets = count("targets");
     this.#room = {
       targets: poise.take(8 * targets),
@@ -135,6 +135,7 @@ export class Solver {
     };
     for (const name of ["lower", "upper", "home"])
       this[name] = this.#copy(poise.exports[`pz_${name}`](solver), this.nq);
+    this.targets = this.#copy(poise.exports.pz_targets(solver), targets);
   }
 
   /** Solve for targets, seven numbers a task, from q0: those of the file where there are none.  `milliseconds` is how

@@ -204,9 +204,9 @@ export class Stage {
     this.ball = painter.surface(ball());
     this.grid = painter.kept(grid(1.5 * robot.size, robot.size / 8), painter.gl.LINES);
     this.camera = new Camera(robot.centre, 1.9 * robot.size);
-    this.targets = new Float64Array(7 * solver.tasks + solver.posture);
+    this.targets = solver.targets.slice();
     robot.handles.forEach((frame, i) => this.targets.set(solver.pose(frame, this.q), 7 * i));
-    if (solver.posture) this.targets.set(this.q, 7 * solver.tasks);
+    if (solver.posture) this.targets.set(this.q, 7 * solver.tasks.length);
     this.resting = false;
     this.seen = true;
     this.listen();

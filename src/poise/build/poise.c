@@ -180,9 +180,10 @@ int64_t pz_count(const pz_solver *solver, pz_what what) {
 }
 
 const char *pz_name(const pz_solver *solver, pz_what what, int64_t number) {
-  if (!solver || what < PZ_COORDINATE || number < 0 || number >= pz_count(solver, what)) return 0;
+  if (!solver || what < PZ_TASK || what == PZ_ERROR || number < 0 || number >= pz_count(solver, what)) return 0;
   Word before = solver->image[IMAGE_FUNCTIONS];
-  for (int k = PZ_COORDINATE; k < (int)what; k++) before += pz_count(solver, (pz_what)k);
+  for (int k = PZ_TASK; k < (int)what; k++)
+    if (k != PZ_ERROR) before += pz_count(solver, (pz_what)k);
   return name_at(solver->image, before + number);
 }
 
@@ -193,6 +194,7 @@ static const double *numbers(const pz_solver *solver, int field) {
 const double *pz_lower(const pz_solver *solver) { return numbers(solver, IMAGE_LOWER); }
 const double *pz_upper(const pz_solver *solver) { return numbers(solver, IMAGE_UPPER); }
 const double *pz_home(const pz_solver *solver) { return numbers(solver, IMAGE_HOME); }
+const double *pz_targets(const pz_solver *solver) { return numbers(solver, IMAGE_TARGETS); }
 
 /* Work ------------------------------------------------------------------------------------------------------------- */
 
@@ -287,7 +289,7 @@ pz_status pz_solve(pz_work *work, const double *targets, const double *q0, doubl
   if (!work || !q) return PZ_BAD_ARGUMENT;
   const Word *image = image_of(work);
   if (image[IMAGE_KIND] != SOLVER) return PZ_NO_SOLVER;
-  if (!targets) targets = numbers(work->solver, IMAGE_TARGETS);
+  if (!targets) targets = pz_targets(work->solver);
   if (!aimed(work, targets) || !started(work, q0 ? q0 : pz_home(work->solver))) return PZ_BAD_INPUT;
   Word *call = work->words + image[IMAGE_CALL], code = run(work);
   int stopped = 0;

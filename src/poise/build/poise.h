@@ -69,13 +69,13 @@ typedef enum {
   /* end */
 } pz_status;
 
-/* What there are, for pz_count, and of all but the first three and PZ_POSTURE for pz_name. */
+/* What there are, for pz_count, and, from PZ_TASK on but for PZ_ERROR, for pz_name. */
 typedef enum {
   PZ_NQ,         /* numbers of a configuration */
   PZ_NV,         /* numbers of a velocity, the columns of a Jacobian */
   PZ_TARGET,     /* numbers of all targets: seven a task, then those of a posture */
   PZ_POSTURE,    /* numbers of a posture, 0 or nq */
-  PZ_TASK,       /* tasks that have seven numbers as target */
+  PZ_TASK,       /* tasks that have seven numbers as target, by the frames that they lead; "" of one without */
   PZ_ERROR,      /* errors that a report tells of */
   PZ_COORDINATE, /* numbers of q, by name */
   PZ_FRAME,      /* frames, whose poses and Jacobians can be asked for */
@@ -133,6 +133,9 @@ PZ_API const char *pz_name(const pz_solver *solver, pz_what what, int64_t number
 PZ_API const double *pz_lower(const pz_solver *solver);
 PZ_API const double *pz_upper(const pz_solver *solver);
 PZ_API const double *pz_home(const pz_solver *solver);
+
+/* The targets that it begins with, PZ_TARGET numbers. */
+PZ_API const double *pz_targets(const pz_solver *solver);
 
 /* Solve for targets, PZ_TARGET numbers, from q0; q receives the answer, which is within its limits whatever the status
    is.  NULL stands for the targets of the file, and for its home.  `stop`, which may be NULL, is called with `data` every

@@ -88,6 +88,7 @@ public:
   Numbers lower() const noexcept { return {pz_lower(get()), nq()}; }
   Numbers upper() const noexcept { return {pz_upper(get()), nq()}; }
   Numbers home() const noexcept { return {pz_home(get()), nq()}; }
+  Numbers targets() const noexcept { return {pz_targets(get()), count(PZ_TARGET)}; }
   const pz_solver *get() const noexcept { return solver_.get(); }
 
 protected:

@@ -184,7 +184,7 @@ def _image(kind: int, model: Model, tasks: Sequence[Task], bound: Bound, scratch
     head["targets"] = image.keep(targets)
     head["reads"] = image.keep(np.array([task.goal_read for task in led], dtype=np.int64))
     head["movable"] = image.keep(obstacles)
-    names = [*image.functions, *model.coordinates, *model.frames]
+    names = [*image.functions, *(next(iter(task.frame_names), "") for task in led), *model.coordinates, *model.frames]
     names += [] if scene is None else [*scene.names, *(scene.names[one["shape"]] for one in obstacles)]
     text = b"".join(name.encode() + b"\0" for name in names)
     parts = {

@@ -36,7 +36,8 @@ IMAGE: Final = Record(
 - Counts: numbers of a configuration and of a velocity, tasks that have seven numbers as target, numbers of a posture
   behind them, blocks of which errors are told, frames, shapes of the scene, obstacles, functions.
 - Parts of the file: `fixed`; `presets` of `work`, which is zero elsewhere: a place, a count, and so many words, again
-  and again; `links`; `names`, each ended by a zero byte: functions, coordinates of q, frames, shapes, obstacles.
+  and again; `links`; `names`, each ended by a zero byte: functions, the first frame of each task, coordinates of q, frames,
+  shapes, obstacles.
 - Places in `work`: the record CALL, rows of the workspace, the scene (0: none), its workspace, another in which
   distances are asked for, and the room for poses and Jacobians, whose lengths are `frame_words` and `column_words`.
 - Places in `fixed`: the problem of poses, the functions that are called, the limits and the home of q, the targets that
