@@ -257,7 +257,7 @@ def test_a_file_that_does_not_fit_is_refused_with_a_reason(
         (files["tracker"], ["panda_hand"], "of a tracker"),
         (files["solver"], ["tool"], "no frame 'tool'"),
         (files["solver"], ["panda_hand", "panda_link4"], "of 1 tasks, but there are 2 tips"),
-        (files["solver"], ["panda_link8"], "not of these tips"),
+        (files["solver"], ["panda_link8"], "leads 'panda_hand'"),
         (both, ["panda_hand"], "no joint 'panda_joint1'"),
     ]
     plan(host, arm, files["solver"], "panda_hand")
