@@ -12,6 +12,7 @@ import pytest
 from support.public import named, public
 
 import poise as pz
+from poise.kernels.library import SEAL, place
 
 PUBLIC = list(public())
 
@@ -129,7 +130,9 @@ def test_a_first_answer_imports_what_it_uses_alone(robot: str) -> None:
     run = subprocess.run([sys.executable, "-c", code], check=True, timeout=120, capture_output=True, text=True)
     loaded = set(run.stdout.split())
     assert "poise.solving.search" in loaded
-    assert not loaded & UNUSED
+    # Of a clone's library it is looked at whether it fits the text.
+    known = {"hashlib"} if place().is_file() and not SEAL.is_file() else set()
+    assert not (loaded & UNUSED) - known
 
 
 def test_every_error_is_a_poise_error() -> None:

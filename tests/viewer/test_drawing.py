@@ -10,10 +10,13 @@ import pytest
 
 import poise as pz
 from poise.errors import PoiseError
+from poise.viewer.appearance import appearance
 from poise.viewer.nodes import Nodes
 from poise.viewer.recording import Recording
 
 viser = pytest.importorskip("viser")
+
+ARM = pz.load("planar3")
 
 
 class Handle:
@@ -173,7 +176,7 @@ def test_a_ghost_is_drawn_beside_the_robot(server: Any) -> None:
 
 def test_a_recording_is_one_file_that_holds_what_was_shown(server: Any, tmp_path: Path) -> None:
     file = tmp_path / "scene.html"
-    recording = Recording(server, file, 0.5)
+    recording = Recording(server, file, 0.5, ARM, appearance(ARM))
     handle = server.scene.add_frame("/shown")
     nodes = Nodes(server, [handle])
     for seed in range(3):
@@ -191,5 +194,5 @@ def test_a_recording_that_cannot_be_written_is_refused_first(tmp_path: Path) -> 
     (tmp_path / "folder.html").mkdir()
     for name in ("scene.txt", "scene", "none/scene.html", "folder.html"):
         with pytest.raises(PoiseError) as said:
-            Recording(None, tmp_path / name, 0.1)
+            Recording(None, tmp_path / name, 0.1, ARM, ())
         assert name in str(said.value)
