@@ -35,7 +35,8 @@ static void print(const char *what, const double *numbers, int64_t count) {
 
 int main(int count, char **given) {
   const pz_solver *arm = count == 10 ? loaded(given[1]) : NULL;
-  if (!arm) return fprintf(stderr, "usage: solve FILE FRAME X Y Z QW QX QY QZ\n"), 1;
+  if (count != 10) fprintf(stderr, "usage: solve FILE FRAME X Y Z QW QX QY QZ\n");
+  if (!arm) return 1;
   double target[7];
   for (int i = 0; i < 7; i++) target[i] = strtod(given[3 + i], NULL);
 
@@ -47,6 +48,7 @@ int main(int count, char **given) {
   pz_report report;
   pz_status status = pz_solve(work, target, NULL, q, &report, NULL, NULL);
   printf("%s\n", pz_message(status));
+  if (status >= PZ_BAD_INPUT) return 1; /* q was left alone */
   printf("iterations %d\n", (int)report.iterations);
   print("q", q, nq);
 

@@ -173,6 +173,44 @@ def test_a_solver_among_shapes_answers_as_in_python(tmp_path: Path) -> None:
     assert found > 10
 
 
+@pytest.mark.parametrize("limit", [pz.CollisionLimit(), pz.LinearLimit({"panda_joint1": 1, "panda_joint2": 1}, -1.5)])
+def test_what_must_hold_beside_limits_of_joints_holds_or_there_is_no_answer(limit: Any, tmp_path: Path) -> None:
+    solver = pz.Solver(ARM, pz.PoseTask(HAND), limits=[limit], max_restarts=20)
+    one = loaded(solver, tmp_path)
+    q = ARM.sample(24, seed=11)
+    ends = set()
+    for a, b in zip(q[:12], q[12:], strict=True):
+        here = solver(ARM.pose(HAND, a), b)
+        status, there, _ = one.solve(here.goal, b)
+        ends.add(status)
+        if status == "OK":
+            assert here.success
+            np.testing.assert_allclose(there, here.q, rtol=0.0, atol=1e-11)
+        else:
+            assert np.isnan(there).all()
+    far = one.solve([3.0, 0, 0, 1, 0, 0, 0], stop=lambda _: 1)
+    assert far[0] in ("MAX_TIME", "HELD_BACK")
+    assert np.isnan(far[1]).all()
+    assert ends <= ({"OK", "HELD_BACK"} | ({"COLLISION_BLOCKED"} if isinstance(limit, pz.CollisionLimit) else set()))
+
+
+def test_an_obstacle_that_is_moved_stands_there(tmp_path: Path) -> None:
+    world = crowd()
+    world.move("ball", pz.SE3.from_parts((0.45, 0.2, 0.5)), velocity=(-0.5, 0.0, 0.0))
+    tracker = pz.Tracker(ARM, pz.PoseTask(HAND), dt=0.01, limits=[pz.CollisionLimit(world)])
+    one = loaded(tracker, tmp_path)
+    here = there = ARM.home
+    pose, target = (
+        pz.SE3.from_parts((0.5, 0.1, 0.5)),
+        pz.SE3.from_parts((0.5, 0.2, 0.45), pz.SO3.from_rpy([np.pi, 0, 0])),
+    )
+    world.move("ball", pose)
+    assert one.move(one.names(OBSTACLE).index("ball"), pose.array) == "OK"
+    for _ in range(40):
+        here, there = tracker.step(here, target), one.step(there, target.array)[1]
+        np.testing.assert_allclose(there, here, rtol=0.0, atol=1e-11)
+
+
 def test_a_tracker_keeps_clear_of_what_is_moved(tmp_path: Path) -> None:
     world = crowd()
     tracker = pz.Tracker(ARM, pz.PoseTask(HAND), dt=0.01, limits=[pz.CollisionLimit(world)])
@@ -305,7 +343,9 @@ def test_wrong_arguments_get_a_status(file: Path, tmp_path: Path) -> None:
         (np.full(7, np.nan), PANDA.home), (good, np.full(7, np.inf)), ([0.4, 0, 0.4, 0, 0, 0, 0], PANDA.home),
         (good, np.full(7, 1e300)),
     ):  # fmt: skip
-        assert one.solve(targets, q0)[0] == "BAD_INPUT"
+        status, q, told = one.solve(targets, q0)
+        assert (status, told.iterations, bool(told.errors)) == ("BAD_INPUT", 0, False)
+        assert np.isnan(q).all()
     assert one.solve(good, PANDA.home)[0] == "OK"
     assert one.step(PANDA.home)[0] == "NO_TRACKER"
     assert loaded(pz.Tracker(PANDA, pz.PoseTask(HAND)), tmp_path).solve()[0] == "NO_SOLVER"

@@ -7,6 +7,7 @@ export type Status =
   | "COLLISION_BLOCKED"
   | "NOT_FINITE"
   | "BAD_INPUT"
+  | "HELD_BACK"
   | "NO_FILE"
   | "DAMAGED"
   | "NEWER"
@@ -42,7 +43,8 @@ export class Poise {
 
 /** How a search ended. */
 export interface Solution {
-  /** (nq) within all limits, whatever the status is; null for BAD_INPUT. */
+  /** (nq) the answer, or the closest that was found, within the limits of joints; null for BAD_INPUT, and of what has more
+      to hold for every status but OK. */
   q: Float64Array | null;
   success: boolean;
   status: Status;

@@ -19,6 +19,7 @@ export const STATUSES = [
   "COLLISION_BLOCKED",
   "NOT_FINITE",
   "BAD_INPUT",
+  "HELD_BACK",
   "NO_FILE",
   "DAMAGED",
   "NEWER",
@@ -51,6 +52,7 @@ export class Poise {
     const imports = { poise: { late: () => (performance.now() >= poise.#deadline ? 1 : 0) } };
     const given = await source;
     const isResponse = typeof Response !== "undefined" && given instanceof Response;
+    if (isResponse && !given.ok) throw new Error(`${given.url} cannot be fetched: ${given.status}`);
     const bytes = isResponse ? await given.arrayBuffer() : given;
     const made = await WebAssembly.instantiate(bytes, imports);
     poise.exports = (made.instance ?? made).exports;
@@ -143,12 +145,14 @@ export class Solver {
   solve(targets = null, q0 = null, { milliseconds = Infinity } = {}) {
     this.#poise.deadline = performance.now() + milliseconds;
     const { out, report } = this.#room;
+    new Float64Array(this.#poise.memory, out, this.nq).fill(NaN); // what is left alone is no answer
     const code = this.#poise.exports.pz_solve_until(this.#work, this.#targets(targets), this.#q(q0), out, report);
     if (STATUSES[code] === "NO_SOLVER") throw this.#poise.error(code);
     const told = new DataView(this.#poise.memory, report, REPORT.bytes);
     const solved = STATUSES[code] !== "BAD_INPUT";
+    const found = !Number.isNaN(new Float64Array(this.#poise.memory, out, 1)[0]);
     return {
-      q: solved ? this.#copy(out, this.nq) : null,
+      q: found ? this.#copy(out, this.nq) : null,
       success: code === 0,
       status: STATUSES[code],
       message: this.#poise.text(this.#poise.exports.pz_message(code)),
@@ -236,10 +240,10 @@ export class Solver {
   }
 
   #q(q) {
-    return q === null ? 0 : this.#put(this.#room.q, q, this.nq, "a configuration");
+    return q == null ? 0 : this.#put(this.#room.q, q, this.nq, "a configuration");
   }
 
   #targets(targets) {
-    return targets === null ? 0 : this.#put(this.#room.targets, targets, this.#room.numbers, "the targets together");
+    return targets == null ? 0 : this.#put(this.#room.targets, targets, this.#room.numbers, "the targets together");
   }
 }

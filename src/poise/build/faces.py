@@ -23,7 +23,7 @@ _CODES: Final = (
     "ANSWER"
 )
 _KINDS: Final = "MAGIC SOLVER TRACKER FUNCTION FIXED WORK"
-_SECTIONS: Final = "q near shapes"
+_SECTIONS: Final = "q near shapes drift"
 _C: Final = {"q": "int64_t", "d": "double", "p": "void *", "v": "void"}
 
 

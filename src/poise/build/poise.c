@@ -272,25 +272,34 @@ static int started(pz_work *work, const double *q) {
   return 1;
 }
 
-static pz_status status_of(Word code) {
+static pz_status status_of(const Word *image, Word code) {
   switch (code) {
   case SOLVED: return PZ_OK;
   case RUNNING: return PZ_MAX_TIME;
   case NOT_FINITE: return PZ_NOT_FINITE;
-  case BLOCKED: return PZ_COLLISION_BLOCKED;
+  case BLOCKED: return image[IMAGE_SHAPES] ? PZ_COLLISION_BLOCKED : PZ_HELD_BACK;
   case BAD_GOAL:
   case BAD_START: return PZ_BAD_INPUT;
-  default: return PZ_NOT_FOUND;
+  default: return image[IMAGE_HELD] ? PZ_HELD_BACK : PZ_NOT_FOUND;
   }
+}
+
+/* What is told where nothing was solved. */
+static pz_status unsolved(pz_report *report, pz_status status) {
+  if (report) {
+    pz_report none = {status, 0, 0, 0, 0.0, 0.0, 0};
+    *report = none;
+  }
+  return status;
 }
 
 pz_status pz_solve(pz_work *work, const double *targets, const double *q0, double *q, pz_report *report,
                    int (*stop)(void *data), void *data) {
-  if (!work || !q) return PZ_BAD_ARGUMENT;
+  if (!work || !q) return unsolved(report, PZ_BAD_ARGUMENT);
   const Word *image = image_of(work);
-  if (image[IMAGE_KIND] != SOLVER) return PZ_NO_SOLVER;
+  if (image[IMAGE_KIND] != SOLVER) return unsolved(report, PZ_NO_SOLVER);
   if (!targets) targets = pz_targets(work->solver);
-  if (!aimed(work, targets) || !started(work, q0 ? q0 : pz_home(work->solver))) return PZ_BAD_INPUT;
+  if (!aimed(work, targets) || !started(work, q0 ? q0 : pz_home(work->solver))) return unsolved(report, PZ_BAD_INPUT);
   Word *call = work->words + image[IMAGE_CALL], code = run(work);
   int stopped = 0;
   while (code == RUNNING) {
@@ -299,16 +308,15 @@ pz_status pz_solve(pz_work *work, const double *targets, const double *q0, doubl
     code = run(work);
   }
   call[CALL_PHASE] = BEGIN, call[CALL_SCENE_CHANGED] = 0;
-  pz_status status = stopped && code != SOLVED && code >= 0 ? PZ_MAX_TIME : status_of(code);
+  pz_status status = stopped && code != SOLVED && code >= 0 ? PZ_MAX_TIME : status_of(image, code);
+  if (code < 0) return unsolved(report, status);
   const double *out = row(work, IMAGE_OUT);
-  if (code >= 0) copied(q, out + ANSWER, image[IMAGE_NQ]);
+  if (code == SOLVED || !image[IMAGE_HELD]) copied(q, out + ANSWER, image[IMAGE_NQ]);
   if (report) {
-    int told = code >= 0;
     report->status = status;
-    report->iterations = told ? (Word)out[ITERATIONS] : 0, report->restarts = told ? (Word)out[RESTARTS] : 0;
-    report->start = told ? (Word)out[START] : 0;
-    report->distance = told ? out[DISTANCE] : 0.0, report->cost = told ? out[COST] : 0.0;
-    report->errors = told ? out + ANSWER + image[IMAGE_NQ] : 0;
+    report->iterations = (Word)out[ITERATIONS], report->restarts = (Word)out[RESTARTS];
+    report->start = (Word)out[START], report->distance = out[DISTANCE], report->cost = out[COST];
+    report->errors = out + ANSWER + image[IMAGE_NQ];
   }
   return status;
 }
@@ -320,10 +328,10 @@ pz_status pz_step(pz_work *work, const double *q, const double *targets, double 
   const double *led = row(work, IMAGE_OUT);
   if (!started(work, q ? q : led) || (targets && !aimed(work, targets))) return PZ_BAD_INPUT;
   Word code = run(work);
-  if (code < 0) return status_of(code);
+  if (code < 0) return status_of(image, code);
   work->words[image[IMAGE_CALL] + CALL_SCENE_CHANGED] = 0;
   copied(next, led, image[IMAGE_NQ]);
-  return status_of(code);
+  return status_of(image, code);
 }
 
 /* Kinematics ------------------------------------------------------------------------------------------------------- */
@@ -433,6 +441,9 @@ pz_status pz_move(pz_work *work, int64_t obstacle, const double *pose) {
     shape[9 + i] = pose[i] + rotation[3 * i] * core[0] + rotation[3 * i + 1] * core[1] + rotation[3 * i + 2] * core[2];
   product(turn, core + 3, turned);
   matrix(turned, shape);
+  double *work_of[] = {row(work, IMAGE_SCENE_WORK), row(work, IMAGE_SIGHT)};
+  for (int k = 0; k < 2; k++)
+    for (int i = 0; i < 3; i++) work_of[k][section(scene, HEADER_DRIFT) + 3 * one[0] + i] = 0.0; /* it stands */
   Word *call = work->words + image[IMAGE_CALL];
   void (*place)(Word, Word, Word) = (void (*)(Word, Word, Word))function(work, IMAGE_PLACE);
   place(address(scene), call[CALL_SCENE_WORK], call[CALL_ROUTINES]);

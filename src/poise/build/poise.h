@@ -12,7 +12,8 @@
    pz_load and pz_begin, which is the caller's.  What pz_load has made is read-only: any number of threads share it.  A
    pz_work is for one thread at a time.
 
-   Units are metres and radians.  A pose has seven numbers, x y z, then the quaternion w x y z.  A configuration q has
+   Units are metres and radians.  A pose has seven numbers, x y z, then the quaternion w x y z.  A target has seven
+   numbers too: of a task that leads a frame to a pose, a point or a rotation these, of others what docs/c.md says.  A configuration q has
    pz_count(arm, PZ_NQ) numbers, in the order of PZ_COORDINATE. */
 
 #ifndef POISE_H
@@ -48,24 +49,26 @@ typedef enum {
   PZ_NOT_FINITE = 4,
   /* the target or the start holds numbers that make none, and nothing was solved */
   PZ_BAD_INPUT = 5,
+  /* no start came to the tasks within all that must hold beside limits of joints; q is as it was */
+  PZ_HELD_BACK = 6,
   /* these are not the bytes of a file that Solver.export or Tracker.export wrote */
-  PZ_NO_FILE = 6,
+  PZ_NO_FILE = 7,
   /* the file was cut or changed since it was written: export it anew */
-  PZ_DAMAGED = 7,
+  PZ_DAMAGED = 8,
   /* the file was written by a newer poise than this library is of: update the library */
-  PZ_NEWER = 8,
+  PZ_NEWER = 9,
   /* the file was written by an older poise than this library is of: export it anew */
-  PZ_OLDER = 9,
+  PZ_OLDER = 10,
   /* this CPU lacks instructions that the library needs */
-  PZ_NO_CPU = 10,
+  PZ_NO_CPU = 11,
   /* this file is of a tracker, which steps: call pz_step, or export a Solver */
-  PZ_NO_SOLVER = 11,
+  PZ_NO_SOLVER = 12,
   /* this file is of a solver, which has no steps: call pz_solve, or export a Tracker */
-  PZ_NO_TRACKER = 12,
+  PZ_NO_TRACKER = 13,
   /* nothing is kept apart here: export it with a CollisionLimit among its limits */
-  PZ_NO_SHAPES = 13,
+  PZ_NO_SHAPES = 14,
   /* a pointer is null, or a number is none of those that there are */
-  PZ_BAD_ARGUMENT = 14,
+  PZ_BAD_ARGUMENT = 15,
   /* end */
 } pz_status;
 
@@ -137,14 +140,19 @@ PZ_API const double *pz_home(const pz_solver *solver);
 /* The targets that it begins with, PZ_TARGET numbers. */
 PZ_API const double *pz_targets(const pz_solver *solver);
 
-/* Solve for targets, PZ_TARGET numbers, from q0; q receives the answer, which is within its limits whatever the status
-   is.  NULL stands for the targets of the file, and for its home.  `stop`, which may be NULL, is called with `data` every
-   eight iterations, some ten to a hundred microseconds: if it returns other than 0 the search ends with the best so far.
-   `report` may be NULL. */
+/* Solve for targets, PZ_TARGET numbers, from q0; NULL stands for the targets of the file, and for its home.
+
+   q receives the answer, or the closest configuration that was found, within the limits of joints.  It is left alone
+   from PZ_BAD_INPUT on, and, where more than limits of joints must hold, such as shapes or sums of joints, with every
+   status but PZ_OK.  `report` may be NULL.
+
+   `stop`, which may be NULL, is called with `data` every eight iterations, some ten to a hundred microseconds.  If it
+   returns other than 0 the search ends: the best start so far descends to its end, which takes as long as a solve of a
+   near target, a tenth of a millisecond for an arm. */
 PZ_API pz_status pz_solve(pz_work *work, const double *targets, const double *q0, double *q, pz_report *report,
                           int (*stop)(void *data), void *data);
 
-/* One step of a tracker from q, or from where the last one led with NULL, towards targets, with NULL those of the last
+/* One step of a tracker from q, or with NULL from where the last one led, which the first has to be told, towards targets, with NULL those of the last
    step; `next`, which may be q itself, receives where it leads.  A step does not iterate: it needs no deadline. */
 PZ_API pz_status pz_step(pz_work *work, const double *q, const double *targets, double *next);
 
@@ -159,7 +167,7 @@ PZ_API pz_status pz_jacobian(pz_work *work, const double *q, int64_t frame, doub
 /* How near shapes are at q. */
 PZ_API pz_status pz_distance(pz_work *work, const double *q, pz_proximity *nearest);
 
-/* Bring an obstacle's own frame to a pose in the world, for this work alone. */
+/* Bring an obstacle's own frame to a pose in the world, for this work alone; there it counts as standing still. */
 PZ_API pz_status pz_move(pz_work *work, int64_t obstacle, const double *pose);
 
 #ifdef __cplusplus

@@ -21,7 +21,8 @@ def export_solver(model: "Model", search: Search, file: Any) -> None:
     if reasons:
         raise ValueError(f"this Solver cannot be exported: {reasons[0]}")
     goals = [task.at(model, model.home) if task.target is None else task.goal_on(model) for task in search.tasks]
-    written(file, SOLVER, model, search.tasks, search.bound, search.bound.new(model), joined(search.tasks, goals))
+    targets, scratch = joined(search.tasks, goals), search.bound.new(model)
+    written(file, SOLVER, model, search.tasks, search.bound, scratch, targets, held=search._held)
 
 
 def _reasons(search: Search) -> list[tuple[bool, str]]:

@@ -140,15 +140,26 @@ class _Image:
 
 
 def written(
-    file: Any, kind: int, model: Model, tasks: Sequence[Task], bound: Bound, scratch: Scratch, targets: Array
+    file: Any,
+    kind: int,
+    model: Model,
+    tasks: Sequence[Task],
+    bound: Bound,
+    scratch: Scratch,
+    targets: Array,
+    *,
+    held: bool = False,
 ) -> None:
-    """Write the file of a solver or a tracker, whose `targets` are the numbers that its tasks begin with."""
-    words = _image(kind, model, tasks, bound, scratch, targets)
+    """Write the file of a solver or a tracker, whose `targets` are the numbers that its tasks begin with; `held` of a
+    solver whose answers keep more than limits of joints."""
+    words = _image(kind, model, tasks, bound, scratch, targets, held=held)
     with written_aside(Path(file)) as aside:
         aside.write_bytes(words.astype("<i8").tobytes())
 
 
-def _image(kind: int, model: Model, tasks: Sequence[Task], bound: Bound, scratch: Scratch, targets: Array) -> Words:
+def _image(
+    kind: int, model: Model, tasks: Sequence[Task], bound: Bound, scratch: Scratch, targets: Array, *, held: bool
+) -> Words:
     from poise import __version__
 
     image, head = _Image(), np.zeros(1, dtype=IMAGE.dtype)[0]
@@ -161,6 +172,7 @@ def _image(kind: int, model: Model, tasks: Sequence[Task], bound: Bound, scratch
     scene = scratch.scene
     obstacles = _obstacles(scene)
     head["magic"], head["layout"], head["version"] = MAGIC, layout_number(), version_number(__version__)
+    head["held"] = held
     head["kind"], head["nq"], head["nv"], head["tasks"], head["posture"] = kind, model.nq, model.nv, len(led), posture
     head["blocks"], head["frames"] = bound.problem.blocks, len(frames)
     head["shapes"], head["obstacles"] = 0 if scene is None else len(scene.names), len(obstacles)
