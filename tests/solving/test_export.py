@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from support import carried
 from support.carried import COORDINATE, ERROR, FRAME, NQ, NV, OBSTACLE, POSTURE, SHAPE, TARGET, TASK, Carried
@@ -328,6 +328,7 @@ def test_a_damaged_file_is_refused(file: Path, data: st.DataObject) -> None:
 @given(st.sampled_from(sorted(IMAGE.fields)), st.integers(-(2**63), 2**63 - 1) | st.integers(-10, 10_000))
 def test_a_head_that_points_out_of_the_file_is_refused(file: Path, name: str, number: int) -> None:
     """Where the sum fits too, and nothing that is read or written lies outside."""
+    assume(name != "work_words" or number < 1_000_000)  # more is taken from the system, and there may be as much
     end = "loaded"
     try:
         Carried(with_field(file.read_bytes(), name, number))

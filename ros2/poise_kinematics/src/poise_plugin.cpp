@@ -216,8 +216,10 @@ bool PoisePlugin::find(
     if (box->narrow) {
       approach(reading, work, targets, box->lower, box->upper, q);
     }
-    const poise::Status status = work.solve(targets, q, q, deadline);
-    const bool any = options.return_approximate_solution && is_configuration(status);
+    const Numbers start = q;
+    const poise::Status status = work.solve(targets, start, q, deadline);
+    // Where shapes must be kept apart q is left alone unless they are.
+    const bool any = options.return_approximate_solution && is_configuration(status) && q != start;
     bool taken = (status == PZ_OK && (!once || work.report().start <= 0)) || any;
     for (std::size_t k = 0; k < joints.size(); ++k) {
       const double value = q[chain.places[k]];
