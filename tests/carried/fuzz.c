@@ -3,7 +3,7 @@
      fuzz COUNT SEED FILE...
 
    Compiled with -fsanitize=address,undefined, with poise.c in it and the kernels of the library: see test_c.py, and
-   `python tests/building/fuzz.py 1000000`.  A file whose sum was left alone must be refused unless nothing changed;
+   `python tests/carried/fuzz.py 1000000`.  A file whose sum was left alone must be refused unless nothing changed;
    then it is called.  One whose head, links, presets or names were changed, and whose sum was made anew, may load; then
    all is called that calls no kernel, for what a problem's own words say cannot be checked. */
 

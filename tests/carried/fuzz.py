@@ -1,6 +1,6 @@
 """Files that were damaged or forged, for libpoise's reader under the sanitizers of a compiler; see fuzz.c.
 
-python tests/building/fuzz.py [COUNT] [SEED]
+python tests/carried/fuzz.py [COUNT] [SEED]
 """
 
 import subprocess
