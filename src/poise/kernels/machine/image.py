@@ -36,8 +36,8 @@ IMAGE: Final = Record(
 - Counts: numbers of a configuration and of a velocity, tasks that have seven numbers as target, numbers of a posture
   behind them, blocks of which errors are told, frames, shapes of the scene, obstacles, functions.
 - Parts of the file: `fixed`; `presets` of `work`, which is zero elsewhere: a place, a count, and so many words, again
-  and again; `links`; `names`, each ended by a zero byte: functions, the first frame of each task, coordinates of q, frames,
-  shapes, obstacles.
+  and again; `links`; `names`, each ended by a zero byte: functions, the first frame of each task, coordinates of q,
+  frames, shapes, obstacles.
 - `held` is 1 for a solver that has more to hold than limits of joints, whose failed answers are none.
 - Places in `work`: the record CALL, rows of the workspace, the scene (0: none), its workspace, another in which
   distances are asked for, and the room for poses and Jacobians, whose lengths are `frame_words` and `column_words`.
