@@ -7,7 +7,6 @@ import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ import numpy as np
 import poise as pz
 from poise.methods.damping import Constant, Curvature
 from poise.viewer.appearance import appearance
-from poise.viewer.live import live_robot, live_script
+from poise.viewer.live import exported, live_robot, live_script
 
 _HERE: Final = Path(__file__).parent
 _OUT: Final = _HERE / "_static" / "live"
@@ -87,7 +86,7 @@ def _method(name: str, settings: Sequence[Setting]) -> dict[str, Any]:
     for values in itertools.product(*(setting.values for setting in settings)):
         given = {setting.name: value for setting, value in zip(settings, values, strict=True)}
         tracker = pz.Tracker(arm, pz.PositionTask(arm.tip), pz.methods.METHODS[name](**given), settle=False)
-        files.append(_file(tracker))
+        files.append(exported(tracker))
     return {
         "files": base64.b64encode(gzip.compress(b"".join(files), 9, mtime=0)).decode(),
         "ends": np.cumsum([0, *map(len, files)]).tolist(),
@@ -97,12 +96,6 @@ def _method(name: str, settings: Sequence[Setting]) -> dict[str, Any]:
         "start": list(_START),
         "target": list(_TARGET),
     }
-
-
-def _file(tracker: pz.Tracker) -> bytes:
-    with TemporaryDirectory() as folder:
-        tracker.export(Path(folder) / "one.poise")
-        return (Path(folder) / "one.poise").read_bytes()
 
 
 def _text(value: Any) -> str:

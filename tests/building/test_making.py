@@ -285,14 +285,21 @@ define i64 @large(i64 %at) {
 """What takes more of the stack than a page, which Windows wants touched page by page."""
 
 
-@pytest.mark.parametrize("target", TARGETS.values())
-def test_a_kernel_may_take_many_pages_of_the_stack(target: Target, tmp_path: Path) -> None:
+def library_of(name: str, text: str, kinds: str, target: Target, folder: Path) -> Path:
+    """A library that has this function alone, at the least level of the target."""
     if target is not TARGET:
         pytest.importorskip("ziglang", reason="nothing else links for another system")
-    (tmp_path / "large.o").write_bytes(emit({"large": LARGE}, target.triple, target.levels[0]))
-    link([tmp_path / "large.o"], "", {"large": "q q"}, replace(target, levels=target.levels[:1]), tmp_path / "large.so")
+    made, out = folder / f"{name}.o", folder / f"{name}.so"
+    made.write_bytes(emit({name: text}, target.triple, target.levels[0]))
+    link([made], "", {name: kinds}, replace(target, levels=target.levels[:1]), out)
+    return out
+
+
+@pytest.mark.parametrize("target", TARGETS.values())
+def test_a_kernel_may_take_many_pages_of_the_stack(target: Target, tmp_path: Path) -> None:
+    library = library_of("large", LARGE, "q q", target, tmp_path)
     if target is TARGET:
-        large = getattr(ctypes.CDLL(str(tmp_path / "large.so")), f"large_{target.levels[0].name}")
+        large = getattr(ctypes.CDLL(str(library)), f"large_{target.levels[0].name}")
         assert large(65535) == 65535
 
 
@@ -333,11 +340,7 @@ def asked_for(made: bytes) -> set[str]:
 
 @pytest.mark.parametrize("target", TARGETS.values())
 def test_what_fills_memory_is_the_librarys_own(target: Target, tmp_path: Path) -> None:
-    if target is not TARGET:
-        pytest.importorskip("ziglang", reason="nothing else links for another system")
-    (tmp_path / "fill.o").write_bytes(emit({"fill": FILL}, target.triple, target.levels[0]))
-    link([tmp_path / "fill.o"], "", {"fill": "q p q"}, replace(target, levels=target.levels[:1]), tmp_path / "fill.so")
-    made = (tmp_path / "fill.so").read_bytes()
+    made = library_of("fill", FILL, "q p q", target, tmp_path).read_bytes()
     if target.name.endswith("darwin"):
         assert asked_for(made) <= {"dyld_stub_binder"}, "which every library there names"
     else:

@@ -114,10 +114,7 @@ def live_robot(
     model: Model, tasks: Sequence[Task], parts: Sequence[Part], q: ArrayLike | None = None
 ) -> dict[str, Any]:
     """What a stage is told of a robot, see `browser/stage.js`, as JSON takes it; it begins at `q` (nq,), or at home."""
-    tracker = Tracker(model, tasks, dt=1.0 / _PICTURES)
-    with TemporaryDirectory() as folder:
-        tracker.export(Path(folder) / "one.poise")
-        file = (Path(folder) / "one.poise").read_bytes()
+    file = exported(Tracker(model, tasks, dt=1.0 / _PICTURES))
     drawn = [
         {
             "frame": part.frame,
@@ -138,6 +135,14 @@ def live_robot(
         "handles": [task.frame for task in tasks if isinstance(task, OfFrame)],
         "start": start.tolist(),
     }
+
+
+def exported(tracker: Tracker) -> bytes:
+    """What a tracker writes."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "one.poise"
+        tracker.export(file)
+        return file.read_bytes()
 
 
 def _coarser(parts: Sequence[Part]) -> list[Part]:
