@@ -487,7 +487,8 @@ def test_what_a_start_came_to_is_no_answer_where_ctrl_c_broke_off_its_search(pan
     def stopped(self, scratch, piece):
         left = solve_in_lanes(self, scratch, piece)
         signal.raise_signal(signal.SIGINT)
-        self._pieces.stopped.wait()
+        while not self._pieces.stopped:
+            time.sleep(0.001)
         return left
 
     monkeypatch.setattr(batching.Batch, "_solve_in_lanes", stopped)

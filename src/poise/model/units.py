@@ -36,6 +36,8 @@ def in_degrees(model: "ConfigurationSpace", q: Array, among: slice = slice(None)
     """Whether `q` (nq,), or what is `among` these places, is beyond the limits by more than turns can be meant, and
     within them as degrees."""
     q, lower, upper = q[among], model.lower[among], model.upper[among]
+    if np.abs(q).max(initial=0.0) <= _MANY:
+        return False
     beyond = (q < lower) | (q > upper)
     if not (np.abs(q[beyond]) > _MANY).any():
         return False

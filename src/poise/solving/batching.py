@@ -31,6 +31,7 @@ from poise.solving.search import Search
 from poise.solving.unranged import goals_without, with_ranges
 from poise.spatial import Array
 
+_NONE: Final = np.zeros(0, dtype=np.intp)
 _PIECE: Final = 1024
 """Problems that a thread takes at a time."""
 _WHOLE: Final = [CODE, ITERATIONS, RESTARTS, START, STATIONARY]
@@ -156,7 +157,7 @@ class Batch:
             for piece in self._pieces:
                 left = self._solve_in_lanes(scratch, piece) if self.lanes else np.array(piece)
                 for k in left:
-                    if self._pieces.stopped.is_set():
+                    if self._pieces.stopped:
                         return
                     self._solve(scratch, int(k))
                 self.done += len(piece)
@@ -170,6 +171,9 @@ class Batch:
         )  # fmt: skip
         raw = self.raw[some]
         codes = raw[:, CODE].astype(np.int8)
+        if not self.search.has_aside and (codes == SOLVED).all():
+            self.codes[some] = SOLVED
+            return _NONE
         for k, row in enumerate(raw if self.search.has_aside else ()):
             codes[k] = self.search.close_aside(self.model, scratch, row[ANSWER : ANSWER + self.model.nq], codes[k])
         raw[:, CODE] = np.where(codes == SOLVED, SOLVED, UNSOLVED)

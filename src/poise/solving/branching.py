@@ -2,7 +2,6 @@
 
 from itertools import product
 from math import ceil, floor, inf, isinf, pi, prod
-from threading import Event
 from typing import Any, Final, final
 
 import numpy as np
@@ -193,7 +192,7 @@ class Branching:
             for piece in pieces:
                 i, some = piece.start, slice(piece.start, piece.stop)
                 if search is not None:
-                    part, total, _ = self._searched(search, model, goals[i], starts[i], seed, pieces.stopped)
+                    part, total, _ = self._searched(search, model, goals[i], starts[i], seed, pieces)
                     parts[i], answers[i] = part, (len(part), total, False)
                 elif scratch is not None and room is not None:
                     self._part(scratch, room[i * WIDTH : piece.stop * WIDTH], goals[some], starts[some], answers[some])
@@ -240,7 +239,7 @@ class Branching:
         goal: Array,
         home: Array,
         seed: int,
-        stopped: Event | None = None,
+        pieces: Pieces | None = None,
     ) -> tuple[Array, int, int]:
         """What searches find, from home and from random starts, those that are alike merged.
 
@@ -252,7 +251,7 @@ class Branching:
         with search.bound.scratch(model) as scratch:
             drawn = search.problem.started(home, model.sample(_STARTS * self.samples - 1, seed=seed))
             for k, start in enumerate([home, *drawn]):
-                if stopped is not None and stopped.is_set():
+                if pieces is not None and pieces.stopped:
                     break
                 code, _ = search.solve_one(model, scratch, goal, start, seed=(seed + k) % WHOLE)
                 if code < 0:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import count
-from threading import Event
 from typing import TYPE_CHECKING, Final, final
 
 if TYPE_CHECKING:
@@ -32,18 +31,18 @@ class Pieces:
 
     __slots__ = ("_many", "_numbers", "size", "stopped")
     size: int
-    stopped: Event
-    """Set when a thread has failed, or at Ctrl-C: there are no more pieces, and a long one may be left as it is."""
+    stopped: bool
+    """Whether a thread has failed, or at Ctrl-C: there are no more pieces, and a long one may be left as it is."""
 
     def __init__(self, many: int, size: int) -> None:
-        self._many, self.size, self.stopped = many, size, Event()
+        self._many, self.size, self.stopped = many, size, False
         self._numbers = count()
 
     def __len__(self) -> int:
         return -(-self._many // self.size)
 
     def __iter__(self) -> Iterator[range]:
-        while not self.stopped.is_set():
+        while not self.stopped:
             first = next(self._numbers) * self.size
             if first >= self._many:
                 return
@@ -67,7 +66,7 @@ class Pieces:
                     if tell is not None:
                         tell()
             finally:
-                self.stopped.set()
+                self.stopped = True
                 _wait_for(workers)
         for worker in workers:
             worker.result()
@@ -77,5 +76,5 @@ class Pieces:
         try:
             work()
         except BaseException:
-            self.stopped.set()
+            self.stopped = True
             raise

@@ -83,6 +83,7 @@ class Search:
         "_follows",
         "_held",
         "_home",
+        "_index",
         "_line",
         "_loop_goals",
         "_others",
@@ -226,14 +227,16 @@ class Search:
             self._own = joined(self.tasks, [task.goal_on(model) for task in self.tasks])
         if self.apart is not None:
             self.bound.idle.append(self.bound.new(model))  # its shapes are not to be packed by the first call
+        self._index: Words | None = None
         self._line = line_of_search(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__ if name != "_line"}
+        return {name: getattr(self, name) for name in self.__slots__ if name not in ("_index", "_line")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
             setattr(self, name, value)
+        self._index = None
         self._line = line_of_search(self)
 
     def __call__(self, model: Model, target: Any, q0: ArrayLike | None, seed: int | None) -> Solution:
@@ -441,7 +444,9 @@ class Search:
     def index(self, model: Model) -> Words | None:
         """The index of starts for a batch; None where none helps, or where no start but q0 is wanted."""
         prepare("solver.batch_lanes.solve_many")
-        return start_index(model, self.frame_tasks, self.problem) if self.max_restarts else None
+        if self._index is None and self.max_restarts:
+            self._index = start_index(model, self.frame_tasks, self.problem)
+        return self._index
 
     def solve_many(
         self,
@@ -461,8 +466,10 @@ class Search:
         after all of them.
         """
         goals, starts = np.ascontiguousarray(goals), np.ascontiguousarray(starts)
-        scratch.tell(problems=len(goals), given=int(given), index=0 if index is None else index.ctypes.data, seed=seed)
-        scratch.tell(max_restarts=min(self.max_restarts, _LANE_RESTARTS if closest else self._usual_restarts))
+        scratch.tell(
+            problems=len(goals), given=int(given), index=0 if index is None else index.ctypes.data, seed=seed,
+            max_restarts=min(self.max_restarts, _LANE_RESTARTS if closest else self._usual_restarts),
+        )  # fmt: skip
         scratch.tell_of(goals=goals, starts=starts, answers=answers)
         try:
             watched(prepare("solver.batch_lanes.solve_many"), self.bound.reads)(scratch.address)
