@@ -12,8 +12,8 @@ import pytest
 
 import poise as pz
 from poise.build.page import called, make_page
+from poise.kernels.image import IMAGE
 from poise.kernels.library import PACKAGE, library
-from poise.kernels.machine.image import IMAGE
 from poise.kernels.machine.jit import SIGNATURES, symbol
 from poise.methods.registry import METHODS
 

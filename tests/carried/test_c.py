@@ -201,6 +201,9 @@ def test_the_wrong_file_is_refused_in_words(folder: Path) -> None:
     assert "this file is of a solver" in done.stderr
     done = subprocess.run([track, folder / "none.poise", "panda_hand"], capture_output=True, text=True, check=False)
     assert "none.poise: the file cannot be read" in done.stderr
+    done = subprocess.run([track, folder, "panda_hand"], capture_output=True, text=True, check=False)
+    assert f"{folder}: " in done.stderr
+    assert done.returncode == 1
     given = [solve, folder / "sdk" / "include" / "poise.h", "panda_hand", *map(str, TARGET)]
     done = subprocess.run(given, capture_output=True, text=True, check=False)
     assert "these are not the bytes of a file" in done.stderr

@@ -7,7 +7,7 @@ from support.carried import Proximity, Report
 
 import poise
 from poise.build.faces import faces
-from poise.kernels.machine.statuses import STATUSES
+from poise.kernels.statuses import STATUSES
 
 ROOT = Path(poise.__file__).parent
 SCRIPT, HEADER = (ROOT / "browser/poise.js").read_text(), (ROOT / "build/poise.h").read_text()

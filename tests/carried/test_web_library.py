@@ -12,7 +12,7 @@ import pytest
 
 import poise as pz
 from poise.kernels.library import place
-from poise.kernels.machine.statuses import STATUSES
+from poise.kernels.statuses import STATUSES
 
 WASM = place("wasm32")
 pytestmark = [

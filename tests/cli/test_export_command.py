@@ -47,6 +47,15 @@ def test_a_wrong_frame_is_named_and_nothing_is_written(tmp_path: Path, capsys: p
 
 
 @with_library
+def test_what_is_no_folder_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    taken = tmp_path / "taken"
+    taken.write_text("kept")
+    assert main(["sdk", str(taken)]) == 1
+    assert capsys.readouterr().err == f"error: {taken} cannot be written: Not a directory\n"
+    assert taken.read_text() == "kept"
+
+
+@with_library
 def test_the_sdk_is_written_over_an_earlier_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for _ in range(2):
         assert main(["sdk", str(tmp_path), "--json"]) == 0

@@ -14,9 +14,9 @@ from support import carried
 from support.carried import COORDINATE, ERROR, FRAME, NQ, NV, OBSTACLE, POSTURE, SHAPE, TARGET, TASK, Carried
 
 import poise as pz
+from poise.kernels.image import IMAGE
 from poise.kernels.library import library
-from poise.kernels.machine.image import IMAGE
-from poise.kernels.machine.statuses import STATUSES
+from poise.kernels.statuses import STATUSES
 from poise.methods.registry import METHODS
 from poise.solving.outcome import Status
 from poise.spatial import Array

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from poise.kernels.library import library
-from poise.kernels.machine.statuses import STATUSES
+from poise.kernels.statuses import STATUSES
 from poise.spatial import Array
 
 NAMES = tuple(STATUSES)

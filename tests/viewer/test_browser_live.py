@@ -52,6 +52,25 @@ def test_a_hand_follows_what_drags_it(width: int, page: Any, wait_for: Wait, tmp
     assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
 
 
+@pytest.mark.parametrize(("rate", "steps"), [(240, 15), (60, 60), (24, 150), (5, 240)])
+def test_steps_take_their_time_whatever_the_rate_of_the_screen(
+    rate: int, steps: int, page: Any, wait_for: Wait, tmp_path: Path
+) -> None:
+    page.add_init_script("window.requestAnimationFrame = (next) => { window.picture = next; };")
+    opened(page, tmp_path / "arm.html", live_page(pz.load("planar3")))
+    wait_for(lambda: page.evaluate("typeof window.picture === 'function'"), page)
+    counted = page.evaluate(
+        f"""() => {{
+          const stage = {STAGE};
+          let count = 0;
+          stage.next = () => count++;
+          for (let k = 0; k <= 60; k++) window.picture((1000 * k) / {rate});
+          return count;
+        }}"""
+    )
+    assert abs(counted - steps) <= 1  # the last of them may be due a rounding later
+
+
 def test_beside_a_handle_the_camera_goes_round(page: Any, wait_for: Wait, tmp_path: Path) -> None:
     opened(page, tmp_path / "arm.html", live_page(pz.load("panda")))
     wait_for(lambda: page.evaluate(f"{STAGE}?.frames > 2"), page)

@@ -92,7 +92,7 @@ export class Solver {
   /** The targets that it begins with: seven numbers a task, then a posture. */
   readonly targets: Float64Array;
   /** Solve for targets, seven numbers a task, from q0; null stands for those of the file, and for its home. */
-  solve(targets?: Numbers | null, q0?: Numbers | null, options?: { milliseconds?: number }): Solution;
+  solve(targets?: Numbers | null, q0?: Numbers | null, options?: { milliseconds?: number | null }): Solution;
   /** Where one step leads from q, or from where the last one led, towards targets, or those of the last step. */
   step(q?: Numbers | null, targets?: Numbers | null): Float64Array;
   /** Forget all steps, and where obstacles were moved to. */

@@ -142,8 +142,8 @@ export class Solver {
 
   /** Solve for targets, seven numbers a task, from q0: those of the file where there are none.  `milliseconds` is how
       long it may search. */
-  solve(targets = null, q0 = null, { milliseconds = Infinity } = {}) {
-    this.#poise.deadline = performance.now() + milliseconds;
+  solve(targets = null, q0 = null, { milliseconds } = {}) {
+    this.#poise.deadline = performance.now() + (milliseconds ?? Infinity);
     const { out, report } = this.#room;
     new Float64Array(this.#poise.memory, out, this.nq).fill(NaN); // what is left alone is no answer
     const code = this.#poise.exports.pz_solve_until(this.#work, this.#targets(targets), this.#q(q0), out, report);

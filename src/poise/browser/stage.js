@@ -182,12 +182,14 @@ const bytesOf = (text) => Uint8Array.from(atob(text), (letter) => letter.charCod
 
 const HANDLE = [0.18, 0.45, 0.95, 1];
 const LATE = [0.9, 0.25, 0.2, 1];
+const BEHIND = 4; // steps, at most, that are made up for in one picture; a page that cannot keep up moves more slowly
 const STILL = 1e-6; // [rad or m] a step that changes no joint by more than this has come to rest
 
 /** A robot on a canvas, with a handle for each task that has a place.
 
     `robot` has the bytes of a Tracker's `file`, as base64; `parts`, each with the name of its frame, and vertices, faces
-    and colours, as base64; `size` [m], where the camera looks, `centre`; `handles`, the frames that are led; and `start`, its q. */
+    and colours, as base64; `size` [m], where the camera looks, `centre`; `handles`, the frames that are led; `start`, its q;
+    and `dt`, the seconds of a step, which it takes whatever the rate of the screen. */
 export class Stage {
   constructor(canvas, poise, robot) {
     const solver = poise.solver(bytesOf(robot.file));
@@ -210,20 +212,28 @@ export class Stage {
     this.resting = false;
     this.seen = true;
     this.listen();
-    const again = () => {
+    let last = null;
+    let due = 0;
+    const again = (now) => {
       requestAnimationFrame(again);
-      if (this.seen) this.next();
+      due = Math.min(due + (now - (last ?? now)) / 1000, BEHIND * robot.dt);
+      last = now;
+      if (!this.seen) return;
+      for (; due >= robot.dt; due -= robot.dt) this.next();
+      this.draw();
     };
     requestAnimationFrame(again);
   }
 
-  /** Take a step towards the targets, and draw. */
+  /** Take a step towards the targets. */
   next() {
-    if (!this.resting || this.held !== null) {
-      const before = this.q;
-      this.q = this.solver.step(before, this.targets);
-      this.resting = this.q.every((x, i) => Math.abs(x - before[i]) < STILL);
-    }
+    if (this.resting && this.held === null) return;
+    const before = this.q;
+    this.q = this.solver.step(before, this.targets);
+    this.resting = this.q.every((x, i) => Math.abs(x - before[i]) < STILL);
+  }
+
+  draw() {
     const poses = this.solver.poses(this.q);
     const pose = (i) => poses.subarray(7 * i, 7 * i + 7);
     const { canvas, painter, robot } = this;

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Final
 
 from poise import __version__
-from poise.kernels.machine import image, layout, packing
+from poise.kernels import image
+from poise.kernels.machine import layout, packing
 from poise.kernels.machine.record import Record
-from poise.kernels.machine.statuses import STATUSES
+from poise.kernels.statuses import STATUSES
 from poise.solving.image import layout_number, version_number
 
 HEADER: Final = Path(__file__).with_name("poise.h")

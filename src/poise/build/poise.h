@@ -61,9 +61,9 @@ typedef enum {
   PZ_OLDER = 10,
   /* this CPU lacks instructions that the library needs */
   PZ_NO_CPU = 11,
-  /* this file is of a tracker, which steps: call pz_step, or export a Solver */
+  /* this file is of a tracker, which takes steps and solves nothing: export a Solver */
   PZ_NO_SOLVER = 12,
-  /* this file is of a solver, which has no steps: call pz_solve, or export a Tracker */
+  /* this file is of a solver, which takes no steps: export a Tracker */
   PZ_NO_TRACKER = 13,
   /* nothing is kept apart here: export it with a CollisionLimit among its limits */
   PZ_NO_SHAPES = 14,

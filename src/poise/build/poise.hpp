@@ -7,19 +7,17 @@
 
    What is loaded and begun allocates no more, and throws nothing: all later calls return a status.  Numbers come as
    anything that lies in a row and has data() and size(): arrays, std::vector, std::span, vectors of Eigen, a Pose; what
-   is not of the right length is PZ_BAD_ARGUMENT, and nothing, {}, stands for NULL in poise.h.  Where
-   <Eigen/Geometry> was included before, pose() makes a Pose of an Isometry3d, isometry() the reverse, and a Jacobian is
-   a matrix that jacobian() fills. */
+   is not of the right length is PZ_BAD_ARGUMENT, and nothing, {}, stands for NULL in poise.h.  After <Eigen/Geometry>
+   pose() makes a Pose of an Isometry3d, isometry() the reverse, and a Jacobian is a matrix that jacobian() fills. */
 
 #ifndef POISE_HPP
 #define POISE_HPP
-
 #include "poise.h"
 #include <chrono>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <stdexcept>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -94,9 +92,10 @@ public:
 protected:
   Loaded(const void *file, std::size_t bytes, bool tracker) { load(file, bytes, tracker, "the bytes"); }
   Loaded(const std::string &path, bool tracker) {
-    std::ifstream stream(path, std::ios::binary);
-    std::vector<char> file((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
-    if (!stream.is_open() || stream.bad()) throw std::runtime_error(path + ": the file cannot be read");
+    const std::ifstream stream(path, std::ios::binary);
+    std::ostringstream read;
+    if (!stream.is_open() || (read << stream.rdbuf()).bad()) throw std::runtime_error(path + ": the file cannot be read");
+    const std::string file = read.str();
     load(file.data(), file.size(), tracker, path);
   }
 

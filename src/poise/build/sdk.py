@@ -6,6 +6,7 @@ from typing import Final
 
 from poise import __version__
 from poise.errors import PoiseError
+from poise.files import explained
 from poise.kernels.library import chosen, machine
 
 _HERE: Final = Path(__file__).parent
@@ -49,7 +50,7 @@ Libs: -L${{libdir}} -lpoise -Wl,-rpath,${{libdir}}
 def write_sdk(folder: Path) -> list[Path]:
     """Write the folder, with the library of this process; the files, relative to it.
 
-    Raises PoiseError where there is no library.
+    Raises PoiseError where there is no library, OSError for what is no folder to write to.
     """
     found, why = chosen()
     if found is None:
@@ -66,13 +67,14 @@ def write_sdk(folder: Path) -> list[Path]:
         "include/poise.hpp": _HERE / "poise.hpp",
         f"lib/{library}": found.file,
     }
-    for name, text in texts.items():
-        place = folder / name
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text, encoding="utf-8")
-    for name, source in copies.items():
-        place = folder / name
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.unlink(missing_ok=True)  # a program that runs keeps the one that it has loaded
-        shutil.copyfile(source, place)
+    with explained(folder):
+        for name, text in texts.items():
+            place = folder / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(text, encoding="utf-8")
+        for name, source in copies.items():
+            place = folder / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.unlink(missing_ok=True)  # a program that runs keeps the one that it has loaded
+            shutil.copyfile(source, place)
     return [Path(name) for name in (*copies, *texts)]

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from poise.kernels.machine.image import SOLVER, TRACKER
+from poise.kernels.image import SOLVER, TRACKER
 from poise.solving.arguments import joined
 from poise.solving.image import written
 from poise.solving.search import Search

@@ -1,4 +1,4 @@
-"""A prepared solver or tracker as a file that `libpoise` loads, see `kernels/machine/image.py`."""
+"""A prepared solver or tracker as a file that `libpoise` loads, see `kernels/image.py`."""
 
 import hashlib
 import zlib
@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.files import written_aside
+from poise.kernels.image import FIXED, FUNCTION, IMAGE, MAGIC, OBSTACLE, TRACKER, WORK
 from poise.kernels.machine import layout
-from poise.kernels.machine.image import FIXED, FUNCTION, IMAGE, MAGIC, OBSTACLE, TRACKER, WORK
 from poise.kernels.machine.jit import SIGNATURES, function_of, symbol
 from poise.kernels.machine.kinds import NARROW, WIDE
 from poise.kernels.machine.layout import CALL, WIDTH

@@ -35,8 +35,8 @@ _CELL: Final = 1e-3
 _LOG: Final = logging.getLogger("poise")
 
 _BROWSER: Final = Path(__file__).parents[1] / "browser"
-_PICTURES: Final = 60.0
-"""Steps a second, at most: as many as a screen shows."""
+_STEP: Final = 1.0 / 60.0
+"""Seconds of a step."""
 _PAGE: Final = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -114,7 +114,7 @@ def live_robot(
     model: Model, tasks: Sequence[Task], parts: Sequence[Part], q: ArrayLike | None = None
 ) -> dict[str, Any]:
     """What a stage is told of a robot, see `browser/stage.js`, as JSON takes it; it begins at `q` (nq,), or at home."""
-    file = exported(Tracker(model, tasks, dt=1.0 / _PICTURES))
+    file = exported(Tracker(model, tasks, dt=_STEP))
     drawn = [
         {
             "frame": part.frame,
@@ -134,6 +134,7 @@ def live_robot(
         "centre": (0.5 * (places.min(0) + places.max(0))).tolist(),
         "handles": [task.frame for task in tasks if isinstance(task, OfFrame)],
         "start": start.tolist(),
+        "dt": _STEP,
     }
 
 

@@ -15,8 +15,8 @@ STATUSES: Final[dict[str, str]] = {
     "NEWER": "the file was written by a newer poise than this library is of: update the library",
     "OLDER": "the file was written by an older poise than this library is of: export it anew",
     "NO_CPU": "this CPU lacks instructions that the library needs",
-    "NO_SOLVER": "this file is of a tracker, which steps: call pz_step, or export a Solver",
-    "NO_TRACKER": "this file is of a solver, which has no steps: call pz_solve, or export a Tracker",
+    "NO_SOLVER": "this file is of a tracker, which takes steps and solves nothing: export a Solver",
+    "NO_TRACKER": "this file is of a solver, which takes no steps: export a Tracker",
     "NO_SHAPES": "nothing is kept apart here: export it with a CollisionLimit among its limits",
     "BAD_ARGUMENT": "a pointer is null, or a number is none of those that there are",
 }
