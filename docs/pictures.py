@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 
 import poise as pz
 from poise.bench.problems import Problems, near, reachable
+from poise.experiments.registry import experiment_of
 
 FOLDER = Path(__file__).parent / "methods" / "_pictures"
 COUNT, ITERATIONS = 30, 300
@@ -60,11 +61,12 @@ def picture(path: Path, panels: int, height: float, **settings: Any) -> Iterator
 
 
 def draw(folder: Path = FOLDER) -> None:
-    """Write one picture a method, by its short name, `damping.svg` and `reach.png`."""
+    """Write one picture a method, by its short name, `damping.svg`, `reach.png` and `trac-ik.png`."""
     folder.mkdir(exist_ok=True)
     draw_methods(folder)
     draw_rules(folder / "damping.svg")
     draw_reach(folder / "reach.png")
+    experiment_of("trac-ik").run(quick=False).draw(folder)
 
 
 # --- how the error falls ----------------------------------------------------------------------------------------------

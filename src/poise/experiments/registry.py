@@ -7,10 +7,14 @@ from poise.errors import ExperimentNotFound
 from poise.experiments.base import Experiment
 from poise.experiments.buss.report import BUSS
 from poise.experiments.das.report import DAS
+from poise.experiments.haviland_corke import HAVILAND_CORKE
 from poise.experiments.limits import LIMITS
+from poise.experiments.quik import QUIK
 from poise.experiments.soch_lorencz.report import SOCH_LORENCZ
+from poise.experiments.trac_ik import TRAC_IK
+from poise.experiments.xarm import XARM
 
-_ALL: tuple[Experiment[Any], ...] = (BUSS, DAS, SOCH_LORENCZ, LIMITS)
+_ALL: tuple[Experiment[Any], ...] = (BUSS, DAS, SOCH_LORENCZ, LIMITS, TRAC_IK, QUIK, HAVILAND_CORKE, XARM)
 EXPERIMENTS: Final = MappingProxyType({experiment.name: experiment for experiment in _ALL})
 """The experiment of each name."""
 

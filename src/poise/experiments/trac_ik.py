@@ -1,0 +1,115 @@
+"""TRAC-IK's table: arms with limits, poses that they reach, one start in the middle of the limits, 5 ms a pose.
+
+Beeson and Ames 2015; the numbers are those of the table in TRAC-IK's README at v1.1.0, whose machine is not stated.
+Of its 18 chains those are here whose robots come with poise or its extra `robots`.
+"""
+
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
+
+from poise.experiments.base import Claim, Experiment, Table, judge
+from poise.experiments.racing import Race, race, racing_figure, racing_table
+from poise.io import load
+from poise.model.model import Model
+from poise.spatial import Array
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+BUDGET: Final = 5e-3
+"""Seconds a pose."""
+NEAR: Final = 1e-5
+"""What an error of the place may be [m], and one of the rotation [rad]; TRAC-IK's holds for each axis."""
+_SOURCE = "TRAC-IK v1.1.0, README"
+
+CHAINS: Final = {
+    "Baxter": ("baxter", "torso", "left_gripper", 0.9934, 550.0),
+    "Jaco2": ("kinova", "j2s6s200_link_base", "j2s6s200_end_effector", 0.9967, 490.0),
+    "iiwa 14": ("iiwa14", "", "", 0.9991, 410.0),
+    "PR2": ("pr2", "torso_lift_link", "r_wrist_roll_link", 1.0, 370.0),
+    "UR5": ("ur5", "base_link", "ee_link", 0.9962, 390.0),
+    "UR10": ("ur10", "base_link", "ee_link", 0.9979, 410.0),
+}
+"""Robot, first and last link of the chain ("": of the whole robot), what TRAC-IK reached of it, and in which mean
+[us]."""
+PUBLISHED: Final = {name: (reached, mean) for name, (*_, reached, mean) in CHAINS.items()}
+
+Results: TypeAlias = tuple[dict[str, Race], dict[str, Race]]
+"""With the first solution that is found, as TRAC-IK's was, and with the nearest to the start."""
+
+
+def chain(name: str) -> tuple[Model, str]:
+    """The chain of this name, and the frame at its end; raises ModelError where its robot is not installed."""
+    robot, first, last, *_ = CHAINS[name]
+    model = load(robot)
+    return (model.chain(first, last), last) if first else (model, model.tip)
+
+
+def middle(model: Model) -> Array:
+    """(nq,) the middle of the limits, 0 where there are none."""
+    found, bounded = np.zeros(model.nq), np.isfinite(model.lower) & np.isfinite(model.upper)
+    found[bounded] = 0.5 * (model.lower[bounded] + model.upper[bounded])
+    return found
+
+
+def measure(quick: bool) -> Results:
+    """Every chain, with both preferences."""
+    first: dict[str, Race] = {}
+    nearest: dict[str, Race] = {}
+    for name in CHAINS:
+        model, frame = chain(name)
+        targets = model.sample(200 if quick else 10_000, seed=0)
+        for found, prefer in ((first, "first"), (nearest, "nearest")):
+            found[name] = race(
+                model,
+                frame,
+                middle(model),
+                targets,
+                place=NEAR,
+                turn=NEAR,
+                prefer=prefer,
+            )
+    return first, nearest
+
+
+def tables(results: Results) -> tuple[Table, ...]:
+    """Both tables."""
+    notes = (
+        "published: TRAC-IK, of 10,000 poses in at most 5 ms, the mean of all runs where it is given, else of those "
+        "that succeeded; its machine is not stated, and its robots may have had other limits",
+    )
+    titles = "the first solution that is found", "the nearest to the start, of those that are found"
+    return tuple(racing_table(title, races, PUBLISHED, notes) for title, races in zip(titles, results, strict=True))
+
+
+def claims(results: Results) -> tuple[Claim, ...]:
+    """What the table says of each chain."""
+    return tuple(
+        Claim(
+            f"{reached:.2%} of the poses of {name} are reached within 5 ms",
+            _SOURCE,
+            f"{races.within(BUDGET):.2%} are, {races.reached.mean():.2%} in all; the mean is "
+            f"{1e6 * races.seconds.mean():.1f} us in place of {mean:.0f}; {races.outside.sum()} answers are out of "
+            "limits",
+            judge(races.within(BUDGET) >= reached and not races.outside.any()),
+        )
+        for name, races in results[0].items()
+        for reached, mean in [PUBLISHED[name]]
+    )
+
+
+def figures(results: Results) -> dict[str, "Figure"]:
+    """Success over time."""
+    return {"trac-ik": racing_figure("Poses of arms with limits, from the middle of these", results[0], PUBLISHED)}
+
+
+TRAC_IK: Final = Experiment(
+    name="trac-ik",
+    title="TRAC-IK's table: poses of arms with limits, and the time to reach them",
+    reference="beeson2015",
+    measure=measure,
+    tables=tables,
+    claims=claims,
+    figures=figures,
+)
