@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import poise as pz
-from poise.geometry.fitting import Fit, depths, fit_capsules, fit_hull, union_volume
+from poise.geometry.fitting import Fit, depths, fit_capsules, fit_hulls, union_volume
 from poise.geometry.kept_fits import kept_fit
 from poise.geometry.smallest import smallest_capsule, volume
-from poise.geometry.triangles import distances, enclosed_volume, halves, is_closed
+from poise.geometry.triangles import distances, enclose, enclosed_volume, halves, is_closed
 from poise.io.installed import installed_robots
 from poise.spatial import Array
 
@@ -56,12 +56,18 @@ def sampled(surface: Array, count: int, seed: int) -> Array:
 
 def outside(fit: Fit, points: Array) -> float:
     """How far the farthest of the points is outside all shapes [m]."""
-    (first, *_) = fit.shapes
-    if isinstance(first, pz.ConvexHull):
-        hull = trimesh.convex.convex_hull(first.core.pose.act(first.core.vertices))
-        beyond = np.einsum("fi,nfi->nf", hull.face_normals, points[:, None] - hull.triangles[:, 0]).max(axis=1) > 1e-12
-        return float(distances(points[beyond], np.array(hull.triangles)).max(initial=0.0)) - first.radius
+    if isinstance(fit.shapes[0], pz.ConvexHull):
+        return float(np.min([beyond(hull, points) for hull in fit.shapes], axis=0).max())
     return float(-np.max([depths(shape, points) for shape in fit.shapes], axis=0).min())
+
+
+def beyond(shape: Any, points: Array) -> Array:
+    """(n,) how far points are outside a hull [m]; no more than 0 within."""
+    hull = trimesh.convex.convex_hull(shape.core.pose.act(shape.core.vertices))
+    out = np.einsum("fi,nfi->nf", hull.face_normals, points[:, None] - hull.triangles[:, 0]).max(axis=1) > 1e-12
+    far = np.zeros(len(points))
+    far[out] = distances(points[out], np.array(hull.triangles))
+    return far - shape.radius
 
 
 @pytest.mark.parametrize("surface", [BOX, BALL, BAR, ELBOW, OPEN], ids=["box", "ball", "bar", "elbow", "open"])
@@ -111,7 +117,7 @@ def test_a_cut_makes_an_elbow_tighter() -> None:
 
 @pytest.mark.parametrize("surface", [BOX, BALL, BAR, ELBOW], ids=["box", "ball", "bar", "elbow"])
 def test_a_hull_is_the_hull_and_hardly_larger(surface: Array) -> None:
-    fit = fit_hull(surface)
+    fit = fit_hulls(surface)
     assert outside(fit, sampled(surface, 2000, 3)) < 1e-12
     hull = trimesh.convex.convex_hull(surface.reshape(-1, 3)).volume
     assert hull * (1.0 - 1e-9) <= fit.fitted < 1.05 * hull
@@ -127,7 +133,7 @@ def test_a_hull_whose_faces_rounding_decides_is_a_hull_too(share: float) -> None
     ring = np.column_stack([np.cos(angles), np.sin(angles), np.zeros(90)])
     corners = 0.05 * np.concatenate([ring, ring + (0.0, 0.0, 1.0)])  # noqa: RUF005
     corners += share * np.random.default_rng(1).uniform(-1.0, 1.0, corners.shape)
-    fit = fit_hull(corners.reshape(-1, 3, 3))
+    fit = fit_hulls(corners.reshape(-1, 3, 3))
     (shape,) = fit.shapes
     assert isinstance(shape, pz.ConvexHull)
     assert shape.radius < 0.002
@@ -136,17 +142,60 @@ def test_a_hull_whose_faces_rounding_decides_is_a_hull_too(share: float) -> None
 
 def test_a_hull_stands_out_where_the_mesh_is_hollow() -> None:
     # The face across the elbow, from (0.1, 0.6) to (0.5, 0.1), is 0.312 away from its corner at (0.1, 0.1).
-    assert 0.15 < fit_hull(ELBOW).protrusion < 0.25
-    assert fit_hull(BOX).protrusion < 1e-15
+    assert 0.15 < fit_hulls(ELBOW).protrusion < 0.25
+    assert fit_hulls(BOX).protrusion < 1e-15
+
+
+def test_several_hulls_are_nearer_and_hold_all_of_a_mesh_that_is_bent(tmp_path: Path) -> None:
+    pytest.importorskip("coacd")
+    mesh = pz.MeshShape(str(written(tmp_path, "elbow.ply", ELBOW)), ROOM)
+    around = pz.World()
+    hulls = [around[name] for name in around.add_mesh("elbow", mesh, hulls=4)]
+    assert 2 <= len(hulls) <= 4
+    points = sampled(ELBOW, 4000, 3)
+    assert outside(Fit(tuple(hulls), True, 0.0, 0.0, 0.0), ROOM.act(points)) < 1e-6  # of numbers with six digits
+    inside = np.concatenate([share * points + (1.0 - share) * np.roll(points, 1, axis=0) for share in (0.3, 0.5)])
+    inside = inside[(inside[:, 0] < 0.1) | (inside[:, 2] < 0.1)]
+    assert outside(Fit(tuple(hulls), True, 0.0, 0.0, 0.0), ROOM.act(inside)) < 1e-3
+    fit = pz.fit_shapes(robot(tmp_path / "elbow.ply"), hulls=4).meshes[0]
+    assert fit.protrusion < 0.2 * fit_hulls(ELBOW).protrusion
+    whole = pz.World()
+    whole.add_mesh("elbow", mesh)
+    with pytest.raises(ValueError, match="elbow"):
+        whole.add_mesh("elbow", mesh)
+    # Between the arms there is room, where one hull has none.
+    ball = pz.World({"ball": pz.Sphere(ROOM.act((0.2, 0.05, 0.2)), 0.02)})
+    arm = robot(tmp_path / "elbow.ply", pose=ROOM)
+    assert not arm.with_shapes({"hand": hulls}).in_collision(arm.home, ball)
+    assert arm.with_shapes({"hand": [whole["elbow"]]}).in_collision(arm.home, ball)
+
+
+def test_several_hulls_ask_for_what_makes_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "coacd", None)
+    mesh = pz.MeshShape(str(written(tmp_path, "box.ply")))
+    assert pz.World().add_mesh("box", mesh) == ("box",)
+    with pytest.raises(pz.MissingExtra, match=r"poise\[hulls\]"):
+        pz.World().add_mesh("box", mesh, hulls=3)
+    with pytest.raises(ValueError, match="hulls is 0"):
+        pz.World().add_mesh("box", mesh, hulls=0)
+
+
+def test_a_surface_goes_round_what_is_within() -> None:
+    for surface in (BOX, BALL, BAR):
+        corners = surface.reshape(-1, 3)
+        middle, extent = corners.mean(axis=0), np.ptp(corners, axis=0).max()
+        assert enclose(surface, np.array([middle])).all()
+        assert not enclose(surface, middle + extent * np.concatenate([np.eye(3), -np.eye(3)])).any()
+    assert not enclose(ELBOW, np.array([[0.3, 0.05, 0.3]])).any()
 
 
 def test_what_has_no_volume_gets_a_hull_of_almost_none() -> None:
     a, b, c, d = 0.1 * np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 1.0], [1.0, 1.0, 2.0], [0.0, 1.0, 2.0]])
-    plate = fit_hull(np.array([[a, b, c], [a, c, d]]))
+    plate = fit_hulls(np.array([[a, b, c], [a, c, d]]))
     (shape,) = plate.shapes
     assert isinstance(shape, pz.ConvexHull)
     assert plate.protrusion < 1e-5
-    assert not isinstance(fit_hull(BOX[:1]).shapes[0], pz.ConvexHull)  # three corners
+    assert not isinstance(fit_hulls(BOX[:1]).shapes[0], pz.ConvexHull)  # three corners
     point = np.ones((1, 3, 3))
     assert fit_capsules(point, 4).shapes[0].radius == 0.0
 

@@ -4,6 +4,8 @@ One capsule is put around all corners.  Then the surface is cut by a plane, and 
 where that takes away volume; this goes on with the half that gains the most.  Triangles are cut along the plane, so
 what is on one side of it, surface and inside, is in the convex hull of the corners of that side, and in its capsule:
 nothing of the solid is outside the union, whatever the search for planes and axes finds.
+
+Convex hulls are put around the whole, or around parts that are nearly convex, see `poise.geometry.decomposition`.
 """
 
 import math
@@ -13,10 +15,11 @@ from typing import Final, final
 
 import numpy as np
 
+from poise.geometry.decomposition import nearly_convex
 from poise.geometry.hull import Triangles, hull_faces
 from poise.geometry.shapes import Capsule, ConvexHull, Sphere
 from poise.geometry.smallest import directions, outermost, principal_axes, smallest_capsule, volume
-from poise.geometry.triangles import distances, enclosed_volume, halves, is_closed, normals_of
+from poise.geometry.triangles import distances, enclose, enclosed_volume, halves, is_closed, normals_of
 from poise.spatial import SE3, Array
 
 _WORTH: Final = 0.1
@@ -53,7 +56,7 @@ class Fit:
     volume: float
     """Of the mesh [m^3]."""
     fitted: float
-    """Of the union of the shapes [m^3], to about 1 % where there are several."""
+    """Of the union of the shapes [m^3], to about 1 % where there are several; of several hulls together."""
     protrusion: float
     """How far the shapes stand out of the mesh at most [m], by points on them."""
 
@@ -77,12 +80,24 @@ def fit_capsules(triangles: Array, most: int) -> Fit:
     return _judged(triangles, tuple(shapes), whole)
 
 
-def fit_hull(triangles: Array) -> Fit:
-    """The convex hull of a surface of triangles (n, 3, 3), of few corners, with a radius for what those leave out."""
-    points = np.unique(triangles.reshape(-1, 3), axis=0)
+def fit_hulls(triangles: Array, most: int = 1) -> Fit:
+    """At most `most` convex hulls around a surface of triangles (n, 3, 3), of few corners each, with a radius for what
+    those leave out.
+
+    Raises MissingExtra where there may be several, without the `hulls` extra.
+    """
+    every = triangles.reshape(-1, 3)
+    hulls = [_hull(points) for points in ([every] if most == 1 else nearly_convex(triangles, most))]
+    return _judged(triangles, tuple(hull for hull, _ in hulls), sum(size for _, size in hulls))
+
+
+def _hull(points: Array) -> tuple[Capsule | Sphere | ConvexHull, float]:
+    """A hull of few corners around points (n, 3), and its volume [m^3]; a capsule where they have none."""
+    points = np.unique(points, axis=0)
     found = _faces_of(points)
     if found is None:
-        return fit_capsules(triangles, 1)
+        capsule = smallest_capsule(points)
+        return capsule, volume(capsule)
     corners, faces = found
     sides = corners[faces]
     normals, areas = normals_of(sides)
@@ -91,8 +106,7 @@ def fit_hull(triangles: Array) -> Fit:
     left = np.concatenate([piece[(piece @ normals.T - heights).max(axis=1) > _ROUNDING] for piece in pieces])
     radius = float(distances(left, sides).max(initial=0.0))
     hull = ConvexHull.of_corners(corners[np.unique(faces)], radius, pose=SE3.identity())
-    size = enclosed_volume(sides) + areas.sum() * radius + 4.0 / 3.0 * math.pi * radius**3
-    return _judged(triangles, (hull,), float(size))
+    return hull, float(enclosed_volume(sides) + areas.sum() * radius + 4.0 / 3.0 * math.pi * radius**3)
 
 
 def _faces_of(points: Array) -> tuple[Array, Triangles] | None:
@@ -178,6 +192,8 @@ def _protrusion(triangles: Array, shapes: tuple[Capsule | Sphere | ConvexHull, .
         for other in (*shapes[:i], *shapes[i + 1 :]):
             if not isinstance(other, ConvexHull):
                 points = points[depths(other, points) <= 0.0]
+        if len(shapes) > 1:
+            points = points[~enclose(triangles, points)]  # where shapes meet
         farthest = max(farthest, float(distances(points, triangles).max(initial=0.0)))
     return farthest
 

@@ -10,14 +10,31 @@ from typing import Any, Final
 
 import numpy as np
 
-from poise.geometry.fitting import Fit
+from poise.geometry.fitting import Fit, fit_capsules, fit_hulls
 from poise.geometry.kept import kept
+from poise.geometry.meshes import MeshShape, mesh_triangles, read_mesh
 from poise.geometry.shapes import Capsule, ConvexHull, Sphere
 from poise.spatial import SE3
 
-_TEXTS: Final = ("fitting", "hull", "kept_fits", "meshes", "smallest", "triangles")
+_TEXTS: Final = ("decomposition", "fitting", "hull", "kept_fits", "meshes", "smallest", "triangles")
 """The files of this folder that a fit depends on."""
 _CODE: Final = tuple(Path(__file__).with_name(f"{name}.py") for name in _TEXTS)
+
+
+def fit_of(mesh: MeshShape, *, hulls: int, capsules: int) -> Fit:
+    """The fit of a mesh in its own frame, made if there is none: at most so many hulls, or where that is 0 capsules.
+
+    Raises MissingExtra without the `meshes` extra, and for several hulls without `hulls`, ModelError for a file that is
+    not there, cannot be read or holds no solid.
+    """
+    content = read_mesh(mesh)
+    settings = f"{mesh.file.rpartition('.')[2].lower()} {mesh.scale} {f'{hulls} hulls' if hulls else capsules}"
+
+    def make() -> Fit:
+        triangles = mesh_triangles(mesh, content)
+        return fit_hulls(triangles, hulls) if hulls else fit_capsules(triangles, capsules)
+
+    return kept_fit(content, settings, make)
 
 
 def kept_fit(content: bytes, settings: str, make: Callable[[], Fit]) -> Fit:

@@ -3,6 +3,7 @@
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from poise.quaternions import unit_vectors
 from poise.spatial import Array
@@ -51,6 +52,27 @@ def is_closed(triangles: Array) -> bool:
     sign = np.where(edges[:, 0] == low, 1, -1)
     _, which = np.unique(low * (edges.max(initial=0) + 1) + high, return_inverse=True)
     return bool(len(edges)) and not np.bincount(which, weights=sign).any()
+
+
+def quarters(triangles: Array) -> Array:
+    """(4 n, 3, 3) each of the triangles in four, which the middles of its edges cut."""
+    a, b, c = triangles.swapaxes(0, 1)
+    ab, bc, ca = 0.5 * (a + b), 0.5 * (b + c), 0.5 * (c + a)
+    return np.concatenate([np.stack(three, axis=1) for three in ((a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca))])
+
+
+def enclose(triangles: Array, points: Array) -> npt.NDArray[np.bool_]:
+    """(m,) whether a surface goes round points (m, 3), by the solid angles of its triangles (Van Oosterom and Strackee
+    1983); of an open one, whether it goes more than halfway."""
+    found = np.empty(len(points), dtype=np.bool_)
+    for i, point in enumerate(points):
+        corners = triangles - point
+        a, b, c = corners.swapaxes(0, 1)
+        x, y, z = np.linalg.norm(corners, axis=2).T
+        volumes = np.einsum("ij,ij->i", a, np.cross(b, c))
+        ab, bc, ca = (np.einsum("ij,ij->i", one, other) for one, other in ((a, b), (b, c), (c, a)))
+        found[i] = abs(np.arctan2(volumes, x * y * z + ab * z + bc * x + ca * y).sum()) > np.pi
+    return found
 
 
 def distances(points: Array, triangles: Array) -> Array:

@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, final
 
-from poise.checks import finite
+from poise.checks import finite, whole
 from poise.errors import ShapeError, ShapeNotFound
+from poise.geometry.meshes import MeshShape
 from poise.geometry.shapes import Point, Shape
 from poise.spatial import SE3, one_pose
 
@@ -81,6 +82,29 @@ class World:
         with self._lock:
             self._refuse_taken(name)
             self._put(entry)
+
+    def add_mesh(self, name: str, mesh: MeshShape, *, hulls: int = 1) -> tuple[str, ...]:
+        """Put at most so many convex hulls into the world, which hold all of the surface of a mesh; their names.
+
+        One has the name itself, several "NAME 0", "NAME 1" and so on.  To find one takes a second, several up to some
+        minutes; they are kept on disk.  Raises ValueError for a name that is taken or less than one hull, MissingExtra
+        without the `meshes` extra, and for several without `hulls`, ModelError for a file that is not there, cannot be
+        read or holds no solid.
+        """
+        if not isinstance(mesh, MeshShape):
+            raise TypeError(f"mesh must be a MeshShape, as in MeshShape('bin.stl'), got {mesh!r}")
+        whole("hulls", hulls, 1)
+        from poise.geometry.kept_fits import fit_of  # which takes a while to load
+
+        shapes = [shape.placed(mesh.pose) for shape in fit_of(mesh, hulls=hulls, capsules=0).shapes]
+        names = (name,) if len(shapes) == 1 else tuple(f"{name} {k}" for k in range(len(shapes)))
+        entries = [Entry(name=_name(one), shape=shape) for one, shape in zip(names, shapes, strict=True)]
+        with self._lock:
+            for entry in entries:
+                self._refuse_taken(entry.name)
+            for entry in entries:
+                self._put(entry)
+        return names
 
     def attach(self, name: str, shape: Shape, link: str, *, allowed: Iterable[str] = ()) -> None:
         """Add a shape that `link` carries: seen from the link's frame, it moves along with it.

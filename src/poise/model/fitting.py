@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final, final
 import numpy as np
 
 from poise.errors import FrameNotFound, ModelError
-from poise.geometry.fitting import Fit, fit_capsules, fit_hull
-from poise.geometry.kept_fits import kept_fit
-from poise.geometry.meshes import LinkShape, MeshShape, mesh_triangles, read_mesh
+from poise.geometry.fitting import Fit
+from poise.geometry.kept_fits import fit_of
+from poise.geometry.meshes import LinkShape, MeshShape
 from poise.progress import bar, on_terminal
 
 if TYPE_CHECKING:
@@ -73,19 +73,24 @@ class ShapeFit:
 
 
 def fit_shapes(
-    model: "Model", *, capsules: int = 4, hulls: bool = False, links: Iterable[str] | None = None
+    model: "Model", *, capsules: int = 4, hulls: bool | int = False, links: Iterable[str] | None = None
 ) -> ShapeFit:
-    """Put at most `capsules` capsules and spheres, or with `hulls` a convex hull, around each mesh of the links.
+    """Put at most `capsules` capsules and spheres, or `hulls` convex hulls, around each mesh of the links; True is one.
+
+    Where a mesh is far from convex, several hulls are nearer to it, and as many more to measure distances to.
 
     No point of a mesh is left outside, see `poise.geometry.fitting`, and of an open one no point of its surface.  A
     fit takes about a second and is kept on disk, see POISE_CACHE_DIR; on a terminal a bar on stderr says how far many
     are.  `links` are those whose meshes are fitted; None: all.
 
-    Raises FrameNotFound for an unknown link, MissingExtra without the `meshes` extra, ModelError for a file that is not
+    Raises FrameNotFound for an unknown link, MissingExtra without the `meshes` extra, and for several hulls without the
+    extra `hulls`, ModelError for a file that is not
     there, cannot be read or holds no solid.
     """
     if isinstance(capsules, bool) or not isinstance(capsules, int) or capsules < 1:
         raise ValueError(f"capsules must be 1 or more for each mesh, got {capsules!r}")
+    if not isinstance(hulls, int) or hulls < 0:
+        raise ValueError(f"hulls must be True, False or how many for each mesh at most, got {hulls!r}")
     wanted = set(model.shapes if links is None else links)
     for link in sorted(wanted - {*model.links, *model.shapes}):
         raise FrameNotFound(link, model.links, owner=model.name)
@@ -96,7 +101,7 @@ def fit_shapes(
     with bar("fitting meshes", meshes, shown=on_terminal(), after=_SECONDS) as tell:
         for link, shape in every:
             if isinstance(shape, MeshShape) and link in wanted:
-                fit = _fit(link, shape, 0 if hulls else capsules)
+                fit = _fit(link, shape, int(hulls), capsules)
                 placed = tuple(part.placed(shape.pose) for part in fit.shapes)
                 fits.append(MeshFit(link, shape, placed, fit.closed, fit.volume, fit.fitted, fit.protrusion))
                 shapes.setdefault(link, []).extend(placed)
@@ -106,17 +111,10 @@ def fit_shapes(
     return ShapeFit(model.with_shapes(shapes), tuple(fits))
 
 
-def _fit(link: str, mesh: MeshShape, capsules: int) -> Fit:
-    """The fit of a mesh in its own frame; a hull for 0 capsules."""
+def _fit(link: str, mesh: MeshShape, hulls: int, capsules: int) -> Fit:
+    """The fit of a link's mesh in its own frame, see `fit_of`."""
     try:
-        content = read_mesh(mesh)
-        settings = f"{mesh.file.rpartition('.')[2].lower()} {mesh.scale} {capsules}"
-
-        def make() -> Fit:
-            triangles = mesh_triangles(mesh, content)
-            return fit_capsules(triangles, capsules) if capsules else fit_hull(triangles)
-
-        return kept_fit(content, settings, make)
+        return fit_of(mesh, hulls=hulls, capsules=capsules)
     except ModelError as error:
         raise ModelError(f"the mesh of link {link!r} {error.message}", file=error.file) from None
 
