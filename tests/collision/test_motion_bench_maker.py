@@ -87,6 +87,24 @@ def test_poses_are_solved_with_the_shapes_that_a_model_loads_with(problem: dict[
     assert outer - 1e-3 < seen < outer + 1e-6  # hulls of meshes and prisms of cylinders hardly stand out
 
 
+@pytest.mark.parametrize("name", ["cage", "table_pick"])
+def test_poses_of_a_batch_are_all_found_and_free(name: str) -> None:
+    problem = next(problem for problem in PROBLEMS if problem["set"] == name)
+    arm, judge = panda(), Meshes(problem["obstacles"])
+    world = pz.World({f"obstacle{k}": shape(each) for k, each in enumerate(problem["obstacles"])})
+    q = arm.sample(1200, seed=1)
+    free = q[np.asarray(arm.distance(q, world).distance) > 1.5 * LEAST][:200]
+    targets = arm.pose("panda_hand", free)
+    limit = pz.CollisionLimit(world, min_distance=LEAST)
+    found = pz.solve_batch(arm, pz.PoseTask("panda_hand"), targets, limits=[limit])
+    assert len(free) == 200
+    assert found.success.all()
+    for answer, target in zip(found.q, targets, strict=True):
+        hand, outer, _ = judge.look(answer)  # links that the SRDF lets meet do, in some of so many
+        np.testing.assert_allclose(hand.homogeneous, target.matrix(), atol=1e-6)
+        assert outer > LEAST - 1e-6
+
+
 def test_some_of_the_poses_leave_no_room_for_capsules() -> None:
     arm, blocked = pz.fit_shapes(panda()).model, set()
     for problem in PROBLEMS:
