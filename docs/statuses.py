@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from poise.kernels.machine.statuses import STATUSES
+from poise.kernels.statuses import STATUSES
 
 FILE = Path(__file__).parent / "_printed" / "statuses.md"
 
