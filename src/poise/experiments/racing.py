@@ -107,7 +107,7 @@ def racing_figure(title: str, races: Mapping[str, Race], published: Mapping[str,
         share = 100.0 * np.arange(1, len(time) + 1) / len(time)
         (line,) = axis.step(1e6 * time[np.isfinite(time)], share[np.isfinite(time)], where="post", label=name)
         if name in published:
-            axis.plot(published[name][1], 100.0 * published[name][0], "x", color=line.get_color())
+            axis.plot(published[name][1], 100.0 * published[name][0], "x", color=line.get_color(), clip_on=False)
     axis.set(
         xscale="log", xlabel="time of a call [us]; crosses: published means", ylabel="reached [%]", ylim=(0.0, 100.0)
     )
