@@ -12,11 +12,11 @@ from support.readable import assert_tables_readable
 
 import poise as pz
 from poise.cli import main
-from poise.experiments import haviland_corke, quik, trac_ik, xarm
+from poise.experiments import haviland_corke, quik, random_arms, trac_ik, xarm
 from poise.experiments.base import Experiment
 from poise.experiments.racing import Race, race
 
-RACES = [trac_ik.TRAC_IK, quik.QUIK, haviland_corke.HAVILAND_CORKE, xarm.XARM]
+RACES = [trac_ik.TRAC_IK, quik.QUIK, haviland_corke.HAVILAND_CORKE, xarm.XARM, random_arms.RANDOM_ARMS]
 
 
 @pytest.fixture(scope="module")
@@ -47,8 +47,8 @@ def missing(results: Any) -> Any:
 @pytest.mark.parametrize("experiment", RACES, ids=lambda e: e.name)
 def test_every_pose_is_reached(experiment: Experiment[Any], measured: dict[str, Any]) -> None:
     for name, one in races_of(measured[experiment.name]).items():
-        assert len(one.reached) == 200
-        assert one.reached.all(), name
+        assert len(one.reached) in (100, 200)
+        assert one.reached.all() != ("one start" in name), name
 
 
 def test_no_link_of_an_xarm_is_in_another(measured: dict[str, Any]) -> None:

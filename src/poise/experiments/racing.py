@@ -1,7 +1,7 @@
 """Tables of the field: many poses that an arm can reach, one call each, how many are reached and in what time."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, final
 
@@ -43,6 +43,11 @@ class Race:
     """(N,) of the start that led to the answer."""
     searches: npt.NDArray[np.int64]
     """(N,) starts."""
+
+    @classmethod
+    def joined(cls, races: "Sequence[Race]") -> "Race":
+        """One of all their poses."""
+        return cls(*(np.concatenate([getattr(one, name.name) for one in races]) for name in fields(cls)))
 
     def within(self, budget: float) -> float:
         """The share that was reached within so many seconds."""
