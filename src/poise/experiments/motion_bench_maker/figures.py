@@ -40,7 +40,8 @@ def _ladder(axes: "Axes", ladder: Mapping[tuple[str, float], "Rung"]) -> None:
     shares = [100.0 * rung.of_known / sum(rung.known) for rung in ours.values()]
     rows = {"poise": (list(ours), shares)}
     rows |= {
-        solver: (list(range(len(LADDER))), [row[k] for row in LADDER.values()]) for k, solver in enumerate(SOLVERS)
+        solver: (list(range(len(LADDER))), [level.percents[k] for level in LADDER.values()])
+        for k, solver in enumerate(SOLVERS)
     }
     for k, ((solver, (places, percents)), colour) in enumerate(zip(rows.items(), COLOURS, strict=False)):
         bars = axes.barh([place + 0.2 * k for place in places], percents, 0.18, color=colour, label=solver)
