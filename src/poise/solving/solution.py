@@ -183,7 +183,7 @@ class Solution(Answer):
     def certificate(self) -> Certificate | None:
         """The proof that a target is out of reach; None where nothing is proved, and of an answer that is one.
 
-        It is looked for when it is asked for, which takes a few milliseconds; with more than six joints up to seconds.
+        It is looked for when it is asked for, in tens of milliseconds; with more than six joints in up to seconds.
         """
         return None if self.success else explain.certificate(self._outcome)
 
