@@ -11,6 +11,7 @@ from poise.solving.batch import SolutionBatch as SolutionBatch
 from poise.solving.branches import Branch as Branch
 from poise.solving.branches import BranchBatch as BranchBatch
 from poise.solving.branches import Solutions as Solutions
+from poise.solving.certificate import Certificate as Certificate
 from poise.solving.outcome import Trace as Trace
 from poise.solving.path.jumps import Jump as Jump
 from poise.solving.path.path import PathFailure as PathFailure

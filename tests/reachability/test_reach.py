@@ -18,8 +18,8 @@ from poise.model.kinematics import frame_manipulability
 from poise.reachability import search
 from poise.reachability.mobility import manipulability_of
 from poise.reachability.rotations import spread
-from poise.reachability.span import span
 from poise.robots.planar import planar
+from poise.solving.span import span
 from poise.spatial import Array
 
 UPPER, FORE = 0.5, 0.3

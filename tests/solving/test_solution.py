@@ -17,7 +17,7 @@ from independent import fk, pose_error
 
 import poise as pz
 from poise.robots import TEXTBOOK
-from poise.solving import prepared as prepared_module
+from poise.solving import kept as kept_module
 
 Array = npt.NDArray[np.float64]
 HAND = "panda_hand"
@@ -357,9 +357,9 @@ def test_ten_thousand_calls_leave_nothing_behind() -> None:
 def test_solve_keeps_a_bounded_number_of_prepared_problems_and_forgets_the_least_recently_used(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(prepared_module, "_CACHED", 8)
+    monkeypatch.setattr(kept_module, "_CACHED", 8)
     model = pz.load("planar2")
-    prepared = model.queries.setdefault(prepared_module._KEPT, OrderedDict())
+    prepared = model.queries.setdefault(kept_module._KEPT, OrderedDict())
 
     def ask(k: int) -> None:
         pz.solve(model, pz.PositionTask("tool", [1.2, 0.5, 0.0], tolerance=1e-6 * (1 + k)))
@@ -403,7 +403,7 @@ def test_a_model_whose_prepared_solve_saw_shapes_is_freed_too() -> None:
 
 def test_threads_that_solve_the_same_tasks_do_not_mix_them_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many structures on many threads, while old ones make room: no mixing, no error."""
-    monkeypatch.setattr(prepared_module, "_CACHED", 8)
+    monkeypatch.setattr(kept_module, "_CACHED", 8)
     model = pz.load("planar3")
     together = threading.Barrier(8)
 
@@ -422,4 +422,4 @@ def test_threads_that_solve_the_same_tasks_do_not_mix_them_up(monkeypatch: pytes
         for found in pool.map(work, range(8)):
             for target, q in found:
                 assert np.linalg.norm(fk(model, "tool", q)[:3, 3] - target) <= 3.1e-5
-    assert len(model.queries[prepared_module._KEPT]) <= 8
+    assert len(model.queries[kept_module._KEPT]) <= 8

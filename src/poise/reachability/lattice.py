@@ -7,7 +7,7 @@ import numpy as np
 
 from poise.checks import finite
 from poise.errors import ShapeError
-from poise.reachability.span import Span
+from poise.solving.span import Span
 from poise.spatial import Array, ArrayLike
 
 _MOST: Final = 4e9

@@ -16,9 +16,9 @@ from poise.reachability.lattice import checked_bounds, voxels
 from poise.reachability.map import ReachMap
 from poise.reachability.mobility import manipulability_of
 from poise.reachability.rotations import spread
-from poise.reachability.span import span
 from poise.solving.limits import Limits, Stated
 from poise.solving.solver import Solver
+from poise.solving.span import span
 from poise.spatial import SO3, ArrayLike
 from poise.tasks.pose import PoseTask, PositionTask
 

@@ -7,8 +7,9 @@ from poise.model.model import Model, a_model
 from poise.solving.arguments import Tasks, several
 from poise.solving.branches import BranchBatch, Solutions
 from poise.solving.branching import Branching, check
+from poise.solving.kept import kept
 from poise.solving.limits import Stated, key_of
-from poise.solving.prepared import STRUCTURE, kept
+from poise.solving.prepared import STRUCTURE
 from poise.spatial import ArrayLike
 from poise.tasks.base import Task
 

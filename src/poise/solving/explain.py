@@ -8,7 +8,9 @@ from poise.kernels.machine.layout import PRISMATIC
 from poise.model.model import Model
 from poise.quaternions import quaternion_exp, quaternion_product
 from poise.solving.arguments import each_goal
+from poise.solving.certificate import Certificate
 from poise.solving.outcome import Asked, Outcome, Status
+from poise.solving.proof import by_lengths, by_turns
 from poise.solving.rows import rows_at
 from poise.solving.suspicion import millimetres
 from poise.spatial import Array
@@ -162,22 +164,32 @@ def _descent(outcome: Outcome) -> Array:
 
 
 def out_of_reach(outcome: Outcome) -> list[str]:
-    """A sentence for each target that lies beyond the sum of all lengths between the first joint and the frame."""
+    """A sentence for each target that the lengths between the axes rule out."""
     out = []
-    tasks = outcome.asked.tasks
+    tasks, limits = outcome.asked.tasks, outcome.asked.problem.limits
     for task, (goal,) in zip(tasks, each_goal(tasks, outcome.goal[None]), strict=True):
-        if task.placed is None or not task.required:
+        if task.placed is None or by_lengths(outcome.model, task, goal, limits=limits) is None:
             continue
         assert isinstance(task, OfFrame)
         frame, tolerance = task.placed
-        root, reach = _reach(outcome.model, task.place(outcome.model), limits=outcome.asked.problem.limits)
+        root, reach = _reach(outcome.model, task.place(outcome.model), limits=limits)
         beyond = float(np.linalg.norm(goal[:3] - root)) - reach
         if beyond > tolerance:
             question = millimetres(goal[:3], root, reach)
             out.append(
                 f"The target of {frame!r} is {beyond:.3g} m beyond the longest reach of {reach:.4g} m{question}."
             )
+        else:
+            out.append(f"The target of {frame!r} is out of reach: the lengths between the axes do not let it there.")
     return out
+
+
+def certificate(outcome: Outcome) -> Certificate | None:
+    """A proof that one of the targets is out of reach; None if there is none."""
+    tasks, limits = outcome.asked.tasks, outcome.asked.problem.limits
+    asked = list(zip(tasks, each_goal(tasks, outcome.goal[None]), strict=True))
+    tried = (way(outcome.model, task, goal, limits=limits) for way in (by_lengths, by_turns) for task, (goal,) in asked)
+    return next((proof for proof in tried if proof is not None), None)
 
 
 def _reach(model: Model, at: Place, *, limits: bool) -> tuple[Array, float]:

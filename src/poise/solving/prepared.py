@@ -1,14 +1,14 @@
 """What a model keeps of what was prepared for it, so that the next call does not pay for it again."""
 
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
 from poise.checks import one_of
 from poise.model.model import Model, a_model
 from poise.solving.arguments import chosen
+from poise.solving.kept import kept
 from poise.solving.limits import Stated, key_of
 from poise.solving.search import PREFERENCES, Preference, Search
 from poise.tasks.base import Task
@@ -16,29 +16,8 @@ from poise.tasks.base import Task
 if TYPE_CHECKING:
     from poise.methods.base import Method
 
-_CACHED: Final = 1024
-"""Things that are kept for a model: one for each structure of tasks and the settings with them."""
-_KEPT: Final = "what was prepared, the least recently used first"
 STRUCTURE: Final = attrgetter("structure")
 """By which a task is found again, whatever its target."""
-_Made = TypeVar("_Made")
-
-
-def kept(model: Model, key: Hashable, make: Callable[[], _Made]) -> _Made:
-    """What the model keeps under the key, made now if it is none, in place of what was not used for the longest."""
-    cache: OrderedDict[Any, _Made] | None = model.queries.get(_KEPT)
-    if cache is None:
-        cache = model.queries.setdefault(_KEPT, OrderedDict())
-    found = cache.get(key)
-    if found is None:
-        found = cache[key] = make()
-    try:
-        cache.move_to_end(key)
-        while len(cache) > _CACHED:
-            cache.popitem(last=False)
-    except KeyError:  # another thread was first
-        pass
-    return found
 
 
 def prepared_search(

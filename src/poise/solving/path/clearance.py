@@ -14,9 +14,9 @@ from poise.model.model import Model
 from poise.model.proximity import nearest_in, nearest_of_many, slopes_of_many
 from poise.model.scene import Scene
 from poise.solving.collision import CollisionLimit
+from poise.solving.kept import kept
 from poise.solving.path.path import PathStatus
 from poise.solving.path.walls import Lean, least_on_steps
-from poise.solving.prepared import kept
 from poise.spatial import Array
 
 _NUDGE: Final = 1e-6

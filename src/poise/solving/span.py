@@ -15,7 +15,7 @@ from poise.kernels.machine.layout import BALL_AXES, BALL_TURN, PRISMATIC
 from poise.model.model import Model
 from poise.model.tree import Unit
 from poise.quaternions import quaternion_matrix
-from poise.spatial import Array
+from poise.spatial import SE3, Array
 
 _SWEEPS: Final = 50
 """Over all axes; each makes the walk shorter, and any walk is a bound."""
@@ -24,7 +24,7 @@ _SWEEPS: Final = 50
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Span:
-    """The `point` of a frame is never farther than `radius` from `centre`."""
+    """The `point` of a frame is never farther than `radius` from `centre`, nor nearer than `hole`."""
 
     centre: Array
     """(3,) in the world [m]."""
@@ -32,15 +32,22 @@ class Span:
     """[m]; inf if a slide without limits carries the frame."""
     point: Array
     """(3,) in the frame [m]."""
+    hole: float
+    """[m]; 0 if no link is longer than all the others together."""
+    heights: Array
+    """(n,) where the walk touches each of the axes, along it [m]."""
 
 
-def span(model: Model, frame: str, *, limits: bool, of_pose: bool) -> Span:
+def span(
+    model: Model, frame: str, *, limits: bool, of_pose: bool, offset: SE3 | None = None, shortest: bool = True
+) -> Span:
     """The span of the frame's origin, or with `of_pose` of that point of the last axis for which it is smallest.
 
-    Such a point keeps its place in the frame, so where a whole pose would put it is known.
+    Such a point keeps its place in the frame, so where a whole pose would put it is known.  The frame is that of a tool
+    at `offset`, if there is one.  Unless the walk is to be the `shortest`, it goes from origin to origin.
     """
     unit, hangs = model.tree.links[model.frame(frame).link]
-    tool = hangs @ model.frame(frame).origin
+    tool = hangs @ model.frame(frame).origin @ (SE3.identity() if offset is None else offset)
     units = [model.tree.units[i] for i in model.tree.path(unit)]
     middles, travels = np.array([_stroke(model, u, limits=limits) for u in units]).T
     turns = [quaternion_matrix(u.placement.wxyz) for u in units]
@@ -59,15 +66,15 @@ def span(model: Model, frame: str, *, limits: bool, of_pose: bool) -> Span:
         """Where the walk comes from, in the frame of unit i before it moves."""
         return None if i == 0 else (np.array([0.0, 0.0, heights[i - 1]]) - places[i]) @ turns[i]
 
-    for _ in range(_SWEEPS):
+    for _ in range(_SWEEPS if shortest else 0):
         for i, u in enumerate(units):
             if u.kind not in (BALL_AXES, BALL_TURN):
                 heights[i] = _mirror([p for p in (before(i), after(i)) if p is not None], heights[i])
-    walk = sum(
-        float(np.linalg.norm(p - [0.0, 0.0, heights[i]])) for i in range(last + 1) if (p := after(i)) is not None
-    )
+    sides = [np.linalg.norm(p - [0.0, 0.0, heights[i]]) for i in range(last + 1) if (p := after(i)) is not None]
+    walk, slack = float(sum(sides)), float(travels.sum())
     held = tool.inverse().act([0.0, 0.0, heights[last]]) if of_pose else np.zeros(3)
-    return Span(on_axis(0), walk + float(travels.sum()), held)
+    hole = max(0.0, 2.0 * float(max(sides, default=0.0)) - walk - slack)
+    return Span(on_axis(0), walk + slack, held, hole, heights)
 
 
 def _stroke(model: Model, unit: Unit, *, limits: bool) -> tuple[float, float]:
