@@ -267,7 +267,7 @@ def plays(page: Any, file: Path, wait_for: Wait) -> None:
     page.goto(file.as_uri())
     page.wait_for_selector("canvas")
     seen: set[bytes] = set()
-    wait_for(lambda: seen.add(page.screenshot()) or len(seen) > 2, page)
+    wait_for(lambda: seen.add(page.screenshot()) or len(seen) > 2, page, 240.0)  # seconds each, drawn by a busy CPU
     assert {url for url in asked if not url.startswith(("data:", "blob:"))} == {file.as_uri()}
 
 
