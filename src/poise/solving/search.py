@@ -84,7 +84,6 @@ class Search:
         "_held",
         "_home",
         "_index",
-        "_led_on",
         "_line",
         "_loop_goals",
         "_others",
@@ -217,8 +216,6 @@ class Search:
         self.unranged = None if others is None else Search(model, others, limits=limits, **self._settings)
         """The search for the other tasks, where there are required ranges."""
         self._held, self._follows = held and by is None, followed is not None
-        self._led_on = self._soft or posture is not None
-        """Whether an answer may be another than that which the kernel has found to keep all that must hold."""
         self._within: Search | None = None
         closed = [task for task in self.frame_tasks if isinstance(task, LoopTask)]
         self._closure = Closure(model, closed, limits=positions) if closed else None
@@ -323,7 +320,7 @@ class Search:
         code, late = self._run(model, scratch, began, end)
         if code == UNSOLVED and self._posture is not None and self._posture.misses(scratch.out) and not late:
             code, late = self._within_posture(model, scratch, began, end)
-        if code >= 0 and self._held and not late and (code != SOLVED or self._led_on):
+        if code >= 0 and self._held and not late and (code != SOLVED or self._soft or self._posture):  # else the kernel looked
             code, late = self.kept_within(model, scratch, code, end)
         if self._alone is not None and code in (UNSOLVED, BLOCKED) and not late:
             if self._others is None:
