@@ -320,7 +320,8 @@ class Search:
         code, late = self._run(model, scratch, began, end)
         if code == UNSOLVED and self._posture is not None and self._posture.misses(scratch.out) and not late:
             code, late = self._within_posture(model, scratch, began, end)
-        if code >= 0 and self._held and not late and (code != SOLVED or self._soft or self._posture):  # else the kernel looked
+        looked = code == SOLVED and not self._soft and self._posture is None  # the kernel has
+        if code >= 0 and self._held and not late and not looked:
             code, late = self.kept_within(model, scratch, code, end)
         if self._alone is not None and code in (UNSOLVED, BLOCKED) and not late:
             if self._others is None:
@@ -437,8 +438,7 @@ class Search:
 
     @property
     def in_lanes(self) -> bool:
-        """Whether problems of a batch can be solved side by side: no method, posture or time of the caller's choice,
-        and no soft task."""
+        """Whether problems of a batch are solved side by side: no method, posture, time of the caller's or soft task."""
         return self.method is None and self._posture is None and self.max_time is None and not self._soft
 
     def index(self, model: Model) -> Words | None:
