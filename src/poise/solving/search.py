@@ -438,7 +438,7 @@ class Search:
 
     @property
     def in_lanes(self) -> bool:
-        """Whether problems of a batch are solved side by side: no method, posture, time of the caller's or soft task."""
+        """Whether problems of a batch are solved side by side: no method, posture or time, and no soft task."""
         return self.method is None and self._posture is None and self.max_time is None and not self._soft
 
     def index(self, model: Model) -> Words | None:
