@@ -54,6 +54,13 @@ class Race:
         return float((self.reached & (self.seconds <= budget)).mean())
 
 
+def middle(model: Model) -> Array:
+    """(nq,) the middle of the limits, 0 where there are none."""
+    found, bounded = np.zeros(model.nq), np.isfinite(model.lower) & np.isfinite(model.upper)
+    found[bounded] = 0.5 * (model.lower[bounded] + model.upper[bounded])
+    return found
+
+
 def race(model: Model, frame: str, start: Array, made: Array, *, place: float, turn: float, **options: Any) -> Race:
     """Solve for the poses of `frame` at configurations (N, nq), each from `start` (nq,); `place` [m] and `turn` [rad]
     are the tolerances, `options` those of a Solver."""

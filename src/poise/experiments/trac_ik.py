@@ -6,13 +6,10 @@ Of its 18 chains those are here whose robots come with poise or its extra `robot
 
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-import numpy as np
-
 from poise.experiments.base import Claim, Experiment, Table, judge
-from poise.experiments.racing import Race, race, racing_figure, racing_table
+from poise.experiments.racing import Race, middle, race, racing_figure, racing_table
 from poise.io import load
 from poise.model.model import Model
-from poise.spatial import Array
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -44,13 +41,6 @@ def chain(name: str) -> tuple[Model, str]:
     robot, first, last, *_ = CHAINS[name]
     model = load(robot)
     return (model.chain(first, last), last) if first else (model, model.tip)
-
-
-def middle(model: Model) -> Array:
-    """(nq,) the middle of the limits, 0 where there are none."""
-    found, bounded = np.zeros(model.nq), np.isfinite(model.lower) & np.isfinite(model.upper)
-    found[bounded] = 0.5 * (model.lower[bounded] + model.upper[bounded])
-    return found
 
 
 def measure(quick: bool) -> Results:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final, final
 import numpy as np
 
 from poise.experiments.base import Claim, Experiment, Table, judge
-from poise.experiments.racing import Race, race, racing_figure, racing_table
-from poise.experiments.trac_ik import middle
+from poise.experiments.racing import Race, middle, race, racing_figure, racing_table
 from poise.io import load
 from poise.solving.collision import CollisionLimit
 
