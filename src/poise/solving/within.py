@@ -1,7 +1,7 @@
 """An answer that keeps all that must hold, where eight lanes came to none: the steps of a method lead there.
 
-They begin at what the lanes came to, which is near to the targets, and at the caller's q0, which may be where all
-holds; at random starts only where neither leads to where it does.
+They begin at what the lanes came to, which is near to the targets; where that leads to nothing that holds, at the
+caller's q0, which may be where all does; at random starts only where neither leads there.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,6 @@ from poise.kernels.machine.layout import (
     BLOCKED,
     BY_CLOSED_FORM,
     CODE,
-    COST,
     DISTANCE,
     ITERATIONS,
     RESTARTS,
@@ -36,8 +35,6 @@ _RESTARTS: Final = 7
 """Random starts, at most."""
 Closing: TypeAlias = Callable[[Array], Array | None]
 """Gives the q (nq,) near to another at which all loops are closed, or None."""
-_BETTER: Final = 0.99
-"""What is left must be less than this share of what is left from q0 for another start to win."""
 
 
 def keeps(problem: Problem, apart: "CollisionLimit | None", model: Model, scratch: Scratch, q: Array) -> bool:
@@ -63,31 +60,23 @@ def brought_within(
     begins = [(closed(begin.copy()) if np.isfinite(begin).all() else None) for begin in (first, start)]
     if begins[0] is None and begins[1] is None:
         return (BLOCKED if code == SOLVED else code), False
-    inner = search()
-    restarts = min(_RESTARTS, inner.max_restarts)
-    best: tuple[Array, Array, float, int] | None = None
-    late = False
-    for begin, more in ((begins[0], 0), (begins[1], 0), (begins[1], restarts)):
-        if more and best is not None and best[2] > 0.5:
-            break
+    inner, ended, late = search(), code, False
+    answer: Array | None = None
+    for begin, restarts in ((begins[0], 0), (begins[1], 0), (begins[1], min(_RESTARTS, inner.max_restarts))):
         if begin is None:
             continue
         with inner.bound.scratch(model) as found:
-            found.tell(max_restarts=more)
+            found.tell(max_restarts=restarts)
             try:
                 ended, late = inner.solve_one(model, found, scratch.goal, begin, seed=int(scratch.call[SEED]), end=end)
             finally:
                 found.tell(max_restarts=inner.max_restarts)
-            if ended < 0:
-                continue
-            rank = found.narrow[inner.problem.rows("loop")][RANK]
-            if best is None or _is_better(found.out, rank, best):
-                best = found.out.copy(), begin, rank, ended
-        if late or (best is not None and best[2] > 1.5):
+            if ended >= 0 and found.narrow[inner.problem.rows("loop")][RANK] > 0.5:
+                answer = found.out.copy()
+        if late or answer is not None:
             break
-    if best is None or best[2] < 0.5:
+    if answer is None:
         return (BLOCKED if code == SOLVED else code), late
-    answer, begin, _, ended = best
     tried, spent, came_from = out[RESTARTS], out[ITERATIONS], out[START]
     out[:] = answer
     solved = answer[CODE] == SOLVED
@@ -97,13 +86,6 @@ def brought_within(
     if solved:
         return ended, late
     return (code if code != SOLVED else BLOCKED), late
-
-
-def _is_better(out: Array, rank: float, best: tuple[Array, Array, float, int]) -> bool:
-    """Whether an answer from q0 is to be preferred to the one before."""
-    if rank != best[2]:
-        return bool(rank > best[2])
-    return bool(_BETTER * out[COST] <= best[0][COST])
 
 
 def distance(model: Model, problem: Problem, start: Array, q: Array) -> float:
