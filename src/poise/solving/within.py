@@ -1,7 +1,7 @@
 """An answer that keeps all that must hold, where eight lanes came to none: the steps of a method lead there.
 
-They begin at what the lanes came to, which is near to the targets; where that leads to nothing that holds, at the
-caller's q0, which may be where all does; at random starts only where neither leads there.
+They begin at what the lanes came to, which is near to the targets, then at the caller's q0, which may be where all
+holds; at random starts only where neither leads to where it does.
 """
 
 from collections.abc import Callable
@@ -33,6 +33,8 @@ METHOD: Final = "priority"
 """Whose steps they are: those of levels, a posture the last of them."""
 _RESTARTS: Final = 7
 """Random starts, at most."""
+_SHORT: Final = 50
+"""Iterations from q0, at most, where something that holds is known: what leads to the targets takes fewer."""
 Closing: TypeAlias = Callable[[Array], Array | None]
 """Gives the q (nq,) near to another at which all loops are closed, or None."""
 
@@ -60,23 +62,26 @@ def brought_within(
     begins = [(closed(begin.copy()) if np.isfinite(begin).all() else None) for begin in (first, start)]
     if begins[0] is None and begins[1] is None:
         return (BLOCKED if code == SOLVED else code), False
-    inner, ended, late = search(), code, False
-    answer: Array | None = None
+    inner, late = search(), False
+    best: tuple[Array, Array, int] | None = None
     for begin, restarts in ((begins[0], 0), (begins[1], 0), (begins[1], min(_RESTARTS, inner.max_restarts))):
-        if begin is None:
+        if begin is None or (restarts and best is not None):
             continue
+        least, most = (0.5, inner.max_iterations) if best is None else (1.5, min(_SHORT, inner.max_iterations))
         with inner.bound.scratch(model) as found:
-            found.tell(max_restarts=restarts)
+            found.tell(max_restarts=restarts, max_iterations=most)
             try:
                 ended, late = inner.solve_one(model, found, scratch.goal, begin, seed=int(scratch.call[SEED]), end=end)
             finally:
-                found.tell(max_restarts=inner.max_restarts)
-            if ended >= 0 and found.narrow[inner.problem.rows("loop")][RANK] > 0.5:
-                answer = found.out.copy()
-        if late or answer is not None:
+                found.tell(max_restarts=inner.max_restarts, max_iterations=inner.max_iterations)
+            rank = found.narrow[inner.problem.rows("loop")][RANK] if ended >= 0 else 0.0
+            if rank > least:
+                best = found.out.copy(), begin, ended
+        if late or rank > 1.5:
             break
-    if answer is None:
+    if best is None:
         return (BLOCKED if code == SOLVED else code), late
+    answer, begin, ended = best
     tried, spent, came_from = out[RESTARTS], out[ITERATIONS], out[START]
     out[:] = answer
     solved = answer[CODE] == SOLVED
