@@ -176,7 +176,7 @@ class Scene:
         groups = list(dict.fromkeys(piece.group for piece in pieces))
         chains, columns, levers = _chains(units, arrays, number, model, pieces)
         shapes = np.zeros(len(pieces), dtype=SHAPE.dtype)
-        vertices = [_packed(piece.core.vertices) for piece in pieces]
+        vertices = [packed(piece.core.vertices) for piece in pieces]
         shapes["core"], shapes["unit"] = [piece.core.kind for piece in pieces], [number[p.unit] for p in pieces]
         shapes["last_pack"] = np.cumsum([len(x) for x in vertices])
         shapes["first_pack"] = shapes["last_pack"] - [len(x) for x in vertices]
@@ -258,7 +258,7 @@ class Scene:
                 reach = self._reach[:, k]
                 reach[reach > _NOWHERE] = core.bound
             _put(shapes[k], core, self._arrays.seen_from(self._number[unit], pose))
-            vertices[shapes[k]["first_pack"] : shapes[k]["last_pack"]] = _packed(core.vertices)
+            vertices[shapes[k]["first_pack"] : shapes[k]["last_pack"]] = packed(core.vertices)
         prepare("collision.queries.place")(*self.addresses)
         if self.wide is not None:
             self._place_lanes(self.wide)
@@ -308,7 +308,7 @@ def _put(shape: Any, core: Core, pose: SE3) -> None:
     shape["half"], shape["radius"], shape["bound"], shape["girth"] = core.half, core.radius, core.bound, core.girth
 
 
-def _packed(vertices: Array) -> Array:
+def packed(vertices: Array) -> Array:
     """(packs, 3, 8) vertices (n, 3) as kernels read them, eight side by side; the last one fills the last pack."""
     full = np.pad(vertices, ((0, -len(vertices) % WIDTH), (0, 0)), mode="edge") if len(vertices) else vertices
     return np.ascontiguousarray(full.reshape(-1, WIDTH, 3).swapaxes(1, 2))
