@@ -14,6 +14,7 @@ from poise.kernels.machine.lanes import packs, workspace
 from poise.kernels.machine.layout import BOX, FRAME, HALF_SPACE, HULL, POINT, PROXIMITY, SEGMENT, SHAPE, WIDTH
 from poise.kernels.machine.packing import joined, pack, rows_of, total_rows
 from poise.kernels.machine.views import flat, narrow, problem_at, section, wide
+from poise.model.scene import packed
 from poise.spatial import Array
 
 numba = pytest.importorskip("numba")
@@ -92,13 +93,14 @@ def _place_wide(words, work):
 
 def words_of(shapes: list[Shape], units: Any = None, frames: int = 0) -> Array:
     """The problem of shapes that lie so on their units, or in the world."""
-    ends = np.cumsum([len(s.vertices) for s in shapes])
+    packs = [packed(s.vertices) for s in shapes]
+    ends = np.cumsum([len(pack) for pack in packs])
     whole = [
-        (s.core, -1 if units is None else units[i], end - len(s.vertices), end)
-        for i, (s, end) in enumerate(zip(shapes, ends, strict=True))
+        (s.core, -1 if units is None else units[i], end - len(pack), end)
+        for i, (s, pack, end) in enumerate(zip(shapes, packs, ends, strict=True))
     ]
     real = [(*s.turn.ravel(), *s.place, *s.half, s.radius, np.nan, np.nan) for s in shapes]
-    vertices = np.concatenate([np.ravel(s.vertices) for s in shapes])
+    vertices = np.concatenate([np.ravel(pack) for pack in packs])
     rows = {"out": PROXIMITY, "room": HULL_ROOM, "shape_frames": FRAME * len(shapes), "frames": FRAME * frames}
     return pack({"shapes": joined(SHAPE, np.array(whole), np.array(real)), "vertices": vertices}, rows)
 

@@ -176,10 +176,10 @@ class Scene:
         groups = list(dict.fromkeys(piece.group for piece in pieces))
         chains, columns, levers = _chains(units, arrays, number, model, pieces)
         shapes = np.zeros(len(pieces), dtype=SHAPE.dtype)
-        corners = [piece.core.vertices for piece in pieces]
+        vertices = [packed(piece.core.vertices) for piece in pieces]
         shapes["core"], shapes["unit"] = [piece.core.kind for piece in pieces], [number[p.unit] for p in pieces]
-        shapes["last_vertex"] = np.cumsum([len(x) for x in corners])
-        shapes["first_vertex"] = shapes["last_vertex"] - [len(x) for x in corners]
+        shapes["last_pack"] = np.cumsum([len(x) for x in vertices])
+        shapes["first_pack"] = shapes["last_pack"] - [len(x) for x in vertices]
         for shape, piece in zip(shapes, pieces, strict=True):
             _put(shape, piece.core, arrays.seen_from(number[piece.unit], piece.pose))
         movers = sum(piece.unit >= 0 for piece in pieces)
@@ -191,7 +191,7 @@ class Scene:
             {
                 "units": joined(UNIT, arrays.numbers, arrays.places),
                 "shapes": shapes.view(np.int64),
-                "vertices": np.concatenate([np.zeros((0, 3)), *corners]).ravel(),
+                "vertices": np.concatenate([np.zeros((0, 3, WIDTH)), *vertices]).ravel(),
                 "columns": columns,
                 "scene": joined(SCENE, [[movers, bounded, len(groups)]], np.zeros((1, 0))),
                 "chains": joined(CHAIN, [[*c, g] for c, g in zip(chains, group, strict=True)], ()),
@@ -240,7 +240,10 @@ class Scene:
 
     def _move(self, now: Snapshot) -> None:
         """Put the shapes of the world where they are now."""
-        shapes, vertices = packing.unpack(self.words, "shapes"), packing.unpack(self.words, "vertices").reshape(-1, 3)
+        shapes, vertices = (
+            packing.unpack(self.words, "shapes"),
+            packing.unpack(self.words, "vertices").reshape(-1, 3, WIDTH),
+        )
         for entry in now.entries:
             if self._entries.get(entry.name) is entry:
                 continue
@@ -255,7 +258,7 @@ class Scene:
                 reach = self._reach[:, k]
                 reach[reach > _NOWHERE] = core.bound
             _put(shapes[k], core, self._arrays.seen_from(self._number[unit], pose))
-            vertices[shapes[k]["first_vertex"] : shapes[k]["last_vertex"]] = core.vertices
+            vertices[shapes[k]["first_pack"] : shapes[k]["last_pack"]] = packed(core.vertices)
         prepare("collision.queries.place")(*self.addresses)
         if self.wide is not None:
             self._place_lanes(self.wide)
@@ -303,6 +306,12 @@ def _put(shape: Any, core: Core, pose: SE3) -> None:
     """Write where and how large a shape is into its record."""
     shape["pose"] = [*quaternion_matrix(pose.wxyz).ravel(), *pose.xyz]
     shape["half"], shape["radius"], shape["bound"], shape["girth"] = core.half, core.radius, core.bound, core.girth
+
+
+def packed(vertices: Array) -> Array:
+    """(packs, 3, 8) vertices (n, 3) as kernels read them, eight side by side; the last one fills the last pack."""
+    full = np.pad(vertices, ((0, -len(vertices) % WIDTH), (0, 0)), mode="edge") if len(vertices) else vertices
+    return np.ascontiguousarray(full.reshape(-1, WIDTH, 3).swapaxes(1, 2))
 
 
 def _held(model: "Model", entry: Entry) -> tuple[int, SE3]:

@@ -1,6 +1,6 @@
 """An answer that keeps all that must hold, where eight lanes came to none: the steps of a method lead there.
 
-They begin at what the lanes came to, which is near to the targets, and at the caller's q0, which may be where all
+They begin at what the lanes came to, which is near to the targets, then at the caller's q0, which may be where all
 holds; at random starts only where neither leads to where it does.
 """
 
@@ -14,7 +14,6 @@ from poise.kernels.machine.layout import (
     BLOCKED,
     BY_CLOSED_FORM,
     CODE,
-    COST,
     DISTANCE,
     ITERATIONS,
     RESTARTS,
@@ -34,10 +33,10 @@ METHOD: Final = "priority"
 """Whose steps they are: those of levels, a posture the last of them."""
 _RESTARTS: Final = 7
 """Random starts, at most."""
+_SHORT: Final = 50
+"""Iterations from q0, at most, where something that holds is known: what leads to the targets takes fewer."""
 Closing: TypeAlias = Callable[[Array], Array | None]
 """Gives the q (nq,) near to another at which all loops are closed, or None."""
-_BETTER: Final = 0.99
-"""What is left must be less than this share of what is left from q0 for another start to win."""
 
 
 def keeps(problem: Problem, apart: "CollisionLimit | None", model: Model, scratch: Scratch, q: Array) -> bool:
@@ -63,31 +62,26 @@ def brought_within(
     begins = [(closed(begin.copy()) if np.isfinite(begin).all() else None) for begin in (first, start)]
     if begins[0] is None and begins[1] is None:
         return (BLOCKED if code == SOLVED else code), False
-    inner = search()
-    restarts = min(_RESTARTS, inner.max_restarts)
-    best: tuple[Array, Array, float, int] | None = None
-    late = False
-    for begin, more in ((begins[0], 0), (begins[1], 0), (begins[1], restarts)):
-        if more and best is not None and best[2] > 0.5:
-            break
-        if begin is None:
+    inner, late = search(), False
+    best: tuple[Array, Array, int] | None = None
+    for begin, restarts in ((begins[0], 0), (begins[1], 0), (begins[1], min(_RESTARTS, inner.max_restarts))):
+        if begin is None or (restarts and best is not None):
             continue
+        least, most = (0.5, inner.max_iterations) if best is None else (1.5, min(_SHORT, inner.max_iterations))
         with inner.bound.scratch(model) as found:
-            found.tell(max_restarts=more)
+            found.tell(max_restarts=restarts, max_iterations=most)
             try:
                 ended, late = inner.solve_one(model, found, scratch.goal, begin, seed=int(scratch.call[SEED]), end=end)
             finally:
-                found.tell(max_restarts=inner.max_restarts)
-            if ended < 0:
-                continue
-            rank = found.narrow[inner.problem.rows("loop")][RANK]
-            if best is None or _is_better(found.out, rank, best):
-                best = found.out.copy(), begin, rank, ended
-        if late or (best is not None and best[2] > 1.5):
+                found.tell(max_restarts=inner.max_restarts, max_iterations=inner.max_iterations)
+            rank = found.narrow[inner.problem.rows("loop")][RANK] if ended >= 0 else 0.0
+            if rank > least:
+                best = found.out.copy(), begin, ended
+        if late or rank > 1.5:
             break
-    if best is None or best[2] < 0.5:
+    if best is None:
         return (BLOCKED if code == SOLVED else code), late
-    answer, begin, _, ended = best
+    answer, begin, ended = best
     tried, spent, came_from = out[RESTARTS], out[ITERATIONS], out[START]
     out[:] = answer
     solved = answer[CODE] == SOLVED
@@ -97,13 +91,6 @@ def brought_within(
     if solved:
         return ended, late
     return (code if code != SOLVED else BLOCKED), late
-
-
-def _is_better(out: Array, rank: float, best: tuple[Array, Array, float, int]) -> bool:
-    """Whether an answer from q0 is to be preferred to the one before."""
-    if rank != best[2]:
-        return bool(rank > best[2])
-    return bool(_BETTER * out[COST] <= best[0][COST])
 
 
 def distance(model: Model, problem: Problem, start: Array, q: Array) -> float:

@@ -6,16 +6,18 @@ differences, a point of the second less one of the first.
 
 import functools
 
+import numpy as np
+
 from poise.kernels.algebra.vectors import cross, dot, minus, opposite, plus, scaled, vector
 from poise.kernels.collision.directions import TOUCH
 from poise.kernels.collision.placing import ORIGIN, X, Y, Z
 from poise.kernels.collision.simplex import on_edge, on_tetrahedron, on_triangle
 from poise.kernels.machine.jit import kernel
-from poise.kernels.machine.lanes import sqrt
-from poise.kernels.machine.layout import BOX, FRAME, HULL, SEGMENT
+from poise.kernels.machine.lanes import load_pack, select, sqrt, store_pack, zeros
+from poise.kernels.machine.layout import BOX, FRAME, HULL, SEGMENT, WIDTH
 
-FIRST, SECOND, SIMPLEX = 0, FRAME, 2 * FRAME
-"""Where the frames of the first and of the second are, and the simplex."""
+FIRST, SECOND, SIMPLEX = 2 * WIDTH, 2 * WIDTH + FRAME, 2 * WIDTH + 2 * FRAME
+"""Where the frames of the first and of the second are, and the simplex; two packs come before them."""
 CORNER = 9
 """Numbers of a corner: the difference, and the points of the first and of the second."""
 _WEIGHTS = SIMPLEX + 4 * CORNER
@@ -47,22 +49,30 @@ def support(shape, vertices, numbers, at, v):
         b = half[1] if b >= 0.0 else -half[1]
         c = half[2] if c >= 0.0 else -half[2]
     else:
-        a, b, c = _farthest(shape, vertices, (a, b, c))
+        a, b, c = _farthest(shape, vertices, numbers, (a, b, c))
     return plus(plus(p, scaled(a, x)), plus(scaled(b, y), scaled(c, z)))
 
 
 @kernel
-def _farthest(shape, vertices, v):
-    """The vertex of a hull that lies farthest along v, both seen from its pose.
+def _farthest(shape, vertices, numbers, v):
+    """The vertex of a hull that lies farthest along v, both seen from its pose; the first of those that are as far.
 
-    Its number alone is carried along, for most of a search is spent here.
+    Most of a search is spent here, so eight are looked at side by side, and their pack's number alone is carried along.
     """
-    best, most = shape.first_vertex, dot(v, vector(vertices, 3 * shape.first_vertex))
-    for k in range(shape.first_vertex + 1, shape.last_vertex):
-        along = dot(v, vector(vertices, 3 * k))
-        if along > most:
-            best, most = k, along
-    return vector(vertices, 3 * best)
+    most, where = zeros(vertices) - np.inf, zeros(vertices) + 3.0 * shape.first_pack
+    for pack in range(3 * shape.first_pack, 3 * shape.last_pack, 3):
+        x, y, z = load_pack(vertices, pack), load_pack(vertices, pack + 1), load_pack(vertices, pack + 2)
+        along = v[0] * x + v[1] * y + v[2] * z
+        more = along > most
+        most, where = select(more, along, most), select(more, float(pack), where)
+    store_pack(numbers, 0, most), store_pack(numbers, 1, where)
+    best = 0
+    for k in range(1, WIDTH):
+        more = numbers[k] - numbers[best]
+        if more > 0.0 or (more == 0.0 and numbers[WIDTH + k] < numbers[WIDTH + best]):
+            best = k
+    at = WIDTH * np.int64(numbers[WIDTH + best]) + best
+    return vertices[at], vertices[at + WIDTH], vertices[at + 2 * WIDTH]
 
 
 @kernel

@@ -6,12 +6,14 @@ the unit vector from the core to the half-space.
 
 import functools
 
+import numpy as np
+
 from poise.kernels.algebra.vectors import dot, minus, opposite, plus, scaled
 from poise.kernels.collision.directions import TOUCH, absolute, alike
 from poise.kernels.collision.placing import ORIGIN, X, Y, Z, along_axes, combined, part
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import select
-from poise.kernels.machine.layout import BOX, HULL, SEGMENT
+from poise.kernels.machine.layout import BOX, HULL, SEGMENT, WIDTH
 
 
 @functools.partial(kernel, inline=True)
@@ -43,13 +45,11 @@ def _lowest(slope, half):
 @kernel
 def farthest(shape, vertices, v):
     """The vertex of a hull that lies farthest along v, both seen from its pose."""
-    at = 3 * shape.first_vertex
-    x, y, z = alike(v[0], vertices[at]), alike(v[0], vertices[at + 1]), alike(v[0], vertices[at + 2])
-    most = dot(v, (x, y, z))
-    for k in range(shape.first_vertex + 1, shape.last_vertex):
-        at = 3 * k
-        along = vertices[at] * v[0] + vertices[at + 1] * v[1] + vertices[at + 2] * v[2]
-        more = along > most
-        most = select(more, along, most)
-        x, y, z = select(more, vertices[at], x), select(more, vertices[at + 1], y), select(more, vertices[at + 2], z)
+    x = y = z = most = alike(v[0], -np.inf)
+    for pack in range(3 * shape.first_pack, 3 * shape.last_pack, 3):
+        for at in range(WIDTH * pack, WIDTH * pack + WIDTH):
+            a, b, c = vertices[at], vertices[at + WIDTH], vertices[at + 2 * WIDTH]
+            along = a * v[0] + b * v[1] + c * v[2]
+            more = along > most
+            most, x, y, z = select(more, along, most), select(more, a, x), select(more, b, y), select(more, c, z)
     return x, y, z

@@ -4,6 +4,7 @@ import functools
 
 from poise.kernels.algebra.vectors import minus, opposite, plus, scaled
 from poise.kernels.collision.boxes import point_box, segment_box
+from poise.kernels.collision.gjk import FIRST, SECOND
 from poise.kernels.collision.half_spaces import to_half_space
 from poise.kernels.collision.one_by_one import BOX_ROOM, HULL_ROOM, polytopes
 from poise.kernels.collision.placing import ORIGIN, Z, along_axes, combined, part
@@ -75,8 +76,8 @@ def _one_by_one(first, second, vertices, frames, a, b, room, out):
     numbers, poses, found = flat(room), flat(section(frames, 0, len(frames))), flat(section(out, 0, PROXIMITY))
     for lane in range(lanes):
         for i in range(FRAME):
-            numbers[i] = poses[(FRAME * a + i) * lanes + lane]
-            numbers[FRAME + i] = poses[(FRAME * b + i) * lanes + lane]
+            numbers[FIRST + i] = poses[(FRAME * a + i) * lanes + lane]
+            numbers[SECOND + i] = poses[(FRAME * b + i) * lanes + lane]
         distance, p, q, n = polytopes(first, second, vertices, numbers)
         found[lane] = distance
         for i in range(3):

@@ -8,7 +8,7 @@ from numba.core import cgutils
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
-from poise.kernels.compiling.types import RowsType
+from poise.kernels.compiling.types import Numbers, RowsType
 from poise.kernels.machine.layout import WIDTH
 
 FLAGS = ("contract", "reassoc", "arcp", "nsz")
@@ -202,7 +202,7 @@ sqrt, floor, rint = _unary("sqrt"), _unary("floor"), _unary("rint")
 
 
 def _data(context, builder, kind, value):
-    if isinstance(kind, RowsType):
+    if isinstance(kind, RowsType | Numbers):
         return builder.extract_value(value, 0)
     return context.make_array(kind)(context, builder, value).data
 

@@ -109,13 +109,13 @@ joints: `reverse` says that it is from the tip to the base.
 POINT, SEGMENT, BOX, HALF_SPACE, HULL = range(5)
 """Cores of shapes."""
 
-SHAPE: Final = Record("Shape", "core unit first_vertex last_vertex", "pose[12] half[3] radius bound girth")
+SHAPE: Final = Record("Shape", "core unit first_pack last_pack", "pose[12] half[3] radius bound girth")
 """All points within `radius` [m] of a core, which lies at `pose`, rotation (9, row by row) and place (3) [m], in the
 frame of `unit` (-1: the world).
 
 - POINT: the place.  SEGMENT: along z from -`half[2]` to `half[2]` [m].  BOX: half its edges are `half` [m].
-- HALF_SPACE: all below z = 0.  HULL: the convex hull of the vertices from `first_vertex` to `last_vertex`, three of the
-  `vertices` each [m], seen from the pose; its spine lies along z as a segment does.
+- HALF_SPACE: all below z = 0.  HULL: the convex hull of the vertices in the packs from `first_pack` to `last_pack` of
+  `vertices` [m], seen from the pose; its spine lies along z as a segment does.
 - `bound`: the radius [m] of a sphere around the place that holds the shape, infinite for a half-space.
 - `girth`: how far any point of the shape is from the segment, the spine, or else from the place at most [m]."""
 PROXIMITY: Final = 10
@@ -226,9 +226,9 @@ PROBLEM: Final[Mapping[str, Record | str]] = {
 """`strides`: steps of the sequence of random starts, one a coordinate and three a ball.  `numbers`: the tasks' own.
 `posture_weights` (n,): of a PostureTask.  `farthest` (nq,): the largest number that a start may hold.
 `arms`: one where the task has a closed form.  `shapes`, `vertices`: of links and of what stands in their way; the
-vertices have three numbers each.  `scene`, `chains` (one a shape), `levers`: what of them may meet, and how they move;
-`unmet` (groups x groups): 1 where two groups need no look; `eases` (groups x groups, or none): by how much two groups
-may come nearer than others [m], for which their distances count as so much longer.
+vertices lie in packs, x, y and z of eight.  `scene`, `chains` (one a shape), `levers`: what of them may meet, and how
+they move; `unmet` (groups x groups): 1 where two groups need no look; `eases` (groups x groups, or none): by how much
+two groups may come nearer than others [m], for which their distances count as so much longer.
 
 `settings` and `rule`: the settings of the method at hand and of its damping rule, each as its own record has them.
 `speeds` (n,): the largest change of each active velocity in one update, infinite where none is stated.  `rates`: one
