@@ -310,6 +310,44 @@ def test_what_stands_still_has_a_centre_of_mass_and_does_not_move() -> None:
     np.testing.assert_allclose(builder.build().centre_of_mass([np.pi / 2]), [1, 2.2, 4], rtol=0, atol=1e-15)
 
 
+@steady
+@given(st.data())
+def test_gravity_torques_are_the_slope_of_the_energy(data: st.DataObject) -> None:
+    """What holds is the derivative of the potential energy, and what a force gives by the way of the point it is at."""
+    model = data.draw(trees(limits=False, most=5))
+    q, gravity = data.draw(configurations(model)), np.array([0.3, -1.0, -9.0])
+    link, wrench = model.links[-1], np.array([1.0, -2.0, 3.0, 0.5, 0.25, -0.75])
+    there = steps(model, q)
+    moved = derivative(model.centre_of_mass(there) - model.centre_of_mass(q))
+    expected = -model.mass * gravity @ moved
+    ours = model.gravity_torques(q, gravity=gravity)
+    assert ours.shape == (model.nv,)
+    scale = model.mass * reach(model, q) * max(1.0, float(np.abs(ours).max(initial=0.0)) ** 5)
+    np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-8 * scale)
+    held = model.gravity_torques(q, gravity=gravity, wrenches={link: wrench})
+    np.testing.assert_allclose(held, ours - model.jacobian(link, q).T @ wrench, rtol=0, atol=1e-12 * scale)
+
+
+def test_a_payload_weighs_as_a_force_at_its_place_does() -> None:
+    arm = load("panda").with_payload(1.0, link="panda_link4")
+    q = arm.sample((3, 2), seed=0)
+    loaded = arm.with_payload(2.0, link="panda_hand").gravity_torques(q)
+    pulled = arm.gravity_torques(q, wrenches={"panda_hand": (0.0, 0.0, -2.0 * 9.81, 0.0, 0.0, 0.0)})
+    assert loaded.shape == (3, 2, 7)
+    np.testing.assert_allclose(loaded, pulled, rtol=0, atol=1e-11)
+    np.testing.assert_array_equal(arm.gravity_torques(q[1, 1]), arm.gravity_torques(q)[1, 1])
+
+
+def test_wrenches_and_gravity_that_make_no_sense_are_refused() -> None:
+    arm = load("panda").with_payload(1.0, link="panda_hand")
+    with pytest.raises(ValueError, match=r"gravity must have shape \(3,\), got \(\)"):
+        arm.gravity_torques(arm.home, gravity=-9.81)
+    with pytest.raises(ValueError, match=r"wrenches\['panda_hand'\]\[2\] is nan"):
+        arm.gravity_torques(arm.home, wrenches={"panda_hand": [0, 0, np.nan, 0, 0, 0]})
+    with pytest.raises(FrameNotFound, match="hand"):
+        arm.gravity_torques(arm.home, wrenches={"hand": np.zeros(6)})
+
+
 @pytest.mark.parametrize("given", [{}, {"body": 0.0, "head": 0.0}])
 def test_without_a_mass_there_is_no_centre_of_mass(given: dict[str, float]) -> None:
     builder = ModelBuilder("ghost")
@@ -318,7 +356,7 @@ def test_without_a_mass_there_is_no_centre_of_mass(given: dict[str, float]) -> N
         builder.mass(link, mass)
     ghost = builder.build()
     assert ghost.mass == 0.0
-    for ask in (ghost.centre_of_mass, ghost.centre_of_mass_jacobian):
+    for ask in (ghost.centre_of_mass, ghost.centre_of_mass_jacobian, ghost.gravity_torques):
         with pytest.raises(ValueError, match=r"no link of ghost has a mass; give some with ModelBuilder\.mass"):
             ask(ghost.home)
 
@@ -427,7 +465,7 @@ def test_manipulability_refuses_what_it_cannot_tell() -> None:
         arm.manipulability("panda_link0", arm.home)
     with pytest.raises(ValueError, match="rows must be 'pose', 'position' or 'rotation', got 'linear'"):
         arm.manipulability("panda_hand", arm.home, rows="linear")  # type: ignore[arg-type]
-    with pytest.raises(pz.FrameNotFound):
+    with pytest.raises(FrameNotFound):
         arm.manipulability("hand", arm.home)
     with pytest.raises(pz.ShapeError):
         arm.manipulability("panda_hand", np.zeros(6))

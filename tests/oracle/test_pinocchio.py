@@ -123,6 +123,9 @@ class Twin:
         np.testing.assert_allclose(self.ours.centre_of_mass(q), expected, **EXACT)
         expected = moving / self.ours.mass * jacobian @ self.velocities(q)
         np.testing.assert_allclose(self.ours.centre_of_mass_jacobian(q), expected, **EXACT)
+        if moving:
+            torques = pin.computeGeneralizedGravity(self.theirs, self.data, self.configuration(q)) @ self.velocities(q)
+            np.testing.assert_allclose(self.ours.gravity_torques(q), torques, rtol=0.0, atol=1e-12 * 9.81 * moving)
 
 
 def test_there_are_robots_enough() -> None:

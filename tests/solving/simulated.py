@@ -73,9 +73,11 @@ class Simulated:
             out[here] = self.data.qpos[there]
         return out
 
-    def go(self, command: Any, seconds: float) -> Any:
-        """(nq,) where the robot is after so long, its servos at `command` (nq,)."""
+    def go(self, command: Any, seconds: float, torques: Any = None) -> Any:
+        """(nq,) where the robot is after so long, its servos at `command` (nq,), with `torques` (nv,) beside them."""
         for name in self._hinges:
             self.data.actuator(name).ctrl[:] = command[self.model.index(name).start]
+            if torques is not None:
+                self.data.joint(name).qfrc_applied[:] = torques[self.model.velocity_index(name)]
         mujoco.mj_step(self._sim, self.data, nstep=round(seconds / self._sim.opt.timestep))
         return self.q

@@ -272,22 +272,29 @@ def test_what_makes_no_sense_is_refused() -> None:
 # In MuJoCo ------------------------------------------------------------------------------------------------------------
 
 
-def held(measured: bool) -> float:
-    """By how much the hand of a Panda has sunk after 2 s [m]."""
+def held(measured: bool, *, weightless: bool = False) -> float:
+    """By how much the hand of a Panda has sunk after 2 s [m]; `weightless`: its servos are told of gravity."""
     kilograms = (4.97, 0.65, 3.23, 3.59, 1.23, 1.67, 0.74)  # Gaz et al. 2019, rounded
     masses = {f"panda_link{i + 1}": (m, (0.0, 0.0, 0.0)) for i, m in enumerate(kilograms)}
     masses["panda_hand"] = (0.73, (0.0, 0.0, 0.05))
+    heavy = PANDA
+    for link, (mass, centre) in masses.items():
+        heavy = heavy.with_payload(mass, link=link, centre=centre)
     robot = Simulated(PANDA, HOME, masses, stiffness=600.0, damping=50.0, most=87.0)
     loop = pz.Tracker(PANDA, HAND, dt=DT)
     for _ in range(400):
         q = loop.step(robot.q, HERE) if measured else loop.step(None, HERE, measured=robot.q)
-        robot.go(q, DT)
+        robot.go(q, DT, heavy.gravity_torques(q) if weightless else None)
     return float(np.linalg.norm(PANDA.pose("panda_hand", robot.q).xyz - HERE.xyz))
 
 
 def test_an_arm_under_gravity_sinks_with_the_measured_q_and_not_with_the_commanded_one() -> None:
     assert held(measured=False) < 0.02
     assert held(measured=True) > 0.1
+
+
+def test_a_servo_that_is_told_of_gravity_holds_the_hand_where_it_shall_be() -> None:
+    assert held(measured=False, weightless=True) < 1e-4
 
 
 def stands(measured: bool) -> tuple[float, float]:

@@ -1,11 +1,12 @@
 """Poses, Jacobians and manipulability of a model's frames, and its centre of mass: names to arrays to kernels."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 
+from poise.checks import finite
 from poise.kernels.machine import packing
 from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import BODY, COLUMN, EFFECTOR, FRAME, UNIT
@@ -22,7 +23,7 @@ from poise.model.tree import (
     unit_columns,
 )
 from poise.quaternions import quaternion_matrix
-from poise.spatial import Array, frozen
+from poise.spatial import Array, ArrayLike, frozen
 
 if TYPE_CHECKING:
     from poise.model.model import Model
@@ -196,3 +197,13 @@ def mass_centre_jacobians(model: "Model", q: Array) -> Array:
         frames, moments, linear = np.empty(b.frames), np.empty(b.bodies), np.empty(b.columns)
         evaluate(b.address, _rows(q), frames, moments, linear, out)
     return out.reshape(*q.shape[:-1], 3, model.nv)
+
+
+def holding_torques(model: "Model", q: Array, wrenches: Mapping[str, ArrayLike], gravity: ArrayLike) -> Array:
+    """(..., nv) of `Model.gravity_torques`: the work of all that acts, J^T f, is what the joints give against it."""
+    weight = model.mass * finite("gravity", gravity, 3)
+    torques = -np.einsum("...ij,...i->...j", mass_centre_jacobians(model, q), weight)
+    for name, wrench in wrenches.items():
+        jacobians, _ = frame_jacobians(model, model.frame(name), q)
+        torques = torques - np.einsum("...ij,...i->...j", jacobians, finite(f"wrenches[{name!r}]", wrench, 6))
+    return torques

@@ -244,6 +244,19 @@ class Model(ConfigurationSpace):
 
         return mass_centre_jacobians(self, self.check_q(q))
 
+    def gravity_torques(
+        self, q: ArrayLike, *, wrenches: Mapping[str, ArrayLike] | None = None, gravity: ArrayLike = (0.0, 0.0, -9.81)
+    ) -> Array:
+        """(..., nv) what the joints must give, forces [N] and torques [N m], to hold the model still at `q` (..., nq).
+
+        It is inverse dynamics at rest: a floating base's part is what the ground must give.  `wrenches` (..., 6) act
+        on frames from outside, force [N] and moment about the frame's origin [N m] along the world's axes; `gravity`
+        (3,) is in m/s2.  Raises ValueError if no link has a mass, FrameNotFound for an unknown frame.
+        """
+        from poise.model.kinematics import holding_torques
+
+        return holding_torques(self, self.check_q(q), wrenches or {}, gravity)
+
     def manipulability(
         self, frame: str, q: ArrayLike, *, rows: Literal["pose", "position", "rotation"] = "pose"
     ) -> "float | Array":
