@@ -9,6 +9,7 @@ import numpy as np
 
 from poise.kernels.algebra.vectors import dot, minus
 from poise.kernels.collision.boxes import point_box, segment_box
+from poise.kernels.collision.cloud import CLOUD
 from poise.kernels.collision.placing import ORIGIN, Z, along_axes, part, place_shapes
 from poise.kernels.collision.proximity import signed_distance
 from poise.kernels.collision.segments import point_segment, segment_segment
@@ -199,7 +200,7 @@ def may_be_within(s, x, i, j, margin):
             i, j = j, i
         c = along_axes(x.shape_frames, j, minus(part(x.shape_frames, i, ORIGIN), part(x.shape_frames, j, ORIGIN)))
         return point_box(c, s.shapes[j].half)[0] - s.shapes[j].radius < margin + s.shapes[i].bound
-    if (first.core != HULL and second.core != HULL) or second.core == HALF_SPACE:
+    if (first.core != HULL and second.core != HULL) or second.core == HALF_SPACE or second.core == CLOUD:
         return True
     if s.shapes[i].core == BOX:
         i, j = j, i
