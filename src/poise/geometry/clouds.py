@@ -68,6 +68,12 @@ class PointCloud:
         return int(vars(self)["_tree"][1])
 
     @property
+    def seen(self) -> Array:
+        """(m, 3) the points without the holes, seen from `pose` [m]."""
+        points = np.asarray(self.points)
+        return points[~np.isnan(points).any(axis=1)]
+
+    @property
     def _numbers(self) -> tuple[bytes, bytes, float]:
         return (np.asarray(self.points) + 0.0).tobytes(), (self.pose.array + 0.0).tobytes(), self.radius
 
@@ -106,5 +112,5 @@ def _tree(points: Array) -> tuple[Array, int]:
     levels = np.cumsum([0, *sizes[::-1]])
     inner = int(levels[-2])
     tree = workspace(HEAD + -(-inner // WIDTH) * WIDTH + PACK * int(levels[-1]))
-    prepare("collision.cloud_tree.grow")(numbers, keys[:count], levels, tree)
+    prepare("collision.cloud_tree.grow")(numbers, keys[:count], levels, tree, np.empty(WIDTH))
     return tree, count

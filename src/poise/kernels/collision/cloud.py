@@ -4,8 +4,8 @@ The signed distance of a shape to a point changes by no more than the point move
 the ball's centre is, less the ball's radius.  Eight balls, the children of one, are measured side by side.
 
 A tree is an array: first how many packs have children, from HEAD on the number of the first child of each of these, and
-from the next whole pack on the packs, root first, each eight x, eight y, eight z and eight radii [m].  Child k of a pack
-is what its ball k is around.  The packs without children hold the points themselves, whose radii are 0; NaN fills up.
+from the next whole pack on the packs, root first, each eight x, eight y, eight z and eight radii [m].  Child k of a
+pack is what its ball k is around.  Packs without children hold the points themselves, whose radii are 0; NaN fills up.
 """
 
 import functools

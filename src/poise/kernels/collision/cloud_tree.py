@@ -6,6 +6,7 @@ import numpy as np
 from poise.kernels.collision.cloud import HEAD, PACK
 from poise.kernels.machine.jit import entry_point, kernel
 from poise.kernels.machine.kinds import FROZEN, REALS, WHOLES
+from poise.kernels.machine.lanes import load_pack, sqrt, store_pack
 from poise.kernels.machine.layout import LARGEST, WIDTH
 
 _BITS = 7
@@ -29,14 +30,13 @@ def sort_points(points, keys, aside, counts):
     n = 0
     for i in range(len(keys)):
         x, y, z = points[3 * i], points[3 * i + 1], points[3 * i + 2]
-        if x != x or y != y or z != z:
-            continue
-        if max(abs(x), max(abs(y), abs(z))) > LARGEST:
+        if abs(x) > LARGEST or abs(y) > LARGEST or abs(z) > LARGEST:
             return -1 - i
-        low0, low1, low2 = min(low0, x), min(low1, y), min(low2, z)
-        high0, high1, high2 = max(high0, x), max(high1, y), max(high2, z)
-        aside[n] = i
-        n += 1
+        if x == x and y == y and z == z:
+            low0, low1, low2 = x if x < low0 else low0, y if y < low1 else low1, z if z < low2 else low2
+            high0, high1, high2 = x if x > high0 else high0, y if y > high1 else high1, z if z > high2 else high2
+            aside[n] = i
+            n += 1
     size = max(high0 - low0, max(high1 - low1, high2 - low2))
     per = ((1 << _BITS) - 0.5) / size if size > 1e-300 else 0.0
     for i in range(len(counts)):
@@ -44,9 +44,7 @@ def sort_points(points, keys, aside, counts):
     for k in range(n):
         i = aside[k]
         x, y, z = points[3 * i], points[3 * i + 1], points[3 * i + 2]
-        key = (
-            _spread(int((x - low0) * per)) | _spread(int((y - low1) * per)) << 1 | _spread(int((z - low2) * per)) << 2
-        )
+        key = _spread(int((x - low0) * per)) | _spread(int((y - low1) * per)) << 1 | _spread(int((z - low2) * per)) << 2
         counts[key & _LOW] += 1
         counts[DIGITS + (key >> 11)] += 1
         keys[k] = key << 32 | i
@@ -79,23 +77,26 @@ def _add_up(counts, start):
         total, counts[i] = total + counts[i], total
 
 
-@entry_point(FROZEN, WHOLES, WHOLES, REALS)
-def grow(points, keys, levels, tree):
-    """The tree over the points whose numbers are `keys`; `levels` are the first pack of each level, and the end."""
+@entry_point(FROZEN, WHOLES, WHOLES, REALS, REALS)
+def grow(points, keys, levels, tree, reach):
+    """The tree over the points whose numbers are `keys`; `levels` are the first pack of each level, and the end.
+
+    `reach` (8) is worked in.
+    """
     last = len(levels) - 2
     inner = levels[last]
     tree[0] = float(inner)
     packs = HEAD + (inner + WIDTH - 1) // WIDTH * WIDTH
     at = packs + PACK * levels[last]
     for k in range(WIDTH * (levels[last + 1] - levels[last])):
-        place = at + PACK * (k // WIDTH) + k % WIDTH
+        place = at + (k >> 3) * PACK + (k & 7)
         if k < len(keys):
             i = 3 * keys[k]
-            tree[place], tree[place + 8], tree[place + 16] = points[i], points[i + 1], points[i + 2]
-            tree[place + 24] = 0.0
+            for r in range(3):
+                tree[place + WIDTH * r] = points[i + r]
+            tree[place + 3 * WIDTH] = 0.0
         else:
-            for r in range(4):
-                tree[place + WIDTH * r] = np.nan
+            _leave_empty(tree, place)
     for level in range(last - 1, -1, -1):
         for pack in range(levels[level], levels[level + 1]):
             child = levels[level + 1] + WIDTH * (pack - levels[level])
@@ -103,27 +104,37 @@ def grow(points, keys, levels, tree):
             for k in range(WIDTH):
                 place = packs + PACK * pack + k
                 if child + k < levels[level + 2]:
-                    _enclose(tree, packs + PACK * (child + k), place)
+                    _enclose(tree, packs + PACK * (child + k), place, reach)
                 else:
-                    for r in range(4):
-                        tree[place + WIDTH * r] = np.nan
+                    _leave_empty(tree, place)
 
 
 @kernel
-def _enclose(tree, at, place):
-    """Write at `place` a ball around the eight of the pack at `at`: around the middle of the box that holds them."""
-    radius, most = 0.0, 0.0
+def _leave_empty(tree, place):
+    """No ball is there."""
+    for r in range(4):
+        tree[place + WIDTH * r] = np.nan
+
+
+@kernel
+def _enclose(tree, at, place, reach):
+    """Write at `place` a ball around the eight of the pack at `at`: around the middle of the box that holds them.
+
+    `reach` (8) is worked in.
+    """
+    most = 0.0
     for r in range(3):
         low, high = np.inf, -np.inf
         for k in range(WIDTH):
             x, size = tree[at + WIDTH * r + k], tree[at + 3 * WIDTH + k]
-            low, high = min(low, x - size) if x == x else low, max(high, x + size) if x == x else high
+            low, high = x - size if x - size < low else low, x + size if x + size > high else high
         tree[place + WIDTH * r] = 0.5 * low + 0.5 * high
         most = max(most, max(abs(low), abs(high)))
-    x, y, z = tree[place], tree[place + WIDTH], tree[place + 2 * WIDTH]
+    pack, radius = at // WIDTH, 0.0
+    x = load_pack(tree, pack) - tree[place]
+    y = load_pack(tree, pack + 1) - tree[place + WIDTH]
+    z = load_pack(tree, pack + 2) - tree[place + 2 * WIDTH]
+    store_pack(reach, 0, sqrt(x * x + y * y + z * z) + load_pack(tree, pack + 3))
     for k in range(WIDTH):
-        i = at + k
-        if tree[i] == tree[i]:
-            way = (tree[i] - x) ** 2 + (tree[i + WIDTH] - y) ** 2 + (tree[i + 2 * WIDTH] - z) ** 2
-            radius = max(radius, np.sqrt(way) + tree[i + 3 * WIDTH])
+        radius = reach[k] if reach[k] > radius else radius
     tree[place + 3 * WIDTH] = radius + _ROUNDING * (radius + most)

@@ -22,8 +22,8 @@ def signed_distance(shapes, a, b, vertices, frames, room, out):
     """What is known of shapes a and b, PROXIMITY rows of `out`.
 
     `frames` are the shapes' in the world, rows FRAME * shape, as of `place_shapes`.  `room` has HULL_ROOM rows where a
-    hull meets anything but a half-space, CLOUD_ROOM where a cloud meets anything, BOX_ROOM where boxes meet, else none.  Not both may be half-spaces.  The
-    result is NaN where a frame is.
+    hull meets anything but a half-space, CLOUD_ROOM where one is a cloud, BOX_ROOM where boxes meet, else none.  Not
+    both may be half-spaces or clouds.  The result is NaN where a frame is.
     """
     # The second is a half-space, or the one with the higher core.
     swapped = shapes[a].core == HALF_SPACE or (shapes[b].core != HALF_SPACE and shapes[a].core > shapes[b].core)
