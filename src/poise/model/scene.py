@@ -272,6 +272,11 @@ class Scene:
         standing = [(self._places[entry.name], entry.shape) for entry in self._entries.values() if entry.link is None]
         return [(k, shape.pose.inverse() @ shape.core.pose) for k, shape in sorted(standing, key=lambda one: one[0])]
 
+    @property
+    def clouds(self) -> list[str]:
+        """The names of the clouds of points, whose trees its words hold by their addresses alone."""
+        return [entry.name for entry in self._entries.values() if entry.shape.core.tree is not None]
+
     def rows(self, name: str) -> Array:
         """A section of the workspace of one configuration."""
         return self.narrow[packing.rows_of(self.words, name)]

@@ -38,15 +38,17 @@ CLOUD_ROOM = _STACK + 2 * _MOST
 CLOUD = 15
 """The core of a cloud of points: the highest number, so that it is the second of any pair.  In its SHAPE `first_vertex`
 is the address of its tree and `last_vertex` says how many numbers that has, which a scene keeps alive."""
+_ROUNDING = 1e-9
+"""What a bound of distances leaves for rounding [m]."""
 NOTHING = 1e300
 """The distance of a cloud without points."""
 
 
 @kernel
-def to_cloud(shape, cloud, vertices, numbers):
+def to_cloud(shape, cloud, vertices, numbers, below):
     """Distance [m] of the core of `shape`, nearest or deepest points and unit vector from it to a point of the cloud.
 
-    `numbers` begin with the frames of both.
+    `numbers` begin with the frames of both.  NOTHING where the distance of the shapes is not `below` that.
     """
     origin = vector(numbers, SECOND + ORIGIN)
     axes = vector(numbers, SECOND + X), vector(numbers, SECOND + Y), vector(numbers, SECOND + Z)
@@ -56,7 +58,7 @@ def to_cloud(shape, cloud, vertices, numbers):
         _seen(axes, vector(numbers, FIRST + Y)),
         _seen(axes, vector(numbers, FIRST + Z)),
     )
-    distance, point = _nearest(shape, cloud, vertices, numbers, (o, x, y, z))
+    distance, point = _nearest(shape, cloud, vertices, numbers, (o, x, y, z), below + shape.radius + cloud.radius)
     if not distance < NOTHING:
         return distance, origin, origin, (0.0, 0.0, 1.0)
     distance, p, n = _from_core(shape, cloud, vertices, numbers, (o, x, y, z), point)
@@ -64,12 +66,17 @@ def to_cloud(shape, cloud, vertices, numbers):
 
 
 @kernel
-def _nearest(shape, cloud, vertices, numbers, frame):
-    """The least distance of the core to points of the cloud, and that point, all seen from the cloud's pose."""
+def _nearest(shape, cloud, vertices, numbers, frame, below):
+    """The least distance of the core to points of the cloud, and that point, all seen from the cloud's pose.
+
+    NOTHING where it is not `below` that.
+    """
     tree = rows_at(cloud.first_vertex, cloud.last_vertex)
     inner = int(tree[0])
     packs = 1 + (inner + WIDTH - 1) // WIDTH
-    best, nearest, waiting = NOTHING, frame[0], 1
+    limit = below + _ROUNDING
+    best, nearest, waiting = limit if limit < NOTHING else NOTHING, frame[0], 1
+    begun = best
     if not dot(frame[0], frame[0]) < NOTHING:  # no place
         return frame[0][0] - frame[0][0], nearest
     numbers[_STACK], numbers[_STACK + 1] = 0.0, -NOTHING
@@ -98,7 +105,7 @@ def _nearest(shape, cloud, vertices, numbers, frame):
                 gap = _from_core(shape, cloud, vertices, numbers, frame, point)[0]
             if gap < best:
                 best, nearest = gap, point
-    return best, nearest
+    return best if best < begun else NOTHING, nearest
 
 
 @kernel

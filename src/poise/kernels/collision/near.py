@@ -72,6 +72,8 @@ def looked_at(s, i, j):
 def measure(s, x, i, j):
     """x.pair is what is known of shapes i and j; their distance is longer by their ease.
 
+    It begins with what the distance to a cloud is asked to be below.
+
     A routine of its own, for it is by far the longest part of all that measure.
     """
     store(x.pair, FIRST, splat(x.pair, float(i))), store(x.pair, SECOND, splat(x.pair, float(j)))
@@ -88,8 +90,12 @@ def ease(s, i, j):
 
 
 @functools.partial(kernel, inline=True)
-def distance_between(s, x, i, j):
-    """x.pair is what is known of shapes i and j; their distance and ease [m]."""
+def distance_between(s, x, i, j, below):
+    """x.pair is what is known of shapes i and j; their distance and ease [m].
+
+    Of a cloud only if the distance is `below` that, else a large number: most of a cloud need not be looked at then.
+    """
+    store(x.pair, DISTANCE, splat(x.pair, below))
     call(x.routines[MEASURE], s, x, i, j)
     return load(x.pair, DISTANCE)
 
@@ -138,7 +144,7 @@ def _keep_near(s, x, i, j, margin, ahead):
         margin = margin + _approach(s, x, i, j)
     if not spheres_within(s, x, i, j, margin) or not may_be_within(s, x, i, j, margin):
         return
-    if not distance_between(s, x, i, j) < margin:
+    if not distance_between(s, x, i, j, margin) < margin:
         return
     place = np.int64(x.near[0])
     if place == MOST_NEAR:

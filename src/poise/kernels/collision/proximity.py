@@ -23,7 +23,8 @@ def signed_distance(shapes, a, b, vertices, frames, room, out):
 
     `frames` are the shapes' in the world, rows FRAME * shape, as of `place_shapes`.  `room` has HULL_ROOM rows where a
     hull meets anything but a half-space, CLOUD_ROOM where one is a cloud, BOX_ROOM where boxes meet, else none.  Not
-    both may be half-spaces or clouds.  The result is NaN where a frame is.
+    both may be half-spaces or clouds.  Of a cloud row 0 says what its distance is asked to be below: a large number is
+    the answer where it is not.  The result is NaN where a frame is.
     """
     # The second is a half-space, or the one with the higher core.
     swapped = shapes[a].core == HALF_SPACE or (shapes[b].core != HALF_SPACE and shapes[a].core > shapes[b].core)
@@ -79,7 +80,7 @@ def _one_by_one(first, second, vertices, frames, a, b, room, out):
             numbers[i] = poses[(FRAME * a + i) * lanes + lane]
             numbers[FRAME + i] = poses[(FRAME * b + i) * lanes + lane]
         if second.core == CLOUD:
-            distance, p, q, n = to_cloud(first, second, vertices, numbers)
+            distance, p, q, n = to_cloud(first, second, vertices, numbers, found[lane])
         else:
             distance, p, q, n = polytopes(first, second, vertices, numbers)
         found[lane] = distance
