@@ -83,7 +83,6 @@ from poise.tasks.velocity import DampingTask as DampingTask
 from poise.tasks.velocity import JointVelocityTask as JointVelocityTask
 from poise.viewer.app import view as view
 
-from . import clouds as clouds
 from . import criteria as criteria
 from . import damping as damping
 from . import hands as hands

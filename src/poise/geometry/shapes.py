@@ -44,7 +44,8 @@ class Core:
     vertices: Array
     """(n, 3) of a hull, seen from the pose [m]; none of the others."""
     bound: float
-    """The radius of a sphere around the place of `pose` that holds the shape [m]; infinite for a half-space and a cloud."""
+    """The radius of a sphere around the place of `pose` that holds the shape [m]; infinite for a half-space or a
+    cloud."""
     girth: float
     """All of a segment or a hull is no farther than this from the segment along z [m]; of others, from their place."""
     tree: Array | None = None

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, final
 
 from poise.checks import finite, whole
 from poise.errors import ShapeError, ShapeNotFound
-from poise.geometry.clouds import Obstacle, PointCloud
+from poise.geometry.clouds import Obstacle
 from poise.geometry.meshes import MeshShape
 from poise.geometry.shapes import Point
 from poise.spatial import SE3, one_pose
