@@ -8,7 +8,7 @@ import coal
 import numpy as np
 import pytest
 from by_coal import as_coal
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import poise as pz
@@ -79,6 +79,7 @@ def scattered(seed: int, count: int, form: str) -> Array:
     return points
 
 
+@settings(deadline=None, max_examples=40)  # the first compiles
 @given(st.integers(0, 2**32), st.sampled_from(SIZES), st.sampled_from(["", "line", "twice", "far", "one place"]))
 @pytest.mark.parametrize("kind", ["point", "segment", "box"])
 def test_distance_is_the_least_of_all_points(kind: str, seed: int, count: int, form: str) -> None:
@@ -213,6 +214,9 @@ def test_solves_into_a_bin_are_free() -> None:
     assert batch.success.all()
     for q in [*(answer.q for answer in answers), *batch.q]:
         assert least_by_numpy(q, points) >= 0.005 - 1e-9
+    path = pz.solve_path(arm(), pz.PoseTask("panda_hand"), poses[:3], q0=answers[0].q, limits=[limit])
+    assert path.success
+    assert min(least_by_numpy(q, points) for q in path.q) >= 0.005 - 1e-9
 
 
 def test_steps_in_the_corner_of_a_bin_keep_their_distance_while_the_cloud_changes() -> None:

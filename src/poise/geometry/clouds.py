@@ -28,7 +28,7 @@ class PointCloud:
     """All points within `radius` [m] of some points, as a camera sees them; nothing, if there are none.
 
     It stands in a world, and no link carries it.  A tree over the points is built once, when it is made: 100,000 take
-    about a millisecond.  So `world.replace(name, PointCloud(points, radius))` takes over each picture of a camera.
+    some milliseconds.  So `world.replace(name, PointCloud(points, radius))` takes over each picture of a camera.
 
     >>> PointCloud([[0.4, 0, 0.1], [0.4, 0.1, float("nan")]], 0.01)
     PointCloud(1 point, radius 0.01 m)

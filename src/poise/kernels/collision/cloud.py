@@ -20,7 +20,7 @@ from poise.kernels.collision.placing import ORIGIN, X, Y, Z
 from poise.kernels.collision.segments import point_point, point_segment
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load_pack, sqrt, store_pack
-from poise.kernels.machine.layout import BOX, FRAME, HULL, POINT, SEGMENT, WIDTH
+from poise.kernels.machine.layout import BOX, FRAME, POINT, SEGMENT, WIDTH
 from poise.kernels.machine.views import rows_at
 
 HEAD = WIDTH
@@ -101,7 +101,7 @@ def _nearest(shape, cloud, vertices, numbers, frame, below):
                 continue
             place = WIDTH * at + k
             point = tree[place], tree[place + WIDTH], tree[place + 2 * WIDTH]
-            if shape.core == HULL:
+            if shape.core != POINT and shape.core != SEGMENT and shape.core != BOX:
                 gap = _from_core(shape, cloud, vertices, numbers, frame, point)[0]
             if gap < best:
                 best, nearest = gap, point
@@ -124,15 +124,14 @@ def _put(numbers, first, waiting, pack, gap):
 
 @functools.partial(kernel, inline=True)
 def _not_below(shape, frame, points):
-    """What the distances of a core to eight points are not below; exactly these unless it is a hull [m]."""
+    """What the distances of a core to eight points are not below; exactly these of a point, a segment and a box [m]."""
     o, x, y, z = frame
     way = minus(points, o)
     if shape.core == BOX:
         return point_box((dot(x, way), dot(y, way), dot(z, way)), shape.half)[0]
     if shape.core != POINT:
         way = minus(way, scaled(clamped(dot(z, way), shape.half[2]), z))
-    beside = shape.girth - shape.radius if shape.core == HULL else 0.0
-    return sqrt(dot(way, way)) - beside
+    return sqrt(dot(way, way)) - (shape.girth - shape.radius)
 
 
 @kernel
