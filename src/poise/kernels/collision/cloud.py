@@ -96,14 +96,13 @@ def _nearest(shape, cloud, vertices, numbers, frame, below):
             gap = numbers[_GAPS + k]
             if not gap < best:
                 continue
-            if pack < inner:
-                waiting = _put(numbers, first, waiting, tree[HEAD + pack] + k, gap)
-                continue
             place = WIDTH * at + k
             point = tree[place], tree[place + WIDTH], tree[place + 2 * WIDTH]
             if shape.core != POINT and shape.core != SEGMENT and shape.core != BOX:
-                gap = _from_core(shape, cloud, vertices, numbers, frame, point)[0]
-            if gap < best:
+                gap = _from_core(shape, cloud, vertices, numbers, frame, point)[0] - tree[place + 3 * WIDTH]
+            if gap < best and pack < inner:
+                waiting = _put(numbers, first, waiting, tree[HEAD + pack] + k, gap)
+            elif gap < best:
                 best, nearest = gap, point
     return best if best < begun else NOTHING, nearest
 
