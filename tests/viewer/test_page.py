@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import poise as pz
+from poise.clouds import PointCloud
 from poise.errors import PoiseError
 
 viser = pytest.importorskip("viser", reason="the viewer needs viser")
@@ -78,6 +79,15 @@ def test_few_joints_have_an_ellipsoid_that_is_flat_across_them(joints: int) -> N
         scale = np.asarray(page.stage._ellipsoid.scale)
         assert (np.sort(scale) > 0.0).all()
         assert (scale > 2e-3 * page.stage.size).sum() == min(joints, 2)
+
+
+def test_a_cloud_is_drawn_as_its_points_and_anew_when_it_has_others(wait_for: Wait) -> None:
+    world = pz.World({"seen": PointCloud([[0.5, 0.0, 0.1], [np.nan, 0.0, 0.0]], 0.01)})
+    with view(planar(2), world=world, port=0, block=False) as page:
+        nodes = page.stage.obstacles._nodes
+        wait_for(lambda: "seen" in nodes and nodes["seen"].points.shape == (1, 3))
+        world.replace("seen", PointCloud([[0.5, 0.0, 0.1], [0.5, 0.1, 0.1]], 0.01))
+        wait_for(lambda: nodes["seen"].points.shape == (2, 3))
 
 
 @pytest.mark.parametrize("kind", ["sphere", "box", "capsule"])

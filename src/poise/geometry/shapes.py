@@ -34,7 +34,7 @@ class Core:
     """A shape as the kernels take it, see `SHAPE` in `poise.kernels.machine.layout`."""
 
     kind: int
-    """POINT, SEGMENT, BOX, HALF_SPACE or HULL."""
+    """POINT, SEGMENT, BOX, HALF_SPACE, HULL or CLOUD."""
     pose: SE3
     """Where the core is: a segment lies along z, a half-space is all below z = 0."""
     half: Array
@@ -44,9 +44,12 @@ class Core:
     vertices: Array
     """(n, 3) of a hull, seen from the pose [m]; none of the others."""
     bound: float
-    """The radius of a sphere around the place of `pose` that holds the shape [m]; infinite for a half-space."""
+    """The radius of a sphere around the place of `pose` that holds the shape [m]; infinite for a half-space or a
+    cloud."""
     girth: float
     """All of a segment or a hull is no farther than this from the segment along z [m]; of others, from their place."""
+    tree: Array | None = None
+    """Of a cloud of points, see `poise.kernels.collision.cloud`; none of the others."""
 
     @property
     def rounded(self) -> Array:
@@ -65,7 +68,7 @@ class Sphere:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "centre", checked_point("centre", self.centre))
-        _radius(self.radius)
+        checked_radius(self.radius)
 
     @property
     def pose(self) -> SE3:
@@ -99,7 +102,7 @@ class Capsule:
     def __post_init__(self) -> None:
         object.__setattr__(self, "start", checked_point("start", self.start))
         object.__setattr__(self, "end", checked_point("end", self.end))
-        _radius(self.radius)
+        checked_radius(self.radius)
 
     @property
     def length(self) -> float:
@@ -237,7 +240,7 @@ class ConvexHull:
         _refuse_far("points", points)
         _refuse_far("pose", self.pose.xyz)
         object.__setattr__(self, "points", frozen(points))
-        _radius(self.radius)
+        checked_radius(self.radius)
 
     @classmethod
     def of_corners(cls, corners: ArrayLike, radius: float = 0.0, *, pose: SE3) -> "ConvexHull":
@@ -306,7 +309,7 @@ def _refuse_far(name: str, numbers: Array) -> None:
         raise ValueError(f"{name}[{', '.join(map(str, index))}] is {numbers[index]:g}; {BOUND}")
 
 
-def _radius(value: float) -> None:
+def checked_radius(value: float) -> None:
     """Raises ValueError unless `value` is a finite number of 0 or more."""
     not_negative("radius", value, unit=" [m]")
     if value > LARGEST:

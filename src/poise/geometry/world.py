@@ -7,8 +7,9 @@ from typing import Any, NamedTuple, final
 
 from poise.checks import finite, whole
 from poise.errors import ShapeError, ShapeNotFound
+from poise.geometry.clouds import Obstacle
 from poise.geometry.meshes import MeshShape
-from poise.geometry.shapes import Point, Shape
+from poise.geometry.shapes import Point
 from poise.spatial import SE3, one_pose
 
 _SHOWN = 8
@@ -21,7 +22,7 @@ class Entry:
     """A shape of a world."""
 
     name: str
-    shape: Shape
+    shape: Obstacle
     """Seen from the link, or from the world."""
     link: str | None = None
     """The link that carries it; None: it stands in the world."""
@@ -54,16 +55,16 @@ class World:
     World(floor: HalfSpace, ball: Sphere)
     """
 
-    def __init__(self, shapes: Mapping[str, Shape] | Sequence[Shape] = ()) -> None:
+    def __init__(self, shapes: Mapping[str, Obstacle] | Sequence[Obstacle] = ()) -> None:
         """`shapes` by name; those of a sequence are called shape0, shape1 and so on.
 
         Raises as `add` does.
         """
         self._lock = threading.Lock()
         self._state = _State(0, 0, {})
-        if not isinstance(shapes, Shape | Mapping | Sequence):
+        if not isinstance(shapes, Obstacle | Mapping | Sequence):
             raise TypeError(f"shapes must be shapes by name or a sequence of them, got {shapes!r}")
-        if isinstance(shapes, Shape):
+        if isinstance(shapes, Obstacle):
             raise TypeError(f"shapes must be shapes by name or a sequence of them; put the {_kind(shapes)} in a list")
         named = shapes.items() if isinstance(shapes, Mapping) else [(f"shape{i}", s) for i, s in enumerate(shapes)]
         for name, shape in named:
@@ -71,7 +72,7 @@ class World:
 
     # Change ----------------------------------------------------------------------------------------------------------
 
-    def add(self, name: str, shape: Shape, *, velocity: Point = (0.0, 0.0, 0.0)) -> None:
+    def add(self, name: str, shape: Obstacle, *, velocity: Point = (0.0, 0.0, 0.0)) -> None:
         """Put a shape into the world.
 
         `velocity` (3,) [m/s] is how fast it moves, and holds until it is moved again.  Raises ValueError for a name
@@ -106,7 +107,7 @@ class World:
                 self._put(entry)
         return names
 
-    def attach(self, name: str, shape: Shape, link: str, *, allowed: Iterable[str] = ()) -> None:
+    def attach(self, name: str, shape: Obstacle, link: str, *, allowed: Iterable[str] = ()) -> None:
         """Add a shape that `link` carries: seen from the link's frame, it moves along with it.
 
         It may touch that link and the links in `allowed`.  Raises as `add` does; a link that the robot does not have
@@ -154,7 +155,7 @@ class World:
                 raise ValueError(f"{name!r} moves with the link {entry.link!r}; leave out its velocity")
             self._put(replace(entry, shape=entry.shape.at(_pose(pose)), velocity=speed))
 
-    def replace(self, name: str, shape: Shape) -> None:
+    def replace(self, name: str, shape: Obstacle) -> None:
         """Give a name another shape, such as one of another size, at the place where that says that it is.
 
         What carries it, what it may touch and how fast it moves stay.  Raises KeyError for an unknown name, TypeError
@@ -193,7 +194,7 @@ class World:
         version, structure, entries = self._state
         return Snapshot(version, structure, tuple(entries.values()))
 
-    def __getitem__(self, name: str) -> Shape:
+    def __getitem__(self, name: str) -> Obstacle:
         return self._entry(name).shape
 
     def __contains__(self, name: object) -> bool:
@@ -250,7 +251,7 @@ def _structure(entry: Entry) -> tuple[Any, ...]:
     return core.kind, len(core.vertices), entry.link, entry.allowed
 
 
-def _kind(shape: Shape) -> str:
+def _kind(shape: Obstacle) -> str:
     return type(shape).__name__
 
 
@@ -260,9 +261,9 @@ def _name(name: str) -> str:
     return name
 
 
-def _shape(shape: Shape) -> Shape:
-    if not isinstance(shape, Shape):
-        raise TypeError(f"shape must be a Sphere, Capsule, Box, HalfSpace or ConvexHull, got {shape!r}")
+def _shape(shape: Obstacle) -> Obstacle:
+    if not isinstance(shape, Obstacle):
+        raise TypeError(f"shape must be a Sphere, Capsule, Box, HalfSpace, ConvexHull or PointCloud, got {shape!r}")
     return shape
 
 

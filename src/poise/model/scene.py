@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from poise.geometry.shapes import Core, Shape
 from poise.geometry.world import Entry, Snapshot, World
-from poise.kernels.collision.proximity import HULL_ROOM
+from poise.kernels.collision.cloud import CLOUD, CLOUD_ROOM
 from poise.kernels.machine import layout, packing
 from poise.kernels.machine.jit import address, prepare
 from poise.kernels.machine.kinds import NARROW, PROBLEM_VIEW, WHOLE, WIDE
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from poise.model.model import Model
 
 _EMPTY: Final = Snapshot(-1, -1, ())
+_UNBOUNDED: Final = (HALF_SPACE, CLOUD)
+"""Cores that no sphere holds, or none that is of use; they must stand still."""
 _NOWHERE: Final = -1e300
 """The reach of a sphere that is not there."""
 _FAR: Final = 1e3
@@ -183,7 +185,7 @@ class Scene:
         for shape, piece in zip(shapes, pieces, strict=True):
             _put(shape, piece.core, arrays.seen_from(number[piece.unit], piece.pose))
         movers = sum(piece.unit >= 0 for piece in pieces)
-        bounded = sum(piece.core.kind != HALF_SPACE for piece in pieces)
+        bounded = sum(piece.core.kind not in _UNBOUNDED for piece in pieces)
         row = WIDTH * -(-bounded // WIDTH)
         unmet, group = _apart(groups, pieces, self._apart, self._allowed), [groups.index(p.group) for p in pieces]
         eases = _between_links(groups, self._eases)
@@ -217,7 +219,7 @@ class Scene:
                 "until": MOST_NEAR,
                 "row": model.nv,
                 "rate": model.nv,
-                "room": HULL_ROOM,
+                "room": CLOUD_ROOM,
             },
         )
         self.narrow: Array = workspace(packing.total_rows(self.words))
@@ -258,7 +260,8 @@ class Scene:
                 reach = self._reach[:, k]
                 reach[reach > _NOWHERE] = core.bound
             _put(shapes[k], core, self._arrays.seen_from(self._number[unit], pose))
-            vertices[shapes[k]["first_pack"] : shapes[k]["last_pack"]] = packed(core.vertices)
+            if core.tree is None:
+                vertices[shapes[k]["first_pack"] : shapes[k]["last_pack"]] = packed(core.vertices)
         prepare("collision.queries.place")(*self.addresses)
         if self.wide is not None:
             self._place_lanes(self.wide)
@@ -271,6 +274,11 @@ class Scene:
         """What stands in the world: the number of each shape, and the pose of its core in the shape's own frame."""
         standing = [(self._places[entry.name], entry.shape) for entry in self._entries.values() if entry.link is None]
         return [(k, shape.pose.inverse() @ shape.core.pose) for k, shape in sorted(standing, key=lambda one: one[0])]
+
+    @property
+    def clouds(self) -> list[str]:
+        """The names of the clouds of points, whose trees its words hold by their addresses alone."""
+        return [entry.name for entry in self._entries.values() if entry.shape.core.tree is not None]
 
     def rows(self, name: str) -> Array:
         """A section of the workspace of one configuration."""
@@ -305,6 +313,8 @@ def _routines(width: Any) -> int:
 def _put(shape: Any, core: Core, pose: SE3) -> None:
     """Write where and how large a shape is into its record."""
     shape["pose"] = [*quaternion_matrix(pose.wxyz).ravel(), *pose.xyz]
+    if core.tree is not None:
+        shape["first_pack"], shape["last_pack"] = core.tree.ctypes.data, len(core.tree)
     shape["half"], shape["radius"], shape["bound"], shape["girth"] = core.half, core.radius, core.bound, core.girth
 
 
@@ -324,7 +334,7 @@ def _held(model: "Model", entry: Entry) -> tuple[int, SE3]:
 
 
 def _pieces(model: "Model", shapes: Mapping[str, Sequence[Shape]], entries: Sequence[Entry]) -> list[_Piece]:
-    """All shapes: those that move, those that stand still, and half-spaces."""
+    """All shapes: those that move, those that stand still, and those without bounds."""
     pieces = []
     for link, some in shapes.items():
         unit, hangs = model.tree.links[link]
@@ -333,11 +343,12 @@ def _pieces(model: "Model", shapes: Mapping[str, Sequence[Shape]], entries: Sequ
         unit, pose = _held(model, entry)
         pieces.append(_Piece(entry.name, entry.shape.core, unit, pose, ("world", entry.name), entry))
     for piece in pieces:
-        if piece.core.kind == HALF_SPACE and piece.unit >= 0:
+        if piece.core.kind in _UNBOUNDED and piece.unit >= 0:
+            kind, instead = ("half-space", "a Box") if piece.core.kind == HALF_SPACE else ("cloud", "a ConvexHull")
             raise ValueError(
-                f"the half-space of {piece.name!r} is carried by a joint; a half-space must stand still: make it a Box"
+                f"the {kind} of {piece.name!r} is carried by a joint; a {kind} must stand still: make it {instead}"
             )
-    return sorted(pieces, key=lambda piece: (piece.unit < 0, piece.core.kind == HALF_SPACE))
+    return sorted(pieces, key=lambda piece: (piece.unit < 0, piece.core.kind in _UNBOUNDED))
 
 
 def _apart(

@@ -170,6 +170,8 @@ def _image(
     frames = [model.frame(name) for name in model.frames]
     query = query_of_all(model, frames)
     scene = scratch.scene
+    for name in () if scene is None else scene.clouds:
+        raise ValueError(f"{name!r} is a cloud of points, which no file holds; leave it out of the world")
     obstacles = _obstacles(scene)
     head["magic"], head["layout"], head["version"] = MAGIC, layout_number(), version_number(__version__)
     head["held"] = held

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.errors import PoiseError
-from poise.geometry.shapes import Shape
+from poise.geometry.clouds import Obstacle
 from poise.geometry.world import World
 from poise.model.model import Model, a_model
 from poise.model.proximity import Proximity
@@ -114,11 +114,11 @@ class Guided(ABC):
     def remove(self, name: str) -> None:
         """Take an obstacle away."""
 
-    def add_obstacle(self, name: str, shape: Shape) -> bool:
+    def add_obstacle(self, name: str, shape: Obstacle) -> bool:
         """Put a shape into the world; False if that is refused."""
         return self.attempt(lambda: self.add(name, shape))
 
-    def set_obstacle(self, name: str, shape: Shape) -> bool:
+    def set_obstacle(self, name: str, shape: Obstacle) -> bool:
         """Give an obstacle another place, size or kind; False if that is refused."""
         return self.attempt(lambda: self.reshape(name, shape))
 

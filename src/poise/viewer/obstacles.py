@@ -6,6 +6,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
+from poise.geometry.clouds import Obstacle, PointCloud
 from poise.geometry.shapes import Box, Capsule, ConvexHull, HalfSpace, Shape, Sphere
 from poise.spatial import SE3
 from poise.viewer import tessellation
@@ -28,7 +29,7 @@ class Obstacles:
         self._server, self._size, self._moved = server, size, moved
         self._lock = threading.RLock()
         self._nodes: dict[str, Any] = {}
-        self._shapes: dict[str, Shape] = {}
+        self._shapes: dict[str, Obstacle] = {}
         self._gizmo: Any = None
         self._held = False
         self.selected: str | None = None
@@ -36,7 +37,7 @@ class Obstacles:
         self.on_select: Callable[[str | None], None] = lambda name: None
         """Told whenever another is selected, or none."""
 
-    def paint(self, shapes: Mapping[str, Shape]) -> None:
+    def paint(self, shapes: Mapping[str, Obstacle]) -> None:
         """Show these and no others."""
         with self._lock:
             for name in [name for name in self._nodes if name not in shapes]:
@@ -77,7 +78,11 @@ class Obstacles:
         on_pull(gizmo, pulled)
         return gizmo
 
-    def _body(self, name: str, shape: Shape) -> Any:
+    def _body(self, name: str, shape: Obstacle) -> Any:
+        if isinstance(shape, PointCloud):
+            return self._server.scene.add_point_cloud(
+                f"/obstacles/{node(name)}", shape.seen.astype(np.float32), COLOUR, point_size=0.5 * shape.radius
+            )
         body = body_of(shape, self._size)
         shown = self._server.scene.add_mesh_simple(
             f"/obstacles/{node(name)}", body.vertices.astype(np.float32), body.faces.astype(np.uint32), color=COLOUR,
@@ -105,15 +110,17 @@ def body_of(shape: Shape, size: float) -> tessellation.Triangles:
     return tessellation.box((4.0 * size, 4.0 * size, 1e-3 * size))
 
 
-def resized(one: Shape, other: Shape) -> bool:
+def resized(one: Obstacle, other: Obstacle) -> bool:
     """Whether they differ in more than their place; what a move rounds does not count."""
     if type(one) is not type(other):
         return True
+    if isinstance(one, PointCloud):
+        return one.core.tree is not other.core.tree
     sizes = [[*measures(shape).values(), shape.core.radius, len(shape.core.vertices)] for shape in (one, other)]
     return not np.allclose(sizes[0], sizes[1], rtol=1e-9, atol=1e-12)
 
 
-def measures(shape: Shape) -> Mapping[str, float]:
+def measures(shape: Obstacle) -> Mapping[str, float]:
     """The sizes that a panel offers, by name [m]."""
     if isinstance(shape, Sphere):
         return {"radius": shape.radius}
@@ -124,7 +131,7 @@ def measures(shape: Shape) -> Mapping[str, float]:
     return {}
 
 
-def measured(shape: Shape, sizes: Mapping[str, float]) -> Sphere | Capsule | Box:
+def measured(shape: Obstacle, sizes: Mapping[str, float]) -> Sphere | Capsule | Box:
     """A sphere, capsule or box with other sizes, where it is; raises ValueError for sizes that are none."""
     pose = shape.pose
     if isinstance(shape, Sphere):

@@ -13,7 +13,8 @@ from typing import Any, Final, final
 import numpy as np
 
 from poise.checks import finite_positive
-from poise.geometry.shapes import Rounded, Shape
+from poise.geometry.clouds import Obstacle
+from poise.geometry.shapes import Rounded
 from poise.geometry.world import World
 from poise.methods.base import Method, method_of
 from poise.methods.criteria import Clearance
@@ -256,13 +257,13 @@ class Session(Guided):
 
     # Obstacles -------------------------------------------------------------------------------------------------------
 
-    def add(self, name: str, shape: Shape) -> None:
+    def add(self, name: str, shape: Obstacle) -> None:
         """Put a shape into the world, which the next tick sees; raises as `World.add` does."""
         with self._lock:
             self.world.add(name, shape)
             self._stir()
 
-    def reshape(self, name: str, shape: Shape) -> None:
+    def reshape(self, name: str, shape: Obstacle) -> None:
         """Give an obstacle another place, size or kind; raises as `World.replace` does."""
         with self._lock:
             self.world.replace(name, shape)

@@ -9,6 +9,7 @@ import numpy as np
 
 from poise.kernels.algebra.vectors import dot, minus
 from poise.kernels.collision.boxes import point_box, segment_box
+from poise.kernels.collision.cloud import CLOUD
 from poise.kernels.collision.placing import ORIGIN, Z, along_axes, part, place_shapes
 from poise.kernels.collision.proximity import signed_distance
 from poise.kernels.collision.segments import point_segment, segment_segment
@@ -71,6 +72,8 @@ def looked_at(s, i, j):
 def measure(s, x, i, j):
     """x.pair is what is known of shapes i and j; their distance is longer by their ease.
 
+    It begins with what the distance to a cloud is asked to be below.
+
     A routine of its own, for it is by far the longest part of all that measure.
     """
     store(x.pair, FIRST, splat(x.pair, float(i))), store(x.pair, SECOND, splat(x.pair, float(j)))
@@ -87,8 +90,12 @@ def ease(s, i, j):
 
 
 @functools.partial(kernel, inline=True)
-def distance_between(s, x, i, j):
-    """x.pair is what is known of shapes i and j; their distance and ease [m]."""
+def distance_between(s, x, i, j, below):
+    """x.pair is what is known of shapes i and j; their distance and ease [m].
+
+    Of a cloud only if the distance is `below` that, else a large number: most of a cloud need not be looked at then.
+    """
+    store(x.pair, DISTANCE, splat(x.pair, below))
     call(x.routines[MEASURE], s, x, i, j)
     return load(x.pair, DISTANCE)
 
@@ -137,7 +144,7 @@ def _keep_near(s, x, i, j, margin, ahead):
         margin = margin + _approach(s, x, i, j)
     if not spheres_within(s, x, i, j, margin) or not may_be_within(s, x, i, j, margin):
         return
-    if not distance_between(s, x, i, j) < margin:
+    if not distance_between(s, x, i, j, margin) < margin:
         return
     place = np.int64(x.near[0])
     if place == MOST_NEAR:
@@ -199,7 +206,7 @@ def may_be_within(s, x, i, j, margin):
             i, j = j, i
         c = along_axes(x.shape_frames, j, minus(part(x.shape_frames, i, ORIGIN), part(x.shape_frames, j, ORIGIN)))
         return point_box(c, s.shapes[j].half)[0] - s.shapes[j].radius < margin + s.shapes[i].bound
-    if (first.core != HULL and second.core != HULL) or second.core == HALF_SPACE:
+    if (first.core != HULL and second.core != HULL) or second.core == HALF_SPACE or second.core == CLOUD:
         return True
     if s.shapes[i].core == BOX:
         i, j = j, i

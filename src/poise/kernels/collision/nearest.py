@@ -10,6 +10,7 @@ import functools
 import numpy as np
 
 from poise.kernels.algebra.vectors import dot, minus, scaled
+from poise.kernels.collision.cloud import NOTHING
 from poise.kernels.collision.directions import absolute, clamped, smaller
 from poise.kernels.collision.near import (
     DISTANCE,
@@ -108,7 +109,7 @@ def _keep_nearest(s, x, i, j, best, before):
     """
     if not may_be_within(s, x, i, j, best + _ROUNDING):
         return best
-    distance = distance_between(s, x, i, j)
+    distance = distance_between(s, x, i, j, best)
     if not (distance < best or (before and distance <= best)):
         return best
     for r in range(NEAR):
@@ -181,7 +182,7 @@ def _bounds(s, x, i, j, least):
 @functools.partial(kernel, inline=True)
 def _keep_nearer(s, x, i, j, best):
     """Note shapes i and j as the first pair of x.near in the lanes where they are nearer than `best`; the less."""
-    distance = distance_between(s, x, i, j)
+    distance = distance_between(s, x, i, j, NOTHING)
     nearer = distance < best
     for r in range(NEAR):
         store(x.near, 1 + r, select(nearer, load(x.pair, r), load(x.near, 1 + r)))

@@ -3,7 +3,7 @@
 from poise.kernels.algebra.vectors import dot, plus, scaled
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, splat, store
-from poise.kernels.machine.layout import BOX, FRAME, HULL, POINT
+from poise.kernels.machine.layout import FRAME, HALF_SPACE, POINT, SEGMENT
 
 ORIGIN, Z, X, Y = 0, 3, 6, 9
 """Rows of a frame."""
@@ -41,7 +41,7 @@ def place_shapes(p, first, last, unit_frames, shape_frames):
         _put(shape_frames, at + ORIGIN, plus(_origin(unit_frames, unit), _seen(unit_frames, unit, pose, 9, 1)))
         if core != POINT:
             _put(shape_frames, at + Z, _seen(unit_frames, unit, pose, 2, 3))
-        if core in (BOX, HULL):
+        if core != POINT and core != SEGMENT and core != HALF_SPACE:
             _put(shape_frames, at + X, _seen(unit_frames, unit, pose, 0, 3))
             _put(shape_frames, at + Y, _seen(unit_frames, unit, pose, 1, 3))
 

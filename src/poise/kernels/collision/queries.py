@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from poise.kernels.collision.cloud import NOTHING
 from poise.kernels.collision.near import (
     distance_between,
     distance_row,
@@ -98,7 +99,7 @@ def meetings(scene, work, routines, q, margin, hits, least, count):
         for i in range(s.scene[0].movers):
             for j in range(i + 1, total):
                 if looked_at(s, i, j) and spheres_within(s, x, i, j, margin[0]):
-                    distance = distance_between(s, x, i, j)
+                    distance = distance_between(s, x, i, j, NOTHING)
                     at = s.chains[i].group * groups + s.chains[j].group
                     least[at] = min(least[at], distance)
                     last = groups * groups + at

@@ -284,7 +284,7 @@ def stoppable(p, w, address):
             pair = section(x.near, 1 + NEAR * k, NEAR)
             distance = pair[DISTANCE]
             if not anew:
-                distance = distance_between(s, x, np.int64(pair[FIRST]), np.int64(pair[SECOND]))
+                distance = distance_between(s, x, np.int64(pair[FIRST]), np.int64(pair[SECOND]), NONE)
                 pair = x.pair
             least = p.guard[0].distance
             if at > 0.0 and not distance >= least and not distance >= _least(x, pair, least):

@@ -1,0 +1,170 @@
+"""How far shapes are from a cloud of points: a tree of balls, branch and bound.
+
+The signed distance of a shape to a point changes by no more than the point moves.  So no point in a ball is nearer than
+the ball's centre is, less the ball's radius.  Eight balls, the children of one, are measured side by side.
+
+A tree is an array: first how many packs have children, from HEAD on the number of the first child of each of these, and
+from the next whole pack on the packs, root first, each eight x, eight y, eight z and eight radii [m].  Child k of a
+pack is what its ball k is around.  Packs without children hold the points themselves, whose radii are 0; NaN fills up.
+"""
+
+import functools
+
+from poise.kernels.algebra.vectors import dot, minus, opposite, plus, scaled, vector
+from poise.kernels.collision.boxes import point_box
+from poise.kernels.collision.directions import clamped
+from poise.kernels.collision.epa import EPA_ROOM
+from poise.kernels.collision.gjk import FIRST, SECOND
+from poise.kernels.collision.one_by_one import polytopes
+from poise.kernels.collision.placing import ORIGIN, X, Y, Z
+from poise.kernels.collision.segments import point_point, point_segment
+from poise.kernels.machine.jit import kernel
+from poise.kernels.machine.lanes import any_of, load_pack, sqrt, store_pack
+from poise.kernels.machine.layout import BOX, FRAME, POINT, SEGMENT, WIDTH
+from poise.kernels.machine.views import rows_at
+
+HEAD = WIDTH
+"""Numbers before those of the first children."""
+PACK = 4 * WIDTH
+"""Numbers of a pack."""
+_GAPS = -(-EPA_ROOM // WIDTH) * WIDTH
+"""Where the distances of eight balls are in the room."""
+_STACK = _GAPS + WIDTH
+_MOST = 80
+"""Where the packs are that wait, each with the distance that its points are not below, and how many there can be: seven
+for each level but one, and levels grow with the logarithm of the points."""
+CLOUD_ROOM = _STACK + 2 * _MOST
+"""Numbers that are worked in."""
+CLOUD = 15
+"""The core of a cloud of points: the highest number, so that it is the second of any pair.  In its SHAPE `first_pack`
+is the address of its tree and `last_pack` says how many numbers that has, which a scene keeps alive."""
+_ROUNDING = 1e-9
+"""What a bound of distances leaves for rounding [m]."""
+NOTHING = 1e300
+"""The distance of a cloud without points."""
+
+
+@kernel
+def to_cloud(shape, cloud, vertices, numbers, below):
+    """Distance [m] of the core of `shape`, nearest or deepest points and unit vector from it to a point of the cloud.
+
+    `numbers` begin with the frames of both.  NOTHING where the distance of the shapes is not `below` that.
+    """
+    origin = vector(numbers, SECOND + ORIGIN)
+    axes = vector(numbers, SECOND + X), vector(numbers, SECOND + Y), vector(numbers, SECOND + Z)
+    o = _seen(axes, minus(vector(numbers, FIRST + ORIGIN), origin))
+    x, y, z = (
+        _seen(axes, vector(numbers, FIRST + X)),
+        _seen(axes, vector(numbers, FIRST + Y)),
+        _seen(axes, vector(numbers, FIRST + Z)),
+    )
+    distance, point = _nearest(shape, cloud, vertices, numbers, (o, x, y, z), below + shape.radius + cloud.radius)
+    if not distance < NOTHING:
+        return distance, origin, origin, (0.0, 0.0, 1.0)
+    distance, p, n = _from_core(shape, cloud, vertices, numbers, (o, x, y, z), point)
+    return distance, plus(origin, _turned(axes, p)), plus(origin, _turned(axes, point)), _turned(axes, n)
+
+
+@kernel
+def _nearest(shape, cloud, vertices, numbers, frame, below):
+    """The least distance of the core to points of the cloud, and that point, all seen from the cloud's pose.
+
+    NOTHING where it is not `below` that.
+    """
+    tree = rows_at(cloud.first_pack, cloud.last_pack)
+    inner = int(tree[0])
+    packs = 1 + (inner + WIDTH - 1) // WIDTH
+    limit = below + _ROUNDING
+    best, nearest, waiting = limit if limit < NOTHING else NOTHING, frame[0], 1
+    begun = best
+    if not dot(frame[0], frame[0]) < NOTHING:  # no place
+        return frame[0][0] - frame[0][0], nearest
+    numbers[_STACK], numbers[_STACK + 1] = 0.0, -NOTHING
+    while waiting > 0:
+        waiting -= 1
+        pack, least = int(numbers[_STACK + 2 * waiting]), numbers[_STACK + 2 * waiting + 1]
+        if not least < best:
+            continue
+        at = packs + 4 * pack
+        balls = load_pack(tree, at), load_pack(tree, at + 1), load_pack(tree, at + 2)
+        gaps = _not_below(shape, frame, balls) - load_pack(tree, at + 3)
+        if not any_of(gaps < best):
+            continue
+        store_pack(numbers, _GAPS // WIDTH, gaps)
+        first = waiting
+        for k in range(WIDTH):
+            gap = numbers[_GAPS + k]
+            if not gap < best:
+                continue
+            place = WIDTH * at + k
+            point = tree[place], tree[place + WIDTH], tree[place + 2 * WIDTH]
+            if shape.core != POINT and shape.core != SEGMENT and shape.core != BOX:
+                gap = _from_core(shape, cloud, vertices, numbers, frame, point)[0] - tree[place + 3 * WIDTH]
+            if gap < best and pack < inner:
+                waiting = _put(numbers, first, waiting, tree[HEAD + pack] + k, gap)
+            elif gap < best:
+                best, nearest = gap, point
+    return best if best < begun else NOTHING, nearest
+
+
+@kernel
+def _put(numbers, first, waiting, pack, gap):
+    """Let a pack wait among those from `first` on, of which the nearest is last; how many wait then."""
+    at = waiting
+    while at > first and numbers[_STACK + 2 * at - 1] < gap:
+        numbers[_STACK + 2 * at], numbers[_STACK + 2 * at + 1] = (
+            numbers[_STACK + 2 * at - 2],
+            numbers[_STACK + 2 * at - 1],
+        )
+        at -= 1
+    numbers[_STACK + 2 * at], numbers[_STACK + 2 * at + 1] = pack, gap
+    return waiting + 1
+
+
+@functools.partial(kernel, inline=True)
+def _not_below(shape, frame, points):
+    """What the distances of a core to eight points are not below; exactly these of a point, a segment and a box [m]."""
+    o, x, y, z = frame
+    way = minus(points, o)
+    if shape.core == BOX:
+        return point_box((dot(x, way), dot(y, way), dot(z, way)), shape.half)[0]
+    if shape.core != POINT:
+        way = minus(way, scaled(clamped(dot(z, way), shape.half[2]), z))
+    return sqrt(dot(way, way)) - (shape.girth - shape.radius)
+
+
+@kernel
+def _from_core(shape, cloud, vertices, numbers, frame, point):
+    """The distance of a core to a point [m], the nearest or deepest point of the core, the unit vector from there."""
+    o, x, y, z = frame
+    if shape.core == BOX:
+        way = minus(point, o)
+        distance, _, n = point_box((dot(x, way), dot(y, way), dot(z, way)), shape.half)
+        n = plus(plus(scaled(n[0], x), scaled(n[1], y)), scaled(n[2], z))
+        return distance, minus(point, scaled(distance, n)), n
+    if shape.core == POINT:
+        distance, p, _, n = point_point(o, point)
+        return distance, p, n
+    if shape.core == SEGMENT:
+        distance, _, p, n = point_segment(point, o, z, shape.half[2])
+        return distance, p, opposite(n)
+    for i in range(FRAME):
+        numbers[FIRST + i] = 0.0
+    for i in range(3):
+        numbers[FIRST + ORIGIN + i] = point[i]
+        numbers[SECOND + ORIGIN + i], numbers[SECOND + Z + i] = o[i], z[i]
+        numbers[SECOND + X + i], numbers[SECOND + Y + i] = x[i], y[i]
+    distance, _, p, n = polytopes(cloud, shape, vertices, numbers)
+    return distance, p, opposite(n)
+
+
+@kernel
+def _seen(axes, v):
+    """A vector of the world along these axes."""
+    return dot(axes[0], v), dot(axes[1], v), dot(axes[2], v)
+
+
+@kernel
+def _turned(axes, v):
+    """A vector along these axes in the world."""
+    return plus(plus(scaled(v[0], axes[0]), scaled(v[1], axes[1])), scaled(v[2], axes[2]))
