@@ -182,6 +182,16 @@ def test_with_dt_pieces_keep_it_and_ways_take_the_least_time() -> None:
     assert np.allclose(path.at(path.times).q, path.q, atol=1e-9)
 
 
+def test_a_piece_of_one_waypoint_has_its_time_too() -> None:
+    """Three places so far apart that the arm has to be reconfigured between each and the next."""
+    places = ring(1.0)[[0, 20, 40]]
+    path = pz.solve_path(elbow(), pz.PositionTask("tip"), places, dt=0.1, velocity=2.0, reconfigurations=2)
+    assert path.success, path.explain()
+    assert path.reconfigurations.tolist() == [1, 2]
+    assert path.duration == pytest.approx(np.abs(np.diff(path.q[path.stations], axis=0)).max(axis=1).sum() / 2.0)
+    assert np.allclose(path.at(path.times).q, path.q, atol=1e-9)
+
+
 @pytest.mark.parametrize("dt", [None, 0.4])
 def test_with_accelerations_the_arm_rests_at_both_ends_of_a_way(dt: float | None) -> None:
     places = ring(1.2)

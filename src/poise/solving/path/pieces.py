@@ -58,13 +58,15 @@ class Pieces:
     def law(self, pace: Pace, dt: float, room: Room, clock: Clock) -> tuple[Array, Law]:
         """(rows,) the times [s] of all rows, and the motion, where waypoints of a piece are `dt` [s] apart; ways take
         the least time."""
-        times, laws = [np.zeros(1)], list[Law]()
+        times, laws, spent = [np.zeros(1)], list[Law](), 0.0
         for k, part in enumerate(self._parts):
             if k:
                 way, still = self._ways[k - 1], np.zeros(len(self._ways[k - 1]), dtype=np.bool_)
                 passed, law = timed(pace.model, way, pace.rates, still, clock, room, kept=pace.kept)
-                times.append(times[-1][-1] + passed[1:])
+                times.append(spent + passed[1:])
                 laws.append(law)
-            times.append(times[-1][-1] + dt * np.arange(1, len(part)))
+                spent += law.duration
+            times.append(spent + dt * np.arange(1, len(part), dtype=np.float64))
             laws.append(pace.law(part, dt, room))
+            spent += dt * (len(part) - 1)
         return np.concatenate(times), joined(laws)

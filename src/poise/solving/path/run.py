@@ -113,16 +113,16 @@ class Run:
 
     def _piece(self, first: int, q: Array) -> tuple[Array, list[PathFailure]]:
         """(m, nq) a stretch q (m, nq) of the path, from waypoint `first` on, as short as it can be, or, where that
-        fails, as it is; and what of it fails."""
+        fails or is not asked for, as it is; and what of it fails."""
         alone, every = self.route.only(np.arange(first, first + len(q))), np.ones(len(q), dtype=np.bool_)
         fixed = self.candidates.fixed and not first
         run = Run(alone, q[0], self.room, self.pace, fixed=fixed, closed=False, optimise=self.optimise)
-        shorter = q
-        if alone.wishes is not None or self.optimise:
-            shorter = run.smoother.shorten(q, _ITERATIONS)
-            shorter = shorter if alone.wishes is None else run._met(shorter)
-        failures = run.failures(shorter, every)
-        return (q, run.failures(q, every)) if failures else (shorter, [])
+        wrong = run.failures(q, every)
+        if not wrong and not self.optimise and alone.wishes is None:
+            return q, wrong
+        shorter = run.smoother.shorten(q, _ITERATIONS)
+        shorter = shorter if alone.wishes is None else run._met(shorter)
+        return (q, wrong) if run.failures(shorter, every) else (shorter, [])
 
     def _without(self, q: Array, reached: npt.NDArray[np.bool_]) -> Array | None:
         """(n, nq) a path that can be followed, without what gives way: what q comes to, or one that is searched for
