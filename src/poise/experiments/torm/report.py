@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
+from poise.drawing import COLOURS
 from poise.experiments.base import Cell, Claim, Experiment, Table, columns, judge
-from poise.experiments.drawing import with_axes
+from poise.experiments.drawing import over_decades, with_axes
 from poise.experiments.torm.problem import PLACE, STEP, Judged, judged, names, problem_of
 
 if TYPE_CHECKING:
@@ -95,10 +96,15 @@ def claims(results: Results) -> tuple[Claim, ...]:
 def figures(results: Results) -> dict[str, "Figure"]:
     """Length over time, of each path from the first to the shortest."""
     figure, (axis,) = with_axes("Paths of TORM and CppFlow: from the first to the shortest", 1, 1, (8.0, 5.0))
-    for name, found in results.items():
-        seconds, lengths = ([found[way][1] for way in WAYS], [found[way][0].length for way in WAYS])
-        axis.plot(1e3 * np.array(seconds), lengths, "o-", markersize=4, label=name)
-    axis.set(xscale="log", xlabel="time of a call [ms]", ylabel="length in the joints [rad, m]", ylim=(0.0, None))
+    robots = list(dict.fromkeys(name.partition("__")[0] for name in results))
+    for robot, look in zip(robots, ("o-", "s--", "^:"), strict=False):
+        own = [name for name in results if name.partition("__")[0] == robot]
+        for name, colour in zip(own, COLOURS, strict=False):
+            found = [results[name][way] for way in WAYS]
+            seconds, lengths = [1e3 * each[1] for each in found], [each[0].length for each in found]
+            axis.plot(seconds, lengths, look, color=colour, markersize=4, label=name.replace("__", ": "))
+    axis.set(xlabel="time of a call [ms]", ylabel="length in the joints [rad, m]", ylim=(0.0, None))
+    over_decades(axis)
     axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=8)
     return {"torm": figure}
 
