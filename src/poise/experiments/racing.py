@@ -123,13 +123,13 @@ def racing_figure(title: str, races: Mapping[str, Race], published: Mapping[str,
         time = np.sort(np.where(one.reached, one.seconds, np.inf))
         share = 100.0 * np.arange(1, len(time) + 1) / len(time)
         there = np.isfinite(time)
-        axis.step(1e6 * time[there], share[there], where="post", color=colours[name], label=name)
+        axis.step(1e6 * time[there], share[there], where="post", color=colours[name], label=name, clip_on=False)
     for name, (reached, mean) in published.items():
-        label = f"{name}, published" if name in others else None
-        axis.plot(mean, 100.0 * reached, "x", color=colours[name], clip_on=False, label=label, linestyle="none")
+        label = name if name in others else None
+        axis.plot(mean, 100.0 * reached, "x", color=colours[name], clip_on=False, label=label)
     axis.set(
-        xlabel="time of a call [us]" + "; crosses: published means" * bool(published), ylabel="reached [%]",
-        ylim=(0.0, 101.0),
+        xlabel="time of a call [us]" + "; crosses: means of others" * bool(published), ylabel="reached [%]",
+        ylim=(0.0, 100.0),
     )  # fmt: skip
     over_decades(axis)
     axis.legend(loc="lower right", fontsize=8)
