@@ -119,11 +119,20 @@ def racing_figure(title: str, races: Mapping[str, Race], published: Mapping[str,
     figure, (axis,) = with_axes(title, 1, 1, (8.0, 4.6))
     others = [name for name in published if name not in races]
     colours = dict(zip([*races, *others], cycle(COLOURS), strict=False))
-    for name, one in races.items():
+    for k, (name, one) in enumerate(races.items()):
+        look = "-" if k < len(COLOURS) else "--"
         time = np.sort(np.where(one.reached, one.seconds, np.inf))
         share = 100.0 * np.arange(1, len(time) + 1) / len(time)
         there = np.isfinite(time)
-        axis.step(1e6 * time[there], share[there], where="post", color=colours[name], label=name, clip_on=False)
+        axis.step(
+            1e6 * time[there],
+            share[there],
+            where="post",
+            linestyle=look,
+            color=colours[name],
+            label=name,
+            clip_on=False,
+        )
     for name, (reached, mean) in published.items():
         label = name if name in others else None
         axis.plot(mean, 100.0 * reached, "x", color=colours[name], clip_on=False, label=label)
