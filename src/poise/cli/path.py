@@ -39,6 +39,8 @@ class Path(ToTargets):
     """Largest acceleration of each joint [rad/s^2 or m/s^2]; left out, none.  Not with --dt, which says the times."""
     max_jump: float | None = None
     """Largest change of a joint from a waypoint to the next [rad or m]; left out, none that is out of proportion."""
+    reconfigurations: int = 0
+    """How often the arm may leave the path to go on from another configuration, at most."""
     optimise: bool = True
     """Make the path as short as can be; --no-optimise takes the first that can be followed."""
     threads: int | None = None
@@ -71,6 +73,7 @@ class Path(ToTargets):
                 velocity=self.velocity,
                 acceleration=self.acceleration,
                 max_jump=self.max_jump,
+                reconfigurations=self.reconfigurations,
                 optimise=self.optimise,
                 seed=self.seed,
                 threads=self.threads,

@@ -21,6 +21,16 @@ def save(folder: Path, make: Callable[[], Mapping[str, "Figure"]]) -> list[Path]
     return files
 
 
+def over_decades(axis: "Axes") -> None:
+    """Times along x by their logarithms, with ticks at 1, 2 and 5 of each decade, as plain numbers."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    axis.set_xscale("log")
+    axis.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.xaxis.set_major_formatter("{x:g}")
+    axis.xaxis.set_minor_formatter(NullFormatter())
+
+
 def with_axes(
     title: str, rows: int, columns: int, size: tuple[float, float], widths: Sequence[float] | None = None
 ) -> tuple["Figure", list["Axes"]]:

@@ -2,14 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from itertools import cycle
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 import numpy.typing as npt
 
+from poise.drawing import COLOURS
 from poise.experiments.base import Table, columns
-from poise.experiments.drawing import with_axes
+from poise.experiments.drawing import over_decades, with_axes
 from poise.model.model import Model
 from poise.quaternions import angles_between
 from poise.solving.solver import Solver
@@ -112,16 +114,32 @@ def racing_table(
 
 
 def racing_figure(title: str, races: Mapping[str, Race], published: Mapping[str, tuple[float, float]]) -> "Figure":
-    """Success over time: which share was reached within how much time; crosses are what was published."""
+    """Success over time: which share was reached within how much time; crosses are what was published, of the chains
+    or of other solvers."""
     figure, (axis,) = with_axes(title, 1, 1, (8.0, 4.6))
-    for name, one in races.items():
+    others = [name for name in published if name not in races]
+    colours = dict(zip([*races, *others], cycle(COLOURS), strict=False))
+    for k, (name, one) in enumerate(races.items()):
+        look = "-" if k < len(COLOURS) else "--"
         time = np.sort(np.where(one.reached, one.seconds, np.inf))
         share = 100.0 * np.arange(1, len(time) + 1) / len(time)
-        (line,) = axis.step(1e6 * time[np.isfinite(time)], share[np.isfinite(time)], where="post", label=name)
-        if name in published:
-            axis.plot(published[name][1], 100.0 * published[name][0], "x", color=line.get_color(), clip_on=False)
+        there = np.isfinite(time)
+        axis.step(
+            1e6 * time[there],
+            share[there],
+            where="post",
+            linestyle=look,
+            color=colours[name],
+            label=name,
+            clip_on=False,
+        )
+    for name, (reached, mean) in published.items():
+        label = name if name in others else None
+        axis.plot(mean, 100.0 * reached, "x", color=colours[name], clip_on=False, label=label)
     axis.set(
-        xscale="log", xlabel="time of a call [us]; crosses: published means", ylabel="reached [%]", ylim=(0.0, 100.0)
-    )
+        xlabel="time of a call [us]" + "; crosses: means of others" * bool(published), ylabel="reached [%]",
+        ylim=(0.0, 100.0),
+    )  # fmt: skip
+    over_decades(axis)
     axis.legend(loc="lower right", fontsize=8)
     return figure

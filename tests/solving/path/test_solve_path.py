@@ -359,7 +359,7 @@ def test_least_times_keep_speeds_and_accelerations() -> None:
 def settings(**changed: object) -> dict[str, object]:
     usual = {
         "q0": None, "begin": None, "limits": True, "closed": False, "dt": None, "velocity": None, "acceleration": None,
-        "max_jump": None, "optimise": True, "max_time": None, "seed": 0, "threads": 1,
+        "max_jump": None, "reconfigurations": 0, "optimise": True, "max_time": None, "seed": 0, "threads": 1,
     }  # fmt: skip
     return usual | changed
 

@@ -26,7 +26,7 @@ def best_sequence(problem, q, price, settings, totals, before, chosen):
 
     `q` (n, m, nq) are the candidates, `price` (n, m) what each costs, infinite where there is none.  A step costs the
     square of its length, and if a coordinate changes by more than settings[0], settings[1] as well, at the beginning
-    twice as much as at the end, so that a sequence without a jump goes on as long as can be.  With settings[2]
+    a hundredth more than at the end: of sequences with as many jumps that which goes longer without.  With settings[2]
     from 0 on the sequence begins at this candidate, and the step from the last back to it counts too.  `totals` (2, m)
     and `before` (n, m) are room to work in, which remembers: the waypoints are gone through from settings[3] to
     settings[4], one stretch after the other.  Returns the sum, and before the last stretch infinity.
@@ -48,7 +48,7 @@ def best_sequence(problem, q, price, settings, totals, before, chosen):
                         total = totals[last, i] + square_between(p, q[t, j], q[t - 1, i])
                         if total < least:
                             if longest_between(p, q[t, j], q[t - 1, i]) > jump:
-                                total += fine * (2.0 - t / n)
+                                total += fine * (1.01 - 0.01 * t / n)
                             if total < least:
                                 least, found = total, i
             totals[now, j], before[t, j] = least + price[t, j], found

@@ -81,6 +81,15 @@ def connect(
     return None
 
 
+def in_steps(model: Model, way: Array, step: float) -> Array:
+    """(k, nq) a way with corners (m, nq) in steps of at most `step` [rad or m], but for its first configuration."""
+    rows = []
+    for a, b in pairwise(way):
+        pieces = max(1, int(np.ceil(np.abs(model.difference(a, b)).max(initial=0.0) / step)))
+        rows += [model.interpolate(a, b, np.arange(1, pieces) / pieces), b[None]]
+    return np.concatenate([way[:0], *rows])
+
+
 def _plain(model: Model) -> npt.NDArray[np.bool_]:
     """(nq,) which numbers of q are no part of a rotation's quaternion."""
     plain = np.ones(model.nq, dtype=np.bool_)

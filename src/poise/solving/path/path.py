@@ -66,8 +66,8 @@ class PathFailure:
 class JointPath(Sequence[Array]):
     """A joint path: one configuration a waypoint, in their order, whether or not all of it can be followed.
 
-    A path of `plan` has further rows between its waypoints, see `stations`.  Errors are measured by forward kinematics
-    at the very configurations that it holds.  It is a sequence of them.
+    A path of `plan`, or in pieces, has further rows between its waypoints, see `stations`.  Errors are measured by
+    forward kinematics at the very configurations that it holds.  It is a sequence of them.
     """
 
     __slots__ = (
@@ -80,6 +80,7 @@ class JointPath(Sequence[Array]):
         "position_errors",
         "q",
         "reached",
+        "reconfigurations",
         "rotation_errors",
         "singular_values",
         "stations",
@@ -115,8 +116,12 @@ class JointPath(Sequence[Array]):
     """Sentences of what was asked for and is not so, though nothing fails: such as a q0 where the path does not begin.
     """
     stations: npt.NDArray[np.int64]
-    """(waypoints,) the rows of q that meet them: all of q, but for a path of `plan`, which goes from each to the next.
+    """(waypoints,) the rows of q that meet them: all of q, but for a path of `plan`, which goes from each to the next,
+    and where an arm is reconfigured.
     Of a path that was resampled, the first row at or after each."""
+    reconfigurations: npt.NDArray[np.int64]
+    """(k,) the waypoints before which the arm leaves the path, to go on from another configuration: in the rows between
+    the station of the waypoint before and that of this.  Empty where it is followed in one piece."""
     time: float
     """Seconds that it took to find."""
     velocity: Array
@@ -254,6 +259,7 @@ class JointPath(Sequence[Array]):
             "notes": list(self.notes),
             "waypoints": len(self.stations),
             "reached": int(self.reached.sum()),
+            "reconfigurations": self.reconfigurations.tolist(),
             "length": self.length,
             "largest_step": self.largest_step,
             "largest_position_error": _largest(self.position_errors[self.reached]),
@@ -295,6 +301,7 @@ class JointPath(Sequence[Array]):
         f = self.facts()
         rows = [
             ("waypoints reached", f"{f['reached']:,}", f"of {f['waypoints']:,}"),
+            ("reconfigurations", f"{len(f['reconfigurations'])}" if f["reconfigurations"] else None, ""),
             ("length in the joints", f"{f['length']:.4g}", "rad, m"),
             ("largest step of a joint", f"{f['largest_step']:.4g}", "rad, m"),
             ("largest position error", f["largest_position_error"], "m"),
@@ -317,7 +324,11 @@ class JointPath(Sequence[Array]):
 
     def _followed(self) -> str:
         if self.success:
-            return f"Followed: {self.status.message}."
+            cuts = ", ".join(map(str, self.reconfigurations))
+            pieces = (
+                f", in {1 + len(self.reconfigurations)} pieces, reconfigured before waypoint {cuts}" if cuts else ""
+            )
+            return f"Followed: {self.status.message}{pieces}."
         more = len(self.failures) - 1
         others = f" So {'is' if more == 1 else 'are'} {more:,} other{'s' * (more > 1)} later." if more else ""
         return f"Not followed: {self.status.message}. First, {self.first_failure}{others}"
@@ -433,7 +444,9 @@ def _joined(one: JointPath, other: JointPath) -> JointPath:
         position_errors=both(one.position_errors, other.position_errors),
         rotation_errors=both(one.rotation_errors, other.rotation_errors), clearances=clearances, failures=(),
         loops=one.loops or other.loops, notes=(*one.notes, *other.notes),
-        stations=np.concatenate([one.stations, other.stations + len(one) - 1]), time=one.time + other.time,
+        stations=np.concatenate([one.stations, other.stations + len(one) - 1]),
+        reconfigurations=np.concatenate([one.reconfigurations, other.reconfigurations + len(one.stations)]),
+        time=one.time + other.time,
         velocity=np.maximum(one.velocity, other.velocity),
         singular_values=np.concatenate([one.singular_values, other.singular_values]),
     )  # fmt: skip

@@ -43,6 +43,10 @@ def draw(path: "JointPath") -> "Figure":
         errors.set_ylabel("m or rad")
         errors.set_xlabel(word)
         errors.xaxis.get_major_locator().set_params(integer=path.times is None)
+        for k, waypoint in enumerate(path.reconfigurations):
+            ends = along[path.stations[[waypoint - 1, waypoint]]]
+            for axes in (joints, rates, errors):
+                axes.axvspan(*ends, color=GREY, alpha=0.3, linewidth=0.0, label="reconfigured" if not k else None)
         for failure in path.failures[:1]:
             for axes in (joints, rates, errors):
                 axes.axvline(

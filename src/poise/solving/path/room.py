@@ -103,6 +103,12 @@ class Room:
         far, wall = min(((float(wall.on_steps(ends)[0]), wall) for wall in self.walls), key=lambda found: found[0])
         return wall.status, wall.beyond(-far)
 
+    def no_way(self, q0: Array, q1: Array) -> tuple[PathStatus, str]:
+        """The status where no free way was found from q0 to q1 (nq,), and what is to be said of it."""
+        status, words = self.on_step(q0, q1) if self else (PathStatus.LIMIT, "")
+        straight_on = f": on the straight one {words}" if self.on_way(q0, q1) < 0.0 else ""
+        return status, f"no way to it was found along which all holds that must{straight_on}."
+
     @staticmethod
     def _least(found: Sequence[Array], n: int) -> Array:
         if not found:

@@ -1,6 +1,7 @@
 """One search for a path: strands, the best sequence through them, which is made shorter, and what of it fails."""
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import Final, final
 
 import numpy as np
@@ -33,6 +34,8 @@ _FREED: Final = 2
 """So many that are free are enough."""
 _APART: Final = 0.5
 """Strands are tried that differ by more than this from those tried before [rad or m]."""
+_BETWEEN: Final = frozenset({PathStatus.JUMP, PathStatus.COLLISION, PathStatus.LIMIT})
+"""What can be wrong between two waypoints that are met, and is mended by a cut."""
 _AT_LIMIT: Final = 1e-6
 """A joint this near to a limit [rad or m] stands at it."""
 _NEAR: Final = 0.1
@@ -49,17 +52,20 @@ class Run:
     """One call of `solve_path`."""
 
     def __init__(
-        self, route: Route, start: Array, room: Room, pace: Pace, *, fixed: bool, closed: bool, optimise: bool
-    ) -> None:
+        self, route: Route, start: Array, room: Room, pace: Pace, *, fixed: bool, closed: bool, optimise: bool,
+        reconfigurations: int = 0,
+    ) -> None:  # fmt: skip
         self.route, self.room, self.pace, self.closed = route, room, pace, closed
         self.cap = cap = pace.most[route.active]
-        self.optimise = optimise
+        self.optimise, self.most = optimise, reconfigurations
         self.candidates = Candidates(route, start, room, cap, fixed=fixed, closed=closed)
         self.smoother = Smoother(route, room, fixed, closed, cap)
         self.notes: list[str] = []
         """What is to be said of the path."""
         self.freed: list[Array] = []
         """Paths that were pushed out of obstacles."""
+        self.cuts: list[int] = []
+        """Waypoints before which the arm is reconfigured."""
 
     def followed(self) -> tuple[Array, npt.NDArray[np.bool_], list[PathFailure]]:
         """(n, nq) the path, (n,) which waypoints it meets, and what of it cannot be followed."""
@@ -76,7 +82,47 @@ class Run:
             if drawn is not None:
                 self.notes.append(_GAVE_WAY)
                 return drawn, every, []
+        if failures and self.most and reached.all():
+            cut = self._cut(q, failures)
+            if cut is not None:
+                return cut, every, []
         return q, reached, failures
+
+    def _cut(self, q: Array, failures: list[PathFailure]) -> Array | None:
+        """(n, nq) the path in pieces, each made as short as it can be, with a reconfiguration before each waypoint to
+        which it fails to go; None where that takes too many of them, or would not help."""
+        cuts, pieces = set[int](), list[Array]()
+        between = _BETWEEN if self.pace.rates.smooth else {*_BETWEEN, PathStatus.TOO_FAST}
+        while failures:
+            # What else fails may do so beside a jump alone.
+            jumping = {failure.waypoint for failure in failures if failure.status is PathStatus.JUMP}
+            some = jumping or {failure.waypoint for failure in failures if failure.status in between}
+            if not some:
+                return None
+            cuts |= some
+            if len(cuts) > self.most:
+                self.notes.append(f"As it was found it takes {len(cuts)} reconfigurations, or more.")
+                return None
+            pieces, failures = [], []
+            for first, end in pairwise([0, *sorted(cuts), len(q)]):
+                piece, wrong = self._piece(first, q[first:end])
+                pieces.append(piece)
+                failures += [replace(failure, waypoint=first + failure.waypoint) for failure in wrong]
+        self.cuts = sorted(cuts)
+        return np.concatenate(pieces)
+
+    def _piece(self, first: int, q: Array) -> tuple[Array, list[PathFailure]]:
+        """(m, nq) a stretch q (m, nq) of the path, from waypoint `first` on, as short as it can be, or, where that
+        fails or is not asked for, as it is; and what of it fails."""
+        alone, every = self.route.only(np.arange(first, first + len(q))), np.ones(len(q), dtype=np.bool_)
+        fixed = self.candidates.fixed and not first
+        run = Run(alone, q[0], self.room, self.pace, fixed=fixed, closed=False, optimise=self.optimise)
+        wrong = run.failures(q, every)
+        if not wrong and not self.optimise and alone.wishes is None:
+            return q, wrong
+        shorter = run.smoother.shorten(q, _ITERATIONS)
+        shorter = shorter if alone.wishes is None else run._met(shorter)
+        return (q, wrong) if run.failures(shorter, every) else (shorter, [])
 
     def _without(self, q: Array, reached: npt.NDArray[np.bool_]) -> Array | None:
         """(n, nq) a path that can be followed, without what gives way: what q comes to, or one that is searched for

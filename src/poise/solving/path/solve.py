@@ -1,5 +1,6 @@
 """solve_path: candidates for each waypoint, the best sequence through them, all of it made shorter, and its times."""
 
+from collections.abc import Sequence
 from time import perf_counter
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ from poise.solving.limits import Stated
 from poise.solving.path.given import Pace
 from poise.solving.path.limits import PathLimits, velocity_names
 from poise.solving.path.path import JointPath, PathFailure, PathStatus
+from poise.solving.path.pieces import Pieces
 from poise.solving.path.room import Room
 from poise.solving.path.route import Route
 from poise.solving.path.run import Run
@@ -37,6 +39,7 @@ def solve_path(
     velocity: ArrayLike | None = None,
     acceleration: ArrayLike | None = None,
     max_jump: float | None = None,
+    reconfigurations: int = 0,
     optimise: bool = True,
     max_time: float | None = None,
     seed: int = 0,
@@ -64,6 +67,13 @@ def solve_path(
     there are accelerations.  A step of a joint by more than `max_jump` [rad or m] is a jump; by default, one that
     `jumps` finds.
 
+    Where no sequence goes without a jump, the arm may leave the path and be reconfigured, `reconfigurations` times at
+    most: the path then comes in pieces, each of which keeps what a whole path keeps, with the fewest cuts that were
+    found, `JointPath.reconfigurations` (Wang, Sifferman and Gleicher 2024, arXiv:2402.16154).  The arm goes from one to
+    the next in further rows, in steps of 0.05 rad or m, the straight way of the joints or around what must not be
+    touched, from rest to rest where accelerations are limited.  With `dt` that takes the least time that limits of
+    speed let it.
+
     A list of `limits` adds to those of the joints.  With a CollisionLimit no shapes come too near at any waypoint, or
     on the straight way of the joints from each to the next.  A LinearLimit bounds sums of joints.  A VelocityLimit or
     an AccelerationLimit says what `velocity` and `acceleration` do, and the tighter holds.  A TwistLimit bounds the
@@ -86,8 +96,8 @@ def solve_path(
     with Room.lent(model, PathLimits.of(model, limits, velocity, acceleration)) as room:
         return followed(
             model, tasks, poses, q0=q0, begin=begin, limits=limits, closed=closed, dt=dt, velocity=velocity,
-            acceleration=acceleration, max_jump=max_jump, optimise=optimise, max_time=max_time, seed=seed,
-            threads=threads, room=room,
+            acceleration=acceleration, max_jump=max_jump, reconfigurations=reconfigurations, optimise=optimise,
+            max_time=max_time, seed=seed, threads=threads, room=room,
         )  # fmt: skip
 
 
@@ -104,6 +114,7 @@ def followed(
     velocity: ArrayLike | None,
     acceleration: ArrayLike | None,
     max_jump: float | None,
+    reconfigurations: int,
     optimise: bool,
     max_time: float | None,
     seed: int,
@@ -116,6 +127,7 @@ def followed(
         if not isinstance(flag, bool):
             raise TypeError(f"{name} must be True or False, got {flag!r}")
     whole("seed", seed, 0)
+    whole("reconfigurations", reconfigurations, 0)
     for name, value in (("dt", dt), ("max_jump", max_jump), ("max_time", max_time)):
         if value is not None:
             positive(name, value)
@@ -127,15 +139,19 @@ def followed(
     room = room.closing(model, route.loops, limits=kept.positions)
     if closed:
         _refuse_open(route)
+    if reconfigurations:
+        _refuse_pieces(closed=closed, timeless=dt is not None and not kept.rates.timed)
     start, fixed, notes, wrong = _beginning(route, q0, begin, room)
     pace = Pace(model, kept.rates, dt, max_jump, kept.positions)
 
-    said: list[str] = []
+    said, cuts = list[str](), list[int]()
 
     def run(some: Route) -> tuple[Array, npt.NDArray[np.bool_], list[PathFailure]]:
-        made = Run(some, start, room, pace, fixed=fixed, closed=closed, optimise=optimise)
+        made = Run(
+            some, start, room, pace, fixed=fixed, closed=closed, optimise=optimise, reconfigurations=reconfigurations
+        )
         found = made.followed()
-        said[:] = made.notes
+        said[:], cuts[:] = made.notes, made.cuts
         return found
 
     changing = route.changing()
@@ -144,15 +160,17 @@ def followed(
         q, reached, failures = run(route.only(changing))
         place = np.cumsum(changing) - 1
         q, reached = q[place], reached[place]
+        cuts = [int(waypoint) for waypoint in np.flatnonzero(changing)[cuts]]
     if dt is not None or changing.all() or failures:
         q, reached, failures = run(route)
+    pieces = Pieces(route, q, cuts, room)
+    failures += pieces.failures
     times, law = None, None
     if dt is not None:
-        law, times = pace.law(q, dt, room), dt * np.arange(len(q), dtype=np.float64)
+        times, law = pieces.law(pace, dt, room, route.clock)
     elif kept.rates.timed:
-        rests = np.zeros(len(q), dtype=np.bool_)
         held = Room(()) if failures else room  # what failed is left as it is between its rows
-        times, law = timed(model, q, kept.rates, rests, route.clock, held, kept=kept.positions)
+        times, law = timed(model, pieces.q, kept.rates, pieces.rests, route.clock, held, kept=kept.positions)
     failures = sorted([*wrong, *failures], key=lambda failure: failure.waypoint)
     if notes and q0 is not None and not fixed:
         notes.append(_elsewhere(model, start, q[0]))
@@ -162,8 +180,8 @@ def followed(
     if failures and route.clock.late:
         notes.append(SPENT)
     return path_of(
-        route, room, q, stations=np.arange(len(q)), times=times, law=law, failures=tuple(failures), notes=tuple(notes),
-        velocity=kept.rates.velocity, seconds=perf_counter() - began,
+        route, room, pieces.q, stations=pieces.stations, times=times, law=law, failures=tuple(failures),
+        notes=tuple(notes), velocity=kept.rates.velocity, seconds=perf_counter() - began, cuts=cuts,
     )  # fmt: skip
 
 
@@ -212,6 +230,16 @@ def _elsewhere(model: Model, start: Array, q: Array) -> str:
     )
 
 
+def _refuse_pieces(*, closed: bool, timeless: bool) -> None:
+    """Raises ValueError where a path cannot be cut."""
+    if closed:
+        raise ValueError("closed=True, and a path that is closed has no pieces: leave out closed, or reconfigurations")
+    if timeless:
+        raise ValueError(
+            "dt says when waypoints are passed, and nothing how fast the arm is reconfigured: give velocity="
+        )
+
+
 def _smallest(jacobians: Array) -> Array:
     """(n,) the smallest singular value of each of n Jacobians, of as many as any of them has; infinite without rows."""
     if not jacobians.shape[1]:
@@ -223,7 +251,7 @@ def _smallest(jacobians: Array) -> Array:
 
 def path_of(
     route: Route, room: Room, q: Array, *, stations: npt.NDArray[np.int64], seconds: float,
-    failures: tuple[PathFailure, ...], **made: Any,
+    failures: tuple[PathFailure, ...], cuts: Sequence[int] = (), **made: Any,
 ) -> JointPath:  # fmt: skip
     """The path with all that is measured at its configurations; those of `stations` meet the waypoints of the route."""
     e, jacobians, scores = route.rows(q[stations])
@@ -231,7 +259,8 @@ def path_of(
     return JointPath(
         model=route.model, tasks=route.tasks, q=q, reached=scores <= 1.0, position_errors=errors["m"],
         rotation_errors=errors["rad"], clearances=room.clearances(q), loops=None if failures else room.loops,
-        stations=np.array(stations), failures=failures, time=seconds, singular_values=_smallest(jacobians), **made,
+        stations=np.array(stations), reconfigurations=np.array(cuts, dtype=np.int64), failures=failures, time=seconds,
+        singular_values=_smallest(jacobians), **made,
     )  # fmt: skip
 
 

@@ -1,7 +1,6 @@
 """plan: configurations for a few poses, near each other, and a free joint path from each to the next."""
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 from time import perf_counter
 from typing import Any, Final
 
@@ -16,7 +15,7 @@ from poise.solving.arguments import Tasks, cores, one_start
 from poise.solving.limits import Stated
 from poise.solving.path.candidates import ROUNDS, distinct
 from poise.solving.path.clock import Clock
-from poise.solving.path.connect import connect
+from poise.solving.path.connect import connect, in_steps
 from poise.solving.path.jumps import FACTOR, LEAST
 from poise.solving.path.limits import PathLimits
 from poise.solving.path.path import JointPath, PathFailure, PathStatus
@@ -304,10 +303,7 @@ def _connected(
         clock = route.clock.until(_SHARE * route.clock.seconds / len(route))
         way = connect(route.model, between, one, other, route.moved, seed=(route.seed + k) % 2**62, clock=clock)
         if way is None:
-            status, words = between.on_step(one, other) if between else (PathStatus.LIMIT, "")
-            straight_on = f": on the straight one {words}" if between.on_way(one, other) < 0.0 else ""
-            reason = f"no way to it was found along which all holds that must{straight_on}."
-            failures.append(PathFailure(k + shift, status, reason))
+            failures.append(PathFailure(k + shift, *between.no_way(one, other)))
         else:
             legs[k] = way
     return legs, failures
@@ -335,10 +331,8 @@ def _rows(model: Model, legs: list[Array], step: float, begins: bool) -> tuple[A
     rows, stations = [legs[0][:1]], [0] if not begins else []
     count = 1
     for leg in legs:
-        for a, b in pairwise(leg):
-            pieces = max(1, int(np.ceil(np.abs(model.difference(a, b)).max(initial=0.0) / step)))
-            rows += [model.interpolate(a, b, np.arange(1, pieces) / pieces), b[None]]
-            count += pieces
+        rows.append(in_steps(model, leg, step))
+        count += len(rows[-1])
         if len(leg) > 1:
             stations.append(count - 1)
     return np.concatenate(rows), np.array(stations, dtype=np.int64)
