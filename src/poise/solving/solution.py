@@ -28,6 +28,7 @@ from poise.solving.answer import Answer
 from poise.solving.arguments import refusal
 from poise.solving.certificate import Certificate
 from poise.solving.outcome import Asked, Outcome, Status, Trace, duration
+from poise.solving.proof import certificate_of
 from poise.solving.suspicion import pulled_in
 from poise.spatial import Array
 from poise.tasks.error import TaskError
@@ -185,7 +186,8 @@ class Solution(Answer):
 
         It is looked for when it is asked for, in tens of milliseconds; with more than six joints in up to seconds.
         """
-        return None if self.success else explain.certificate(self._outcome)
+        asked = self._asked
+        return None if self.success else certificate_of(self.model, asked.tasks, self.goal, limits=asked.problem.limits)
 
     @property
     def stationary(self) -> bool:
