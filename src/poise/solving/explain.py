@@ -7,11 +7,11 @@ import numpy as np
 from poise.quaternions import quaternion_exp, quaternion_product
 from poise.solving.arguments import each_goal
 from poise.solving.outcome import Asked, Outcome, Status
-from poise.solving.proof import by_lengths, ruled_out
+from poise.solving.proof import by_lengths, posed, ruled_out
 from poise.solving.rows import rows_at
 from poise.solving.span import span
 from poise.solving.suspicion import millimetres
-from poise.spatial import Array
+from poise.spatial import SE3, Array
 from poise.tasks.base import POSITION, ROTATION, Task
 from poise.tasks.error import TaskError
 from poise.tasks.frame import OfFrame
@@ -80,7 +80,7 @@ def explain(outcome: Outcome, status: Status, errors: Sequence[TaskError]) -> st
     if outcome.posture_alone:
         parts.append("Only the posture is farther away than its tolerance; the other tasks are within theirs.")
         return " ".join(parts if outcome.asked.frame_tasks else parts[:1])
-    parts += out_of_reach(outcome)
+    parts += out_of_reach(outcome) + in_the_way(outcome)
     held = held_by(outcome)
     if held:
         parts.append("At their limits, and pushed against them: " + ", ".join(held) + ".")
@@ -180,6 +180,21 @@ def out_of_reach(outcome: Outcome) -> list[str]:
             )
         else:
             out.append(f"The target of {frame!r} is out of reach: the lengths between the axes do not let it there.")
+    return out
+
+
+def in_the_way(outcome: Outcome) -> list[str]:
+    """A sentence for each target at which the links of its frame are themselves too near to something."""
+    tasks, limit, out = outcome.asked.tasks, outcome.asked.limits.apart, []
+    for task, (goal,) in zip(tasks, each_goal(tasks, outcome.goal[None]), strict=True):
+        if limit is None or not posed(task) or not np.isfinite(goal).all():
+            continue
+        assert isinstance(task, OfFrame)
+        found = limit.at_target(outcome.model, task, SE3(goal))
+        if found is not None and found[0].distance + found[1] < limit.least(outcome.model, *found[0].pair):
+            (one, other), gap = found[0].pair, found[0].distance
+            where = f"{-gap:.3g} m deep in" if gap < 0.0 else f"{gap:.3g} m from"
+            out.append(f"At the target {one!r} itself is {where} {other!r}, so there is no solution.")
     return out
 
 

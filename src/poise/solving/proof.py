@@ -52,25 +52,25 @@ def by_turns(model: Model, task: Task, goal: Array, *, limits: bool) -> Certific
     if task.placed is None or not task.required:
         return None
     rows, split = kept(model, (by_turns, task.structure), lambda: _comparisons(model, task))
-    posed = _posed(task)
-    if not len(rows) or not np.isfinite(goal).all() or (posed and not np.any(goal[3:])):
+    whole = posed(task)
+    if not len(rows) or not np.isfinite(goal).all() or (whole and not np.any(goal[3:])):
         return None
-    stated = _stated(task, posed=posed, limits=limits, numbers=rows)
+    stated = _stated(task, whole=whole, limits=limits, numbers=rows)
     proof = replace(_aimed(stated, goal), kind="turns", split=split, rounds=1 if split < 0 else _ROUNDS)
     return proof if proof.verify(model) else None
 
 
-def _posed(task: Task) -> bool:
-    """Whether a task asks for all of a pose."""
-    return len(task.blocks) > 1 and min(task.blocks[1].weight) > 0.0
+def posed(task: Task) -> bool:
+    """Whether a task must bring a frame to all of a pose in the world."""
+    return task.placed is not None and task.required and len(task.blocks) > 1 and min(task.blocks[1].weight) > 0.0
 
 
-def _stated(task: Task, *, posed: bool, limits: bool, numbers: Array) -> Certificate:
+def _stated(task: Task, *, whole: bool, limits: bool, numbers: Array) -> Certificate:
     """What a proof says, but for the target."""
     assert isinstance(task, OfFrame)
     return Certificate(
         kind="lengths", frame=task.frame, offset=task.offset or SE3.identity(), target=SE3.identity(),
-        position_tolerance=task.blocks[0].tolerance, rotation_tolerance=task.blocks[1].tolerance if posed else np.pi,
+        position_tolerance=task.blocks[0].tolerance, rotation_tolerance=task.blocks[1].tolerance if whole else np.pi,
         limits=limits, numbers=numbers,
     )  # fmt: skip
 
@@ -99,9 +99,9 @@ def _polygons(model: Model, task: Task, *, limits: bool) -> list[tuple[Certifica
 def _walks(model: Model, task: Task, *, limits: bool) -> Iterator[tuple[Certificate, Polygon]]:
     """Along the links, origin to origin or the shortest way, and to where the whole pose puts the last axis."""
     assert isinstance(task, OfFrame)
-    for posed, shortest in [(False, False), (False, True)] + [(True, True)] * _posed(task):
-        way = span(model, task.frame, limits=limits, of_pose=posed, offset=task.offset, shortest=shortest)
-        proof = _stated(task, posed=posed, limits=limits, numbers=way.heights)
+    for whole, shortest in [(False, False), (False, True)] + [(True, True)] * posed(task):
+        way = span(model, task.frame, limits=limits, of_pose=whole, offset=task.offset, shortest=shortest)
+        proof = _stated(task, whole=whole, limits=limits, numbers=way.heights)
         sides = polygon(model, proof)
         if sides is not None:
             yield proof, sides
@@ -112,4 +112,4 @@ def _comparisons(model: Model, task: Task) -> tuple[Array, int]:
     assert isinstance(task, OfFrame)
     at = task.place(model)
     units = [model.tree.units[i] for i in model.tree.path(at.tip)]
-    return comparisons(units, at.hang.matrix(), posed=_posed(task)) or (np.zeros((0, 11)), -1)
+    return comparisons(units, at.hang.matrix(), posed=posed(task)) or (np.zeros((0, 11)), -1)
