@@ -57,11 +57,15 @@ class Polygon(NamedTuple):
     """By how much tolerances and slides may change them [m]."""
 
     def open(self, targets: Any) -> Any:
-        """(n,) whether one of the sides is longer than all the others together, at targets (n, 7): place, unit wxyz."""
+        """(n,) whether one of the sides is longer than all the others together, at targets (n, 7): place, unit wxyz.
+
+        A target that is not finite is none, and nothing is said of it.
+        """
         places = targets[:, :3] if self.last is None else targets[:, :3] + rotate(targets[:, 3:], self.last)
-        side = np.linalg.norm(places - self.first, axis=1)
-        total = self.total + side
-        return 2.0 * np.maximum(self.longest, side) - total > self.slack + _ROUNDING * total
+        with np.errstate(invalid="ignore", over="ignore"):
+            side = np.linalg.norm(places - self.first, axis=1)
+            total = self.total + side
+            return 2.0 * np.maximum(self.longest, side) - total > self.slack + _ROUNDING * total
 
 
 def polygon(model: Any, proof: Any) -> Polygon | None:
