@@ -80,7 +80,7 @@ def test_lengths_rule_out_of_many_targets_what_they_prove_one_by_one(name: str) 
     model = ARMS[name]
     draw = np.random.default_rng(6)
     poses = np.column_stack([draw.uniform(-2.0, 2.0, (300, 3)), draw.normal(size=(300, 4))])
-    poses[0], poses[1, 3:], poses[2, 0], poses[3, 0] = np.nan, 0.0, np.inf, 1e200
+    poses[0], poses[1, 3:], poses[2, 0], poses[3, 0], poses[4, 3:] = np.nan, 0.0, np.inf, 1e200, 1e200
     for task in (pz.PoseTask(model.tip), pz.PositionTask(model.tip)):
         goals = (
             poses if isinstance(task, pz.PoseTask) else np.column_stack([poses[:, :3], np.tile([1, 0, 0, 0], (300, 1))])

@@ -82,11 +82,10 @@ def _aimed(proof: Certificate, goal: Array) -> Certificate:
 
 
 def _unit(goals: Array) -> Array:
-    """Goals (n, 7) with unit quaternions; NaN, of which nothing is proved, where one is zero."""
-    with np.errstate(invalid="ignore"):
-        return np.concatenate(
-            [goals[:, :3], goals[:, 3:] / np.linalg.norm(goals[:, 3:], axis=1, keepdims=True)], axis=1
-        )
+    """Goals (n, 7) with unit quaternions; NaN, of which nothing is proved, where one has no length that is a number."""
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        size = np.linalg.norm(goals[:, 3:], axis=1, keepdims=True)
+        return np.concatenate([goals[:, :3], goals[:, 3:] / np.where(size < np.inf, size, np.nan)], axis=1)
 
 
 def _polygons(model: Model, task: Task, *, limits: bool) -> list[tuple[Certificate, Polygon]]:
