@@ -80,6 +80,7 @@ def test_two_links_reach_their_annulus() -> None:
     expected = (radius >= UPPER - FORE) & (radius <= UPPER + FORE) & (result.points[:, 2] == 0.0)
     assert np.array_equal(result.counts > 0, expected)
     assert {tuple(p) for p in flat(UPPER + FORE).round(9).tolist()} <= found_at(result).keys()
+    assert np.array_equal(result.proved[:, 0], radius < UPPER - FORE)
     assert result.volume == pytest.approx(expected.sum() * GRID**3)
     area = math.pi * ((UPPER + FORE) ** 2 - (UPPER - FORE) ** 2)
     assert result.volume == pytest.approx(area * GRID, rel=0.03)
@@ -217,7 +218,10 @@ def test_the_summary_says_what_the_arrays_say(panda: pz.ReachMap) -> None:
     assert facts["share"] == pytest.approx(panda.share[some].mean())
     assert facts["targets"] == panda.reached.size > facts["solves"] > facts["targets_reached"] == panda.reached.sum()
     assert f"{some.sum():,} of {len(panda):,} voxels" in text
-    assert f"{facts['solves'] - facts['targets_reached']:,} not found by 65 starts" in text
+    assert facts["targets_proved"] == panda.proved.sum() == facts["targets"] - facts["solves"]
+    assert facts["targets_not_found"] == (~panda.proved & ~panda.reached).sum()
+    assert f"{facts['targets_not_found']:,} not found by 65 starts" in text
+    assert f"{facts['targets_proved']:,} proved to be out of reach" in text
     assert str(panda) == text
 
 

@@ -43,6 +43,7 @@ def test_parquet_holds_every_voxel(found: pz.ReachMap, tmp_path: Path) -> None:
     columns = table.to_pydict()
     assert np.array_equal(np.stack([columns[name] for name in "xyz"], axis=1), found.points)
     assert np.array_equal(columns["count"], found.counts)
+    assert np.array_equal(columns["proved"], found.proved.sum(1))
     assert np.array_equal(columns["share"], found.share)
     assert np.array_equal(columns["manipulability"], found.manipulability, equal_nan=True)
     assert np.array_equal(columns["mean_manipulability"], found.mean_manipulability, equal_nan=True)

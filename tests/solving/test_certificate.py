@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import poise as pz
-from poise.solving.proof import by_lengths, by_turns
+from poise.solving.proof import by_lengths, by_turns, ruled_out
 
 BEYOND = 0.2
 """How far the joints of other targets go beyond their limits, as a share of their range."""
@@ -46,7 +46,7 @@ def proofs(model: pz.Model, task: pz.Task, poses: np.ndarray, ways: Sequence[obj
 def test_no_pose_that_is_reached_is_proved_out_of_reach(name: str) -> None:
     model = ARMS[name]
     task = pz.PoseTask(model.tip)
-    assert proofs(model, task, reached(model, 1000, 0), (by_lengths,)) == 0
+    assert not ruled_out(model, task, reached(model, 100_000, 0), limits=True).any()
     if name in CLOSED:
         assert proofs(model, task, reached(model, 100, 1), (by_turns,)) == 0
 
@@ -73,6 +73,23 @@ def test_an_arm_with_a_closed_form_is_proved_not_to_reach_what_it_does_not_reach
     beyond = np.array([pose for pose in places if not len(solver(pz.SE3(pose)))])
     assert len(beyond) > 5
     assert proofs(model, pz.PoseTask(model.tip), beyond) >= 0.95 * len(beyond)
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_lengths_rule_out_of_many_targets_what_they_prove_one_by_one(name: str) -> None:
+    model = ARMS[name]
+    draw = np.random.default_rng(6)
+    poses = np.column_stack([draw.uniform(-2.0, 2.0, (300, 3)), draw.normal(size=(300, 4))])
+    poses[0], poses[1, 3:], poses[2, 0], poses[3, 0], poses[4, 3:] = np.nan, 0.0, np.inf, 1e200, 1e200
+    for task in (pz.PoseTask(model.tip), pz.PositionTask(model.tip)):
+        goals = (
+            poses if isinstance(task, pz.PoseTask) else np.column_stack([poses[:, :3], np.tile([1, 0, 0, 0], (300, 1))])
+        )
+        found = [by_lengths(model, task, pose, limits=True) for pose in goals]
+        out = ruled_out(model, task, goals, limits=True)
+        assert out.tolist() == [proof is not None for proof in found]
+        assert 0 < out.sum() < 300
+        assert all(proof.verify(model) for proof in found if proof is not None)
 
 
 @pytest.mark.parametrize("name", ARMS)

@@ -201,6 +201,15 @@ def test_out_of_reach_is_said_and_proved() -> None:
     assert "out of reach" in found.explain()
 
 
+def test_out_of_reach_is_said_only_where_a_certificate_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = TEXTBOOK["ur5e"]()
+    found = pz.solve_all(model, pz.PoseTask(model.tip), pz.SE3.from_parts([0.0, 0.05, 0.4]))
+    assert found.total == 0
+    assert found.complete
+    monkeypatch.setattr("poise.solving.branches.certificate_of", lambda *_, **__: None)
+    assert "out of reach" not in found.explain()
+
+
 def test_solutions_beyond_the_limits_are_counted() -> None:
     model = TEXTBOOK["puma560"]()
     target = model.pose(model.tip, [0.0, 0.3, -0.2, 0.5, 1.9, 0.1])  # the fifth joint goes to 1.75

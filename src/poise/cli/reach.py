@@ -122,10 +122,10 @@ def _print(found: "ReachMap") -> None:
         ("  reached", f"{f['targets_reached']:,}", ""),
         (
             "  not found",
-            f"{f['solves'] - f['targets_reached']:,}",
+            f"{f['targets_not_found']:,}",
             f"by {found.effort + 1} start{'s' * (found.effort > 0)} each",
         ),
-        ("  farther than the links are long", f"{f['targets'] - f['solves']:,}", ""),
+        ("  proved to be out of reach", f"{f['targets_proved']:,}", "by lengths"),
         ("time", took, unit),
     ]
     print_table([f"reach of {found.frame}, {found.model.name}", "value", "unit"], rows, numbers=("value",))

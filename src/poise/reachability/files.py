@@ -29,6 +29,7 @@ def write_parquet(found: "ReachMap", path: str | os.PathLike[str]) -> None:
     facts = found.facts() | {"orientations_wxyz": None if turns is None else turns.wxyz}
     columns = dict(zip("xyz", found.points.T, strict=True)) | {
         "count": found.counts,
+        "proved": found.proved.sum(1),
         "share": found.share,
         "manipulability": found.manipulability,
         "mean_manipulability": found.mean_manipulability,

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 class ReachMap:
     """Where a frame can go: a row for each of n voxels, a column for each of m orientations; the arrays are read-only.
 
-    It is a lower bound: what is reached is certified, what is not was not found by as many starts as `effort` allows.
+    What is reached is certified, and what is `proved` can never be.  The rest was not found by as many starts as
+    `effort` allows, so the map is a lower bound.
     """
 
     model: Model
@@ -44,6 +45,8 @@ class ReachMap:
     """(n, 3) centres in the world [m] of the voxels that no length rules out."""
     reached: npt.NDArray[np.bool_]
     """(n, m) whether the frame reaches the centre with the orientation."""
+    proved: npt.NDArray[np.bool_]
+    """(n, m) whether the lengths between the axes prove that it cannot; such a target is not tried."""
     counts: npt.NDArray[np.int64]
     """(n,) how many orientations it reaches."""
     manipulability: Array
@@ -55,13 +58,19 @@ class ReachMap:
     """(n,) the mean over the orientations that are reached, of one solution each."""
     q: Array
     """(n, nq) the solution with the best index; NaN where nothing is reached."""
-    solves: int
-    """Targets that were tried; the rest are farther than the links are long."""
     time: float
     """What it took [s]."""
 
     def __post_init__(self) -> None:
-        for array in (self.points, self.reached, self.counts, self.manipulability, self.mean_manipulability, self.q):
+        for array in (
+            self.points,
+            self.reached,
+            self.proved,
+            self.counts,
+            self.manipulability,
+            self.mean_manipulability,
+            self.q,
+        ):
             array.flags.writeable = False
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -71,6 +80,11 @@ class ReachMap:
     def share(self) -> Array:
         """(n,) the share of the orientations that is reached, from 0 to 1."""
         return self.counts / self.reached.shape[1]
+
+    @property
+    def solves(self) -> int:
+        """Targets that were tried: all that are not proved to be out of reach."""
+        return int((~self.proved).sum())
 
     @property
     def volume(self) -> float:
@@ -114,6 +128,8 @@ class ReachMap:
             "farthest_distance": None if farthest is None else float(np.linalg.norm(farthest - self.centre)),
             "targets": self.reached.size,
             "targets_reached": int(self.counts.sum()),
+            "targets_proved": int(self.proved.sum()),
+            "targets_not_found": self.solves - int(self.counts.sum()),
             "solves": self.solves,
             "time": self.time,
         }
@@ -139,16 +155,17 @@ class ReachMap:
             lines.append(f"Best manipulability: {f['manipulability']:.4g}.")
         lines.append(
             f"{f['targets']:,} targets in {duration(self.time)}: {f['targets_reached']:,} reached, "
-            f"{f['solves'] - f['targets_reached']:,} not found by {self.effort + 1} start{'s' * (self.effort > 0)}, "
-            f"{f['targets'] - f['solves']:,} farther than the links are long."
+            f"{f['targets_proved']:,} proved to be out of reach, "
+            f"{f['targets_not_found']:,} not found by {self.effort + 1} start{'s' * (self.effort > 0)}."
         )
         return "\n".join(lines)
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Write a table with a row a voxel: x, y, z [m], count, share, manipulability, mean_manipulability, and q.
+        """Write a table with a row a voxel: x, y, z [m], count, proved, share, manipulability, mean_manipulability, q.
 
-        The columns of q are named "q." and the coordinate.  What the map is of stands in the metadata of the schema, as
-        JSON under "poise".  Raises MissingExtra without pyarrow.
+        Of the orientations, `count` are reached and `proved` are proved to be out of reach.  The columns of q are named
+        "q." and the coordinate.  What the map is of stands in the metadata of the schema, as JSON under "poise".
+        Raises MissingExtra without pyarrow.
         """
         from poise.reachability.files import write_parquet
 

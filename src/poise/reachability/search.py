@@ -11,12 +11,12 @@ from poise.checks import whole
 from poise.errors import ShapeError
 from poise.model.model import Model, a_model
 from poise.progress import shown_or_logged
-from poise.quaternions import rotate
 from poise.reachability.lattice import checked_bounds, voxels
 from poise.reachability.map import ReachMap
 from poise.reachability.mobility import manipulability_of
 from poise.reachability.rotations import spread
 from poise.solving.limits import Limits, Stated
+from poise.solving.proof import ruled_out
 from poise.solving.solver import Solver
 from poise.solving.span import span
 from poise.spatial import SO3, ArrayLike
@@ -26,8 +26,6 @@ _TARGETS: Final = 2**17
 """Targets that are looked at together; what a map takes while it is made does not grow with its voxels."""
 _POSE: Final = 6
 """How many numbers a place with an orientation asks for."""
-_EXACT: Final = 1e-6
-"""How near a target must be reached [m]; the tolerances of the tasks."""
 
 
 def reach(
@@ -54,7 +52,7 @@ def reach(
 
     Each target is tried from a stored start near it and up to `effort` more, the first of which are stored too and the
     others random, drawn with `seed`; with 0 from home alone.  So what is reached is certain, what is not was not found
-    by so many starts, and the map is a lower bound.  Targets that are farther than the links are long are not tried.
+    by so many starts, and the map is a lower bound.  Targets that lengths prove to be out of reach are not tried.
     The same seed gives the same map on any number of `threads`, by default all cores.  `progress` shows a bar on
     stderr; None: if that is a terminal.  Ctrl-C raises KeyboardInterrupt, for half a map would look like a whole one.
 
@@ -85,24 +83,21 @@ def reach(
     each = 1 if turns is None else len(turns.wxyz)
     box = checked_bounds(bounds)
     ball = span(model, name, limits=positions, of_pose=False)
-    points = voxels(ball, float(grid), box, bytes_each=8 * (3 + 2 + model.nq) + 8 + each)
-    closest = ball if turns is None else span(model, name, limits=positions, of_pose=True)
-    arms = np.zeros((1, 3)) if turns is None else rotate(turns.wxyz, np.broadcast_to(closest.point, (each, 3)))
+    points = voxels(ball, float(grid), box, bytes_each=8 * (3 + 2 + model.nq) + 8 + 2 * each)
     measure = manipulability_of(model, task, "position" if turns is None else "pose")
 
     n = len(points)
-    reached = np.zeros((n, each), dtype=np.bool_)
+    reached, proved = np.zeros((n, each), dtype=np.bool_), np.zeros((n, each), dtype=np.bool_)
+    wxyz = np.array([[1.0, 0.0, 0.0, 0.0]]) if turns is None else turns.wxyz
     best, mean, q = np.zeros(n), np.zeros(n), np.full((n, model.nq), np.nan)
-    solves = 0
     many = max(1, _TARGETS // each)
     with shown_or_logged("voxels", n, progress) as tell:
         for start in range(0, n, many):
             here = slice(start, min(start + many, n))
-            away = np.linalg.norm(points[here, None] + arms - closest.centre, axis=-1)
-            voxel, turn = np.nonzero(away <= closest.radius + _EXACT)
-            targets = points[here][voxel]
-            if turns is not None:
-                targets = np.concatenate([targets, turns.wxyz[turn]], axis=1)
+            goals = np.column_stack([points[here].repeat(each, axis=0), np.tile(wxyz, (here.stop - start, 1))])
+            proved[here] = ruled_out(model, task, goals, limits=positions).reshape(-1, each)
+            voxel, turn = np.nonzero(~proved[here])
+            targets = goals[~proved[here].ravel(), : 3 if turns is None else 7]
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", "stopped by Ctrl-C", RuntimeWarning)
                 batch = solver.batch(targets, closest=False, threads=threads, progress=False)
@@ -116,15 +111,14 @@ def reach(
             # The last of a voxel is its best, and among equals the first orientation.
             order = np.lexsort((-turn, moves, voxel))
             best[voxel[order]], q[voxel[order]] = moves[order], solved[order]
-            solves += len(targets)
             tell(here.stop)
     counts = reached.sum(1)
     mean = np.where(counts > 0, mean / np.maximum(counts, 1), np.nan)
     return ReachMap(
         model=model, frame=name, grid=float(grid), orientations=turns, limits=positions, effort=effort, seed=seed,
-        centre=ball.centre, points=points, reached=reached, counts=counts,
+        centre=ball.centre, points=points, reached=reached, proved=proved, counts=counts,
         manipulability=np.where(counts > 0, best, np.nan), mean_manipulability=mean, q=q,
-        solves=solves, time=perf_counter() - began,
+        time=perf_counter() - began,
     )  # fmt: skip
 
 

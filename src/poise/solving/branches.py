@@ -10,6 +10,7 @@ from poise.kernels.closed_form.branches import BRANCH, CERTIFIED, DISTANCE, LINE
 from poise.model.model import Model
 from poise.solving.answer import Answer, Configurations
 from poise.solving.explain import task_errors
+from poise.solving.proof import certificate_of
 from poise.spatial import Array
 from poise.tasks.error import TaskError
 
@@ -88,17 +89,25 @@ class Solutions(Configurations, Sequence[Branch]):
     None within the limits is an empty sequence, and `explain` says what that proves.
     """
 
-    __slots__ = ("_missed", "_starts", "_total", "_way", "model", "raw")
+    __slots__ = ("_goal", "_missed", "_starts", "_total", "_way", "model", "raw")
     model: Model
     """Whose joints these are."""
     raw: Array
     """(k, .) numbers of each, as the kernels write them."""
 
     def __init__(
-        self, model: Model, way: "Branching", raw: Array, total: int, *, starts: int = 0, missed: bool = False
+        self,
+        model: Model,
+        way: "Branching",
+        raw: Array,
+        total: int,
+        goal: Array,
+        *,
+        starts: int = 0,
+        missed: bool = False,
     ) -> None:
         self.model, self._way, self.raw, self._total, self._starts = model, way, raw, total, starts
-        self._missed = missed
+        self._goal, self._missed = goal, missed
 
     def __len__(self) -> int:
         return len(self.raw)
@@ -166,7 +175,10 @@ class Solutions(Configurations, Sequence[Branch]):
         if not way.form.exact:
             parts.append("the axes almost are as it takes them, so near the edge of the reach one may be missing")
         if not self._total and self.complete:
-            parts.append("the target is out of reach")
+            proof = certificate_of(self.model, way.judged, self._goal, limits=way.limits)
+            parts.append(
+                "no certificate says why" if proof is None else "a certificate says: the target is out of reach"
+            )
         return "; ".join(parts)
 
     def __repr__(self) -> str:

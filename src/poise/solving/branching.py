@@ -140,7 +140,7 @@ class Branching:
                 scratch.start_view[:] = self._home if q0 is None else q0
             except (TypeError, ValueError):  # no doubles, or not as many
                 scratch.start[:] = start_of(model, self._home if q0 is None else q0)
-            raw = scratch.lent["found"][: bound.run(scratch.address)].copy()
+            raw, goal = scratch.lent["found"][: bound.run(scratch.address)].copy(), scratch.goal.copy()
             answers = scratch.lent["answers"]
             total, missed = int(answers[CERTIFIED]), bool(answers[MISSED])
             if total < 0:
@@ -151,7 +151,7 @@ class Branching:
                 raw = self._turned(model, scratch, raw, scratch.start)
         finally:
             bound.idle.append(scratch)
-        return Solutions(model, self, raw, total, missed=missed)
+        return Solutions(model, self, raw, total, goal, missed=missed)
 
     def _call_search(self, search: Search, model: Model, target: Any, q0: ArrayLike | None, seed: int) -> Solutions:
         """All solutions that searches find."""
@@ -161,7 +161,7 @@ class Branching:
         raw, total, tried = self._searched(search, model, goal, home, seed)
         if total < 0:
             refuse_numbers(total, model, self.judged, goal, home)
-        return Solutions(model, self, raw, total, starts=tried)
+        return Solutions(model, self, raw, total, goal, starts=tried)
 
     def _goal(self, target: Any) -> Array:
         """(7,) numbers of a target, or of the task's own."""

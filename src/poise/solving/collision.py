@@ -17,7 +17,8 @@ from poise.model.model import Model
 from poise.model.proximity import Proximity, at_home, nearest_in, nearest_of_many, slopes_of_many, unmet
 from poise.model.scene import Scene
 from poise.solving.inequalities import Constraint
-from poise.spatial import Array
+from poise.spatial import SE3, Array
+from poise.tasks.frame import OfFrame
 from poise.tasks.value import settle
 
 RESERVE: Final = 5e-4
@@ -108,6 +109,25 @@ class CollisionLimit(Constraint):
         """The two shapes at q (nq,) that are nearest to each other, or to the least distance that is their own."""
         scene = self.scene(model)
         return nearest_in(scene, q)
+
+    def at_target(self, model: Model, task: OfFrame, target: SE3) -> tuple[Proximity, float] | None:
+        """What of the world is nearest to the links that the task's frame is fixed to, where it is at `target`, and how
+        far tolerances let any point of them be from there [m]; None if nothing may meet.
+
+        No joint has a say in it: the world is looked at as it lies to these links, from where they are at home.
+        """
+        body, home = model.tree.links[model.frame(task.frame).link][0], task.seen(model, model.home)
+        shapes = {link: some for link, some in model.fitted_shapes.items() if model.tree.links[link][0] == body}
+        if self.world is None or not shapes:
+            return None
+        seen, still = home @ target.inverse(), [x for x in self.world.snapshot().entries if x.link is None]
+        moved = World({entry.name: entry.shape.placed(seen) for entry in still})
+        near = nearest_in(Scene(model, shapes, moved, apart=None, allowed=self._pairs(model)), model.home)
+        if near.distance == math.inf:
+            return None
+        places = [(model.pose(link, model.home).act(x.core.pose.xyz), x.core) for link in shapes for x in shapes[link]]
+        lever = max(float(np.linalg.norm(place - home.xyz)) + core.bound for place, core in places)
+        return near, task.blocks[0].tolerance + task.blocks[1].tolerance * lever
 
     def is_kept(self, model: Model, q: Array) -> bool:
         """Whether all shapes are as far apart as asked at q (nq,)."""

@@ -4,18 +4,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from poise.kernels.machine.layout import PRISMATIC
-from poise.model.model import Model
 from poise.quaternions import quaternion_exp, quaternion_product
 from poise.solving.arguments import each_goal
-from poise.solving.certificate import Certificate
 from poise.solving.outcome import Asked, Outcome, Status
-from poise.solving.proof import by_lengths, by_turns
+from poise.solving.proof import by_lengths, posed, ruled_out
 from poise.solving.rows import rows_at
+from poise.solving.span import span
 from poise.solving.suspicion import millimetres
-from poise.spatial import Array
+from poise.spatial import SE3, Array
 from poise.tasks.base import POSITION, ROTATION, Task
-from poise.tasks.effector import Place
 from poise.tasks.error import TaskError
 from poise.tasks.frame import OfFrame
 from poise.tasks.loop import LoopTask
@@ -35,7 +32,9 @@ def cause(outcome: Outcome) -> Status:
     if outcome.posture_alone:
         # Without other tasks every joint is at its posture but for the limits, which so are proven to be in the way.
         return Status.NOT_FOUND if outcome.asked.frame_tasks else Status.LIMIT_BLOCKED
-    if out_of_reach(outcome):
+    tasks, limits = outcome.asked.tasks, outcome.asked.problem.limits
+    goals = zip(tasks, each_goal(tasks, outcome.goal[None]), strict=True)
+    if any(ruled_out(outcome.model, task, goal, limits=limits)[0] for task, goal in goals):
         return Status.UNREACHABLE
     if not outcome.stationary:
         return Status.MAX_ITERATIONS
@@ -81,7 +80,7 @@ def explain(outcome: Outcome, status: Status, errors: Sequence[TaskError]) -> st
     if outcome.posture_alone:
         parts.append("Only the posture is farther away than its tolerance; the other tasks are within theirs.")
         return " ".join(parts if outcome.asked.frame_tasks else parts[:1])
-    parts += out_of_reach(outcome)
+    parts += out_of_reach(outcome) + in_the_way(outcome)
     held = held_by(outcome)
     if held:
         parts.append("At their limits, and pushed against them: " + ", ".join(held) + ".")
@@ -172,40 +171,31 @@ def out_of_reach(outcome: Outcome) -> list[str]:
             continue
         assert isinstance(task, OfFrame)
         frame, tolerance = task.placed
-        root, reach = _reach(outcome.model, task.place(outcome.model), limits=limits)
-        beyond = float(np.linalg.norm(goal[:3] - root)) - reach
+        ball = span(outcome.model, frame, limits=limits, of_pose=False, offset=task.offset, shortest=False)
+        beyond = float(np.linalg.norm(goal[:3] - ball.centre)) - ball.radius
         if beyond > tolerance:
-            question = millimetres(goal[:3], root, reach)
+            question = millimetres(goal[:3], ball.centre, ball.radius)
             out.append(
-                f"The target of {frame!r} is {beyond:.3g} m beyond the longest reach of {reach:.4g} m{question}."
+                f"The target of {frame!r} is {beyond:.3g} m beyond the longest reach of {ball.radius:.4g} m{question}."
             )
         else:
             out.append(f"The target of {frame!r} is out of reach: the lengths between the axes do not let it there.")
     return out
 
 
-def certificate(outcome: Outcome) -> Certificate | None:
-    """A proof that one of the targets is out of reach; None if there is none."""
-    tasks, limits = outcome.asked.tasks, outcome.asked.problem.limits
-    asked = list(zip(tasks, each_goal(tasks, outcome.goal[None]), strict=True))
-    tried = (way(outcome.model, task, goal, limits=limits) for way in (by_lengths, by_turns) for task, (goal,) in asked)
-    return next((proof for proof in tried if proof is not None), None)
-
-
-def _reach(model: Model, at: Place, *, limits: bool) -> tuple[Array, float]:
-    """Where the first joint stands, and how far the frame can ever be from there [m]; inf if it can go anywhere."""
-    tree = model.tree
-    path = tree.path(at.tip)
-    reach = float(np.linalg.norm(at.hang.xyz))
-    for i in path:
-        u = tree.units[i]
-        if i != path[0]:
-            reach += float(np.linalg.norm(u.placement.xyz))
-        travel = 1.0 if u.kind == PRISMATIC else abs(u.pitch)
-        if travel:
-            ends = np.array([model.lower[u.iq], model.upper[u.iq]]) * u.multiplier + u.offset
-            reach += travel * float(np.abs(ends).max()) if limits else np.inf
-    return tree.units[path[0]].placement.xyz, reach
+def in_the_way(outcome: Outcome) -> list[str]:
+    """A sentence for each target at which the links of its frame are themselves too near to something."""
+    tasks, limit, out = outcome.asked.tasks, outcome.asked.limits.apart, []
+    for task, (goal,) in zip(tasks, each_goal(tasks, outcome.goal[None]), strict=True):
+        if limit is None or not posed(task) or not np.isfinite(goal).all():
+            continue
+        assert isinstance(task, OfFrame)
+        found = limit.at_target(outcome.model, task, SE3(goal))
+        if found is not None and found[0].distance + found[1] < limit.least(outcome.model, *found[0].pair):
+            (one, other), gap = found[0].pair, found[0].distance
+            where = f"{-gap:.3g} m deep in" if gap < 0.0 else f"{gap:.3g} m from"
+            out.append(f"At the target {one!r} itself is {where} {other!r}, so there is no solution.")
+    return out
 
 
 def _too_few_joints(outcome: Outcome) -> list[str]:

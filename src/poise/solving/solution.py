@@ -28,6 +28,7 @@ from poise.solving.answer import Answer
 from poise.solving.arguments import refusal
 from poise.solving.certificate import Certificate
 from poise.solving.outcome import Asked, Outcome, Status, Trace, duration
+from poise.solving.proof import certificate_of
 from poise.solving.suspicion import pulled_in
 from poise.spatial import Array
 from poise.tasks.error import TaskError
@@ -185,7 +186,8 @@ class Solution(Answer):
 
         It is looked for when it is asked for, in tens of milliseconds; with more than six joints in up to seconds.
         """
-        return None if self.success else explain.certificate(self._outcome)
+        asked = self._asked
+        return None if self.success else certificate_of(self.model, asked.tasks, self.goal, limits=asked.problem.limits)
 
     @property
     def stationary(self) -> bool:
@@ -209,14 +211,20 @@ class Solution(Answer):
         """What was reached, and what stands in the way of the rest."""
         status = self.status
         if self._code == GIVEN_UP:
-            parts = [f"Not solved: {status.message}.", *explain.out_of_reach(self._outcome)]
+            parts = [
+                f"Not solved: {status.message}.",
+                *explain.out_of_reach(self._outcome),
+                *explain.in_the_way(self._outcome),
+            ]
             return " ".join([*parts, "With closest=True it is searched for, and what stands in the way is said."])
         if self._code == RUNNING:
             return f"Not solved: {status.message}."
         if self._code == BLOCKED and status is Status.COLLISION_BLOCKED:
             every = self.start == BY_CLOSED_FORM
             proof = "the pose has no other branches" if every else "that is no proof that there is none"
-            return f"Not solved: {status.message}; {proof}. {self._apart()}"
+            certain = explain.in_the_way(self._outcome)
+            words = f". {' '.join(certain)}" if certain else f"; {proof}."
+            return f"Not solved: {status.message}{words} {self._apart()}"
         if self._code in (BAD_GOAL, BAD_START):
             return f"Not solved: {refusal(self._code, self.model, self._asked.tasks, self.goal)}."
         return explain.explain(self._outcome, status, self.errors)

@@ -24,7 +24,7 @@ _SWEEPS: Final = 50
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Span:
-    """The `point` of a frame is never farther than `radius` from `centre`, nor nearer than `hole`."""
+    """The `point` of a frame is never farther than `radius` from `centre`."""
 
     centre: Array
     """(3,) in the world [m]."""
@@ -32,8 +32,6 @@ class Span:
     """[m]; inf if a slide without limits carries the frame."""
     point: Array
     """(3,) in the frame [m]."""
-    hole: float
-    """[m]; 0 if no link is longer than all the others together."""
     heights: Array
     """(n,) where the walk touches each of the axes, along it [m]."""
 
@@ -70,11 +68,9 @@ def span(
         for i, u in enumerate(units):
             if u.kind not in (BALL_AXES, BALL_TURN):
                 heights[i] = _mirror([p for p in (before(i), after(i)) if p is not None], heights[i])
-    sides = [np.linalg.norm(p - [0.0, 0.0, heights[i]]) for i in range(last + 1) if (p := after(i)) is not None]
-    walk, slack = float(sum(sides)), float(travels.sum())
+    walk = sum(np.linalg.norm(p - [0.0, 0.0, heights[i]]) for i in range(last + 1) if (p := after(i)) is not None)
     held = tool.inverse().act([0.0, 0.0, heights[last]]) if of_pose else np.zeros(3)
-    hole = max(0.0, 2.0 * float(max(sides, default=0.0)) - walk - slack)
-    return Span(on_axis(0), walk + slack, held, hole, heights)
+    return Span(on_axis(0), float(walk + travels.sum()), held, heights)
 
 
 def _stroke(model: Model, unit: Unit, *, limits: bool) -> tuple[float, float]:

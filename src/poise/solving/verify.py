@@ -4,11 +4,12 @@ A box is an arc for every joint, of centre `c` and half width `w`; boxes are row
 moves what is r away from its axis by r min(w, 2) at most; several joints by the sum, each with the others at `c`.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from poise.kernels.machine.layout import BALL_AXES, PRISMATIC, REVOLUTE
+from poise.quaternions import rotate
 
 _ROUNDING, _FULL, _FAR, _NEVER, _MOST = 1e-9, 2.0 * np.pi, 1e6, 1e12, 5_000
 _TRIED = (0.0, 0.5 * np.pi, np.pi), (0.0, 1.0, 2.0)
@@ -17,31 +18,70 @@ _TRIED = (0.0, 0.5 * np.pi, np.pi), (0.0, 1.0, 2.0)
 
 def proves(model: Any, proof: Any) -> bool:
     """Whether a `Certificate` holds of a model: see there what its `kind` and `numbers` say."""
+    if proof.kind == "lengths":
+        sides = polygon(model, proof)
+        return sides is not None and bool(sides.open(proof.target.array[None])[0])
+    units, hang, ends, c, w = _chain(model, proof)
+    sound = _fair(proof) and all(_sound(row, len(units)) for row in proof.numbers)
+    return sound and _empty(units, hang, proof, ends, c, w)
+
+
+def _chain(model: Any, proof: Any) -> Any:
+    """The units that carry the frame, how what is led hangs on the last, and each one's range, its middle and half."""
     frame = model.frame(proof.frame)
     unit, hangs = model.tree.links[frame.link]
     units, hang = [model.tree.units[i] for i in model.tree.path(unit)], (hangs @ frame.origin @ proof.offset).matrix()
     ranges = [(model.lower[u.iq], model.upper[u.iq]) if proof.limits else (-_NEVER, _NEVER) for u in units]
     held = [np.clip(r, -_NEVER, _NEVER) * u.multiplier + u.offset for r, u in zip(ranges, units, strict=True)]
-    ends, numbers = np.array(held), np.array(proof.numbers)
-    if not (np.abs(numbers) < _FAR).all() or min(proof.position_tolerance, proof.rotation_tolerance) < 0.0:
-        return False
-    c, w = ends.mean(axis=1), 0.5 * np.abs(ends[:, 1] - ends[:, 0]) + _ROUNDING
-    if proof.kind == "lengths":
-        return numbers.shape == (len(units),) and _open(units, hang, proof, c, w)
-    return all(_sound(row, len(units)) for row in numbers) and _empty(units, hang, proof, ends, c, w)
+    ends = np.array(held)
+    return units, hang, ends, ends.mean(axis=1), 0.5 * np.abs(ends[:, 1] - ends[:, 0]) + _ROUNDING
 
 
-def _open(units: Any, hang: Any, proof: Any, c: Any, w: Any) -> bool:
-    """Whether a side of the polygon of points on the axes, at the heights `numbers`, is longer than all the others."""
+def _fair(proof: Any) -> bool:
+    """Whether all of its numbers are some that can be reckoned with."""
+    tolerances = proof.position_tolerance, proof.rotation_tolerance
+    return bool((np.abs(proof.numbers) < _FAR).all() and min(tolerances) >= 0.0)
+
+
+class Polygon(NamedTuple):
+    """The points of "lengths" on the axes of a chain, and the sides between them; a target adds the one that closes."""
+
+    first: Any
+    """(3,) in the world [m]."""
+    last: Any
+    """(3,) in the frame [m]; None: its origin."""
+    longest: float
+    total: float
+    """Of the sides [m]."""
+    slack: float
+    """By how much tolerances and slides may change them [m]."""
+
+    def open(self, targets: Any) -> Any:
+        """(n,) whether one of the sides is longer than all the others together, at targets (n, 7): place, unit wxyz.
+
+        A target that is not finite is none, and nothing is said of it.
+        """
+        places = targets[:, :3] if self.last is None else targets[:, :3] + rotate(targets[:, 3:], self.last)
+        with np.errstate(invalid="ignore", over="ignore"):
+            side = np.linalg.norm(places - self.first, axis=1)
+            total = self.total + side
+            return 2.0 * np.maximum(self.longest, side) - total > self.slack + _ROUNDING * total
+
+
+def polygon(model: Any, proof: Any) -> Polygon | None:
+    """The one with the heights `numbers` on the axes, whatever the target; None if they are no such heights."""
+    units, hang, _, c, w = _chain(model, proof)
+    if not _fair(proof) or proof.numbers.shape != (len(units),):
+        return None
     rates, posed = [1.0 if u.kind == PRISMATIC else u.pitch for u in units], proof.rotation_tolerance < np.pi
     z = np.where([u.kind >= BALL_AXES for u in units], 0.0, proof.numbers)
     up = [x + (rate and rate * middle) for x, rate, middle in zip(z, rates, c, strict=True)]
     into = [(u.matrix @ [0.0, 0.0, x, 1.0])[:3] for u, x in zip(units, up, strict=True)]
     last = np.linalg.solve(hang, [0.0, 0.0, z[-1], 1.0])[:3]
     sides = [np.linalg.norm(p - [0.0, 0.0, x]) for p, x in zip(into[1:], z[:-1], strict=True)]
-    sides += [np.linalg.norm(proof.target.act(last * posed) - into[0]), np.linalg.norm(last) * (not posed)]
+    sides += [np.linalg.norm(last) * (not posed)]
     slack = proof.position_tolerance + proof.rotation_tolerance * posed * np.linalg.norm(last) + np.abs(rates) @ w
-    return bool(2.0 * max(sides) - sum(sides) > slack + _ROUNDING * sum(sides))
+    return Polygon(into[0], last if posed else None, float(max(sides)), float(sum(sides)), float(slack))
 
 
 def _sound(row: Any, n: int) -> bool:
