@@ -33,7 +33,7 @@ STEP: Final = 1e-5
 """Of central differences of exact rows [rad or m]: what they cut off and what they round are both about 1e-10."""
 _RANK: Final = 1e-7
 """Against the largest singular value, or curvature, one that counts as 0."""
-_AT_LIMIT: Final = 1e-9
+_AT_LIMIT: Final = 1e-6
 """A joint this near to a limit [rad or m] stands at it."""
 _WEAK: Final = 1e-6
 """A multiplier this small, against what there is to hold, holds nothing."""
@@ -121,7 +121,7 @@ class _Rest:
             return side
         lower, upper, x = self.model.lower[at_q], self.model.upper[at_q], self.q[at_q]
         side[at_v] = np.where(x <= lower + _AT_LIMIT, -1, 0) + np.where(x >= upper - _AT_LIMIT, 1, 0)
-        side[at_v] = np.where(upper - lower <= 2.0 * _AT_LIMIT, 2, side[at_v])
+        side[at_v] = np.where(upper - lower <= _AT_LIMIT, 2, side[at_v])
         limited = [joint.name for joint in self.model.joints if joint.ball is not None]
         for name, ball in zip(limited, self.model.ball_limits, strict=True):
             at = self.model.velocity_index(name)
@@ -209,7 +209,7 @@ class _Rest:
             answers, yields, flat = self._split(self.q, jacobian, free)
             if not self.wanted or np.abs(step).max() <= _STILL:
                 break
-            lacks = np.where(self.holds & ~self.sided, e, 0.0)
+            lacks = np.where(self.holds, e, 0.0)
             step = answers @ lacks - yields @ self._pull(self.q, e, jacobian)
             self.q = self._within(self._moved(self.q, step))
             if not np.linalg.norm(self.model.difference(came, self.q)) <= _NEAR:
