@@ -18,6 +18,7 @@ from poise.model.proximity import nearest_in, slopes_of_many
 from poise.model.scene import Scene
 from poise.solving.borders import border_rows, borders, ranges
 from poise.solving.collision import CollisionLimit
+from poise.solving.kept import kept
 from poise.solving.outcome import Asked
 from poise.solving.problem import pack
 from poise.solving.rows import active_rows
@@ -117,12 +118,17 @@ _SHAPES: Final = 1e-3
 
 def conditions_of(model: Model, asked: Asked, q: Array) -> Conditions:
     """Those of what was asked, with the shapes that are near at q (nq,)."""
+    apart = asked.limits.apart
+    if apart is None:
+        return kept(model, (Conditions, asked), lambda: _made(model, asked, ()))
+    return _made(model, asked, _contacts(model, apart, q))
+
+
+def _made(model: Model, asked: Asked, contacts: Sequence[Contact]) -> Conditions:
     problem = asked.problem
     stated = problem.section("inequalities").reshape(-1, len(problem.velocities) + 1)
     rows = np.zeros((len(stated), model.nv))
     rows[:, list(problem.velocities)] = stated[:, :-1]
-    apart = asked.limits.apart
-    contacts = [] if apart is None else _contacts(model, apart, q)
     return Conditions(model, asked.frame_tasks, (rows, np.array(stated[:, -1])), contacts)
 
 

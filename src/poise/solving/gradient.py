@@ -1,7 +1,8 @@
 """The gradient of an answer: how q moves with targets, a posture, weights and placements of the model."""
 
 from collections.abc import Iterator, Sequence
-from typing import Final, Literal, final
+from copy import copy
+from typing import Final, Literal, TypeAlias, final
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from poise.kernels.machine.layout import GOAL_NUMBERS, PLACE, TURN
 from poise.model.loosening import Loose, loosened, tool_of
 from poise.model.model import Model
 from poise.quaternions import quaternion_exp, quaternion_product
+from poise.solving.inverses import along, inverses_at
 from poise.solving.outcome import Asked
 from poise.solving.stationary import STEP, Stationary, stationary
 from poise.spatial import Array, ArrayLike
@@ -20,6 +22,7 @@ from poise.tasks.posture import PostureTask
 from poise.tasks.value import again
 
 _SIX: Final = 6
+Word: TypeAlias = Literal["smooth", "one-sided", "undefined"]
 
 
 @final
@@ -31,16 +34,29 @@ class SolutionGradient:
     least, it is the derivative at the exact rest, to which a few of Newton's steps lead from q.
     """
 
-    __slots__ = ("__dict__", "_answers", "_asked", "_found", "_goal", "_model", "_yields")
+    def __init__(self, model: Model, asked: Asked, q: Array, goal: Array, *, solved: bool) -> None:
+        self._model, self._asked, self._q, self._goal, self._solved = model, asked, q, goal, solved
+        self._of: Array | None = None
+        """(nv,) what a number depends on q by, whose gradient this is; None: that of q."""
+        inverses, regular = (np.zeros((1, 0, 0)), [False]) if not solved else inverses_at(model, asked, q[None])
+        self._inverse = inverses[0] if regular[0] else None
+        """(nv, 6) by the target of a pose alone, where it is free of limits."""
 
-    def __init__(self, model: Model, asked: Asked, found: Stationary, goal: Array) -> None:
-        self._model, self._asked, self._found, self._goal = model, asked, found, goal
-        self._answers, self._yields = found.answers, found.yields
+    @cached_property
+    def _found(self) -> Stationary:
+        return stationary(self._model, self._asked, self._q, self._goal, solved=self._solved)
 
     @property
-    def status(self) -> Literal["smooth", "one-sided", "undefined"]:
+    def q(self) -> Array:
+        """(nq,) where the derivative is taken: the answer, or the exact rest beside it where something is least."""
+        return self._q if self._inverse is not None else self._found.q
+
+    @property
+    def status(self) -> Word:
         """Whether q has a derivative: "smooth" from all sides; "one-sided", another where a limit lets go, and here
         that with the limits held; "undefined", none, and then whoever asks for one gets a ValueError."""
+        if self._inverse is not None:
+            return "smooth"
         if self._found.undefined:
             return "undefined"
         return "one-sided" if self._found.one_sided else "smooth"
@@ -48,10 +64,10 @@ class SolutionGradient:
     @property
     def reason(self) -> str:
         """Why it is not smooth, as a sentence; empty where it is."""
+        if self.status == "smooth":
+            return ""
         if self._found.undefined:
             return f"There is no derivative: {self._found.undefined}."
-        if not self._found.one_sided:
-            return ""
         return (
             f"{', '.join(self._found.one_sided)} stands at a limit that nothing pushes it to: the derivative is that "
             "of changes which do, and others take it away from there."
@@ -61,12 +77,16 @@ class SolutionGradient:
     def least_change(self) -> bool:
         """Whether q is one of many that answer as well, so that the derivative is the least change of q which does: by
         the sum of the squares of all velocities [rad and m]."""
+        if self._inverse is not None:
+            return self._inverse.shape[1] < len(self._asked.problem.velocities)
         return self._found.least_change
 
     @cached_property
     def by_target(self) -> tuple[Array, ...]:
         """By the target of each task, in their order: (nv, 6) of a pose, (nv, 3) of a point, a direction [1/its unit]
         or a rotation, of others a column a number; (nv, 0) of one without a target, (nv, nv) of a posture."""
+        if self._inverse is not None:
+            return (self._inverse if self._of is None else along(self._of, self._inverse),)
         places = _places(self._asked.tasks)
         stated = self._asked.tasks[: len(self._asked.stated)]
         return tuple(
@@ -136,8 +156,10 @@ class SolutionGradient:
         Raises ShapeError for another shape, ValueError for numbers that are not finite.
         """
         given = finite("cotangent", cotangent, self._model.nv)
-        made = SolutionGradient(self._model, self._asked, self._found, self._goal)
-        made._answers, made._yields = given @ self._answers, given @ self._yields
+        made = copy(self)
+        made._of = given
+        for name in ("by_target", "by_posture", "by_weights"):
+            made.__dict__.pop(name, None)
         return made
 
     def __repr__(self) -> str:
@@ -150,8 +172,9 @@ class SolutionGradient:
         """What q does where rows lack more by `lacking` (m, k) and grad L is more by `pulls` (nv, k)."""
         if self._found.undefined:
             raise ValueError(self.reason)
-        out: Array = self._answers @ lacking - self._yields @ pulls
-        return out
+        if self._of is None:
+            return self._found.answers @ lacking - self._found.yields @ pulls
+        return (self._of @ self._found.answers) @ lacking - (self._of @ self._found.yields) @ pulls
 
     def _pull(self, e: Array, jacobian: Array) -> Array:
         """The part of grad L that the rows make."""
@@ -226,8 +249,3 @@ def _places(tasks: Sequence[Task]) -> list[int | None]:
     for task in tasks:
         out.append(GOAL_NUMBERS * sum(place is not None for place in out) if task.blocks else None)
     return out
-
-
-def gradient_of(model: Model, asked: Asked, q: Array, goal: Array, *, solved: bool) -> SolutionGradient:
-    """The gradient of an answer q (nq,) for these goal numbers; `solved`: whether all required tasks are."""
-    return SolutionGradient(model, asked, stationary(model, asked, q, goal, solved=solved), np.array(goal))

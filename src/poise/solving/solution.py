@@ -198,9 +198,9 @@ class Solution(Answer):
 
         Shapes of a world count as they are now.  Raises ValueError for an answer that a limit of swing or twist holds.
         """
-        from poise.solving.gradient import gradient_of
+        from poise.solving.gradient import SolutionGradient
 
-        return gradient_of(self.model, self._asked, self.q, self.goal, solved=int(self._raw[CODE]) == SOLVED)
+        return SolutionGradient(self.model, self._asked, self.q, self.goal, solved=int(self._raw[CODE]) == SOLVED)
 
     @property
     def _outcome(self) -> Outcome:

@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from poise.model.model import Model
 from poise.solving.conditions import Conditions, conditions_of
+from poise.solving.inverses import AT_LIMIT
 from poise.solving.outcome import Asked
 from poise.spatial import Array
 from poise.tasks.base import Task, levels
@@ -33,8 +34,6 @@ STEP: Final = 1e-5
 """Of central differences of exact rows [rad or m]: what they cut off and what they round are both about 1e-10."""
 _RANK: Final = 1e-7
 """Against the largest singular value, or curvature, one that counts as 0."""
-_AT_LIMIT: Final = 1e-6
-"""A joint this near to a limit [rad or m] stands at it."""
 _WEAK: Final = 1e-6
 """A multiplier this small, against what there is to hold, holds nothing."""
 _STILL: Final = 1e-10
@@ -102,7 +101,7 @@ class _Rest:
             self.posture = given.weights(model) ** 2
         self.wanted = bool(self.missed.any() or self.posture.any())
         """Whether there is anything to be least."""
-        near = self.conditions.slack if self.wanted else np.full(beside, _AT_LIMIT)
+        near = self.conditions.slack if self.wanted else np.full(beside, AT_LIMIT)
         self.holds = np.concatenate([self.holds, e[self.conditions.tasks :] <= near])
         self.missed = np.concatenate([self.missed, np.zeros(beside, dtype=np.bool_)])
         self.sided = np.arange(len(e)) >= self.conditions.tasks
@@ -120,8 +119,8 @@ class _Rest:
         if not self.asked.problem.limits:
             return side
         lower, upper, x = self.model.lower[at_q], self.model.upper[at_q], self.q[at_q]
-        side[at_v] = np.where(x <= lower + _AT_LIMIT, -1, 0) + np.where(x >= upper - _AT_LIMIT, 1, 0)
-        side[at_v] = np.where(upper - lower <= _AT_LIMIT, 2, side[at_v])
+        side[at_v] = np.where(x <= lower + AT_LIMIT, -1, 0) + np.where(x >= upper - AT_LIMIT, 1, 0)
+        side[at_v] = np.where(upper - lower <= AT_LIMIT, 2, side[at_v])
         limited = [joint.name for joint in self.model.joints if joint.ball is not None]
         for name, ball in zip(limited, self.model.ball_limits, strict=True):
             at = self.model.velocity_index(name)
