@@ -41,7 +41,9 @@ class BatchGradient:
         pieces.share(work, min(len(pieces), os.cpu_count() or 1) or 1)
         sound &= solutions._raw[:, CODE] == SOLVED
         self._inverses, self._sound = inverses, sound
-        self._others: dict[int, SolutionGradient] = {int(i): solutions[int(i)].gradient() for i in np.flatnonzero(~sound)}
+        self._others: dict[int, SolutionGradient] = {
+            int(i): solutions[int(i)].gradient() for i in np.flatnonzero(~sound)
+        }
 
     @cached_property
     def status(self) -> npt.NDArray[np.str_]:

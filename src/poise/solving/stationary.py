@@ -170,8 +170,7 @@ class _Rest:
             way[v] = STEP
             ends = [self.conditions(at, self.goal) for at in (self._moved(q, way), self._moved(q, -way))]
             above, below = (
-                self._pull(at, *end)
-                for at, end in zip((self._moved(q, way), self._moved(q, -way)), ends, strict=True)
+                self._pull(at, *end) for at, end in zip((self._moved(q, way), self._moved(q, -way)), ends, strict=True)
             )
             out[v] = (above - below) / (2.0 * STEP)
             squares = [0.5 * float((e[self.missed] ** 2).sum()) for e, _ in ends]
@@ -242,7 +241,9 @@ class _Rest:
             if not wrong:
                 break
             self.holds[max(wrong, key=lambda k: float(self.y[k]))] = False
-        pushed = {int(v): float(-self.side[v] * total[v]) for v in np.flatnonzero(self.moves) if self.side[v] in (-1, 1)}
+        pushed = {
+            int(v): float(-self.side[v] * total[v]) for v in np.flatnonzero(self.moves) if self.side[v] in (-1, 1)
+        }
         outward = min(pushed, key=lambda v: pushed[v], default=None)
         if outward is not None and pushed[outward] < -scale:
             self.side[outward] = 0
