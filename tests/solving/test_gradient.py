@@ -202,11 +202,10 @@ def test_a_target_out_of_reach_with_weights_and_limits(panda: pz.Model) -> None:
             rows = pose_rows(arm, tip, twisted(target, twist))  # noqa: B023
             return at_rest(q, free, squares_of(rows, np.repeat(weights, 3)))  # noqa: B023
 
-        stated = np.array([2.0, 1.0])
-        assert_near(gradient.by_target[0], differences(lambda x: answer(x, stated), 6, 1e-4))
+        assert_near(gradient.by_target[0], differences(lambda x: answer(x, np.array([2.0, 1.0])), 6, 1e-4))
         by_weights = gradient.by_weights[0].reshape(7, 2, 3).sum(2)
-        assert_near(by_weights, differences(lambda x: answer(np.zeros(6), stated + x), 2, 1e-4))
-        assert np.abs(by_weights @ stated).max() < 1e-8  # all weights times one factor change nothing
+        assert_near(by_weights, differences(lambda x: answer(np.zeros(6), np.array([2.0, 1.0]) + x), 2, 1e-4))
+        assert np.abs(by_weights @ [2.0, 1.0]).max() < 1e-8  # all weights times one factor change nothing
     assert active >= 2
 
 
@@ -286,7 +285,7 @@ def test_a_border_of_a_range_and_shapes_that_touch(panda: pz.Model, kind: str) -
             rows = pose_rows(arm, tip, pz.SE3.from_parts(place + way[:3]))  # noqa: B023
 
             def held(at: Array) -> tuple[Array, Array]:
-                c, jacobian = rows(at)
+                c, jacobian = rows(at)  # noqa: B023
                 side = [(beyond(at + h) - beyond(at - h)) / 2e-5 for h in 1e-5 * np.eye(7)]  # noqa: B023
                 return np.append(c[:3], beyond(at)), np.vstack([jacobian[:3], side])  # noqa: B023
 
@@ -305,7 +304,7 @@ def test_a_humanoid_with_four_tasks_and_a_posture() -> None:
     q = body.q({f"{side}_{joint}_joint": angle for side in ("left", "right") for joint, angle in bend.items()})
     feet, hand = [f"{side}_ankle_roll_link" for side in ("left", "right")], "left_wrist_yaw_link"
     stand = [pz.PoseTask(foot, body.pose(foot, q), **TIGHT) for foot in feet]
-    place = body.pose(hand, q).xyz + [0.15, 0.05, 0.1]
+    place = body.pose(hand, q).xyz + np.array([0.15, 0.05, 0.1])
     balance = pz.CentreOfMassTask(body.centre_of_mass(q), weight=(1, 1, 0), tolerance=1e-12)
     tasks = [*stand, balance, pz.PositionTask(hand, place, tolerance=1e-12), pz.PostureTask(q)]
     gradient = pz.solve(body, tasks, q0=q).gradient()

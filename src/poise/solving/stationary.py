@@ -15,8 +15,9 @@ The null space Z of J splits them: dq = J^+ de - Z (Z^T H Z)^-1 Z^T (dg + H J^+ 
 the identity, so that dq is the least change, the sum of the squares of all velocities [rad and m].
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, final
+from typing import Any, Final, final
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +45,13 @@ _STEPS: Final = 12
 _ASIDE: Final = 0.02
 """How far from an answer it is looked whether rank or curvature are lost there alone [rad or m]."""
 
+_BACK: Final = 3
+_BENT: Final = 1e-5
+"""Newton's steps that lead back to rest from there, and the curvature that counts there, against the largest."""
+_LEAST: Final = 1e-9
+"""What is to be least pulls with this much, or with nothing, and has as much curvature, or none."""
+_NO_GRADIENT: Final = 1e-5
+"""How far from the slope of half the squares J^T e may be, against the lengths of both."""
 _RESTLESS: Final = "q is not at rest: the solve ended before what is left was least, or at what is no minimum"
 
 Mask = npt.NDArray[np.bool_]
@@ -92,7 +100,7 @@ class _Rest:
         self.model, self.asked, self.q = model, asked, np.array(q)
         self.conditions = conditions_of(model, asked, q)
         self.goal, self.rest = goal[: 7 * len(asked.frame_tasks)], goal[7 * len(asked.frame_tasks) :]
-        e, jacobian = self.conditions(self.q, self.goal)
+        e, _ = self.conditions(self.q, self.goal)
         self.holds, self.missed = _parts(asked.frame_tasks, e, solved=solved)
         beside = len(e) - self.conditions.tasks
         self.posture = np.zeros(model.nv)
@@ -108,12 +116,12 @@ class _Rest:
         self.moves = np.zeros(model.nv, dtype=np.bool_)
         self.moves[list(asked.problem.velocities)] = True
         self.moves |= self.posture > 0.0
-        self.side = self._sides()
+        self.side = self._at_limits()
         self.y = np.zeros(len(e))
 
     # What there is -----------------------------------------------------------------------------------------------
 
-    def _sides(self) -> npt.NDArray[np.int8]:
+    def _at_limits(self) -> npt.NDArray[np.int8]:
         """(nv,) -1 of a joint at its lower limit, 1 at its upper one, 2 between two that are one, 0 of others."""
         side, (at_q, at_v) = np.zeros(self.model.nv, dtype=np.int8), self.model._plain
         if not self.asked.problem.limits:
@@ -131,10 +139,17 @@ class _Rest:
                 )
         return side
 
-    def _pull(self, q: Array, e: Array, jacobian: Array) -> Array:
-        """(nv,) grad L at q, whose rows these are; the multipliers of what holds stay."""
-        y = np.where(self.missed, e, self.y)
-        return self._leaning(q) - y @ jacobian
+    def _pull(self, q: Array, e: Array, jacobian: Array, y: Array) -> Array:
+        """(nv,) grad L at q, whose rows these are, with multipliers y of what holds."""
+        return self._leaning(q) - np.where(self.missed, e, y) @ jacobian
+
+    def _multipliers(self, q: Array, e: Array, jacobian: Array, free: Mask) -> Array:
+        """(m,) of the rows that hold, what leaves least of grad L over the free joints; 0 of the others."""
+        y = np.zeros(len(e))
+        if self.wanted:
+            pull = self._pull(q, e, jacobian, y)
+            y[self.holds] = np.linalg.lstsq(jacobian[self.holds][:, free].T, pull[free], rcond=_RANK)[0]
+        return y
 
     def _leaning(self, q: Array) -> Array:
         """(nv,) the gradient of half the weighted square of the way from the posture."""
@@ -157,34 +172,28 @@ class _Rest:
         out[at_q] = np.clip(q[at_q], lower, upper)
         return out
 
-    def _curvature(self, q: Array, free: Mask) -> Array:
-        """(nv, nv) H over the free joints; raises _Undefined where -J^T e is not the gradient of what is missed."""
-        nv = self.model.nv
-        out = np.zeros((nv, nv))
+    def _curvature(self, q: Array, free: Mask, y: Array) -> Array:
+        """(n, n) H over the n free joints; raises _Undefined where -J^T e is not the gradient of what is missed."""
         if not self.wanted:
-            out[free, free] = 1.0
-            return out
-        slope = np.zeros(nv)
+            return np.eye(int(free.sum()))
+        out, slope = [], []
         for v in np.flatnonzero(free):
-            way = np.zeros(nv)
+            way = np.zeros(self.model.nv)
             way[v] = STEP
-            ends = [self.conditions(at, self.goal) for at in (self._moved(q, way), self._moved(q, -way))]
-            above, below = (
-                self._pull(at, *end) for at, end in zip((self._moved(q, way), self._moved(q, -way)), ends, strict=True)
-            )
-            out[v] = (above - below) / (2.0 * STEP)
-            squares = [0.5 * float((e[self.missed] ** 2).sum()) for e, _ in ends]
-            slope[v] = (squares[0] - squares[1]) / (2.0 * STEP)
+            ends = [(at, *self.conditions(at, self.goal)) for at in (self._moved(q, way), self._moved(q, -way))]
+            above, below = (self._pull(*end, y) for end in ends)
+            out.append((above - below)[free] / (2.0 * STEP))
+            squares = [0.5 * float((e[self.missed] ** 2).sum()) for _, e, _ in ends]
+            slope.append((squares[0] - squares[1]) / (2.0 * STEP))
         e, jacobian = self.conditions(q, self.goal)
-        pull = np.where(self.missed, e, 0.0)
-        away = np.abs(slope + pull @ jacobian)[free].max(initial=0.0)
-        if away > 1e-5 * float(np.linalg.norm(pull)) * float(np.linalg.norm(jacobian)):
+        left = np.where(self.missed, e, 0.0)
+        away = np.abs(np.array(slope) + (left @ jacobian)[free]).max(initial=0.0)
+        if away > _NO_GRADIENT * float(np.linalg.norm(left)) * float(np.linalg.norm(jacobian)):
             raise _Undefined(
                 "what is left of a rotation with unequal weights has no least: a solve ends where its steps do"
             )
-        out = 0.5 * (out + out.T)
-        out[:, ~free] = 0.0
-        return out
+        inner = np.array(out).reshape(len(out), len(out))
+        return 0.5 * (inner + inner.T)
 
     # At rest -----------------------------------------------------------------------------------------------------
 
@@ -208,7 +217,7 @@ class _Rest:
             if not self.wanted or np.abs(step).max() <= _STILL:
                 break
             lacks = np.where(self.holds, e, 0.0)
-            step = answers @ lacks - yields @ self._pull(self.q, e, jacobian)
+            step = answers @ lacks - yields @ self._pull(self.q, e, jacobian, self.y)
             self.q = self._within(self._moved(self.q, step))
             if not np.linalg.norm(self.model.difference(came, self.q)) <= _NEAR:
                 raise _Undefined(_RESTLESS)
@@ -224,32 +233,30 @@ class _Rest:
 
         The multipliers of what holds are found by the way, and what does not pull from outside is let go.
         """
-        nv = self.model.nv
+        nv, moved = self.model.nv, np.flatnonzero(self.moves & (np.abs(self.side) == 1)).tolist()
         free = self.moves & (self.side == 0)
         if not self.wanted:
-            self.y[:] = 0.0
-            weak = [v for v in np.flatnonzero(self.moves) if self.side[v] in (-1, 1)]
-            return free, [*weak, *(nv + k for k in np.flatnonzero(self.holds & self.sided))]
+            return free, [*moved, *(nv + k for k in self._sides())]
         while True:
-            self.y[:] = 0.0
-            pull = self._leaning(self.q) - np.where(self.missed, e, 0.0) @ jacobian
-            rows = jacobian[self.holds]
-            self.y[self.holds] = np.linalg.lstsq(rows[:, free].T, pull[free], rcond=_RANK)[0]
-            total = self._pull(self.q, e, jacobian)
-            scale = _WEAK * max(float(np.linalg.norm(pull[self.moves])), 1e-9)
-            wrong = [k for k in np.flatnonzero(self.holds & self.sided) if self.y[k] > scale]
-            if not wrong:
+            self.y = self._multipliers(self.q, e, jacobian, free)
+            asked = self._pull(self.q, e, jacobian, np.zeros(len(e)))
+            scale = _WEAK * max(float(np.linalg.norm(asked[self.moves])), _LEAST)
+            wrong = max(self._sides(), key=lambda k: float(self.y[k]), default=None)
+            if wrong is None or self.y[wrong] <= scale:
                 break
-            self.holds[max(wrong, key=lambda k: float(self.y[k]))] = False
-        pushed = {
-            int(v): float(-self.side[v] * total[v]) for v in np.flatnonzero(self.moves) if self.side[v] in (-1, 1)
-        }
-        outward = min(pushed, key=lambda v: pushed[v], default=None)
-        if outward is not None and pushed[outward] < -scale:
-            self.side[outward] = 0
+            self.holds[wrong] = False
+        pull = self._pull(self.q, e, jacobian, self.y)
+        pushed = {v: float(-self.side[v] * pull[v]) for v in moved}
+        inward = min(pushed, key=lambda v: pushed[v], default=None)
+        if inward is not None and pushed[inward] < -scale:
+            self.side[inward] = 0
             return self._held(e, jacobian)
         weak = [v for v, push in pushed.items() if push <= scale]
-        return free, [*weak, *(nv + k for k in np.flatnonzero(self.holds & self.sided) if self.y[k] >= -scale)]
+        return free, [*weak, *(nv + k for k in self._sides() if self.y[k] >= -scale)]
+
+    def _sides(self) -> list[int]:
+        """The rows of what must not be crossed that hold."""
+        return [int(k) for k in np.flatnonzero(self.holds & self.sided)]
 
     def _split(self, q: Array, jacobian: Array, free: Mask) -> tuple[Array, Array, bool]:
         """`answers`, `yields` and `least_change` with these joints free; raises _Undefined at a singular q."""
@@ -263,15 +270,13 @@ class _Rest:
             )
         inverse = right[:rank].T / sizes[:rank] @ left[:, :rank].T
         null = right[rank:].T
-        curvature = self._curvature(q, free)
-        inner = curvature[np.ix_(free, free)]
+        inner = self._curvature(q, free, self.y)
         values, axes = np.linalg.eigh(null.T @ inner @ null)
-        scale = float(np.abs(inner).max(initial=0.0))
-        flat = np.abs(values) <= _RANK * max(scale, 1e-12)
+        flat = np.abs(values) <= _RANK * max(float(np.abs(inner).max(initial=0.0)), _LEAST)
         if (values[~flat] < 0.0).any():
             raise _Undefined("q is not at rest: what is left falls to either side of it")
         null = null @ axes
-        if flat.any() and self._is_bent(q, free, null[:, flat], int(flat.sum())):
+        if flat.any() and self._is_bent(q, free, null[:, flat]):
             raise _Undefined("q is degenerate: what is to be least is flat there, and nowhere beside it")
         kept = null[:, ~flat]
         yields = kept / values[~flat] @ kept.T
@@ -287,29 +292,24 @@ class _Rest:
         rows = (self.conditions(self._moved(q, way), self.goal)[1][self.holds][:, free] for way in ways)
         return max(_rank(np.linalg.svd(some, compute_uv=False)) for some in rows)
 
-    def _is_bent(self, q: Array, free: Mask, flat: Array, count: int) -> bool:
-        """Whether what is flat at q is less so beside it, where a Newton step or two lead back to rest."""
-        beside = _Rest.__new__(_Rest)
-        beside.__dict__.update(self.__dict__)
+    def _is_bent(self, q: Array, free: Mask, flat: Array) -> bool:
+        """Whether fewer directions than the columns of `flat` (n, count) are flat beside q, at rest again there."""
+        count = flat.shape[1]
         way = np.zeros(self.model.nv)
         way[free] = flat @ np.full(count, _ASIDE / np.sqrt(count))
-        at = self._moved(q, way)
-        for _ in range(3):
-            e, jacobian = self.conditions(at, self.goal)
-            rows = jacobian[self.holds][:, free]
-            beside.y = self.y.copy()
-            pull = self._leaning(at) - np.where(self.missed, e, 0.0) @ jacobian
-            beside.y[self.holds] = np.linalg.lstsq(rows.T, pull[free], rcond=_RANK)[0]
-            inner = beside._curvature(at, free)[np.ix_(free, free)]
-            n = int(free.sum())
+        for _ in range(_BACK):
+            q = self._moved(q, way)
+            e, jacobian = self.conditions(q, self.goal)
+            y, rows = self._multipliers(q, e, jacobian, free), jacobian[self.holds][:, free]
+            inner = self._curvature(q, free, y)
             system = np.block([[inner, -rows.T], [rows, np.zeros((len(rows), len(rows)))]])
-            right = np.concatenate([-beside._pull(at, e, jacobian)[free], np.where(self.sided, 0.0, e)[self.holds]])
-            step = np.zeros(self.model.nv)
-            step[free] = np.linalg.lstsq(system, right, rcond=_RANK)[0][:n]
-            at = self._moved(at, step)
-        null = np.linalg.svd(rows)[2][_rank(np.linalg.svd(rows, compute_uv=False)) :].T
+            right = np.concatenate([-self._pull(q, e, jacobian, y)[free], e[self.holds]])
+            way[free] = np.linalg.lstsq(system, right, rcond=_RANK)[0][: len(inner)]
+        _, sizes, axes = np.linalg.svd(rows)
+        null = axes[_rank(sizes) :].T
         values = np.abs(np.linalg.eigvalsh(null.T @ inner @ null))
-        return int((values <= 100.0 * _RANK * max(float(np.abs(inner).max(initial=0.0)), 1e-12)).sum()) < count
+        bound = _BENT * max(float(np.abs(inner).max(initial=0.0)), _LEAST)
+        return int((values <= bound).sum()) < count
 
     def _letting_go(self, jacobian: Array, free: Mask, weak: list[int]) -> list[str]:
         """The names of the limits that hold with no multiplier, and whose letting go would change the derivative."""
@@ -330,11 +330,11 @@ class _Rest:
         return self.model.coordinates[int(at_q[list(at_v).index(v)])]
 
 
-def _rank(sizes: Array) -> int:
+def _rank(sizes: npt.NDArray[np.floating[Any]]) -> int:
     return int((sizes > _RANK * sizes[0]).sum()) if len(sizes) else 0
 
 
-def _parts(tasks: tuple[Task, ...], e: Array, *, solved: bool) -> tuple[Mask, Mask]:
+def _parts(tasks: Sequence[Task], e: Array, *, solved: bool) -> tuple[Mask, Mask]:
     """(m,) of the tasks' rows those that hold, and those that are missed and to be least.
 
     Levels are looked at in their order: what is fulfilled holds, and of the first that is not its rows are to be least.
