@@ -25,22 +25,23 @@ _PIECE: Final = 1024
 @final
 class BatchGradient:
     """The derivatives of `SolutionBatch.q` by the targets of its tasks; each is that of `Solution.gradient`, to the
-    bit.  Where the pose of one frame is asked for and no limit is near, they are found on all cores at once."""
+    bit.  Where the pose of one frame is asked for they are found on all cores at once."""
 
     def __init__(self, solutions: "SolutionBatch") -> None:
         model, asked, q = solutions.model, solutions._asked, solutions.q
         self._model = model
-        inverses, sound = np.empty((len(q), model.nv, 6)), np.zeros(len(q), dtype=np.bool_)
+        inverses = np.empty((len(q), model.nv, 6))
+        sound, one_sided = np.zeros((2, len(q)), dtype=np.bool_)
         pieces = Pieces(len(q), _PIECE)
 
         def work() -> None:
             for piece in pieces:
                 at = slice(piece.start, piece.stop)
-                inverses[at], sound[at] = inverses_at(model, asked, q[at])
+                inverses[at], sound[at], one_sided[at] = inverses_at(model, asked, q[at])
 
         pieces.share(work, min(len(pieces), os.cpu_count() or 1) or 1)
         sound &= solutions._raw[:, CODE] == SOLVED
-        self._inverses, self._sound = inverses, sound
+        self._inverses, self._sound, self._one_sided = inverses, sound, one_sided
         self._others: dict[int, SolutionGradient] = {
             int(i): solutions[int(i)].gradient() for i in np.flatnonzero(~sound)
         }
@@ -48,7 +49,7 @@ class BatchGradient:
     @cached_property
     def status(self) -> npt.NDArray[np.str_]:
         """(n,) "smooth", "one-sided" or "undefined", see `SolutionGradient.status`."""
-        found = np.full(len(self._sound), "smooth", dtype="U9")
+        found = np.where(self._one_sided, "one-sided", "smooth")
         for i, one in self._others.items():
             found[i] = one.status
         return found

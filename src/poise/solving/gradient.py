@@ -38,9 +38,10 @@ class SolutionGradient:
         self._model, self._asked, self._q, self._goal, self._solved = model, asked, q, goal, solved
         self._of: Array | None = None
         """(nv,) what a number depends on q by, whose gradient this is; None: that of q."""
-        inverses, regular = (np.zeros((1, 0, 0)), [False]) if not solved else inverses_at(model, asked, q[None])
-        self._inverse = inverses[0] if regular[0] else None
-        """(nv, 6) by the target of a pose alone, where it is free of limits."""
+        found = inverses_at(model, asked, q[None])
+        self._inverse = found.by_target[0] if solved and found.sound[0] else None
+        """(nv, 6) by the target of a pose alone."""
+        self._at_limit = bool(found.one_sided[0])
 
     @cached_property
     def _found(self) -> Stationary:
@@ -56,7 +57,7 @@ class SolutionGradient:
         """Whether q has a derivative: "smooth" from all sides; "one-sided", another where a limit lets go, and here
         that with the limits held; "undefined", none, and then whoever asks for one gets a ValueError."""
         if self._inverse is not None:
-            return "smooth"
+            return "one-sided" if self._at_limit else "smooth"
         if self._found.undefined:
             return "undefined"
         return "one-sided" if self._found.one_sided else "smooth"
@@ -78,7 +79,7 @@ class SolutionGradient:
         """Whether q is one of many that answer as well, so that the derivative is the least change of q which does: by
         the sum of the squares of all velocities [rad and m]."""
         if self._inverse is not None:
-            return self._inverse.shape[1] < len(self._asked.problem.velocities)
+            return int(np.count_nonzero(self._inverse.any(axis=1))) > self._inverse.shape[1]
         return self._found.least_change
 
     @cached_property
