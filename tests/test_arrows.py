@@ -22,7 +22,7 @@ ROOMS = [
     {"solving"},
     {"motion"},
     {"retargeting"},
-    {"bench", "build", "experiments", "reachability", "references", "scale", "torch", "viewer"},
+    {"bench", "build", "experiments", "jax", "reachability", "references", "scale", "torch", "viewer"},
     {"criteria", "damping", "hands", "results"},
     {"cli", "__main__"},
 ]

@@ -43,8 +43,8 @@ class Function:
         self.of, torch = of, _torch()
         self._operator, self._tensor, self._types = _operator(), torch.Tensor, (torch.float32, torch.float64)
         self._home = torch.tensor(np.array(of.model.home))
-        self._number = next(_NUMBERS)
-        _FUNCTIONS[self._number] = self
+        self.number = next(_NUMBERS)
+        _FUNCTIONS[self.number] = self
 
     def __call__(self, given: Any, q0: Any = None) -> Any:
         """The result (..., *result), with the type and on the device of what is given.
@@ -57,7 +57,7 @@ class Function:
         nq, start = self.of.model.nq, (self._home if q0 is None else q0).to(given)
         if start.shape[-1:] != (nq,):
             raise ShapeError(f"q0 must have {nq} numbers at the end, got shape {tuple(start.shape)}")
-        return self._operator(given, start.detach().expand(*_outer(self, given), nq), self._number)
+        return self._operator(given, start.detach().expand(*_outer(self, given), nq), self)
 
     def __repr__(self) -> str:
         return f"{self.of.name} of {self.of.model.name}"
@@ -107,24 +107,20 @@ def _torch() -> Any:
     return optional("poise.torch", "torch", "torch", "torch")
 
 
-def _rows(given: Any, axes: int) -> Array:
-    """(n, ...) a tensor with so many last axes as an array, with one axis before these."""
-    found = given.detach().cpu().double().numpy()
-    return np.ascontiguousarray(found).reshape(-1, *found.shape[found.ndim - axes :])
+def _outer(function: Function, given: Any) -> tuple[int, ...]:
+    return function.of.outer(tuple(given.shape))
 
 
-def _outer(function: Function, given: Any) -> Any:
-    return given.shape[: given.dim() - len(function.of.given(tuple(given.shape)))]
+def _numpy(*tensors: Any) -> tuple[Array, ...]:
+    return tuple(x.detach().cpu().numpy() for x in tensors)
 
 
-def _like(given: Any, values: Array, shape: Any) -> Any:
-    return _torch().from_numpy(np.ascontiguousarray(values)).reshape(shape).to(given)
+def _like(given: Any, values: Array) -> Any:
+    return _torch().from_numpy(values).to(given)
 
 
 def _forward(given: Any, start: Any, number: int) -> Any:
-    function = _FUNCTIONS[number]
-    values = function.of.value(_rows(given, len(function.of.given(tuple(given.shape)))), _rows(start, 1))
-    return _like(given, values, (*_outer(function, given), *function.of.result))
+    return _like(given, _FUNCTIONS[number].of.at(*_numpy(given, start)))
 
 
 def _forward_shape(given: Any, start: Any, number: int) -> Any:
@@ -133,11 +129,7 @@ def _forward_shape(given: Any, start: Any, number: int) -> Any:
 
 
 def _backward(cotangent: Any, given: Any, found: Any, number: int) -> Any:
-    function = _FUNCTIONS[number]
-    axes, result = len(function.of.given(tuple(given.shape))), len(function.of.result)
-    return _like(
-        given, function.of.pulled(_rows(cotangent, result), _rows(given, axes), _rows(found, result)), given.shape
-    )
+    return _like(given, _FUNCTIONS[number].of.pull(*_numpy(cotangent, given, found)))
 
 
 def _backward_shape(cotangent: Any, given: Any, found: Any, number: int) -> Any:
@@ -195,17 +187,17 @@ def _operator() -> Any:
         generate_vmap_rule = True
 
         @staticmethod
-        def forward(given: Any, start: Any, number: int) -> Any:
-            return _OPERATORS["function"](given, start, number)
+        def forward(given: Any, start: Any, function: Function) -> Any:
+            return _OPERATORS["function"](given, start, function.number)
 
         @staticmethod
         def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
             ctx.save_for_backward(inputs[0], output)
-            ctx.number = inputs[2]
+            ctx.function = inputs[2]
 
         @staticmethod
         def backward(ctx: Any, cotangent: Any) -> Any:
-            return _OPERATORS["pulled"](cotangent, *ctx.saved_tensors, ctx.number), None, None
+            return _OPERATORS["pulled"](cotangent, *ctx.saved_tensors, ctx.function.number), None, None
 
     _OPERATORS["pulled"] = Pulled.apply
     return Called.apply

@@ -42,6 +42,27 @@ class Differentiable:
     result: tuple[int, ...]
     """The last axes of its value."""
 
+    def outer(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """The leading axes of an input of a shape; raises ShapeError for a wrong one."""
+        return shape[: len(shape) - len(self.given(shape))]
+
+    def at(self, given: Array, start: Array) -> Array:
+        """(..., *result) of (..., *given) and starts (..., nq)."""
+        outer = self.outer(given.shape)
+        rows = np.array(start, dtype=np.float64).reshape(-1, self.model.nq)
+        return self.value(_rows(given, len(outer)), rows).reshape(*outer, *self.result)
+
+    def pull(self, cotangents: Array, given: Array, found: Array) -> Array:
+        """(..., *given) of (..., *result) cotangents, inputs and what was found there."""
+        count = len(self.outer(given.shape))
+        rows = (_rows(x, count) for x in (cotangents, given, found))
+        return self.pulled(*rows).reshape(given.shape)
+
+
+def _rows(given: Array, outer: int) -> Array:
+    """(n, ...) in double precision, of so many leading axes."""
+    return np.array(given, dtype=np.float64, order="C").reshape(-1, *given.shape[outer:])
+
 
 def ik(solver: Solver, undefined: Undefined) -> Differentiable:
     """q (n, nq) of poses (n, 4, 4) or (n, 7), and starts; raises ValueError for a solver of other tasks."""
