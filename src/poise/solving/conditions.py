@@ -82,17 +82,19 @@ class Conditions:
         with self._bound.scratch() as scratch:
             scratch.goal[:], scratch.start[:] = goal, q
             _, e, active = active_rows(problem, scratch)
-            gaps, sides = np.zeros(0), np.zeros((0, active.shape[1]))
             if self._kept:
                 prepare("requirements.gaps.gaps")(scratch.address)
                 gaps = -scratch.narrow[problem.rows("gap")]
                 sides = scratch.narrow[problem.rows("border_rows")].reshape(len(gaps), -1)[:, : active.shape[1]]
-            moved = np.zeros((len(e) + len(gaps), self.model.nv))
-            moved[:, self._velocities] = np.vstack([active, sides])
-        found = [contact.row(q) for contact in self.contacts]
+                e, active = np.concatenate([e, gaps]), np.vstack([active, sides])
+        moved = np.zeros((len(e), self.model.nv))
+        moved[:, self._velocities] = active
         rows, most = self._sums
+        if not (self.contacts or len(most)):
+            return e, moved
+        found = [contact.row(q) for contact in self.contacts]
         rooms = [most - rows @ self._plain(q), *(np.array([room]) for room, _ in found)]
-        return np.concatenate([e, gaps, *rooms]), np.vstack([moved, rows, *(row[None] for _, row in found)])
+        return np.concatenate([e, *rooms]), np.vstack([moved, rows, *(row[None] for _, row in found)])
 
     def _plain(self, q: Array) -> Array:
         """(nv,) the coordinates that add like numbers, where their velocities are."""

@@ -37,8 +37,8 @@ _RANK: Final = 1e-7
 """Against the largest singular value, or curvature, one that counts as 0."""
 _WEAK: Final = 1e-6
 """A multiplier this small, against what there is to hold, holds nothing."""
-_STILL: Final = 1e-10
-"""Newton's steps towards rest end with one this short [rad or m]."""
+_STILL: Final = 1e-9
+"""A Newton step towards rest that is this short [rad or m] is not taken."""
 _NEAR: Final = 0.03
 """How far from rest an answer may be [rad or m]."""
 _STEPS: Final = 12
@@ -155,10 +155,11 @@ class _Rest:
         """(nv,) the gradient of half the weighted square of the way from the posture."""
         if not self.posture.any():
             return np.zeros(self.model.nv)
-        return self.posture * self.model.difference(self.rest, q)
+        away = q - self.rest if self.model.nq == self.model.nv else self.model.difference(self.rest, q)
+        return self.posture * away
 
     def _moved(self, q: Array, way: Array) -> Array:
-        return self.model.integrate(q, way)
+        return q + way if self.model.nq == self.model.nv else self.model.integrate(q, way)
 
     def _within(self, q: Array) -> Array:
         """(nq,) q within the limits, which hold what would have left them."""
@@ -209,15 +210,17 @@ class _Rest:
             )  # fmt: skip
 
     def _found(self) -> Stationary:
-        came, step = self.q.copy(), np.full(self.model.nv, np.inf)
+        came = self.q.copy()
         for _ in range(_STEPS):
             e, jacobian = self.conditions(self.q, self.goal)
             free, weak = self._held(e, jacobian)
             answers, yields, flat = self._split(self.q, jacobian, free)
-            if not self.wanted or np.abs(step).max() <= _STILL:
+            if not self.wanted:
                 break
             lacks = np.where(self.holds, e, 0.0)
             step = answers @ lacks - yields @ self._pull(self.q, e, jacobian, self.y)
+            if np.abs(step).max(initial=0.0) <= _STILL:
+                break
             self.q = self._within(self._moved(self.q, step))
             if not np.linalg.norm(self.model.difference(came, self.q)) <= _NEAR:
                 raise _Undefined(_RESTLESS)
