@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.optimize import root
-from support.mechanisms import four_bar
+from support.mechanisms import four_bar, puppet
 
 import poise as pz
 from poise.solving.gradient import SolutionGradient
@@ -296,6 +296,40 @@ def test_a_border_of_a_range_and_shapes_that_touch(panda: pz.Model, kind: str) -
         if seen == 2:
             break
     assert seen >= 1
+
+
+def test_balls_at_limits_of_swing_and_twist() -> None:
+    """They stay there, and the hand follows; what else moves is as differences of solves have it."""
+    arm, seen = puppet(), 0
+    for seed in range(0, 14, 2):
+        rest, place = arm.sample(seed=seed + 50), 1.05 * arm.pose("hand", arm.sample(seed=seed)).xyz
+        tasks = [
+            pz.PositionTask("hand", place, tolerance=1e-10),
+            pz.OrientationTask("hand", arm.pose("hand", rest).rotation, required=False),
+            pz.OrientationTask("fore", arm.pose("fore", rest).rotation, required=False, weight=0.5),
+        ]
+        found = pz.solve(arm, tasks)
+        gradient = found.gradient()
+        met = [ball.met(gradient.q[ball.place : ball.place + 4], 1e-6) for ball in arm.ball_limits]
+        if not found.success or gradient.status != "smooth" or not any(met):
+            continue
+        assert_near(arm.jacobian("hand", gradient.q)[:3] @ gradient.by_target[0], np.eye(3), 1e-9)
+        solver, turns = pz.Solver(arm, tasks, max_restarts=0), [task.target for task in tasks[1:]]
+
+        def answer(way: Array) -> Array:
+            moved = solver([place + way, *turns], gradient.q).gradient().q  # noqa: B023
+            return np.array(arm.difference(gradient.q, moved))  # noqa: B023
+
+        expected = differences(answer, 3, 1e-4)
+        if np.abs(expected).max() > 100.0:  # a solve went elsewhere
+            continue
+        assert_near(gradient.by_target[0], expected)
+        moved = arm.integrate(gradient.q, 1e-4 * gradient.by_target[0][:, 0])
+        for ball, kinds in zip(arm.ball_limits, met, strict=True):
+            rooms = dict(zip(("swing", "twist"), ball.rooms(moved[ball.place : ball.place + 4]), strict=True))
+            assert all(abs(rooms[kind]) < 1e-6 for kind in kinds)
+        seen += 1
+    assert seen >= 2
 
 
 def test_a_humanoid_with_four_tasks_and_a_posture() -> None:

@@ -16,6 +16,8 @@ from poise.model.loosening import Loose
 from poise.model.model import Model
 from poise.model.proximity import nearest_in, slopes_of_many
 from poise.model.scene import Scene
+from poise.model.swing import BallLimits
+from poise.quaternions import quaternion_exp, quaternion_product
 from poise.solving.borders import border_rows, borders, ranges
 from poise.solving.collision import CollisionLimit
 from poise.solving.kept import kept
@@ -26,6 +28,9 @@ from poise.solving.scratch import Bound
 from poise.spatial import Array
 from poise.tasks.base import Task
 
+_TURN: Final = 1e-2
+"""Of differences of the fourth order of what is left of swing and twist [rad]."""
+_TURNS: Final = _TURN * np.concatenate([way * np.eye(3) for way in (1.0, -1.0, 2.0, -2.0)])
 _CONTACTS: Final = 8
 """Pairs of shapes that are looked for, at most."""
 
@@ -46,6 +51,26 @@ class Contact(NamedTuple):
 
 
 @final
+class Ball(NamedTuple):
+    """A spherical joint with limits of swing and twist."""
+
+    name: str
+    limits: BallLimits
+    v: int
+    """Its first velocity."""
+
+    def rows(self, q: Array, nv: int) -> tuple[Array, Array]:
+        """The rooms that are left of swing and twist (2,) [rad], and their rows (2, nv), at q (nq,)."""
+        wxyz = q[self.limits.place : self.limits.place + 4]
+        turns = quaternion_product(quaternion_exp(_TURNS), wxyz)
+        rooms = self.limits.rooms(turns).reshape(2, 2, 3, 2)  # near and far, one way and the other, about x, y and z
+        near, far = (ends[0] - ends[1] for ends in rooms)
+        out = np.zeros((2, nv))
+        out[:, self.v : self.v + 3] = -((8.0 * near - far) / (12.0 * _TURN)).T
+        return self.limits.rooms(wxyz), out
+
+
+@final
 class Conditions:
     """All rows of a problem on a model, without the limits of joints: those of its tasks first, then the others."""
 
@@ -55,9 +80,12 @@ class Conditions:
         tasks: Sequence[Task],
         sums: tuple[Array, Array],
         contacts: Sequence[Contact],
+        balls: Sequence[str],
     ) -> None:
-        """`sums` are rows (p, nv) and the most of each."""
+        """`sums` are rows (p, nv) and the most of each; `balls` are joints whose limits of swing and twist count."""
         self.model, self.contacts, self._sums = model, contacts, sums
+        named = zip((joint.name for joint in model.joints if joint.ball is not None), model.ball_limits, strict=True)
+        self._balls = [Ball(name, limits, model.velocity_index(name).start) for name, limits in named if name in balls]
         self._kept = ranges(tasks)
         problem, sides = pack(model, tasks, limits=False), sum(task.sides for task in self._kept)
         if sides:
@@ -71,9 +99,12 @@ class Conditions:
             *(task.label for task in self._kept for _ in range(task.sides)),
             *("a sum of joints" for _ in sums[1]),
             *(" and ".join(map(repr, contact.pair)) for contact in contacts),
+            *(f"{ball.name}.{what}" for ball in self._balls for what in ("swing", "twist")),
         ]
         """What the rows behind are of."""
-        self.slack = np.array([*(_SIDE,) * sides, *(_SUM,) * len(sums[1]), *(_SHAPES,) * len(contacts)])
+        self.slack = np.array(
+            [*(_SIDE,) * sides, *(_SUM,) * len(sums[1]), *(_SHAPES,) * len(contacts), *(_SUM,) * 2 * len(self._balls)]
+        )
         """How much room these may have and still be what a search came to rest at."""
 
     def __call__(self, q: Array, goal: Array) -> tuple[Array, Array]:
@@ -90,11 +121,13 @@ class Conditions:
         moved = np.zeros((len(e), self.model.nv))
         moved[:, self._velocities] = active
         rows, most = self._sums
-        if not (self.contacts or len(most)):
+        if not (self.contacts or len(most) or self._balls):
             return e, moved
-        found = [contact.row(q) for contact in self.contacts]
-        rooms = [most - rows @ self._plain(q), *(np.array([room]) for room, _ in found)]
-        return np.concatenate([e, *rooms]), np.vstack([moved, rows, *(row[None] for _, row in found)])
+        found = [contact.row(q) for contact in self.contacts] + [ball.rows(q, self.model.nv) for ball in self._balls]
+        rooms = [np.atleast_1d(room) for room, _ in found]
+        return np.concatenate([e, most - rows @ self._plain(q), *rooms]), np.vstack(
+            [moved, rows, *(r for _, r in found)]
+        )
 
     def _plain(self, q: Array) -> Array:
         """(nv,) the coordinates that add like numbers, where their velocities are."""
@@ -109,9 +142,11 @@ class Conditions:
         spread = np.zeros((len(most), loose.model.nv))
         spread[:, loose.velocities] = rows
         contacts = [c._replace(scene=c.scene.of(loose.model)) for c in self.contacts]
-        return Conditions(loose.model, tasks, (spread, most), contacts)
+        return Conditions(loose.model, tasks, (spread, most), contacts, [ball.name for ball in self._balls])
 
 
+_NARROW: Final = 2.0 * _TURN
+"""A limit of swing or twist that is this narrow has no sides to tell from each other [rad]."""
 _SIDE: Final = 2e-5
 _SUM: Final = 1e-6
 _SHAPES: Final = 1e-3
@@ -131,7 +166,15 @@ def _made(model: Model, asked: Asked, contacts: Sequence[Contact]) -> Conditions
     stated = problem.section("inequalities").reshape(-1, len(problem.velocities) + 1)
     rows = np.zeros((len(stated), model.nv))
     rows[:, list(problem.velocities)] = stated[:, :-1]
-    return Conditions(model, asked.frame_tasks, (rows, np.array(stated[:, -1])), contacts)
+    limited = {int(ball["q"]) for ball in problem.section("balls") if ball["limited"]}
+    balls = [j.name for j in model.joints if j.ball is not None and model.index(j.name).start in limited]
+    for name, ball in ((n, b) for n in balls for b in model.ball_limits if b.place == model.index(n).start):
+        if min(ball.half, *np.ravel(ball.semi_axes)) <= _NARROW:
+            raise ValueError(
+                f"the swing or twist of {name!r} has no width, and its gradient is not at hand: make it a hinge, or "
+                "take differences of two solves"
+            )
+    return Conditions(model, asked.frame_tasks, (rows, np.array(stated[:, -1])), contacts, balls)
 
 
 def _contacts(model: Model, limit: CollisionLimit, q: Array) -> list[Contact]:

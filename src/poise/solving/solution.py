@@ -196,7 +196,7 @@ class Solution(Answer):
     def gradient(self) -> "SolutionGradient":
         """How q moves with the targets, a posture, weights and placements of the model: exact derivatives at rest.
 
-        Shapes of a world count as they are now.  Raises ValueError for an answer that a limit of swing or twist holds.
+        Shapes of a world count as they are now.  Raises ValueError where the swing or twist of a joint has no width.
         """
         from poise.solving.gradient import SolutionGradient
 

@@ -129,14 +129,6 @@ class _Rest:
         lower, upper, x = self.model.lower[at_q], self.model.upper[at_q], self.q[at_q]
         side[at_v] = np.where(x <= lower + AT_LIMIT, -1, 0) + np.where(x >= upper - AT_LIMIT, 1, 0)
         side[at_v] = np.where(upper - lower <= AT_LIMIT, 2, side[at_v])
-        limited = [joint.name for joint in self.model.joints if joint.ball is not None]
-        for name, ball in zip(limited, self.model.ball_limits, strict=True):
-            at = self.model.velocity_index(name)
-            if self.moves[at].any() and ball.met(self.q[ball.place : ball.place + 4], 1e-6):
-                raise ValueError(
-                    f"{name!r} stands at a limit of swing or twist, whose gradient is not at hand: widen the limits of "
-                    f"{name!r}, or take differences of two solves"
-                )
         return side
 
     def _pull(self, q: Array, e: Array, jacobian: Array, y: Array) -> Array:
