@@ -422,10 +422,14 @@ def same(one: SolutionGradient, parts: tuple[Array, ...], i: int) -> bool:
 
 def test_a_batch_is_its_loop_to_the_bit(panda: pz.Model) -> None:
     targets = panda.pose(panda.tip, panda.sample(200, seed=1))
-    found = pz.solve_batch(panda, pz.PoseTask(panda.tip), targets)
+    numbers = targets.array.copy()
+    numbers[7, 0], numbers[9] = np.nan, [9.0, 9.0, 9.0, 1.0, 0.0, 0.0, 0.0]
+    found = pz.solve_batch(panda, pz.PoseTask(panda.tip), numbers)
     gradients, cotangents = found.gradient(), np.random.default_rng(0).normal(size=(200, 7))
     pulled = gradients.vjp(cotangents)
-    assert set(gradients.status) >= {"smooth", "one-sided"}
+    assert set(gradients.status) == {"smooth", "one-sided", "undefined"}
+    assert gradients.status[7] == "undefined"
+    assert "numbers that make none" in found[7].gradient().reason
     for i, solution in enumerate(found):
         one = solution.gradient()
         assert one.status == gradients.status[i]

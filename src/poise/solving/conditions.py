@@ -108,11 +108,13 @@ class Conditions:
         """How much room these may have and still be what a search came to rest at."""
 
     def __call__(self, q: Array, goal: Array) -> tuple[Array, Array]:
-        """e (m,) and J (m, nv) at q (nq,), for the goal numbers of the tasks."""
+        """e (m,) and J (m, nv) at q (nq,), for the goal numbers of the tasks; e is NaN where these are none."""
         problem = self._bound.problem
         with self._bound.scratch() as scratch:
             scratch.goal[:], scratch.start[:] = goal, q
-            _, e, active = active_rows(problem, scratch)
+            code, e, active = active_rows(problem, scratch)
+            if code < 0:
+                e[:] = np.nan
             if self._kept:
                 prepare("requirements.gaps.gaps")(scratch.address)
                 gaps = -scratch.narrow[problem.rows("gap")]

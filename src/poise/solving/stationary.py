@@ -101,6 +101,7 @@ class _Rest:
         self.conditions = conditions_of(model, asked, q)
         self.goal, self.rest = goal[: 7 * len(asked.frame_tasks)], goal[7 * len(asked.frame_tasks) :]
         e, _ = self.conditions(self.q, self.goal)
+        self.sound = bool(np.isfinite(e).all())
         self.holds, self.missed = _parts(asked.frame_tasks, e, solved=solved)
         beside = len(e) - self.conditions.tasks
         self.posture = np.zeros(model.nv)
@@ -202,6 +203,8 @@ class _Rest:
             )  # fmt: skip
 
     def _found(self) -> Stationary:
+        if not self.sound:
+            raise _Undefined("the target holds numbers that make none")
         came = self.q.copy()
         for _ in range(_STEPS):
             e, jacobian = self.conditions(self.q, self.goal)
