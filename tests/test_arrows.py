@@ -22,7 +22,7 @@ ROOMS = [
     {"solving"},
     {"motion"},
     {"retargeting"},
-    {"bench", "build", "experiments", "reachability", "references", "scale", "viewer"},
+    {"bench", "build", "experiments", "jax", "reachability", "references", "scale", "torch", "viewer"},
     {"clouds", "criteria", "damping", "hands", "results"},
     {"cli", "__main__"},
 ]

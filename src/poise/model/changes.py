@@ -82,7 +82,7 @@ def mounted(model: "Model", pose: Any) -> list[Joint]:
     loose = [link for link in model.links if link not in carried]
     taken = {joint.name for joint in model.joints}
     mounts = [
-        Joint(name=_unused(f"{link}_mount", taken), kind=JointKind.FIXED, parent=WORLD, child=link, origin=stand)
+        Joint(name=unused(f"{link}_mount", taken), kind=JointKind.FIXED, parent=WORLD, child=link, origin=stand)
         for link in loose
     ]
     moved = [replace(j, origin=stand @ j.origin) if j.parent == WORLD else j for j in model.joints]
@@ -102,8 +102,8 @@ def anchored(model: "Model", pose: Any) -> list[Frame]:
     return [replace(f, origin=stand @ f.origin) if f.link == WORLD and f.name in tied else f for f in own]
 
 
-def _unused(name: str, taken: Iterable[str]) -> str:
-    return _unused(name + "_", taken) if name in taken else name
+def unused(name: str, taken: Iterable[str]) -> str:
+    return unused(name + "_", taken) if name in taken else name
 
 
 def limited(model: "Model", limits: Mapping[str, Span], velocity: Mapping[str, ArrayLike]) -> tuple[Joint, ...]:
@@ -153,8 +153,8 @@ def stretched(model: "Model", bones: Sequence[str], most: float, least: float) -
                     f"the bone that ends at {joint.name!r} has no length: {joint.name!r} stands at the origin of "
                     f"{joint.parent!r}; leave it out, or name the joint at the end of a longer bone"
                 )
-            name = _unused(f"{joint.name}_stretch", names)
-            link = _unused(name, bodies)
+            name = unused(f"{joint.name}_stretch", names)
+            link = unused(name, bodies)
             x, y, z = way / length
             joints.append(
                 Joint(

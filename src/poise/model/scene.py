@@ -131,6 +131,20 @@ class Scene:
         self._structure, self._seen = -2, -2
         self.sync()
 
+    def of(self, model: "Model") -> "Scene":
+        """The same shapes on another model with these links."""
+        return self._again(model, self._allowed)
+
+    def without(self, pair: tuple[str, str]) -> "Scene":
+        """The same, but for two links or shapes of the world that may meet."""
+        return self._again(self._model, self._allowed | {frozenset(pair)})
+
+    def _again(self, model: "Model", allowed: frozenset[frozenset[str]]) -> "Scene":
+        world = None if self._world is None else self._world()
+        return Scene(
+            model, self._shapes, world, apart=self._apart, allowed=allowed, eases=self._eases, ahead=self._ahead
+        )
+
     def sync(self) -> bool:
         """Take over what has changed in the world; whether anything has.  Then addresses may be others."""
         world = None if self._world is None else self._world()

@@ -34,6 +34,7 @@ from poise.tasks.base import Task
 
 if TYPE_CHECKING:
     from poise.methods.base import Method
+    from poise.solving.batch_gradient import BatchGradient
 
 
 @final
@@ -141,6 +142,12 @@ class SolutionBatch(Configurations, Sequence[Solution]):
         found = Counter(self.status[~self.success].tolist())
         converged = int(self.success.sum())
         return Counter({Status.CONVERGED: converged} if converged else {}) + found
+
+    def gradient(self) -> "BatchGradient":
+        """How each q moves with its targets; see `Solution.gradient`."""
+        from poise.solving.batch_gradient import BatchGradient
+
+        return BatchGradient(self)
 
     def explain(self) -> str:
         """A line for each status: how many problems ended so, and the rows of the first that did not converge."""

@@ -61,6 +61,14 @@ class Asked(Protocol):
         """All tasks, in the order of targets and errors."""
 
     @property
+    def stated(self) -> Sequence[Task]:
+        """Those that targets are given to; the loops of the model come after them."""
+
+    @property
+    def scales(self) -> Array:
+        """(m,) by what the stated weights of each row are larger than those that are solved with."""
+
+    @property
     def frame_tasks(self) -> Sequence[Task]:
         """Those with rows of their own."""
 

@@ -35,6 +35,7 @@ from poise.tasks.error import TaskError
 
 if TYPE_CHECKING:
     from poise.model.proximity import Proximity
+    from poise.solving.gradient import SolutionGradient
 
 _ENDS: Final = {
     NOT_FINITE: Status.NOT_FINITE,
@@ -193,6 +194,15 @@ class Solution(Answer):
     def stationary(self) -> bool:
         """Whether the last descent ended where the error falls no further."""
         return bool(self._raw[STATIONARY])
+
+    def gradient(self) -> "SolutionGradient":
+        """How q moves with the targets, a posture, weights and placements of the model: exact derivatives at rest.
+
+        Shapes of a world count as they are now.  Raises ValueError where the swing or twist of a joint has no width.
+        """
+        from poise.solving.gradient import SolutionGradient
+
+        return SolutionGradient(self.model, self._asked, self.q, self.goal, solved=int(self._raw[CODE]) == SOLVED)
 
     @property
     def _outcome(self) -> Outcome:

@@ -1,0 +1,125 @@
+"""Solves and kinematics as functions of JAX's arrays, with derivatives: `import poise.jax`.
+
+    solver = pz.Solver(arm, pz.PoseTask("panda_hand"))
+    slope = jax.grad(lambda T: loss(poise.jax.ik(solver)(T, q0)))(T)
+
+A function takes arrays of any leading shape, in float64 or float32, and reckons in float64 on the CPU, which JAX calls
+back.  `jax.jit` and `jax.vmap` take it; derivatives are of reverse mode and of the first order: others are refused.
+"""
+
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from poise.errors import ShapeError
+from poise.lazy import optional
+from poise.model.model import Model
+from poise.solving import differentiable
+from poise.solving.differentiable import Differentiable, Undefined
+from poise.solving.solver import Solver
+
+if TYPE_CHECKING:
+    from poise.geometry.world import World
+
+
+@final
+class Function:
+    """A function of arrays: called with one of shape (..., *given), and with `q0` where it has a start."""
+
+    def __init__(self, of: Differentiable) -> None:
+        self.of, self._call = of, _called(of)
+
+    def __call__(self, given: Any, q0: Any = None) -> Any:
+        """The result (..., *result), with the type of what is given.
+
+        Raises TypeError for what is no array of real numbers, ShapeError for a wrong shape.
+        """
+        jnp, model = _jax().numpy, self.of.model
+        array = jnp.asarray(given)
+        if array.dtype not in (jnp.float32, jnp.float64):
+            raise TypeError(f"{self.of.name} takes an array of float32 or float64, got {array.dtype}")
+        start = jnp.asarray(np.array(model.home) if q0 is None else q0, array.dtype)
+        if start.shape[-1:] != (model.nq,):
+            raise ShapeError(f"q0 must have {model.nq} numbers at the end, got shape {start.shape}")
+        return self._call(array, jnp.broadcast_to(start, (*self.of.outer(array.shape), model.nq)))
+
+    def __repr__(self) -> str:
+        return f"{self.of.name} of {self.of.model.name}"
+
+
+def ik(solver: Solver, *, undefined: Undefined = "raise") -> Function:
+    """q (..., nq) of poses (..., 4, 4) or (..., 7), place and quaternion wxyz, and `q0` (..., nq), or the home.
+
+    The solver is for one PoseTask.  All problems are solved as by `Solver.batch`, and the derivative by the pose is
+    that of `SolutionBatch.gradient`: limits hold, and where q is one of many it is the least change.  A part of a
+    matrix or a quaternion that no pose can have changes nothing.  `q0` has no derivative.  Where there is none by the
+    pose, as at a singular q, the backward pass raises ValueError, or with undefined="zero" that problem adds nothing.
+    """
+    return Function(differentiable.ik(solver, undefined))
+
+
+def pose(model: Model, frame: str) -> Function:
+    """The pose (..., 4, 4) of a frame in the world at q (..., nq)."""
+    return Function(differentiable.pose(model, frame))
+
+
+def centre_of_mass(model: Model) -> Function:
+    """The centre of mass (..., 3) in the world at q (..., nq) [m]."""
+    return Function(differentiable.centre_of_mass(model))
+
+
+def jacobian(model: Model, frame: str) -> Function:
+    """The Jacobian (..., 6, nv) of a frame at q (..., nq), see `Model.jacobian`; derivatives by differences."""
+    return Function(differentiable.jacobian(model, frame))
+
+
+def manipulability(model: Model, frame: str) -> Function:
+    """How well a frame can be moved (...) at q (..., nq), see `Model.manipulability`; derivatives by differences."""
+    return Function(differentiable.manipulability(model, frame))
+
+
+def distance(model: Model, world: "World | None" = None, *, self_collision: bool = True) -> Function:
+    """The distance of the two nearest shapes (...) at q (..., nq) [m], see `Model.distance`; derivatives by
+    differences, which where two pairs are as near are those of both sides."""
+    return Function(differentiable.distance(model, world, self_collision=self_collision))
+
+
+def _jax() -> Any:
+    return optional("poise.jax", "jax", "jax", "jax", "jax.numpy")
+
+
+def _called(of: Differentiable) -> Any:
+    """The function with its derivative, as JAX takes it."""
+    jax = _jax()
+
+    def on_cpu(call: Any, shape: tuple[int, ...], first: Any, *others: Any) -> Any:
+        def host(*given: Any) -> Any:
+            return call(*(np.asarray(x) for x in given)).astype(first.dtype)
+
+        result = jax.ShapeDtypeStruct(shape, first.dtype)
+        return jax.pure_callback(host, result, first, *others, vmap_method="broadcast_all")
+
+    def pull(cotangent: Any, given: Any, found: Any) -> Any:
+        return on_cpu(of.pull, given.shape, cotangent, given, found)
+
+    def refuse(kept: Any, cotangent: Any) -> Any:
+        raise NotImplementedError("poise.jax has derivatives of the first order: a backward pass has none of its own")
+
+    pulled = jax.custom_vjp(pull)
+    pulled.defvjp(lambda *given: (pull(*given), None), refuse)
+
+    def forward(given: Any, start: Any) -> Any:
+        return on_cpu(of.at, (*of.outer(given.shape), *of.result), given, start)
+
+    def kept(given: Any, start: Any) -> Any:
+        found = called(given, start)  # so that a second derivative comes to what refuses it
+        return found, (given, found)
+
+    def backward(left: Any, cotangent: Any) -> Any:
+        given, found = left
+        no_start = jax.numpy.zeros((*of.outer(given.shape), of.model.nq), given.dtype)
+        return pulled(cotangent, given, found), no_start
+
+    called = jax.custom_vjp(forward)
+    called.defvjp(kept, backward)
+    return called

@@ -1,0 +1,221 @@
+"""Solves and kinematics as differentiable functions of arrays, which frameworks that learn are given.
+
+A function has a value at n inputs, and pulls n cotangents of its values back to its inputs.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
+
+import numpy as np
+
+from poise.checks import one_of
+from poise.errors import ShapeError
+from poise.model.model import Model
+from poise.quaternions import conjugate, quaternion_matrix, quaternion_product
+from poise.solving.solver import Solver
+from poise.spatial import SE3, Array
+from poise.tasks.pose import PoseTask
+
+if TYPE_CHECKING:
+    from poise.geometry.world import World
+
+_STEP: Final = 1e-5
+"""Of central differences [rad or m]."""
+Undefined: TypeAlias = Literal["raise", "zero"]
+"""What becomes of a problem whose answer has no derivative."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Differentiable:
+    """A function of arrays, row by row."""
+
+    name: str
+    model: Model
+    given: Callable[[tuple[int, ...]], tuple[int, ...]]
+    """The last axes that it takes, of an input of a shape; raises ShapeError where they are others."""
+    value: Callable[[Array, Array], Array]
+    """Of (n, *given) and starts (n, nq)."""
+    pulled: Callable[[Array, Array, Array], Array]
+    """Cotangents (n, *given), of those of the values, and of inputs and values."""
+    result: tuple[int, ...]
+    """The last axes of its value."""
+
+    def outer(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """The leading axes of an input of a shape; raises ShapeError for a wrong one."""
+        return shape[: len(shape) - len(self.given(shape))]
+
+    def at(self, given: Array, start: Array) -> Array:
+        """(..., *result) of (..., *given) and starts (..., nq)."""
+        outer = self.outer(given.shape)
+        rows = np.array(start, dtype=np.float64).reshape(-1, self.model.nq)
+        return self.value(_rows(given, len(outer)), rows).reshape(*outer, *self.result)
+
+    def pull(self, cotangents: Array, given: Array, found: Array) -> Array:
+        """(..., *given) of (..., *result) cotangents, inputs and what was found there."""
+        count = len(self.outer(given.shape))
+        rows = (_rows(x, count) for x in (cotangents, given, found))
+        return self.pulled(*rows).reshape(given.shape)
+
+
+def _rows(given: Array, outer: int) -> Array:
+    """(n, ...) in double precision, of so many leading axes."""
+    return np.array(given, dtype=np.float64, order="C").reshape(-1, *given.shape[outer:])
+
+
+def ik(solver: Solver, undefined: Undefined) -> Differentiable:
+    """q (n, nq) of poses (n, 4, 4) or (n, 7), and starts; raises ValueError for a solver of other tasks."""
+    one_of("undefined", undefined, ("raise", "zero"))
+    if len(solver.tasks) != 1 or not isinstance(solver.tasks[0], PoseTask):
+        raise ValueError(
+            "ik takes a Solver for one PoseTask, whose targets the tensor is; other derivatives are those of "
+            "Solution.gradient"
+        )
+    model = solver.model
+
+    def value(poses: Array, q0: Array) -> Array:
+        return solver.batch(_numbers(poses), q0).q
+
+    def pulled(cotangents: Array, poses: Array, q: Array) -> Array:
+        gradient = solver.batch(_numbers(poses), q).gradient()
+        rows = np.flatnonzero(gradient.status == "undefined")
+        if len(rows) and undefined == "raise":
+            raise ValueError(
+                f"{len(rows)} of {len(q)} answers have no derivative, the first at row {rows[0]}: "
+                'SolutionGradient.reason says why; ik(solver, undefined="zero") leaves them out'
+            )
+        (twists,) = gradient.vjp(_to_velocities(model, q, cotangents))
+        twists[rows] = 0.0
+        return _to_matrices(twists, poses) if poses.ndim == 3 else _to_numbers(twists, poses)
+
+    return Differentiable("ik", model, _pose_axes, value, pulled, (model.nq,))
+
+
+def pose(model: Model, frame: str) -> Differentiable:
+    """The pose (..., 4, 4) of a frame in the world at q (..., nq)."""
+
+    def pulled(cotangents: Array, q: Array, poses: Array) -> Array:
+        axial = cotangents[:, :3, :3] @ poses[:, :3, :3].swapaxes(1, 2)
+        turn = np.stack([axial[:, k - 1, k - 2] - axial[:, k - 2, k - 1] for k in range(3)], axis=1)
+        twists = np.concatenate([cotangents[:, :3, 3], turn], axis=1)
+        return _of_velocities(model, q, (twists[:, None] @ model.jacobian(frame, q))[:, 0])
+
+    return _of_q("pose", model, lambda q: model.pose(frame, q).matrix(), pulled, (4, 4))
+
+
+def centre_of_mass(model: Model) -> Differentiable:
+    """The centre of mass (..., 3) in the world at q (..., nq) [m]."""
+
+    def pulled(cotangents: Array, q: Array, centre: Array) -> Array:
+        return _of_velocities(model, q, (cotangents[:, None] @ model.centre_of_mass_jacobian(q))[:, 0])
+
+    return _of_q("centre_of_mass", model, model.centre_of_mass, pulled, (3,))
+
+
+def jacobian(model: Model, frame: str) -> Differentiable:
+    """The Jacobian (..., 6, nv) of a frame at q (..., nq), see `Model.jacobian`; derivatives by differences."""
+    return _by_differences("jacobian", model, lambda q: model.jacobian(frame, q), (6, model.nv))
+
+
+def manipulability(model: Model, frame: str) -> Differentiable:
+    """How well a frame can be moved (...) at q (..., nq), see `Model.manipulability`; derivatives by differences."""
+    return _by_differences("manipulability", model, lambda q: np.asarray(model.manipulability(frame, q)), ())
+
+
+def distance(model: Model, world: "World | None", *, self_collision: bool) -> Differentiable:
+    """The distance of the two nearest shapes (...) at q (..., nq) [m], see `Model.distance`; derivatives by
+    differences, which where two pairs are as near are those of both sides."""
+
+    def near(q: Array) -> Array:
+        return np.asarray(model.distance(q, world, self_collision=self_collision).distance)
+
+    return _by_differences("distance", model, near, ())
+
+
+def _of_q(
+    name: str,
+    model: Model,
+    value: Callable[[Array], Array],
+    pulled: Callable[[Array, Array, Array], Array],
+    result: tuple[int, ...],
+) -> Differentiable:
+    """A function of q (n, nq)."""
+
+    def axes(shape: tuple[int, ...]) -> tuple[int, ...]:
+        if shape[-1:] != (model.nq,):
+            raise ShapeError(f"{name} takes q (..., {model.nq}), got shape {shape}")
+        return (model.nq,)
+
+    return Differentiable(name, model, axes, lambda q, _: value(q), pulled, result)
+
+
+def _by_differences(
+    name: str, model: Model, value: Callable[[Array], Array], result: tuple[int, ...]
+) -> Differentiable:
+    """One whose derivatives are central differences."""
+
+    def pulled(cotangents: Array, q: Array, found: Array) -> Array:
+        out, axes = np.empty((len(q), model.nv)), tuple(range(1, cotangents.ndim))
+        for v, way in enumerate(_STEP * np.eye(model.nv)):
+            ends = (value(model.integrate(q, np.broadcast_to(step, (len(q), model.nv)))) for step in (way, -way))
+            above, below = ends
+            out[:, v] = (cotangents * (above - below)).sum(axis=axes) / (2.0 * _STEP)
+        return _of_velocities(model, q, out)
+
+    return _of_q(name, model, value, pulled, result)
+
+
+# Tangents ----------------------------------------------------------------------------------------------------------
+
+
+def _pose_axes(shape: tuple[int, ...]) -> tuple[int, ...]:
+    if shape[-2:] == (4, 4):
+        return (4, 4)
+    if shape[-1:] == (7,):
+        return (7,)
+    raise ShapeError(f"ik takes poses (..., 4, 4) or (..., 7), place and quaternion wxyz, got shape {shape}")
+
+
+def _numbers(poses: Array) -> Array:
+    """(n, 7) of poses (n, 7) or (n, 4, 4), whose rotations are made such where they are rounded."""
+    return SE3.from_matrix(poses, orthonormalise=True).array if poses.ndim == 3 else poses
+
+
+def _to_matrices(twists: Array, poses: Array) -> Array:
+    """(n, 4, 4) cotangents of matrices from those (n, 6) of twists: g . w = <[g] R / 2, [w] R>."""
+    out, (x, y, z) = np.zeros(poses.shape), twists[:, 3:].T
+    cross = np.zeros((len(poses), 3, 3))
+    cross[:, 2, 1], cross[:, 0, 2], cross[:, 1, 0] = x, y, z
+    out[:, :3, :3] = 0.5 * (cross - cross.swapaxes(1, 2)) @ quaternion_matrix(_numbers(poses)[:, 3:])
+    out[:, :3, 3] = twists[:, :3]
+    return out
+
+
+def _to_numbers(twists: Array, poses: Array) -> Array:
+    """(n, 7) those of place and quaternion."""
+    return np.hstack([twists[:, :3], _to_quaternions(twists[:, 3:], poses[:, 3:])])
+
+
+def _to_quaternions(turns: Array, wxyz: Array) -> Array:
+    """(n, 4) cotangents of quaternions of any length from those (n, 3) of turns: w is twice the vector of du u^-1."""
+    out: Array = 2.0 * quaternion_product(np.pad(turns, ((0, 0), (1, 0))), wxyz)
+    return out / (wxyz**2).sum(axis=1, keepdims=True)
+
+
+def _of_velocities(model: Model, q: Array, given: Array) -> Array:
+    """(n, nq) cotangents of q from those (n, nv) of velocities."""
+    out, (at_q, at_v) = np.zeros(q.shape), model._plain
+    out[:, at_q] = given[:, at_v]
+    for i, v in model._turning:
+        out[:, i : i + 4] = _to_quaternions(given[:, v : v + 3], q[:, i : i + 4])
+    return out
+
+
+def _to_velocities(model: Model, q: Array, given: Array) -> Array:
+    """(n, nv) cotangents of velocities from those (n, nq) of q, whose unit quaternions turn by du = (0, w) u / 2."""
+    out, (at_q, at_v) = np.zeros((len(q), model.nv)), model._plain
+    out[:, at_v] = given[:, at_q]
+    for i, v in model._turning:
+        out[:, v : v + 3] = 0.5 * quaternion_product(given[:, i : i + 4], conjugate(q[:, i : i + 4]))[:, 1:]
+    return out
