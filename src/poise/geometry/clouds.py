@@ -47,8 +47,7 @@ class PointCloud:
             raise ShapeError(f"points must have shape (n, 3), got {points.shape}")
         single(self.pose)
         checked_radius(self.radius)
-        points = frozen(points)
-        object.__setattr__(self, "points", points)
+        object.__setattr__(self, "points", frozen(points))
         vars(self)["_tree"] = _tree(points)
 
     def __eq__(self, other: object) -> bool:
@@ -101,7 +100,7 @@ Obstacle: TypeAlias = Shape | PointCloud
 def _tree(points: Array) -> tuple[Array, int]:
     """The tree over points (n, 3) without a NaN, see `poise.kernels.collision.cloud`, and how many these are."""
     keys, aside = np.empty((2, len(points)), dtype=np.int64)
-    numbers = points.reshape(-1)
+    numbers = points.reshape(-1) if points.flags.carray else np.array(points, order="C").ravel()
     count = prepare("collision.cloud_tree.sort_points")(numbers, keys, aside, np.empty(2 * DIGITS, dtype=np.int64))
     if count < 0:
         place = points[-1 - count].tolist()

@@ -5,7 +5,7 @@ import numpy as np
 
 from poise.kernels.collision.cloud import HEAD, PACK
 from poise.kernels.machine.jit import entry_point, kernel
-from poise.kernels.machine.kinds import FROZEN, REALS, WHOLES
+from poise.kernels.machine.kinds import REALS, WHOLES
 from poise.kernels.machine.lanes import load_pack, sqrt, store_pack
 from poise.kernels.machine.layout import LARGEST, WIDTH
 
@@ -18,7 +18,7 @@ _ROUNDING = 1e-12
 """Of the size of a ball and of the numbers of its centre, what rounding may add to its radius."""
 
 
-@entry_point(FROZEN, WHOLES, WHOLES, WHOLES)
+@entry_point(REALS, WHOLES, WHOLES, WHOLES)
 def sort_points(points, keys, aside, counts):
     """The order of points (3 n) along the curve: `keys` (n) end with their numbers; how many there are.
 
@@ -77,7 +77,7 @@ def _add_up(counts, start):
         total, counts[i] = total + counts[i], total
 
 
-@entry_point(FROZEN, WHOLES, WHOLES, REALS, REALS)
+@entry_point(REALS, WHOLES, WHOLES, REALS, REALS)
 def grow(points, keys, levels, tree, reach):
     """The tree over the points whose numbers are `keys`; `levels` are the first pack of each level, and the end.
 
