@@ -11,7 +11,20 @@ import poise
 
 SOURCE = Path(poise.__file__).parent
 ROOMS = [
-    {"cached", "checks", "drawing", "errors", "files", "html", "lazy", "plain", "progress", "rate", "tables"},
+    {
+        "archive",
+        "cached",
+        "checks",
+        "drawing",
+        "errors",
+        "files",
+        "html",
+        "lazy",
+        "plain",
+        "progress",
+        "rate",
+        "tables",
+    },
     {"kernels"},
     {"quaternions", "spatial"},
     {"geometry"},

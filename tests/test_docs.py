@@ -62,7 +62,10 @@ def commands(page: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("command", sorted({command for page in PAGES for command in commands(page)}))
-def test_the_commands_of_the_pages_succeed(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_commands_of_the_pages_succeed(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)  # what they write is not there from an earlier run
     assert main(shlex.split(command)[1:]) == 0
     assert capsys.readouterr().out
 

@@ -415,7 +415,7 @@ def test_the_page_names_all_that_json_has(
 @pytest.mark.parametrize(
     ("out", "words"),
     [
-        ("line.csv", "is the file that is read"),
+        ("line.csv", "is a file that is read"),
         ("elsewhere/out.csv", "there is no folder"),
         ("folder.csv", "cannot be written"),
         ("out.txt", "ends in .csv or .parquet"),
@@ -443,7 +443,7 @@ def test_what_was_there_stays_where_writing_stops(tmp_path: Path, monkeypatch: p
         raise KeyboardInterrupt
 
     monkeypatch.setattr("poise.solving.path.table._word", interrupted)
-    assert main(["track", "panda", str(line), "--dt", "0.01", "-o", str(out)]) == 130
+    assert main(["track", "panda", str(line), "--dt", "0.01", "-o", str(out), "--force"]) == 130
     assert out.read_text() == "before"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["line.csv", "out.csv"]
 

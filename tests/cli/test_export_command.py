@@ -51,13 +51,14 @@ def test_what_is_no_folder_is_named(tmp_path: Path, capsys: pytest.CaptureFixtur
     taken = tmp_path / "taken"
     taken.write_text("kept")
     assert main(["sdk", str(taken)]) == 1
-    assert capsys.readouterr().err == f"error: {taken} cannot be written: Not a directory\n"
+    said = "cannot be made a folder to write to: a file is in the way; name another"
+    assert capsys.readouterr().err == f"error: {taken / 'lib/cmake/poise'} {said}\n"
     assert taken.read_text() == "kept"
 
 
 @with_library
 def test_the_sdk_is_written_over_an_earlier_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for _ in range(2):
-        assert main(["sdk", str(tmp_path), "--json"]) == 0
+    for force in ([], ["--force"]):
+        assert main(["sdk", str(tmp_path), "--json", *force]) == 0
         files = json.loads(capsys.readouterr().out)["files"]
         assert sorted(files) == sorted(str(f.relative_to(tmp_path)) for f in tmp_path.rglob("*") if f.is_file())

@@ -244,7 +244,10 @@ def test_a_missing_package_leaves_out_its_file(
         (["reach", "panda", "--grid", "-1"], "grid is -1.0; it must be a positive length"),
         (["reach", "panda", "--grid", "0.0005"], "would do"),
         (["reach", "panda", "--orientations", "-3"], "orientations is -3"),
-        (["reach", "panda", "--out", "/proc/nowhere"], "name another folder with --out"),
+        (
+            ["reach", "panda", "--out", "/proc/nowhere"],
+            "/proc/nowhere cannot be made a folder to write to: No such file or directory; name another",
+        ),
     ],
 )
 def test_mistakes_are_one_line(
@@ -262,4 +265,4 @@ def test_mistakes_are_one_line(
 def test_a_file_in_the_way_of_the_folder_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "taken").write_text("")
     assert main([*REACH, "--out", str(tmp_path / "taken")]) == 1
-    assert "cannot be made" in capsys.readouterr().err
+    assert "taken cannot be made a folder to write to: a file is in the way" in capsys.readouterr().err

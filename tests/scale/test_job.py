@@ -259,7 +259,10 @@ def test_a_full_disk_leaves_the_finished_parts(full_at: int, folder: Path, monke
         fsync(handle)
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match=r"cannot be written: No space left on device; \d+ rows are done and kept in"):
+    with pytest.raises(
+        OSError,
+        match=r"cannot be written: the disk is full; make room, or name another place; \d+ rows are done and kept in",
+    ):
         run(folder)
     assert not list((folder / "out.parquet.parts").glob("*.parquet.*"))  # what was not finished gives its room back
     monkeypatch.setattr(os, "fsync", fsync)
@@ -268,7 +271,9 @@ def test_a_full_disk_leaves_the_finished_parts(full_at: int, folder: Path, monke
 
 
 def test_a_folder_that_is_not_there_is_a_sentence(folder: Path) -> None:
-    with pytest.raises(OSError, match=r"out\.parquet cannot be written: No such file or directory"):
+    with pytest.raises(
+        OSError, match=r"out\.parquet cannot be written: there is no folder .*; make it, or name another"
+    ):
         solve_file(
             SOLVER, source_of(folder / "targets.parquet"), folder / "none" / "out.parquet",
             rows=8, engine=one_process(1), start_over=False, tell=lambda n: None,

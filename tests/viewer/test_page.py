@@ -185,14 +185,14 @@ def test_who_waits_for_the_end_finds_the_recording(tmp_path: Path, monkeypatch: 
     file, begun, go_on = tmp_path / "it.html", threading.Event(), threading.Event()
     page = view(planar(2), port=0, block=False)
     page.record(file)
-    write = recording.write_aside
+    write = recording.write_whole
 
-    def slowly(*given: Any) -> Path:
+    def slowly(*given: Any) -> None:
         begun.set()
         assert go_on.wait(20.0)
-        return write(*given)
+        write(*given)
 
-    monkeypatch.setattr(recording, "write_aside", slowly)
+    monkeypatch.setattr(recording, "write_whole", slowly)
     closer = threading.Thread(target=page.close)
     closer.start()
     assert begun.wait(20.0)
@@ -221,7 +221,7 @@ def test_a_recording_is_not_given_up_for_another(tmp_path: Path) -> None:
 
 
 def test_a_recording_where_nothing_can_be_written_is_refused_first() -> None:
-    with view(planar(2), port=0, block=False) as page, pytest.raises(PoiseError, match="cannot be written"):
+    with view(planar(2), port=0, block=False) as page, pytest.raises(OSError, match="cannot be written"):
         page.record("/proc/it.html")
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from poise.drawing import COLOURS, GREY, LEAST, library, looking, titled
+from poise.drawing import COLOURS, GREY, LEAST, library, looking, save_figure, titled
+from poise.files import refuse_place
 
 if TYPE_CHECKING:
     from poise.bench.report import Comparison, Row
@@ -23,14 +24,13 @@ _LETTERS: Final = 40
 def require(path: str | os.PathLike[str]) -> None:
     """Refuse what no picture can be written to.
 
-    Raises MissingExtra without Matplotlib, ValueError for a kind of file that is none of .png, .svg and .pdf, and
-    FileNotFoundError for a folder that is not there.
+    Raises MissingExtra without Matplotlib, ValueError for a kind of file that is none of .png, .svg and .pdf, OSError
+    for a place that cannot be written to.
     """
     file = Path(path)
     if file.suffix.lower() not in _KINDS:
         raise ValueError(f"{file} is no picture; its name must end in {', '.join(_KINDS[:-1])} or {_KINDS[-1]}")
-    if not file.parent.is_dir():
-        raise FileNotFoundError(f"{file} cannot be written: there is no folder {file.parent}")
+    refuse_place(file)
     library()
 
 
@@ -58,7 +58,7 @@ def draw(comparison: "Comparison", path: str | os.PathLike[str]) -> None:
             title="solved",
             alignment="left",
         )
-        figure.savefig(path)
+        save_figure(figure, path)
 
 
 def _success(axes: Any, ranking: "list[Row]", styles: dict[str, dict[str, Any]], ticker: Any) -> None:

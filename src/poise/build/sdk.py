@@ -1,12 +1,11 @@
 """A folder with which C and C++ programs are built: headers, the library, and files for CMake and pkg-config."""
 
-import shutil
 from pathlib import Path
 from typing import Final
 
 from poise import __version__
 from poise.errors import PoiseError
-from poise.files import explained
+from poise.files import make_folder, write_whole
 from poise.kernels.library import chosen, machine
 
 _HERE: Final = Path(__file__).parent
@@ -50,7 +49,7 @@ Libs: -L${{libdir}} -lpoise -Wl,-rpath,${{libdir}}
 def write_sdk(folder: Path) -> list[Path]:
     """Write the folder, with the library of this process; the files, relative to it.
 
-    Raises PoiseError where there is no library, OSError for what is no folder to write to.
+    Raises PoiseError where there is no library, OSError for what cannot be written.
     """
     found, why = chosen()
     if found is None:
@@ -67,14 +66,10 @@ def write_sdk(folder: Path) -> list[Path]:
         "include/poise.hpp": _HERE / "poise.hpp",
         f"lib/{library}": found.file,
     }
-    with explained(folder):
-        for name, text in texts.items():
-            place = folder / name
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(text, encoding="utf-8")
-        for name, source in copies.items():
-            place = folder / name
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.unlink(missing_ok=True)  # a program that runs keeps the one that it has loaded
-            shutil.copyfile(source, place)
+    for name in (*texts, *copies):
+        make_folder((folder / name).parent)
+    for name, text in texts.items():
+        write_whole(folder / name, text)
+    for name, source in copies.items():
+        write_whole(folder / name, source.read_bytes())  # a program that runs keeps the one that it has loaded
     return [Path(name) for name in (*copies, *texts)]

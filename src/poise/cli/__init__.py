@@ -38,6 +38,27 @@ def _run(arguments: list[str]) -> int:
         return 0
     if os.environ.get("NO_COLOR"):
         os.environ.setdefault("PYTHON_TYRO_ANSI_CODES", "False")  # tyro reads its own variable only, once, at import
+    from poise.errors import PoiseError
+
+    shown = _Shown()
+    try:
+        with redirect_stdout(shown):
+            command = _parsed(commands(), arguments)
+    except SystemExit as stop:
+        print(shown.filled(), end="")
+        return 1 if stop.code else 0  # tyro leaves with 2, which means "not solved" here
+
+    warnings.formatwarning = lambda message, *_: f"warning: {message}\n"  # no place in our source: it is of no use
+    try:
+        return command.run()
+    except BrokenPipeError:
+        raise
+    except (PoiseError, ValueError, OSError) as error:
+        return _said(error)
+
+
+def commands() -> dict[str, Any]:
+    """The settings of each command, by its name."""
     from poise.cli.batch import Batch
     from poise.cli.cite import Cite
     from poise.cli.compare import Compare
@@ -52,9 +73,8 @@ def _run(arguments: list[str]) -> int:
     from poise.cli.track import Track
     from poise.cli.view import View
     from poise.cli.warmup import Warmup
-    from poise.errors import PoiseError
 
-    kinds: dict[str, Any] = {
+    return {
         "solve": Solve,
         "batch": Batch,
         "path": Path,
@@ -70,21 +90,6 @@ def _run(arguments: list[str]) -> int:
         "cite": Cite,
         "warmup": Warmup,
     }
-    shown = _Shown()
-    try:
-        with redirect_stdout(shown):
-            command = _parsed(kinds, arguments)
-    except SystemExit as stop:
-        print(shown.filled(), end="")
-        return 1 if stop.code else 0  # tyro leaves with 2, which means "not solved" here
-
-    warnings.formatwarning = lambda message, *_: f"warning: {message}\n"  # no place in our source: it is of no use
-    try:
-        return command.run()
-    except BrokenPipeError:
-        raise
-    except (PoiseError, ValueError, OSError) as error:
-        return _said(error)
 
 
 def _parsed(kinds: dict[str, Any], arguments: list[str]) -> Any:

@@ -47,8 +47,8 @@ class Batch(ToTargets):
     """The Ray cluster, auto or HOST:PORT; left out, one on this machine."""
     workers: int | None = None
     """Workers of Ray; left out, one a core."""
-    start_over: bool = False
-    """Remove what is there of the output, and begin anew."""
+    start_over: Annotated[bool, arg(aliases=["--force"])] = False
+    """Remove what is there of the output, whoever wrote it, and begin anew."""
 
     def run(self) -> int:
         """Load, solve, write and print."""

@@ -31,7 +31,7 @@ def command(kind: type[_Settings]) -> type[_Settings]:
             # With None first tyro sees that the default is right, without what it imports to look into tuples.
             stated = Union[None, stated]  # noqa: UP007
         kind.__annotations__[name] = Annotated[(stated, *kept)] if kept else stated
-    return dataclasses.dataclass(frozen=True, slots=True, kw_only=True)(kind)
+    return dataclasses.dataclass(frozen=True, kw_only=True)(kind)
 
 
 def numbers(metavar: str) -> PrimitiveConstructorSpec[Any]:
@@ -43,6 +43,14 @@ def numbers(metavar: str) -> PrimitiveConstructorSpec[Any]:
         is_instance=lambda value: isinstance(value, tuple),
         str_from_instance=lambda value: [str(number) for number in value or ()],
     )
+
+
+@command
+class Writes:
+    """What commands that write files have in common."""
+
+    force: bool = False
+    """Write over files that are there."""
 
 
 @command

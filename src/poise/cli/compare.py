@@ -1,21 +1,19 @@
 """`poise compare`: methods side by side on the same problems."""
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from pathlib import Path
+from typing import Annotated, Literal
 
 from tyro.conf import arg
 
 import poise as pz
-from poise.cli.command import ToTargets, command
-
-if TYPE_CHECKING:
-    pass
+from poise.cli.command import ToTargets, Writes, command
 
 Problems = Literal["reachable", "near", "singular", "unreachable"]
 """As `poise.bench.problems.SETS`, whose module would import NumPy before the help is printed."""
 
 
 @command
-class Compare(ToTargets):
+class Compare(Writes, ToTargets):
     """Solve the same random problems with several methods: success, time, iterations, oscillation."""
 
     methods: Annotated[tuple[str, ...] | None, arg(metavar="METHOD ...")] = None
@@ -28,7 +26,7 @@ class Compare(ToTargets):
     """How many problems."""
     max_restarts: int = 0
     """Random starts after the first, at most."""
-    plot: Annotated[str | None, arg(metavar="FILE")] = None
+    plot: Annotated[Path | None, arg(metavar="FILE")] = None
     """Draw success against time, and convergence, into this file: .png, .svg or .pdf."""
 
     def run(self) -> int:
@@ -36,9 +34,10 @@ class Compare(ToTargets):
         from poise.bench.plots import require
         from poise.bench.problems import SETS
         from poise.checks import whole
-        from poise.cli.output import say, show, width
+        from poise.cli.output import PICTURES, refuse_file, say, show, width
         from poise.cli.start import names
 
+        refuse_file(self.plot, PICTURES, "a picture goes", force=self.force)
         if self.plot is not None:
             require(self.plot)  # what is missing is said before the work, not after it
         model = pz.load(self.robot, base=self.base)

@@ -6,11 +6,11 @@ from typing import Annotated, Any
 from tyro.conf import Positional, arg
 
 import poise as pz
-from poise.cli.command import Base, command
+from poise.cli.command import Base, Writes, command
 
 
 @command
-class Export:
+class Export(Writes):
     """Write a solver, or with --dt a tracker, as a file that libpoise loads; see `poise sdk`.
 
     Its targets are poses of the frames, in their order, and stand where the frames are at home until a program gives
@@ -38,9 +38,10 @@ class Export:
 
     def run(self) -> int:
         """Load, prepare, write and print."""
-        from poise.cli.output import print_json, say
+        from poise.cli.output import print_json, refuse_file, say
         from poise.cli.start import names
 
+        refuse_file(self.file, (), "", force=self.force)
         model = pz.load(self.robot, base=self.base)
         frames = names(self.frame) or [model.tip]
         kind: Any = pz.PositionTask if self.position_only else pz.PoseTask

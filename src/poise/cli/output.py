@@ -1,14 +1,18 @@
 """What the commands print: text and tables for people, one line of JSON for programs."""
 
-import os
 import shutil
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+from poise.files import refuse_place
 from poise.plain import to_json
 from poise.progress import on_terminal
 from poise.tables import aligned, fill
+
+PICTURES: Final = (".png", ".svg", ".pdf")
+JOINTS: Final = (".csv", ".parquet")
+"""Files of figures, and of joints."""
 
 
 def width() -> int | None:
@@ -36,29 +40,30 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, number
     show(aligned(columns, rows, numbers=numbers, width=width()))
 
 
-def refuse_file(file: Path | None, kinds: Sequence[str], what: str) -> None:
-    """Raises ValueError for a file that cannot be written: another kind, no folder or one itself, no right.
+def refuse_file(
+    file: Path | None, kinds: Sequence[str], what: str, *, force: bool, read: Collection[Path] = ()
+) -> None:
+    """Refuse a file that shall not be written, before the work that leads to it.
 
-    `what` goes into it, as in `joints go`.
+    Raises ValueError for another kind, where there are `kinds`, with `what` goes into it, as in `joints go`; for one of
+    those that are `read`; for one that is there already, without `force`; OSError where nothing can be written.
     """
     if file is None:
         return
-    if file.suffix.lower() not in kinds:
+    if kinds and file.suffix.lower() not in kinds:
         ends = f"{', '.join(kinds[:-1])} or {kinds[-1]}" if len(kinds) > 1 else kinds[0]
         raise ValueError(f"{file} cannot be written: {what} into a file whose name ends in {ends}")
-    if not file.parent.is_dir():
-        raise ValueError(f"{file} cannot be written: there is no folder {file.parent}")
-    if file.is_dir():
-        raise ValueError(f"{file} cannot be written: it is a folder")
-    if not os.access(file if file.exists() else file.parent, os.W_OK):
-        raise ValueError(f"{file} cannot be written: you have no right to write there")
+    if any(file.exists() and given.exists() and file.samefile(given) for given in read):
+        raise ValueError(f"{file} is a file that is read, and would be written over; name another output")
+    refuse_place(file)
+    keep([file], force=force)
 
 
-def refuse_out(out: Path | None, given: Path) -> None:
-    """Raises ValueError for a file that joints cannot go into, or that is the one that was `given`."""
-    refuse_file(out, (".csv", ".parquet"), "joints go")
-    if out is not None and out.exists() and given.exists() and out.samefile(given):
-        raise ValueError(f"{out} is the file that is read, and would be written over; name another output")
+def keep(files: Iterable[Path], *, force: bool) -> None:
+    """Raises ValueError where one of the files is there, without `force` to write over it."""
+    there = [file for file in files if file.is_file()]
+    if there and not force:
+        raise ValueError(f"{there[0]} is there already; --force writes over it, or name another place")
 
 
 def print_json(value: dict[str, Any]) -> None:

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional, arg
 
 import poise as pz
-from poise.cli.command import ToTargets, command
+from poise.cli.command import ToTargets, Writes, command
 
 if TYPE_CHECKING:
     from poise.solving.path.path import JointPath
 
 
 @command
-class Path(ToTargets):
+class Path(Writes, ToTargets):
     """Follow a file of poses: the redundancy is resolved over the whole path, the limits are kept, and no joint jumps.
 
     Columns of poses: x y z [m], with qw qx qy qz or roll pitch yaw [rad] for a pose; each row is a waypoint.
@@ -46,17 +46,18 @@ class Path(ToTargets):
     threads: int | None = None
     """Threads; left out, one a core."""
     figure: File | None = None
-    """File for a picture, such as path.png."""
+    """File for a picture, .png, .svg or .pdf."""
     report: bool = False
     """Print the table of the path: length, largest step, errors, distance from limits, duration."""
 
     def run(self) -> int:
         """Load, follow, write and print."""
-        from poise.cli.output import print_json, refuse_out, say
+        from poise.cli.output import JOINTS, PICTURES, print_json, refuse_file, say
         from poise.progress import busy
         from poise.scale.waypoints import read_waypoints
 
-        refuse_out(self.out, self.poses)
+        refuse_file(self.out, JOINTS, "joints go", force=self.force, read=[self.poses])
+        refuse_file(self.figure, PICTURES, "a picture goes", force=self.force)
         poses = read_waypoints(self.poses)
         model = pz.load(self.robot, base=self.base)
         task = self.task(model, turns=poses.shape[1] == 7)
@@ -89,12 +90,14 @@ class Path(ToTargets):
 
     def _write(self, found: "JointPath") -> list[str]:
         """Write the files that were asked for; their names."""
+        from poise.drawing import save_figure
+
         written = []
         if self.out is not None:
             write = found.to_csv if self.out.suffix.lower() == ".csv" else found.to_parquet
             write(self.out)
             written.append(str(self.out))
         if self.figure is not None:
-            found.figure().savefig(self.figure)
+            save_figure(found.figure(), self.figure)
             written.append(str(self.figure))
         return written

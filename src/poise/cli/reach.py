@@ -1,6 +1,5 @@
 """`poise reach`: where a frame can go."""
 
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -8,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import arg
 
 import poise as pz
-from poise.cli.command import OfRobot, command, numbers
+from poise.cli.command import OfRobot, Writes, command, numbers
 
 if TYPE_CHECKING:
     from poise.reachability.map import ReachMap
 
 
 @command
-class Reach(OfRobot):
+class Reach(Writes, OfRobot):
     """Map where a frame can go: the share of orientations that it reaches over a grid, and how well it moves there.
 
     Written into ./poise-reach, or the folder given by --out: reach.html, which turns in a browser, reach.png, slices,
@@ -40,11 +39,14 @@ class Reach(OfRobot):
 
     def run(self) -> int:
         """Load, map, print and write."""
-        from poise.cli.output import print_json, say
+        from poise.cli.output import keep, print_json, say
+        from poise.files import make_folder
 
         model = pz.load(self.robot, base=self.base)
         model.frame(self.frame or model.tip)
-        _make(self.out)  # what cannot be written is said before the work, not after it
+        # What cannot be written is said before the work, not after it.
+        make_folder(self.out)
+        keep((self.out / f"reach.{kind}" for kind in ("html", "ply", "png", "parquet")), force=self.force)
         found = pz.reach(
             model,
             self.frame,
@@ -66,25 +68,16 @@ class Reach(OfRobot):
         return 0 if found.counts.any() else 2
 
 
-def _make(folder: Path) -> None:
-    """Make the folder; raises ValueError if nothing can be written there."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ValueError(f"{folder} cannot be made ({error.strerror}): name another folder with --out") from error
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise ValueError(f"nothing can be written to {folder}: name another folder with --out")
-
-
 def _write(found: "ReachMap", folder: Path) -> list[str]:
     """Write all files whose packages are there, warn of the others, and return the names of those written."""
+    from poise.drawing import save_figure
     from poise.errors import MissingExtra
 
     found.to_html(folder / "reach.html")
     found.to_ply(folder / "reach.ply")
     written = ["reach.html", "reach.ply"]
     for name, write in (
-        ("reach.png", lambda path: found.figure().savefig(path)),
+        ("reach.png", lambda path: save_figure(found.figure(), path)),
         ("reach.parquet", found.to_parquet),
     ):
         try:

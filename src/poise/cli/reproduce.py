@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from tyro.conf import Positional
 
-from poise.cli.command import command
+from poise.cli.command import Writes, command
 
 if TYPE_CHECKING:
     from poise.experiments.base import Cell, Report, Table
 
 
 @command
-class Reproduce:
+class Reproduce(Writes):
     """Repeat a published experiment: its claims, our numbers, a verdict on each; without a name, list the experiments.
 
     The report and its figures go into ./poise-NAME, or into the folder given by --out.
@@ -32,9 +32,10 @@ class Reproduce:
 
     def run(self) -> int:
         """Run, print and write."""
-        from poise.cli.output import print_json, print_table, say
+        from poise.cli.output import keep, print_json, print_table, say
         from poise.errors import MissingExtra
         from poise.experiments.registry import EXPERIMENTS, experiment_of
+        from poise.files import make_folder, write_whole
         from poise.plain import to_json
         from poise.progress import busy
 
@@ -47,10 +48,8 @@ class Reproduce:
             return 0
         experiment = experiment_of(self.name)
         folder = self.out or Path(f"poise-{experiment.name}")
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise ValueError(f"{folder} cannot be made ({error.strerror}): name another folder with --out") from error
+        make_folder(folder)
+        keep([folder / "report.json", *folder.glob("*.png")], force=self.force)
         with busy(experiment.name):
             report = experiment.run(self.quick)
         facts = report.facts()
@@ -59,7 +58,7 @@ class Reproduce:
         else:
             _print(report)
         written = [folder / "report.json"]
-        written[0].write_text(to_json(facts, indent=1) + "\n", encoding="utf-8")
+        write_whole(written[0], to_json(facts, indent=1) + "\n")
         if self.figures:
             try:
                 written += report.draw(folder)

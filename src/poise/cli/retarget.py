@@ -6,14 +6,13 @@ from typing import Annotated, Literal
 from tyro.conf import Positional, arg
 
 import poise as pz
-from poise.cli.command import Base, command
+from poise.cli.command import Base, Writes, command
 
 _MOTIONS = (".npz", ".csv", ".bvh", ".glb", ".gltf")
-_REPORTS = (".json", ".png", ".svg", ".pdf")
 
 
 @command
-class Retarget:
+class Retarget(Writes):
     """Let a robot do what the skeleton of a motion does: its feet stand where they come down, its limits hold.
 
     Prints which joint became which frame, and how well the robot follows.  Exit code 0 when the motion was carried
@@ -51,16 +50,13 @@ class Retarget:
 
     def run(self) -> int:
         """Load, carry over, write and print."""
-        from poise.cli.output import print_json, refuse_file, say
+        from poise.cli.output import PICTURES, print_json, refuse_file, say
         from poise.motion.tables import SUFFIXES
         from poise.robots import TEXTBOOK
 
-        refuse_file(self.out, _MOTIONS, "a motion goes")
-        refuse_file(self.report, _REPORTS, "a report goes")
-        refuse_file(self.save_map, (".toml",), "a map goes")
-        for read in (self.motion, Path(self.robot)):
-            if self.out is not None and self.out.exists() and read.exists() and self.out.samefile(read):
-                raise ValueError(f"{self.out} is a file that is read, and would be written over; name another output")
+        refuse_file(self.out, _MOTIONS, "a motion goes", force=self.force, read=[self.motion, Path(self.robot)])
+        refuse_file(self.report, (".json", *PICTURES), "a report goes", force=self.force)
+        refuse_file(self.save_map, (".toml",), "a map goes", force=self.force)
         if self.motion.suffix.lower() in SUFFIXES:
             raise ValueError(f"{self.motion} holds numbers by name, and no skeleton: give a BVH or glTF file")
         motion = pz.load_motion(self.motion, unit=self.unit, up=self.up)

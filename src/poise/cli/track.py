@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from tyro.conf import Positional, arg
 
 import poise as pz
-from poise.cli.command import OfRobot, command
+from poise.cli.command import OfRobot, Writes, command
 
 if TYPE_CHECKING:
     from poise.model.model import Model
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @command
-class Track(OfRobot):
+class Track(Writes, OfRobot):
     """Follow a file of targets in time: a step every --dt seconds, within the limits of joints and of their speeds.
 
     Columns of targets: x y z [m], with qw qx qy qz or roll pitch yaw [rad] for a pose; each row is a step.  With a file
@@ -42,12 +42,12 @@ class Track(OfRobot):
         """Load, follow, write and print."""
         import numpy as np
 
-        from poise.cli.output import print_json, refuse_out, say
+        from poise.cli.output import JOINTS, print_json, refuse_file, say
         from poise.cli.start import start
         from poise.progress import LONG, bar, on_terminal
         from poise.scale.waypoints import read_waypoints
 
-        refuse_out(self.out, self.targets)
+        refuse_file(self.out, JOINTS, "joints go", force=self.force, read=[self.targets])
         if self.dt == np.inf:
             raise ValueError("--dt is inf; it must be a number of seconds")
         rows = read_waypoints(self.targets)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from tyro.conf import Positional, arg
 
 import poise as pz
-from poise.cli.command import Base, command
+from poise.cli.command import Base, Writes, command
 
 if TYPE_CHECKING:
     from poise.model.model import Model
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @command
-class View:
+class View(Writes):
     """Show a robot in the browser: drag its targets, and it follows; Ctrl-C ends it.
 
     The page is served on this machine alone, unless --host says otherwise.
@@ -53,6 +53,10 @@ class View:
 
     def run(self) -> int:
         """Load, show, and stay until Ctrl-C."""
+        from poise.cli.output import refuse_file
+
+        refuse_file(self.record, (".html", ".htm"), "a recording goes", force=self.force)
+        refuse_file(self.screenshot, (".png",), "a screenshot goes", force=self.force)
         if self.work is not None and not self.operate:
             raise ValueError("--work is what the operator's program saved: add --operate")
         if self.ghost is not None and self.replay is None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from poise.drawing import looking, titled
+from poise.drawing import looking, save_figure, titled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,7 +17,7 @@ def save(folder: Path, make: Callable[[], Mapping[str, "Figure"]]) -> list[Path]
     with looking():
         for name, figure in make().items():
             files.append(folder / f"{name}.png")
-            figure.savefig(files[-1])
+            save_figure(figure, files[-1])
     return files
 
 

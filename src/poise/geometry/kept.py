@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from poise.files import written_aside
+from poise.files import write_whole
 from poise.kernels.machine.places import cache_home
 
 _Made = TypeVar("_Made")
@@ -33,8 +33,7 @@ def kept(
     made = make()
     with contextlib.suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
-        with written_aside(file) as draft:
-            draft.write_bytes(write(made))
+        write_whole(file, write(made))
     return made
 
 

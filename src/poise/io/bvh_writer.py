@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from poise.files import written_aside
 from poise.io.bvh import Z_UP
 from poise.io.bvh_frames import FPS
 from poise.io.skeleton import SkeletonFile, check_arguments
@@ -35,7 +36,7 @@ def write_bvh(skeleton: SkeletonFile, path: Path, *, unit: float = 0.01) -> None
         if joint.turns or i in skeleton.places:
             columns.append(angles[:, i])
     time = float(np.diff(skeleton.times).mean()) if len(skeleton.times) > 1 else 1.0 / FPS
-    with path.open("w", encoding="utf-8", newline="\n") as out:
+    with written_aside(path) as aside, aside.open("w", encoding="utf-8", newline="\n") as out:
         out.write("HIERARCHY\n")
         for line in _tree_lines(skeleton, axes / unit):
             out.write(line + "\n")

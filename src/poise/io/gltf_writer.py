@@ -11,6 +11,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
+from poise.files import write_whole
 from poise.io.gltf import UPRIGHT
 from poise.io.gltf_document import BINARY_CHUNK, FLOAT, GLB, JSON_CHUNK
 from poise.io.skeleton import SkeletonFile
@@ -39,11 +40,11 @@ def write_gltf(skeleton: SkeletonFile, path: Path) -> None:
     document, data = _document(skeleton)
     if suffix == ".gltf":
         document["buffers"][0]["uri"] = "data:application/octet-stream;base64," + base64.b64encode(data).decode()
-        path.write_text(json.dumps(document, indent=1), encoding="utf-8")
+        write_whole(path, json.dumps(document, indent=1))
     else:
         text = json.dumps(document, separators=(",", ":")).encode()
         chunks = _chunk(JSON_CHUNK, text + b" " * (-len(text) % 4)) + _chunk(BINARY_CHUNK, data)
-        path.write_bytes(GLB + struct.pack("<II", 2, 12 + len(chunks)) + chunks)
+        write_whole(path, GLB + struct.pack("<II", 2, 12 + len(chunks)) + chunks)
 
 
 def _chunk(kind: int, data: bytes) -> bytes:

@@ -1,5 +1,6 @@
 """A motion: the configurations of a model at times, read from files and written to them."""
 
+import io
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -10,6 +11,7 @@ import numpy as np
 
 from poise.checks import finite
 from poise.errors import ModelError, ShapeError
+from poise.files import write_whole
 from poise.io.bvh import read_bvh
 from poise.io.bvh_writer import write_bvh
 from poise.io.gltf import read_gltf
@@ -144,8 +146,10 @@ class Motion:
         - NPZ: `time_s` (frames,), `q` (frames, nq), `joints` (nq,) and `units` (nq,), names and units of coordinates,
           `links` (n,) and `positions` (frames, n, 3) [m], `fps`, `name`, `up`, `unit` and `notes`.
 
-        Raises ValueError for another suffix, for arguments that the format does not take, and for frames that are not
-        even where a BVH or rows without a header cannot say so; JointNotFound, with the nearest names.
+        What was there of this name stays until all is written, and where that fails.  Raises ValueError for another
+        suffix, for arguments that the format does not take, and for frames that are not even where a BVH or rows
+        without a header cannot say so; JointNotFound, with the nearest names; OSError that names the file, the reason
+        and the mend.
         """
         file = Path(path)
         kind = file.suffix.lower()
@@ -169,21 +173,22 @@ class Motion:
 
     def _to_npz(self, file: Path) -> None:
         unit = units(self.model)
-        with file.open("wb") as out:
-            np.savez_compressed(
-                out,
-                time_s=self.times,
-                q=self.q,
-                joints=np.array(self.model.coordinates, dtype=str),
-                units=np.array([unit[name] for name in self.model.coordinates], dtype=str),
-                links=np.array(self.model.links, dtype=str),
-                positions=self.positions(),
-                fps=self.fps,
-                name=self.name,
-                up=self.up,
-                unit=self.unit,
-                notes=np.array(self.notes, dtype=str),
-            )
+        out = io.BytesIO()  # an archive that a full disk cuts off would complain once more when it is closed
+        np.savez_compressed(
+            out,
+            time_s=self.times,
+            q=self.q,
+            joints=np.array(self.model.coordinates, dtype=str),
+            units=np.array([unit[name] for name in self.model.coordinates], dtype=str),
+            links=np.array(self.model.links, dtype=str),
+            positions=self.positions(),
+            fps=self.fps,
+            name=self.name,
+            up=self.up,
+            unit=self.unit,
+            notes=np.array(self.notes, dtype=str),
+        )
+        write_whole(file, out.getvalue())
 
     def _skeleton(self) -> SkeletonFile:
         """The links as joints of a skeleton: each with its pose in that of its parent."""

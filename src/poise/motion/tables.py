@@ -2,16 +2,16 @@
 
 import csv
 import re
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import BinaryIO, Final, Literal
-from zipfile import BadZipFile
+from typing import Any, Final, Literal
 
 import numpy as np
-from numpy.lib.npyio import NpzFile
+import numpy.typing as npt
 
+from poise.archive import Member, members
 from poise.errors import PoiseError
+from poise.files import written_aside
 from poise.model.frame import WORLD
 from poise.model.joint import JointKind
 from poise.model.model import Model
@@ -72,7 +72,7 @@ def write_csv(file: Path, model: Model, times: Array, q: Array, columns: Sequenc
     if not header:
         refuse_uneven(times, "a table without a header")
     rows = q[:, [model.coordinates.index(name) for name in columns]]
-    with file.open("w", encoding="utf-8", newline="\n") as out:
+    with written_aside(file) as aside, aside.open("w", encoding="utf-8", newline="\n") as out:
         if header:
             out.write(",".join(["time_s", *map(_quoted, columns)]) + "\n")
             rows = np.column_stack([times, rows])
@@ -103,7 +103,7 @@ def read_table(
             given, names, rows = _of_rows(file, model, fps, quaternion, joints)
         else:
             given, names, rows = _of_csv(file, model.coordinates) if kind == ".csv" else _of_npz(file)
-    except (OSError, EOFError, ValueError, KeyError, NotImplementedError, csv.Error, BadZipFile, zlib.error) as error:
+    except (OSError, ValueError, csv.Error) as error:
         raise PoiseError(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}") from None
     missing = [name for name in model.coordinates if name not in names]
     if missing:
@@ -134,10 +134,10 @@ def moves_root(file: Path) -> bool:
     """Whether a table has a column for the place of a robot that floats; False for what cannot be read."""
     try:
         if file.suffix.lower() == ".npz":
-            return _ROOT in _of_npz(file)[1]
+            return _ROOT in _array(members(file), "joints", "U")
         with file.open(newline="", encoding="utf-8-sig") as opened:
             return _ROOT in [_plain(name, ()) for name in next(csv.reader(opened), [])]
-    except (OSError, EOFError, ValueError, KeyError, NotImplementedError, csv.Error, BadZipFile, zlib.error):
+    except (OSError, ValueError, csv.Error):
         return False
 
 
@@ -192,22 +192,25 @@ def _of_csv(file: Path, coordinates: Sequence[str]) -> tuple[Array | None, list[
 
 
 def _of_npz(file: Path) -> tuple[Array | None, list[str], Array]:
-    with file.open("rb") as opened, _archive(opened) as arrays:
-        if "about" in arrays:
-            raise ValueError("it is the work of the operator's program; open it with --operate --work")
-        q = np.asarray(arrays["q"], dtype=np.float64)
-        names = [str(name) for name in np.atleast_1d(arrays["joints"])]
-        times = np.asarray(arrays["time_s"], dtype=np.float64) if "time_s" in arrays else None
+    arrays = members(file)
+    if "about" in arrays:
+        raise ValueError("it is the work of the operator's program; open it with --operate --work")
+    names: list[str] = np.atleast_1d(_array(arrays, "joints", "U")).tolist()
+    q = _array(arrays, "q", "fiu").astype(np.float64)
+    times = _array(arrays, "time_s", "fiu").astype(np.float64) if "time_s" in arrays else None
     if q.ndim != 2 or q.shape[1] != len(names) or (times is not None and times.shape != q.shape[:1]):
         raise ValueError(f"q has shape {q.shape}, for {len(names)} joints")
     return times, names, q
 
 
-def _archive(opened: BinaryIO) -> NpzFile:
-    found = np.load(opened, allow_pickle=False)
-    if not isinstance(found, NpzFile):
-        raise ValueError("it is one array, and no archive of arrays")
-    return found
+def _array(arrays: dict[str, Member], name: str, kinds: str) -> npt.NDArray[Any]:
+    """An array of an archive, whose numbers or words are of one of these kinds of NumPy's."""
+    if name not in arrays:
+        raise ValueError(f"it has no array {name!r}; its arrays are {', '.join(arrays) or 'none'}")
+    found = arrays[name]
+    if found.dtype.kind not in kinds:
+        raise ValueError(f"array {name!r} is of {found.dtype}; it must be {'words' if kinds == 'U' else 'numbers'}")
+    return found.whole
 
 
 def _plain(name: str, coordinates: Sequence[str]) -> str:

@@ -1,11 +1,11 @@
 """A map as a file: a Parquet table of all voxels, a PLY of the reached ones."""
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from poise.files import write_whole, written_aside
 from poise.lazy import optional
 from poise.plain import to_json
 from poise.reachability.colours import coloured
@@ -36,7 +36,8 @@ def write_parquet(found: "ReachMap", path: str | os.PathLike[str]) -> None:
     }
     columns |= {f"q.{name}": column for name, column in zip(found.model.coordinates, found.q.T, strict=True)}
     table = pyarrow.table({name: np.ascontiguousarray(column) for name, column in columns.items()})
-    pyarrow.parquet.write_table(table.replace_schema_metadata({"poise": to_json(facts)}), os.fspath(path))
+    with written_aside(path) as aside:
+        pyarrow.parquet.write_table(table.replace_schema_metadata({"poise": to_json(facts)}), os.fspath(aside))
 
 
 def write_ply(found: "ReachMap", path: str | os.PathLike[str]) -> None:
@@ -60,4 +61,4 @@ def write_ply(found: "ReachMap", path: str | os.PathLike[str]) -> None:
         *(f"property {words[kind]} {name}" for name, kind in kinds),
         "end_header\n",
     ]
-    Path(path).write_bytes("\n".join(head).encode("ascii", "replace") + rows.tobytes())
+    write_whole(path, "\n".join(head).encode("ascii", "replace") + rows.tobytes())

@@ -5,12 +5,12 @@ import html
 import json
 import os
 from importlib.resources import files
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from poise.files import write_whole
 from poise.reachability.colours import VIRIDIS
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def write_page(found: "ReachMap", path: str | os.PathLike[str]) -> None:
     # "<" is written as JSON lets it be, so that no name can end the script that it stands in.
     data = json.dumps(payload(found), allow_nan=False).replace("<", "\\u003c")
     title = html.escape(f"Reach of {found.frame} of {found.model.name}")
-    Path(path).write_text(template.replace("{{title}}", title).replace("{{data}}", data), encoding="utf-8")
+    write_whole(path, template.replace("{{title}}", title).replace("{{data}}", data))
 
 
 def payload(found: "ReachMap") -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any, Final, Self, final
 
 from poise import html
 from poise.errors import FrameNotFound, NameNotFound
+from poise.files import write_whole
 from poise.model.model import Model
 from poise.motion.clip import Motion
 from poise.retargeting.matching import anatomy
@@ -110,7 +111,7 @@ class BodyMap(Value):
             lines += [f"{part} = {_quoted(column[part])}" for part in PARENTS if part in column]
         if self.missing:
             lines += ["", *(f"# {_line(note)}" for note in self._notes())]
-        file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        write_whole(file, "\n".join(lines) + "\n")
 
     @classmethod
     def load(

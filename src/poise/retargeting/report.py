@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, Final, final
 import numpy as np
 
 from poise import html
+from poise.drawing import save_figure
 from poise.errors import ShapeError
+from poise.files import write_whole
 from poise.motion.clip import Motion
 from poise.plain import plain, to_json
 from poise.retargeting.body import BodyMap
@@ -206,9 +208,9 @@ class Report:
         if kind not in (".json", *_PICTURES):
             raise ValueError(f"{file} must end in .json, .png, .svg or .pdf, for a report to be written there")
         if kind == ".json":
-            file.write_text(to_json(self.to_dict(), indent=1) + "\n", encoding="utf-8")
+            write_whole(file, to_json(self.to_dict(), indent=1) + "\n")
         else:
-            self.figure().savefig(file)
+            save_figure(self.figure(), file)
 
 
 def report(

@@ -102,11 +102,9 @@ class Parts:
         Raises ValueError where the output or its parts are those of another job, unless they may be removed to
         `start_over`; OSError where another process works on them, or a file cannot be written.
         """
-        try:
+        with explained(self.out):
             self.folder.mkdir(exist_ok=True)
             lock = (self.folder / "lock").open("a")
-        except OSError as error:
-            raise OSError(f"{self.out} cannot be written: {error.strerror} ({self.folder})") from None
         with lock:
             _take(lock, self.out)
             if start_over:
@@ -187,8 +185,9 @@ class Parts:
 
     def _clear(self) -> None:
         # The manifest goes first: without it no part counts.
-        for path in (self._manifest, self.out, *self.folder.glob("*.parquet*")):
-            path.unlink(missing_ok=True)
+        with explained(self.out):
+            for path in (self._manifest, self.out, *self.folder.glob("*.parquet*")):
+                path.unlink(missing_ok=True)
 
 
 def write_part(folder: Path, number: int, begin: int, table: pa.Table) -> Part:

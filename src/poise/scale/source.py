@@ -1,6 +1,5 @@
 """Files of targets, read piece by piece: Parquet, CSV and NumPy's .npz, as tables of a fixed number of rows."""
 
-import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from poise.scale.archive import Member, members
+from poise.archive import Member, members
 from poise.scale.names import POSITION, QUATERNION, START, numeric
 from poise.tasks.pose import PoseTask
 
@@ -61,7 +60,7 @@ class Source(ABC):
         """What a reader raises, as a sentence that names the file."""
         try:
             yield
-        except (pa.ArrowException, OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        except (pa.ArrowException, OSError, ValueError) as error:
             raise OSError(f"{self.path} cannot be read: {str(error).partition(chr(10))[0]}") from None
 
 

@@ -4,13 +4,12 @@ import hashlib
 import zlib
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any, Final, final
 
 import numpy as np
 import numpy.typing as npt
 
-from poise.files import written_aside
+from poise.files import write_whole
 from poise.kernels.image import FIXED, FUNCTION, IMAGE, MAGIC, OBSTACLE, TRACKER, WORK
 from poise.kernels.machine import layout
 from poise.kernels.machine.jit import SIGNATURES, function_of, symbol
@@ -153,8 +152,7 @@ def written(
     """Write the file of a solver or a tracker, whose `targets` are the numbers that its tasks begin with; `held` of a
     solver whose answers keep more than limits of joints."""
     words = _image(kind, model, tasks, bound, scratch, targets, held=held)
-    with written_aside(Path(file)) as aside:
-        aside.write_bytes(words.astype("<i8").tobytes())
+    write_whole(file, words.astype("<i8").tobytes())
 
 
 def _image(

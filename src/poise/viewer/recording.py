@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any, Final, final
 
 import numpy as np
 
 from poise.errors import PoiseError
-from poise.files import written_aside
+from poise.files import refuse_place, write_whole
 from poise.geometry.shapes import Shape
 from poise.model.model import Model
 from poise.motion.clip import Motion
@@ -43,25 +42,10 @@ def html_of_motion(
 
 
 def html_file(file: Path) -> Path:
-    """The file, if a page can be written to it; raises PoiseError if not."""
+    """The file, if a page can be written to it; raises PoiseError for another kind, OSError for another place."""
     if file.suffix.lower() not in (".html", ".htm"):
         raise PoiseError(f"{file}: a recording is one HTML file; give it a name that ends in .html")
-    if file.is_dir():
-        raise PoiseError(f"{file} is a folder; name a file in it")
-    if not file.parent.is_dir():
-        raise PoiseError(f"{file}: there is no folder {file.parent}; make it, or name another")
-    try:
-        with NamedTemporaryFile(dir=file.parent, prefix="."):
-            pass
-    except OSError as error:
-        raise PoiseError(f"{file} cannot be written: {error.strerror}; name another folder") from None
-    return file
-
-
-def write_aside(file: Path, text: str) -> Path:
-    """Write a file aside, and then to its place."""
-    with written_aside(file) as aside:
-        aside.write_text(text, encoding="utf-8")
+    refuse_place(file)
     return file
 
 
@@ -69,7 +53,7 @@ def write_aside(file: Path, text: str) -> Path:
 class Recording:
     """Of the scene of a viser server, in which a model is drawn as `parts`, from now on; the panel is not in it.
 
-    Raises PoiseError for a file that cannot be written, before anything is recorded.
+    Raises as `html_file` does, before anything is recorded.
     """
 
     def __init__(self, server: Any, file: Path, period: float, model: Model, parts: Sequence[Part]) -> None:
@@ -83,5 +67,6 @@ class Recording:
         self.pictures += 1
 
     def write(self) -> Path:
-        """Write the file, aside and then to its place; once."""
-        return write_aside(self.file, dragged_too(self._messages.as_html(), self._model, self._parts, self._model.home))
+        """Write the file, once."""
+        write_whole(self.file, dragged_too(self._messages.as_html(), self._model, self._parts, self._model.home))
+        return self.file

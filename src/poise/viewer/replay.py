@@ -5,12 +5,13 @@ from typing import Any, Final, final
 
 import numpy as np
 
+from poise.files import write_whole
 from poise.model.model import Model
 from poise.motion.clip import Motion
 from poise.viewer.appearance import appearance
 from poise.viewer.page import Page
 from poise.viewer.played import Played
-from poise.viewer.recording import html_file, html_of_motion, write_aside
+from poise.viewer.recording import html_file, html_of_motion
 from poise.viewer.server import serve
 from poise.viewer.timeline import Timeline
 
@@ -46,10 +47,11 @@ class Replay(Page):
             self._aside = page.gui.add_slider("ghost aside m", min=-far, max=far, step=0.01, initial_value=aside)
 
     def record(self, file: str | Path) -> Path:
-        """Write the whole motion, played once, to an HTML file that needs no server; raises PoiseError if it cannot."""
+        """Write the whole motion, played once, to an HTML file that needs no server; raises as `html_file` does."""
         to = html_file(Path(file))
         ghost = None if self.played.ghost is None else self.played.ghost.motion
-        return write_aside(to, html_of_motion(self.motion, self._parts, ghost=ghost))
+        write_whole(to, html_of_motion(self.motion, self._parts, ghost=ghost))
+        return to
 
     def _next(self) -> None:
         self.played.follow = self._follow.value

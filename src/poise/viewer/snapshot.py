@@ -7,6 +7,7 @@ from time import monotonic
 from typing import Any, Final
 
 from poise.errors import PoiseError
+from poise.files import refuse_place, write_whole
 from poise.lazy import optional
 
 _BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome")
@@ -28,12 +29,12 @@ def screenshot(
     """Write what a browser shows of a viewer as PNG, `settle` seconds after it has connected.
 
     `ready` is called with the page of playwright before these seconds, to press what shall be pressed.  Needs
-    playwright and a chromium of the system.  Raises MissingExtra and PoiseError where one is not there.
+    playwright and a chromium of the system.  Raises MissingExtra and PoiseError where one is not there, OSError for
+    a place that cannot be written to.
     """
     if file.suffix.lower() != ".png":
         raise PoiseError(f"{file}: a screenshot is a PNG file; give it a name that ends in .png")
-    if not file.parent.is_dir():
-        raise PoiseError(f"{file}: there is no folder {file.parent}; make it, or name another")
+    refuse_place(file)
     playwright = optional("a screenshot", "playwright", "screenshot", "playwright.sync_api")
     browser = next(filter(None, map(shutil.which, _BROWSERS)), None)
     if browser is None:
@@ -52,7 +53,7 @@ def screenshot(
             page.add_style_tag(content=_UNSAID)
             ready(page)
             page.wait_for_timeout(1e3 * settle)
-            page.screenshot(path=file, timeout=1e3 * _SECONDS)
+            write_whole(file, page.screenshot(timeout=1e3 * _SECONDS))
         finally:
             opened.close()
     return file

@@ -8,6 +8,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
+from poise.files import write_whole
 from poise.methods.registry import METHODS
 from poise.viewer.figure import Figure
 from poise.viewer.obstacles import rounded
@@ -242,7 +243,7 @@ class Desk(Panel[Snapshot]):
 
     def _write_html(self, one: Attempt, to: Path) -> None:
         shapes = {obstacle.name: obstacle.shape for obstacle in one.setups[-1][1].obstacles}
-        to.write_text(html_of_motion(one.motion, self._stage.parts, shapes), encoding="utf-8")
+        write_whole(to, html_of_motion(one.motion, self._stage.parts, shapes))
 
     def _load(self, upload: Any, kind: str) -> None:
         """Take over an uploaded file, which our own readers read and nothing else."""
@@ -251,7 +252,7 @@ class Desk(Panel[Snapshot]):
         def take() -> None:
             with tempfile.TemporaryDirectory() as folder:
                 file = Path(folder) / f"upload{kind}"
-                file.write_bytes(upload.content)
+                write_whole(file, upload.content)
                 try:
                     program.load(load_scene(file, program.model)) if kind == ".json" else program.take_up(
                         load_work(file, program.model)

@@ -6,10 +6,9 @@ setup that is there and those of each attempt.  The arrays of attempt i are `att
 begins.
 """
 
+import io
 import json
 import os
-import zipfile
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,8 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from poise.files import written_aside
+from poise.archive import members
+from poise.files import write_whole
 from poise.model.model import Model
 from poise.model.units import units
 from poise.spatial import Array, frozen
@@ -37,8 +37,6 @@ from poise.viewer.operator.scene import (
 )
 from poise.viewer.operator.setup import Setup
 
-_BROKEN: Final = (ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, MemoryError, NotImplementedError)
-"""What NumPy raises for an archive that is none, or cut short, or holds objects."""
 _LARGEST: Final = 4 * 2**30
 """Bytes that an archive may unpack to."""
 
@@ -104,8 +102,9 @@ def save_work(path: str | os.PathLike[str], work: Work) -> None:
     }
     for i, attempt in enumerate(work.attempts):
         arrays |= zip(_keys(i), (attempt.time, attempt.q, attempt.target), strict=True)
-    with written_aside(path) as aside, aside.open("wb") as file:
-        np.savez_compressed(file, allow_pickle=False, **arrays)
+    out = io.BytesIO()
+    np.savez_compressed(out, allow_pickle=False, **arrays)
+    write_whole(path, out.getvalue())
 
 
 def load_work(path: str | os.PathLike[str], model: Model) -> Work:
@@ -147,9 +146,7 @@ def load_work(path: str | os.PathLike[str], model: Model) -> Work:
 
 def save_scene(path: str | os.PathLike[str], setup: Setup, model: Model) -> None:
     """Write a setup as JSON; see `scene_text`."""
-    text = scene_text(setup, model)
-    with written_aside(path) as aside:
-        aside.write_text(text, encoding="utf-8")
+    write_whole(path, scene_text(setup, model))
 
 
 def load_scene(path: str | os.PathLike[str], model: Model) -> Setup:
@@ -176,17 +173,12 @@ def _keys(i: int) -> tuple[str, str, str]:
 def _arrays(file: str) -> Mapping[str, Any]:
     """All arrays of an archive."""
     try:
-        with zipfile.ZipFile(file) as archive:
-            size = sum(entry.file_size for entry in archive.infolist())
+        found = members(Path(file))
+        size = sum(array.nbytes for array in found.values())
         if size > _LARGEST:
             raise ValueError(f"it would unpack to {size:,} bytes")
-        with np.load(file, allow_pickle=False) as found:
-            arrays = {name: found[name] for name in found.files}
-        for name, array in arrays.items():
-            if not isinstance(array, np.ndarray):
-                raise ValueError(f"{name} in it is no array")
-        return arrays
-    except _BROKEN as error:
+        return {name: array.whole for name, array in found.items()}
+    except ValueError as error:
         raise Unreadable(
             f"{file} is no archive of the program, or a broken one ({error}): choose a file that it saved, or save the "
             "work again"
