@@ -130,13 +130,13 @@ def test_joints_are_where_the_file_puts_them() -> None:
 
 
 def test_axes_may_stay_as_the_file_has_them() -> None:
-    assert np.allclose(read(ARM, up="y", unit=1.0).positions(), places(ARM), rtol=0, atol=1e-12)
+    assert np.allclose(read(ARM, up="z", unit=1.0).positions(), places(ARM), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations("XYZ")))
 def test_any_order_of_turns(order: tuple[str, ...]) -> None:
     text = ARM.replace("Zrotation Yrotation Xrotation", " ".join(f"{axis}rotation" for axis in order))
-    assert np.allclose(read(text, up="y", unit=1.0).positions(), places(text), rtol=0, atol=1e-12)
+    assert np.allclose(read(text, up="z", unit=1.0).positions(), places(text), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_places_and_turns_in_any_order_on_inner_joints(channels: str) -> None:
         words[9:9] = [str(40.0 + 7 * k - 3 * i) for k in range(extra)]
         rows[i] = " ".join(words)
     text = "\n".join(rows)
-    motion = read(text, up="y", unit=1.0)
+    motion = read(text, up="z", unit=1.0)
     assert motion.model.joint("Spine").kind == "floating"
     assert np.allclose(motion.positions(), places(text), rtol=0, atol=1e-11)
     assert any("floating" in note for note in motion.notes)
@@ -177,7 +177,7 @@ def inner(*spine: str) -> str:
 
 def test_a_joint_whose_places_do_not_change_only_turns() -> None:
     text = inner("0 61 1", "0 61.0001 1", "0 61 1")
-    motion = read(text, up="y", unit=1.0)
+    motion = read(text, up="z", unit=1.0)
     assert motion.model.joint("Spine").kind == "spherical"
     assert np.allclose(motion.positions(), places(text), rtol=0, atol=1e-3)
     assert any("'Spine'" in note and "only turn" in note for note in motion.notes)
@@ -444,7 +444,7 @@ def test_pybvh_agrees(tmp_path: Path) -> None:
     rows[-4:-1] = [f"{row} 3 -4 50" for row in rows[-4:-1]]
     file.write_text("\n".join(rows))
     other = pybvh.read_bvh_file(file)
-    mine = pz.load_motion(file, up="y", unit=1.0)
+    mine = pz.load_motion(file, up="z", unit=1.0)
     wanted = np.asarray(other.node_positions())
     assert np.allclose(mine.positions(["Hips", "Spine", "Head", "Head_end", "Knee", "Knee_end"]), wanted, atol=1e-9)
 
@@ -456,7 +456,7 @@ def test_pybvh_and_ikpy_put_the_joints_of_captures_where_we_do(tmp_path: Path, n
     pybvh = pytest.importorskip("pybvh", reason="needs pybvh, a second opinion")
     file = tmp_path / name
     file.write_text(re.sub(r"Frames:\s+3069", "Frames: 3070", (ASSIMP / "BVH" / name).read_text()))
-    mine = pz.load_motion(file, up="y")
+    mine = pz.load_motion(file, up="z")
     other = pybvh.read_bvh_file(file)
     at = [k for k, node in enumerate(other.nodes) if node.name in mine.model.links]
     names = [other.nodes[k].name for k in at]

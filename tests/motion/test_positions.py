@@ -242,7 +242,7 @@ def test_two_bodies_have_a_root_each() -> None:
         ({"positions": np.full((4, 2, 3), np.nan)}, ValueError, "joint 'a' has no frame"),
         ({"fps": 0.0}, ValueError, "fps must be"),
         ({"unit": -1.0}, ValueError, "unit must be"),
-        ({"up": "x"}, ValueError, "up must be 'z'"),
+        ({"up": "x"}, ValueError, "up must be 'y' or 'z'"),
     ],
 )
 def test_what_makes_no_sense_is_refused(changes: dict[str, Any], error: type[Exception], message: str) -> None:

@@ -22,6 +22,7 @@ def test_a_textbook_arm_stands_fixed_without_a_word_of_the_base(
 ) -> None:
     assert main(["retarget", "walk.bvh", "panda", "-o", "arm.npz"]) == 0
     assert (walked / "arm.npz").exists()
+    assert "BVH states no unit: a body of" in " ".join(capsys.readouterr().out.split())
     assert main(["retarget", "walk.bvh", "panda", "--base", "floating"]) == 1
     assert "stands fixed" in capsys.readouterr().err
 

@@ -41,8 +41,8 @@ class Retarget(Writes):
     """Largest acceleration of the joints [rad/s^2 or m/s^2]."""
     unit: float | None = None
     """Metres that one unit of length of a BVH is; left out, the skeleton's size tells."""
-    up: Literal["y", "z"] = "z"
-    """The axis that shall be up: files with y up are turned."""
+    up: Literal["y", "z"] | None = None
+    """The axis that is up in the file; left out, the motion tells, and what is found is said."""
     base: Base | None = None
     """How the robot stands in the world; left out, one from a file floats, as one that walks must."""
     json: bool = False
@@ -77,7 +77,7 @@ class Retarget(Writes):
         if self.json:
             print_json(done.report.to_dict())
         else:
-            say(f"{body}\n\n{done}")
+            say("\n".join([f"{body}\n\n{done}", *motion.notes]))
             for file in written:
                 say(f"written: {file}")
         return 0

@@ -5,7 +5,7 @@ x, y and z, that each frame gives it; the second is a row of numbers a frame, in
 product of its turns in the order of its channels.  The format has no standard; what is done here is what most
 programs do (Meredith and Maddock, "Motion Capture File Formats Explained", Sheffield 2001, has the grammar):
 
-- y is up, and the unit of length is not stated.
+- y is up, unless the motion stands along z; the unit of length is not stated.
 - A place replaces the offset.  Where an inner joint's places lie about zero and its offset does not, they are added.
 - An inner joint whose places do not change only turns, about a centre that is their mean.
 """
@@ -35,6 +35,8 @@ from poise.io.skeleton import (
     reach,
     unusable,
 )
+from poise.io.stature import guessed, height
+from poise.io.upright import stood_up
 from poise.quaternions import quaternion_product
 from poise.spatial import BOUND, LARGEST, Array
 
@@ -44,18 +46,10 @@ _TURNS: Final = 2**26
 """The most rotations of all joints in all frames: 2 GiB."""
 _STILL: Final = 1e-3
 """How far a joint may move against its parent, and count as one that only turns, as a share of the skeleton."""
-_UNITS: Final = (
-    (0.4, 4.0, 1.0, "metres"),
-    (24.0, 40.0, 0.0254 / 0.45, "the units of CMU's skeletons, 56.4 mm"),
-    (600.0, 6000.0, 0.001, "millimetres"),
-)
-"""Units that a skeleton is likely to have, by its size from the one to the other number."""
 _MOTION: Final = re.compile(rb"^[ \t}]*MOTION\b", re.IGNORECASE | re.MULTILINE)
-Z_UP: Final = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
-"""Turns what is y up a quarter about x, so that z is."""
 
 
-def read_bvh(path: Path, *, unit: float | None = None, up: Up = "z", fps: float | None = None) -> SkeletonFile:
+def read_bvh(path: Path, *, unit: float | None = None, up: Up | None = None, fps: float | None = None) -> SkeletonFile:
     """The skeleton and the frames of a file; see `parse_bvh`.  Also raises ModelError for what cannot be read."""
     data = read_bytes(path, most=_FILE)
     return parse_bvh(data, file=str(path), name=path.stem, unit=unit, up=up, fps=fps)
@@ -67,13 +61,14 @@ def parse_bvh(
     file: str | None = None,
     name: str = "skeleton",
     unit: float | None = None,
-    up: Up = "z",
+    up: Up | None = None,
     fps: float | None = None,
 ) -> SkeletonFile:
     """The skeleton and the frames of a text.
 
-    `unit` is what one unit of length is in metres; without it the size of the skeleton tells.  `up="z"` turns what is y
-    up so that z is, "y" leaves the axes as the file has them.  `fps` takes the place of the file's frame time.
+    `unit` is what one unit of length is in metres; without it the size of the skeleton tells.  `up` is the axis that is
+    up in the file; without it the motion tells, see `stood_up`.  What is y up is turned so that z is, and what is z up
+    left as it is.  `fps` takes the place of the file's frame time.
 
     What is mended is warned of (ModelWarning): numbers that are none, which are bridged from the frames about them, a
     count of frames that is not that of the rows, a frame time that is none.  Raises ModelError, with file and line,
@@ -102,48 +97,48 @@ def _skeleton(
     file: str | None,
     name: str,
     unit: float | None,
-    up: Up,
+    up: Up | None,
     mended: Mended,
 ) -> SkeletonFile:
     nodes, notes = tree.joints, mended.notes
     if len(rows) * len(nodes) > _TURNS:
         raise ModelError(f"{len(rows)} frames of {len(nodes)} joints are too many to hold; cut the motion", file=file)
     tracks, tips = _tracks(tree, rows, file, mended), _tips(tree)
-    reached = reach([node.parent for node in nodes], [track.middle for track in tracks], tips)
-    metres = _unit(float(reached.max()), notes) if unit is None else unit
-    if reached[2] > 3.0 * reached[1] and reached[2] > 0.5 * reached[0]:
-        notes.append("at rest it reaches far along z, not along y; up='y' leaves the axes of a file that is z up")
+    parents, middles = [node.parent for node in nodes], [track.middle for track in tracks]
+    reached = reach(parents, middles, tips)
+    metres = unit
+    if metres is None:
+        size, whole = height(parents, middles, tips)
+        metres, said = guessed(size, whole=whole)
+        notes.append(f"BVH states no unit: {said}")
     places = _moved(nodes, tracks, _STILL * float(reached.max()), notes)
     for values in (*(track.middle for track in tracks), *places.values(), *(place for _, _, place in tips)):
         if not (metres * np.abs(values) <= LARGEST).all():
             raise ModelError(f"with a unit of {metres:g} m a length is too large; {BOUND}", file=file)
-    axes = Z_UP if up == "z" else np.eye(3)
     turns = np.zeros((len(rows), len(nodes), 4))
     for i, track in enumerate(tracks):
         turns[:, i] = track.turn
-    if up == "z":
-        turns = np.stack([turns[..., 0], turns[..., 1], -turns[..., 3], turns[..., 2]], axis=-1)
-    return SkeletonFile(
+    skeleton = SkeletonFile(
         name=name,
         joints=tuple(
             SkeletonJoint(
                 name=node.name,
                 parent=node.parent,
-                offset=metres * axes @ track.middle,
+                offset=metres * track.middle,
                 turns=any(what == "rotation" for _, what in node.channels or ()),
                 line=node.line,
             )
             for node, track in zip(nodes, tracks, strict=True)
         ),
-        ends=tuple((tip, joint, metres * axes @ place) for tip, joint, place in tips),
+        ends=tuple((tip, joint, metres * place) for tip, joint, place in tips),
         times=time * np.arange(len(rows), dtype=np.float64),
-        places={i: metres * place @ axes.T for i, place in places.items()},
+        places={i: metres * place for i, place in places.items()},
         turns=continuous(turns),
-        up=up,
         unit=metres,
         notes=tuple(notes),
         file=file,
     )
+    return stood_up(skeleton, up, stated=False)
 
 
 @final
@@ -238,16 +233,6 @@ def _report(node: Node, missing: Flags, file: str | None, mended: Mended) -> Non
     many, first = int(missing.sum()), int(np.argmax(missing))
     frames = f"{many} frames, from {first} on" if many > 1 else f"frame {first}"
     mended.add("numbers that are not finite, bridged from the frames about", node.line, f"{frames} of {node.name!r}")
-
-
-def _unit(size: float, notes: list[str]) -> float:
-    """The unit of length [m], by the size of the skeleton."""
-    metres, called = next(((m, word) for low, high, m, word in _UNITS if low <= size < high), (0.01, "centimetres"))
-    notes.append(
-        f"BVH states no unit: a skeleton of {size:.4g} is taken to be in {called}, so {metres * size:.3g} m; "
-        "unit says another"
-    )
-    return metres
 
 
 def _tips(tree: Hierarchy) -> tuple[tuple[str, int, Array], ...]:

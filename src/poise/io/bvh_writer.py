@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from poise.files import written_aside
-from poise.io.bvh import Z_UP
 from poise.io.bvh_frames import FPS
 from poise.io.skeleton import SkeletonFile, check_arguments
+from poise.io.upright import Z_UP
 from poise.quaternions import quaternion_matrix
 from poise.spatial import Array
 

@@ -22,11 +22,11 @@ import numpy as np
 from poise.errors import ModelError
 from poise.io.gltf_joints import read_joints, some
 from poise.io.skeleton import SkeletonFile, SkeletonJoint, Up, check_arguments, reach
+from poise.io.stature import doubted, height
+from poise.io.upright import stood_up
 from poise.quaternions import conjugate, quaternion_product, rotate
 from poise.spatial import BOUND, LARGEST, Array
 
-UPRIGHT: Final = np.array([np.sqrt(0.5), np.sqrt(0.5), 0.0, 0.0])
-"""Turns what is y up a quarter about x, so that z is."""
 _STILL: Final = 1e-3
 """How far a joint may move against its parent, and count as one that only turns, as a share of the skeleton."""
 _LEAST: Final = 1e-3
@@ -37,7 +37,7 @@ def read_gltf(
     path: Path,
     *,
     unit: float | None = None,
-    up: Up = "z",
+    up: Up | None = None,
     fps: float | None = None,
     skin: int | str | None = None,
     animation: int | str | None = None,
@@ -45,11 +45,11 @@ def read_gltf(
     """The skeleton of a glTF file and one of its animations.
 
     `unit` is the metres that one unit of length is, which are 1 by the format, and 0.01 in files of programs that do
-    not heed it.  `up="z"` turns what is y up so that z is; "y" leaves the axes.  Frames are at the animation's keys,
-    those of all its channels together, or `fps` a second from the first key to the last; without an animation there is
-    one frame, of the nodes as they stand.  `skin` and `animation` are names, or indices from 0; without them the skin
-    with the most joints and the first animation are read.  In a file without a skin the joints are the nodes that the
-    animation moves.  Only files within the folder of this one are read.
+    not heed it.  `up` is the axis that is up in the file, by the format y; what is y up is turned so that z is.  Frames
+    are at the animation's keys, those of all its channels together, or `fps` a second from the first key to the last;
+    without an animation there is one frame, of the nodes as they stand.  `skin` and `animation` are names, or indices
+    from 0; without them the skin with the most joints and the first animation are read.  In a file without a skin the
+    joints are the nodes that the animation moves.  Only files within the folder of this one are read.
 
     Joints without a name are called by their index, and a name that is there already gets a number.
 
@@ -59,9 +59,8 @@ def read_gltf(
     check_arguments(unit, up, fps)
     metres = 1.0 if unit is None else float(unit)
     read = read_joints(path, skin=skin, animation=animation, fps=fps)
-    # At rest: the rotation of each joint in the world, and at last that of the file's axes, the parent -1 of the root.
-    top = UPRIGHT if up == "z" else np.array([1.0, 0.0, 0.0, 0.0])
-    rest = np.concatenate([np.empty_like(read.rest_wxyz), top[None]])
+    # At rest: the rotation of each joint in the world, and at last that of the world, the parent -1 of the root.
+    rest = np.concatenate([np.empty_like(read.rest_wxyz), [[1.0, 0.0, 0.0, 0.0]]])
     for i, parent in enumerate(read.parents):
         rest[i] = quaternion_product(rest[parent], read.rest_wxyz[i])
     parents = rest[list(read.parents)]
@@ -78,21 +77,24 @@ def read_gltf(
     moved[0] = True  # the root
     joints = _joints(read.names, read.parents, np.where(moved[:, None], offsets, centres))
     notes = list(read.notes)
+    tall, whole = height(read.parents, list(np.where(moved[:, None], offsets, centres)), ends)
+    if unit is None and (asked := doubted(tall, whole=whole)):
+        notes.append(asked)
     if moved.sum() > 1:
         names = [joint.name for joint, far in zip(joints, moved, strict=True) if far][1:]
         notes.append(f"joints are moved against their parents, not only turned: {some(names)}")
-    return SkeletonFile(
+    skeleton = SkeletonFile(
         name=read.name or path.stem,
         joints=joints,
         ends=ends,
         times=read.times,
         places={i: places[:, i] for i in np.flatnonzero(moved).tolist()},
         turns=turns,
-        up=up,
         unit=metres,
         notes=tuple(notes),
         file=str(path),
     )
+    return stood_up(skeleton, up, stated=True)
 
 
 def _joints(names: tuple[str, ...], parents: tuple[int, ...], offsets: Array) -> tuple[SkeletonJoint, ...]:

@@ -12,13 +12,14 @@ from typing import Any, Final, final
 import numpy as np
 
 from poise.files import write_whole
-from poise.io.gltf import UPRIGHT
 from poise.io.gltf_document import BINARY_CHUNK, FLOAT, GLB, JSON_CHUNK
 from poise.io.skeleton import SkeletonFile
 from poise.quaternions import conjugate, quaternion_matrix, quaternion_product, rotate
 from poise.spatial import Array
 
 _XYZW: Final = [1, 2, 3, 0]
+_UPRIGHT: Final = np.array([np.sqrt(0.5), np.sqrt(0.5), 0.0, 0.0])
+"""Turns what is y up a quarter about x, so that z is, as `Z_UP` does."""
 _KINDS: Final = {1: "SCALAR", 3: "VEC3", 4: "VEC4", 16: "MAT4"}
 
 
@@ -81,7 +82,7 @@ class _Buffer:
 def _document(skeleton: SkeletonFile) -> tuple[dict[str, Any], bytes]:
     """The JSON and its one buffer.  At rest the axes of all joints are those of the skeleton's world."""
     joints = skeleton.joints
-    back = conjugate(UPRIGHT) if skeleton.up == "z" else np.array([1.0, 0.0, 0.0, 0.0])
+    back = conjugate(_UPRIGHT) if skeleton.up == "z" else np.array([1.0, 0.0, 0.0, 0.0])
     nodes: list[dict[str, Any]] = []
     for joint in joints:
         at = joint.offset if joint.parent >= 0 else rotate(back, joint.offset)

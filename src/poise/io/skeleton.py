@@ -94,12 +94,12 @@ class SkeletonFile:
         return q
 
 
-def check_arguments(unit: float | None, up: str, fps: float | None) -> None:
+def check_arguments(unit: float | None, up: str | None, fps: float | None) -> None:
     """Raises ValueError for a unit or a rate that is no positive number, and for another axis."""
     if unit is not None and not 0.0 < unit < LARGEST:
         raise ValueError(f"unit must be the metres that one unit of length is, such as 0.01, got {unit!r}")
-    if up not in ("y", "z"):
-        raise ValueError(f"up must be 'z', which turns what is y up, or 'y', which leaves the axes, got {up!r}")
+    if up not in (None, "y", "z"):
+        raise ValueError(f"up must be 'y' or 'z', the axis that is up in the file, got {up!r}")
     if fps is not None and not 0.0 < fps < LARGEST:
         raise ValueError(f"fps must be frames a second, more than 0, got {fps!r}")
 

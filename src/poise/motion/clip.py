@@ -17,6 +17,7 @@ from poise.io.bvh_writer import write_bvh
 from poise.io.gltf import read_gltf
 from poise.io.gltf_writer import write_gltf
 from poise.io.skeleton import SkeletonFile, SkeletonJoint, Up, check_arguments, refuse_no_frames
+from poise.io.stature import height, unit_of
 from poise.model.frame import WORLD
 from poise.model.joint import JointKind
 from poise.model.model import Model, a_model
@@ -53,7 +54,7 @@ class Motion:
 
     def __post_init__(self) -> None:
         a_model(self.model)
-        check_arguments(self.unit, self.up, None)
+        check_arguments(self.unit, str(self.up), None)
         times = np.array(finite("times", self.times))
         unit = self.model.normalize(self.q)
         q = np.where(np.abs(unit - self.q) < 1e-15, self.q, unit)  # number for number, where there is nothing to mend
@@ -137,7 +138,7 @@ class Motion:
         """Write a BVH, glTF, CSV or NPZ file, by the suffix of its name.
 
         - BVH: the links as a skeleton, y up, in units of `unit` [m]; without it that of the file that it was read from,
-          or centimetres where that was none.
+          or centimetres where that was none, or metres where the size would not tell centimetres when it is read.
         - `.glb`, `.gltf`: the links as nodes and joints of a skin without a mesh, y up, in metres; and one animation.
         - CSV: `time_s` and a column for each coordinate, by name.  A floating root is `root.x` and so on, and the names
           of its quaternion's columns say their order, `quaternion`.  `joints` are those to write, in their order, after
@@ -161,8 +162,8 @@ class Motion:
             raise ValueError(f"quaternion, header and joints are for CSV; {kind} has its own order, so leave them out")
         if kind == ".bvh":
             refuse_uneven(self.times, "a BVH")
-            own = self.unit if self.unit != 1.0 else 0.01
-            write_bvh(self._skeleton(), file, unit=own if unit is None else unit)
+            skeleton = self._skeleton()
+            write_bvh(skeleton, file, unit=self._own_unit(skeleton) if unit is None else unit)
         elif kind in _GLTF:
             write_gltf(self._skeleton(), file)
         elif kind == ".csv":
@@ -189,6 +190,13 @@ class Motion:
             notes=np.array(self.notes, dtype=str),
         )
         write_whole(file, out.getvalue())
+
+    def _own_unit(self, skeleton: SkeletonFile) -> float:
+        """The unit of a BVH [m]: that of the file it was read from, or the first that its size will tell when read."""
+        if self.unit != 1.0:
+            return self.unit
+        size, whole = height([j.parent for j in skeleton.joints], [j.offset for j in skeleton.joints], skeleton.ends)
+        return next((unit for unit in (0.01, 1.0, 0.001) if unit_of(size / unit, whole=whole)[0] == unit), 0.01)
 
     def _skeleton(self) -> SkeletonFile:
         """The links as joints of a skeleton: each with its pose in that of its parent."""
@@ -226,7 +234,7 @@ def load_motion(
     path: str | os.PathLike[str],
     *,
     unit: float | None = None,
-    up: Up = "z",
+    up: Up | None = None,
     fps: float | None = None,
     skin: int | str | None = None,
     animation: int | str | None = None,
@@ -237,11 +245,12 @@ def load_motion(
     """The motion in a BVH or glTF file, with its skeleton as the model; or that of `model` in a CSV or NPZ file.
 
     Of a BVH, `unit` is the metres that one unit of length is, which the file does not say: without it the size of the
-    skeleton tells; glTF has metres, unless you say otherwise.  `up="z"` turns what is y up so that z is; "y" leaves the
-    axes as the file has them.  `fps` frames a second take the place of the file's own.  Of several skins and animations
-    of a glTF, `skin` and `animation` are names, or indices from 0; without them it is the skin with the most joints and
-    the first animation.  What was assumed and mended is in the motion's `notes`; what was mended is warned of
-    (ModelWarning) as well.
+    skeleton tells; glTF has metres, unless you say otherwise.  `up` is the axis that is up in the file, "y" or "z":
+    without it that of a BVH along which the head is over the feet, and y of a glTF.  What is y up is turned so that z
+    is, what is z up left as it is.  `fps` frames a second take the place of the file's own.  Of several skins and
+    animations of a glTF, `skin` and `animation` are names, or indices from 0; without them it is the skin with the most
+    joints and the first animation.  What was assumed and mended is in the motion's `notes`; what was mended is warned
+    of (ModelWarning) as well.
 
     A CSV whose first row is numbers has neither names nor times: a row is a root that floats, place and quaternion, and
     then the joints.  `fps` and the order of the `quaternion`, "wxyz" or "xyzw", must be said, and `joints` are its
@@ -259,7 +268,7 @@ def load_motion(
         if model is None:
             raise ValueError(f"{file} holds numbers by name, and no skeleton; say whose they are with model")
         a_model(model)
-        if unit is not None or up != "z":
+        if unit is not None or up is not None:
             raise ValueError(
                 f"unit and up are for BVH and glTF; {file} is in metres and stays as it is; leave them out"
             )

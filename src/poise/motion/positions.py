@@ -15,8 +15,8 @@ from typing import Final
 import numpy as np
 
 from poise.errors import ModelWarning, ShapeError
-from poise.io.bvh import Z_UP
 from poise.io.skeleton import Flags, SkeletonFile, SkeletonJoint, Up, bridged, check_arguments, continuous, unusable
+from poise.io.upright import Z_UP
 from poise.motion.clip import Motion, of_skeleton
 from poise.quaternions import conjugate, matrix_quaternion, quaternion_product, rotate, unit_vectors
 from poise.spatial import BOUND, Array, ArrayLike
@@ -64,7 +64,7 @@ def motion_from_positions(
     Raises ShapeError for arrays that do not fit; ValueError for parents that are none or go in a circle, for a joint
     without a place in any frame and for arguments out of range; ModelError for a name that is used twice.
     """
-    check_arguments(unit, up, fps)
+    check_arguments(unit, str(up), fps)
     given, above, order = _checked(positions, names, parents)
     called = [names[i] for i in order]
     with np.errstate(over="ignore"):
