@@ -12,21 +12,15 @@ Derivatives are of the first order: a second one is refused.
 from collections.abc import Callable
 from functools import cache
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import Any, Final, final
 from weakref import WeakValueDictionary
 
 import numpy as np
 
 from poise.errors import ShapeError
 from poise.lazy import optional
-from poise.model.model import Model
-from poise.solving import differentiable
-from poise.solving.differentiable import Differentiable, Undefined
-from poise.solving.solver import Solver
+from poise.solving.differentiable import Differentiable, Functions
 from poise.spatial import Array
-
-if TYPE_CHECKING:
-    from poise.geometry.world import World
 
 _NUMBERS: Final = count()
 _FUNCTIONS: Final[WeakValueDictionary[int, "Function"]] = WeakValueDictionary()
@@ -63,41 +57,10 @@ class Function:
         return f"{self.of.name} of {self.of.model.name}"
 
 
-def ik(solver: Solver, *, undefined: Undefined = "raise") -> Function:
-    """q (..., nq) of poses (..., 4, 4) or (..., 7), place and quaternion wxyz, and `q0` (..., nq), or the home.
-
-    The solver is for one PoseTask.  All problems are solved as by `Solver.batch`, and the derivative by the pose is
-    that of `SolutionBatch.gradient`: limits hold, and where q is one of many it is the least change.  A part of a
-    matrix or a quaternion that no pose can have changes nothing.  `q0` has no derivative.  Where there is none by the
-    pose, as at a singular q, the backward pass raises ValueError, or with undefined="zero" that problem adds nothing.
-    """
-    return Function(differentiable.ik(solver, undefined))
-
-
-def pose(model: Model, frame: str) -> Function:
-    """The pose (..., 4, 4) of a frame in the world at q (..., nq)."""
-    return Function(differentiable.pose(model, frame))
-
-
-def centre_of_mass(model: Model) -> Function:
-    """The centre of mass (..., 3) in the world at q (..., nq) [m]."""
-    return Function(differentiable.centre_of_mass(model))
-
-
-def jacobian(model: Model, frame: str) -> Function:
-    """The Jacobian (..., 6, nv) of a frame at q (..., nq), see `Model.jacobian`; derivatives by differences."""
-    return Function(differentiable.jacobian(model, frame))
-
-
-def manipulability(model: Model, frame: str) -> Function:
-    """How well a frame can be moved (...) at q (..., nq), see `Model.manipulability`; derivatives by differences."""
-    return Function(differentiable.manipulability(model, frame))
-
-
-def distance(model: Model, world: "World | None" = None, *, self_collision: bool = True) -> Function:
-    """The distance of the two nearest shapes (...) at q (..., nq) [m], see `Model.distance`; derivatives by
-    differences, which where two pairs are as near are those of both sides."""
-    return Function(differentiable.distance(model, world, self_collision=self_collision))
+_functions = Functions(Function)
+ik, pose, jacobian = _functions.ik, _functions.pose, _functions.jacobian
+manipulability, distance = _functions.manipulability, _functions.distance
+centre_of_mass = _functions.centre_of_mass
 
 
 # Operators ---------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ A function has a value at n inputs, and pulls n cotangents of its values back to
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
+from typing import TYPE_CHECKING, Final, Generic, Literal, TypeAlias, TypeVar, final
 
 import numpy as np
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _STEP: Final = 1e-5
 """Of central differences [rad or m]."""
+F = TypeVar("F")
+"""What a framework calls."""
 Undefined: TypeAlias = Literal["raise", "zero"]
 """What becomes of a problem whose answer has no derivative."""
 
@@ -64,73 +66,88 @@ def _rows(given: Array, outer: int) -> Array:
     return np.array(given, dtype=np.float64, order="C").reshape(-1, *given.shape[outer:])
 
 
-def ik(solver: Solver, undefined: Undefined) -> Differentiable:
-    """q (n, nq) of poses (n, 4, 4) or (n, 7), and starts; raises ValueError for a solver of other tasks."""
-    one_of("undefined", undefined, ("raise", "zero"))
-    if len(solver.tasks) != 1 or not isinstance(solver.tasks[0], PoseTask):
-        raise ValueError(
-            "ik takes a Solver for one PoseTask, whose targets the tensor is; other derivatives are those of "
-            "Solution.gradient"
-        )
-    model = solver.model
+@final
+class Functions(Generic[F]):
+    """Solves and kinematics, each as a function of the arrays of one framework."""
 
-    def value(poses: Array, q0: Array) -> Array:
-        return solver.batch(_numbers(poses), q0).q
+    def __init__(self, of: Callable[[Differentiable], F]) -> None:
+        """`of` makes of a function what the framework calls and differentiates."""
+        self._of = of
 
-    def pulled(cotangents: Array, poses: Array, q: Array) -> Array:
-        gradient = solver.batch(_numbers(poses), q).gradient()
-        rows = np.flatnonzero(gradient.status == "undefined")
-        if len(rows) and undefined == "raise":
+    def ik(self, solver: Solver, *, undefined: Undefined = "raise") -> F:
+        """q (..., nq) of poses (..., 4, 4) or (..., 7), place and quaternion wxyz, and `q0` (..., nq), or the home.
+
+        All problems are solved as by `Solver.batch`, and the derivative by the pose is that of
+        `SolutionBatch.gradient`: limits hold, and where q is one of many it is the least change.  A part of a matrix or
+        a quaternion that no pose can have changes nothing.  `q0` has no derivative.  Where there is none by the pose,
+        as at a singular q, the backward pass raises ValueError, or with undefined="zero" that problem adds nothing.
+        Raises ValueError for a solver of anything but one PoseTask.
+        """
+        one_of("undefined", undefined, ("raise", "zero"))
+        if len(solver.tasks) != 1 or not isinstance(solver.tasks[0], PoseTask):
             raise ValueError(
-                f"{len(rows)} of {len(q)} answers have no derivative, the first at row {rows[0]}: "
-                'SolutionGradient.reason says why; ik(solver, undefined="zero") leaves them out'
+                "ik takes a Solver for one PoseTask, whose targets the tensor is; other derivatives are those of "
+                "Solution.gradient"
             )
-        (twists,) = gradient.vjp(_to_velocities(model, q, cotangents))
-        twists[rows] = 0.0
-        return _to_matrices(twists, poses) if poses.ndim == 3 else _to_numbers(twists, poses)
+        model = solver.model
 
-    return Differentiable("ik", model, _pose_axes, value, pulled, (model.nq,))
+        def value(poses: Array, q0: Array) -> Array:
+            return solver.batch(_numbers(poses), q0).q
 
+        def pulled(cotangents: Array, poses: Array, q: Array) -> Array:
+            gradient = solver.batch(_numbers(poses), q).gradient()
+            rows = np.flatnonzero(gradient.status == "undefined")
+            if len(rows) and undefined == "raise":
+                raise ValueError(
+                    f"{len(rows)} of {len(q)} answers have no derivative, the first at row {rows[0]}: "
+                    'SolutionGradient.reason says why; ik(solver, undefined="zero") leaves them out'
+                )
+            (twists,) = gradient.vjp(_to_velocities(model, q, cotangents))
+            twists[rows] = 0.0
+            return _to_matrices(twists, poses) if poses.ndim == 3 else _to_numbers(twists, poses)
 
-def pose(model: Model, frame: str) -> Differentiable:
-    """The pose (..., 4, 4) of a frame in the world at q (..., nq)."""
+        return self._of(Differentiable("ik", model, _pose_axes, value, pulled, (model.nq,)))
 
-    def pulled(cotangents: Array, q: Array, poses: Array) -> Array:
-        axial = cotangents[:, :3, :3] @ poses[:, :3, :3].swapaxes(1, 2)
-        turn = np.stack([axial[:, k - 1, k - 2] - axial[:, k - 2, k - 1] for k in range(3)], axis=1)
-        twists = np.concatenate([cotangents[:, :3, 3], turn], axis=1)
-        return _of_velocities(model, q, (twists[:, None] @ model.jacobian(frame, q))[:, 0])
+    def pose(self, model: Model, frame: str) -> F:
+        """The pose (..., 4, 4) of a frame in the world at q (..., nq)."""
 
-    return _of_q("pose", model, lambda q: model.pose(frame, q).matrix(), pulled, (4, 4))
+        def pulled(cotangents: Array, q: Array, poses: Array) -> Array:
+            axial = cotangents[:, :3, :3] @ poses[:, :3, :3].swapaxes(1, 2)
+            turn = np.stack([axial[:, k - 1, k - 2] - axial[:, k - 2, k - 1] for k in range(3)], axis=1)
+            twists = np.concatenate([cotangents[:, :3, 3], turn], axis=1)
+            return _of_velocities(model, q, (twists[:, None] @ model.jacobian(frame, q))[:, 0])
 
+        return self._of(_of_q("pose", model, lambda q: model.pose(frame, q).matrix(), pulled, (4, 4)))
 
-def centre_of_mass(model: Model) -> Differentiable:
-    """The centre of mass (..., 3) in the world at q (..., nq) [m]."""
+    def centre_of_mass(self, model: Model) -> F:
+        """The centre of mass (..., 3) in the world at q (..., nq) [m]."""
 
-    def pulled(cotangents: Array, q: Array, centre: Array) -> Array:
-        return _of_velocities(model, q, (cotangents[:, None] @ model.centre_of_mass_jacobian(q))[:, 0])
+        def pulled(cotangents: Array, q: Array, centre: Array) -> Array:
+            return _of_velocities(model, q, (cotangents[:, None] @ model.centre_of_mass_jacobian(q))[:, 0])
 
-    return _of_q("centre_of_mass", model, model.centre_of_mass, pulled, (3,))
+        return self._of(_of_q("centre_of_mass", model, model.centre_of_mass, pulled, (3,)))
 
+    def jacobian(self, model: Model, frame: str) -> F:
+        """The Jacobian (..., 6, nv) of a frame at q (..., nq), see `Model.jacobian`; derivatives by differences."""
+        return self._of(_by_differences("jacobian", model, lambda q: model.jacobian(frame, q), (6, model.nv)))
 
-def jacobian(model: Model, frame: str) -> Differentiable:
-    """The Jacobian (..., 6, nv) of a frame at q (..., nq), see `Model.jacobian`; derivatives by differences."""
-    return _by_differences("jacobian", model, lambda q: model.jacobian(frame, q), (6, model.nv))
+    def manipulability(self, model: Model, frame: str) -> F:
+        """How well a frame can be moved (...) at q (..., nq), see `Model.manipulability`; derivatives by
+        differences."""
 
+        def value(q: Array) -> Array:
+            return np.asarray(model.manipulability(frame, q))
 
-def manipulability(model: Model, frame: str) -> Differentiable:
-    """How well a frame can be moved (...) at q (..., nq), see `Model.manipulability`; derivatives by differences."""
-    return _by_differences("manipulability", model, lambda q: np.asarray(model.manipulability(frame, q)), ())
+        return self._of(_by_differences("manipulability", model, value, ()))
 
+    def distance(self, model: Model, world: "World | None" = None, *, self_collision: bool = True) -> F:
+        """The distance of the two nearest shapes (...) at q (..., nq) [m], see `Model.distance`; derivatives by
+        differences, which where two pairs are as near are those of both sides."""
 
-def distance(model: Model, world: "World | None", *, self_collision: bool) -> Differentiable:
-    """The distance of the two nearest shapes (...) at q (..., nq) [m], see `Model.distance`; derivatives by
-    differences, which where two pairs are as near are those of both sides."""
+        def value(q: Array) -> Array:
+            return np.asarray(model.distance(q, world, self_collision=self_collision).distance)
 
-    def near(q: Array) -> Array:
-        return np.asarray(model.distance(q, world, self_collision=self_collision).distance)
-
-    return _by_differences("distance", model, near, ())
+        return self._of(_by_differences("distance", model, value, ()))
 
 
 def _of_q(
