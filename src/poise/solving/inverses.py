@@ -42,7 +42,7 @@ def inverses_at(model: Model, asked: Asked, q: Array) -> Inverses:
     if task.offset is not None:
         arm = task.seen(model, q).xyz - poses[:, :3]
         jacobian[:, :3] += np.cross(jacobian[:, 3:], arm[:, :, None], axis=1)
-    held = _at_limits(model, asked, q)
+    held = sides_of_limits(model, asked, q) != 0
     one_sided: Flags = np.any(held & jacobian.any(axis=1), axis=1)
     jacobian *= ~held[:, None]
     square = np.matmul(jacobian, jacobian.swapaxes(1, 2))
@@ -68,11 +68,12 @@ def _is_whole(task: PoseTask) -> bool:
     return task.in_world and task.asked == 6
 
 
-def _at_limits(model: Model, asked: Asked, q: Array) -> Flags:
-    """(n, nv) whether a joint stands at a limit."""
-    found: Flags = np.zeros((len(q), model.nv), dtype=np.bool_)
+def sides_of_limits(model: Model, asked: Asked, q: Array) -> npt.NDArray[np.int8]:
+    """(n, nv) -1 of a joint at its lower limit, 1 at its upper one, 2 at both, which are one, 0 of others."""
+    found = np.zeros((len(q), model.nv), dtype=np.int8)
     if asked.problem.limits:
         at_q, at_v = model._plain
         some = q[:, at_q]
-        found[:, at_v] = (some <= model.lower[at_q] + AT_LIMIT) | (some >= model.upper[at_q] - AT_LIMIT)
+        below, above = some <= model.lower[at_q] + AT_LIMIT, some >= model.upper[at_q] - AT_LIMIT
+        found[:, at_v] = np.where(below & above, 2, np.where(below, -1, above))
     return found

@@ -22,9 +22,10 @@ from typing import Any, Final, final
 import numpy as np
 import numpy.typing as npt
 
+from poise.kernels.machine.layout import GOAL_NUMBERS
 from poise.model.model import Model
 from poise.solving.conditions import Conditions, conditions_of
-from poise.solving.inverses import AT_LIMIT
+from poise.solving.inverses import AT_LIMIT, sides_of_limits
 from poise.solving.outcome import Asked
 from poise.spatial import Array
 from poise.tasks.base import Task, levels
@@ -99,7 +100,7 @@ class _Rest:
     def __init__(self, model: Model, asked: Asked, q: Array, goal: Array, *, solved: bool) -> None:
         self.model, self.asked, self.q = model, asked, np.array(q)
         self.conditions = conditions_of(model, asked, q)
-        self.goal, self.rest = goal[: 7 * len(asked.frame_tasks)], goal[7 * len(asked.frame_tasks) :]
+        self.goal, self.rest = np.split(goal, [GOAL_NUMBERS * len(asked.frame_tasks)])
         e, _ = self.conditions(self.q, self.goal)
         self.sound = bool(np.isfinite(e).all())
         self.holds, self.missed = _parts(asked.frame_tasks, e, solved=solved)
@@ -117,20 +118,10 @@ class _Rest:
         self.moves = np.zeros(model.nv, dtype=np.bool_)
         self.moves[list(asked.problem.velocities)] = True
         self.moves |= self.posture > 0.0
-        self.side = self._at_limits()
+        self.side = sides_of_limits(model, asked, self.q[None])[0]
         self.y = np.zeros(len(e))
 
     # What there is -----------------------------------------------------------------------------------------------
-
-    def _at_limits(self) -> npt.NDArray[np.int8]:
-        """(nv,) -1 of a joint at its lower limit, 1 at its upper one, 2 between two that are one, 0 of others."""
-        side, (at_q, at_v) = np.zeros(self.model.nv, dtype=np.int8), self.model._plain
-        if not self.asked.problem.limits:
-            return side
-        lower, upper, x = self.model.lower[at_q], self.model.upper[at_q], self.q[at_q]
-        side[at_v] = np.where(x <= lower + AT_LIMIT, -1, 0) + np.where(x >= upper - AT_LIMIT, 1, 0)
-        side[at_v] = np.where(upper - lower <= AT_LIMIT, 2, side[at_v])
-        return side
 
     def _pull(self, q: Array, e: Array, jacobian: Array, y: Array) -> Array:
         """(nv,) grad L at q, whose rows these are, with multipliers y of what holds."""
