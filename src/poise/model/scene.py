@@ -256,12 +256,11 @@ class Scene:
 
     def _move(self, now: Snapshot) -> None:
         """Put the shapes of the world where they are now."""
-        shapes, vertices = (
-            packing.unpack(self.words, "shapes"),
-            packing.unpack(self.words, "vertices").reshape(-1, 3, WIDTH),
-        )
+        shapes = packing.unpack(self.words, "shapes")
+        vertices = packing.unpack(self.words, "vertices").reshape(-1, 3, WIDTH)
         for entry in now.entries:
-            if self._entries.get(entry.name) is entry:
+            before = self._entries.get(entry.name)
+            if before is entry:
                 continue
             self._entries[entry.name] = entry
             k, core = self._places[entry.name], entry.shape.core
@@ -274,7 +273,7 @@ class Scene:
                 reach = self._reach[:, k]
                 reach[reach > _NOWHERE] = core.bound
             _put(shapes[k], core, self._arrays.seen_from(self._number[unit], pose))
-            if core.tree is None:
+            if before is not None and before.shape.core.vertices is not core.vertices:
                 vertices[shapes[k]["first_pack"] : shapes[k]["last_pack"]] = packed(core.vertices)
         prepare("collision.queries.place")(*self.addresses)
         if self.wide is not None:
