@@ -14,8 +14,8 @@ from poise.solving.arguments import Tasks, cores, one_start
 from poise.solving.limits import Stated
 from poise.solving.path.given import Pace
 from poise.solving.path.limits import PathLimits, velocity_names
+from poise.solving.path.parted import PartedPath
 from poise.solving.path.path import JointPath, PathFailure, PathStatus
-from poise.solving.path.pieces import Pieces
 from poise.solving.path.room import Room
 from poise.solving.path.route import Route
 from poise.solving.path.run import Run
@@ -163,14 +163,14 @@ def followed(
         cuts = [int(waypoint) for waypoint in np.flatnonzero(changing)[cuts]]
     if dt is not None or changing.all() or failures:
         q, reached, failures = run(route)
-    pieces = Pieces(route, q, cuts, room)
-    failures += pieces.failures
+    parted = PartedPath(route, q, cuts, room)
+    failures += parted.failures
     times, law = None, None
     if dt is not None:
-        times, law = pieces.law(pace, dt, room, route.clock)
+        times, law = parted.law(pace, dt, room, route.clock)
     elif kept.rates.timed:
         held = Room(()) if failures else room  # what failed is left as it is between its rows
-        times, law = timed(model, pieces.q, kept.rates, pieces.rests, route.clock, held, kept=kept.positions)
+        times, law = timed(model, parted.q, kept.rates, parted.rests, route.clock, held, kept=kept.positions)
     failures = sorted([*wrong, *failures], key=lambda failure: failure.waypoint)
     if notes and q0 is not None and not fixed:
         notes.append(_elsewhere(model, start, q[0]))
@@ -180,7 +180,7 @@ def followed(
     if failures and route.clock.late:
         notes.append(SPENT)
     return path_of(
-        route, room, pieces.q, stations=pieces.stations, times=times, law=law, failures=tuple(failures),
+        route, room, parted.q, stations=parted.stations, times=times, law=law, failures=tuple(failures),
         notes=tuple(notes), velocity=kept.rates.velocity, seconds=perf_counter() - began, cuts=cuts,
     )  # fmt: skip
 

@@ -26,7 +26,7 @@ _STEP: Final = 0.05
 
 
 @final
-class Pieces:
+class PartedPath:
     """The rows of a path: its waypoints, and between two pieces a free way from one configuration to another."""
 
     def __init__(self, route: Route, q: Array, cuts: Sequence[int], room: Room) -> None:
