@@ -462,6 +462,7 @@ def test_one_number_costs_no_more_than_its_row(panda: pz.Model) -> None:
         (lambda g: g.by_placement("panda_joint9"), KeyError, "no joint or frame 'panda_joint9'; did you mean"),
         (lambda g: g.by_placement("panda_link4"), ValueError, "is placed by its joint: name 'panda_joint4'"),
         (lambda g: g.by_offset(1), ValueError, "is not about one frame"),
+        (lambda g: g.by_offset(2), IndexError, "there is no task 2: this answer has 2, counted from 0"),
         (lambda g: g.vjp(np.full(7, np.nan)), ValueError, "finite"),
     ],
 )

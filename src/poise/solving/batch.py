@@ -11,6 +11,7 @@ from poise.checks import numbers, whole
 from poise.errors import ShapeError
 from poise.kernels.machine.layout import (
     ANSWER,
+    CODE,
     COST,
     DISTANCE,
     ITERATIONS,
@@ -147,7 +148,8 @@ class SolutionBatch(Configurations, Sequence[Solution]):
         """How each q moves with its targets; see `Solution.gradient`."""
         from poise.solving.batch_gradient import BatchGradient
 
-        return BatchGradient(self)
+        solved = self._raw[:, CODE] == SOLVED
+        return BatchGradient(self.model, self._asked, self.q, solved, lambda i: self[i].gradient())
 
     def explain(self) -> str:
         """A line for each status: how many problems ended so, and the rows of the first that did not converge."""

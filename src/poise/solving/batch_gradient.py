@@ -1,7 +1,8 @@
 """The gradients of many answers, as arrays."""
 
 import os
-from typing import TYPE_CHECKING, Final, final
+from collections.abc import Callable
+from typing import Final, final
 
 import numpy as np
 import numpy.typing as npt
@@ -9,14 +10,12 @@ import numpy.typing as npt
 from poise.cached import cached_property
 from poise.checks import finite
 from poise.errors import ShapeError
-from poise.kernels.machine.layout import CODE, SOLVED
+from poise.model.model import Model
 from poise.solving.gradient import SolutionGradient
-from poise.solving.inverses import along, inverses_at
+from poise.solving.inverses import Flags, along, inverses_at
+from poise.solving.outcome import Asked
 from poise.solving.pieces import Pieces
 from poise.spatial import Array, ArrayLike
-
-if TYPE_CHECKING:
-    from poise.solving.batch import SolutionBatch
 
 _PIECE: Final = 1024
 """Answers that a thread takes at a time."""
@@ -27,8 +26,10 @@ class BatchGradient:
     """The derivatives of `SolutionBatch.q` by the targets of its tasks; each is that of `Solution.gradient`, to the
     bit.  Where the pose of one frame is asked for they are found on all cores at once."""
 
-    def __init__(self, solutions: "SolutionBatch") -> None:
-        model, asked, q = solutions.model, solutions._asked, solutions.q
+    def __init__(
+        self, model: Model, asked: Asked, q: Array, solved: Flags, alone: Callable[[int], SolutionGradient]
+    ) -> None:
+        """Of answers q (n, nq), of which these are `solved` (n,); `alone` gives the gradient of one."""
         self._model = model
         inverses = np.empty((len(q), model.nv, 6))
         sound, one_sided = np.zeros((2, len(q)), dtype=np.bool_)
@@ -40,11 +41,9 @@ class BatchGradient:
                 inverses[at], sound[at], one_sided[at] = inverses_at(model, asked, q[at])
 
         pieces.share(work, min(len(pieces), os.cpu_count() or 1) or 1)
-        sound &= solutions._raw[:, CODE] == SOLVED
+        sound &= solved
         self._inverses, self._sound, self._one_sided = inverses, sound, one_sided
-        self._others: dict[int, SolutionGradient] = {
-            int(i): solutions[int(i)].gradient() for i in np.flatnonzero(~sound)
-        }
+        self._others: dict[int, SolutionGradient] = {int(i): alone(int(i)) for i in np.flatnonzero(~sound)}
 
     @cached_property
     def status(self) -> npt.NDArray[np.str_]:

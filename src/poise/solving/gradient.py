@@ -143,7 +143,10 @@ class SolutionGradient:
 
         Raises IndexError for a task that is not there, ValueError for one that is about no frame.
         """
-        given = self._asked.tasks[: len(self._asked.stated)][task]
+        tasks = self._asked.tasks[: len(self._asked.stated)]
+        if not -len(tasks) <= task < len(tasks):
+            raise IndexError(f"there is no task {task}: this answer has {len(tasks)}, counted from 0")
+        given = tasks[task]
         if not isinstance(given, OfFrame):
             raise ValueError(f"{given.label} is not about one frame, and has no offset: ask for another task")
         loose = tool_of(self._model, given.frame, given.offset)
