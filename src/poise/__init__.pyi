@@ -89,5 +89,6 @@ from . import hands as hands
 from . import methods as methods
 from . import results as results
 from . import scale as scale
+from . import teleop as teleop
 
 __version__: str

@@ -62,6 +62,7 @@ def commands() -> dict[str, Any]:
     from poise.cli.batch import Batch
     from poise.cli.cite import Cite
     from poise.cli.compare import Compare
+    from poise.cli.doctor import Doctor
     from poise.cli.export import Export
     from poise.cli.info import Info
     from poise.cli.path import Path
@@ -84,6 +85,7 @@ def commands() -> dict[str, Any]:
         "compare": Compare,
         "reach": Reach,
         "info": Info,
+        "doctor": Doctor,
         "export": Export,
         "sdk": Sdk,
         "reproduce": Reproduce,

@@ -228,6 +228,17 @@ def at_home(model: "Model", margin: float) -> Mapping[frozenset[str], float]:
     return kept[margin]
 
 
+def left_alone_at_home(model: "Model") -> list[tuple[str, str]]:
+    """The pairs of links that are not kept apart because they meet at home, though neither a joint nor the model's
+    `disabled` says so."""
+    if model.disabled:
+        return []
+    shapes = model.fitted_shapes
+    return [
+        pair for pair in _met_at_home(model, shapes, _joined(model, tuple(shapes))) if frozenset(pair) in unmet(model)
+    ]
+
+
 def _met_at_home(
     model: "Model", shapes: Mapping[str, Sequence[Shape]], apart: frozenset[frozenset[str]]
 ) -> list[tuple[str, str]]:

@@ -1,0 +1,69 @@
+"""`poise doctor`: what is wrong with a robot's file, or with a recording of its joints, and how to mend it."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tyro.conf import Positional
+
+from poise.cli.command import Base, command
+
+if TYPE_CHECKING:
+    from poise.doctor.finding import Finding
+
+
+@command
+class Doctor:
+    """Look at a robot's file, or with --log at a recording of its joints, and say what is wrong, where, and the cure.
+
+    Of a robot: limits that are swapped, closed or in degrees, axes of another length than 1, inertias that no body has,
+    followers beyond their limits, links that meet at home, arms of fewer than six joints, ends that are fingers.  Of a
+    recording: each jump by its cause, a late step, the target, a whole turn, a limit, a singularity, another branch.
+    Exit code 0 when there is nothing but notes, and 2 when there is more.
+    """
+
+    robot: Positional[str]
+    """A known name (panda, ur5e ...) or a file."""
+    log: Path | None = None
+    """A recording of the joints, .csv or .npz: a column for each coordinate, by name, and one of times, time [s]."""
+    targets: Path | None = None
+    """Where the frame was sent, .csv or .parquet, a row for each of its: x y z [m], and a rotation or none."""
+    frame: str | None = None
+    """The frame of the targets; left out, the end of the longest chain."""
+    base: Base = "fixed"
+    """How the robot stands in the world."""
+    json: bool = False
+    """Print one line of JSON."""
+
+    def run(self) -> int:
+        """Examine and print."""
+        from poise.cli.output import print_json, say
+
+        if self.log is None and (self.targets is not None or self.frame is not None):
+            raise ValueError("--targets and --frame are of a recording; name it: --log motion.csv")
+        found = self._of_robot() if self.log is None else self._of_log(self.log)
+        if self.json:
+            print_json({"robot": self.robot, "findings": [asdict(finding) for finding in found]})
+        elif not found:
+            say("nothing was found")
+        for finding in () if self.json else found:
+            say(f"{finding.severity}: {finding.where}", style="bold")
+            say(finding.what, indent="  ")
+            say(f"-> {finding.mend}", indent="  ")
+        return 2 if any(finding.severity != "note" for finding in found) else 0
+
+    def _of_robot(self) -> "list[Finding]":
+        from poise.doctor import examine
+
+        return examine(self.robot, base=self.base)
+
+    def _of_log(self, log: Path) -> "list[Finding]":
+        from poise.doctor import examine_log
+        from poise.io import load
+        from poise.motion.clip import load_motion
+        from poise.scale.waypoints import read_waypoints
+
+        model = load(self.robot, base=self.base)
+        motion = load_motion(log, model=model)
+        targets = None if self.targets is None else read_waypoints(self.targets)
+        return examine_log(model, motion.q, targets=targets, time=motion.times, frame=self.frame)

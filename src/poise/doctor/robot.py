@@ -1,0 +1,178 @@
+"""What is wrong with a robot, as its file has it and as a model of it behaves."""
+
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from poise.doctor.finding import SEVERITIES, Finding
+from poise.doctor.source import findings_of_urdf
+from poise.errors import ModelError, ModelWarning
+from poise.io import load
+from poise.model.builder import Base
+from poise.model.frame import WORLD
+from poise.model.model import Model
+from poise.model.proximity import left_alone_at_home
+from poise.model.tip import fingers
+
+_SINGULAR: Final = 1e-6
+"""Yoshikawa's measure of an arm that is at a singularity, of one whose lengths are metres."""
+_ASKED: Final = 6
+"""Coordinates of a pose."""
+
+
+def examine(robot: str | Path, *, base: Base = "fixed") -> list[Finding]:
+    """All that is found with a robot that `poise.load` takes by name or file, the worst first.
+
+    Of a URDF each number that cannot be is told with its line, also where loading stops at the first.  What loading
+    refuses or passes over is a finding too.  The rest is seen on the model: followers that leave their own limits,
+    links that meet at home, arms of fewer than six joints, ends that are fingers, speeds without limits.
+    """
+    found: list[Finding] = []
+    path = Path(robot).expanduser()
+    if path.suffix.lower() in (".urdf", ".xml") and path.is_file():
+        found += findings_of_urdf(path)
+    known = {finding.where.split(", ")[1] for finding in found}
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        try:
+            model = load(str(robot), base=base)
+        except ModelError as error:
+            if f"line {error.line}" not in known:
+                where = str(robot) if error.line is None else f"{robot}, line {error.line}"
+                found.append(
+                    Finding("not-loaded", "error", where, error.message, "nothing else was looked at: mend this first")
+                )
+            return _worst_first(found)
+    for warning in said:
+        if issubclass(warning.category, ModelWarning):
+            found += [each for each in _of_loading(str(warning.message), str(robot)) if not _told(each, known)]
+    return _worst_first([*found, *findings_of(model)])
+
+
+def findings_of(model: Model) -> Iterator[Finding]:
+    """What is found with a model, whatever it was made of."""
+    yield from _of_limits(model)
+    yield from _of_followers(model)
+    yield from _of_shapes(model)
+    yield from _of_the_tip(model)
+
+
+def _worst_first(found: list[Finding]) -> list[Finding]:
+    return sorted(found, key=lambda finding: SEVERITIES.index(finding.severity))
+
+
+def _of_loading(text: str, robot: str) -> Iterator[Finding]:
+    """What a warning of loading says, a finding for each of its lines."""
+    head, *lines = text.splitlines()
+    mend = "it was read as said: correct the file, or leave it if that is what you mean"
+    for line in lines or [head]:
+        yield Finding("passed-over", "warning", head.rstrip(":") if lines else robot, line.strip(), mend)
+
+
+def _told(finding: Finding, known: set[str]) -> bool:
+    """Whether a warning is of a line that was told of with its numbers."""
+    return any(f"({line}:" in finding.what or f"({line})" in finding.what for line in known)
+
+
+def _of_limits(model: Model) -> Iterator[Finding]:
+    beyond = (model.home < model.lower) | (model.home > model.upper)
+    for i in np.flatnonzero(beyond):
+        yield Finding(
+            "home-outside", "warning", f"joint {model.coordinates[i]!r}",
+            f"home is {model.home[i]:.4g}, outside its limits, {model.lower[i]:.4g} to {model.upper[i]:.4g}",
+            "load it with another posture, or widen the limits: model.with_limits",
+        )  # fmt: skip
+    free = [joint.name for joint in model.joints if joint.nv and not np.isfinite(joint.velocity).all()]
+    free = [name for name in free if model.joint(name).nv == 1]
+    if free:
+        yield Finding(
+            "no-velocity-limit", "note", _named("joint", free),
+            "no velocity limit is stated, so a Tracker cannot bound the speed",
+            "state it in the file, or with model.with_limits(velocity=...)",
+        )  # fmt: skip
+
+
+def _of_followers(model: Model) -> Iterator[Finding]:
+    for joint in model.joints:
+        if joint.mimic is None or not np.size(joint.lower):
+            continue
+        leader, multiplier, offset = model.follows(joint)
+        source = model.joint(leader)
+        ends = np.sort(multiplier * np.array([source.lower[0], source.upper[0]]) + offset)
+        low, high = float(joint.lower[0]), float(joint.upper[0])
+        slack = 1e-6 * max(1.0, abs(low), abs(high)) if np.isfinite([low, high]).all() else 0.0
+        if ends[0] < low - slack or ends[1] > high + slack:
+            yield Finding(
+                "follower-beyond", "warning", f"joint {joint.name!r}",
+                f"it follows {leader!r} from {ends[0]:.4g} to {ends[1]:.4g}, beyond its {low:.4g} to {high:.4g}",
+                f"narrow the limits of {leader!r}, or correct multiplier and offset",
+            )  # fmt: skip
+
+
+def _of_shapes(model: Model) -> Iterator[Finding]:
+    if not model.shapes and not model.fitted_shapes:
+        yield Finding(
+            "no-shapes",
+            "note",
+            model.name,
+            "it has no collision shapes, so no distance is known",
+            "give it <collision>",
+        )
+        return
+    near = model.distance(model.home)
+    if near.distance < 0.0:
+        first, second = near.pair
+        yield Finding(
+            "home-in-collision", "warning", f"links {first!r} and {second!r}",
+            f"they are {-1e3 * near.distance:.3g} mm in one another at home",
+            "allow it in the SRDF, <disable_collisions>, or give them smaller shapes: model.with_shapes",
+        )  # fmt: skip
+    met = [f"{first!r} and {second!r}" for first, second in map(sorted, left_alone_at_home(model))]
+    if met:
+        more = f" and {len(met) - 4} more pairs" if len(met) > 4 else ""
+        yield Finding(
+            "home-in-collision", "warning", f"links {', '.join(met[:4])}{more}",
+            "they meet at home, so they are not kept apart anywhere",
+            "give them smaller shapes, model.with_shapes, or state the pairs that may meet in an SRDF",
+        )  # fmt: skip
+
+
+def _of_the_tip(model: Model) -> Iterator[Finding]:
+    tip, beyond = model.tip, fingers(model)
+    if not tip or tip == WORLD:
+        return
+    path = model.root_path(model.frame(tip).link)
+    if any(joint.kind in ("floating", "planar") for joint in path):
+        return
+    if any(joint.child in beyond and joint.size for joint in path) and any(
+        joint.size and joint.child not in beyond for joint in path
+    ):
+        yield Finding(
+            "tip-is-finger",
+            "warning",
+            f"frame {tip!r}",
+            "where the longest chain ends is a finger",
+            "name the hand: frame=...",
+        )
+    count = len({model.follows(joint)[0] for joint in path if joint.nv})
+    if 0 < count < _ASKED:
+        yield Finding(
+            "few-joints", "note", f"frame {tip!r}", f"{count} joints lead there, and a pose asks for six coordinates",
+            "use a PositionTask with an AxisTask, or with OrientationTask(required=False)",
+        )  # fmt: skip
+    elif count and model.manipulability(tip, model.home) < _SINGULAR:
+        yield Finding(
+            "home-singular", "note", f"frame {tip!r}", "home is singular: no step leads in some direction there",
+            "begin at a posture with bent joints, q0=...",
+        )  # fmt: skip
+
+
+def _named(noun: str, names: list[str]) -> str:
+    """`joint 'a'`, or `joints 'a', 'b' and 3 more`."""
+    if len(names) == 1:
+        return f"{noun} {names[0]!r}"
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return f"{noun}s {', '.join(map(repr, names[:3]))}{more}"

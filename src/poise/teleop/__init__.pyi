@@ -1,0 +1,11 @@
+from poise.teleop.clutch import Clutch as Clutch
+from poise.teleop.dropouts import Dropouts as Dropouts
+from poise.teleop.filter import OneEuro as OneEuro
+from poise.teleop.guards import Jumps as Jumps
+from poise.teleop.guards import Lead as Lead
+from poise.teleop.guards import SpeedClip as SpeedClip
+from poise.teleop.guards import Workspace as Workspace
+from poise.teleop.stream import Command as Command
+from poise.teleop.stream import Sample as Sample
+from poise.teleop.stream import Stream as Stream
+from poise.teleop.webxr import webxr_hand as webxr_hand

@@ -1,0 +1,215 @@
+"""Faults of robots and recordings, each put in on purpose, and what is said of it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import poise as pz
+from poise.cli import main
+from poise.doctor import Finding, examine, examine_log
+from poise.spatial import Array
+
+LINK = """<link name="{name}"><inertial><mass value="{mass}"/>
+<inertia ixx="{xx}" iyy="{yy}" izz="{zz}" ixy="0" ixz="0" iyz="0"/></inertial>
+<collision><geometry><sphere radius="0.02"/></geometry></collision></link>"""
+JOINT = """<joint name="{name}" type="revolute"><parent link="{parent}"/><child link="{child}"/>
+<origin xyz="0.3 0 0"/><axis xyz="{axis}"/>
+<limit lower="{low}" upper="{high}" velocity="2" effort="1"/>{more}</joint>"""
+AXES = ("0 0 1", "0 1 0", "0 1 0", "1 0 0", "0 1 0", "1 0 0")
+
+
+def arm(file: Path, count: int = 6, **faults: Any) -> Path:
+    """The URDF of an arm of `count` joints with nothing wrong, but for `faults`: by what, the joint or link and it."""
+    text = ['<robot name="arm">']
+
+    def put(what: str, k: int, usual: object) -> object:
+        return faults.get(what, {}).get(k, usual)
+
+    for k in range(count + 1):
+        numbers = {name: put(name, k, 0.01) for name in ("xx", "yy", "zz")}
+        text.append(LINK.format(name=f"l{k}", mass=put("mass", k, 1.0), **numbers))
+    for k in range(count):
+        low, high = put("low", k, -2.0), put("high", k, 2.0)
+        axis, more = put("axis", k, AXES[k % 6]), put("more", k, "")
+        names = {"name": f"j{k}", "parent": f"l{k}", "child": f"l{k + 1}"}
+        text.append(JOINT.format(axis=axis, low=low, high=high, more=more, **names))
+    file.write_text("\n".join([*text, "</robot>"]))
+    return file
+
+
+def codes(found: list[Finding]) -> set[str]:
+    return {finding.code for finding in found if finding.severity != "note"}
+
+
+def only(found: list[Finding], code: str) -> Finding:
+    (one,) = [finding for finding in found if finding.code == code]
+    return one
+
+
+def test_nothing_is_wrong_with_an_arm_that_is_right(tmp_path: Path) -> None:
+    assert codes(examine(arm(tmp_path / "arm.urdf"))) == set()
+
+
+@pytest.mark.parametrize(
+    ("code", "place", "cure", "faults"),
+    [
+        ("limits-swapped", "joint 'j2'", "change them over", {"low": {2: 1.0}, "high": {2: -1.0}}),
+        ("limits-closed", "joint 'j3'", "fixed", {"low": {3: 0.5}, "high": {3: 0.5}}),
+        ("limits-in-degrees", "joint 'j1'", "-1.571 and 1.571", {"low": {1: -90.0}, "high": {1: 90.0}}),
+        ("axis-length", "joint 'j0'", "0 0.6 0.8", {"axis": {0: "0 3 4"}}),
+        ("inertia-impossible", "link 'l2'", "CAD", {"zz": {2: 0.05}}),
+        ("inertia-negative", "link 'l1'", "CAD", {"xx": {1: -0.01}}),
+        ("mass-missing", "link 'l4'", "mass", {"mass": {4: 0.0}}),
+        ("follower-beyond", "joint 'j5'", "'j4'", {"more": {5: '<mimic joint="j4" multiplier="2"/>'}}),
+    ],
+)
+def test_a_fault_is_named_with_its_place_and_its_cure(
+    tmp_path: Path, code: str, place: str, cure: str, faults: dict[str, Any]
+) -> None:
+    file = arm(tmp_path / "arm.urdf", **faults)
+    finding = only(examine(file), code)
+    assert place in finding.where
+    assert cure in finding.mend
+    if "line" in finding.where:
+        line = int(finding.where.split("line ")[1].split(",")[0])
+        assert (
+            place.replace(" ", ' name="').replace("'", "", 1).replace("'", '"')
+            in file.read_text().splitlines()[line - 1]
+        )
+
+
+def test_all_faults_of_a_file_are_told_and_not_the_first_alone(tmp_path: Path) -> None:
+    file = arm(tmp_path / "arm.urdf", low={1: 2.0, 3: 2.0}, high={1: 1.0, 3: 1.0}, zz={2: 9.0}, axis={0: "0 0 2"})
+    found = examine(file)
+    assert codes(found) == {"limits-swapped", "inertia-impossible", "axis-length"}
+    assert [finding.severity for finding in found][:2] == ["error", "error"]
+
+
+def test_what_loading_refuses_or_passes_over_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "arm.urdf"
+    file.write_text(arm(file).read_text().replace('parent link="l3"', 'parent link="nowhere"'))
+    finding = only(examine(file), "not-loaded")
+    assert "nowhere" in finding.what
+    assert only(examine(tmp_path / "none.urdf"), "not-loaded").severity == "error"
+    file.write_text(arm(file).read_text().replace('velocity="2"', 'velocity="0"', 1))
+    assert "velocity limit of 0" in only(examine(file), "passed-over").what
+
+
+def test_links_that_meet_at_home_are_told(tmp_path: Path) -> None:
+    file = tmp_path / "arm.urdf"
+    text = arm(file).read_text()
+    file.write_text(text.replace("<collision>", '<collision><origin xyz="1.21 0 0"/>', 1))
+    finding = only(examine(file), "home-in-collision")
+    assert finding.where == "links 'l0' and 'l4'"
+    assert "not kept apart" in finding.what
+
+
+def test_arms_of_few_joints_and_fingers_are_told(tmp_path: Path) -> None:
+    few = only(examine(arm(tmp_path / "arm.urdf", count=5)), "few-joints")
+    assert "5 joints" in few.what
+    assert few.severity == "note"
+
+
+# Recordings ------------------------------------------------------------------------------------------------------
+
+
+def smooth(arm_: pz.Model, count: int = 60) -> Array:
+    """A motion without jumps, far from limits and singular poses."""
+    begin = 0.3 * np.array([1.0, -2.0, 2.0, 1.0, 3.0, 1.0])[: arm_.nq]
+    return begin + 0.01 * np.arange(count)[:, None] * np.linspace(0.5, 1.0, arm_.nq)
+
+
+def test_a_motion_without_jumps_has_no_findings() -> None:
+    ur = pz.load("ur5e")
+    assert examine_log(ur, smooth(ur)) == []
+
+
+def test_each_cause_is_told_apart() -> None:
+    ur = pz.load("ur5e")
+    q = smooth(ur)
+    time = 0.02 * np.arange(len(q))
+    targets = ur.pose("tool0", q)
+
+    late = q.copy()
+    late[30:] += 0.4
+    stamps = time.copy()
+    stamps[30:] += 1.0
+    assert [f.code for f in examine_log(ur, late, time=stamps)] == ["lag"]
+
+    moved = targets.array.copy()
+    moved[30:, :3] += [0.2, 0.0, 0.0]
+    assert [f.code for f in examine_log(ur, late, targets=moved, time=time)] == ["target"]
+    assert [f.code for f in examine_log(ur, late, targets=moved[:, :3], time=time)] == ["target"]
+
+    turned = q.copy()
+    turned[30:, 5] += 2 * np.pi
+    assert [f.code for f in examine_log(ur, turned, targets=targets)] == ["turn"]
+
+    branches = pz.solve_all(ur, pz.PoseTask("tool0", targets[30]))
+    other = max(branches, key=lambda branch: np.abs(branch.q - q[30]).max()).q
+    jumped = q.copy()
+    jumped[30:] = other + (q[30:] - q[30])
+    assert [f.code for f in examine_log(ur, jumped, targets=targets)] == ["branch"]
+
+    narrow = ur.with_limits({ur.coordinates[1]: (-6.0, float(q[29, 1]) + 1e-4)})
+    assert [f.code for f in examine_log(narrow, jumped, targets=targets)] == ["limit"]
+
+
+def test_a_singular_pose_is_told() -> None:
+    ur = pz.load("ur5e")
+    q = smooth(ur)
+    q[:, 4] = np.linspace(-0.3, 0.3, len(q))  # the wrist is stretched on the way
+    q[30:, 3] += 1.5
+    q[30:, 5] -= 1.5
+    (finding,) = examine_log(ur, q)
+    assert finding.code == "singularity"
+    assert finding.where.startswith("step 29")
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"q": np.zeros(6)},
+        {"q": np.full((5, 6), np.nan)},
+        {"q": np.zeros((5, 6)), "time": np.zeros(4)},
+        {"q": np.zeros((5, 6)), "targets": np.zeros((4, 3))},
+        {"q": np.zeros((5, 6)), "targets": np.full((5, 3), np.nan)},
+    ],
+)
+def test_a_recording_that_is_none_is_refused(bad: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"shape|finite|poses"):
+        examine_log(pz.load("ur5e"), **bad)
+
+
+# The command -----------------------------------------------------------------------------------------------------
+
+
+def test_the_command_prints_findings_and_leaves_with_their_code(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["doctor", str(arm(tmp_path / "right.urdf"))]) == 0
+    wrong = str(arm(tmp_path / "wrong.urdf", low={1: 2.0}, high={1: 1.0}))
+    capsys.readouterr()
+    assert main(["doctor", wrong]) == 2
+    assert "limits are swapped" in capsys.readouterr().out
+    assert main(["doctor", wrong, "--json"]) == 2
+    (finding,) = json.loads(capsys.readouterr().out)["findings"]
+    assert finding["code"] == "limits-swapped"
+    assert finding["mend"] == "change them over"
+
+
+def test_the_command_looks_at_a_recording(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ur = pz.load("ur5e")
+    q = smooth(ur)
+    q[30:, 5] += 2 * np.pi
+    log = tmp_path / "log.csv"
+    rows = np.column_stack([0.02 * np.arange(len(q)), q])
+    np.savetxt(log, rows, delimiter=",", header=",".join(["time", *ur.coordinates]), comments="")
+    assert main(["doctor", "ur5e", "--log", str(log)]) == 2
+    out = capsys.readouterr().out
+    assert "step 29, 0.58 s" in out
+    assert "whole turn" in out
+    assert main(["doctor", "ur5e", "--frame", "tool0"]) == 1
