@@ -119,3 +119,21 @@ def test_the_page_of_the_examples_shows_each_with_what_it_prints(monkeypatch: py
     for example in EXAMPLES:
         assert f"../examples/{example.name}" in page
         assert f"_printed/{example.stem}.txt" in page
+
+
+@pytest.mark.parametrize(
+    "word", ["gravity", "PD", "clutch", "resample", "MoveIt", "Docker", "logging", "multiprocessing", "calibration"]
+)
+def test_what_people_look_for_is_on_a_page(word: str) -> None:
+    own = [page for page in PAGES if page.parent.name in ("docs", "recipes") and page.stem not in ("design", "tour")]
+    assert any(re.search(rf"\b{word}\b", page.read_text()) for page in own)
+
+
+def test_the_first_screen_is_short() -> None:
+    assert len((ROOT / "README.md").read_text().split()) <= 900
+
+
+def test_every_page_stands_in_one_group() -> None:
+    listed = re.findall(r"^([a-z0-9_]+)(?:/index)?$", (ROOT / "docs" / "index.md").read_text(), re.MULTILINE)
+    pages = {page.stem for page in (ROOT / "docs").glob("*.md")} - {"index"} | {"methods", "recipes"}
+    assert sorted(listed) == sorted(pages)
