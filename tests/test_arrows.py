@@ -48,7 +48,7 @@ ROOMS = [
         "torch",
         "viewer",
     },
-    {"clouds", "criteria", "damping", "hands", "results"},
+    {"clouds", "criteria", "damping", "hands", "results", "testing"},
     {"cli", "__main__"},
 ]
 """As docs/design.md has them; a room imports from its own row and those above."""
