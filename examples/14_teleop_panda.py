@@ -35,7 +35,7 @@ for tick in range(1800):
     fastest = max(fastest, (np.abs(drive.velocity) / arm.velocity).max())
     sharpest = max(sharpest, np.abs(drive.velocity - before).max() / DT)
     before = drive.velocity
-    moved = max(moved, np.linalg.norm(arm.pose("panda_hand", q).xyz - arm.pose("panda_hand", arm.home).xyz))
+    moved = max(moved, float(np.linalg.norm(arm.pose("panda_hand", q).xyz - arm.pose("panda_hand", arm.home).xyz)))
 
 print("ticks:", ", ".join(f"{count} {state}" for state, count in states.items()))
 print(f"{operator.rejected} samples were not believed; the hand went {1e2 * moved:.0f} cm from home")

@@ -29,7 +29,7 @@ for tick in range(900):
     fastest = max(fastest, (np.abs(drive.velocity) / arm.velocity).max())
     sharpest = max(sharpest, np.abs(drive.velocity - before).max() / DT)
     before = drive.velocity
-    moved = max(moved, np.linalg.norm(arm.pose(FRAME, q).xyz - begin.xyz))
+    moved = max(moved, float(np.linalg.norm(arm.pose(FRAME, q).xyz - begin.xyz)))
 
 print(f"{operator.rejected} samples were not believed; the hand went {1e2 * moved:.0f} cm")
 print(f"the gripper from {min(opened):.0f} to {max(opened):.0f}")

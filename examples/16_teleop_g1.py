@@ -36,7 +36,7 @@ for tick in range(1800):
     fastest = max(fastest, np.max(np.abs(drive.velocity[6:]) / body.velocity[6:]))
     sharpest = max(sharpest, np.abs(drive.velocity - before)[6:].max() / DT)
     before = drive.velocity
-    moved = max(moved, *(np.linalg.norm(body.pose(h, q).xyz - b.xyz) for h, b in zip(hands, begin, strict=True)))
+    moved = max(moved, *(float(np.linalg.norm(body.pose(h, q).xyz - b.xyz)) for h, b in zip(hands, begin, strict=True)))
     slid = max(slid, *(error.position or 0.0 for error in drive.errors[:2]))
 
 print(f"{operators[0].rejected} samples were not believed; the hands went {1e2 * moved:.0f} cm")
