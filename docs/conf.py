@@ -14,7 +14,7 @@ version = release = installed("poise")
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "mathml"]
 myst_enable_extensions = ["dollarmath"]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "SKILL.md"]
 default_role = "code"  # a name in single backticks within a docstring
 nitpick_ignore_regex = [
     ("py:class", r"Tree|Figure|LinkShape|Shape|Proximity|Proximities|World|Stated|npt\.NDArray|np\.bool_"),
@@ -34,6 +34,7 @@ autodoc_preserve_defaults = True
 
 html_theme = "furo"
 html_static_path = ["_static"]
+html_extra_path = ["llms.txt", "SKILL.md"]  # for those who read by machine
 html_title = "poise"
 html_math_renderer = "mathml"
 

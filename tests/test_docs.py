@@ -135,5 +135,11 @@ def test_the_first_screen_is_short() -> None:
 
 def test_every_page_stands_in_one_group() -> None:
     listed = re.findall(r"^([a-z0-9_]+)(?:/index)?$", (ROOT / "docs" / "index.md").read_text(), re.MULTILINE)
-    pages = {page.stem for page in (ROOT / "docs").glob("*.md")} - {"index"} | {"methods", "recipes"}
+    pages = {page.stem for page in (ROOT / "docs").glob("*.md")} - {"index", "SKILL"} | {"methods", "recipes"}
     assert sorted(listed) == sorted(pages)
+
+
+def test_what_is_for_readers_by_machine_leads_to_pages_that_there_are() -> None:
+    for page in re.findall(r"\]\(([^)]+)\)", (ROOT / "docs" / "llms.txt").read_text()):
+        source = ROOT / "docs" / page
+        assert source.with_suffix(".md").exists(), page

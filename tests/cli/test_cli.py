@@ -106,6 +106,14 @@ def test_info_lists_joints_and_frames(capsys: pytest.CaptureFixture[str]) -> Non
     assert all(name in out for name in (*arm.joint_names, *arm.frames))
 
 
+def test_an_error_is_json_too_and_its_code_is_the_type(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["solve", "panda", "--frame", "nowhere", "--xyz", "0.4", "0.1", "0.5", "--json"]) == 1
+    said = capsys.readouterr()
+    error = json.loads(said.out)["error"]
+    assert error["code"] == "FrameNotFound"
+    assert said.err == f"error: {error['message']}\n"
+
+
 def test_info_as_json_has_no_infinite_numbers(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["info", "so100", "--base", "floating", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)

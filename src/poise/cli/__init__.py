@@ -54,7 +54,7 @@ def _run(arguments: list[str]) -> int:
     except BrokenPipeError:
         raise
     except (PoiseError, ValueError, OSError) as error:
-        return _said(error)
+        return _said(error, json=getattr(command, "json", False))
 
 
 def commands() -> dict[str, Any]:
@@ -130,7 +130,12 @@ class _Shown(StringIO):
         return "\n".join(fill(line, width) if len(line) > width and line[:1].isalnum() else line for line in lines)
 
 
-def _said(error: Exception) -> int:
-    """Say what is wrong, in a line."""
-    print("error:", " ".join(str(error).split()), file=sys.stderr)
+def _said(error: Exception, *, json: bool) -> int:
+    """Say what is wrong, in a line; for programs also as JSON, with the type of the error as its code."""
+    message = " ".join(str(error).split())
+    print("error:", message, file=sys.stderr)
+    if json:
+        from poise.cli.output import print_json
+
+        print_json({"error": {"code": type(error).__name__, "message": message}})
     return 1
