@@ -1,0 +1,135 @@
+"""Placements, offsets and lengths of a robot from measured poses: least squares, and what they cannot tell.
+
+With r(x) what measurements lack over their deviations, x is that with the least sum of squares (Hollerbach and Wampler
+1996, doi:10.1177/027836499601500604).  Directions in which no measurement moves, the null space of dr/dx, stay as they
+are, and are named: V spans the others, from the singular value decomposition, and y of x = x0 + V y is what is solved
+for, by Levenberg's and Marquardt's method as MINPACK has it.
+"""
+
+import importlib
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from poise.calibration.calibration import Calibration
+from poise.calibration.measurements import Measurements
+from poise.calibration.parameters import Freed, calibrated, deviations, parameters
+from poise.calibration.statistics import covariance, outliers, undetermined
+from poise.calibration.system import System
+from poise.errors import ShapeError
+from poise.lazy import optional
+from poise.model.model import Model, a_model
+from poise.model.units import ask_for_degrees_in
+from poise.spatial import Array
+
+_RANK: Final = 1e-9
+"""Against the largest singular value, one that counts as 0."""
+_ROUNDS: Final = 4
+"""Times that the directions are looked for anew, where others are told apart at the answer than at the start."""
+_EXACT: Final = 1e-15
+
+
+def calibrate(
+    model: Model,
+    measurements: Measurements | Sequence[Measurements],
+    *,
+    free: Sequence[str],
+    prior: Mapping[str, float] | None = None,
+) -> Calibration:
+    """What of a model is otherwise than stated, from where its frames were measured; see `Measurements`.
+
+    `free` names what may be otherwise:
+
+    - a joint, or a frame that is no link: all six of its placement, along the axes of the link that carries it;
+    - "base": where the whole robot stands in the world;
+    - a part of these, "elbow.x", "y", "z", "rx", "ry", "rz", "elbow.xyz", "elbow.rotation", or "elbow.length", how far
+      its origin is from that of the link;
+    - "elbow.offset": what has to be added to what the joint reads.
+
+    `prior` says of names how far they may be from where the model has them, a standard deviation [m or rad] that counts
+    like a measurement.  What cannot be told apart stays as it is and is named in `Calibration.undetermined`.
+
+    Raises NameNotFound, ShapeError, ValueError for names and numbers that do not fit and where there are fewer numbers
+    than are free, MissingExtra without SciPy.
+    """
+    optimize = optional("calibration", "scipy", "calibration", "scipy.optimize")
+    found = parameters(a_model(model), free)
+    system = System(Freed(model, found), _checked(model, measurements), deviations(model, found, prior or {}))
+    if system.rows < len(found):
+        raise ValueError(
+            f"{system.rows} numbers were measured and {len(found)} are free: measure at more configurations, or free less"
+        )
+    x = np.zeros(len(found))
+    told = _told_apart(system.jacobian(x))
+    if not told.size:
+        raise ValueError("nothing that is free moves what was measured: free what carries the frame, or its base")
+    for _ in range(_ROUNDS):
+        answer = _least(optimize, system, x, told)
+        x = x + told @ answer.x
+        before, told = told, _told_apart(system.jacobian(x))
+        if told.shape == before.shape:
+            break
+    return _judged(system, calibrated(system.freed, model, x), x, told, converged=bool(answer.success))
+
+
+def _judged(system: System, made: Model, x: Array, told: Array, *, converged: bool) -> Calibration:
+    """The answer, and how well it is known."""
+    linalg, special = (importlib.import_module(f"scipy.{name}") for name in ("linalg", "special"))
+    found, jacobian, weighted = system.freed.parameters, system.jacobian(x), system.weighted(x)
+    spare = system.rows - told.shape[1]
+    noise = float(np.sqrt(np.square(system.residuals(x)).sum() / spare)) if spare else np.nan
+    stated = system.measurements[0].std is not None
+    return Calibration(
+        model=made,
+        names=(names := tuple(one.name for one in found)),
+        units=tuple(one.unit for one in found),
+        values=x,
+        covariance=covariance(jacobian, told) * (1.0 if stated else noise**2),
+        undetermined=undetermined(told, names, linalg),
+        measurements=tuple(system.measurements),
+        before=tuple(system.lacking(np.zeros_like(x))),
+        after=tuple(system.lacking(x)),
+        noise=noise,
+        singular_values=np.linalg.svd(jacobian @ told, compute_uv=False),
+        outliers=tuple(outliers(each, special, stated=stated) for each in weighted),
+        converged=converged,
+    )
+
+
+def _least(optimize: Any, system: System, start: Array, told: Array) -> Any:
+    """The least squares among start + told y."""
+    return optimize.least_squares(
+        lambda y: system.residuals(start + told @ y),
+        np.zeros(told.shape[1]),
+        lambda y: system.jacobian(start + told @ y) @ told,
+        method="lm",
+        ftol=_EXACT,
+        xtol=_EXACT,
+        gtol=_EXACT,
+    )
+
+
+def _told_apart(jacobian: Array) -> Array:
+    """(k, rank) the directions that measurements tell of, orthonormal."""
+    _, sizes, ways = np.linalg.svd(jacobian, full_matrices=False)
+    return ways[sizes > _RANK * sizes.max(initial=0.0)].T
+
+
+def _checked(model: Model, measurements: Measurements | Sequence[Measurements]) -> list[Measurements]:
+    """As a list, each with frames and a q that the model has."""
+    given = [measurements] if isinstance(measurements, Measurements) else list(measurements)
+    for each in given:
+        if not isinstance(each, Measurements):
+            raise TypeError(
+                f"measurements must be Measurements, as poise.calibration has them, or a list of them, got {each!r}"
+            )
+        model.frame(each.frame), model.frame(each.base)
+        if model.check_q(each.q).ndim != 2:
+            raise ShapeError(f"q must be (n, {model.nq}), a row a measurement, got {each.q.shape}")
+        ask_for_degrees_in(model, each.q, f"q of {each!r}")
+    if not given:
+        raise ValueError("measurements is empty: state where a frame was at some configurations")
+    if len({each.std is None for each in given}) > 1:
+        raise ValueError("some measurements have a std and others none: state it for all, or for none")
+    return given

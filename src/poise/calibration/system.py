@@ -1,0 +1,71 @@
+"""All that was measured as one system of residuals over their deviations, and how it moves with what is free."""
+
+from collections.abc import Sequence
+from typing import final
+
+import numpy as np
+
+from poise.calibration.measurements import Measurements
+from poise.calibration.parameters import Freed
+from poise.quaternions import quaternion_matrix
+from poise.spatial import SE3, Array
+
+
+@final
+class System:
+    """r(x) (rows,) and dr/dx: what measurements lack, then what x is from 0, each over its standard deviation."""
+
+    def __init__(self, freed: Freed, measurements: Sequence[Measurements], prior: Array) -> None:
+        self.freed, self.measurements = freed, measurements
+        self._weights = [1.0 / (np.ones(each.rows) if each.std is None else each.std) for each in measurements]
+        self._stated = np.isfinite(prior)
+        self._prior = np.diag(1.0 / prior)[self._stated]
+
+    @property
+    def rows(self) -> int:
+        """Numbers that were measured, with those of the prior."""
+        measured = (len(m) * np.count_nonzero(w) for m, w in zip(self.measurements, self._weights, strict=True))
+        return int(sum(measured)) + len(self._prior)
+
+    def lacking(self, x: Array) -> list[Array]:
+        """(n, 3 or 6) of each measurement, how far its frame is from where it was measured [m, rad]."""
+        return [each.lacking(self._seen(each, x).array) for each in self.measurements]
+
+    def weighted(self, x: Array) -> list[Array]:
+        """The same over the deviations, without what was not measured."""
+        pairs = zip(self.lacking(x), self._weights, strict=True)
+        return [(lacking * weight)[:, weight > 0.0] for lacking, weight in pairs]
+
+    def residuals(self, x: Array) -> Array:
+        """(rows,) r."""
+        return np.concatenate([*(each.ravel() for each in self.weighted(x)), self._prior @ x])
+
+    def jacobian(self, x: Array) -> Array:
+        """(rows, k) dr/dx."""
+        moves = self.freed.velocities(x)
+        rows = []
+        for each, weight in zip(self.measurements, self._weights, strict=True):
+            slopes = (self._slopes(each, x) @ moves) * weight[:, None]
+            rows.append(slopes[:, weight > 0.0].reshape(-1, len(x)))
+        return np.concatenate([*rows, self._prior])
+
+    def _seen(self, each: Measurements, x: Array) -> SE3:
+        model, q = self.freed.model, self.freed.q(x, each.q)
+        return model.pose(each.base, q).inverse() @ model.pose(each.frame, q)
+
+    def _slopes(self, each: Measurements, x: Array) -> Array:
+        """(n, 3 or 6, nv) how what a frame lacks moves with the velocities of the joints."""
+        model, q = self.freed.model, self.freed.q(x, each.q)
+        base, frame = model.pose(each.base, q), model.pose(each.frame, q)
+        of_base, of_frame = model.jacobian(each.base, q), model.jacobian(each.frame, q)
+        back = np.swapaxes(quaternion_matrix(base.wxyz), -1, -2)
+        arm = (frame.xyz - base.xyz)[:, :, None]
+        turn = of_frame[:, 3:] - of_base[:, 3:]
+        slide = of_frame[:, :3] - of_base[:, :3] - np.cross(of_base[:, 3:], arm, axis=1)
+        if each.rows == 3:
+            return back @ slide
+        # A rotation vector w moves with what SE3.log does to the linear part, the inverse of its left Jacobian.
+        lacks = each.lacking((base.inverse() @ frame).array)[:, None, 3:]
+        unit = np.broadcast_to(np.eye(3), (len(q), 3, 3))
+        inverse = np.swapaxes(SE3.from_rotvec(unit, np.broadcast_to(lacks, unit.shape)).log()[..., :3], -1, -2)
+        return np.concatenate([back @ slide, inverse @ back @ turn], axis=1)
