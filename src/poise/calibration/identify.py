@@ -4,11 +4,14 @@ With r(x) what measurements lack over their deviations, x is that with the least
 1996, doi:10.1177/027836499601500604).  Directions in which no measurement moves, the null space of dr/dx, stay as they
 are, and are named: V spans the others, from the singular value decomposition, and y of x = x0 + V y is what is solved
 for, by Levenberg's and Marquardt's method as MINPACK has it.
+
+Where a tool or a base is not known at all, the least squares may end in a valley beside the lowest one.  What is then
+left is turns of a radian and more, which no robot is wrong by, so it begins again with whole placements turned about.
 """
 
 import importlib
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 
@@ -60,7 +63,31 @@ def calibrate(
         raise ValueError(
             f"{system.rows} numbers were measured and {len(found)} are free: measure at more configurations, or free less"
         )
-    x = np.zeros(len(found))
+    best = _settled(optimize, system, np.zeros(len(found)))
+    for start in system.freed.turned_about(prior or {}) if not best.undetermined else ():
+        if not system.far(best.x):
+            break
+        best = min(best, _settled(optimize, system, start), key=lambda one: one.cost)
+    return _judged(system, calibrated(system.freed, model, best.x), best)
+
+
+@final
+class _Answer(NamedTuple):
+    """Where the least squares came to."""
+
+    x: Array
+    told: Array
+    """(k, rank) the directions that measurements tell of, orthonormal."""
+    cost: float
+    converged: bool
+
+    @property
+    def undetermined(self) -> bool:
+        return self.told.shape[1] < len(self.x)
+
+
+def _settled(optimize: Any, system: System, x: Array) -> _Answer:
+    """The least squares from a start, among what can be told apart."""
     told = _told_apart(system.jacobian(x))
     if not told.size:
         raise ValueError("nothing that is free moves what was measured: free what carries the frame, or its base")
@@ -70,13 +97,14 @@ def calibrate(
         before, told = told, _told_apart(system.jacobian(x))
         if told.shape == before.shape:
             break
-    return _judged(system, calibrated(system.freed, model, x), x, told, converged=bool(answer.success))
+    return _Answer(x, told, float(answer.cost), bool(answer.success))
 
 
-def _judged(system: System, made: Model, x: Array, told: Array, *, converged: bool) -> Calibration:
+def _judged(system: System, made: Model, answer: _Answer) -> Calibration:
     """The answer, and how well it is known."""
     linalg, special = (importlib.import_module(f"scipy.{name}") for name in ("linalg", "special"))
-    found, jacobian, weighted = system.freed.parameters, system.jacobian(x), system.weighted(x)
+    x, told, found = answer.x, answer.told, system.freed.parameters
+    jacobian, weighted = system.jacobian(x), system.weighted(x)
     spare = system.rows - told.shape[1]
     noise = float(np.sqrt(np.square(system.residuals(x)).sum() / spare)) if spare else np.nan
     stated = system.measurements[0].std is not None
@@ -93,7 +121,7 @@ def _judged(system: System, made: Model, x: Array, told: Array, *, converged: bo
         noise=noise,
         singular_values=np.linalg.svd(jacobian @ told, compute_uv=False),
         outliers=tuple(outliers(each, special, stated=stated) for each in weighted),
-        converged=converged,
+        converged=answer.converged,
     )
 
 

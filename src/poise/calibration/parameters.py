@@ -5,7 +5,7 @@ the axes of what carries it, as a file states it.  With all free placements let 
 floating joints among the others, so that one Jacobian tells what each of them moves.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, final
 
@@ -16,14 +16,15 @@ from poise.model.frame import WORLD
 from poise.model.joint import JointKind
 from poise.model.loosening import Loose, loosened, stand_of
 from poise.model.model import Model
-from poise.quaternions import quaternion_exp, quaternion_product
-from poise.spatial import SE3, Array
+from poise.quaternions import quaternion_exp, quaternion_product, unit_vectors
+from poise.spatial import SE3, SO3, Array
 
 BASE: Final = "base"
 """Where the whole robot stands, unless a joint or a frame has this name."""
 _AXES: Final = ("x", "y", "z", "rx", "ry", "rz")
 _GROUPS: Final = {"xyz": _AXES[:3], "rotation": _AXES[3:], **{axis: (axis,) for axis in _AXES}}
 _OWN: Final = ("offset", "length")
+_STARTS: Final = 20
 _SHORT: Final = 1e-6
 """A link that is shorter has no direction to grow in [m]."""
 
@@ -194,16 +195,36 @@ class Freed:
                 out[:, self.model.index(one.owner)] += value
         return out
 
+    def turned_about(self, prior: Iterable[str]) -> Iterator[Array]:
+        """Starts (k,) in which the placements that are wholly free, without a `prior`, have any rotation."""
+        axes = {one.name: i for i, one in enumerate(self.parameters)}
+        known = {name.rpartition(".")[0] for name in prior} | set(prior)
+        whole = [
+            [axes[f"{owner}.{axis}"] for axis in _GROUPS["rotation"]]
+            for owner in self._loose
+            if owner not in known and all(f"{owner}.{axis}" in axes for axis in _AXES)
+        ]
+        random = np.random.default_rng(0)
+        for _ in range(_STARTS if whole else 0):
+            x = np.zeros(len(self.parameters))
+            for places in whole:
+                x[places] = SO3(wxyz=unit_vectors(random.normal(size=4))).log()
+            yield x
+
     def velocities(self, x: Array) -> Array:
         """(nv, k) how that q moves with x."""
-        out, twists = np.zeros((self.model.nv, len(x))), self.twists(x)
+        out = np.zeros((self.model.nv, len(x)))
+        # The left Jacobian of a rotation is what SE3.exp does to the linear part, here of the three unit vectors.
+        turns = {
+            owner: SE3.exp(np.concatenate([np.eye(3), np.tile(twist[3:], (3, 1))], axis=1)).xyz
+            for owner, twist in self.twists(x).items()
+        }
         for k, one in enumerate(self.parameters):
             if one.way is None:
                 out[self.model.velocity_index(one.owner), k] = 1.0
             else:
-                # The left Jacobian of a rotation is what SE3.exp does to the linear part.
-                turn = SE3.exp(np.concatenate([one.way[3:], twists[one.owner][3:]])).xyz
-                out[self.model.velocity_index(self._loose[one.owner].joint), k] = np.concatenate([one.way[:3], turn])
+                at = self.model.velocity_index(self._loose[one.owner].joint)
+                out[at, k] = np.concatenate([one.way[:3], one.way[3:] @ turns[one.owner]])
         return out
 
 

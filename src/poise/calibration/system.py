@@ -1,7 +1,7 @@
 """All that was measured as one system of residuals over their deviations, and how it moves with what is free."""
 
 from collections.abc import Sequence
-from typing import final
+from typing import Final, final
 
 import numpy as np
 
@@ -9,6 +9,11 @@ from poise.calibration.measurements import Measurements
 from poise.calibration.parameters import Freed
 from poise.quaternions import quaternion_matrix
 from poise.spatial import SE3, Array
+
+_FAR_TURN: Final = 0.3
+"""Of a frame's rotation [rad]."""
+_FAR: Final = 0.2
+"""Of how far apart places are that were measured."""
 
 
 @final
@@ -35,6 +40,18 @@ class System:
         """The same over the deviations, without what was not measured."""
         pairs = zip(self.lacking(x), self._weights, strict=True)
         return [(lacking * weight)[:, weight > 0.0] for lacking, weight in pairs]
+
+    def far(self, x: Array) -> bool:
+        """Whether something measured is off by turns, or by a share of how far apart its places are, that no robot is
+        wrong by."""
+        for each, weight, lacking in zip(self.measurements, self._weights, self.lacking(x), strict=True):
+            there = each.measured.xyz
+            whole = np.full(each.rows, _FAR_TURN)
+            whole[:3] = _FAR * np.sqrt(np.square(there - there.mean(axis=0)).mean(axis=0).sum())
+            off = np.sqrt(np.square(lacking).mean(axis=0))
+            if ((off > whole) & (weight > 0.0) & (whole > 0.0)).any():
+                return True
+        return False
 
     def residuals(self, x: Array) -> Array:
         """(rows,) r."""
