@@ -17,7 +17,7 @@ from poise.tables import aligned
 _SHOWN: Final = 4
 """Directions, parameters of one, and measurements that a sentence names."""
 
-_LITTLE: Final = 0.01
+_LITTLE: Final = 1e-3
 """A share that a sentence leaves out."""
 
 
