@@ -54,7 +54,7 @@ def test_offsets_lengths_and_the_tool_of_robots_of_files_are_found(name: str) ->
     assert apart(found.model, true) < FINE
 
 
-@settings(steady, max_examples=10)
+@settings(steady, max_examples=6)
 @given(seed=st.integers(0, 2**32 - 1), turning=st.integers(2, 5), sliding=st.integers(0, 2))
 def test_of_any_arm_four_a_hinge_two_a_slide_and_six_are_told(seed: int, turning: int, sliding: int) -> None:
     """The number of independent parameters of a chain: Everett, Driels and Mooring 1987, doi:10.1109/ROBOT.1987.1087818."""
@@ -62,7 +62,9 @@ def test_of_any_arm_four_a_hinge_two_a_slide_and_six_are_told(seed: int, turning
     b, parent = pz.ModelBuilder("chain"), "base"
     for k, kind in enumerate(rng.permutation(["revolute"] * turning + ["prismatic"] * sliding)):
         origin = pz.SE3.from_rotvec(rng.normal(size=3), rng.normal(size=3))
-        b.joint(f"j{k}", str(kind), parent=parent, child=f"l{k}", origin=origin, axis=rng.normal(size=3), limits=(-2, 2))
+        b.joint(
+            f"j{k}", str(kind), parent=parent, child=f"l{k}", origin=origin, axis=rng.normal(size=3), limits=(-2, 2)
+        )
         parent = f"l{k}"
     b.frame("probe", link=parent, origin=pz.SE3.from_parts([0.1, 0.2, 0.3]))
     model = b.build()
@@ -77,10 +79,12 @@ def test_of_any_arm_four_a_hinge_two_a_slide_and_six_are_told(seed: int, turning
 def test_a_tool_and_a_base_that_are_not_known_at_all_are_found() -> None:
     """A camera in the hand sees a marker in the room (hand-eye calibration), whichever way both are turned."""
     rng = np.random.default_rng(3)
-    for k in range(4):
+    for k in range(2):
         there = [pz.SE3.from_rotvec(rng.normal(size=3), rng.uniform(-2, 2, size=3)) for _ in range(2)]
         start, true = (
-            pz.load("panda").with_frame("camera", link="panda_hand", origin=a).with_frame("marker", link="world", origin=b)
+            pz.load("panda")
+            .with_frame("camera", link="panda_hand", origin=a)
+            .with_frame("marker", link="world", origin=b)
             for a, b in ([pz.SE3.identity()] * 2, there)
         )
         q = start.sample(12, seed=k)
@@ -138,7 +142,7 @@ def changed_by(model: pz.Model, true: pz.Model, free: list[str]) -> Array:
     return 3e-3 * np.random.default_rng(0).normal(size=len(parameters(model, free)))
 
 
-@settings(steady, max_examples=10)
+@settings(steady, max_examples=5)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_the_jacobian_is_that_of_differences(seed: int) -> None:
     model, rng = arm(), np.random.default_rng(seed)
@@ -200,7 +204,7 @@ def test_limits_home_and_all_else_stay() -> None:
 
 FREE = ["elbow_joint.offset", "wrist_1_joint.offset", "wrist_2_joint.x", "probe.xyz", "tracker"]
 STD = (2e-4, 1e-3)
-RUNS = 80
+RUNS = 50
 
 
 @cache
@@ -232,7 +236,7 @@ def test_the_covariance_is_that_of_many_measurements() -> None:
 
 def test_the_noise_is_about_one_where_the_deviations_are_right() -> None:
     noises = runs()[2]
-    assert abs(np.mean(noises) - 1.0) < 0.03
+    assert abs(np.mean(noises) - 1.0) < 0.04
 
 
 def test_deviations_that_were_not_stated_are_told_from_what_is_left() -> None:
@@ -283,12 +287,14 @@ def test_what_is_named_changes_nothing_and_stands_still() -> None:
     q = model.sample(30, seed=1)
     free = [*moving(model, "probe"), "probe"]
     found = pz.calibrate(model, Measurements("probe", q, seen(wrong(model, free), q)), free=free)
-    step = 1e-4
+    step, scale = 1e-4, np.abs(seen(model, q).xyz).max()
     for direction in found.undetermined:
-        ways = step * np.array([direction.get(name, 0.0) for name in found.names])
-        along = changed(model, free, ways / np.abs(ways).max() * step)
-        assert np.abs((seen(model, q).inverse() @ seen(along, q)).log()).max() < 1e-2 * step
-        assert direction[next(iter(direction))] == pytest.approx(1.0)
+        assert next(iter(direction.values())) == pytest.approx(1.0)
+        way = np.array([direction.get(name, 0.0) for name in found.names])
+        way *= step / np.linalg.norm(way)
+        one, other = (changed(model, free, found.values + sign * way) for sign in (1.0, -1.0))
+        assert np.abs((seen(one, q).inverse() @ seen(other, q)).log()).max() < 1e-3 * step * scale
+        assert abs(found.values @ way) < 1e-3 * step  # no part of what was found
 
 
 def test_what_moves_nothing_that_was_measured_is_named() -> None:
@@ -361,12 +367,13 @@ def test_the_same_measurements_give_the_same_numbers() -> None:
 def test_it_prints_as_a_table_and_sentences() -> None:
     model = arm()
     q = model.sample(20, seed=1)
-    found = pz.calibrate(model, Measurements("probe", q, seen(changed(model, ["probe.z"], [0.001]), q)), free=["probe.z"])
-    assert str(found).splitlines()[:3] == [
-        "parameter      found  std  unit",
-        *str(found).splitlines()[1:2],
-        str(found).splitlines()[2],
-    ] or "probe.z" in str(found)
+    found = pz.calibrate(
+        model, Measurements("probe", q, seen(changed(model, ["probe.z"], [0.001]), q)), free=["probe.z"]
+    )
+    head, rule, row, *_ = str(found).splitlines()
+    assert head.split() == ["parameter", "found", "std", "unit"]
+    assert set(rule) == {"-", " "}
+    assert row.split()[:2] == ["probe.z", "+0.001000"]
     assert "20 poses of 'probe' from 'world' are off by" in str(found)
     assert repr(found) == "Calibration(ur5e, 1 parameters)"
 
@@ -408,9 +415,7 @@ def test_a_name_that_cannot_be_free_says_what_can(free: list[str], error: type[E
         ({"wrist_1_joint.x": 0.1}, pz.PoiseError, "free has no parameter 'wrist_1_joint.x'"),
     ],
 )
-def test_a_prior_that_makes_no_sense_is_refused(
-    prior: dict[str, float], error: type[Exception], words: str
-) -> None:
+def test_a_prior_that_makes_no_sense_is_refused(prior: dict[str, float], error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         pz.calibrate(arm(), measured(), free=["elbow_joint"], prior=prior)
 
@@ -459,7 +464,7 @@ def test_degrees_are_asked_about() -> None:
     model = arm()
     q = model.sample(10, seed=1)
     with pytest.warns(UserWarning, match="degrees"):
-        pz.calibrate(model, Measurements("probe", np.degrees(q), seen(model, q)), free=["base"])
+        pz.calibrate(model, Measurements("probe", np.degrees(q), seen(model, q)), free=["base.xyz"])
 
 
 def test_without_scipy_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

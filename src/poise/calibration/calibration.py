@@ -141,7 +141,9 @@ class Calibration:
         lines = []
         for each, rows in zip(self.measurements, self.outliers, strict=True):
             if len(rows):
-                shown = ", ".join(map(str, rows[:_SHOWN])) + (f" and {len(rows) - _SHOWN} more" if len(rows) > _SHOWN else "")
+                shown = ", ".join(map(str, rows[:_SHOWN])) + (
+                    f" and {len(rows) - _SHOWN} more" if len(rows) > _SHOWN else ""
+                )
                 lines.append(
                     f"Of {each!r}, {shown} fit{'s' * (len(rows) == 1)} less than noise explains: look at "
                     f"{'it' if len(rows) == 1 else 'them'}, and calibrate without, measurements.without(...)."

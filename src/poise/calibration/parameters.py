@@ -114,7 +114,9 @@ def _parted(model: Model, name: str) -> tuple[str, str]:
         return owner, part
     wrong = owner if part in _GROUPS or part in _OWN else name
     if wrong == WORLD:
-        raise ValueError(f"{WORLD!r} does not move: free {BASE!r}, or a frame on it, with_frame('tracker', link={WORLD!r})")
+        raise ValueError(
+            f"{WORLD!r} does not move: free {BASE!r}, or a frame on it, with_frame('tracker', link={WORLD!r})"
+        )
     loosened(model, wrong)  # which says what is wrong with any other
     raise AssertionError(wrong)
 
@@ -244,4 +246,3 @@ def calibrated(freed: Freed, model: Model, x: Array) -> Model:
     frames = [replace(f, origin=poses.pop(f.name)) if f.name in poses else f for f in model._own_frames()]
     made = model._with(joints=joints, frames=frames)
     return made.with_base(poses[BASE]) if BASE in poses else made
-
