@@ -57,7 +57,7 @@ def test_offsets_lengths_and_the_tool_of_robots_of_files_are_found(name: str) ->
 @settings(steady, max_examples=6)
 @given(seed=st.integers(0, 2**32 - 1), turning=st.integers(2, 5), sliding=st.integers(0, 2))
 def test_of_any_arm_four_a_hinge_two_a_slide_and_six_are_told(seed: int, turning: int, sliding: int) -> None:
-    """The number of independent parameters of a chain: Everett, Driels and Mooring 1987, doi:10.1109/ROBOT.1987.1087818."""
+    """The independent parameters of a chain: Everett, Driels and Mooring 1987, ICRA."""
     rng = np.random.default_rng(seed)
     b, parent = pz.ModelBuilder("chain"), "base"
     for k, kind in enumerate(rng.permutation(["revolute"] * turning + ["prismatic"] * sliding)):
@@ -171,7 +171,7 @@ def test_a_joint_that_follows_another_keeps_following() -> None:
     model = b.build()
     true = changed(model, ["lead.offset", "screw.offset"], [0.02, -0.03])
     q = np.random.default_rng(0).uniform(-1, 1, size=(9, 2))
-    assert np.abs((seen(true, q).inverse() @ seen(model, q + [0.02, -0.03])).log()).max() < FINE
+    assert np.abs((seen(true, q).inverse() @ seen(model, q + np.array([0.02, -0.03]))).log()).max() < FINE
     found = pz.calibrate(model, Measurements("probe", q, seen(true, q)), free=["lead.offset", "screw.offset"])
     assert np.allclose(found.values, [0.02, -0.03], atol=FINE)
     with pytest.raises(ValueError, match=r"'next' follows 'lead': free 'lead.offset' instead"):
@@ -454,8 +454,7 @@ def test_measurements_that_do_not_fit_one_another_are_refused() -> None:
     with pytest.raises(ValueError, match="measurements is empty"):
         pz.calibrate(arm(), [], free=["base"])
     with pytest.raises(ValueError, match="state it for all, or for none"):
-        both = [Measurements("probe", q, poses), Measurements("probe", q, poses, std=(1, 1))]
-        pz.calibrate(arm(), both, free=["base"])
+        pz.calibrate(arm(), [measured(), Measurements("probe", q, poses, std=(1, 1))], free=["base"])
     with pytest.raises(TypeError, match="load it first"):
         pz.calibrate("ur5e", measured(), free=["base"])  # type: ignore[arg-type]
 

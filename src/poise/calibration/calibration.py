@@ -16,7 +16,6 @@ from poise.tables import aligned
 
 _SHOWN: Final = 4
 """Directions, parameters of one, and measurements that a sentence names."""
-
 _LITTLE: Final = 1e-3
 """A share that a sentence leaves out."""
 
@@ -66,14 +65,14 @@ class Calibration:
 
     @property
     def condition(self) -> float:
-        """The largest singular value over the smallest (Driels and Pathre 1990, doi:10.1002/rob.4620070404); more than
-        about 100 says that configurations tell some parameters badly (Schröer and others 1997)."""
+        """The largest singular value over the smallest (Driels and Pathre 1990, doi:10.1002/rob.4620070206); more than
+        100 says that configurations tell some parameters badly (Schröer and others, after Nahvi and Hollerbach 1996)."""
         return float(self.singular_values[0] / self.singular_values[-1])
 
     @property
     def observability(self) -> float:
         """The geometric mean of the singular values over the root of the number of measurements (Borm and Menq 1991,
-        doi:10.1177/027836499101000106): of two sets of configurations the one with more tells more."""
+        doi:10.1177/027836499101000106): of two sets of configurations, each tells more for its size which has more."""
         count = sum(map(len, self.measurements))
         return float(np.exp(np.log(self.singular_values).mean()) / np.sqrt(count))
 
@@ -141,9 +140,8 @@ class Calibration:
         lines = []
         for each, rows in zip(self.measurements, self.outliers, strict=True):
             if len(rows):
-                shown = ", ".join(map(str, rows[:_SHOWN])) + (
-                    f" and {len(rows) - _SHOWN} more" if len(rows) > _SHOWN else ""
-                )
+                more = f" and {len(rows) - _SHOWN} more" if len(rows) > _SHOWN else ""
+                shown = ", ".join(map(str, rows[:_SHOWN])) + more
                 lines.append(
                     f"Of {each!r}, {shown} fit{'s' * (len(rows) == 1)} less than noise explains: look at "
                     f"{'it' if len(rows) == 1 else 'them'}, and calibrate without, measurements.without(...)."

@@ -61,7 +61,8 @@ def calibrate(
     system = System(Freed(model, found), _checked(model, measurements), deviations(model, found, prior or {}))
     if system.rows < len(found):
         raise ValueError(
-            f"{system.rows} numbers were measured and {len(found)} are free: measure at more configurations, or free less"
+            f"{system.rows} numbers were measured and {len(found)} are free: measure at more configurations, or free "
+            "less"
         )
     best = _settled(optimize, system, np.zeros(len(found)))
     for start in system.freed.turned_about(prior or {}) if not best.undetermined else ():
@@ -105,6 +106,7 @@ def _judged(system: System, made: Model, answer: _Answer) -> Calibration:
     linalg, special = (importlib.import_module(f"scipy.{name}") for name in ("linalg", "special"))
     x, told, found = answer.x, answer.told, system.freed.parameters
     jacobian, weighted = system.jacobian(x), system.weighted(x)
+    singular_values: Array = np.linalg.svd(jacobian @ told, compute_uv=False)
     spare = system.rows - told.shape[1]
     noise = float(np.sqrt(np.square(system.residuals(x)).sum() / spare)) if spare else np.nan
     stated = system.measurements[0].std is not None
@@ -119,7 +121,7 @@ def _judged(system: System, made: Model, answer: _Answer) -> Calibration:
         before=tuple(system.lacking(np.zeros_like(x))),
         after=tuple(system.lacking(x)),
         noise=noise,
-        singular_values=np.linalg.svd(jacobian @ told, compute_uv=False),
+        singular_values=singular_values,
         outliers=tuple(outliers(each, special, stated=stated) for each in weighted),
         converged=answer.converged,
     )

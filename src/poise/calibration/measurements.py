@@ -18,10 +18,11 @@ class Measurements:
     """Measured poses or positions of a frame, each with the q that the joints read.
 
     `measured` are n poses (SE3, (n, 7) or (n, 4, 4)), or positions (n, 3) [m], of `frame` seen from `base`: the world,
-    a camera, a tracker's own frame.  What was touched is seen from where it is: the position of a probe seen from a
-    point that it touches is 0.  `std` is the standard deviation of what was measured, along the axes of `base`: (metres,
-    radians) of poses, a number [m] of positions, or one for each axis, six or three; math.inf leaves an axis out.  None:
-    metres and radians count alike, and the deviation is estimated from what is left.
+    a camera, a tracker's own frame.  The position of a probe that touches a point is 0, seen from that point.
+
+    `std` is the standard deviation of what was measured, along the axes of `base`: (metres, radians) of poses, a number
+    [m] of positions, or one for each axis, six or three; math.inf leaves an axis out.  None: metres and radians count
+    alike, and the deviation is estimated from what is left.
     """
 
     __slots__ = ("base", "frame", "measured", "q", "rows", "std")
@@ -48,8 +49,10 @@ class Measurements:
         """Raises ShapeError for shapes that do not fit one another, ValueError for numbers that are not finite and for
         deviations that are not above 0."""
         self.frame, self.base = frame, base
-        positions = not isinstance(measured, SE3) and np.shape(measured)[-1:] == (_PLACE,)
-        poses = SE3.from_parts(measured) if positions else SE3.parse(measured, "measured")
+        if isinstance(measured, SE3) or np.shape(measured)[-1:] != (_PLACE,):
+            poses, self.rows = SE3.parse(measured, "measured"), _POSE
+        else:
+            poses, self.rows = SE3.from_parts(measured), _PLACE
         readings = np.asarray(q)
         if readings.ndim != 2 or poses.array.ndim != 2 or len(readings) != len(poses.array):
             raise ShapeError(
@@ -57,7 +60,6 @@ class Measurements:
                 f"{readings.shape} and measured {poses.array.shape[:-1]}"
             )
         self.q, self.measured = frozen(numbers("q", q, "numbers of shape (n, nq)")), poses
-        self.rows = _PLACE if positions else _POSE
         self.std = None if std is None else frozen(_deviations(std, self.rows))
 
     def without(self, rows: ArrayLike) -> "Measurements":

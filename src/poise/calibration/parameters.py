@@ -1,6 +1,6 @@
 """What may be free, by name, and what it moves: the placements of a model let loose, and what joints read.
 
-A placement X, the origin of a joint in its parent link or of a frame in its link, goes to `xyz + t` and `exp(w) R`, along
+A placement, the origin of a joint in its parent link or of a frame in its link, goes to `xyz + t` and `exp(w) R`, along
 the axes of what carries it, as a file states it.  With all free placements let loose (`poise.model.loosening`) they are
 floating joints among the others, so that one Jacobian tells what each of them moves.
 """
@@ -159,8 +159,7 @@ class Freed:
 
     def __init__(self, model: Model, found: Sequence[Parameter]) -> None:
         self.parameters = found
-        self._own, self._loose = model, dict[str, Loose]()
-        wide = model
+        self._loose, wide = dict[str, Loose](), model
         for owner in dict.fromkeys(one.owner for one in found if one.way is not None):
             self._loose[owner] = loosened(wide, owner) if has_placement(model, owner) else stand_of(wide)
             wide = self._loose[owner].model

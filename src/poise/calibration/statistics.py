@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from poise.spatial import Array
 
@@ -45,7 +46,7 @@ def undetermined(told: Array, names: Sequence[str], linalg: Any) -> tuple[dict[s
     )
 
 
-def outliers(weighted: Array, special: Any, *, stated: bool) -> Array:
+def outliers(weighted: Array, special: Any, *, stated: bool) -> npt.NDArray[np.intp]:
     """Which of these residuals (n, m) are larger than noise makes one of n, once in a thousand times.
 
     The squares of good ones are spread as chi-squared, with a variance that their median tells, which no outliers move,
