@@ -395,7 +395,8 @@ def measured(count: int = 10) -> Measurements:
         (["world"], ValueError, "'world' does not move: free 'base'"),
         (["elbow_joint", "elbow_joint.x"], ValueError, "free names 'elbow_joint.x' twice"),
         ([], ValueError, "free names nothing"),
-        ("elbow_joint", TypeError, "put 'elbow_joint' in a list"),
+        ("elbow_joint", TypeError, r"free must be a sequence of names.*got 'elbow_joint'"),
+        ([3], TypeError, r"free must be a sequence of names.*got \[3\]"),
         (["probe.offset"], ValueError, "'probe' is no joint and reads nothing"),
         (["tool0_joint.offset"], ValueError, "'tool0_joint' is fixed and has no offset"),
         (["base.length"], ValueError, "'base' has no length"),
@@ -412,6 +413,8 @@ def test_a_name_that_cannot_be_free_says_what_can(free: list[str], error: type[E
     [
         ({"elbow_joint": 0.1}, ValueError, "state 'elbow_joint.xyz' and 'elbow_joint.rotation'"),
         ({"elbow_joint.x": 0.0}, ValueError, "the prior of 'elbow_joint.x' is 0.0"),
+        ({"elbow_joint.x": np.nan}, ValueError, "the prior of 'elbow_joint.x' is nan; it must be finite"),
+        (0.1, TypeError, "prior must be deviations by name"),
         ({"wrist_1_joint.x": 0.1}, pz.PoiseError, "free has no parameter 'wrist_1_joint.x'"),
     ],
 )
@@ -464,6 +467,14 @@ def test_degrees_are_asked_about() -> None:
     q = model.sample(10, seed=1)
     with pytest.warns(UserWarning, match="degrees"):
         pz.calibrate(model, Measurements("probe", np.degrees(q), seen(model, q)), free=["base.xyz"])
+
+
+def test_millimetres_are_asked_about() -> None:
+    model = arm()
+    q = model.sample(10, seed=1)
+    with pytest.warns(UserWarning, match="times as far apart as in the model: millimetres"):
+        found = pz.calibrate(model, Measurements("probe", q, 1e3 * seen(model, q).xyz), free=["base.xyz"])
+    assert "No robot is wrong by so much: look at the names" in found.explain()
 
 
 def test_without_scipy_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from poise.calibration.measurements import Measurements
 from poise.calibration.parameters import BASE, has_placement
+from poise.calibration.system import far
 from poise.io.urdf_origins import write_origins
 from poise.model.model import Model
 from poise.spatial import Array
@@ -65,8 +66,10 @@ class Calibration:
 
     @property
     def condition(self) -> float:
-        """The largest singular value over the smallest (Driels and Pathre 1990, doi:10.1002/rob.4620070206); more than
-        100 says that configurations tell some parameters badly (Schröer and others, after Nahvi and Hollerbach 1996)."""
+        """The largest singular value over the smallest (Driels and Pathre 1990, doi:10.1002/rob.4620070206).
+
+        More than 100 says that configurations tell some parameters badly (Schröer, after Nahvi and Hollerbach 1996).
+        """
         return float(self.singular_values[0] / self.singular_values[-1])
 
     @property
@@ -116,6 +119,11 @@ class Calibration:
             )
         if self.measurements[0].std is not None and np.isfinite(self.noise):
             lines.append(f"That is {self.noise:.3g} times the standard deviation that was stated.")
+        if any(far(each, after) for each, after in zip(self.measurements, self.after, strict=True)):
+            lines.append(
+                "No robot is wrong by so much: look at the names of frames, at units and at the order of quaternions, "
+                "or start nearer."
+            )
         if not self.converged:
             lines.append("The least squares did not come to rest: start nearer to the robot as it is, or free less.")
         return lines
@@ -127,8 +135,8 @@ class Calibration:
             if others:
                 more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
                 lines.append(
-                    f"{first} cannot be told from {', '.join(others[:_SHOWN])}{more}: leave one of them out of free, or "
-                    "give one a prior."
+                    f"{first} cannot be told from {', '.join(others[:_SHOWN])}{more}: leave one of them out of free, "
+                    "or give one a prior."
                 )
             else:
                 lines.append(f"{first} changes nothing that was measured: leave it out of free.")

@@ -10,6 +10,7 @@ left is turns of a radian and more, which no robot is wrong by, so it begins aga
 """
 
 import importlib
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple, final
 
@@ -19,7 +20,7 @@ from poise.calibration.calibration import Calibration
 from poise.calibration.measurements import Measurements
 from poise.calibration.parameters import Freed, calibrated, deviations, parameters
 from poise.calibration.statistics import covariance, outliers, undetermined
-from poise.calibration.system import System
+from poise.calibration.system import System, spread
 from poise.errors import ShapeError
 from poise.lazy import optional
 from poise.model.model import Model, a_model
@@ -31,6 +32,9 @@ _RANK: Final = 1e-9
 _ROUNDS: Final = 4
 """Times that the directions are looked for anew, where others are told apart at the answer than at the start."""
 _EXACT: Final = 1e-15
+_ROUGH: Final = 1e-3
+"""Of steps and of what is left, where it is only asked which valley it is."""
+_THOUSANDS: Final = (300.0, 3000.0)
 
 
 def calibrate(
@@ -64,12 +68,12 @@ def calibrate(
             f"{system.rows} numbers were measured and {len(found)} are free: measure at more configurations, or free "
             "less"
         )
-    best = _settled(optimize, system, np.zeros(len(found)))
-    for start in system.freed.turned_about(prior or {}) if not best.undetermined else ():
-        if not system.far(best.x):
-            break
-        best = min(best, _settled(optimize, system, start), key=lambda one: one.cost)
-    return _judged(system, calibrated(system.freed, model, best.x), best)
+    answer = _settled(optimize, system, np.zeros(len(found)))
+    if system.far(answer.x) and answer.told.shape[1] == len(found):
+        roughly = (_settled(optimize, system, x, _ROUGH) for x in system.freed.turned_about(prior or {}))
+        near = next((one for one in roughly if not system.far(one.x)), None)
+        answer = answer if near is None else _settled(optimize, system, near.x)
+    return _judged(system, calibrated(system.freed, model, answer.x), answer)
 
 
 @final
@@ -79,26 +83,21 @@ class _Answer(NamedTuple):
     x: Array
     told: Array
     """(k, rank) the directions that measurements tell of, orthonormal."""
-    cost: float
     converged: bool
 
-    @property
-    def undetermined(self) -> bool:
-        return self.told.shape[1] < len(self.x)
 
-
-def _settled(optimize: Any, system: System, x: Array) -> _Answer:
+def _settled(optimize: Any, system: System, x: Array, tolerance: float = _EXACT) -> _Answer:
     """The least squares from a start, among what can be told apart."""
     told = _told_apart(system.jacobian(x))
     if not told.size:
         raise ValueError("nothing that is free moves what was measured: free what carries the frame, or its base")
     for _ in range(_ROUNDS):
-        answer = _least(optimize, system, x, told)
+        answer = _least(optimize, system, x, told, tolerance)
         x = x + told @ answer.x
         before, told = told, _told_apart(system.jacobian(x))
         if told.shape == before.shape:
             break
-    return _Answer(x, told, float(answer.cost), bool(answer.success))
+    return _Answer(x, told, bool(answer.success))
 
 
 def _judged(system: System, made: Model, answer: _Answer) -> Calibration:
@@ -127,16 +126,16 @@ def _judged(system: System, made: Model, answer: _Answer) -> Calibration:
     )
 
 
-def _least(optimize: Any, system: System, start: Array, told: Array) -> Any:
+def _least(optimize: Any, system: System, start: Array, told: Array, tolerance: float) -> Any:
     """The least squares among start + told y."""
     return optimize.least_squares(
         lambda y: system.residuals(start + told @ y),
         np.zeros(told.shape[1]),
         lambda y: system.jacobian(start + told @ y) @ told,
         method="lm",
-        ftol=_EXACT,
-        xtol=_EXACT,
-        gtol=_EXACT,
+        ftol=tolerance,
+        xtol=tolerance,
+        gtol=tolerance,
     )
 
 
@@ -158,8 +157,21 @@ def _checked(model: Model, measurements: Measurements | Sequence[Measurements]) 
         if model.check_q(each.q).ndim != 2:
             raise ShapeError(f"q must be (n, {model.nq}), a row a measurement, got {each.q.shape}")
         ask_for_degrees_in(model, each.q, f"q of {each!r}")
+        _ask_for_millimetres(model, each)
     if not given:
         raise ValueError("measurements is empty: state where a frame was at some configurations")
     if len({each.std is None for each in given}) > 1:
         raise ValueError("some measurements have a std and others none: state it for all, or for none")
     return given
+
+
+def _ask_for_millimetres(model: Model, each: Measurements) -> None:
+    """Warn of places that are farther apart than the model has them by some thousands."""
+    seen = model.pose(each.base, each.q).inverse() @ model.pose(each.frame, each.q)
+    there, here = spread(each.measured.xyz), spread(seen.xyz)
+    if _THOUSANDS[0] * here < there < _THOUSANDS[1] * here:
+        warnings.warn(
+            f"{each!r} lie {there / here:.0f} times as far apart as in the model: millimetres? Lengths are in metres",
+            UserWarning,
+            stacklevel=4,
+        )

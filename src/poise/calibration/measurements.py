@@ -7,7 +7,6 @@ import numpy as np
 from poise.checks import numbers
 from poise.errors import ShapeError
 from poise.model.frame import WORLD
-from poise.quaternions import conjugate, quaternion_product
 from poise.spatial import SE3, Array, ArrayLike, frozen
 
 _PLACE, _POSE = 3, 6
@@ -23,6 +22,9 @@ class Measurements:
     `std` is the standard deviation of what was measured, along the axes of `base`: (metres, radians) of poses, a number
     [m] of positions, or one for each axis, six or three; math.inf leaves an axis out.  None: metres and radians count
     alike, and the deviation is estimated from what is left.
+
+    Raises ShapeError for shapes that do not fit one another, ValueError for numbers that are not finite and for
+    deviations that are not above 0.
     """
 
     __slots__ = ("base", "frame", "measured", "q", "rows", "std")
@@ -46,8 +48,6 @@ class Measurements:
         base: str = WORLD,
         std: ArrayLike | None = None,
     ) -> None:
-        """Raises ShapeError for shapes that do not fit one another, ValueError for numbers that are not finite and for
-        deviations that are not above 0."""
         self.frame, self.base = frame, base
         if isinstance(measured, SE3) or np.shape(measured)[-1:] != (_PLACE,):
             poses, self.rows = SE3.parse(measured, "measured"), _POSE
@@ -73,14 +73,6 @@ class Measurements:
             base=self.base,
             std=self.std,
         )
-
-    def lacking(self, seen: Array) -> Array:
-        """(n, rows) how far frames that are `seen` (n, 7) from the base are from where they were measured [m, rad]."""
-        out = seen[:, :3] - self.measured.xyz
-        if self.rows == _PLACE:
-            return out
-        turned = quaternion_product(seen[:, 3:], conjugate(self.measured.wxyz))
-        return np.concatenate([out, SE3(np.concatenate([out, turned], axis=1)).rotation.log()], axis=1)
 
     def __len__(self) -> int:
         return len(self.q)

@@ -11,6 +11,7 @@ from typing import Final, final
 
 import numpy as np
 
+from poise.checks import number
 from poise.errors import NameNotFound, nearest_names
 from poise.model.frame import WORLD
 from poise.model.joint import JointKind
@@ -54,8 +55,8 @@ def parameters(model: Model, free: Sequence[str]) -> list[Parameter]:
     Raises TypeError for one text, NameNotFound for a name that is not there, ValueError for what cannot be free, or is
     named twice.
     """
-    if isinstance(free, str):
-        raise TypeError(f"free must be a sequence of names; put {free!r} in a list")
+    if isinstance(free, str) or not all(isinstance(name, str) for name in free):
+        raise TypeError(f"free must be a sequence of names, such as ['elbow.offset', 'base'], got {free!r}")
     found = [one for name in free for one in _of(model, name)]
     if not found:
         raise ValueError("free names nothing: name a joint or a frame, or a part of one, such as 'elbow.offset'")
@@ -69,8 +70,10 @@ def parameters(model: Model, free: Sequence[str]) -> list[Parameter]:
 def deviations(model: Model, found: Sequence[Parameter], prior: Mapping[str, float]) -> Array:
     """(k,) how far each parameter may be expected from 0, inf where `prior` does not say.
 
-    Raises NameNotFound for what is not free, ValueError for a number that is not above 0 or has no one unit.
+    Raises NameNotFound for what is not free, ValueError for a number that is not above 0 and finite or has no one unit.
     """
+    if not isinstance(prior, Mapping):
+        raise TypeError(f"prior must be deviations by name, such as {{'base.xyz': 0.01}}, got {prior!r}")
     out = np.full(len(found), np.inf)
     at = {one.name: i for i, one in enumerate(found)}
     for name, deviation in prior.items():
@@ -80,8 +83,8 @@ def deviations(model: Model, found: Sequence[Parameter], prior: Mapping[str, flo
                 f"the prior of {name!r} is one number for metres and radians: state {name + '.xyz'!r} and "
                 f"{name + '.rotation'!r}"
             )
-        if not 0.0 < deviation < np.inf:
-            raise ValueError(f"the prior of {name!r} is {deviation!r}; it is a standard deviation, above 0 and finite")
+        if number(f"the prior of {name!r}", deviation) <= 0.0:
+            raise ValueError(f"the prior of {name!r} is {deviation!r}; it is a standard deviation, above 0")
         for one in named:
             if one.name not in at:
                 raise NameNotFound(one.name, at, owner="free", noun="parameter")

@@ -16,6 +16,29 @@ _FAR: Final = 0.2
 """Of how far apart places are that were measured."""
 
 
+def lacking(each: Measurements, seen: SE3) -> Array:
+    """(n, 3 or 6) how far frames that are `seen` from their base are from where they were measured [m, rad]."""
+    out = seen.xyz - each.measured.xyz
+    if each.rows == 3:
+        return out
+    return np.concatenate([out, (seen.rotation @ each.measured.rotation.inverse()).log()], axis=1)
+
+
+def spread(places: Array) -> float:
+    """How far apart places (n, 3) are: their root mean square from their middle [m]."""
+    return float(np.sqrt(np.square(places - places.mean(axis=0)).sum(axis=1).mean()))
+
+
+def far(each: Measurements, lacks: Array) -> bool:
+    """Whether what is lacking of some axis is a turn, or a share of how far apart the places are, that no robot is
+    wrong by."""
+    most = np.full(each.rows, _FAR_TURN)
+    most[:3] = _FAR * spread(each.measured.xyz)
+    off = np.sqrt(np.square(lacks).mean(axis=0))
+    seen = np.ones(each.rows, dtype=np.bool_) if each.std is None else np.isfinite(each.std)
+    return bool(((off > most) & seen & (most > 0.0)).any())
+
+
 @final
 class System:
     """r(x) (rows,) and dr/dx: what measurements lack, then what x is from 0, each over its standard deviation."""
@@ -34,24 +57,16 @@ class System:
 
     def lacking(self, x: Array) -> list[Array]:
         """(n, 3 or 6) of each measurement, how far its frame is from where it was measured [m, rad]."""
-        return [each.lacking(self._seen(each, x).array) for each in self.measurements]
+        return [lacking(each, self._seen(each, x)) for each in self.measurements]
 
     def weighted(self, x: Array) -> list[Array]:
         """The same over the deviations, without what was not measured."""
         pairs = zip(self.lacking(x), self._weights, strict=True)
-        return [(lacking * weight)[:, weight > 0.0] for lacking, weight in pairs]
+        return [(lacks * weight)[:, weight > 0.0] for lacks, weight in pairs]
 
     def far(self, x: Array) -> bool:
-        """Whether something measured is off by turns, or by a share of how far apart its places are, that no robot is
-        wrong by."""
-        for each, weight, lacking in zip(self.measurements, self._weights, self.lacking(x), strict=True):
-            there = each.measured.xyz
-            whole = np.full(each.rows, _FAR_TURN)
-            whole[:3] = _FAR * np.sqrt(np.square(there - there.mean(axis=0)).mean(axis=0).sum())
-            off = np.sqrt(np.square(lacking).mean(axis=0))
-            if ((off > whole) & (weight > 0.0) & (whole > 0.0)).any():
-                return True
-        return False
+        """Whether some of it is `far`."""
+        return any(far(each, lacks) for each, lacks in zip(self.measurements, self.lacking(x), strict=True))
 
     def residuals(self, x: Array) -> Array:
         """(rows,) r."""
@@ -82,7 +97,7 @@ class System:
         if each.rows == 3:
             return back @ slide
         # A rotation vector w moves with what SE3.log does to the linear part, the inverse of its left Jacobian.
-        lacks = each.lacking((base.inverse() @ frame).array)[:, None, 3:]
+        lacks = lacking(each, base.inverse() @ frame)[:, None, 3:]
         unit = np.broadcast_to(np.eye(3), (len(q), 3, 3))
         inverse = np.swapaxes(SE3.from_rotvec(unit, np.broadcast_to(lacks, unit.shape)).log()[..., :3], -1, -2)
         return np.concatenate([back @ slide, inverse @ back @ turn], axis=1)
