@@ -19,7 +19,7 @@ import numpy as np
 from poise.calibration.calibration import Calibration
 from poise.calibration.measurements import Measurements
 from poise.calibration.parameters import Freed, calibrated, deviations, parameters
-from poise.calibration.statistics import covariance, outliers, undetermined
+from poise.calibration.statistics import covariance, outliers, singular_values, undetermined
 from poise.calibration.system import System, spread
 from poise.errors import ShapeError
 from poise.lazy import optional
@@ -105,7 +105,6 @@ def _judged(system: System, made: Model, answer: _Answer) -> Calibration:
     linalg, special = (importlib.import_module(f"scipy.{name}") for name in ("linalg", "special"))
     x, told, found = answer.x, answer.told, system.freed.parameters
     jacobian, weighted = system.jacobian(x), system.weighted(x)
-    singular_values: Array = np.linalg.svd(jacobian @ told, compute_uv=False)
     spare = system.rows - told.shape[1]
     noise = float(np.sqrt(np.square(system.residuals(x)).sum() / spare)) if spare else np.nan
     stated = system.measurements[0].std is not None
@@ -120,7 +119,7 @@ def _judged(system: System, made: Model, answer: _Answer) -> Calibration:
         before=tuple(system.lacking(np.zeros_like(x))),
         after=tuple(system.lacking(x)),
         noise=noise,
-        singular_values=singular_values,
+        singular_values=singular_values(jacobian, told),
         outliers=tuple(outliers(each, special, stated=stated) for each in weighted),
         converged=answer.converged,
     )

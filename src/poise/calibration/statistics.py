@@ -27,6 +27,12 @@ def covariance(jacobian: Array, told: Array) -> Array:
     return out
 
 
+def singular_values(jacobian: Array, told: Array) -> Array:
+    """(rank,) of the directions that are told, the largest first."""
+    out: npt.NDArray[Any] = np.linalg.svd(jacobian @ told, compute_uv=False)
+    return out
+
+
 def undetermined(told: Array, names: Sequence[str], linalg: Any) -> tuple[dict[str, float], ...]:
     """The directions that are not told, as shares of parameters: one of 1, then the others, the largest first.
 
