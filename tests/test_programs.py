@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 import poise as pz
+from poise.calibration import Measurements
 
 ARM = pz.load("panda")
 HAND = "panda_hand"
@@ -112,3 +113,16 @@ class Wipe(pz.Task):
 def test_a_task_of_ones_own_stands_among_the_others() -> None:
     tasks = [Wipe(frame=HAND, slope=0.8), pz.ConeTask(HAND, axis=(0, 0, 1), target=(0, 0, -1), angle=0.2)]
     assert pz.solve(ARM, tasks).success
+
+
+def test_a_calibration_tells_arrays_and_words() -> None:
+    q = ARM.sample(10, seed=1)
+    measured = [
+        Measurements(HAND, q, ARM.pose(HAND, q), std=(1e-4, 1e-3)),
+        Measurements(HAND, q.tolist(), ARM.pose(HAND, q).xyz, std=1e-4),
+    ]
+    found = pz.calibrate(ARM, measured, free=["base", "panda_joint4.offset"], prior={"base.xyz": 1e-2})
+    std: npt.NDArray[np.float64] = found.std
+    result: pz.results.Calibration = found
+    assert std.shape == (len(result.names),)
+    assert ARM.pose(HAND, q).isclose(found.model.pose(HAND, q), atol=1e-9).all()

@@ -1,4 +1,5 @@
 from poise.bench.compare import compare as compare
+from poise.calibration.identify import calibrate as calibrate
 from poise.errors import FrameNotFound as FrameNotFound
 from poise.errors import JointNotFound as JointNotFound
 from poise.errors import MissingExtra as MissingExtra

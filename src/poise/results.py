@@ -1,6 +1,7 @@
 """What functions answer with: no program makes one of these itself, but it may name them as types."""
 
 from poise.bench.report import Comparison as Comparison
+from poise.calibration.calibration import Calibration as Calibration
 from poise.model.fitting import ShapeFit as ShapeFit
 from poise.model.proximity import Proximities as Proximities
 from poise.model.proximity import Proximity as Proximity

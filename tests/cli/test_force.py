@@ -10,7 +10,7 @@ from poise.cli import commands, main
 
 READ = {
     "batch.targets", "path.poses", "track.targets", "track.tasks", "solve.tasks", "retarget.motion", "retarget.map",
-    "view.work", "view.replay", "view.ghost", "doctor.log", "doctor.targets",
+    "view.work", "view.replay", "view.ghost", "doctor.log", "doctor.targets", "calibrate.measured",
 }  # fmt: skip
 """Files that commands read; every other file or folder of theirs is written."""
 FOLDERS = {
@@ -19,12 +19,19 @@ FOLDERS = {
     "sdk.folder": ["include/poise.h", "include/poise.hpp", "lib/libpoise.so", "lib/cmake/poise/poise-config.cmake"],
 }
 """What an earlier run leaves in folders."""
-SUFFIXES = {"export.file": ".poise", "view.record": ".html", "batch.out": ".parquet", "retarget.save_map": ".toml"}
+SUFFIXES = {
+    "export.file": ".poise",
+    "view.record": ".html",
+    "batch.out": ".parquet",
+    "retarget.save_map": ".toml",
+    "calibrate.out": ".urdf",
+}
 PICTURES = {"path.figure", "compare.plot", "retarget.report", "view.screenshot"}
 BEGINNINGS = {
     "batch": ["planar2", "{targets}"], "path": ["planar2", "{targets}"], "track": ["planar2", "{targets}", "--dt", "1"],
     "retarget": ["{targets}", "planar2"], "view": ["planar2"], "compare": ["planar2"], "reach": ["planar2"],
     "export": ["planar2"], "reproduce": ["buss"],
+    "calibrate": ["planar2", "{targets}", "--free", "base"],
 }  # fmt: skip
 
 

@@ -60,6 +60,7 @@ def _run(arguments: list[str]) -> int:
 def commands() -> dict[str, Any]:
     """The settings of each command, by its name."""
     from poise.cli.batch import Batch
+    from poise.cli.calibrate import Calibrate
     from poise.cli.cite import Cite
     from poise.cli.compare import Compare
     from poise.cli.doctor import Doctor
@@ -84,6 +85,7 @@ def commands() -> dict[str, Any]:
         "view": View,
         "compare": Compare,
         "reach": Reach,
+        "calibrate": Calibrate,
         "info": Info,
         "doctor": Doctor,
         "export": Export,

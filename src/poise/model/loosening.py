@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from poise.errors import NameNotFound
 from poise.model.changes import unused
-from poise.model.frame import Frame
+from poise.model.frame import WORLD, Frame
 from poise.model.joint import Joint, JointKind
 from poise.model.model import Model
 from poise.spatial import SE3, Array
@@ -71,6 +71,15 @@ def tool_of(model: Model, frame: str, offset: SE3 | None) -> Loose:
     """A tool at the pose `offset` on a frame, let loose; None: at the frame itself."""
     on = model.frame(frame)
     return _hung(model, on.link, on.origin, SE3.identity() if offset is None else offset, None)
+
+
+def stand_of(model: Model) -> Loose:
+    """The place of the whole robot in the world let loose: what `Model.with_base` states."""
+    mounted = model.with_base(SE3.identity())
+    name, link = _names(mounted, "base")
+    carried = [replace(joint, parent=link) if joint.parent == WORLD else joint for joint in mounted.joints]
+    joints = [_floating(name, WORLD, link, SE3.identity()), *carried]
+    return _made(mounted, joints, [link, *mounted.links], mounted._own_frames(), link, name, SE3.identity().array)
 
 
 def _before(model: Model, joint: Joint) -> Loose:

@@ -1,0 +1,1 @@
+from poise.calibration.measurements import Measurements as Measurements

@@ -1,0 +1,85 @@
+"""`poise calibrate`: what is otherwise of a robot than its file says, from where its frame was measured."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from tyro.conf import Positional, arg
+
+from poise.cli.command import Writes, command, numbers
+
+if TYPE_CHECKING:
+    from poise.calibration.calibration import Calibration
+    from poise.model.model import Model
+
+
+@command
+class Calibrate(Writes):
+    """Find placements, offsets of joints and the stand of a robot from where a frame was, and say how well.
+
+    What the measurements cannot tell is named, and stays as it was.  Exit code 2 where the answer did not come to rest.
+    """
+
+    robot: Positional[str]
+    """A known name (panda, ur5e ...) or a file."""
+    measured: Positional[Path]
+    """A .csv, a row for each measurement: what each joint read [rad or m], by name, and where the frame was, x y z [m],
+    with a rotation or none."""
+    free: Annotated[tuple[str, ...], arg(metavar="NAME ...")]
+    """What may be otherwise: base, a joint, or a part of one, such as elbow.xyz, elbow.length, elbow.offset."""
+    frame: str | None = None
+    """The frame that was measured; left out, the end of the longest chain."""
+    probe: Annotated[tuple[float, float, float] | None, numbers("X Y Z")] = None
+    """A place in that frame [m], which was measured in its stead; --free probe.xyz finds it."""
+    position_std: float | None = None
+    """Standard deviation of measured places [m]; left out, it is told from what is left."""
+    rotation_std: float | None = None
+    """Standard deviation of measured rotations [rad]."""
+    out: Annotated[Path | None, arg(aliases=["-o"])] = None
+    """Write the robot's URDF file with what was found, and nothing else changed."""
+    json: bool = False
+    """Print one line of JSON."""
+
+    def run(self) -> int:
+        """Read, calibrate, print and write."""
+        from poise.cli.output import print_json, refuse_file, say, show
+        from poise.io import load
+
+        refuse_file(self.out, (".urdf",), "a robot goes", force=self.force, read=(Path(self.robot), self.measured))
+        if self.out is not None and not (Path(self.robot).is_file() and Path(self.robot).suffix.lower() == ".urdf"):
+            raise ValueError(
+                f"--out writes the robot's file anew, and {self.robot} is no URDF file: name one, or leave it"
+            )
+        found = self._found(load(self.robot))
+        if self.json:
+            keys = ("names", "units", "values", "std", "noise", "condition", "undetermined", "converged")
+            print_json({"robot": self.robot} | {key: getattr(found, key) for key in keys})
+        else:
+            show(found.table())
+            say("")
+            for line in found.explain().splitlines():
+                say(line)
+        if self.out is not None:
+            found.save_urdf(self.out, self.robot)
+            if not self.json:
+                say(f"written to {self.out}")
+        return 0 if found.converged else 2
+
+    def _found(self, model: "Model") -> "Calibration":
+        from poise.calibration.identify import calibrate
+        from poise.calibration.measurements import Measurements
+        from poise.motion.clip import load_motion
+        from poise.scale.waypoints import read_waypoints
+
+        frame = self.frame or model.tip
+        if self.probe is not None:
+            model = model.with_frame("probe", link=frame, origin=(*self.probe, 1.0, 0.0, 0.0, 0.0))
+            frame = "probe"
+        places = read_waypoints(self.measured)
+        stated = (self.position_std,) if places.shape[1] == 3 else (self.position_std, self.rotation_std)
+        if places.shape[1] == 3 and self.rotation_std is not None:
+            raise ValueError(f"{self.measured} has no rotations: leave --rotation-std out, or add qw qx qy qz")
+        if None in stated and set(stated) != {None}:
+            raise ValueError("poses have two standard deviations: state --position-std and --rotation-std, or neither")
+        std = None if None in stated else stated[0] if len(stated) == 1 else stated
+        measured = Measurements(frame, load_motion(self.measured, model=model).q, places, std=std)
+        return calibrate(model, measured, free=self.free)
