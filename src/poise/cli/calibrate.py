@@ -10,6 +10,7 @@ from poise.cli.command import Writes, command, numbers
 if TYPE_CHECKING:
     from poise.calibration.calibration import Calibration
     from poise.model.model import Model
+    from poise.spatial import Array
 
 
 @command
@@ -75,11 +76,17 @@ class Calibrate(Writes):
             model = model.with_frame("probe", link=frame, origin=(*self.probe, 1.0, 0.0, 0.0, 0.0))
             frame = "probe"
         places = read_waypoints(self.measured)
-        stated = (self.position_std,) if places.shape[1] == 3 else (self.position_std, self.rotation_std)
-        if places.shape[1] == 3 and self.rotation_std is not None:
-            raise ValueError(f"{self.measured} has no rotations: leave --rotation-std out, or add qw qx qy qz")
-        if None in stated and set(stated) != {None}:
-            raise ValueError("poses have two standard deviations: state --position-std and --rotation-std, or neither")
-        std = None if None in stated else stated[0] if len(stated) == 1 else stated
-        measured = Measurements(frame, load_motion(self.measured, model=model).q, places, std=std)
+        measured = Measurements(frame, load_motion(self.measured, model=model).q, places, std=self._std(places))
         return calibrate(model, measured, free=self.free)
+
+    def _std(self, places: "Array") -> float | tuple[float, float] | None:
+        """The deviations of places (n, 3), or of poses (n, 7)."""
+        if places.shape[1] == 3:
+            if self.rotation_std is not None:
+                raise ValueError(f"{self.measured} has no rotations: leave --rotation-std out, or add qw qx qy qz")
+            return self.position_std
+        if self.position_std is None and self.rotation_std is None:
+            return None
+        if self.position_std is None or self.rotation_std is None:
+            raise ValueError("poses have two standard deviations: state --position-std and --rotation-std, or neither")
+        return self.position_std, self.rotation_std
