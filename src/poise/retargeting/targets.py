@@ -132,8 +132,9 @@ class Robot:
         return float(up @ point - (self.soles[part] @ up).min())
 
     def bone(self, part: str, parent: str) -> float:
-        """How far a part is from another at neutral [m]."""
-        return float(np.linalg.norm(self.rest(part).xyz - self.rest(parent).xyz))
+        """How far the joint of a part is from another part at neutral [m]."""
+        joint = self.ankles.get(part, self.points[part]) - self.points[part]
+        return float(np.linalg.norm(self.rest(part).act(joint) - self.rest(parent).xyz))
 
 
 def toe(sole: Array, axes: Array) -> Array:
