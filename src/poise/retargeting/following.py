@@ -45,6 +45,7 @@ _UPDATES: Final = 100
 """But no more than these, of which each stands for longer."""
 _LAG: Final = 0.1
 """Gain of the damping: less follows more closely, and shakes where an arm is straight."""
+_AIR = 0.3
 _CLOSE: Final = 0.03
 """The same for a body that gets off its feet, whose trunk and limbs turn far from one frame to the next."""
 _FIRST: Final = 0.02
@@ -213,7 +214,7 @@ class Follower:
                 )
             asked: list[Task] = [*stated]
             lag = _CLOSE if stance.agile else _LAG
-            share = _LAG * _FIRST / lag if any(task.priority == 0 for task in stated) else 1.0
+            share = _LAG * _FIRST / lag if any(task.priority == 0 for task in stated) else _AIR
             plain = TaskPriority(damping=Curvature(lag), first_damping=share if stance.agile else _FIRST)
             method = replace(plain, null_space=RestPosture(gain=_REST))
             if again:

@@ -19,8 +19,8 @@ from poise.spatial import Array
 
 _SOLE: Final = (0.57, 0.42)
 """Least cosine between up in a foot and the vertical: to come to stand on its sole, and to stay; 55 and 65 degrees."""
-_SHIN: Final = (0.34, 0.17)
-"""The same of the shin; 70 and 80 degrees."""
+_SHIN: Final = (0.5, 0.34)
+"""The same of the shin; 60 and 70 degrees."""
 _TRUNK: Final = (0.26, 0.5)
 """Cosines between the trunk and the vertical below which a body gets off its feet, and stays so; 75 and 60 degrees."""
 _LOW: Final = (0.35, 0.5)

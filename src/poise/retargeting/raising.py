@@ -16,9 +16,11 @@ import numpy as np
 
 from poise.quaternions import rotate, unit_vectors
 from poise.retargeting.following import Followed, Follower
+from poise.retargeting.contacts import runs
+from poise.retargeting.holding import shares
 from poise.retargeting.parts import LIMBS, PARENTS
 from poise.retargeting.soles import lowest
-from poise.retargeting.targets import Robot, Source, Targets, stance
+from poise.retargeting.targets import EASE, Robot, Source, Targets, stance
 from poise.spatial import Array
 
 _DEEP: Final = 0.005
@@ -28,6 +30,7 @@ _ROUNDS: Final = 4
 _GENTLE: Final = 0.2
 """How long a part takes to be raised, and to be let down [s]."""
 _WHOLE: Final = "whole"
+_ALONG=1
 
 
 def on_ground(follower: Follower, source: Source, aims: Targets, *, smooth: float = 0.0) -> Followed:
@@ -37,6 +40,9 @@ def on_ground(follower: Follower, source: Source, aims: Targets, *, smooth: floa
     if robot.fixed_base:
         return done
     links = _carried(robot)
+    if source.off_feet.any() and _ALONG:
+        aims = along(aims, source, robot, done.q)
+        done = follower.follow(source, aims, smooth=smooth)
     for _ in range(_ROUNDS):
         depths = {part: -lowest(robot.model, done.q, links=own).min(axis=1) for part, own in links.items() if own}
         if max(depth.max() for depth in depths.values()) < _DEEP:
@@ -68,13 +74,39 @@ def _needed(depths: Array) -> Array:
 
 def gently(needs: Array, times: Array) -> Array:
     """(frames,) no less than `needs` (frames,), and without jumps of its velocity."""
-    frame = float(times[-1] - times[0]) / max(len(times) - 1, 1)
-    reach = int(round(_GENTLE / frame)) if frame > 0.0 else 0
-    window = 2 * reach + 1
-    most = np.lib.stride_tricks.sliding_window_view(np.pad(needs, reach, mode="edge"), window).max(axis=1)
+    reach = _reach(times)
+    padded = np.pad(needs, reach, mode="edge")
+    most = np.lib.stride_tricks.sliding_window_view(padded, 2 * reach + 1).max(axis=1)
+    return _averaged(most[:, None], times)[:, 0]
+
+
+def _averaged(values: Array, times: Array) -> Array:
+    """(frames, k) the means of values (frames, k) about each frame, weighed by a cosine."""
+    reach = _reach(times)
     weights = 1.0 + np.cos(np.pi * np.arange(-reach, reach + 1) / (reach + 1))
-    mean: Array = np.convolve(np.pad(most, reach, mode="edge"), weights / weights.sum(), mode="valid")
+    padded = np.pad(values, ((reach, reach), (0, 0)), mode="edge")
+    windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * reach + 1, axis=0)
+    mean: Array = windows @ (weights / weights.sum())
     return mean
+
+
+def _reach(times: Array) -> int:
+    """The frames in that time."""
+    frame = float(times[-1] - times[0]) / max(len(times) - 1, 1)
+    return round(_GENTLE / frame) if frame > 0.0 else 0
+
+
+def along(aims: Targets, source: Source, robot: Robot, path: Array) -> Targets:
+    """Targets of hands, off its feet, as far from where the shoulders are along a path (frames, nq) as they were from
+    where these should be: where a trunk cannot bend as the body's does, its arms still point as the body's do.
+    """
+    off = shares(runs(source.off_feet), source.times, EASE).sum(axis=0)[:, None]
+    places = dict(aims.places)
+    for shoulder, _, hand in (parts for parts in LIMBS.values() if parts[0].endswith("shoulder")):
+        if shoulder in robot.frames and hand in places and hand not in robot.soles:
+            there = robot.model.poses(path, [robot.frames[shoulder]])[:, 0].act(robot.points[shoulder])
+            places[hand] = places[hand] + off * _averaged(there - aims.places[shoulder], source.times)
+    return Targets(places, aims.turns)
 
 
 def raised(aims: Targets, source: Source, robot: Robot, whole: Array, rises: Mapping[str, Array]) -> Targets:
