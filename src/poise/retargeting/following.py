@@ -45,11 +45,12 @@ _UPDATES: Final = 100
 """But no more than these, of which each stands for longer."""
 _LAG: Final = 0.1
 """Gain of the damping: less follows more closely, and shakes where an arm is straight."""
-_AIR = 0.3
-_CLOSE: Final = 0.03
+_CLOSE: Final = 0.05
 """The same for a body that gets off its feet, whose trunk and limbs turn far from one frame to the next."""
 _FIRST: Final = 0.02
 """The share of it that parts have which stand."""
+_FREE_FALL: Final = 0.2
+"""The share of it that all parts have while nothing is held, off its feet."""
 _HAND: Final = 0.1
 """Weight of how a hand or a foot is turned, against where it is [m/rad]."""
 _REST: Final = 0.02
@@ -214,7 +215,7 @@ class Follower:
                 )
             asked: list[Task] = [*stated]
             lag = _CLOSE if stance.agile else _LAG
-            share = _LAG * _FIRST / lag if any(task.priority == 0 for task in stated) else _AIR
+            share = _LAG * _FIRST / lag if any(task.priority == 0 for task in stated) else _FREE_FALL
             plain = TaskPriority(damping=Curvature(lag), first_damping=share if stance.agile else _FIRST)
             method = replace(plain, null_space=RestPosture(gain=_REST))
             if again:

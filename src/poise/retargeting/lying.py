@@ -15,6 +15,7 @@ import numpy as np
 from poise.quaternions import unit_vectors
 from poise.retargeting.contacts import Contact, Contacts, Flags, holding, lasting, runs
 from poise.retargeting.parts import HIPS, SIDES
+from poise.retargeting.targets import Source
 from poise.spatial import Array
 
 _SOLE: Final = (0.57, 0.42)
@@ -66,3 +67,10 @@ def off_feet(places: Mapping[str, Array], found: Contacts, times: Array, height:
     for start, stop in runs(tilted | holding(high < _LOW[0], high < _LOW[1])):
         out |= (times > times[start] - _ABOUT) & (times < times[stop - 1] + _ABOUT)
     return out
+
+
+def hanging(source: Source) -> Source:
+    """The same body held by its trunk, whose feet stand on nothing."""
+    found = source.contacts
+    none = Contacts(found.parts, np.zeros_like(found.on), {k: np.zeros_like(v) for k, v in found.points.items()}, ())
+    return replace(source, contacts=none, off_feet=np.ones(len(source.times), dtype=bool))

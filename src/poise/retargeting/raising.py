@@ -16,11 +16,9 @@ import numpy as np
 
 from poise.quaternions import rotate, unit_vectors
 from poise.retargeting.following import Followed, Follower
-from poise.retargeting.contacts import runs
-from poise.retargeting.holding import shares
 from poise.retargeting.parts import LIMBS, PARENTS
 from poise.retargeting.soles import lowest
-from poise.retargeting.targets import EASE, Robot, Source, Targets, stance
+from poise.retargeting.targets import Robot, Source, Targets, stance
 from poise.spatial import Array
 
 _DEEP: Final = 0.005
@@ -30,7 +28,6 @@ _ROUNDS: Final = 4
 _GENTLE: Final = 0.2
 """How long a part takes to be raised, and to be let down [s]."""
 _WHOLE: Final = "whole"
-_ALONG=1
 
 
 def on_ground(follower: Follower, source: Source, aims: Targets, *, smooth: float = 0.0) -> Followed:
@@ -40,7 +37,7 @@ def on_ground(follower: Follower, source: Source, aims: Targets, *, smooth: floa
     if robot.fixed_base:
         return done
     links = _carried(robot)
-    if source.off_feet.any() and _ALONG:
+    if source.off_feet.any():
         aims = along(aims, source, robot, done.q)
         done = follower.follow(source, aims, smooth=smooth)
     for _ in range(_ROUNDS):
@@ -97,15 +94,14 @@ def _reach(times: Array) -> int:
 
 
 def along(aims: Targets, source: Source, robot: Robot, path: Array) -> Targets:
-    """Targets of hands, off its feet, as far from where the shoulders are along a path (frames, nq) as they were from
+    """Targets of hands as far from where the shoulders are along a path (frames, nq) as they were from
     where these should be: where a trunk cannot bend as the body's does, its arms still point as the body's do.
     """
-    off = shares(runs(source.off_feet), source.times, EASE).sum(axis=0)[:, None]
     places = dict(aims.places)
     for shoulder, _, hand in (parts for parts in LIMBS.values() if parts[0].endswith("shoulder")):
         if shoulder in robot.frames and hand in places and hand not in robot.soles:
             there = robot.model.poses(path, [robot.frames[shoulder]])[:, 0].act(robot.points[shoulder])
-            places[hand] = places[hand] + off * _averaged(there - aims.places[shoulder], source.times)
+            places[hand] = places[hand] + _averaged(there - aims.places[shoulder], source.times)
     return Targets(places, aims.turns)
 
 

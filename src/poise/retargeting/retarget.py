@@ -14,14 +14,14 @@ from poise.retargeting.bending import folding
 from poise.retargeting.body import BodyMap
 from poise.retargeting.contacts import Contacts, contacts
 from poise.retargeting.following import Followed, Follower
-from poise.retargeting.lying import off_feet, on_soles
+from poise.retargeting.lying import hanging, off_feet, on_soles
 from poise.retargeting.notes import notes
 from poise.retargeting.parts import BENDS, TOES
 from poise.retargeting.proportions import Proportions
 from poise.retargeting.raising import on_ground
 from poise.retargeting.report import Report, report
 from poise.retargeting.soles import rounding, sole
-from poise.retargeting.targets import Robot, Source, beneath, targets, toe
+from poise.retargeting.targets import Robot, Source, beneath, seen_from, targets, toe
 from poise.solving.limits import Limits, Stated
 from poise.spatial import SE3, Array
 
@@ -71,6 +71,7 @@ class Retargeted:
             self._seen.paths,
             np.stack([followed.places[part] for part in parts], axis=1),
             target_turns=np.stack([followed.turns[part] for part in parts], axis=1),
+            places=self._places,
             points=self._robot.points,
             ground=np.stack([_ground(self.contacts, part, self._robot.scale) for part in self.contacts.parts], axis=1)
             if self.contacts.parts
@@ -80,6 +81,14 @@ class Retargeted:
             latency=float(np.quantile(self._done.seconds, 0.99)),
             notes=self.notes,
         )
+
+    @property
+    def _places(self) -> Array | None:
+        """(frames, parts, 3) where the parts of the body are, as the trunk sees them that the robot does not move."""
+        if not self._robot.fixed_base:
+            return None
+        seen = seen_from(self._seen, self._robot)
+        return np.stack([seen.places[part] for part in self.body.parts], axis=1)
 
     def __str__(self) -> str:
         return str(self.report)
@@ -175,7 +184,8 @@ def _carried(
         same = (dt, machine.scale, *machine.frames.items(), *points, *machine.soles)
         if same not in followers:
             followers[same] = Follower(machine, dt, limits, speed)
-        done = on_ground(followers[same], seen, targets(seen, machine), smooth=smooth)
+        led = hanging(seen) if machine.fixed_base else seen
+        done = on_ground(followers[same], led, targets(led, machine), smooth=smooth)
         moved = Motion(robot, even.times, done.q, name=one.name)
         out.append(Retargeted(moved, even, known, machine, seen, done))
     return out
