@@ -146,12 +146,12 @@ def contacts(
     on = np.zeros((len(when), len(paths)), dtype=bool)
     points, found = {}, []
     for i, part in enumerate(paths):
-        whole = _lasting(np.asarray(standing[part].any(axis=1)), when)
+        whole = lasting(np.asarray(standing[part].any(axis=1)), when)
         calm = _steady(paths[part], standing[part], when, scale)
         stances = [
             (start + first, start + last)
             for start, stop in _stances(paths[part], standing[part], whole, when, scale)
-            for first, last in runs(_lasting(calm[start:stop], when[start:stop]))
+            for first, last in runs(lasting(calm[start:stop], when[start:stop]))
         ]
         for start, stop in stances:
             on[start:stop, i] = True
@@ -246,7 +246,7 @@ def _low(above: Array, speed: Array, scale: float) -> Flags:
     """(frames, points) which points stand on the lowest ground, from heights above where they do and their speeds."""
     enter = (speed < _SLOW * scale) & (above < _LOW * scale)
     hold = (speed < _FAST * scale) & (above < _HIGH * scale)
-    return np.stack([_holding(enter[:, k], hold[:, k]) for k in range(above.shape[1])], axis=1)
+    return np.stack([holding(enter[:, k], hold[:, k]) for k in range(above.shape[1])], axis=1)
 
 
 def _step_up(
@@ -263,7 +263,7 @@ def _step_up(
         elsewhere = ~standing[part].any(axis=1)  # than on the lowest ground, on which the other point of a foot is too
         for k in range(standing[part].shape[1]):
             height, speed = above[part][:, k], speeds[part][:, k]
-            slow = elsewhere & _holding(speed < _SLOW * scale, speed < _FAST * scale)
+            slow = elsewhere & holding(speed < _SLOW * scale, speed < _FAST * scale)
             if not slow.any():
                 continue
             for lowest, inside in _hollows(height, _RISE * scale):
@@ -282,7 +282,7 @@ def _step_up(
             standing[part][rest, k] = True
 
 
-def _holding(enter: Flags, hold: Flags) -> Flags:
+def holding(enter: Flags, hold: Flags) -> Flags:
     """(frames,) the runs of frames that may hold a stance in which there is one that may begin it."""
     out = np.zeros(len(enter), dtype=bool)
     for start, stop in runs(hold):
@@ -396,7 +396,7 @@ def _steady(path: Array, standing: Flags, times: Array, scale: float) -> Flags:
     return out
 
 
-def _lasting(flags: Flags, times: Array) -> Flags:
+def lasting(flags: Flags, times: Array) -> Flags:
     """(frames,) without gaps and then without runs that are too short; those that touch an end may go on beyond it."""
     out = flags.copy()
     frame = float(times[-1] - times[0]) / max(len(times) - 1, 1)

@@ -59,6 +59,8 @@ _STRANGE: Final = 2.0
 """Least trace of the turn between a wrist at rest and on average, 60 degrees, for the rest to be a straight one."""
 _SPREAD: Final = 0.98
 """Least cosine between a leg at rest and the vertical, about 11 degrees, for its foot to be flat."""
+_TRUNKS: Final = (("head", "chest", "pelvis"), ("head", "pelvis"), ("chest", "pelvis"), ("head", "chest"))
+"""What stands above what in a trunk, whichever is there."""
 _Z: Final = np.array([0.0, 0.0, 1.0])
 
 
@@ -97,13 +99,15 @@ class Figure:
                     self._slide(*limb)
 
     @classmethod
-    def of_skeleton(cls, source: Motion | Model, frames: Mapping[str, str]) -> Self:
-        """A skeleton, over its motion or at rest."""
+    def of_skeleton(
+        cls, source: Motion | Model, frames: Mapping[str, str], others: Mapping[str, str] | None = None
+    ) -> Self:
+        """A skeleton, over its motion or at rest; `others` are parts that tell how it stands and are not looked at."""
         if isinstance(source, Model):
             return cls(source, frames, source.neutral[None], source.neutral[None], skeleton=True)
         chosen = np.unique(np.linspace(0, len(source) - 1, min(len(source), _FRAMES)).round().astype(int))
         q = source.q[chosen]
-        return cls(source.model, frames, q, _reference(source.model, frames, q), skeleton=True)
+        return cls(source.model, frames, q, _reference(source.model, others or frames, q), skeleton=True)
 
     @classmethod
     def of_robot(cls, model: Model, frames: Mapping[str, str]) -> Self:
@@ -361,10 +365,12 @@ class Figure:
 
     def _stands(self, ankle: str) -> npt.NDArray[np.intp] | None:
         """The frames in which a foot is lowest, if there are enough and it is turned alike in them."""
-        heights = self.places[ankle][:, 2]
+        heights, knee = self.places[ankle][:, 2], ankle.replace("ankle", "knee")
         if len(heights) < _FEW:
             return None
         rows = np.flatnonzero(heights <= np.quantile(heights, _LOW))
+        if knee in self.places and _lies(self.places[knee][rows] - self.places[ankle][rows]):
+            return None
         ups = self.poses[ankle].rotation.inverse().act(_Z)[rows]
         return rows if float(np.median(ups @ unit_vectors(np.median(ups, axis=0)))) > _AGREED else None
 
@@ -377,8 +383,12 @@ def axes_of(up: Array, left: Array) -> Array:
 
 
 def _reference(model: Model, frames: Mapping[str, str], q: Array) -> Array:
-    """(k, nq) the rest of a skeleton, if it stands there, or those of `q` (n, nq) in which it stands straightest."""
+    """(k, nq) the rest of a skeleton, if it stands there, or those of `q` (n, nq) in which it stands straightest.
+
+    That its legs tell; of a skeleton without, its trunk.
+    """
     chains = [limb for name, limb in LIMBS.items() if name.endswith("leg") and all(part in frames for part in limb)]
+    chains = chains or [trunk for trunk in _TRUNKS if all(part in frames for part in trunk)][:1]
     if not chains:
         return np.array(model.neutral)[None]
     both = np.concatenate([model.neutral[None], q])
@@ -401,6 +411,11 @@ def _nearest(places: Array, axes: Array) -> Array:
     matrix = away.sum(axis=0) + _FREE * np.eye(3)
     right = np.einsum("nij,nj->i", away, places) + _FREE * places[-1]
     return np.asarray(np.linalg.solve(matrix, right))
+
+
+def _lies(shins: Array) -> bool:
+    """Whether most of them (n, 3) are about level, so that no foot beneath is flat."""
+    return bool(np.median(unit_vectors(shins)[:, 2]) < _BACK)
 
 
 def _arm(part: str) -> bool:

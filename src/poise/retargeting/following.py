@@ -7,7 +7,7 @@ velocities.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from time import perf_counter
 from typing import Final, final
@@ -20,8 +20,8 @@ from poise.methods.damping import Curvature
 from poise.methods.priority import TaskPriority
 from poise.model.joint import JointKind
 from poise.model.model import Model
-from poise.quaternions import conjugate, quaternion_exp, quaternion_log, quaternion_product
-from poise.retargeting.contacts import Contacts
+from poise.quaternions import conjugate, quaternion_exp, quaternion_log, quaternion_product, rotate
+from poise.retargeting.contacts import runs
 from poise.retargeting.going_round import Detour, Limb, detour, limbs
 from poise.retargeting.holding import Span, shares
 from poise.retargeting.parts import BENDS, ENDS, ancestors
@@ -45,8 +45,12 @@ _UPDATES: Final = 100
 """But no more than these, of which each stands for longer."""
 _LAG: Final = 0.1
 """Gain of the damping: less follows more closely, and shakes where an arm is straight."""
+_CLOSE: Final = 0.05
+"""The same for a body that gets off its feet, whose trunk and limbs turn far from one frame to the next."""
 _FIRST: Final = 0.02
 """The share of it that parts have which stand."""
+_FREE_FALL: Final = 0.2
+"""The share of it that all parts have while nothing is held, off its feet."""
 _HAND: Final = 0.1
 """Weight of how a hand or a foot is turned, against where it is [m/rad]."""
 _REST: Final = 0.02
@@ -83,16 +87,29 @@ class Followed:
 
 
 @final
+@dataclass(frozen=True, slots=True)
+class Stance:
+    """How a body stands, over a span of frames in which that stays the same."""
+
+    standing: frozenset[str]
+    """The parts that stand."""
+    off: bool
+    """Whether it is off its feet, so that those that do not stand are led as hands are."""
+    agile: bool
+    """Whether it is off its feet at any time of the motion, which then is followed more closely."""
+
+
+@final
 class Follower:
-    """A robot, and a Tracker for each set of parts that stand."""
+    """A robot, and a Tracker for each way to stand."""
 
     def __init__(self, robot: Robot, dt: float, limits: Limits, speed: float) -> None:
         self.robot, self._dt, self._limits, self._speed = robot, dt, limits, speed
-        self._trackers: dict[tuple[frozenset[str], bool, frozenset[str]], Tracker] = {}
+        self._trackers: dict[tuple[Stance, bool, frozenset[str]], Tracker] = {}
         self._updates = min(_UPDATES, max(1, int(np.ceil(dt / SUBSTEP - 1e-9))))
         self._alone = limits.apart is not None
         """Whether each update is a step, as a CollisionLimit needs it."""
-        self._unhurried: dict[frozenset[str], Tracker] = {}
+        self._unhurried: dict[Stance, Tracker] = {}
         self._limbs = limbs(robot)
 
     def follow(self, source: Source, targets: Targets, *, smooth: float = 0.0) -> Followed:
@@ -126,14 +143,13 @@ class Follower:
         """The next way round for each limb that needs one, and that has not been tried."""
 
         def settle(frame: int, starts: Array) -> Array:
-            standing = frozenset(part for part in source.contacts.parts if source.contacts[part][frame])
-            settler = self._settling(standing)
+            settler = self._settling(_stance(source, frame))
             goals = _goals(self.robot, settler.tasks, done.targets, slice(frame, frame + 1))[0]
             return settled(settler, starts, goals)
 
         ways, ease = [], int(np.ceil(_CATCH_UP / self._dt))
         for limb in self._limbs:
-            if not self._free(frozenset(source.contacts.parts), limb.parts):
+            if not self._free(Stance(frozenset(source.contacts.parts), False, False), limb.parts):
                 continue  # nothing else is asked of the robot
             way = detour(self.robot, limb, done.targets, done.q, self._dt, self._speed, tried[limb], settle)
             if way is not None:
@@ -150,15 +166,15 @@ class Follower:
         """Fill the path by one step a frame: towards targets, or towards postures with feet held."""
         path, targets, again = done.q, done.targets, postures is not None
         q, last = path[0].copy(), None
-        for standing, coming, span in _spans(source.contacts, () if again else done.detours):
+        for stance, coming, span in _spans(source, () if again else done.detours):
             ways = [] if again else [way for way in done.detours if way.start <= span.start < way.stop]
-            tracker = self._tracker(standing, again, frozenset(part for way in ways for part in way.limb.parts))
+            tracker = self._tracker(stance, again, frozenset(part for way in ways for part in way.limb.parts))
             led = [task for task in tracker.tasks if task.blocks]
             pulls = None if postures is None else postures[span]
             if last is None:
                 goals = _goals(self.robot, led, targets, span)
                 tracker.reset()
-                q = postures[0] if postures is not None else first(self.robot, self._settling(standing), goals[0])
+                q = postures[0] if postures is not None else first(self.robot, self._settling(stance), goals[0], levels=2 if stance.off else 3)
             else:
                 here = self.robot.poses(q)
                 for part in () if again else coming:
@@ -182,15 +198,15 @@ class Follower:
                     q = tracker.step(q, out=path[i])
                 done.seconds[i] += perf_counter() - began
 
-    def _free(self, standing: frozenset[str], away: frozenset[str]) -> list[Task]:
+    def _free(self, stance: Stance, away: frozenset[str]) -> list[Task]:
         """What is asked while parts of limbs are on a way of their own."""
-        return [task for task in tasks(self.robot, standing) if self.robot.part(task) not in away]
+        return [task for task in tasks(self.robot, stance) if self.robot.part(task) not in away]
 
-    def _tracker(self, standing: frozenset[str], again: bool, away: frozenset[str] = frozenset()) -> Tracker:
-        """The one for these parts that stand, and these that go ways of their own."""
-        key = (standing, again, away)
+    def _tracker(self, stance: Stance, again: bool, away: frozenset[str] = frozenset()) -> Tracker:
+        """The one for a way to stand, with these parts on ways of their own."""
+        key = (stance, again, away)
         if key not in self._trackers:
-            stated = tasks(self.robot, standing)
+            stated = tasks(self.robot, stance)
             if not stated:
                 hint = "; base='floating' lets it move" if self.robot.fixed_base else ""
                 raise ValueError(
@@ -198,15 +214,17 @@ class Follower:
                     f"so there is nothing to follow{hint}"
                 )
             asked: list[Task] = [*stated]
-            method = TaskPriority(null_space=RestPosture(gain=_REST), damping=Curvature(_LAG), first_damping=_FIRST)
+            lag = _CLOSE if stance.agile else _LAG
+            share = _LAG * _FIRST / lag if any(task.priority == 0 for task in stated) else _FREE_FALL
+            plain = TaskPriority(damping=Curvature(lag), first_damping=share if stance.agile else _FIRST)
+            method = replace(plain, null_space=RestPosture(gain=_REST))
             if again:
                 held = [task for task in stated if task.priority == 0]
-                asked, method = [*held, PostureTask()], TaskPriority(damping=Curvature(_LAG), first_damping=_FIRST)
+                asked, method = [*held, PostureTask()], plain
             elif away:
                 pulled = {name for limb in self._limbs if limb.parts & away for name in limb.joints}
                 weights = {joint.name: float(joint.name in pulled) for joint in self.robot.model.joints if joint.nv}
-                asked = [*self._free(standing, away), PostureTask(weight=weights)]
-                method = TaskPriority(damping=Curvature(_LAG), first_damping=_FIRST)
+                asked, method = [*self._free(stance, away), PostureTask(weight=weights)], plain
             self._trackers[key] = Tracker(
                 self.robot.model,
                 asked,
@@ -219,22 +237,26 @@ class Follower:
             )
         return self._trackers[key]
 
-    def _settling(self, standing: frozenset[str]) -> Tracker:
+    def _settling(self, stance: Stance) -> Tracker:
         """The one that comes to the first frame: its steps stand for no time."""
-        if standing not in self._unhurried:
-            tracker = self._tracker(standing, False)
+        if stance not in self._unhurried:
+            tracker = self._tracker(stance, False)
             positions = self._limits.positions
-            self._unhurried[standing] = Tracker(self.robot.model, tracker.tasks, tracker.method, limits=positions)
-        return self._unhurried[standing]
+            self._unhurried[stance] = Tracker(self.robot.model, tracker.tasks, tracker.method, limits=positions)
+        return self._unhurried[stance]
 
 
-def _led(robot: Robot, asked: Sequence[Task]) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
-    """The numbers of the tasks that lead a place, and of those that lead a rotation, each with the part of which."""
+def _led(robot: Robot, asked: Sequence[Task]) -> tuple[list[tuple[int, str, Array]], list[tuple[int, str]]]:
+    """The numbers of the tasks that lead a place, and of those that lead a rotation, each with the part of which.
+
+    Places come with how far (3,) what is led is from that of the part, in its frame [m].
+    """
     places, turns = [], []
     for k, task in enumerate(asked):
         part = robot.part(task)
         if part is not None and not isinstance(task, OrientationTask):
-            places.append((k, part))
+            aside = np.zeros(3) if isinstance(task, SwivelTask) else task.offset.xyz - robot.points[part]
+            places.append((k, part, aside))
         if part is not None and isinstance(task, PoseTask | OrientationTask):
             turns.append((k, part))
     return places, turns
@@ -245,8 +267,10 @@ def _goals(robot: Robot, asked: Sequence[Task], targets: Targets, span: slice) -
     out = np.zeros((span.stop - span.start, len(asked), 7))
     out[..., 3] = 1.0
     places, turns = _led(robot, asked)
-    for k, part in places:
+    for k, part, aside in places:
         out[:, k, :3] = targets.places[part][span]
+        if aside.any():
+            out[:, k, :3] += rotate(targets.turns[part][span], aside)
     for k, part in turns:
         out[:, k, 3:] = targets.turns[part][span]
     return out
@@ -270,13 +294,15 @@ def _ease_in(
     """
     fade = _fading(times[: np.searchsorted(times, times[0] + _CATCH_UP)], _CATCH_UP)[:, None, None]
     near = goals[: len(fade)]
-    places, turns = ([(k, here[part]) for k, part in led if part not in but] for led in _led(robot, asked))
+    led = _led(robot, asked)
+    places = [(k, here[part][:3] + rotate(here[part][3:], aside)) for k, part, aside in led[0] if part not in but]
+    turns = [(k, here[part][3:]) for k, part in led[1] if part not in but]
     if places:
-        those, poses = [k for k, _ in places], np.array([pose for _, pose in places])
-        near[:, those, :3] += fade * (poses[:, :3] - before[those, :3])
+        those, points = [k for k, _ in places], np.array([place for _, place in places])
+        near[:, those, :3] += fade * (points - before[those, :3])
     if turns:
-        those, poses = [k for k, _ in turns], np.array([pose for _, pose in turns])
-        way = quaternion_log(quaternion_product(conjugate(before[those, 3:]), poses[:, 3:]))
+        those, poses = [k for k, _ in turns], np.array([turn for _, turn in turns])
+        way = quaternion_log(quaternion_product(conjugate(before[those, 3:]), poses))
         near[:, those, 3:] = quaternion_product(near[:, those, 3:], quaternion_exp(fade * way))
 
 
@@ -302,17 +328,21 @@ def averaged(model: Model, path: Array, frames: float) -> Array:
     return model.integrate(path, sum_of / total[:, None])
 
 
-def tasks(robot: Robot, standing: frozenset[str]) -> list[Task]:
-    """What is asked of a robot while these of its parts stand, level by level."""
+def tasks(robot: Robot, stance: Stance) -> list[Task]:
+    """What is asked of a robot that stands so, level by level.
+
+    A foot that is to come down swings above the ground; off its feet a body's feet are led as its hands are.
+    """
     model = robot.model
     made: list[Task] = []
+    feet = frozenset[str]() if robot.fixed_base else stance.standing if stance.off else frozenset(robot.soles)
     for part, parent in ancestors(robot.frames).items():
         frame, place = robot.frames[part], SE3.from_parts(robot.points[part])
-        if part in robot.soles and not robot.fixed_base:
-            level = 0 if part in standing else 1
+        if part in feet:
+            level = 0 if part in stance.standing else 1
             if between(model, robot.frames[robot.root], frame) < FREE:
                 made.append(PositionTask(frame, priority=level, offset=place))
-            elif part in standing:
+            elif part in stance.standing:
                 made.append(PoseTask(frame, offset=place))
             else:
                 made.append(PositionTask(frame, priority=1, offset=place))
@@ -331,10 +361,11 @@ def tasks(robot: Robot, standing: frozenset[str]) -> list[Task]:
         elif part == "head":
             made.append(OrientationTask(frame, priority=2))
         elif part in ENDS:
-            made.append(PositionTask(frame, priority=1, offset=place))
+            joint = SE3.from_parts(robot.ankles[part]) if part in robot.ankles and not robot.fixed_base else place
+            made.append(PositionTask(frame, priority=1, offset=joint))
             if between(model, robot.frames[parent], frame):
                 made.append(OrientationTask(frame, priority=2, weight=_HAND))
-        elif part in BENDS and not any(end in robot.soles for end in BENDS[part]):
+        elif part in BENDS and not any(end in feet for end in BENDS[part]):
             root, end = BENDS[part]
             if root in robot.frames and end in robot.frames:
                 made.append(SwivelTask(*(robot.place(one) for one in (root, part, end)), priority=2))
@@ -349,17 +380,23 @@ def between(model: Model, carrier: str, carried: str) -> int:
     return sum(joint.nv for joint in below) - sum(joint.nv for joint in above)
 
 
-def _spans(contacts: Contacts, detours: Sequence[Detour]) -> Iterator[tuple[frozenset[str], list[str], slice]]:
-    """Which parts stand, and which of them come to stand, over each span of frames in which that stays the same.
+def _spans(source: Source, detours: Sequence[Detour]) -> Iterator[tuple[Stance, list[str], slice]]:
+    """How the body stands, and which parts come to stand, over each span of frames in which that stays the same.
 
     Spans end where a detour begins and ends.
     """
+    contacts = source.contacts
     edges = {0, len(contacts), *(edge for one in contacts.intervals for edge in (one.start, one.stop))}
-    edges |= {edge for one in detours for edge in (one.start, one.stop)}
+    edges |= {edge for span in (*runs(source.off_feet), *((one.start, one.stop) for one in detours)) for edge in span}
     for start, stop in pairwise(sorted(edges)):
-        standing = frozenset(part for part, on in zip(contacts.parts, contacts.on[start], strict=True) if on)
         coming = [one.part for one in contacts.intervals if one.start == start]
-        yield standing, coming, slice(start, stop)
+        yield _stance(source, start), coming, slice(start, stop)
+
+
+def _stance(source: Source, frame: int) -> Stance:
+    """How a body stands in a frame."""
+    standing = frozenset(part for part in source.contacts.parts if source.contacts[part][frame])
+    return Stance(standing, bool(source.off_feet[frame]), bool(source.off_feet.any()))
 
 
 def _hold(robot: Robot, source: Source, targets: Targets, part: str, frame: int, here: Array) -> None:
@@ -383,10 +420,10 @@ def _hold(robot: Robot, source: Source, targets: Targets, part: str, frame: int,
     targets.places[part][now, 2] += sunk(robot, part, targets.places[part][now], targets.turns[part][now], floor)
 
 
-def first(robot: Robot, tracker: Tracker, goals: Array) -> Array:
+def first(robot: Robot, tracker: Tracker, goals: Array, *, levels: int = 3) -> Array:
     """(nq,) the posture from which the first goals (tasks, 7) are best fulfilled, of what many starts come to.
 
-    The robot's home is preferred, as long as no other start comes much nearer.
+    The robot's home is preferred, as long as no other start comes much nearer in what is asked on so many levels.
     """
     model = robot.model
     starts = np.concatenate([model.home[None], model.sample(_STARTS - 1, seed=0)])
@@ -405,6 +442,7 @@ def first(robot: Robot, tracker: Tracker, goals: Array) -> Array:
         left = sum(
             _LESS**task.priority * float((task.judged(model, goal[None], end[None]) ** 2).sum())
             for task, goal in zip(tracker.tasks, goals, strict=True)
+            if task.priority < levels
         )
         if left < least * (_BETTER if k == 1 else 1.0):
             best, least = end, left

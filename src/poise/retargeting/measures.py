@@ -31,8 +31,9 @@ _TOUCHING: Final = 0.01
 _LIMBS: Final = ("knee", "ankle", "toe", "elbow", "wrist")
 """The parts at which a limb's bones end, from the part that carries them."""
 _TURNING: Final = (JointKind.REVOLUTE, JointKind.CONTINUOUS, JointKind.HELICAL, JointKind.SPHERICAL)
-_ROUNDING: Final = 1e-9
-"""By how much of it a limit of speed may be passed and count as kept."""
+_ROUNDING: Final = 1e-4
+"""By how much of it a limit of speed may be passed and count as kept: files of float32 round angles by that much of a
+step."""
 
 
 @final

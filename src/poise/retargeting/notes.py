@@ -5,7 +5,7 @@ from typing import Final
 import numpy as np
 
 from poise.motion.clip import Motion
-from poise.retargeting.contacts import Flags
+from poise.retargeting.contacts import Flags, runs
 from poise.retargeting.following import Followed
 from poise.retargeting.going_round import at_ends
 from poise.retargeting.parts import ENDS
@@ -16,11 +16,23 @@ _AWAY: Final = 0.05
 _JUMP: Final = 15.0
 """No body moves faster than this from one frame to the next [m/s]; a giant's may."""
 _SHOWN: Final = 3
+_SHAKES: Final = 0.01
+"""What a joint turns there and back from frame to frame that is no rounding [rad or m], ..."""
+_OFTEN: Final = 5
+"""... and how often in a row it does, at least."""
 
 
 def notes(motion: Motion, robot: Robot, source: Source, done: Followed) -> tuple[str, ...]:
-    """Of a motion of the robot: jumps of the source, feet that are not there, limits that kept it from its targets."""
-    return (*_jumps(source), *_feet(robot, source), *_round(source, done), *_held(motion, robot, done))
+    """Of a motion of the robot: jumps of the source, feet that are not there, times off its feet, limits that kept it
+    from its targets, joints that shake."""
+    return (
+        *_jumps(source),
+        *_feet(robot, source),
+        *_off_feet(robot, source),
+        *_round(source, done),
+        *_held(motion, robot, done),
+        *_shaking(motion),
+    )
 
 
 def _jumps(source: Source) -> list[str]:
@@ -42,6 +54,34 @@ def _feet(robot: Robot, source: Source) -> list[str]:
         return [f"{robot.model.name} stands fixed in the world and its feet hang; base='floating' lets it walk"]
     never = [part for part in source.contacts.parts if not source.contacts[part].any()]
     return [f"{' and '.join(never)} never {'stands' if len(never) == 1 else 'stand'} on the ground"] if never else []
+
+
+def _off_feet(robot: Robot, source: Source) -> list[str]:
+    """When the body lies, crawls or turns over."""
+    if robot.fixed_base:
+        return []
+    return [
+        f"from {source.times[start]:.2f} to {source.times[stop - 1]:.2f} s the body is off its feet: it lies, crawls, sits "
+        "or turns over, so a foot whose sole cannot face the ground is not held, and what would be in the ground is raised"
+        for start, stop in runs(source.off_feet)
+    ]
+
+
+def _shaking(motion: Motion) -> list[str]:
+    """The joints that reverse at each frame for a while."""
+    steps = motion.model.difference(motion.q[:-1], motion.q[1:])
+    back = (steps[1:] * steps[:-1] < 0.0) & (np.minimum(np.abs(steps[1:]), np.abs(steps[:-1])) > _SHAKES)
+    out = []
+    for joint in (joint for joint in motion.model.joints if joint.nv == 1):
+        spans = [span for span in runs(back[:, motion.model.velocity_index(joint.name).start]) if np.ptp(span) >= _OFTEN]
+        if spans:
+            out.append(
+                f"{joint.name} reverses at each frame from {motion.times[spans[0][0]]:.2f} to "
+                f"{motion.times[spans[0][1] + 1]:.2f} s"
+                + (f", and {len(spans) - 1} times more" if len(spans) > 1 else "")
+                + "; smooth=0.1 would calm it"
+            )
+    return out
 
 
 def _round(source: Source, done: Followed) -> list[str]:

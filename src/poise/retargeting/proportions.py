@@ -76,7 +76,7 @@ class Proportions(Value):
         """
         body.check(source, robot)
         parts = body.parts
-        human = Figure.of_skeleton(source, {part: body.source[part] for part in parts})
+        human = Figure.of_skeleton(source, {part: body.source[part] for part in parts}, body.source)
         machine = Figure.of_robot(robot, {part: body.robot[part] for part in parts})
         lengths = dict(_lengths(human, machine))
         scales, assumed = _scales(lengths)

@@ -1,6 +1,6 @@
 """`retarget`: the motion of a skeleton, carried to a robot."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, final, overload
 
 import numpy as np
@@ -9,17 +9,19 @@ from poise.cached import cached_property
 from poise.checks import finite_positive
 from poise.model.model import Model, a_model
 from poise.motion.clip import Motion
-from poise.quaternions import quaternion_matrix, quaternion_product
+from poise.quaternions import quaternion_matrix, quaternion_product, rotate
 from poise.retargeting.bending import folding
 from poise.retargeting.body import BodyMap
 from poise.retargeting.contacts import Contacts, contacts
 from poise.retargeting.following import Followed, Follower
+from poise.retargeting.lying import hanging, off_feet, on_soles
 from poise.retargeting.notes import notes
 from poise.retargeting.parts import BENDS, TOES
 from poise.retargeting.proportions import Proportions
+from poise.retargeting.raising import on_ground
 from poise.retargeting.report import Report, report
 from poise.retargeting.soles import rounding, sole
-from poise.retargeting.targets import Robot, Source, beneath, targets, toe
+from poise.retargeting.targets import Robot, Source, beneath, seen_from, targets, toe
 from poise.solving.limits import Limits, Stated
 from poise.spatial import SE3, Array
 
@@ -69,6 +71,7 @@ class Retargeted:
             self._seen.paths,
             np.stack([followed.places[part] for part in parts], axis=1),
             target_turns=np.stack([followed.turns[part] for part in parts], axis=1),
+            places=self._places,
             points=self._robot.points,
             ground=np.stack([_ground(self.contacts, part, self._robot.scale) for part in self.contacts.parts], axis=1)
             if self.contacts.parts
@@ -78,6 +81,14 @@ class Retargeted:
             latency=float(np.quantile(self._done.seconds, 0.99)),
             notes=self.notes,
         )
+
+    @property
+    def _places(self) -> Array | None:
+        """(frames, parts, 3) where the parts of the body are, as the trunk sees them that the robot does not move."""
+        if not self._robot.fixed_base:
+            return None
+        seen = seen_from(self._seen, self._robot)
+        return np.stack([seen.places[part] for part in self.body.parts], axis=1)
 
     def __str__(self) -> str:
         return str(self.report)
@@ -173,7 +184,8 @@ def _carried(
         same = (dt, machine.scale, *machine.frames.items(), *points, *machine.soles)
         if same not in followers:
             followers[same] = Follower(machine, dt, limits, speed)
-        done = followers[same].follow(seen, targets(seen, machine, proportions.robot_points), smooth=smooth)
+        led = hanging(seen) if machine.fixed_base else seen
+        done = on_ground(followers[same], led, targets(led, machine), smooth=smooth)
         moved = Motion(robot, even.times, done.q, name=one.name)
         out.append(Retargeted(moved, even, known, machine, seen, done))
     return out
@@ -207,12 +219,13 @@ def _robot(robot: Model, body: BodyMap, proportions: Proportions, standing: Sequ
     limbs = {part for middle, ends in BENDS.items() for part in (middle, *ends)}
     for part in (part for part in body.parts if part in limbs):
         frame = robot.frame(body.robot[part])
-        model = model.with_frame(Robot.place(part), link=frame.link, origin=frame.origin @ SE3.from_parts(points[part]))
+        model = model.with_frame(Robot.place(part), link=frame.link, origin=frame.origin @ SE3.from_parts(proportions.robot_points[part]))
     return Robot(
         model,
         {part: body.robot[part] for part in body.parts},
         points,
         proportions.robot_axes,
+        {part: proportions.robot_points[part] for part in standing},
         soles,
         {part: rounding(robot, body.robot[part], up=up[part]) for part in standing},
         proportions.scales["leg"],
@@ -241,7 +254,21 @@ def _seen(motion: Motion, body: BodyMap, proportions: Proportions) -> Source:
         if part in places
     }
     size = _HEIGHT if proportions.standing is None else proportions.standing[0] / _HIPS
-    return Source(motion.times, places, turns, contacts(paths, motion.times, size=size, steps=list(paths)), paths)
+    found = contacts(paths, motion.times, size=size, steps=list(paths))
+    off = np.zeros(len(motion), dtype=bool)
+    if TOES.keys() >= paths.keys():
+        found = on_soles(found, *_facing(places, turns, proportions, paths), motion.times)
+        off = off_feet(places, found, motion.times, _HIPS * size)
+    return Source(motion.times, places, turns, found, paths, off)
+
+
+def _facing(
+    places: Mapping[str, Array], turns: Mapping[str, Array], proportions: Proportions, feet: Iterable[str]
+) -> tuple[dict[str, Array], dict[str, Array]]:
+    """By foot, (frames, 3) up in it and along its shin."""
+    knees = {foot: foot.replace("ankle", "knee") for foot in feet}
+    ups = {foot: rotate(turns[foot], proportions.robot_axes[foot][:, 2]) for foot in knees}
+    return ups, {foot: places[knee] - places[foot] for foot, knee in knees.items() if knee in places}
 
 
 def _ground(found: Contacts, part: str, scale: float) -> Array:

@@ -16,7 +16,7 @@ import numpy as np
 from poise.cached import cached_property
 from poise.model.model import Model
 from poise.quaternions import conjugate, matrix_quaternion, quaternion_matrix, quaternion_product, rotate
-from poise.retargeting.contacts import Contacts
+from poise.retargeting.contacts import Contacts, Flags, runs
 from poise.retargeting.holding import Span, held, held_turns, shares
 from poise.retargeting.parts import HIPS, PARENTS, RIGID, TOES, ancestors
 from poise.spatial import SE3, Array
@@ -48,6 +48,8 @@ class Source:
     contacts: Contacts
     paths: Mapping[str, Array]
     """By part that may stand, (frames, points, 3) its points, in which contacts were looked for [m]."""
+    off_feet: Flags
+    """(frames,) when the body lies, crawls or turns over."""
 
 
 @final
@@ -63,6 +65,8 @@ class Robot:
     beneath the toe or else beneath its joint."""
     axes: Mapping[str, Array]
     """By part, (3, 3) forward, left and up as columns, in its frame, of a body that stands upright."""
+    ankles: Mapping[str, Array]
+    """By part that stands, (3,) its joint in its frame [m]."""
     soles: Mapping[str, Array]
     """By part that stands, (k, 3) the points in its frame with which it does [m]."""
     roundings: Mapping[str, float]
@@ -128,8 +132,9 @@ class Robot:
         return float(up @ point - (self.soles[part] @ up).min())
 
     def bone(self, part: str, parent: str) -> float:
-        """How far a part is from another at neutral [m]."""
-        return float(np.linalg.norm(self.rest(part).xyz - self.rest(parent).xyz))
+        """How far the joint of a part is from another part at neutral [m]."""
+        joint = self.ankles.get(part, self.points[part]) - self.points[part]
+        return float(np.linalg.norm(self.rest(part).act(joint) - self.rest(parent).xyz))
 
 
 def toe(sole: Array, axes: Array) -> Array:
@@ -159,11 +164,11 @@ class Targets:
     """(frames, 4)"""
 
 
-def targets(source: Source, robot: Robot, ankles: Mapping[str, Array]) -> Targets:
+def targets(source: Source, robot: Robot) -> Targets:
     """Where the robot's parts shall be when it does as the body does.
 
-    `ankles` are by part that stands (3,) the point in its frame that is the ankle.  The ground is at height 0, where
-    the body stands lowest; a body that never stands keeps its heights.
+    The ground is at height 0, where the body stands lowest; a body that never stands keeps its heights.  Off its feet
+    the ankles too are where the bones lead.
     """
     if robot.fixed_base:
         source = seen_from(source, robot)
@@ -172,7 +177,7 @@ def targets(source: Source, robot: Robot, ankles: Mapping[str, Array]) -> Target
     for part in robot.soles:
         places[part], turns[part] = foot(source, robot, part)
     lifts = [
-        robot.standing(part, ankles[part]) - robot.scale * stood(source.places[part], source.contacts, part, heel=True)
+        robot.standing(part, robot.ankles[part]) - robot.scale * stood(source.places[part], source.contacts, part, heel=True)
         for part in stood_on
     ]
     lift = float(np.mean(lifts)) if lifts else 0.0
@@ -185,6 +190,12 @@ def targets(source: Source, robot: Robot, ankles: Mapping[str, Array]) -> Target
             places[part] = places[parent] + rotate(turns[parent], robot.rest(part, parent).xyz)
         else:
             places[part] = places[parent] + _bone(source, robot, part, parent)
+    for part, parent in ((part, PARENTS[part]) for part in robot.soles):
+        share = loose(source, part)
+        if share.any() and parent in places:
+            led = places[parent] + _bone(source, robot, part, parent)
+            led += rotate(turns[part], robot.points[part] - robot.ankles[part])
+            places[part] += share[:, None] * (led - places[part])
     return Targets(places, turns)
 
 
@@ -242,8 +253,20 @@ def foot(source: Source, robot: Robot, part: str) -> tuple[Array, Array]:
         floor = np.array(places)[:, 2] @ shares(spans, times, EASE)
     if flats:
         turns = held_turns(turns, flats, np.array(flat), times, EASE)
-    path[:, 2] += sunk(robot, part, path, turns, floor)
+    path[:, 2] += (1.0 - loose(source, part)) * sunk(robot, part, path, turns, floor)
     return path, turns
+
+
+def stance(source: Source, part: str) -> Array:
+    """(frames,) how much a part stands, from 0 to 1."""
+    spans = [(one.start, one.stop) for one in source.contacts.intervals if one.part == part]
+    return shares(spans, source.times, EASE).sum(axis=0)
+
+
+def loose(source: Source, part: str) -> Array:
+    """(frames,) how much a foot is led as a hand is, from 0 to 1: off its feet, while it does not stand."""
+    off: Array = shares(runs(source.off_feet), source.times, EASE).sum(axis=0)
+    return off * (1.0 - stance(source, part))
 
 
 def sunk(robot: Robot, part: str, path: Array, turns: Array, floor: Array) -> Array:
