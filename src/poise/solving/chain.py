@@ -1,6 +1,6 @@
 """The joints that move a frame against its base, one after the other, whichever way they stand in the tree."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -55,7 +55,7 @@ def chain_of(model: Model, frame: str, base: str | None, offset: SE3, *, limits:
     tree, tip, root = model.tree, model.frame(frame), None if base is None else model.frame(base)
     unit, hangs = tree.links[tip.link]
     forth, back = tree.path(unit), list[int]()
-    before: Array = np.eye(4)
+    before: Any = np.eye(4)
     if root is not None:
         unit, there = tree.links[root.link]
         back, before = tree.path(unit), (there @ root.origin).inverse().matrix()
