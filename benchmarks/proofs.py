@@ -5,10 +5,10 @@
 For each arm POSES poses (a million) of random configurations, some of whose joints stand at a limit, and as many random
 ones in the ball of its longest reach, of an arm in a plane in its disc.  `solve_batch`, limits kept, searches for the
 random ones.  Lengths are asked of all of them.  Of what is neither reached nor ruled out by lengths FEW (300) are
-searched for with 20,000 further starts each, and boxes, which take from milliseconds to seconds, are asked of those that
-are not found.  "false" counts the proofs by lengths of poses that are reached; and the boxes that a reason empties
-although they hold the configuration from which the pose was made, of BOXES (a million) of all sizes: a false proof has
-such a box.
+searched for with 20,000 further starts each, and boxes, which take up to seconds, are asked of those that are not
+found.  "false" counts the proofs by lengths of poses that are reached; and the boxes that a reason empties although
+they hold the configuration from which the pose was made, of BOXES (a million) of all sizes: a false proof has such a
+box.
 """
 
 import sys

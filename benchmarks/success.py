@@ -2,8 +2,8 @@
 
     python benchmarks/success.py [--count 300] [--arm Panda] [--json FILE] [--draw FILE.svg] [--from FILE]
 
-The problems are those of the scenario `arms`, one call each; libraries take turns, and one that is slow has the first of
-them only, as many as it begins in a minute.  Reached is what the judge finds at its target, 1e-6 m and 1e-6 rad, within
+The problems are those of the scenario `arms`, one call each; libraries take turns, and a slow one has the first of them
+only, as many as it begins in a minute.  Reached is what the judge finds at its target, 1e-6 m and 1e-6 rad, within
 all limits.  `--from` draws again what `--json` wrote.
 """
 

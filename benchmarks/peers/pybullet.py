@@ -15,7 +15,7 @@ ITERATIONS = 100
 
 
 class Bullet:
-    """With the limits, which it keeps in its null space only, and better than without; random restarts until they hold."""
+    """With limits, which it keeps in its null space only, and better than without; random restarts until they hold."""
 
     def __init__(self, robot: Robot, tolerance: float) -> None:
         self.robot, self.tolerance = robot, tolerance

@@ -46,11 +46,9 @@ def proves(model: Any, proof: Any) -> bool:
     if boxes is None or min(proof.position_tolerance, proof.rotation_tolerance) < 0.0:
         return False
     closed, parts = loop_of(chain, proof), list(zip(proof.reasons, boxes, strict=True))
-    return all(_sound(reason, len(chain.axes)) for reason, _ in parts) and all(
-        empty(closed, reason, part).all()
-        for reason, some in parts
-        for part in np.array_split(some, 1 + len(some) // 256)
-    )
+    some = ((reason, part) for reason, all_of in parts for part in np.array_split(all_of, 1 + len(all_of) // 256))
+    sound = all(_sound(reason, len(chain.axes)) for reason in proof.reasons)
+    return sound and all(empty(closed, reason, part).all() for reason, part in some)
 
 
 def loop_of(chain: Chain, proof: Any) -> Loop:
@@ -88,9 +86,8 @@ def _sound(reason: Any, n: int) -> bool:
         return False
     kinds, bodies, (*way, last) = reason[:, 0], reason[:, 1:3].ravel(), reason[:, 3:].T
     known = sorted(kinds) in ([POINT] * len(kinds), [DIRECTION, DIRECTION], [POINT, PLANE]) and len(kinds) > 0
-    real = np.where(kinds == POINT, last == 1.0, np.linalg.norm(way, axis=0) < 1.0 + _ROUNDING) & (
-        (kinds != DIRECTION) | (last == 0.0)
-    )
+    real = np.where(kinds == POINT, last == 1.0, np.linalg.norm(way, axis=0) < 1.0 + _ROUNDING)
+    real &= (kinds != DIRECTION) | (last == 0.0)
     return known and real.all() and all(a <= b for a, b in pairwise([0, *bodies, n])) and not (bodies % 1.0).any()
 
 
@@ -113,11 +110,8 @@ def _side(loop: Loop, one: Any, two: Any, boxes: Any) -> Any:
         x = seen(kind, np.linalg.inv(axis.matrix @ carried(axis, axis.slides and axis.middle))) @ x
         off = np.linalg.norm(x[: 3 if axis.ball else 2]) * axis.turns
         along = axis.slides and (1.0, 0.0, abs(x[2]))[kind]
-        slack = (
-            3.0 * slack
-            + 2.0 * off * (size if kind == PLANE else 1.0)
-            + (along and abs(along * axis.slides) * axis.half)
-        )
+        slid = along and abs(along * axis.slides) * axis.half
+        slack = 3.0 * slack + 2.0 * off * (size if kind == PLANE else 1.0) + slid
     there, bends = np.broadcast_to(y, (m, 1, 4)), list[Any]()
     for k in (k % (n + 1) for k in range(far - 1, near - 1, -1)):
         if k == n:
@@ -131,13 +125,10 @@ def _side(loop: Loop, one: Any, two: Any, boxes: Any) -> Any:
             continue
         c, w = boxes[:, 0, k], boxes[:, 1, k] + _ROUNDING * (1.0 + np.abs(boxes[:, 0, k]))
         three = carried(axes[k], c[:, None] + w[:, None] * [-1.0, 0.0, 1.0])
-        there = np.einsum("mrij,mvj->mrvi", seen(other, axes[k].matrix @ three), there).reshape(
-            m, 3 * there.shape[1], 4
-        )
-        bends.insert(
-            0,
-            np.where(w < WIDEST, np.cos(w), np.nan) if axes[k].hinge else np.full(m, 1.0 if axes[k].slide else np.nan),
-        )
+        many = np.einsum("mrij,mvj->mrvi", seen(other, axes[k].matrix @ three), there)
+        there = many.reshape(m, 3 * there.shape[1], 4)
+        arc = np.where(w < WIDEST, np.cos(w), np.nan)  # NaN proves nothing
+        bends.insert(0, arc if axes[k].hinge else np.full(m, 1.0 if axes[k].slide else np.nan))
         if len(bends) > MOST:
             return np.zeros(m), np.full(m, np.inf)
     f = ((there - x) ** 2).sum(-1) if kind == other == POINT else there @ x
