@@ -88,6 +88,9 @@ PEERS = {
     "roboticstoolbox": ("roboticstoolbox-python", "peers.roboticstoolbox:Toolbox"),
     "pin": ("pin", "peers.pinocchio:DampedLoop"),
     "mink": ("mink", "peers.mink:Mink"),
+    "pink": ("pin-pink", "peers.pink:Steps"),
+    "pybullet": ("pybullet", "peers.pybullet:Bullet"),
+    "ikpy": ("ikpy", "peers.ikpy:Ikpy"),
     "placo": ("placo", "peers.placo:Placo"),
 }
 """Name in the tables: the distribution on PyPI, and the adapter."""

@@ -9,8 +9,10 @@ from judge import Array
 from motion import Motion
 from pink import barriers, limits, tasks
 from qpsolvers import solve_problem
+from robots import Robot
 from scenes import HAND, Scene, as_file, numbered, urdf_with_shapes
 
+from peers import starts
 from peers.pinocchio import built, order
 
 POSTURE_COST = 1e-3
@@ -22,6 +24,55 @@ PAIRS = 16
 """The nearest pairs that are constrained."""
 DAMPING = 1e-8
 """Of the joints, beside 1 for the hand."""
+ITERATIONS = 12
+"""Steps a start, where it is to come to its target."""
+
+
+class Steps:
+    """`solve_ik` with full steps until the task is done, random restarts."""
+
+    def __init__(self, robot: Robot, tolerance: float) -> None:
+        self.robot, self.tolerance, model = robot, tolerance, built(robot)
+        self.configuration = pink.Configuration(model, model.createData(), pin.neutral(model))
+        # Damping that fades with the error keeps the first steps short and the last ones quadratic.
+        self.task = tasks.FrameTask(robot.tips[0], 1.0, 1.0, lm_damping=1e-2)
+        self.limits = [limits.ConfigurationLimit(model)]
+        self.lower, self.upper = model.lowerPositionLimit, model.upperPositionLimit
+        self.order = order(robot, model)
+
+    def pack(self, targets: Array, q0: Array) -> tuple[Any, ...]:
+        """The target as pinocchio.SE3."""
+        return pin.SE3(targets[0]), q0
+
+    def solve(self, target: Any, q0: Array) -> Any:
+        """q, or None."""
+        self.task.set_target(target)
+        for start in starts(self.robot, q0):
+            q = np.empty(len(start))
+            q[self.order] = start
+            if (found := self._descend(q)) is not None:
+                return found
+        return None
+
+    def _descend(self, q: Array) -> Array | None:
+        """Steps from q to an answer, or None."""
+        self.configuration.update(q)
+        for _ in range(ITERATIONS):
+            error = self.task.compute_error(self.configuration)
+            if max(np.linalg.norm(error[:3]), np.linalg.norm(error[3:])) < self.tolerance:
+                return np.array(self.configuration.q)
+            try:
+                v = pink.solve_ik(self.configuration, [self.task], 1.0, solver="daqp", limits=self.limits)
+            except pink.exceptions.PinkError:
+                return None
+            # DAQP lets a bound be broken by 1e-6.
+            moved = np.clip(self.configuration.integrate(v, 1.0), self.lower, self.upper)
+            self.configuration.update(moved)
+        return None
+
+    def unpack(self, answer: Any) -> Array | None:
+        """q in the judge's order."""
+        return None if answer is None else answer[self.order]
 
 
 class Levels:

@@ -2,12 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 import poise as pz
-from poise.solving.proof import by_lengths, by_turns, ruled_out
+from poise.solving.chain import chain_of
+from poise.solving.features import plan
+from poise.solving.proof import by_boxes, by_lengths, ruled_out
+from poise.solving.verify import empty, loop_of
 
 BEYOND = 0.2
 """How far the joints of other targets go beyond their limits, as a share of their range."""
@@ -36,7 +40,22 @@ def reached(model: pz.Model, count: int, seed: int) -> np.ndarray:
     return model.pose(model.tip, np.where(at_end, ends, q)).array
 
 
-def proofs(model: pz.Model, task: pz.Task, poses: np.ndarray, ways: Sequence[object] = (by_lengths, by_turns)) -> int:
+class Target(NamedTuple):
+    """What a loop wants to know of a proof."""
+
+    target: pz.SE3
+    position_tolerance: float = 0.0
+    rotation_tolerance: float = 0.0
+
+
+def around(q: np.ndarray, draw: np.random.Generator, count: int) -> np.ndarray:
+    """(count, 2, nq) boxes of all sizes that hold a configuration, some of them at their border."""
+    half = 10.0 ** draw.uniform(-6.0, 0.0, (count, len(q)))
+    off = np.clip(draw.uniform(-1.2, 1.2, half.shape), -1.0, 1.0)
+    return np.stack([q + off * half, half], axis=1)
+
+
+def proofs(model: pz.Model, task: pz.Task, poses: np.ndarray, ways: Sequence[object] = (by_lengths, by_boxes)) -> int:
     """How many of the poses are proved to be out of reach."""
     found = [[way(model, task, pose, limits=True) for way in ways] for pose in poses]  # type: ignore[operator]
     return sum(any(proof is not None for proof in some) for some in found)
@@ -47,8 +66,20 @@ def test_no_pose_that_is_reached_is_proved_out_of_reach(name: str) -> None:
     model = ARMS[name]
     task = pz.PoseTask(model.tip)
     assert not ruled_out(model, task, reached(model, 100_000, 0), limits=True).any()
-    if name in CLOSED:
-        assert proofs(model, task, reached(model, 100, 1), (by_turns,)) == 0
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_no_box_that_holds_a_solution_is_emptied(name: str) -> None:
+    model = ARMS[name]
+    draw = np.random.default_rng(1)
+    chain = chain_of(model, model.tip, None, pz.SE3.identity(), limits=True)
+    asked = plan(chain, posed=True)
+    for q in np.array(model.sample(20, seed=2)):
+        stated = Target(model.pose(model.tip, q))
+        closed = loop_of(chain, stated)
+        boxes = around(q, draw, 50)
+        for reason in [*asked.always, *(one for stage in asked.stages for one in stage)]:
+            assert not empty(closed, reason.rows, boxes).any()
 
 
 @pytest.mark.parametrize("name", CLOSED)
@@ -57,11 +88,18 @@ def test_nor_is_one_that_is_within_the_tolerances_of_it(name: str, tolerance: fl
     model = ARMS[name]
     draw = np.random.default_rng(3)
     task = pz.PoseTask(model.tip, position_tolerance=tolerance, rotation_tolerance=tolerance)
+    chain = chain_of(model, model.tip, None, pz.SE3.identity(), limits=True)
+    asked = plan(chain, posed=True)
     way = draw.normal(size=(50, 2, 3))
     way *= 0.999 * tolerance / np.linalg.norm(way, axis=-1, keepdims=True)
-    poses = pz.SE3(reached(model, 50, 2))
+    configurations = np.array(model.sample(50, seed=2))
+    poses = model.pose(model.tip, configurations)
     moved = pz.SE3.from_parts(poses.xyz + way[:, 0], pz.SO3.from_rotvec(way[:, 1]) @ poses.rotation)
-    assert proofs(model, task, moved.array) == 0
+    assert proofs(model, task, moved.array, (by_lengths,)) == 0
+    for q, pose in zip(configurations, map(pz.SE3, moved.array), strict=True):
+        closed, boxes = loop_of(chain, Target(pose, tolerance, tolerance)), around(q, draw, 20)
+        for reason in (one for stage in asked.stages for one in stage):
+            assert not empty(closed, reason.rows, boxes).any()
 
 
 @pytest.mark.parametrize("name", CLOSED)
@@ -115,7 +153,7 @@ def test_a_pose_whose_branches_are_all_beyond_the_limits_has_a_certificate() -> 
     assert not answer.success
     proof = answer.certificate
     assert proof is not None
-    assert proof.kind == "turns"
+    assert proof.kind == "boxes"
     assert proof.verify(model)
 
 
@@ -144,17 +182,21 @@ def test_no_numbers_prove_what_is_not_so(seed: int) -> None:
     assert proof is not None
     draw = np.random.default_rng(seed)
     reach = model.pose(model.tip, model.sample(seed=seed))
-    rows = np.array(proof.numbers)[draw.permutation(len(proof.numbers))]
-    for numbers in (
-        rows,
-        np.column_stack([draw.integers(0, 9, (9, 3)), draw.normal(size=(9, 8))]),
-        np.column_stack([rows[:, :3], draw.normal(size=(9, 3)), np.ones(9), draw.normal(size=(9, 3)), np.ones(9)]),
-        np.where(draw.random(rows.shape) < 0.05, np.nan, rows),
-        1e300 * rows,
+    turned, tree = draw.permutation(len(proof.reasons)), proof.tree
+    noise = [np.array([[0, 0, k, *draw.normal(size=3), 1], [0, k, 6, *draw.normal(size=3), 1]]) for k in range(1, 6)]
+    for reasons in (
+        proof.reasons,
+        [proof.reasons[k] for k in turned],
+        [np.where(draw.random(rows.shape) < 0.1, np.nan, rows) for rows in proof.reasons],
+        [np.where(np.arange(7) > 2, 1e3 * draw.normal(size=rows.shape), rows) for rows in proof.reasons],
+        [np.where(np.arange(7) < 3, draw.integers(-1, 8, rows.shape), rows) for rows in proof.reasons],
+        [rows[::-1] for rows in proof.reasons],
+        [rows[:1] for rows in proof.reasons],
+        (noise * len(proof.reasons))[: len(proof.reasons)],
     ):
-        assert not replace(proof, target=reach, numbers=numbers).verify(model)
-    for heights in (draw.normal(size=6), 1e5 * draw.normal(size=6), np.full(6, np.nan), np.zeros(5)):
-        assert not replace(proof, target=reach, kind="lengths", numbers=heights).verify(model)
+        assert not replace(proof, target=reach, reasons=tuple(reasons)).verify(model)
+    for some in (tree[:-1], tree[1:], np.append(tree, -1), draw.permutation(tree), np.full(3, -1), tree[:0], tree + 3):
+        assert not replace(proof, target=reach, tree=some).verify(model)
 
 
 def test_a_place_in_the_inner_hole_is_proved_out_of_reach() -> None:
@@ -169,18 +211,84 @@ def test_a_place_in_the_inner_hole_is_proved_out_of_reach() -> None:
     assert pz.solve(arm, pz.PositionTask("tip", [0.6 + 1e-9, 0.0, 0.0])).certificate is None
 
 
-def test_a_free_direction_or_a_base_is_not_proved() -> None:
+def test_a_part_of_a_tree_proves_nothing() -> None:
+    model, answer = puma_beyond()
+    proof = answer.certificate
+    assert proof is not None
+    for cut in (proof.tree[:-1], proof.tree[1:], np.append(proof.tree, proof.tree), proof.tree[:0]):
+        assert not replace(proof, tree=cut).verify(model)
+
+
+def test_a_free_direction_or_a_base_that_flies_is_not_proved() -> None:
     arm = ARMS["puma560"]
     far = [9.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
     assert pz.solve(arm, pz.PoseTask(arm.tip, far, position_weight=(1, 1, 0))).certificate is None
-    assert pz.solve(arm, pz.PoseTask(arm.tip, far, base="link1")).certificate is None
+    b = pz.ModelBuilder("flying")
+    b.joint("free", "floating", parent="world", child="base")
+    b.joint("elbow", "revolute", parent="base", child="arm", limits=(-1.0, 1.0))
+    b.frame("tip", link="arm", origin=pz.SE3.from_parts([1, 0, 0]))
+    flying = b.build()
+    assert pz.solve(flying, pz.PositionTask("tip", [9.0, 0.0, 0.0])).success
+    beside = pz.solve(flying, pz.PositionTask("tip", [0.0, 1.0, 0.0], base="base"))
+    assert beside.certificate is not None
+    assert beside.certificate.verify(flying)
 
 
-def test_seven_joints_are_proved_by_parts_of_the_range_of_one() -> None:
+def two_arms() -> pz.Model:
+    """Two arms of two hinges each on one shoulder."""
+    b = pz.ModelBuilder("two arms")
+    for name, side in (("left", 0.2), ("right", -0.2)):
+        at = pz.SE3.from_parts([0, side, 0])
+        b.joint(f"{name}_shoulder", "revolute", parent="base", child=f"{name}_upper", origin=at, limits=(-2.0, 2.0))
+        b.joint(
+            f"{name}_elbow", "revolute", parent=f"{name}_upper", child=f"{name}_lower",
+            origin=pz.SE3.from_parts([0.5, 0, 0]), limits=(0.0, 2.5),
+        )  # fmt: skip
+        b.frame(f"{name}_tip", link=f"{name}_lower", origin=pz.SE3.from_parts([0.4, 0, 0]))
+    return b.build()
+
+
+def test_a_target_that_another_frame_sees_is_proved_with_the_joints_of_both() -> None:
+    model = two_arms()
+    task = pz.PositionTask("left_tip", base="right_tip")
+    seen = task.seen(model, model.sample(2000, seed=0)).array
+    assert not ruled_out(model, task, seen, limits=True).any()
+    for place, kind in (([3.0, 0.0, 0.0], "lengths"), ([0.1, 0.0, 0.3], "boxes")):
+        answer = pz.solve(model, pz.PositionTask("left_tip", place, base="right_tip"))
+        proof = answer.certificate
+        assert (answer.status is pz.Status.UNREACHABLE) == (kind == "lengths")
+        assert proof is not None
+        assert (proof.kind, proof.base) == (kind, "right_tip")
+        assert proof.verify(model)
+        assert not replace(proof, base=None, target=model.pose("left_tip", model.home)).verify(model)
+
+
+@pytest.mark.parametrize("name", ["ur5e", "puma560", "panda"])
+def test_a_frame_seen_from_a_link_or_the_wrist_from_the_hand(name: str) -> None:
+    model = ARMS[name]
+    links = [joint.child for joint in model.joints if joint.nq]
+    q = np.array(model.sample(200, seed=5))
+    for frame, base in ((model.tip, links[0]), (links[0], model.tip)):
+        task = pz.PoseTask(frame, base=base)
+        assert not ruled_out(model, task, task.seen(model, q).array, limits=True).any()
+        far = pz.solve(model, pz.PoseTask(frame, [3.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], base=base))
+        assert far.status is pz.Status.UNREACHABLE
+        assert far.certificate is not None
+        chain = chain_of(model, frame, base, pz.SE3.identity(), limits=True)
+        asked, draw = plan(chain, posed=True), np.random.default_rng(0)
+        signs = np.array([1.0 if frame == model.tip else -1.0])
+        for one in q[:5]:
+            turns = signs * (one[1:] if frame == model.tip else one[:0:-1])
+            closed = loop_of(chain, Target(task.seen(model, one)))
+            boxes = around(turns, draw, 50)
+            for reason in (some for stage in asked.stages for some in stage):
+                assert not empty(closed, reason.rows, boxes).any()
+
+
+def test_seven_joints_are_proved() -> None:
     arm = ARMS["panda"]
     pose = arm.pose(arm.tip, [-1.59, 1.23, 3.08, 2.47, 1.85, -1.04, 0.52])
     proof = pz.solve(arm, pz.PoseTask(arm.tip, pose)).certificate
     assert proof is not None
-    assert proof.kind == "turns"
-    assert proof.split >= 0
+    assert proof.kind == "boxes"
     assert proof.verify(arm)

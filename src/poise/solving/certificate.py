@@ -13,33 +13,35 @@ from poise.spatial import SE3, Array
 class Certificate:
     """A proof that no configuration brings a frame within the tolerances of a target; it can be pickled.
 
-    "lengths": two points of neighbouring axes keep their distance, so the points at `numbers`, a height [m] on each
-    axis of the chain, and the target are the corners of a polygon.  One of its sides is longer than all the others.
-
-    "turns": the chain and the target are a loop, and a distance, height or angle between what two of its bodies carry
-    is the same both ways round.  A row of `numbers` is such a comparison: the joint that it leaves at most two arcs,
-    the bodies b < p, and the point or direction (4,) that each carries.  After all rows no joint has an arc left that
-    is within its limits.  Where a joint is `split`, this holds for each of some parts of its range.
+    Boxes, an interval for each joint between base and frame, fill all that the joints' ranges allow, and each has a
+    reason why no configuration within it reaches the target.  Base, joints and target are a loop of bodies, body k is
+    what joint k carries, and a reason is a polygon of features around it.  Two neighbours measure no less and no more
+    than some numbers, wherever the joints between them stand in the box; and so one side is longer than all others
+    together.  Of "lengths" there is one box, of all configurations, and one polygon, of points on all axes.  Of
+    "boxes" a polygon has two corners, and what they measure one way round is not what they measure the other way.
     """
 
-    kind: Literal["lengths", "turns"]
+    kind: Literal["lengths", "boxes"]
     frame: str
+    base: str | None
+    """The frame from which the target is seen; None: the world."""
     offset: SE3
     """Pose in the frame of what is led to the target: the identity, or a tool."""
     target: SE3
-    """In the world; of a place alone its rotation says nothing."""
+    """Of a place alone its rotation says nothing."""
     position_tolerance: float
     """[m]"""
     rotation_tolerance: float
     """[rad]; pi where any rotation will do."""
     limits: bool
     """Whether the joints have to be within their limits."""
-    numbers: Array
-    """(n,) of "lengths", (k, 11) of "turns"."""
-    split: int = -1
-    """The joint of the chain whose range is halved, and halved again; -1: none."""
-    rounds: int = 1
-    """How many times all rows are gone through."""
+    reasons: tuple[Array, ...]
+    """Each (k, 7), a feature a row, around the loop: its kind, 0 a point, 1 a direction, 2 a plane; the first and the
+    last of the bodies that carry it in one place; and its numbers in the first one, homogeneous: (x, y, z, 1) of a
+    point [m], (x, y, z, 0) of a direction, and of a plane (x, y, z, -h), its normal and its height [m]."""
+    tree: Array
+    """(m,) how the boxes come about: a number k halves a box in joint k, the first is 0, and what follows is of its
+    lower and then of its upper half; a number -1 - k gives a box to reason k."""
 
     def verify(self, model: Model) -> bool:
         """Whether it holds of the model, by the places of its axes and its limits alone: no solver is asked."""

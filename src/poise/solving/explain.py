@@ -7,9 +7,9 @@ import numpy as np
 from poise.quaternions import quaternion_exp, quaternion_product
 from poise.solving.arguments import each_goal
 from poise.solving.outcome import Asked, Outcome, Status
-from poise.solving.proof import by_lengths, posed, ruled_out
+from poise.solving.proof import by_lengths, chain_of_task, posed, ruled_out
 from poise.solving.rows import rows_at
-from poise.solving.span import span
+from poise.solving.span import walk
 from poise.solving.suspicion import millimetres
 from poise.spatial import SE3, Array
 from poise.tasks.base import POSITION, ROTATION, Task
@@ -171,7 +171,7 @@ def out_of_reach(outcome: Outcome) -> list[str]:
             continue
         assert isinstance(task, OfFrame)
         frame, tolerance = task.placed
-        ball = span(outcome.model, frame, limits=limits, of_pose=False, offset=task.offset, shortest=False)
+        ball = walk(chain_of_task(outcome.model, task, limits=limits), of_pose=False, shortest=False)
         beyond = float(np.linalg.norm(goal[:3] - ball.centre)) - ball.radius
         if beyond > tolerance:
             question = millimetres(goal[:3], ball.centre, ball.radius)
@@ -187,7 +187,7 @@ def in_the_way(outcome: Outcome) -> list[str]:
     """A sentence for each target at which the links of its frame are themselves too near to something."""
     tasks, limit, out = outcome.asked.tasks, outcome.asked.limits.apart, []
     for task, (goal,) in zip(tasks, each_goal(tasks, outcome.goal[None]), strict=True):
-        if limit is None or not posed(task) or not np.isfinite(goal).all():
+        if limit is None or not (posed(task) and task.in_world) or not np.isfinite(goal).all():
             continue
         assert isinstance(task, OfFrame)
         found = limit.at_target(outcome.model, task, SE3(goal))

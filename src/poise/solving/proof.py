@@ -1,77 +1,158 @@
-"""Proofs that a target is out of reach: by lengths alone, which is cheap, and else by what turns around a loop."""
+"""Proofs that a target is out of reach: by lengths alone, which is cheap, and else by boxes of joints."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from poise.model.model import Model
+from poise.quaternions import rotate
 from poise.solving.arguments import each_goal
+from poise.solving.bisection import bisected
 from poise.solving.certificate import Certificate
+from poise.solving.chain import Chain, chain_of
+from poise.solving.features import plan
 from poise.solving.kept import kept
-from poise.solving.span import span
-from poise.solving.turns import comparisons
-from poise.solving.verify import Polygon, polygon
+from poise.solving.span import walk
+from poise.solving.verify import POINT, loop_of
 from poise.spatial import SE3, Array
 from poise.tasks.base import Task
 from poise.tasks.frame import OfFrame
 
-_ROUNDS: Final = 8
-"""Halvings of a joint at most."""
+_ROUNDING: Final = 1e-8
+"""A share of the lengths by which they have to prove it, so that who checks the proof may round in another way."""
 
 
 def certificate_of(model: Model, tasks: Sequence[Task], goal: Array, *, limits: bool) -> Certificate | None:
     """A proof that one of the targets of tasks, whose goal numbers are joined, is out of reach; None without."""
     asked = list(zip(tasks, each_goal(tasks, goal[None]), strict=True))
-    tried = (way(model, task, one, limits=limits) for way in (by_lengths, by_turns) for task, (one,) in asked)
+    tried = (way(model, task, one, limits=limits) for way in (by_lengths, by_boxes) for task, (one,) in asked)
     return next((proof for proof in tried if proof is not None), None)
 
 
 def by_lengths(model: Model, task: Task, goal: Array, *, limits: bool) -> Certificate | None:
     """The proof that the links are too short for the goal (7,) of a task, or one of them too long; None without."""
-    for proof, sides in _polygons(model, task, limits=limits):
-        if sides.open(_unit(goal[None]))[0]:
-            return _aimed(proof, goal)
+    for polygon in _polygons(model, task, limits=limits):
+        if polygon.open(_unit(goal[None]))[0]:
+            return _aimed(polygon.proof, goal)
     return None
 
 
 def ruled_out(model: Model, task: Task, goals: Array, *, limits: bool) -> npt.NDArray[np.bool_]:
     """(n,) whether there is such a proof for each of the goals (n, 7)."""
     unit, out = _unit(goals), np.zeros(len(goals), dtype=np.bool_)
-    for _, sides in _polygons(model, task, limits=limits):
-        out |= sides.open(unit)
+    for polygon in _polygons(model, task, limits=limits):
+        out |= polygon.open(unit)
         if out.all():
             break
     return out
 
 
-def by_turns(model: Model, task: Task, goal: Array, *, limits: bool) -> Certificate | None:
-    """The proof that no branch is within the limits, for the goal (7,) of a task; None without."""
-    if task.placed is None or not task.required:
+def by_boxes(model: Model, task: Task, goal: Array, *, limits: bool) -> Certificate | None:
+    """The proof that no box of joints has a solution for the goal (7,) of a task; None without."""
+    if not provable(task) or not np.isfinite(goal).all() or (posed(task) and not np.any(goal[3:])):
         return None
-    rows, split = kept(model, (by_turns, task.structure), lambda: _comparisons(model, task))
-    whole = posed(task)
-    if not len(rows) or not np.isfinite(goal).all() or (whole and not np.any(goal[3:])):
-        return None
-    stated = _stated(task, whole=whole, limits=limits, numbers=rows)
-    proof = replace(_aimed(stated, goal), kind="turns", split=split, rounds=1 if split < 0 else _ROUNDS)
-    return proof if proof.verify(model) else None
+    assert isinstance(task, OfFrame)
+    chain = chain_of_task(model, task, limits=limits)
+    asked = kept(model, (by_boxes, task.structure, limits), lambda: plan(chain, posed=posed(task)))
+    stated = _aimed(_stated(task, whole=posed(task), limits=limits), goal)
+    found = bisected(loop_of(chain, stated), asked)
+    proof = None if found is None else replace(stated, tree=found[0], reasons=tuple(found[1]))
+    return proof if proof is not None and proof.verify(model) else None
+
+
+def provable(task: Task) -> bool:
+    """Whether there may be a proof of a task: it must bring a frame to a place, all of it."""
+    return task.placed is not None and task.required
 
 
 def posed(task: Task) -> bool:
-    """Whether a task must bring a frame to all of a pose in the world."""
-    return task.placed is not None and task.required and len(task.blocks) > 1 and min(task.blocks[1].weight) > 0.0
+    """Whether a task must bring a frame to all of a pose."""
+    return provable(task) and len(task.blocks) > 1 and min(task.blocks[1].weight) > 0.0
 
 
-def _stated(task: Task, *, whole: bool, limits: bool, numbers: Array) -> Certificate:
-    """What a proof says, but for the target."""
+class Polygon(NamedTuple):
+    """Points on the axes of a chain, and the sides between them; a target adds the one that closes."""
+
+    proof: Certificate
+    """What it proves, the target left open."""
+    first: Array
+    """(3,) in the base [m]."""
+    last: Array
+    """(3,) in the frame [m]."""
+    longest: float
+    total: float
+    """Of the sides [m]."""
+    slack: float
+    """By how much tolerances and slides may change them [m]."""
+
+    def open(self, targets: Array) -> npt.NDArray[np.bool_]:
+        """(n,) whether one of the sides is longer than all the others together, at targets (n, 7): place, unit wxyz.
+
+        A target that is not finite is none, and nothing is said of it.
+        """
+        places = targets[:, :3]
+        with np.errstate(invalid="ignore", over="ignore"):
+            if self.last.any():
+                places = places + rotate(targets[:, 3:], self.last)
+            side = np.linalg.norm(places - self.first, axis=1)
+            total = self.total + side
+            far = total + np.linalg.norm(targets[:, :3], axis=1)
+            return np.asarray(2.0 * np.maximum(self.longest, side) - total > self.slack + _ROUNDING * far)
+
+
+def _polygons(model: Model, task: Task, *, limits: bool) -> list[Polygon]:
+    """Proofs by lengths that there could be; none where no length proves anything of a task.
+
+    Along the links, origin to origin or the shortest way, and to where the whole pose puts the last axis.
+    """
+    if not provable(task):
+        return []
     assert isinstance(task, OfFrame)
+
+    def made() -> list[Polygon]:
+        chain = chain_of_task(model, task, limits=limits)
+        ways = [(False, False), (False, True)] + [(True, True)] * posed(task)
+        return [
+            _polygon(chain, _stated(task, whole=whole, limits=limits), shortest=shortest) for whole, shortest in ways
+        ]
+
+    return kept(model, (by_lengths, task.structure, limits), made)
+
+
+def _polygon(chain: Chain, stated: Certificate, *, shortest: bool) -> Polygon:
+    """The polygon of a walk along a chain, to its last axis if a rotation is stated."""
+    whole = stated.rotation_tolerance < np.pi
+    way = walk(chain, of_pose=whole, shortest=shortest)
+    ups = [
+        height + (axis.slides and axis.slides * axis.middle)
+        for axis, height in zip(chain.axes, way.heights, strict=True)
+    ]
+    points = [axis.matrix @ [0.0, 0.0, up, 1.0] for axis, up in zip(chain.axes, ups, strict=True)]
+    rows = [[POINT, k, k + 1, *point] for k, point in enumerate(points)]
+    if not whole:
+        points.append(chain.hang[:, 3])
+        rows.append([POINT, len(rows), len(rows), *chain.hang[:, 3]])
+    sides = [np.linalg.norm(p - [0.0, 0.0, up, 1.0]) for p, up in zip(points[1:], way.heights, strict=False)]
+    slack = stated.position_tolerance + sum(abs(axis.slides) * axis.half for axis in chain.axes if axis.slides)
+    slack += stated.rotation_tolerance * float(np.linalg.norm(way.point)) * whole
+    proof = replace(stated, kind="lengths", reasons=(np.array(rows),), tree=np.array([-1], dtype=np.int16))
+    return Polygon(proof, way.centre, way.point, float(max(sides, default=0.0)), float(sum(sides)), float(slack))
+
+
+def chain_of_task(model: Model, task: OfFrame, *, limits: bool) -> Chain:
+    """The chain whose frame, or tool, a task leads."""
+    return chain_of(model, task.frame, task.base, task.offset or SE3.identity(), limits=limits)
+
+
+def _stated(task: OfFrame, *, whole: bool, limits: bool) -> Certificate:
+    """What a proof says, but for the target and why."""
     return Certificate(
-        kind="lengths", frame=task.frame, offset=task.offset or SE3.identity(), target=SE3.identity(),
+        kind="boxes", frame=task.frame, base=task.base, offset=task.offset or SE3.identity(), target=SE3.identity(),
         position_tolerance=task.blocks[0].tolerance, rotation_tolerance=task.blocks[1].tolerance if whole else np.pi,
-        limits=limits, numbers=numbers,
+        limits=limits, reasons=(), tree=np.zeros(0, dtype=np.int16),
     )  # fmt: skip
 
 
@@ -86,29 +167,3 @@ def _unit(goals: Array) -> Array:
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         size = np.linalg.norm(goals[:, 3:], axis=1, keepdims=True)
         return np.concatenate([goals[:, :3], goals[:, 3:] / np.where(size < np.inf, size, np.nan)], axis=1)
-
-
-def _polygons(model: Model, task: Task, *, limits: bool) -> list[tuple[Certificate, Polygon]]:
-    """Proofs by lengths that there could be, the target left open; none where no length proves anything of a task."""
-    if task.placed is None or not task.required:
-        return []
-    return kept(model, (by_lengths, task.structure, limits), lambda: list(_walks(model, task, limits=limits)))
-
-
-def _walks(model: Model, task: Task, *, limits: bool) -> Iterator[tuple[Certificate, Polygon]]:
-    """Along the links, origin to origin or the shortest way, and to where the whole pose puts the last axis."""
-    assert isinstance(task, OfFrame)
-    for whole, shortest in [(False, False), (False, True)] + [(True, True)] * posed(task):
-        way = span(model, task.frame, limits=limits, of_pose=whole, offset=task.offset, shortest=shortest)
-        proof = _stated(task, whole=whole, limits=limits, numbers=way.heights)
-        sides = polygon(model, proof)
-        if sides is not None:
-            yield proof, sides
-
-
-def _comparisons(model: Model, task: Task) -> tuple[Array, int]:
-    """The rows of a certificate for the chain, none if there are none, and the joint that is split."""
-    assert isinstance(task, OfFrame)
-    at = task.place(model)
-    units = [model.tree.units[i] for i in model.tree.path(at.tip)]
-    return comparisons(units, at.hang.matrix(), posed=posed(task)) or (np.zeros((0, 11)), -1)

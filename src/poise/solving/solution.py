@@ -185,7 +185,8 @@ class Solution(Answer):
     def certificate(self) -> Certificate | None:
         """The proof that a target is out of reach; None where nothing is proved, and of an answer that is one.
 
-        It is looked for when it is asked for, in tens of milliseconds; with more than six joints in up to seconds.
+        It is looked for when it is asked for, in tens of milliseconds; in up to seconds with more than six joints, and
+        where there is none.
         """
         asked = self._asked
         return None if self.success else certificate_of(self.model, asked.tasks, self.goal, limits=asked.problem.limits)

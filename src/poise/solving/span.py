@@ -1,4 +1,4 @@
-"""How far a frame can be from a point of the world, at most: what a length rules out needs no search.
+"""How far a frame can be from a point of its base, at most: what a length rules out needs no search.
 
 Two neighbouring axes are fixed to the link between them, so any point of one keeps its distance to any point of the
 other.  A walk from axis to axis is therefore no shorter than the way from its first point to its last, wherever the
@@ -11,10 +11,8 @@ from typing import Final, final
 
 import numpy as np
 
-from poise.kernels.machine.layout import BALL_AXES, BALL_TURN, PRISMATIC
 from poise.model.model import Model
-from poise.model.tree import Unit
-from poise.quaternions import quaternion_matrix
+from poise.solving.chain import Chain, chain_of
 from poise.spatial import SE3, Array
 
 _SWEEPS: Final = 50
@@ -27,7 +25,7 @@ class Span:
     """The `point` of a frame is never farther than `radius` from `centre`."""
 
     centre: Array
-    """(3,) in the world [m]."""
+    """(3,) in the base [m]."""
     radius: float
     """[m]; inf if a slide without limits carries the frame."""
     point: Array
@@ -36,54 +34,44 @@ class Span:
     """(n,) where the walk touches each of the axes, along it [m]."""
 
 
-def span(
-    model: Model, frame: str, *, limits: bool, of_pose: bool, offset: SE3 | None = None, shortest: bool = True
-) -> Span:
+def span(model: Model, frame: str, *, limits: bool, of_pose: bool) -> Span:
+    """The span in the world of the frame's origin, or with `of_pose` of a point of the last axis: see `walk`."""
+    return walk(chain_of(model, frame, None, SE3.identity(), limits=limits), of_pose=of_pose, shortest=True)
+
+
+def walk(chain: Chain, *, of_pose: bool, shortest: bool) -> Span:
     """The span of the frame's origin, or with `of_pose` of that point of the last axis for which it is smallest.
 
-    Such a point keeps its place in the frame, so where a whole pose would put it is known.  The frame is that of a tool
-    at `offset`, if there is one.  Unless the walk is to be the `shortest`, it goes from origin to origin.
+    Such a point keeps its place in the frame, so where a whole pose would put it is known.  Unless the walk is to be
+    the `shortest`, it goes from origin to origin.
     """
-    unit, hangs = model.tree.links[model.frame(frame).link]
-    tool = hangs @ model.frame(frame).origin @ (SE3.identity() if offset is None else offset)
-    units = [model.tree.units[i] for i in model.tree.path(unit)]
-    middles, travels = np.array([_stroke(model, u, limits=limits) for u in units]).T
-    turns = [quaternion_matrix(u.placement.wxyz) for u in units]
-    places = [u.placement.xyz + s * turn[:, 2] for u, s, turn in zip(units, middles, turns, strict=True)]
-    heights, last = np.zeros(len(units)), len(units) - 1
+    axes, last = chain.axes, len(chain.axes) - 1
+    turns = [axis.matrix[:3, :3] for axis in axes]
+    places = [
+        axis.matrix[:3, 3] + axis.slides * axis.middle * turn[:, 2] for axis, turn in zip(axes, turns, strict=True)
+    ]
+    heights = np.zeros(len(axes))
 
     def on_axis(i: int) -> Array:
-        """The point of axis i that the walk touches, in the frame of the unit before."""
-        return places[i] + heights[i] * turns[i][:, 2]
+        """The point of axis i that the walk touches, in the body before."""
+        return np.asarray(places[i] + heights[i] * turns[i][:, 2])
 
     def after(i: int) -> Array | None:
-        """Where the walk goes from axis i, in the frame of its unit."""
-        return on_axis(i + 1) if i < last else None if of_pose else tool.xyz
+        """Where the walk goes from axis i, in the body that it carries."""
+        return on_axis(i + 1) if i < last else None if of_pose else chain.hang[:3, 3]
 
     def before(i: int) -> Array | None:
-        """Where the walk comes from, in the frame of unit i before it moves."""
-        return None if i == 0 else (np.array([0.0, 0.0, heights[i - 1]]) - places[i]) @ turns[i]
+        """Where the walk comes from, as joint i sees it before it moves."""
+        return None if i == 0 else np.asarray((np.array([0.0, 0.0, heights[i - 1]]) - places[i]) @ turns[i])
 
     for _ in range(_SWEEPS if shortest else 0):
-        for i, u in enumerate(units):
-            if u.kind not in (BALL_AXES, BALL_TURN):
+        for i, axis in enumerate(axes):
+            if not axis.ball and axis.half > 0.0:
                 heights[i] = _mirror([p for p in (before(i), after(i)) if p is not None], heights[i])
-    walk = sum(np.linalg.norm(p - [0.0, 0.0, heights[i]]) for i in range(last + 1) if (p := after(i)) is not None)
-    held = tool.inverse().act([0.0, 0.0, heights[last]]) if of_pose else np.zeros(3)
-    return Span(on_axis(0), float(walk + travels.sum()), held, heights)
-
-
-def _stroke(model: Model, unit: Unit, *, limits: bool) -> tuple[float, float]:
-    """The middle of what a unit slides, and how far it goes from there [m]; 0 and inf if nothing ends it."""
-    slide = 1.0 if unit.kind == PRISMATIC else unit.pitch
-    if slide == 0.0:
-        return 0.0, 0.0
-    if unit.multiplier == 0.0:
-        return slide * unit.offset, 0.0
-    ends = slide * (np.array([model.lower[unit.iq], model.upper[unit.iq]]) * unit.multiplier + unit.offset)
-    if not (limits and np.isfinite(ends).all()):
-        return 0.0, np.inf
-    return float(ends.mean()), float(np.abs(ends[1] - ends[0])) / 2.0
+    length = sum(np.linalg.norm(p - [0.0, 0.0, heights[i]]) for i in range(last + 1) if (p := after(i)) is not None)
+    travels = sum(abs(axis.slides) * axis.half for axis in axes if axis.slides)
+    held = np.linalg.solve(chain.hang, [0.0, 0.0, heights[last], 1.0])[:3] if of_pose else np.zeros(3)
+    return Span(on_axis(0), float(length + travels), held, heights)
 
 
 def _mirror(neighbours: list[Array], height: float) -> float:

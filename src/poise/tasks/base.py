@@ -270,7 +270,7 @@ class Task(Value):
 
     @property
     def placed(self) -> tuple[str, float] | None:
-        """A frame whose origin must come to the goal's place in the world, and the tolerance [m].
+        """A frame whose origin, or tool, must come to the goal's place as its base sees it, and the tolerance [m].
 
         None if no length can prove the task out of reach.
         """

@@ -99,8 +99,8 @@ class PoseTask(OfFrame):
 
     @property
     def placed(self) -> tuple[str, float] | None:
-        """The frame and the tolerance of its position, unless a direction is free or the base may come nearer."""
-        return (self.frame, self.position_tolerance) if self.in_world and min(self.blocks[0].weight) > 0.0 else None
+        """The frame and the tolerance of its position, unless a direction is free."""
+        return (self.frame, self.position_tolerance) if min(self.blocks[0].weight) > 0.0 else None
 
     def goal(self, target: Any, name: str = "target") -> Array:
         """(7,) numbers of a pose: an SE3, 7 numbers, or a 4x4 matrix."""
@@ -162,8 +162,8 @@ class PositionTask(OfFrame):
 
     @property
     def placed(self) -> tuple[str, float] | None:
-        """The frame and the tolerance of its position, unless a direction is free or the base may come nearer."""
-        return (self.frame, self.tolerance) if self.in_world and min(self.blocks[0].weight) > 0.0 else None
+        """The frame and the tolerance of its position, unless a direction is free."""
+        return (self.frame, self.tolerance) if min(self.blocks[0].weight) > 0.0 else None
 
     def target_of(self, pose: SE3) -> Array:
         """The target that the frame fulfils where it is seen at `pose`."""
