@@ -13,7 +13,7 @@ from poise.kernels.collision.directions import TOUCH, absolute, clamped, larger,
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, select, sqrt
 
-_MOST = 40
+_MOST = 64
 """Steps; a handful is enough unless a segment passes the rim at the distance of the radius."""
 _ENOUGH = 1e-16
 """A step that is shorter [m] than this share of the segment, or of the cylinder, changes nothing."""
@@ -74,7 +74,7 @@ def _nearest(c, z, h, half):
     """Where on the segment the distance to the cylinder is least, as a multiple of z.
 
     Half the derivative of the squared distance never falls.  Between the planes of the flat ends and the place that is
-    nearest to the axis it is convex or concave, so that Newton's steps come from one side and never pass its zero.
+    nearest to the axis it is convex or concave, so that Newton's steps come from one side and do not pass its zero.
     """
     foot = clamped(-(c[0] * z[0] + c[1] * z[1]) * _inverse(z[0] * z[0] + z[1] * z[1]), h)
     per = _inverse(z[2])
@@ -90,12 +90,16 @@ def _nearest(c, z, h, half):
         high = smaller(high, select(slope >= 0.0, t, last))
     flat = high <= low
     t = select(flat, 0.5 * (low + high), select(low >= foot, high, low))
+    low, high = select(flat, t, low), select(flat, t, high)
     least = _ENOUGH * (h + half[0] + half[2])
     for _ in range(_MOST):
         slope, rate = _slope(c, z, t, half)
-        step = select(flat | (rate <= 0.0), 0.0, slope / select(rate <= 0.0, 1.0, rate))
-        t = smaller(larger(t - step, select(flat, t, low)), select(flat, t, high))
-        if not any_of(absolute(step) > least):
+        low, high = select(slope <= 0.0, t, low), select(slope >= 0.0, t, high)
+        step = t - slope / select(rate <= 0.0, 1.0, rate)
+        # A derivative jumps at a flat end and at the side, where a step may lead too far.
+        step = select((rate > 0.0) & (step > low) & (step < high), step, 0.5 * (low + high))
+        moved, t = absolute(step - t), step
+        if not any_of(moved > least):
             break
     return t
 
