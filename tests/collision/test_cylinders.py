@@ -85,7 +85,7 @@ def test_what_is_apart_is_so_far_apart(a: str) -> None:
     for pair, (distance, *rest) in zip(pairs, measured(pairs)[:, 0], strict=True):
         p, q, n = np.array(rest).reshape(3, 3)
         assert np.linalg.norm(n) == pytest.approx(1.0, abs=1e-14)
-        assert max(out_of(pair[0], p), out_of(pair[1], q)) < (1e-12 if distance > 0.0 else 1e-7 if a in EXACT else 1e-5)
+        assert max(out_of(pair[0], p), out_of(pair[1], q)) < (most + 1e-12 if distance > 0.0 else 1e-7 if a in EXACT else 1e-5)
         assert q - p == pytest.approx(distance * n, abs=1e-12)
         # Where the cores touch it is a depth, whatever the radii are.
         if distance > pair[0].radius + pair[1].radius + 1e-6:
@@ -264,7 +264,9 @@ def test_no_gap_and_no_distance_is_told_that_is_not_there(
     size = 1.0 + radius + length + x + z + float(np.abs(place).max())
     assert np.linalg.norm(row[7:]) == pytest.approx(1.0, abs=1e-12)
     assert row[4:7] - row[1:4] == pytest.approx(row[0] * row[7:], abs=1e-9 * size)
-    assert gap((first, pole), row[7:]) == pytest.approx(row[0], abs=1e-9 * size)
+    # Of cores that nearly touch rounding says the direction.
+    sure = abs(row[0] + first.radius) > 1e-6
+    assert gap((first, pole), row[7:]) == pytest.approx(row[0], abs=(1e-9 if sure else 1e-6) * size)
 
 
 # A robot among them ----------------------------------------------------------------------------------------------

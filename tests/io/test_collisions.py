@@ -255,10 +255,10 @@ INSTALLED = installed_robots()
     [
         ("panda_collision", {"Capsule": 13}, 35),
         ("example-robot-data/panda", {"MeshShape": 9, "Box": 8}, 35),
-        ("talos", {"MeshShape": 47, "Box": 1, "ConvexHull": 4}, 459),
+        ("talos", {"MeshShape": 47, "Box": 1, "Cylinder": 4}, 459),
         ("go2", {"MeshShape": 19}, 14),
         ("ur10", {"MeshShape": 7, "Box": 1}, 0),
-        ("g1", {"MeshShape": 24, "Sphere": 8, "ConvexHull": 4}, 0),
+        ("g1", {"MeshShape": 24, "Sphere": 8, "Cylinder": 4}, 0),
     ],
 )
 def test_robots_have_the_shapes_of_their_files(name: str, kinds: dict[str, int], disabled: int) -> None:

@@ -7,9 +7,9 @@ in it, and the unit vector away from the cylinder.
 
 import functools
 
-from poise.kernels.algebra.vectors import dot, plus, scaled
+from poise.kernels.algebra.vectors import dot, minus, plus, scaled
 from poise.kernels.collision.boxes import point_box
-from poise.kernels.collision.directions import TOUCH, absolute, clamped, larger, smaller
+from poise.kernels.collision.directions import TOUCH, absolute, chosen, clamped, larger, smaller
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, select, sqrt
 
@@ -36,6 +36,8 @@ def segment_cylinder(c, z, h, half):
     t = _nearest(c, z, h, half)
     p = plus(c, scaled(t, z))
     u, _ = _beyond(p, z, half)
+    # Within the segment it is across it, which of a short way rounding does not say.
+    u = chosen(absolute(t) < h, minus(u, scaled(dot(u, z), z)), u)
     distance = sqrt(dot(u, u))
     return distance, p, scaled(1.0 / select(distance < TOUCH, 1.0, distance), u)
 
