@@ -85,7 +85,9 @@ def test_what_is_apart_is_so_far_apart(a: str) -> None:
     for pair, (distance, *rest) in zip(pairs, measured(pairs)[:, 0], strict=True):
         p, q, n = np.array(rest).reshape(3, 3)
         assert np.linalg.norm(n) == pytest.approx(1.0, abs=1e-14)
-        assert max(out_of(pair[0], p), out_of(pair[1], q)) < (most + 1e-12 if distance > 0.0 else 1e-7 if a in EXACT else 1e-5)
+        assert max(out_of(pair[0], p), out_of(pair[1], q)) < (
+            most + 1e-12 if distance > 0.0 else 1e-7 if a in EXACT else 1e-5
+        )
         assert q - p == pytest.approx(distance * n, abs=1e-12)
         # Where the cores touch it is a depth, whatever the radii are.
         if distance > pair[0].radius + pair[1].radius + 1e-6:
@@ -147,8 +149,10 @@ def test_lanes_order_and_motions_change_nothing(a: str) -> None:
     rng, pairs = np.random.default_rng(3), []
     least = 1e-12 if a in ("point", "plane") else 1e-7
     for first, second in random_pairs(a, 12, seed=3):
-        for _ in range(WIDTH):
-            pairs.append((first.moved(random_turn(rng), np.zeros(3)), second.moved(random_turn(rng), np.zeros(3))))
+        pairs += [
+            (first.moved(random_turn(rng), np.zeros(3)), second.moved(random_turn(rng), np.zeros(3)))
+            for _ in range(WIDTH)
+        ]
     found = measured(pairs)[:, 0]
     wide = measured(pairs, WIDTH).reshape(len(pairs), -1)
     assert wide[:, 0] == pytest.approx(found[:, 0], abs=1e-9)

@@ -46,7 +46,12 @@ def inside(shape: Any, points: Array) -> bool:
 
 
 def test_primitives_are_taken_as_they_are() -> None:
-    tags = ['box size="1 2 3"', 'sphere radius="0.5"', 'capsule radius="0.2" length="0.6"', 'cylinder radius="0.2" length="0.6"']
+    tags = [
+        'box size="1 2 3"',
+        'sphere radius="0.5"',
+        'capsule radius="0.2" length="0.6"',
+        'cylinder radius="0.2" length="0.6"',
+    ]
     box, sphere, capsule, cylinder = urdf(*map(solid, tags)).shapes["a"]
     assert (box.size, sphere) == ((1.0, 2.0, 3.0), pz.Sphere([0.1, 0.2, 0.3], 0.5))
     np.testing.assert_allclose(box.pose.matrix(), POSE.matrix(), rtol=0, atol=1e-15)

@@ -1,9 +1,8 @@
 """Shapes in space: spheres, capsules, cylinders, boxes, half-spaces and convex hulls.
 
-Each is all points within a radius of its core: a point, a segment, a cylinder, a box, a half-space or the convex hull of
-vertices.
-A shape says its own place, in the world, or in the frame of a link that it belongs to.  It has a frame of its own, its
-`pose`, by which it can be moved.
+Each is all points within a radius of its core: a point, a segment, a cylinder, a box, a half-space or the convex hull
+of vertices.  A shape says its own place, in the world, or in the frame of a link that it belongs to.  It has a frame of
+its own, its `pose`, by which it can be moved.
 """
 
 import functools
@@ -39,8 +38,8 @@ class Core:
     pose: SE3
     """Where the core is: a segment and the axis of a cylinder lie along z, a half-space is all below z = 0."""
     half: Array
-    """(3,) half the edges of a box; the radius of a cylinder, twice, and half its length; half the length of a segment or
-    of a hull's spine along z; else 0 [m]."""
+    """(3,) half the edges of a box; the radius of a cylinder, twice, and half its length; half the length of a segment
+    or of a hull's spine along z; else 0 [m]."""
     radius: float
     """[m]"""
     vertices: Array
@@ -49,8 +48,8 @@ class Core:
     """The radius of a sphere around the place of `pose` that holds the shape [m]; infinite for a half-space or a
     cloud."""
     girth: float
-    """All of a segment, a hull or a cylinder is no farther than this from the segment along z [m]; of others, from their
-    place."""
+    """All of a segment, a hull or a cylinder is no farther than this from the segment along z [m]; of others, from
+    their place."""
     tree: Array | None = None
     """Of a cloud of points, see `poise.kernels.collision.cloud`; none of the others."""
 

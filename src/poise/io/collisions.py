@@ -1,6 +1,7 @@
 """The `<collision>` elements of a URDF: boxes, spheres, capsules, cylinders and meshes.
 
-A cylinder with a sphere at either end is a capsule, see `poise.geometry.enclosing`.  Meshes are not opened here, only looked for.
+A cylinder with a sphere at either end is a capsule, see `poise.geometry.enclosing`.  Meshes are not opened here, only
+looked for.
 """
 
 from collections.abc import Callable, Iterator

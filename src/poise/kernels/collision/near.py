@@ -208,7 +208,8 @@ def _is_searched(first, second):
 def may_be_within(s, x, i, j, margin):
     """Whether shapes i and j may be nearer than `margin`, where their distance takes a search.
 
-    By the spines of hulls and cylinders; of two boxes by the ball around the smaller one, for beside a wall or a table it is small.
+    By the spines of hulls and cylinders; of two boxes by the ball around the smaller one, for beside a wall or a table
+    it is small.
     """
     first, second = s.shapes[i], s.shapes[j]
     if first.core == BOX and second.core == BOX:
