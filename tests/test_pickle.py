@@ -62,6 +62,7 @@ TREE = [
 SHAPES = [
     pz.Sphere(THREE, 0.5),
     pz.Capsule(THREE, -THREE, 0.1),
+    pz.Cylinder(POSE, 0.1, 0.4),
     pz.Box(POSE, THREE + 1.0),
     pz.HalfSpace(THREE, THREE),
     pz.ConvexHull(np.eye(3), 0.1, pose=POSE),

@@ -12,6 +12,7 @@ from poise.geometry.meshes import MeshShape as MeshShape
 from poise.geometry.shapes import Box as Box
 from poise.geometry.shapes import Capsule as Capsule
 from poise.geometry.shapes import ConvexHull as ConvexHull
+from poise.geometry.shapes import Cylinder as Cylinder
 from poise.geometry.shapes import HalfSpace as HalfSpace
 from poise.geometry.shapes import Sphere as Sphere
 from poise.geometry.visuals import Visual as Visual

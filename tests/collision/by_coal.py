@@ -16,6 +16,8 @@ def as_coal(shape: Shape) -> tuple[coal.CollisionGeometry, pz.SE3]:
         return coal.Sphere(shape.radius), core.pose
     if isinstance(shape, pz.Capsule):
         return coal.Capsule(shape.radius, shape.length), core.pose
+    if isinstance(shape, pz.Cylinder):
+        return coal.Cylinder(shape.radius, shape.length), core.pose
     if isinstance(shape, pz.Box):
         return coal.Box(*shape.size), core.pose
     if isinstance(shape, pz.HalfSpace):

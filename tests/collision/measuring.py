@@ -11,7 +11,7 @@ from poise.kernels.collision.placing import place_shapes
 from poise.kernels.collision.proximity import HULL_ROOM, signed_distance
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import packs, workspace
-from poise.kernels.machine.layout import BOX, FRAME, HALF_SPACE, HULL, POINT, PROXIMITY, SEGMENT, SHAPE, WIDTH
+from poise.kernels.machine.layout import BOX, CYLINDER, FRAME, HALF_SPACE, HULL, POINT, PROXIMITY, SEGMENT, SHAPE, WIDTH
 from poise.kernels.machine.packing import joined, pack, rows_of, total_rows
 from poise.kernels.machine.views import flat, narrow, problem_at, section, wide
 from poise.model.scene import packed
@@ -19,7 +19,7 @@ from poise.spatial import Array
 
 numba = pytest.importorskip("numba")
 
-CORES = {"point": POINT, "segment": SEGMENT, "box": BOX, "plane": HALF_SPACE, "hull": HULL}
+CORES = {"point": POINT, "segment": SEGMENT, "box": BOX, "plane": HALF_SPACE, "hull": HULL, "cylinder": CYLINDER}
 
 compiled = numba.njit(_nrt=False, error_model="numpy")
 
@@ -141,9 +141,11 @@ def random_shape(rng: np.random.Generator, name: str, spread: float) -> Shape:
             half = np.array([0.0, 0.0, rng.uniform(0.05, 0.5)])
         case "box":
             half = rng.uniform(0.05, 0.4, 3)
+        case "cylinder":
+            half = rng.uniform(0.05, 0.4, 3)[[0, 0, 2]]
         case "hull":
             vertices = rng.normal(size=(rng.integers(4, 30), 3)) * rng.uniform(0.05, 0.3, 3)
-    radius = 0.0 if name in ("box", "plane") and rng.random() < 0.7 else rng.uniform(0.0, 0.2)
+    radius = 0.0 if name in ("box", "cylinder", "plane") and rng.random() < 0.7 else rng.uniform(0.0, 0.2)
     turn = random_turn(rng)
     place = rng.uniform(-spread, spread, 3)
     if rng.random() < 0.2:

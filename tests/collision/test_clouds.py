@@ -20,6 +20,7 @@ SHAPES = {
     "point": pz.Sphere((0.1, 0.0, 0.0), 0.05),
     "segment": pz.Capsule((0.1, 0.0, -0.2), (0.0, 0.1, 0.3), 0.04),
     "box": pz.Box(pz.SE3.from_xyz_rpy((0.0, 0.1, 0.0), (0.3, 0.2, 0.1)), (0.1, 0.3, 0.2)),
+    "cylinder": pz.Cylinder(pz.SE3.from_xyz_rpy((0.0, 0.1, 0.0), (0.3, 0.2, 0.1)), 0.1, 0.3),
     "hull": pz.ConvexHull(
         [(0.1, 0.2, -0.1), (0.2, -0.2, 0.1), (-0.1, 0.1, 0.0), (0.0, 0.1, 0.4), (0.1, 0.2, 0.1)], 0.02
     ),
@@ -50,9 +51,11 @@ def by_numpy(kind: str, pose: pz.SE3, points: Array) -> Array:
     """(n,) distances of a shape to points, the closed forms written out."""
     seen = (pose @ SHAPES[kind].core.pose).inverse().act(points)
     half = SHAPES[kind].core.half
+    if kind == "cylinder":  # a rectangle, seen in the plane of the axis and the point
+        seen, half = np.column_stack([np.hypot(seen[:, 0], seen[:, 1]), seen[:, 2]]), half[1:]
     beyond = np.abs(seen) - half
     outside = np.linalg.norm(np.maximum(beyond, 0.0), axis=1)
-    return outside + np.minimum(beyond.max(axis=1), 0.0) * (kind == "box") - SHAPES[kind].core.radius
+    return outside + np.minimum(beyond.max(axis=1), 0.0) * (kind in ("box", "cylinder")) - SHAPES[kind].core.radius
 
 
 def by_coal(kind: str, pose: pz.SE3, points: Array) -> Array:
@@ -81,7 +84,7 @@ def scattered(seed: int, count: int, form: str) -> Array:
 
 @settings(deadline=None, max_examples=40)  # the first compiles
 @given(st.integers(0, 2**32), st.sampled_from(SIZES), st.sampled_from(["", "line", "twice", "far", "one place"]))
-@pytest.mark.parametrize("kind", ["point", "segment", "box"])
+@pytest.mark.parametrize("kind", ["point", "segment", "box", "cylinder"])
 def test_distance_is_the_least_of_all_points(kind: str, seed: int, count: int, form: str) -> None:
     points, model = scattered(seed, count, form), flying(kind)
     frame = turned(seed)

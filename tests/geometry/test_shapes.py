@@ -1,5 +1,6 @@
 """Shapes: checked fields, equality by numbers, and one encoding for all."""
 
+import math
 import pickle
 from typing import Any
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 import poise as pz
 from poise.geometry.hull import enclosed_volume, hull_faces
 from poise.geometry.shapes import Shape
-from poise.kernels.machine.layout import HALF_SPACE, HULL
+from poise.kernels.machine.layout import CYLINDER, HALF_SPACE, HULL
 from poise.spatial import Array
 
 POSE = pz.SE3.from_xyz_rpy([0.1, 0.2, 0.3], [0.4, -0.2, 0.9])
@@ -54,6 +55,8 @@ def test_shapes_are_equal_where_their_numbers_are() -> None:
         lambda x: pz.Sphere(np.array([x, 0.0, 0.0]), 0.1),
         lambda x: pz.Capsule([x, 0.0, 0.0], np.ones(3), 0.1),
         lambda x: pz.Box(pz.SE3.from_parts([x, 0.0, 0.0]), (1.0, 2.0, 3.0)),
+        lambda x: pz.Cylinder(pz.SE3.from_parts([x, 0.0, 0.0]), 0.1, 0.4),
+        lambda x: pz.Cylinder(POSE, x, 0.4),
     ):
         assert make(0.5) == make(0.5) != make(0.6)
         assert hash(make(0.5)) == hash(make(0.5))
@@ -73,6 +76,10 @@ def test_shapes_are_equal_where_their_numbers_are() -> None:
         (lambda: pz.Box(pz.SE3.from_parts(np.zeros((2, 3))), [1, 1, 1]), TypeError, "pose must be one SE3"),
         (lambda: pz.Box(POSE, [1, -1, 1]), ValueError, r"size\[1\] is -1.0; the length of an edge must be 0 or more"),
         (lambda: pz.Box(POSE, 1.0), pz.ShapeError, r"size must have shape \(3,\)"),
+        (lambda: pz.Cylinder([0, 0, 0], 0.1, 0.4), TypeError, r"pose must be one SE3, .* got \[0, 0, 0\]"),
+        (lambda: pz.Cylinder(POSE, -0.1, 0.4), ValueError, "radius is -0.1; it must be a finite number, 0 or more"),
+        (lambda: pz.Cylinder(POSE, 0.1, np.nan), ValueError, "length is nan; it must be a finite number, 0 or more"),
+        (lambda: pz.Cylinder(POSE, 0.1, 1e300), ValueError, r"length is 1e\+300; "),
     ],
 )
 def test_what_makes_no_sense_is_refused(make: Any, error: type[Exception], message: str) -> None:
@@ -89,6 +96,8 @@ SHAPES = [
     pz.Capsule([0.1, 0.2, 0.3], [0.1, 0.2, 0.3], 0.05),
     pz.Box(POSE, [0.2, 0.4, 0.6]),
     pz.Box(POSE, [0.2, 0.0, 0.6]),
+    pz.Cylinder(POSE, 0.2, 0.6),
+    pz.Cylinder(POSE, 0.2, 0.0),
     pz.HalfSpace([0.1, 0.2, 0.3], [1.0, -2.0, 0.5]),
     pz.ConvexHull(np.random.default_rng(1).normal(size=(30, 3)), 0.1),
     pz.ConvexHull([[1.0, 2.0, 3.0]], pose=POSE),
@@ -102,6 +111,8 @@ def support(shape: Shape, way: Any) -> float:
     if core.kind == HALF_SPACE:
         return float(core.pose.xyz @ way) if np.allclose(z, way, rtol=0, atol=1e-9) else np.inf
     reach = np.abs([x @ way, y @ way, z @ way]) @ core.half
+    if core.kind == CYLINDER:
+        reach = math.hypot(x @ way, y @ way) * core.half[0] + abs(z @ way) * core.half[2]
     if core.kind == HULL:
         reach = (core.pose.rotation.act(core.vertices) @ way).max()
     return float(core.pose.xyz @ way + reach + core.radius)

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import poise as pz
-from poise.geometry.enclosing import Cylinder
 from poise.geometry.visuals import Ellipsoid, Surface
 from poise.io.installed import installed_robots
 from poise.io.urdf import parse_urdf, read_urdf
@@ -33,7 +32,7 @@ def test_solids_are_taken_as_they_are_drawn() -> None:
     model = urdf(*map(drawn, [*tags, 'capsule radius="0.2" length="0.6"']))
     box, sphere, cylinder, capsule = (visual.shape for visual in model.visuals["a"])
     assert (box.size, sphere) == ((1.0, 2.0, 3.0), pz.Sphere([0.1, 0.2, 0.3], 0.5))
-    assert isinstance(cylinder, Cylinder)
+    assert isinstance(cylinder, pz.Cylinder)
     assert (cylinder.radius, cylinder.length) == (0.2, 0.6)
     for pose in (box.pose, cylinder.pose):
         np.testing.assert_allclose(pose.matrix(), POSE.matrix(), rtol=0, atol=1e-15)
@@ -122,7 +121,7 @@ def test_geoms_that_are_seen_are_visuals_of_their_bodies(mjcf: pz.Model) -> None
         "world": [pz.HalfSpace],
         "plain": [Ellipsoid],
         "dressed": [pz.Sphere, Surface],
-        "ghost": [Cylinder, pz.Box],
+        "ghost": [pz.Cylinder, pz.Box],
     }
     (egg,), (ball, wedge), (drum, plate) = (mjcf.visuals[link] for link in ("plain", "dressed", "ghost"))
     assert egg.shape.semi_axes == (0.1, 0.2, 0.3)

@@ -21,7 +21,7 @@ from poise.robots.planar import planar  # noqa: E402
 from poise.viewer import recording, snapshot  # noqa: E402
 from poise.viewer.app import view  # noqa: E402
 from poise.viewer.nodes import node  # noqa: E402
-from poise.viewer.obstacles import made, measures  # noqa: E402
+from poise.viewer.obstacles import KINDS, made, measures  # noqa: E402
 from poise.viewer.operator.page import OperatorPage  # noqa: E402
 from poise.viewer.operator.program import Program  # noqa: E402
 
@@ -90,7 +90,7 @@ def test_a_cloud_is_drawn_as_its_points_and_anew_when_it_has_others(wait_for: Wa
         wait_for(lambda: nodes["seen"].points.shape == (2, 3))
 
 
-@pytest.mark.parametrize("kind", ["sphere", "box", "capsule"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_obstacles_are_as_large_as_suits_a_robot_of_a_millimetre(kind: str) -> None:
     sizes = measures(made(kind, (0.0, 0.0, 0.0), 1e-3))
     assert all(1e-5 < size < 1e-3 for size in sizes.values())

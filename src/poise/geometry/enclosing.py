@@ -1,22 +1,20 @@
-"""Shapes around what is none of them: cylinders and ellipsoids.
+"""Shapes around what is none of them: ellipsoids, and cylinders with round ends.
 
-Nothing may be left outside, so a cylinder becomes the prism around it with 16 sides, whose edges stand out by
-1 / cos(pi / 16) - 1, which is 2 % of its radius.  Its flat ends stay where they are.  Descriptions of robots that know
-no capsules write a cylinder with a sphere at either end: these three are one capsule, and nothing is added but what
-the spheres do not fit, if they do to 1 % of the radius.
+Descriptions of robots that know no capsules write a cylinder with a sphere at either end: these three are one capsule,
+and nothing is added but what the spheres do not fit, if they do to 1 % of the radius.
 
 An ellipsoid is within the points that are its shortest semi-axis away from a flat ellipse, whose semi-axes are shorter
-by that much: a sphere if all are equal, a capsule if two are, else a prism likewise around that ellipse.
+by that much: a sphere if all are equal, a capsule if two are, else the hull of a polygon around that ellipse, whose 16
+corners stand out by 1 / cos(pi / 16) - 1, which is 2 % of its semi-axes.
 """
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Final, TypeVar, final
+from typing import Final, TypeVar
 
 import numpy as np
 
-from poise.geometry.shapes import Capsule, ConvexHull, Shape, Sphere
+from poise.geometry.shapes import Capsule, ConvexHull, Cylinder, Shape, Sphere
 from poise.spatial import SE3, Array
 
 Other = TypeVar("Other")
@@ -27,22 +25,6 @@ _ROUNDING: Final = 1e-9
 """What counts as nothing [m]."""
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Cylinder:
-    """A cylinder of a robot's description, about z of its pose."""
-
-    pose: SE3
-    radius: float
-    length: float
-
-    @property
-    def ends(self) -> tuple[Array, Array]:
-        """(3,) and (3,) the middles of its flat ends [m]."""
-        half = 0.5 * self.length
-        return self.pose.act((0.0, 0.0, -half)), self.pose.act((0.0, 0.0, half))
-
-
 def polygon(semi_axes: Sequence[float]) -> Array:
     """(16, 2) corners of a polygon around an ellipse with these semi-axes along x and y [m]."""
     angles = 2.0 * math.pi / _SIDES * np.arange(_SIDES)
@@ -50,7 +32,7 @@ def polygon(semi_axes: Sequence[float]) -> Array:
 
 
 def prism(cylinder: Cylinder) -> ConvexHull:
-    """The prism around a cylinder."""
+    """The prism of 16 sides around a cylinder, for those that need corners."""
     corners = np.zeros((2 * _SIDES, 3))
     corners[:, :2] = np.tile(polygon((cylinder.radius, cylinder.radius)), (2, 1))
     corners[:_SIDES, 2], corners[_SIDES:, 2] = -0.5 * cylinder.length, 0.5 * cylinder.length
@@ -73,8 +55,8 @@ def around_ellipsoid(pose: SE3, semi_axes: Sequence[float]) -> Shape:
     return ConvexHull.of_corners(corners, radius, pose=pose)
 
 
-def enclosed(parts: Iterable[Other | Shape | Cylinder]) -> tuple[Other | Shape, ...]:
-    """The parts of a link, with capsules or prisms for cylinders; spheres that belong to a capsule are part of it."""
+def enclosed(parts: Iterable[Other | Shape]) -> tuple[Other | Shape, ...]:
+    """The parts of a link, with a capsule for each cylinder with a sphere at either end, which are part of it."""
     parts = list(parts)
     spheres = [part for part in parts if isinstance(part, Sphere)]
     out: list[Other | Shape] = []
@@ -83,13 +65,19 @@ def enclosed(parts: Iterable[Other | Shape | Cylinder]) -> tuple[Other | Shape, 
         if not isinstance(part, Cylinder):
             out.append(part)
             continue
-        first, last = (_cap(part, end, spheres) for end in part.ends)
+        first, last = (_cap(part, end, spheres) for end in _ends(part))
         if first is None or last is None:
-            out.append(prism(part))
+            out.append(part)
         else:
             out.append(_capsule(part, first, last))
             caps |= {id(first), id(last)}
     return tuple(part for part in out if id(part) not in caps)
+
+
+def _ends(cylinder: Cylinder) -> tuple[Array, Array]:
+    """(3,) and (3,) the middles of its flat ends [m]."""
+    half = 0.5 * cylinder.length
+    return cylinder.pose.act((0.0, 0.0, -half)), cylinder.pose.act((0.0, 0.0, half))
 
 
 def _cap(cylinder: Cylinder, end: Array, spheres: list[Sphere]) -> Sphere | None:
@@ -105,5 +93,5 @@ def _beyond(cylinder: Cylinder, end: Array, cap: Sphere) -> float:
 
 def _capsule(cylinder: Cylinder, first: Sphere, last: Sphere) -> Capsule:
     """The capsule of a cylinder and its caps, thicker by what those do not fit."""
-    more = max(_beyond(cylinder, end, cap) for end, cap in zip(cylinder.ends, (first, last), strict=True))
+    more = max(_beyond(cylinder, end, cap) for end, cap in zip(_ends(cylinder), (first, last), strict=True))
     return Capsule(first.centre, last.centre, cylinder.radius + (more if more > _ROUNDING else 0.0))

@@ -51,7 +51,7 @@ class MeshShape:
 
 LinkShape: TypeAlias = Shape | MeshShape
 """What a link may be made of."""
-SHAPES: Final = "a shape is a Sphere, a Capsule, a Box, a HalfSpace, a ConvexHull or a MeshShape"
+SHAPES: Final = "a shape is a Sphere, a Capsule, a Cylinder, a Box, a HalfSpace, a ConvexHull or a MeshShape"
 """For messages."""
 
 

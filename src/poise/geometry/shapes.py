@@ -1,8 +1,8 @@
-"""Shapes in space: spheres, capsules, boxes, half-spaces and convex hulls.
+"""Shapes in space: spheres, capsules, cylinders, boxes, half-spaces and convex hulls.
 
-Each is all points within a radius of its core: a point, a segment, a box, a half-space or the convex hull of vertices.
-A shape says its own place, in the world, or in the frame of a link that it belongs to.  It has a frame of its own, its
-`pose`, by which it can be moved.
+Each is all points within a radius of its core: a point, a segment, a cylinder, a box, a half-space or the convex hull
+of vertices.  A shape says its own place, in the world, or in the frame of a link that it belongs to.  It has a frame of
+its own, its `pose`, by which it can be moved.
 """
 
 import functools
@@ -19,7 +19,7 @@ from poise.checks import finite, not_negative
 from poise.errors import ShapeError
 from poise.geometry.hull import hull_faces
 from poise.geometry.spine import around, spine
-from poise.kernels.machine.layout import BOX, HALF_SPACE, HULL, POINT, SEGMENT
+from poise.kernels.machine.layout import BOX, CYLINDER, HALF_SPACE, HULL, POINT, SEGMENT
 from poise.quaternions import aligning
 from poise.spatial import BOUND, LARGEST, SE3, Array, ArrayLike, frozen, pose_of
 
@@ -34,11 +34,12 @@ class Core:
     """A shape as the kernels take it, see `SHAPE` in `poise.kernels.machine.layout`."""
 
     kind: int
-    """POINT, SEGMENT, BOX, HALF_SPACE, HULL or CLOUD."""
+    """POINT, SEGMENT, BOX, HALF_SPACE, HULL, CYLINDER or CLOUD."""
     pose: SE3
-    """Where the core is: a segment lies along z, a half-space is all below z = 0."""
+    """Where the core is: a segment and the axis of a cylinder lie along z, a half-space is all below z = 0."""
     half: Array
-    """(3,) half the edges of a box, half the length of a segment or of a hull's spine along z, else 0 [m]."""
+    """(3,) half the edges of a box; the radius of a cylinder, twice, and half its length; half the length of a segment
+    or of a hull's spine along z; else 0 [m]."""
     radius: float
     """[m]"""
     vertices: Array
@@ -47,7 +48,8 @@ class Core:
     """The radius of a sphere around the place of `pose` that holds the shape [m]; infinite for a half-space or a
     cloud."""
     girth: float
-    """All of a segment or a hull is no farther than this from the segment along z [m]; of others, from their place."""
+    """All of a segment, a hull or a cylinder is no farther than this from the segment along z [m]; of others, from
+    their place."""
     tree: Array | None = None
     """Of a cloud of points, see `poise.kernels.collision.cloud`; none of the others."""
 
@@ -129,6 +131,54 @@ class Capsule:
         """It as the kernels take it."""
         half = 0.5 * self.length
         return Core(SEGMENT, self.pose, np.array([0.0, 0.0, half]), self.radius, _NONE, half + self.radius, self.radius)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Cylinder:
+    """A cylinder about z of `pose`, with flat ends; a disc, if its length is 0, and a line, if its radius is.
+
+    >>> Cylinder(SE3.from_parts((0.5, 0, 0.4)), 0.04, 0.8).length
+    0.8
+    """
+
+    pose: SE3
+    """Its frame: in the middle, z along the axis."""
+    radius: float
+    """[m]"""
+    length: float
+    """From one flat end to the other [m]."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.pose, SE3) or self.pose.array.ndim != 1:
+            raise TypeError(f"pose must be one SE3, the middle of the cylinder and its axis as z, got {self.pose!r}")
+        _refuse_far("pose", self.pose.xyz)
+        checked_size("radius", self.radius)
+        checked_size("length", self.length)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Cylinder) and self._numbers == other._numbers
+
+    def __hash__(self) -> int:
+        return hash(self._numbers)
+
+    @property
+    def _numbers(self) -> tuple[float, ...]:
+        return (*self.pose.array.tolist(), self.radius, self.length)
+
+    def at(self, pose: SE3) -> "Cylinder":
+        """The same shape with its frame at `pose`."""
+        return Cylinder(single(pose), self.radius, self.length)
+
+    def placed(self, pose: SE3) -> "Cylinder":
+        """The shape seen from elsewhere: as it lies in a frame, which is at `pose`."""
+        return self.at(single(pose) @ self.pose)
+
+    @cached_property
+    def core(self) -> Core:
+        """It as the kernels take it."""
+        half = np.array([self.radius, self.radius, 0.5 * self.length])
+        return Core(CYLINDER, self.pose, half, 0.0, _NONE, math.hypot(self.radius, half[2]), self.radius)
 
 
 @final
@@ -290,7 +340,7 @@ class ConvexHull:
 Rounded: TypeAlias = Sphere | Capsule | Box
 """Shapes that are boxes with rounded edges, all points within a radius of a box, which may have no length, no breadth
 and no height."""
-Shape: TypeAlias = Rounded | HalfSpace | ConvexHull
+Shape: TypeAlias = Rounded | Cylinder | HalfSpace | ConvexHull
 
 
 def checked_point(name: str, value: Point) -> tuple[float, ...]:
@@ -311,9 +361,14 @@ def _refuse_far(name: str, numbers: Array) -> None:
 
 def checked_radius(value: float) -> None:
     """Raises ValueError unless `value` is a finite number of 0 or more."""
-    not_negative("radius", value, unit=" [m]")
+    checked_size("radius", value)
+
+
+def checked_size(name: str, value: float) -> None:
+    """The same of another length, which has this name."""
+    not_negative(name, value, unit=" [m]")
     if value > LARGEST:
-        raise ValueError(f"radius is {value:g}; {BOUND}")
+        raise ValueError(f"{name} is {value:g}; {BOUND}")
 
 
 def single(pose: SE3) -> SE3:

@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from poise.checks import finite
 from poise.errors import ShapeError
-from poise.geometry.enclosing import Cylinder
 from poise.geometry.meshes import LinkShape
 from poise.geometry.shapes import Point, checked_point, single
 from poise.spatial import SE3
@@ -45,9 +44,9 @@ class Surface:
     """(m, 3) triangles that turn left seen from outside, as places in `vertices`."""
 
 
-VisualShape: TypeAlias = LinkShape | Cylinder | Ellipsoid | Surface
+VisualShape: TypeAlias = LinkShape | Ellipsoid | Surface
 """What may be drawn."""
-VISUALS: Final = "a visual is a Visual, of a shape, or of a poise.geometry Cylinder, Ellipsoid or Surface"
+VISUALS: Final = "a visual is a Visual, of a shape, or of a poise.geometry Ellipsoid or Surface"
 """For messages."""
 
 

@@ -263,7 +263,8 @@ def _name(name: str) -> str:
 
 def _shape(shape: Obstacle) -> Obstacle:
     if not isinstance(shape, Obstacle):
-        raise TypeError(f"shape must be a Sphere, Capsule, Box, HalfSpace, ConvexHull or PointCloud, got {shape!r}")
+        kinds = "a Sphere, Capsule, Cylinder, Box, HalfSpace, ConvexHull or PointCloud"
+        raise TypeError(f"shape must be {kinds}, got {shape!r}")
     return shape
 
 

@@ -1,13 +1,14 @@
 """The `<collision>` elements of a URDF: boxes, spheres, capsules, cylinders and meshes.
 
-Cylinders are taken as `poise.geometry.enclosing` says.  Meshes are not opened here, only looked for.
+A cylinder with a sphere at either end is a capsule, see `poise.geometry.enclosing`.  Meshes are not opened here, only
+looked for.
 """
 
 from collections.abc import Callable, Iterator
 
-from poise.geometry.enclosing import Cylinder, enclosed
+from poise.geometry.enclosing import enclosed
 from poise.geometry.meshes import LinkShape, MeshShape
-from poise.geometry.shapes import Box, Capsule, Sphere
+from poise.geometry.shapes import Box, Capsule, Cylinder, Sphere
 from poise.io.elements import Element
 from poise.io.notes import Notes
 from poise.spatial import SE3
@@ -27,7 +28,7 @@ def link_shapes(
 
 def _parts(
     link: Element, pose: Callable[[Element], SE3], find: Callable[[str], str], notes: Notes
-) -> Iterator[LinkShape | Cylinder]:
+) -> Iterator[LinkShape]:
     for collision in link.all("collision"):
         geometry, origin = collision.child("geometry"), collision.child("origin")
         place = HERE if origin is None else pose(origin)
@@ -39,7 +40,7 @@ def _parts(
                 yield part
 
 
-def solid(element: Element, place: SE3, find: Callable[[str], str]) -> LinkShape | Cylinder | None:
+def solid(element: Element, place: SE3, find: Callable[[str], str]) -> LinkShape | None:
     """What a child of `<geometry>` is, at `place`; None for an unknown tag.  Raises as `link_shapes`."""
     match element.tag:
         case "box":

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from poise.geometry.enclosing import Cylinder, around_ellipsoid
-from poise.geometry.shapes import Box, Capsule, ConvexHull, HalfSpace, Shape, Sphere
+from poise.geometry.enclosing import around_ellipsoid
+from poise.geometry.shapes import Box, Capsule, ConvexHull, Cylinder, HalfSpace, Shape, Sphere
 from poise.geometry.visuals import Ellipsoid, Surface, VisualShape
 from poise.spatial import SE3, Array
 
@@ -33,7 +33,7 @@ def colliding(m: Any) -> npt.NDArray[np.intp]:
     return np.flatnonzero((m.geom_contype != 0) | (m.geom_conaffinity != 0) | paired)
 
 
-def part(m: Any, geom: int, pose: SE3, size: Array) -> Shape | Cylinder | None:
+def part(m: Any, geom: int, pose: SE3, size: Array) -> Shape | None:
     """The shape of a geom, whose pose and size are given; None if it has none here."""
     half = np.array([0.0, 0.0, size[1]])
     match KINDS[m.geom_type[geom]]:

@@ -16,7 +16,7 @@ from typing import Any, final
 import numpy as np
 
 from poise.errors import ModelError, ModelWarning
-from poise.geometry.enclosing import Cylinder, enclosed
+from poise.geometry.enclosing import enclosed
 from poise.geometry.shapes import Shape
 from poise.geometry.visuals import Visual
 from poise.io.elements import Element, parse, read_bytes, root_tag
@@ -395,7 +395,7 @@ class _Reader:
 
     def add_shapes(self) -> None:
         m = self.m
-        parts: dict[int, list[Shape | Cylinder]] = {}
+        parts: dict[int, list[Shape]] = {}
         left_out: Counter[str] = Counter()
         for i in colliding(m)[~self.compiled.geoms[colliding(m)]].tolist():
             what = f"geom {m.geom(i).name!r}" if m.geom(i).name else f"geom {i}"

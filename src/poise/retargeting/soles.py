@@ -11,9 +11,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from poise.errors import MissingExtra, ModelError
-from poise.geometry.enclosing import Cylinder, around_ellipsoid, prism
+from poise.geometry.enclosing import around_ellipsoid, prism
 from poise.geometry.meshes import MeshShape, mesh_triangles, read_mesh
-from poise.geometry.shapes import Box, Capsule, ConvexHull, HalfSpace, Point, Sphere, checked_point
+from poise.geometry.shapes import Box, Capsule, ConvexHull, Cylinder, HalfSpace, Point, Sphere, checked_point
 from poise.geometry.smallest import outermost
 from poise.geometry.visuals import Ellipsoid, VisualShape
 from poise.model.frame import WORLD

@@ -116,7 +116,8 @@ def _made(
 
 def _corners(axis: SE3, housing: _Housing) -> Array:
     """(32, 3) the corners of the prism around a housing about z of `axis` [m]."""
-    from poise.geometry.enclosing import Cylinder, prism
+    from poise.geometry.enclosing import prism
+    from poise.geometry.shapes import Cylinder
 
     radius, low, high = (1e-3 * number for number in housing)
     around = prism(Cylinder(axis @ SE3.from_parts([0.0, 0.0, 0.5 * (low + high)]), radius, high - low))

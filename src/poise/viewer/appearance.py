@@ -11,9 +11,8 @@ from typing import Final, Literal, TypeAlias, final
 import numpy as np
 
 from poise.errors import ModelError, ModelWarning
-from poise.geometry.enclosing import Cylinder
 from poise.geometry.meshes import MeshShape
-from poise.geometry.shapes import Box, Capsule, ConvexHull, HalfSpace, Shape, Sphere
+from poise.geometry.shapes import Box, Capsule, ConvexHull, Cylinder, HalfSpace, Shape, Sphere
 from poise.geometry.visuals import Ellipsoid, Surface, Visual
 from poise.model.frame import WORLD
 from poise.model.model import Model
@@ -23,7 +22,7 @@ from poise.viewer.skeleton import size_of, skeleton
 from poise.viewer.tessellation import Triangles, box, capsule, cylinder, ellipsoid, hull, sphere
 
 Look = Literal["visual", "collision", "skeleton"]
-Solid: TypeAlias = Shape | Cylinder | Ellipsoid
+Solid: TypeAlias = Shape | Ellipsoid
 """What is drawn from a few numbers."""
 COLLISION: Final[Colour] = (222, 178, 108, 255)
 """Of shapes that collide."""

@@ -7,14 +7,14 @@ from typing import Any, Final, final
 import numpy as np
 
 from poise.geometry.clouds import Obstacle, PointCloud
-from poise.geometry.shapes import Box, Capsule, ConvexHull, HalfSpace, Shape, Sphere
+from poise.geometry.shapes import Box, Capsule, ConvexHull, Cylinder, HalfSpace, Shape, Sphere
 from poise.spatial import SE3
 from poise.viewer import tessellation
 from poise.viewer.hand import Phase, on_pull
 from poise.viewer.nodes import node
 
 COLOUR: Final = (222, 120, 60)
-KINDS: Final = ("sphere", "box", "capsule")
+KINDS: Final = ("sphere", "box", "capsule", "cylinder")
 """That a panel offers."""
 
 
@@ -103,6 +103,8 @@ def body_of(shape: Shape, size: float) -> tessellation.Triangles:
         return tessellation.sphere(shape.radius)
     if isinstance(shape, Capsule):
         return tessellation.capsule(shape.radius, shape.length)
+    if isinstance(shape, Cylinder):
+        return tessellation.cylinder(shape.radius, shape.length)
     if isinstance(shape, Box):
         return tessellation.box(shape.size)
     if isinstance(shape, ConvexHull):
@@ -124,20 +126,22 @@ def measures(shape: Obstacle) -> Mapping[str, float]:
     """The sizes that a panel offers, by name [m]."""
     if isinstance(shape, Sphere):
         return {"radius": shape.radius}
-    if isinstance(shape, Capsule):
+    if isinstance(shape, Capsule | Cylinder):
         return {"radius": shape.radius, "length": shape.length}
     if isinstance(shape, Box):
         return dict(zip(("x", "y", "z"), map(float, shape.size), strict=True))
     return {}
 
 
-def measured(shape: Obstacle, sizes: Mapping[str, float]) -> Sphere | Capsule | Box:
-    """A sphere, capsule or box with other sizes, where it is; raises ValueError for sizes that are none."""
+def measured(shape: Obstacle, sizes: Mapping[str, float]) -> Sphere | Capsule | Cylinder | Box:
+    """A sphere, capsule, cylinder or box with other sizes, where it is; raises ValueError for sizes that are none."""
     pose = shape.pose
     if isinstance(shape, Sphere):
         return Sphere(tuple(pose.xyz.tolist()), sizes["radius"])
     if isinstance(shape, Box):
         return Box(pose, (sizes["x"], sizes["y"], sizes["z"]))
+    if isinstance(shape, Cylinder):
+        return Cylinder(pose, sizes["radius"], sizes["length"])
     if not isinstance(shape, Capsule):
         raise ValueError(f"a {type(shape).__name__} has no sizes")
     half = 0.5 * sizes["length"] * pose.rotation.act(np.array([0.0, 0.0, 1.0]))
@@ -149,12 +153,14 @@ def rounded(length: float) -> float:
     return float(f"{length:.1e}")
 
 
-def made(kind: str, place: tuple[float, float, float], size: float) -> Sphere | Capsule | Box:
-    """A "sphere", "box" or "capsule" at a place, as large as suits a robot of this `size` [m]."""
+def made(kind: str, place: tuple[float, float, float], size: float) -> Sphere | Capsule | Cylinder | Box:
+    """A "sphere", "box", "capsule" or "cylinder" at a place, as large as suits a robot of this `size` [m]."""
     if kind == "sphere":
         return Sphere(place, rounded(0.08 * size))
     if kind == "box":
         edge = rounded(0.15 * size)
         return Box(SE3.from_parts(place), (edge, edge, edge))
+    if kind == "cylinder":
+        return Cylinder(SE3.from_parts(place), rounded(0.05 * size), rounded(0.3 * size))
     x, y, z = place
     return Capsule((x, y, z - 0.15 * size), (x, y, z + 0.15 * size), rounded(0.05 * size))

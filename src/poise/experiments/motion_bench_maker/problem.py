@@ -12,8 +12,7 @@ from typing import Final, final
 import numpy as np
 
 from poise.errors import MissingExtra
-from poise.geometry.enclosing import Cylinder, prism
-from poise.geometry.shapes import Box, ConvexHull
+from poise.geometry.shapes import Box, Cylinder
 from poise.geometry.world import World
 from poise.io import load
 from poise.io.installed import installed_robots
@@ -48,12 +47,12 @@ class Obstacle:
         return replace(self, size=tuple(edge + 2.0 * by for edge in self.size)) if self.kind == "box" else self
 
     @property
-    def shape(self) -> Box | ConvexHull:
-        """As poise has it: a cylinder as the prism of sixteen sides around it."""
+    def shape(self) -> Box | Cylinder:
+        """As poise has it."""
         if self.kind == "box":
             return Box(self.pose, self.size)
         height, radius = self.size
-        return prism(Cylinder(self.pose, radius, height))
+        return Cylinder(self.pose, radius, height)
 
 
 @final

@@ -12,6 +12,7 @@ import functools
 
 from poise.kernels.algebra.vectors import dot, minus, opposite, plus, scaled, vector
 from poise.kernels.collision.boxes import point_box
+from poise.kernels.collision.cylinders import point_cylinder
 from poise.kernels.collision.directions import clamped
 from poise.kernels.collision.epa import EPA_ROOM
 from poise.kernels.collision.gjk import FIRST, SECOND
@@ -20,7 +21,7 @@ from poise.kernels.collision.placing import ORIGIN, X, Y, Z
 from poise.kernels.collision.segments import point_point, point_segment
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load_pack, sqrt, store_pack
-from poise.kernels.machine.layout import BOX, FRAME, POINT, SEGMENT, WIDTH
+from poise.kernels.machine.layout import BOX, CYLINDER, FRAME, HULL, POINT, SEGMENT, WIDTH
 from poise.kernels.machine.views import rows_at
 
 HEAD = WIDTH
@@ -98,7 +99,7 @@ def _nearest(shape, cloud, vertices, numbers, frame, below):
                 continue
             place = WIDTH * at + k
             point = tree[place], tree[place + WIDTH], tree[place + 2 * WIDTH]
-            if shape.core != POINT and shape.core != SEGMENT and shape.core != BOX:
+            if shape.core == HULL:
                 gap = _from_core(shape, cloud, vertices, numbers, frame, point)[0] - tree[place + 3 * WIDTH]
             if gap < best and pack < inner:
                 waiting = _put(numbers, first, waiting, tree[HEAD + pack] + k, gap)
@@ -123,11 +124,13 @@ def _put(numbers, first, waiting, pack, gap):
 
 @functools.partial(kernel, inline=True)
 def _not_below(shape, frame, points):
-    """What the distances of a core to eight points are not below; exactly these of a point, a segment and a box [m]."""
+    """What the distances of a core to eight points are not below; exactly these but of a hull [m]."""
     o, x, y, z = frame
     way = minus(points, o)
     if shape.core == BOX:
         return point_box((dot(x, way), dot(y, way), dot(z, way)), shape.half)[0]
+    if shape.core == CYLINDER:
+        return point_cylinder((dot(x, way), dot(y, way), dot(z, way)), shape.half)[0]
     if shape.core != POINT:
         way = minus(way, scaled(clamped(dot(z, way), shape.half[2]), z))
     return sqrt(dot(way, way)) - (shape.girth - shape.radius)
@@ -137,9 +140,10 @@ def _not_below(shape, frame, points):
 def _from_core(shape, cloud, vertices, numbers, frame, point):
     """The distance of a core to a point [m], the nearest or deepest point of the core, the unit vector from there."""
     o, x, y, z = frame
-    if shape.core == BOX:
+    if shape.core == BOX or shape.core == CYLINDER:
         way = minus(point, o)
-        distance, _, n = point_box((dot(x, way), dot(y, way), dot(z, way)), shape.half)
+        seen = dot(x, way), dot(y, way), dot(z, way)
+        distance, _, n = point_box(seen, shape.half) if shape.core == BOX else point_cylinder(seen, shape.half)
         n = plus(plus(scaled(n[0], x), scaled(n[1], y)), scaled(n[2], z))
         return distance, minus(point, scaled(distance, n)), n
     if shape.core == POINT:

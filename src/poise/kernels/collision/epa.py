@@ -8,8 +8,10 @@ from the origin with a sign, so the polytope need not hold the origin before it 
 from poise.kernels.algebra.vectors import cross, dot, minus, opposite, scaled, vector
 from poise.kernels.collision.directions import across
 from poise.kernels.collision.gjk import CORNER, SIMPLEX, add_corner
+from poise.kernels.collision.out_of_cylinder import refined
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import sqrt
+from poise.kernels.machine.layout import CYLINDER
 
 _MOST = 96
 """Corners of the polytope."""
@@ -23,6 +25,8 @@ _FLAT = 1e-10
 """A set of differences that is no longer, wider or higher than this [m] has no extent there."""
 _ENOUGH = 1e-13
 """A face that can grow by no more [m] is one of the set's own."""
+_NEARLY = 1e-9
+"""The same where the set is curved, and no face its own."""
 _LEVEL = 1e-15
 """A corner sees the faces from which it stands out by more [m]."""
 _FAR = 1e300
@@ -35,6 +39,7 @@ def way_out(first, second, vertices, numbers):
     if not full:
         return 0.0, n
     corners, faces, gap = 4, _tetrahedron(numbers), -_FAR
+    curved = second.core == CYLINDER
     while True:
         at = _nearest_face(numbers, faces)
         n, height = vector(numbers, at + 3), numbers[at + 6]
@@ -42,7 +47,9 @@ def way_out(first, second, vertices, numbers):
         reach = dot(n, w)
         if -reach > gap:
             gap, best = -reach, n
-        if not reach - height > _ENOUGH or corners + 1 == _MOST:
+        if not reach - height > (_NEARLY if curved else _ENOUGH) or corners + 1 == _MOST:
+            if curved:
+                gap, best = refined(first, second, vertices, numbers, corners + 1, gap, best)
             return gap, opposite(best)
         faces = _grow(numbers, faces, corners)
         corners += 1

@@ -9,12 +9,13 @@ import functools
 import numpy as np
 
 from poise.kernels.algebra.vectors import cross, dot, minus, opposite, plus, scaled, vector
+from poise.kernels.collision.cylinders import farthest_of_cylinder
 from poise.kernels.collision.directions import TOUCH
 from poise.kernels.collision.placing import ORIGIN, X, Y, Z
 from poise.kernels.collision.simplex import on_edge, on_tetrahedron, on_triangle
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load_pack, select, sqrt, store_pack, zeros
-from poise.kernels.machine.layout import BOX, FRAME, HULL, SEGMENT, WIDTH
+from poise.kernels.machine.layout import BOX, CYLINDER, FRAME, HULL, SEGMENT, WIDTH
 
 FIRST, SECOND, SIMPLEX = 2 * WIDTH, 2 * WIDTH + FRAME, 2 * WIDTH + 2 * FRAME
 """Where the frames of the first and of the second are, and the simplex; two packs come before them."""
@@ -40,7 +41,7 @@ def support(shape, vertices, numbers, at, v):
     p, z, core, half = vector(numbers, at + ORIGIN), vector(numbers, at + Z), shape.core, shape.half
     if core == SEGMENT:
         return plus(p, scaled(half[2] if dot(z, v) >= 0.0 else -half[2], z))
-    if core != BOX and core != HULL:
+    if core != BOX and core != HULL and core != CYLINDER:
         return p
     x, y = vector(numbers, at + X), vector(numbers, at + Y)
     a, b, c = dot(x, v), dot(y, v), dot(z, v)
@@ -48,6 +49,8 @@ def support(shape, vertices, numbers, at, v):
         a = half[0] if a >= 0.0 else -half[0]
         b = half[1] if b >= 0.0 else -half[1]
         c = half[2] if c >= 0.0 else -half[2]
+    elif core == CYLINDER:
+        a, b, c = farthest_of_cylinder((a, b, c), half)
     else:
         a, b, c = _farthest(shape, vertices, numbers, (a, b, c))
     return plus(plus(p, scaled(a, x)), plus(scaled(b, y), scaled(c, z)))

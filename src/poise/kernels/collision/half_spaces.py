@@ -9,11 +9,12 @@ import functools
 import numpy as np
 
 from poise.kernels.algebra.vectors import dot, minus, opposite, plus, scaled
+from poise.kernels.collision.cylinders import farthest_of_cylinder
 from poise.kernels.collision.directions import TOUCH, absolute, alike
 from poise.kernels.collision.placing import ORIGIN, X, Y, Z, along_axes, combined, part
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import select
-from poise.kernels.machine.layout import BOX, HULL, SEGMENT, WIDTH
+from poise.kernels.machine.layout import BOX, CYLINDER, HULL, SEGMENT, WIDTH
 
 
 @functools.partial(kernel, inline=True)
@@ -28,6 +29,9 @@ def to_half_space(shape, vertices, frames, a, b):
         i = _lowest(dot(part(frames, a, X), z), half[0])
         j = _lowest(dot(part(frames, a, Y), z), half[1])
         k = _lowest(dot(part(frames, a, Z), z), half[2])
+        p = plus(p, combined(frames, a, i, j, k))
+    elif shape.core == CYLINDER:
+        i, j, k = farthest_of_cylinder(opposite(along_axes(frames, a, z)), shape.half)
         p = plus(p, combined(frames, a, i, j, k))
     elif shape.core == HULL:
         i, j, k = farthest(shape, vertices, opposite(along_axes(frames, a, z)))

@@ -18,6 +18,7 @@ from poise.kernels.machine.jit import call, kernel, routine
 from poise.kernels.machine.lanes import any_of, load, load_pack, packs, pitch, splat, store
 from poise.kernels.machine.layout import (
     BOX,
+    CYLINDER,
     FRAME,
     HALF_SPACE,
     HULL,
@@ -191,14 +192,24 @@ def spheres_within(s, x, i, j, margin):
 @functools.partial(kernel, inline=True)
 def spine_of(shape):
     """All of a shape is within its girth of a segment along its z axis, half of whose length this is; and that [m]."""
-    return shape.half[2] if shape.core == SEGMENT or shape.core == HULL else 0.0, shape.girth
+    long = shape.core == SEGMENT or shape.core == HULL or shape.core == CYLINDER
+    return shape.half[2] if long else 0.0, shape.girth
+
+
+@functools.partial(kernel, inline=True)
+def _is_searched(first, second):
+    """Whether the distance of two shapes, not two boxes, takes a search: that of a hull, or of a cylinder from a box or
+    another cylinder."""
+    hull, round_ = first.core == HULL or second.core == HULL, first.core == CYLINDER or second.core == CYLINDER
+    return hull or (round_ and min(first.core, second.core) >= BOX)
 
 
 @kernel
 def may_be_within(s, x, i, j, margin):
     """Whether shapes i and j may be nearer than `margin`, where their distance takes a search.
 
-    By the spines of hulls; of two boxes by the ball around the smaller one, for beside a wall or a table it is small.
+    By the spines of hulls and cylinders; of two boxes by the ball around the smaller one, for beside a wall or a table
+    it is small.
     """
     first, second = s.shapes[i], s.shapes[j]
     if first.core == BOX and second.core == BOX:
@@ -206,7 +217,7 @@ def may_be_within(s, x, i, j, margin):
             i, j = j, i
         c = along_axes(x.shape_frames, j, minus(part(x.shape_frames, i, ORIGIN), part(x.shape_frames, j, ORIGIN)))
         return point_box(c, s.shapes[j].half)[0] - s.shapes[j].radius < margin + s.shapes[i].bound
-    if (first.core != HULL and second.core != HULL) or second.core == HALF_SPACE or second.core == CLOUD:
+    if second.core == HALF_SPACE or second.core == CLOUD or not _is_searched(first, second):
         return True
     if s.shapes[i].core == BOX:
         i, j = j, i

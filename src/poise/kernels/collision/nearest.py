@@ -27,7 +27,7 @@ from poise.kernels.collision.near import (
 from poise.kernels.collision.placing import ORIGIN, Z, part
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load, load_pack, packs, select, splat, sqrt, store, store_pack, zeros
-from poise.kernels.machine.layout import HULL, NEAR, WIDTH
+from poise.kernels.machine.layout import CYLINDER, HULL, NEAR, WIDTH
 
 _ROUNDING = 1e-9
 """What bounds of distances leave for the rounding of places [m]."""
@@ -68,10 +68,11 @@ def nearest_pair(s, x):
 def _inner(shape):
     """A point of the shape is so much nearer than its place is, at least [m]: a ball there is part of it.
 
-    A point of a hull's spine may be outside, but is no farther from the hull than its girth.
+    A point of a hull's spine may be outside, but is no farther from the hull than its girth; one of a cylinder's may be
+    the middle of a flat end.
     """
     held = shape.radius + min(shape.half[0], min(shape.half[1], shape.half[2]))
-    return -shape.girth if shape.core == HULL else held
+    return -shape.girth if shape.core == HULL else 0.0 if shape.core == CYLINDER else held
 
 
 @functools.partial(kernel, inline=True)

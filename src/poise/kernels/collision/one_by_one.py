@@ -5,8 +5,9 @@ from poise.kernels.collision.box_axes import widest_gap
 from poise.kernels.collision.epa import EPA_ROOM, way_out
 from poise.kernels.collision.gjk import FIRST, GJK_ROOM, SECOND, nearest_points
 from poise.kernels.collision.placing import ORIGIN
+from poise.kernels.collision.to_cylinder import nearest_to_cylinder
 from poise.kernels.machine.jit import kernel
-from poise.kernels.machine.layout import HULL
+from poise.kernels.machine.layout import BOX, CYLINDER
 
 BOX_ROOM, HULL_ROOM = GJK_ROOM, EPA_ROOM
 """Numbers that are worked in, where both are boxes and where one is a hull."""
@@ -26,18 +27,27 @@ def polytopes(first, second, vertices, numbers):
     for i in range(3):
         numbers[SECOND + ORIGIN + i] = numbers[SECOND + ORIGIN + i] - numbers[FIRST + ORIGIN + i]
         numbers[FIRST + ORIGIN + i] = 0.0
-    n = vector(numbers, SECOND + ORIGIN)
-    distance, p, q, n = nearest_points(first, second, vertices, numbers, n)
+    distance, p, q, n = _nearest(first, second, vertices, numbers, vector(numbers, SECOND + ORIGIN))
     if not distance <= _NEAR:
         return distance, plus(origin, p), plus(origin, q), n
-    if second.core == HULL:
-        gap, out = way_out(first, second, vertices, numbers)
-    else:
+    if second.core == BOX:
         gap, out = widest_gap(first.half, second.half, numbers)
+    else:
+        gap, out = way_out(first, second, vertices, numbers)
     if distance > 0.0 and gap > 0.0:
         return distance, plus(origin, p), plus(origin, q), n
     p, q = _deepest(first, second, vertices, numbers, gap, out)
+    if second.core == CYLINDER:  # whose way out is known no better than a curve can be come near
+        q = plus(p, scaled(gap, out))
     return gap, plus(origin, p), plus(origin, q), out
+
+
+@kernel
+def _nearest(first, second, vertices, numbers, n):
+    """Distance [m], nearest points and unit vector; 0 where they touch or overlap.  A search may begin along n."""
+    if second.core == CYLINDER:
+        return nearest_to_cylinder(first, second, vertices, numbers)
+    return nearest_points(first, second, vertices, numbers, n)
 
 
 @kernel
@@ -49,5 +59,5 @@ def _deepest(first, second, vertices, numbers, gap, n):
     way = scaled(_CLEAR - gap, n)
     for i in range(3):
         numbers[SECOND + ORIGIN + i] = numbers[SECOND + ORIGIN + i] + way[i]
-    _, p, q, _ = nearest_points(first, second, vertices, numbers, n)
+    _, p, q, _ = _nearest(first, second, vertices, numbers, n)
     return p, minus(q, way)

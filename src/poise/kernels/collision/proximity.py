@@ -5,14 +5,16 @@ import functools
 from poise.kernels.algebra.vectors import minus, opposite, plus, scaled
 from poise.kernels.collision.boxes import point_box, segment_box
 from poise.kernels.collision.cloud import CLOUD, CLOUD_ROOM, to_cloud
+from poise.kernels.collision.cylinders import point_cylinder, segment_cylinder
+from poise.kernels.collision.directions import TOUCH, chosen
 from poise.kernels.collision.gjk import FIRST, SECOND
 from poise.kernels.collision.half_spaces import to_half_space
 from poise.kernels.collision.one_by_one import BOX_ROOM, HULL_ROOM, polytopes
 from poise.kernels.collision.placing import ORIGIN, Z, along_axes, combined, part
 from poise.kernels.collision.segments import point_point, point_segment, segment_segment
 from poise.kernels.machine.jit import kernel
-from poise.kernels.machine.lanes import load, packs, store
-from poise.kernels.machine.layout import BOX, FRAME, HALF_SPACE, POINT, PROXIMITY, SEGMENT, WIDTH
+from poise.kernels.machine.lanes import any_of, load, packs, select, store
+from poise.kernels.machine.layout import BOX, CYLINDER, FRAME, HALF_SPACE, POINT, PROXIMITY, SEGMENT, WIDTH
 from poise.kernels.machine.views import flat, section
 
 __all__ = ["BOX_ROOM", "CLOUD_ROOM", "HULL_ROOM", "signed_distance"]
@@ -47,6 +49,8 @@ def signed_distance(shapes, a, b, vertices, frames, room, out):
         )  # fmt: skip
     elif second.core == BOX and first.core != BOX:
         distance, p, q, n = _to_box(first, second, frames, a, b)
+    elif second.core == CYLINDER and (first.core == POINT or first.core == SEGMENT):
+        distance, p, q, n = _to_cylinder(first, second, vertices, frames, a, b, room, out)
     else:
         distance, p, q, n = _one_by_one(first, second, vertices, frames, a, b, room, out)
     distance = distance - (first.radius + second.radius)
@@ -69,6 +73,26 @@ def _to_box(first, second, frames, a, b):
     n = combined(frames, b, -n[0], -n[1], -n[2])
     p = plus(part(frames, b, ORIGIN), combined(frames, b, p[0], p[1], p[2]))
     return distance, p, plus(p, scaled(distance, n)), n
+
+
+@functools.partial(kernel, inline=True)
+def _to_cylinder(first, second, vertices, frames, a, b, room, out):
+    """From a point or a segment, at frame a, to a cylinder, at frame b."""
+    c = along_axes(frames, b, minus(part(frames, a, ORIGIN), part(frames, b, ORIGIN)))
+    if first.core == POINT:
+        distance, p, n = point_cylinder(c, second.half)
+    else:
+        distance, p, n = segment_cylinder(c, along_axes(frames, b, part(frames, a, Z)), first.half[2], second.half)
+    n = combined(frames, b, -n[0], -n[1], -n[2])
+    p = plus(part(frames, b, ORIGIN), combined(frames, b, p[0], p[1], p[2]))
+    q = plus(p, scaled(distance, n))
+    if first.core == SEGMENT:
+        within = distance < TOUCH
+        if any_of(within):
+            depth, deepest, other, way = _one_by_one(first, second, vertices, frames, a, b, room, out)
+            distance, n = select(within, depth, distance), chosen(within, way, n)
+            p, q = chosen(within, deepest, p), chosen(within, other, q)
+    return distance, p, q, n
 
 
 @kernel

@@ -106,7 +106,7 @@ joints: `reverse` says that it is from the tip to the base.
 - `home`, `tool`: rotation of the tip's unit, row by row, and place of the tool [m].
 - `near`: the sum of squares of errors [m^2, rad^2] up to which a candidate is worth a Newton step."""
 
-POINT, SEGMENT, BOX, HALF_SPACE, HULL = range(5)
+POINT, SEGMENT, BOX, HALF_SPACE, HULL, CYLINDER = range(6)
 """Cores of shapes."""
 
 SHAPE: Final = Record("Shape", "core unit first_pack last_pack", "pose[12] half[3] radius bound girth")
@@ -116,6 +116,7 @@ frame of `unit` (-1: the world).
 - POINT: the place.  SEGMENT: along z from -`half[2]` to `half[2]` [m].  BOX: half its edges are `half` [m].
 - HALF_SPACE: all below z = 0.  HULL: the convex hull of the vertices in the packs from `first_pack` to `last_pack` of
   `vertices` [m], seen from the pose; its spine lies along z as a segment does.
+- CYLINDER: about z; `half` are its radius, twice, and half its length [m].
 - `bound`: the radius [m] of a sphere around the place that holds the shape, infinite for a half-space.
 - `girth`: how far any point of the shape is from the segment, the spine, or else from the place at most [m]."""
 PROXIMITY: Final = 10
