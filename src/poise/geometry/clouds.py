@@ -11,8 +11,8 @@ from poise.cached import cached_property
 from poise.checks import numbers
 from poise.errors import ShapeError
 from poise.geometry.shapes import Core, Shape, checked_radius, single
-from poise.kernels.collision.cloud import CLOUD, HEAD, PACK
-from poise.kernels.collision.cloud_tree import DIGITS
+from poise.kernels.collision.cloud import BALLS, CLOUD, HEAD, POINTS
+from poise.kernels.collision.cloud_tree import GRID, SLICES
 from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.lanes import workspace
 from poise.kernels.machine.layout import WIDTH
@@ -99,17 +99,19 @@ Obstacle: TypeAlias = Shape | PointCloud
 
 def _tree(points: Array) -> tuple[Array, int]:
     """The tree over points (n, 3) without a NaN, see `poise.kernels.collision.cloud`, and how many these are."""
-    keys, aside = np.empty((2, len(points)), dtype=np.int64)
+    n = len(points)
     numbers = points.reshape(-1) if points.flags.carray else np.array(points, order="C").ravel()
-    count = prepare("collision.cloud_tree.sort_points")(numbers, keys, aside, np.empty(2 * DIGITS, dtype=np.int64))
-    if count < 0:
-        place = points[-1 - count].tolist()
-        raise ValueError(f"points[{-1 - count}] is {place}; {BOUND}")
-    sizes = [max(1, -(-count // WIDTH))]
+    cells, order = np.empty((2, n), dtype=np.int64)
+    slices, counts = np.empty(3 * SLICES, dtype=np.int64), np.empty(1 << n.bit_length(), dtype=np.int64)
+    found = prepare("collision.cloud_tree.sort_points")(numbers, np.empty(GRID), slices, counts, cells, order)
+    if found < 0:
+        place = points[-1 - found].tolist()
+        raise ValueError(f"points[{-1 - found}] is {place}; {BOUND}")
+    sizes = [max(1, -(-found // WIDTH))]
     while sizes[-1] > 1:
         sizes.append(-(-sizes[-1] // WIDTH))
     levels = np.cumsum([0, *sizes[::-1]])
     inner = int(levels[-2])
-    tree = workspace(HEAD + -(-inner // WIDTH) * WIDTH + PACK * int(levels[-1]))
-    prepare("collision.cloud_tree.grow")(numbers, keys[:count], levels, tree, np.empty(WIDTH))
-    return tree, count
+    tree = workspace(HEAD + -(-inner // WIDTH) * WIDTH + BALLS * inner + POINTS * sizes[0])
+    prepare("collision.cloud_tree.grow")(numbers, order[:found], levels, tree, np.empty(WIDTH))
+    return tree, found
