@@ -134,6 +134,19 @@ def test_holes_are_left_out() -> None:
     assert len(PointCloud(np.full((3, 3), np.nan), RADIUS)) == 0
 
 
+@pytest.mark.parametrize("form", ["", "line", "far", "one place"])
+@pytest.mark.parametrize("count", [*SIZES, 20_000])
+def test_points_are_kept_and_near_ones_side_by_side(count: int, form: str) -> None:
+    points = scattered(4, count, form)
+    cloud = PointCloud(points, RADIUS)
+    assert len(cloud) == count
+    assert not cloud.points.flags.writeable
+    assert np.array_equal(np.sort(cloud.points.view("f8,f8,f8"), axis=0), np.sort(points.view("f8,f8,f8"), axis=0))
+    if count == 20_000 and form == "":
+        way, before = (np.linalg.norm(np.diff(some, axis=0), axis=1).mean() for some in (cloud.points, points))
+        assert way < 0.2 * before
+
+
 def test_order_of_points_changes_no_distance() -> None:
     points = scattered(3, 2000, "")
     q = flying("box").sample(50, seed=0)
@@ -175,7 +188,7 @@ def test_a_cloud_is_moved_copied_and_compared() -> None:
     q = arm().home
     assert arm().distance(q, world).distance == pytest.approx(arm().distance(q, other).distance, abs=1e-9)
     copy = pickle.loads(pickle.dumps(world))
-    assert copy["cloud"] == world["cloud"]
+    assert copy["cloud"] == world["cloud"] != other["cloud"]
     assert arm().distance(q, copy).distance == arm().distance(q, world).distance
 
 

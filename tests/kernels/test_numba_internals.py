@@ -62,3 +62,35 @@ def test_kernels_compile_without_it(module: str, name: str, left: str, tmp_path:
 
 def test_this_version_lacks_nothing(tmp_path: Path) -> None:
     assert run("numba", "__doc__", tmp_path) == "27.0 True True\n"
+
+
+CHOICE = """
+from poise.kernels.machine import jit, kinds
+
+@jit.entry_point(kinds.WHOLE, kinds.REAL, kinds.REAL)
+def halvings(count, a, b):
+    first, second = 0, 0
+    while count > 0:
+        side, most = 0, a
+        if b > most:
+            side, most = 1, b
+        if not most > 0.0 or first == 100:
+            break
+        if side == 0:
+            a, first = 0.5 * a, first + 1
+        else:
+            b, second = 0.5 * b, second + 1
+        count -= 1
+    return 10 * first + second
+
+jit.prepare(halvings)
+print(halvings(5, 2.0, 8.0))
+"""
+
+
+def test_a_choice_by_a_literal_is_that_of_python(tmp_path: Path) -> None:
+    # Numba compares two literals while it compiles, which is no answer for other numbers of the same type.
+    done = subprocess.run(
+        [sys.executable, "-c", CHOICE], env=fresh(tmp_path), check=True, capture_output=True, text=True, timeout=300
+    )
+    assert done.stdout == "23\n"

@@ -81,7 +81,7 @@ class Obstacles:
     def _body(self, name: str, shape: Obstacle) -> Any:
         if isinstance(shape, PointCloud):
             return self._server.scene.add_point_cloud(
-                f"/obstacles/{node(name)}", shape.seen.astype(np.float32), COLOUR, point_size=0.5 * shape.radius
+                f"/obstacles/{node(name)}", shape.points.astype(np.float32), COLOUR, point_size=0.5 * shape.radius
             )
         body = body_of(shape, self._size)
         shown = self._server.scene.add_mesh_simple(

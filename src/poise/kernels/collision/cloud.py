@@ -5,7 +5,8 @@ the ball's centre is, less the ball's radius.  Eight balls, the children of one,
 
 A tree is an array: first how many packs have children, from HEAD on the number of the first child of each of these, and
 from the next whole pack on the packs, root first, each eight x, eight y, eight z and eight radii [m].  Child k of a
-pack is what its ball k is around.  Packs without children hold the points themselves, whose radii are 0; NaN fills up.
+pack is what its ball k is around.  Packs without children come last and hold the points themselves, without radii; NaN
+fills up.
 """
 
 import functools
@@ -26,8 +27,8 @@ from poise.kernels.machine.views import rows_at
 
 HEAD = WIDTH
 """Numbers before those of the first children."""
-PACK = 4 * WIDTH
-"""Numbers of a pack."""
+BALLS, POINTS = 4 * WIDTH, 3 * WIDTH
+"""Numbers of a pack of balls, and of one of points."""
 _GAPS = -(-EPA_ROOM // WIDTH) * WIDTH
 """Where the distances of eight balls are in the room."""
 _STACK = _GAPS + WIDTH
@@ -86,9 +87,10 @@ def _nearest(shape, cloud, vertices, numbers, frame, below):
         pack, least = int(numbers[_STACK + 2 * waiting]), numbers[_STACK + 2 * waiting + 1]
         if not least < best:
             continue
-        at = packs + 4 * pack
-        balls = load_pack(tree, at), load_pack(tree, at + 1), load_pack(tree, at + 2)
-        gaps = _not_below(shape, frame, balls) - load_pack(tree, at + 3)
+        at = packs + 4 * pack - max(pack - inner, 0)
+        gaps = _not_below(shape, frame, (load_pack(tree, at), load_pack(tree, at + 1), load_pack(tree, at + 2)))
+        if pack < inner:
+            gaps = gaps - load_pack(tree, at + 3)
         if not any_of(gaps < best):
             continue
         store_pack(numbers, _GAPS // WIDTH, gaps)
@@ -100,7 +102,8 @@ def _nearest(shape, cloud, vertices, numbers, frame, below):
             place = WIDTH * at + k
             point = tree[place], tree[place + WIDTH], tree[place + 2 * WIDTH]
             if shape.core == HULL:
-                gap = _from_core(shape, cloud, vertices, numbers, frame, point)[0] - tree[place + 3 * WIDTH]
+                gap = _from_core(shape, cloud, vertices, numbers, frame, point)[0]
+                gap = gap - tree[place + 3 * WIDTH] if pack < inner else gap
             if gap < best and pack < inner:
                 waiting = _put(numbers, first, waiting, tree[HEAD + pack] + k, gap)
             elif gap < best:

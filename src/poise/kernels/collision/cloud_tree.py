@@ -1,140 +1,212 @@
-"""A tree of balls over points, see `cloud`: sorted along Morton's curve (1966), then enclosed eight by eight, level by
-level."""
+"""A tree of balls over points, see `cloud`: sorted by cells along a curve, then enclosed eight by eight, level by level.
+
+The box around all points is halved time and again, always across its longest edge.  On which side of each halving a
+point is are the digits of its cell, so that neighbours along the curve of all cells are neighbours in space: Morton's
+curve (1966), where the box is a cube.
+"""
+
+import functools
 
 import numpy as np
 
-from poise.kernels.collision.cloud import HEAD, PACK
+from poise.kernels.algebra.vectors import dot
+from poise.kernels.collision.cloud import BALLS, HEAD, POINTS
+from poise.kernels.collision.directions import larger, smaller
 from poise.kernels.machine.jit import entry_point, kernel
 from poise.kernels.machine.kinds import REALS, WHOLES
-from poise.kernels.machine.lanes import load_pack, sqrt, store_pack
+from poise.kernels.machine.lanes import load_pack, sqrt, store_pack, zeros
 from poise.kernels.machine.layout import LARGEST, WIDTH
 
-_BITS = 7
-"""Bits of a cell along each axis: 128 cells along the longest."""
-DIGITS = 2048
-"""Counters of a digit; a key has two."""
-_LOW = DIGITS - 1
+SLICES = 1024
+"""An edge is halved into no more."""
+GRID = 6 * WIDTH
+"""Numbers of a grid, whose first are the lowest corner of the box (3), the highest (3), and slices per metre (3)."""
+_LOW, _HIGH, _PER = 0, 3, 6
 _ROUNDING = 1e-12
 """Of the size of a ball and of the numbers of its centre, what rounding may add to its radius."""
 
 
-@entry_point(REALS, WHOLES, WHOLES, WHOLES)
-def sort_points(points, keys, aside, counts):
-    """The order of points (3 n) along the curve: `keys` (n) end with their numbers; how many there are.
+@entry_point(REALS, REALS, WHOLES, WHOLES, WHOLES, WHOLES)
+def sort_points(points, grid, slices, counts, cells, order):
+    """The numbers of points (3 n) along the curve, the first of `order` (n); how many there are.
 
-    Points with a NaN are left out.  A point that is too far away to compute with gives -1 less its number.  `aside` (n)
-    and `counts` (2 * DIGITS) are worked in.
+    Points with a NaN are left out.  A point that is too far away to compute with gives -1 less its number.  `grid`
+    (GRID), `slices` (3 SLICES), `counts`, one for each cell, and `cells` (n) are worked in.
     """
-    low0, low1, low2 = np.inf, np.inf, np.inf
-    high0, high1, high2 = -np.inf, -np.inf, -np.inf
-    n = 0
-    for i in range(len(keys)):
-        x, y, z = points[3 * i], points[3 * i + 1], points[3 * i + 2]
-        if abs(x) > LARGEST or abs(y) > LARGEST or abs(z) > LARGEST:
-            return -1 - i
-        if x == x and y == y and z == z:
-            low0, low1, low2 = x if x < low0 else low0, y if y < low1 else low1, z if z < low2 else low2
-            high0, high1, high2 = x if x > high0 else high0, y if y > high1 else high1, z if z > high2 else high2
-            aside[n] = i
-            n += 1
-    size = max(high0 - low0, max(high1 - low1, high2 - low2))
-    per = ((1 << _BITS) - 0.5) / size if size > 1e-300 else 0.0
-    for i in range(len(counts)):
-        counts[i] = 0
-    for k in range(n):
-        i = aside[k]
-        x, y, z = points[3 * i], points[3 * i + 1], points[3 * i + 2]
-        key = _spread(int((x - low0) * per)) | _spread(int((y - low1) * per)) << 1 | _spread(int((z - low2) * per)) << 2
-        counts[key & _LOW] += 1
-        counts[DIGITS + (key >> 11)] += 1
-        keys[k] = key << 32 | i
-    _add_up(counts, 0)
-    _add_up(counts, DIGITS)
-    for k in range(n):
-        digit = keys[k] >> 32 & _LOW
-        aside[counts[digit]] = keys[k]
-        counts[digit] += 1
-    for k in range(n):
-        digit = DIGITS + (aside[k] >> 43)
-        keys[counts[digit]] = aside[k] & 0xFFFFFFFF
-        counts[digit] += 1
-    return n
+    _surround(points, grid)
+    for r in range(3):
+        if grid[_LOW + r] < -LARGEST or grid[_HIGH + r] > LARGEST:
+            for i in range(len(points)):
+                if abs(points[i]) > LARGEST:
+                    return -1 - i // 3
+    _halve(grid, slices, len(counts))
+    found = _count(points, grid, slices, counts, cells)
+    first = 0
+    for cell in range(len(counts)):
+        count = counts[cell]
+        counts[cell] = first
+        first += count
+    for k in range(len(cells)):
+        cell = cells[k]
+        if cell >= 0:
+            order[counts[cell]] = k
+            counts[cell] += 1
+    return found
 
 
 @kernel
-def _spread(cell):
-    """The bits of a cell's number, three places apart."""
-    cell = (cell | cell << 8) & 0x0700F
-    cell = (cell | cell << 4) & 0x430C3
-    return (cell | cell << 2) & 0x49249
+def _surround(points, grid):
+    """The corners of the box around points; a NaN is passed over."""
+    whole = len(points) // (3 * WIDTH)
+    low = zeros(points) + np.inf, zeros(points) + np.inf, zeros(points) + np.inf
+    high = zeros(points) - np.inf, zeros(points) - np.inf, zeros(points) - np.inf
+    for k in range(0, 3 * whole, 3):  # x y z x y z x y, z x y z x y z x, y z x y z x y z
+        a, b, c = load_pack(points, k), load_pack(points, k + 1), load_pack(points, k + 2)
+        low = smaller(a, low[0]), smaller(b, low[1]), smaller(c, low[2])
+        high = larger(a, high[0]), larger(b, high[1]), larger(c, high[2])
+    for r in range(3):
+        store_pack(grid, r, low[r]), store_pack(grid, 3 + r, high[r])
+    least, most = (np.inf, np.inf, np.inf), (-np.inf, -np.inf, -np.inf)
+    for i in range(0, 3 * WIDTH, 3):
+        at = 3 * WIDTH + i
+        least = smaller(grid[i], least[0]), smaller(grid[i + 1], least[1]), smaller(grid[i + 2], least[2])
+        most = larger(grid[at], most[0]), larger(grid[at + 1], most[1]), larger(grid[at + 2], most[2])
+    for i in range(3 * WIDTH * whole, len(points), 3):
+        x, y, z = points[i], points[i + 1], points[i + 2]
+        least = smaller(x, least[0]), smaller(y, least[1]), smaller(z, least[2])
+        most = larger(x, most[0]), larger(y, most[1]), larger(z, most[2])
+    for r in range(3):
+        grid[_LOW + r], grid[_HIGH + r] = least[r], most[r]
 
 
 @kernel
-def _add_up(counts, start):
-    """Where each digit begins, in place of how often it is."""
-    total = 0
-    for i in range(start, start + DIGITS):
-        total, counts[i] = total + counts[i], total
+def _halve(grid, slices, cells):
+    """The digits of slice c along axis r of the box, `slices` SLICES * r + c, with so many cells in all, and `grid`."""
+    a, b, c = grid[_HIGH] - grid[_LOW], grid[_HIGH + 1] - grid[_LOW + 1], grid[_HIGH + 2] - grid[_LOW + 2]
+    for r in range(3):
+        slices[SLICES * r], grid[_PER + r] = 0, 1.0
+    digit = cells // 2
+    while digit > 0:
+        axis = 0 if a >= b and a >= c else 1 if b >= c else 2
+        count = int(grid[_PER + axis])
+        if count == SLICES:
+            break
+        for k in range(SLICES * axis + count - 1, SLICES * axis - 1, -1):
+            at = 2 * k - SLICES * axis
+            slices[at], slices[at + 1] = slices[k], slices[k] + digit
+        grid[_PER + axis] = 2.0 * count
+        a, b, c = a * (0.5 if axis == 0 else 1.0), b * (0.5 if axis == 1 else 1.0), c * (0.5 if axis == 2 else 1.0)
+        digit //= 2
+    for r in range(3):
+        size = grid[_HIGH + r] - grid[_LOW + r]
+        # The last point is in the last slice.
+        grid[_PER + r] = (1.0 - 1e-9) * grid[_PER + r] / size if size > 1e-300 else 0.0
+
+
+@kernel
+def _count(points, grid, slices, counts, cells):
+    """The cell of each point, -1 of one with a NaN, and how many are in each; how many there are in all."""
+    low, per = (grid[_LOW], grid[_LOW + 1], grid[_LOW + 2]), (grid[_PER], grid[_PER + 1], grid[_PER + 2])
+    for cell in range(len(counts)):
+        counts[cell] = 0
+    found = 0
+    for k in range(len(cells)):
+        x, y, z = points[3 * k] - low[0], points[3 * k + 1] - low[1], points[3 * k + 2] - low[2]
+        cells[k] = -1
+        if x + y + z == x + y + z:
+            cell = slices[int(x * per[0])] + slices[SLICES + int(y * per[1])] + slices[2 * SLICES + int(z * per[2])]
+            cells[k] = cell
+            counts[cell] += 1
+            found += 1
+    return found
 
 
 @entry_point(REALS, WHOLES, WHOLES, REALS, REALS)
-def grow(points, keys, levels, tree, reach):
-    """The tree over the points whose numbers are `keys`; `levels` are the first pack of each level, and the end.
+def grow(points, order, levels, tree, reach):
+    """The tree over the points in this order; `levels` are the first pack of each level, and the end.
 
     `reach` (8) is worked in.
     """
     last = len(levels) - 2
     inner = levels[last]
     tree[0] = float(inner)
-    packs = HEAD + (inner + WIDTH - 1) // WIDTH * WIDTH
-    at = packs + PACK * levels[last]
-    for k in range(WIDTH * (levels[last + 1] - levels[last])):
-        place = at + (k >> 3) * PACK + (k & 7)
-        if k < len(keys):
-            i = 3 * keys[k]
-            for r in range(3):
-                tree[place + WIDTH * r] = points[i + r]
-            tree[place + 3 * WIDTH] = 0.0
-        else:
-            _leave_empty(tree, place)
-    for level in range(last - 1, -1, -1):
+    balls = HEAD + (inner + WIDTH - 1) // WIDTH * WIDTH
+    leaves = balls + BALLS * inner
+    for k in range(HEAD + inner, leaves):
+        tree[k] = np.nan
+    for level in range(last):
         for pack in range(levels[level], levels[level + 1]):
-            child = levels[level + 1] + WIDTH * (pack - levels[level])
-            tree[HEAD + pack] = float(child)
-            for k in range(WIDTH):
-                place = packs + PACK * pack + k
-                if child + k < levels[level + 2]:
-                    _enclose(tree, packs + PACK * (child + k), place, reach)
-                else:
-                    _leave_empty(tree, place)
+            tree[HEAD + pack] = float(levels[level + 1] + WIDTH * (pack - levels[level]))
+    for k in range(levels[last + 1] - inner):
+        middle, far = _put(points, order, WIDTH * k, tree, leaves + POINTS * k, reach)
+        if last > 0:
+            _enclose(tree, balls + BALLS * (levels[last - 1] + k // WIDTH) + k % WIDTH, middle, far)
+    for level in range(last - 1, 0, -1):
+        for k in range(levels[level + 1] - levels[level]):
+            middle, far = _around(tree, balls + BALLS * (levels[level] + k), reach)
+            _enclose(tree, balls + BALLS * (levels[level - 1] + k // WIDTH) + k % WIDTH, middle, far)
 
 
-@kernel
-def _leave_empty(tree, place):
-    """No ball is there."""
-    for r in range(4):
-        tree[place + WIDTH * r] = np.nan
-
-
-@kernel
-def _enclose(tree, at, place, reach):
-    """Write at `place` a ball around the eight of the pack at `at`: around the middle of the box that holds them.
-
-    `reach` (8) is worked in.
-    """
-    most = 0.0
-    for r in range(3):
-        low, high = np.inf, -np.inf
-        for k in range(WIDTH):
-            x, size = tree[at + WIDTH * r + k], tree[at + 3 * WIDTH + k]
-            low, high = x - size if x - size < low else low, x + size if x + size > high else high
-        tree[place + WIDTH * r] = 0.5 * low + 0.5 * high
-        most = max(most, max(abs(low), abs(high)))
-    pack, radius = at // WIDTH, 0.0
-    x = load_pack(tree, pack) - tree[place]
-    y = load_pack(tree, pack + 1) - tree[place + WIDTH]
-    z = load_pack(tree, pack + 2) - tree[place + 2 * WIDTH]
-    store_pack(reach, 0, sqrt(x * x + y * y + z * z) + load_pack(tree, pack + 3))
+@functools.partial(kernel, inline=True)
+def _put(points, order, first, tree, at, reach):
+    """Write eight points into the pack at `at`; the middle of the box around them, and how far they are from there."""
+    low, high = (np.inf, np.inf, np.inf), (-np.inf, -np.inf, -np.inf)
     for k in range(WIDTH):
-        radius = reach[k] if reach[k] > radius else radius
-    tree[place + 3 * WIDTH] = radius + _ROUNDING * (radius + most)
+        x, y, z = np.nan, np.nan, np.nan
+        if first + k < len(order):
+            i = 3 * order[first + k]
+            x, y, z = points[i], points[i + 1], points[i + 2]
+        tree[at + k], tree[at + WIDTH + k], tree[at + 2 * WIDTH + k] = x, y, z
+        low = smaller(x, low[0]), smaller(y, low[1]), smaller(z, low[2])
+        high = larger(x, high[0]), larger(y, high[1]), larger(z, high[2])
+    middle = _halfway(low, high)
+    way = _from(tree, at, middle)
+    store_pack(reach, 0, dot(way, way))
+    return middle, sqrt(_largest(reach))
+
+
+@functools.partial(kernel, inline=True)
+def _around(tree, at, reach):
+    """The middle of the box around the eight balls of the pack at `at`, and how far they reach from there."""
+    low, high = (np.inf, np.inf, np.inf), (-np.inf, -np.inf, -np.inf)
+    for k in range(at, at + WIDTH):
+        x, y, z, radius = tree[k], tree[k + WIDTH], tree[k + 2 * WIDTH], tree[k + 3 * WIDTH]
+        low = smaller(x - radius, low[0]), smaller(y - radius, low[1]), smaller(z - radius, low[2])
+        high = larger(x + radius, high[0]), larger(y + radius, high[1]), larger(z + radius, high[2])
+    middle = _halfway(low, high)
+    way = _from(tree, at, middle)
+    store_pack(reach, 0, sqrt(dot(way, way)) + load_pack(tree, at // WIDTH + 3))
+    return middle, _largest(reach)
+
+
+@kernel
+def _halfway(p, q):
+    return 0.5 * p[0] + 0.5 * q[0], 0.5 * p[1] + 0.5 * q[1], 0.5 * p[2] + 0.5 * q[2]
+
+
+@kernel
+def _from(tree, at, middle):
+    """The ways from there to the eight places of the pack at `at`."""
+    pack = at // WIDTH
+    return (
+        load_pack(tree, pack) - middle[0],
+        load_pack(tree, pack + 1) - middle[1],
+        load_pack(tree, pack + 2) - middle[2],
+    )
+
+
+@kernel
+def _largest(reach):
+    """The largest of eight; a NaN is passed over."""
+    a, b = larger(reach[1], larger(reach[0], 0.0)), larger(reach[3], larger(reach[2], 0.0))
+    c, d = larger(reach[5], larger(reach[4], 0.0)), larger(reach[7], larger(reach[6], 0.0))
+    return max(max(a, b), max(c, d))
+
+
+@kernel
+def _enclose(tree, place, middle, far):
+    """Write at `place` a ball around there that reaches so far."""
+    most = max(abs(middle[0]), max(abs(middle[1]), abs(middle[2])))
+    for r in range(3):
+        tree[place + WIDTH * r] = middle[r]
+    tree[place + 3 * WIDTH] = far + _ROUNDING * (far + most)

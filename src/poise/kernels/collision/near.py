@@ -96,7 +96,7 @@ def distance_between(s, x, i, j, below):
 
     Of a cloud only if the distance is `below` that, else a large number: most of a cloud need not be looked at then.
     """
-    store(x.pair, DISTANCE, splat(x.pair, below))
+    store(x.pair, DISTANCE, below)
     call(x.routines[MEASURE], s, x, i, j)
     return load(x.pair, DISTANCE)
 

@@ -10,7 +10,6 @@ import functools
 import numpy as np
 
 from poise.kernels.algebra.vectors import dot, minus, scaled
-from poise.kernels.collision.cloud import NOTHING
 from poise.kernels.collision.directions import absolute, clamped, smaller
 from poise.kernels.collision.near import (
     DISTANCE,
@@ -183,7 +182,7 @@ def _bounds(s, x, i, j, least):
 @functools.partial(kernel, inline=True)
 def _keep_nearer(s, x, i, j, best):
     """Note shapes i and j as the first pair of x.near in the lanes where they are nearer than `best`; the less."""
-    distance = distance_between(s, x, i, j, NOTHING)
+    distance = distance_between(s, x, i, j, best)
     nearer = distance < best
     for r in range(NEAR):
         store(x.near, 1 + r, select(nearer, load(x.pair, r), load(x.near, 1 + r)))

@@ -59,6 +59,7 @@ except ImportError:
 
 try:
     from numba.core.cpu import CPUContext
+    from numba.core.types import Literal
     from numba.core.types.functions import BaseFunction, _unlit_non_poison  # type: ignore[attr-defined]
 
     _RESOLVE, _LOAD = BaseFunction.get_call_type, CPUContext.load_additional_registries
@@ -96,9 +97,12 @@ _RESOLVED: Final[dict[Any, tuple[Any, Any]]] = {}
 
 
 def _resolve(function: Any, context: Any, args: Any, kws: Any) -> Any:
-    """`BaseFunction.get_call_type`, which tries some fifty templates for an operator, asked once for each type."""
+    """`BaseFunction.get_call_type`, which tries some fifty templates for an operator, asked once for each type.
+
+    What has literals alone for arguments is not of their types alone: whether 0 == 1 is known while it is compiled.
+    """
     operation = getattr(function, "typing_key", None)
-    if kws or not isinstance(operation, Hashable) or operation not in _OPERATORS:
+    if kws or not isinstance(operation, Hashable) or operation not in _OPERATORS or _all_literal(args):
         return _RESOLVE(function, context, args, kws)
     key = (operation, len(function.templates), tuple(_unlit_non_poison(a) for a in args))
     if key in _RESOLVED:
@@ -108,6 +112,10 @@ def _resolve(function: Any, context: Any, args: Any, kws: Any) -> Any:
     found: Any = _RESOLVE(function, context, args, kws)
     _RESOLVED[key] = found, function._impl_keys[found.args]
     return found
+
+
+def _all_literal(args: Any) -> bool:
+    return all(isinstance(a, Literal) for a in args)
 
 
 @contextlib.contextmanager
