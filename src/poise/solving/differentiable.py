@@ -96,13 +96,13 @@ class Functions(Generic[F]):
 
         def pulled(cotangents: Array, poses: Array, q: Array) -> Array:
             gradient = solver.batch(_numbers(poses), q).gradient()
-            rows = np.flatnonzero(gradient.status == "undefined")
+            (twists,) = gradient.vjp(_to_velocities(model, q, cotangents))
+            rows = gradient.undefined
             if len(rows) and undefined == "raise":
                 raise ValueError(
                     f"{len(rows)} of {len(q)} answers have no derivative, the first at row {rows[0]}: "
                     'SolutionGradient.reason says why; ik(solver, undefined="zero") leaves them out'
                 )
-            (twists,) = gradient.vjp(_to_velocities(model, q, cotangents))
             twists[rows] = 0.0
             return _to_matrices(twists, poses) if poses.ndim == 3 else _to_numbers(twists, poses)
 

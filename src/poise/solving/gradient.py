@@ -12,7 +12,7 @@ from poise.kernels.machine.layout import GOAL_NUMBERS, PLACE, TURN
 from poise.model.loosening import Loose, loosened, tool_of
 from poise.model.model import Model
 from poise.quaternions import quaternion_exp, quaternion_product
-from poise.solving.inverses import along, inverses_at
+from poise.solving.inverses import ONE_SIDED, SINGULAR, has_inverses, inverses_at
 from poise.solving.outcome import Asked
 from poise.solving.stationary import STEP, Stationary, stationary
 from poise.spatial import Array, ArrayLike
@@ -38,10 +38,13 @@ class SolutionGradient:
         self._model, self._asked, self._q, self._goal, self._solved = model, asked, q, goal, solved
         self._of: Array | None = None
         """(nv,) what a number depends on q by, whose gradient this is; None: that of q."""
-        found = inverses_at(model, asked, q[None])
-        self._inverse = found.by_target[0] if solved and found.sound[0] else None
+        self._inverse: Array | None = None
         """(nv, 6) by the target of a pose alone."""
-        self._at_limit = bool(found.one_sided[0])
+        self._at_limit = False
+        if solved and has_inverses(asked):
+            inverses, known = inverses_at(model, asked, q[None])
+            self._inverse = None if known[0] == SINGULAR else inverses[0]
+            self._at_limit = known[0] == ONE_SIDED
 
     @cached_property
     def _found(self) -> Stationary:
@@ -87,7 +90,10 @@ class SolutionGradient:
         """By the target of each task, in their order: (nv, 6) of a pose, (nv, 3) of a point, a direction [1/its unit]
         or a rotation, of others a column a number; (nv, 0) of one without a target, (nv, nv) of a posture."""
         if self._inverse is not None:
-            return (self._inverse if self._of is None else along(self._of, self._inverse),)
+            if self._of is None:
+                return (self._inverse,)
+            pulled, _ = inverses_at(self._model, self._asked, self._q[None], self._of[None])
+            return (pulled[0],)
         places = _places(self._asked.tasks)
         stated = self._asked.tasks[: len(self._asked.stated)]
         return tuple(

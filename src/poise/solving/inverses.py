@@ -1,79 +1,81 @@
 """The derivatives of many answers to the pose of one frame: J^+, the least change, with the joints at limits held."""
 
-from typing import Final, NamedTuple, TypeAlias, final
+import os
+from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from poise.model.kinematics import frame_jacobians
+from poise.kernels.machine.jit import prepare
 from poise.model.model import Model
 from poise.solving.outcome import Asked
+from poise.solving.pieces import Pieces
 from poise.spatial import Array
 from poise.tasks.pose import PoseTask
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
 AT_LIMIT: Final = 1e-6
 """A joint this near to a limit [rad or m] stands at it."""
-_LEFT: Final = 1e-9
-"""What J J^+ may be from the identity: more is near to singular, and looked at by singular values."""
-_SINGULAR: Final = 1e-30
-"""A determinant of J J^T, its trace being 1, from which on nothing can be divided by it."""
+SINGULAR, SMOOTH, ONE_SIDED = range(3)
+"""What is known of an answer, see `poise.kernels.gradients.pose_inverse`."""
+_PIECE: Final = 1024
+"""Answers that a thread takes at a time."""
+_TWIST: Final = 6
 
 
-@final
-class Inverses(NamedTuple):
-    """The derivatives of n answers."""
-
-    by_target: Array
-    """(n, nv, 6) by a twist of the target, with joints that stand at limits held."""
-    sound: Flags
-    """(n,) whether these are they: none where more than one whole pose is asked for, nor near to singular."""
-    one_sided: Flags
-    """(n,) whether a joint that moves the frame stands at a limit."""
-
-
-def inverses_at(model: Model, asked: Asked, q: Array) -> Inverses:
-    """The derivatives of answers q (n, nq)."""
-    task, count = asked.tasks[0], len(q)
-    no: Flags = np.zeros(count, dtype=np.bool_)
-    if len(asked.tasks) > 1 or asked.limits.beside or not isinstance(task, PoseTask) or not _is_whole(task):
-        return Inverses(np.zeros((count, model.nv, 6)), no, no)
-    jacobian, poses = frame_jacobians(model, model.frame(task.frame), q)
-    if task.offset is not None:
-        arm = task.seen(model, q).xyz - poses[:, :3]
-        jacobian[:, :3] += np.cross(jacobian[:, 3:], arm[:, :, None], axis=1)
-    held = sides_of_limits(model, asked, q) != 0
-    one_sided: Flags = np.any(held & jacobian.any(axis=1), axis=1)
-    jacobian *= ~held[:, None]
-    square = np.matmul(jacobian, jacobian.swapaxes(1, 2))
-    # What is near to singular is judged by what is left of the identity; until then nothing may stop the others.
-    scale = np.trace(square, axis1=1, axis2=2)
-    sound: Flags = np.asarray(np.linalg.det(square / np.where(scale > 0.0, scale, 1.0)[:, None, None]) > _SINGULAR)
-    if len(asked.problem.section("balls")):
-        sound = no
-    square[~sound] = np.eye(6)
-    inverse = np.ascontiguousarray(np.linalg.solve(square, jacobian).swapaxes(1, 2))
-    sound = sound & (np.abs(np.matmul(jacobian, inverse) - np.eye(6)).max(axis=(1, 2)) <= _LEFT)
-    return Inverses(inverse, sound, one_sided)
+def has_inverses(asked: Asked) -> bool:
+    """Whether the whole pose of one frame in the world is asked for, and nothing else."""
+    task = asked.tasks[0]
+    return (
+        len(asked.tasks) == 1
+        and isinstance(task, PoseTask)
+        and task.in_world
+        and task.asked == _TWIST
+        and not asked.limits.beside
+        and not len(asked.problem.section("balls"))
+    )
 
 
-def along(cotangents: Array, derivatives: Array) -> Array:
-    """(..., k) of (..., nv) and (..., nv, k), the same to the bit for one and for many."""
-    out: Array = (cotangents[..., None] * derivatives).sum(axis=-2)
-    return out
+def inverses_at(model: Model, asked: Asked, q: Array, cotangents: Array | None = None) -> tuple[Array, Array]:
+    """J^+ (n, nv, 6) by a twist of the target of answers q (n, nq), or cotangents (n, nv) times that (n, 6); and what is
+    known of each (n,): SINGULAR, for which these are no derivatives, SMOOTH or ONE_SIDED.
 
+    Found on all cores; each as if it were alone, to the bit.
+    """
+    bound, velocities = asked.bound.bare, list(asked.problem.velocities)
+    q = np.ascontiguousarray(q)
+    known = np.empty(len(q))
+    if cotangents is None:
+        given = np.zeros((len(q), 0))
+        out = np.empty((len(q), len(velocities), _TWIST))
+    else:
+        given, out = np.ascontiguousarray(cotangents[:, velocities]), np.empty((len(q), _TWIST))
+    find, pieces = prepare("gradients.pose_inverse.pose_inverses"), Pieces(len(q), _PIECE)
 
-def _is_whole(task: PoseTask) -> bool:
-    """Whether it asks for all of a pose in the world."""
-    return task.in_world and task.asked == 6
+    def work() -> None:
+        with bound.scratch() as scratch:
+            scratch.widen(bound)
+            for piece in pieces:
+                at = slice(piece.start, piece.stop)
+                goals = 0 if cotangents is None else given[at].ctypes.data
+                scratch.tell_of(starts=q[at], found=known[at], answers=out[at])
+                scratch.tell(goals=goals, problems=len(piece))
+                find(scratch.address)
+
+    pieces.share(work, min(len(pieces), os.cpu_count() or 1) or 1)
+    if cotangents is None and len(velocities) < model.nv:
+        whole = np.zeros((len(q), model.nv, _TWIST))
+        whole[:, velocities] = out
+        out = whole
+    return out, known
 
 
 def sides_of_limits(model: Model, asked: Asked, q: Array) -> npt.NDArray[np.int8]:
-    """(n, nv) -1 of a joint at its lower limit, 1 at its upper one, 2 at both, which are one, 0 of others."""
-    found = np.zeros((len(q), model.nv), dtype=np.int8)
+    """(nv,) -1 of a joint at its lower limit, 1 at its upper one, 2 at both, which are one, 0 of others, at q (nq,)."""
+    found = np.zeros(model.nv, dtype=np.int8)
     if asked.problem.limits:
         at_q, at_v = model._plain
-        some = q[:, at_q]
+        some = q[at_q]
         below, above = some <= model.lower[at_q] + AT_LIMIT, some >= model.upper[at_q] - AT_LIMIT
-        found[:, at_v] = np.where(below & above, 2, np.where(below, -1, above))
+        found[at_v] = np.where(below & above, 2, np.where(below, -1, above))
     return found

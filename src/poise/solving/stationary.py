@@ -118,7 +118,7 @@ class _Rest:
         self.moves = np.zeros(model.nv, dtype=np.bool_)
         self.moves[list(asked.problem.velocities)] = True
         self.moves |= self.posture > 0.0
-        self.side = sides_of_limits(model, asked, self.q[None])[0]
+        self.side = sides_of_limits(model, asked, self.q)
         self.y = np.zeros(len(e))
 
     # What there is -----------------------------------------------------------------------------------------------
