@@ -11,7 +11,7 @@ from poise.checks import finite
 from poise.errors import ShapeError
 from poise.model.model import Model
 from poise.solving.gradient import SolutionGradient
-from poise.solving.inverses import ONE_SIDED, SINGULAR, Flags, has_inverses, inverses_at
+from poise.solving.inverses import ONE_SIDED, SINGULAR, Flags, inverses_of
 from poise.solving.outcome import Asked
 from poise.spatial import Array, ArrayLike
 
@@ -25,19 +25,18 @@ class BatchGradient:
         self, model: Model, asked: Asked, q: Array, solved: Flags, alone: Callable[[int], SolutionGradient]
     ) -> None:
         """Of answers q (n, nq), of which these are `solved` (n,); `alone` gives the gradient of one."""
-        self._model, self._asked, self._q, self._alone = model, asked, q, alone
-        self._solved = solved if has_inverses(asked) else np.zeros(len(q), dtype=np.bool_)
+        self._model, self._q, self._alone, self._of = model, q, alone, inverses_of(model, asked)
+        self._solved = solved & self._of.there
         self._known: Array | None = None
         """(n,) what is known of each, of which only those are looked at that are solved."""
 
     def _looked_at(self, cotangents: Array | None = None) -> Array:
         """(n, nv, 6) by the target of a pose, or cotangents times that (n, 6); what is known of each by the way."""
-        nothing = np.full(len(self), float(SINGULAR))
+        self._known = np.full(len(self), float(SINGULAR))
         if not self._solved.any():
-            out, known = np.zeros((len(self), *((self._model.nv, 6) if cotangents is None else (6,)))), nothing
-        else:
-            out, known = inverses_at(self._model, self._asked, self._q, cotangents)
-        self._known = np.where(self._solved, known, nothing)
+            return np.zeros((len(self), *((self._model.nv, 6) if cotangents is None else (6,))))
+        out, known = self._of.of_many(self._q, cotangents)
+        self._known[self._solved] = known[self._solved]
         return out
 
     @cached_property
@@ -47,8 +46,7 @@ class BatchGradient:
     @property
     def _sound(self) -> Flags:
         """(n,) whether these are the derivatives."""
-        known = self._known
-        if known is None:
+        if self._known is None:
             self._looked_at(np.zeros((len(self), self._model.nv)))
         return self._known != SINGULAR
 
