@@ -7,13 +7,13 @@ outside is let go (Nocedal and Wright 2006, section 16.5).
 """
 
 from poise.kernels.algebra.scalar import uniform
-from poise.kernels.gradients.conditions import SHAPES, SIDE, SUM, MOST_CONTACTS, find_contacts, look
+from poise.kernels.gradients.conditions import MOST_CONTACTS, SHAPES, SIDE, SUM, find_contacts, look
 from poise.kernels.gradients.split import (
     FALLING,
     FLAT,
     LEAST,
     NO_LEAST,
-    WHOLE as CURVED,
+    RANK,
     decompose_held,
     find_multipliers,
     is_wanted,
@@ -39,7 +39,7 @@ AT_LIMIT = 1e-6
 _WEAK = 1e-6
 """A multiplier this small, against what there is to hold, holds nothing."""
 _STILL = 1e-9
-"""A Newton step towards rest that is this short [rad or m] is not taken."""
+"""A Newton step towards rest that is this short [rad or m] is the last."""
 _NEAR = 0.03
 """How far from rest an answer may be [rad or m]."""
 _STEPS = 12
@@ -109,10 +109,10 @@ def settle(address):
         code = _split_soundly(p, w, request, held)
         if code > FREE_OF_CHOICE or not wanted:
             break
-        if _step(p, w) <= _STILL:
-            ended = True
-            break
+        ended = _step(p, w) <= _STILL
         _go(p, w)
+        if ended:
+            break
         if not _distance(p, w) <= _NEAR:
             return RESTLESS
         look(p, w, request, True)
@@ -313,7 +313,7 @@ def _is_bent(p, w, request, count, flat):
 @kernel
 def _flat_size(w):
     """A curvature that counts as 0."""
-    return 1e-7 * largest_curvature(w)
+    return RANK * largest_curvature(w)
 
 
 # The way there ------------------------------------------------------------------------------------------------------
