@@ -16,10 +16,12 @@ import poise as pz
 from poise.solving.gradient import SolutionGradient
 from poise.spatial import Array
 
-STEP: Final = 1e-4
-"""Of differences [rad or m]."""
+STEPS: Final = (1e-4, 2e-5, 4e-6)
+"""Of differences [rad or m], the next where an answer bends too much for one, or something is met within it."""
 KINK: Final = 1e-3
 """Derivatives from both sides that differ by so much of the larger one are two."""
+JUMP: Final = 100.0
+"""Differences that are so many times the derivative are of answers that are no neighbours."""
 
 
 @dataclass(frozen=True)
@@ -55,17 +57,22 @@ def outcome(case: Case, worst: float = 1e-6) -> Outcome:
     def way(t: float) -> Array:
         return np.asarray(case.model.difference(q, case.solve(t, q).gradient().q))
 
-    near, far = ([way(s * h) for s in (1.0, -1.0)] for h in (STEP, 2.0 * STEP))
-    expected = (8.0 * (near[0] - near[1]) - (far[0] - far[1])) / (12.0 * STEP)
-    scale = max(1.0, float(np.abs(expected).max()))
-    error = float(np.abs(case.slope(gradient) - expected).max()) / scale
-    if error <= worst:
-        return Outcome("right", error)
-    sides = [sign * (4.0 * a - b) / (2.0 * STEP) for sign, a, b in zip((1.0, -1.0), near, far, strict=True)]
-    if max(np.abs(x).max() for x in (*near, *far)) > 1e3 * STEP * max(1.0, float(np.abs(case.slope(gradient)).max())):
-        return Outcome("jump", error)
-    gap = float(np.abs(sides[0] - sides[1]).max()) / max(1.0, *(float(np.abs(s).max()) for s in sides))
-    return Outcome("kink" if gap > KINK else "wrong", error)
+    slope = case.slope(gradient)
+    word, least = "wrong", np.inf
+    for step in STEPS:
+        near, far = ([way(s * h) for s in (1.0, -1.0)] for h in (step, 2.0 * step))
+        expected = (8.0 * (near[0] - near[1]) - (far[0] - far[1])) / (12.0 * step)
+        error = float(np.abs(slope - expected).max()) / max(1.0, float(np.abs(expected).max()))
+        least = min(least, error)
+        if error <= worst:
+            return Outcome("right", error)
+        sides = [s * (4.0 * a - b) / (2.0 * step) for s, a, b in zip((1.0, -1.0), near, far, strict=True)]
+        size = max(1.0, *(float(np.abs(side).max()) for side in sides))
+        if size > JUMP * max(1.0, float(np.abs(slope).max())):
+            word = "jump"
+        else:
+            word = "kink" if float(np.abs(sides[0] - sides[1]).max()) > KINK * size else "wrong"
+    return Outcome(word, least)
 
 
 def twisted(pose: pz.SE3, twist: Array) -> pz.SE3:

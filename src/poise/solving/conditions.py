@@ -25,8 +25,8 @@ from poise.tasks.posture import PostureTask
 
 _NARROW: Final = 2e-2
 """A limit of swing or twist that is this narrow has no sides to tell from each other [rad]."""
-_FIRST, _LAST = "multiplier", "rest"
-"""What is kept of an answer lies from one to the other of these in a workspace."""
+KEPT: Final = ("multiplier", "holds", "missed", "leaning", "answers", "yields", "contact", "rest")
+"""What is kept of an answer, in the order of a workspace."""
 
 
 @final
@@ -64,13 +64,15 @@ class Conditions:
         self.bound = Bound(problem, (*(["ranges"] if sides else []), *(["shapes"] if shapes else [])), apart=apart)
         self._before = [task.label for task in kept for _ in range(task.sides)] + ["a sum of joints"] * len(sums[1])
         self._behind = [f"{name}.{what}" for name in balls for what in ("swing", "twist")]
-        self.memory = slice(problem.rows(_FIRST).start, problem.rows(_LAST).stop)
+        problem = self.bound.problem
+        self.at = {name: problem.rows(name) for name in (*KEPT, "lacking", "condition_rows", "letting")}
+        """Where sections are in a workspace."""
+        first, last = self.at[KEPT[0]].start, self.at[KEPT[-1]].stop
+        self.memory = slice(first, last)
         """Where in a workspace lies what is kept of an answer."""
-
-    def place_of(self, name: str) -> slice:
+        self.places = {name: slice(self.at[name].start - first, self.at[name].stop - first) for name in KEPT}
         """Where a section is within that."""
-        at = self.bound.problem.rows(name)
-        return slice(at.start - self.memory.start, at.stop - self.memory.start)
+        self.steps = len(problem.section("goal_steps"))
 
     def labels(self, scratch: Scratch) -> list[str]:
         """What the rows behind the tasks' are of, for the contacts at hand."""
@@ -82,7 +84,7 @@ class Conditions:
         if scratch.scene is None:
             return []
         names = scratch.scene.names
-        numbers = scratch.narrow[self.bound.problem.rows("contact")].astype(int).reshape(-1, 2)
+        numbers = scratch.narrow[self.at["contact"]].astype(int).reshape(-1, 2)
         return [(names[i], names[j]) if i >= 0 else ("", "") for i, j in numbers]
 
     def on(self, loose: Loose, tasks: Sequence[Task]) -> "Conditions":

@@ -106,9 +106,9 @@ class SolutionGradient:
     def by_posture(self) -> Array:
         """(nv, nv) by the velocities of the PostureTask's target; (nv, 0) where there is none."""
         if not any(isinstance(task, PostureTask) for task in self._asked.tasks):
-            return self._moved(np.zeros((self._found.conditions.count, 0)), np.zeros((self._model.nv, 0)))
+            return self._moved(None, np.zeros((self._model.nv, 0)))
         rest, q = self._goal[GOAL_NUMBERS * len(self._asked.frame_tasks) :], self._found.q
-        return self._moved(np.zeros((self._found.conditions.count, self._model.nv)), -self._pulled_by(rest, q))
+        return self._moved(None, -self._pulled_by(rest, q))
 
     @cached_property
     def by_weights(self) -> tuple[Array, ...]:
@@ -128,7 +128,7 @@ class SolutionGradient:
                 each = np.divide(-2.0 * e[rows], weight, out=np.zeros(len(rows)), where=weight != 0.0)
                 changes = (each * found.missed[rows] / self._asked.scales[rows])[:, None] * jacobian[rows]
                 changes, at = changes.T, at + len(rows)
-            out.append(self._moved(np.zeros((len(e), changes.shape[1])), changes))
+            out.append(self._moved(None, changes))
         return tuple(out)
 
     def by_placement(self, name: str) -> Array:
@@ -175,13 +175,16 @@ class SolutionGradient:
 
     # Details -----------------------------------------------------------------------------------------------------
 
-    def _moved(self, lacking: Array, pulls: Array) -> Array:
-        """What q does where rows lack more by `lacking` (m, k) and grad L is more by `pulls` (nv, k)."""
-        if self._found.undefined:
+    def _moved(self, lacking: Array | None, pulls: Array) -> Array:
+        """What q does where rows lack more by `lacking` (m, k), None if they do not, and grad L is more by `pulls` (nv, k)."""
+        found = self._found
+        if found.undefined:
             raise ValueError(self.reason)
-        if self._of is None:
-            return self._found.answers @ lacking - self._found.yields @ pulls
-        return (self._of @ self._found.answers) @ lacking - (self._of @ self._found.yields) @ pulls
+        answers, yields = found.answers, found.yields
+        if self._of is not None:
+            answers, yields = self._of @ answers, self._of @ yields
+        moved: Array = -(yields @ pulls)
+        return moved if lacking is None else answers @ lacking + moved
 
     def _by_loose(self, loose: Loose, tasks: Sequence[Task], name: str | int) -> Array:
         """By a placement that was let loose, for the tasks as they are there."""
@@ -193,11 +196,13 @@ class SolutionGradient:
 
     def _pulled_by(self, rest: Array, q: Array) -> Array:
         """(nv, nv) how the posture's pull grows with the velocities of q, and falls with those of the posture."""
-        out = np.eye(self._model.nv)
-        turns = self._model.difference(rest, q)
-        for _, v in self._model._turning:
-            out[v : v + 3, v : v + 3] = _slope_of_turn(turns[v : v + 3])
-        return self._found.posture[:, None] * out
+        out = np.diag(self._found.posture)
+        if self._model._turning:
+            turns = self._model.difference(rest, q)
+            for _, v in self._model._turning:
+                at = slice(v, v + 3)
+                out[at, at] = self._found.posture[at, None] * _slope_of_turn(turns[at])
+        return out
 
 
 def _slope_of_turn(turn: Array) -> Array:

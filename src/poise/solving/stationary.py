@@ -62,7 +62,7 @@ class Stationary:
     """Whether the answer is one of many, and the derivative that with the least change."""
 
     def _kept(self, name: str) -> Array:
-        return self.memory[self.conditions.place_of(name)]
+        return self.memory[self.conditions.places[name]]
 
     @property
     def q(self) -> Array:
@@ -92,8 +92,7 @@ class Stationary:
     def by_goals(self, cotangent: Array | None) -> Array:
         """(nv, steps) by all goal steps of the problem, or a cotangent (nv,) times that."""
         conditions, n = self.conditions, len(self.posture)
-        steps = len(conditions.bound.problem.section("goal_steps"))
-        out = np.empty((n, steps) if cotangent is None else (1, steps))
+        out = np.empty((n if cotangent is None else 1, conditions.steps))
         given = np.zeros(0) if cotangent is None else np.ascontiguousarray(cotangent)
         with conditions.bound.scratch(conditions.model) as scratch:
             scratch.goal[:], scratch.narrow[conditions.memory] = self.goal, self.memory
@@ -102,18 +101,18 @@ class Stationary:
 
     def rows(self) -> tuple[Array, Array]:
         """What each condition lacks (m,), and their Jacobian (m, nv)."""
-        conditions, problem = self.conditions, self.conditions.bound.problem
+        conditions = self.conditions
         with conditions.bound.scratch(conditions.model) as scratch:
             scratch.goal[:], scratch.start[:], scratch.narrow[conditions.memory] = self.goal, self.q, self.memory
             prepare("gradients.rest.conditions_at")(scratch.address)
-            e = scratch.narrow[problem.rows("lacking")].copy()
-            rows = scratch.narrow[problem.rows("condition_rows")].reshape(len(e), -1)[:, : len(self.posture)].copy()
+            e = scratch.narrow[conditions.at["lacking"]].copy()
+            rows = scratch.narrow[conditions.at["condition_rows"]].reshape(len(e), -1)[:, : len(self.posture)].copy()
         return e, rows
 
     def by_placement(self, loose: Loose, there: Conditions) -> tuple[Array, Array]:
         """(m, 6) what rows lack more, and (nv, 6) are pulled more, with a placement that was let loose, for the
         conditions there."""
-        model, problem = there.model, there.bound.problem
+        model = there.model
         lacks, pulls = np.empty((_TWIST, there.count)), np.empty((_TWIST, model.nv))
         with there.bound.scratch(model) as scratch:
             scratch.goal[:] = self.goal[: len(scratch.goal)]
@@ -122,8 +121,8 @@ class Stationary:
                 prepare("gradients.rest.contacts_at")(scratch.address)
                 _arrange(there, scratch, self.contacts)
             for name in ("multiplier", "missed"):
-                scratch.narrow[problem.rows(name)] = self._kept(name)
-            scratch.narrow[problem.rows("leaning")] = 0.0
+                scratch.narrow[there.at[name]] = self._kept(name)
+            scratch.narrow[there.at["leaning"]] = 0.0
             find = prepare("gradients.by_goals.by_placement")
             find(scratch.address, loose.loose.start, lacks.reshape(-1), pulls.reshape(-1))
         return lacks.T, pulls[:, loose.velocities].T
@@ -132,7 +131,7 @@ class Stationary:
 def _arrange(there: Conditions, scratch: Scratch, contacts: tuple[tuple[str, str], ...]) -> None:
     """Let the contacts at hand stand in the order of these."""
     places = {frozenset(pair): k for k, pair in enumerate(there.pairs(scratch)) if pair[0]}
-    at = scratch.narrow[there.bound.problem.rows("contact")].reshape(-1, 2)
+    at = scratch.narrow[there.at["contact"]].reshape(-1, 2)
     found = at.copy()
     at[:] = -1.0
     for k, pair in enumerate(contacts):
@@ -143,17 +142,16 @@ def _arrange(there: Conditions, scratch: Scratch, contacts: tuple[tuple[str, str
 def stationary(model: Model, asked: Asked, q: Array, goal: Array, *, solved: bool) -> Stationary:
     """How an answer q (nq,) for these goal numbers moves; `solved`: whether all required tasks are."""
     conditions = kept(model, (Conditions, asked), lambda: conditions_of(model, asked))
-    bound, problem = conditions.bound, conditions.bound.problem
-    with bound.scratch(model) as scratch:
+    with conditions.bound.scratch(model) as scratch:
         scratch.goal[:], scratch.start[:] = goal, q
         scratch.tell(given=int(solved))
         code = prepare("gradients.rest.settle")(scratch.address)
         memory = scratch.narrow[conditions.memory].copy()
-        letting = scratch.narrow[problem.rows("letting")]
+        letting = scratch.narrow[conditions.at["letting"]]
         one_sided = _names(model, conditions, scratch, letting) if code <= rest.FREE_OF_CHOICE and letting.any() else ()
         contacts = tuple(conditions.pairs(scratch)) if code <= rest.FREE_OF_CHOICE else ()
     if code > rest.FREE_OF_CHOICE:
-        memory[conditions.place_of("rest")] = q
+        memory[conditions.places["rest"]] = q
     return Stationary(
         conditions, goal, memory, contacts, one_sided, _WHY.get(code, ""), code == rest.FREE_OF_CHOICE
     )
