@@ -16,7 +16,7 @@ import poise as pz
 from poise.solving.gradient import SolutionGradient
 from poise.spatial import Array
 
-STEPS: Final = (1e-4, 2e-5, 4e-6)
+STEPS: Final = (1e-4, 2e-5, 4e-6, 8e-7, 1.6e-7)
 """Of differences [rad or m], the next where an answer bends too much for one, or something is met within it."""
 KINK: Final = 1e-3
 """Derivatives from both sides that differ by so much of the larger one are two."""
@@ -33,6 +33,8 @@ class Case:
     """The answer so far along the way, from a start."""
     slope: Callable[[SolutionGradient], Array]
     """(nv,) the derivative along the way."""
+    rest: Callable[[float, pz.Solution], Array] = lambda _, found: found.gradient().q
+    """(nq,) where an answer rests, to rounding."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +54,10 @@ def outcome(case: Case, worst: float = 1e-6) -> Outcome:
     gradient = found.gradient()
     if gradient.status != "smooth":
         return Outcome(gradient.status)
-    q = gradient.q
+    q = case.rest(0.0, found)
 
     def way(t: float) -> Array:
-        return np.asarray(case.model.difference(q, case.solve(t, q).gradient().q))
+        return np.asarray(case.model.difference(q, case.rest(t, case.solve(t, q))))
 
     slope = case.slope(gradient)
     word, least = "wrong", np.inf
@@ -111,8 +113,17 @@ def targets(seed: int) -> Case:
     arm, rng = _arm("ur5e"), np.random.default_rng(seed)
     pose, d = arm.pose(arm.tip, arm.sample(seed=seed)), _way(rng, 6)
     tasks = [pz.PoseTask(arm.tip, **TIGHT)]
+
+    def rest(t: float, found: pz.Solution) -> Array:
+        q, goal = found.q.copy(), twisted(pose, t * d)
+        for _ in range(2):
+            now = arm.pose(arm.tip, q)
+            left = np.concatenate([goal.xyz - now.xyz, (goal.rotation @ now.rotation.inverse()).log()])
+            q = q + np.linalg.solve(arm.jacobian(arm.tip, q), left)
+        return np.asarray(q)
+
     return Case(
-        arm, lambda t, q0: _solve("targets", arm, tasks, twisted(pose, t * d), q0), lambda g: g.by_target[0] @ d
+        arm, lambda t, q0: _solve("targets", arm, tasks, twisted(pose, t * d), q0), lambda g: g.by_target[0] @ d, rest
     )
 
 
