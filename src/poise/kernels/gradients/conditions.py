@@ -7,7 +7,7 @@ room that is left.  The problem has a column for each velocity of the model.
 import numpy as np
 
 from poise.kernels.algebra.rotations import quaternion_step
-from poise.kernels.algebra.swing_twist import FREE, level, parts, semi_axes
+from poise.kernels.algebra.swing_twist import FREE, level, parts, semi_axes, since_rest
 from poise.kernels.collision.near import DISTANCE, FIRST, SECOND, distance_row, find_near, place_all, place_movers
 from poise.kernels.machine.jit import call, kernel
 from poise.kernels.machine.lanes import pitch, sqrt
@@ -162,6 +162,7 @@ def _change(ball, q, axis, turn):
 @kernel
 def _rooms(ball, w, x, y, z):
     """How far a unit quaternion is from its limits of swing and of twist [rad]; see `BallLimits.rooms`."""
+    w, x, y, z = since_rest(ball, w, x, y, z)
     _, sx, sy, ratio, twist = parts(ball, w, x, y, z)
     sx, sy = sx * ratio, sy * ratio
     a, b = semi_axes(ball, sx, sy)
