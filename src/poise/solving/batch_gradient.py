@@ -1,8 +1,7 @@
 """The gradients of many answers, as arrays."""
 
-import os
-from collections.abc import Callable
-from typing import Final, final
+from collections.abc import Callable, Iterator
+from typing import final
 
 import numpy as np
 import numpy.typing as npt
@@ -12,13 +11,9 @@ from poise.checks import finite
 from poise.errors import ShapeError
 from poise.model.model import Model
 from poise.solving.gradient import SolutionGradient
-from poise.solving.inverses import Flags, along, inverses_at
+from poise.solving.inverses import ONE_SIDED, SINGULAR, Flags, inverses_of
 from poise.solving.outcome import Asked
-from poise.solving.pieces import Pieces
 from poise.spatial import Array, ArrayLike
-
-_PIECE: Final = 1024
-"""Answers that a thread takes at a time."""
 
 
 @final
@@ -30,26 +25,46 @@ class BatchGradient:
         self, model: Model, asked: Asked, q: Array, solved: Flags, alone: Callable[[int], SolutionGradient]
     ) -> None:
         """Of answers q (n, nq), of which these are `solved` (n,); `alone` gives the gradient of one."""
-        self._model = model
-        inverses = np.empty((len(q), model.nv, 6))
-        sound, one_sided = np.zeros((2, len(q)), dtype=np.bool_)
-        pieces = Pieces(len(q), _PIECE)
+        self._model, self._q, self._alone, self._of = model, q, alone, inverses_of(model, asked)
+        self._solved = solved & self._of.there
+        self._known: Array | None = None
+        """(n,) what is known of each, of which only those are looked at that are solved."""
 
-        def work() -> None:
-            for piece in pieces:
-                at = slice(piece.start, piece.stop)
-                inverses[at], sound[at], one_sided[at] = inverses_at(model, asked, q[at])
+    def _looked_at(self, cotangents: Array | None = None) -> Array:
+        """(n, nv, 6) by the target of a pose, or cotangents times that (n, 6); what is known of each by the way."""
+        self._known = np.full(len(self), float(SINGULAR))
+        if not self._solved.any():
+            return np.zeros((len(self), *((self._model.nv, 6) if cotangents is None else (6,))))
+        out, known = self._of.of_many(self._q, cotangents)
+        self._known[self._solved] = known[self._solved]
+        return out
 
-        pieces.share(work, min(len(pieces), os.cpu_count() or 1) or 1)
-        sound &= solved
-        self._inverses, self._sound, self._one_sided = inverses, sound, one_sided
-        self._others: dict[int, SolutionGradient] = {int(i): alone(int(i)) for i in np.flatnonzero(~sound)}
+    @cached_property
+    def _inverses(self) -> Array:
+        return self._looked_at()
+
+    @property
+    def _sound(self) -> Flags:
+        """(n,) whether these are the derivatives."""
+        if self._known is None:
+            self._looked_at(np.zeros((len(self), self._model.nv)))
+        return self._known != SINGULAR
+
+    @cached_property
+    def _others(self) -> dict[int, SolutionGradient]:
+        return {int(i): self._alone(int(i)) for i in np.flatnonzero(~self._sound)}
+
+    @property
+    def undefined(self) -> npt.NDArray[np.intp]:
+        """The rows that have no derivative."""
+        return np.array([i for i, one in self._others.items() if one.status == "undefined"], dtype=np.intp)
 
     @cached_property
     def status(self) -> npt.NDArray[np.str_]:
         """(n,) "smooth", "one-sided" or "undefined", see `SolutionGradient.status`."""
-        found = np.where(self._one_sided, "one-sided", "smooth")
-        for i, one in self._others.items():
+        others = self._others
+        found = np.where(self._known == ONE_SIDED, "one-sided", "smooth")
+        for i, one in others.items():
             found[i] = one.status
         return found
 
@@ -57,38 +72,39 @@ class BatchGradient:
     def by_target(self) -> tuple[Array, ...]:
         """By the target of each task (n, nv, k), see `SolutionGradient.by_target`; NaN where the status is
         "undefined"."""
+        return self._merged(self._inverses, {i: one.by_target for i, one in self._defined()})
+
+    def vjp(self, cotangents: ArrayLike) -> tuple[Array, ...]:
+        """(n, k) for each task: how a number of each problem changes with its targets, that has these derivatives
+        (n, nv) by q; NaN where the status is "undefined".
+
+        Raises ShapeError for another shape, ValueError for numbers that are not finite.
+        """
+        given, expected = finite("cotangents", cotangents), (len(self), self._model.nv)
+        if given.shape != expected:
+            raise ShapeError(f"cotangents must have shape {expected}, a row a problem, got {given.shape}")
+        pulled = self._looked_at(given)
+        return self._merged(pulled, {i: one.vjp(given[i]).by_target for i, one in self._defined()})
+
+    def _defined(self) -> Iterator[tuple[int, SolutionGradient]]:
+        """Those of the others that have derivatives."""
+        return ((i, one) for i, one in self._others.items() if one.status != "undefined")
+
+    def _merged(self, inverses: Array, found: dict[int, tuple[Array, ...]]) -> tuple[Array, ...]:
+        """A row a problem: of `inverses` where these hold, else what was found; NaN where nothing was."""
         if self._sound.all():
-            return (self._inverses,)
-        found = {i: one.by_target for i, one in self._others.items() if one.status != "undefined"}
-        shapes = [part.shape for part in next(iter(found.values()), (self._inverses[0],))]
-        out = tuple(np.full((len(self._sound), *shape), np.nan) for shape in shapes)
+            return (inverses,)
+        shapes = [part.shape for part in next(iter(found.values()), (inverses[0],))]
+        out = tuple(np.full((len(self), *shape), np.nan) for shape in shapes)
         if self._sound.any():
-            out[0][self._sound] = self._inverses[self._sound]
+            out[0][self._sound] = inverses[self._sound]
         for i, parts in found.items():
             for whole, part in zip(out, parts, strict=True):
                 whole[i] = part
         return out
 
-    def vjp(self, cotangents: ArrayLike) -> tuple[Array, ...]:
-        """(n, k) for each task: how a number of each problem changes with its targets, that has these derivatives
-        (n, nv) by q.
-
-        Raises ShapeError for another shape, ValueError for numbers that are not finite.
-        """
-        given, expected = finite("cotangents", cotangents), (len(self._sound), self._model.nv)
-        if given.shape != expected:
-            raise ShapeError(f"cotangents must have shape {expected}, a row a problem, got {given.shape}")
-        if self._sound.all():
-            return (along(given, self._inverses),)
-        out = tuple(along(given, part) for part in self.by_target)
-        for i, one in self._others.items():
-            if one.status != "undefined":
-                for whole, part in zip(out, one.vjp(given[i]).by_target, strict=True):
-                    whole[i] = part
-        return out
-
     def __len__(self) -> int:
-        return len(self._sound)
+        return len(self._q)
 
     def __repr__(self) -> str:
         words, counts = np.unique(self.status, return_counts=True)

@@ -1,73 +1,32 @@
-"""What an answer fulfils, as rows: the tasks', the sides of ranges, sums of joints and distances of shapes.
-
-A row is what it lacks, e, and J = -de/dq, so that a step dq takes it to e - J dq.  Of what must not be crossed e is the
-room that is left.
+"""What an answer fulfils, as a problem of its own: the tasks', the sides of ranges, sums of joints and distances of
+shapes, with a column for each velocity of the model; see `poise.kernels.gradients.conditions`.
 """
 
-from collections.abc import Sequence
-from itertools import combinations
-from typing import Final, NamedTuple, final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, final
 
 import numpy as np
 
-from poise.geometry.world import World
-from poise.kernels.machine.jit import prepare
+from poise.kernels.gradients.conditions import MOST_CONTACTS
+from poise.kernels.machine import packing
+from poise.kernels.machine.layout import GOAL_NUMBERS, GOAL_STEP, GUARD, PLACE, RANK, TURN, WIDTH
+from poise.kernels.machine.packing import joined
 from poise.model.loosening import Loose
 from poise.model.model import Model
-from poise.model.proximity import nearest_in, slopes_of_many
-from poise.model.scene import Scene
-from poise.model.swing import BallLimits
-from poise.quaternions import quaternion_exp, quaternion_product
 from poise.solving.borders import border_rows, borders, ranges
 from poise.solving.collision import CollisionLimit
-from poise.solving.kept import kept
 from poise.solving.outcome import Asked
-from poise.solving.problem import pack
-from poise.solving.rows import active_rows
-from poise.solving.scratch import Bound
+from poise.solving.problem import Problem, pack
+from poise.solving.scratch import Bound, Scratch
 from poise.spatial import Array
-from poise.tasks.base import Task
+from poise.tasks.base import Task, levels
+from poise.tasks.loop import LoopTask
+from poise.tasks.posture import PostureTask
 
-_TURN: Final = 1e-2
-"""Of differences of the fourth order of what is left of swing and twist [rad]."""
-_TURNS: Final = _TURN * np.concatenate([way * np.eye(3) for way in (1.0, -1.0, 2.0, -2.0)])
-_CONTACTS: Final = 8
-"""Pairs of shapes that are looked for, at most."""
-
-
-@final
-class Contact(NamedTuple):
-    """Two shapes that are as near as they may be."""
-
-    pair: tuple[str, str]
-    least: float
-    """How near they may come [m]."""
-    scene: Scene
-    """These two alone."""
-
-    def row(self, q: Array) -> tuple[float, Array]:
-        """The room that is left [m], and its row (nv,), at q (nq,)."""
-        return nearest_in(self.scene, q).distance - self.least, -slopes_of_many(self.scene, q[None])[0]
-
-
-@final
-class Ball(NamedTuple):
-    """A spherical joint with limits of swing and twist."""
-
-    name: str
-    limits: BallLimits
-    v: int
-    """Its first velocity."""
-
-    def rows(self, q: Array, nv: int) -> tuple[Array, Array]:
-        """The rooms that are left of swing and twist (2,) [rad], and their rows (2, nv), at q (nq,)."""
-        wxyz = q[self.limits.place : self.limits.place + 4]
-        turns = quaternion_product(quaternion_exp(_TURNS), wxyz)
-        rooms = self.limits.rooms(turns).reshape(2, 2, 3, 2)  # near and far, one way and the other, about x, y and z
-        near, far = (ends[0] - ends[1] for ends in rooms)
-        out = np.zeros((2, nv))
-        out[:, self.v : self.v + 3] = -((8.0 * near - far) / (12.0 * _TURN)).T
-        return self.limits.rooms(wxyz), out
+_NARROW: Final = 2e-2
+"""A limit of swing or twist that is this narrow has no sides to tell from each other [rad]."""
+KEPT: Final = ("multiplier", "holds", "missed", "leaning", "answers", "yields", "contact", "rest")
+"""What is kept of an answer, in the order of a workspace."""
 
 
 @final
@@ -79,91 +38,65 @@ class Conditions:
         model: Model,
         tasks: Sequence[Task],
         sums: tuple[Array, Array],
-        contacts: Sequence[Contact],
+        apart: CollisionLimit | None,
         balls: Sequence[str],
+        *,
+        limits: bool = False,
+        parts: Mapping[str, Any] | None = None,
     ) -> None:
-        """`sums` are rows (p, nv) and the most of each; `balls` are joints whose limits of swing and twist count."""
-        self.model, self.contacts, self._sums = model, contacts, sums
-        named = zip((joint.name for joint in model.joints if joint.ball is not None), model.ball_limits, strict=True)
-        self._balls = [Ball(name, limits, model.velocity_index(name).start) for name, limits in named if name in balls]
-        self._kept = ranges(tasks)
-        problem, sides = pack(model, tasks, limits=False), sum(task.sides for task in self._kept)
+        """`sums` are rows (p, nv) and the most of each, `balls` the joints whose limits of swing and twist count, `parts`
+        more sections of the problem."""
+        self.model, self.apart, self._sums, self._balls = model, apart, sums, balls
+        problem = _limited(pack(model, tasks, limits=limits, also=range(model.nv)), model, balls)
+        kept, sides = ranges(tasks), sum(task.sides for task in ranges(tasks))
+        given = {"inequalities": np.hstack([sums[0], sums[1][:, None]]).ravel(), "ranks": _ranks(tasks)}
+        given |= {} if parts is None else parts
         if sides:
-            sections = border_rows(sides, len(problem.velocities))
-            problem = problem.extended({"borders": borders(tasks, None)}, sections)
-        self._bound = Bound(problem, ("ranges",) if sides else ())
-        self._velocities = list(problem.velocities)
-        self.tasks = 3 * problem.blocks
+            given["borders"] = borders(tasks, None)
+        if apart is not None:
+            given["guard"] = joined(GUARD, (), [[apart.min_distance, 0.0, 0.0, 0.0, 0.0]])
+        self.tasks, shapes = 3 * problem.blocks, MOST_CONTACTS if apart is not None else 0
         """Rows of the tasks."""
-        self.labels = [
-            *(task.label for task in self._kept for _ in range(task.sides)),
-            *("a sum of joints" for _ in sums[1]),
-            *(" and ".join(map(repr, contact.pair)) for contact in contacts),
-            *(f"{ball.name}.{what}" for ball in self._balls for what in ("swing", "twist")),
-        ]
-        """What the rows behind are of."""
-        self.slack = np.array(
-            [*(_SIDE,) * sides, *(_SUM,) * len(sums[1]), *(_SHAPES,) * len(contacts), *(_SUM,) * 2 * len(self._balls)]
-        )
-        """How much room these may have and still be what a search came to rest at."""
+        self.count = self.tasks + sides + len(sums[1]) + shapes + 2 * len(balls)
+        """All rows."""
+        rows = _rows(model, self.count, shapes, posture=len(given.get("posture_weights", ())) > 0)
+        problem = problem.extended(given, rows | (border_rows(sides, model.nv) if sides else {}))
+        self.bound = Bound(problem, (*(["ranges"] if sides else []), *(["shapes"] if shapes else [])), apart=apart)
+        self._before = [task.label for task in kept for _ in range(task.sides)] + ["a sum of joints"] * len(sums[1])
+        self._behind = [f"{name}.{what}" for name in balls for what in ("swing", "twist")]
+        problem = self.bound.problem
+        self.at = {name: problem.rows(name) for name in (*KEPT, "lacking", "condition_rows", "letting")}
+        """Where sections are in a workspace."""
+        first, last = self.at[KEPT[0]].start, self.at[KEPT[-1]].stop
+        self.memory = slice(first, last)
+        """Where in a workspace lies what is kept of an answer."""
+        self.places = {name: slice(self.at[name].start - first, self.at[name].stop - first) for name in KEPT}
+        """Where a section is within that."""
+        self.steps = len(problem.section("goal_steps"))
 
-    def __call__(self, q: Array, goal: Array) -> tuple[Array, Array]:
-        """e (m,) and J (m, nv) at q (nq,), for the goal numbers of the tasks; e is NaN where these are none."""
-        problem = self._bound.problem
-        with self._bound.scratch() as scratch:
-            scratch.goal[:], scratch.start[:] = goal, q
-            code, e, active = active_rows(problem, scratch)
-            if code < 0:
-                e[:] = np.nan
-            if self._kept:
-                prepare("requirements.gaps.gaps")(scratch.address)
-                gaps = -scratch.narrow[problem.rows("gap")]
-                sides = scratch.narrow[problem.rows("border_rows")].reshape(len(gaps), -1)[:, : active.shape[1]]
-                e, active = np.concatenate([e, gaps]), np.vstack([active, sides])
-        moved = np.zeros((len(e), self.model.nv))
-        moved[:, self._velocities] = active
-        rows, most = self._sums
-        if not (self.contacts or len(most) or self._balls):
-            return e, moved
-        found = [contact.row(q) for contact in self.contacts] + [ball.rows(q, self.model.nv) for ball in self._balls]
-        rooms = [np.atleast_1d(room) for room, _ in found]
-        return np.concatenate([e, most - rows @ self._plain(q), *rooms]), np.vstack(
-            [moved, rows, *(r for _, r in found)]
-        )
+    def labels(self, scratch: Scratch) -> list[str]:
+        """What the rows behind the tasks' are of, for the contacts at hand."""
+        shapes = [" and ".join(map(repr, pair)) for pair in self.pairs(scratch)]
+        return [*self._before, *shapes, *self._behind]
 
-    def _plain(self, q: Array) -> Array:
-        """(nv,) the coordinates that add like numbers, where their velocities are."""
-        at_q, at_v = self.model._plain
-        out = np.zeros(self.model.nv)
-        out[at_v] = q[at_q]
-        return out
+    def pairs(self, scratch: Scratch) -> list[tuple[str, str]]:
+        """The names of the shapes of each contact."""
+        if scratch.scene is None:
+            return []
+        names = scratch.scene.names
+        numbers = scratch.narrow[self.at["contact"]].astype(int).reshape(-1, 2)
+        return [(names[i], names[j]) if i >= 0 else ("", "") for i, j in numbers]
 
     def on(self, loose: Loose, tasks: Sequence[Task]) -> "Conditions":
         """The same on the model with a placement let loose, for the same tasks there."""
         rows, most = self._sums
         spread = np.zeros((len(most), loose.model.nv))
         spread[:, loose.velocities] = rows
-        contacts = [c._replace(scene=c.scene.of(loose.model)) for c in self.contacts]
-        return Conditions(loose.model, tasks, (spread, most), contacts, [ball.name for ball in self._balls])
+        return Conditions(loose.model, tasks, (spread, most), self.apart, self._balls)
 
 
-_NARROW: Final = 2.0 * _TURN
-"""A limit of swing or twist that is this narrow has no sides to tell from each other [rad]."""
-_SIDE: Final = 2e-5
-_SUM: Final = 1e-6
-_SHAPES: Final = 1e-3
-"""The reserves that steps keep of a side of a range [m or rad], a sum [rad or m] and a distance [m], and as much."""
-
-
-def conditions_of(model: Model, asked: Asked, q: Array) -> Conditions:
-    """Those of what was asked, with the shapes that are near at q (nq,)."""
-    apart = asked.limits.apart
-    if apart is None:
-        return kept(model, (Conditions, asked), lambda: _made(model, asked, ()))
-    return _made(model, asked, _contacts(model, apart, q))
-
-
-def _made(model: Model, asked: Asked, contacts: Sequence[Contact]) -> Conditions:
+def conditions_of(model: Model, asked: Asked) -> Conditions:
+    """Those of what was asked."""
     problem = asked.problem
     stated = problem.section("inequalities").reshape(-1, len(problem.velocities) + 1)
     rows = np.zeros((len(stated), model.nv))
@@ -176,26 +109,83 @@ def _made(model: Model, asked: Asked, contacts: Sequence[Contact]) -> Conditions
                 f"the swing or twist of {name!r} has no width, and its gradient is not at hand: make it a hinge, or "
                 "take differences of two solves"
             )
-    return Conditions(model, asked.frame_tasks, (rows, np.array(stated[:, -1])), contacts, balls)
+    posture = next((task for task in asked.tasks if isinstance(task, PostureTask)), None)
+    movable = np.zeros(model.nv)
+    movable[list(problem.velocities)] = 1.0
+    parts = {
+        "movable": movable,
+        "goal_steps": joined(GOAL_STEP, *_steps(asked)),
+        "posture_weights": () if posture is None else posture.weights(model),
+    }
+    return Conditions(
+        model, asked.frame_tasks, (rows, np.array(stated[:, -1])), asked.limits.apart, balls,
+        limits=problem.limits, parts=parts,
+    )  # fmt: skip
 
 
-def _contacts(model: Model, limit: CollisionLimit, q: Array) -> list[Contact]:
-    """The pairs of shapes that a search may have come to rest at."""
-    found: list[Contact] = []
-    names = frozenset((*model.fitted_shapes, *(() if limit.world is None else limit.world.names)))
-    scene = limit.scene(model)
-    while len(found) < _CONTACTS:
-        near = nearest_in(scene, q)
-        least = limit.least(model, *near.pair) if near.pair[0] else 0.0
-        if not near.distance - least <= _SHAPES:
-            break
-        found.append(Contact(near.pair, least, _of_two(model, limit.world, names, near.pair)))
-        scene = scene.without(near.pair)
-    return found
+def step_counts(asked: Asked) -> list[int]:
+    """How many goal steps there are of each task that is stated."""
+    return [len(_changes(task)) for task in asked.tasks[: len(asked.stated)]]
 
 
-def _of_two(model: Model, world: World | None, names: frozenset[str], pair: tuple[str, str]) -> Scene:
-    """The scene of two shapes alone."""
-    links = {name: model.fitted_shapes[name] for name in pair if name in model.fitted_shapes}
-    others = frozenset(frozenset(two) for two in combinations(sorted(names), 2)) - {frozenset(pair)}
-    return Scene(model, links, None if len(links) == 2 else world, allowed=others)
+def _steps(asked: Asked) -> tuple[list[list[int]], list[list[float]]]:
+    """The whole numbers and the real ones of all goal steps."""
+    whole, real, at = [], [], 0
+    for task in asked.tasks[: len(asked.stated)]:
+        for place, turn, scale in _changes(task):
+            whole.append([at + place, turn])
+            real.append([scale])
+        at += GOAL_NUMBERS if task.blocks else 0
+    return whole, real
+
+
+def _changes(task: Task) -> list[tuple[int, int, float]]:
+    """The changes of a task's target, one a column: the goal number, the axis of a turn or -1, how much a unit is."""
+    if not task.takes_target or not task.blocks:
+        return []
+    if task.goal_kind & TURN:
+        return [*((i, -1, 1.0) for i in range(3 if task.goal_kind & PLACE else 0)), *((3, i, 1.0) for i in range(3))]
+    if task.to_point:
+        scale = float(task.goal(np.ones(3))[0])
+        return [(i, -1, scale) for i in range(3)]
+    return [(i, -1, 1.0) for i in range(GOAL_NUMBERS if task.own else 1)]
+
+
+def _ranks(tasks: Sequence[Task]) -> Any:
+    """Records of `RANK`, one for each block of the tasks."""
+    order = levels(tasks)
+    ranks = [
+        [order.index(task.level), int(task.required), int(isinstance(task, LoopTask)), int(task.sides > 0)]
+        for task in tasks
+        for _ in task.blocks
+    ]
+    return joined(RANK, ranks, ())
+
+
+def _limited(problem: Problem, model: Model, balls: Sequence[str]) -> Problem:
+    """It with limits of these balls alone."""
+    words = problem.words.copy()
+    found = packing.unpack(words, "balls")
+    found["limited"] &= np.isin(found["q"], [model.index(name).start for name in balls])
+    return Problem(words, problem.velocities, problem.kinds, problem.limits)
+
+
+def _rows(model: Model, count: int, shapes: int, *, posture: bool) -> dict[str, int]:
+    """Rows of a workspace for so many conditions, of which these are shapes that touch."""
+    n, nq = model.nv, model.nq
+    row, most = WIDTH * -(-n // WIDTH), max(n, count)
+    packed = WIDTH * -(-most // WIDTH)
+    return {
+        **dict.fromkeys(("lacking", "multiplier", "holds", "missed", "held_sizes", "spare_rows"), count),
+        **dict.fromkeys(("condition_rows", "held_right"), count * row),
+        **dict.fromkeys(("leaning", "limit_side", "moving", "pulling", "spare_pull", "inner_sizes"), n),
+        **dict.fromkeys(("other", "phi", "moved"), n),
+        **dict.fromkeys(("rest", "begun_rest", "beside_rest"), nq),
+        **dict.fromkeys(("null_rows", "inner_left", "inner_right"), n * row),
+        **dict.fromkeys(("yields", "hessian"), n * n),
+        "answers": n * count,
+        "contact": 2 * shapes,
+        "letting": n + count,
+        "held_left": count * packed,
+        "posture_goal": nq if posture else 0,
+    }

@@ -11,8 +11,11 @@ import numpy as np
 
 from poise.checks import one_of
 from poise.errors import ShapeError
+from poise.kernels.machine.jit import prepare
 from poise.model.model import Model
-from poise.quaternions import conjugate, quaternion_matrix, quaternion_product
+from poise.quaternions import conjugate, quaternion_product
+from poise.solving.arguments import cores
+from poise.solving.pieces import Pieces
 from poise.solving.solver import Solver
 from poise.spatial import SE3, Array
 from poise.tasks.pose import PoseTask
@@ -20,6 +23,8 @@ from poise.tasks.pose import PoseTask
 if TYPE_CHECKING:
     from poise.geometry.world import World
 
+_PIECE: Final = 4096
+"""Rows that a thread takes at a time."""
 _STEP: Final = 1e-5
 """Of central differences [rad or m]."""
 F = TypeVar("F")
@@ -95,16 +100,17 @@ class Functions(Generic[F]):
             return solver.batch(_numbers(poses), q0).q
 
         def pulled(cotangents: Array, poses: Array, q: Array) -> Array:
-            gradient = solver.batch(_numbers(poses), q).gradient()
-            rows = np.flatnonzero(gradient.status == "undefined")
+            numbers = _numbers(poses)
+            gradient = solver.batch(numbers, q).gradient()
+            (twists,) = gradient.vjp(_to_velocities(model, q, cotangents))
+            rows = gradient.undefined
             if len(rows) and undefined == "raise":
                 raise ValueError(
                     f"{len(rows)} of {len(q)} answers have no derivative, the first at row {rows[0]}: "
                     'SolutionGradient.reason says why; ik(solver, undefined="zero") leaves them out'
                 )
-            (twists,) = gradient.vjp(_to_velocities(model, q, cotangents))
             twists[rows] = 0.0
-            return _to_matrices(twists, poses) if poses.ndim == 3 else _to_numbers(twists, poses)
+            return _to_matrices(twists, numbers) if poses.ndim == 3 else _to_numbers(twists, poses)
 
         return self._of(Differentiable("ik", model, _pose_axes, value, pulled, (model.nq,)))
 
@@ -196,17 +202,39 @@ def _pose_axes(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 def _numbers(poses: Array) -> Array:
     """(n, 7) of poses (n, 7) or (n, 4, 4), whose rotations are made such where they are rounded."""
-    return SE3.from_matrix(poses, orthonormalise=True).array if poses.ndim == 3 else poses
+    if poses.ndim == 2:
+        return poses
+    out, find, sound = np.empty((len(poses), 7)), prepare("gradients.tangents.poses_of"), []
+
+    def convert(at: slice) -> None:
+        some = np.ascontiguousarray(poses[at]).reshape(-1)
+        sound.append(find(some, out[at].reshape(-1), len(some) // 16) == len(some) // 16)
+
+    _in_pieces(len(poses), convert)
+    return out if all(sound) else SE3.from_matrix(poses, orthonormalise=True).array
 
 
-def _to_matrices(twists: Array, poses: Array) -> Array:
-    """(n, 4, 4) cotangents of matrices from those (n, 6) of twists: g . w = <[g] R / 2, [w] R>."""
-    out, (x, y, z) = np.zeros(poses.shape), twists[:, 3:].T
-    cross = np.zeros((len(poses), 3, 3))
-    cross[:, 2, 1], cross[:, 0, 2], cross[:, 1, 0] = x, y, z
-    out[:, :3, :3] = 0.5 * (cross - cross.swapaxes(1, 2)) @ quaternion_matrix(_numbers(poses)[:, 3:])
-    out[:, :3, 3] = twists[:, :3]
+def _to_matrices(twists: Array, numbers: Array) -> Array:
+    """(n, 4, 4) cotangents of matrices from those (n, 6) of twists, at poses (n, 7)."""
+    out, find = np.empty((len(twists), 4, 4)), prepare("gradients.tangents.matrix_cotangents")
+    given, poses = np.ascontiguousarray(twists), np.ascontiguousarray(numbers)
+
+    def convert(at: slice) -> None:
+        find(given[at].reshape(-1), poses[at].reshape(-1), out[at].reshape(-1), len(given[at]))
+
+    _in_pieces(len(twists), convert)
     return out
+
+
+def _in_pieces(count: int, work: Callable[[slice], None]) -> None:
+    """Do what takes some rows with all of them, on all cores."""
+    pieces = Pieces(count, _PIECE)
+
+    def some() -> None:
+        for piece in pieces:
+            work(slice(piece.start, piece.stop))
+
+    pieces.share(some, min(max(len(pieces), 1), cores()))
 
 
 def _to_numbers(twists: Array, poses: Array) -> Array:

@@ -1,27 +1,27 @@
 """The gradient of an answer: how q moves with targets, a posture, weights and placements of the model."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from copy import copy
-from typing import Final, Literal, TypeAlias, final
+from typing import Literal, TypeAlias, final
 
 import numpy as np
 
 from poise.cached import cached_property
 from poise.checks import finite
-from poise.kernels.machine.layout import GOAL_NUMBERS, PLACE, TURN
+from poise.kernels.machine.layout import GOAL_NUMBERS
 from poise.model.loosening import Loose, loosened, tool_of
 from poise.model.model import Model
-from poise.quaternions import quaternion_exp, quaternion_product
-from poise.solving.inverses import along, inverses_at
+from poise.solving.conditions import Conditions, step_counts
+from poise.solving.inverses import ONE_SIDED, SINGULAR, inverses_of
 from poise.solving.outcome import Asked
-from poise.solving.stationary import STEP, Stationary, stationary
+from poise.solving.kept import kept
+from poise.solving.stationary import Stationary, stationary
 from poise.spatial import Array, ArrayLike
 from poise.tasks.base import Task
 from poise.tasks.frame import OfFrame
 from poise.tasks.posture import PostureTask
 from poise.tasks.value import again
 
-_SIX: Final = 6
 Word: TypeAlias = Literal["smooth", "one-sided", "undefined"]
 
 
@@ -38,10 +38,13 @@ class SolutionGradient:
         self._model, self._asked, self._q, self._goal, self._solved = model, asked, q, goal, solved
         self._of: Array | None = None
         """(nv,) what a number depends on q by, whose gradient this is; None: that of q."""
-        found = inverses_at(model, asked, q[None])
-        self._inverse = found.by_target[0] if solved and found.sound[0] else None
+        self._inverse: Array | None = None
         """(nv, 6) by the target of a pose alone."""
-        self._at_limit = bool(found.one_sided[0])
+        self._at_limit = False
+        inverses = inverses_of(model, asked)
+        if solved and inverses.there:
+            inverse, known = inverses.of_one(q)
+            self._inverse, self._at_limit = None if known == SINGULAR else inverse, known == ONE_SIDED
 
     @cached_property
     def _found(self) -> Stationary:
@@ -87,33 +90,32 @@ class SolutionGradient:
         """By the target of each task, in their order: (nv, 6) of a pose, (nv, 3) of a point, a direction [1/its unit]
         or a rotation, of others a column a number; (nv, 0) of one without a target, (nv, nv) of a posture."""
         if self._inverse is not None:
-            return (self._inverse if self._of is None else along(self._of, self._inverse),)
-        places = _places(self._asked.tasks)
-        stated = self._asked.tasks[: len(self._asked.stated)]
-        return tuple(
-            self.by_posture if place is None else self._by_goal(task, place)
-            for task, place in zip(stated, places[: len(stated)], strict=True)
-        )
+            if self._of is None:
+                return (self._inverse,)
+            pulled, _ = inverses_of(self._model, self._asked).of_one(self._q, self._of)
+            return (pulled,)
+        if self._found.undefined:
+            raise ValueError(self.reason)
+        moved, out, at = self._found.by_goals(self._of), [], 0
+        for task, count in zip(self._asked.tasks, step_counts(self._asked), strict=False):
+            out.append(moved[..., at : at + count] if task.blocks else self.by_posture)
+            at += count
+        return tuple(out)
 
     @cached_property
     def by_posture(self) -> Array:
         """(nv, nv) by the velocities of the PostureTask's target; (nv, 0) where there is none."""
         if not any(isinstance(task, PostureTask) for task in self._asked.tasks):
-            return self._moved(np.zeros((len(self._found.y), 0)), np.zeros((self._model.nv, 0)))
+            return self._moved(None, np.zeros((self._model.nv, 0)))
         rest, q = self._goal[GOAL_NUMBERS * len(self._asked.frame_tasks) :], self._found.q
-        ends = (
-            [self._model.difference(self._model.integrate(rest, way), q) for way in (step, -step)]
-            for step in STEP * np.eye(self._model.nv)
-        )
-        pulls = [(above - below) / (2.0 * STEP) for above, below in ends]
-        return self._moved(np.zeros((len(self._found.y), len(pulls))), self._found.posture[:, None] * np.array(pulls).T)
+        return self._moved(None, -self._pulled_by(rest, q))
 
     @cached_property
     def by_weights(self) -> tuple[Array, ...]:
         """By the weights of each task, a column a row of its residual, three a block; where one weight is that of
         several rows, the sum of their columns.  Of a posture (nv, nv)."""
         found, out = self._found, []
-        e, jacobian = found.conditions(found.q, self._goal[: GOAL_NUMBERS * len(self._asked.frame_tasks)])
+        e, jacobian = found.rows()
         at = 0
         for task in self._asked.tasks[: len(self._asked.stated)]:
             if isinstance(task, PostureTask):
@@ -126,7 +128,7 @@ class SolutionGradient:
                 each = np.divide(-2.0 * e[rows], weight, out=np.zeros(len(rows)), where=weight != 0.0)
                 changes = (each * found.missed[rows] / self._asked.scales[rows])[:, None] * jacobian[rows]
                 changes, at = changes.T, at + len(rows)
-            out.append(self._moved(np.zeros((len(e), changes.shape[1])), changes))
+            out.append(self._moved(None, changes))
         return tuple(out)
 
     def by_placement(self, name: str) -> Array:
@@ -135,8 +137,8 @@ class SolutionGradient:
         It moves along the axes of that link, as a file states it: the first three columns are its `xyz`, so that a link
         that ends there grows by them.  Raises NameNotFound, and ValueError for a link, which its joint places.
         """
-        loose = loosened(self._model, name)
-        return self._by_loose(loose, self._asked.frame_tasks)
+        loose = kept(self._model, (loosened, name), lambda: loosened(self._model, name))
+        return self._by_loose(loose, self._asked.frame_tasks, name)
 
     def by_offset(self, task: int = 0) -> Array:
         """(nv, 6) by the `offset` of a task about a frame: a tool's, along the axes of the frame.
@@ -149,10 +151,11 @@ class SolutionGradient:
         given = tasks[task]
         if not isinstance(given, OfFrame):
             raise ValueError(f"{given.label} is not about one frame, and has no offset: ask for another task")
-        loose = tool_of(self._model, given.frame, given.offset)
+        model, key = self._model, (tool_of, self._asked, task)
+        loose = kept(model, key, lambda: tool_of(model, given.frame, given.offset))
         values = {name: getattr(given, name) for name in given._field_names} | {"frame": loose.frame, "offset": None}
         held = again(type(given), values)
-        return self._by_loose(loose, tuple(held if each is given else each for each in self._asked.frame_tasks))
+        return self._by_loose(loose, tuple(held if each is given else each for each in self._asked.frame_tasks), task)
 
     def vjp(self, cotangent: ArrayLike) -> "SolutionGradient":
         """The same of one number, with this derivative (nv,) by q: without forming the rest, each is (k,), not (nv, k).
@@ -172,84 +175,42 @@ class SolutionGradient:
 
     # Details -----------------------------------------------------------------------------------------------------
 
-    def _moved(self, lacking: Array, pulls: Array) -> Array:
-        """What q does where rows lack more by `lacking` (m, k) and grad L is more by `pulls` (nv, k)."""
-        if self._found.undefined:
+    def _moved(self, lacking: Array | None, pulls: Array) -> Array:
+        """What q does where rows lack more by `lacking` (m, k), None if they do not, and grad L is more by `pulls` (nv, k)."""
+        found = self._found
+        if found.undefined:
             raise ValueError(self.reason)
-        if self._of is None:
-            return self._found.answers @ lacking - self._found.yields @ pulls
-        return (self._of @ self._found.answers) @ lacking - (self._of @ self._found.yields) @ pulls
+        answers, yields = found.answers, found.yields
+        if self._of is not None:
+            answers, yields = self._of @ answers, self._of @ yields
+        moved: Array = -(yields @ pulls)
+        return moved if lacking is None else answers @ lacking + moved
 
-    def _pull(self, e: Array, jacobian: Array) -> Array:
-        """The part of grad L that the rows make."""
-        out: Array = -(np.where(self._found.missed, e, self._found.y) @ jacobian)
-        return out
-
-    def _by_goal(self, task: Task, at: int) -> Array:
-        """By the target of a task whose numbers begin there."""
-        found, count = self._found, GOAL_NUMBERS * len(self._asked.frame_tasks)
-        lacking, pulls = [], []
-        for step in _steps(task):
-            ends = []
-            for sign in (STEP, -STEP):
-                goal = self._goal[:count].copy()
-                goal[at : at + GOAL_NUMBERS] = step.of(goal[at : at + GOAL_NUMBERS], sign)
-                ends.append(found.conditions(found.q, goal))
-            (e, above), (e_below, below) = ends
-            lacking.append((e - e_below) / (2.0 * STEP))
-            pulls.append((self._pull(e, above) - self._pull(e_below, below)) / (2.0 * STEP))
-        m, n = len(found.y), self._model.nv
-        return self._moved(np.array(lacking).reshape(-1, m).T, np.array(pulls).reshape(-1, n).T)
-
-    def _by_loose(self, loose: Loose, tasks: Sequence[Task]) -> Array:
+    def _by_loose(self, loose: Loose, tasks: Sequence[Task], name: str | int) -> Array:
         """By a placement that was let loose, for the tasks as they are there."""
-        conditions = self._found.conditions.on(loose, tasks)
-        goal, q = self._goal[: GOAL_NUMBERS * len(tasks)], loose.widened(self._found.q)
-        _, jacobian = conditions(q, goal)
-        pulls = np.zeros((_SIX, self._model.nv))
-        if self._found.y.any() or self._found.missed.any():
-            for k in range(_SIX):
-                way = np.zeros(loose.model.nv)
-                way[loose.loose.start + k] = STEP
-                ends = [conditions(loose.model.integrate(q, step), goal) for step in (way, -way)]
-                above, below = (self._pull(e, rows[:, loose.velocities]) for e, rows in ends)
-                pulls[k] = (above - below) / (2.0 * STEP)
-        return self._moved(-jacobian[:, loose.loose], pulls.T)
+        found = self._found
+        if found.undefined:
+            raise ValueError(self.reason)
+        there = kept(self._model, (Conditions, self._asked, name), lambda: found.conditions.on(loose, tasks))
+        return self._moved(*found.by_placement(loose, there))
 
-
-class _Step:
-    """A change of one number of a target."""
-
-    def __init__(self, place: int, scale: float = 1.0, *, turn: bool = False) -> None:
-        self.place, self.scale, self.turn = place, scale, turn
-
-    def of(self, goal: Array, way: float) -> Array:
-        """(7,) the goal after a step."""
-        out = goal.copy()
-        if self.turn:
-            out[3:] = quaternion_product(quaternion_exp(way * np.eye(3)[self.place]), goal[3:])
-        else:
-            out[self.place] += way * self.scale
+    def _pulled_by(self, rest: Array, q: Array) -> Array:
+        """(nv, nv) how the posture's pull grows with the velocities of q, and falls with those of the posture."""
+        out = np.diag(self._found.posture)
+        if self._model._turning:
+            turns = self._model.difference(rest, q)
+            for _, v in self._model._turning:
+                at = slice(v, v + 3)
+                out[at, at] = self._found.posture[at, None] * _slope_of_turn(turns[at])
         return out
 
 
-def _steps(task: Task) -> Iterator[_Step]:
-    """The changes of a task's target, one a column."""
-    if not task.takes_target:
-        return
-    if task.goal_kind & TURN:
-        yield from (_Step(i) for i in range(3 if task.goal_kind & PLACE else 0))
-        yield from (_Step(i, turn=True) for i in range(3))
-    elif task.to_point:
-        scale = task.goal(np.ones(3))[0]
-        yield from (_Step(i, scale) for i in range(3))
-    else:
-        yield from (_Step(i) for i in range(GOAL_NUMBERS if task.own else 1))
-
-
-def _places(tasks: Sequence[Task]) -> list[int | None]:
-    """Where the goal numbers of each task begin; None of a posture."""
-    out: list[int | None] = []
-    for task in tasks:
-        out.append(GOAL_NUMBERS * sum(place is not None for place in out) if task.blocks else None)
-    return out
+def _slope_of_turn(turn: Array) -> Array:
+    """(3, 3) how the rotation vector [rad] that leads from one rotation to another changes with a turn of the first, of
+    the other sign: the inverse of the right Jacobian of SO(3)."""
+    angle = float(np.linalg.norm(turn))
+    x, y, z = turn
+    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    half = 0.5 * angle
+    share = 1.0 / 12.0 if angle < 1e-4 else (1.0 - half / np.tan(half)) / angle**2
+    return np.eye(3) + 0.5 * cross + share * (cross @ cross)

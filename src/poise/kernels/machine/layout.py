@@ -156,6 +156,13 @@ LED: Final = Record("Led", "effector", "scale")
 TWIST: Final = Record("Twist", "first count", "most")
 """`count` velocities from `first` on, whose Euclidean length is at most `most` in one update [rad or m]."""
 
+RANK: Final = Record("Rank", "level required loop sided")
+"""Of a block, for a gradient: the place of its task among levels, and whether that is required, a loop, or a range with
+sides, which asks for nothing else where it is fulfilled."""
+GOAL_STEP: Final = Record("GoalStep", "at turn", "scale")
+"""A change of a target: of goal number `at` by `scale` a unit, or, where `turn` is not negative, of the quaternion that
+begins there, about that axis."""
+
 COMMON: Final = Record(
     "Common",
     "clamp at_target null dependent timed geared unlimited",
@@ -223,6 +230,10 @@ PROBLEM: Final[Mapping[str, Record | str]] = {
     "loop_plan": WHOLE,
     "together": WHOLE,
     "led": LED,
+    # Of a gradient.
+    "ranks": RANK,
+    "goal_steps": GOAL_STEP,
+    "movable": REAL,
 }
 """`strides`: steps of the sequence of random starts, one a coordinate and three a ball.  `numbers`: the tasks' own.
 `posture_weights` (n,): of a PostureTask.  `farthest` (nq,): the largest number that a start may hold.
@@ -245,7 +256,8 @@ criterion and a guard.  `guard`: one where shapes are kept apart.  `borders`: on
 `loops`: one a loop that steps leave closed; `loop_plan`: 0 and the number of their rows m, then 0 to m - 1.
 `together` (n,): 0 for each active velocity that may brake by itself, else the number of those that brake together, as
 those of a loop do; empty where a step has no more to keep than bounds.  `led`: the tasks that another method proposes
-steps for, in that method's order."""
+steps for, in that method's order.  `ranks`: one a block.  `goal_steps`: those that a
+gradient is asked for.  `movable` (n,): 1 for what tasks move, else 0."""
 
 WORK: Final[Mapping[str, str]] = {
     "goal": "GOAL_NUMBERS an effector, which Python writes",
@@ -355,6 +367,33 @@ WORK: Final[Mapping[str, str]] = {
     "fastest": "n, and in a step at most",
     "brake_box": "3 n, bounds and the step before",
     "brake_from": "nq, where it began",
+    # Of a gradient, c being conditions: rows of tasks, sides, sums, two shapes each, swing and twist of balls.
+    "lacking": "c, what each lacks",
+    "condition_rows": "c packed rows, their Jacobian",
+    "multiplier": "c, what each pulls with",
+    "holds": "c, 1 where it holds",
+    "missed": "c, 1 where what is left is to be least",
+    "leaning": "n, squares of the weights of the posture, where it counts",
+    "answers": "n x c, what q does where conditions lack more",
+    "yields": "n x n, what it does where it is pulled",
+    "contact": "two each, shapes that are as near as they may be; -1 behind the last",
+    "rest": "nq, where the answer rests",
+    "letting": "n and c, 1 for limits and conditions that hold and may let go",
+    "limit_side": "n, -1 or 1 where a limit holds a joint, 2 where both do, which are one",
+    "moving": "n, 1 for what may move",
+    "hessian": "n x n, of the Lagrangian",
+    "held_left": "c packed rows, u_i of the conditions that hold",
+    "held_right": "c packed rows, sigma_i v_i",
+    "held_sizes": "c, sigma_i",
+    "null_rows": "n packed rows, of their null space",
+    "inner_left": "n packed rows, of the Hessian within it",
+    "inner_right": "n packed rows",
+    "inner_sizes": "n",
+    "pulling": "n, the gradient of the Lagrangian",
+    "spare_rows": "c, what a condition lacked on one side",
+    "spare_pull": "n, the pull there",
+    "begun_rest": "nq, where the search for that began",
+    "beside_rest": "nq, where it is looked around",
 }
 """What each section of a workspace is: how many rows, n being active velocities and m residual rows, and of what."""
 

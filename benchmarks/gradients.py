@@ -1,0 +1,78 @@
+"""What derivatives of answers cost against the solves that found them, as ratios of one run.
+
+    python benchmarks/gradients.py
+
+One gradient by all targets against one solve, from targets whose joints have moved a little from home; and, of a batch
+of poses, cotangents of q pulled back to the targets, against the solves.  The least of several rounds counts, in
+processor time of the thread, or for batches on the clock.  Where PyTorch is there, its backward pass against its
+forward pass too.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import poise as pz
+
+BATCH = 100_000
+ROUNDS = 5
+
+
+def least(work: Callable[[], Any], clock: Callable[[], float], calls: int = 1) -> float:
+    """Seconds that it takes, at least."""
+    work()
+    found = []
+    for _ in range(ROUNDS):
+        began = clock()
+        for _ in range(calls):
+            work()
+        found.append((clock() - began) / calls)
+    return min(found)
+
+
+def alone(arm: pz.Model) -> None:
+    """One answer at a time."""
+    near = arm.pose(arm.tip, arm.home + 0.2)
+    far = pz.SE3.from_parts(1.6 * near.xyz / np.linalg.norm(near.xyz), near.rotation)
+    pose = pz.PoseTask(arm.tip)
+    for name, tasks, target in (
+        ("a pose", pose, near),
+        ("a pose and a posture", [pose, pz.PostureTask()], [near, arm.home]),
+        ("a pose out of reach", pose, far),
+    ):
+        solver = pz.Solver(arm, tasks)
+        found = solver(target)
+        solving = least(lambda: solver(target), time.thread_time, 50)  # noqa: B023
+        differing = least(lambda: found.gradient().by_target, time.thread_time, 50)  # noqa: B023
+        print(f"{name}: a solve {1e6 * solving:.0f} us, a gradient {differing / solving:.2f} solves", flush=True)
+
+
+def many(arm: pz.Model) -> None:
+    """Batches."""
+    poses = arm.pose(arm.tip, arm.sample(BATCH, seed=1))
+    solver, cotangents = pz.Solver(arm, pz.PoseTask(arm.tip)), np.ones((BATCH, arm.nv))
+    found = solver.batch(poses)
+    forward = least(lambda: solver.batch(poses), time.perf_counter)
+    backward = least(lambda: found.gradient().vjp(cotangents), time.perf_counter)
+    print(f"{BATCH:,} poses: {forward:.3f} s, cotangents {backward / forward:.2f} of that", flush=True)
+    try:
+        import torch
+    except ImportError:
+        return
+    import poise.torch
+
+    ik = poise.torch.ik(solver, undefined="zero")
+    for form, numbers in (("numbers", poses.array), ("matrices", poses.matrix())):
+        given = torch.tensor(numbers, requires_grad=True)
+        forward = least(lambda: ik(given), time.perf_counter)  # noqa: B023
+        result = ik(given).sum()
+        backward = least(lambda: result.backward(retain_graph=True), time.perf_counter)  # noqa: B023
+        print(f"the same in PyTorch, {form}: forward {forward:.3f} s, backward {backward / forward:.2f}", flush=True)
+
+
+if __name__ == "__main__":
+    arm = pz.load("panda")
+    alone(arm)
+    many(arm)

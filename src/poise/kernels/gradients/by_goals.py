@@ -1,0 +1,123 @@
+"""How an answer at rest moves with the numbers of its targets, and with a placement that is let loose."""
+
+from poise.kernels.algebra.rotations import quaternion_step
+from poise.kernels.gradients.conditions import look
+from poise.kernels.gradients.split import STEP, move, pull
+from poise.kernels.machine.jit import entry_point, kernel
+from poise.kernels.machine.kinds import REALS, WHOLE
+from poise.kernels.machine.lanes import pitch
+from poise.kernels.machine.layout import CALL
+from poise.kernels.machine.views import entry_at, narrow, problem_at
+from poise.kernels.solver.ends import aim_at
+
+
+@entry_point(WHOLE, REALS, REALS)
+def by_goals(address, cotangent, out):
+    """out (n, steps): the derivative at w.rest by each of the problem's goal steps; with a cotangent (n) that times it
+    (steps), for which one pair of products with w.answers and w.yields serves all.
+    """
+    request = entry_at(address, CALL)
+    p = problem_at(request.problem)
+    w = narrow(p, request.narrow, request.routines)
+    n, m, steps = len(w.step), len(w.lacking), len(p.goal_steps)
+    for i in range(len(w.q)):
+        w.q[i] = w.rest[i]
+    if not aim_at(p, w.goal, w.target):
+        return 0
+    look(p, w, request, True)
+    pulled = len(cotangent) > 0
+    if pulled:
+        for k in range(m):
+            w.held_sizes[k] = 0.0
+            for a in range(n):
+                w.held_sizes[k] = w.held_sizes[k] + cotangent[a] * w.answers[a * m + k]
+        for b in range(n):
+            w.moved[b] = 0.0
+            for a in range(n):
+                w.moved[b] = w.moved[b] + cotangent[a] * w.yields[a * n + b]
+    for s in range(steps):
+        _differ(p, w, request, s)
+        if pulled:
+            out[s] = 0.0
+            for k in range(m):
+                out[s] = out[s] + w.held_sizes[k] * w.spare_rows[k]
+            for b in range(n):
+                out[s] = out[s] - w.moved[b] * w.spare_pull[b]
+        else:
+            for a in range(n):
+                value = 0.0
+                for k in range(m):
+                    value += w.answers[a * m + k] * w.spare_rows[k]
+                for b in range(n):
+                    value -= w.yields[a * n + b] * w.spare_pull[b]
+                out[a * steps + s] = value
+    return 1
+
+
+@kernel
+def _differ(p, w, request, s):
+    """What rows lack more, w.spare_rows, and are pulled more, w.spare_pull, a unit of goal step s; central
+    differences."""
+    n, m, step = len(w.step), len(w.lacking), p.goal_steps[s]
+    row, at = pitch(w.condition_rows, n), step.at
+    g0, g1, g2, g3 = w.goal[at], 0.0, 0.0, 0.0
+    if step.turn >= 0:
+        g1, g2, g3 = w.goal[at + 1], w.goal[at + 2], w.goal[at + 3]
+    for k in range(m):
+        w.spare_rows[k] = 0.0
+    for a in range(n):
+        w.spare_pull[a] = 0.0
+    for way in range(2):
+        sign = 1.0 - 2.0 * way
+        if step.turn < 0:
+            w.goal[at] = g0 + sign * STEP * step.scale
+        else:
+            x = sign * STEP if step.turn == 0 else 0.0
+            y = sign * STEP if step.turn == 1 else 0.0
+            z = sign * STEP if step.turn == 2 else 0.0
+            w.goal[at], w.goal[at + 1], w.goal[at + 2], w.goal[at + 3] = quaternion_step(g0, g1, g2, g3, x, y, z)
+        aim_at(p, w.goal, w.target)
+        look(p, w, request, False)
+        for k in range(m):
+            w.spare_rows[k] = w.spare_rows[k] + sign * w.lacking[k] / (2.0 * STEP)
+            share = w.lacking[k] if w.missed[k] > 0.5 else w.multiplier[k]
+            if share != 0.0:
+                for a in range(n):
+                    w.spare_pull[a] = w.spare_pull[a] - sign * share * w.condition_rows[k * row + a] / (2.0 * STEP)
+    w.goal[at] = g0
+    if step.turn >= 0:
+        w.goal[at + 1], w.goal[at + 2], w.goal[at + 3] = g1, g2, g3
+
+
+@entry_point(WHOLE, WHOLE, REALS, REALS)
+def by_placement(address, first, lacks, pulls):
+    """What conditions lack more (6, c), and are pulled more (6, n), a unit of each of the six velocities from `first`
+    on; at w.start, for the multipliers at hand."""
+    request = entry_at(address, CALL)
+    p = problem_at(request.problem)
+    w = narrow(p, request.narrow, request.routines)
+    n, m = len(w.step), len(w.lacking)
+    for i in range(len(w.q)):
+        w.q[i] = w.start[i]
+    if not aim_at(p, w.goal, w.target):
+        return 0
+    look(p, w, request, True)
+    row = pitch(w.condition_rows, n)
+    for a in range(n):
+        w.moved[a] = 0.0
+    for s in range(6):
+        for k in range(m):
+            lacks[s * m + k] = -w.condition_rows[k * row + first + s]
+    for s in range(6):
+        for a in range(n):
+            pulls[s * n + a] = 0.0
+        w.moved[first + s] = 1.0
+        for way in range(2):
+            sign = 1.0 - 2.0 * way
+            move(p, w.start, w.moved, sign * STEP, w.q)
+            look(p, w, request, True)
+            pull(p, w, 1.0, w.pulling)
+            for a in range(n):
+                pulls[s * n + a] = pulls[s * n + a] + sign * w.pulling[a] / (2.0 * STEP)
+        w.moved[first + s] = 0.0
+    return 1

@@ -1,0 +1,171 @@
+"""What an answer fulfils, as rows: the tasks', the sides of ranges, sums of joints, distances of shapes, limits of balls.
+
+A row is what it lacks, e, and J = -de/dq, so that a step dq takes it to e - J dq.  Of what must not be crossed e is the
+room that is left.  The problem has a column for each velocity of the model.
+"""
+
+import numpy as np
+
+from poise.kernels.algebra.rotations import quaternion_step
+from poise.kernels.algebra.swing_twist import FREE, level, parts, semi_axes, since_rest
+from poise.kernels.collision.near import DISTANCE, FIRST, SECOND, distance_row, find_near, place_all, place_movers
+from poise.kernels.machine.jit import call, kernel
+from poise.kernels.machine.lanes import pitch, sqrt
+from poise.kernels.machine.layout import MEASURE, NEAR
+from poise.kernels.machine.views import narrow, problem_at, section
+from poise.kernels.requirements.sides import measure
+from poise.kernels.solver.ends import evaluate
+
+MOST_CONTACTS = 8
+"""Pairs of shapes that are looked for, at most."""
+SIDE, SUM, SHAPES = 2e-5, 1e-6, 1e-3
+"""The reserves that steps keep of a side of a range [m or rad], a sum [rad or m] and a distance [m], and as much."""
+_TURN = 1e-2
+"""Of differences of the fourth order of what is left of swing and twist [rad]."""
+_NOWHERE = 1e3
+"""The room of shapes that are not there [m]."""
+
+
+@kernel
+def look(p, w, request, fully):
+    """w.lacking and w.condition_rows at w.q for w.target; without `fully` those alone that a target has a say in."""
+    n = len(w.step)
+    row, c = pitch(w.condition_rows, n), len(w.e)
+    evaluate(p, w)
+    for i in range((c + len(w.gap)) * row):
+        w.condition_rows[i] = 0.0
+    for i in range(c):
+        w.lacking[i] = w.e[i]
+    for k in range(len(p.effectors)):
+        effector = p.effectors[k]
+        for b in range(effector.first_block, effector.last_block):
+            for s in range(effector.columns):
+                a = p.slots[effector.first_slot + s]
+                for r in range(3):
+                    w.condition_rows[(3 * b + r) * row + a] = w.jacobian[p.blocks[b].start + 3 * s + r]
+    if len(w.gap) > 0:
+        measure(p, w, w.q)
+        for i in range(len(w.gap)):
+            w.lacking[c + i] = -w.gap[i]
+            for a in range(n):
+                w.condition_rows[(c + i) * row + a] = w.border_rows[i * row + a]
+    if fully:
+        c = _add_sums(p, w, c + len(w.gap))
+        if request.scene != 0:
+            c = _add_contacts(w, request, c)
+        _add_balls(p, w, c)
+
+
+@kernel
+def _add_sums(p, w, first):
+    """Limits of sums from row `first` on; the row behind them."""
+    n = len(w.step)
+    row, wide = pitch(w.condition_rows, n), n + 1
+    for k in range(len(p.inequalities) // wide):
+        at = (first + k) * row
+        room = p.inequalities[k * wide + n]
+        for a in range(n):
+            w.condition_rows[at + a] = p.inequalities[k * wide + a]
+        for r in range(len(p.coordinates)):
+            coordinate = p.coordinates[r]
+            room -= p.inequalities[k * wide + coordinate.v] * w.q[coordinate.q]
+        w.lacking[first + k] = room
+    return first + len(p.inequalities) // wide
+
+
+@kernel
+def find_contacts(p, w, request):
+    """w.contact: the pairs of groups that are as near at w.q as they may be, the nearest shapes of each."""
+    s = problem_at(request.scene)
+    x = narrow(s, request.scene_work, request.routines)
+    for i in range(2 * MOST_CONTACTS):
+        w.contact[i] = -1.0
+    for i in range(len(w.q)):
+        x.q[i] = w.q[i]
+    place_all(s, x)
+    find_near(s, x, p.guard[0].distance + SHAPES, False)
+    for t in range(MOST_CONTACTS):
+        best = -1
+        for k in range(np.int64(x.near[0])):
+            at = 1 + NEAR * k
+            if best >= 0 and not x.near[at + DISTANCE] < x.near[1 + NEAR * best + DISTANCE]:
+                continue
+            i, j, new = np.int64(x.near[at + FIRST]), np.int64(x.near[at + SECOND]), True
+            for r in range(t):
+                first, second = np.int64(w.contact[2 * r]), np.int64(w.contact[2 * r + 1])
+                if s.chains[first].group == s.chains[i].group and s.chains[second].group == s.chains[j].group:
+                    new = False
+            if new:
+                best = k
+        if best < 0:
+            return
+        w.contact[2 * t], w.contact[2 * t + 1] = x.near[1 + NEAR * best + FIRST], x.near[1 + NEAR * best + SECOND]
+
+
+@kernel
+def _add_contacts(w, request, first):
+    """The room between two shapes each, from row `first` on; the row behind them."""
+    s = problem_at(request.scene)
+    x = narrow(s, request.scene_work, request.routines)
+    n, least = len(w.step), problem_at(request.problem).guard[0].distance
+    row = pitch(w.condition_rows, n)
+    for i in range(len(w.q)):
+        x.q[i] = w.q[i]
+    if w.contact[0] >= 0.0:
+        place_movers(s, x)
+    for t in range(MOST_CONTACTS):
+        at = (first + t) * row
+        w.lacking[first + t] = _NOWHERE
+        for a in range(n):
+            w.condition_rows[at + a] = 0.0
+        if w.contact[2 * t] >= 0.0:
+            x.pair[DISTANCE] = _NOWHERE
+            call(x.routines[MEASURE], s, x, np.int64(w.contact[2 * t]), np.int64(w.contact[2 * t + 1]))
+            w.lacking[first + t] = x.pair[DISTANCE] - least
+            distance_row(s, x, section(x.pair, 0, NEAR))
+            for a in range(n):
+                w.condition_rows[at + a] = -x.row[a]
+    return first + MOST_CONTACTS
+
+
+@kernel
+def _add_balls(p, w, first):
+    """The rooms of swing and twist of the balls with limits, from row `first` on."""
+    n = len(w.step)
+    row, at = pitch(w.condition_rows, n), first
+    for k in range(len(p.balls)):
+        ball = p.balls[k]
+        if ball.limited:
+            q = w.q[ball.q], w.q[ball.q + 1], w.q[ball.q + 2], w.q[ball.q + 3]
+            w.lacking[at], w.lacking[at + 1] = _rooms(ball, q[0], q[1], q[2], q[3])
+            for i in range(2 * row):
+                w.condition_rows[at * row + i] = 0.0
+            for r in range(3):
+                s1, t1 = _change(ball, q, r, _TURN)
+                s2, t2 = _change(ball, q, r, 2.0 * _TURN)
+                w.condition_rows[at * row + ball.v + r] = -(8.0 * s1 - s2) / (12.0 * _TURN)
+                w.condition_rows[(at + 1) * row + ball.v + r] = -(8.0 * t1 - t2) / (12.0 * _TURN)
+            at += 2
+
+
+@kernel
+def _change(ball, q, axis, turn):
+    """By how much the rooms of a ball are larger after a turn about an axis than after the turn back."""
+    x, y, z = turn if axis == 0 else 0.0, turn if axis == 1 else 0.0, turn if axis == 2 else 0.0
+    a, b, c, d = quaternion_step(q[0], q[1], q[2], q[3], x, y, z)
+    swing, twist = _rooms(ball, a, b, c, d)
+    a, b, c, d = quaternion_step(q[0], q[1], q[2], q[3], -x, -y, -z)
+    other, other_twist = _rooms(ball, a, b, c, d)
+    return swing - other, twist - other_twist
+
+
+@kernel
+def _rooms(ball, w, x, y, z):
+    """How far a unit quaternion is from its limits of swing and of twist [rad]; see `BallLimits.rooms`."""
+    w, x, y, z = since_rest(ball, w, x, y, z)
+    _, sx, sy, ratio, twist = parts(ball, w, x, y, z)
+    sx, sy = sx * ratio, sy * ratio
+    a, b = semi_axes(ball, sx, sy)
+    root = sqrt(level(sx, sy, a, b))
+    swing = sqrt(sx * sx + sy * sy) * (1.0 / root - 1.0) if root > 0.0 else FREE
+    return swing, ball.half - abs(twist)

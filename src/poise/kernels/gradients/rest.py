@@ -1,0 +1,390 @@
+"""Where an answer rests, what holds it there, and how it moves.
+
+At rest q is the least of f(q) among the configurations with e(q) = 0, within the limits.  f is half of the squares of
+what is left of the first tasks that are missed, or of the weighted way from a posture, or nothing.  Newton's steps lead
+there from where a search ended.  A limit or a row that must not be crossed holds as long as it pushes; what pulls from
+outside is let go (Nocedal and Wright 2006, section 16.5).
+"""
+
+from poise.kernels.algebra.scalar import uniform
+from poise.kernels.gradients.conditions import MOST_CONTACTS, SHAPES, SIDE, SUM, find_contacts, look
+from poise.kernels.gradients.split import (
+    FALLING,
+    FLAT,
+    LEAST,
+    NO_LEAST,
+    RANK,
+    decompose_held,
+    find_multipliers,
+    is_wanted,
+    largest_curvature,
+    move,
+    pull,
+    rank_of,
+    split,
+    turn_between,
+)
+from poise.kernels.machine.jit import entry_point, kernel
+from poise.kernels.machine.kinds import WHOLE
+from poise.kernels.machine.lanes import pitch, sqrt
+from poise.kernels.machine.layout import CALL
+from poise.kernels.machine.views import entry_at, narrow, problem_at
+from poise.kernels.solver.ends import aim_at
+
+FOUND, FREE_OF_CHOICE, NO_NUMBERS, RESTLESS, SINGULAR, FALLS, DEGENERATE, NOT_LEAST = range(8)
+"""How the search ends: at rest; there, but where many q answer as well; not, and why: numbers that make no target, no
+rest nearby, fewer directions tied than beside it, no minimum, no curvature in it alone, no function that is least."""
+AT_LIMIT = 1e-6
+"""A joint this near to a limit [rad or m] stands at it."""
+_WEAK = 1e-6
+"""A multiplier this small, against what there is to hold, holds nothing."""
+_STILL = 1e-9
+"""A Newton step towards rest that is this short [rad or m] is the last."""
+_NEAR = 0.03
+"""How far from rest an answer may be [rad or m]."""
+_STEPS = 12
+_ASIDE = 0.02
+"""How far from an answer it is looked whether rank or curvature are lost there alone [rad or m]."""
+_LOOKS = 2
+_BACK = 3
+_BENT = 1e-5
+"""Newton's steps that lead back to rest from there, and the curvature that counts there, against the largest."""
+
+
+@entry_point(WHOLE)
+def conditions_at(address):
+    """w.lacking and w.condition_rows at w.start for w.goal, with the contacts at hand; whether these are numbers."""
+    request = entry_at(address, CALL)
+    p = problem_at(request.problem)
+    w = narrow(p, request.narrow, request.routines)
+    for i in range(len(w.q)):
+        w.q[i] = w.start[i]
+    if not aim_at(p, w.goal, w.target):
+        return 0
+    look(p, w, request, True)
+    return 1
+
+
+@entry_point(WHOLE)
+def contacts_at(address):
+    """w.contact at w.start."""
+    request = entry_at(address, CALL)
+    p = problem_at(request.problem)
+    w = narrow(p, request.narrow, request.routines)
+    for i in range(len(w.q)):
+        w.q[i] = w.start[i]
+    find_contacts(p, w, request)
+    return 0
+
+
+@entry_point(WHOLE)
+def settle(address):
+    """From the answer w.start for w.goal to its rest w.rest, with w.answers and w.yields there; how it ends.
+
+    `given` says whether all that is required is fulfilled.
+    """
+    request = entry_at(address, CALL)
+    p = problem_at(request.problem)
+    w = narrow(p, request.narrow, request.routines)
+    for i in range(len(w.q)):
+        w.q[i], w.rest[i], w.begun_rest[i] = w.start[i], w.start[i], w.start[i]
+    for k in range(len(w.lacking)):
+        w.holds[k], w.missed[k], w.multiplier[k] = 0.0, 0.0, 0.0
+    for i in range(len(w.letting)):
+        w.letting[i] = 0.0
+    if not aim_at(p, w.goal, w.target):
+        return NO_NUMBERS
+    if request.scene != 0:
+        find_contacts(p, w, request)
+    look(p, w, request, True)
+    for k in range(len(w.lacking)):
+        if not abs(w.lacking[k]) < 1e300:
+            return NO_NUMBERS
+    _part(p, w, request.given != 0)
+    wanted = is_wanted(w)
+    _begin(p, w, wanted)
+    ended, code, held = not wanted, FOUND, 0
+    for _ in range(_STEPS):
+        held = _hold(p, w, wanted)
+        code = _split_soundly(p, w, request, held)
+        if code > FREE_OF_CHOICE or not wanted:
+            break
+        ended = _step(p, w) <= _STILL
+        _go(p, w)
+        if ended:
+            break
+        if not _distance(p, w) <= _NEAR:
+            return RESTLESS
+        look(p, w, request, True)
+    if code > FREE_OF_CHOICE:
+        return code
+    return _let_go(p, w, request, code, wanted) if ended else RESTLESS
+
+
+# What there is ------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def _part(p, w, solved):
+    """What of the tasks holds, and what is missed and to be least, into w.holds, w.missed and w.leaning.
+
+    Levels are looked at in their order: what is fulfilled holds, and of the first that is not its rows are to be least.
+    A range that is fulfilled asks for nothing but its sides.
+    """
+    missing, level, some = False, 0, True
+    while some and not missing:
+        some = False
+        for b in range(len(p.ranks)):
+            rank, block = p.ranks[b], p.blocks[b]
+            if rank.level == level:
+                some = True
+                if not rank.loop and not (solved and rank.required):
+                    square = 0.0
+                    for r in range(3):
+                        left = w.lacking[3 * b + r] * block.inverse_weight[r]
+                        square += left * left
+                    if not square * (block.inverse_square_tolerance + block.enough) <= 1.0:
+                        missing = True
+        for b in range(len(p.ranks)):
+            rank = p.ranks[b]
+            if rank.level == level:
+                for r in range(3):
+                    if rank.loop:
+                        w.holds[3 * b + r] = 1.0
+                    elif missing:
+                        w.missed[3 * b + r] = 1.0
+                    elif not rank.sided:
+                        w.holds[3 * b + r] = 1.0
+        level += 1
+    counts = solved and not missing and len(p.posture_weights) > 0
+    for a in range(len(w.leaning)):
+        w.leaning[a] = p.posture_weights[a] * p.posture_weights[a] if counts else 0.0
+
+
+@kernel
+def _begin(p, w, wanted):
+    """What stands at a limit or a border at w.q, and what may move."""
+    c = len(w.e)
+    for k in range(len(w.gap)):
+        w.holds[c + k] = 1.0 if w.lacking[c + k] <= (SIDE if wanted else AT_LIMIT) else 0.0
+    c += len(w.gap)
+    sums = len(p.inequalities) // (len(w.step) + 1)
+    shapes = MOST_CONTACTS if len(w.contact) > 0 else 0
+    for k in range(c, len(w.lacking)):
+        near = SHAPES if c + sums <= k < c + sums + shapes else SUM
+        w.holds[k] = 1.0 if w.lacking[k] <= (near if wanted else AT_LIMIT) else 0.0
+    for a in range(len(w.moving)):
+        w.moving[a] = 1.0 if p.movable[a] > 0.5 or w.leaning[a] > 0.0 else 0.0
+        w.limit_side[a] = 0.0
+    for k in range(len(p.coordinates)):
+        x = p.coordinates[k]
+        below, above = w.q[x.q] <= x.lower + AT_LIMIT, w.q[x.q] >= x.upper - AT_LIMIT
+        if below or above:
+            w.limit_side[x.v] = (2.0 if above else -1.0) if below else 1.0
+
+
+# What holds ---------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def _hold(p, w, wanted):
+    """w.free, w.holds and w.multiplier at w.q, w.letting of what holds with no multiplier, and w.pulling; how many rows
+    hold, which are decomposed.
+
+    What does not push from inside is let go, one after the other.
+    """
+    n, first, m = len(w.step), len(w.e), len(w.lacking)
+    while True:
+        for a in range(n):
+            w.free[a] = 1.0 if w.moving[a] > 0.5 and w.limit_side[a] == 0.0 else 0.0
+        held = decompose_held(w)
+        pull(p, w, 0.0, w.pulling)
+        scale = 0.0
+        if wanted:
+            square = 0.0
+            for a in range(n):
+                square += w.moving[a] * w.pulling[a] * w.pulling[a]
+            scale = _WEAK * max(sqrt(square), LEAST)
+            find_multipliers(held, w)
+            wrong = -1
+            for k in range(first, m):
+                if w.holds[k] > 0.5 and (wrong < 0 or w.multiplier[k] > w.multiplier[wrong]):
+                    wrong = k
+            if wrong >= 0 and w.multiplier[wrong] > scale:
+                w.holds[wrong] = 0.0
+                continue
+            pull(p, w, 1.0, w.pulling)
+            inward, least = -1, -scale
+            for a in range(n):
+                push = -w.limit_side[a] * w.pulling[a]
+                if w.moving[a] > 0.5 and abs(w.limit_side[a]) == 1.0 and push < least:
+                    inward, least = a, push
+            if inward >= 0:
+                w.limit_side[inward] = 0.0
+                continue
+        for a in range(n):
+            weak = not wanted or -w.limit_side[a] * w.pulling[a] <= scale
+            w.letting[a] = 1.0 if w.moving[a] > 0.5 and abs(w.limit_side[a]) == 1.0 and weak else 0.0
+        for k in range(first, m):
+            w.letting[n + k] = 1.0 if w.holds[k] > 0.5 and (not wanted or w.multiplier[k] >= -scale) else 0.0
+        return held
+
+
+@kernel
+def _split_soundly(p, w, request, held):
+    """`split` at w.rest, and whether it is sound: FOUND or FREE_OF_CHOICE, or why it is not."""
+    free = 0
+    for a in range(len(w.free)):
+        free += 1 if w.free[a] > 0.5 else 0
+    rank = rank_of(held, w)
+    if rank < min(held, free) and _rank_beside(p, w, request) > rank:
+        return SINGULAR
+    count, flat, kind = split(p, w, request, w.rest, held)
+    if kind == NO_LEAST:
+        return NOT_LEAST
+    if kind == FALLING:
+        return FALLS
+    if kind == FLAT and _is_bent(p, w, request, count, flat):
+        return DEGENERATE
+    return FREE_OF_CHOICE if flat > 0 or (count > 0 and not is_wanted(w)) else FOUND
+
+
+@kernel
+def _look_again(p, w, request):
+    """Let all be as at w.rest; how many rows hold."""
+    for i in range(len(w.q)):
+        w.q[i] = w.rest[i]
+    look(p, w, request, True)
+    return decompose_held(w)
+
+
+@kernel
+def _rank_beside(p, w, request):
+    """The rank of what holds at configurations beside w.rest."""
+    n, best = len(w.step), 0
+    for t in range(_LOOKS):
+        for a in range(n):
+            w.moved[a] = w.free[a] * _ASIDE * (2.0 * uniform(0, t * n + a) - 1.0)
+        move(p, w.rest, w.moved, 1.0, w.q)
+        look(p, w, request, True)
+        best = max(best, rank_of(decompose_held(w), w))
+    _look_again(p, w, request)
+    return best
+
+
+@kernel
+def _is_bent(p, w, request, count, flat):
+    """Whether fewer directions than those that are flat at w.rest are flat beside it, at rest again there."""
+    n = len(w.step)
+    row, within, bound = pitch(w.null_rows, n), pitch(w.inner_left, count), _flat_size(w)
+    for a in range(n):
+        w.moved[a] = 0.0
+    for t in range(count):
+        if not w.inner_sizes[t] > bound:
+            for a in range(n):
+                for u in range(count):
+                    w.moved[a] = w.moved[a] + w.inner_left[t * within + u] * w.null_rows[u * row + a]
+    for a in range(n):
+        w.moved[a] = w.moved[a] * _ASIDE / sqrt(1.0 * flat)
+    for i in range(len(w.q)):
+        w.beside_rest[i] = w.rest[i]
+    for _ in range(_BACK):
+        move(p, w.beside_rest, w.moved, 1.0, w.q)
+        for i in range(len(w.q)):
+            w.beside_rest[i] = w.q[i]
+        look(p, w, request, True)
+        held = decompose_held(w)
+        pull(p, w, 0.0, w.pulling)
+        find_multipliers(held, w)
+        count, _, _ = split(p, w, request, w.beside_rest, held)
+        _step(p, w)
+        for a in range(n):
+            w.moved[a] = w.step[a]
+    left, bound = 0, _BENT * largest_curvature(w)
+    for t in range(count):
+        left += 1 if w.inner_sizes[t] <= bound else 0
+    held = _look_again(p, w, request)
+    pull(p, w, 0.0, w.pulling)
+    find_multipliers(held, w)
+    split(p, w, request, w.rest, held)
+    return left < flat
+
+
+@kernel
+def _flat_size(w):
+    """A curvature that counts as 0."""
+    return RANK * largest_curvature(w)
+
+
+# The way there ------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def _step(p, w):
+    """w.step, Newton's step from w.q, whose rows are at hand; its largest entry [rad or m]."""
+    n, m, largest = len(w.step), len(w.lacking), 0.0
+    pull(p, w, 1.0, w.pulling)
+    for a in range(n):
+        value = 0.0
+        for k in range(m):
+            if w.holds[k] > 0.5:
+                value += w.answers[a * m + k] * w.lacking[k]
+        for b in range(n):
+            value -= w.yields[a * n + b] * w.pulling[b]
+        w.step[a] = value
+        largest = max(largest, abs(value)) if value == value else 1e300
+    return largest
+
+
+@kernel
+def _go(p, w):
+    """Take w.step from w.rest, within the limits, which hold what would have left them."""
+    move(p, w.rest, w.step, 1.0, w.q)
+    for k in range(len(p.coordinates)):
+        x = p.coordinates[k]
+        if w.q[x.q] < x.lower:
+            w.q[x.q] = x.lower
+            w.limit_side[x.v] = w.limit_side[x.v] if w.limit_side[x.v] != 0.0 else -1.0
+        if w.q[x.q] > x.upper:
+            w.q[x.q] = x.upper
+            w.limit_side[x.v] = w.limit_side[x.v] if w.limit_side[x.v] != 0.0 else 1.0
+    for i in range(len(w.q)):
+        w.rest[i] = w.q[i]
+
+
+@kernel
+def _distance(p, w):
+    """How far w.rest is from where the search for it began [rad or m]."""
+    square, q, r = 0.0, w.rest, w.begun_rest
+    for k in range(len(p.coordinates)):
+        i = p.coordinates[k].q
+        square += (q[i] - r[i]) ** 2
+    for k in range(len(p.balls)):
+        i = p.balls[k].q
+        turn, x, y, z = turn_between(r[i], r[i + 1], r[i + 2], r[i + 3], q[i], q[i + 1], q[i + 2], q[i + 3])
+        square += turn * turn * (x * x + y * y + z * z)
+    return sqrt(square)
+
+
+@kernel
+def _let_go(p, w, request, code, wanted):
+    """Let w.letting be what holds with no multiplier, and whose letting go would change the derivative; the code, or why
+    there is none then."""
+    n, m, some = len(w.step), len(w.lacking), False
+    for a in range(n):
+        if w.letting[a] > 0.5:
+            some = True
+            w.free[a] = 1.0
+            other = _split_soundly(p, w, request, decompose_held(w))
+            if other > FREE_OF_CHOICE:
+                return other
+            largest = 0.0
+            for k in range(m):
+                largest = max(largest, abs(w.answers[a * m + k]))
+            for b in range(n):
+                largest = max(largest, abs(w.yields[a * n + b]))
+            w.letting[a] = 1.0 if largest > _WEAK else 0.0
+            w.free[a] = 0.0
+    if some:
+        split(p, w, request, w.rest, decompose_held(w))
+    return code

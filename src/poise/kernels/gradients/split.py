@@ -1,0 +1,350 @@
+"""What an answer does when conditions or pulls change: the equations of rest, split by the null space of what holds.
+
+With J the rows that hold over the free joints, Z a basis of their null space and H the Hessian of the Lagrangian,
+dq = J^+ de - Z (Z^T H Z)^-1 Z^T (dg + H J^+ de) is `answers` de - `yields` dg.
+"""
+
+from poise.kernels.algebra.rotations import quaternion_step
+from poise.kernels.algebra.scalar import angle_of
+from poise.kernels.algebra.svd import decompose, identity
+from poise.kernels.gradients.conditions import look
+from poise.kernels.machine.jit import kernel
+from poise.kernels.machine.lanes import pitch, sqrt
+
+WHOLE, FLAT, FALLING, NO_LEAST = 0, 1, 2, 3
+"""What is found of a Hessian: all curved upwards, flat somewhere, curved downwards somewhere; or there is none, for what
+is missed is not what the rows are the slope of."""
+STEP = 1e-5
+"""Of central differences of exact rows [rad or m]: what they cut off and what they round are both about 1e-10."""
+RANK = 1e-7
+"""Against the largest singular value, or curvature, one that counts as 0."""
+LEAST = 1e-9
+"""What is to be least pulls with this much, or with nothing, and has as much curvature, or none."""
+_NO_GRADIENT = 1e-5
+"""How far from the slope of half the squares J^T e may be, against the lengths of both."""
+
+
+@kernel
+def lean(p, w, q, out):
+    """out (n): the gradient at q of half the weighted square of the way from the posture."""
+    for a in range(len(out)):
+        out[a] = 0.0
+    if len(w.posture_goal) == 0:
+        return
+    for k in range(len(p.coordinates)):
+        c = p.coordinates[k]
+        out[c.v] = w.leaning[c.v] * (q[c.q] - w.posture_goal[c.q])
+    for k in range(len(p.balls)):
+        i, v, r = p.balls[k].q, p.balls[k].v, w.posture_goal
+        turn, x, y, z = turn_between(r[i], r[i + 1], r[i + 2], r[i + 3], q[i], q[i + 1], q[i + 2], q[i + 3])
+        out[v], out[v + 1], out[v + 2] = w.leaning[v] * turn * x, w.leaning[v + 1] * turn * y, w.leaning[v + 2] * turn * z
+
+
+@kernel
+def turn_between(w0, x0, y0, z0, w1, x1, y1, z1):
+    """The turn that takes one unit quaternion to another: a number [rad], and what it times that number is the vector."""
+    w = w1 * w0 + x1 * x0 + y1 * y0 + z1 * z0
+    x = x1 * w0 - w1 * x0 - y1 * z0 + z1 * y0
+    y = y1 * w0 - w1 * y0 - z1 * x0 + x1 * z0
+    z = z1 * w0 - w1 * z0 - x1 * y0 + y1 * x0
+    if w < 0.0:
+        w, x, y, z = -w, -x, -y, -z
+    length = sqrt(x * x + y * y + z * z)
+    return (2.0 * angle_of(length, w) / length if length > 1e-150 else 2.0), x, y, z
+
+
+@kernel
+def pull(p, w, sign, out):
+    """out (n): the gradient of the Lagrangian at w.q, whose conditions are at hand; with `sign` 0 without multipliers."""
+    n = len(out)
+    row = pitch(w.condition_rows, n)
+    lean(p, w, w.q, out)
+    for k in range(len(w.lacking)):
+        share = w.lacking[k] if w.missed[k] > 0.5 else sign * w.multiplier[k]
+        if share != 0.0:
+            for a in range(n):
+                out[a] = out[a] - share * w.condition_rows[k * row + a]
+
+
+@kernel
+def move(p, q, step, scale, out):
+    """out (nq): q after a step (n), times a scale."""
+    for k in range(len(p.coordinates)):
+        c = p.coordinates[k]
+        out[c.q] = q[c.q] + scale * step[c.v]
+    for k in range(len(p.balls)):
+        i, v = p.balls[k].q, p.balls[k].v
+        out[i], out[i + 1], out[i + 2], out[i + 3] = quaternion_step(
+            q[i], q[i + 1], q[i + 2], q[i + 3], scale * step[v], scale * step[v + 1], scale * step[v + 2]
+        )
+
+
+@kernel
+def decompose_held(w):
+    """Singular values of the rows that hold over the free joints into w.held_sizes, and the two sides; their number."""
+    n, held = len(w.step), 0
+    row = pitch(w.condition_rows, n)
+    for k in range(len(w.lacking)):
+        if w.holds[k] > 0.5:
+            for a in range(row):
+                w.held_right[held * row + a] = 0.0
+            for a in range(n):
+                w.held_right[held * row + a] = w.condition_rows[k * row + a] * w.free[a]
+            held += 1
+    if held > 0:
+        identity(held, w.held_left)
+        decompose(held, n, w.held_right, w.held_left, w.held_sizes)
+    return held
+
+
+@kernel
+def least_size(held, w):
+    """The size up to which one counts as 0."""
+    largest = 0.0
+    for i in range(held):
+        largest = max(largest, w.held_sizes[i])
+    return RANK * largest
+
+
+@kernel
+def rank_of(held, w):
+    """How many directions the rows that hold tie."""
+    rank, least = 0, least_size(held, w)
+    for i in range(held):
+        if w.held_sizes[i] > least:
+            rank += 1
+    return rank
+
+
+@kernel
+def find_multipliers(held, w):
+    """w.multiplier: of what holds, what leaves least of w.pulling over the free joints; 0 of all else."""
+    n = len(w.step)
+    row, side, least = pitch(w.condition_rows, n), pitch(w.held_left, held), least_size(held, w)
+    at = 0
+    for k in range(len(w.lacking)):
+        w.multiplier[k] = 0.0
+        if w.holds[k] > 0.5:
+            value = 0.0
+            for i in range(held):
+                size = w.held_sizes[i]
+                if size > least:
+                    along = 0.0
+                    for a in range(n):
+                        along += w.held_right[i * row + a] * w.pulling[a]
+                    value += w.held_left[i * side + at] * along / (size * size)
+            w.multiplier[k], at = value, at + 1
+
+
+@kernel
+def find_null_space(held, w):
+    """w.null_rows: an orthonormal basis of the null space of what holds over the free joints; how many rows it has.
+
+    Each is the unit vector that is least in what there is already, less its part in that (Gram and Schmidt, twice).
+    """
+    n = len(w.step)
+    row, least, count = pitch(w.condition_rows, n), least_size(held, w), 0
+    for a in range(n):
+        count += 1 if w.free[a] > 0.5 else 0
+        w.other[a] = w.free[a]
+    for i in range(held):
+        if w.held_sizes[i] > least:
+            count -= 1
+            for a in range(n):
+                x = w.held_right[i * row + a] / w.held_sizes[i]
+                w.other[a] = w.other[a] - x * x
+    for t in range(count):
+        best = 0
+        for a in range(n):
+            if w.other[a] > w.other[best]:
+                best = a
+        at = t * row
+        for a in range(row):
+            w.null_rows[at + a] = 0.0
+        w.null_rows[at + best] = 1.0
+        for _ in range(2):
+            for i in range(held):
+                if w.held_sizes[i] > least:
+                    _take(n, w.null_rows, at, w.held_right, i * row, w.held_sizes[i])
+            for u in range(t):
+                _take(n, w.null_rows, at, w.null_rows, u * row, 1.0)
+            square = 0.0
+            for a in range(n):
+                square += w.null_rows[at + a] ** 2
+            length = 1.0 / sqrt(square)
+            for a in range(n):
+                w.null_rows[at + a] = w.null_rows[at + a] * length
+        for a in range(n):
+            w.other[a] = w.other[a] - w.null_rows[at + a] ** 2
+    return count
+
+
+@kernel
+def _take(n, rows, at, others, other, size):
+    """Take from a row (n) what is along another, whose length is `size`."""
+    along = 0.0
+    for a in range(n):
+        along += rows[at + a] * others[other + a]
+    along = along / (size * size)
+    for a in range(n):
+        rows[at + a] = rows[at + a] - along * others[other + a]
+
+
+@kernel
+def find_hessian(p, w, request, q):
+    """w.hessian over the free joints at q (nq), by differences of w's rows, which end as they were; WHOLE or NO_LEAST."""
+    n, m = len(w.step), len(w.lacking)
+    row, wanted, kind = pitch(w.condition_rows, n), is_wanted(w), WHOLE
+    for i in range(n * n):
+        w.hessian[i] = 0.0
+    if not wanted:
+        for a in range(n):
+            w.hessian[a * n + a] = 1.0
+        return kind
+    left, whole, away = 0.0, 0.0, 0.0
+    for a in range(n):
+        w.phi[a] = 0.0
+        for k in range(m):
+            if w.missed[k] > 0.5:
+                w.phi[a] = w.phi[a] - w.lacking[k] * w.condition_rows[k * row + a]
+    for k in range(m):
+        left += w.lacking[k] ** 2 if w.missed[k] > 0.5 else 0.0
+        for a in range(n):
+            whole += w.condition_rows[k * row + a] ** 2
+    for a in range(n):
+        w.step[a] = 0.0
+    for v in range(n):
+        if w.free[v] < 0.5:
+            continue
+        squares = 0.0
+        w.step[v] = 1.0
+        for way in range(2):
+            sign = 1.0 - 2.0 * way
+            move(p, q, w.step, sign * STEP, w.q)
+            look(p, w, request, True)
+            pull(p, w, 1.0, w.pulling)
+            for a in range(n):
+                w.hessian[v * n + a] = w.hessian[v * n + a] + sign * w.free[a] * w.pulling[a] / (2.0 * STEP)
+            for k in range(m):
+                if w.missed[k] > 0.5:
+                    squares += sign * 0.5 * w.lacking[k] ** 2
+        w.step[v] = 0.0
+        away = max(away, abs(squares / (2.0 * STEP) - w.phi[v]))
+    for i in range(len(q)):
+        w.q[i] = q[i]
+    look(p, w, request, True)
+    if away > _NO_GRADIENT * sqrt(left) * sqrt(whole):
+        return NO_LEAST
+    for a in range(n):
+        for b in range(a):
+            mean = 0.5 * (w.hessian[a * n + b] + w.hessian[b * n + a])
+            w.hessian[a * n + b], w.hessian[b * n + a] = mean, mean
+    return kind
+
+
+@kernel
+def is_wanted(w):
+    """Whether there is anything to be least."""
+    for a in range(len(w.leaning)):
+        if w.leaning[a] > 0.0:
+            return True
+    for k in range(len(w.missed)):
+        if w.missed[k] > 0.5:
+            return True
+    return False
+
+
+@kernel
+def largest_curvature(w):
+    """The largest entry of the Hessian."""
+    largest = LEAST
+    for i in range(len(w.hessian)):
+        largest = max(largest, abs(w.hessian[i]))
+    return largest
+
+
+@kernel
+def decompose_inner(count, w):
+    """Z^T H Z: its singular values into w.inner_sizes, and both sides."""
+    n = len(w.step)
+    row, side = pitch(w.null_rows, n), pitch(w.inner_right, count)
+    for t in range(count):
+        for a in range(n):
+            value = 0.0
+            for b in range(n):
+                value += w.hessian[a * n + b] * w.null_rows[t * row + b]
+            w.other[a] = value
+        for u in range(side):
+            w.inner_right[t * side + u] = 0.0
+        for u in range(count):
+            value = 0.0
+            for a in range(n):
+                value += w.null_rows[u * row + a] * w.other[a]
+            w.inner_right[t * side + u] = value
+    for t in range(count):
+        for u in range(t):
+            mean = 0.5 * (w.inner_right[t * side + u] + w.inner_right[u * side + t])
+            w.inner_right[t * side + u], w.inner_right[u * side + t] = mean, mean
+    if count > 0:
+        identity(count, w.inner_left)
+        decompose(count, count, w.inner_right, w.inner_left, w.inner_sizes)
+
+
+@kernel
+def split(p, w, request, q, held):
+    """w.answers and w.yields at q (nq), whose rows are decomposed; how many there are in the null space, how many of
+    these are flat, and what is found of the Hessian."""
+    n, c = len(w.step), len(w.lacking)
+    kind = find_hessian(p, w, request, q)
+    row, side, least = pitch(w.null_rows, n), pitch(w.held_left, held), least_size(held, w)
+    count, flat = find_null_space(held, w), 0
+    decompose_inner(count, w)
+    within, bound = pitch(w.inner_right, count), RANK * largest_curvature(w)
+    for i in range(n * n):
+        w.yields[i] = 0.0
+    for t in range(count):
+        size = w.inner_sizes[t]
+        if not size > bound:
+            flat += 1
+            continue
+        along = 0.0
+        for u in range(count):
+            along += w.inner_left[t * within + u] * w.inner_right[t * within + u]
+        if not along > 0.5 * size:
+            kind = max(kind, FALLING)
+        for a in range(n):
+            value = 0.0
+            for u in range(count):
+                value += w.inner_left[t * within + u] * w.null_rows[u * row + a]
+            w.other[a] = value
+        for a in range(n):
+            for b in range(n):
+                w.yields[a * n + b] = w.yields[a * n + b] + w.other[a] * w.other[b] / size
+    if flat > 0 and kind == WHOLE:
+        kind = FLAT
+    at = 0
+    for k in range(c):
+        for a in range(n):
+            w.answers[a * c + k] = 0.0
+        if w.holds[k] < 0.5:
+            continue
+        for a in range(n):
+            w.other[a] = 0.0
+        for i in range(held):
+            size = w.held_sizes[i]
+            if size > least:
+                share = w.held_left[i * side + at] / (size * size)
+                for a in range(n):
+                    w.other[a] = w.other[a] + share * w.held_right[i * row + a]
+        for a in range(n):
+            value = 0.0
+            for b in range(n):
+                value += w.hessian[a * n + b] * w.other[b]
+            w.phi[a] = value
+        for a in range(n):
+            value = w.other[a]
+            for b in range(n):
+                value -= w.yields[a * n + b] * w.phi[b]
+            w.answers[a * c + k] = value
+        at += 1
+    return count, flat, kind
