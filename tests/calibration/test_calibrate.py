@@ -178,6 +178,26 @@ def test_a_joint_that_follows_another_keeps_following() -> None:
         pz.calibrate(model, Measurements("probe", q, seen(true, q)), free=["next.offset"])
 
 
+def test_a_loop_that_is_closed_is_a_measurement() -> None:
+    """A four-bar with all its joints read: in its plane its two ends meet, wherever it stands."""
+    b, across = pz.ModelBuilder("four-bar"), (0, 1, 0)
+    b.joint("crank", "revolute", parent="base", child="a", axis=across, limits=(-3, 3))
+    up = pz.SE3.from_parts([0, 0, 0.2])
+    b.joint("coupler", "revolute", parent="a", child="b", axis=across, limits=(-3, 3), origin=up)
+    side = pz.SE3.from_parts([0.4, 0, 0])
+    b.joint("rocker", "revolute", parent="base", child="c", axis=across, limits=(-3, 3), origin=side)
+    b.frame("one", link="b", origin=side)
+    b.frame("two", link="c", origin=up)
+    b.loop("one", "two")
+    model, off = b.build(), np.array([0.0, 0.02, -0.01])
+    starts = np.random.default_rng(0).uniform(-1, 1, size=(25, 3))
+    q = np.array([pz.solve(model, pz.PostureTask(start)).q for start in starts])
+    met = Measurements("one", q - off, np.zeros((25, 3)), base="two", std=(1e-4, np.inf, 1e-4))
+    found = pz.calibrate(model, met, free=["coupler.offset", "rocker.offset"])
+    assert np.allclose(found.values, off[1:], atol=1e-6)  # loops are closed to 1e-7
+    assert found.model.loops == model.loops
+
+
 def test_a_length_is_the_way_from_one_joint_to_the_next() -> None:
     model = pz.load("planar3")
     q = model.sample(10, seed=1)
