@@ -37,7 +37,11 @@ def lean(p, w, q, out):
     for k in range(len(p.balls)):
         i, v, r = p.balls[k].q, p.balls[k].v, w.posture_goal
         turn, x, y, z = turn_between(r[i], r[i + 1], r[i + 2], r[i + 3], q[i], q[i + 1], q[i + 2], q[i + 3])
-        out[v], out[v + 1], out[v + 2] = w.leaning[v] * turn * x, w.leaning[v + 1] * turn * y, w.leaning[v + 2] * turn * z
+        out[v], out[v + 1], out[v + 2] = (
+            w.leaning[v] * turn * x,
+            w.leaning[v + 1] * turn * y,
+            w.leaning[v + 2] * turn * z,
+        )
 
 
 @kernel
