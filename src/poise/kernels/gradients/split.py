@@ -12,8 +12,8 @@ from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import pitch, sqrt
 
 WHOLE, FLAT, FALLING, NO_LEAST = 0, 1, 2, 3
-"""What is found of a Hessian: all curved upwards, flat somewhere, curved downwards somewhere; or there is none, for what
-is missed is not what the rows are the slope of."""
+"""What is found of a Hessian: all curved upwards, flat somewhere, curved downwards somewhere; or there is none, for
+what is missed is not what the rows are the slope of."""
 STEP = 1e-5
 """Of central differences of exact rows [rad or m]: what they cut off and what they round are both about 1e-10."""
 RANK = 1e-7
