@@ -46,7 +46,7 @@ def lean(p, w, q, out):
 
 @kernel
 def turn_between(w0, x0, y0, z0, w1, x1, y1, z1):
-    """The turn that takes one unit quaternion to another: a number [rad], and what it times that number is the vector."""
+    """The turn that takes one unit quaternion to another: a number [rad] and what that makes the vector of."""
     w = w1 * w0 + x1 * x0 + y1 * y0 + z1 * z0
     x = x1 * w0 - w1 * x0 - y1 * z0 + z1 * y0
     y = y1 * w0 - w1 * y0 - z1 * x0 + x1 * z0
@@ -59,7 +59,7 @@ def turn_between(w0, x0, y0, z0, w1, x1, y1, z1):
 
 @kernel
 def pull(p, w, sign, out):
-    """out (n): the gradient of the Lagrangian at w.q, whose conditions are at hand; with `sign` 0 without multipliers."""
+    """out (n): the gradient of the Lagrangian at w.q, its conditions at hand; with `sign` 0 without multipliers."""
     n = len(out)
     row = pitch(w.condition_rows, n)
     lean(p, w, w.q, out)
@@ -196,7 +196,7 @@ def _take(n, rows, at, others, other, size):
 
 @kernel
 def find_hessian(p, w, request, q):
-    """w.hessian over the free joints at q (nq), by differences of w's rows, which end as they were; WHOLE or NO_LEAST."""
+    """w.hessian over the free joints at q (nq), by differences of w's rows, which end as before; WHOLE or NO_LEAST."""
     n, m = len(w.step), len(w.lacking)
     row, wanted, kind = pitch(w.condition_rows, n), is_wanted(w), WHOLE
     for i in range(n * n):
