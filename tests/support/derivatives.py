@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
-from support.learning import TIGHT
-from support.mechanisms import four_bar
 
 import poise as pz
 from poise.solving.gradient import SolutionGradient
 from poise.spatial import Array
+from support.learning import TIGHT
+from support.mechanisms import four_bar
 
 STEPS: Final = (1e-4, 2e-5, 4e-6, 8e-7, 1.6e-7)
 """Of differences [rad or m], the next where an answer bends too much for one, or something is met within it."""

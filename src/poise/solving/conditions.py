@@ -44,8 +44,8 @@ class Conditions:
         limits: bool = False,
         parts: Mapping[str, Any] | None = None,
     ) -> None:
-        """`sums` are rows (p, nv) and the most of each, `balls` the joints whose limits of swing and twist count, `parts`
-        more sections of the problem."""
+        """`sums` are rows (p, nv) and the most of each, `balls` the joints whose limits of swing and twist count,
+        `parts` more sections of the problem."""
         self.model, self.apart, self._sums, self._balls = model, apart, sums, balls
         problem = _limited(pack(model, tasks, limits=limits, also=range(model.nv)), model, balls)
         kept, sides = ranges(tasks), sum(task.sides for task in ranges(tasks))

@@ -13,8 +13,8 @@ from poise.model.loosening import Loose, loosened, tool_of
 from poise.model.model import Model
 from poise.solving.conditions import Conditions, step_counts
 from poise.solving.inverses import ONE_SIDED, SINGULAR, inverses_of
-from poise.solving.outcome import Asked
 from poise.solving.kept import kept
+from poise.solving.outcome import Asked
 from poise.solving.stationary import Stationary, stationary
 from poise.spatial import Array, ArrayLike
 from poise.tasks.base import Task
@@ -176,7 +176,7 @@ class SolutionGradient:
     # Details -----------------------------------------------------------------------------------------------------
 
     def _moved(self, lacking: Array | None, pulls: Array) -> Array:
-        """What q does where rows lack more by `lacking` (m, k), None if they do not, and grad L is more by `pulls` (nv, k)."""
+        """What q does where rows lack `lacking` (m, k) more, None if nothing, and grad L is `pulls` (nv, k) more."""
         found = self._found
         if found.undefined:
             raise ValueError(self.reason)

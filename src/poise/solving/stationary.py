@@ -152,9 +152,7 @@ def stationary(model: Model, asked: Asked, q: Array, goal: Array, *, solved: boo
         contacts = tuple(conditions.pairs(scratch)) if code <= rest.FREE_OF_CHOICE else ()
     if code > rest.FREE_OF_CHOICE:
         memory[conditions.places["rest"]] = q
-    return Stationary(
-        conditions, goal, memory, contacts, one_sided, _WHY.get(code, ""), code == rest.FREE_OF_CHOICE
-    )
+    return Stationary(conditions, goal, memory, contacts, one_sided, _WHY.get(code, ""), code == rest.FREE_OF_CHOICE)
 
 
 def _names(model: Model, conditions: Conditions, scratch: Scratch, letting: Array) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What an answer fulfils, as rows: the tasks', the sides of ranges, sums of joints, distances of shapes, limits of balls.
+"""What an answer fulfils, as rows: of tasks, sides of ranges, sums of joints, distances of shapes, limits of balls.
 
 A row is what it lacks, e, and J = -de/dq, so that a step dq takes it to e - J dq.  Of what must not be crossed e is the
 room that is left.  The problem has a column for each velocity of the model.

@@ -2,7 +2,8 @@
 
 Eight answers side by side.  The rows of J over the free joints are made orthonormal one after the other, J = L Q
 (modified Gram-Schmidt, Bjorck 1967), so J^+ = Q^T L^-1: with no product J J^T its error grows like the condition of J,
-not like the square of that.  No lane knows of another, so an answer has the same derivative alone and among others, to the bit.
+not like the square of that.  No lane knows of another, so an answer has the same derivative alone and among others, to
+the bit.
 """
 
 from poise.kernels.kinematics.forward import forward, jacobian_columns, tool_point

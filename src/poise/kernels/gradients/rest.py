@@ -368,7 +368,7 @@ def _distance(p, w):
 
 @kernel
 def _let_go(p, w, request, code, wanted):
-    """Let w.letting be what holds with no multiplier, and whose letting go would change the derivative; the code, or why
+    """Let w.letting be what holds with no multiplier and whose letting go would change the derivative; the code, or why
     there is none then."""
     n, m, some = len(w.step), len(w.lacking), False
     for a in range(n):

@@ -12,8 +12,8 @@ from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import pitch, sqrt
 
 WHOLE, FLAT, FALLING, NO_LEAST = 0, 1, 2, 3
-"""What is found of a Hessian: all curved upwards, flat somewhere, curved downwards somewhere; or there is none, for what
-is missed is not what the rows are the slope of."""
+"""What is found of a Hessian: all curved upwards, flat somewhere, curved downwards somewhere; or there is none, for
+what is missed is not what the rows are the slope of."""
 STEP = 1e-5
 """Of central differences of exact rows [rad or m]: what they cut off and what they round are both about 1e-10."""
 RANK = 1e-7
@@ -37,12 +37,16 @@ def lean(p, w, q, out):
     for k in range(len(p.balls)):
         i, v, r = p.balls[k].q, p.balls[k].v, w.posture_goal
         turn, x, y, z = turn_between(r[i], r[i + 1], r[i + 2], r[i + 3], q[i], q[i + 1], q[i + 2], q[i + 3])
-        out[v], out[v + 1], out[v + 2] = w.leaning[v] * turn * x, w.leaning[v + 1] * turn * y, w.leaning[v + 2] * turn * z
+        out[v], out[v + 1], out[v + 2] = (
+            w.leaning[v] * turn * x,
+            w.leaning[v + 1] * turn * y,
+            w.leaning[v + 2] * turn * z,
+        )
 
 
 @kernel
 def turn_between(w0, x0, y0, z0, w1, x1, y1, z1):
-    """The turn that takes one unit quaternion to another: a number [rad], and what it times that number is the vector."""
+    """The turn that takes one unit quaternion to another: a number [rad] and what that makes the vector of."""
     w = w1 * w0 + x1 * x0 + y1 * y0 + z1 * z0
     x = x1 * w0 - w1 * x0 - y1 * z0 + z1 * y0
     y = y1 * w0 - w1 * y0 - z1 * x0 + x1 * z0
@@ -55,7 +59,7 @@ def turn_between(w0, x0, y0, z0, w1, x1, y1, z1):
 
 @kernel
 def pull(p, w, sign, out):
-    """out (n): the gradient of the Lagrangian at w.q, whose conditions are at hand; with `sign` 0 without multipliers."""
+    """out (n): the gradient of the Lagrangian at w.q, its conditions at hand; with `sign` 0 without multipliers."""
     n = len(out)
     row = pitch(w.condition_rows, n)
     lean(p, w, w.q, out)
@@ -192,7 +196,7 @@ def _take(n, rows, at, others, other, size):
 
 @kernel
 def find_hessian(p, w, request, q):
-    """w.hessian over the free joints at q (nq), by differences of w's rows, which end as they were; WHOLE or NO_LEAST."""
+    """w.hessian over the free joints at q (nq), by differences of w's rows, which end as before; WHOLE or NO_LEAST."""
     n, m = len(w.step), len(w.lacking)
     row, wanted, kind = pitch(w.condition_rows, n), is_wanted(w), WHOLE
     for i in range(n * n):

@@ -87,6 +87,6 @@ def _halfway(x):
 def _change(x, y):
     """The largest change of an entry."""
     largest = 0.0
-    for a, b in zip(x, y):
+    for a, b in zip(x, y):  # noqa: B905
         largest = max(largest, abs(a - b))
     return largest
