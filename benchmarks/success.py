@@ -24,7 +24,7 @@ from report import machine
 
 from poise.drawing import COLOURS
 
-NAMES = ("poise", "cartan", "optik", "pytracik", "roboticstoolbox", "pin", "mink", "pink", "pybullet", "ikpy")
+NAMES = ("poise", "cartan", "optik", "pytracik", "roboticstoolbox", "pin", "mink", "pink", "ikpy")
 PATIENCE = 60.0
 """Seconds after which a library gets no further turn."""
 

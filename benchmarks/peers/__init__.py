@@ -89,7 +89,6 @@ PEERS = {
     "pin": ("pin", "peers.pinocchio:DampedLoop"),
     "mink": ("mink", "peers.mink:Mink"),
     "pink": ("pin-pink", "peers.pink:Steps"),
-    "pybullet": ("pybullet", "peers.pybullet:Bullet"),
     "ikpy": ("ikpy", "peers.ikpy:Ikpy"),
     "placo": ("placo", "peers.placo:Placo"),
 }
