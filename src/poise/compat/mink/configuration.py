@@ -48,7 +48,7 @@ class Configuration:
     def check_limits(self, tol: float = 1e-6, safety_break: bool = True) -> None:
         """Raises NotWithinConfigurationLimits for a joint that is more than `tol` outside, with `safety_break`."""
         for j in np.flatnonzero(self.model.jnt_limited) if safety_break else ():
-            if self.model.jnt_type[j] in (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE):
+            if self.model.jnt_type[j] >= int(mujoco.mjtJoint.mjJNT_SLIDE):  # a slide or a hinge
                 x, (low, high) = self.data.qpos[self.model.jnt_qposadr[j]], self.model.jnt_range[j]
                 if not low - tol <= x <= high + tol:
                     name = self.model.joint(int(j)).name

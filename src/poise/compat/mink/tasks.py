@@ -25,7 +25,7 @@ class Task:
 
     def terms(self, configuration: Configuration, dt: float) -> Iterator[Term]:
         """What it says of a step of `dt` [s]; raises TargetNotSet."""
-        raise NotImplementedError
+        yield from ()
 
 
 def costs(name: str, cost: ArrayLike, count: int) -> Array:
@@ -38,6 +38,8 @@ def costs(name: str, cost: ArrayLike, count: int) -> Array:
 
 class _Framed(Task):
     """A frame seen from a root; None: the world."""
+
+    target: SE3 | None = None
 
     def __init__(
         self,
@@ -52,7 +54,6 @@ class _Framed(Task):
         self._frame, self._root = frame, root
         self.set_position_cost(place)
         self.set_orientation_cost(turn)
-        self.target: SE3 | None = None
 
     def set_position_cost(self, position_cost: ArrayLike) -> None:
         """Of one number, or one an axis of the target [1/m]."""
@@ -66,24 +67,35 @@ class _Framed(Task):
         """Where to, in the world or in the root."""
         self.target = transform.copy()
 
-    def set_target_from_configuration(self, configuration: Configuration) -> None:
-        """Where the frame is now."""
+    def seen(self, configuration: Configuration) -> SE3:
+        """The pose of the frame, in the world or in the root."""
         here = configuration.get_transform_frame_to_world(*self._frame)
         root = None if self._root is None else configuration.get_transform_frame_to_world(*self._root)
-        self.set_target(here if root is None else root.inverse().multiply(here))
+        return here if root is None else root.inverse().multiply(here)
+
+    def set_target_from_configuration(self, configuration: Configuration) -> None:
+        """Where the frame is now."""
+        self.set_target(self.seen(configuration))
+
+    def compute_error(self, configuration: Configuration) -> Array:
+        """(6,) twist [m, rad]: from the frame to the target, seen from the frame; with a root the other way round."""
+        if self.target is None:
+            raise TargetNotSet(self)
+        off = self.seen(configuration).inverse() @ self.target
+        return (off if self._root is None else off.inverse()).log()
 
     def terms(self, configuration: Configuration, dt: float) -> Iterator[Term]:
-        """Its rows, along the axes of the target where their costs are not alike."""
+        """Its rows, along the target's axes where costs are not alike."""
         if self.target is None:
             raise TargetNotSet(self)
         name, offset = configuration.place(*self._frame)
         base = None if self._root is None else configuration.place(*self._root)[0]
         place, turn = tuple(map(float, self._place)), tuple(map(float, self._turn))
-        alike = len(set(place)) == len(set(turn)) == 1
+        axes = "world" if len(set(place)) == len(set(turn)) == 1 else "target"
         if any(place) or any(turn):
             yield term(
                 PoseTask, self.target.pose, frame=name, offset=offset, base=None if base == "world" else base,
-                position_weight=place, rotation_weight=turn, gain=self.gain, axes="world" if alike else "target",
+                position_weight=place, rotation_weight=turn, gain=self.gain, axes=axes,
             )  # fmt: skip
 
 
