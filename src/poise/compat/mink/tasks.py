@@ -81,8 +81,7 @@ class _Framed(Task):
         """(6,) twist [m, rad]: from the frame to the target, seen from the frame; with a root the other way round."""
         if self.target is None:
             raise TargetNotSet(self)
-        off = self.seen(configuration).inverse() @ self.target
-        return (off if self._root is None else off.inverse()).log()
+        return (1.0 if self._root is None else -1.0) * (self.seen(configuration).inverse() @ self.target).log()
 
     def terms(self, configuration: Configuration, dt: float) -> Iterator[Term]:
         """Its rows, along the target's axes where costs are not alike."""
@@ -118,5 +117,6 @@ class RelativeFrameTask(_Framed):
         self, frame_name: str | int, frame_type: str, root_name: str | int, root_type: str, position_cost: ArrayLike,
         orientation_cost: ArrayLike, gain: float = 1.0, lm_damping: float = 0.0,
     ) -> None:  # fmt: skip
-        root = root_name, root_type
-        super().__init__((frame_name, frame_type), root, position_cost, orientation_cost, gain, lm_damping)
+        super().__init__(
+            (frame_name, frame_type), (root_name, root_type), position_cost, orientation_cost, gain, lm_damping
+        )
