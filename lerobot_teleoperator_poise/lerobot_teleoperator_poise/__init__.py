@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from lerobot.configs.types import FeatureType, PipelineFeatureType, PolicyFeature
 from lerobot.processor import ProcessorStepRegistry, RobotAction, RobotActionProcessorStep, TransitionKey
+
 from poise import SE3
 from poise.compat.lerobot import RobotKinematics
 

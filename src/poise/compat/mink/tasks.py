@@ -42,14 +42,9 @@ class _Framed(Task):
     target: SE3 | None = None
 
     def __init__(
-        self,
-        frame: tuple[Any, str],
-        root: tuple[Any, str] | None,
-        place: ArrayLike,
-        turn: ArrayLike,
-        gain: float,
+        self, frame: tuple[Any, str], root: tuple[Any, str] | None, place: ArrayLike, turn: ArrayLike, gain: float,
         lm: float,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(gain, lm)
         self._frame, self._root = frame, root
         self.set_position_cost(place)
