@@ -101,6 +101,11 @@ def parse_mjcf(document: str, *, file: str, base: Base = "fixed") -> Model:
     return _read(compiled, file, "robot")
 
 
+def model_of(mjmodel: Any) -> Model:
+    """The kinematic tree of an `mujoco.MjModel`, as MuJoCo has it now; otherwise as `read_mjcf`."""
+    return _read(whole(mjmodel), "the MjModel", "robot")
+
+
 def _check_base(base: Base) -> None:
     if base != "fixed":
         raise ValueError(f"base must be 'fixed' for an MJCF, whose bodies declare their own freejoints; got {base!r}")

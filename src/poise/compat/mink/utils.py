@@ -1,0 +1,56 @@
+"""mink's helpers around a MuJoCo model."""
+
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from poise.compat.mink.errors import InvalidMocapBody
+from poise.spatial import Array
+
+
+def move_mocap_to_frame(model: Any, data: Any, mocap_name: str, frame_name: str | int, frame_type: str) -> None:
+    """Put a mocap body where a body, geom or site is; raises InvalidMocapBody for another body."""
+    number = int(model.body(mocap_name).mocapid[0])
+    if number < 0:
+        raise InvalidMocapBody(f'body {mocap_name!r} is no mocap body; write mocap="true" in its element')
+    frame = getattr(data, frame_type)(frame_name)
+    data.mocap_pos[number] = frame.xpos
+    mujoco.mju_mat2Quat(data.mocap_quat[number], np.array(frame.xmat).ravel())
+
+
+def get_subtree_body_ids(model: Any, body_id: int) -> list[int]:
+    """The body and all that it carries."""
+    found = [body_id]
+    for body in range(body_id + 1, model.nbody):
+        if model.body_parentid[body] in found:
+            found.append(body)
+    return found
+
+
+def get_body_geom_ids(model: Any, body_id: int) -> list[int]:
+    """The geoms of a body."""
+    return np.flatnonzero(model.geom_bodyid == body_id).tolist()
+
+
+def get_subtree_geom_ids(model: Any, body_id: int) -> list[int]:
+    """The geoms of a body and of all that it carries."""
+    return np.flatnonzero(np.isin(model.geom_bodyid, get_subtree_body_ids(model, body_id))).tolist()
+
+
+def get_freejoint_dims(model: Any) -> tuple[list[int], list[int]]:
+    """The places of free joints in qpos and in qvel."""
+    free = np.flatnonzero(model.jnt_type == mujoco.mjtJoint.mjJNT_FREE)
+    places = [range(a, a + 7) for a in model.jnt_qposadr[free].tolist()]
+    speeds = [range(a, a + 6) for a in model.jnt_dofadr[free].tolist()]
+    return [i for some in places for i in some], [i for some in speeds for i in some]
+
+
+def custom_configuration_vector(model: Any, key_name: str | None = None, **joints: Any) -> Array:
+    """A qpos (nq,): that of a keyframe, or `qpos0`, with some joints set."""
+    q = np.array(model.qpos0 if key_name is None else model.key(key_name).qpos)
+    for name, value in joints.items():
+        start = int(model.joint(name).qposadr[0])
+        given = np.atleast_1d(value)
+        q[start : start + len(given)] = given
+    return q
