@@ -31,7 +31,7 @@ def notes(motion: Motion, robot: Robot, source: Source, done: Followed) -> tuple
         *_off_feet(robot, source),
         *_round(source, done),
         *_held(motion, robot, done),
-        *_shaking(motion),
+        *shaking(motion),
     )
 
 
@@ -67,7 +67,7 @@ def _off_feet(robot: Robot, source: Source) -> list[str]:
     ]
 
 
-def _shaking(motion: Motion) -> list[str]:
+def shaking(motion: Motion) -> list[str]:
     """The joints that reverse at each frame for a while."""
     steps = motion.model.difference(motion.q[:-1], motion.q[1:])
     back = (steps[1:] * steps[:-1] < 0.0) & (np.minimum(np.abs(steps[1:]), np.abs(steps[:-1])) > _SHAKES)
