@@ -17,6 +17,7 @@ from poise.spatial import Array
 
 FPS = 30.0
 
+
 @cache
 def g1() -> pz.Model:
     return pz.load("g1", base="floating")

@@ -73,7 +73,9 @@ def shaking(motion: Motion) -> list[str]:
     back = (steps[1:] * steps[:-1] < 0.0) & (np.minimum(np.abs(steps[1:]), np.abs(steps[:-1])) > _SHAKES)
     out = []
     for joint in (joint for joint in motion.model.joints if joint.nv == 1):
-        spans = [span for span in runs(back[:, motion.model.velocity_index(joint.name).start]) if np.ptp(span) >= _OFTEN]
+        spans = [
+            span for span in runs(back[:, motion.model.velocity_index(joint.name).start]) if np.ptp(span) >= _OFTEN
+        ]
         if spans:
             out.append(
                 f"{joint.name} reverses at each frame from {motion.times[spans[0][0]]:.2f} to "

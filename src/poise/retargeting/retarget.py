@@ -219,7 +219,9 @@ def _robot(robot: Model, body: BodyMap, proportions: Proportions, standing: Sequ
     limbs = {part for middle, ends in BENDS.items() for part in (middle, *ends)}
     for part in (part for part in body.parts if part in limbs):
         frame = robot.frame(body.robot[part])
-        model = model.with_frame(Robot.place(part), link=frame.link, origin=frame.origin @ SE3.from_parts(proportions.robot_points[part]))
+        model = model.with_frame(
+            Robot.place(part), link=frame.link, origin=frame.origin @ SE3.from_parts(proportions.robot_points[part])
+        )
     return Robot(
         model,
         {part: body.robot[part] for part in body.parts},
