@@ -174,7 +174,11 @@ class Follower:
             if last is None:
                 goals = _goals(self.robot, led, targets, span)
                 tracker.reset()
-                q = postures[0] if postures is not None else first(self.robot, self._settling(stance), goals[0], levels=2 if stance.off else 3)
+                q = (
+                    postures[0]
+                    if postures is not None
+                    else first(self.robot, self._settling(stance), goals[0], levels=2 if stance.off else 3)
+                )
             else:
                 here = self.robot.poses(q)
                 for part in () if again else coming:

@@ -31,7 +31,7 @@ def notes(motion: Motion, robot: Robot, source: Source, done: Followed) -> tuple
         *_off_feet(robot, source),
         *_round(source, done),
         *_held(motion, robot, done),
-        *_shaking(motion),
+        *shaking(motion),
     )
 
 
@@ -67,13 +67,15 @@ def _off_feet(robot: Robot, source: Source) -> list[str]:
     ]
 
 
-def _shaking(motion: Motion) -> list[str]:
+def shaking(motion: Motion) -> list[str]:
     """The joints that reverse at each frame for a while."""
     steps = motion.model.difference(motion.q[:-1], motion.q[1:])
     back = (steps[1:] * steps[:-1] < 0.0) & (np.minimum(np.abs(steps[1:]), np.abs(steps[:-1])) > _SHAKES)
     out = []
     for joint in (joint for joint in motion.model.joints if joint.nv == 1):
-        spans = [span for span in runs(back[:, motion.model.velocity_index(joint.name).start]) if np.ptp(span) >= _OFTEN]
+        spans = [
+            span for span in runs(back[:, motion.model.velocity_index(joint.name).start]) if np.ptp(span) >= _OFTEN
+        ]
         if spans:
             out.append(
                 f"{joint.name} reverses at each frame from {motion.times[spans[0][0]]:.2f} to "

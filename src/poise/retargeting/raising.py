@@ -27,19 +27,23 @@ _ROUNDS: Final = 4
 """How often a motion is followed again, at most."""
 _GENTLE: Final = 0.2
 """How long a part takes to be raised, and to be let down [s]."""
+_ALONG: Final = 0.1
+"""Half of the time over which the way of a shoulder is averaged, with which a hand goes along [s]."""
 _WHOLE: Final = "whole"
 
 
 def on_ground(follower: Follower, source: Source, aims: Targets, *, smooth: float = 0.0) -> Followed:
-    """What the robot does, raised where it is in the ground."""
+    """What the robot does, and of a body that gets off its feet, raised where it is in the ground.
+
+    Raises ModelError and MissingExtra for meshes that may collide and cannot be read.
+    """
     robot = follower.robot
     done = follower.follow(source, aims, smooth=smooth)
-    if robot.fixed_base:
+    if robot.fixed_base or not source.off_feet.any():
         return done
     links = _carried(robot)
-    if source.off_feet.any():
-        aims = along(aims, source, robot, done.q)
-        done = follower.follow(source, aims, smooth=smooth)
+    aims = along(aims, source, robot, done.q)
+    done = follower.follow(source, aims, smooth=smooth)
     for _ in range(_ROUNDS):
         depths = {part: -lowest(robot.model, done.q, links=own).min(axis=1) for part, own in links.items() if own}
         if max(depth.max() for depth in depths.values()) < _DEEP:
@@ -57,8 +61,10 @@ def _carried(robot: Robot) -> dict[str, list[str]]:
     left = [name for name in model.shapes if model.root_path(name)]
     for _, middle, end in LIMBS.values():
         if end in robot.frames and middle in robot.frames:
-            inner = model.frame(robot.frames[middle]).link
-            own = [name for name in left if any(joint.parent == inner for joint in model.root_path(name))]
+            inner = len(model.root_path(model.frame(robot.frames[middle]).link))
+            tip = model.root_path(model.frame(robot.frames[end]).link)
+            first = next((joint for joint in tip[inner:] if joint.nv), None)
+            own = [name for name in left if first is not None and first in model.root_path(name)]
             out[end] = own
             left = [name for name in left if name not in own]
     return {_WHOLE: left} | out
@@ -71,15 +77,15 @@ def _needed(depths: Array) -> Array:
 
 def gently(needs: Array, times: Array) -> Array:
     """(frames,) no less than `needs` (frames,), and without jumps of its velocity."""
-    reach = _reach(times)
+    reach = _reach(times, _GENTLE)
     padded = np.pad(needs, reach, mode="edge")
     most = np.lib.stride_tricks.sliding_window_view(padded, 2 * reach + 1).max(axis=1)
-    return _averaged(most[:, None], times)[:, 0]
+    return _averaged(most[:, None], times, _GENTLE)[:, 0]
 
 
-def _averaged(values: Array, times: Array) -> Array:
-    """(frames, k) the means of values (frames, k) about each frame, weighed by a cosine."""
-    reach = _reach(times)
+def _averaged(values: Array, times: Array, half: float) -> Array:
+    """(frames, k) the means of values (frames, k) over `half` [s] before and after, weighed by a cosine."""
+    reach = _reach(times, half)
     weights = 1.0 + np.cos(np.pi * np.arange(-reach, reach + 1) / (reach + 1))
     padded = np.pad(values, ((reach, reach), (0, 0)), mode="edge")
     windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * reach + 1, axis=0)
@@ -87,21 +93,22 @@ def _averaged(values: Array, times: Array) -> Array:
     return mean
 
 
-def _reach(times: Array) -> int:
+def _reach(times: Array, time: float) -> int:
     """The frames in that time."""
     frame = float(times[-1] - times[0]) / max(len(times) - 1, 1)
-    return round(_GENTLE / frame) if frame > 0.0 else 0
+    return round(time / frame) if frame > 0.0 else 0
 
 
 def along(aims: Targets, source: Source, robot: Robot, path: Array) -> Targets:
-    """Targets of hands as far from where the shoulders are along a path (frames, nq) as they were from
-    where these should be: where a trunk cannot bend as the body's does, its arms still point as the body's do.
+    """Targets of hands, as far from where the shoulders are along a path (frames, nq) as from where these should be.
+
+    Where a trunk cannot bend as the body's does, its arms still point as the body's do.
     """
     places = dict(aims.places)
     for shoulder, _, hand in (parts for parts in LIMBS.values() if parts[0].endswith("shoulder")):
         if shoulder in robot.frames and hand in places and hand not in robot.soles:
             there = robot.model.poses(path, [robot.frames[shoulder]])[:, 0].act(robot.points[shoulder])
-            places[hand] = places[hand] + _averaged(there - aims.places[shoulder], source.times)
+            places[hand] = places[hand] + _averaged(there - aims.places[shoulder], source.times, _ALONG)
     return Targets(places, aims.turns)
 
 

@@ -132,7 +132,7 @@ def retarget(
     """Let a robot do what a skeleton does, frame by frame, or motion by motion of several with the same skeleton.
 
     Feet that stand, as found in the source, are held where they come down, and no foot goes into the ground, which is
-    at height 0; then the trunk and the hands follow, then how limbs and head are turned.  Joints keep their limits and,
+    at height 0; a body that lies, crawls or turns over is raised until none of its shapes is; then the trunk and the hands follow, then how limbs and head are turned.  Joints keep their limits and,
     at the share `speed`, those of their velocities, and what `limits` adds, such as an `AccelerationLimit`, or a
     `CollisionLimit` for a body that meets more than the ground; False leaves the limits of joints away.  The skeleton
     is scaled by the lengths of its bones.
@@ -219,7 +219,9 @@ def _robot(robot: Model, body: BodyMap, proportions: Proportions, standing: Sequ
     limbs = {part for middle, ends in BENDS.items() for part in (middle, *ends)}
     for part in (part for part in body.parts if part in limbs):
         frame = robot.frame(body.robot[part])
-        model = model.with_frame(Robot.place(part), link=frame.link, origin=frame.origin @ SE3.from_parts(proportions.robot_points[part]))
+        model = model.with_frame(
+            Robot.place(part), link=frame.link, origin=frame.origin @ SE3.from_parts(proportions.robot_points[part])
+        )
     return Robot(
         model,
         {part: body.robot[part] for part in body.parts},

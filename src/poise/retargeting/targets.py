@@ -177,7 +177,8 @@ def targets(source: Source, robot: Robot) -> Targets:
     for part in robot.soles:
         places[part], turns[part] = foot(source, robot, part)
     lifts = [
-        robot.standing(part, robot.ankles[part]) - robot.scale * stood(source.places[part], source.contacts, part, heel=True)
+        robot.standing(part, robot.ankles[part])
+        - robot.scale * stood(source.places[part], source.contacts, part, heel=True)
         for part in stood_on
     ]
     lift = float(np.mean(lifts)) if lifts else 0.0

@@ -1,0 +1,141 @@
+"""Bodies that lie, crawl and get down: feet that cannot stand are not held, nothing is in the ground, limbs point."""
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+import pytest
+from walker import NAMES, parents, walk
+
+import poise as pz
+from poise.retargeting.contacts import contacts
+from poise.retargeting.lying import off_feet, on_soles
+from poise.retargeting.notes import shaking
+from poise.retargeting.raising import gently
+from poise.retargeting.soles import lowest
+from poise.spatial import Array
+
+FPS = 30.0
+
+
+@cache
+def g1() -> pz.Model:
+    return pz.load("g1", base="floating")
+
+
+def crawling(times: Array) -> Array:
+    """(frames, joints, 3) of a body on hands and knees, which go forward in turns, the insteps on the ground."""
+    out = {}
+    along = 0.25 * times
+    hips = np.stack([along, 0.0 * times, 0.47 + 0.0 * times], axis=1)
+    out["Hips"], out["Spine"] = hips, hips + [0.28, 0.0, 0.06]
+    out["Head"] = hips + [0.62, 0.0, 0.08]
+    for i, side in enumerate(("Left", "Right")):
+        y, phase = 0.1 * (1 - 2 * i), np.pi * i
+        knee_turn = 0.25 * np.sin(2.0 * np.pi * 0.5 * times + phase)
+        hip = hips + [0.0, y, -0.02]
+        knee = hip + 0.40 * np.stack([np.sin(knee_turn), 0.0 * times, -np.cos(knee_turn)], axis=1)
+        foot = knee + 0.40 * np.array([-0.995, 0.0, 0.0999])
+        arm_turn = -0.3 * np.sin(2.0 * np.pi * 0.5 * times + phase)
+        shoulder = out["Spine"] + [0.18, 1.9 * y, 0.0]
+        way = np.stack([np.sin(arm_turn), 0.0 * times, -np.cos(arm_turn)], axis=1)
+        out |= {
+            f"{side}UpLeg": hip, f"{side}Leg": knee, f"{side}Foot": foot, f"{side}Toe": foot + [-0.13, 0.0, -0.06],
+            f"{side}Arm": shoulder, f"{side}ForeArm": shoulder + 0.26 * way, f"{side}Hand": shoulder + 0.5 * way,
+        }  # fmt: skip
+    return np.stack([out[name] for name in NAMES], axis=1)
+
+
+@cache
+def crawled() -> pz.results.Retargeted:
+    times = np.arange(61) / FPS
+    return pz.retarget(pz.motion_from_positions(crawling(times), NAMES, parents(), fps=FPS), g1())
+
+
+@cache
+def fallen() -> pz.results.Retargeted:
+    """A body that stands, and falls stiffly onto its back."""
+    times = np.arange(91) / FPS
+    stands = walk(FPS, 3.0, stride=0.0).positions(list(NAMES))[0]
+    angle = -0.5 * np.pi * np.clip((times - 1.0) / 1.0, 0.0, 1.0) ** 2
+    heel = np.array([stands[NAMES.index("LeftFoot"), 0] - 0.04, 0.0, 0.0])
+    turned = pz.SO3.from_rotvec(np.outer(angle, [0.0, 1.0, 0.0]))
+    places = np.stack([heel + (turned @ (place - heel)) for place in stands], axis=1)
+    lift = 0.1 * (angle / angle[-1])[:, None]
+    places[..., 2] += lift
+    return pz.retarget(pz.motion_from_positions(places, NAMES, parents(), fps=FPS), g1())
+
+
+@pytest.mark.parametrize("made", [crawled, fallen])
+def test_limbs_point_as_the_body_s_and_nothing_is_in_the_ground(made: Callable[[], pz.results.Retargeted]) -> None:
+    done = made()
+    assert np.degrees(done.report.tracking.direction.mean()) < 8.0
+    assert lowest(g1(), done.motion.q).min() > -0.01
+    assert done.report.limits.broken == done.report.limits.too_fast == 0.0
+    assert any("off its feet" in note for note in done.notes)
+
+
+def test_insteps_on_the_ground_are_not_feet_that_stand() -> None:
+    assert not crawled().contacts.on.any()
+    assert any("never stand" in note for note in crawled().notes)
+
+
+def test_what_touches_is_on_the_ground() -> None:
+    done = crawled()
+    assert np.quantile(lowest(g1(), done.motion.q).min(axis=1), 0.9) < 0.03
+
+
+def test_feet_stand_until_the_body_falls() -> None:
+    on = fallen().contacts.on
+    assert on[:30].all() and not on[60:].any()
+    assert fallen().report.skate.share == 0.0
+
+
+def test_who_walks_is_on_its_feet() -> None:
+    done = pz.retarget(walk(FPS, 2.0), g1())
+    assert not any("off its feet" in note for note in done.notes)
+
+
+def test_a_foot_stands_only_while_its_sole_can_face_the_ground() -> None:
+    times = np.arange(60) / FPS
+    foot = np.zeros((60, 1, 3)) + [0.0, 0.0, 0.08]
+    tilt = np.radians(np.where(times < 1.0, 10.0, 80.0))
+    up = np.stack([np.sin(tilt), 0.0 * tilt, np.cos(tilt)], axis=1)
+    found = contacts({"left_ankle": foot}, times)
+    assert found.on.all()
+    straight, along = np.tile([0.0, 0.0, 1.0], (60, 1)), np.tile([1.0, 0.0, 0.1], (60, 1))
+    for ups, shins, stands in ((up, straight, 30), (straight, along, 0), (straight, straight, 60)):
+        kept = on_soles(found, {"left_ankle": ups}, {"left_ankle": shins}, times)
+        assert kept["left_ankle"].sum() == kept.points["left_ankle"].sum() == stands
+        assert [(one.start, one.stop) for one in kept.intervals] == ([(0, stands)] if stands else [])
+
+
+@pytest.mark.parametrize(("angle", "off"), [(0.0, False), (60.0, False), (90.0, True), (180.0, True)])
+def test_a_trunk_that_lies_in_the_air_is_off_its_feet(angle: float, off: bool) -> None:
+    times, turn = np.arange(10) / FPS, pz.SO3.from_rpy([0.0, np.radians(angle), 0.0])
+    body = {"hip": (0.0, 0.1, 0.0), "shoulder": (0.0, 0.15, 0.5), "ankle": (0.0, 0.1, -0.8)}
+    places = {
+        f"{side}_{part}": np.tile(turn @ np.array(place) * (1.0, 1.0 - 2.0 * i, 1.0) + [0.0, 0.0, 3.0], (10, 1))
+        for i, side in enumerate(("left", "right"))
+        for part, place in body.items()
+    }
+    found = contacts({"left_ankle": np.linspace([[0.0, 0.0, 3.0]], [[3.0, 0.0, 3.0]], 10)}, times)
+    assert not found.on.any()
+    assert (off_feet(places, found, times, 0.9) == off).all()
+
+
+def test_a_body_is_raised_enough_and_gently() -> None:
+    times = np.arange(200) / 100.0
+    needs = np.where(np.abs(times - 1.0) < 0.03, 0.1, 0.0)
+    rise = gently(needs, times)
+    assert (rise >= needs - 1e-12).all() and rise[0] == rise[-1] == 0.0
+    assert np.abs(np.diff(rise, 2)).max() * 100.0**2 < 0.1 * np.pi**2 / 0.2**2
+
+
+def test_a_joint_that_shakes_is_told_of() -> None:
+    model, times = g1(), np.arange(20) / FPS
+    q = np.tile(model.home, (20, 1))
+    q[:, model.index("left_elbow_joint")] += 0.05 * (-1.0) ** np.arange(20)[:, None]
+    (note,) = shaking(pz.Motion(model, times, q))
+    assert "left_elbow_joint reverses at each frame from 0.00" in note
+    assert not shaking(crawled().motion)
