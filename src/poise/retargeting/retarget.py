@@ -14,12 +14,14 @@ from poise.retargeting.bending import folding
 from poise.retargeting.body import BodyMap
 from poise.retargeting.contacts import Contacts, contacts
 from poise.retargeting.following import Followed, Follower
+from poise.retargeting.four_legs import BOLD, on_four, on_four_legs, on_rigid_trunk
 from poise.retargeting.notes import notes
-from poise.retargeting.parts import BENDS, TOES
+from poise.retargeting.parts import BENDS, ENDS, TOES
 from poise.retargeting.proportions import Proportions
 from poise.retargeting.report import Report, report
 from poise.retargeting.soles import rounding, sole
 from poise.retargeting.targets import Robot, Source, beneath, targets, toe
+from poise.retargeting.within_reach import posture, within_reach
 from poise.solving.limits import Limits, Stated
 from poise.spatial import SE3, Array
 
@@ -166,14 +168,23 @@ def _carried(
         if not known.parts:
             raise ValueError(f"the map has no part in common: {sorted(known.source)} and {sorted(known.robot)}")
         proportions = Proportions.of(even, robot, known)
-        seen = _seen(even, known, proportions)
+        animal = set(known.contacts) == set(ENDS) and on_four(even, known.source)
+        seen = _seen(even, known, proportions, BOLD if animal else 1.0)
         machine = _robot(robot, known, proportions, seen.contacts.parts)
+        if animal:
+            machine = on_four_legs(machine, even, known.source)
+            seen = on_rigid_trunk(seen, machine)
         dt = 1.0 / (even.fps or fps or _ALONE)
         points = (machine.points[part].tobytes() for part in machine.frames)
         same = (dt, machine.scale, *machine.frames.items(), *points, *machine.soles)
         if same not in followers:
             followers[same] = Follower(machine, dt, limits, speed)
-        done = followers[same].follow(seen, targets(seen, machine, proportions.robot_points), smooth=smooth)
+        wanted = targets(seen, machine, proportions.robot_points)
+        start = None
+        if animal:
+            wanted = within_reach(wanted, machine, seen.times, seen.contacts)
+            start = posture(machine, wanted)
+        done = followers[same].follow(seen, wanted, smooth=smooth, start=start)
         moved = Motion(robot, even.times, done.q, name=one.name)
         out.append(Retargeted(moved, even, known, machine, seen, done))
     return out
@@ -225,8 +236,8 @@ def _up(robot: Model, frame: str, axes: Array) -> tuple[float, float, float]:
     return x, y, z
 
 
-def _seen(motion: Motion, body: BodyMap, proportions: Proportions) -> Source:
-    """Where the parts of the skeleton are."""
+def _seen(motion: Motion, body: BodyMap, proportions: Proportions, larger: float) -> Source:
+    """Where the parts of the skeleton are; contacts are those of a body that is `larger` times as large."""
     poses = motion.model.poses(motion.q, [body.source[part] for part in body.parts])
     places, turns = {}, {}
     for i, part in enumerate(body.parts):
@@ -241,7 +252,7 @@ def _seen(motion: Motion, body: BodyMap, proportions: Proportions) -> Source:
         if part in places
     }
     size = _HEIGHT if proportions.standing is None else proportions.standing[0] / _HIPS
-    return Source(motion.times, places, turns, contacts(paths, motion.times, size=size, steps=list(paths)), paths)
+    return Source(motion.times, places, turns, contacts(paths, motion.times, size=larger * size, steps=list(paths)), paths)
 
 
 def _ground(found: Contacts, part: str, scale: float) -> Array:
