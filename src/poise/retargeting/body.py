@@ -78,11 +78,14 @@ class BodyMap(Value):
         missing = {
             part: "; ".join(
                 f"{owner}: {those.missing[part]}"
-                for owner, those in ((_name(skeleton, "skeleton"), human), (_name(robot, "robot"), machine))
-                if part in those.missing
+                for owner, found, those in (
+                    (_name(skeleton, "skeleton"), frames, human),
+                    (_name(robot, "robot"), machine.frames, machine),
+                )
+                if part in those.missing and part not in found
             )
             for part in PARENTS
-            if part in human.missing or part in machine.missing
+            if (part in human.missing and part not in frames) or part in machine.missing
         }
         if not human.frames.keys() & machine.frames.keys():
             raise ValueError(

@@ -25,7 +25,7 @@ from poise.spatial import Array
 BOLD: Final = 2.0
 """How much larger than its hips are high an animal counts where it is looked for what stands: it is faster for its
 size than a person, and its paws roll."""
-_STRETCH: Final = 0.95
+_STRETCH: Final = 0.84
 """An animal's leg is never straighter: so far its paw is from the trunk at most, as a share of its bones."""
 _LOW: Final = 0.3
 """How much higher than its feet a body has its hands that goes on them too, at most, as a share of its arms."""
@@ -35,7 +35,7 @@ _BENT: Final = 0.05
 
 def on_four(source: Motion | Model, frames: Mapping[str, str]) -> bool:
     """Whether a body whose parts have these frames goes on its hands as on its feet, in most of its frames."""
-    if not all(part in frames for limb in LIMBS.values() for part in limb):
+    if not all(part in frames for limb in LIMBS.values() for part in (limb[0], limb[2])):
         return False
     ends = _places(source, [frames[limb[2]] for limb in LIMBS.values()])
     is_arm = np.array([name.endswith("arm") for name in LIMBS])
@@ -51,11 +51,10 @@ def on_paws(source: Motion | Model, frames: Mapping[str, str], robot: Model, own
     for name, chain in _chains(source, frames).items():
         inner, middle, outer = LIMBS[name]
         out[outer] = chain[-1]
-        candidates = [joint for joint in (frames[middle], frames[outer]) if joint != chain[-1]]
         wanted = _bends(robot, own, [own[part] for part in (inner, middle, outer)])
-        bends = [wanted * _bends(source, frames, [chain[0], joint, chain[-1]]) for joint in candidates]
-        if abs(wanted) > _BENT and max(bends) > _BENT * abs(wanted):
-            out[middle] = candidates[int(np.argmax(bends))]
+        bends = [wanted * _bends(source, frames, [chain[0], joint, chain[-1]]) for joint in chain[1:-1]]
+        if bends and (middle not in frames or (abs(wanted) > _BENT and max(bends) > _BENT * abs(wanted))):
+            out[middle] = chain[1 + int(np.argmax(bends))]
     return {part: frame for part, frame in out.items() if not part.endswith("toe")}
 
 

@@ -11,6 +11,7 @@ from typing import Final, Self, final
 
 import numpy as np
 
+from poise.model.model import Model
 from poise.quaternions import matrix_quaternion, quaternion_matrix, rotate, unit_vectors
 from poise.retargeting.contacts import Contacts
 from poise.retargeting.parts import HIPS, LIMBS, SIDES
@@ -50,6 +51,8 @@ class Leg:
     """1 if the knee points forward, -1 if it points back."""
     radius: float
     """That of the knee [m]."""
+    above: float
+    """How high its hip is over the ground, at least [m]."""
 
     @classmethod
     def of(cls, robot: Robot, inner: str, middle: str, outer: str) -> Self:
@@ -67,16 +70,15 @@ class Leg:
         a, b, c = (home[k].act(robot.points[part]) for k, part in enumerate((inner, middle, outer)))
         left = home[3].act(robot.points[HIPS[0]]) - home[4].act(robot.points[HIPS[1]])
         bone = robot.rest(middle, inner).xyz
-        way = unit_vectors(bone)
-        box = around(model, frames[0])
-        beyond = float((box @ way).max() - (bone + robot.points[inner]) @ way) if len(box) else 0.0
+        along = (around(model, frames[0]) - robot.points[inner]) @ unit_vectors(bone)
         return cls(
             robot.bone(middle, inner),
             robot.bone(outer, middle),
             float(far.min()),
             float(far.max()),
             float(np.sign(np.cross(b - a, c - b) @ left)),
-            max(0.0, beyond),
+            float(along.max(initial=0.0)) - float(np.linalg.norm(bone)) if len(along) else 0.0,
+            max(0.0, -float(along.min(initial=0.0))),
         )
 
     def knee(self, hip: Array, foot: Array, forward: Array) -> Array:
@@ -96,7 +98,7 @@ def within_reach(wanted: Targets, robot: Robot, times: Array, found: Contacts) -
     """The targets of a robot with four legs, its trunk raised and lowered so that its legs can follow."""
     root, legs = robot.root, [Leg.of(robot, *parts) for parts in _LEGS]
     rest = np.array([robot.rest(inner, root).xyz for inner, _, _ in _LEGS])
-    box = around(robot.model, robot.frames[root]) - robot.points[root]
+    box = _trunk(robot)
     feet = np.stack([wanted.places[outer] for _, _, outer in _LEGS], axis=1)
     on = np.stack([found[outer] for _, _, outer in _LEGS], axis=1)
     rises = np.zeros((len(times), 2))
@@ -129,6 +131,21 @@ def posture(robot: Robot, wanted: Targets) -> Array:
     for _ in range(_STEPS):
         loop.step(q, out=q)
     return q
+
+
+def _trunk(robot: Robot) -> Array:
+    """(n, 3) the corners of the boxes around the trunk, and around what is between it and the thighs, as at home."""
+    model, trunk = robot.model, robot.frames[robot.root]
+    links = {link for inner, _, _ in _LEGS for link in _between(model, trunk, robot.frames[inner])}
+    there = model.pose(trunk, model.home).inverse()
+    parts = [(there @ model.pose(link, model.home)).act(around(model, link)) for link in sorted(links)]
+    return np.concatenate([around(model, trunk), *parts]) - robot.points[robot.root]
+
+
+def _between(model: Model, above: str, below: str) -> list[str]:
+    """The links that joints carry between two frames."""
+    carried = [joint.child for joint in model.root_path(model.frame(below).link)]
+    return carried[len(model.root_path(model.frame(above).link)) : -1]
 
 
 def _forward(turns: Array, rest: Array) -> Array:
@@ -171,6 +188,7 @@ def _rises(
         for k in (2 * pair, 2 * pair + 1):
             hip = places + rotate(turns, rest[k])
             low = np.maximum(low, _least(legs[k], hip, feet[:, k], forward))
+            low = np.maximum(low, legs[k].above - hip[:, 2])
             aside = np.linalg.norm(feet[:, k, :2] - hip[:, :2], axis=1)
             reach = (1.0 - _SPARE) * legs[k].longest
             most = feet[:, k, 2] + np.sqrt(np.maximum(reach**2 - aside**2, 0.0)) - hip[:, 2]
