@@ -68,6 +68,8 @@ WINDOW = 1.0 / 15.0
 """Over which its speed is taken [s]."""
 NEAR = 0.02
 """A foot touches the ground up to so high over it [m]."""
+STEEP = 0.4
+"""The sine of a trunk's slope, about 24 degrees, from which on an animal sits, or rises."""
 AT_LIMIT = 1e-3
 """[rad]"""
 SHAKES = 0.02
@@ -102,7 +104,8 @@ class Carried:
     shakes: float
     """The largest share of the frames in which a joint turns back as it came [%]."""
     trunk: float
-    """Between the robot's trunk and the line from the hips to the shoulders, mean [deg]."""
+    """Between the robot's trunk and the line from the hips to the shoulders, mean of the frames in which the animal does
+    not sit [deg]."""
     pace: float
     """Frames a second of the whole call."""
 
@@ -188,7 +191,10 @@ def judged(
     hips, shoulders = (np.mean([animal[joints[i][0]] for i in those], axis=0) for those in ((2, 3), (0, 1)))
     knees = [made.getJointId(joint) for joint in knee_joints(made, name)]
     angle = np.stack([q[:, made.joints[k].idx_q] for k in knees], axis=1)
-    low, high = (np.array([limits[made.joints[k].idx_q] for k in knees]) for limits in (made.lowerPositionLimit, made.upperPositionLimit))
+    low, high = (
+        np.array([limits[made.joints[k].idx_q] for k in knees])
+        for limits in (made.lowerPositionLimit, made.upperPositionLimit)
+    )
     at_end = (angle < low + AT_LIMIT) | (angle > high - AT_LIMIT)
     moves = np.diff(q[:, 7:], axis=0)
     back = (moves[1:] * moves[:-1] < 0.0) & (np.minimum(np.abs(moves[1:]), np.abs(moves[:-1])) > SHAKES)
@@ -206,7 +212,7 @@ def judged(
         100.0 * float(at_end[:, 2:].mean(axis=0).max()),
         float(np.degrees(np.abs(angle).max())),
         100.0 * float(back.mean(axis=0).max()) if len(back) else 0.0,
-        float(angles(trunk, shoulders - hips).mean()),
+        float(angles(trunk, shoulders - hips)[~sits(shoulders - hips)].mean()),
         pace,
     )
 
@@ -244,7 +250,9 @@ def followed(
             places[k, i] = [data.oMf[frame].translation for frame in leg]
         back, front = (np.mean([data.oMf[frame].translation for frame in both], axis=0) for both in hips)
         trunk[i] = front - back
-        heights = np.array([bottom(shape, pose) for shape, pose in zip(shapes.geometryObjects, placed.oMg, strict=True)])
+        heights = np.array(
+            [bottom(shape, pose) for shape, pose in zip(shapes.geometryObjects, placed.oMg, strict=True)]
+        )
         lowest[i] = heights.min()
         for k, end in enumerate(ends):
             soles[i, k] = heights[end].min()
@@ -272,10 +280,18 @@ def angles(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return np.degrees(np.arccos(np.clip((one * other).sum(axis=1) / lengths, -1.0, 1.0)))
 
 
+def sits(line: np.ndarray) -> np.ndarray:
+    """(frames,) whether the line (frames, 3) from the hips to the shoulders is steep."""
+    return line[:, 2] > STEEP * np.linalg.norm(line, axis=1)
+
+
 def speeds(paths: np.ndarray, times: np.ndarray) -> np.ndarray:
     """(frames, ...) velocities over `WINDOW` [m/s]."""
     half = max(1, round(0.5 * WINDOW * (len(times) - 1) / (times[-1] - times[0])))
-    after, before = np.minimum(np.arange(len(times)) + half, len(times) - 1), np.maximum(np.arange(len(times)) - half, 0)
+    after, before = (
+        np.minimum(np.arange(len(times)) + half, len(times) - 1),
+        np.maximum(np.arange(len(times)) - half, 0),
+    )
     took = (times[after] - times[before]).reshape(-1, *[1] * (paths.ndim - 1))
     return (paths[after] - paths[before]) / took
 

@@ -37,9 +37,9 @@ def folding(model: Model, frames: Mapping[str, str]) -> dict[str, tuple[float, f
             continue
         joint, straight, (lower, upper) = hinge
         if upper - straight > straight - lower:
-            out[joint.name] = (straight + SPARE, min(upper, straight + np.pi))
+            out[joint.name] = (straight + SPARE, upper)
         else:
-            out[joint.name] = (max(lower, straight - np.pi), straight - SPARE)
+            out[joint.name] = (lower, straight - SPARE)
     return out
 
 

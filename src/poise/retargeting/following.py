@@ -95,9 +95,7 @@ class Follower:
         self._unhurried: dict[frozenset[str], Tracker] = {}
         self._limbs = limbs(robot)
 
-    def follow(
-        self, source: Source, targets: Targets, *, smooth: float = 0.0, start: Array | None = None
-    ) -> Followed:
+    def follow(self, source: Source, targets: Targets, *, smooth: float = 0.0, start: Array | None = None) -> Followed:
         """What the robot does, frame by frame; averaged over `smooth` [s] and followed again where that is not 0.
 
         Where the posture of the first frame is known, to begin with, it is `start` (nq,); else it is looked for.
@@ -116,9 +114,7 @@ class Follower:
             self._walk(source, done, averaged(self.robot.model, done.q, smooth / self._dt))
         return done
 
-    def _go(
-        self, source: Source, targets: Targets, detours: tuple[Detour, ...], start: Array | None
-    ) -> Followed:
+    def _go(self, source: Source, targets: Targets, detours: tuple[Detour, ...], start: Array | None) -> Followed:
         """Follow the targets once."""
         own = Targets(
             {part: path.copy() for part, path in targets.places.items()},
@@ -165,7 +161,11 @@ class Follower:
             if last is None:
                 goals = _goals(self.robot, led, targets, span)
                 tracker.reset()
-                q = postures[0] if postures is not None else first(self.robot, self._settling(standing), goals[0], start)
+                q = (
+                    postures[0]
+                    if postures is not None
+                    else first(self.robot, self._settling(standing), goals[0], start)
+                )
             else:
                 here = self.robot.poses(q)
                 for part in () if again else coming:

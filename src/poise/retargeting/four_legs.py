@@ -8,7 +8,6 @@ animal's which bends to the same side.  An animal stands on its paws, the ends o
 
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -25,8 +24,8 @@ from poise.spatial import Array
 BOLD: Final = 2.0
 """How much larger than its hips are high an animal counts where it is looked for what stands: it is faster for its
 size than a person, and its paws roll."""
-_STRETCH: Final = 0.84
-"""An animal's leg is never straighter: so far its paw is from the trunk at most, as a share of its bones."""
+_STRETCH: Final = 0.88
+"""An animal's leg is hardly ever straighter: so far its paw is from the trunk, as a share of its bones."""
 _LOW: Final = 0.3
 """How much higher than its feet a body has its hands that goes on them too, at most, as a share of its arms."""
 _BENT: Final = 0.05
@@ -61,7 +60,7 @@ def on_paws(source: Motion | Model, frames: Mapping[str, str], robot: Model, own
 def on_four_legs(robot: Robot, source: Motion | Model, frames: Mapping[str, str]) -> Robot:
     """A robot that follows an animal whose parts have these frames: its size is told by all bones of its legs, which
     do not go round and stand on the balls at their ends."""
-    points, soles, roundings = (dict(values) for values in (robot.points, robot.soles, robot.roundings))
+    points, soles, roundings = dict(robot.points), dict(robot.soles), dict(robot.roundings)
     for part in robot.soles:
         found = ball(robot.model, robot.frames[part])
         if found is not None:
@@ -144,8 +143,7 @@ def _hangs(model: Model, frame: str, link: str) -> bool:
 
 def _length(source: Motion | Model, chain: list[str]) -> float:
     """From frame to frame along a chain [m]."""
-    places = _places(source, chain)
-    return sum(float(np.median(np.linalg.norm(places[:, b] - places[:, a], axis=-1))) for a, b in pairwise(range(len(chain))))
+    return float(np.median(np.linalg.norm(np.diff(_places(source, chain), axis=1), axis=-1), axis=0).sum())
 
 
 def _bends(source: Motion | Model, frames: Mapping[str, str], bones: list[str]) -> float:

@@ -182,7 +182,7 @@ def _carried(
         wanted = targets(seen, machine, proportions.robot_points)
         start = None
         if animal:
-            wanted = within_reach(wanted, machine, seen.times, seen.contacts)
+            wanted = within_reach(wanted, machine, seen.times)
             start = posture(machine, wanted)
         done = followers[same].follow(seen, wanted, smooth=smooth, start=start)
         moved = Motion(robot, even.times, done.q, name=one.name)
@@ -252,7 +252,9 @@ def _seen(motion: Motion, body: BodyMap, proportions: Proportions, larger: float
         if part in places
     }
     size = _HEIGHT if proportions.standing is None else proportions.standing[0] / _HIPS
-    return Source(motion.times, places, turns, contacts(paths, motion.times, size=larger * size, steps=list(paths)), paths)
+    return Source(
+        motion.times, places, turns, contacts(paths, motion.times, size=larger * size, steps=list(paths)), paths
+    )
 
 
 def _ground(found: Contacts, part: str, scale: float) -> Array:

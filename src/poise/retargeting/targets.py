@@ -129,7 +129,11 @@ class Robot:
 
     def high(self, part: str) -> float:
         """How high the point of a part that stands is over the ground: of a ball it may be the middle [m]."""
-        return float(self.axes[part][:, 2] @ (self.points[part] - self.soles[part][0])) if len(self.soles[part]) == 1 else 0.0
+        return (
+            float(self.axes[part][:, 2] @ (self.points[part] - self.soles[part][0]))
+            if len(self.soles[part]) == 1
+            else 0.0
+        )
 
     def bone(self, part: str, parent: str) -> float:
         """How far a part is from another at neutral [m]."""

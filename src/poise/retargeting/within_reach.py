@@ -1,9 +1,8 @@
 """How high a trunk on four legs is: as the animal's, but where legs that bend once cannot follow.
 
 The knee of a leg is where its two bones meet, on the side to which it folds, in the plane of the foot and the way
-ahead.  The hips are raised until neither the knees nor the trunk are in the ground, as those of an animal that sits
-are, and lowered until feet that stand are within reach; so are the shoulders.  That is done before a robot follows, so
-that what it follows can be.
+ahead.  Where an animal sits, the hips of a robot whose knees point back are higher, so that neither these nor the trunk
+are in the ground; likewise the shoulders.  That is told before a robot follows, so that what it follows can be.
 """
 
 from dataclasses import dataclass, replace
@@ -13,7 +12,6 @@ import numpy as np
 
 from poise.model.model import Model
 from poise.quaternions import matrix_quaternion, quaternion_matrix, rotate, unit_vectors
-from poise.retargeting.contacts import Contacts
 from poise.retargeting.parts import HIPS, LIMBS, SIDES
 from poise.retargeting.soles import around
 from poise.retargeting.targets import Robot, Targets
@@ -30,8 +28,6 @@ _HEIGHTS: Final = 101
 _PASSES: Final = 4
 _STEPS: Final = 200
 """From the robot's home to its first posture."""
-_SPARE: Final = 0.01
-"""Of its reach, what a leg keeps."""
 _EASE: Final = 0.12
 """Over which a height changes [s]."""
 
@@ -58,9 +54,7 @@ class Leg:
     def of(cls, robot: Robot, inner: str, middle: str, outer: str) -> Self:
         """That of a robot, by its parts."""
         model, frames = robot.model, [robot.frames[part] for part in (inner, middle, outer)]
-        (hinge,) = (
-            joint for joint in model.root_path(model.frame(frames[1]).link)[-1:]
-        )
+        hinge = model.root_path(model.frame(frames[1]).link)[-1]
         q = np.repeat(model.home[None], _LOOKS, axis=0)
         q[:, model.index(hinge.name)] = np.linspace(hinge.lower[0], hinge.upper[0], _LOOKS)[:, None]
         poses = model.poses(q, frames)
@@ -94,17 +88,16 @@ class Leg:
         return out
 
 
-def within_reach(wanted: Targets, robot: Robot, times: Array, found: Contacts) -> Targets:
-    """The targets of a robot with four legs, its trunk raised and lowered so that its legs can follow."""
+def within_reach(wanted: Targets, robot: Robot, times: Array) -> Targets:
+    """The targets of a robot with four legs at `times` (frames,), its trunk raised so that its legs can follow."""
     root, legs = robot.root, [Leg.of(robot, *parts) for parts in _LEGS]
     rest = np.array([robot.rest(inner, root).xyz for inner, _, _ in _LEGS])
     box = _trunk(robot)
     feet = np.stack([wanted.places[outer] for _, _, outer in _LEGS], axis=1)
-    on = np.stack([found[outer] for _, _, outer in _LEGS], axis=1)
     rises = np.zeros((len(times), 2))
     for _ in range(_PASSES):
         places, turns = _moved(wanted, root, rest, rises)
-        rises = rises + _rises(legs, rest, box, places, turns, feet, on)
+        rises = rises + _rises(legs, rest, box, places, turns, feet)
     places, turns = _moved(wanted, root, rest, _smoothed(rises, times))
     moved = dict(wanted.places) | {root: places}
     forward = _forward(turns, rest)
@@ -119,9 +112,7 @@ def posture(robot: Robot, wanted: Targets) -> Array:
     model, root = robot.model, robot.root
     trunk = PoseTask(robot.frames[root], offset=SE3.from_parts(robot.points[root]))
     parts = [part for limb in _LEGS for part in limb[1:]]
-    places = [
-        PositionTask(robot.frames[part], priority=1, offset=SE3.from_parts(robot.points[part])) for part in parts
-    ]
+    places = [PositionTask(robot.frames[part], priority=1, offset=SE3.from_parts(robot.points[part])) for part in parts]
     loop = Tracker(model, [trunk, *places], "priority", dt=None)
     goals = np.zeros((1 + len(parts), 7))
     goals[:, :3] = [wanted.places[part][0] for part in (root, *parts)]
@@ -175,27 +166,20 @@ def _swings(one: Array, other: Array) -> Array:
     return np.asarray(np.eye(3) + cross + cross @ cross / (1.0 + cosine))
 
 
-def _rises(
-    legs: list[Leg], rest: Array, box: Array, places: Array, turns: Array, feet: Array, on: Array
-) -> Array:
+def _rises(legs: list[Leg], rest: Array, box: Array, places: Array, turns: Array, feet: Array) -> Array:
     """(frames, 2) by how much hips and shoulders have to be higher [m]."""
     forward = _forward(turns, rest)
     out = np.zeros((len(places), 2))
     corners = places[:, None] + np.einsum("fij,cj->fci", quaternion_matrix(turns), box)
     ahead = box @ (rest[2:].mean(axis=0) - rest[:2].mean(axis=0)) > 0.0
     for pair in (0, 1):
-        low, high = np.zeros(len(places)), np.zeros(len(places))
+        low = np.zeros(len(places))
         for k in (2 * pair, 2 * pair + 1):
             hip = places + rotate(turns, rest[k])
             low = np.maximum(low, _least(legs[k], hip, feet[:, k], forward))
             low = np.maximum(low, legs[k].above - hip[:, 2])
-            aside = np.linalg.norm(feet[:, k, :2] - hip[:, :2], axis=1)
-            reach = (1.0 - _SPARE) * legs[k].longest
-            most = feet[:, k, 2] + np.sqrt(np.maximum(reach**2 - aside**2, 0.0)) - hip[:, 2]
-            high = np.minimum(high, np.where(on[:, k], most, 0.0))
         those = corners[:, ahead if pair else ~ahead, 2]
-        low = np.maximum(low, -those.min(axis=1, initial=0.0))
-        out[:, pair] = np.where(low > 0.0, low, high)
+        out[:, pair] = np.maximum(low, -those.min(axis=1, initial=0.0))
     return out
 
 
@@ -214,11 +198,7 @@ def _smoothed(rises: Array, times: Array) -> Array:
     if len(times) < 2:
         return rises
     reach = max(1, round(_EASE / float(np.median(np.diff(times)))))
-    out = np.zeros_like(rises)
-    for sign in (1.0, -1.0):
-        part = np.maximum(sign * rises, 0.0)
-        for step in (np.max, np.mean):
-            padded = np.pad(part, ((reach, reach), (0, 0)), mode="edge")
-            part = step(np.lib.stride_tricks.sliding_window_view(padded, 2 * reach + 1, axis=0), axis=-1)
-        out += sign * part
-    return out
+    for step in (np.max, np.mean):
+        padded = np.pad(rises, ((reach, reach), (0, 0)), mode="edge")
+        rises = step(np.lib.stride_tricks.sliding_window_view(padded, 2 * reach + 1, axis=0), axis=-1)
+    return rises
