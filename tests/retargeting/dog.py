@@ -31,13 +31,13 @@ def dog(what: Literal["trot", "turn", "sit"], *, fps: float = 60.0, seconds: flo
     if what == "sit":
         s = np.clip(np.minimum(times, seconds - times) / (0.4 * seconds), 0.0, 1.0)
         down = s**3 * (10.0 - s * (15.0 - 6.0 * s))
-    pace, turn = (1.4 if what == "trot" else 0.0), (0.5 if what == "turn" else 0.0)
+    pace, turn = (1.0 if what == "trot" else 0.0), (0.5 if what == "turn" else 0.0)
     heading = turn * times
     ahead, left = _turned(np.array([1.0, 0.0, 0.0]), heading), _turned(np.array([0.0, 1.0, 0.0]), heading)
     middle = np.stack([pace * times, 0.0 * times, 0.0 * times], axis=1)
     up = np.array([0.0, 0.0, 1.0])
-    hips = middle - (0.235 - 0.11 * down)[:, None] * ahead + (0.38 - 0.3 * down)[:, None] * up
-    shoulders = middle + (0.235 - 0.05 * down)[:, None] * ahead + (0.34 + 0.03 * down)[:, None] * up
+    hips = middle - (0.235 + 0.05 * down)[:, None] * ahead + (0.38 - 0.3 * down)[:, None] * up
+    shoulders = middle + (0.235 - 0.1 * down)[:, None] * ahead + (0.34 + 0.03 * down)[:, None] * up
     out = {
         "Hips": hips + 0.05 * up - 0.02 * ahead, "Spine": 0.5 * (hips + shoulders) + 0.06 * up,
         "Neck": shoulders + 0.1 * up, "Head": shoulders + 0.2 * up + 0.1 * ahead,
@@ -53,7 +53,7 @@ def dog(what: Literal["trot", "turn", "sit"], *, fps: float = 60.0, seconds: flo
                 elbow = _bent(start, hand, _UPPER, _FORE, -ahead)
                 out |= {f"{side}ForeArm": elbow, f"{side}Hand": hand, f"{side}HandSite": paw}
             else:
-                flat = (1.4 * down)[:, None]
+                flat = (0.2 + 1.2 * down)[:, None]
                 hock = paw + _HOCK * (np.cos(flat) * up - np.sin(flat) * ahead)
                 stifle = _bent(start, hock, _THIGH, _SHANK, ahead)
                 out |= {f"{side}Leg": stifle, f"{side}Foot": hock, f"{side}FootSite": paw}

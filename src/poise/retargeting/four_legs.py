@@ -25,7 +25,9 @@ BOLD: Final = 2.0
 """How much larger than its hips are high an animal counts where it is looked for what stands: it is faster for its
 size than a person, and its paws roll."""
 _STRETCH: Final = 0.88
-"""An animal's leg is hardly ever straighter: so far its paw is from the trunk, as a share of its bones."""
+"""How straight an animal's leg is that the robot's comes up to when it is straight: how far its paw is from the trunk,
+as a share of its bones; or, of one with straighter legs, as far as it is in so many of its frames:"""
+_MOST: Final = 0.8
 _LOW: Final = 0.3
 """How much higher than its feet a body has its hands that goes on them too, at most, as a share of its arms."""
 _BENT: Final = 0.05
@@ -68,7 +70,13 @@ def on_four_legs(robot: Robot, source: Motion | Model, frames: Mapping[str, str]
             soles[part] = (points[part] - roundings[part] * robot.axes[part][:, 2])[None]
     made = replace(robot, model=_within_a_turn(robot), points=points, soles=soles, roundings=roundings)
     own = [Leg.of(made, *parts).longest for parts in LIMBS.values()]
-    size = sum(own) / sum(_STRETCH * _length(source, chain) for chain in _chains(source, frames).values())
+    chains = list(_chains(source, frames).values())
+    lengths = np.array([_length(source, chain) for chain in chains])
+    ends = [_places(source, [chain[0], chain[-1]]) for chain in chains]
+    far = [np.linalg.norm(places[:, 1] - places[:, 0], axis=-1) for places in ends]
+    most = np.array([np.quantile(path, _MOST) for path in far])
+    stretch = max(_STRETCH, float(np.mean(most / lengths)))
+    size = sum(own) / (stretch * float(lengths.sum()))
     return replace(made, scale=size)
 
 
@@ -96,7 +104,7 @@ def on_rigid_trunk(source: Source, robot: Robot) -> Source:
     axes, middle = _trunk({part: source.places[part] for part in corners})
     back = np.swapaxes(axes, -1, -2)
     places, turns = dict(source.places), dict(source.turns)
-    for name, (inner, knee, outer) in LIMBS.items():
+    for inner, knee, outer in LIMBS.values():
         there = own[0].T @ (rest[inner] - between[0]) / robot.scale
         seen = np.median(np.einsum("fij,fj->fi", back, source.places[inner] - middle), axis=0)
         places[inner] = middle + axes @ there

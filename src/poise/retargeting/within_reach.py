@@ -58,7 +58,7 @@ class Leg:
         q = np.repeat(model.home[None], _LOOKS, axis=0)
         q[:, model.index(hinge.name)] = np.linspace(hinge.lower[0], hinge.upper[0], _LOOKS)[:, None]
         poses = model.poses(q, frames)
-        hip, knee, foot = (poses[:, k].act(robot.points[part]) for k, part in enumerate((inner, middle, outer)))
+        hip, foot = (poses[:, k].act(robot.points[part]) for k, part in ((0, inner), (2, outer)))
         far = np.linalg.norm(foot - hip, axis=1)
         home = model.poses(model.home, [*frames, *(robot.frames[part] for part in HIPS)])
         a, b, c = (home[k].act(robot.points[part]) for k, part in enumerate((inner, middle, outer)))
