@@ -81,7 +81,7 @@ def on_four_legs(robot: Robot, source: Motion | Model, frames: Mapping[str, str]
 
 
 def _within_a_turn(robot: Robot) -> Model:
-    """The model, whose hinges that go all the way round go half a turn from home to either side, and aside a quarter."""
+    """The model, whose hinges that go all the way round go half a turn from home, and aside a quarter."""
     model, ahead = robot.model, robot.rest(HIPS[0]).xyz - robot.rest(SHOULDERS[0]).xyz
     limits = {}
     for name in {joint.name for part in robot.soles for joint in model.root_path(model.frame(robot.frames[part]).link)}:
