@@ -135,7 +135,11 @@ def test_the_first_screen_is_short() -> None:
 
 def test_every_page_stands_in_one_group() -> None:
     listed = re.findall(r"^([a-z0-9_]+)(?:/index)?$", (ROOT / "docs" / "index.md").read_text(), re.MULTILINE)
-    pages = {page.stem for page in (ROOT / "docs").glob("*.md")} - {"index", "SKILL"} | {"methods", "recipes", "examples"}
+    pages = {page.stem for page in (ROOT / "docs").glob("*.md")} - {"index", "SKILL"} | {
+        "methods",
+        "recipes",
+        "examples",
+    }
     assert sorted(listed) == sorted(pages)
 
 

@@ -13,6 +13,7 @@ from poise.errors import FrameNotFound, NameNotFound
 from poise.files import write_whole
 from poise.model.model import Model
 from poise.motion.clip import Motion
+from poise.retargeting.four_legs import on_four, on_paws
 from poise.retargeting.matching import anatomy
 from poise.retargeting.parts import ENDS, PARENTS
 from poise.tables import aligned
@@ -71,21 +72,27 @@ class BodyMap(Value):
         """
         skeleton = source.model if isinstance(source, Motion) else source
         human, machine = anatomy(skeleton), anatomy(robot)
+        frames = human.frames
+        if machine.four_legs and on_four(source, frames):
+            frames = on_paws(source, frames, robot, machine.frames)
         missing = {
             part: "; ".join(
                 f"{owner}: {those.missing[part]}"
-                for owner, those in ((_name(skeleton, "skeleton"), human), (_name(robot, "robot"), machine))
-                if part in those.missing
+                for owner, found, those in (
+                    (_name(skeleton, "skeleton"), frames, human),
+                    (_name(robot, "robot"), machine.frames, machine),
+                )
+                if part in those.missing and part not in found
             )
             for part in PARENTS
-            if part in human.missing or part in machine.missing
+            if (part in human.missing and part not in frames) or part in machine.missing
         }
         if not human.frames.keys() & machine.frames.keys():
             raise ValueError(
                 f"no part of a body was found in both {_name(skeleton, 'the skeleton')} and {_name(robot, 'the robot')}"
                 "; state the map: BodyMap(source={'right_wrist': ...}, robot={'right_wrist': ...})"
             )
-        made = cls(human.frames, machine.frames, missing=missing)
+        made = cls(frames, machine.frames, missing=missing)
         standing = ENDS if machine.four_legs else ENDS[:2]
         return cls(made.source, made.robot, tuple(part for part in standing if part in made.parts), missing)
 

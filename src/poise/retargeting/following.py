@@ -112,23 +112,26 @@ class Follower:
         self._unhurried: dict[Stance, Tracker] = {}
         self._limbs = limbs(robot)
 
-    def follow(self, source: Source, targets: Targets, *, smooth: float = 0.0) -> Followed:
-        """What the robot does, frame by frame; averaged over `smooth` [s] and followed again where that is not 0."""
-        done = self._go(source, targets, ())
+    def follow(self, source: Source, targets: Targets, *, smooth: float = 0.0, start: Array | None = None) -> Followed:
+        """What the robot does, frame by frame; averaged over `smooth` [s] and followed again where that is not 0.
+
+        Where the posture of the first frame is known, to begin with, it is `start` (nq,); else it is looked for.
+        """
+        done = self._go(source, targets, (), start)
         tried: dict[Limb, list[Span]] = {limb: [] for limb in self._limbs}
         for _ in range(_ROUNDS):
             ways = self._ways(source, done, tried)
             if not ways:
                 break
-            other = self._go(source, targets, (*done.detours, *ways))
+            other = self._go(source, targets, (*done.detours, *ways), start)
             worth = [way for way in ways if self._left(other, way) < _WORTH * self._left(done, way)]
             if worth:
-                done = other if len(worth) == len(ways) else self._go(source, targets, (*done.detours, *worth))
+                done = other if len(worth) == len(ways) else self._go(source, targets, (*done.detours, *worth), start)
         if smooth > 0.0 and len(done.q) > 1:
             self._walk(source, done, averaged(self.robot.model, done.q, smooth / self._dt))
         return done
 
-    def _go(self, source: Source, targets: Targets, detours: tuple[Detour, ...]) -> Followed:
+    def _go(self, source: Source, targets: Targets, detours: tuple[Detour, ...], start: Array | None) -> Followed:
         """Follow the targets once."""
         own = Targets(
             {part: path.copy() for part, path in targets.places.items()},
@@ -136,7 +139,7 @@ class Follower:
         )
         frames = len(source.times)
         done = Followed(np.empty((frames, self.robot.model.nq)), own, np.zeros(frames), detours)
-        self._walk(source, done, None)
+        self._walk(source, done, None, start)
         return done
 
     def _ways(self, source: Source, done: Followed, tried: dict[Limb, list[Span]]) -> list[Detour]:
@@ -162,7 +165,7 @@ class Follower:
         frames = slice(way.start, max(way.caught[1], way.stop + int(np.ceil(_CATCH_UP / self._dt))))
         return float((way.limb.off(self.robot, done.targets, done.q[frames], frames) > way.limb.away).sum())
 
-    def _walk(self, source: Source, done: Followed, postures: Array | None) -> None:
+    def _walk(self, source: Source, done: Followed, postures: Array | None, start: Array | None = None) -> None:
         """Fill the path by one step a frame: towards targets, or towards postures with feet held."""
         path, targets, again = done.q, done.targets, postures is not None
         q, last = path[0].copy(), None
@@ -177,7 +180,7 @@ class Follower:
                 q = (
                     postures[0]
                     if postures is not None
-                    else first(self.robot, self._settling(stance), goals[0], levels=2 if stance.off else 3)
+                    else first(self.robot, self._settling(stance), goals[0], start, levels=2 if stance.off else 3)
                 )
             else:
                 here = self.robot.poses(q)
@@ -424,12 +427,15 @@ def _hold(robot: Robot, source: Source, targets: Targets, part: str, frame: int,
     targets.places[part][now, 2] += sunk(robot, part, targets.places[part][now], targets.turns[part][now], floor)
 
 
-def first(robot: Robot, tracker: Tracker, goals: Array, *, levels: int = 3) -> Array:
+def first(robot: Robot, tracker: Tracker, goals: Array, start: Array | None = None, *, levels: int = 3) -> Array:
     """(nq,) the posture from which the first goals (tasks, 7) are best fulfilled, of what many starts come to.
 
-    The robot's home is preferred, as long as no other start comes much nearer in what is asked on so many levels.
+    The robot's home is preferred, as long as no other start comes much nearer in what is asked on so many levels; with
+    a `start` (nq,) there is no other.
     """
     model = robot.model
+    if start is not None:
+        return settled(tracker, start[None], goals)[0]
     starts = np.concatenate([model.home[None], model.sample(_STARTS - 1, seed=0)])
     trunk = [
         k

@@ -14,14 +14,16 @@ from poise.retargeting.bending import folding
 from poise.retargeting.body import BodyMap
 from poise.retargeting.contacts import Contacts, contacts
 from poise.retargeting.following import Followed, Follower
+from poise.retargeting.four_legs import BOLD, on_four, on_four_legs, on_rigid_trunk
 from poise.retargeting.lying import hanging, off_feet, on_soles
 from poise.retargeting.notes import notes
-from poise.retargeting.parts import BENDS, TOES
+from poise.retargeting.parts import BENDS, ENDS, TOES
 from poise.retargeting.proportions import Proportions
 from poise.retargeting.raising import on_ground
 from poise.retargeting.report import Report, report
 from poise.retargeting.soles import rounding, sole
 from poise.retargeting.targets import Robot, Source, beneath, seen_from, targets, toe
+from poise.retargeting.within_reach import posture, within_reach
 from poise.solving.limits import Limits, Stated
 from poise.spatial import SE3, Array
 
@@ -177,15 +179,24 @@ def _carried(
         if not known.parts:
             raise ValueError(f"the map has no part in common: {sorted(known.source)} and {sorted(known.robot)}")
         proportions = Proportions.of(even, robot, known)
-        seen = _seen(even, known, proportions)
+        animal = set(known.contacts) == set(ENDS) and on_four(even, known.source)
+        seen = _seen(even, known, proportions, BOLD if animal else 1.0)
         machine = _robot(robot, known, proportions, seen.contacts.parts)
+        if animal:
+            machine = on_four_legs(machine, even, known.source)
+            seen = on_rigid_trunk(seen, machine)
         dt = 1.0 / (even.fps or fps or _ALONE)
         points = (machine.points[part].tobytes() for part in machine.frames)
         same = (dt, machine.scale, *machine.frames.items(), *points, *machine.soles)
         if same not in followers:
             followers[same] = Follower(machine, dt, limits, speed)
         led = hanging(seen) if machine.fixed_base else seen
-        done = on_ground(followers[same], led, targets(led, machine), smooth=smooth)
+        wanted = targets(led, machine)
+        if animal:
+            wanted = within_reach(wanted, machine, seen.times)
+            done = followers[same].follow(led, wanted, smooth=smooth, start=posture(machine, wanted))
+        else:
+            done = on_ground(followers[same], led, wanted, smooth=smooth)
         moved = Motion(robot, even.times, done.q, name=one.name)
         out.append(Retargeted(moved, even, known, machine, seen, done))
     return out
@@ -240,8 +251,8 @@ def _up(robot: Model, frame: str, axes: Array) -> tuple[float, float, float]:
     return x, y, z
 
 
-def _seen(motion: Motion, body: BodyMap, proportions: Proportions) -> Source:
-    """Where the parts of the skeleton are."""
+def _seen(motion: Motion, body: BodyMap, proportions: Proportions, larger: float) -> Source:
+    """Where the parts of the skeleton are; contacts are those of a body that is `larger` times as large."""
     poses = motion.model.poses(motion.q, [body.source[part] for part in body.parts])
     places, turns = {}, {}
     for i, part in enumerate(body.parts):
@@ -256,7 +267,7 @@ def _seen(motion: Motion, body: BodyMap, proportions: Proportions) -> Source:
         if part in places
     }
     size = _HEIGHT if proportions.standing is None else proportions.standing[0] / _HIPS
-    found = contacts(paths, motion.times, size=size, steps=list(paths))
+    found = contacts(paths, motion.times, size=larger * size, steps=list(paths))
     off = np.zeros(len(motion), dtype=bool)
     if TOES.keys() >= paths.keys():
         found = on_soles(found, *_facing(places, turns, proportions, paths), motion.times)

@@ -23,6 +23,8 @@ from poise.spatial import SE3, Array, frozen
 
 _FLAT = 0.005
 """How far a point may be above the lowest and belong to the sole [m]."""
+_ROUND = 2.0
+"""A foot whose longest side is shorter than so many of its shortest is a ball."""
 _CORNERS = 8
 """Points of a sole, at most."""
 _AT_ONCE = 2_000_000
@@ -86,6 +88,40 @@ def _sole(model: Model, frame: str, up: Point) -> tuple[Array, float]:
     near = heights < heights.min() + _FLAT
     flattened = points[near] - (heights[near] - heights.min())[:, None] * up_there
     return frozen(_corners(flattened, up_there)), float(balls.radii[near].min())
+
+
+def around(model: Model, frame: str) -> Array:
+    """(8, 3) the corners of the box along a frame's axes around all that is rigidly attached to it [m]; (0, 3) where
+    no shape is.  Raises FrameNotFound, with the nearest names; ModelError and MissingExtra for meshes that cannot be
+    read."""
+    links = _rigid(model, model.frame(frame).link)
+    home = model.pose(frame, model.neutral).inverse()
+    balls = _balls_of(((name, model.shapes.get(name, ())) for name in links), model, home)
+    if not len(balls.radii):
+        return np.zeros((0, 3))
+    low, high = _extent(balls)
+    return np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
+
+
+def ball(model: Model, frame: str) -> tuple[Array, float] | None:
+    """The middle (3,) of the ball that a foot is, seen from `frame`, and its radius [m]: half of the longest side of
+    the box around the shapes of its link; None where it has none, or is longer than a ball.
+
+    Raises FrameNotFound, with the nearest names; ModelError and MissingExtra for meshes that cannot be read.
+    """
+    link = model.frame(frame).link
+    balls = _balls_of([(link, model.shapes.get(link, ()))], model, model.pose(frame, model.neutral).inverse())
+    if not len(balls.radii):
+        return None
+    low, high = _extent(balls)
+    sides = high - low
+    return (0.5 * (low + high), 0.5 * float(sides.max())) if sides.max() < _ROUND * sides.min() else None
+
+
+def _extent(balls: Balls) -> tuple[Array, Array]:
+    """(3,) and (3,) the least and the largest coordinates of balls."""
+    reach = balls.radii[:, None]
+    return (balls.centres - reach).min(axis=0), (balls.centres + reach).max(axis=0)
 
 
 def lowest(model: Model, q: Array, *, links: Sequence[str] | None = None) -> Array:

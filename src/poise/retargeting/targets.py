@@ -131,6 +131,14 @@ class Robot:
         up = self.axes[part][:, 2]
         return float(up @ point - (self.soles[part] @ up).min())
 
+    def high(self, part: str) -> float:
+        """How high the point of a part that stands is over the ground: of a ball it may be the middle [m]."""
+        return (
+            float(self.axes[part][:, 2] @ (self.points[part] - self.soles[part][0]))
+            if len(self.soles[part]) == 1
+            else 0.0
+        )
+
     def bone(self, part: str, parent: str) -> float:
         """How far the joint of a part is from another part at neutral [m]."""
         joint = self.ankles.get(part, self.points[part]) - self.points[part]
@@ -232,7 +240,8 @@ def foot(source: Source, robot: Robot, part: str) -> tuple[Array, Array]:
     times, contacts = source.times, source.contacts
     turns = source.turns[part]
     body = source.places.get(TOES.get(part, part), source.places[part])
-    path = robot.scale * (body - [0.0, 0.0, stood(body, contacts, part)])
+    high = robot.high(part)
+    path = robot.scale * (body - [0.0, 0.0, stood(body, contacts, part)]) + [0.0, 0.0, high]
     spans: list[Span] = []
     flats: list[Span] = []
     places, flat = [], []
@@ -241,7 +250,7 @@ def foot(source: Source, robot: Robot, part: str) -> tuple[Array, Array]:
         if contact.part == part:
             spans.append((contact.start, contact.stop))
             x, y, _ = path[contact.start : contact.stop].mean(axis=0)
-            places.append([x, y, robot.scale * contact.ground])
+            places.append([x, y, robot.scale * contact.ground + high])
             heel = np.flatnonzero(contacts.points[part][contact.start : contact.stop, 0])
             down = (contact.start, contact.start + int(heel[-1]) + 1) if len(heel) else (0, 1)
             level = _level(turns[slice(*down)], upright)
@@ -251,7 +260,7 @@ def foot(source: Source, robot: Robot, part: str) -> tuple[Array, Array]:
     floor = np.zeros(len(times))
     if spans:
         path = held(path, spans, np.array(places), times, EASE)
-        floor = np.array(places)[:, 2] @ shares(spans, times, EASE)
+        floor = (np.array(places)[:, 2] - high) @ shares(spans, times, EASE)
     if flats:
         turns = held_turns(turns, flats, np.array(flat), times, EASE)
     path[:, 2] += (1.0 - loose(source, part)) * sunk(robot, part, path, turns, floor)
