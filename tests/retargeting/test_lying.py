@@ -87,7 +87,8 @@ def test_what_touches_is_on_the_ground() -> None:
 
 def test_feet_stand_until_the_body_falls() -> None:
     on = fallen().contacts.on
-    assert on[:30].all() and not on[60:].any()
+    assert on[:30].all()
+    assert not on[60:].any()
     assert fallen().report.skate.share == 0.0
 
 
@@ -98,7 +99,7 @@ def test_who_walks_is_on_its_feet() -> None:
 
 def test_a_foot_stands_only_while_its_sole_can_face_the_ground() -> None:
     times = np.arange(60) / FPS
-    foot = np.zeros((60, 1, 3)) + [0.0, 0.0, 0.08]
+    foot = np.full((60, 1, 3), (0.0, 0.0, 0.08))
     tilt = np.radians(np.where(times < 1.0, 10.0, 80.0))
     up = np.stack([np.sin(tilt), 0.0 * tilt, np.cos(tilt)], axis=1)
     found = contacts({"left_ankle": foot}, times)
@@ -128,7 +129,8 @@ def test_a_body_is_raised_enough_and_gently() -> None:
     times = np.arange(200) / 100.0
     needs = np.where(np.abs(times - 1.0) < 0.03, 0.1, 0.0)
     rise = gently(needs, times)
-    assert (rise >= needs - 1e-12).all() and rise[0] == rise[-1] == 0.0
+    assert (rise >= needs - 1e-12).all()
+    assert rise[0] == rise[-1] == 0.0
     assert np.abs(np.diff(rise, 2)).max() * 100.0**2 < 0.1 * np.pi**2 / 0.2**2
 
 
