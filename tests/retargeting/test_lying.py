@@ -28,19 +28,19 @@ def crawling(times: Array) -> Array:
     out = {}
     along = 0.25 * times
     hips = np.stack([along, 0.0 * times, 0.47 + 0.0 * times], axis=1)
-    out["Hips"], out["Spine"] = hips, hips + [0.28, 0.0, 0.06]
-    out["Head"] = hips + [0.62, 0.0, 0.08]
+    out["Hips"], out["Spine"] = hips, hips + np.array([0.28, 0.0, 0.06])
+    out["Head"] = hips + np.array([0.62, 0.0, 0.08])
     for i, side in enumerate(("Left", "Right")):
         y, phase = 0.1 * (1 - 2 * i), np.pi * i
         knee_turn = 0.25 * np.sin(2.0 * np.pi * 0.5 * times + phase)
-        hip = hips + [0.0, y, -0.02]
+        hip = hips + np.array([0.0, y, -0.02])
         knee = hip + 0.40 * np.stack([np.sin(knee_turn), 0.0 * times, -np.cos(knee_turn)], axis=1)
         foot = knee + 0.40 * np.array([-0.995, 0.0, 0.0999])
         arm_turn = -0.3 * np.sin(2.0 * np.pi * 0.5 * times + phase)
         shoulder = out["Spine"] + [0.18, 1.9 * y, 0.0]
         way = np.stack([np.sin(arm_turn), 0.0 * times, -np.cos(arm_turn)], axis=1)
         out |= {
-            f"{side}UpLeg": hip, f"{side}Leg": knee, f"{side}Foot": foot, f"{side}Toe": foot + [-0.13, 0.0, -0.06],
+            f"{side}UpLeg": hip, f"{side}Leg": knee, f"{side}Foot": foot, f"{side}Toe": foot + np.array([-0.13, 0.0, -0.06]),
             f"{side}Arm": shoulder, f"{side}ForeArm": shoulder + 0.26 * way, f"{side}Hand": shoulder + 0.5 * way,
         }  # fmt: skip
     return np.stack([out[name] for name in NAMES], axis=1)
