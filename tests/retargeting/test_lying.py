@@ -40,7 +40,8 @@ def crawling(times: Array) -> Array:
         shoulder = out["Spine"] + [0.18, 1.9 * y, 0.0]
         way = np.stack([np.sin(arm_turn), 0.0 * times, -np.cos(arm_turn)], axis=1)
         out |= {
-            f"{side}UpLeg": hip, f"{side}Leg": knee, f"{side}Foot": foot, f"{side}Toe": foot + np.array([-0.13, 0.0, -0.06]),
+            f"{side}UpLeg": hip, f"{side}Leg": knee, f"{side}Foot": foot, f"{side}Toe": foot
+            + np.array([-0.13, 0.0, -0.06]),
             f"{side}Arm": shoulder, f"{side}ForeArm": shoulder + 0.26 * way, f"{side}Hand": shoulder + 0.5 * way,
         }  # fmt: skip
     return np.stack([out[name] for name in NAMES], axis=1)
