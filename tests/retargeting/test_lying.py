@@ -28,19 +28,20 @@ def crawling(times: Array) -> Array:
     out = {}
     along = 0.25 * times
     hips = np.stack([along, 0.0 * times, 0.47 + 0.0 * times], axis=1)
-    out["Hips"], out["Spine"] = hips, hips + [0.28, 0.0, 0.06]
-    out["Head"] = hips + [0.62, 0.0, 0.08]
+    out["Hips"], out["Spine"] = hips, hips + np.array([0.28, 0.0, 0.06])
+    out["Head"] = hips + np.array([0.62, 0.0, 0.08])
     for i, side in enumerate(("Left", "Right")):
         y, phase = 0.1 * (1 - 2 * i), np.pi * i
         knee_turn = 0.25 * np.sin(2.0 * np.pi * 0.5 * times + phase)
-        hip = hips + [0.0, y, -0.02]
+        hip = hips + np.array([0.0, y, -0.02])
         knee = hip + 0.40 * np.stack([np.sin(knee_turn), 0.0 * times, -np.cos(knee_turn)], axis=1)
         foot = knee + 0.40 * np.array([-0.995, 0.0, 0.0999])
         arm_turn = -0.3 * np.sin(2.0 * np.pi * 0.5 * times + phase)
         shoulder = out["Spine"] + [0.18, 1.9 * y, 0.0]
         way = np.stack([np.sin(arm_turn), 0.0 * times, -np.cos(arm_turn)], axis=1)
         out |= {
-            f"{side}UpLeg": hip, f"{side}Leg": knee, f"{side}Foot": foot, f"{side}Toe": foot + [-0.13, 0.0, -0.06],
+            f"{side}UpLeg": hip, f"{side}Leg": knee, f"{side}Foot": foot, f"{side}Toe": foot
+            + np.array([-0.13, 0.0, -0.06]),
             f"{side}Arm": shoulder, f"{side}ForeArm": shoulder + 0.26 * way, f"{side}Hand": shoulder + 0.5 * way,
         }  # fmt: skip
     return np.stack([out[name] for name in NAMES], axis=1)
@@ -87,7 +88,8 @@ def test_what_touches_is_on_the_ground() -> None:
 
 def test_feet_stand_until_the_body_falls() -> None:
     on = fallen().contacts.on
-    assert on[:30].all() and not on[60:].any()
+    assert on[:30].all()
+    assert not on[60:].any()
     assert fallen().report.skate.share == 0.0
 
 
@@ -98,7 +100,7 @@ def test_who_walks_is_on_its_feet() -> None:
 
 def test_a_foot_stands_only_while_its_sole_can_face_the_ground() -> None:
     times = np.arange(60) / FPS
-    foot = np.zeros((60, 1, 3)) + [0.0, 0.0, 0.08]
+    foot = np.full((60, 1, 3), (0.0, 0.0, 0.08))
     tilt = np.radians(np.where(times < 1.0, 10.0, 80.0))
     up = np.stack([np.sin(tilt), 0.0 * tilt, np.cos(tilt)], axis=1)
     found = contacts({"left_ankle": foot}, times)
@@ -128,7 +130,8 @@ def test_a_body_is_raised_enough_and_gently() -> None:
     times = np.arange(200) / 100.0
     needs = np.where(np.abs(times - 1.0) < 0.03, 0.1, 0.0)
     rise = gently(needs, times)
-    assert (rise >= needs - 1e-12).all() and rise[0] == rise[-1] == 0.0
+    assert (rise >= needs - 1e-12).all()
+    assert rise[0] == rise[-1] == 0.0
     assert np.abs(np.diff(rise, 2)).max() * 100.0**2 < 0.1 * np.pi**2 / 0.2**2
 
 

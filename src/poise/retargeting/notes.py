@@ -61,8 +61,8 @@ def _off_feet(robot: Robot, source: Source) -> list[str]:
     if robot.fixed_base:
         return []
     return [
-        f"from {source.times[start]:.2f} to {source.times[stop - 1]:.2f} s the body is off its feet: it lies, crawls, sits "
-        "or turns over, so a foot whose sole cannot face the ground is not held, and what would be in the ground is raised"
+        f"from {source.times[start]:.2f} to {source.times[stop - 1]:.2f} s the body is off its feet: it lies, crawls, "
+        "sits or turns over, so a foot whose sole cannot face the ground is not held, and what is too low is raised"
         for start, stop in runs(source.off_feet)
     ]
 

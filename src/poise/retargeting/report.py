@@ -234,8 +234,9 @@ def report(
 
     `contacts` were found in `feet`, by part the paths (frames, points, 3) in the source.  `targets` (frames, parts, 3)
     are where `body.parts` should be in the world of the robot, and `target_turns` (frames, parts, 4) how, NaN where
-    that is free; `places` (frames, parts, 3) are where they are in the source, if not in the world but as its trunk sees
-    them, which a robot on a pedestal does not move; `points` holds by part the point (3,) of the robot's frame that should be there, 0 where it is left
+    that is free; `places` (frames, parts, 3) are where they are in the source, if not in the world but as its trunk
+    sees them, which a robot on a pedestal does not move; `points` holds
+    by part the point (3,) of the robot's frame that should be there, 0 where it is left
     out [m].  `ground` is how high the ground is there beneath each of `contacts.parts`, a number or
     (frames, parts) [m]; `soles` holds by part the points of the robot's foot in its frame, see
     `poise.retargeting.soles`, which also finds those that are not given.

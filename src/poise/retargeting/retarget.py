@@ -134,7 +134,8 @@ def retarget(
     """Let a robot do what a skeleton does, frame by frame, or motion by motion of several with the same skeleton.
 
     Feet that stand, as found in the source, are held where they come down, and no foot goes into the ground, which is
-    at height 0; a body that lies, crawls or turns over is raised until none of its shapes is; then the trunk and the hands follow, then how limbs and head are turned.  Joints keep their limits and,
+    at height 0; a body that lies, crawls or turns over is raised until none of its shapes is;
+    then the trunk and the hands follow, then how limbs and head are turned.  Joints keep their limits and,
     at the share `speed`, those of their velocities, and what `limits` adds, such as an `AccelerationLimit`, or a
     `CollisionLimit` for a body that meets more than the ground; False leaves the limits of joints away.  The skeleton
     is scaled by the lengths of its bones.
