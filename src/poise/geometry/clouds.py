@@ -11,7 +11,7 @@ from poise.checks import numbers
 from poise.errors import ShapeError
 from poise.geometry.shapes import Core, Shape, checked_radius, single
 from poise.kernels.collision.cloud import BALLS, CLOUD, HEAD, POINTS
-from poise.kernels.collision.cloud_tree import GRID, SLICES
+from poise.kernels.collision.cloud_tree import GRID, ROW
 from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import WIDTH
 from poise.spatial import BOUND, SE3, Array, ArrayLike, frozen
@@ -82,6 +82,7 @@ class PointCloud:
         inner = int(self.tree[0])
         leaves = self.tree[HEAD + -(-inner // WIDTH) * WIDTH + BALLS * inner :]
         points = leaves.reshape(-1, 3, WIDTH).swapaxes(1, 2).reshape(-1, 3)
+        points = points[: int(self.tree[1])]
         return frozen(points[~np.isnan(points[:, 0])])
 
     @property
@@ -110,9 +111,9 @@ def _tree(points: Array) -> Array:
     """The tree over points (n, 3) without a NaN, see `poise.kernels.collision.cloud`."""
     n = len(points)
     flat = points.reshape(-1) if points.flags.carray else np.array(points, order="C").ravel()
-    cells, order = np.empty((2, n), dtype=np.int64)
-    slices, counts = np.empty(3 * SLICES, dtype=np.int64), np.empty(1 << n.bit_length(), dtype=np.int64)
-    found = prepare("collision.cloud_tree.sort_points")(flat, np.empty(GRID), slices, counts, cells, order)
+    places, order = np.empty((2, n), dtype=np.int64)
+    slices, counts = np.empty(3 * ROW, dtype=np.int64), np.empty(1 << n.bit_length(), dtype=np.int64)
+    found = prepare("collision.cloud_tree.sort_points")(flat, np.empty(GRID), slices, counts, places, order)
     if found < 0:
         place = points[-1 - found].tolist()
         raise ValueError(f"points[{-1 - found}] is {place}; {BOUND}")

@@ -3,10 +3,10 @@
 The signed distance of a shape to a point changes by no more than the point moves.  So no point in a ball is nearer than
 the ball's centre is, less the ball's radius.  Eight balls, the children of one, are measured side by side.
 
-A tree is an array: first how many packs have children, from HEAD on the number of the first child of each of these, and
-from the next whole pack on the packs, root first, each eight x, eight y, eight z and eight radii [m].  Child k of a
-pack is what its ball k is around.  Packs without children come last and hold the points themselves, without radii; NaN
-fills up.
+A tree is an array: first how many packs have children and how many points there are, from HEAD on the number of the
+first child of each of these packs, and from the next whole pack on the packs, root first, each eight x, eight y, eight
+z and eight radii [m].  Child k of a pack is what its ball k is around; NaN fills up.  Packs without children come last
+and hold the points themselves, without radii, of which the last fills up; what is a NaN there is no point.
 """
 
 import functools

@@ -1,4 +1,4 @@
-"""A tree of balls over points, see `cloud`: sorted by cells along a curve, then enclosed eight by eight, level by level.
+"""A tree of balls over points, see `cloud`: sorted by cells along a curve, then enclosed eight by eight, by levels.
 
 The box around all points is halved time and again, always across its longest edge.  On which side of each halving a
 point is are the digits of its cell, so that neighbours along the curve of all cells are neighbours in space: Morton's
@@ -19,19 +19,25 @@ from poise.kernels.machine.layout import LARGEST, WIDTH
 
 SLICES = 1024
 """An edge is halved into no more."""
+ROW = SLICES + WIDTH
+"""Numbers from the slices along one edge to those along the next; the one after the last is for a NaN."""
 GRID = 6 * WIDTH
-"""Numbers of a grid, whose first are the lowest corner of the box (3), the highest (3), and slices per metre (3)."""
+"""Numbers that begin with the lowest corner of the box (3), the highest (3), and slices per metre (3)."""
 _LOW, _HIGH, _PER = 0, 3, 6
+_NOWHERE = 1 << 40
+"""More than any cell."""
+_RANK = 1 << 32
+"""A point is told by its cell times this, and how many came before it there."""
 _ROUNDING = 1e-12
 """Of the size of a ball and of the numbers of its centre, what rounding may add to its radius."""
 
 
 @entry_point(REALS, REALS, WHOLES, WHOLES, WHOLES, WHOLES)
-def sort_points(points, grid, slices, counts, cells, order):
+def sort_points(points, grid, slices, counts, places, order):
     """The numbers of points (3 n) along the curve, the first of `order` (n); how many there are.
 
     Points with a NaN are left out.  A point that is too far away to compute with gives -1 less its number.  `grid`
-    (GRID), `slices` (3 SLICES), `counts`, one for each cell, and `cells` (n) are worked in.
+    (GRID), `slices` (3 ROW), `counts`, one for each cell, and `places` (n) are worked in.
     """
     _surround(points, grid)
     for r in range(3):
@@ -40,17 +46,15 @@ def sort_points(points, grid, slices, counts, cells, order):
                 if abs(points[i]) > LARGEST:
                     return -1 - i // 3
     _halve(grid, slices, len(counts))
-    found = _count(points, grid, slices, counts, cells)
-    first = 0
     for cell in range(len(counts)):
-        count = counts[cell]
-        counts[cell] = first
-        first += count
-    for k in range(len(cells)):
-        cell = cells[k]
-        if cell >= 0:
-            order[counts[cell]] = k
-            counts[cell] += 1
+        counts[cell] = 0
+    _count(points, grid, slices, counts, places)
+    found = 0
+    for cell in range(len(counts)):
+        found, counts[cell] = found + counts[cell], found
+    for k in range(len(places)):
+        if places[k] >= 0:
+            order[counts[places[k] // _RANK] + places[k] % _RANK] = k
     return found
 
 
@@ -81,19 +85,18 @@ def _surround(points, grid):
 
 @kernel
 def _halve(grid, slices, cells):
-    """The digits of slice c along axis r of the box, `slices` SLICES * r + c, with so many cells in all, and `grid`."""
+    """The digits of slice k along axis r of the box, `slices` ROW * r + k, with so many cells in all, and `grid`."""
     a, b, c = grid[_HIGH] - grid[_LOW], grid[_HIGH + 1] - grid[_LOW + 1], grid[_HIGH + 2] - grid[_LOW + 2]
     for r in range(3):
-        slices[SLICES * r], grid[_PER + r] = 0, 1.0
+        slices[ROW * r], slices[ROW * r + SLICES], grid[_PER + r] = 0, _NOWHERE, 1.0
     digit = cells // 2
     while digit > 0:
         axis = 0 if a >= b and a >= c else 1 if b >= c else 2
-        count = int(grid[_PER + axis])
+        count, first = int(grid[_PER + axis]), ROW * axis
         if count == SLICES:
             break
-        for k in range(SLICES * axis + count - 1, SLICES * axis - 1, -1):
-            at = 2 * k - SLICES * axis
-            slices[at], slices[at + 1] = slices[k], slices[k] + digit
+        for k in range(count - 1, -1, -1):
+            slices[first + 2 * k], slices[first + 2 * k + 1] = slices[first + k], slices[first + k] + digit
         grid[_PER + axis] = 2.0 * count
         a, b, c = a * (0.5 if axis == 0 else 1.0), b * (0.5 if axis == 1 else 1.0), c * (0.5 if axis == 2 else 1.0)
         digit //= 2
@@ -104,21 +107,38 @@ def _halve(grid, slices, cells):
 
 
 @kernel
-def _count(points, grid, slices, counts, cells):
-    """The cell of each point, -1 of one with a NaN, and how many are in each; how many there are in all."""
+def _count(points, grid, slices, counts, places):
+    """The place of each point, -1 of one with a NaN, and how many are in each cell.
+
+    Eight points are three packs, x y z x y z x y, z x y z x y z x and y z x y z x y z.
+    """
     low, per = (grid[_LOW], grid[_LOW + 1], grid[_LOW + 2]), (grid[_PER], grid[_PER + 1], grid[_PER + 2])
-    for cell in range(len(counts)):
-        counts[cell] = 0
-    found = 0
-    for k in range(len(cells)):
-        x, y, z = points[3 * k] - low[0], points[3 * k + 1] - low[1], points[3 * k + 2] - low[2]
-        cells[k] = -1
-        if x + y + z == x + y + z:
-            cell = slices[int(x * per[0])] + slices[SLICES + int(y * per[1])] + slices[2 * SLICES + int(z * per[2])]
-            cells[k] = cell
-            counts[cell] += 1
-            found += 1
-    return found
+    for i in range(3 * WIDTH):
+        grid[i], grid[3 * WIDTH + i] = low[i % 3], per[i % 3]
+    lows = load_pack(grid, 0), load_pack(grid, 1), load_pack(grid, 2)
+    pers = load_pack(grid, 3), load_pack(grid, 4), load_pack(grid, 5)
+    whole = len(places) // WIDTH
+    for block in range(whole):
+        for r in range(3):
+            along = (load_pack(points, 3 * block + r) - lows[r]) * pers[r]
+            store_pack(grid, r, smaller(along, float(SLICES)))
+        for k in range(WIDTH):
+            places[WIDTH * block + k] = _placed(slices, counts, grid[3 * k], grid[3 * k + 1], grid[3 * k + 2])
+    for k in range(WIDTH * whole, len(places)):
+        for r in range(3):
+            grid[r] = smaller((points[3 * k + r] - low[r]) * per[r], float(SLICES))
+        places[k] = _placed(slices, counts, grid[0], grid[1], grid[2])
+
+
+@functools.partial(kernel, inline=True)
+def _placed(slices, counts, x, y, z):
+    """The place of a point that lies in these slices, or -1, and it counts."""
+    cell = slices[int(x)] + slices[ROW + int(y)] + slices[2 * ROW + int(z)]
+    if cell >= _NOWHERE:
+        return -1
+    rank = counts[cell]
+    counts[cell] = rank + 1
+    return cell * _RANK + rank
 
 
 @entry_point(REALS, WHOLES, WHOLES, REALS, REALS)
@@ -129,15 +149,15 @@ def grow(points, order, levels, tree, reach):
     """
     last = len(levels) - 2
     inner = levels[last]
-    tree[0] = float(inner)
+    tree[0], tree[1] = float(inner), float(len(order))
     balls = HEAD + (inner + WIDTH - 1) // WIDTH * WIDTH
     leaves = balls + BALLS * inner
-    for k in range(HEAD + inner, leaves):
+    for k in range(HEAD + inner, leaves if len(order) > 0 else len(tree)):
         tree[k] = np.nan
     for level in range(last):
         for pack in range(levels[level], levels[level + 1]):
             tree[HEAD + pack] = float(levels[level + 1] + WIDTH * (pack - levels[level]))
-    for k in range(levels[last + 1] - inner):
+    for k in range(levels[last + 1] - inner if len(order) > 0 else 0):
         middle, far = _put(points, order, WIDTH * k, tree, leaves + POINTS * k, reach)
         if last > 0:
             _enclose(tree, balls + BALLS * (levels[last - 1] + k // WIDTH) + k % WIDTH, middle, far)
@@ -149,13 +169,14 @@ def grow(points, order, levels, tree, reach):
 
 @functools.partial(kernel, inline=True)
 def _put(points, order, first, tree, at, reach):
-    """Write eight points into the pack at `at`; the middle of the box around them, and how far they are from there."""
+    """Write eight points into the pack at `at`; the middle of the box around them, and how far they are from there.
+
+    The last point fills up.
+    """
     low, high = (np.inf, np.inf, np.inf), (-np.inf, -np.inf, -np.inf)
     for k in range(WIDTH):
-        x, y, z = np.nan, np.nan, np.nan
-        if first + k < len(order):
-            i = 3 * order[first + k]
-            x, y, z = points[i], points[i + 1], points[i + 2]
+        i = 3 * order[min(first + k, len(order) - 1)]
+        x, y, z = points[i], points[i + 1], points[i + 2]
         tree[at + k], tree[at + WIDTH + k], tree[at + 2 * WIDTH + k] = x, y, z
         low = smaller(x, low[0]), smaller(y, low[1]), smaller(z, low[2])
         high = larger(x, high[0]), larger(y, high[1]), larger(z, high[2])
