@@ -387,8 +387,10 @@ def _reference(model: Model, frames: Mapping[str, str], q: Array) -> Array:
 
     That its legs tell; of a skeleton without, its trunk.
     """
-    chains = [limb for name, limb in LIMBS.items() if name.endswith("leg") and all(part in frames for part in limb)]
-    chains = chains or [trunk for trunk in _TRUNKS if all(part in frames for part in trunk)][:1]
+    legs: list[tuple[str, ...]] = [limb for name, limb in LIMBS.items() if name.endswith("leg")]
+    chains = [limb for limb in legs if all(part in frames for part in limb)]
+    if not chains:
+        chains += [trunk for trunk in _TRUNKS if all(part in frames for part in trunk)][:1]
     if not chains:
         return np.array(model.neutral)[None]
     both = np.concatenate([model.neutral[None], q])

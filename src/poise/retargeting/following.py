@@ -262,7 +262,9 @@ def _led(robot: Robot, asked: Sequence[Task]) -> tuple[list[tuple[int, str, Arra
     for k, task in enumerate(asked):
         part = robot.part(task)
         if part is not None and not isinstance(task, OrientationTask):
-            aside = np.zeros(3) if isinstance(task, SwivelTask) else task.offset.xyz - robot.points[part]
+            aside = np.zeros(3)
+            if isinstance(task, PositionTask | PoseTask) and task.offset is not None:
+                aside = task.offset.xyz - robot.points[part]
             places.append((k, part, aside))
         if part is not None and isinstance(task, PoseTask | OrientationTask):
             turns.append((k, part))

@@ -120,8 +120,10 @@ def raised(aims: Targets, source: Source, robot: Robot, whole: Array, rises: Map
     up = np.array([0.0, 0.0, 1.0])
     places = {part: path + (whole * (1.0 - stance(source, part)))[:, None] * up for part, path in aims.places.items()}
     for part, rise in rises.items():
+        parent = PARENTS[part]
+        assert parent is not None
         joint = rotate(aims.turns[part], robot.ankles.get(part, robot.points[part]) - robot.points[part])
-        way = places[part] + joint - places[PARENTS[part]]
+        way = places[part] + joint - places[parent]
         length = np.linalg.norm(way, axis=1, keepdims=True)
         more = (rise * (1.0 - stance(source, part)))[:, None] * up
         turned = unit_vectors(way + more) * length - way
