@@ -98,6 +98,33 @@ def test_what_loading_refuses_or_passes_over_is_told(tmp_path: Path) -> None:
     assert "velocity limit of 0" in only(examine(file), "passed-over").what
 
 
+def test_a_failure_to_load_is_told_beside_what_stands_on_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "arm.urdf"
+    text = arm(file, axis={0: "0 0 3"}).read_text().replace("\n", " ")
+    file.write_text(text.replace('velocity="2"', 'velocity="-2"', 1))
+    assert codes(examine(file)) == {"axis-length", "not-loaded"}
+
+
+def test_what_is_no_number_hides_nothing_else(tmp_path: Path) -> None:
+    found = examine(arm(tmp_path / "a, b.urdf", low={1: 2.0, 3: "x"}, high={1: 1.0}))
+    assert codes(found) >= {"limits-swapped", "unreadable"}
+    assert "joint 'j3'" in only(found, "unreadable").where
+
+
+def test_a_mesh_that_is_not_there_is_a_finding_and_hides_no_other(tmp_path: Path) -> None:
+    file = tmp_path / "arm.urdf"
+    text = arm(file, axis={0: "0 0 3"}).read_text()
+    file.write_text(text.replace('<sphere radius="0.02"/>', '<mesh filename="package://nope/x.stl"/>', 1))
+    assert codes(examine(file)) >= {"mesh-unreadable", "axis-length"}
+
+
+def test_a_follower_that_stands_still_beyond_its_limits_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "arm.urdf"
+    text = arm(file, more={5: '<mimic joint="j4" multiplier="0" offset="5"/>'}).read_text()
+    file.write_text(text.replace('name="j4" type="revolute"', 'name="j4" type="continuous"'))
+    assert only(examine(file), "follower-beyond").where == "joint 'j5'"
+
+
 def test_links_that_meet_at_home_are_told(tmp_path: Path) -> None:
     file = tmp_path / "arm.urdf"
     text = arm(file).read_text()

@@ -1,6 +1,6 @@
 """From a poor stream to targets that an arm can follow."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -95,6 +95,63 @@ def test_a_released_clutch_is_heeded_whatever_pose_comes_with_it() -> None:
         let_go = stream.step(Sample(pose, pressed=False), HOME, DT)
         assert let_go.state == "idle"
         assert stream.step(None, HOME, DT).target == let_go.target
+
+
+@pytest.mark.parametrize("time", [1.0, 0.5, np.nan])
+def test_a_released_clutch_is_heeded_whatever_its_time(time: float) -> None:
+    stream = Stream()
+    assert stream.step(Sample(at(0, 0, 0), time=1.0), HOME, DT).state == "engaged"
+    assert stream.step(Sample(at(0, 0, 0), pressed=False, time=time), HOME, DT).state == "idle"
+
+
+@pytest.mark.parametrize("silence", ["repeated", "missing", "nan"])
+@pytest.mark.parametrize("ticks", [19, 400])
+def test_what_goes_on_elsewhere_after_standing_still_moves_nothing(silence: str, ticks: int) -> None:
+    stream, here, dt = Stream(), HOME, 0.005
+    for k in range(40):
+        here = stream.step(Sample(at(0.001 * k, 0, 0)), here, dt).target
+    lost = {"repeated": Sample(at(0.039, 0, 0)), "missing": None, "nan": Sample(np.full(7, np.nan))}[silence]
+    for _ in range(ticks):
+        here = stream.step(lost, here, dt).target
+    for _ in range(100):
+        after = stream.step(Sample(at(0.339, 0, 0)), here, dt).target
+        assert far(here, after) < 1e-3
+        here = after
+
+
+def test_streams_share_no_part() -> None:
+    clutch = Clutch()
+    one, other = Stream(clutch=clutch, smooth=None), Stream(clutch=clutch, smooth=None)
+    for _ in range(50):
+        one.step(Sample(at(0, 0, 0)), HOME, DT)
+        assert other.step(Sample(at(1, 0, 0)), HOME, DT).target.isclose(HOME, atol=1e-12)
+
+
+def test_no_target_leaves_the_workspace_whatever_else_bounds_it() -> None:
+    stream = Stream(workspace=Workspace([-9, -9, -9], [9, 0.1, 9]), lead=Lead(0.05), smooth=None, jumps=None)
+    inside, outside = at(0, 0, 0.5), at(0, 0.3, 0.5)
+    stream.step(Sample(at(0, 0, 0)), inside, DT)
+    for k in range(50):
+        assert stream.step(Sample(at(0, 0.001 * k, 0)), outside, DT).target.xyz[1] <= 0.1 + 1e-12
+    for _ in range(200):
+        assert stream.step(None, outside, DT).target.xyz[1] <= 0.1 + 1e-12
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Stream(clutch=None),  # type: ignore[arg-type]
+        lambda: Stream(speed=1.0),  # type: ignore[arg-type]
+        lambda: Stream(workspace=([0, 0, 0], [1, 1, 1])),  # type: ignore[arg-type]
+        lambda: Clutch(axes=np.eye(3)),  # type: ignore[arg-type]
+        lambda: Sample(HOME, pressed="no"),  # type: ignore[arg-type]
+        lambda: Sample(HOME, gripper="x"),  # type: ignore[arg-type]
+        lambda: Stream().step(HOME, HOME, DT),  # type: ignore[arg-type]
+    ],
+)
+def test_another_thing_is_refused_by_name(make: Callable[[], object]) -> None:
+    with pytest.raises(TypeError, match="it must be"):
+        make()
 
 
 def test_a_sample_that_is_no_newer_is_as_none() -> None:
@@ -242,8 +299,10 @@ def test_jumps_believe_what_a_hand_can_do(seed: int) -> None:
         assert jumps.step(pose, DT)
     assert not jumps.step(at(*(pose.xyz + np.array([0.5, 0, 0]))), DT)
     assert jumps.step(pose, DT)
-    assert not jumps.step(None, 0.3)
-    assert jumps.step(pz.SE3.from_parts(pose.xyz + np.array([0.5, 0, 0]), pose.rotation), DT)
+    away = pz.SE3.from_parts(pose.xyz + np.array([0.5, 0, 0]), pose.rotation)
+    assert not jumps.step(None, 9.0)  # however long nothing came
+    assert not jumps.step(away, DT)
+    assert jumps.step(away, DT)
 
 
 @given(st.integers(0, 1000))

@@ -34,21 +34,21 @@ def examine(robot: str | Path, *, base: Base = "fixed") -> list[Finding]:
     path = Path(robot).expanduser()
     if path.suffix.lower() in (".urdf", ".xml") and path.is_file():
         found += findings_of_urdf(path)
-    known = {finding.where.split(", ")[1] for finding in found}
+    in_degrees = any(finding.code == "limits-in-degrees" for finding in found)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         try:
             model = load(str(robot), base=base)
         except ModelError as error:
-            if f"line {error.line}" not in known:
+            if not any(_same(finding, error) for finding in found):
                 where = str(robot) if error.line is None else f"{robot}, line {error.line}"
-                found.append(
-                    Finding("not-loaded", "error", where, error.message, "nothing else was looked at: mend this first")
-                )
+                mend = "nothing else was looked at: mend this first"
+                found.append(Finding("not-loaded", "error", where, error.message, mend))
             return _worst_first(found)
     for warning in said:
         if issubclass(warning.category, ModelWarning):
-            found += [each for each in _of_loading(str(warning.message), str(robot)) if not _told(each, known)]
+            said_so = _of_loading(str(warning.message), str(robot))
+            found += [each for each in said_so if not (in_degrees and "if these are degrees" in each.what)]
     return _worst_first([*found, *findings_of(model)])
 
 
@@ -72,9 +72,13 @@ def _of_loading(text: str, robot: str) -> Iterator[Finding]:
         yield Finding("passed-over", "warning", head.rstrip(":") if lines else robot, line.strip(), mend)
 
 
-def _told(finding: Finding, known: set[str]) -> bool:
-    """Whether a warning is of a line that was told of with its numbers."""
-    return any(f"({line}:" in finding.what or f"({line})" in finding.what for line in known)
+def _same(finding: Finding, error: ModelError) -> bool:
+    """Whether what stopped loading is a finding already."""
+    joint = finding.where.rpartition(", ")[2]
+    swapped = finding.code == "limits-swapped" and error.message.startswith(
+        f"{joint} has its limits the wrong way round"
+    )
+    return swapped or (finding.code == "unreadable" and error.message == finding.what)
 
 
 def _of_limits(model: Model) -> Iterator[Finding]:
@@ -101,7 +105,8 @@ def _of_followers(model: Model) -> Iterator[Finding]:
             continue
         leader, multiplier, offset = model.follows(joint)
         source = model.joint(leader)
-        ends = np.sort(multiplier * np.array([source.lower[0], source.upper[0]]) + offset)
+        reach = multiplier * np.array([source.lower[0], source.upper[0]]) if multiplier else np.zeros(2)
+        ends = np.sort(reach + offset)
         low, high = float(joint.lower[0]), float(joint.upper[0])
         slack = 1e-6 * max(1.0, abs(low), abs(high)) if np.isfinite([low, high]).all() else 0.0
         if ends[0] < low - slack or ends[1] > high + slack:
@@ -113,7 +118,15 @@ def _of_followers(model: Model) -> Iterator[Finding]:
 
 
 def _of_shapes(model: Model) -> Iterator[Finding]:
-    if not model.shapes and not model.fitted_shapes:
+    try:
+        shapes = model.fitted_shapes
+    except ModelError as error:
+        yield Finding(
+            "mesh-unreadable", "warning", model.name if error.file is None else error.file, error.message,
+            "bring the mesh along, or give the link a shape of its own: model.with_shapes",
+        )  # fmt: skip
+        return
+    if not shapes:
         yield Finding(
             "no-shapes",
             "note",

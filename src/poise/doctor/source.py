@@ -1,6 +1,6 @@
 """What a URDF says that no model keeps, or that would stop it at the first mistake: all of these, with their lines."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -22,87 +22,94 @@ def findings_of_urdf(path: Path) -> list[Finding]:
     """What is wrong with the numbers of a URDF file; nothing where it cannot be read, which loading tells."""
     try:
         root = parse(read_bytes(path), str(path))
-        if root.tag != "robot":
-            return []
-        return [*_of_joints(root), *_of_links(root)]
     except ModelError:
         return []
+    if root.tag != "robot":
+        return []
+    found = [_each(_of_joint, joint) for joint in root.all("joint")] + [
+        _each(_of_link, link) for link in root.all("link")
+    ]
+    return [finding for findings in found for finding in findings]
+
+
+def _each(look: Callable[[Element], Iterator[Finding]], element: Element) -> list[Finding]:
+    """What is found with one element; of what cannot be read that it cannot."""
+    try:
+        return list(look(element))
+    except ModelError as error:
+        return [Finding("unreadable", "error", _at(element), error.message, "correct it")]
 
 
 def _at(element: Element) -> str:
     return f"{Path(element.file or '').name}, line {element.line}, {element.name}"
 
 
-def _of_joints(root: Element) -> Iterator[Finding]:
-    for joint in root.all("joint"):
-        kind, limit, axis = joint.attributes.get("type", ""), joint.child("limit"), joint.child("axis")
-        if axis is not None and "xyz" in axis.attributes and kind not in ("fixed", "floating"):
-            length = float(np.linalg.norm(axis.numbers("xyz", 3)))
-            if length > 0.0 and abs(length - 1.0) > _UNIT:
-                yield Finding(
-                    "axis-length", "warning", _at(joint),
-                    f"its axis has the length {length:.4g}, which every reader takes in its own way",
-                    f"write {' '.join(f'{x / length:.9g}' for x in axis.numbers('xyz', 3))}",
-                )  # fmt: skip
-        if limit is None or kind in ("continuous", "fixed") or not {"lower", "upper"} <= limit.attributes.keys():
-            continue
-        low, high = (limit.number(end, infinite=True) for end in ("lower", "upper"))
-        if low > high:
+def _of_joint(joint: Element) -> Iterator[Finding]:
+    kind, limit, axis = joint.attributes.get("type", ""), joint.child("limit"), joint.child("axis")
+    if axis is not None and "xyz" in axis.attributes and kind not in ("fixed", "floating"):
+        length = float(np.linalg.norm(axis.numbers("xyz", 3)))
+        if length > 0.0 and abs(length - 1.0) > _UNIT:
             yield Finding(
-                "limits-swapped",
-                "error",
-                _at(joint),
-                f"its limits are swapped, {low:g} to {high:g}",
-                "change them over",
-            )
-        elif low == high:
-            yield Finding(
-                "limits-closed",
-                "warning",
-                _at(joint),
-                f"its limits hold it at {low:g}",
-                "call it fixed, or give it room",
-            )
-        elif kind == JointKind.REVOLUTE and like_degrees(JointKind.REVOLUTE, low, high):
-            wanted = np.radians([low, high])
-            yield Finding(
-                "limits-in-degrees", "warning", _at(joint), f"its limits, {low:g} to {high:g}, seem to be degrees",
-                f"a URDF is in radians: write {wanted[0]:.4g} and {wanted[1]:.4g}",
+                "axis-length", "warning", _at(joint),
+                f"its axis has the length {length:.4g}, which every reader takes in its own way",
+                f"write {' '.join(f'{x / length:.9g}' for x in axis.numbers('xyz', 3))}",
             )  # fmt: skip
+    if limit is None or kind in ("continuous", "fixed") or not {"lower", "upper"} <= limit.attributes.keys():
+        return
+    low, high = (limit.number(end, infinite=True) for end in ("lower", "upper"))
+    if low > high:
+        yield Finding(
+            "limits-swapped",
+            "error",
+            _at(joint),
+            f"its limits are swapped, {low:g} to {high:g}",
+            "change them over",
+        )
+    elif low == high:
+        yield Finding(
+            "limits-closed",
+            "warning",
+            _at(joint),
+            f"its limits hold it at {low:g}",
+            "call it fixed, or give it room",
+        )
+    elif kind == JointKind.REVOLUTE and like_degrees(JointKind.REVOLUTE, low, high):
+        wanted = np.radians([low, high])
+        yield Finding(
+            "limits-in-degrees", "warning", _at(joint), f"its limits, {low:g} to {high:g}, seem to be degrees",
+            f"a URDF is in radians: write {wanted[0]:.4g} and {wanted[1]:.4g}",
+        )  # fmt: skip
 
 
-def _of_links(root: Element) -> Iterator[Finding]:
-    for link in root.all("link"):
-        inertial = link.child("inertial")
-        mass = None if inertial is None else inertial.child("mass")
-        inertia = None if inertial is None else inertial.child("inertia")
-        if mass is None or inertia is None or not {"ixx", "iyy", "izz"} <= inertia.attributes.keys():
-            continue
-        kilograms = mass.number("value")
-        xx, yy, zz = (inertia.number(name) for name in ("ixx", "iyy", "izz"))
-        xy, xz, yz = (inertia.number(name, 0.0) for name in ("ixy", "ixz", "iyz"))
-        moments = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        said = f"moments {', '.join(f'{moment:.3g}' for moment in moments)} kg m^2"
-        mend = "take the inertia from CAD about the centre of mass, in kg m^2, or that of a box around the link"
-        if kilograms < 0.0:
-            yield Finding("mass-negative", "error", _at(link), f"its mass is {kilograms:g} kg", "a mass is 0 or more")
-        elif moments[0] < -_TRIANGLE * abs(moments[2]):
-            yield Finding(
-                "inertia-negative", "warning", _at(link), f"its inertia has the {said}: one is negative", mend
-            )
-        elif moments[0] + moments[1] < (1.0 - _TRIANGLE) * moments[2]:
-            yield Finding(
-                "inertia-impossible",
-                "warning",
-                _at(link),
-                f"no body has the {said} of its inertia: two are less than the third",
-                mend,
-            )
-        elif kilograms == 0.0 and moments[2] > 0.0:
-            yield Finding(
-                "mass-missing",
-                "warning",
-                _at(link),
-                f"it has no mass, and {said}",
-                "give it its mass, or no <inertial>",
-            )
+def _of_link(link: Element) -> Iterator[Finding]:
+    inertial = link.child("inertial")
+    mass = None if inertial is None else inertial.child("mass")
+    inertia = None if inertial is None else inertial.child("inertia")
+    if mass is None or inertia is None or not {"ixx", "iyy", "izz"} <= inertia.attributes.keys():
+        return
+    kilograms = mass.number("value")
+    xx, yy, zz = (inertia.number(name) for name in ("ixx", "iyy", "izz"))
+    xy, xz, yz = (inertia.number(name, 0.0) for name in ("ixy", "ixz", "iyz"))
+    moments = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    said = f"moments {', '.join(f'{moment:.3g}' for moment in moments)} kg m^2"
+    mend = "take the inertia from CAD about the centre of mass, in kg m^2, or that of a box around the link"
+    if kilograms < 0.0:
+        yield Finding("mass-negative", "error", _at(link), f"its mass is {kilograms:g} kg", "a mass is 0 or more")
+    elif moments[0] < -_TRIANGLE * abs(moments[2]):
+        yield Finding("inertia-negative", "warning", _at(link), f"its inertia has the {said}: one is negative", mend)
+    elif moments[0] + moments[1] < (1.0 - _TRIANGLE) * moments[2]:
+        yield Finding(
+            "inertia-impossible",
+            "warning",
+            _at(link),
+            f"no body has the {said} of its inertia: two are less than the third",
+            mend,
+        )
+    elif kilograms == 0.0 and moments[2] > 0.0:
+        yield Finding(
+            "mass-missing",
+            "warning",
+            _at(link),
+            f"it has no mass, and {said}",
+            "give it its mass, or no <inertial>",
+        )

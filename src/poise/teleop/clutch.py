@@ -19,7 +19,7 @@ class Clutch:
     What it begins at is the target, which is a command, and never a measured pose: an arm that hangs a little under its
     weight, or one of five joints that cannot turn as it is told, would sink and turn on at each press.
 
-    Raises ValueError for a scale that is not positive.
+    It has a past: one for each device.  Raises ValueError for a scale that is not positive, TypeError for other axes.
     """
 
     scale: float = 1.0
@@ -28,6 +28,8 @@ class Clutch:
 
     def __post_init__(self) -> None:
         finite_positive("scale", self.scale)
+        if not isinstance(self.axes, SO3):
+            raise TypeError(f"axes is {self.axes!r}; it must be an SO3, as in axes=SO3.from_rpy([0, 0, np.pi / 2])")
 
     @property
     def engaged(self) -> bool:

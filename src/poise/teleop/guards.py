@@ -1,7 +1,7 @@
 """What a target may not do, leave a box, run ahead, be too fast, and what no hand does: jump."""
 
 from dataclasses import dataclass, field
-from typing import Any, final
+from typing import Any, Final, final
 
 import numpy as np
 
@@ -10,6 +10,9 @@ from poise.quaternions import conjugate, rotate
 from poise.spatial import SE3, Array, ArrayLike, one_pose, pose_of
 from poise.teleop.ways import gone, length, way
 
+_SILENCE: Final = 0.05
+"""A hand that was not heard for longer is not believed to have gone farther [s]."""
+
 
 @final
 @dataclass(slots=True, eq=False)
@@ -17,7 +20,9 @@ class Jumps:
     """Tells a pose that no hand could have come to: after a glitch of the tracking, or where it began anew.
 
     A pose is believed if the way from the last one that was believed is no faster than `speed` [m/s] and
-    `turn` [rad/s].  So an outlier is left out, and a new place is believed once a hand could have gone there.
+    `turn` [rad/s]; a silence counts for 0.05 s at most, for a tracking that stood still may be anywhere when it goes
+    on.  So an outlier is left out.  A new place is believed by the second pose in a row that says so.
+    It has a past: one for each device.
 
     Raises ValueError for a speed that is not positive.
     """
@@ -25,6 +30,7 @@ class Jumps:
     speed: float = 4.0
     turn: float = 25.0
     _last: SE3 | None = field(default=None, init=False, repr=False)
+    _doubted: SE3 | None = field(default=None, init=False, repr=False)
     _since: float = field(default=0.0, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -33,19 +39,25 @@ class Jumps:
 
     def reset(self) -> None:
         """Begin anew: the next pose is believed."""
-        self._last = None
+        self._last = self._doubted = None
 
     def step(self, pose: SE3 | None, dt: float) -> bool:
         """Whether a pose is believed that came `dt` seconds after the last step; None, where none came, never is."""
         self._since += dt
         if pose is None:
             return False
-        if self._last is not None:
-            place, turned = way(self._last, pose)
-            if length(place) > self.speed * self._since or length(turned) > self.turn * self._since:
-                return False
-        self._last, self._since = pose, 0.0
+        known = [each for each in (self._last, self._doubted) if each is not None]
+        if self._last is not None and not any(self._near(each, pose) for each in known):
+            self._doubted, self._since = pose, 0.0
+            return False
+        self._last, self._doubted, self._since = pose, None, 0.0
         return True
+
+    def _near(self, here: SE3, there: SE3) -> bool:
+        """Whether a hand can have gone from one to the other since a pose came."""
+        place, turned = way(here, there)
+        time = min(self._since, _SILENCE)
+        return length(place) <= self.speed * time and length(turned) <= self.turn * time
 
 
 @final

@@ -1,12 +1,13 @@
 """A stream of a device's poses, made into targets that an arm can follow."""
 
 import math
+from copy import copy
 from dataclasses import dataclass, field
-from typing import Any, final
+from typing import Any, Final, final
 
 import numpy as np
 
-from poise.checks import positive
+from poise.checks import finite_positive
 from poise.spatial import SE3, one_pose
 from poise.teleop.clutch import Clutch
 from poise.teleop.dropouts import Dropouts, State
@@ -20,13 +21,24 @@ class Sample:
     """What a device says: where it is, whether its clutch is pressed, how far its gripper is, and when that was.
 
     `pose` is an SE3 or what makes one.  `gripper` is any number, in the gripper's own unit.  `time` [s] is the
-    device's, if it has a clock: a sample that is no newer than the last one is as none.
+    device's, if it has a clock: a sample that is no newer than the last one is as none, but for a clutch that is
+    released.
+
+    Raises TypeError for what is no truth value or no number.
     """
 
     pose: Any
     pressed: bool = True
     gripper: float | None = None
     time: float | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.pressed, (bool, np.bool_)):
+            raise TypeError(f"pressed is {self.pressed!r}; it must be True or False: bool(...) makes a 1 one")
+        for name in ("gripper", "time"):
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, (int, float, np.number)):
+                raise TypeError(f"{name} is {value!r}; it must be a number, or None")
 
 
 @final
@@ -44,13 +56,17 @@ class Command:
 class Stream:
     """Makes targets of an operator's samples: believed, smoothed, clutched, within a box, no faster than they may.
 
-    Each part is a class of its own, and None leaves it out.  `jumps` and `smooth` see the device, the clutch makes the
-    target of it, and `workspace`, `lead` and `speed` bound that, in this order.  Where a sample is missing or is not
-    believed, `dropouts` says what becomes of the target; when the device is back after more than a moment, or
-    elsewhere, the clutch takes hold of it where it is, and nothing jumps.  A clutch that is released is heeded at once,
-    whatever pose comes with it.  The gripper's number goes through, and stays while nothing comes.
+    Each part is a class of its own, of which the stream has copies, and None leaves it out.  `jumps` and `smooth` see
+    the device, the clutch makes the target of it, and `lead`, `workspace` and `speed` bound that, in this order.  Where
+    a sample is missing or is not believed, `dropouts` says what becomes of the target; when the device is back after
+    more than a moment, or elsewhere, the clutch takes hold of it where it is, and nothing jumps.  A clutch that is
+    released is heeded at once, whatever pose comes with it.  The gripper's number goes through, and stays while
+    nothing comes.
 
-    It holds no robot: there is one for each hand, and the targets of all go to one Tracker.
+    It holds no robot: there is one for each hand, and the targets of all go to one Tracker.  It has a past, so one
+    thread steps it.
+
+    Raises TypeError for a part that is another thing.
     """
 
     jumps: Jumps | None = field(default_factory=Jumps)
@@ -69,8 +85,18 @@ class Stream:
     _time: float = field(default=-math.inf, init=False, repr=False)
     _state: State = field(default="idle", init=False, repr=False)
 
+    def __post_init__(self) -> None:
+        for name, kind in _PARTS.items():
+            part = getattr(self, name)
+            if part is None and name not in ("clutch", "dropouts"):
+                continue
+            if not isinstance(part, kind):
+                raise TypeError(f"{name} is {part!r}; it must be a {kind.__name__}, as in {name}={kind.__name__}(...)")
+            setattr(self, name, copy(part))
+
     def reset(self) -> None:
         """Begin anew: the clutch is open, and the target is where the hand is at the next step."""
+        self._gripper, self.rejected = None, 0
         self._target, self._device, self._state, self._silent, self._time = None, None, "idle", 0.0, -math.inf
         self._let_go()
         if self.jumps is not None:
@@ -85,19 +111,23 @@ class Stream:
         Raises ShapeError or ValueError for a sample or an `at` that is no pose; where numbers of a sample are not
         finite, as of a hand that is not seen, none came.
         """
-        positive("dt", dt)
+        finite_positive("dt", dt)
         here = one_pose("at", at)
         last = here if self._target is None else self._target
-        if sample is not None and self._is_old(sample):
-            sample = None
+        if not isinstance(sample, Sample | None):
+            raise TypeError(f"sample is {sample!r}; it must be a Sample, as in Sample(pose), or None")
         if sample is not None and not sample.pressed:
             self._state = "idle"
             self.clutch.release()
+        if sample is not None and self._is_old(sample):
+            sample = None
         device = self._believed(sample, dt)
         if sample is None or device is None:
             target = self._wait(last, here, dt)
         else:
             target = self._follow(sample, device, last, here, dt)
+        if self.workspace is not None:
+            target = self.workspace.step(last, target)
         self._target = target if self.speed is None else self.speed.step(last, target, dt)
         return Command(self._target, self._gripper, self._state)
 
@@ -148,8 +178,6 @@ class Stream:
             return last
         self._state = "engaged"
         target = self.clutch.step(device, True, last)
-        if self.workspace is not None:
-            target = self.workspace.step(last, target)
         return target if self.lead is None else self.lead.step(here, target)
 
     def _let_go(self) -> None:
@@ -159,8 +187,27 @@ class Stream:
             self.smooth.reset()
 
 
+_PARTS: Final[dict[str, type]] = {
+    "jumps": Jumps,
+    "smooth": OneEuro,
+    "clutch": Clutch,
+    "workspace": Workspace,
+    "lead": Lead,
+    "speed": SpeedClip,
+    "dropouts": Dropouts,
+}
+"""The parts of a stream by their fields."""
+
+
 def _pose(given: Any) -> SE3 | None:
     """A pose of what makes one, None where its numbers are not finite; raises ShapeError or ValueError for others."""
-    if isinstance(given, (np.ndarray, list, tuple)) and not np.isfinite(np.asarray(given, dtype=np.float64)).all():
-        return None
+    if isinstance(given, (np.ndarray, list, tuple)):
+        try:
+            numbers = np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"the pose of a sample is {given!r}; it must be an SE3, 7 numbers or a 4x4 matrix"
+            ) from None
+        if not np.isfinite(numbers).all():
+            return None
     return one_pose("the pose of a sample", given)
