@@ -298,16 +298,22 @@ def test_a_border_of_a_range_and_shapes_that_touch(panda: pz.Model, kind: str) -
     assert seen >= 1
 
 
+def bent(arm: pz.Model, seed: int) -> tuple[Array, list[Any]]:
+    """A place for the hand, and the tasks that ask for it; hand and fore are turned towards some other posture."""
+    rest, place = arm.sample(seed=seed + 50), 1.05 * arm.pose("hand", arm.sample(seed=seed)).xyz
+    hand, fore = (arm.pose(frame, rest).rotation for frame in ("hand", "fore"))
+    turns = [
+        pz.OrientationTask("hand", hand, required=False),
+        pz.OrientationTask("fore", fore, required=False, weight=0.5),
+    ]
+    return place, [pz.PositionTask("hand", place, tolerance=1e-10), *turns]
+
+
 def test_balls_at_limits_of_swing_and_twist() -> None:
     """They stay there, and the hand follows; what else moves is as differences of solves have it."""
     arm, seen = puppet(), 0
     for seed in range(0, 14, 2):
-        rest, place = arm.sample(seed=seed + 50), 1.05 * arm.pose("hand", arm.sample(seed=seed)).xyz
-        tasks = [
-            pz.PositionTask("hand", place, tolerance=1e-10),
-            pz.OrientationTask("hand", arm.pose("hand", rest).rotation, required=False),
-            pz.OrientationTask("fore", arm.pose("fore", rest).rotation, required=False, weight=0.5),
-        ]
+        place, tasks = bent(arm, seed)
         found = pz.solve(arm, tasks)
         gradient = found.gradient()
         met = [ball.met(gradient.q[ball.place : ball.place + 4], 1e-6) for ball in arm.ball_limits]
@@ -330,6 +336,28 @@ def test_balls_at_limits_of_swing_and_twist() -> None:
             assert all(abs(rooms[kind]) < 1e-6 for kind in kinds)
         seen += 1
     assert seen >= 2
+
+
+def test_an_answer_that_ended_beside_a_limit_rests_at_it() -> None:
+    """A step to rest that would leave swing or twist ends there, and does not go on beyond."""
+    arm, rng, seen = puppet(), np.random.default_rng(0), 0
+    for seed in (2, 6, 10):
+        found = pz.solve(arm, bent(arm, seed)[1])
+        gradient = found.gradient()
+        balls = [(slice(ball.place, ball.place + 4), ball) for ball in arm.ball_limits]
+        if not found.success or gradient.status != "smooth" or not any(b.met(gradient.q[at], 1e-6) for at, b in balls):
+            continue
+        for way in rng.uniform(-1e-3, 1e-3, (20, arm.nv)):
+            q = arm.integrate(gradient.q, way)
+            if min(float(np.min(ball.rooms(q[at]))) for at, ball in balls) < 1e-5:
+                continue
+            beside = SolutionGradient(arm, gradient._asked, q, gradient._goal, solved=True)
+            if "falls" in beside.reason:  # without the limit nothing is least there
+                continue
+            assert np.abs(arm.difference(gradient.q, beside.q)).max() < 1e-9
+            assert_near(beside.by_target[0], gradient.by_target[0])
+            seen += 1
+    assert seen >= 3
 
 
 def test_a_humanoid_with_four_tasks_and_a_posture() -> None:

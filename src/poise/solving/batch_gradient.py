@@ -48,7 +48,7 @@ class BatchGradient:
         """(n,) whether these are the derivatives."""
         if self._known is None:
             self._looked_at(np.zeros((len(self), self._model.nv)))
-        return self._known != SINGULAR
+        return np.asarray(self._known) != SINGULAR
 
     @cached_property
     def _others(self) -> dict[int, SolutionGradient]:

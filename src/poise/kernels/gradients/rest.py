@@ -2,8 +2,8 @@
 
 At rest q is the least of f(q) among the configurations with e(q) = 0, within the limits.  f is half of the squares of
 what is left of the first tasks that are missed, or of the weighted way from a posture, or nothing.  Newton's steps lead
-there from where a search ended.  A limit or a row that must not be crossed holds as long as it pushes; what pulls from
-outside is let go (Nocedal and Wright 2006, section 16.5).
+there from where a search ended.  A limit or a row that must not be crossed holds from where a step meets it for as
+long as it pushes; what pulls from outside is let go (Nocedal and Wright 2006, section 16.5).
 """
 
 from poise.kernels.algebra.scalar import uniform
@@ -110,6 +110,8 @@ def settle(address):
         if code > FREE_OF_CHOICE or not wanted:
             break
         ended = _step(p, w) <= _STILL
+        if not ended:
+            _stop_short(w)
         _go(p, w)
         if ended:
             break
@@ -334,6 +336,25 @@ def _step(p, w):
         w.step[a] = value
         largest = max(largest, abs(value)) if value == value else 1e300
     return largest
+
+
+@kernel
+def _stop_short(w):
+    """Let w.step end at the first row that it would cross, which holds from there on (Nocedal and Wright 2006, equation
+    16.41)."""
+    n, first = len(w.step), -1
+    row, share = pitch(w.condition_rows, n), 1.0
+    for k in range(len(w.e), len(w.lacking)):
+        if w.holds[k] < 0.5:
+            along, room = 0.0, max(w.lacking[k], 0.0)
+            for a in range(n):
+                along += w.condition_rows[k * row + a] * w.step[a]
+            if along > room and room < share * along:
+                first, share = k, room / along
+    if first >= 0:
+        w.holds[first] = 1.0
+        for a in range(n):
+            w.step[a] = share * w.step[a]
 
 
 @kernel
