@@ -507,3 +507,20 @@ def test_nothing_is_warned_of() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         pz.calibrate(arm(), measured(), free=["base"])
+
+
+def test_rows_are_left_out_by_index_or_mask_and_nothing_else() -> None:
+    measured_ = measured()
+    some = np.zeros(len(measured_), dtype=bool)
+    some[[1, 3]] = True
+    assert np.array_equal(measured_.without(some).q, measured_.without([1, 3]).q)
+    assert np.array_equal(measured_.without([]).q, measured_.q)
+    assert np.array_equal(measured_.without([-1]).q, measured_.q[:-1])
+    for rows in ([0.5], [len(measured_)], [-len(measured_) - 1], some[:-1], "ab"):
+        with pytest.raises(ValueError, match="rows is"):
+            measured_.without(rows)
+
+
+def test_a_prior_without_deviations_of_what_was_measured_is_refused() -> None:
+    with pytest.raises(ValueError, match="no standard deviation"):
+        pz.calibrate(arm(), measured(), free=["elbow_joint"], prior={"elbow_joint.x": 1e-3})

@@ -55,14 +55,22 @@ def calibrate(
     - "elbow.offset": what has to be added to what the joint reads.
 
     `prior` says of names how far they may be from where the model has them, a standard deviation [m or rad] that counts
-    like a measurement.  What cannot be told apart stays as it is and is named in `Calibration.undetermined`.
+    like a measurement, so these must state theirs, `std`.  What cannot be told apart stays as it is and is named in
+    `Calibration.undetermined`.
 
     Raises NameNotFound, ShapeError, ValueError for names and numbers that do not fit and where there are fewer numbers
     than are free, MissingExtra without SciPy.
     """
     optimize = optional("calibration", "scipy", "calibration", "scipy.optimize")
     found = parameters(a_model(model), free)
-    system = System(Freed(model, found), _checked(model, measurements), deviations(model, found, prior or {}))
+    measured = _checked(model, measurements)
+    stated = deviations(model, found, prior or {})
+    if prior and any(each.std is None for each in measured):
+        raise ValueError(
+            "prior is weighed against what was measured, and that has no standard deviation: state it, as in "
+            "Measurements(frame, q, poses, std=(1e-4, 1e-3))"
+        )
+    system = System(Freed(model, found), measured, stated)
     if system.rows < len(found):
         raise ValueError(
             f"{system.rows} numbers were measured and {len(found)} are free: measure at more configurations, or free "

@@ -63,8 +63,16 @@ class Measurements:
         self.std = None if std is None else frozen(_deviations(std, self.rows))
 
     def without(self, rows: ArrayLike) -> "Measurements":
-        """All of them but these, by index: those that a `Calibration` calls outliers."""
-        kept = np.delete(np.arange(len(self)), np.asarray(rows, dtype=np.intp))
+        """All of them but these, by index or as a mask (n,) of truth values: those that a `Calibration` calls outliers.
+
+        Raises ValueError for what is neither, or none of the rows.
+        """
+        given = np.asarray(rows)
+        given = given if given.size else given.astype(np.intp)
+        whole = given.ndim == 1 and given.dtype.kind in "iu" and (np.abs(given + 0.5) < len(self) + 0.5).all()
+        if not whole and not (given.shape == (len(self),) and given.dtype == np.bool_):
+            raise ValueError(f"rows is {rows!r}; it must be indices below {len(self)}, or as many truth values")
+        kept = np.delete(np.arange(len(self)), given)
         measured = self.measured.array[kept]
         return Measurements(
             self.frame,

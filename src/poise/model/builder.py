@@ -96,6 +96,8 @@ class ModelBuilder:
             raise self._error(f"joint {name!r} has the unknown type {kind!r}; the types are {kinds}", line) from None
         unit = self._axis(name, axis, line)
         blank = Joint(name=name, kind=kind, parent=parent, child=child)
+        if limits is not None and (not isinstance(limits, Sequence | np.ndarray) or len(limits) != 2):
+            raise self._error(f"joint {name!r} has the limits {limits!r}; they are two, (lower, upper)", line)
         lower = self._numbers(name, "lower limit", limits[0] if limits else -math.inf, blank.size, line)
         upper = self._numbers(name, "upper limit", limits[1] if limits else math.inf, blank.size, line)
         for low, high in zip(lower, upper, strict=True):
