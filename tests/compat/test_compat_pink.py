@@ -129,4 +129,5 @@ def test_a_step_is_that_of_the_original(model: Any) -> None:
     for pink, tasks in ((theirs, theirs.tasks), (ours, ours)):
         at = started(pink, model)
         velocities.append(pink.solve_ik(at, led(tasks, at, (0.003, 0.005, -0.004)), 0.02, solver="daqp"))
-    assert np.allclose(*velocities, atol=1e-2 * np.abs(velocities[0]).max())
+    there, here = velocities
+    assert np.allclose(here, there, atol=1e-2 * np.abs(there).max())
