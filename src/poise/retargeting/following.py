@@ -51,6 +51,8 @@ _FIRST: Final = 0.02
 """The share of it that parts have which stand."""
 _FREE_FALL: Final = 0.2
 """The share of it that all parts have while nothing is held, off its feet."""
+_PLACED: Final = 3
+"""As many joints of a limb are taken up by the place of its end."""
 _HAND: Final = 0.1
 """Weight of how a hand or a foot is turned, against where it is [m/rad]."""
 _REST: Final = 0.02
@@ -376,6 +378,8 @@ def tasks(robot: Robot, stance: Stance) -> list[Task]:
                 made.append(OrientationTask(frame, priority=2, weight=_HAND))
         elif part in BENDS and not any(end in feet for end in BENDS[part]):
             root, end = BENDS[part]
+            if robot.fixed_base and between(model, robot.frames[root], robot.frames[end]) <= _PLACED:
+                continue  # where its end is says where its middle is
             if root in robot.frames and end in robot.frames:
                 made.append(SwivelTask(*(robot.place(one) for one in (root, part, end)), priority=2))
             else:

@@ -20,7 +20,7 @@ _MOST = 12
 """Steps along the rim; it takes a handful."""
 _FAR = 0.3
 """The longest of them [rad]."""
-_NOWHERE = (np.inf, np.inf, np.inf)
+_NOWHERE = np.inf
 
 
 @kernel
@@ -38,8 +38,9 @@ def refined(first, second, vertices, numbers, corners, gap, n):
         p, q = minus(own, scaled(first.half[2], z)), plus(own, scaled(first.half[2], z))
         r = p
     else:
-        p = _outermost(numbers, corners, found, _NOWHERE, _NOWHERE)
-        q = _outermost(numbers, corners, found, p, _NOWHERE)
+        none = (_NOWHERE, _NOWHERE, _NOWHERE)
+        p = _outermost(numbers, corners, found, none, none)
+        q = _outermost(numbers, corners, found, p, none)
         r = _outermost(numbers, corners, found, p, q)
     for _ in range(3):
         way, edge = minus(p, place), minus(q, p)
