@@ -18,7 +18,7 @@ from poise.kernels.collision.directions import clamped
 from poise.kernels.collision.epa import EPA_ROOM
 from poise.kernels.collision.gjk import FIRST, SECOND
 from poise.kernels.collision.one_by_one import polytopes
-from poise.kernels.collision.placing import ORIGIN, X, Y, Z
+from poise.kernels.collision.placing import ORIGIN, X, Y, Z, out_of, seen_along
 from poise.kernels.collision.segments import point_point, point_segment
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load_pack, sqrt, store_pack
@@ -54,17 +54,17 @@ def to_cloud(shape, cloud, vertices, numbers, below):
     """
     origin = vector(numbers, SECOND + ORIGIN)
     axes = vector(numbers, SECOND + X), vector(numbers, SECOND + Y), vector(numbers, SECOND + Z)
-    o = _seen(axes, minus(vector(numbers, FIRST + ORIGIN), origin))
+    o = seen_along(axes, minus(vector(numbers, FIRST + ORIGIN), origin))
     x, y, z = (
-        _seen(axes, vector(numbers, FIRST + X)),
-        _seen(axes, vector(numbers, FIRST + Y)),
-        _seen(axes, vector(numbers, FIRST + Z)),
+        seen_along(axes, vector(numbers, FIRST + X)),
+        seen_along(axes, vector(numbers, FIRST + Y)),
+        seen_along(axes, vector(numbers, FIRST + Z)),
     )
     distance, point = _nearest(shape, cloud, vertices, numbers, (o, x, y, z), below + shape.radius + cloud.radius)
     if not distance < NOTHING:
         return distance, origin, origin, (0.0, 0.0, 1.0)
     distance, p, n = _from_core(shape, cloud, vertices, numbers, (o, x, y, z), point)
-    return distance, plus(origin, _turned(axes, p)), plus(origin, _turned(axes, point)), _turned(axes, n)
+    return distance, plus(origin, out_of(axes, p)), plus(origin, out_of(axes, point)), out_of(axes, n)
 
 
 @kernel
@@ -163,15 +163,3 @@ def _from_core(shape, cloud, vertices, numbers, frame, point):
         numbers[SECOND + X + i], numbers[SECOND + Y + i] = x[i], y[i]
     distance, _, p, n = polytopes(cloud, shape, vertices, numbers)
     return distance, p, opposite(n)
-
-
-@kernel
-def _seen(axes, v):
-    """A vector of the world along these axes."""
-    return dot(axes[0], v), dot(axes[1], v), dot(axes[2], v)
-
-
-@kernel
-def _turned(axes, v):
-    """A vector along these axes in the world."""
-    return plus(plus(scaled(v[0], axes[0]), scaled(v[1], axes[1])), scaled(v[2], axes[2]))

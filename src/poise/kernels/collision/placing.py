@@ -29,6 +29,18 @@ def along_axes(frames, k, v):
 
 
 @kernel
+def seen_along(axes, v):
+    """A vector of the world along these axes."""
+    return dot(axes[0], v), dot(axes[1], v), dot(axes[2], v)
+
+
+@kernel
+def out_of(axes, v):
+    """A vector along these axes in the world."""
+    return plus(plus(scaled(v[0], axes[0]), scaled(v[1], axes[1])), scaled(v[2], axes[2]))
+
+
+@kernel
 def place_shapes(p, first, last, unit_frames, shape_frames):
     """The frames of shapes `first` to `last` in the world, rows FRAME * shape: their poses on those of their units.
 

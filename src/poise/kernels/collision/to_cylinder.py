@@ -11,7 +11,7 @@ from poise.kernels.algebra.vectors import cross, dot, minus, opposite, plus, sca
 from poise.kernels.collision.cylinders import farthest_of_cylinder, point_cylinder, segment_cylinder
 from poise.kernels.collision.directions import TOUCH
 from poise.kernels.collision.gjk import FIRST, SECOND, SIMPLEX, support
-from poise.kernels.collision.placing import ORIGIN, X, Y, Z
+from poise.kernels.collision.placing import ORIGIN, X, Y, Z, out_of, seen_along
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import sqrt
 
@@ -34,8 +34,8 @@ def nearest_to_cylinder(first, second, vertices, numbers):
     axes = vector(numbers, SECOND + X), vector(numbers, SECOND + Y), vector(numbers, SECOND + Z)
     origin, half = vector(numbers, SECOND + ORIGIN), second.half
     for row in (Z, X, Y):
-        _put(numbers, _SEEN + row, _seen(axes, vector(numbers, FIRST + row)))
-    o = _seen(axes, minus(vector(numbers, FIRST + ORIGIN), origin))
+        _put(numbers, _SEEN + row, seen_along(axes, vector(numbers, FIRST + row)))
+    o = seen_along(axes, minus(vector(numbers, FIRST + ORIGIN), origin))
     _put(numbers, _SEEN + ORIGIN, o)
     _put(numbers, SIMPLEX, support(first, vertices, numbers, _SEEN, opposite(o)))
     count = 1
@@ -53,8 +53,8 @@ def nearest_to_cylinder(first, second, vertices, numbers):
         distance, p, n = nearer, foot, out
         count = _keep(numbers, count, kept)
     q = minus(p, scaled(distance, n))
-    out = opposite(_turned(axes, n))
-    p, q = plus(origin, _turned(axes, p)), plus(origin, _turned(axes, q))
+    out = opposite(out_of(axes, n))
+    p, q = plus(origin, out_of(axes, p)), plus(origin, out_of(axes, q))
     return 0.0 if distance <= TOUCH else distance, p, q, out
 
 
@@ -150,15 +150,3 @@ def _keep(numbers, count, kept):
 @kernel
 def _put(numbers, at, v):
     numbers[at], numbers[at + 1], numbers[at + 2] = v
-
-
-@kernel
-def _seen(axes, v):
-    """A vector of the world along these axes."""
-    return dot(axes[0], v), dot(axes[1], v), dot(axes[2], v)
-
-
-@kernel
-def _turned(axes, v):
-    """A vector along these axes in the world."""
-    return plus(plus(scaled(v[0], axes[0]), scaled(v[1], axes[1])), scaled(v[2], axes[2]))
