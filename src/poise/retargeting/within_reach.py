@@ -46,7 +46,9 @@ class Leg:
     ahead: float
     """1 if the knee points forward, -1 if it points back."""
     radius: float
-    """That of the knee [m]."""
+    """How far the thigh goes on beyond the knee [m]."""
+    thickness: float
+    """How far it goes from its bone to the side to which the leg folds [m]."""
     above: float
     """How high its hip is over the ground, at least [m]."""
 
@@ -64,7 +66,9 @@ class Leg:
         a, b, c = (home[k].act(robot.points[part]) for k, part in enumerate((inner, middle, outer)))
         left = home[3].act(robot.points[HIPS[0]]) - home[4].act(robot.points[HIPS[1]])
         bone = robot.rest(middle, inner).xyz
-        along = (around(model, frames[0]) - robot.points[inner]) @ unit_vectors(bone)
+        corners = around(model, frames[0])
+        along = (corners - robot.points[inner]) @ unit_vectors(bone)
+        aside = (home[0].act(corners) - a) @ unit_vectors(np.cross(b - a, left))
         return cls(
             robot.bone(middle, inner),
             robot.bone(outer, middle),
@@ -72,6 +76,7 @@ class Leg:
             float(far.max()),
             float(np.sign(np.cross(b - a, c - b) @ left)),
             float(along.max(initial=0.0)) - float(np.linalg.norm(bone)) if len(along) else 0.0,
+            float(np.abs(aside).max(initial=0.0)),
             max(0.0, -float(along.min(initial=0.0))),
         )
 
@@ -184,11 +189,13 @@ def _rises(legs: list[Leg], rest: Array, box: Array, places: Array, turns: Array
 
 
 def _least(leg: Leg, hip: Array, foot: Array, forward: Array) -> Array:
-    """(frames,) by how much a hip must be higher, at least, for the knee to be over the ground [m]."""
+    """(frames,) by how much a hip must be higher, at least, for knee and thigh to be over the ground [m]."""
     heights = np.linspace(0.0, leg.thigh + leg.shin, _HEIGHTS)
     there = np.repeat(hip[None], _HEIGHTS, axis=0)
     there[..., 2] += heights[:, None]
-    fits = leg.knee(there, foot, forward)[..., 2] >= leg.radius
+    knee = leg.knee(there, foot, forward)[..., 2]
+    steep = np.clip((there[..., 2] - knee) / leg.thigh, -1.0, 1.0)
+    fits = knee >= np.maximum(leg.radius, leg.radius * steep + leg.thickness * np.sqrt(1.0 - steep**2))
     fits &= np.linalg.norm(foot - there, axis=-1) >= leg.shortest
     return np.where(fits.any(axis=0), heights[np.argmax(fits, axis=0)], 0.0)
 
