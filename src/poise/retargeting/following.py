@@ -6,6 +6,7 @@ it the levels, so there is a Tracker for each set of parts that stand, and one t
 velocities.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -61,6 +62,8 @@ _CATCH_UP: Final = 0.25
 """How long a part has, when other parts begin or end to stand, to catch up with its target [s]."""
 _STARTS, _SETTLING = 8, 100
 """Starts from which the first frame is looked for, and how many steps each has."""
+_LOOKING: Final = 40
+"""Steps of a start from which a way round is looked for."""
 _LESS: Final = 1e-2
 """What a squared error counts against one of the level before, when starts are compared."""
 _GOOD: Final = 5e-5
@@ -71,6 +74,10 @@ _WORTH: Final = 0.8
 """The share of the frames in which an arm is off that may be left, for a way round to be gone."""
 _BETTER: Final = 0.5
 """A random start must come this much nearer than the robot's home, as its postures are less natural."""
+
+
+Tried = defaultdict[Limb, list[Span]]
+"""The frames of limbs that need no further look."""
 
 
 @final
@@ -114,15 +121,25 @@ class Follower:
         self._unhurried: dict[Stance, Tracker] = {}
         self._limbs = limbs(robot)
 
-    def follow(self, source: Source, targets: Targets, *, smooth: float = 0.0, start: Array | None = None) -> Followed:
+    def follow(
+        self,
+        source: Source,
+        targets: Targets,
+        *,
+        smooth: float = 0.0,
+        start: Array | None = None,
+        stuck: Tried | None = None,
+    ) -> Followed:
         """What the robot does, frame by frame; averaged over `smooth` [s] and followed again where that is not 0.
 
-        Where the posture of the first frame is known, to begin with, it is `start` (nq,); else it is looked for.
+        Where the posture of the first frame is known, to begin with, it is `start` (nq,); else it is looked for.  Where
+        limbs are `stuck` no way round is looked for, and where none is found is added: targets that are a little higher
+        are followed without another search.
         """
         done = self._go(source, targets, (), start)
-        tried: dict[Limb, list[Span]] = {limb: [] for limb in self._limbs}
+        stuck, taken = Tried(list) if stuck is None else stuck, Tried(list)
         for _ in range(_ROUNDS):
-            ways = self._ways(source, done, tried)
+            ways = self._ways(source, done, stuck, taken)
             if not ways:
                 break
             other = self._go(source, targets, (*done.detours, *ways), start)
@@ -144,21 +161,23 @@ class Follower:
         self._walk(source, done, None, start)
         return done
 
-    def _ways(self, source: Source, done: Followed, tried: dict[Limb, list[Span]]) -> list[Detour]:
+    def _ways(self, source: Source, done: Followed, stuck: Tried, taken: Tried) -> list[Detour]:
         """The next way round for each limb that needs one, and that has not been tried."""
 
         def settle(frame: int, starts: Array) -> Array:
             settler = self._settling(_stance(source, frame))
             goals = _goals(self.robot, settler.tasks, done.targets, slice(frame, frame + 1))[0]
-            return settled(settler, starts, goals)
+            return settled(settler, starts, goals, _LOOKING)
 
         ways, ease = [], int(np.ceil(_CATCH_UP / self._dt))
         for limb in self._limbs:
             if not self._free(Stance(frozenset(source.contacts.parts), False, False), limb.parts):
                 continue  # nothing else is asked of the robot
-            way = detour(self.robot, limb, done.targets, done.q, self._dt, self._speed, tried[limb], settle)
+            way = detour(
+                self.robot, limb, done.targets, done.q, self._dt, self._speed, stuck[limb], taken[limb], settle
+            )
             if way is not None:
-                tried[limb].append((way.start, way.stop + ease))
+                taken[limb] += [way.caught, (way.start, way.stop + ease)]
                 ways.append(way)
         return ways
 
@@ -467,15 +486,15 @@ def first(robot: Robot, tracker: Tracker, goals: Array, start: Array | None = No
     return best
 
 
-def settled(tracker: Tracker, starts: Array, goals: Array) -> Array:
-    """(k, nq) where each of the starts (k, nq) is after some steps towards the goals (tasks, 7)."""
-    still = np.broadcast_to(goals, (_SETTLING, *goals.shape))
+def settled(tracker: Tracker, starts: Array, goals: Array, steps: int = _SETTLING) -> Array:
+    """(k, nq) where each of the starts (k, nq) is after so many steps towards the goals (tasks, 7)."""
+    still = np.broadcast_to(goals, (steps, *goals.shape))
     if not tracker.model.loops:
         return np.array([tracker.rollout(start, still, threads=1)[-1] for start in starts])
     out = np.array(starts)
     for q in out:  # a rollout does not keep loops closed
         tracker.reset()
         tracker.targets = goals
-        for _ in range(_SETTLING):
+        for _ in range(steps):
             tracker.step(q, out=q)
     return out

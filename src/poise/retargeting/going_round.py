@@ -114,18 +114,26 @@ def limbs(robot: Robot) -> tuple[Limb, ...]:
 
 
 def detour(
-    robot: Robot, limb: Limb, targets: Targets, path: Array, dt: float, speed: float, tried: list[Span], settle: Settle
+    robot: Robot,
+    limb: Limb,
+    targets: Targets,
+    path: Array,
+    dt: float,
+    speed: float,
+    stuck: list[Span],
+    taken: Sequence[Span],
+    settle: Settle,
 ) -> Detour | None:
     """The first way round for a limb that a limit caught along a path (frames, nq), if there is one.
 
-    Frames in `tried` are not looked at; those that are looked at are added to it.
+    Frames that are `stuck` or `taken` are not looked at; those of which no way leads out are added to what is `stuck`.
     """
     caught = (limb.off(robot, targets, path) > limb.away) & at_ends(robot.model, path, limb.columns).any(axis=1)
-    for span in _spans(caught, tried, max(2, int(np.ceil(_LASTS / dt)))):
-        tried.append(span)
+    for span in _spans(caught, (*stuck, *taken), max(2, int(np.ceil(_LASTS / dt)))):
         found = _way(robot, limb, targets, path, span, dt, speed, settle)
         if found is not None:
             return found
+        stuck.append(span)
     return None
 
 

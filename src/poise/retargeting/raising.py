@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from poise.quaternions import rotate, unit_vectors
-from poise.retargeting.following import Followed, Follower
+from poise.retargeting.following import Followed, Follower, Tried
 from poise.retargeting.parts import LIMBS, PARENTS
 from poise.retargeting.soles import lowest
 from poise.retargeting.targets import Robot, Source, Targets, stance
@@ -37,13 +37,13 @@ def on_ground(follower: Follower, source: Source, aims: Targets, *, smooth: floa
 
     Raises ModelError and MissingExtra for meshes that may collide and cannot be read.
     """
-    robot = follower.robot
-    done = follower.follow(source, aims, smooth=smooth)
+    robot, stuck = follower.robot, Tried(list)
+    done = follower.follow(source, aims, smooth=smooth, stuck=stuck)
     if robot.fixed_base or not source.off_feet.any():
         return done
     links = _carried(robot)
     aims = along(aims, source, robot, done.q)
-    done = follower.follow(source, aims, smooth=smooth)
+    done = follower.follow(source, aims, smooth=smooth, stuck=stuck)
     for _ in range(_ROUNDS):
         depths = {part: -lowest(robot.model, done.q, links=own).min(axis=1) for part, own in links.items() if own}
         if max(depth.max() for depth in depths.values()) < _DEEP:
@@ -51,7 +51,7 @@ def on_ground(follower: Follower, source: Source, aims: Targets, *, smooth: floa
         whole = gently(_needed(depths[_WHOLE]), source.times)
         rises = {part: gently(_needed(depth - whole), source.times) for part, depth in depths.items() if part != _WHOLE}
         aims = raised(aims, source, robot, whole, rises)
-        done = follower.follow(source, aims, smooth=smooth)
+        done = follower.follow(source, aims, smooth=smooth, stuck=stuck)
     return done
 
 
