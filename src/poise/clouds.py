@@ -1,3 +1,4 @@
-"""What a camera sees, as an obstacle of a world."""
+"""What a camera sees, and what is known of the ground, as obstacles of a world."""
 
 from poise.geometry.clouds import PointCloud as PointCloud
+from poise.geometry.height_map import HeightMap as HeightMap

@@ -9,11 +9,12 @@ import numpy as np
 from poise.cached import cached_property
 from poise.checks import numbers
 from poise.errors import ShapeError
+from poise.geometry.height_map import HeightMap
 from poise.geometry.shapes import Core, Shape, checked_radius, single
-from poise.kernels.collision.cloud import BALLS, CLOUD, HEAD, POINTS
+from poise.kernels.collision.cloud import BALLS, HEAD, POINTS
 from poise.kernels.collision.cloud_tree import GRID, ROW
 from poise.kernels.machine.jit import prepare
-from poise.kernels.machine.layout import WIDTH
+from poise.kernels.machine.layout import CLOUD, WIDTH
 from poise.spatial import BOUND, SE3, Array, ArrayLike, frozen
 
 _NONE = frozen(np.zeros((0, 3)))
@@ -103,7 +104,7 @@ class PointCloud:
         return Core(CLOUD, self.pose, _POINT, self.radius, _NONE, math.inf, math.inf, self.tree)
 
 
-Obstacle: TypeAlias = Shape | PointCloud
+Obstacle: TypeAlias = Shape | PointCloud | HeightMap
 """What may stand in a world."""
 
 

@@ -263,7 +263,7 @@ def _name(name: str) -> str:
 
 def _shape(shape: Obstacle) -> Obstacle:
     if not isinstance(shape, Obstacle):
-        kinds = "a Sphere, Capsule, Cylinder, Box, HalfSpace, ConvexHull or PointCloud"
+        kinds = "a Sphere, Capsule, Cylinder, Box, HalfSpace, ConvexHull, PointCloud or HeightMap"
         raise TypeError(f"shape must be {kinds}, got {shape!r}")
     return shape
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from poise.geometry.shapes import Core, Shape
 from poise.geometry.world import Entry, Snapshot, World
-from poise.kernels.collision.cloud import CLOUD, CLOUD_ROOM
+from poise.kernels.collision.heights import HEIGHTS_ROOM
 from poise.kernels.machine import layout, packing
 from poise.kernels.machine.jit import address, prepare
 from poise.kernels.machine.kinds import NARROW, PROBLEM_VIEW, WHOLE, WIDE
@@ -24,9 +24,11 @@ from poise.kernels.machine.layout import (
     BALL_AXES,
     BALL_TURN,
     CHAIN,
+    CLOUD,
     COLUMN,
     FRAME,
     HALF_SPACE,
+    HEIGHTS,
     MOST_NEAR,
     NEAR,
     PRISMATIC,
@@ -45,8 +47,14 @@ if TYPE_CHECKING:
     from poise.model.model import Model
 
 _EMPTY: Final = Snapshot(-1, -1, ())
-_UNBOUNDED: Final = (HALF_SPACE, CLOUD)
+_UNBOUNDED: Final = (HALF_SPACE, HEIGHTS, CLOUD)
 """Cores that no sphere holds, or none that is of use; they must stand still."""
+_INSTEAD: Final = {
+    HALF_SPACE: ("half-space", "a Box"),
+    HEIGHTS: ("height map", "a Box"),
+    CLOUD: ("cloud", "a ConvexHull"),
+}
+"""What they are called, and what may move in their place."""
 _NOWHERE: Final = -1e300
 """The reach of a sphere that is not there."""
 _FAR: Final = 1e3
@@ -233,7 +241,7 @@ class Scene:
                 "until": MOST_NEAR,
                 "row": model.nv,
                 "rate": model.nv,
-                "room": CLOUD_ROOM,
+                "room": HEIGHTS_ROOM,
             },
         )
         self.narrow: Array = workspace(packing.total_rows(self.words))
@@ -290,7 +298,7 @@ class Scene:
 
     @property
     def clouds(self) -> list[str]:
-        """The names of the clouds of points, whose trees its words hold by their addresses alone."""
+        """The names of clouds of points and height maps, whose trees its words hold by their addresses alone."""
         return [entry.name for entry in self._entries.values() if entry.shape.core.tree is not None]
 
     def rows(self, name: str) -> Array:
@@ -357,7 +365,7 @@ def _pieces(model: "Model", shapes: Mapping[str, Sequence[Shape]], entries: Sequ
         pieces.append(_Piece(entry.name, entry.shape.core, unit, pose, ("world", entry.name), entry))
     for piece in pieces:
         if piece.core.kind in _UNBOUNDED and piece.unit >= 0:
-            kind, instead = ("half-space", "a Box") if piece.core.kind == HALF_SPACE else ("cloud", "a ConvexHull")
+            kind, instead = _INSTEAD[piece.core.kind]
             raise ValueError(
                 f"the {kind} of {piece.name!r} is carried by a joint; a {kind} must stand still: make it {instead}"
             )

@@ -169,7 +169,9 @@ def _image(
     query = query_of_all(model, frames)
     scene = scratch.scene
     for name in () if scene is None else scene.clouds:
-        raise ValueError(f"{name!r} is a cloud of points, which no file holds; leave it out of the world")
+        raise ValueError(
+            f"{name!r} is a cloud of points or a height map, which no file holds; leave it out of the world"
+        )
     obstacles = _obstacles(scene)
     head["magic"], head["layout"], head["version"] = MAGIC, layout_number(), version_number(__version__)
     head["held"] = held

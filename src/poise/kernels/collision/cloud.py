@@ -29,18 +29,15 @@ HEAD = WIDTH
 """Numbers before those of the first children."""
 BALLS, POINTS = 4 * WIDTH, 3 * WIDTH
 """Numbers of a pack of balls, and of one of points."""
-_GAPS = -(-EPA_ROOM // WIDTH) * WIDTH
+GAPS = -(-EPA_ROOM // WIDTH) * WIDTH
 """Where the distances of eight balls are in the room."""
-_STACK = _GAPS + WIDTH
+STACK = GAPS + WIDTH
 _MOST = 80
 """Where the packs are that wait, each with the distance that its points are not below, and how many there can be: seven
 for each level but one, and levels grow with the logarithm of the points."""
-CLOUD_ROOM = _STACK + 2 * _MOST
+CLOUD_ROOM = STACK + 2 * _MOST
 """Numbers that are worked in."""
-CLOUD = 15
-"""The core of a cloud of points: the highest number, so that it is the second of any pair.  In its SHAPE `first_pack`
-is the address of its tree and `last_pack` says how many numbers that has, which a scene keeps alive."""
-_ROUNDING = 1e-9
+ROUNDING = 1e-9
 """What a bound of distances leaves for rounding [m]."""
 NOTHING = 1e300
 """The distance of a cloud without points."""
@@ -52,6 +49,17 @@ def to_cloud(shape, cloud, vertices, numbers, below):
 
     `numbers` begin with the frames of both.  NOTHING where the distance of the shapes is not `below` that.
     """
+    origin, axes, frame = as_seen(numbers)
+    distance, point = _nearest(shape, cloud, vertices, numbers, frame, below + shape.radius + cloud.radius)
+    if not distance < NOTHING:
+        return distance, origin, origin, (0.0, 0.0, 1.0)
+    distance, p, n = from_core(shape, cloud, vertices, numbers, frame, point)
+    return distance, plus(origin, out_of(axes, p)), plus(origin, out_of(axes, point)), out_of(axes, n)
+
+
+@kernel
+def as_seen(numbers):
+    """The place and the axes of the second frame, and place and axes of the first as that one sees them."""
     origin = vector(numbers, SECOND + ORIGIN)
     axes = vector(numbers, SECOND + X), vector(numbers, SECOND + Y), vector(numbers, SECOND + Z)
     o = seen_along(axes, minus(vector(numbers, FIRST + ORIGIN), origin))
@@ -60,11 +68,7 @@ def to_cloud(shape, cloud, vertices, numbers, below):
         seen_along(axes, vector(numbers, FIRST + Y)),
         seen_along(axes, vector(numbers, FIRST + Z)),
     )
-    distance, point = _nearest(shape, cloud, vertices, numbers, (o, x, y, z), below + shape.radius + cloud.radius)
-    if not distance < NOTHING:
-        return distance, origin, origin, (0.0, 0.0, 1.0)
-    distance, p, n = _from_core(shape, cloud, vertices, numbers, (o, x, y, z), point)
-    return distance, plus(origin, out_of(axes, p)), plus(origin, out_of(axes, point)), out_of(axes, n)
+    return origin, axes, (o, x, y, z)
 
 
 @kernel
@@ -76,57 +80,57 @@ def _nearest(shape, cloud, vertices, numbers, frame, below):
     tree = rows_at(cloud.first_pack, cloud.last_pack)
     inner = int(tree[0])
     packs = 1 + (inner + WIDTH - 1) // WIDTH
-    limit = below + _ROUNDING
+    limit = below + ROUNDING
     best, nearest, waiting = limit if limit < NOTHING else NOTHING, frame[0], 1
     begun = best
     if not dot(frame[0], frame[0]) < NOTHING:  # no place
         return frame[0][0] - frame[0][0], nearest
-    numbers[_STACK], numbers[_STACK + 1] = 0.0, -NOTHING
+    numbers[STACK], numbers[STACK + 1] = 0.0, -NOTHING
     while waiting > 0:
         waiting -= 1
-        pack, least = int(numbers[_STACK + 2 * waiting]), numbers[_STACK + 2 * waiting + 1]
+        pack, least = int(numbers[STACK + 2 * waiting]), numbers[STACK + 2 * waiting + 1]
         if not least < best:
             continue
         at = packs + 4 * pack - max(pack - inner, 0)
-        gaps = _not_below(shape, frame, (load_pack(tree, at), load_pack(tree, at + 1), load_pack(tree, at + 2)))
+        gaps = not_below(shape, frame, (load_pack(tree, at), load_pack(tree, at + 1), load_pack(tree, at + 2)))
         if pack < inner:
             gaps = gaps - load_pack(tree, at + 3)
         if not any_of(gaps < best):
             continue
-        store_pack(numbers, _GAPS // WIDTH, gaps)
+        store_pack(numbers, GAPS // WIDTH, gaps)
         first = waiting
         for k in range(WIDTH):
-            gap = numbers[_GAPS + k]
+            gap = numbers[GAPS + k]
             if not gap < best:
                 continue
             place = WIDTH * at + k
             point = tree[place], tree[place + WIDTH], tree[place + 2 * WIDTH]
             if shape.core == HULL:
-                gap = _from_core(shape, cloud, vertices, numbers, frame, point)[0]
+                gap = from_core(shape, cloud, vertices, numbers, frame, point)[0]
                 gap = gap - tree[place + 3 * WIDTH] if pack < inner else gap
             if gap < best and pack < inner:
-                waiting = _put(numbers, first, waiting, tree[HEAD + pack] + k, gap)
+                waiting = put(numbers, first, waiting, tree[HEAD + pack] + k, gap)
             elif gap < best:
                 best, nearest = gap, point
     return best if best < begun else NOTHING, nearest
 
 
 @kernel
-def _put(numbers, first, waiting, pack, gap):
-    """Let a pack wait among those from `first` on, of which the nearest is last; how many wait then."""
+def put(numbers, first, waiting, pack, gap):
+    """Let a pack wait, by a number, among those from `first` on, of which the nearest is last; how many wait then."""
     at = waiting
-    while at > first and numbers[_STACK + 2 * at - 1] < gap:
-        numbers[_STACK + 2 * at], numbers[_STACK + 2 * at + 1] = (
-            numbers[_STACK + 2 * at - 2],
-            numbers[_STACK + 2 * at - 1],
+    while at > first and numbers[STACK + 2 * at - 1] < gap:
+        numbers[STACK + 2 * at], numbers[STACK + 2 * at + 1] = (
+            numbers[STACK + 2 * at - 2],
+            numbers[STACK + 2 * at - 1],
         )
         at -= 1
-    numbers[_STACK + 2 * at], numbers[_STACK + 2 * at + 1] = pack, gap
+    numbers[STACK + 2 * at], numbers[STACK + 2 * at + 1] = pack, gap
     return waiting + 1
 
 
 @functools.partial(kernel, inline=True)
-def _not_below(shape, frame, points):
+def not_below(shape, frame, points):
     """What the distances of a core to eight points are not below; exactly these but of a hull [m]."""
     o, x, y, z = frame
     way = minus(points, o)
@@ -140,7 +144,7 @@ def _not_below(shape, frame, points):
 
 
 @kernel
-def _from_core(shape, cloud, vertices, numbers, frame, point):
+def from_core(shape, cloud, vertices, numbers, frame, point):
     """The distance of a core to a point [m], the nearest or deepest point of the core, the unit vector from there."""
     o, x, y, z = frame
     if shape.core == BOX or shape.core == CYLINDER:
@@ -155,8 +159,16 @@ def _from_core(shape, cloud, vertices, numbers, frame, point):
     if shape.core == SEGMENT:
         distance, _, p, n = point_segment(point, o, z, shape.half[2])
         return distance, p, opposite(n)
+    return searched(shape, cloud, vertices, numbers, frame, point)
+
+
+@kernel
+def searched(shape, cloud, vertices, numbers, frame, point):
+    """The same by a search, from what stands at the point of a cloud or of a height map."""
+    o, x, y, z = frame
     for i in range(FRAME):
         numbers[FIRST + i] = 0.0
+    numbers[FIRST + X], numbers[FIRST + Y + 1], numbers[FIRST + Z + 2] = 1.0, 1.0, 1.0
     for i in range(3):
         numbers[FIRST + ORIGIN + i] = point[i]
         numbers[SECOND + ORIGIN + i], numbers[SECOND + Z + i] = o[i], z[i]

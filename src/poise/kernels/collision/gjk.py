@@ -1,7 +1,8 @@
 """The nearest points of two polytopes that are apart, by the algorithm of Gilbert, Johnson and Keerthi 1988.
 
-One number wide.  `numbers` begin with the frames of both; then come the corners of a simplex within the set of all
-differences, a point of the second less one of the first.
+One number wide.  `numbers` begin with the frames of both and half the edges of the first, where that is a column of a
+height map; then come the corners of a simplex within the set of all differences, a point of the second less one of the
+first.
 """
 
 import functools
@@ -15,10 +16,12 @@ from poise.kernels.collision.placing import ORIGIN, X, Y, Z
 from poise.kernels.collision.simplex import on_edge, on_tetrahedron, on_triangle
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load_pack, select, sqrt, store_pack, zeros
-from poise.kernels.machine.layout import BOX, CYLINDER, FRAME, HULL, SEGMENT, WIDTH
+from poise.kernels.machine.layout import BOX, CYLINDER, FRAME, HEIGHTS, HULL, SEGMENT, WIDTH
 
-FIRST, SECOND, SIMPLEX = 2 * WIDTH, 2 * WIDTH + FRAME, 2 * WIDTH + 2 * FRAME
-"""Where the frames of the first and of the second are, and the simplex; two packs come before them."""
+FIRST, SECOND, COLUMN = 2 * WIDTH, 2 * WIDTH + FRAME, 2 * WIDTH + 2 * FRAME
+SIMPLEX = COLUMN + 3
+"""Where the frames of the first and of the second are, the half edges of a column, and the simplex; two packs come
+before them."""
 CORNER = 9
 """Numbers of a corner: the difference, and the points of the first and of the second."""
 _WEIGHTS = SIMPLEX + 4 * CORNER
@@ -35,17 +38,23 @@ _NEAR = 1e-12
 """Squared distance [m^2] below which a triangle says more of the direction than the way does."""
 
 
+@kernel
+def half_of(shape, numbers):
+    """(3) half the edges of a box, or of the column of a height map that is looked at [m]."""
+    return vector(numbers, COLUMN) if shape.core == HEIGHTS else (shape.half[0], shape.half[1], shape.half[2])
+
+
 @functools.partial(kernel, inline=True)
 def support(shape, vertices, numbers, at, v):
     """The point of a core, whose frame is at `at`, that lies farthest along v."""
-    p, z, core, half = vector(numbers, at + ORIGIN), vector(numbers, at + Z), shape.core, shape.half
+    p, z, core, half = vector(numbers, at + ORIGIN), vector(numbers, at + Z), shape.core, half_of(shape, numbers)
     if core == SEGMENT:
         return plus(p, scaled(half[2] if dot(z, v) >= 0.0 else -half[2], z))
-    if core != BOX and core != HULL and core != CYLINDER:
+    if core not in (BOX, HULL, CYLINDER, HEIGHTS):
         return p
     x, y = vector(numbers, at + X), vector(numbers, at + Y)
     a, b, c = dot(x, v), dot(y, v), dot(z, v)
-    if core == BOX:
+    if core in (BOX, HEIGHTS):
         a = half[0] if a >= 0.0 else -half[0]
         b = half[1] if b >= 0.0 else -half[1]
         c = half[2] if c >= 0.0 else -half[2]

@@ -9,7 +9,6 @@ import numpy as np
 
 from poise.kernels.algebra.vectors import dot, minus
 from poise.kernels.collision.boxes import point_box, segment_box
-from poise.kernels.collision.cloud import CLOUD
 from poise.kernels.collision.placing import ORIGIN, Z, along_axes, part, place_shapes
 from poise.kernels.collision.proximity import signed_distance
 from poise.kernels.collision.segments import point_segment, segment_segment
@@ -21,6 +20,7 @@ from poise.kernels.machine.layout import (
     CYLINDER,
     FRAME,
     HALF_SPACE,
+    HEIGHTS,
     HULL,
     MEASURE,
     MOST_NEAR,
@@ -217,7 +217,7 @@ def may_be_within(s, x, i, j, margin):
             i, j = j, i
         c = along_axes(x.shape_frames, j, minus(part(x.shape_frames, i, ORIGIN), part(x.shape_frames, j, ORIGIN)))
         return point_box(c, s.shapes[j].half)[0] - s.shapes[j].radius < margin + s.shapes[i].bound
-    if second.core == HALF_SPACE or second.core == CLOUD or not _is_searched(first, second):
+    if second.core == HALF_SPACE or second.core >= HEIGHTS or not _is_searched(first, second):
         return True
     if s.shapes[i].core == BOX:
         i, j = j, i

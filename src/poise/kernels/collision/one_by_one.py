@@ -3,7 +3,7 @@
 from poise.kernels.algebra.vectors import minus, plus, scaled, vector
 from poise.kernels.collision.box_axes import widest_gap
 from poise.kernels.collision.epa import EPA_ROOM, way_out
-from poise.kernels.collision.gjk import FIRST, GJK_ROOM, SECOND, nearest_points
+from poise.kernels.collision.gjk import FIRST, GJK_ROOM, SECOND, half_of, nearest_points
 from poise.kernels.collision.placing import ORIGIN
 from poise.kernels.collision.to_cylinder import nearest_to_cylinder
 from poise.kernels.machine.jit import kernel
@@ -31,7 +31,7 @@ def polytopes(first, second, vertices, numbers):
     if not distance <= _NEAR:
         return distance, plus(origin, p), plus(origin, q), n
     if second.core == BOX:
-        gap, out = widest_gap(first.half, second.half, numbers)
+        gap, out = widest_gap(half_of(first, numbers), second.half, numbers)
     else:
         gap, out = way_out(first, second, vertices, numbers)
     if distance > 0.0 and gap > 0.0:

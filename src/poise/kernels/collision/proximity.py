@@ -4,20 +4,32 @@ import functools
 
 from poise.kernels.algebra.vectors import minus, opposite, plus, scaled
 from poise.kernels.collision.boxes import point_box, segment_box
-from poise.kernels.collision.cloud import CLOUD, CLOUD_ROOM, to_cloud
+from poise.kernels.collision.cloud import to_cloud
 from poise.kernels.collision.cylinders import point_cylinder, segment_cylinder
 from poise.kernels.collision.directions import TOUCH, chosen
 from poise.kernels.collision.gjk import FIRST, SECOND
 from poise.kernels.collision.half_spaces import to_half_space
+from poise.kernels.collision.heights import HEIGHTS_ROOM, to_heights
 from poise.kernels.collision.one_by_one import BOX_ROOM, HULL_ROOM, polytopes
 from poise.kernels.collision.placing import ORIGIN, Z, along_axes, combined, part
 from poise.kernels.collision.segments import point_point, point_segment, segment_segment
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load, packs, select, store
-from poise.kernels.machine.layout import BOX, CYLINDER, FRAME, HALF_SPACE, POINT, PROXIMITY, SEGMENT, WIDTH
+from poise.kernels.machine.layout import (
+    BOX,
+    CLOUD,
+    CYLINDER,
+    FRAME,
+    HALF_SPACE,
+    HEIGHTS,
+    POINT,
+    PROXIMITY,
+    SEGMENT,
+    WIDTH,
+)
 from poise.kernels.machine.views import flat, section
 
-__all__ = ["BOX_ROOM", "CLOUD_ROOM", "HULL_ROOM", "signed_distance"]
+__all__ = ["BOX_ROOM", "HEIGHTS_ROOM", "HULL_ROOM", "signed_distance"]
 
 
 @functools.partial(kernel, inline=True)
@@ -25,9 +37,9 @@ def signed_distance(shapes, a, b, vertices, frames, room, out):
     """What is known of shapes a and b, PROXIMITY rows of `out`.
 
     `frames` are the shapes' in the world, rows FRAME * shape, as of `place_shapes`.  `room` has HULL_ROOM rows where a
-    hull meets anything but a half-space, CLOUD_ROOM where one is a cloud, BOX_ROOM where boxes meet, else none.  Not
-    both may be half-spaces or clouds.  Of a cloud row 0 says what its distance is asked to be below: a large number is
-    the answer where it is not.  The result is NaN where a frame is.
+    hull meets anything but a half-space, HEIGHTS_ROOM where one is a cloud or a height map, BOX_ROOM where boxes meet,
+    else none.  Not both may be half-spaces, clouds or height maps.  Of the latter two row 0 says what the distance is
+    asked to be below: a large number is the answer where it is not.  The result is NaN where a frame is.
     """
     # The second is a half-space, or the one with the higher core.
     swapped = shapes[a].core == HALF_SPACE or (shapes[b].core != HALF_SPACE and shapes[a].core > shapes[b].core)
@@ -97,7 +109,7 @@ def _to_cylinder(first, second, vertices, frames, a, b, room, out):
 
 @kernel
 def _one_by_one(first, second, vertices, frames, a, b, room, out):
-    """The same where it is found by a search, of two polytopes or to a cloud: each lane by itself."""
+    """The same where it is found by a search, of two polytopes or to a cloud or a height map: each lane by itself."""
     lanes = packs(frames, WIDTH)
     numbers, poses, found = flat(room), flat(section(frames, 0, len(frames))), flat(section(out, 0, PROXIMITY))
     for lane in range(lanes):
@@ -106,6 +118,8 @@ def _one_by_one(first, second, vertices, frames, a, b, room, out):
             numbers[SECOND + i] = poses[(FRAME * b + i) * lanes + lane]
         if second.core == CLOUD:
             distance, p, q, n = to_cloud(first, second, vertices, numbers, found[lane])
+        elif second.core == HEIGHTS:
+            distance, p, q, n = to_heights(first, second, vertices, numbers, found[lane])
         else:
             distance, p, q, n = polytopes(first, second, vertices, numbers)
         found[lane] = distance

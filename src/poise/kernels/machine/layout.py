@@ -107,7 +107,8 @@ joints: `reverse` says that it is from the tip to the base.
 - `near`: the sum of squares of errors [m^2, rad^2] up to which a candidate is worth a Newton step."""
 
 POINT, SEGMENT, BOX, HALF_SPACE, HULL, CYLINDER = range(6)
-"""Cores of shapes."""
+HEIGHTS, CLOUD = 14, 15
+"""Cores of shapes; what stands in a world alone has the highest numbers, so that it is the second of any pair."""
 
 SHAPE: Final = Record("Shape", "core unit first_pack last_pack", "pose[12] half[3] radius bound girth")
 """All points within `radius` [m] of a core, which lies at `pose`, rotation (9, row by row) and place (3) [m], in the
@@ -117,6 +118,8 @@ frame of `unit` (-1: the world).
 - HALF_SPACE: all below z = 0.  HULL: the convex hull of the vertices in the packs from `first_pack` to `last_pack` of
   `vertices` [m], seen from the pose; its spine lies along z as a segment does.
 - CYLINDER: about z; `half` are its radius, twice, and half its length [m].
+- HEIGHTS, CLOUD: a height map or a cloud of points; `first_pack` is the address of its tree and `last_pack` says how
+  many numbers that has, which a scene keeps alive.  See `heights` and `cloud` in `poise.kernels.collision`.
 - `bound`: the radius [m] of a sphere around the place that holds the shape, infinite for a half-space.
 - `girth`: how far any point of the shape is from the segment, the spine, or else from the place at most [m]."""
 PROXIMITY: Final = 10
