@@ -1,13 +1,11 @@
 """Height maps in a world: their distances by coal's boxes, steps and solves among them."""
 
-import pickle
-from functools import cache
 
 import coal
 import numpy as np
 import pytest
 from by_coal import as_coal
-from test_clouds import RADIUS, SHAPES, arm, flying, turned
+from test_clouds import SHAPES, flying, turned
 
 import poise as pz
 from poise.clouds import HeightMap

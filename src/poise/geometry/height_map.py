@@ -109,7 +109,7 @@ def _pyramid(heights: Array, cell: float) -> Array:
             break
         (rows, columns), block = packs, (block[0] * tall, block[1] * wide)
     head = LEVELS + len(levels)
-    tree = np.empty(WIDTH * (head + used))
+    tree = np.full(WIDTH * (head + used), np.nan)
     lanes = np.arange(WIDTH)
     first = tree[: WIDTH * head].reshape(head, WIDTH)
     first[:] = 0.0
