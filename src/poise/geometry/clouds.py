@@ -43,7 +43,8 @@ class PointCloud:
     """See `poise.kernels.collision.cloud`; read-only."""
 
     def __init__(self, points: ArrayLike, radius: float, *, pose: SE3 = _UPRIGHT) -> None:
-        """`points` (n, 3) are seen from `pose` [m]; those with a NaN, a camera's holes, are left out.
+        """`points` (n, 3) are seen from `pose` [m].  What is not finite is a hole and left out: a NaN, or an infinite
+        number as cameras write it for what is out of range; a picture of holes alone is a cloud of no points.
 
         Raises ShapeError or ValueError for what are no points, or too far away to compute with.
         """
@@ -109,12 +110,14 @@ Obstacle: TypeAlias = Shape | PointCloud | HeightMap
 
 
 def _tree(points: Array) -> Array:
-    """The tree over points (n, 3) without a NaN, see `poise.kernels.collision.cloud`."""
+    """The tree over points (n, 3), but for those that are not finite, see `poise.kernels.collision.cloud`."""
     n = len(points)
     flat = points.reshape(-1) if points.flags.carray else np.array(points, order="C").ravel()
     places, order = np.empty((2, n), dtype=np.int64)
     slices, counts = np.empty(3 * ROW, dtype=np.int64), np.empty(1 << n.bit_length(), dtype=np.int64)
     found = prepare("collision.cloud_tree.sort_points")(flat, np.empty(GRID), slices, counts, places, order)
+    if found < 0 and np.isinf(points).any():
+        return _tree(np.where(np.isinf(points), np.nan, points))
     if found < 0:
         place = points[-1 - found].tolist()
         raise ValueError(f"points[{-1 - found}] is {place}; {BOUND}")
