@@ -1,14 +1,17 @@
 """Height maps in a world: their distances by coal's boxes, steps and solves among them."""
 
+import pickle
+from pathlib import Path
 
 import coal
 import numpy as np
 import pytest
 from by_coal import as_coal
-from test_clouds import SHAPES, flying, turned
+from test_clouds import SHAPES, arm, flying, turned
 
 import poise as pz
 from poise.clouds import HeightMap
+from poise.geometry.shapes import Shape
 from poise.spatial import Array
 
 CELL = 0.1
@@ -33,18 +36,21 @@ def blocks(heights: Array) -> list[tuple[float, ...]]:
         tall, wide = (2 * tall, 4 * wide) if tall == wide else (4 * tall, 2 * wide)
 
 
-def by_coal(kind: str, pose: pz.SE3, heights: Array, frame: pz.SE3) -> Array:
-    """(n,) distances of a shape to all columns."""
-    shape, at = as_coal(SHAPES[kind])
-    place = frame.inverse() @ pose @ at
-    where = coal.Transform3s(place.rotation.matrix(), place.xyz)
-    asked, found = coal.DistanceRequest(), []
+def by_coal(shapes: list[tuple[Shape, pz.SE3]], columns: list[tuple[float, ...]]) -> float:
+    """The least distance of shapes, each seen from a pose, to columns [m]."""
+    asked, least = coal.DistanceRequest(), np.inf
     asked.gjk_tolerance = asked.epa_tolerance = 1e-12
     asked.gjk_max_iterations = asked.epa_max_iterations = 1000
-    for x, y, across, high, top in blocks(heights):
-        column = coal.Transform3s(np.eye(3), np.array([x, y, top - 0.5 * DEEP]))
-        found.append(coal.distance(shape, where, coal.Box(across, high, DEEP), column, asked, coal.DistanceResult()))
-    return np.array(found)
+    boxes = [
+        (coal.Box(across, high, DEEP), coal.Transform3s(np.eye(3), np.array([x, y, top - 0.5 * DEEP])))
+        for x, y, across, high, top in columns
+    ]
+    for shape, pose in shapes:
+        geometry, at = as_coal(shape)
+        place = coal.Transform3s((pose @ at).rotation.matrix(), (pose @ at).xyz)
+        for box, where in boxes:
+            least = min(least, coal.distance(geometry, place, box, where, asked, coal.DistanceResult()))
+    return least
 
 
 def ground(seed: int, rows: int, columns: int) -> Array:
@@ -76,7 +82,131 @@ def test_distance_is_that_of_boxes_by_coal(kind: str, rows: int, columns: int) -
         one = model.distance(row, world)
         assert one.distance == pytest.approx(model.distance(row, columns_as_boxes).distance, abs=1e-9)
         if one.distance > 1e-3 or kind != "cylinder":  # coal loses its way in deep cylinders
-            least = by_coal(kind, model.pose("body", row), heights, frame).min()
+            least = by_coal([(SHAPES[kind], frame.inverse() @ model.pose("body", row))], blocks(heights))
             assert one.distance == pytest.approx(least, abs=1e-9 if least > 1e-3 else 1e-6)
         assert found[k].distance == pytest.approx(one.distance, abs=1e-12)
         assert np.allclose(one.points[1] - one.points[0], one.distance * one.normal, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", [*SHAPES])
+def test_level_ground_is_a_half_space(kind: str) -> None:
+    model, frame = flying(kind), turned(4)
+    level = pz.World({"ground": HeightMap(np.full((40, 50), 0.3), CELL, pose=frame)})
+    below = pz.World({"ground": pz.HalfSpace(frame.act([0.0, 0.0, 0.3]), frame.rotation.act([0.0, 0.0, 1.0]))})
+    q = model.sample(20, seed=5)
+    q[:, :3] = frame.act(np.random.default_rng(6).uniform(-1.0, 1.0, (20, 3)) * [0.5, 0.5, 1.0])
+    found, wanted = model.distance(q, level), model.distance(q, below)
+    assert np.allclose(found.distance, wanted.distance, rtol=0, atol=1e-9)
+    assert np.allclose(found.normal, wanted.normal, rtol=0, atol=1e-6)
+    assert found.distance.min() < -0.5
+
+
+def test_rows_lie_along_y_and_columns_along_x_and_a_hole_is_nothing() -> None:
+    model = flying("point")
+    heights = np.full((2, 3), np.nan)
+    heights[0, 2] = 0.5
+    q = model.neutral.copy()
+    q[:3] = [CELL - 0.1, -0.5 * CELL, 1.0]  # over the middle of that cell; the ball has its own place
+    ball = SHAPES["point"]
+    one = model.distance(q, pz.World({"ground": HeightMap(heights, CELL)}))
+    assert one.distance == pytest.approx(0.5 - ball.core.radius, abs=1e-12)
+    assert np.allclose(one.points[1], [CELL, -0.5 * CELL, 0.5])
+    assert model.distance(q, pz.World({"ground": HeightMap(np.full((30, 2), np.nan), CELL)})).distance == np.inf
+
+
+@pytest.mark.parametrize(
+    ("heights", "cell", "says"),
+    [
+        ([0.0, 1.0], 0.1, r"heights must have shape \(rows, columns\), at least one of each, got \(2,\)"),
+        (np.zeros((0, 3)), 0.1, r"at least one of each, got \(0, 3\)"),
+        ([[0.0, 1.0], [0.0, np.inf]], 0.1, r"heights\[1, 1\] is inf"),
+        ([[0.0]], 0.0, "cell is 0.0; it must be a positive number"),
+        ([[0.0]], np.inf, "cell is infinite"),
+        ("ground", 0.1, "heights must be numbers"),
+    ],
+)
+def test_what_is_no_height_map_is_refused(heights: object, cell: float, says: str) -> None:
+    with pytest.raises((pz.ShapeError, ValueError), match=says):
+        HeightMap(heights, cell)
+
+
+def test_a_map_is_moved_replaced_copied_and_compared() -> None:
+    heights, pose = ground(7, 12, 9), turned(1)
+    given = heights.copy()
+    world, other = (
+        pz.World({"ground": HeightMap(given, CELL)}),
+        pz.World({"ground": HeightMap(heights, CELL, pose=pose)}),
+    )
+    given[:] = 0.0  # the map has a copy
+    before = world.structure
+    world.move("ground", pose)
+    assert world["ground"] == other["ground"] != HeightMap(heights, CELL)
+    assert hash(world["ground"]) == hash(other["ground"])
+    copy = pickle.loads(pickle.dumps(world))
+    assert copy["ground"] == world["ground"]
+    assert repr(copy["ground"]) == "HeightMap(12 x 9 cells of 0.1 m)"
+    q = arm().home
+    assert arm().distance(q, copy).distance == arm().distance(q, other).distance
+    world.replace("ground", HeightMap(heights[:5], CELL))
+    assert world.structure == before
+    assert arm().distance(q, world).distance == arm().distance(q, pz.World([HeightMap(heights[:5], CELL)])).distance
+
+
+def test_neither_a_moving_link_nor_a_file_carries_one(tmp_path: Path) -> None:
+    world = pz.World()
+    world.attach("ground", HeightMap([[0.1]], CELL), "panda_hand")
+    with pytest.raises(ValueError, match="a height map must stand still: make it a Box"):
+        arm().distance(arm().home, world)
+    limit = pz.CollisionLimit(pz.World({"ground": HeightMap([[0.0]], CELL)}))
+    loop = pz.Tracker(arm(), pz.PositionTask("panda_hand"), dt=0.01, limits=[limit])
+    with pytest.raises(ValueError, match="'ground' is a cloud of points or a height map"):
+        loop.export(tmp_path / "tracker.poise")
+
+
+def hills() -> Array:
+    """A pit among hills, in cells of 0.1 m around a Panda."""
+    y, x = (np.mgrid[0:24, 0:20] - [[[11.5]], [[9.5]]]) * CELL
+    heights = 0.06 + 0.05 * np.sin(9.0 * x) * np.cos(7.0 * y)
+    heights[np.hypot(x - 0.55, y) < 0.22] = -0.2
+    heights[np.hypot(x, y) < 0.25] = np.nan  # where it stands
+    heights[4, 15] = np.nan
+    return heights
+
+
+def least_by_coal(q: Array, heights: Array) -> float:
+    """The least distance of the arm's shapes to cells."""
+    shapes = [
+        (shape, arm().pose(link, q))
+        for link, some in arm().fitted_shapes.items()
+        for shape in some
+        if arm().tree.links[link][0] >= 0
+    ]
+    return by_coal(shapes, [one for one in blocks(heights) if one[2] < 1.5 * CELL > one[3]])
+
+
+def test_answers_over_ground_are_free_alone_in_lanes_along_paths_and_step_by_step() -> None:
+    heights = hills()
+    world = pz.World({"ground": HeightMap(heights, CELL)})
+    limit = pz.CollisionLimit(world, min_distance=0.01)
+    poses = pz.SE3.from_xyz_rpy([[0.55, 0.0, 0.05], [0.55, 0.05, 0.08], [0.5, 0.25, 0.25]], [np.pi, 0, 0])
+    solver = pz.Solver(arm(), pz.PoseTask("panda_hand"), limits=[limit])
+    answers, batch = [solver(pose) for pose in poses], solver.batch(poses)
+    path = pz.solve_path(arm(), pz.PoseTask("panda_hand"), poses, q0=answers[0].q, limits=[limit])
+    assert all(answer.success for answer in answers)
+    assert batch.success.all()
+    assert path.success
+    assert np.array_equal(batch.q, solver.batch(poses, threads=1).q)
+    for q in [*(answer.q for answer in answers), *batch.q, *path.q[::4]]:
+        assert least_by_coal(q, heights) >= 0.01 - 1e-9
+    loop = pz.Tracker(arm(), pz.PositionTask("panda_hand"), dt=0.02, limits=[limit])
+    q, nearest = answers[2].q, []
+    for k in range(60):
+        if k == 30:  # the ground as it is known now
+            heights = np.where(heights > 0.1, heights - 0.02, heights)
+            world.replace("ground", HeightMap(heights, CELL))
+        q = loop.step(q, [0.5, 0.4, -0.1])  # in a hill
+        nearest.append(loop.nearest.distance)
+        if k % 15 == 14:
+            assert least_by_coal(q, heights) == pytest.approx(nearest[-1], abs=1e-9)
+    assert min(nearest) >= 0.01 - 1e-9
+    assert nearest[-1] < 0.012

@@ -97,8 +97,8 @@ class HeightMap:
 
 def _pyramid(heights: Array, cell: float) -> Array:
     """The tree over heights (rows, columns), see `poise.kernels.collision.heights`."""
-    levels, (rows, columns), block = [], heights.shape, (1, 1)
-    used = 0
+    levels: list[list[int]] = []
+    (rows, columns), block, used = heights.shape, (1, 1), 0
     while True:
         tall, wide = (2, 4) if len(levels) % 2 == 0 else (4, 2)
         packs = -(-rows // tall), -(-columns // wide)

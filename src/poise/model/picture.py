@@ -58,7 +58,7 @@ def _own(model: "Model", carried: tuple[Entry, ...]) -> dict[str, list[Shape]]:
     shapes = {link: [x for x in some if x.core.bound < np.inf] for link, some in model.fitted_shapes.items()}
     for entry in carried:
         frame = model.frame(str(entry.link))
-        if entry.shape.core.bound < np.inf:
+        if isinstance(entry.shape, Shape) and entry.shape.core.bound < np.inf:
             shapes.setdefault(frame.link, []).append(entry.shape.placed(frame.origin))
     shapes.pop(WORLD, None)
     return shapes | {WORLD: [Sphere((0.0, 0.0, 0.0))]}

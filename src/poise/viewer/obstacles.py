@@ -7,6 +7,7 @@ from typing import Any, Final, final
 import numpy as np
 
 from poise.geometry.clouds import Obstacle, PointCloud
+from poise.geometry.height_map import HeightMap
 from poise.geometry.shapes import Box, Capsule, ConvexHull, Cylinder, HalfSpace, Shape, Sphere
 from poise.spatial import SE3
 from poise.viewer import tessellation
@@ -86,7 +87,8 @@ class Obstacles:
         body = body_of(shape, self._size)
         shown = self._server.scene.add_mesh_simple(
             f"/obstacles/{node(name)}", body.vertices.astype(np.float32), body.faces.astype(np.uint32), color=COLOUR,
-            opacity=0.25 if isinstance(shape, HalfSpace) else 0.7, flat_shading=isinstance(shape, Box | ConvexHull),
+            opacity=0.25 if isinstance(shape, HalfSpace) else 0.7,
+            flat_shading=isinstance(shape, Box | ConvexHull | HeightMap),
         )  # fmt: skip
         shown.on_click(lambda _: self.select(name))
         return shown
@@ -97,7 +99,7 @@ def _place(shown: Any, pose: SE3) -> None:
     shown.position, shown.wxyz = tuple(numbers[:3]), tuple(numbers[3:])
 
 
-def body_of(shape: Shape, size: float) -> tessellation.Triangles:
+def body_of(shape: Shape | HeightMap, size: float) -> tessellation.Triangles:
     """The surface of a shape in its own frame; a half-space is a plate of four times the robot's `size`."""
     if isinstance(shape, Sphere):
         return tessellation.sphere(shape.radius)
@@ -109,6 +111,8 @@ def body_of(shape: Shape, size: float) -> tessellation.Triangles:
         return tessellation.box(shape.size)
     if isinstance(shape, ConvexHull):
         return tessellation.hull(shape.core.vertices, shape.radius)
+    if isinstance(shape, HeightMap):
+        return tessellation.terrain(shape.heights, shape.cell)
     return tessellation.box((4.0 * size, 4.0 * size, 1e-3 * size))
 
 
@@ -116,7 +120,7 @@ def resized(one: Obstacle, other: Obstacle) -> bool:
     """Whether they differ in more than their place; what a move rounds does not count."""
     if type(one) is not type(other):
         return True
-    if isinstance(one, PointCloud):
+    if one.core.tree is not None:
         return one.core.tree is not other.core.tree
     sizes = [[*measures(shape).values(), shape.core.radius, len(shape.core.vertices)] for shape in (one, other)]
     return not np.allclose(sizes[0], sizes[1], rtol=1e-9, atol=1e-12)

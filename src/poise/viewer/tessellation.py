@@ -119,6 +119,19 @@ def hull(points: Array, radius: float = 0.0) -> Triangles:
     return found if radius > 0.0 else found.faceted()
 
 
+def terrain(heights: Array, cell: float) -> Triangles:
+    """The tops of the cells of a height map, and the walls between them; nothing where a cell is a hole."""
+    rows, columns = heights.shape
+    y, x = (np.repeat(np.arange(n + 1) - 0.5 * n, 2)[1:-1] * cell for n in (rows, columns))
+    z = heights.repeat(2, axis=0).repeat(2, axis=1)
+    places = np.arange(z.size).reshape(z.shape)
+    a, b, c, d = (part.ravel() for part in (places[:-1, :-1], places[:-1, 1:], places[1:, 1:], places[1:, :-1]))
+    vertices = np.column_stack([np.tile(x, len(y)), np.repeat(y, len(x)), z.ravel()])
+    faces = np.concatenate([np.column_stack([a, b, c]), np.column_stack([a, c, d])])
+    holes = np.isnan(vertices[:, 2])
+    return Triangles(np.nan_to_num(vertices), faces[~holes[faces].any(axis=1)])
+
+
 def bone(length: float, width: float) -> Triangles:
     """What joins two joints: from the origin to `length` along z, four-sided, widest near its beginning [m]."""
     return turned([(0.0, 0.0), (0.5 * width, 0.15 * length), (0.0, length)], 4).faceted()
