@@ -134,6 +134,18 @@ def test_holes_are_left_out() -> None:
     assert len(PointCloud(np.full((3, 3), np.nan), RADIUS)) == 0
 
 
+def test_points_out_of_range_are_holes_and_holes_alone_are_no_cloud() -> None:
+    points = scattered(0, 40, "")
+    out = points.copy()
+    out[::4, 2], out[1] = np.inf, [-np.inf, np.nan, 0.0]
+    cloud = PointCloud(out, RADIUS)
+    assert cloud == PointCloud(np.delete(points, [1, *range(0, 40, 4)], axis=0), RADIUS)
+    for holes in (np.full((300, 3), np.nan), np.full((300, 3), np.inf)):
+        nothing = PointCloud(holes, RADIUS)
+        assert len(nothing) == 0
+        assert flying("box").distance(flying("box").home, pz.World({"cloud": nothing})).distance == np.inf
+
+
 @pytest.mark.parametrize("form", ["", "line", "far", "one place"])
 @pytest.mark.parametrize("count", [*SIZES, 20_000])
 def test_points_are_kept_and_near_ones_side_by_side(count: int, form: str) -> None:
@@ -163,7 +175,7 @@ def test_order_of_points_changes_no_distance() -> None:
     [
         ([1.0, 2.0, 3.0], r"points must have shape \(n, 3\), got \(3,\)"),
         ([[1.0, 2.0]], r"points must have shape \(n, 3\), got \(1, 2\)"),
-        ([[0.0, 0.0, 0.0], [0.0, np.inf, 0.0]], r"points\[1\] is"),
+        ([[0.0, np.inf, 0.0], [0.0, 1e300, 0.0]], r"points\[1\] is"),
         ("cloud", "points must be numbers"),
     ],
 )

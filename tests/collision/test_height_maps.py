@@ -188,7 +188,7 @@ def test_answers_over_ground_are_free_alone_in_lanes_along_paths_and_step_by_ste
     heights = hills()
     world = pz.World({"ground": HeightMap(heights, CELL)})
     limit = pz.CollisionLimit(world, min_distance=0.01)
-    poses = pz.SE3.from_xyz_rpy([[0.55, 0.0, 0.05], [0.55, 0.05, 0.08], [0.5, 0.25, 0.25]], [np.pi, 0, 0])
+    poses = pz.SE3.from_xyz_rpy([[0.55, 0.0, 0.05], [0.55, 0.02, 0.12], [0.52, 0.1, 0.25]], [np.pi, 0, 0])
     solver = pz.Solver(arm(), pz.PoseTask("panda_hand"), limits=[limit])
     answers, batch = [solver(pose) for pose in poses], solver.batch(poses)
     path = pz.solve_path(arm(), pz.PoseTask("panda_hand"), poses, q0=answers[0].q, limits=[limit])

@@ -8,7 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import poise as pz
-from poise.viewer.tessellation import Triangles, arrow, axes, bone, box, capsule, cylinder, ellipsoid, hull, sphere
+from poise.viewer.tessellation import (
+    Triangles,
+    arrow,
+    axes,
+    bone,
+    box,
+    capsule,
+    cylinder,
+    ellipsoid,
+    hull,
+    sphere,
+    terrain,
+)
 
 trimesh = pytest.importorskip("trimesh")
 LENGTHS = st.floats(0.01, 10.0)
@@ -105,3 +117,16 @@ def test_a_surface_is_seen_from_where_it_is_placed() -> None:
     pose = pz.SE3.from_xyz_rpy([1, 2, 3], [0, 0, math.pi / 2])
     found = box((2, 4, 6)).placed(pose)
     np.testing.assert_allclose([found.vertices.min(axis=0), found.vertices.max(axis=0)], [[-1, 1, 0], [3, 3, 6]])
+
+
+def test_a_terrain_has_the_tops_of_its_cells_and_the_walls_between_them() -> None:
+    heights = np.array([[0.0, 0.5, 0.0], [0.0, math.nan, 0.2]])
+    found = terrain(heights, 0.1)
+    a, b, c = (found.vertices[found.faces[:, k]] for k in range(3))
+    across = np.cross(b - a, c - a)
+    level, areas = across[:, 2] > 1e-12, 0.5 * np.linalg.norm(across, axis=1)
+    assert (across[:, 2] >= -1e-12).all()
+    assert areas[level].sum() == pytest.approx(5 * 0.1**2)
+    # Walls of 0.5, 0.5 and 0.2 m, none beside the hole.
+    assert areas[~level].sum() == pytest.approx(0.1 * (0.5 + 0.5 + 0.2))
+    assert found.vertices[found.faces].min() == pytest.approx(-0.15)
