@@ -117,11 +117,12 @@ def test_rows_lie_along_y_and_columns_along_x_and_a_hole_is_nothing() -> None:
 @pytest.mark.parametrize(
     ("heights", "cell", "says"),
     [
-        ([0.0, 1.0], 0.1, r"heights must have shape \(rows, columns\), at least one of each, got \(2,\)"),
-        (np.zeros((0, 3)), 0.1, r"at least one of each, got \(0, 3\)"),
+        ([0.0, 1.0], 0.1, r"heights must have shape \(rows, columns\), 1 to 65,535 of each, got \(2,\)"),
+        (np.zeros((0, 3)), 0.1, r"1 to 65,535 of each, got \(0, 3\)"),
         ([[0.0, 1.0], [0.0, np.inf]], 0.1, r"heights\[1, 1\] is inf"),
         ([[0.0]], 0.0, "cell is 0.0; it must be a positive number"),
         ([[0.0]], np.inf, "cell is infinite"),
+        ([[0.0, 0.0]], 1e15, r"cell times rows or columns is 2e\+15; beyond"),
         ("ground", 0.1, "heights must be numbers"),
     ],
 )

@@ -9,7 +9,7 @@ import numpy as np
 from poise.cached import cached_property
 from poise.checks import finite_positive, numbers
 from poise.errors import ShapeError
-from poise.geometry.shapes import Core, single
+from poise.geometry.shapes import Core, checked_size, single
 from poise.kernels.collision.heights import LEVELS, MOST_ROWS
 from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import HEIGHTS, WIDTH
@@ -50,10 +50,12 @@ class HeightMap:
         """
         given = numbers("heights", heights, "numbers of shape (rows, columns)")
         if given.ndim != 2 or not 0 < min(given.shape) <= max(given.shape) < MOST_ROWS:
-            raise ShapeError(f"heights must have shape (rows, columns), at least one of each, got {given.shape}")
+            raise ShapeError(f"heights must have shape (rows, columns), 1 to 65,535 of each, got {given.shape}")
         finite_positive("cell", cell)
-        kept = frozen(given)
+        checked_size("cell times rows or columns", cell * max(given.shape))
+        kept = np.array(given, order="C")
         vars(self).update(cell=cell, pose=single(pose), heights=kept, tree=_pyramid(kept, cell))
+        kept.flags.writeable = False
 
     @classmethod
     def of_tree(cls, heights: Array, tree: Array, cell: float, pose: SE3) -> "HeightMap":

@@ -45,8 +45,7 @@ def without_robot(
     kept = model.queries.pop(_OWN, None)
     scene = kept[1] if kept is not None and kept[0] == carried else Scene(model, _own(model, carried), apart=None)
     scene.q[:] = checked
-    flat = np.ascontiguousarray(given).reshape(-1)
-    flat.flags.writeable = False
+    flat = given.reshape(-1) if given.flags.carray else np.array(given, order="C").ravel()
     near = np.empty(-(-len(given) // WIDTH) * WIDTH)
     prepare("collision.picture.near_points")(*scene.addresses, flat, float(margin), near)
     model.queries[_OWN] = carried, scene

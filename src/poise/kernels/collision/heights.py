@@ -26,8 +26,8 @@ from poise.kernels.machine.views import rows_at
 
 LEVELS = 5
 """The pack of level 0."""
-MOST_ROWS = 1 << 20
-"""Fewer than so many rows and columns: of a pack three whole numbers are kept as one."""
+MOST_ROWS = 1 << 16
+"""Fewer than so many rows and columns: then no more packs wait than there is room for."""
 _COLUMNS = CLOUD_ROOM
 """Where the middles, x and y, of eight columns are in the room, half their edges, and their heights."""
 HEIGHTS_ROOM = _COLUMNS + 5 * WIDTH

@@ -4,13 +4,13 @@ from poise.kernels.collision.cloud import GAPS, from_core, not_below
 from poise.kernels.collision.near import place_all
 from poise.kernels.collision.placing import ORIGIN, X, Y, Z, part
 from poise.kernels.machine.jit import entry_point, kernel
-from poise.kernels.machine.kinds import FROZEN, REAL, REALS, WHOLE
+from poise.kernels.machine.kinds import REAL, REALS, WHOLE
 from poise.kernels.machine.lanes import any_of, load_pack, select, store_pack, zeros
 from poise.kernels.machine.layout import HULL, WIDTH
 from poise.kernels.machine.views import flat, narrow, problem_at
 
 
-@entry_point(WHOLE, WHOLE, WHOLE, FROZEN, REAL, REALS)
+@entry_point(WHOLE, WHOLE, WHOLE, REALS, REAL, REALS)
 def near_points(scene, work, routines, points, margin, near):
     """near (as many, in whole packs): 1 of points (n x 3) that at x.q are nearer than `margin` to a shape, else 0.
 

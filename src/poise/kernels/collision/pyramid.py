@@ -4,11 +4,11 @@ import numpy as np
 
 from poise.kernels.collision.heights import LEVELS
 from poise.kernels.machine.jit import entry_point
-from poise.kernels.machine.kinds import FROZEN, REALS, WHOLE
+from poise.kernels.machine.kinds import REALS, WHOLE
 from poise.kernels.machine.layout import LARGEST, WIDTH
 
 
-@entry_point(FROZEN, REALS, WHOLE)
+@entry_point(REALS, REALS, WHOLE)
 def raise_pyramid(heights, tree, columns):
     """Write the heights (rows x columns), and the greatest and the least of blocks, into a tree that has all else.
 
