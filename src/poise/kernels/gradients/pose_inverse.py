@@ -83,8 +83,8 @@ def _row(effector, i, c):
 
 @kernel
 def _factor(p, v):
-    """L into v.matrix, its diagonal inverted, and Q in the place of the Jacobian at v.q; into row 0 of v.y what is known
-    of each lane."""
+    """L, its diagonal inverted, into v.matrix, and Q in the place of the Jacobian at v.q; what is known of each lane
+    into row 0 of v.y."""
     forward(p.units, v.q, v.frames)
     effector, n = p.effectors[0], len(v.free)
     x, y, z = tool_point(effector, v.frames)
