@@ -473,6 +473,29 @@ def test_a_batch_is_its_loop_to_the_bit(panda: pz.Model) -> None:
         gradients.vjp(np.ones(7))
 
 
+def test_a_batch_of_other_problems_is_its_loop_to_the_bit(panda: pz.Model) -> None:
+    """A place within reach or out of it, a direction that gives way, a posture, and a ball that may stop links."""
+    shaped = panda.with_shapes({"panda_link4": pz.Sphere((0.0, 0.0, 0.0), 0.06)})
+    apart = pz.CollisionLimit(pz.World({"ball": pz.Sphere((0.3, 0.0, 0.5), 0.1)}), self_collision=False)
+    look = pz.AxisTask(panda.tip, (0.0, 0.0, 1.0), required=False)
+    places = panda.pose(panda.tip, panda.sample(6, seed=3)).xyz * np.where(np.arange(6) == 1, 3.0, 1.0)[:, None]
+    for tasks, targets, limits in (
+        ([pz.PositionTask(panda.tip), pz.PostureTask()], [places, panda.sample(6, seed=4)], [apart]),
+        ([pz.PositionTask(panda.tip), look], [places, np.tile([0.0, 0.0, 1.0], (6, 1))], True),
+    ):
+        found = pz.solve_batch(shaped, tasks, targets, limits=limits)
+        gradients, cotangents = found.gradient(), np.random.default_rng(0).normal(size=(6, 7))
+        pulled = gradients.vjp(cotangents)
+        for i, one in enumerate(answer.gradient() for answer in found):
+            assert one.status == gradients.status[i]
+            if one.status == "undefined":
+                assert all(np.isnan(part[i]).all() for part in gradients.by_target)
+            else:
+                assert same(one, gradients.by_target, i)
+                assert same(one.vjp(cotangents[i]), pulled, i)
+        assert "smooth" in gradients.status
+
+
 def test_one_number_costs_no_more_than_its_row(panda: pz.Model) -> None:
     tasks = [pz.PositionTask(panda.tip, [0.4, 0.1, 0.5]), pz.PostureTask(panda.home)]
     gradient = pz.solve(panda, tasks).gradient()

@@ -10,7 +10,7 @@ from poise.cached import cached_property
 from poise.checks import finite
 from poise.kernels.machine.layout import GOAL_NUMBERS
 from poise.model.loosening import Loose, loosened, tool_of
-from poise.solving.conditions import Conditions, step_counts
+from poise.solving.conditions import Conditions, by_task
 from poise.solving.inverses import ONE_SIDED, SINGULAR, inverses_of
 from poise.solving.kept import kept
 from poise.solving.outcome import Asked
@@ -98,18 +98,19 @@ class SolutionGradient:
             return (inverses_of(self._model, self._asked).of_one(self.q, self._of)[0],)
         if self._found.undefined:
             raise ValueError(self.reason)
-        moved, out, at = self._found.by_goals(self._of), [], 0
-        for task, count in zip(self._asked.tasks, step_counts(self._asked), strict=False):
-            out.append(moved[..., at : at + count] if task.blocks else self.by_posture)
-            at += count
-        return tuple(out)
+        return by_task(self._asked, self._by_goals)
 
     @cached_property
+    def _by_goals(self) -> Array:
+        """(nv, columns) by all that targets say."""
+        return self._found.by_goals(self._of)
+
+    @property
     def by_posture(self) -> Array:
         """(nv, nv) by the velocities of the PostureTask's target; (nv, 0) where there is none."""
-        if not any(isinstance(task, PostureTask) for task in self._asked.tasks):
-            return self._moved(None, np.zeros((self._model.nv, 0)))
-        return self._moved(None, -self._pulled_by(self._rest, self._found.q))
+        if self._found.undefined:
+            raise ValueError(self.reason)
+        return self._by_goals[..., self._found.conditions.steps :]
 
     @cached_property
     def by_weights(self) -> tuple[Array, ...]:
@@ -121,7 +122,8 @@ class SolutionGradient:
         for task in self._asked.tasks[: len(self._asked.stated)]:
             if isinstance(task, PostureTask):
                 pull = np.where(found.posture > 0.0, 2.0 * np.sqrt(found.posture), 0.0)
-                changes = np.diag(pull * self._model.difference(self._rest, found.q))
+                posture = self._answer.goal[GOAL_NUMBERS * len(self._asked.frame_tasks) :]
+                changes = np.diag(pull * self._model.difference(posture, found.q))
             else:
                 rows = np.arange(at, at + 3 * len(task.blocks))
                 weight = np.array([w for block in task.blocks for w in block.weight])
@@ -165,7 +167,7 @@ class SolutionGradient:
         given = finite("cotangent", cotangent, self._model.nv)
         made = copy(self)
         made._of = given
-        for name in ("by_target", "by_posture", "by_weights"):
+        for name in ("by_target", "by_weights", "_by_goals"):
             made.__dict__.pop(name, None)
         return made
 
@@ -174,11 +176,6 @@ class SolutionGradient:
         return f"SolutionGradient({self.status}{least})"
 
     # Details -----------------------------------------------------------------------------------------------------
-
-    @property
-    def _rest(self) -> Array:
-        """(nq,) the posture that is asked for."""
-        return self._answer.goal[GOAL_NUMBERS * len(self._asked.frame_tasks) :]
 
     def _moved(self, lacking: Array | None, pulls: Array) -> Array:
         """What q does where rows lack `lacking` (m, k) more, None if nothing, and grad L is `pulls` (nv, k) more."""
@@ -198,24 +195,3 @@ class SolutionGradient:
             raise ValueError(self.reason)
         there = kept(self._model, (Conditions, self._asked, name), lambda: found.conditions.on(loose, tasks))
         return self._moved(*found.by_placement(loose, there))
-
-    def _pulled_by(self, rest: Array, q: Array) -> Array:
-        """(nv, nv) how the posture's pull grows with the velocities of q, and falls with those of the posture."""
-        out = np.diag(self._found.posture)
-        if self._model._turning:
-            turns = self._model.difference(rest, q)
-            for _, v in self._model._turning:
-                at = slice(v, v + 3)
-                out[at, at] = self._found.posture[at, None] * _slope_of_turn(turns[at])
-        return out
-
-
-def _slope_of_turn(turn: Array) -> Array:
-    """(3, 3) how the rotation vector [rad] that leads from one rotation to another changes with a turn of the first, of
-    the other sign: the inverse of the right Jacobian of SO(3)."""
-    angle = float(np.linalg.norm(turn))
-    x, y, z = turn
-    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    half = 0.5 * angle
-    share = 1.0 / 12.0 if angle < 1e-4 else (1.0 - half / np.tan(half)) / angle**2
-    return np.eye(3) + 0.5 * cross + share * (cross @ cross)

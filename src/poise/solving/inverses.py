@@ -37,7 +37,7 @@ class _One:
         scratch.tell_of(starts=scratch.start, found=known, answers=out, **given)
         scratch.tell(problems=1)
         self.scratch, self.address, self.start = scratch, scratch.address, scratch.start_view
-        self.copy, self.known = out.copy, memoryview(known)
+        self.copy, self.known = out.copy, known.data
 
 
 @final
