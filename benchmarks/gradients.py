@@ -17,19 +17,20 @@ import numpy as np
 import poise as pz
 
 BATCH = 100_000
-ROUNDS = 5
+ROUNDS = 15
 
 
-def least(work: Callable[[], Any], clock: Callable[[], float], calls: int = 1) -> float:
-    """Seconds that it takes, at least."""
-    work()
-    found = []
+def least(clock: Callable[[], float], calls: int, *works: Callable[[], Any]) -> list[float]:
+    """Seconds that each takes, at least, in rounds of all of them."""
+    found: list[list[float]] = [[] for _ in works]
     for _ in range(ROUNDS):
-        began = clock()
-        for _ in range(calls):
+        for work, times in zip(works, found, strict=True):
             work()
-        found.append((clock() - began) / calls)
-    return min(found)
+            began = clock()
+            for _ in range(calls):
+                work()
+            times.append((clock() - began) / calls)
+    return [min(times) for times in found]
 
 
 def alone(arm: pz.Model) -> None:
@@ -44,8 +45,8 @@ def alone(arm: pz.Model) -> None:
     ):
         solver = pz.Solver(arm, tasks)
         found = solver(target)
-        solving = least(lambda: solver(target), time.thread_time, 50)  # noqa: B023
-        differing = least(lambda: found.gradient().by_target, time.thread_time, 50)  # noqa: B023
+        works = (lambda: solver(target), lambda: found.gradient().by_target)  # noqa: B023
+        solving, differing = least(time.thread_time, 100, *works)
         print(f"{name}: a solve {1e6 * solving:.0f} us, a gradient {differing / solving:.2f} solves", flush=True)
 
 
@@ -54,8 +55,8 @@ def many(arm: pz.Model) -> None:
     poses = arm.pose(arm.tip, arm.sample(BATCH, seed=1))
     solver, cotangents = pz.Solver(arm, pz.PoseTask(arm.tip)), np.ones((BATCH, arm.nv))
     found = solver.batch(poses)
-    forward = least(lambda: solver.batch(poses), time.perf_counter)
-    backward = least(lambda: found.gradient().vjp(cotangents), time.perf_counter)
+    works = (lambda: solver.batch(poses), lambda: found.gradient().vjp(cotangents))
+    forward, backward = least(time.perf_counter, 1, *works)
     print(f"{BATCH:,} poses: {forward:.3f} s, cotangents {backward / forward:.2f} of that", flush=True)
     try:
         import torch
@@ -66,9 +67,9 @@ def many(arm: pz.Model) -> None:
     ik = poise.torch.ik(solver, undefined="zero")
     for form, numbers in (("numbers", poses.array), ("matrices", poses.matrix())):
         given = torch.tensor(numbers, requires_grad=True)
-        forward = least(lambda: ik(given), time.perf_counter)  # noqa: B023
         result = ik(given).sum()
-        backward = least(lambda: result.backward(retain_graph=True), time.perf_counter)  # noqa: B023
+        works = (lambda: ik(given), lambda: result.backward(retain_graph=True))  # noqa: B023
+        forward, backward = least(time.perf_counter, 1, *works)
         print(f"the same in PyTorch, {form}: forward {forward:.3f} s, backward {backward / forward:.2f}", flush=True)
 
 

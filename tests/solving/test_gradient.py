@@ -351,7 +351,8 @@ def test_an_answer_that_ended_beside_a_limit_rests_at_it() -> None:
             q = arm.integrate(gradient.q, way)
             if min(float(np.min(ball.rooms(q[at]))) for at, ball in balls) < 1e-5:
                 continue
-            beside = SolutionGradient(arm, gradient._asked, q, gradient._goal, solved=True)
+            found.q[:] = q
+            beside = found.gradient()
             if "falls" in beside.reason:  # without the limit nothing is least there
                 continue
             assert np.abs(arm.difference(gradient.q, beside.q)).max() < 1e-9
@@ -470,6 +471,29 @@ def test_a_batch_is_its_loop_to_the_bit(panda: pz.Model) -> None:
     assert "smooth" in repr(gradients)
     with pytest.raises(pz.ShapeError, match="a row a problem"):
         gradients.vjp(np.ones(7))
+
+
+def test_a_batch_of_other_problems_is_its_loop_to_the_bit(panda: pz.Model) -> None:
+    """A place within reach or out of it, a direction that gives way, a posture, and a ball that may stop links."""
+    shaped = panda.with_shapes({"panda_link4": pz.Sphere((0.0, 0.0, 0.0), 0.06)})
+    apart = pz.CollisionLimit(pz.World({"ball": pz.Sphere((0.3, 0.0, 0.5), 0.1)}), self_collision=False)
+    look = pz.AxisTask(panda.tip, (0.0, 0.0, 1.0), required=False)
+    places = panda.pose(panda.tip, panda.sample(6, seed=3)).xyz * np.where(np.arange(6) == 1, 3.0, 1.0)[:, None]
+    for tasks, targets, limits in (
+        ([pz.PositionTask(panda.tip), pz.PostureTask()], [places, panda.sample(6, seed=4)], [apart]),
+        ([pz.PositionTask(panda.tip), look], [places, np.tile([0.0, 0.0, 1.0], (6, 1))], True),
+    ):
+        found = pz.solve_batch(shaped, tasks, targets, limits=limits)
+        gradients, cotangents = found.gradient(), np.random.default_rng(0).normal(size=(6, 7))
+        pulled = gradients.vjp(cotangents)
+        for i, one in enumerate(answer.gradient() for answer in found):
+            assert one.status == gradients.status[i]
+            if one.status == "undefined":
+                assert all(np.isnan(part[i]).all() for part in gradients.by_target)
+            else:
+                assert same(one, gradients.by_target, i)
+                assert same(one.vjp(cotangents[i]), pulled, i)
+        assert "smooth" in gradients.status
 
 
 def test_one_number_costs_no_more_than_its_row(panda: pz.Model) -> None:

@@ -205,24 +205,25 @@ def ranges(seed: int) -> Case:
 
 
 def contacts(seed: int) -> Case:
-    """A place, a posture, and a ball that a link touches on its way there."""
+    """A place, a posture, and a ball that a link would be up to 3 mm too near to there."""
     link, rng = "panda_link4", np.random.default_rng(seed)
     if "shaped" not in _ARMS:
         bone = pz.Capsule((0.0, 0.0, -0.05), (0.0, 0.0, 0.05), 0.05)
         _ARMS["shaped"] = _arm("panda").with_shapes({link: bone})
     arm = _ARMS["shaped"]
     place, rest, d = arm.pose(arm.tip, arm.sample(seed=seed)).xyz, arm.sample(seed=10**6 + seed), _way(rng, 10)
-    asked = [pz.PositionTask(arm.tip, place, tolerance=1e-12), pz.PostureTask(rest)]
-    at = arm.pose(link, pz.solve(arm, asked).q)
-    world = pz.World({"ball": pz.Sphere(tuple(at.act([0.1, 0.05, 0.05])), 0.08)})
+    begin = pz.solve(arm, [pz.PositionTask(arm.tip, place, tolerance=1e-12), pz.PostureTask(rest)]).q
+    beside = (0.05 + 0.08 + 0.02 - rng.uniform(0.0, 0.003)) * _way(rng, 2)
+    world = pz.World({"ball": pz.Sphere(tuple(arm.pose(link, begin).act([*beside, 0.0])), 0.08)})
     apart = [pz.CollisionLimit(world, min_distance=0.02, self_collision=False)]
     tasks = [pz.PositionTask(arm.tip, tolerance=1e-12), pz.PostureTask()]
     _SOLVERS.pop("contacts", None)
-    return Case(
-        arm,
-        lambda t, q0: _solve("contacts", arm, tasks, [place + t * d[:3], rest + t * d[3:]], q0, apart),
-        lambda g: g.by_target[0] @ d[:3] + g.by_posture @ d[3:],
-    )
+
+    def solve(t: float, q0: Array | None) -> pz.Solution:
+        asked = [place + t * d[:3], rest + t * d[3:]]
+        return _solve("contacts", arm, tasks, asked, begin if q0 is None else q0, apart)
+
+    return Case(arm, solve, lambda g: g.by_target[0] @ d[:3] + g.by_posture @ d[3:])
 
 
 def loops(seed: int) -> Case:

@@ -149,7 +149,7 @@ class SolutionBatch(Configurations, Sequence[Solution]):
         from poise.solving.batch_gradient import BatchGradient
 
         solved = self._raw[:, CODE] == SOLVED
-        return BatchGradient(self.model, self._asked, self.q, solved, lambda i: self[i].gradient())
+        return BatchGradient(self.model, self._asked, self.q, self.goals, solved)
 
     def explain(self) -> str:
         """A line for each status: how many problems ended so, and the rows of the first that did not converge."""

@@ -73,6 +73,9 @@ class Conditions:
         self.places = {name: slice(self.at[name].start - first, self.at[name].stop - first) for name in KEPT}
         """Where a section is within that."""
         self.steps = len(problem.section("goal_steps"))
+        """How many goal steps there are."""
+        self.columns = self.steps + (model.nv if len(given.get("posture_weights", ())) else 0)
+        """These, and the velocities of the posture."""
 
     def labels(self, scratch: Scratch) -> list[str]:
         """What the rows behind the tasks' are of, for the contacts at hand."""
@@ -97,6 +100,12 @@ class Conditions:
 
 def conditions_of(model: Model, asked: Asked) -> Conditions:
     """Those of what was asked."""
+    derived = asked.bound.derived
+    found: Conditions | None = derived.get(Conditions)
+    return derived.setdefault(Conditions, _conditions_of(model, asked)) if found is None else found
+
+
+def _conditions_of(model: Model, asked: Asked) -> Conditions:
     problem = asked.problem
     stated = problem.section("inequalities").reshape(-1, len(problem.velocities) + 1)
     rows = np.zeros((len(stated), model.nv))
@@ -123,9 +132,16 @@ def conditions_of(model: Model, asked: Asked) -> Conditions:
     )  # fmt: skip
 
 
-def step_counts(asked: Asked) -> list[int]:
-    """How many goal steps there are of each task that is stated."""
-    return [len(_changes(task)) for task in asked.tasks[: len(asked.stated)]]
+def by_task(asked: Asked, moved: Array) -> tuple[Array, ...]:
+    """What is by all goal steps and velocities of the posture (..., columns), for each task that is stated."""
+    tasks = asked.tasks[: len(asked.stated)]
+    counts = [len(_changes(task)) for task in tasks]
+    ends = np.cumsum(counts)
+    posture = moved[..., sum(counts) :]
+    return tuple(
+        moved[..., end - count : end] if task.blocks else posture
+        for task, count, end in zip(tasks, counts, ends, strict=True)
+    )
 
 
 def _steps(asked: Asked) -> tuple[list[list[int]], list[list[float]]]:

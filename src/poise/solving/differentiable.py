@@ -23,7 +23,7 @@ from poise.tasks.pose import PoseTask
 if TYPE_CHECKING:
     from poise.geometry.world import World
 
-_PIECE: Final = 4096
+_PIECE: Final = 1024
 """Rows that a thread takes at a time."""
 _STEP: Final = 1e-5
 """Of central differences [rad or m]."""
@@ -163,14 +163,20 @@ def _of_q(
     pulled: Callable[[Array, Array, Array], Array],
     result: tuple[int, ...],
 ) -> Differentiable:
-    """A function of q (n, nq)."""
+    """A function of q (n, nq), on all cores."""
 
     def axes(shape: tuple[int, ...]) -> tuple[int, ...]:
         if shape[-1:] != (model.nq,):
             raise ShapeError(f"{name} takes q (..., {model.nq}), got shape {shape}")
         return (model.nq,)
 
-    return Differentiable(name, model, axes, lambda q, _: value(q), pulled, result)
+    def at(q: Array, _: Array) -> Array:
+        return _together(value, result, q)
+
+    def pull(cotangents: Array, q: Array, found: Array) -> Array:
+        return _together(pulled, (model.nq,), cotangents, q, found)
+
+    return Differentiable(name, model, axes, at, pull, result)
 
 
 def _by_differences(
@@ -178,13 +184,12 @@ def _by_differences(
 ) -> Differentiable:
     """One whose derivatives are central differences."""
 
+    ways = _STEP * np.array([np.eye(model.nv), -np.eye(model.nv)])[:, :, None]
+
     def pulled(cotangents: Array, q: Array, found: Array) -> Array:
-        out, axes = np.empty((len(q), model.nv)), tuple(range(1, cotangents.ndim))
-        for v, way in enumerate(_STEP * np.eye(model.nv)):
-            ends = (value(model.integrate(q, np.broadcast_to(step, (len(q), model.nv)))) for step in (way, -way))
-            above, below = ends
-            out[:, v] = (cotangents * (above - below)).sum(axis=axes) / (2.0 * _STEP)
-        return _of_velocities(model, q, out)
+        ends = value(model.integrate(q, ways).reshape(-1, model.nq)).reshape(2, model.nv, *cotangents.shape)
+        changes = cotangents * (ends[0] - ends[1]) / (2.0 * _STEP)
+        return _of_velocities(model, q, changes.reshape(model.nv, len(q), -1).sum(axis=2).T)
 
     return _of_q(name, model, value, pulled, result)
 
@@ -223,6 +228,17 @@ def _to_matrices(twists: Array, numbers: Array) -> Array:
         find(given[at].reshape(-1), poses[at].reshape(-1), out[at].reshape(-1), len(given[at]))
 
     _in_pieces(len(twists), convert)
+    return out
+
+
+def _together(find: Callable[..., Array], shape: tuple[int, ...], *rows: Array) -> Array:
+    """(n, *shape) what is found of rows, on all cores."""
+    out = np.empty((len(rows[0]), *shape))
+
+    def some(at: slice) -> None:
+        out[at] = find(*(each[at] for each in rows))
+
+    _in_pieces(len(out), some)
     return out
 
 

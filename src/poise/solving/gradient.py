@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from copy import copy
-from typing import Literal, TypeAlias, final
+from typing import TYPE_CHECKING, Literal, TypeAlias, final
 
 import numpy as np
 
@@ -10,8 +10,7 @@ from poise.cached import cached_property
 from poise.checks import finite
 from poise.kernels.machine.layout import GOAL_NUMBERS
 from poise.model.loosening import Loose, loosened, tool_of
-from poise.model.model import Model
-from poise.solving.conditions import Conditions, step_counts
+from poise.solving.conditions import Conditions, by_task
 from poise.solving.inverses import ONE_SIDED, SINGULAR, inverses_of
 from poise.solving.kept import kept
 from poise.solving.outcome import Asked
@@ -21,6 +20,9 @@ from poise.tasks.base import Task
 from poise.tasks.frame import OfFrame
 from poise.tasks.posture import PostureTask
 from poise.tasks.value import again
+
+if TYPE_CHECKING:
+    from poise.solving.solution import Solution
 
 Word: TypeAlias = Literal["smooth", "one-sided", "undefined"]
 
@@ -34,26 +36,29 @@ class SolutionGradient:
     least, it is the derivative at the exact rest, to which a few of Newton's steps lead from q.
     """
 
-    def __init__(self, model: Model, asked: Asked, q: Array, goal: Array, *, solved: bool) -> None:
-        self._model, self._asked, self._q, self._goal, self._solved = model, asked, q, goal, solved
+    def __init__(self, answer: "Solution", asked: Asked, solved: bool) -> None:
+        """Of an answer to what was asked, and whether all that is required of it is within its tolerances."""
+        self._answer, self._model, self._asked, self._solved = answer, answer.model, asked, solved
         self._of: Array | None = None
         """(nv,) what a number depends on q by, whose gradient this is; None: that of q."""
         self._inverse: Array | None = None
-        """(nv, 6) by the target of a pose alone."""
+        """(nv, 6) by the target of a pose alone, found at once; None where there is more to it."""
         self._at_limit = False
-        inverses = inverses_of(model, asked)
-        if solved and inverses.there:
-            inverse, known = inverses.of_one(q)
-            self._inverse, self._at_limit = None if known == SINGULAR else inverse, known == ONE_SIDED
+        if solved:
+            inverses = inverses_of(self._model, asked)
+            if inverses.there:
+                inverse, known = inverses.of_one(answer.q)
+                if known != SINGULAR:
+                    self._inverse, self._at_limit, self.by_target = inverse, known == ONE_SIDED, (inverse,)
 
     @cached_property
     def _found(self) -> Stationary:
-        return stationary(self._model, self._asked, self._q, self._goal, solved=self._solved)
+        return stationary(self._model, self._asked, self._answer.q, self._answer.goal, solved=self._solved)
 
     @property
     def q(self) -> Array:
         """(nq,) where the derivative is taken: the answer, or the exact rest beside it where something is least."""
-        return self._q if self._inverse is not None else self._found.q
+        return self._answer.q if self._inverse is not None else self._found.q
 
     @property
     def status(self) -> Word:
@@ -90,25 +95,22 @@ class SolutionGradient:
         """By the target of each task, in their order: (nv, 6) of a pose, (nv, 3) of a point, a direction [1/its unit]
         or a rotation, of others a column a number; (nv, 0) of one without a target, (nv, nv) of a posture."""
         if self._inverse is not None:
-            if self._of is None:
-                return (self._inverse,)
-            pulled, _ = inverses_of(self._model, self._asked).of_one(self._q, self._of)
-            return (pulled,)
+            return (inverses_of(self._model, self._asked).of_one(self.q, self._of)[0],)
         if self._found.undefined:
             raise ValueError(self.reason)
-        moved, out, at = self._found.by_goals(self._of), [], 0
-        for task, count in zip(self._asked.tasks, step_counts(self._asked), strict=False):
-            out.append(moved[..., at : at + count] if task.blocks else self.by_posture)
-            at += count
-        return tuple(out)
+        return by_task(self._asked, self._by_goals)
 
     @cached_property
+    def _by_goals(self) -> Array:
+        """(nv, columns) by all that targets say."""
+        return self._found.by_goals(self._of)
+
+    @property
     def by_posture(self) -> Array:
         """(nv, nv) by the velocities of the PostureTask's target; (nv, 0) where there is none."""
-        if not any(isinstance(task, PostureTask) for task in self._asked.tasks):
-            return self._moved(None, np.zeros((self._model.nv, 0)))
-        rest, q = self._goal[GOAL_NUMBERS * len(self._asked.frame_tasks) :], self._found.q
-        return self._moved(None, -self._pulled_by(rest, q))
+        if self._found.undefined:
+            raise ValueError(self.reason)
+        return self._by_goals[..., self._found.conditions.steps :]
 
     @cached_property
     def by_weights(self) -> tuple[Array, ...]:
@@ -119,9 +121,9 @@ class SolutionGradient:
         at = 0
         for task in self._asked.tasks[: len(self._asked.stated)]:
             if isinstance(task, PostureTask):
-                rest = self._goal[GOAL_NUMBERS * len(self._asked.frame_tasks) :]
                 pull = np.where(found.posture > 0.0, 2.0 * np.sqrt(found.posture), 0.0)
-                changes = np.diag(pull * self._model.difference(rest, found.q))
+                posture = self._answer.goal[GOAL_NUMBERS * len(self._asked.frame_tasks) :]
+                changes = np.diag(pull * self._model.difference(posture, found.q))
             else:
                 rows = np.arange(at, at + 3 * len(task.blocks))
                 weight = np.array([w for block in task.blocks for w in block.weight])
@@ -165,7 +167,7 @@ class SolutionGradient:
         given = finite("cotangent", cotangent, self._model.nv)
         made = copy(self)
         made._of = given
-        for name in ("by_target", "by_posture", "by_weights"):
+        for name in ("by_target", "by_weights", "_by_goals"):
             made.__dict__.pop(name, None)
         return made
 
@@ -193,24 +195,3 @@ class SolutionGradient:
             raise ValueError(self.reason)
         there = kept(self._model, (Conditions, self._asked, name), lambda: found.conditions.on(loose, tasks))
         return self._moved(*found.by_placement(loose, there))
-
-    def _pulled_by(self, rest: Array, q: Array) -> Array:
-        """(nv, nv) how the posture's pull grows with the velocities of q, and falls with those of the posture."""
-        out = np.diag(self._found.posture)
-        if self._model._turning:
-            turns = self._model.difference(rest, q)
-            for _, v in self._model._turning:
-                at = slice(v, v + 3)
-                out[at, at] = self._found.posture[at, None] * _slope_of_turn(turns[at])
-        return out
-
-
-def _slope_of_turn(turn: Array) -> Array:
-    """(3, 3) how the rotation vector [rad] that leads from one rotation to another changes with a turn of the first, of
-    the other sign: the inverse of the right Jacobian of SO(3)."""
-    angle = float(np.linalg.norm(turn))
-    x, y, z = turn
-    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    half = 0.5 * angle
-    share = 1.0 / 12.0 if angle < 1e-4 else (1.0 - half / np.tan(half)) / angle**2
-    return np.eye(3) + 0.5 * cross + share * (cross @ cross)

@@ -8,7 +8,6 @@ import numpy.typing as npt
 from poise.kernels.machine.jit import prepare
 from poise.model.model import Model
 from poise.solving.arguments import cores
-from poise.solving.kept import kept
 from poise.solving.outcome import Asked
 from poise.solving.pieces import Pieces
 from poise.solving.scratch import Bound
@@ -16,8 +15,6 @@ from poise.spatial import Array
 from poise.tasks.pose import PoseTask
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
-AT_LIMIT: Final = 1e-6
-"""A joint this near to a limit [rad or m] stands at it."""
 SINGULAR, SMOOTH, ONE_SIDED = range(3)
 """What is known of an answer, see `poise.kernels.gradients.pose_inverse`."""
 _PIECE: Final = 1024
@@ -29,15 +26,18 @@ _TWIST: Final = 6
 class _One:
     """Room for one answer, which a call borrows."""
 
-    __slots__ = ("known", "out", "scratch")
+    __slots__ = ("address", "copy", "cotangent", "known", "scratch", "start")
 
     def __init__(self, bound: Bound, *, pulled: bool) -> None:
         n = len(bound.problem.velocities)
-        self.scratch, self.known, self.out = bound.new(), np.empty(1), np.empty(_TWIST if pulled else (n, _TWIST))
-        self.scratch.widen(bound)
-        given = {"goals": np.empty(n)} if pulled else {}
-        self.scratch.tell_of(starts=self.scratch.start, found=self.known, answers=self.out, **given)
-        self.scratch.tell(problems=1)
+        scratch, known, out = bound.new(), np.empty(1), np.empty(_TWIST if pulled else (n, _TWIST))
+        scratch.widen(bound)
+        self.cotangent = np.empty(n)
+        given = {"goals": self.cotangent} if pulled else {}
+        scratch.tell_of(starts=scratch.start, found=known, answers=out, **given)
+        scratch.tell(problems=1)
+        self.scratch, self.address, self.start = scratch, scratch.address, scratch.start_view
+        self.copy, self.known = out.copy, known.data
 
 
 @final
@@ -62,19 +62,19 @@ class Inverses:
             self._find = prepare("gradients.pose_inverse.pose_inverses")
             self._idle: tuple[list[_One], list[_One]] = [], []
 
-    def of_one(self, q: Array, cotangent: Array | None = None) -> tuple[Array, int]:
+    def of_one(self, q: Array, cotangent: Array | None = None) -> tuple[Array, float]:
         """J^+ (nv, 6) by a twist of the target of an answer q (nq,), or a cotangent (nv,) times that (6,); and what is
         known of it: SINGULAR, where this is no derivative, SMOOTH or ONE_SIDED."""
         pulled = cotangent is not None
         idle = self._idle[pulled]
         one = idle.pop() if idle else _One(self._bound, pulled=pulled)
-        one.scratch.start_view[:] = q
+        one.start[:] = q
         if cotangent is not None:
-            one.scratch.lent["goals"][:] = cotangent if self._all else cotangent[self._velocities]
-        self._find(one.scratch.address)
-        out, known = one.out.copy(), int(one.known[0])
+            one.cotangent[:] = cotangent if self._all else cotangent[self._velocities]
+        self._find(one.address)
+        out, known = one.copy(), one.known[0]
         idle.append(one)
-        return out if pulled or self._all else self._spread(out[None])[0], known
+        return out if self._all or pulled else self._spread(out[None])[0], known
 
     def of_many(self, q: Array, cotangents: Array | None = None) -> tuple[Array, Array]:
         """The same of answers q (n, nq) and cotangents (n, nv), on all cores: (n, nv, 6) or (n, 6), and (n,)."""
@@ -104,15 +104,6 @@ class Inverses:
 
 def inverses_of(model: Model, asked: Asked) -> Inverses:
     """Those of what was asked."""
-    return kept(model, (Inverses, asked), lambda: Inverses(model, asked))
-
-
-def sides_of_limits(model: Model, asked: Asked, q: Array) -> npt.NDArray[np.int8]:
-    """(nv,) -1 of a joint at its lower limit, 1 at its upper one, 2 at both, which are one, 0 of others, at q (nq,)."""
-    found = np.zeros(model.nv, dtype=np.int8)
-    if asked.problem.limits:
-        at_q, at_v = model._plain
-        some = q[at_q]
-        below, above = some <= model.lower[at_q] + AT_LIMIT, some >= model.upper[at_q] - AT_LIMIT
-        found[at_v] = np.where(below & above, 2, np.where(below, -1, above))
-    return found
+    derived = asked.bound.derived
+    found: Inverses | None = derived.get(Inverses)
+    return derived.setdefault(Inverses, Inverses(model, asked)) if found is None else found

@@ -184,6 +184,8 @@ class Bound:
         self.rows = packing.total_rows(problem.words)
         self.idle: list[Scratch] = []
         """Scratch that no call has; one that takes from it gives back."""
+        self.derived: dict[Any, Any] = {}
+        """What else was prepared of it, by what makes it."""
         self._references: list[Any] = []
         self.routines = np.zeros(FIRST_ROWS + ENTRIES * len(problem.kinds), dtype=np.int64)
         own = [f for kind in problem.kinds for f in kind.functions()]

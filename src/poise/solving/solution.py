@@ -1,5 +1,6 @@
 """The answer to an inverse-kinematics problem: joints, how good they are, and why they are not better."""
 
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
@@ -201,9 +202,7 @@ class Solution(Answer):
 
         Shapes of a world count as they are now.  Raises ValueError where the swing or twist of a joint has no width.
         """
-        from poise.solving.gradient import SolutionGradient
-
-        return SolutionGradient(self.model, self._asked, self.q, self.goal, solved=int(self._raw[CODE]) == SOLVED)
+        return _gradients()(self, self._asked, self._raw[CODE] == SOLVED)
 
     @property
     def _outcome(self) -> Outcome:
@@ -281,6 +280,14 @@ class Solution(Answer):
         if any(e.rotation is not None for e in errors):
             parts.append(f"{self.rotation_error:.1e} rad")
         return f"Solution({self.status.name}, {', '.join(parts)}, {duration(self.time)})"
+
+
+@cache
+def _gradients() -> "type[SolutionGradient]":
+    """The class of gradients, imported when one is first asked for; an import of each call costs more than a kernel."""
+    from poise.solving.gradient import SolutionGradient
+
+    return SolutionGradient
 
 
 def _left(error: float | None) -> str:

@@ -20,14 +20,17 @@ from dataclasses import dataclass
 from typing import Final, final
 
 import numpy as np
+import numpy.typing as npt
 
 from poise.kernels.gradients import rest
 from poise.kernels.machine.jit import prepare
 from poise.model.loosening import Loose
 from poise.model.model import Model
+from poise.solving.arguments import cores
 from poise.solving.conditions import Conditions, conditions_of
-from poise.solving.kept import kept
+from poise.solving.inverses import Flags
 from poise.solving.outcome import Asked
+from poise.solving.pieces import Pieces
 from poise.solving.scratch import Scratch
 from poise.spatial import Array
 
@@ -39,6 +42,8 @@ _WHY: Final = {
     rest.DEGENERATE: "q is degenerate: what is to be least is flat there, and nowhere beside it",
     rest.NOT_LEAST: "what is left of a rotation with unequal weights has no least: a solve ends where its steps do",
 }
+_PIECE: Final = 16
+"""Answers that a thread takes at a time."""
 _TWIST: Final = 6
 
 
@@ -90,9 +95,10 @@ class Stationary:
         return self._kept("yields").reshape(len(self.posture), -1)
 
     def by_goals(self, cotangent: Array | None) -> Array:
-        """(nv, steps) by all goal steps of the problem, or a cotangent (nv,) times that."""
-        conditions, n = self.conditions, len(self.posture)
-        out = np.empty((n if cotangent is None else 1, conditions.steps))
+        """(nv, columns) by all goal steps of the problem and the velocities of the posture, or a cotangent (nv,) times
+        that."""
+        conditions = self.conditions
+        out = np.empty((len(self.posture) if cotangent is None else 1, conditions.columns))
         given = np.zeros(0) if cotangent is None else np.ascontiguousarray(cotangent)
         with conditions.bound.scratch(conditions.model) as scratch:
             scratch.goal[:], scratch.narrow[conditions.memory] = self.goal, self.memory
@@ -141,7 +147,7 @@ def _arrange(there: Conditions, scratch: Scratch, contacts: tuple[tuple[str, str
 
 def stationary(model: Model, asked: Asked, q: Array, goal: Array, *, solved: bool) -> Stationary:
     """How an answer q (nq,) for these goal numbers moves; `solved`: whether all required tasks are."""
-    conditions = kept(model, (Conditions, asked), lambda: conditions_of(model, asked))
+    conditions = conditions_of(model, asked)
     with conditions.bound.scratch(model) as scratch:
         scratch.goal[:], scratch.start[:] = goal, q
         scratch.tell(given=int(solved))
@@ -153,6 +159,30 @@ def stationary(model: Model, asked: Asked, q: Array, goal: Array, *, solved: boo
     if code > rest.FREE_OF_CHOICE:
         memory[conditions.places["rest"]] = q
     return Stationary(conditions, goal, memory, contacts, one_sided, _WHY.get(code, ""), code == rest.FREE_OF_CHOICE)
+
+
+def by_goals_of_many(
+    model: Model, asked: Asked, q: Array, goals: Array, solved: Flags, cotangents: Array | None
+) -> tuple[Array, npt.NDArray[np.str_]]:
+    """`Stationary.by_goals` of answers q (n, nq) for goal numbers (n, .), with cotangents (n, nv) or without, on all
+    cores: (n, columns) or (n, nv, columns), NaN where it is undefined; and the status of each (n,)."""
+    conditions, pieces = conditions_of(model, asked), Pieces(len(q), _PIECE)
+    out = np.full((len(q), *((model.nv,) if cotangents is None else ()), conditions.columns), np.nan)
+    status = np.full(len(q), "undefined")
+    given = np.zeros((len(q), 0)) if cotangents is None else np.ascontiguousarray(cotangents)
+    settle, by_goals = prepare("gradients.rest.settle"), prepare("gradients.by_goals.by_goals")
+
+    def work() -> None:
+        with conditions.bound.scratch(model) as scratch:
+            for i in (row for piece in pieces for row in piece):
+                scratch.goal[:], scratch.start[:] = goals[i], q[i]
+                scratch.tell(given=int(solved[i]))
+                if settle(scratch.address) <= rest.FREE_OF_CHOICE:
+                    status[i] = "one-sided" if scratch.narrow[conditions.at["letting"]].any() else "smooth"
+                    by_goals(scratch.address, given[i], out[i].reshape(-1))
+
+    pieces.share(work, min(max(len(pieces), 1), cores()))
+    return out, status
 
 
 def _names(model: Model, conditions: Conditions, scratch: Scratch, letting: Array) -> tuple[str, ...]:

@@ -1,31 +1,36 @@
 """How an answer at rest moves with the numbers of its targets, and with a placement that is let loose."""
 
 from poise.kernels.algebra.rotations import quaternion_step
+from poise.kernels.algebra.scalar import sincos
 from poise.kernels.gradients.conditions import look
-from poise.kernels.gradients.split import STEP, move, pull
+from poise.kernels.gradients.split import STEP, move, pull, turn_between
 from poise.kernels.machine.jit import entry_point, kernel
 from poise.kernels.machine.kinds import REALS, WHOLE
-from poise.kernels.machine.lanes import pitch
+from poise.kernels.machine.lanes import pitch, sqrt
 from poise.kernels.machine.layout import CALL
 from poise.kernels.machine.views import entry_at, narrow, problem_at
 from poise.kernels.solver.ends import aim_at
 
+_SMALL = 5e-5
+"""Half of a turn below which its tangent is no other than itself [rad]."""
+
 
 @entry_point(WHOLE, REALS, REALS)
 def by_goals(address, cotangent, out):
-    """out (n, steps): the derivative at w.rest by each of the problem's goal steps; with a cotangent (n) that times it
-    (steps), for which one pair of products with w.answers and w.yields serves all.
+    """out (n, columns): the derivative at w.rest by each of the problem's goal steps, then by the velocities of the
+    posture, if there is one; with a cotangent (n) that times it (columns), for which one pair of products with
+    w.answers and w.yields serves all.
     """
     request = entry_at(address, CALL)
     p = problem_at(request.problem)
     w = narrow(p, request.narrow, request.routines)
-    n, m, steps = len(w.step), len(w.lacking), len(p.goal_steps)
     for i in range(len(w.q)):
         w.q[i] = w.rest[i]
     if not aim_at(p, w.goal, w.target):
         return 0
     look(p, w, request, True)
-    pulled = len(cotangent) > 0
+    n, m, steps, pulled = len(w.step), len(w.lacking), len(p.goal_steps), len(cotangent) > 0
+    columns = steps + (n if len(w.posture_goal) > 0 else 0)
     if pulled:
         for k in range(m):
             w.held_sizes[k] = 0.0
@@ -35,8 +40,11 @@ def by_goals(address, cotangent, out):
             w.moved[b] = 0.0
             for a in range(n):
                 w.moved[b] = w.moved[b] + cotangent[a] * w.yields[a * n + b]
-    for s in range(steps):
-        _differ(p, w, request, s)
+    for s in range(columns):
+        if s < steps:
+            _differ(p, w, request, s)
+        else:
+            _lead(p, w, s - steps)
         if pulled:
             out[s] = 0.0
             for k in range(m):
@@ -50,7 +58,7 @@ def by_goals(address, cotangent, out):
                     value += w.answers[a * m + k] * w.spare_rows[k]
                 for b in range(n):
                     value -= w.yields[a * n + b] * w.spare_pull[b]
-                out[a * steps + s] = value
+                out[a * columns + s] = value
     return 1
 
 
@@ -87,6 +95,33 @@ def _differ(p, w, request, s):
     w.goal[at] = g0
     if step.turn >= 0:
         w.goal[at + 1], w.goal[at + 2], w.goal[at + 3] = g1, g2, g3
+
+
+@kernel
+def _lead(p, w, v):
+    """The same a unit of velocity `v` of the posture at w.rest.
+
+    The vector t of the turn from one rotation to another changes with a turn of the first by -(1 + [t] / 2 + share
+    [t]^2), the inverse of the right Jacobian of SO(3).
+    """
+    for k in range(len(w.lacking)):
+        w.spare_rows[k] = 0.0
+    for a in range(len(w.step)):
+        w.spare_pull[a] = 0.0
+    w.spare_pull[v] = -w.leaning[v]
+    for k in range(len(p.balls)):
+        i, first, q, r = p.balls[k].q, p.balls[k].v, w.rest, w.posture_goal
+        if first <= v < first + 3:
+            turn, x, y, z = turn_between(r[i], r[i + 1], r[i + 2], r[i + 3], q[i], q[i + 1], q[i + 2], q[i + 3])
+            x, y, z = turn * x, turn * y, turn * z
+            half = 0.5 * sqrt(x * x + y * y + z * z)
+            sine, cosine = sincos(half)
+            share = (1.0 - half * cosine / sine) / (4.0 * half * half) if half > _SMALL else 1.0 / 12.0
+            a, b, c = 1.0 if v == first else 0.0, 1.0 if v == first + 1 else 0.0, 1.0 if v == first + 2 else 0.0
+            along, rest = share * (a * x + b * y + c * z), 1.0 - 4.0 * half * half * share
+            w.spare_pull[first] = -w.leaning[first] * (rest * a + along * x + 0.5 * (y * c - z * b))
+            w.spare_pull[first + 1] = -w.leaning[first + 1] * (rest * b + along * y + 0.5 * (z * a - x * c))
+            w.spare_pull[first + 2] = -w.leaning[first + 2] * (rest * c + along * z + 0.5 * (x * b - y * a))
 
 
 @entry_point(WHOLE, WHOLE, REALS, REALS)

@@ -83,7 +83,8 @@ def _row(effector, i, c):
 
 @kernel
 def _factor(p, v):
-    """L into v.matrix and Q in the place of the Jacobian at v.q; what is known of each lane into row 0 of v.y."""
+    """L, its diagonal inverted, into v.matrix, and Q in the place of the Jacobian at v.q; what is known of each lane
+    into row 0 of v.y."""
     forward(p.units, v.q, v.frames)
     effector, n = p.effectors[0], len(v.free)
     x, y, z = tool_point(effector, v.frames)
@@ -119,11 +120,11 @@ def _factor(p, v):
             value = load(v.jacobian, _row(effector, i, c))
             square = square + value * value
         least = select(square < least, square, least)
-        length = sqrt(square)
-        store(v.matrix, _ROWS * i + i, length)
+        shorter = 1.0 / sqrt(square)
+        store(v.matrix, _ROWS * i + i, shorter)
         for c in range(effector.columns):
             at = _row(effector, i, c)
-            store(v.jacobian, at, load(v.jacobian, at) / length)
+            store(v.jacobian, at, load(v.jacobian, at) * shorter)
         for j in range(i + 1, _ROWS):
             along = splat(v.q, 0.0)
             for c in range(effector.columns):
@@ -137,9 +138,9 @@ def _factor(p, v):
 
 @kernel
 def _divide(matrix, x):
-    """Replace x (6) by x L^-1."""
+    """Replace x (6) by x L^-1, of L with its diagonal inverted."""
     for i in range(_ROWS - 1, -1, -1):
         value = load(x, i)
         for j in range(i + 1, _ROWS):
             value = value - load(x, j) * load(matrix, _ROWS * j + i)
-        store(x, i, value / load(matrix, _ROWS * i + i))
+        store(x, i, value * load(matrix, _ROWS * i + i))
