@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import arg
 
 import poise as pz
-from poise.cli.command import OfRobot, Writes, command, numbers
+from poise.cli.command import Answer, OfRobot, Writes, command, numbers
 
 if TYPE_CHECKING:
     from poise.reachability.map import ReachMap
@@ -37,9 +37,9 @@ class Reach(Writes, OfRobot):
     out: Annotated[Path, arg(aliases=["-o"])] = Path("poise-reach")
     """Folder for the files."""
 
-    def run(self) -> int:
-        """Load, map, print and write."""
-        from poise.cli.output import keep, print_json, say
+    def run(self) -> Answer:
+        """Load, map and write."""
+        from poise.cli.output import keep, say
         from poise.files import make_folder
 
         model = pz.load(self.robot, base=self.base)
@@ -58,14 +58,22 @@ class Reach(Writes, OfRobot):
             seed=self.seed,
             threads=self.threads,
         )
-        if self.json:
-            print_json(found.facts())
-        else:
-            _print(found)
         written = _write(found, self.out)
-        if not self.json:
-            say(f"written to {self.out}: {', '.join(written)}")
-        return 0 if found.counts.any() else 2
+        line = f"written to {self.out}: {', '.join(written)}"
+        facts = found.facts()
+
+        def show() -> None:
+            _print(found)
+            say(line)
+
+        return Answer(
+            facts=facts,
+            show=show,
+            explanation=f"{facts['voxels_reached']:,} of {facts['voxels']:,} voxels of {self.grid:g} m were reached by "
+            f"{found.frame}, which forward kinematics confirms; what is not was not found from {self.effort + 1} "
+            f"starts, and proved are those that lengths rule out. {line}.",
+            code=0 if found.counts.any() else 2,
+        )
 
 
 def _write(found: "ReachMap", folder: Path) -> list[str]:
