@@ -134,7 +134,7 @@ def test_an_error_is_explained_too(capsys: pytest.CaptureFixture[str]) -> None:
 def test_codes_are_a_closed_list_that_the_page_has() -> None:
     page = (Path(__file__).parents[2] / "docs" / "command_line.md").read_text()
     told = re.findall(r"^\| `(\w+)` \| (.*) \|$", page.partition("| code |")[2].partition("\n\n")[0], re.MULTILINE)
-    assert {name: text for name, text in told} == {kind.__name__: text for kind, text in CODES.items()}
+    assert dict(told) == {kind.__name__: text for kind, text in CODES.items()}
     own = [kind for kind in vars(sys.modules["poise.errors"]).values() if isinstance(kind, type)]
     assert {kind for kind in own if issubclass(kind, PoiseError)} <= CODES.keys()
     assert code_of(json.JSONDecodeError("?", "", 0))[0] == "ValueError"

@@ -62,7 +62,7 @@ def _run(arguments: list[str]) -> int:
     return _told(answer, command)
 
 
-def commands() -> "dict[str, type[Answers]]":
+def commands() -> dict[str, Any]:
     """The settings of each command, by its name."""
     from poise.cli.batch import Batch
     from poise.cli.calibrate import Calibrate
@@ -101,7 +101,7 @@ def commands() -> "dict[str, type[Answers]]":
     }
 
 
-def _parsed(kinds: "dict[str, type[Answers]]", arguments: list[str]) -> "Answers":
+def _parsed(kinds: dict[str, Any], arguments: list[str]) -> "Answers":
     """The settings of the command.
 
     Raises SystemExit for a help, which is printed, and for words that are wrong, which are shown with those that are

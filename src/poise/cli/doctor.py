@@ -42,8 +42,8 @@ class Doctor(Answers):
         return Answer(
             facts={"robot": self.robot, "findings": [asdict(finding) for finding in found]},
             show=lambda: _print(found),
-            explanation=f"{self.log or self.robot} was examined; {serious} of {len(found)} findings ask for a cure, and "
-            "the others are notes. Each says where it is, what is wrong there, and what mends it.",
+            explanation=f"{self.log or self.robot} was examined; {serious} of {len(found)} findings ask for a cure, "
+            "and the others are notes. Each says where it is, what is wrong there, and what mends it.",
             code=2 if serious else 0,
         )
 

@@ -55,6 +55,6 @@ class Export(Writes):
         return Answer(
             facts={"file": str(self.file), "kind": what, "robot": model.name, "frames": frames, "bytes": size},
             show=lambda: say(line),
-            explanation=f"{line}. libpoise loads it, see `poise sdk`; its targets are the poses of these frames in this "
-            "order, x y z w x y z.",
+            explanation=f"{line}. libpoise loads it, see `poise sdk`; its targets are the poses of these frames in "
+            "this order, x y z w x y z.",
         )

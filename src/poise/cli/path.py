@@ -84,8 +84,8 @@ class Path(Writes, ToTargets):
         return Answer(
             facts=found.facts(),
             show=lambda: say("\n".join([text, *([f"written: {', '.join(written)}"] if written else [])])),
-            explanation=f"{found.explain()} --out has the joints [rad or m], a row for each waypoint with its time [s]; "
-            "the largest errors are of the waypoints that are reached.",
+            explanation=f"{found.explain()} --out has the joints [rad or m], a row for each waypoint with its time "
+            "[s]; the largest errors are of the waypoints that are reached.",
             code=0 if found.success else 2,
         )
 

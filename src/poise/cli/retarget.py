@@ -76,9 +76,9 @@ class Retarget(Writes):
         return Answer(
             facts=done.report.to_dict(),
             show=lambda: say("\n".join(lines)),
-            explanation=f"{self.motion} was carried to {robot.name}, {len(done.motion.times)} frames within its limits; "
-            "the report says how far each frame was from where the scaled body had it [m], and what skates, sinks in or "
-            "is at a limit.",
+            explanation=f"{self.motion} was carried to {robot.name}, {len(done.motion.times)} frames within its "
+            "limits; the report says how far each frame was from where the scaled body had it [m], and what skates, "
+            "sinks in or is at a limit.",
         )
 
 

@@ -30,6 +30,6 @@ class Sdk(Writes):
         return Answer(
             facts={"folder": str(self.folder), "files": [str(file) for file in files]},
             show=lambda: say("\n".join(str(self.folder / file) for file in files)),
-            explanation=f"libpoise stands in {self.folder}, which may be moved: give it to CMake as CMAKE_PREFIX_PATH, or "
-            "its lib/pkgconfig to pkg-config.",
+            explanation=f"libpoise stands in {self.folder}, which may be moved: give it to CMake as CMAKE_PREFIX_PATH, "
+            "or its lib/pkgconfig to pkg-config.",
         )

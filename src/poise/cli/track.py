@@ -74,8 +74,8 @@ class Track(Writes, OfRobot):
         return Answer(
             facts=facts,
             show=lambda: say(words),
-            explanation=f"{'; '.join(words.splitlines())}. Errors are after each step, against the target of that step: "
-            "where they are large the robot was still on its way, or its limits held it. q is where it ends.",
+            explanation=f"{'; '.join(words.splitlines())}. Errors are after each step, against the target of that "
+            "step: where they are large the robot was still on its way, or its limits held it. q is where it ends.",
             code=2 if failed else 0,
         )
 
