@@ -31,8 +31,8 @@ def main() -> None:
     q, ways = arm.home, []
     for part in range(options.parts):
         pick, place = [0.4 + 0.05 * part, 0.3, 0.1], [0.4 + 0.05 * part, -0.3, 0.1]
-        stops = [pick[:2] + [0.25], pick, pick[:2] + [0.25], place[:2] + [0.25], place, place[:2] + [0.25]]
-        poses = pz.SE3.from_xyz_rpy(stops, DOWN)
+        over_pick, over_place = [*pick[:2], 0.25], [*place[:2], 0.25]
+        poses = pz.SE3.from_xyz_rpy([over_pick, pick, over_pick, over_place, place, over_place], DOWN)
         way = pz.plan(arm, goal, poses, q0=q, limits=[apart], velocity=1.0, acceleration=4.0)
         if not way.success:
             raise SystemExit(f"part {part}: {way.explain()}")

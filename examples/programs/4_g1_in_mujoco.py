@@ -57,7 +57,9 @@ def main() -> None:
     q = body.q({f"{side}_{joint}_joint": angle for side in ("left", "right") for joint, angle in BEND.items()})
     q[2] += 0.035 - body.pose(FEET[0], q).xyz[2]
     # By name: where MuJoCo has what stands in q.  The floating base is x y z, w x y z in both.
-    there = np.concatenate([model.joint(name).qposadr[0] + np.arange(7 if name == "root" else 1) for name in body.joint_names])
+    there = np.concatenate(
+        [model.joint(name).qposadr[0] + np.arange(7 if name == "root" else 1) for name in body.joint_names]
+    )
     motors = [model.actuator(name).id for name in body.joint_names if name != "root"]
     data.qpos[there] = q
 

@@ -1,4 +1,4 @@
-"""A dance carried to a robot and edited: cut, slowed where it is too fast, a hand held at a rail for a while, and saved.
+"""A dance carried to a robot and edited: cut, slowed where it is too fast, a hand held at a rail for a while.
 
 python 5_dance.py dance.bvh --robot g1 --out dance.npz
 """
@@ -28,7 +28,9 @@ def held(motion: pz.Motion, hand: str, first: int, last: int) -> pz.Motion:
     feet = [name for name in model.frames if name.endswith("ankle_roll_link")]
     danced = {frame: model.pose(frame, motion.q).array for frame in (*feet, hand)}
     frames = np.arange(len(motion))
-    share = np.clip(np.minimum(frames - first, last - frames) / 10.0, 0.0, 1.0)[:, None]  # it comes and goes in ten frames
+    share = np.clip(np.minimum(frames - first, last - frames) / 10.0, 0.0, 1.0)[
+        :, None
+    ]  # it comes and goes in ten frames
     rail = danced[hand][first, :3]
     places = (1.0 - share) * danced[hand][:, :3] + share * rail
     tasks = [*(pz.PoseTask(foot) for foot in feet), pz.PositionTask(hand), pz.PostureTask()]

@@ -51,7 +51,9 @@ class Info(Answers):
             )
         model, frames = _read(self.robot, self.base)
         return Answer(
-            facts=_facts(model) | ({} if frames is None else {"motion": _facts_of_frames(frames)}),
+            facts=_facts(model)
+            | {"file": _file(self.robot)}
+            | ({} if frames is None else {"motion": _facts_of_frames(frames)}),
             show=lambda: _print(model, frames),
             explanation=f"{model.name} is led by {model.nq} numbers q, in the order of the coordinates [rad or m], "
             f"within lower and upper; tasks name one of its frames, and {model.tip} is the tip. home is where a solve "
@@ -92,6 +94,16 @@ def _read(robot: str, base: Base) -> "tuple[Model, SkeletonFile | None]":
 
     frames = (read_bvh if path.suffix.lower() == ".bvh" else read_gltf)(path)
     return frames.model(), frames
+
+
+def _file(robot: str) -> str | None:
+    """Where the robot was read from, for other programs; None for what is written in code."""
+    from poise.io.installed import installed_robots
+    from poise.robots import TEXTBOOK
+
+    if robot in TEXTBOOK:
+        return None
+    return str(installed_robots().get(robot.rpartition("/")[2], Path(robot).expanduser().absolute()))
 
 
 def _facts_of_frames(frames: "SkeletonFile") -> dict[str, Any]:
