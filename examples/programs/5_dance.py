@@ -10,6 +10,8 @@ import numpy as np
 
 import poise as pz
 
+FADE = 6  # frames in which a hold comes and goes
+
 
 def slowed(motion: pz.Motion, most: float) -> pz.Motion:
     """The motion with each frame as late as the joints need, which go at `most` of their limits."""
@@ -28,9 +30,7 @@ def held(motion: pz.Motion, hand: str, first: int, last: int) -> pz.Motion:
     feet = [name for name in model.frames if name.endswith("ankle_roll_link")]
     danced = {frame: model.pose(frame, motion.q).array for frame in (*feet, hand)}
     frames = np.arange(len(motion))
-    share = np.clip(np.minimum(frames - first, last - frames) / 10.0, 0.0, 1.0)[
-        :, None
-    ]  # it comes and goes in ten frames
+    share = np.clip(np.minimum(frames - first, last - frames) / FADE, 0.0, 1.0)[:, None]
     rail = danced[hand][first, :3]
     places = (1.0 - share) * danced[hand][:, :3] + share * rail
     tasks = [*(pz.PoseTask(foot) for foot in feet), pz.PositionTask(hand), pz.PostureTask()]
@@ -59,7 +59,7 @@ def main() -> None:
     edited.save(options.out.with_suffix(".csv"), quaternion="xyzw")
 
     again = pz.load_motion(options.out, model=robot)
-    stays = robot.pose(hand, again.q[first + 10 : last - 9]).xyz
+    stays = robot.pose(hand, again.q[first + FADE : last - FADE + 1]).xyz
     strays = np.linalg.norm(stays - stays[0], axis=1).max()
     print(f"{options.out}: {len(again)} frames, {again.duration:.2f} s; the hand stays within {1e3 * strays:.1f} mm")
     assert strays < 5e-3
