@@ -40,24 +40,24 @@ class Reach(Writes, OfRobot):
     def run(self) -> Answer:
         """Load, map and write."""
         from poise.cli.output import keep, say
-        from poise.files import make_folder
+        from poise.files import folder_for_work
 
         model = pz.load(self.robot, base=self.base)
         model.frame(self.frame or model.tip)
         # What cannot be written is said before the work, not after it.
-        make_folder(self.out)
-        keep((self.out / f"reach.{kind}" for kind in ("html", "ply", "png", "parquet")), force=self.force)
-        found = pz.reach(
-            model,
-            self.frame,
-            grid=self.grid,
-            orientations=self.orientations,
-            bounds=None if self.bounds is None else (self.bounds[:3], self.bounds[3:]),
-            limits=self.limits,
-            effort=self.effort,
-            seed=self.seed,
-            threads=self.threads,
-        )
+        with folder_for_work(self.out):
+            keep((self.out / f"reach.{kind}" for kind in ("html", "ply", "png", "parquet")), force=self.force)
+            found = pz.reach(
+                model,
+                self.frame,
+                grid=self.grid,
+                orientations=self.orientations,
+                bounds=None if self.bounds is None else (self.bounds[:3], self.bounds[3:]),
+                limits=self.limits,
+                effort=self.effort,
+                seed=self.seed,
+                threads=self.threads,
+            )
         written = _write(found, self.out)
         line = f"written to {self.out}: {', '.join(written)}"
         facts = found.facts()

@@ -33,7 +33,7 @@ class Reproduce(Writes):
         from poise.cli.output import keep, print_table
         from poise.errors import MissingExtra
         from poise.experiments.registry import EXPERIMENTS, experiment_of
-        from poise.files import make_folder, write_whole
+        from poise.files import folder_for_work, write_whole
         from poise.plain import to_json
         from poise.progress import busy
 
@@ -46,10 +46,10 @@ class Reproduce(Writes):
             )
         experiment = experiment_of(self.name)
         folder = self.out or Path(f"poise-{experiment.name}")
-        make_folder(folder)
-        keep([folder / "report.json", *folder.glob("*.png")], force=self.force)
-        with busy(experiment.name):
-            report = experiment.run(self.quick)
+        with folder_for_work(folder):
+            keep([folder / "report.json", *folder.glob("*.png")], force=self.force)
+            with busy(experiment.name):
+                report = experiment.run(self.quick)
         facts = report.facts()
         written = [folder / "report.json"]
         write_whole(written[0], to_json(facts, indent=1) + "\n")
