@@ -636,12 +636,21 @@ def test_parse_says_what_is_no_pose(value: Any, message: str) -> None:
         (with_nan((7,), 3), ValueError, r"goal\[3\] is nan"),
         (with_nan((4, 4), 1, 2), ValueError, r"goal\[1, 2\] is nan"),
         (np.zeros(7), ValueError, "zero quaternion"),
+        ([0.0, -0.8, 0.0, -2.4, 0.0, 1.6, 0.8], ValueError, r"goal is no pose: .* length 2.99 .* model.pose"),
+        ([[0.4, 0, 0.5, 1, 0, 0, 0], [0.4, 0, 0.5, 0.5, 0, 0, 0]], ValueError, "length 0.5 in place of 1"),
         (np.zeros((4, 4)), ValueError, "last row"),
     ],
 )
 def test_parse_says_which_number_is_none(value: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         SE3.parse(value, "goal")
+
+
+def test_a_quaternion_that_was_rounded_is_one() -> None:
+    rounded = [0.4, 0.0, 0.5, 0.0, 0.71, 0.71, 0.0]
+    for value in (rounded, [rounded, rounded]):
+        assert np.allclose(np.linalg.norm(SE3.parse(value).wxyz, axis=-1), 1.0)
+    assert SE3.from_xyz_wxyz([0, 0, 0], [0, 3, 0, 0]).isclose(SE3.parse([0, 0, 0, 0, 1, 0, 0]))
 
 
 def test_motions_print_their_numbers() -> None:

@@ -63,6 +63,21 @@ def make_folder(folder: Path) -> None:
         raise type(error)(f"{folder} cannot be made a folder to write to: {why}; name another") from None
 
 
+@contextmanager
+def folder_for_work(folder: Path) -> Iterator[None]:
+    """Make a folder for what is worked out in the block, and leave none behind where that failed before a file was in
+    it; raises as `make_folder` does."""
+    there = folder.exists()
+    make_folder(folder)
+    try:
+        yield
+    except BaseException:
+        if not there:
+            with suppress(OSError):  # something is in it
+                folder.rmdir()
+        raise
+
+
 def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
     """Write a text, in UTF-8 and as it is, or bytes; raises as `written_aside` does."""
     with written_aside(path) as aside:

@@ -22,11 +22,31 @@ TOLERANCE: Final = 1e-6
 """Two motions are close, and a matrix is a rotation, to this [m, rad and its entries]."""
 _ROUNDED: Final = 0.05
 """A matrix whose singular values are no farther from 1 than this can be a rotation that was rounded."""
+LENGTHS: Final = 0.1
+"""How far from 1 the length of a quaternion may be that was rounded: farther off, seven numbers are no pose."""
 
 
 def unit_quaternion(name: str, value: "ArrayLike") -> "Array":
     """(..., 4) numbers normalised to unit length; raises ValueError for a zero quaternion."""
     return normalized(name, finite(name, value, 4))
+
+
+def near_unit_quaternion(name: str, value: "ArrayLike") -> "Array":
+    """The same of the last four of seven numbers, which joint angles could be too.
+
+    Raises ValueError for those that are farther than `LENGTHS` from unit length.
+    """
+    numbers = finite(name, value, 4)
+    unit = normalized(name, numbers)
+    lengths = np.linalg.norm(numbers, axis=-1)
+    if (np.abs(lengths - 1.0) > LENGTHS).any():
+        worst = float(lengths.flat[np.argmax(np.abs(lengths - 1.0))])
+        raise ValueError(
+            f"{name} is no pose: the last four of its seven numbers are a quaternion w x y z, and have length "
+            f"{worst:.3g} in place of 1; of joint angles model.pose(frame, q) makes a pose, of a quaternion of any "
+            "length SE3.from_xyz_wxyz(xyz, wxyz)"
+        )
+    return unit
 
 
 def normalized(name: str, wxyz: "Array") -> "Array":
@@ -233,15 +253,16 @@ def pose_numbers(value: Any) -> "Array | None":
         return None
     if array.dtype.kind not in "fiu":
         return None
+    off = math.inf  # a quaternion of a matrix is made here, of any length
     if array.shape == (7,):
-        numbers = array.tolist()
+        numbers, off = array.tolist(), LENGTHS
     elif array.shape == (4, 4):
         numbers = _matrix_numbers(array.tolist())
     else:
         return None
     x, y, z, w, i, j, k = numbers
     norm = math.sqrt(w * w + i * i + j * j + k * k)
-    if not (math.isfinite(x + y + z) and 1e-12 <= norm < math.inf):
+    if not (math.isfinite(x + y + z) and 1e-12 <= norm < math.inf and abs(norm - 1.0) <= off):
         return None
     pose = np.array([x, y, z, w / norm, i / norm, j / norm, k / norm], dtype=np.float64)
     pose.flags.writeable = False

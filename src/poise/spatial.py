@@ -23,6 +23,7 @@ from poise.quaternions import (
     conjugate,
     is_rotation,
     matrix_quaternion,
+    near_unit_quaternion,
     normalized,
     pose_numbers,
     quaternion_exp,
@@ -293,7 +294,11 @@ class SE3:
 
     @classmethod
     def parse(cls, value: Any, name: str = "pose") -> "SE3":
-        """From an SE3, 7 numbers `[x y z, w x y z]`, or a 4x4 matrix; batches of them too."""
+        """From an SE3, 7 numbers `[x y z, w x y z]`, or a 4x4 matrix; batches of them too.
+
+        Raises ShapeError for another shape, ValueError for numbers that are no pose, such as seven joint angles: a
+        quaternion must have unit length, to a tenth.
+        """
         if isinstance(value, SE3):
             return value
         one = pose_numbers(value)
@@ -308,7 +313,7 @@ class SE3:
             return cls.from_parts(*_parts_of(name, value))
         if array.ndim >= 1 and array.shape[-1] == 7:
             numbers = finite(name, value, 7)
-            return pose_of(np.concatenate([numbers[..., :3], unit_quaternion(name, numbers[..., 3:])], axis=-1))
+            return pose_of(np.concatenate([numbers[..., :3], near_unit_quaternion(name, numbers[..., 3:])], axis=-1))
         way = {
             (3,): "; a place alone is SE3.from_parts(xyz), or the target of a PositionTask",
             (6,): "; three metres and roll, pitch, yaw are SE3.from_xyz_rpy(xyz, rpy)",

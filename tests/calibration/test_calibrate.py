@@ -271,6 +271,22 @@ def test_deviations_that_were_not_stated_are_told_from_what_is_left() -> None:
     assert np.allclose(one.covariance, other.covariance * other.noise**2, rtol=1e-6)
 
 
+def test_what_nothing_is_left_to_judge_by_is_found_and_its_deviation_is_unknown() -> None:
+    model = pz.load("panda")
+    true = model.with_base(pz.SE3.from_xyz_rpy([0.1, 0.0, -0.05], [0.0, 0.1, 0.2]))
+    q = model.sample(1, seed=0)
+    found = pz.calibrate(model, Measurements(model.tip, q, true.pose(model.tip, q)), free=["base"])
+    assert found.model.pose(model.tip, q[0]).isclose(true.pose(model.tip, q[0]), atol=1e-9)
+    assert found.undetermined == ()
+    assert np.isnan(found.std).all()
+    assert "unknown" in found.table()
+    assert "not told" not in found.table()
+    assert "no more was measured than is free" in found.explain()
+    more = model.sample(2, seed=0)
+    found = pz.calibrate(model, Measurements(model.tip, more, true.pose(model.tip, more)), free=["base"])
+    assert "unknown" not in str(found)
+
+
 def test_good_configurations_have_a_better_index() -> None:
     model = arm()
     spread, close = model.sample(20, seed=1), model.home + 0.05 * np.random.default_rng(1).normal(size=(20, 6))

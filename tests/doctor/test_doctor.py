@@ -196,6 +196,27 @@ def test_a_singular_pose_is_told() -> None:
     assert finding.where.startswith("step 29")
 
 
+def test_a_recording_in_degrees_is_asked_about_and_nothing_else() -> None:
+    panda = pz.load("panda")
+    q = np.tile(panda.home, (40, 1)) + 0.01 * np.arange(40)[:, None]
+    q[20:] += 0.4
+    (finding,) = examine_log(panda, np.degrees(q))
+    assert finding.code == "degrees"
+    assert finding.where in panda.coordinates
+    assert "radians" in finding.mend
+    assert [each.code for each in examine_log(panda, q)] == ["branch"]
+
+
+def test_a_time_that_goes_back_is_told() -> None:
+    ur = pz.load("ur5e")
+    q = smooth(ur)
+    stamps = 0.02 * np.arange(len(q))
+    stamps[20:] -= 0.1
+    stamps[31] = stamps[30]
+    codes = [(finding.code, finding.where.partition(",")[0]) for finding in examine_log(ur, q, time=stamps)]
+    assert codes == [("time", "step 19"), ("time", "step 30")]
+
+
 @pytest.mark.parametrize(
     "bad",
     [

@@ -454,8 +454,8 @@ def test_what_was_refused_leaves_the_solver_as_it_was() -> None:
 # What is accepted ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("scale", [2.0, -1.0, 1e-3, 1e6, 1e-11])
-def test_the_length_and_sign_of_a_target_quaternion_mean_nothing(scale: float) -> None:
+@pytest.mark.parametrize("scale", [-1.0, 1.01, 0.95])
+def test_the_sign_and_the_rounding_of_a_target_quaternion_mean_nothing(scale: float) -> None:
     model = arm()
     quaternion = np.array([0.1, 0.9, -0.2, 0.3])
     q = [
@@ -463,6 +463,17 @@ def test_the_length_and_sign_of_a_target_quaternion_mean_nothing(scale: float) -
         for k in (1.0, scale)
     ]
     np.testing.assert_allclose(q[1], q[0], atol=1e-9)
+
+
+@pytest.mark.parametrize("scale", [2.0, 0.5, 1e-11])
+def test_seven_numbers_without_a_unit_quaternion_are_no_pose(scale: float) -> None:
+    numbers = [*POINT, 0.0, scale, 0.0, 0.0]
+    for ask in (lambda: pz.PoseTask(HAND, numbers), lambda: solver(pz.PoseTask(HAND))(numbers)):
+        with pytest.raises(
+            ValueError, match=r"target is no pose: .* w x y z, and have length .*model\.pose\(frame, q\)"
+        ):
+            ask()
+    assert solver(pz.PoseTask(HAND))(pz.SE3.from_xyz_wxyz(POINT, numbers[3:])).q.shape == (arm().nq,)
 
 
 @pytest.mark.parametrize("scale", [2.0, 1e-3, 1e6, 1e160, 1e-11])

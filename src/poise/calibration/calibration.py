@@ -82,7 +82,7 @@ class Calibration:
     def table(self, *, width: int | None = None) -> str:
         """The parameters, what was found of each, and how well."""
         rows = [
-            (name, f"{value:+.6f}", f"{deviation:.2g}" if np.isfinite(deviation) else "not told", unit)
+            (name, f"{value:+.6f}", _deviation(deviation), unit)
             for name, value, deviation, unit in zip(self.names, self.values, self.std, self.units, strict=True)
         ]
         return aligned(("parameter", "found", "std", "unit"), rows, numbers=("found", "std"), width=width)
@@ -119,6 +119,11 @@ class Calibration:
             )
         if self.measurements[0].std is not None and np.isfinite(self.noise):
             lines.append(f"That is {self.noise:.3g} times the standard deviation that was stated.")
+        if np.isnan(self.noise) and self.measurements[0].std is None:
+            lines.append(
+                "How well that is known is unknown: no more was measured than is free, so anything would fit. Measure "
+                "more, or state std."
+            )
         if any(far(each, after) for each, after in zip(self.measurements, self.after, strict=True)):
             lines.append(
                 "No robot is wrong by so much: look at the names of frames, at units and at the order of quaternions, "
@@ -155,6 +160,11 @@ class Calibration:
                     f"{'it' if len(rows) == 1 else 'them'}, and calibrate without, measurements.without(...)."
                 )
         return lines
+
+
+def _deviation(size: float) -> str:
+    """A standard deviation; inf is of what was not told, NaN of what was, nobody knows how well."""
+    return "not told" if np.isinf(size) else "unknown" if np.isnan(size) else f"{size:.2g}"
 
 
 def _size(lacking: Array) -> str:

@@ -7,13 +7,16 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
-from contextlib import redirect_stdout
+from contextlib import nullcontext, redirect_stderr, redirect_stdout
 from io import StringIO
 from shutil import get_terminal_size
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from poise import __version__
 from poise.tables import fill
+
+if TYPE_CHECKING:
+    from poise.cli.command import Answer, Answers
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -40,21 +43,23 @@ def _run(arguments: list[str]) -> int:
         os.environ.setdefault("PYTHON_TYRO_ANSI_CODES", "False")  # tyro reads its own variable only, once, at import
     from poise.errors import PoiseError
 
-    shown = _Shown()
     try:
-        with redirect_stdout(shown):
-            command = _parsed(commands(), arguments)
+        command = _parsed(commands(), arguments)
     except SystemExit as stop:
-        print(shown.filled(), end="")
         return 1 if stop.code else 0  # tyro leaves with 2, which means "not solved" here
+    except PoiseError as error:
+        return _said(error, json=True, explain="--explain" in arguments)
 
     warnings.formatwarning = lambda message, *_: f"warning: {message}\n"  # no place in our source: it is of no use
     try:
-        return command.run()
+        # Whatever is printed on the way, a line of JSON stands alone on stdout.
+        with redirect_stdout(sys.stderr) if command.json else nullcontext():
+            answer = command.run()
     except BrokenPipeError:
         raise
     except (PoiseError, ValueError, OSError) as error:
-        return _said(error, json=getattr(command, "json", False))
+        return _said(error, json=command.json, explain=command.explain)
+    return _told(answer, command)
 
 
 def commands() -> dict[str, Any]:
@@ -96,17 +101,39 @@ def commands() -> dict[str, Any]:
     }
 
 
-def _parsed(kinds: dict[str, Any], arguments: list[str]) -> Any:
-    """The settings of the command, which have a `run`; raises SystemExit for a help and for words that are wrong."""
+def _parsed(kinds: dict[str, Any], arguments: list[str]) -> "Answers":
+    """The settings of the command.
+
+    Raises SystemExit for a help, which is printed, and for words that are wrong, which are shown with those that are
+    right; with --json UsageError for these.
+    """
     import tyro
 
-    return tyro.extras.subcommand_cli_from_dict(
-        kinds,
-        prog="poise",
-        description=f"Inverse kinematics, version {__version__}.  `poise COMMAND --help` tells more.",
-        args=arguments or ["--help"],
-        config=(tyro.conf.DisallowNone, tyro.conf.FlagCreatePairsOff, tyro.conf.PositionalMetavarFromFieldName),
-    )
+    shown, wrong, json = _Shown(), StringIO(), "--json" in arguments
+    try:
+        with redirect_stdout(shown), redirect_stderr(wrong) if json else nullcontext():
+            found: Answers = tyro.extras.subcommand_cli_from_dict(
+                kinds,
+                prog="poise",
+                description=f"Inverse kinematics, version {__version__}.  `poise COMMAND --help` tells more.",
+                args=arguments or ["--help"],
+                config=(tyro.conf.DisallowNone, tyro.conf.FlagCreatePairsOff, tyro.conf.PositionalMetavarFromFieldName),
+            )
+    except SystemExit as stop:
+        print(shown.filled(), end="")
+        if stop.code and json:
+            from poise.cli.codes import UsageError
+
+            raise UsageError(_unboxed(wrong.getvalue())) from None
+        raise
+    return found
+
+
+def _unboxed(text: str) -> str:
+    """The words of the boxes that tyro draws around what is wrong: paragraphs between rules, without the titles."""
+    lines = [line.strip("│| ") for line in text.splitlines() if line[:1] not in "╭╰+"]
+    ruled = ["\n" if set(line) <= set("─-") else line for line in lines]
+    return "; ".join(" ".join(paragraph.split()).rstrip(".") for paragraph in " ".join(ruled).split("\n"))
 
 
 class _Shown(StringIO):
@@ -132,12 +159,31 @@ class _Shown(StringIO):
         return "\n".join(fill(line, width) if len(line) > width and line[:1].isalnum() else line for line in lines)
 
 
-def _said(error: Exception, *, json: bool) -> int:
-    """Say what is wrong, in a line; for programs also as JSON, with the type of the error as its code."""
+def _told(answer: "Answer", command: "Answers") -> int:
+    """Print an answer, for programs or for people, with what explains it where that is asked for; its exit code."""
+    from poise.cli.output import print_json, say
+
+    if command.json:
+        print_json(answer.facts | ({"explanation": answer.explanation} if command.explain else {}))
+        return answer.code
+    answer.show()
+    if command.explain:
+        say(f"\n{answer.explanation}")
+    return answer.code
+
+
+def _said(error: Exception, *, json: bool, explain: bool) -> int:
+    """Say what is wrong, in a line, for programs also as JSON, and what it means where that is asked for."""
+    from poise.cli.codes import code_of
+
     message = " ".join(str(error).split())
+    code, explanation = code_of(error)
     print("error:", message, file=sys.stderr)
+    if explain:
+        print(f"{code}: {explanation}", file=sys.stderr)
     if json:
         from poise.cli.output import print_json
 
-        print_json({"error": {"code": type(error).__name__, "message": message}})
+        said = {"code": code, "message": message} | ({"explanation": explanation} if explain else {})
+        print_json({"error": said})
     return 1

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from tyro.conf import Positional, arg
 
 import poise as pz
-from poise.cli.command import ToTargets, command
+from poise.cli.command import Answer, ToTargets, command
 
 if TYPE_CHECKING:
     from poise.scale.job import Engine
@@ -50,8 +50,8 @@ class Batch(ToTargets):
     start_over: Annotated[bool, arg(aliases=["--force"])] = False
     """Remove what is there of the output, whoever wrote it, and begin anew."""
 
-    def run(self) -> int:
-        """Load, solve, write and print."""
+    def run(self) -> Answer:
+        """Load, solve and write."""
         from poise.scale import require_arrow
 
         require_arrow()
@@ -74,9 +74,8 @@ class Batch(ToTargets):
                 )
             except KeyboardInterrupt:
                 print(f"stopped: {tell.done:,} rows are done and kept; the same command goes on", file=sys.stderr)
-                return 130
-        self._print(summary, complete, time.perf_counter() - began, solver)
-        return 0
+                raise
+        return self._answer(summary, complete, time.perf_counter() - began, solver)
 
     def _solver(self, source: "Source") -> "pz.Solver":
         from poise.scale.names import rotation_columns
@@ -98,23 +97,27 @@ class Batch(ToTargets):
 
         return one_process(self.threads)
 
-    def _print(self, summary: "Summary", complete: bool, seconds: float, solver: "pz.Solver") -> None:
-        from poise.cli.output import print_json, say
+    def _answer(self, summary: "Summary", complete: bool, seconds: float, solver: "pz.Solver") -> Answer:
+        from poise.cli.output import say
         from poise.scale.table import task_of
 
         label = task_of(solver).label
-        if self.json:
-            about = {"out": str(self.out), "task": label, "complete_before": complete, "time": seconds}
-            print_json(about | asdict(summary))
-            return
         if complete:
-            say(f"{self.out} is complete already, with {summary.rows:,} rows; --start-over would solve them anew")
+            done = f"{self.out} is complete already, with {summary.rows:,} rows; --start-over would solve them anew"
         else:
-            say(f"{self.out}: {summary.rows:,} row{'s' * (summary.rows != 1)} of {label}, in {seconds:.1f} s")
+            done = f"{self.out}: {summary.rows:,} row{'s' * (summary.rows != 1)} of {label}, in {seconds:.1f} s"
+        lines = [done]
         for status, count in summary.counts.items():
             first = ", ".join(f"{row:,}" for row in summary.first.get(status, []))
             where = f", the first in rows {first}" if first else ""
-            say(f"{count:,} {status}: {pz.Status[status].message}{where}")
+            lines.append(f"{count:,} {status}: {pz.Status[status].message}{where}")
+        about = {"out": str(self.out), "task": label, "complete_before": complete, "time": seconds}
+        return Answer(
+            facts=about | asdict(summary),
+            show=lambda: say("\n".join(lines)),
+            explanation=f"{'; '.join(lines)}. The file has a row for each target, in their order; use those whose "
+            "success is true, for the others hold the nearest that was found.",
+        )
 
 
 class _Tell:

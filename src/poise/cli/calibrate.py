@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, arg
 
-from poise.cli.command import Writes, command, numbers
+from poise.cli.command import Answer, Writes, command, numbers
 
 if TYPE_CHECKING:
     from poise.calibration.calibration import Calibration
@@ -37,12 +37,10 @@ class Calibrate(Writes):
     """Standard deviation of measured rotations [rad]."""
     out: Annotated[Path | None, arg(aliases=["-o"])] = None
     """Write the robot's URDF file with what was found, and nothing else changed."""
-    json: bool = False
-    """Print one line of JSON."""
 
-    def run(self) -> int:
-        """Read, calibrate, print and write."""
-        from poise.cli.output import print_json, refuse_file, say, show
+    def run(self) -> Answer:
+        """Read, calibrate and write."""
+        from poise.cli.output import refuse_file
         from poise.io import load
 
         refuse_file(self.out, (".urdf",), "a robot goes", force=self.force, read=(Path(self.robot), self.measured))
@@ -51,19 +49,25 @@ class Calibrate(Writes):
                 f"--out writes the robot's file anew, and {self.robot} is no URDF file: name one, or leave it"
             )
         found = self._found(load(self.robot))
-        if self.json:
-            keys = ("names", "units", "values", "std", "noise", "condition", "undetermined", "converged")
-            print_json({"robot": self.robot} | {key: getattr(found, key) for key in keys})
-        else:
-            show(found.table())
-            say("")
-            for line in found.explain().splitlines():
-                say(line)
         if self.out is not None:
             found.save_urdf(self.out, self.robot)
-            if not self.json:
-                say(f"written to {self.out}")
-        return 0 if found.converged else 2
+        keys = ("names", "units", "values", "std", "noise", "condition", "undetermined", "converged")
+        return Answer(
+            facts={"robot": self.robot} | {key: getattr(found, key) for key in keys},
+            show=lambda: self._print(found),
+            explanation=f"{found.explain()} A value is what is added to what the file says, in the unit beside it, and "
+            "std is how well it is known; what is undetermined stays as it was.",
+            code=0 if found.converged else 2,
+        )
+
+    def _print(self, found: "Calibration") -> None:
+        from poise.cli.output import say, show
+
+        show(found.table())
+        say("")
+        say(found.explain())
+        if self.out is not None:
+            say(f"written to {self.out}")
 
     def _found(self, model: "Model") -> "Calibration":
         from poise.calibration.identify import calibrate

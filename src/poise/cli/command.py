@@ -1,6 +1,7 @@
 """What the settings of every command have in common."""
 
 import dataclasses
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, dataclass_transform
 
 from tyro.conf import Positional, arg
@@ -45,8 +46,36 @@ def numbers(metavar: str) -> PrimitiveConstructorSpec[Any]:
     )
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What a command found, when all is done; how it is told is the same for all of them."""
+
+    facts: dict[str, Any]
+    """For programs, a line of JSON: metres, radians and seconds."""
+    show: Callable[[], None]
+    """Prints the same for people."""
+    explanation: str
+    """What was done, why not if it was not, and how the answer is read."""
+    code: int = 0
+    """The exit code: 2 for what was not solved."""
+
+
 @command
-class Writes:
+class Answers:
+    """What all commands have in common: how they tell their answer."""
+
+    json: bool = False
+    """Print one line of JSON, also of an error."""
+    explain: bool = False
+    """Add what was done, or why it failed, and how to read the answer."""
+
+    def run(self) -> Answer:
+        """Do all of it, and say what was found."""
+        raise NotImplementedError
+
+
+@command
+class Writes(Answers):
     """What commands that write files have in common."""
 
     force: bool = False
@@ -54,7 +83,7 @@ class Writes:
 
 
 @command
-class OfRobot:
+class OfRobot(Answers):
     """What commands that lead a frame of a robot have in common."""
 
     robot: Positional[str]
@@ -65,8 +94,6 @@ class OfRobot:
     """Ignore the joint limits, which are kept otherwise."""
     base: Base = "fixed"
     """How the robot stands in the world."""
-    json: bool = False
-    """Print one line of JSON."""
 
 
 @command

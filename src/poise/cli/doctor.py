@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from tyro.conf import Positional
 
-from poise.cli.command import Base, command
+from poise.cli.command import Answer, Answers, Base, command
 
 if TYPE_CHECKING:
     from poise.doctor.finding import Finding
 
 
 @command
-class Doctor:
+class Doctor(Answers):
     """Look at a robot's file, or with --log at a recording of its joints, and say what is wrong, where, and the cure.
 
     Of a robot: limits that are swapped, closed or in degrees, axes of another length than 1, inertias that no body has,
@@ -32,25 +32,20 @@ class Doctor:
     """The frame of the targets; left out, the end of the longest chain."""
     base: Base = "fixed"
     """How the robot stands in the world."""
-    json: bool = False
-    """Print one line of JSON."""
 
-    def run(self) -> int:
-        """Examine and print."""
-        from poise.cli.output import print_json, say
-
+    def run(self) -> Answer:
+        """Examine."""
         if self.log is None and (self.targets is not None or self.frame is not None):
             raise ValueError("--targets and --frame are of a recording; name it: --log motion.csv")
         found = self._of_robot() if self.log is None else self._of_log(self.log)
-        if self.json:
-            print_json({"robot": self.robot, "findings": [asdict(finding) for finding in found]})
-        elif not found:
-            say("nothing was found")
-        for finding in () if self.json else found:
-            say(f"{finding.severity}: {finding.where}", style="bold")
-            say(finding.what, indent="  ")
-            say(f"-> {finding.mend}", indent="  ")
-        return 2 if any(finding.severity != "note" for finding in found) else 0
+        serious = sum(finding.severity != "note" for finding in found)
+        return Answer(
+            facts={"robot": self.robot, "findings": [asdict(finding) for finding in found]},
+            show=lambda: _print(found),
+            explanation=f"{self.log or self.robot} was examined; {serious} of {len(found)} findings ask for a cure, "
+            "and the others are notes. Each says where it is, what is wrong there, and what mends it.",
+            code=2 if serious else 0,
+        )
 
     def _of_robot(self) -> "list[Finding]":
         from poise.doctor import examine
@@ -67,3 +62,14 @@ class Doctor:
         motion = load_motion(log, model=model)
         targets = None if self.targets is None else read_waypoints(self.targets)
         return examine_log(model, motion.q, targets=targets, time=motion.times, frame=self.frame)
+
+
+def _print(found: "list[Finding]") -> None:
+    from poise.cli.output import say
+
+    if not found:
+        say("nothing was found")
+    for finding in found:
+        say(f"{finding.severity}: {finding.where}", style="bold")
+        say(finding.what, indent="  ")
+        say(f"-> {finding.mend}", indent="  ")

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from tyro.conf import Positional, arg
 
 import poise as pz
-from poise.cli.command import Base, Writes, command
+from poise.cli.command import Answer, Base, Writes, command
 
 
 @command
@@ -33,12 +33,10 @@ class Export(Writes):
     """Ignore the joint limits, which are kept otherwise."""
     base: Base = "fixed"
     """How the robot stands in the world."""
-    json: bool = False
-    """Print one line of JSON."""
 
-    def run(self) -> int:
-        """Load, prepare, write and print."""
-        from poise.cli.output import print_json, refuse_file, say
+    def run(self) -> Answer:
+        """Load, prepare and write."""
+        from poise.cli.output import refuse_file, say
         from poise.cli.start import names
 
         refuse_file(self.file, (), "", force=self.force)
@@ -53,8 +51,10 @@ class Export(Writes):
             made = pz.Tracker(model, tasks, self.method, dt=self.dt, limits=self.limits)
         made.export(self.file)
         what, size = type(made).__name__.lower(), self.file.stat().st_size
-        if self.json:
-            print_json({"file": str(self.file), "kind": what, "robot": model.name, "frames": frames, "bytes": size})
-        else:
-            say(f"{self.file}: a {what} of {model.name}, which leads {', '.join(frames)}; {size / 1e3:.0f} kB")
-        return 0
+        line = f"{self.file}: a {what} of {model.name}, which leads {', '.join(frames)}; {size / 1e3:.0f} kB"
+        return Answer(
+            facts={"file": str(self.file), "kind": what, "robot": model.name, "frames": frames, "bytes": size},
+            show=lambda: say(line),
+            explanation=f"{line}. libpoise loads it, see `poise sdk`; its targets are the poses of these frames in "
+            "this order, x y z w x y z.",
+        )

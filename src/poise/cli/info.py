@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tyro.conf import Positional
 
-from poise.cli.command import Base, command
+from poise.cli.command import Answer, Answers, Base, command
 
 if TYPE_CHECKING:
     from poise.io.skeleton import SkeletonFile
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @command
-class Info:
+class Info(Answers):
     """Print the joints, limits, frames, groups and postures of a robot or a skeleton, and what motion its file holds.
 
     Without a robot, print the names that are known.
@@ -27,43 +27,38 @@ class Info:
     """How the robot stands in the world."""
     cpu: bool = False
     """Print instead whose instructions the kernels here are compiled for, and where they come from."""
-    json: bool = False
-    """Print one line of JSON."""
 
-    def run(self) -> int:
-        """Load and print."""
-        from poise.cli.output import print_json, print_table, say
+    def run(self) -> Answer:
+        """Load."""
+        from poise.cli.output import print_table, say
 
         if self.cpu:
             facts, line = _of_cpu()
-            print_json(facts) if self.json else say(line)
-            return 0
+            return Answer(
+                facts=facts,
+                show=lambda: say(line),
+                explanation=f"{line}. A library that was compiled ahead needs no Numba and no warm-up.",
+            )
         if not self.robot:
             from poise.io.sizes import robot_sizes
 
             sizes = robot_sizes()
-            if self.json:
-                print_json({"robots": list(sizes), "joints": sizes})
-            else:
-                print_table(["robot", "joints"], _lines(sizes), numbers=("joints",))
-            return 0
+            return Answer(
+                facts={"robots": list(sizes), "joints": sizes},
+                show=lambda: print_table(["robot", "joints"], _lines(sizes), numbers=("joints",)),
+                explanation=f"{len(sizes)} robots are known by name here, each with its number of joints; a file is "
+                'named by its path, and pip install "poise[robots]" adds more.',
+            )
         model, frames = _read(self.robot, self.base)
-        if self.json:
-            print_json(_facts(model) | ({} if frames is None else {"motion": _facts_of_frames(frames)}))
-            return 0
-        fixed = len(model.joints) - sum(joint.size > 0 for joint in model.joints)
-        weight = f", {model.mass:.4g} kg" if model.mass else ""
-        size = f"nq {model.nq}, nv {model.nv}, {len(model.links)} links, {fixed} fixed joints"
-        say(f"{model.name}: {size}{weight}\n")
-        _print_joints(model)
-        if frames is not None:
-            say("\nmotion", style="bold")
-            for line in _lines_of_frames(frames):
-                say(line)
-        for title, names in _lists(model):
-            say(f"\n{title}", style="bold")
-            say(", ".join(names))
-        return 0
+        return Answer(
+            facts=_facts(model)
+            | {"file": _file(self.robot)}
+            | ({} if frames is None else {"motion": _facts_of_frames(frames)}),
+            show=lambda: _print(model, frames),
+            explanation=f"{model.name} is led by {model.nq} numbers q, in the order of the coordinates [rad or m], "
+            f"within lower and upper; tasks name one of its frames, and {model.tip} is the tip. home is where a solve "
+            "begins that is told nothing else.",
+        )
 
 
 def _of_cpu() -> tuple[dict[str, Any], str]:
@@ -99,6 +94,16 @@ def _read(robot: str, base: Base) -> "tuple[Model, SkeletonFile | None]":
 
     frames = (read_bvh if path.suffix.lower() == ".bvh" else read_gltf)(path)
     return frames.model(), frames
+
+
+def _file(robot: str) -> str | None:
+    """Where the robot was read from, for other programs; None for what is written in code."""
+    from poise.io.installed import installed_robots
+    from poise.robots import TEXTBOOK
+
+    if robot in TEXTBOOK:
+        return None
+    return str(installed_robots().get(robot.rpartition("/")[2], Path(robot).expanduser().absolute()))
 
 
 def _facts_of_frames(frames: "SkeletonFile") -> dict[str, Any]:
@@ -169,6 +174,23 @@ def _facts(model: "Model") -> dict[str, Any]:
         "postures": dict(model.postures),
         "loops": [[loop.first, loop.second, loop.kind] for loop in model.loops],
     }
+
+
+def _print(model: "Model", frames: "SkeletonFile | None") -> None:
+    from poise.cli.output import say
+
+    fixed = len(model.joints) - sum(joint.size > 0 for joint in model.joints)
+    weight = f", {model.mass:.4g} kg" if model.mass else ""
+    size = f"nq {model.nq}, nv {model.nv}, {len(model.links)} links, {fixed} fixed joints"
+    say(f"{model.name}: {size}{weight}\n")
+    _print_joints(model)
+    if frames is not None:
+        say("\nmotion", style="bold")
+        for line in _lines_of_frames(frames):
+            say(line)
+    for title, names in _lists(model):
+        say(f"\n{title}", style="bold")
+        say(", ".join(names))
 
 
 def _print_joints(model: "Model") -> None:

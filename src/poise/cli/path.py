@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional, arg
 
 import poise as pz
-from poise.cli.command import ToTargets, Writes, command
+from poise.cli.command import Answer, ToTargets, Writes, command
 
 if TYPE_CHECKING:
     from poise.solving.path.path import JointPath
@@ -50,9 +50,9 @@ class Path(Writes, ToTargets):
     report: bool = False
     """Print the table of the path: length, largest step, errors, distance from limits, duration."""
 
-    def run(self) -> int:
-        """Load, follow, write and print."""
-        from poise.cli.output import JOINTS, PICTURES, print_json, refuse_file, say
+    def run(self) -> Answer:
+        """Load, follow and write."""
+        from poise.cli.output import JOINTS, PICTURES, refuse_file, say
         from poise.progress import busy
         from poise.scale.waypoints import read_waypoints
 
@@ -80,13 +80,14 @@ class Path(Writes, ToTargets):
                 threads=self.threads,
             )
         written = self._write(found)
-        if self.json:
-            print_json(found.facts())
-        else:
-            say(found.report() if self.report else found.explain())
-            if written:
-                say(f"written: {', '.join(written)}")
-        return 0 if found.success else 2
+        text = found.report() if self.report else found.explain()
+        return Answer(
+            facts=found.facts(),
+            show=lambda: say("\n".join([text, *([f"written: {', '.join(written)}"] if written else [])])),
+            explanation=f"{found.explain()} --out has the joints [rad or m], a row for each waypoint with its time "
+            "[s]; the largest errors are of the waypoints that are reached.",
+            code=0 if found.success else 2,
+        )
 
     def _write(self, found: "JointPath") -> list[str]:
         """Write the files that were asked for; their names."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import arg
 
 import poise as pz
-from poise.cli.command import OfRobot, Writes, command, numbers
+from poise.cli.command import Answer, OfRobot, Writes, command, numbers
 
 if TYPE_CHECKING:
     from poise.reachability.map import ReachMap
@@ -37,35 +37,43 @@ class Reach(Writes, OfRobot):
     out: Annotated[Path, arg(aliases=["-o"])] = Path("poise-reach")
     """Folder for the files."""
 
-    def run(self) -> int:
-        """Load, map, print and write."""
-        from poise.cli.output import keep, print_json, say
-        from poise.files import make_folder
+    def run(self) -> Answer:
+        """Load, map and write."""
+        from poise.cli.output import keep, say
+        from poise.files import folder_for_work
 
         model = pz.load(self.robot, base=self.base)
         model.frame(self.frame or model.tip)
         # What cannot be written is said before the work, not after it.
-        make_folder(self.out)
-        keep((self.out / f"reach.{kind}" for kind in ("html", "ply", "png", "parquet")), force=self.force)
-        found = pz.reach(
-            model,
-            self.frame,
-            grid=self.grid,
-            orientations=self.orientations,
-            bounds=None if self.bounds is None else (self.bounds[:3], self.bounds[3:]),
-            limits=self.limits,
-            effort=self.effort,
-            seed=self.seed,
-            threads=self.threads,
-        )
-        if self.json:
-            print_json(found.facts())
-        else:
-            _print(found)
+        with folder_for_work(self.out):
+            keep((self.out / f"reach.{kind}" for kind in ("html", "ply", "png", "parquet")), force=self.force)
+            found = pz.reach(
+                model,
+                self.frame,
+                grid=self.grid,
+                orientations=self.orientations,
+                bounds=None if self.bounds is None else (self.bounds[:3], self.bounds[3:]),
+                limits=self.limits,
+                effort=self.effort,
+                seed=self.seed,
+                threads=self.threads,
+            )
         written = _write(found, self.out)
-        if not self.json:
-            say(f"written to {self.out}: {', '.join(written)}")
-        return 0 if found.counts.any() else 2
+        line = f"written to {self.out}: {', '.join(written)}"
+        facts = found.facts()
+
+        def show() -> None:
+            _print(found)
+            say(line)
+
+        return Answer(
+            facts=facts,
+            show=show,
+            explanation=f"{facts['voxels_reached']:,} of {facts['voxels']:,} voxels of {self.grid:g} m were reached by "
+            f"{found.frame}, which forward kinematics confirms; what is not was not found from {self.effort + 1} "
+            f"starts, and proved are those that lengths rule out. {line}.",
+            code=0 if found.counts.any() else 2,
+        )
 
 
 def _write(found: "ReachMap", folder: Path) -> list[str]:

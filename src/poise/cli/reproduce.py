@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tyro.conf import Positional
 
-from poise.cli.command import Writes, command
+from poise.cli.command import Answer, Writes, command
 
 if TYPE_CHECKING:
     from poise.experiments.base import Cell, Report, Table
@@ -27,36 +27,30 @@ class Reproduce(Writes):
     """Figures beside the report; they need matplotlib, and --no-figures leaves them out."""
     quick: bool = False
     """Repeat less: fewer starts and jumps, and times from a single run."""
-    json: bool = False
-    """Print one line of JSON."""
 
-    def run(self) -> int:
-        """Run, print and write."""
-        from poise.cli.output import keep, print_json, print_table, say
+    def run(self) -> Answer:
+        """Run and write."""
+        from poise.cli.output import keep, print_table
         from poise.errors import MissingExtra
         from poise.experiments.registry import EXPERIMENTS, experiment_of
-        from poise.files import make_folder, write_whole
+        from poise.files import folder_for_work, write_whole
         from poise.plain import to_json
         from poise.progress import busy
 
         if not self.name:
             known = {name: experiment.title for name, experiment in EXPERIMENTS.items()}
-            if self.json:
-                print_json({"experiments": known})
-            else:
-                print_table(["experiment", "title"], list(known.items()))
-            return 0
+            return Answer(
+                facts={"experiments": known},
+                show=lambda: print_table(["experiment", "title"], list(known.items())),
+                explanation="Each of these experiments is repeated by `poise reproduce NAME`.",
+            )
         experiment = experiment_of(self.name)
         folder = self.out or Path(f"poise-{experiment.name}")
-        make_folder(folder)
-        keep([folder / "report.json", *folder.glob("*.png")], force=self.force)
-        with busy(experiment.name):
-            report = experiment.run(self.quick)
+        with folder_for_work(folder):
+            keep([folder / "report.json", *folder.glob("*.png")], force=self.force)
+            with busy(experiment.name):
+                report = experiment.run(self.quick)
         facts = report.facts()
-        if self.json:
-            print_json(facts)
-        else:
-            _print(report)
         written = [folder / "report.json"]
         write_whole(written[0], to_json(facts, indent=1) + "\n")
         if self.figures:
@@ -64,12 +58,17 @@ class Reproduce(Writes):
                 written += report.draw(folder)
             except MissingExtra as error:
                 print("warning:", error, file=sys.stderr)
-        if not self.json:
-            say(f"written to {folder}: {', '.join(path.name for path in written)}")
-        return 0
+        line = f"written to {folder}: {', '.join(path.name for path in written)}"
+        same = sum(claim.verdict == "reproduced" for claim in report.claims)
+        return Answer(
+            facts=facts,
+            show=lambda: _print(report, line),
+            explanation=f"{report.title} was repeated, and {same} of its {len(report.claims)} claims were reproduced; "
+            f"a claim has what the paper says, what was found here, and the verdict. {line}.",
+        )
 
 
-def _print(report: "Report") -> None:
+def _print(report: "Report", written: str) -> None:
     from poise.cli.output import print_table, say
 
     say(f"{report.title} ({report.reference})", style="bold")
@@ -88,6 +87,7 @@ def _print(report: "Report") -> None:
         say(f"  ours: {claim.ours}", indent="  ")
         say(f"  source: {claim.source}", indent="  ", style="dim")
     say("")
+    say(written)
 
 
 def cells(numbers: "Table") -> list[list[str]]:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from tyro.conf import Positional, arg
 
 import poise as pz
-from poise.cli.command import Base, Writes, command
+from poise.cli.command import Answer, Base, Writes, command
 
 _MOTIONS = (".npz", ".csv", ".bvh", ".glb", ".gltf")
 
@@ -45,12 +45,10 @@ class Retarget(Writes):
     """The axis that is up in the file; left out, the motion tells, and what is found is said."""
     base: Base | None = None
     """How the robot stands in the world; left out, one from a file floats, as one that walks must."""
-    json: bool = False
-    """Print one line of JSON."""
 
-    def run(self) -> int:
-        """Load, carry over, write and print."""
-        from poise.cli.output import PICTURES, print_json, refuse_file, say
+    def run(self) -> Answer:
+        """Load, carry over and write."""
+        from poise.cli.output import PICTURES, refuse_file, say
         from poise.motion.tables import SUFFIXES
         from poise.robots import TEXTBOOK
 
@@ -74,13 +72,14 @@ class Retarget(Writes):
         if self.report is not None:
             done.report.save(self.report)
             written.append(self.report)
-        if self.json:
-            print_json(done.report.to_dict())
-        else:
-            say("\n".join([f"{body}\n\n{done}", *motion.notes]))
-            for file in written:
-                say(f"written: {file}")
-        return 0
+        lines = [f"{body}\n\n{done}", *motion.notes, *(f"written: {file}" for file in written)]
+        return Answer(
+            facts=done.report.to_dict(),
+            show=lambda: say("\n".join(lines)),
+            explanation=f"{self.motion} was carried to {robot.name}, {len(done.motion.times)} frames within its "
+            "limits; the report says how far each frame was from where the scaled body had it [m], and what skates, "
+            "sinks in or is at a limit.",
+        )
 
 
 def _accelerating(robot: "pz.Model", most: float) -> "pz.AccelerationLimit":

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tyro.conf import Positional
 
-from poise.cli.command import Writes, command
+from poise.cli.command import Answer, Writes, command
 
 _FILES = ("include/poise.h*", "lib/*poise.*", "lib/cmake/poise/*", "lib/pkgconfig/poise.pc")
 
@@ -19,18 +19,17 @@ class Sdk(Writes):
 
     folder: Positional[Path]
     """Where it goes; --force replaces an earlier one."""
-    json: bool = False
-    """Print one line of JSON."""
 
-    def run(self) -> int:
-        """Write and print."""
+    def run(self) -> Answer:
+        """Write."""
         from poise.build.sdk import write_sdk
-        from poise.cli.output import keep, print_json, say
+        from poise.cli.output import keep, say
 
         keep((file for name in _FILES for file in self.folder.glob(name)), force=self.force)
         files = write_sdk(self.folder)
-        if self.json:
-            print_json({"folder": str(self.folder), "files": [str(file) for file in files]})
-        else:
-            say("\n".join(str(self.folder / file) for file in files))
-        return 0
+        return Answer(
+            facts={"folder": str(self.folder), "files": [str(file) for file in files]},
+            show=lambda: say("\n".join(str(self.folder / file) for file in files)),
+            explanation=f"libpoise stands in {self.folder}, which may be moved: give it to CMake as CMAKE_PREFIX_PATH, "
+            "or its lib/pkgconfig to pkg-config.",
+        )

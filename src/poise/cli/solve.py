@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from tyro.conf import arg
 
 import poise as pz
-from poise.cli.command import ToTargets, command, numbers
+from poise.cli.command import Answer, ToTargets, command, numbers
 
 if TYPE_CHECKING:
     from poise.model.model import Model
@@ -44,9 +44,8 @@ class Solve(ToTargets):
     max_restarts: int | None = None
     """Random starts after the first, at most; left out, as many as a solve takes."""
 
-    def run(self) -> int:
-        """Load, solve and print."""
-        from poise.cli.output import print_json, say
+    def run(self) -> Answer:
+        """Load and solve."""
         from poise.cli.start import start
 
         model = pz.load(self.robot, base=self.base)
@@ -60,19 +59,13 @@ class Solve(ToTargets):
         solver(q0=q0)
         first_time = time.perf_counter() - begin
         solution = solver(q0=q0)
-        if self.json:
-            print_json(_facts(model, tasks, solution, first_time))
-        else:
-            from poise.solving.outcome import duration
-
-            _print_joints(model, solution)
-            say("")
-            say("\n".join(_verdict(solution)), style="green" if solution.success else "red")
-            if not solution.success:
-                say(solution.explain())
-            usual, first = duration(solution.time), duration(first_time)
-            say(f"{usual} a solve; the first, which loads or compiles the kernels, took {first}")
-        return 0 if solution.success else 2
+        return Answer(
+            facts=_facts(model, tasks, solution, first_time),
+            show=lambda: _print(model, solution, first_time),
+            explanation=f"{solution.explain()} What q holds are the joints in the file's order [rad or m]; errors are "
+            "measured by forward kinematics at that q [m and rad], and each task has its own.",
+            code=0 if solution.success else 2,
+        )
 
     def _tasks(self, model: "Model") -> "list[pz.Task]":
         """What to solve for: the tasks of the file, that of the options, the posture."""
@@ -180,6 +173,19 @@ def _facts(model: "Model", tasks: "list[pz.Task]", solution: "Solution", first_t
         "time": solution.time,
         "first_time": first_time,
     }
+
+
+def _print(model: "Model", solution: "Solution", first_time: float) -> None:
+    from poise.cli.output import say
+    from poise.solving.outcome import duration
+
+    _print_joints(model, solution)
+    say("")
+    say("\n".join(_verdict(solution)), style="green" if solution.success else "red")
+    if not solution.success:
+        say(solution.explain())
+    usual, first = duration(solution.time), duration(first_time)
+    say(f"{usual} a solve; the first, which loads or compiles the kernels, took {first}")
 
 
 def _print_joints(model: "Model", solution: "Solution") -> None:

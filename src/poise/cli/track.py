@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from tyro.conf import Positional, arg
 
 import poise as pz
-from poise.cli.command import OfRobot, Writes, command
+from poise.cli.command import Answer, OfRobot, Writes, command
 
 if TYPE_CHECKING:
     from poise.model.model import Model
@@ -38,11 +38,11 @@ class Track(Writes, OfRobot):
     q0: Annotated[tuple[str, ...] | None, arg(metavar="NAME|Q ...")] = None
     """Where the robot stands at first: the name of a posture, or nq numbers [rad or m]; left out, its home."""
 
-    def run(self) -> int:
-        """Load, follow, write and print."""
+    def run(self) -> Answer:
+        """Load, follow and write."""
         import numpy as np
 
-        from poise.cli.output import JOINTS, print_json, refuse_file, say
+        from poise.cli.output import JOINTS, refuse_file, say
         from poise.cli.start import start
         from poise.progress import LONG, bar, on_terminal
         from poise.scale.waypoints import read_waypoints
@@ -70,11 +70,14 @@ class Track(Writes, OfRobot):
         if self.out is not None:
             self._write(model, path, errors)
         facts = _facts(model, tracker, path, errors, failed, self.dt)
-        if self.json:
-            print_json(facts)
-        else:
-            say(_words(facts, self.out))
-        return 2 if failed else 0
+        words = _words(facts, self.out)
+        return Answer(
+            facts=facts,
+            show=lambda: say(words),
+            explanation=f"{'; '.join(words.splitlines())}. Errors are after each step, against the target of that "
+            "step: where they are large the robot was still on its way, or its limits held it. q is where it ends.",
+            code=2 if failed else 0,
+        )
 
     def _tasks(self, model: "Model", rows: "Array") -> "tuple[list[Task], int]":
         """The tasks, and the place of the one that the columns lead among those that are no posture."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from tyro.conf import Positional, arg
 
 import poise as pz
-from poise.cli.command import Base, Writes, command
+from poise.cli.command import Answer, Base, Writes, command
 
 if TYPE_CHECKING:
     from poise.model.model import Model
@@ -51,7 +51,7 @@ class View(Writes):
     base: Base = "fixed"
     """How the robot stands in the world; it floats where a --replay moves it."""
 
-    def run(self) -> int:
+    def run(self) -> Answer:
         """Load, show, and stay until Ctrl-C."""
         from poise.cli.output import refuse_file
 
@@ -81,26 +81,36 @@ class View(Writes):
         )  # fmt: skip
         return self._show(viewer, f"{model.name} is shown")
 
-    def _show(self, page: "GuidedPage", message: str) -> int:
+    def _show(self, page: "GuidedPage", message: str) -> Answer:
         """What happens there, kept or looked at."""
         with page:
             if self.record is not None:
                 page.record(self.record)
             if self.screenshot is not None:
                 self._shoot(page)
-                return 0
-            page.serve(message)
-        if self.record is not None:
-            print(f"written: {self.record}")
-        return 0
+            else:
+                page.serve(message)
+        return self._answer(message)
+
+    def _answer(self, message: str) -> Answer:
+        """What was shown, and what is left of it."""
+        from poise.cli.output import say
+
+        written = [str(file) for file in (self.record, self.screenshot) if file is not None]
+        return Answer(
+            facts={"robot": self.robot, "written": written},
+            show=lambda: say("\n".join(f"written: {file}" for file in written)) if written else None,
+            explanation=f"{message}, until the page was closed; what is left of it is "
+            f"{' and '.join(written) or 'nothing, for that --record is there'}.",
+        )
 
     def _shoot(self, page: "Page") -> None:
         from poise.viewer.snapshot import screenshot
 
         assert self.screenshot is not None
-        print(f"written: {screenshot(page.server.viser, page.url, self.screenshot)}")
+        screenshot(page.server.viser, page.url, self.screenshot)
 
-    def _operate(self) -> int:
+    def _operate(self) -> Answer:
         from poise.viewer.aims import turns_too
         from poise.viewer.operator.page import OperatorPage
         from poise.viewer.operator.program import Program
@@ -134,7 +144,7 @@ class View(Writes):
             return "floating"
         return self.base
 
-    def _play(self, model: "Model | None") -> int:
+    def _play(self, model: "Model | None") -> Answer:
         """The motion of a robot, or of the skeleton that its file brings."""
         from poise.motion.clip import load_motion
         from poise.viewer.replay import Replay
@@ -148,9 +158,9 @@ class View(Writes):
             motion.model, motion, host=self.host, port=self.port, dark=self.dark, look=self.look, ghost=ghost
         ) as shown:
             if self.record is not None:
-                print(f"written: {shown.record(self.record)}")
+                shown.record(self.record)
             if self.screenshot is not None:
                 self._shoot(shown)
             if self.record is None and self.screenshot is None:
                 shown.serve(f"{self.replay} is played")
-        return 0
+        return self._answer(f"{self.replay} is played")

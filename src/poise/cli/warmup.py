@@ -2,19 +2,16 @@
 
 import time
 
-from poise.cli.command import command
+from poise.cli.command import Answer, Answers, command
 
 
 @command
-class Warmup:
+class Warmup(Answers):
     """Compile every kernel for this CPU and keep it on disk, so that no later solve waits for it."""
 
-    json: bool = False
-    """Print one line of JSON."""
-
-    def run(self) -> int:
-        """Compile and print how long it took."""
-        from poise.cli.output import print_json, say
+    def run(self) -> Answer:
+        """Compile."""
+        from poise.cli.output import say
         from poise.kernels.machine.notice import NOTICE
         from poise.progress import bar, on_terminal
         from poise.solving.warmup import compile_all
@@ -23,9 +20,10 @@ class Warmup:
         # Lines tell of it where there is no terminal for a bar.
         compile_all((lambda count: bar("kernels", count, shown=True)) if on_terminal() else None)
         seconds = time.perf_counter() - begin
-        if self.json:
-            print_json({"time": seconds, "processor_time": NOTICE.seconds, "compiled": NOTICE.compiled})
-        else:
-            spent = f"{NOTICE.compiled} compiled, {NOTICE.seconds:.0f} s of processor time"
-            say(f"kernels ready in {seconds:.1f} s: {spent}")
-        return 0
+        spent = f"{NOTICE.compiled} compiled, {NOTICE.seconds:.0f} s of processor time"
+        line = f"kernels ready in {seconds:.1f} s: {spent}"
+        return Answer(
+            facts={"time": seconds, "processor_time": NOTICE.seconds, "compiled": NOTICE.compiled},
+            show=lambda: say(line),
+            explanation=f"{line}. No solve of this version on this machine compiles anything from here on.",
+        )

@@ -1,4 +1,4 @@
-"""Why a recorded motion of joints jumps: each jump by its cause."""
+"""What is wrong with a recorded motion of joints: its unit, its times, and each jump by its cause."""
 
 from typing import Any, Final
 
@@ -8,6 +8,7 @@ from poise.checks import finite
 from poise.doctor.finding import Finding
 from poise.errors import ShapeError
 from poise.model.model import Model
+from poise.model.units import in_degrees
 from poise.solving.path.jumps import FACTOR, Jump, around, jumps
 from poise.spatial import SE3, Array, ArrayLike
 
@@ -30,8 +31,10 @@ def examine_log(
     time: ArrayLike | None = None,
     frame: str | None = None,
 ) -> list[Finding]:
-    """The jumps of a recording `q` (n, nq), each named by its cause, in their order.
+    """What is wrong with a recording `q` (n, nq): its unit and its times, then its jumps, each named by its cause.
 
+    "degrees" are joints that are beyond their limits and within them as degrees; no jump is looked for then, for all of
+    them would be.  "time" is a step whose time is not later than the one before.  The others are jumps, in their order:
     `targets` are the (n,) poses or (n, 3) places that the frame was sent to, `time` (n,) [s] when; the frame is the end
     of the longest chain, if none is named.  The causes, looked for in this order, by their codes:
 
@@ -51,7 +54,31 @@ def examine_log(
         raise ShapeError(f"q must be a recording of shape (n, {model.nq}), got {path.shape}")
     stamps = None if time is None else _column("time", finite("time", time), len(path))
     moved = None if targets is None else _moves(targets, len(path))
-    return [_finding(model, path, jump, moved, stamps, name) for jump in jumps(path, model)]
+    largest = path[np.abs(path).max(axis=1).argmax()] if len(path) else model.home
+    if in_degrees(model, largest):
+        return [_degrees(model, largest)]
+    back = [] if stamps is None else [_back(stamps, int(k)) for k in np.flatnonzero(np.diff(stamps) <= 0.0)]
+    return back + [_finding(model, path, jump, moved, stamps, name) for jump in jumps(path, model)]
+
+
+def _degrees(model: Model, q: Array) -> Finding:
+    """Of the row `q` (nq,), whose numbers are the largest."""
+    i = int(np.abs(q).argmax())
+    return Finding(
+        "degrees", "warning", model.coordinates[i],
+        f"it goes to {q[i]:.4g}, and its limits are {model.lower[i]:.4g} to {model.upper[i]:.4g} rad: degrees?",
+        "numpy.radians makes radians of them",
+    )  # fmt: skip
+
+
+def _back(stamps: Array, k: int) -> Finding:
+    """Of the step from row k to the next."""
+    way = "goes back" if stamps[k + 1] < stamps[k] else "stands still"
+    return Finding(
+        "time", "warning", f"step {k}, {stamps[k]:.4g} s",
+        f"the time {way}, from {stamps[k]:.6g} s to {stamps[k + 1]:.6g} s",
+        "sort the rows by their time, or find the clock that was set meanwhile",
+    )  # fmt: skip
 
 
 def _column(name: str, values: Array, count: int) -> Array:

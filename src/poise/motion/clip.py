@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast, final, overload
+from typing import SupportsIndex, cast, final, overload
 
 import numpy as np
 
@@ -81,10 +81,10 @@ class Motion:
         return len(self.times)
 
     @overload
-    def __getitem__(self, index: int) -> Array: ...
+    def __getitem__(self, index: SupportsIndex) -> Array: ...
     @overload
     def __getitem__(self, index: slice) -> "Motion": ...
-    def __getitem__(self, index: int | slice) -> "Array | Motion":
+    def __getitem__(self, index: SupportsIndex | slice) -> "Array | Motion":
         """(nq,) the configuration of a frame, or the motion of a slice of them, which keeps their times."""
         if not isinstance(index, slice):
             return cast(Array, self.q[index])

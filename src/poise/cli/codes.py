@@ -1,0 +1,44 @@
+"""Errors as programs read them: a code of a closed list, and what it stands for."""
+
+from typing import Final
+
+from poise.errors import (
+    ExperimentNotFound,
+    FrameNotFound,
+    JointNotFound,
+    MissingExtra,
+    ModelError,
+    NameNotFound,
+    PoiseError,
+    ReferenceNotFound,
+    ShapeError,
+    ShapeNotFound,
+)
+
+
+class UsageError(PoiseError):
+    """Words that no option takes, or an option that is missing."""
+
+
+CODES: Final[dict[type[Exception], str]] = {
+    UsageError: "The words are not those of the command, so nothing was begun; `poise COMMAND --help` has them all.",
+    FrameNotFound: "The robot has no frame of that name; `poise info ROBOT --json` lists its frames.",
+    JointNotFound: "The robot has no joint of that name; `poise info ROBOT --json` lists its coordinates.",
+    ShapeNotFound: "The world has no shape of that name.",
+    ExperimentNotFound: "No experiment has that name; `poise reproduce --json` lists them.",
+    ReferenceNotFound: "Nothing of that name can be cited; `poise cite --json` lists what can.",
+    NameNotFound: "A name is not known; the message has those that are like it.",
+    ModelError: "The robot's file is no robot that can be led; `poise doctor FILE` says all that is wrong with it.",
+    ShapeError: "There are more or fewer numbers than are wanted; the message says how many of which.",
+    MissingExtra: "An optional package is missing; the message is the command that installs it.",
+    PoiseError: "What was asked for cannot be done as it was asked; the message says how it can.",
+    OSError: "A file cannot be read or written; what was there is as it was.",
+    ValueError: "An option or a file says what cannot be; the message names it and the mend.",
+}
+"""What each code stands for; the code is the name of the type."""
+
+
+def code_of(error: Exception) -> tuple[str, str]:
+    """The code of an error, and what it stands for: those of the nearest type that has one."""
+    kind = next(kind for kind in type(error).__mro__ if kind in CODES)
+    return kind.__name__, CODES[kind]
