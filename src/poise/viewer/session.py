@@ -160,7 +160,7 @@ class Session(Guided):
             found = self._lead.settle(self._goals, self._q)
             if found.success or self._apart is None or self._apart.is_kept(self.model, found.q):
                 self._q = found.q.copy()
-            self._words = found.explain()
+            self._words = self._rest() if found.success else found.explain()
             self._stir()
             self._words_hold = True
             if not found.success:
@@ -336,9 +336,13 @@ class Session(Guided):
                 self._q, self._ghost = went, other
                 self._resting = moved < _STILL
                 if self._resting and not self._words_hold:
-                    self._words = f"At rest: {'; '.join(self._lead.errors(self._goals, self._q))}."
+                    self._words = self._rest()
             self._moment = self._look(seconds)
             return self._moment
+
+    def _rest(self) -> str:
+        """What is left of each task where the robot rests."""
+        return "" if self._lead is None else f"At rest: {'; '.join(self._lead.errors(self._goals, self._q))}."
 
     def _look(self, seconds: float) -> Moment:
         near = None
