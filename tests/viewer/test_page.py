@@ -21,9 +21,12 @@ from poise.robots.planar import planar  # noqa: E402
 from poise.viewer import recording, snapshot  # noqa: E402
 from poise.viewer.app import view  # noqa: E402
 from poise.viewer.nodes import node  # noqa: E402
-from poise.viewer.obstacles import KINDS, made, measures  # noqa: E402
+from poise.viewer.obstacles import KINDS, beside, made, measures  # noqa: E402
 from poise.viewer.operator.page import OperatorPage  # noqa: E402
 from poise.viewer.operator.program import Program  # noqa: E402
+from poise.viewer.operator.robots import truck  # noqa: E402
+from poise.viewer.plane import normal_of, sideways  # noqa: E402
+from poise.viewer.stage import outlook  # noqa: E402
 
 Wait = Callable[..., None]
 
@@ -94,6 +97,26 @@ def test_a_cloud_is_drawn_as_its_points_and_anew_when_it_has_others(wait_for: Wa
 def test_obstacles_are_as_large_as_suits_a_robot_of_a_millimetre(kind: str) -> None:
     sizes = measures(made(kind, (0.0, 0.0, 0.0), 1e-3))
     assert all(1e-5 < size < 1e-3 for size in sizes.values())
+
+
+@pytest.mark.parametrize("size", [1e-3, 1.0])
+def test_obstacles_appear_beside_one_another(size: float) -> None:
+    """Whatever floor there is, however large: a box of it is no reason to go to its rim, where it is below."""
+    floor = pz.Box(pz.SE3.from_parts((0.0, 0.0, -size)), (100.0, 100.0, size))
+    there: list[Any] = [floor, pz.HalfSpace((0, 0, -1), (0, 0, 1))]
+    way = np.array([0.0, 0.25 * size, 0.0])
+    for kind in 3 * KINDS:
+        there.append(beside(made(kind, (0.0, 0.0, 0.0), size), there, way))
+    names = [str(i) for i in range(len(there))]
+    for i, shape in enumerate(there[2:], 2):
+        world = pz.World({name: other for name, other in zip(names, there, strict=True) if name not in ("1", str(i))})
+        probe = planar(1).with_shapes({"link1": shape.placed(pz.SE3.identity())})
+        assert float(probe.distance([0.0], world)) > 0.0
+    places = np.array([shape.pose.xyz for shape in there[2:]])
+    assert np.ptp(places[:, 1]) < 12 * size
+    assert np.ptp(places[:, [0, 2]]) == 0.0
+    wall = pz.Box(pz.SE3.identity(), (1.0, 100.0, 1.0))
+    assert beside(made("sphere", (0.0, 0.0, 0.0), size), [wall], way).pose.xyz[1] > 50.0
 
 
 def test_a_robot_of_a_millimetre_is_guided_at_a_speed_that_suits_it() -> None:
@@ -245,3 +268,24 @@ def test_a_program_that_ends_without_closing_it_ends_in_silence_and_its_recordin
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert (tmp_path / "it.html").is_file()
+
+
+# From where it is looked at
+
+
+def test_a_planar_arm_is_seen_from_above_its_plane() -> None:
+    """However it stands and whatever its posture."""
+    arms = [planar(5), planar(1), truck().model]
+    assert all(normal_of(arm) == pytest.approx([0, 0, 1]) for arm in arms)
+    upright = planar(3).with_base(pz.SE3.from_xyz_rpy([0, 0, 1], [np.pi / 2, 0, 0]))
+    assert normal_of(upright) == pytest.approx([0, -1, 0])
+    for arm in (*arms, upright):
+        away, normal = outlook(arm), normal_of(arm)
+        assert normal is not None
+        assert away @ normal > 0.95 * np.linalg.norm(away)
+        assert np.hypot(*away[:2]) > 0.0  # else the picture has no way up
+    assert sideways(arms[0]) == pytest.approx([0, 1, 0])
+    assert sideways(upright) == pytest.approx([1, 0, 0])
+    for name in ("panda", "ur5e"):
+        assert normal_of(pz.load(name)) is None
+        assert outlook(pz.load(name))[2] > 0.0

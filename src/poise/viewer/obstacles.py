@@ -1,14 +1,15 @@
 """Obstacles in the scene: their bodies, and the gizmo of the one that is selected."""
 
+import math
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, final
 
 import numpy as np
 
 from poise.geometry.clouds import Obstacle, PointCloud
 from poise.geometry.shapes import Box, Capsule, ConvexHull, Cylinder, HalfSpace, Shape, Sphere
-from poise.spatial import SE3
+from poise.spatial import SE3, Array
 from poise.viewer import tessellation
 from poise.viewer.hand import Phase, on_pull
 from poise.viewer.nodes import node
@@ -146,6 +147,29 @@ def measured(shape: Obstacle, sizes: Mapping[str, float]) -> Sphere | Capsule | 
         raise ValueError(f"a {type(shape).__name__} has no sizes")
     half = 0.5 * sizes["length"] * pose.rotation.act(np.array([0.0, 0.0, 1.0]))
     return Capsule(tuple((pose.xyz - half).tolist()), tuple((pose.xyz + half).tolist()), sizes["radius"])
+
+
+def beside(shape: Shape, there: Iterable[Obstacle], way: Array) -> Shape:
+    """The shape, or it so many steps of `way` (3,) farther on that the boxes around it and around each other are apart.
+
+    Half-spaces and clouds have no box, and do not count.
+    """
+    boxes = [_box(other) for other in there if math.isfinite(other.core.bound)]
+    low, high = _box(shape)
+    steps = 0
+    while met := [far for near, far in boxes if ((low + steps * way < far) & (high + steps * way > near)).all()]:
+        steps = max(steps + 1, *(math.ceil((far - low) @ way / (way @ way)) for far in met))
+    place = shape.pose
+    return shape.at(SE3.from_parts(place.xyz + steps * way, place.rotation))
+
+
+def _box(shape: Obstacle) -> tuple[Array, Array]:
+    """(3,) the least and the largest coordinates of a shape, or a little beyond [m]."""
+    core = shape.core
+    turn = core.pose.rotation.matrix()
+    corners = core.pose.xyz + (core.vertices @ turn.T if len(core.vertices) else np.zeros((1, 3)))
+    reach = np.abs(turn) @ core.half * (not len(core.vertices)) + core.radius
+    return corners.min(axis=0) - reach, corners.max(axis=0) + reach
 
 
 def rounded(length: float) -> float:

@@ -14,7 +14,8 @@ from poise.geometry.shapes import Rounded
 from poise.model.joint import JointKind
 from poise.spatial import Array
 from poise.viewer.guided import Guided, Seen
-from poise.viewer.obstacles import KINDS, made, measured, measures
+from poise.viewer.obstacles import KINDS, beside, made, measured, measures
+from poise.viewer.plane import sideways
 from poise.viewer.plots import Plot
 from poise.viewer.stage import Stage, shade
 from poise.viewer.text import plain
@@ -173,14 +174,16 @@ class Panel(ABC, Generic[M]):
 
     def _add_obstacles(self) -> None:
         session, size = self._guided, self._stage.size
+        aside = 0.25 * size * sideways(session.model)
         add = self._gui.add_button_group("add", KINDS)
 
         @add.on_click  # type: ignore[untyped-decorator]
         def clicked(_: Any) -> None:
             kind = add.value
             name = next(n for n in (f"{kind} {i}" for i in range(1, 10_000)) if n not in session.world)
-            x, y, z = session.model.pose(session.frame, session.moment.q).xyz.tolist()
-            if session.add_obstacle(name, made(kind, (x, y + 0.25 * size, z), size)):
+            at = session.model.pose(session.frame, session.moment.q).xyz + aside
+            there = [entry.shape for entry in session.world.snapshot().entries if entry.link is None]
+            if session.add_obstacle(name, beside(made(kind, tuple(at.tolist()), size), there, aside)):
                 self._select_soon = name
 
         self._add_heeding()

@@ -20,10 +20,9 @@ from poise.viewer.hand import Phase, on_pull
 from poise.viewer.nodes import node
 from poise.viewer.obstacles import Obstacles
 from poise.viewer.parts import Part
+from poise.viewer.plane import normal_of
 
 AT_LIMIT: Final = (225, 50, 45)
-_FLAT: Final = 0.15
-"""A robot that is lower than this share of its size lies in the plane."""
 _ASIDE: Final = 0.3
 """How far from the middle of the picture a robot stands beside the panel, as a share of its size."""
 _LINES: Final = (((228, 228, 228), (196, 196, 196)), ((38, 38, 38), (64, 64, 64)))
@@ -237,13 +236,24 @@ def ground(
     shade(grid, dark=dark)
     axes = server.scene.add_frame("/axes", axes_length=0.15 * size, axes_radius=0.004 * size)
     middle = 0.5 * (low + high)
-    # What lies in a plane is looked at from above.
-    away = np.array([0.0, -0.5, 1.0] if high[2] - low[2] < _FLAT * size else [0.9, -1.0, 0.45])
+    away = outlook(model)
     right = np.array([-away[1], away[0], 0.0]) / math.hypot(away[0], away[1])
     seen = middle + (_ASIDE * size * right if panel else 0.0)
     server.initial_camera.position = tuple(seen + size * away)
     server.initial_camera.look_at = tuple(seen)
     return size, grid, axes
+
+
+def outlook(model: Model) -> Array:
+    """(3,) from where a robot is looked at, seen from its middle, in its sizes.
+
+    What moves in a plane is seen from above that, a little from below in the picture, for the way up there is z.
+    """
+    normal = normal_of(model)
+    if normal is None:
+        return np.array([0.9, -1.0, 0.45])
+    upright = math.hypot(normal[0], normal[1]) > abs(normal[2])
+    return 1.2 * normal + np.array([0.0, 0.0, 0.2] if upright else [0.0, -0.25, 0.0])
 
 
 def shade(grid: Any, *, dark: bool) -> None:
