@@ -127,6 +127,21 @@ def test_a_robot_of_a_millimetre_is_guided_at_a_speed_that_suits_it() -> None:
         assert 0.0 < slider.step < slider.value
 
 
+def test_the_handles_of_an_obstacle_and_of_the_hand_look_different(wait_for: Wait) -> None:
+    world = pz.World({"ball": pz.Sphere((0.5, 1.0, 0.1), 0.1)})
+    with view(planar(2), world=world, port=0, block=False) as page:
+        wait_for(lambda: "ball" in page.stage.obstacles._nodes)
+        page.stage.obstacles.select("ball")
+        hand, other = page.stage._gizmos[0], page.stage.obstacles._gizmo
+        assert hand.line_width > 2 * other.line_width
+        nodes = page.server.viser.scene._handle_from_node_name
+        marks = [nodes[f"{gizmo.name}/mark"] for gizmo in (hand, other)]
+        assert marks[0].color != marks[1].color
+        assert len(marks[0].faces) > 2 * len(marks[1].faces) == 24  # a ball, and a cube
+        page.stage.obstacles.select(None)
+        assert f"{other.name}/mark" not in nodes
+
+
 # The panel
 
 

@@ -11,10 +11,9 @@ from poise.geometry.clouds import Obstacle, PointCloud
 from poise.geometry.shapes import Box, Capsule, ConvexHull, Cylinder, HalfSpace, Shape, Sphere
 from poise.spatial import SE3, Array
 from poise.viewer import tessellation
-from poise.viewer.hand import Phase, on_pull
+from poise.viewer.hand import OBSTACLE, Phase, handle, on_pull
 from poise.viewer.nodes import node
 
-COLOUR: Final = (222, 120, 60)
 KINDS: Final = ("sphere", "box", "capsule", "cylinder")
 """That a panel offers."""
 
@@ -69,7 +68,7 @@ class Obstacles:
         self.on_select(self.selected)
 
     def _handle(self, name: str) -> Any:
-        gizmo = self._server.scene.add_transform_controls("/obstacle", scale=0.15 * self._size, depth_test=False)
+        gizmo = handle(self._server, "/obstacle", OBSTACLE, self._size)
         _place(gizmo, self._shapes[name].pose)
 
         def pulled(phase: Phase, pose: list[float]) -> None:
@@ -82,12 +81,16 @@ class Obstacles:
     def _body(self, name: str, shape: Obstacle) -> Any:
         if isinstance(shape, PointCloud):
             return self._server.scene.add_point_cloud(
-                f"/obstacles/{node(name)}", shape.points.astype(np.float32), COLOUR, point_size=0.5 * shape.radius
+                f"/obstacles/{node(name)}",
+                shape.points.astype(np.float32),
+                OBSTACLE.colour,
+                point_size=0.5 * shape.radius,
             )
         body = body_of(shape, self._size)
         shown = self._server.scene.add_mesh_simple(
-            f"/obstacles/{node(name)}", body.vertices.astype(np.float32), body.faces.astype(np.uint32), color=COLOUR,
-            opacity=0.25 if isinstance(shape, HalfSpace) else 0.7, flat_shading=isinstance(shape, Box | ConvexHull),
+            f"/obstacles/{node(name)}", body.vertices.astype(np.float32), body.faces.astype(np.uint32),
+            color=OBSTACLE.colour, opacity=0.25 if isinstance(shape, HalfSpace) else 0.7,
+            flat_shading=isinstance(shape, Box | ConvexHull),
         )  # fmt: skip
         shown.on_click(lambda _: self.select(name))
         return shown

@@ -16,7 +16,7 @@ from poise.viewer import tessellation
 from poise.viewer.aims import gizmo_of, kind_of
 from poise.viewer.figure import GHOST, Figure, crowd
 from poise.viewer.guided import Guided, Seen
-from poise.viewer.hand import Phase, on_pull
+from poise.viewer.hand import TARGET, Phase, handle, on_pull
 from poise.viewer.nodes import node
 from poise.viewer.obstacles import Obstacles
 from poise.viewer.parts import Part
@@ -114,11 +114,9 @@ class Stage:
         hand, pose = gizmo_of(task), self.session.gizmo_pose(k, moment)
         if hand is None or pose is None:
             return None
-        gizmo = self._server.scene.add_transform_controls(
-            f"/targets/{k} {kind_of(task)}", scale=0.18 * self.size, disable_axes=not hand.slides,
-            disable_sliders=not hand.slides, disable_rotations=not hand.turns, depth_test=False,
-            position=tuple(pose[:3]), wxyz=tuple(pose[3:]),
-        )  # fmt: skip
+        name = f"/targets/{k} {kind_of(task)}"
+        gizmo = handle(self._server, name, TARGET, self.size, slides=hand.slides, turns=hand.turns)
+        gizmo.position, gizmo.wxyz = tuple(pose[:3]), tuple(pose[3:])
 
         def pulled(phase: Phase, pose: list[float]) -> None:
             self._held.add(gizmo.name)
