@@ -25,6 +25,7 @@ from poise.viewer.obstacles import KINDS, beside, made, measures  # noqa: E402
 from poise.viewer.operator.page import OperatorPage  # noqa: E402
 from poise.viewer.operator.program import Program  # noqa: E402
 from poise.viewer.operator.robots import truck  # noqa: E402
+from poise.viewer.operator.work import load_work, save_work  # noqa: E402
 from poise.viewer.plane import normal_of, sideways  # noqa: E402
 from poise.viewer.stage import outlook  # noqa: E402
 
@@ -217,6 +218,19 @@ def test_the_operators_page_has_what_every_panel_has_and_is_recorded(tmp_path: P
 
 
 # The end
+
+
+def test_work_that_is_loaded_shows_its_measures_though_the_same_is_there(tmp_path: Path, wait_for: Wait) -> None:
+    program = Program(planar(2))
+    program.record()
+    program.tick(0.01)
+    program.stop()
+    with OperatorPage(program, port=0) as page:
+        save_work(tmp_path / "work.npz", program.work)
+        program.take_up(load_work(tmp_path / "work.npz", program.model))
+        loaded = program.moment.attempts[0]
+        wait_for(lambda: loaded.measured)
+        wait_for(lambda: "| duration s | 0.0 |" in page.panel._table.content)
 
 
 def test_who_waits_for_the_end_finds_the_recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -81,7 +81,8 @@ class Desk(Panel[Snapshot]):
         super()._show(moment)
         self._pause.label = "Go on" if moment.paused else "Pause"
         self._record.label = "Stop recording" if moment.recording else "Record"
-        if moment.attempts != self._attempts:
+        # Work that is loaded again is equal to what is there, and not measured yet.
+        if moment.attempts is not self._attempts:
             self._attempts = moment.attempts
             names = tuple(attempt.name for attempt in moment.attempts) or (NONE,)
             self._chosen.options = names
