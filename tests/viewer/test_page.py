@@ -197,6 +197,25 @@ def test_what_a_hand_has_changed_is_left_to_it_until_it_is_told_of(wait_for: Wai
         wait_for(lambda: not widget(page, "heed in the null space").value, seconds=10.0)
 
 
+def test_the_panel_takes_back_what_a_hand_did(wait_for: Wait) -> None:
+    world = pz.World({"ball": pz.Sphere((0.5, 1.0, 0.1), 0.1)})
+    with view(planar(2), world=world, port=0, block=False) as page:
+        wait_for(lambda: "ball" in page.stage.obstacles._nodes)
+        assert widget(page, "Undo").disabled
+        page.stage.obstacles.select("ball")
+        by_hand(page, "radius m", 0.3)
+        for phase, x in (("start", 1.0), ("update", 2.0), ("end", 3.0)):
+            page.stage._move_obstacle(phase, "ball", [x, 1.0, 0.1, 1.0, 0.0, 0.0, 0.0])
+        assert world["ball"] == pz.Sphere((3.0, 1.0, 0.1), 0.3)
+        wait_for(lambda: not widget(page, "Undo").disabled)
+        by_hand(page, "Undo", True)
+        assert world["ball"] == pz.Sphere((0.5, 1.0, 0.1), 0.3)
+        by_hand(page, "Undo", True)
+        assert world["ball"] == pz.Sphere((0.5, 1.0, 0.1), 0.1)
+        assert widget(page, "radius m").value == 0.1
+        wait_for(lambda: widget(page, "Undo").disabled)
+
+
 def test_a_panel_gives_an_obstacle_another_shape(wait_for: Wait) -> None:
     with view(planar(3), port=0, block=False) as page:
         page.session.add_obstacle("it", pz.Sphere((1.0, 2.0, 0.0), 0.1))

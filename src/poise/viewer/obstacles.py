@@ -20,12 +20,12 @@ KINDS: Final = ("sphere", "box", "capsule", "cylinder")
 
 @final
 class Obstacles:
-    """Shapes by name; `moved` is told the name and the pose, 7 numbers, of one that a hand moves.
+    """Shapes by name; `moved` is told of one that a hand moves: the phase, its name and its pose, 7 numbers.
 
     `paint` is called by one thread, and the rest by any.
     """
 
-    def __init__(self, server: Any, size: float, moved: Callable[[str, list[float]], object]) -> None:
+    def __init__(self, server: Any, size: float, moved: Callable[[Phase, str, list[float]], object]) -> None:
         self._server, self._size, self._moved = server, size, moved
         self._lock = threading.RLock()
         self._nodes: dict[str, Any] = {}
@@ -73,7 +73,7 @@ class Obstacles:
 
         def pulled(phase: Phase, pose: list[float]) -> None:
             self._held = phase != "end"
-            self._moved(name, pose)
+            self._moved(phase, name, pose)
 
         on_pull(gizmo, pulled)
         return gizmo

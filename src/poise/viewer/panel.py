@@ -46,6 +46,7 @@ class Panel(ABC, Generic[M]):
         self._editing = Lock()
         self._select_soon: str | None = None
         self._words = self._gui.add_markdown("")
+        self._undo = self._button("Undo", self._take_back, hint="The last edit of obstacles and targets", disabled=True)
         tabs = self._gui.add_tab_group()
         for name, add in self._tabs().items():
             with tabs.add_tab(name):
@@ -72,6 +73,8 @@ class Panel(ABC, Generic[M]):
             self._said = now
             self._write("words", self._words, "\n\n".join(self._told(moment)))
             self._show(moment)
+            if self._undo.disabled == (self._guided.undoable > 0):
+                self._undo.disabled = self._guided.undoable == 0
         if now - self._plotted > _PLOTTED:
             self._plotted = now
             self._plot(moment)
@@ -121,6 +124,11 @@ class Panel(ABC, Generic[M]):
 
         for widget in widgets:
             widget.on_update(edited)
+
+    def _take_back(self) -> None:
+        self._guided.undo()
+        # Its sizes may be others now.
+        self._stage.obstacles.select(self._stage.obstacles.selected)
 
     def _write(self, key: str, handle: Any, text: str) -> None:
         if self._texts.get(key) != text:

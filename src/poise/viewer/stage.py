@@ -128,8 +128,11 @@ class Stage:
         on_pull(gizmo, pulled)
         return gizmo
 
-    def _move_obstacle(self, name: str, pose: list[float]) -> None:
-        self.session.attempt(lambda: self.session.set_obstacle(name, self.session.world[name].at(SE3(pose))))
+    def _move_obstacle(self, phase: Phase, name: str, pose: list[float]) -> None:
+        session = self.session
+        session.edit([name], lambda: session.reshape(name, session.world[name].at(SE3(pose))), held=True)
+        if phase == "end":
+            session.let_go()
 
     # What helps to understand ----------------------------------------------------------------------------------------
 

@@ -15,7 +15,8 @@ from poise.viewer.obstacles import rounded
 from poise.viewer.operator.attempt import Attempt
 from poise.viewer.operator.keys import Windows
 from poise.viewer.operator.measures import Measures
-from poise.viewer.operator.program import Program, Snapshot
+from poise.viewer.operator.moment import Snapshot
+from poise.viewer.operator.program import Program
 from poise.viewer.operator.scene import Unreadable
 from poise.viewer.operator.work import load_scene, load_work, save_scene, save_work
 from poise.viewer.panel import Panel
@@ -185,7 +186,11 @@ class Desk(Panel[Snapshot]):
         obstacle = program.moment.setup.obstacle(name)
         for field, label in (("repels", "repels (K_obs)"), ("stops", "stops (a hard limit)")):
             box = self._gui.add_checkbox(label, getattr(obstacle, field))
-            box.on_update(lambda _, box=box, field=field: self._edit(program.heed, name, **{field: bool(box.value)}))
+            box.on_update(
+                lambda _, box=box, field=field: program.edit(
+                    [name], lambda: program.heed(name, **{field: bool(box.value)})
+                )
+            )
 
     # Attempts --------------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,106 @@
+"""Edits of obstacles and targets that are taken back, of a session and of the operator's program."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import poise as pz
+from poise.robots.planar import planar
+from poise.viewer.guided import Guided
+from poise.viewer.operator.program import Program
+from poise.viewer.session import Session
+
+ARM = planar(3)
+
+
+def session() -> Session:
+    return Session(ARM, pz.PositionTask("tool"), q=[0.3, 0.4, 0.5])
+
+
+def program() -> Program:
+    return Program(ARM, start=[0.3, 0.4, 0.5])
+
+
+def there(guided: Guided) -> tuple[Any, ...]:
+    """All that edits change: the targets, and the obstacles by name."""
+    moment = guided.moment if isinstance(guided, Program) else guided.tick()  # type: ignore[attr-defined]
+    entries = {entry.name: entry.shape for entry in guided.world.snapshot().entries}
+    return guided.tasks, np.round(moment.goals, 12).tolist(), entries
+
+
+def pose(x: float, y: float) -> list[float]:
+    return [x, y, 0.0, 1.0, 0.0, 0.0, 0.0]
+
+
+EDITS: dict[str, Any] = {
+    "drag": lambda g, x: (g.drag(0, pose(x, 1.0)), g.drag(0, pose(x, 1.5)), g.let_go()),
+    "add": lambda g, x: g.add_obstacle("a" if "a" not in g.world else "b", pz.Sphere((x, 5.0, 0.0), 0.1)),
+    "resize": lambda g, x: g.set_obstacle("a", pz.Sphere((x, 5.0, 0.0), 0.1 + abs(x))),
+    "reshape": lambda g, x: g.set_obstacle("b", pz.Box(pz.SE3.from_parts((x, 5.0, 0.0)), (0.1, 0.2, 0.3))),
+    "remove": lambda g, x: g.remove_obstacle("a"),
+    "task": lambda g, x: isinstance(g, Session) and g.add_task(pz.PositionTask("link2")),
+    "weight": lambda g, x: isinstance(g, Session) and g.replace_task(0, pz.PositionTask("tool", weight=1.0 + abs(x))),
+    "less": lambda g, x: isinstance(g, Session) and len(g.tasks) > 1 and g.remove_task(1),
+}
+
+
+@pytest.mark.parametrize("make", [session, program])
+@settings(deadline=None, derandomize=True, max_examples=12)
+@given(names=st.lists(st.sampled_from(sorted(EDITS)), max_size=8), x=st.floats(-1.0, 1.0))
+def test_all_edits_are_taken_back_one_by_one(make: Any, names: list[str], x: float) -> None:
+    """Those that are refused are no edits; a pull at a handle is one, however often it is told of."""
+    guided, past = make(), []
+    for k, name in enumerate(names):
+        before, steps = there(guided), guided.undoable
+        EDITS[name](guided, x + 0.01 * k)
+        assert guided.undoable - steps in (0, 1)
+        if guided.undoable > steps:
+            past.append(before)
+        else:
+            assert there(guided) == before
+    for before in reversed(past):
+        assert guided.undo(), guided.refusal
+        assert there(guided) == before
+    assert not guided.undo()
+    assert "left to undo" in guided.refusal
+
+
+def test_two_pulls_at_one_handle_are_two_edits_and_a_snap_belongs_to_its_pull() -> None:
+    one = session()
+    first = one.moment.goals
+    one.drag(0, pose(1.0, 1.0))
+    one.release()
+    one.drag(0, pose(9.0, 9.0))
+    one.release()  # out of reach, so it snaps
+    assert one.undo()
+    assert one.moment.goals[0, :2] != pytest.approx([1.0, 1.0])
+    assert one.tick().goals[0, :2] == pytest.approx([1.0, 1.0])
+    assert one.undo()
+    assert one.tick().goals == pytest.approx(first)
+    assert one.moment.resting or one.tick().errors
+
+
+def test_the_operators_obstacle_comes_back_with_what_it_does() -> None:
+    ours = program()
+    ours.add_obstacle("a", pz.Sphere((0.0, 5.0, 0.0), 0.1))
+    assert ours.edit(["a"], lambda: ours.heed("a", repels=False, stops=True))
+    assert ours.remove_obstacle("a")
+    assert ours.undo()
+    assert (ours.moment.setup.obstacle("a").repels, ours.moment.setup.obstacle("a").stops) == (False, True)
+    assert ours.undo()
+    assert (ours.moment.setup.obstacle("a").repels, ours.moment.setup.obstacle("a").stops) == (True, False)
+
+
+def test_what_another_thread_has_taken_away_meanwhile_is_no_trouble() -> None:
+    one = session()
+    one.add_obstacle("a", pz.Sphere((0.0, 5.0, 0.0), 0.1))
+    one.set_obstacle("a", pz.Sphere((0.0, 5.0, 0.0), 0.2))
+    one.world.remove("a")
+    assert one.undo()
+    assert one.world["a"].radius == 0.1  # type: ignore[union-attr]
+    one.world.remove("a")
+    assert one.undo()
+    assert "a" not in one.world
