@@ -252,6 +252,33 @@ def test_work_that_is_loaded_shows_its_measures_though_the_same_is_there(tmp_pat
         wait_for(lambda: "| duration s | 0.0 |" in page.panel._table.content)
 
 
+def test_two_attempts_are_laid_over_the_robot_at_one_time(wait_for: Wait) -> None:
+    program = Program(planar(2), start=[0.3, 0.4])
+    for ticks in (10, 30):
+        program.reset()
+        program.record()
+        program.drive((-1.0, 0.0, 0.0))
+        for _ in range(ticks):
+            program.tick(0.01)
+        program.stop()
+    one, other = program.moment.attempts
+    with OperatorPage(program, port=0) as page:
+        figures = [place.figure for place in page.panel._overlaid]
+        wait_for(lambda: page.panel._attempts)
+        assert not any(figure.visible for figure in figures)
+        by_hand(page, "show it", True)
+        by_hand(page, "attempt", "attempt 1")
+        by_hand(page, "laid over it", "attempt 2")
+        by_hand(page, "time s", 0.2)
+        assert page.panel._timeline._most == pytest.approx(0.3)  # the longer one
+        for figure, attempt in zip(figures, (one, other), strict=True):
+            there = program.model.poses(attempt.motion.at(0.2), figure._frames).array
+            wait_for(lambda figure=figure, there=there: figure.visible and np.allclose(figure._nodes._sent, there))
+        wait_for(lambda: r"attempt 1 (green) | attempt 2 (violet)" in page.panel._table.content)
+        by_hand(page, "laid over it", "none")
+        wait_for(lambda: figures[0].visible and not figures[1].visible)
+
+
 def test_who_waits_for_the_end_finds_the_recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file, begun, go_on = tmp_path / "it.html", threading.Event(), threading.Event()
     page = view(planar(2), port=0, block=False)

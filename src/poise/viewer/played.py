@@ -10,6 +10,7 @@ from poise.motion.clip import Motion
 from poise.spatial import Array
 from poise.viewer.appearance import appearance
 from poise.viewer.figure import GHOST, Figure
+from poise.viewer.overlaid import trail
 from poise.viewer.parts import Part
 from poise.viewer.stage import bounds, ground
 
@@ -35,13 +36,19 @@ class Played:
         self.motion, self._server = motion, server
         self.size, *below = ground(server, motion.model, motion.q[0], parts, dark=dark, panel=panel)
         self.figure = Figure(server, "/robot", motion.model, parts)
-        self._below = [*below, *_trail(server, motion)]
+        self._below = [*below, *trail(server, "/trail", motion, motion.model.tip, TRAIL)]
         self._lie = [np.array(node.position) for node in self._below]
         self._start, self._slid = _root(motion.model, motion.q[0]), np.zeros(3)
-        self.ghost = None if ghost is None else Ghost(server, ghost)
+        self.ghost = None if ghost is None else Ghost(server, ghost, motion.model)
         self.follow = True
         """Whether the robot stays in the middle, and the ground slides beneath it."""
         self.show(0.0)
+
+    @property
+    def duration(self) -> float:
+        """Of what is played [s]: of the longer one, where the ghost is laid over the robot."""
+        over = self.ghost is not None and self.ghost.over
+        return max(self.motion.duration, self.ghost.motion.duration if over and self.ghost is not None else 0.0)
 
     def show(self, time: float) -> None:
         """Show it `time` after its first frame [s]."""
@@ -56,29 +63,32 @@ class Played:
                 self.figure.move(slid)
             self.figure.place(q)
             if self.ghost is not None:
-                self.ghost.show(time, slid + root)
+                self.ghost.show(time, slid, slid + root)
 
 
 @final
 class Ghost:
     """A second motion, such as that of the human whom the robot follows; one sees through it.
 
-    It stays beside the robot wherever both go: its first link is by `aside` [m] further along y.  Heights are as they
-    are.
+    One of the same robot is laid over it, with the way of its tip, wherever both go.  Another stays beside the robot:
+    its first link is by `aside` [m] further along y.  Heights are as they are.
     """
 
-    def __init__(self, server: Any, motion: Motion) -> None:
-        self.motion = motion
+    def __init__(self, server: Any, motion: Motion, robot: Model) -> None:
+        self.motion, self.over = motion, motion.model.coordinates == robot.coordinates
         parts = appearance(motion.model)
         self.figure = Figure(server, "/ghost", motion.model, parts, tint=GHOST, opacity=0.8)
+        if self.over:
+            trail(server, "/ghost/way", motion, motion.model.tip, GHOST)
         low, high = bounds(motion.model, motion.q[0], parts)
         self.height = float(high[2] - low[2])
-        self.aside = _ASIDE * self.height
+        self.aside = 0.0 if self.over else _ASIDE * self.height
 
-    def show(self, time: float, beside: Array) -> None:
-        """Show it `time` after its first frame [s], beside a robot that is seen at `beside` (3,) [m]."""
+    def show(self, time: float, slid: Array, beside: Array) -> None:
+        """Show it `time` after its first frame [s], over a ground that has `slid` (3,), or beside a robot that is seen
+        at `beside` (3,) [m]."""
         q = self.motion.at(self.motion.times[0] + time)
-        shift = beside - _root(self.motion.model, q)
+        shift = slid if self.over else beside - _root(self.motion.model, q)
         self.figure.move(np.array([shift[0], shift[1] + self.aside, 0.0]))
         self.figure.place(q)
 
@@ -86,12 +96,3 @@ class Ghost:
 def _root(model: Model, q: Array) -> Array:
     """(3,) where the first link is [m]."""
     return np.array(model.pose(model.links[0], q).xyz)
-
-
-def _trail(server: Any, motion: Motion) -> list[Any]:
-    """The way of the tip, if it moves."""
-    places = motion.positions([motion.model.tip])[:, 0]
-    if len(places) < 2 or np.ptp(places, axis=0).max() <= 1e-6:
-        return []
-    lines = np.stack([places[:-1], places[1:]], axis=1).astype(np.float32)
-    return [server.scene.add_line_segments("/trail", lines, colors=TRAIL, thickness=2.0, thickness_units="screen")]
