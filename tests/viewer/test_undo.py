@@ -8,7 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import poise as pz
+from poise.experiments.das.problem import FIELDS
 from poise.robots.planar import planar
+from poise.viewer.fields import fields
 from poise.viewer.guided import Guided
 from poise.viewer.operator.program import Program
 from poise.viewer.session import Session
@@ -104,3 +106,27 @@ def test_what_another_thread_has_taken_away_meanwhile_is_no_trouble() -> None:
     one.world.remove("a")
     assert one.undo()
     assert "a" not in one.world
+
+
+@pytest.mark.parametrize("make", [session, program])
+def test_a_field_is_one_edit_and_stands_where_the_experiment_has_it(make: Any) -> None:
+    guided = make()
+    known = fields(ARM, "tool")
+    assert set(known) == set(FIELDS)
+    assert guided.set_obstacles(known["crowded"])
+    assert guided.set_obstacle("crowded 1", pz.Sphere((0.0, 5.0, 0.0), 0.1))
+    assert guided.set_obstacles(known["crowded"])
+    assert {name: guided.world[name] for name in guided.world.names} == known["crowded"]
+    places = np.array([shape.pose.xyz for shape in known["crowded"].values()])
+    assert places[:, :2] == pytest.approx(0.3 * np.array(FIELDS["crowded"].obstacles))  # three links, not ten
+    assert [guided.undo() for _ in range(4)] == [True, True, True, False]
+    assert not guided.world.names
+
+
+def test_a_field_stands_beside_the_foot_of_an_arm_in_its_plane_and_nowhere_else() -> None:
+    moved = planar(10).with_base(pz.SE3.from_parts((3.0, 1.0, 2.0)))
+    first = fields(moved, "tool")["gate"]["gate 1"]
+    assert first.pose.xyz == pytest.approx([6.5, 2.1, 2.0])
+    assert first.radius == pytest.approx(0.2)
+    upright = planar(3).with_base(pz.SE3.from_xyz_rpy([0, 0, 1], [np.pi / 2, 0, 0]))
+    assert fields(upright, "tool") == fields(pz.load("panda"), "panda_hand") == {}

@@ -4,7 +4,7 @@ import math
 import threading
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, TypeVar
@@ -131,6 +131,15 @@ class Guided(ABC):
     def set_obstacle(self, name: str, shape: Obstacle) -> bool:
         """Give an obstacle another place, size or kind; False if that is refused."""
         return self.edit([name], lambda: self.reshape(name, shape))
+
+    def set_obstacles(self, shapes: Mapping[str, Obstacle]) -> bool:
+        """Put all these into the world, in place of those of their names, as one edit; False if that is refused."""
+
+        def go() -> None:
+            for name, shape in shapes.items():
+                (self.reshape if name in self.world else self.add)(name, shape)
+
+        return self.edit(shapes, go)
 
     def remove_obstacle(self, name: str) -> bool:
         """Take it away; False if that is refused."""

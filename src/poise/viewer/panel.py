@@ -13,6 +13,7 @@ import numpy as np
 from poise.geometry.shapes import Rounded
 from poise.model.joint import JointKind
 from poise.spatial import Array
+from poise.viewer.fields import fields
 from poise.viewer.guided import Guided, Seen
 from poise.viewer.obstacles import KINDS, beside, made, measured, measures
 from poise.viewer.plane import sideways
@@ -194,6 +195,10 @@ class Panel(ABC, Generic[M]):
             if session.add_obstacle(name, beside(made(kind, tuple(at.tolist()), size), there, aside)):
                 self._select_soon = name
 
+        if known := fields(session.model, session.frame):
+            hint = "An obstacle field of the figure of Das, Slotine and Sheridan, as large as suits the arm"
+            field = self._gui.add_button_group("field", tuple(known), hint=hint)
+            field.on_click(lambda _: session.set_obstacles(known[field.value]))
         self._add_heeding()
         self._obstacle = self._gui.add_folder("selected", visible=False)
         self._stage.obstacles.on_select = self._selected
