@@ -143,6 +143,36 @@ def test_the_handles_of_an_obstacle_and_of_the_hand_look_different(wait_for: Wai
         assert f"{other.name}/mark" not in nodes
 
 
+def test_at_rest_nothing_is_painted_and_nothing_told_however_long_the_chain(monkeypatch: pytest.MonkeyPatch) -> None:
+    with view(planar(2), port=0, block=False) as page:
+        for loop in (page.solver, page.painter):
+            loop.stop()
+        while not page.session.tick().resting:
+            pass
+        asked: list[str] = []
+        for thing, name in ((page.stage.figure, "place"), (page.panel, "_told"), (page.panel, "_show")):
+            do = getattr(thing, name)
+            monkeypatch.setattr(thing, name, lambda *given, do=do, name=name: asked.append(name) or do(*given))
+
+        def painted() -> set[str]:
+            asked.clear()
+            page.panel._said = 0.0  # a text is due
+            page._paint()
+            return set(asked)
+
+        painted()
+        assert painted() == set()
+        page.stage.show_limits = False
+        assert painted() == {"place"}
+        page.session.refusal = "no"
+        assert painted() == {"_told", "_show"}
+        page.session.world.add("ball", pz.Sphere((5.0, 0.0, 0.0), 0.1))
+        assert "place" in painted()
+        page.session.put([0.3, 0.2])
+        page.session.tick()
+        assert painted() == {"place", "_told", "_show"}
+
+
 # The panel
 
 

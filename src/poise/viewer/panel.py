@@ -45,6 +45,10 @@ class Panel(ABC, Generic[M]):
         self._written: dict[int, float] = {}
         self._taken: dict[int, float] = {}
         self._editing = Lock()
+        self._touched = 0.0
+        """When a hand has last changed a widget [s]; what was refused goes back a little later."""
+        self._seen: tuple[object, ...] | None = None
+        """What texts and widgets were last brought to."""
         self._select_soon: str | None = None
         self._words = self._gui.add_markdown("")
         self._undo = self._button("Undo", self._take_back, hint="The last edit of obstacles and targets", disabled=True)
@@ -72,8 +76,11 @@ class Panel(ABC, Generic[M]):
             self._stage.obstacles.select(name)
         if now - self._said > _FOLLOWED:
             self._said = now
-            self._write("words", self._words, "\n\n".join(self._told(moment)))
-            self._show(moment)
+            seen = moment, self._guided.refusal
+            if seen != self._seen or time() - self._touched < 2.0 * _HAND:
+                self._seen = seen
+                self._write("words", self._words, "\n\n".join(self._told(moment)))
+                self._show(moment)
             if self._undo.disabled == (self._guided.undoable > 0):
                 self._undo.disabled = self._guided.undoable == 0
         if now - self._plotted > _PLOTTED:
@@ -121,7 +128,7 @@ class Panel(ABC, Generic[M]):
                     changed = event.target.update_timestamp
                     edit()
                     self._was.pop(key, None)  # it may have been refused
-                    self._taken[key] = changed
+                    self._taken[key], self._touched = changed, time()
 
         for widget in widgets:
             widget.on_update(edited)

@@ -52,6 +52,8 @@ class Stage:
         self.show_distance, self.show_ellipsoid, self.show_limits = True, False, True
         self._marks = self._limit_marks()
         self._marked: npt.NDArray[np.bool_] | None = None
+        self._shown: tuple[object, ...] | None = None
+        """What the picture was made of; None where it has to be made anew."""
         self.seconds = 0.0
         """That the last picture took here."""
 
@@ -63,6 +65,7 @@ class Stage:
         if not self._mark_joints:
             return None
         ball = tessellation.sphere(0.025 * self.size, 16)
+        self._mark_places = [self.session.model.index(joint.name).start for joint in self._mark_joints]
         n = len(self._mark_joints)
         return self._server.scene.add_batched_meshes_simple(
             "/limits", ball.vertices.astype(np.float32), ball.faces.astype(np.uint32),
@@ -73,8 +76,12 @@ class Stage:
     # Each picture ----------------------------------------------------------------------------------------------------
 
     def paint(self, moment: Seen) -> None:
-        """Bring the scene to `moment`."""
+        """Bring the scene to `moment`; at no cost where it shows that already."""
         with self._lock:
+            shown = moment, self.session.world.version, self.show_distance, self.show_ellipsoid, self.show_limits
+            if shown == self._shown:
+                return
+            self._shown = shown  # first, for a hand may let go meanwhile
             if moment.structure != self._structure:
                 self._make_gizmos(moment)
             before = perf_counter()
@@ -124,6 +131,7 @@ class Stage:
             if phase == "end":
                 self.session.release()
                 self._held.discard(gizmo.name)
+                self._shown = None  # a pull that was refused leaves the moment as it was
 
         on_pull(gizmo, pulled)
         return gizmo
@@ -157,7 +165,7 @@ class Stage:
             return
         at = self.session.at_limit(moment.q)
         model = self.session.model
-        here = np.array([at[model.index(j.name)].any() for j in self._mark_joints]) & self.show_limits
+        here = at[self._mark_places] & self.show_limits
         if not here.any() and (self._marked is None or not self._marked.any()):
             return
         places = model.poses(moment.q, [joint.child for joint in self._mark_joints]).xyz
