@@ -71,7 +71,7 @@ def test_the_ground_slides_beneath_a_robot_and_its_ghost_stays_beside_it() -> No
                 other = places[1] + ghost.model.pose("Hips", ghost.at(time)).xyz
                 assert np.allclose((other - robot)[:2], [0.0, played.ghost.aside])
                 assert np.allclose(robot[:2], [0.0 if follow else time, 0.0])
-                assert np.allclose(played._below[0].position[:2], places[0][:2])
+                assert np.allclose(played._ground[0].position[:2], places[0][:2])
 
 
 def test_two_attempts_of_a_robot_are_laid_over_one_another_with_their_measures() -> None:

@@ -30,19 +30,33 @@ class Played:
         parts: Sequence[Part],
         *,
         ghost: Motion | None = None,
+        over: bool | None = None,
         dark: bool = False,
         panel: bool = True,
     ) -> None:
+        """The ghost stands `over` the robot or beside it; None: over it if it is the same robot."""
         self.motion, self._server = motion, server
         self.size, *below = ground(server, motion.model, motion.q[0], parts, dark=dark, panel=panel)
         self.figure = Figure(server, "/robot", motion.model, parts)
-        self._below = [*below, *trail(server, "/trail", motion, motion.model.tip, TRAIL)]
-        self._lie = [np.array(node.position) for node in self._below]
+        self._ground, self._lie = below, [np.array(node.position) for node in below]
+        self._way = trail(server, "/trail", motion, motion.model.tip, TRAIL)
         self._start, self._slid = _root(motion.model, motion.q[0]), np.zeros(3)
-        self.ghost = None if ghost is None else Ghost(server, ghost, motion.model)
+        self.ghost: Ghost | None = None
+        if ghost is not None:
+            same = ghost.model.coordinates == motion.model.coordinates
+            self.ghost = Ghost(server, ghost, over=same if over is None else over)
         self.follow = True
         """Whether the robot stays in the middle, and the ground slides beneath it."""
         self.show(0.0)
+
+    def play(self, motion: Motion, ghost: Motion | None = None) -> None:
+        """Go through another motion of the same robot, and of the same ghost, from now on."""
+        for way in self._way:
+            way.remove()
+        self.motion, self._start = motion, _root(motion.model, motion.q[0])
+        self._way = trail(self._server, "/trail", motion, motion.model.tip, TRAIL)
+        if self.ghost is not None and ghost is not None:
+            self.ghost.motion = ghost
 
     @property
     def duration(self) -> float:
@@ -58,8 +72,10 @@ class Played:
         with self._server.atomic():
             if (slid != self._slid).any():
                 self._slid = slid
-                for node, place in zip(self._below, self._lie, strict=True):
+                for node, place in zip(self._ground, self._lie, strict=True):
                     node.position = tuple(place + slid)
+                for way in self._way:
+                    way.position = tuple(slid)
                 self.figure.move(slid)
             self.figure.place(q)
             if self.ghost is not None:
@@ -70,12 +86,12 @@ class Played:
 class Ghost:
     """A second motion, such as that of the human whom the robot follows; one sees through it.
 
-    One of the same robot is laid over it, with the way of its tip, wherever both go.  Another stays beside the robot:
-    its first link is by `aside` [m] further along y.  Heights are as they are.
+    One that is laid `over` the robot is where it is in its world, with the way of its tip.  Another stays beside the
+    robot: its first link is by `aside` [m] further along y.  Heights are as they are.
     """
 
-    def __init__(self, server: Any, motion: Motion, robot: Model) -> None:
-        self.motion, self.over = motion, motion.model.coordinates == robot.coordinates
+    def __init__(self, server: Any, motion: Motion, *, over: bool) -> None:
+        self.motion, self.over = motion, over
         parts = appearance(motion.model)
         self.figure = Figure(server, "/ghost", motion.model, parts, tint=GHOST, opacity=0.8)
         if self.over:

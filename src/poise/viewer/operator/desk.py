@@ -10,6 +10,7 @@ import numpy as np
 
 from poise.files import write_whole
 from poise.methods.registry import METHODS
+from poise.viewer.downloads import download
 from poise.viewer.obstacles import rounded
 from poise.viewer.operator.attempt import Attempt
 from poise.viewer.operator.keys import Windows
@@ -248,14 +249,7 @@ class Desk(Panel[Snapshot]):
     # Files -----------------------------------------------------------------------------------------------------------
 
     def _save(self, label: str, name: str, write: Callable[[Path], object]) -> None:
-        button = self._gui.add_button(label)
-
-        @button.on_click  # type: ignore[untyped-decorator]
-        def clicked(event: Any) -> None:
-            with tempfile.TemporaryDirectory() as folder:
-                file = Path(folder) / name
-                if self._edit(write, file) and event.client is not None:
-                    event.client.send_file_download(name, file.read_bytes(), save_immediately=True)
+        download(self._gui, label, name, write, self._program.attempt)
 
     def _write_html(self, one: Attempt, to: Path) -> None:
         shapes = {obstacle.name: obstacle.shape for obstacle in one.setups[-1][1].obstacles}
