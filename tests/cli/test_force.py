@@ -26,7 +26,7 @@ SUFFIXES = {
     "retarget.save_map": ".toml",
     "calibrate.out": ".urdf",
 }
-PICTURES = {"path.figure", "compare.plot", "retarget.report", "view.screenshot"}
+PICTURES = {"path.figure", "compare.plot", "retarget.report", "retarget.screenshot", "view.screenshot"}
 BEGINNINGS = {
     "batch": ["planar2", "{targets}"], "path": ["planar2", "{targets}"], "track": ["planar2", "{targets}", "--dt", "1"],
     "retarget": ["{targets}", "planar2"], "view": ["planar2"], "compare": ["planar2"], "reach": ["planar2"],

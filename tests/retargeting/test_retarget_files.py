@@ -48,3 +48,8 @@ def test_a_table_of_numbers_is_no_body(walked: Path, capsys: pytest.CaptureFixtu
     (walked / "rows.csv").write_text("time,a\n0,1\n")
     assert main(["retarget", "rows.csv", "g1", "-o", "out.npz"]) == 1
     assert "rows.csv holds numbers by name, and no skeleton: give a BVH or glTF file" in capsys.readouterr().err
+
+
+def test_a_picture_of_the_page_needs_the_page(walked: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["retarget", "walk.bvh", "other.bvh", "--screenshot", "page.png"]) == 1
+    assert "add --view" in capsys.readouterr().err

@@ -21,9 +21,13 @@ from poise.robots.planar import planar  # noqa: E402
 from poise.viewer import recording, snapshot  # noqa: E402
 from poise.viewer.app import view  # noqa: E402
 from poise.viewer.nodes import node  # noqa: E402
-from poise.viewer.obstacles import KINDS, made, measures  # noqa: E402
+from poise.viewer.obstacles import KINDS, beside, made, measures  # noqa: E402
 from poise.viewer.operator.page import OperatorPage  # noqa: E402
 from poise.viewer.operator.program import Program  # noqa: E402
+from poise.viewer.operator.robots import truck  # noqa: E402
+from poise.viewer.operator.work import load_work, save_work  # noqa: E402
+from poise.viewer.plane import normal_of, sideways  # noqa: E402
+from poise.viewer.stage import outlook  # noqa: E402
 
 Wait = Callable[..., None]
 
@@ -96,12 +100,77 @@ def test_obstacles_are_as_large_as_suits_a_robot_of_a_millimetre(kind: str) -> N
     assert all(1e-5 < size < 1e-3 for size in sizes.values())
 
 
+@pytest.mark.parametrize("size", [1e-3, 1.0])
+def test_obstacles_appear_beside_one_another(size: float) -> None:
+    """Whatever floor there is, however large: a box of it is no reason to go to its rim, where it is below."""
+    floor = pz.Box(pz.SE3.from_parts((0.0, 0.0, -size)), (100.0, 100.0, size))
+    there: list[Any] = [floor, pz.HalfSpace((0, 0, -1), (0, 0, 1))]
+    way = np.array([0.0, 0.25 * size, 0.0])
+    for kind in 3 * KINDS:
+        there.append(beside(made(kind, (0.0, 0.0, 0.0), size), there, way))
+    names = [str(i) for i in range(len(there))]
+    for i, shape in enumerate(there[2:], 2):
+        world = pz.World({name: other for name, other in zip(names, there, strict=True) if name not in ("1", str(i))})
+        probe = planar(1).with_shapes({"link1": shape.placed(pz.SE3.identity())})
+        assert float(probe.distance([0.0], world)) > 0.0
+    places = np.array([shape.pose.xyz for shape in there[2:]])
+    assert np.ptp(places[:, 1]) < 12 * size
+    assert np.ptp(places[:, [0, 2]]) == 0.0
+    wall = pz.Box(pz.SE3.identity(), (1.0, 100.0, 1.0))
+    assert beside(made("sphere", (0.0, 0.0, 0.0), size), [wall], way).pose.xyz[1] > 50.0
+
+
 def test_a_robot_of_a_millimetre_is_guided_at_a_speed_that_suits_it() -> None:
     with OperatorPage(Program(tiny()), port=0) as page:
         assert 0.1 * page.stage.size < page.windows.speed < page.stage.size
         slider = widget(page, "speed m/s")
         assert slider.min < slider.value < slider.max
         assert 0.0 < slider.step < slider.value
+
+
+def test_the_handles_of_an_obstacle_and_of_the_hand_look_different(wait_for: Wait) -> None:
+    world = pz.World({"ball": pz.Sphere((0.5, 1.0, 0.1), 0.1)})
+    with view(planar(2), world=world, port=0, block=False) as page:
+        wait_for(lambda: "ball" in page.stage.obstacles._nodes)
+        page.stage.obstacles.select("ball")
+        hand, other = page.stage._gizmos[0], page.stage.obstacles._gizmo
+        assert hand.line_width > 2 * other.line_width
+        nodes = page.server.viser.scene._handle_from_node_name
+        marks = [nodes[f"{gizmo.name}/mark"] for gizmo in (hand, other)]
+        assert marks[0].color != marks[1].color
+        assert len(marks[0].faces) > 2 * len(marks[1].faces) == 24  # a ball, and a cube
+        page.stage.obstacles.select(None)
+        assert f"{other.name}/mark" not in nodes
+
+
+def test_at_rest_nothing_is_painted_and_nothing_told_however_long_the_chain(monkeypatch: pytest.MonkeyPatch) -> None:
+    with view(planar(2), port=0, block=False) as page:
+        for loop in (page.solver, page.painter):
+            loop.stop()
+        while not page.session.tick().resting:
+            pass
+        asked: list[str] = []
+        for thing, name in ((page.stage.figure, "place"), (page.panel, "_told"), (page.panel, "_show")):
+            do = getattr(thing, name)
+            monkeypatch.setattr(thing, name, lambda *given, do=do, name=name: asked.append(name) or do(*given))
+
+        def painted() -> set[str]:
+            asked.clear()
+            page.panel._said = 0.0  # a text is due
+            page._paint()
+            return set(asked)
+
+        painted()
+        assert painted() == set()
+        page.stage.show_limits = False
+        assert painted() == {"place"}
+        page.session.refusal = "no"
+        assert painted() == {"_told", "_show"}
+        page.session.world.add("ball", pz.Sphere((5.0, 0.0, 0.0), 0.1))
+        assert "place" in painted()
+        page.session.put([0.3, 0.2])
+        page.session.tick()
+        assert painted() == {"place", "_told", "_show"}
 
 
 # The panel
@@ -158,6 +227,25 @@ def test_what_a_hand_has_changed_is_left_to_it_until_it_is_told_of(wait_for: Wai
         wait_for(lambda: not widget(page, "heed in the null space").value, seconds=10.0)
 
 
+def test_the_panel_takes_back_what_a_hand_did(wait_for: Wait) -> None:
+    world = pz.World({"ball": pz.Sphere((0.5, 1.0, 0.1), 0.1)})
+    with view(planar(2), world=world, port=0, block=False) as page:
+        wait_for(lambda: "ball" in page.stage.obstacles._nodes)
+        assert widget(page, "Undo").disabled
+        page.stage.obstacles.select("ball")
+        by_hand(page, "radius m", 0.3)
+        for phase, x in (("start", 1.0), ("update", 2.0), ("end", 3.0)):
+            page.stage._move_obstacle(phase, "ball", [x, 1.0, 0.1, 1.0, 0.0, 0.0, 0.0])
+        assert world["ball"] == pz.Sphere((3.0, 1.0, 0.1), 0.3)
+        wait_for(lambda: not widget(page, "Undo").disabled)
+        by_hand(page, "Undo", True)
+        assert world["ball"] == pz.Sphere((0.5, 1.0, 0.1), 0.3)
+        by_hand(page, "Undo", True)
+        assert world["ball"] == pz.Sphere((0.5, 1.0, 0.1), 0.1)
+        assert widget(page, "radius m").value == 0.1
+        wait_for(lambda: widget(page, "Undo").disabled)
+
+
 def test_a_panel_gives_an_obstacle_another_shape(wait_for: Wait) -> None:
     with view(planar(3), port=0, block=False) as page:
         page.session.add_obstacle("it", pz.Sphere((1.0, 2.0, 0.0), 0.1))
@@ -179,6 +267,46 @@ def test_the_operators_page_has_what_every_panel_has_and_is_recorded(tmp_path: P
 
 
 # The end
+
+
+def test_work_that_is_loaded_shows_its_measures_though_the_same_is_there(tmp_path: Path, wait_for: Wait) -> None:
+    program = Program(planar(2))
+    program.record()
+    program.tick(0.01)
+    program.stop()
+    with OperatorPage(program, port=0) as page:
+        save_work(tmp_path / "work.npz", program.work)
+        program.take_up(load_work(tmp_path / "work.npz", program.model))
+        loaded = program.moment.attempts[0]
+        wait_for(lambda: loaded.measured)
+        wait_for(lambda: "| duration s | 0.0 |" in page.panel._table.content)
+
+
+def test_two_attempts_are_laid_over_the_robot_at_one_time(wait_for: Wait) -> None:
+    program = Program(planar(2), start=[0.3, 0.4])
+    for ticks in (10, 30):
+        program.reset()
+        program.record()
+        program.drive((-1.0, 0.0, 0.0))
+        for _ in range(ticks):
+            program.tick(0.01)
+        program.stop()
+    one, other = program.moment.attempts
+    with OperatorPage(program, port=0) as page:
+        figures = [place.figure for place in page.panel._overlaid]
+        wait_for(lambda: page.panel._attempts)
+        assert not any(figure.visible for figure in figures)
+        by_hand(page, "show it", True)
+        by_hand(page, "attempt", "attempt 1")
+        by_hand(page, "laid over it", "attempt 2")
+        by_hand(page, "time s", 0.2)
+        assert page.panel._timeline._most == pytest.approx(0.3)  # the longer one
+        for figure, attempt in zip(figures, (one, other), strict=True):
+            there = program.model.poses(attempt.motion.at(0.2), figure._frames).array
+            wait_for(lambda figure=figure, there=there: figure.visible and np.allclose(figure._nodes._sent, there))
+        wait_for(lambda: r"attempt 1 (green) | attempt 2 (violet)" in page.panel._table.content)
+        by_hand(page, "laid over it", "none")
+        wait_for(lambda: figures[0].visible and not figures[1].visible)
 
 
 def test_who_waits_for_the_end_finds_the_recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -245,3 +373,24 @@ def test_a_program_that_ends_without_closing_it_ends_in_silence_and_its_recordin
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert (tmp_path / "it.html").is_file()
+
+
+# From where it is looked at
+
+
+def test_a_planar_arm_is_seen_from_above_its_plane() -> None:
+    """However it stands and whatever its posture."""
+    arms = [planar(5), planar(1), truck().model]
+    assert all(normal_of(arm) == pytest.approx([0, 0, 1]) for arm in arms)
+    upright = planar(3).with_base(pz.SE3.from_xyz_rpy([0, 0, 1], [np.pi / 2, 0, 0]))
+    assert normal_of(upright) == pytest.approx([0, -1, 0])
+    for arm in (*arms, upright):
+        away, normal = outlook(arm), normal_of(arm)
+        assert normal is not None
+        assert away @ normal > 0.95 * np.linalg.norm(away)
+        assert np.hypot(*away[:2]) > 0.0  # else the picture has no way up
+    assert sideways(arms[0]) == pytest.approx([0, 1, 0])
+    assert sideways(upright) == pytest.approx([1, 0, 0])
+    for name in ("panda", "ur5e"):
+        assert normal_of(pz.load(name)) is None
+        assert outlook(pz.load(name))[2] > 0.0

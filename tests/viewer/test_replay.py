@@ -71,7 +71,25 @@ def test_the_ground_slides_beneath_a_robot_and_its_ghost_stays_beside_it() -> No
                 other = places[1] + ghost.model.pose("Hips", ghost.at(time)).xyz
                 assert np.allclose((other - robot)[:2], [0.0, played.ghost.aside])
                 assert np.allclose(robot[:2], [0.0 if follow else time, 0.0])
-                assert np.allclose(played._below[0].position[:2], places[0][:2])
+                assert np.allclose(played._ground[0].position[:2], places[0][:2])
+
+
+def test_two_attempts_of_a_robot_are_laid_over_one_another_with_their_measures() -> None:
+    model = pz.load("planar3")
+    one = pz.Motion(model, [0.0, 1.0], [[0.0, 0.0, 0.0], [0.3, 0.4, 0.0]])
+    other = pz.Motion(model, [5.0, 7.0], [[0.0, 0.0, 0.0], [1.2, 1.6, 0.0]])
+    with pz.view(one, ghost=other, block=False, port=0) as shown:
+        shown.loop.stop()
+        assert shown.played.duration == shown.timeline._most == 2.0
+        shown.played.show(1.5)  # the first is over
+        for figure, motion, time in ((shown.played.figure, one, 1.0), (shown.played.ghost.figure, other, 6.5)):
+            assert np.allclose(figure._nodes._sent, model.poses(motion.at(time), figure._frames).array)
+            assert np.allclose(figure._root.position, 0.0)
+        assert "| length of the joints | 0.50 | 2.00 |" in shown.table.content
+        assert "clearance" not in shown.table.content
+        shown.played.ghost.aside = 1.0
+        shown.played.show(0.0)
+        assert np.allclose(shown.played.ghost.figure._root.position, [0.0, 1.0, 0.0])
 
 
 def test_what_a_motion_does_not_take() -> None:
@@ -92,8 +110,10 @@ def test_the_command_line_plays_a_robot_and_its_ghost(tmp_path: Path, capsys: py
     asked = ["view", "g1", "--look", "skeleton", "--port", "0", "--replay", str(path)]
     assert main([*asked, "--ghost", str(bvh), "--record", str(html)]) == 0
     assert capsys.readouterr().out == f"written: {html}\n"
-    assert main([*asked, "--ghost", str(path)]) == 1
-    assert "brings no skeleton: --ghost takes a .bvh" in capsys.readouterr().err
+    assert main([*asked, "--ghost", str(path), "--record", str(html), "--force"]) == 0
+    assert capsys.readouterr().out == f"written: {html}\n"
+    assert main([*asked, "--ghost", str(tmp_path / "walk.txt")]) == 1
+    assert "walk.txt" in capsys.readouterr().err
     assert main(["view", "g1", "--ghost", str(bvh)]) == 1
     assert "add --replay" in capsys.readouterr().err
 

@@ -1,12 +1,19 @@
 """`poise retarget`: the motion of a skeleton, carried to a robot."""
 
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from tyro.conf import Positional, arg
 
 import poise as pz
 from poise.cli.command import Answer, Base, Writes, command
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from poise.retargeting.body import BodyMap
+    from poise.retargeting.retarget import Retargeted
 
 _MOTIONS = (".npz", ".csv", ".bvh", ".glb", ".gltf")
 
@@ -45,6 +52,14 @@ class Retarget(Writes):
     """The axis that is up in the file; left out, the motion tells, and what is found is said."""
     base: Base | None = None
     """How the robot stands in the world; left out, one from a file floats, as one that walks must."""
+    view: bool = False
+    """Show both in the browser: contacts over time, the map to be edited by clicks and carried again, files."""
+    screenshot: Path | None = None
+    """With --view: write one .png of the page and end; needs playwright and chromium."""
+    host: str = "127.0.0.1"
+    """With --view, where to serve; another host opens the page to others, who need no password."""
+    port: int = 8080
+    """With --view, where to serve; the next one that is free if it is taken."""
 
     def run(self) -> Answer:
         """Load, carry over and write."""
@@ -54,6 +69,9 @@ class Retarget(Writes):
 
         refuse_file(self.out, _MOTIONS, "a motion goes", force=self.force, read=[self.motion, Path(self.robot)])
         refuse_file(self.report, (".json", *PICTURES), "a report goes", force=self.force)
+        refuse_file(self.screenshot, (".png",), "a screenshot goes", force=self.force)
+        if self.screenshot is not None and not self.view:
+            raise ValueError("--screenshot is a picture of the page: add --view")
         refuse_file(self.save_map, (".toml",), "a map goes", force=self.force)
         if self.motion.suffix.lower() in SUFFIXES:
             raise ValueError(f"{self.motion} holds numbers by name, and no skeleton: give a BVH or glTF file")
@@ -61,7 +79,8 @@ class Retarget(Writes):
         robot = pz.load(self.robot, base=self.base or ("fixed" if self.robot in TEXTBOOK else "floating"))
         body = pz.BodyMap.found(motion, robot) if self.map is None else pz.BodyMap.load(self.map, motion, robot)
         limits = [] if self.acceleration is None else [_accelerating(robot, self.acceleration)]
-        done = pz.retarget(motion, robot, body=body, fps=self.fps, smooth=self.smooth, speed=self.speed, limits=limits)
+        again = partial(pz.retarget, motion, robot, fps=self.fps, smooth=self.smooth, speed=self.speed, limits=limits)
+        done = again(body=body)
         written = []
         if self.save_map is not None:
             body.save(self.save_map)
@@ -72,6 +91,8 @@ class Retarget(Writes):
         if self.report is not None:
             done.report.save(self.report)
             written.append(self.report)
+        if self.view:
+            self._show(done, lambda body: again(body=body))
         lines = [f"{body}\n\n{done}", *motion.notes, *(f"written: {file}" for file in written)]
         return Answer(
             facts=done.report.to_dict(),
@@ -80,6 +101,18 @@ class Retarget(Writes):
             "limits; the report says how far each frame was from where the scaled body had it [m], and what skates, "
             "sinks in or is at a limit.",
         )
+
+    def _show(self, done: "Retargeted", again: "Callable[[BodyMap], Retargeted]") -> None:
+        """The page, until Ctrl-C."""
+        from poise.viewer.carry.carrying import Carrying
+        from poise.viewer.carry.page import CarryingPage
+        from poise.viewer.snapshot import screenshot
+
+        with CarryingPage(Carrying(done, again), host=self.host, port=self.port) as page:
+            if self.screenshot is None:
+                page.serve(f"{self.motion} on {self.robot} is shown")
+            else:
+                print(f"written: {screenshot(page.server.viser, page.url, self.screenshot)}")
 
 
 def _accelerating(robot: "pz.Model", most: float) -> "pz.AccelerationLimit":

@@ -1,7 +1,7 @@
 """`poise view`: a robot in the browser."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from tyro.conf import Positional, arg
 
@@ -11,6 +11,9 @@ from poise.cli.command import Answer, Base, Writes, command
 if TYPE_CHECKING:
     from poise.model.model import Model
     from poise.viewer.page import GuidedPage, Page
+
+SKELETONS: Final = (".bvh", ".glb", ".gltf")
+"""Files that bring one of their own."""
 
 
 @command
@@ -37,7 +40,7 @@ class View(Writes):
     replay: Path | None = None
     """Play a motion instead: of the robot a .csv with a column a joint, or .npz; of no robot a .bvh, .glb or .gltf."""
     ghost: Path | None = None
-    """With --replay: the .bvh, .glb or .gltf that the robot follows, beside it."""
+    """With --replay: the .bvh, .glb or .gltf that it follows, beside it; a .csv or .npz of the same robot, over it."""
     record: Path | None = None
     """Keep what happens in one .html that plays without a server; a --replay is written at once, and no page opened."""
     screenshot: Path | None = None
@@ -61,11 +64,9 @@ class View(Writes):
             raise ValueError("--work is what the operator's program saved: add --operate")
         if self.ghost is not None and self.replay is None:
             raise ValueError("--ghost goes beside a motion that is played: add --replay")
-        if self.ghost is not None and self.ghost.suffix.lower() not in (".bvh", ".glb", ".gltf"):
-            raise ValueError(f"{self.ghost} brings no skeleton: --ghost takes a .bvh, .glb or .gltf")
         if self.operate:
             return self._operate()
-        if self.replay is not None and self.replay.suffix.lower() in (".bvh", ".glb", ".gltf"):
+        if self.replay is not None and self.replay.suffix.lower() in SKELETONS:
             return self._play(None)
         if self.robot is None:
             raise ValueError("no robot is named: give a known name or a file, as in `poise view panda`, or --operate")
@@ -144,6 +145,11 @@ class View(Writes):
             return "floating"
         return self.base
 
+    @property
+    def _skeleton(self) -> bool:
+        """Whether the ghost's file brings its own."""
+        return self.ghost is not None and self.ghost.suffix.lower() in SKELETONS
+
     def _play(self, model: "Model | None") -> Answer:
         """The motion of a robot, or of the skeleton that its file brings."""
         from poise.motion.clip import load_motion
@@ -153,7 +159,7 @@ class View(Writes):
         if model is None and self.robot is not None:
             raise ValueError(f"{self.replay} brings a skeleton of its own, which is played: leave {self.robot} out")
         motion = load_motion(self.replay, model=model)
-        ghost = None if self.ghost is None else load_motion(self.ghost)
+        ghost = None if self.ghost is None else load_motion(self.ghost, model=None if self._skeleton else motion.model)
         with Replay(
             motion.model, motion, host=self.host, port=self.port, dark=self.dark, look=self.look, ghost=ghost
         ) as shown:

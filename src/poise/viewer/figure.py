@@ -1,6 +1,6 @@
 """A robot in the scene: one node for each link that has a look, placed by one pass over the tree."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -42,7 +42,12 @@ class Figure:
                         place, part.vertices, part.faces, color=tint, opacity=opacity, cast_shadow=False
                     )
                 )
-        self._nodes = Nodes(server, handles)
+        self._nodes, self._handles = Nodes(server, handles), handles
+
+    def on_click(self, told: Callable[[str], object]) -> None:
+        """Call `told` with the name of a link that is clicked."""
+        for handle, frame in zip(self._handles, self._frames, strict=True):
+            handle.on_click(lambda _, frame=frame: told(frame))
 
     def place(self, q: Array) -> int:
         """Show the robot at `q` (nq,); how many links moved."""

@@ -74,9 +74,14 @@ class Follower:
         return once(self.targets(goals), q).trace
 
     def errors(self, goals: Array, q: Array) -> tuple[str, ...]:
-        """What is left of each task at `q`, in words."""
+        """What is left of each task at `q`, in words; of one within its tolerances no digits, for they are noise."""
         pairs = zip(self.tasks, goals, strict=True)
-        return tuple(task.words(task.error(task.judged(self.model, goal[None], q[None])[0])) for task, goal in pairs)
+        return tuple(self._left(task, task.judged(self.model, goal[None], q[None])[0]) for task, goal in pairs)
+
+    @staticmethod
+    def _left(task: Task, sizes: Array) -> str:
+        """What is left of a task, from the norm of each of its blocks."""
+        return f"{task.label} on target" if (sizes <= task.tolerances).all() else task.words(task.error(sizes.tolist()))
 
     def targets(self, goals: Array) -> Any:
         """The goal numbers (tasks, 7) as `solve` takes them."""

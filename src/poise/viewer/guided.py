@@ -3,10 +3,11 @@
 import math
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +26,11 @@ REFUSALS: Final = (PoiseError, ValueError, TypeError, LookupError, ArithmeticErr
 _AT_LIMIT: Final = 1e-6
 """Nearer than this share of its range, a joint is at its limit."""
 
+_STEPS: Final = 200
+"""The most edits that can be undone."""
+
+Part: TypeAlias = str | None
+"""What an edit changes: an obstacle by its name, or None for the targets."""
 _Result = TypeVar("_Result")
 
 
@@ -58,6 +64,10 @@ class Guided(ABC):
         """Held by an `attempt` from its begin to its end."""
         self.refusal = ""
         """Why the last change was refused; empty if it was not."""
+        self._steps: deque[dict[Part, Any]] = deque(maxlen=_STEPS)
+        """What the parts were before each edit."""
+        self._holding = False
+        """Whether a hand goes on with the last of them."""
 
     @property
     @abstractmethod
@@ -116,15 +126,69 @@ class Guided(ABC):
 
     def add_obstacle(self, name: str, shape: Obstacle) -> bool:
         """Put a shape into the world; False if that is refused."""
-        return self.attempt(lambda: self.add(name, shape))
+        return self.edit([name], lambda: self.add(name, shape))
 
     def set_obstacle(self, name: str, shape: Obstacle) -> bool:
         """Give an obstacle another place, size or kind; False if that is refused."""
-        return self.attempt(lambda: self.reshape(name, shape))
+        return self.edit([name], lambda: self.reshape(name, shape))
+
+    def set_obstacles(self, shapes: Mapping[str, Obstacle]) -> bool:
+        """Put all these into the world, in place of those of their names, as one edit; False if that is refused."""
+
+        def go() -> None:
+            for name, shape in shapes.items():
+                (self.reshape if name in self.world else self.add)(name, shape)
+
+        return self.edit(shapes, go)
 
     def remove_obstacle(self, name: str) -> bool:
         """Take it away; False if that is refused."""
-        return self.attempt(lambda: self.remove(name))
+        return self.edit([name], lambda: self.remove(name))
+
+    # Undo ------------------------------------------------------------------------------------------------------------
+
+    def edit(self, parts: Iterable[Part], go: Callable[[], Any], *, held: bool = False) -> bool:
+        """Call `go`, which changes these parts alone, as one step that `undo` takes back; False if it is refused.
+
+        What a hand that has `held` on does to the same parts, until `let_go`, is one step.
+        """
+        with self._held:
+            before = {part: self._part(part) for part in parts}
+            if not self.attempt(go):
+                return False
+            if not (held and self._holding and self._steps and self._steps[-1].keys() == before.keys()):
+                self._steps.append(before)
+            self._holding = held
+            return True
+
+    def let_go(self) -> None:
+        """A hand lets go; what it does next is a step of its own."""
+        self._holding = False
+
+    def undo(self) -> bool:
+        """Take back the last edit of obstacles or targets; False where there is none."""
+
+        def go() -> None:
+            if not self._steps:
+                raise ValueError("there is no edit of obstacles or targets left to undo")
+            for part, was in self._steps.pop().items():
+                self._bring_back(part, was)
+
+        self.let_go()
+        return self.attempt(go)
+
+    @property
+    def undoable(self) -> int:
+        """How many edits can be undone."""
+        return len(self._steps)
+
+    @abstractmethod
+    def _part(self, part: Part) -> Any:
+        """A part as it is; None for an obstacle that is not there."""
+
+    @abstractmethod
+    def _bring_back(self, part: Part, was: Any) -> None:
+        """Let a part be as it was."""
 
     def attempt(self, go: Callable[[], Any]) -> bool:
         """Call `go`; False, and a `refusal` that says why, if it raises an error that a wrong input can make."""

@@ -1,7 +1,8 @@
 """Obstacles in the scene: their bodies, and the gizmo of the one that is selected."""
 
+import math
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, final
 
 import numpy as np
@@ -9,24 +10,23 @@ import numpy as np
 from poise.geometry.clouds import Obstacle, PointCloud
 from poise.geometry.height_map import HeightMap
 from poise.geometry.shapes import Box, Capsule, ConvexHull, Cylinder, HalfSpace, Shape, Sphere
-from poise.spatial import SE3
+from poise.spatial import SE3, Array
 from poise.viewer import tessellation
-from poise.viewer.hand import Phase, on_pull
+from poise.viewer.hand import OBSTACLE, Phase, handle, on_pull
 from poise.viewer.nodes import node
 
-COLOUR: Final = (222, 120, 60)
 KINDS: Final = ("sphere", "box", "capsule", "cylinder")
 """That a panel offers."""
 
 
 @final
 class Obstacles:
-    """Shapes by name; `moved` is told the name and the pose, 7 numbers, of one that a hand moves.
+    """Shapes by name; `moved` is told of one that a hand moves: the phase, its name and its pose, 7 numbers.
 
     `paint` is called by one thread, and the rest by any.
     """
 
-    def __init__(self, server: Any, size: float, moved: Callable[[str, list[float]], object]) -> None:
+    def __init__(self, server: Any, size: float, moved: Callable[[Phase, str, list[float]], object]) -> None:
         self._server, self._size, self._moved = server, size, moved
         self._lock = threading.RLock()
         self._nodes: dict[str, Any] = {}
@@ -69,12 +69,12 @@ class Obstacles:
         self.on_select(self.selected)
 
     def _handle(self, name: str) -> Any:
-        gizmo = self._server.scene.add_transform_controls("/obstacle", scale=0.15 * self._size, depth_test=False)
+        gizmo = handle(self._server, "/obstacle", OBSTACLE, self._size)
         _place(gizmo, self._shapes[name].pose)
 
         def pulled(phase: Phase, pose: list[float]) -> None:
             self._held = phase != "end"
-            self._moved(name, pose)
+            self._moved(phase, name, pose)
 
         on_pull(gizmo, pulled)
         return gizmo
@@ -82,12 +82,15 @@ class Obstacles:
     def _body(self, name: str, shape: Obstacle) -> Any:
         if isinstance(shape, PointCloud):
             return self._server.scene.add_point_cloud(
-                f"/obstacles/{node(name)}", shape.points.astype(np.float32), COLOUR, point_size=0.5 * shape.radius
+                f"/obstacles/{node(name)}",
+                shape.points.astype(np.float32),
+                OBSTACLE.colour,
+                point_size=0.5 * shape.radius,
             )
         body = body_of(shape, self._size)
         shown = self._server.scene.add_mesh_simple(
-            f"/obstacles/{node(name)}", body.vertices.astype(np.float32), body.faces.astype(np.uint32), color=COLOUR,
-            opacity=0.25 if isinstance(shape, HalfSpace) else 0.7,
+            f"/obstacles/{node(name)}", body.vertices.astype(np.float32), body.faces.astype(np.uint32),
+            color=OBSTACLE.colour, opacity=0.25 if isinstance(shape, HalfSpace) else 0.7,
             flat_shading=isinstance(shape, Box | ConvexHull | HeightMap),
         )  # fmt: skip
         shown.on_click(lambda _: self.select(name))
@@ -150,6 +153,29 @@ def measured(shape: Obstacle, sizes: Mapping[str, float]) -> Sphere | Capsule | 
         raise ValueError(f"a {type(shape).__name__} has no sizes")
     half = 0.5 * sizes["length"] * pose.rotation.act(np.array([0.0, 0.0, 1.0]))
     return Capsule(tuple((pose.xyz - half).tolist()), tuple((pose.xyz + half).tolist()), sizes["radius"])
+
+
+def beside(shape: Shape, there: Iterable[Obstacle], way: Array) -> Shape:
+    """The shape, or it so many steps of `way` (3,) farther on that the boxes around it and around each other are apart.
+
+    Half-spaces and clouds have no box, and do not count.
+    """
+    boxes = [_box(other) for other in there if math.isfinite(other.core.bound)]
+    low, high = _box(shape)
+    steps = 0
+    while met := [far for near, far in boxes if ((low + steps * way < far) & (high + steps * way > near)).all()]:
+        steps = max(steps + 1, *(math.ceil((far - low) @ way / (way @ way)) for far in met))
+    place = shape.pose
+    return shape.at(SE3.from_parts(place.xyz + steps * way, place.rotation))
+
+
+def _box(shape: Obstacle) -> tuple[Array, Array]:
+    """(3,) the least and the largest coordinates of a shape, or a little beyond [m]."""
+    core = shape.core
+    turn = core.pose.rotation.matrix()
+    corners = core.pose.xyz + (core.vertices @ turn.T if len(core.vertices) else np.zeros((1, 3)))
+    reach = np.abs(turn) @ core.half * (not len(core.vertices)) + core.radius
+    return corners.min(axis=0) - reach, corners.max(axis=0) + reach
 
 
 def rounded(length: float) -> float:

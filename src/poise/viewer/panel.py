@@ -13,8 +13,10 @@ import numpy as np
 from poise.geometry.shapes import Rounded
 from poise.model.joint import JointKind
 from poise.spatial import Array
+from poise.viewer.fields import fields
 from poise.viewer.guided import Guided, Seen
-from poise.viewer.obstacles import KINDS, made, measured, measures
+from poise.viewer.obstacles import KINDS, beside, made, measured, measures
+from poise.viewer.plane import sideways
 from poise.viewer.plots import Plot
 from poise.viewer.stage import Stage, shade
 from poise.viewer.text import plain
@@ -43,8 +45,13 @@ class Panel(ABC, Generic[M]):
         self._written: dict[int, float] = {}
         self._taken: dict[int, float] = {}
         self._editing = Lock()
+        self._touched = 0.0
+        """When a hand has last changed a widget [s]; what was refused goes back a little later."""
+        self._seen: tuple[object, ...] | None = None
+        """What texts and widgets were last brought to."""
         self._select_soon: str | None = None
         self._words = self._gui.add_markdown("")
+        self._undo = self._button("Undo", self._take_back, hint="The last edit of obstacles and targets", disabled=True)
         tabs = self._gui.add_tab_group()
         for name, add in self._tabs().items():
             with tabs.add_tab(name):
@@ -69,8 +76,13 @@ class Panel(ABC, Generic[M]):
             self._stage.obstacles.select(name)
         if now - self._said > _FOLLOWED:
             self._said = now
-            self._write("words", self._words, "\n\n".join(self._told(moment)))
-            self._show(moment)
+            seen = moment, self._guided.refusal
+            if seen != self._seen or time() - self._touched < 2.0 * _HAND:
+                self._seen = seen
+                self._write("words", self._words, "\n\n".join(self._told(moment)))
+                self._show(moment)
+            if self._undo.disabled == (self._guided.undoable > 0):
+                self._undo.disabled = self._guided.undoable == 0
         if now - self._plotted > _PLOTTED:
             self._plotted = now
             self._plot(moment)
@@ -116,10 +128,15 @@ class Panel(ABC, Generic[M]):
                     changed = event.target.update_timestamp
                     edit()
                     self._was.pop(key, None)  # it may have been refused
-                    self._taken[key] = changed
+                    self._taken[key], self._touched = changed, time()
 
         for widget in widgets:
             widget.on_update(edited)
+
+    def _take_back(self) -> None:
+        self._guided.undo()
+        # Its sizes may be others now.
+        self._stage.obstacles.select(self._stage.obstacles.selected)
 
     def _write(self, key: str, handle: Any, text: str) -> None:
         if self._texts.get(key) != text:
@@ -173,16 +190,22 @@ class Panel(ABC, Generic[M]):
 
     def _add_obstacles(self) -> None:
         session, size = self._guided, self._stage.size
+        aside = 0.25 * size * sideways(session.model)
         add = self._gui.add_button_group("add", KINDS)
 
         @add.on_click  # type: ignore[untyped-decorator]
         def clicked(_: Any) -> None:
             kind = add.value
             name = next(n for n in (f"{kind} {i}" for i in range(1, 10_000)) if n not in session.world)
-            x, y, z = session.model.pose(session.frame, session.moment.q).xyz.tolist()
-            if session.add_obstacle(name, made(kind, (x, y + 0.25 * size, z), size)):
+            at = session.model.pose(session.frame, session.moment.q).xyz + aside
+            there = [entry.shape for entry in session.world.snapshot().entries if entry.link is None]
+            if session.add_obstacle(name, beside(made(kind, tuple(at.tolist()), size), there, aside)):
                 self._select_soon = name
 
+        if known := fields(session.model, session.frame):
+            hint = "An obstacle field of the figure of Das, Slotine and Sheridan, as large as suits the arm"
+            field = self._gui.add_button_group("field", tuple(known), hint=hint)
+            field.on_click(lambda _: session.set_obstacles(known[field.value]))
         self._add_heeding()
         self._obstacle = self._gui.add_folder("selected", visible=False)
         self._stage.obstacles.on_select = self._selected

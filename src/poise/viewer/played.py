@@ -10,6 +10,7 @@ from poise.motion.clip import Motion
 from poise.spatial import Array
 from poise.viewer.appearance import appearance
 from poise.viewer.figure import GHOST, Figure
+from poise.viewer.overlaid import trail
 from poise.viewer.parts import Part
 from poise.viewer.stage import bounds, ground
 
@@ -29,19 +30,39 @@ class Played:
         parts: Sequence[Part],
         *,
         ghost: Motion | None = None,
+        over: bool | None = None,
         dark: bool = False,
         panel: bool = True,
     ) -> None:
+        """The ghost stands `over` the robot or beside it; None: over it if it is the same robot."""
         self.motion, self._server = motion, server
         self.size, *below = ground(server, motion.model, motion.q[0], parts, dark=dark, panel=panel)
         self.figure = Figure(server, "/robot", motion.model, parts)
-        self._below = [*below, *_trail(server, motion)]
-        self._lie = [np.array(node.position) for node in self._below]
+        self._ground, self._lie = below, [np.array(node.position) for node in below]
+        self._way = trail(server, "/trail", motion, motion.model.tip, TRAIL)
         self._start, self._slid = _root(motion.model, motion.q[0]), np.zeros(3)
-        self.ghost = None if ghost is None else Ghost(server, ghost)
+        self.ghost: Ghost | None = None
+        if ghost is not None:
+            same = ghost.model.coordinates == motion.model.coordinates
+            self.ghost = Ghost(server, ghost, over=same if over is None else over)
         self.follow = True
         """Whether the robot stays in the middle, and the ground slides beneath it."""
         self.show(0.0)
+
+    def play(self, motion: Motion, ghost: Motion | None = None) -> None:
+        """Go through another motion of the same robot, and of the same ghost, from now on."""
+        for way in self._way:
+            way.remove()
+        self.motion, self._start = motion, _root(motion.model, motion.q[0])
+        self._way = trail(self._server, "/trail", motion, motion.model.tip, TRAIL)
+        if self.ghost is not None and ghost is not None:
+            self.ghost.motion = ghost
+
+    @property
+    def duration(self) -> float:
+        """Of what is played [s]: of the longer one, where the ghost is laid over the robot."""
+        over = self.ghost is not None and self.ghost.over
+        return max(self.motion.duration, self.ghost.motion.duration if over and self.ghost is not None else 0.0)
 
     def show(self, time: float) -> None:
         """Show it `time` after its first frame [s]."""
@@ -51,34 +72,39 @@ class Played:
         with self._server.atomic():
             if (slid != self._slid).any():
                 self._slid = slid
-                for node, place in zip(self._below, self._lie, strict=True):
+                for node, place in zip(self._ground, self._lie, strict=True):
                     node.position = tuple(place + slid)
+                for way in self._way:
+                    way.position = tuple(slid)
                 self.figure.move(slid)
             self.figure.place(q)
             if self.ghost is not None:
-                self.ghost.show(time, slid + root)
+                self.ghost.show(time, slid, slid + root)
 
 
 @final
 class Ghost:
     """A second motion, such as that of the human whom the robot follows; one sees through it.
 
-    It stays beside the robot wherever both go: its first link is by `aside` [m] further along y.  Heights are as they
-    are.
+    One that is laid `over` the robot is where it is in its world, with the way of its tip.  Another stays beside the
+    robot: its first link is by `aside` [m] further along y.  Heights are as they are.
     """
 
-    def __init__(self, server: Any, motion: Motion) -> None:
-        self.motion = motion
+    def __init__(self, server: Any, motion: Motion, *, over: bool) -> None:
+        self.motion, self.over = motion, over
         parts = appearance(motion.model)
         self.figure = Figure(server, "/ghost", motion.model, parts, tint=GHOST, opacity=0.8)
+        if self.over:
+            trail(server, "/ghost/way", motion, motion.model.tip, GHOST)
         low, high = bounds(motion.model, motion.q[0], parts)
         self.height = float(high[2] - low[2])
-        self.aside = _ASIDE * self.height
+        self.aside = 0.0 if self.over else _ASIDE * self.height
 
-    def show(self, time: float, beside: Array) -> None:
-        """Show it `time` after its first frame [s], beside a robot that is seen at `beside` (3,) [m]."""
+    def show(self, time: float, slid: Array, beside: Array) -> None:
+        """Show it `time` after its first frame [s], over a ground that has `slid` (3,), or beside a robot that is seen
+        at `beside` (3,) [m]."""
         q = self.motion.at(self.motion.times[0] + time)
-        shift = beside - _root(self.motion.model, q)
+        shift = slid if self.over else beside - _root(self.motion.model, q)
         self.figure.move(np.array([shift[0], shift[1] + self.aside, 0.0]))
         self.figure.place(q)
 
@@ -86,12 +112,3 @@ class Ghost:
 def _root(model: Model, q: Array) -> Array:
     """(3,) where the first link is [m]."""
     return np.array(model.pose(model.links[0], q).xyz)
-
-
-def _trail(server: Any, motion: Motion) -> list[Any]:
-    """The way of the tip, if it moves."""
-    places = motion.positions([motion.model.tip])[:, 0]
-    if len(places) < 2 or np.ptp(places, axis=0).max() <= 1e-6:
-        return []
-    lines = np.stack([places[:-1], places[1:]], axis=1).astype(np.float32)
-    return [server.scene.add_line_segments("/trail", lines, colors=TRAIL, thickness=2.0, thickness_units="screen")]

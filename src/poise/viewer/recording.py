@@ -32,9 +32,9 @@ def html_of_motion(
         page = server.viser
         played = Played(page, motion, parts, ghost=ghost, panel=False)
         played.follow = not shapes  # which stand still
-        Obstacles(page, played.size, lambda name, pose: None).paint(dict(shapes or {}))
+        Obstacles(page, played.size, lambda phase, name, pose: None).paint(dict(shapes or {}))
         messages = page.get_scene_serializer()
-        for time in np.arange(0.0, motion.duration + 0.5 / PICTURES, 1.0 / PICTURES):
+        for time in np.arange(0.0, played.duration + 0.5 / PICTURES, 1.0 / PICTURES):
             played.show(time)
             messages.insert_sleep(1.0 / PICTURES)
         text: str = messages.as_html()

@@ -9,6 +9,8 @@ from poise.files import write_whole
 from poise.model.model import Model
 from poise.motion.clip import Motion
 from poise.viewer.appearance import appearance
+from poise.viewer.operator.attempt import Attempt
+from poise.viewer.operator.table import TOWARDS, table_of
 from poise.viewer.page import Page
 from poise.viewer.played import Played
 from poise.viewer.recording import html_file, html_of_motion
@@ -38,10 +40,13 @@ class Replay(Page):
         """The robot, its way, its ghost and the timeline."""
         page = self.server.viser
         self.played = Played(page, motion, self._parts, ghost=ghost, dark=dark)
-        self.timeline = Timeline(page.gui, motion.duration, plays=True)
+        self.timeline = Timeline(page.gui, self.played.duration, plays=True)
         roots = motion.positions([motion.model.links[0]])
         self._follow = page.gui.add_checkbox("follow", True, visible=bool(np.ptp(roots[..., :2], axis=0).max() > 0.0))
         if self.played.ghost is not None:
+            if self.played.ghost.over:
+                both = [Attempt.of(one, name) for one, name in ((motion, "robot"), (self.played.ghost.motion, "ghost"))]
+                self.table = page.gui.add_markdown(table_of(both, without=TOWARDS, wait=True))
             aside, far = round(self.played.ghost.aside, 2), round(2.0 * self.played.ghost.height, 2)
             self._ghost = page.gui.add_checkbox("ghost", True)
             self._aside = page.gui.add_slider("ghost aside m", min=-far, max=far, step=0.01, initial_value=aside)

@@ -28,7 +28,7 @@ from poise.spatial import SE3, Array, ArrayLike
 from poise.tasks.base import Task
 from poise.viewer.aims import gizmo_of
 from poise.viewer.follower import Follower
-from poise.viewer.guided import Guided, Seen
+from poise.viewer.guided import Guided, Part, Seen
 
 LEAST: Final = 0.02
 """What a robot keeps from obstacles unless it is told otherwise [m]."""
@@ -148,7 +148,7 @@ class Session(Guided):
             self._goals = np.concatenate([self._goals[:k], goal[None], self._goals[k + 1 :]])
             self._stir()
 
-        return self.attempt(go)
+        return self.edit([None], go, held=True)
 
     def release(self) -> None:
         """Solve for the targets as they are; those out of reach snap to what was reached."""
@@ -160,13 +160,14 @@ class Session(Guided):
             found = self._lead.settle(self._goals, self._q)
             if found.success or self._apart is None or self._apart.is_kept(self.model, found.q):
                 self._q = found.q.copy()
-            self._words = found.explain()
+            self._words = self._rest() if found.success else found.explain()
             self._stir()
             self._words_hold = True
             if not found.success:
                 self._snap()
             self._moment = self._look(perf_counter() - before)
 
+        self.let_go()
         self.attempt(go)
 
     def put(self, q: ArrayLike) -> bool:
@@ -205,7 +206,7 @@ class Session(Guided):
             goal = self._first_goal(task)
             self._change(tasks=(*self._tasks, task), goals=np.vstack([self._goals, goal]))
 
-        return self.attempt(go)
+        return self.edit([None], go)
 
     def remove_task(self, k: int) -> bool:
         """Lead it no more."""
@@ -215,7 +216,7 @@ class Session(Guided):
             left = [i for i in range(len(self._tasks)) if i != k]
             self._change(tasks=tuple(self._tasks[i] for i in left), goals=self._goals[left])
 
-        return self.attempt(go)
+        return self.edit([None], go)
 
     def replace_task(self, k: int, task: Task) -> bool:
         """The same target with other weights or another priority."""
@@ -228,7 +229,7 @@ class Session(Guided):
             tasks[k] = task
             self._change(tasks=tuple(tasks), goals=self._goals)
 
-        return self.attempt(go)
+        return self.edit([None], go)
 
     def use(self, method: str | Method | None) -> bool:
         """Be led by another method; None: the solver's own way."""
@@ -336,9 +337,13 @@ class Session(Guided):
                 self._q, self._ghost = went, other
                 self._resting = moved < _STILL
                 if self._resting and not self._words_hold:
-                    self._words = f"At rest: {'; '.join(self._lead.errors(self._goals, self._q))}."
+                    self._words = self._rest()
             self._moment = self._look(seconds)
             return self._moment
+
+    def _rest(self) -> str:
+        """What is left of each task where the robot rests."""
+        return "" if self._lead is None else f"At rest: {'; '.join(self._lead.errors(self._goals, self._q))}."
 
     def _look(self, seconds: float) -> Moment:
         near = None
@@ -353,6 +358,24 @@ class Session(Guided):
         )  # fmt: skip
 
     # Details ---------------------------------------------------------------------------------------------------------
+
+    def _part(self, part: Part) -> Any:
+        if part is None:
+            return self._tasks, self._goals
+        return next((entry.shape for entry in self.world.snapshot().entries if entry.name == part), None)
+
+    def _bring_back(self, part: Part, was: Any) -> None:
+        if part is None:
+            tasks, goals = was
+            if tasks is not self._tasks:
+                self._change(tasks=tasks, goals=goals)
+                self._structure += 1
+            self._goals = goals
+        elif part in self.world:
+            self.world.remove(part) if was is None else self.world.replace(part, was)
+        elif was is not None:
+            self.world.add(part, was)
+        self._stir()
 
     def _task(self, k: int) -> Task:
         """Task `k`; raises IndexError for a number that none has."""

@@ -16,14 +16,13 @@ from poise.viewer import tessellation
 from poise.viewer.aims import gizmo_of, kind_of
 from poise.viewer.figure import GHOST, Figure, crowd
 from poise.viewer.guided import Guided, Seen
-from poise.viewer.hand import Phase, on_pull
+from poise.viewer.hand import TARGET, Phase, handle, on_pull
 from poise.viewer.nodes import node
 from poise.viewer.obstacles import Obstacles
 from poise.viewer.parts import Part
+from poise.viewer.plane import normal_of
 
 AT_LIMIT: Final = (225, 50, 45)
-_FLAT: Final = 0.15
-"""A robot that is lower than this share of its size lies in the plane."""
 _ASIDE: Final = 0.3
 """How far from the middle of the picture a robot stands beside the panel, as a share of its size."""
 _LINES: Final = (((228, 228, 228), (196, 196, 196)), ((38, 38, 38), (64, 64, 64)))
@@ -53,6 +52,8 @@ class Stage:
         self.show_distance, self.show_ellipsoid, self.show_limits = True, False, True
         self._marks = self._limit_marks()
         self._marked: npt.NDArray[np.bool_] | None = None
+        self._shown: tuple[object, ...] | None = None
+        """What the picture was made of; None where it has to be made anew."""
         self.seconds = 0.0
         """That the last picture took here."""
 
@@ -64,6 +65,7 @@ class Stage:
         if not self._mark_joints:
             return None
         ball = tessellation.sphere(0.025 * self.size, 16)
+        self._mark_places = [self.session.model.index(joint.name).start for joint in self._mark_joints]
         n = len(self._mark_joints)
         return self._server.scene.add_batched_meshes_simple(
             "/limits", ball.vertices.astype(np.float32), ball.faces.astype(np.uint32),
@@ -74,8 +76,12 @@ class Stage:
     # Each picture ----------------------------------------------------------------------------------------------------
 
     def paint(self, moment: Seen) -> None:
-        """Bring the scene to `moment`."""
+        """Bring the scene to `moment`; at no cost where it shows that already."""
         with self._lock:
+            shown = moment, self.session.world.version, self.show_distance, self.show_ellipsoid, self.show_limits
+            if shown == self._shown:
+                return
+            self._shown = shown  # first, for a hand may let go meanwhile
             if moment.structure != self._structure:
                 self._make_gizmos(moment)
             before = perf_counter()
@@ -115,11 +121,9 @@ class Stage:
         hand, pose = gizmo_of(task), self.session.gizmo_pose(k, moment)
         if hand is None or pose is None:
             return None
-        gizmo = self._server.scene.add_transform_controls(
-            f"/targets/{k} {kind_of(task)}", scale=0.18 * self.size, disable_axes=not hand.slides,
-            disable_sliders=not hand.slides, disable_rotations=not hand.turns, depth_test=False,
-            position=tuple(pose[:3]), wxyz=tuple(pose[3:]),
-        )  # fmt: skip
+        name = f"/targets/{k} {kind_of(task)}"
+        gizmo = handle(self._server, name, TARGET, self.size, slides=hand.slides, turns=hand.turns)
+        gizmo.position, gizmo.wxyz = tuple(pose[:3]), tuple(pose[3:])
 
         def pulled(phase: Phase, pose: list[float]) -> None:
             self._held.add(gizmo.name)
@@ -127,12 +131,16 @@ class Stage:
             if phase == "end":
                 self.session.release()
                 self._held.discard(gizmo.name)
+                self._shown = None  # a pull that was refused leaves the moment as it was
 
         on_pull(gizmo, pulled)
         return gizmo
 
-    def _move_obstacle(self, name: str, pose: list[float]) -> None:
-        self.session.attempt(lambda: self.session.set_obstacle(name, self.session.world[name].at(SE3(pose))))
+    def _move_obstacle(self, phase: Phase, name: str, pose: list[float]) -> None:
+        session = self.session
+        session.edit([name], lambda: session.reshape(name, session.world[name].at(SE3(pose))), held=True)
+        if phase == "end":
+            session.let_go()
 
     # What helps to understand ----------------------------------------------------------------------------------------
 
@@ -157,7 +165,7 @@ class Stage:
             return
         at = self.session.at_limit(moment.q)
         model = self.session.model
-        here = np.array([at[model.index(j.name)].any() for j in self._mark_joints]) & self.show_limits
+        here = at[self._mark_places] & self.show_limits
         if not here.any() and (self._marked is None or not self._marked.any()):
             return
         places = model.poses(moment.q, [joint.child for joint in self._mark_joints]).xyz
@@ -237,13 +245,24 @@ def ground(
     shade(grid, dark=dark)
     axes = server.scene.add_frame("/axes", axes_length=0.15 * size, axes_radius=0.004 * size)
     middle = 0.5 * (low + high)
-    # What lies in a plane is looked at from above.
-    away = np.array([0.0, -0.5, 1.0] if high[2] - low[2] < _FLAT * size else [0.9, -1.0, 0.45])
+    away = outlook(model)
     right = np.array([-away[1], away[0], 0.0]) / math.hypot(away[0], away[1])
     seen = middle + (_ASIDE * size * right if panel else 0.0)
     server.initial_camera.position = tuple(seen + size * away)
     server.initial_camera.look_at = tuple(seen)
     return size, grid, axes
+
+
+def outlook(model: Model) -> Array:
+    """(3,) from where a robot is looked at, seen from its middle, in its sizes.
+
+    What moves in a plane is seen from above that, a little from below in the picture, for the way up there is z.
+    """
+    normal = normal_of(model)
+    if normal is None:
+        return np.array([0.9, -1.0, 0.45])
+    upright = math.hypot(normal[0], normal[1]) > abs(normal[2])
+    return 1.2 * normal + np.array([0.0, 0.0, 0.2] if upright else [0.0, -0.25, 0.0])
 
 
 def shade(grid: Any, *, dark: bool) -> None:

@@ -57,6 +57,15 @@ class Attempt:
         if rows[:1] != [0] or rows != sorted(set(rows)) or rows[-1] >= len(self.time):
             raise ValueError(f"setups begin at the rows {rows}; the first must be 0, and each after the one before")
 
+    @classmethod
+    def of(cls, motion: Motion, name: str) -> "Attempt":
+        """A motion that was made elsewhere, whose effector is the model's tip and was always on its target."""
+        model = motion.model
+        return cls(
+            name=name, model=model, frame=model.tip, turns=False, time=motion.times - motion.times[0], q=motion.q,
+            target=model.pose(model.tip, motion.q).array, setups=((0, Setup.of(model)),),
+        )  # fmt: skip
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Attempt) and self._content == other._content
 

@@ -10,14 +10,16 @@ import numpy as np
 
 from poise.files import write_whole
 from poise.methods.registry import METHODS
-from poise.viewer.figure import Figure
+from poise.viewer.downloads import download
 from poise.viewer.obstacles import rounded
 from poise.viewer.operator.attempt import Attempt
 from poise.viewer.operator.keys import Windows
-from poise.viewer.operator.measures import Measures
-from poise.viewer.operator.program import Program, Snapshot
+from poise.viewer.operator.moment import Snapshot
+from poise.viewer.operator.program import Program
 from poise.viewer.operator.scene import Unreadable
+from poise.viewer.operator.table import table_of
 from poise.viewer.operator.work import load_scene, load_work, save_scene, save_work
+from poise.viewer.overlaid import Overlaid
 from poise.viewer.panel import Panel
 from poise.viewer.recording import html_of_motion
 from poise.viewer.stage import Stage
@@ -27,7 +29,8 @@ from poise.viewer.viser_internals import empty
 
 LAW: Final = "the law of Das et al."
 NONE: Final = "none"
-_ATTEMPT: Final = (58, 155, 91)
+OVER: Final = {"green": (58, 155, 91), "violet": (154, 91, 208)}
+"""The colours of the two attempts that are laid over the robot."""
 _COMMANDS: Final = 100.0
 """Joint commands a second, unless it is told otherwise."""
 _TERMS: Final = (
@@ -50,8 +53,10 @@ class Desk(Panel[Snapshot]):
         self._timeline: Timeline | None = None
         windows.speed, windows.turning = rounded(0.2 * stage.size), 1.0
         super().__init__(server, program, stage, dark)
-        self._figure = Figure(server, "/attempt", program.model, stage.parts, tint=_ATTEMPT)
-        self._figure.visible = False
+        self._overlaid = [
+            Overlaid(server, f"/attempt-{name}", program.model, stage.parts, program.frame, tint)
+            for name, tint in OVER.items()
+        ]
 
     def _tabs(self) -> Mapping[str, Callable[[], object]]:
         return {
@@ -70,26 +75,30 @@ class Desk(Panel[Snapshot]):
     # Following -------------------------------------------------------------------------------------------------------
 
     def follow(self, moment: Snapshot) -> None:
-        """Bring all up to date, not too often; show the attempt that is looked at."""
+        """Bring all up to date, not too often; show the attempts that are looked at."""
         super().follow(moment)
-        one = self._attempt()
-        self._figure.visible = bool(self._show_it.value) and one is not None
-        if one is not None and self._timeline is not None and self._show_it.value:
-            self._figure.place(one.motion.at(self._timeline.now()))
+        now = 0.0 if self._timeline is None else self._timeline.now()
+        for place, one in zip(self._overlaid, self._looked_at(), strict=True):
+            place.show(one.motion if one is not None and self._show_it.value else None, now)
 
     def _show(self, moment: Snapshot) -> None:
         super()._show(moment)
         self._pause.label = "Go on" if moment.paused else "Pause"
         self._record.label = "Stop recording" if moment.recording else "Record"
-        if moment.attempts != self._attempts:
+        # Work that is loaded again is equal to what is there, and not measured yet.
+        if moment.attempts is not self._attempts:
             self._attempts = moment.attempts
             names = tuple(attempt.name for attempt in moment.attempts) or (NONE,)
-            self._chosen.options = names
-            self._chosen.value = names[-1]
+            self._chosen.options, self._other.options = names, (NONE, *(name for name in names if name != NONE))
+            self._chosen.value, self._other.value = names[-1], NONE
             self._look_at()
             # The first time, kernels are compiled for it.
             threading.Thread(target=lambda: [one.measures for one in moment.attempts], daemon=True).start()
-        self._write("table", self._table, table_of(moment.attempts, moment.committed))
+        notes = {moment.committed: ["committed"]} if moment.committed is not None else {}
+        for colour, one in zip(OVER, self._looked_at(), strict=True):
+            if one is not None and self._show_it.value:
+                notes.setdefault(one.name, []).append(colour)
+        self._write("table", self._table, table_of(moment.attempts, notes))
 
     def _told(self, moment: Snapshot) -> list[str]:
         parts = self._refused()
@@ -184,7 +193,11 @@ class Desk(Panel[Snapshot]):
         obstacle = program.moment.setup.obstacle(name)
         for field, label in (("repels", "repels (K_obs)"), ("stops", "stops (a hard limit)")):
             box = self._gui.add_checkbox(label, getattr(obstacle, field))
-            box.on_update(lambda _, box=box, field=field: self._edit(program.heed, name, **{field: bool(box.value)}))
+            box.on_update(
+                lambda _, box=box, field=field: program.edit(
+                    [name], lambda: program.heed(name, **{field: bool(box.value)})
+                )
+            )
 
     # Attempts --------------------------------------------------------------------------------------------------------
 
@@ -192,7 +205,9 @@ class Desk(Panel[Snapshot]):
         gui, program = self._gui, self._program
         self._table = gui.add_markdown("")
         self._chosen = gui.add_dropdown("attempt", (NONE,), initial_value=NONE)
-        self._chosen.on_update(lambda _: self._look_at())
+        self._other = gui.add_dropdown("laid over it", (NONE,), initial_value=NONE)
+        for choice in (self._chosen, self._other):
+            choice.on_update(lambda _: self._look_at())
         self._show_it = gui.add_checkbox("show it", False)
         self._timelines = gui.add_folder("timeline", visible=False)
         with gui.add_folder("the attempt"):
@@ -210,36 +225,31 @@ class Desk(Panel[Snapshot]):
             scene = gui.add_upload_button("Load a scene (.json)", mime_type=".json")
             scene.on_upload(lambda _: self._load(scene.value, ".json"))
 
-    def _attempt(self) -> Attempt | None:
-        return next((one for one in self._attempts if one.name == self._chosen.value), None)
+    def _looked_at(self) -> list[Attempt | None]:
+        """The attempt that is chosen, and the one that is laid over it."""
+        kept = {one.name: one for one in self._attempts}
+        return [kept.get(choice.value) for choice in (self._chosen, self._other)]
 
     def _one(self) -> Attempt:
         """The attempt that is chosen; raises ValueError where there is none."""
-        one = self._attempt()
+        one = self._looked_at()[0]
         if one is None:
             raise ValueError("there is no attempt yet: record one")
         return one
 
     def _look_at(self) -> None:
-        """A timeline for the attempt that is chosen."""
+        """A timeline for the attempts that are chosen, as long as the longer one."""
         empty(self._timelines)
-        one = self._attempt()
-        self._timelines.visible = one is not None
-        if one is not None:
+        durations = [one.duration for one in self._looked_at() if one is not None]
+        self._timelines.visible = len(durations) > 0
+        if durations:
             with self._timelines:
-                self._timeline = Timeline(self._gui, one.duration, plays=False)
+                self._timeline = Timeline(self._gui, max(durations), plays=False)
 
     # Files -----------------------------------------------------------------------------------------------------------
 
     def _save(self, label: str, name: str, write: Callable[[Path], object]) -> None:
-        button = self._gui.add_button(label)
-
-        @button.on_click  # type: ignore[untyped-decorator]
-        def clicked(event: Any) -> None:
-            with tempfile.TemporaryDirectory() as folder:
-                file = Path(folder) / name
-                if self._edit(write, file) and event.client is not None:
-                    event.client.send_file_download(name, file.read_bytes(), save_immediately=True)
+        download(self._gui, label, name, write, self._program.attempt)
 
     def _write_html(self, one: Attempt, to: Path) -> None:
         shapes = {obstacle.name: obstacle.shape for obstacle in one.setups[-1][1].obstacles}
@@ -262,24 +272,3 @@ class Desk(Panel[Snapshot]):
 
         if self._edit(take):
             self._stage.obstacles.select(None)
-
-
-def table_of(attempts: tuple[Attempt, ...], committed: str | None) -> str:
-    """The attempts side by side, in Markdown; dots for those that are being measured."""
-    if not attempts:
-        return "No attempt yet."
-    rows: list[tuple[str, Callable[[Measures], str]]] = [
-        ("length of the joints", lambda m: f"{m.joint_length:.2f}"),
-        ("way of the hand m", lambda m: f"{m.hand_length:.2f}"),
-        ("clearance mm", lambda m: "" if m.clearance is None else f"{1e3 * m.clearance:.1f}"),
-        ("worst joint speed", lambda m: f"{m.worst_speed:.2f}"),
-        ("singular poses met", lambda m: str(m.singular_poses)),
-        ("error of the hand mm", lambda m: f"{1e3 * m.position_error:.1f}"),
-        ("duration s", lambda m: f"{m.duration:.1f}"),
-    ]
-    names = [plain(one.name) + (" (committed)" if one.name == committed else "") for one in attempts]
-    lines = [f"| | {' | '.join(names)} |", f"|---|{'--:|' * len(attempts)}"]
-    for label, write in rows:
-        cells = [write(one.measures) if one.measured else "..." for one in attempts]
-        lines.append(f"| {label} | {' | '.join(cells)} |")
-    return "\n".join(lines)

@@ -8,7 +8,7 @@ Source.   Das, Slotine and Sheridan 1988, sections 2.4 and 3: the operator guide
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any, Final, Literal, TypeAlias, final
 
 import numpy as np
@@ -26,10 +26,11 @@ from poise.solving.tracker import Tracker
 from poise.solving.twist import Lead, Twist
 from poise.spatial import SE3, Array, ArrayLike, frozen, pose_of
 from poise.tasks.pose import PoseTask, PositionTask
-from poise.viewer.guided import Guided, Seen
+from poise.viewer.guided import Guided, Part
 from poise.viewer.operator.attempt import Attempt
 from poise.viewer.operator.body import bodied, reach
 from poise.viewer.operator.law import Law
+from poise.viewer.operator.moment import Snapshot
 from poise.viewer.operator.setup import Obstacle, Setup, aimed, named, surround, yes_or_no
 from poise.viewer.operator.work import Work
 
@@ -45,36 +46,6 @@ _MOST_NUMBERS: Final = 20_000_000
 
 _Led: TypeAlias = tuple[tuple[Any, ...], Tracker]
 """A method at work, and what it was made from."""
-
-
-@final
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Snapshot(Seen):
-    """The program at one moment; nothing of it changes, and its arrays are read-only."""
-
-    time: float
-    """That has been led, without pauses [s]."""
-    ticks: int
-    velocity: Array
-    """(nv,) of the last tick [rad/s or m/s]."""
-    target: SE3
-    hand: SE3
-    """Where the effector is."""
-    position_error: float
-    """[m]"""
-    rotation_error: float
-    """[rad], whether or not rotations are followed."""
-    drive: Twist
-    """What is held."""
-    paused: bool
-    recording: str | None
-    """The name of the attempt that is being recorded."""
-    setup: Setup
-    attempts: tuple[Attempt, ...]
-    committed: str | None
-    """The name of the attempt that was chosen."""
-    trouble: str | None
-    """Why the last tick moved nothing, as a sentence; None where it went well."""
 
 
 @final
@@ -147,10 +118,11 @@ class Program(Guided):
 
     def drag(self, k: int, pose: ArrayLike) -> bool:
         """Put the target where its gizmo is (7,); False if that is refused."""
-        return self.attempt(lambda: self.aim(SE3(pose) if self.turns else SE3(pose).xyz))
+        return self.edit([None], lambda: self.aim(SE3(pose) if self.turns else SE3(pose).xyz), held=True)
 
     def release(self) -> None:
         """The target stays where it is."""
+        self.let_go()
 
     # Set -------------------------------------------------------------------------------------------------------------
 
@@ -353,6 +325,19 @@ class Program(Guided):
         with self._lock:
             yield
             self._publish()
+
+    def _part(self, part: Part) -> Any:
+        if part is None:
+            return self._target
+        return next((obstacle for obstacle in self._setup.obstacles if obstacle.name == part), None)
+
+    def _bring_back(self, part: Part, was: Any) -> None:
+        if part is None:
+            self.aim(was)
+        elif part in self.world:
+            self._change(lambda setup: setup.edited(part, lambda _: was))
+        elif was is not None:
+            self._change(lambda setup: replace(setup, obstacles=(*setup.obstacles, was)))
 
     def _configuration(self, name: str, q: ArrayLike) -> Array:
         """(nq,) a configuration within the limits; raises ShapeError or ValueError."""

@@ -1,0 +1,231 @@
+"""A motion and what a robot makes of it, side by side: the map edited by clicks, contacts over time, and files."""
+
+import threading
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, final
+
+import numpy as np
+
+from poise.files import write_whole
+from poise.retargeting.parts import ENDS, PARENTS
+from poise.retargeting.retarget import Retargeted
+from poise.viewer import tessellation
+from poise.viewer.appearance import Look, appearance
+from poise.viewer.carry.carrying import SIDES, Carrying, Side
+from poise.viewer.carry.stances import stances
+from poise.viewer.downloads import download
+from poise.viewer.figure import Figure
+from poise.viewer.page import Page
+from poise.viewer.played import Played
+from poise.viewer.recording import html_of_motion
+from poise.viewer.server import serve
+from poise.viewer.text import plain
+from poise.viewer.timeline import Timeline
+
+PICTURES: Final = 30.0
+"""A second."""
+_TOLD: Final = 6
+"""Pictures from one time that texts are brought up to date to the next."""
+NONE: Final = "-"
+"""What has no joint or no frame."""
+_CHOSEN: Final = (208, 65, 126)
+
+
+@final
+class CarryingPage(Page):
+    """The page of a `Carrying`; leaving its `with` block closes it."""
+
+    def __init__(
+        self,
+        carrying: Carrying,
+        *,
+        look: Look | None = None,
+        host: str = "127.0.0.1",
+        port: int = 8080,
+        dark: bool = False,
+    ) -> None:
+        self.carrying = carrying
+        self._parts = appearance(carrying.model("robot"), look=look)
+        self._pictures, self._shown = 0, carrying.done
+        self._reported: Retargeted | None = None
+        self._said: dict[str, str] = {}
+        super().__init__(
+            serve(host=host, port=port, title=f"{carrying.model('robot').name}: retargeting"), dark=dark, width="large"
+        )
+        self._gui = self.server.viser.gui
+        with self._made():
+            self._add(carrying.done, dark=dark)
+        self.loop = self._loop("retargeting", PICTURES, self._next)
+
+    # Once ------------------------------------------------------------------------------------------------------------
+
+    def _add(self, done: Retargeted, *, dark: bool) -> None:
+        page, gui = self.server.viser, self._gui
+        self.played = Played(page, done.motion, self._parts, ghost=done.source, over=False, dark=dark)
+        assert self.played.ghost is not None
+        self._look_from_the_front()
+        figures: dict[Side, Figure] = {"robot": self.played.figure, "source": self.played.ghost.figure}
+        self._marks = {side: self._mark(side) for side in SIDES}
+        for side in SIDES:
+            figures[side].on_click(partial(self._clicked, side))
+        self._words = gui.add_markdown("")
+        self.timeline = Timeline(gui, done.motion.duration, plays=True)
+        self._stances = gui.add_html("")
+        tabs = gui.add_tab_group()
+        for name, add in (("Map", self._add_map), ("Report", self._add_report), ("Files", self._add_files)):
+            with tabs.add_tab(name):
+                add()
+
+    def _look_from_the_front(self) -> None:
+        """The robot in the middle, and the skeleton at its side, where the panel is not."""
+        played, camera = self.played, self.server.viser.initial_camera
+        assert played.ghost is not None
+        played.ghost.aside *= -1.0
+        size = max(played.size, played.ghost.height)
+        at = played.motion.model.pose(played.motion.model.links[0], played.motion.q[0]).xyz
+        seen = np.array([at[0], at[1] + 0.5 * played.ghost.aside + 0.4 * size, 0.5 * size])
+        camera.position, camera.look_at = tuple(seen + size * np.array([1.5, 0.0, 0.15])), tuple(seen)
+
+    def _mark(self, side: Side) -> Any:
+        """A ball at the joint of the part that a click is about."""
+        ball = tessellation.sphere(0.02 * self.played.size, 16)
+        name = "/robot/chosen" if side == "robot" else "/ghost/chosen"
+        return self.server.viser.scene.add_mesh_simple(
+            name, ball.vertices.astype(np.float32), ball.faces.astype(np.uint32), color=_CHOSEN, cast_shadow=False
+        )
+
+    def _add_map(self) -> None:
+        gui, carrying = self._gui, self.carrying
+        gui.add_markdown("A click on a link of the skeleton or of the robot chooses the part that it is.")
+        self._assigning = gui.add_checkbox("a click gives it to the part", False)
+        self._part = gui.add_dropdown("part", tuple(PARENTS), initial_value=carrying.part)
+        _by_hand(self._part, lambda: carrying.choose(self._part.value))
+        self._frames: dict[Side, Any] = {}
+        for side in SIDES:
+            label = "skeleton" if side == "source" else "robot"
+            names = (NONE, *carrying.model(side).frames)
+            self._frames[side] = gui.add_dropdown(label, names, initial_value=carrying.name(side) or NONE)
+            _by_hand(self._frames[side], partial(self._picked, side))
+        self._stands = gui.add_checkbox("it stands on the ground", carrying.part in carrying.body.contacts)
+        _by_hand(self._stands, lambda: carrying.stand(carrying.part, bool(self._stands.value)))
+        undo = gui.add_button("Undo")
+        undo.on_click(lambda _: carrying.undo())
+        self._carry = gui.add_button("Carry the motion", color="green")
+        self._carry.on_click(lambda _: self.carry())
+        self._table = gui.add_markdown("")
+
+    def _add_report(self) -> None:
+        self._report = self._gui.add_markdown("")
+
+    def _add_files(self) -> None:
+        files = {
+            "The robot's motion, NPZ": ("motion.npz", lambda to: self.carrying.done.motion.save(to)),
+            "The robot's motion, CSV": ("motion.csv", lambda to: self.carrying.done.motion.save(to)),
+            "The map, TOML": ("map.toml", lambda to: self.carrying.body.save(to)),
+            "The report, JSON": ("report.json", lambda to: self.carrying.done.report.save(to)),
+            "A page that plays both": ("retargeted.html", self.write_page),
+        }
+        for label, (name, write) in files.items():
+            download(self._gui, label, name, write, self.carrying.attempt)
+
+    def write_page(self, to: Path) -> None:
+        """Write what is played to an HTML file that needs no server."""
+        done = self.carrying.done
+        write_whole(to, html_of_motion(done.motion, self._parts, ghost=done.source))
+
+    # What a hand does ------------------------------------------------------------------------------------------------
+
+    def _clicked(self, side: Side, frame: str) -> None:
+        if self._assigning.value:
+            self.carrying.assign(side, frame)
+        else:
+            self.carrying.find(side, frame)
+
+    def _picked(self, side: Side) -> None:
+        chosen = self._frames[side].value
+        self.carrying.assign(side, None if chosen == NONE else chosen)
+
+    def carry(self) -> threading.Thread:
+        """Carry the motion by the map as it is, in a thread of its own."""
+        thread = threading.Thread(target=self.carrying.carry, name="poise carrying", daemon=True)
+        thread.start()
+        return thread
+
+    # Each picture ----------------------------------------------------------------------------------------------------
+
+    def _next(self) -> None:
+        carrying, done = self.carrying, self.carrying.done
+        if done is not self._shown:
+            self._shown = done
+            self.played.play(done.motion, done.source)
+        time = self.timeline.now()
+        self.played.show(time)
+        for side in SIDES:
+            motion = done.source if side == "source" else done.motion
+            frame, mark = carrying.name(side), self._marks[side]
+            mark.visible = frame is not None
+            if frame is not None:
+                mark.position = tuple(motion.model.pose(frame, motion.at(motion.times[0] + time)).xyz.tolist())
+        if self._pictures % _TOLD == 0:
+            self._tell(time)
+        self._pictures += 1
+
+    def _tell(self, time: float) -> None:
+        """Bring texts and widgets up to date."""
+        carrying, done, part = self.carrying, self.carrying.done, self.carrying.part
+        self._write("words", self._words, self._told())
+        self._write("stances", self._stances, stances(done.contacts, done.source.times, time))
+        self._write("table", self._table, table_of(carrying))
+        if done is not self._reported:
+            self._reported = done
+            self._write("report", self._report, f"```\n{done.report}\n```")
+        for widget, value in (
+            (self._part, part),
+            *((self._frames[side], carrying.name(side) or NONE) for side in SIDES),
+            (self._stands, part in carrying.body.contacts),
+        ):
+            if widget.value != value:
+                widget.value = value
+        for widget, off in ((self._stands, part not in ENDS), (self._carry, carrying.busy or not carrying.edited)):
+            if widget.disabled != off:
+                widget.disabled = off
+
+    def _told(self) -> str:
+        carrying = self.carrying
+        if carrying.refusal:
+            return f"**Refused:** {plain(carrying.refusal)}"
+        if carrying.busy:
+            return "The motion is being carried."
+        if carrying.edited:
+            return "The map was edited. What is shown is of the map before: carry the motion."
+        return f"{plain(carrying.done.source.name)} on {plain(carrying.model('robot').name)}"
+
+    def _write(self, key: str, handle: Any, text: str) -> None:
+        if self._said.get(key) != text:
+            self._said[key] = text
+            handle.content = text
+
+
+def _by_hand(widget: Any, do: Callable[[], object]) -> None:
+    """Call `do` when a hand has changed a widget, and not when the page has."""
+
+    def changed(event: Any) -> None:
+        if event.client is not None:
+            do()
+
+    widget.on_update(changed)
+
+
+def table_of(carrying: Carrying) -> str:
+    """The map in Markdown; the part that a click is about in bold type."""
+    lines = ["| part | skeleton | robot | stands |", "|---|---|---|---|"]
+    for part in PARENTS:
+        frames = [carrying.name(side, part) for side in SIDES]
+        if any(frames) or part == carrying.part:
+            cells = [part.replace("_", " "), *(plain(frame) if frame else NONE for frame in frames)]
+            if part == carrying.part:
+                cells = [f"**{cell}**" for cell in cells]
+            lines.append(f"| {' | '.join(cells)} | {'yes' if part in carrying.body.contacts else ''} |")
+    return "\n".join(lines)

@@ -1,0 +1,202 @@
+"""The page of retargeting: a map that is edited, contacts over time, and what is carried anew."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import poise as pz
+from poise.retargeting.body import BodyMap
+from poise.retargeting.contacts import contacts
+from poise.retargeting.parts import PARENTS
+from poise.viewer.carry.carrying import Carrying
+from poise.viewer.carry.stances import stances
+
+JOINTS = ("Hips", "Chest", "Head", *(side + part for side in ("Left", "Right") for part in ("Leg", "Foot", "Hand")))
+PARTS = (
+    "pelvis",
+    "chest",
+    "head",
+    *(f"{side}_{part}" for side in ("left", "right") for part in ("knee", "ankle", "wrist")),
+)
+
+
+def body(prefix: str) -> pz.Model:
+    builder = pz.ModelBuilder(prefix)
+    parent = "world"
+    for i, name in enumerate(JOINTS):
+        origin = pz.SE3.from_parts([0.0, 0.1 * i, 0.2])
+        builder.joint(prefix + name, "spherical", parent=parent, child=prefix + name, origin=origin)
+        parent = prefix + JOINTS[i // 2]
+    return builder.build()
+
+
+HUMAN, ROBOT = body(""), body("r_")
+
+
+def carrying(again: Callable[[BodyMap], Any] | None = None) -> Carrying:
+    """Of bodies that nobody has to carry."""
+    found = BodyMap(
+        dict(zip(PARTS, HUMAN.links, strict=True)), dict(zip(PARTS, ROBOT.links, strict=True)),
+        ("left_ankle", "right_ankle"),
+    )  # fmt: skip
+
+    def done(of: BodyMap) -> Any:
+        return SimpleNamespace(body=of, source=SimpleNamespace(model=HUMAN), motion=SimpleNamespace(model=ROBOT))
+
+    return Carrying(done(found), done if again is None else again)
+
+
+def content(one: Carrying) -> tuple[Any, ...]:
+    return dict(one.body.source), dict(one.body.robot), one.body.contacts
+
+
+@settings(deadline=None, derandomize=True, max_examples=60)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["source", "robot", "stand"]),
+            st.sampled_from([*PARENTS, "tail"]),
+            st.sampled_from([None, "nowhere", *HUMAN.links, *ROBOT.links]),
+        ),
+        max_size=8,
+    )
+)
+def test_any_edits_leave_a_map_and_are_taken_back_one_by_one(edits: list[tuple[Any, str, str | None]]) -> None:
+    one = carrying()
+    past = [content(one)]
+    for what, part, frame in edits:
+        kept = content(one)
+        well = one.stand(part, frame is not None) if what == "stand" else one.assign(what, frame, part)
+        assert well == (not one.refusal)
+        if not well:
+            assert len(one.refusal.split()) > 4
+            assert content(one) == kept
+        elif what != "stand":
+            assert one.name(what, part) == frame
+        assert set(one.body.contacts) <= set(one.body.parts)
+        one.body.check(HUMAN, ROBOT)
+        if content(one) != past[-1]:
+            past.append(content(one))
+        assert one.edited == (content(one) != past[0])
+    for before in reversed(past[:-1]):
+        assert one.undo()
+        assert content(one) == before
+    assert not one.undo()
+
+
+def test_a_click_gives_a_part_a_joint_that_another_had() -> None:
+    one = carrying()
+    assert one.find("robot", "r_LeftHand")
+    assert one.part == "left_wrist"
+    assert one.assign("robot", "r_RightHand")
+    assert (one.name("robot"), one.name("robot", "right_wrist")) == ("r_RightHand", None)
+    assert "right_wrist" not in one.body.parts
+    assert not one.find("robot", "r_LeftHand")
+    assert one.part == "left_wrist"
+
+
+def test_what_was_edited_counts_when_the_motion_is_carried_and_a_refusal_leaves_what_was() -> None:
+    def again(of: BodyMap) -> Any:
+        raise ValueError("bones without length")
+
+    one = carrying()
+    one.assign("source", None, "head")
+    assert one.edited
+    assert one.carry()
+    assert not one.edited
+    assert "head" not in one.done.body.source
+    other = carrying(again)
+    done = other.done
+    other.assign("source", None, "head")
+    assert not other.carry()
+    assert other.refusal == "bones without length"
+    assert other.done is done
+    assert other.edited
+    assert not other.busy
+
+
+def test_contacts_are_bars_over_the_time_in_which_a_part_stands() -> None:
+    times = np.linspace(5.0, 7.0, 101)
+    path = np.zeros((101, 1, 3))
+    path[40:, 0, 0] = 2.0 * (times[40:] - times[40])  # it slides away, so it stands no more
+    found = contacts({"left_ankle": path, "right_ankle": np.zeros((101, 1, 3))}, times)
+    picture = stances(found, times, 0.5)
+    bars = [
+        tuple(map(float, bar))
+        for bar in re.findall(r'<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)" height="12"', picture)
+    ]
+    assert len(bars) == len(found.intervals) == 2
+    first, whole = bars
+    assert first[0] == whole[0]
+    stop = times[found.intervals[0].stop] - 5.0
+    assert first[1] / whole[1] == pytest.approx(stop / 2.0, abs=0.01)
+    (line,) = re.findall(r'<line x1="([\d.]+)"', picture)
+    assert (float(line) - whole[0]) / whole[1] == pytest.approx(0.25, abs=0.01)
+    assert stances(contacts({}, times), times, 0.0) == "<p>No part stands.</p>"
+
+
+def person() -> pz.Motion:
+    """Legs, arms and a trunk that bend their knees, for half a second."""
+    places: dict[str, Any] = {"Chest": ("Hips", (0.0, 0.0, 0.35)), "Head": ("Chest", (0.0, 0.0, 0.3))}
+    for side, y in (("Left", 1), ("Right", -1)):
+        for name, parent, place in (
+            ("UpLeg", "Hips", (0, 0.09 * y, -0.05)), ("Leg", "UpLeg", (0, 0, -0.42)), ("Foot", "Leg", (0, 0, -0.42)),
+            ("Toe", "Foot", (0.15, 0, -0.05)), ("Arm", "Chest", (0, 0.18 * y, 0.12)),
+            ("ForeArm", "Arm", (0, 0, -0.28)), ("Hand", "ForeArm", (0, 0, -0.25)),
+        ):  # fmt: skip
+            places[side + name] = (parent if parent in ("Hips", "Chest") else side + parent, place)
+    builder = pz.ModelBuilder("person")
+    builder.joint("Hips", "floating", parent="world", child="Hips")
+    for name, (parent, place) in places.items():
+        builder.joint(name, "spherical", parent=parent, child=name, origin=pz.SE3.from_parts(place))
+    model = builder.build()
+    times = np.linspace(0.0, 0.5, 16)
+    v = np.zeros((len(times), model.nv))
+    for joint, turn in (("UpLeg", -1.0), ("Leg", 2.0), ("Foot", -1.0)):
+        for side in ("Left", "Right"):
+            v[:, model.velocity_index(side + joint).start + 1] = turn * times
+    v[:, 2] = 0.1 + 0.84 * np.cos(times)
+    return pz.Motion(model, times, model.integrate(model.neutral, v), name="bend")
+
+
+def test_the_page_plays_both_edits_the_map_and_carries_the_motion_again(
+    tmp_path: Path, wait_for: Callable[..., None]
+) -> None:
+    pytest.importorskip("viser", reason="the viewer needs viser")
+    from test_page import by_hand, widget
+
+    from poise.viewer.carry.page import CarryingPage, table_of
+
+    motion = person()
+    robot = motion.model
+    one = Carrying(pz.retarget(motion, robot), lambda body: pz.retarget(motion, robot, body=body))
+    first = one.done
+    with CarryingPage(one, port=0) as page:
+        assert page.played.motion is first.motion
+        assert page.played.ghost is not None
+        assert page.played.ghost.aside < 0.0  # beside it
+        wait_for(lambda: "stances" in page._said)
+        assert page._said["stances"].count("<title>") == len(first.contacts.intervals) > 0
+        page._clicked("source", "LeftHand")
+        wait_for(lambda: widget(page, "skeleton").value == "LeftHand")
+        assert widget(page, "Carry the motion").disabled
+        by_hand(page, "a click gives it to the part", True)
+        page._clicked("robot", "LeftForeArm")
+        assert one.body.robot["left_wrist"] == "LeftForeArm"
+        assert "| **left wrist** | **LeftHand** | **LeftForeArm** |" in table_of(one)
+        wait_for(lambda: not widget(page, "Carry the motion").disabled)
+        page.carry().join()
+        assert one.refusal == ""
+        assert one.done is not first
+        wait_for(lambda: page.played.motion is one.done.motion)
+        one.body.save(tmp_path / "map.toml")
+        assert BodyMap.load(tmp_path / "map.toml", motion, robot).robot["left_wrist"] == "LeftForeArm"
+        page.write_page(tmp_path / "both.html")
+        assert (tmp_path / "both.html").stat().st_size > 500_000
