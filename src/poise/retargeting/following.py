@@ -120,6 +120,7 @@ class Follower:
         """Whether each update is a step, as a CollisionLimit needs it."""
         self._unhurried: dict[Stance, Tracker] = {}
         self._limbs = limbs(robot)
+        self._fingers = [robot.model.index(name).start for name in robot.fingers]
 
     def follow(
         self,
@@ -224,6 +225,7 @@ class Follower:
                 q = tracker.step(q, out=path[i])
                 for _ in range(self._updates - 1 if self._alone else 0):
                     q = tracker.step(q, out=path[i])
+                q[self._fingers] = source.fingers[i]
                 done.seconds[i] += perf_counter() - began
 
     def _free(self, stance: Stance, away: frozenset[str]) -> list[Task]:
