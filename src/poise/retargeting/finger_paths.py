@@ -3,12 +3,12 @@
 Bones of fingers keep their directions, as seen from the palm, and have the robot's lengths; so neither the size of a
 hand nor where the arm brings it plays a part.  The first bones of a finger go with the first, and the robot's last one
 with what the skeleton has from there to the tip.  Bones that no joint of the finger turns are of the palm.
-
-Fingers of people bend within ranges; what a source shows beyond them is noise, and is brought back to them.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from time import perf_counter
 from typing import Final, final
 
 import numpy as np
@@ -17,9 +17,10 @@ from poise.model.model import Model
 from poise.motion.clip import Motion
 from poise.quaternions import conjugate, quaternion_product, rotate, unit_vectors
 from poise.retargeting.body import BodyMap
-from poise.retargeting.fingers import Finger
+from poise.retargeting.fingers import Finger, points_of
 from poise.retargeting.following import averaged
 from poise.retargeting.hands import HandRetargeter
+from poise.retargeting.human_fingers import within_human
 from poise.retargeting.landmarks import WEBXR
 from poise.retargeting.parts import SIDES
 from poise.retargeting.proportions import Proportions
@@ -38,14 +39,8 @@ _LANDMARKS: Final = {
     for name in ("thumb", "index", "middle", "ring", "pinky")
 }
 """By finger, the landmarks that stand for its points."""
-_FINGER: Final = np.radians([[-45.0, 105.0, 35.0], [-15.0, 115.0, 20.0], [-25.0, 105.0, 20.0]])
-"""By bone from the knuckle, the ends of the range in which it bends towards the palm, against the one before, and how
-far it goes to either side [rad]: about 15 degrees more than is normal (American Academy of Orthopaedic Surgeons, Joint
-Motion, 1965)."""
-_THUMB: Final = np.radians([[-180.0, 180.0, 90.0], [0.0, 75.0, 90.0], [-35.0, 95.0, 90.0]])
-"""The same of a thumb, whose first bone goes where it likes, and whose second one says where it bends."""
-_TOLD: Final = np.radians(5.0)
-"""What is beyond by less is not told of [rad]."""
+_BEHIND: Final = np.radians(15.0)
+"""What a joint is away from where it should be that is told of [rad]."""
 
 
 @final
@@ -57,7 +52,9 @@ class _Bone:
     place: int
     """From which of the points of its finger it reaches to the next."""
     frames: tuple[str, str]
-    """Where it begins and ends."""
+    """Where it begins and ends, ..."""
+    landmarks: tuple[str, str]
+    """... and of a human hand."""
     length: float
     """[m]"""
     span: slice
@@ -76,13 +73,15 @@ class FingerPaths:
     """The bones that follow: the robot's wrist, the finger, and the point of it where each begins."""
     ways: Array
     """(frames, bones, 3) where each should point, as its wrist sees it."""
+    seconds: float
+    """What a frame took."""
     notes: tuple[str, ...]
 
     def off(self, motion: Motion) -> Array:
         """(frames, bones) the angle from where each bone of a robot points to where it should [rad]."""
         out = np.zeros(self.ways.shape[:2])
         for k, (wrist, finger, place) in enumerate(self.bones):
-            bone = np.diff(finger.points(motion.model, motion.q), axis=1)[:, place]
+            bone = np.diff(points_of({"": finger}, motion.model, motion.q)[""], axis=1)[:, place]
             seen = rotate(conjugate(motion.model.poses(motion.q, [wrist]).wxyz[:, 0]), unit_vectors(bone))
             across = np.linalg.norm(np.cross(seen, self.ways[:, k]), axis=1)
             out[:, k] = np.arctan2(across, np.sum(seen * self.ways[:, k], axis=1))
@@ -105,32 +104,52 @@ def finger_paths(
     Frames are `dt` [s] apart.  `speed` is the share of the velocity limits, and over `smooth` [s] a path is averaged.
     Of `limits` all hold but those of shapes, which fingers do not move for.
     """
-    joints, bones, notes = list[str](), list[tuple[str, Finger, int]](), list[str]()
+    joints, bones, notes, seconds = list[str](), list[tuple[str, Finger, int]](), list[str](), 0.0
     q, ways = [np.zeros((len(motion), 0))], [np.zeros((len(motion), 0, 3))]
     for side in SIDES:
         wrist = f"{side}_wrist"
-        fingers = {part: both for part, both in proportions.fingers.items() if part.startswith(side)}
-        hand = _hand(robot, {part: other for part, (_, other) in fingers.items()})
-        follow = [bone for part, (one, other) in fingers.items() for bone in _bones(hand, part, one, other)]
+        ours, theirs = ({k: both[i] for k, both in proportions.fingers.items() if k.startswith(side)} for i in (0, 1))
+        hand = _hand(robot, theirs)
+        follow = [bone for part in ours for bone in _bones(hand, part, ours[part], theirs[part])]
         if not follow:
             continue
+        links = {bone.frames: bone.landmarks for bone in follow}
+        follower = HandRetargeter(hand, links, align=False, regularization=_STAY, limits=limits.positions)
+        began = perf_counter()
         turns = motion.model.poses(motion.q, [body.source[wrist]]).wxyz[:, 0]
         back = conjugate(quaternion_product(turns, np.broadcast_to(proportions.offsets[wrist], turns.shape)))
-        axes = proportions.robot_axes[wrist]
-        seen = {}
-        for part, (one, _) in fingers.items():
-            bent = unit_vectors(rotate(back[:, None], np.diff(one.points(motion.model, motion.q), axis=1)))
-            human, told = _human(part, bent @ axes)
+        axes, seen = proportions.robot_axes[wrist], dict[str, Array]()
+        for part, points in points_of(ours, motion.model, motion.q).items():
+            bent = unit_vectors(rotate(back[:, None], np.diff(points, axis=1)))
+            human, told = within_human(part, bent @ axes)
             seen[part], notes = human @ axes.T, [*notes, *told]
         wanted = np.stack([unit_vectors(seen[bone.part][:, bone.span].sum(axis=1)) for bone in follow], axis=1)
-        done = _followed(hand, body.robot[wrist], follow, wanted, motion.times, limits.positions)
-        joints += [joint.name for joint in hand.joints if joint.nq]
-        bones += [(body.robot[wrist], fingers[bone.part][1], bone.place) for bone in follow]
-        notes += done.notes
+        turned = hand.pose(body.robot[wrist], hand.neutral).rotation.act(wanted)
+        done = follower.retarget(_landmarks(follow, turned), times=motion.times)
         q.append(averaged(hand, done.q, smooth / dt) if smooth > 0.0 and len(motion) > 1 else done.q)
+        seconds += perf_counter() - began
+        joints += [joint.name for joint in hand.joints if joint.nq]
+        bones += [(body.robot[wrist], theirs[bone.part], bone.place) for bone in follow]
+        notes += done.notes
         ways.append(wanted)
-    path = _in_time(robot, joints, np.concatenate(q, axis=1), dt, limits, speed)
-    return FingerPaths(tuple(joints), path, tuple(bones), np.concatenate(ways, axis=1), tuple(notes))
+    asked = path = np.concatenate(q, axis=1)
+    if joints:
+        tracker = _in_time(robot, joints, dt, limits, speed)
+        began = perf_counter()
+        columns = [robot.index(name).start for name in joints]
+        postures = np.tile(robot.home, (len(asked), 1))
+        postures[:, columns] = asked
+        path = tracker.rollout(postures[0], [postures])[:, columns]
+        seconds += perf_counter() - began
+    behind = (np.abs(path - asked) > _BEHIND).any(axis=1)
+    if behind.any():
+        notes.append(
+            f"in {behind.mean():.1%} of the frames a finger is more than {np.degrees(_BEHIND):.0f} deg behind the "
+            "source's, and as fast as its joints may go"
+        )
+    return FingerPaths(
+        tuple(joints), path, tuple(bones), np.concatenate(ways, axis=1), seconds / len(motion), tuple(notes)
+    )
 
 
 def _hand(robot: Model, fingers: Mapping[str, Finger]) -> Model:
@@ -151,78 +170,30 @@ def _bones(hand: Model, part: str, one: Finger, other: Finger) -> list[_Bone]:
     """The bones of a robot's finger that its joints turn, each with what it follows of a skeleton's."""
     if not hand.nq:
         return []
-    sampled = np.diff(other.points(hand, hand.sample(_SAMPLES, seed=0)), axis=1)
+    sampled = np.diff(points_of({part: other}, hand, hand.sample(_SAMPLES, seed=0))[part], axis=1)
     lengths = np.linalg.norm(sampled[0], axis=1)
     turned = np.linalg.norm(np.ptp(unit_vectors(sampled), axis=0), axis=1) > _TURNS
     moving, most = np.flatnonzero(turned), len(one.links)
     starts = np.minimum(np.arange(len(moving)), most - 1)
     stops = np.append(starts[:-1] + 1, most)
-    frames = (*other.links, _end(part))
+    ends = tuple(pairwise((*other.links, _end(part))))
+    landmarks = tuple(pairwise(_LANDMARKS[part.partition("_")[2]]))
     return [
-        _Bone(part, int(i), (frames[i], frames[i + 1]), float(lengths[i]), slice(int(start), int(stop)))
-        for i, start, stop in zip(moving, starts, stops, strict=True)
+        _Bone(part, i, ends[i], landmarks[i], float(lengths[i]), slice(start, stop))
+        for i, start, stop in zip(moving.tolist(), starts.tolist(), stops.tolist(), strict=True)
     ]
 
 
-def _followed(hand: Model, wrist: str, bones: Sequence[_Bone], ways: Array, times: Array, limits: bool) -> Motion:
-    """The motion of a hand whose bones point along `ways` (frames, bones, 3), as its wrist sees them."""
-    points, links = np.zeros((len(ways), len(WEBXR), 3)), {}
-    turned = hand.pose(wrist, hand.neutral).rotation.act(ways)
+def _landmarks(bones: Sequence[_Bone], ways: Array) -> Array:
+    """(frames, 25, 3) a hand whose bones point along `ways` (frames, bones, 3), as long as the robot's [m]."""
+    points = np.zeros((len(ways), len(WEBXR), 3))
     for k, bone in enumerate(bones):
-        begin, end = _LANDMARKS[bone.part.partition("_")[2]][bone.place : bone.place + 2]
-        points[:, WEBXR.index(end)] = points[:, WEBXR.index(begin)] + bone.length * turned[:, k]
-        links[bone.frames] = begin, end
-    return HandRetargeter(hand, links, align=False, regularization=_STAY, limits=limits).retarget(points, times=times)
+        begin, end = (WEBXR.index(name) for name in bone.landmarks)
+        points[:, end] = points[:, begin] + bone.length * ways[:, k]
+    return points
 
 
-def _in_time(robot: Model, joints: Sequence[str], path: Array, dt: float, limits: Limits, speed: float) -> Array:
-    """The path (frames, joints) of some joints, as fast as the limits let them follow it."""
-    if not joints:
-        return path
-    columns = [robot.index(name).start for name in joints]
+def _in_time(robot: Model, joints: Sequence[str], dt: float, limits: Limits, speed: float) -> Tracker:
+    """What moves these joints as fast as the limits let them."""
     asked = PostureTask(weight={joint.name: float(joint.name in joints) for joint in robot.joints if joint.nv})
-    stated = limits._replace(apart=None).stated
-    tracker = Tracker(robot, [asked], dt=dt, limits=stated, speed=speed, settle=False)
-    postures = np.tile(robot.home, (len(path), 1))
-    postures[:, columns] = path
-    return tracker.rollout(postures[0], [postures])[:, columns]
-
-
-def _human(part: str, ways: Array) -> tuple[Array, list[str]]:
-    """The bones (frames, bones, 3) of a finger, of length 1 and seen along the axes of its palm, as far as people bend
-    them, and what was beyond, in words."""
-    side, _, name = part.partition("_")
-    flat = np.array([[0.0, 0.0, -1.0], [0.0, 1.0 if side == "right" else -1.0, 0.0], [1.0, 0.0, 0.0]])
-    seen = np.broadcast_to(flat, (len(ways), 3, 3))  # along the bone before, towards the palm, to the thumb's side
-    if name == "thumb" and ways.shape[1] > 1:
-        along, beyond = ways[:, 0], ways[:, 1]
-        bend = unit_vectors(beyond - along * np.sum(along * beyond, axis=1, keepdims=True))
-        seen = np.stack([along, bend, np.cross(bend, along)], axis=1)
-    kept, out, beyond_by = seen, ways.copy(), np.zeros(len(ways))
-    for k, (low, high, aside) in enumerate((_THUMB if name == "thumb" else _FINGER)[: ways.shape[1]]):
-        if name == "thumb" and k == 0:
-            continue
-        along, bent, to_side = np.einsum("fij,fj->if", seen, ways[:, k])
-        bend, swing = np.arctan2(bent, along), np.arcsin(np.clip(to_side, -1.0, 1.0))
-        middle = 0.5 * (low + high)
-        bend = middle + np.remainder(bend - middle + np.pi, 2.0 * np.pi) - np.pi  # by the shorter way from the middle
-        human, sideways = np.clip(bend, low, high), np.clip(swing, -aside, aside)
-        beyond_by = np.maximum(beyond_by, np.maximum(np.abs(bend - human), np.abs(swing - sideways)))
-        seen, kept = _bent(seen, bend, swing), _bent(kept, human, sideways)
-        out[:, k] = kept[:, 0]
-    told = beyond_by > _TOLD
-    if not told.any():
-        return out, []
-    return out, [
-        f"in {told.mean():.1%} of the frames the source bends the {part.replace('_', ' ')} farther than people can, by up "
-        f"to {np.degrees(beyond_by.max()):.0f} deg; it was brought back"
-    ]
-
-
-def _bent(axes: Array, bend: Array, swing: Array) -> Array:
-    """Axes (frames, 3, 3), as rows, of a bone that is bent and swung to the side against the one before [rad]."""
-    along, palm, aside = axes[:, 0], axes[:, 1], axes[:, 2]
-    c, s = np.cos(bend)[:, None], np.sin(bend)[:, None]
-    along, palm = c * along + s * palm, c * palm - s * along
-    c, s = np.cos(swing)[:, None], np.sin(swing)[:, None]
-    return np.stack([c * along + s * aside, palm, c * aside - s * along], axis=1)
+    return Tracker(robot, [asked], dt=dt, limits=limits._replace(apart=None).stated, speed=speed, settle=False)

@@ -4,7 +4,7 @@ A finger begins at the first joint beneath the wrist that is called so.  Its poi
 knuckle outwards, and its tip.  A metacarpal, which begins near the wrist, is of the palm, but that of a thumb.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Self, final
 
@@ -74,10 +74,17 @@ class Finger:
             tuple(joint.name for joint in joints),
         )
 
-    def points(self, model: Model, q: Array) -> Array:
-        """(..., points, 3) where its points are at `q` (..., nq) [m]."""
-        poses = model.poses(q, self.links)
-        return np.concatenate([poses.xyz, poses.act(self.tip)[..., -1:, :]], axis=-2)
+
+def points_of(fingers: Mapping[str, Finger], model: Model, q: Array) -> dict[str, Array]:
+    """By part, (..., points, 3) where the points of its finger are at `q` (..., nq) [m]."""
+    links = [link for finger in fingers.values() for link in finger.links]
+    poses, out, at = model.poses(q, links), {}, 0
+    ends = poses.act(np.concatenate([np.broadcast_to(one.tip, (len(one.links), 3)) for one in fingers.values()]))
+    for part, finger in fingers.items():
+        stop = at + len(finger.links)
+        out[part] = np.concatenate([poses.xyz[..., at:stop, :], ends[..., stop - 1 : stop, :]], axis=-2)
+        at = stop
+    return out
 
 
 def fingers_of(model: Model, frames: Mapping[str, str]) -> dict[str, str]:
@@ -100,6 +107,12 @@ def hands_of(model: Model, frames: Mapping[str, str]) -> dict[str, Finger]:
             if made is not None:
                 out[part] = made
     return out
+
+
+def carried(model: Model, frames: Iterable[str]) -> set[str]:
+    """The joints that move what begins with these frames, but nothing before."""
+    links = {model.frame(name).link for name in frames}
+    return {joint.name for joint in model.joints if any(_carries(model, link, joint.child) for link in links)}
 
 
 def palm(wrist: Array, knuckles: Mapping[str, Array]) -> Array | None:

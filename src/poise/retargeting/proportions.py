@@ -17,7 +17,7 @@ from poise.motion.clip import Motion
 from poise.quaternions import matrix_quaternion
 from poise.retargeting.body import BodyMap
 from poise.retargeting.figure import NEAR, Figure
-from poise.retargeting.fingers import Finger, hands_of, palm
+from poise.retargeting.fingers import Finger, hands_of, palm, points_of
 from poise.retargeting.parts import LIMBS, SIDES
 from poise.spatial import Array
 from poise.tables import aligned
@@ -122,11 +122,14 @@ class Proportions(Value):
 def _palm(figure: Figure, wrist: str, fingers: Mapping[str, Finger]) -> Array | None:
     """(3, 3) the axes of a hand as its knuckles show them, on average, seen from its wrist; None where they do not."""
     side = wrist.partition("_")[0]
-    own = {part.partition("_")[2]: one for part, one in fingers.items() if part.startswith(side)}
-    if wrist not in figure.frames:
+    own = {part: one for part, one in fingers.items() if part.startswith(side)}
+    if wrist not in figure.frames or not own:
         return None
     back = figure.poses[wrist].inverse()
-    starts = {name: back.act(one.points(figure.model, figure.q)[:, 0]).mean(axis=0) for name, one in own.items()}
+    starts = {
+        part.partition("_")[2]: back.act(points[:, 0]).mean(axis=0)
+        for part, points in points_of(own, figure.model, figure.q).items()
+    }
     return palm(figure.points[wrist], starts)
 
 

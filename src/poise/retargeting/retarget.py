@@ -88,9 +88,10 @@ class Retargeted:
             if self.contacts.parts
             else 0.0,
             soles=self._robot.soles,
-            throughput=1.0 / float(np.median(self._done.seconds)),
-            latency=float(np.quantile(self._done.seconds, 0.99)),
+            throughput=1.0 / (float(np.median(self._done.seconds)) + self._fingers.seconds),
+            latency=float(np.quantile(self._done.seconds, 0.99)) + self._fingers.seconds,
             notes=self.notes,
+            fingers=self._fingers.off(self.motion),
         )
 
     @property
