@@ -155,7 +155,9 @@ def finger_paths(
 def _hand(robot: Model, fingers: Mapping[str, Finger]) -> Model:
     """A robot of which nothing moves but these fingers; a frame ends each, called as its part is."""
     free = {robot.follows(robot.joint(name))[0] for finger in fingers.values() for name in finger.joints}
-    held = {joint.name: robot.home[robot.index(joint.name)] for joint in robot.joints if joint.nq and joint.name not in free}
+    held = {
+        joint.name: robot.home[robot.index(joint.name)] for joint in robot.joints if joint.nq and joint.name not in free
+    }
     hand = robot.lock(held)
     for part, finger in fingers.items():
         hand = hand.with_frame(_end(part), link=finger.links[-1], origin=SE3.from_parts(finger.tip))

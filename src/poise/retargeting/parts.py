@@ -47,9 +47,7 @@ BENDS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
 )
 """By elbow or knee, the two ends of its limb."""
 
-FINGERS: Final = tuple(
-    f"{side}_{name}" for side in SIDES for name in ("thumb", "index", "middle", "ring", "pinky")
-)
+FINGERS: Final = tuple(f"{side}_{name}" for side in SIDES for name in ("thumb", "index", "middle", "ring", "pinky"))
 """The fingers of both hands, each a part that begins where its first joint stands."""
 
 

@@ -319,7 +319,9 @@ def _jerk(source: Motion, robot: Motion, body: BodyMap, apart: int) -> Jerk:
     joints = [joint.name for link in links for joint in source.model.root_path(link)]
     own = carried(robot.model, [body.robot[part] for part in body.fingers])
     return Jerk(
-        jerk(robot.model, robot.q, robot.times, joints=[n for n in robot.model.joint_names if n not in own], apart=apart),
+        jerk(
+            robot.model, robot.q, robot.times, joints=[n for n in robot.model.joint_names if n not in own], apart=apart
+        ),
         jerk(source.model, source.q, source.times, joints=joints, apart=apart),
         apart,
     )

@@ -68,7 +68,11 @@ class Retargeted:
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What was assumed, and what limits kept the robot from, in sentences."""
-        return (*notes(self.motion, self._robot, self._seen, self._done), *missing_fingers(self.body), *self._fingers.notes)
+        return (
+            *notes(self.motion, self._robot, self._seen, self._done),
+            *missing_fingers(self.body),
+            *self._fingers.notes,
+        )
 
     @cached_property
     def report(self) -> Report:
