@@ -18,7 +18,7 @@ from poise.motion.clip import Motion
 from poise.quaternions import conjugate, quaternion_product, rotate, unit_vectors
 from poise.retargeting.body import BodyMap
 from poise.retargeting.fingers import Finger, points_of
-from poise.retargeting.following import averaged
+from poise.retargeting.following import averaged, columns_of
 from poise.retargeting.hands import HandRetargeter
 from poise.retargeting.human_fingers import within_human
 from poise.retargeting.landmarks import WEBXR
@@ -68,7 +68,7 @@ class FingerPaths:
 
     joints: tuple[str, ...]
     q: Array
-    """(frames, joints) [rad or m]"""
+    """(frames, numbers of these joints) as in a configuration [rad or m]"""
     bones: tuple[tuple[str, Finger, int], ...]
     """The bones that follow: the robot's wrist, the finger, and the point of it where each begins."""
     ways: Array
@@ -136,7 +136,7 @@ def finger_paths(
     if joints:
         tracker = _in_time(robot, joints, dt, limits, speed)
         began = perf_counter()
-        columns = [robot.index(name).start for name in joints]
+        columns = columns_of(robot, joints)
         postures = np.tile(robot.home, (len(asked), 1))
         postures[:, columns] = asked
         path = tracker.rollout(postures[0], [postures])[:, columns]

@@ -78,7 +78,7 @@ class Finger:
 def points_of(fingers: Mapping[str, Finger], model: Model, q: Array) -> dict[str, Array]:
     """By part, (..., points, 3) where the points of its finger are at `q` (..., nq) [m]."""
     links = [link for finger in fingers.values() for link in finger.links]
-    poses, out, at = model.poses(q, links), {}, 0
+    poses, out, at = model.poses(q, links), dict[str, Array](), 0
     ends = poses.act(np.concatenate([np.broadcast_to(one.tip, (len(one.links), 3)) for one in fingers.values()]))
     for part, finger in fingers.items():
         stop = at + len(finger.links)

@@ -46,8 +46,8 @@ def within_human(part: str, ways: Array) -> tuple[Array, list[str]]:
     if not told.any():
         return out, []
     return out, [
-        f"in {told.mean():.1%} of the frames the source bends the {part.replace('_', ' ')} farther than people can, by up "
-        f"to {np.degrees(beyond_by.max()):.0f} deg; it was brought back"
+        f"in {told.mean():.1%} of the frames the source bends the {part.replace('_', ' ')} farther than people can, by "
+        f"up to {np.degrees(beyond_by.max()):.0f} deg; it was brought back"
     ]
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, final
 import numpy as np
 
 from poise import html
-from poise.drawing import save_figure
 from poise.checks import finite
+from poise.drawing import save_figure
 from poise.errors import ShapeError
 from poise.files import write_whole
 from poise.motion.clip import Motion

@@ -51,7 +51,7 @@ class Source:
     off_feet: Flags
     """(frames,) when the body lies, crawls or turns over."""
     fingers: Array = field(default_factory=lambda: np.zeros((0, 0)))
-    """(frames, joints) how the fingers of the robot stand when it does as this body does [rad or m]."""
+    """(frames, numbers in q) how the fingers of the robot stand when it does as this body does [rad or m]."""
 
 
 @final
