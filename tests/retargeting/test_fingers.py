@@ -107,7 +107,9 @@ def test_what_no_finger_of_people_does_is_brought_back_and_told() -> None:
 
 def test_fingers_that_one_of_them_lacks_are_told_and_stay() -> None:
     done = pz.retarget(moved(person(("Thumb", "Index", "Middle")), closing(8)), robot(ALEX))
-    assert "left ring, left pinky, right ring, right pinky not carried over: person: no joint is called so" in done.notes
+    assert (
+        "left ring, left pinky, right ring, right pinky not carried over: person: no joint is called so" in done.notes
+    )
     model = done.motion.model
     for name in joints_of(model):
         if "ring" in name or "pinky" in name:
