@@ -33,12 +33,12 @@ def person() -> pz.Model:
     places: dict[str, tuple[str, tuple[float, float, float]]] = {"Chest": ("Hips", (0.0, 0.0, 0.35))}
     places["Head"] = ("Chest", (0.0, 0.0, 0.3))
     for side, s in (("Left", 1.0), ("Right", -1.0)):
-        for name, parent, place in (
-            ("UpLeg", "Hips", (0.09 * s, 0, -0.05)), ("Leg", "UpLeg", (0, 0, -0.42)), ("Foot", "Leg", (0, 0, -0.42)),
-            ("Toe", "Foot", (0, -0.15, -0.05)), ("Arm", "Chest", (0.18 * s, 0, 0.12)),
-            ("ForeArm", "Arm", (0.28 * s, 0, 0)), ("Hand", "ForeArm", (0.25 * s, 0, 0)),
+        for name, parent, x, y, z in (
+            ("UpLeg", "Hips", 0.09, 0.0, -0.05), ("Leg", "UpLeg", 0.0, 0.0, -0.42), ("Foot", "Leg", 0.0, 0.0, -0.42),
+            ("Toe", "Foot", 0.0, -0.15, -0.05), ("Arm", "Chest", 0.18, 0.0, 0.12),
+            ("ForeArm", "Arm", 0.28, 0.0, 0.0), ("Hand", "ForeArm", 0.25, 0.0, 0.0),
         ):  # fmt: skip
-            places[side + name] = (parent if parent in ("Hips", "Chest") else side + parent, place)
+            places[side + name] = (parent if parent in ("Hips", "Chest") else side + parent, (x * s, y, z))
         hand = f"{side}Hand"
         for finger, aside in FINGERS.items():
             for k, length in enumerate((0.095, *BONES)):
@@ -73,9 +73,9 @@ def motion(frames: int) -> pz.Motion:
         turn(f"{side}ForeArm", (0.0, 0.0, -s), 0.6 + 0.4 * np.cos(1.7 * t))
         turn(f"{side}Hand", (1.0, 0.0, 0.0), 0.3 * np.sin(2.5 * t))
         for i, finger in enumerate(FINGERS):
-            share = 0.5 - 0.5 * np.cos(3.0 * t + 0.4 * i)
+            closed = 0.5 - 0.5 * np.cos(3.0 * t + 0.4 * i)
             for k, most in enumerate(MOST):
-                turn(f"{side}Hand{finger}{k + 1}", (0.0, s, 0.0), most * share)
+                turn(f"{side}Hand{finger}{k + 1}", (0.0, s, 0.0), most * closed)
     return pz.Motion(model, t, model.integrate(np.tile(model.neutral, (frames, 1)), v), name="fists")
 
 
@@ -152,7 +152,7 @@ def fingers() -> None:
     done = pz.retarget(short, robot, body=whole)
     off = judged(short, done.motion)
     print(
-        f"first bones of index and middle finger by MuJoCo: {off.mean:.1f} deg off on average, {off.largest:.1f} at most"
+        f"first bones of index and middle finger by MuJoCo: {off.mean:.1f} deg off on average, at most {off.largest:.1f}"
     )
     print(f"all bones that follow, by the report: {np.degrees(done.report.fingers).mean():.1f} deg on average")
 

@@ -89,7 +89,7 @@ def points_of(fingers: Mapping[str, Finger], model: Model, q: Array) -> dict[str
 
 def fingers_of(model: Model, frames: Mapping[str, str]) -> dict[str, str]:
     """By part, such as `left_index`, the link with which it begins, in a model whose other parts have these frames."""
-    out = {}
+    out: dict[str, str] = {}
     for side in SIDES:
         if f"{side}_wrist" in frames:
             hand = model.frame(frames[f"{side}_wrist"]).link
