@@ -151,9 +151,7 @@ def fingers() -> None:
     print(f"a frame with fingers takes {costs['with fingers'] / costs['body alone']:.2f} times that of the body alone")
     done = pz.retarget(short, robot, body=whole)
     off = judged(short, done.motion)
-    print(
-        f"first bones of index and middle finger by MuJoCo: {off.mean:.1f} deg off on average, at most {off.largest:.1f}"
-    )
+    print(f"first bones of two fingers, by MuJoCo: {off.mean:.1f} deg off on average, {off.largest:.1f} at most")
     print(f"all bones that follow, by the report: {np.degrees(done.report.fingers).mean():.1f} deg on average")
 
 
