@@ -103,6 +103,17 @@ def test_a_left_hand_is_a_right_one_in_a_mirror() -> None:
     assert left.objective(moved(mirrored(hand), 3), q, last) == pytest.approx(stated(q, last), rel=1e-9)
 
 
+def test_a_hand_of_the_other_side_is_noticed_and_mirrored() -> None:
+    own = retargeter("vector").retarget(clip())
+    other = retargeter("vector").retarget(mirrored(clip()))
+    np.testing.assert_allclose(other.q, own.q, atol=1e-9)
+    assert other.notes == ("the source is a left hand, and was mirrored, as the robot's is a right one",)
+    assert own.notes == retargeter("vector", side="left").retarget(mirrored(clip())).notes == ()
+    flat = np.repeat(mirrored(human_hand(np.zeros(5)))[None], 3, axis=0)
+    assert retargeter("vector").retarget(flat).notes == ()
+    assert retargeter("vector", align=False).retarget(mirrored(clip())).notes == ()
+
+
 def test_a_turn_leads_to_other_axes_of_the_robot() -> None:
     turn = pz.SO3.from_rpy([0.3, -0.5, 1.0])
     hand = human_hand([0.2, 0.3, 0.1, 0.4, 0.2])

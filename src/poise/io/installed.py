@@ -17,6 +17,7 @@ _NICKNAMES = {
     "anymal_kinova": "anymal_b_simple_description/anymal-kinova",
     "b1_z1": "b1_description/b1-z1",
     "g1": "g1_description/g1_29dof_rev_1_0",
+    "g1_with_hands": "g1_description/g1_29dof_with_hand_rev_1_0",
     "solo8": "solo_description/solo",
     "talos": "talos_data/talos_reduced",
     "talos_arm": "talos_data/talos_left_arm",

@@ -13,13 +13,15 @@ from poise.errors import FrameNotFound, NameNotFound
 from poise.files import write_whole
 from poise.model.model import Model
 from poise.motion.clip import Motion
+from poise.retargeting.fingers import fingers_of
 from poise.retargeting.four_legs import on_four, on_paws
 from poise.retargeting.matching import anatomy
-from poise.retargeting.parts import ENDS, PARENTS
+from poise.retargeting.parts import ENDS, FINGERS, PARENTS
 from poise.tables import aligned
 from poise.tasks.value import Value, settle
 
 _COLUMNS: Final = ("part", "skeleton", "robot", "stands")
+_PARTS: Final = (*PARENTS, *FINGERS)
 _FILE: Final = """\
 # Which joint of the skeleton is which part of a body, and which frame of the robot.
 # A part that only one of them has is left out when motions are carried over.
@@ -32,7 +34,8 @@ class BodyMap(Value):
     """Which joint of a skeleton is which part of a body, and which frame of a robot.
 
     The parts are `pelvis`, `chest` and `head`, and with `left_` or `right_` before it `hip`, `knee`, `ankle`, `toe`,
-    `shoulder`, `elbow` and `wrist`; of a body with four legs the arms are those in front.  Not all need be there.
+    `shoulder`, `elbow` and `wrist`; of a body with four legs the arms are those in front.  The fingers of a hand are
+    parts too, `thumb`, `index`, `middle`, `ring` and `pinky`, each by the first of its joints.  Not all need be there.
 
     Raises ValueError for a joint or frame that is two parts, NameNotFound for an unknown part.
     """
@@ -50,7 +53,7 @@ class BodyMap(Value):
     def __post_init__(self) -> None:
         settle(self)
         for name, column in (("source", self.source), ("robot", self.robot)):
-            _check_parts(column, name, PARENTS, "")
+            _check_parts(column, name, _PARTS, "")
             twins = [part for part, frame in column.items() if list(column.values()).count(frame) > 1]
             if twins:
                 raise ValueError(
@@ -60,8 +63,14 @@ class BodyMap(Value):
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The parts that both have, parents before children."""
+        """The parts that both have, parents before children, but for fingers."""
         return tuple(part for part in PARENTS if part in self.source and part in self.robot)
+
+    @property
+    def fingers(self) -> tuple[str, ...]:
+        """The fingers that both have, on wrists that both have."""
+        both = (part for part in FINGERS if part in self.source and part in self.robot)
+        return tuple(part for part in both if f"{part.partition('_')[0]}_wrist" in self.parts)
 
     @classmethod
     def found(cls, source: Motion | Model, robot: Model) -> Self:
@@ -92,7 +101,9 @@ class BodyMap(Value):
                 f"no part of a body was found in both {_name(skeleton, 'the skeleton')} and {_name(robot, 'the robot')}"
                 "; state the map: BodyMap(source={'right_wrist': ...}, robot={'right_wrist': ...})"
             )
-        made = cls(frames, machine.frames, missing=missing)
+        those, others = fingers_of(skeleton, frames), {} if machine.four_legs else fingers_of(robot, machine.frames)
+        missing |= _missing_fingers(skeleton, robot, those, others)
+        made = cls({**frames, **those}, {**machine.frames, **others}, missing=missing)
         standing = ENDS if machine.four_legs else ENDS[:2]
         return cls(made.source, made.robot, tuple(part for part in standing if part in made.parts), missing)
 
@@ -115,7 +126,7 @@ class BodyMap(Value):
         lines = [_FILE, f"contacts = [{', '.join(map(json.dumps, self.contacts))}]"]
         for name, column in (("source", self.source), ("robot", self.robot)):
             lines += ["", f"[{name}]"]
-            lines += [f"{part} = {_quoted(column[part])}" for part in PARENTS if part in column]
+            lines += [f"{part} = {_quoted(column[part])}" for part in _PARTS if part in column]
         if self.missing:
             lines += ["", *(f"# {_line(note)}" for note in self._notes())]
         write_whole(file, "\n".join(lines) + "\n")
@@ -149,7 +160,7 @@ class BodyMap(Value):
     # What is shown -----------------------------------------------------------------------------------------------
 
     def _rows(self) -> list[tuple[str, ...]]:
-        shown = [part for part in PARENTS if part in self.source or part in self.robot]
+        shown = [part for part in PARENTS if part in self.source or part in self.robot] + list(self.fingers)
         return [
             (part, self.source.get(part, ""), self.robot.get(part, ""), "yes" if part in self.contacts else "")
             for part in shown
@@ -173,6 +184,20 @@ class BodyMap(Value):
         for part, why in self.missing.items():
             reasons.setdefault(why, []).append(part)
         return [f"no {', '.join(parts)}: {why}" for why, parts in reasons.items()]
+
+
+def _missing_fingers(
+    skeleton: Model, robot: Model, those: Mapping[str, str], others: Mapping[str, str]
+) -> dict[str, str]:
+    """By finger that one of them lacks, which of the two and why."""
+    out = {}
+    for owner, own, other in ((_name(skeleton, "skeleton"), those, others), (_name(robot, "robot"), others, those)):
+        for part in FINGERS:
+            side = part.partition("_")[0]
+            if part in other and part not in own:
+                some = any(name.startswith(side) for name in own)
+                out[part] = f"{owner}: no joint is called so" if some else f"{owner}: the {side} hand has no fingers"
+    return out
 
 
 def _check_parts(parts: Iterable[str], name: str, known: Iterable[str], place: str) -> None:
@@ -206,7 +231,7 @@ def _column(file: Path, content: dict[str, Any], name: str) -> dict[str, str]:
     column = content.get(name)
     if not isinstance(column, dict):
         raise ValueError(f"{file} has no table [{name}]; under it each line is a part, such as pelvis = {'Hips'!r}")
-    _check_parts(column, name, PARENTS, f"{file}: ")
+    _check_parts(column, name, _PARTS, f"{file}: ")
     for part, frame in column.items():
         if not isinstance(frame, str):
             raise ValueError(f"{file}: {name}.{part} must be a name in quotation marks, got {frame!r}")

@@ -120,6 +120,7 @@ class Follower:
         """Whether each update is a step, as a CollisionLimit needs it."""
         self._unhurried: dict[Stance, Tracker] = {}
         self._limbs = limbs(robot)
+        self._fingers = columns_of(robot.model, robot.fingers)
 
     def follow(
         self,
@@ -224,6 +225,7 @@ class Follower:
                 q = tracker.step(q, out=path[i])
                 for _ in range(self._updates - 1 if self._alone else 0):
                     q = tracker.step(q, out=path[i])
+                q[self._fingers] = source.fingers[i]
                 done.seconds[i] += perf_counter() - began
 
     def _free(self, stance: Stance, away: frozenset[str]) -> list[Task]:
@@ -340,6 +342,11 @@ def _fading(times: Array, over: float) -> Array:
     """(frames,) from 1 at the first time to 0, without a jump of velocity or acceleration, `over` so many seconds."""
     s = np.minimum((times - times[0]) / over, 1.0)
     return 1.0 - s**3 * (10.0 - s * (15.0 - 6.0 * s))
+
+
+def columns_of(model: Model, joints: Sequence[str]) -> list[int]:
+    """Where the numbers of joints stand in a configuration."""
+    return [i for name in joints for i in range(*model.index(name).indices(model.nq))]
 
 
 def averaged(model: Model, path: Array, frames: float) -> Array:

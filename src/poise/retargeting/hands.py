@@ -22,7 +22,7 @@ from poise.kernels.machine.layout import BAD_GOAL, BAD_START, COST, ITERATIONS
 from poise.model.frame import WORLD
 from poise.model.model import Model, a_model
 from poise.motion.clip import Motion
-from poise.retargeting.landmarks import KNUCKLES, WRIST, columns, landmark
+from poise.retargeting.landmarks import KNUCKLES, MEDIAPIPE, WRIST, columns, landmark, shown_side
 from poise.solving.limits import Limits, Stated
 from poise.solving.problem import pack
 from poise.solving.scratch import Bound, Scratch
@@ -116,6 +116,7 @@ class HandRetargeter:
         "q0",
         "regularization",
         "scale",
+        "side",
         "tasks",
     )
 
@@ -145,7 +146,7 @@ class HandRetargeter:
             raise ShapeError(f"turn must be an SO3, got {type(turn).__name__}; see SO3.from_rpy, SO3.from_matrix")
         if model.loops:
             raise ValueError(f"{model.name} has closed loops, which a HandRetargeter does not keep: use a Tracker")
-        self.model, self.kind, self.notes = model, kind, tuple(notes)
+        self.model, self.kind, self.side, self.notes = model, kind, side, tuple(notes)
         self.align = kind != "position" if align is None else bool(align)
         finite_positive("scale", scale)
         not_negative("regularization", regularization)
@@ -250,14 +251,17 @@ class HandRetargeter:
 
         A `Motion` must have the joints of a WebXR hand among its frames.  Landmarks have `times` (frames,) [s], or
         `fps` frames a second, 30 if neither is said.  Frames with numbers that are not finite, and those whose knuckles
-        are in one line, are taken between those before and after, which the motion's `notes` tell.  The past plays no
-        part, and is left fresh.
+        are in one line, are taken between those before and after.  A hand of the other `side`, which is told by where
+        its fingers bend, is mirrored.  Both are told in the motion's `notes`.  The past plays no part, and is left
+        fresh.
 
         Raises ShapeError for another shape, ValueError without a single sound frame.
         """
         if isinstance(source, Motion):
             if fps is not None or times is not None:
                 raise ValueError("a Motion has times of its own: leave out fps and times")
+            known = [mark for mark in MEDIAPIPE if mark in source.model.frames]
+            shown = dict(zip(known, np.moveaxis(source.positions(known), 1, 0), strict=True))
             points, when, name = source.positions(self.landmarks), source.times, source.name
         else:
             given = np.asarray(source, dtype=np.float64)
@@ -266,6 +270,7 @@ class HandRetargeter:
             if fps is not None and times is not None:
                 raise ValueError("times say when each frame is: leave out fps")
             points, name, rate = given[:, self._of(given.shape[1])], "", 30.0 if fps is None else fps
+            shown = {mark: given[:, at] for mark, at in zip(MEDIAPIPE, columns(MEDIAPIPE, given.shape[1]), strict=True)}
             finite_positive("fps", rate)
             when = np.arange(len(given)) / rate
             if times is not None:
@@ -273,6 +278,10 @@ class HandRetargeter:
                 if when.shape != given.shape[:1]:
                     raise ShapeError(f"times must have shape ({len(given)},), one a frame, got {when.shape}")
         points, notes = self._bridged(points, when)
+        other = shown_side(shown)
+        if self.align and other and other != self.side:
+            points = points * _MIRROR
+            notes.append(f"the source is a {other} hand, and was mirrored, as the robot's is a {self.side} one")
         path = np.empty((len(points), self.model.nq))
         self._enter()
         try:
@@ -393,6 +402,8 @@ class HandRetargeter:
         return flat.reshape(points.shape), [f"{len(bad)} frames were no hand and were bridged: {shown}"]
 
 
+_MIRROR: Final = np.array([1.0, -1.0, 1.0])
+"""A mirror, be it any, for a hand is seen along axes of its own."""
 _PAST: Final = ("_buffer", "_fresh", "_lock", "_path", "_scratch", "_standing")
 _NO_HAND: Final = "a landmark is not finite, or the wrist and the knuckles of index and middle finger are in one line"
 

@@ -3,11 +3,15 @@
 Sources: WebXR Hand Input Module, Level 1 (W3C), "XRHandJoint"; MediaPipe Hands (Zhang et al. 2020, arXiv:2006.10214).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
+
+import numpy as np
 
 from poise.errors import NameNotFound, ShapeError
 from poise.io.gltf_joints import WEBXR_PARENTS
+from poise.quaternions import unit_vectors
+from poise.spatial import Array
 
 WEBXR: Final = tuple(WEBXR_PARENTS)
 """The 25 joints of a WebXR hand, in its order."""
@@ -15,9 +19,13 @@ MEDIAPIPE: Final = tuple(name for name in WEBXR if name.startswith("thumb") or n
 """The 21 landmarks of MediaPipe in its order, by the names of WebXR: all but the metacarpals of four fingers."""
 TIPS: Final = tuple(name for name in WEBXR if name.endswith("-tip"))
 """The five fingertips, the thumb's first."""
+_FINGERS: Final = tuple(name.removesuffix("-tip") for name in TIPS if not name.startswith("thumb"))
 WRIST: Final = "wrist"
 KNUCKLES: Final = ("middle-finger-phalanx-proximal", "index-finger-phalanx-proximal")
 """The landmarks that make the axes of a hand, together with the wrist."""
+
+_BENT: Final = 0.2
+"""The least sine by which fingers bend to one side of the palm, on average, for it to be told which side that is."""
 
 
 def landmark(value: object, name: str) -> str:
@@ -46,3 +54,18 @@ def columns(names: Sequence[str], count: int) -> list[int]:
         if name not in known:
             raise ShapeError(f"{name!r} is not among the 21 landmarks of MediaPipe; give the 25 of WebXR")
     return [known.index(name) for name in names]
+
+
+def shown_side(points: Mapping[str, Array]) -> str:
+    """Whether landmarks (frames, 3) by name are of a "right" or a "left" hand: fingers bend towards the palm.
+
+    Empty where they are too straight for it to be told, or not there.
+    """
+    middle, index = (points.get(name) for name in KNUCKLES)
+    fingers = [(points.get(f"{name}-phalanx-proximal"), points.get(f"{name}-tip")) for name in _FINGERS]
+    ways = [tip - knuckle for knuckle, tip in fingers if knuckle is not None and tip is not None]
+    if WRIST not in points or middle is None or index is None or not ways:
+        return ""
+    palm = unit_vectors(np.cross(index - middle, middle - points[WRIST]))  # out of the palm of a right hand
+    bent = float(np.nanmean(np.sum(unit_vectors(np.array(ways)) * palm, axis=-1)))
+    return "right" if bent > _BENT else "left" if bent < -_BENT else ""

@@ -36,6 +36,21 @@ _LABELS: Final = re.compile(
 _MANY: Final = 3
 """So many joints that are called `arm` or `leg` and nothing else are counted through: `arm_left_1` to `7`."""
 
+_FINGERS: Final = {
+    word: name
+    for name, called in (
+        ("thumb", "thumb thmb thj th pollex"),
+        ("index", "index idx pointer forefinger ff ffj"),
+        ("middle", "middle mid mf mfj"),
+        ("ring", "ring rng rf rfj"),
+        ("pinky", "pinky pinkie pnky little lf lfj"),
+    )
+    for word in called.split()
+}
+"""By word, the finger that is called so."""
+_COUNTED: Final = re.compile(r"finger[ _.]?(\d)", re.IGNORECASE)
+_FIVE: Final = tuple(dict.fromkeys(_FINGERS.values()))
+
 
 def side_of(joint: Joint, known: frozenset[tuple[str, ...]]) -> tuple[str, str]:
     """The side that a joint's name tells, or else its link's, and the end of a body with four legs.
@@ -102,3 +117,17 @@ def missing_part(part: str, legs: Collection[str], arms: Collection[str]) -> str
         return "no joint is called head or neck" if part == "head" else "no limbs hang on it"
     limb, sides = ("leg", legs) if name in ("hip", "knee", "ankle", "toe") else ("arm", arms)
     return f"the {side} {limb} has none" if side in sides else f"there is no {side} {limb}"
+
+
+def finger_called(name: str) -> str:
+    """Which finger a joint or a link is by its name; empty where that tells nothing."""
+    return next((_FINGERS[word] for word in words(name) if word in _FINGERS), "")
+
+
+def fingers_counted(names: Collection[str]) -> dict[str, str]:
+    """By joint, which finger it is, on a hand whose fingers are counted, the thumb first: `finger1-2`, `Finger01`."""
+    digits = {name: found[1] for name in names if (found := _COUNTED.search(name))}
+    firsts = sorted(set(digits.values()))
+    if len(firsts) != len(_FIVE):
+        return {}
+    return {name: _FIVE[firsts.index(digit)] for name, digit in digits.items()}

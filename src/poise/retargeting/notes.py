@@ -5,10 +5,11 @@ from typing import Final
 import numpy as np
 
 from poise.motion.clip import Motion
+from poise.retargeting.body import BodyMap
 from poise.retargeting.contacts import Flags, runs
 from poise.retargeting.following import Followed
 from poise.retargeting.going_round import at_ends
-from poise.retargeting.parts import ENDS
+from poise.retargeting.parts import ENDS, FINGERS
 from poise.retargeting.targets import Robot, Source
 
 _AWAY: Final = 0.05
@@ -121,3 +122,12 @@ def _at_limits(motion: Motion, robot: Robot, frames: Flags) -> list[tuple[str, f
     shares = at_ends(model, motion.q[frames], columns).mean(axis=0)
     found = [(name, float(share)) for name, share in zip(names, shares, strict=True) if share > 0.0]
     return sorted(found, key=lambda one: -one[1])
+
+
+def missing_fingers(body: BodyMap) -> list[str]:
+    """The fingers that only one of the two has."""
+    lacking: dict[str, list[str]] = {}
+    for part, why in body.missing.items():
+        if part in FINGERS:
+            lacking.setdefault(why, []).append(part)
+    return [f"{', '.join(parts).replace('_', ' ')} not carried over: {why}" for why, parts in lacking.items()]

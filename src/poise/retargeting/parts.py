@@ -47,6 +47,9 @@ BENDS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
 )
 """By elbow or knee, the two ends of its limb."""
 
+FINGERS: Final = tuple(f"{side}_{name}" for side in SIDES for name in ("thumb", "index", "middle", "ring", "pinky"))
+"""The fingers of both hands, each a part that begins where its first joint stands."""
+
 
 def ancestors(parts: Collection[str]) -> dict[str, str | None]:
     """Those of the parts, parents before children, each with the nearest that it hangs on among them."""

@@ -5,7 +5,7 @@ straight and what is symmetric stays so.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final, Self, final
 
@@ -17,6 +17,7 @@ from poise.motion.clip import Motion
 from poise.quaternions import matrix_quaternion
 from poise.retargeting.body import BodyMap
 from poise.retargeting.figure import NEAR, Figure
+from poise.retargeting.fingers import Finger, hands_of, palm, points_of
 from poise.retargeting.parts import LIMBS, SIDES
 from poise.spatial import Array
 from poise.tables import aligned
@@ -63,6 +64,8 @@ class Proportions(Value):
     pose: R_robot = R_skeleton offset."""
     assumed: tuple[str, ...] = ()
     """What could not be measured, and where it was taken from, in words."""
+    fingers: Mapping[str, tuple[Finger, Finger]] = field(default_factory=dict)
+    """By finger, that of the skeleton and that of the robot."""
 
     def __post_init__(self) -> None:
         settle(self)
@@ -82,6 +85,12 @@ class Proportions(Value):
         scales, assumed = _scales(lengths)
         ankles = _ankles(human, machine, scales["leg"], assumed)
         axes, other = human.axes(), machine.axes()
+        ours, theirs = hands_of(human.model, body.source), hands_of(robot, body.robot)
+        for side in SIDES if ours.keys() & theirs.keys() else ():
+            wrist = f"{side}_wrist"
+            one, two = _palm(human, wrist, ours), _palm(machine, wrist, theirs)
+            if one is not None and two is not None:
+                axes[wrist], other[wrist] = one, two
         return cls(
             scales=scales,
             lengths=lengths,
@@ -93,6 +102,7 @@ class Proportions(Value):
             robot_axes=other,
             offsets={part: matrix_quaternion(axes[part] @ other[part].T) for part in parts},
             assumed=tuple(assumed),
+            fingers={part: (ours[part], theirs[part]) for part in ours if part in theirs},
         )
 
     def _rows(self) -> list[tuple[str, ...]]:
@@ -107,6 +117,20 @@ class Proportions(Value):
     def _repr_html_(self) -> str:
         """What a notebook shows."""
         return html.together(html.table(_COLUMNS, self._rows(), "proportions"), *map(html.paragraph, self.assumed))
+
+
+def _palm(figure: Figure, wrist: str, fingers: Mapping[str, Finger]) -> Array | None:
+    """(3, 3) the axes of a hand as its knuckles show them, on average, seen from its wrist; None where they do not."""
+    side = wrist.partition("_")[0]
+    own = {part: one for part, one in fingers.items() if part.startswith(side)}
+    if wrist not in figure.frames or not own:
+        return None
+    back = figure.poses[wrist].inverse()
+    starts = {
+        part.partition("_")[2]: back.act(points[:, 0]).mean(axis=0)
+        for part, points in points_of(own, figure.model, figure.q).items()
+    }
+    return palm(figure.points[wrist], starts)
 
 
 def _lengths(human: Figure, machine: Figure) -> Iterator[tuple[str, tuple[float, float]]]:

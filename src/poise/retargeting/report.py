@@ -2,13 +2,14 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 
 from poise import html
+from poise.checks import finite
 from poise.drawing import save_figure
 from poise.errors import ShapeError
 from poise.files import write_whole
@@ -16,6 +17,7 @@ from poise.motion.clip import Motion
 from poise.plain import plain, to_json
 from poise.retargeting.body import BodyMap
 from poise.retargeting.contacts import Contacts
+from poise.retargeting.fingers import carried
 from poise.retargeting.measures import (
     DEEP,
     Ground,
@@ -29,6 +31,7 @@ from poise.retargeting.measures import (
     skate,
     tracking,
 )
+from poise.retargeting.parts import FINGERS
 from poise.retargeting.soles import lowest, sole
 from poise.spatial import Array, ArrayLike
 from poise.tables import aligned, fill
@@ -69,6 +72,9 @@ class Report:
     """The time that 99 % of the frames keep [s]."""
     notes: tuple[str, ...] = ()
     """What else is to be known, in sentences."""
+    fingers: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    """(frames, bones) by how much the bones of fingers point another way than those of the body, as the wrists see them
+    [rad]; of none where no fingers were carried over."""
 
     def to_dict(self) -> dict[str, Any]:
         """The measures as plain numbers and strings, in m, rad and s; None where there is no number."""
@@ -83,6 +89,7 @@ class Report:
             "relative_position_error": {"mean": _mean(t.relative), "largest": _most(t.relative)},
             "rotation_error": {"mean": _mean(t.rotation), "largest": _most(t.rotation)},
             "direction_error": {"mean": _mean(t.direction), "largest": _most(t.direction)},
+            "finger_error": {"mean": _mean(self.fingers), "largest": _most(self.fingers)},
             "parts": {
                 part: {"position_error": _mean(t.position[:, i]), "rotation_error": _mean(t.rotation[:, i])}
                 for i, part in enumerate(t.parts)
@@ -149,6 +156,7 @@ class Report:
             ("position error from the root, mean", _scaled(t.relative, 100.0), "", "cm"),
             ("rotation error, mean", _scaled(np.degrees(t.rotation)), "", "deg"),
             ("direction of limbs, mean error", _scaled(np.degrees(t.direction)), "", "deg"),
+            ("direction of fingers, mean error", _scaled(np.degrees(self.fingers)), "", "deg"),
             ("contacts that it has too", _share(g.kept), "", "% of contact"),
             ("feet that skate", _share(own.share), _share(body.share), "% of contact"),
             ("fastest foot that stands", _plain(own.fastest), _plain(body.fastest), "m/s"),
@@ -229,6 +237,7 @@ def report(
     throughput: float | None = None,
     latency: float | None = None,
     notes: Sequence[str] = (),
+    fingers: ArrayLike | None = None,
 ) -> Report:
     """The measures of a robot's motion, of which each frame is that of the source with the same number.
 
@@ -239,7 +248,8 @@ def report(
     by part the point (3,) of the robot's frame that should be there, 0 where it is left
     out [m].  `ground` is how high the ground is there beneath each of `contacts.parts`, a number or
     (frames, parts) [m]; `soles` holds by part the points of the robot's foot in its frame, see
-    `poise.retargeting.soles`, which also finds those that are not given.
+    `poise.retargeting.soles`, which also finds those that are not given.  `fingers` (frames, bones) are the angles by
+    which those of fingers are off [rad].
 
     Raises ShapeError for arrays that do not fit.
     """
@@ -292,6 +302,7 @@ def report(
         throughput=throughput,
         latency=latency,
         notes=tuple(notes),
+        fingers=np.zeros((len(robot), 0)) if fingers is None else finite("fingers", fingers),
     )
 
 
@@ -302,11 +313,15 @@ def _paths(motion: Motion, frame: str, points: Array) -> Array:
 
 
 def _jerk(source: Motion, robot: Motion, body: BodyMap, apart: int) -> Jerk:
-    """Of all joints of the robot, and of those of the source that move its parts: fingers do not count."""
-    links = [source.model.frame(name).link for name in body.source.values()]
+    """Of the joints of the robot, and of those of the source that move its parts: fingers do not count."""
+    parts = [part for part in body.source if part not in FINGERS]
+    links = [source.model.frame(body.source[part]).link for part in parts]
     joints = [joint.name for link in links for joint in source.model.root_path(link)]
+    own = carried(robot.model, [body.robot[part] for part in body.fingers])
     return Jerk(
-        jerk(robot.model, robot.q, robot.times, apart=apart),
+        jerk(
+            robot.model, robot.q, robot.times, joints=[n for n in robot.model.joint_names if n not in own], apart=apart
+        ),
         jerk(source.model, source.q, source.times, joints=joints, apart=apart),
         apart,
     )

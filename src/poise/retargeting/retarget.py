@@ -1,6 +1,7 @@
 """`retarget`: the motion of a skeleton, carried to a robot."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final, final, overload
 
 import numpy as np
@@ -13,10 +14,11 @@ from poise.quaternions import quaternion_matrix, quaternion_product, rotate
 from poise.retargeting.bending import folding
 from poise.retargeting.body import BodyMap
 from poise.retargeting.contacts import Contacts, contacts
+from poise.retargeting.finger_paths import FingerPaths, finger_paths
 from poise.retargeting.following import Followed, Follower
 from poise.retargeting.four_legs import BOLD, on_four, on_four_legs, on_rigid_trunk
 from poise.retargeting.lying import hanging, off_feet, on_soles
-from poise.retargeting.notes import notes
+from poise.retargeting.notes import missing_fingers, notes
 from poise.retargeting.parts import BENDS, ENDS, TOES
 from poise.retargeting.proportions import Proportions
 from poise.retargeting.raising import on_ground
@@ -44,7 +46,14 @@ class Retargeted:
     """What a robot does in place of a skeleton; print it for its report."""
 
     def __init__(
-        self, motion: Motion, source: Motion, body: BodyMap, robot: Robot, seen: Source, done: Followed
+        self,
+        motion: Motion,
+        source: Motion,
+        body: BodyMap,
+        robot: Robot,
+        seen: Source,
+        done: Followed,
+        fingers: FingerPaths,
     ) -> None:
         self.motion = motion
         """Of the robot, frame by frame that of the source."""
@@ -54,12 +63,16 @@ class Retargeted:
         """Which joint became which frame."""
         self.contacts: Contacts = seen.contacts
         """When the parts that may stand do so, as found in the source."""
-        self._robot, self._seen, self._done = robot, seen, done
+        self._robot, self._seen, self._done, self._fingers = robot, seen, done, fingers
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What was assumed, and what limits kept the robot from, in sentences."""
-        return notes(self.motion, self._robot, self._seen, self._done)
+        return (
+            *notes(self.motion, self._robot, self._seen, self._done),
+            *missing_fingers(self.body),
+            *self._fingers.notes,
+        )
 
     @cached_property
     def report(self) -> Report:
@@ -79,9 +92,10 @@ class Retargeted:
             if self.contacts.parts
             else 0.0,
             soles=self._robot.soles,
-            throughput=1.0 / float(np.median(self._done.seconds)),
-            latency=float(np.quantile(self._done.seconds, 0.99)),
+            throughput=1.0 / (float(np.median(self._done.seconds)) + self._fingers.seconds),
+            latency=float(np.quantile(self._done.seconds, 0.99)) + self._fingers.seconds,
             notes=self.notes,
+            fingers=self._fingers.off(self.motion),
         )
 
     @property
@@ -181,14 +195,15 @@ def _carried(
             raise ValueError(f"the map has no part in common: {sorted(known.source)} and {sorted(known.robot)}")
         proportions = Proportions.of(even, robot, known)
         animal = set(known.contacts) == set(ENDS) and on_four(even, known.source)
-        seen = _seen(even, known, proportions, BOLD if animal else 1.0)
-        machine = _robot(robot, known, proportions, seen.contacts.parts)
+        dt = 1.0 / (even.fps or fps or _ALONE)
+        fingers = finger_paths(even, robot, known, proportions, dt, limits=limits, speed=speed, smooth=smooth)
+        seen = replace(_seen(even, known, proportions, BOLD if animal else 1.0), fingers=fingers.q)
+        machine = replace(_robot(robot, known, proportions, seen.contacts.parts), fingers=fingers.joints)
         if animal:
             machine = on_four_legs(machine, even, known.source)
             seen = on_rigid_trunk(seen, machine)
-        dt = 1.0 / (even.fps or fps or _ALONE)
         points = (machine.points[part].tobytes() for part in machine.frames)
-        same = (dt, machine.scale, *machine.frames.items(), *points, *machine.soles)
+        same = (dt, machine.scale, *machine.frames.items(), *points, *machine.soles, *machine.fingers)
         if same not in followers:
             followers[same] = Follower(machine, dt, limits, speed)
         led = hanging(seen) if machine.fixed_base else seen
@@ -199,7 +214,7 @@ def _carried(
         else:
             done = on_ground(followers[same], led, wanted, smooth=smooth)
         moved = Motion(robot, even.times, done.q, name=one.name)
-        out.append(Retargeted(moved, even, known, machine, seen, done))
+        out.append(Retargeted(moved, even, known, machine, seen, done, fingers))
     return out
 
 

@@ -8,7 +8,7 @@ A place is where a part stands, which is a point of its frame, and a rotation is
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, final
 
 import numpy as np
@@ -50,6 +50,8 @@ class Source:
     """By part that may stand, (frames, points, 3) its points, in which contacts were looked for [m]."""
     off_feet: Flags
     """(frames,) when the body lies, crawls or turns over."""
+    fingers: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    """(frames, numbers in q) how the fingers of the robot stand when it does as this body does [rad or m]."""
 
 
 @final
@@ -73,6 +75,8 @@ class Robot:
     """By part that stands, the radius of the balls that these points are the lowest of [m]."""
     scale: float
     """Its size, as a share of the body that it follows."""
+    fingers: tuple[str, ...] = ()
+    """The joints of its fingers that follow those of the body."""
 
     @property
     def root(self) -> str:

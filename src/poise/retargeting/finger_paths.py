@@ -1,0 +1,201 @@
+"""How a robot's fingers stand, frame by frame, so that its hands do as a body's do: by a `HandRetargeter` a hand.
+
+Bones of fingers keep their directions, as seen from the palm, and have the robot's lengths; so neither the size of a
+hand nor where the arm brings it plays a part.  The first bones of a finger go with the first, and the robot's last one
+with what the skeleton has from there to the tip.  Bones that no joint of the finger turns are of the palm.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from time import perf_counter
+from typing import Final, final
+
+import numpy as np
+
+from poise.model.model import Model
+from poise.motion.clip import Motion
+from poise.quaternions import conjugate, quaternion_product, rotate, unit_vectors
+from poise.retargeting.body import BodyMap
+from poise.retargeting.fingers import Finger, points_of
+from poise.retargeting.following import averaged, columns_of
+from poise.retargeting.hands import HandRetargeter
+from poise.retargeting.human_fingers import within_human
+from poise.retargeting.landmarks import WEBXR
+from poise.retargeting.parts import SIDES
+from poise.retargeting.proportions import Proportions
+from poise.solving.limits import Limits
+from poise.solving.tracker import Tracker
+from poise.spatial import SE3, Array
+from poise.tasks.posture import PostureTask
+
+_STAY: Final = 1e-5
+"""Weight of how far the joints of a hand go from one frame to the next [1/rad^2]."""
+_TURNS: Final = 0.5
+"""Bones that turn less than this, whatever their finger does, are of the palm [rad]."""
+_SAMPLES: Final = 8
+_LANDMARKS: Final = {
+    name: tuple(joint for joint in WEBXR if joint.startswith(name) and (name == "thumb" or "metacarpal" not in joint))
+    for name in ("thumb", "index", "middle", "ring", "pinky")
+}
+"""By finger, the landmarks that stand for its points."""
+_BEHIND: Final = np.radians(15.0)
+"""What a joint is away from where it should be that is told of [rad]."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _Bone:
+    """A bone of a robot's finger, and what it follows."""
+
+    part: str
+    place: int
+    """From which of the points of its finger it reaches to the next."""
+    frames: tuple[str, str]
+    """Where it begins and ends, ..."""
+    landmarks: tuple[str, str]
+    """... and of a human hand."""
+    length: float
+    """[m]"""
+    span: slice
+    """The bones of the skeleton's finger that it follows."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class FingerPaths:
+    """What the fingers of a robot are to do."""
+
+    joints: tuple[str, ...]
+    q: Array
+    """(frames, numbers of these joints) as in a configuration [rad or m]"""
+    bones: tuple[tuple[str, Finger, int], ...]
+    """The bones that follow: the robot's wrist, the finger, and the point of it where each begins."""
+    ways: Array
+    """(frames, bones, 3) where each should point, as its wrist sees it."""
+    seconds: float
+    """What a frame took."""
+    notes: tuple[str, ...]
+
+    def off(self, motion: Motion) -> Array:
+        """(frames, bones) the angle from where each bone of a robot points to where it should [rad]."""
+        out = np.zeros(self.ways.shape[:2])
+        for k, (wrist, finger, place) in enumerate(self.bones):
+            bone = np.diff(points_of({"": finger}, motion.model, motion.q)[""], axis=1)[:, place]
+            seen = rotate(conjugate(motion.model.poses(motion.q, [wrist]).wxyz[:, 0]), unit_vectors(bone))
+            across = np.linalg.norm(np.cross(seen, self.ways[:, k]), axis=1)
+            out[:, k] = np.arctan2(across, np.sum(seen * self.ways[:, k], axis=1))
+        return out
+
+
+def finger_paths(
+    motion: Motion,
+    robot: Model,
+    body: BodyMap,
+    proportions: Proportions,
+    dt: float,
+    *,
+    limits: Limits,
+    speed: float = 1.0,
+    smooth: float = 0.0,
+) -> FingerPaths:
+    """What the fingers do that both have, each hand by itself, then as fast as their joints may go.
+
+    Frames are `dt` [s] apart.  `speed` is the share of the velocity limits, and over `smooth` [s] a path is averaged.
+    Of `limits` all hold but those of shapes, which fingers do not move for.
+    """
+    joints, bones, notes, seconds = list[str](), list[tuple[str, Finger, int]](), list[str](), 0.0
+    q, ways = [np.zeros((len(motion), 0))], [np.zeros((len(motion), 0, 3))]
+    for side in SIDES:
+        wrist = f"{side}_wrist"
+        ours, theirs = ({k: both[i] for k, both in proportions.fingers.items() if k.startswith(side)} for i in (0, 1))
+        hand = _hand(robot, theirs)
+        follow = [bone for part in ours for bone in _bones(hand, part, ours[part], theirs[part])]
+        if not follow:
+            continue
+        links = {bone.frames: bone.landmarks for bone in follow}
+        follower = HandRetargeter(hand, links, align=False, regularization=_STAY, limits=limits.positions)
+        began = perf_counter()
+        turns = motion.model.poses(motion.q, [body.source[wrist]]).wxyz[:, 0]
+        back = conjugate(quaternion_product(turns, np.broadcast_to(proportions.offsets[wrist], turns.shape)))
+        axes, seen = proportions.robot_axes[wrist], dict[str, Array]()
+        for part, points in points_of(ours, motion.model, motion.q).items():
+            bent = unit_vectors(rotate(back[:, None], np.diff(points, axis=1)))
+            human, told = within_human(part, bent @ axes)
+            seen[part], notes = human @ axes.T, [*notes, *told]
+        wanted = np.stack([unit_vectors(seen[bone.part][:, bone.span].sum(axis=1)) for bone in follow], axis=1)
+        turned = hand.pose(body.robot[wrist], hand.neutral).rotation.act(wanted)
+        done = follower.retarget(_landmarks(follow, turned), times=motion.times)
+        q.append(averaged(hand, done.q, smooth / dt) if smooth > 0.0 and len(motion) > 1 else done.q)
+        seconds += perf_counter() - began
+        joints += [joint.name for joint in hand.joints if joint.nq]
+        bones += [(body.robot[wrist], theirs[bone.part], bone.place) for bone in follow]
+        notes += done.notes
+        ways.append(wanted)
+    asked = path = np.concatenate(q, axis=1)
+    if joints:
+        tracker = _in_time(robot, joints, dt, limits, speed)
+        began = perf_counter()
+        columns = columns_of(robot, joints)
+        postures = np.tile(robot.home, (len(asked), 1))
+        postures[:, columns] = asked
+        path = tracker.rollout(postures[0], [postures])[:, columns]
+        seconds += perf_counter() - began
+    behind = (np.abs(path - asked) > _BEHIND).any(axis=1)
+    if behind.any():
+        notes.append(
+            f"in {behind.mean():.1%} of the frames a finger is more than {np.degrees(_BEHIND):.0f} deg behind the "
+            "source's, and as fast as its joints may go"
+        )
+    return FingerPaths(
+        tuple(joints), path, tuple(bones), np.concatenate(ways, axis=1), seconds / len(motion), tuple(notes)
+    )
+
+
+def _hand(robot: Model, fingers: Mapping[str, Finger]) -> Model:
+    """A robot of which nothing moves but these fingers; a frame ends each, called as its part is."""
+    free = {robot.follows(robot.joint(name))[0] for finger in fingers.values() for name in finger.joints}
+    held = {
+        joint.name: robot.home[robot.index(joint.name)] for joint in robot.joints if joint.nq and joint.name not in free
+    }
+    hand = robot.lock(held)
+    for part, finger in fingers.items():
+        hand = hand.with_frame(_end(part), link=finger.links[-1], origin=SE3.from_parts(finger.tip))
+    return hand
+
+
+def _end(part: str) -> str:
+    return f"end of {part}"
+
+
+def _bones(hand: Model, part: str, one: Finger, other: Finger) -> list[_Bone]:
+    """The bones of a robot's finger that its joints turn, each with what it follows of a skeleton's."""
+    if not hand.nq:
+        return []
+    sampled = np.diff(points_of({part: other}, hand, hand.sample(_SAMPLES, seed=0))[part], axis=1)
+    lengths = np.linalg.norm(sampled[0], axis=1)
+    turned = np.linalg.norm(np.ptp(unit_vectors(sampled), axis=0), axis=1) > _TURNS
+    moving, most = np.flatnonzero(turned), len(one.links)
+    starts = np.minimum(np.arange(len(moving)), most - 1)
+    stops = np.append(starts[:-1] + 1, most)
+    ends = tuple(pairwise((*other.links, _end(part))))
+    landmarks = tuple(pairwise(_LANDMARKS[part.partition("_")[2]]))
+    return [
+        _Bone(part, i, ends[i], landmarks[i], float(lengths[i]), slice(start, stop))
+        for i, start, stop in zip(moving.tolist(), starts.tolist(), stops.tolist(), strict=True)
+    ]
+
+
+def _landmarks(bones: Sequence[_Bone], ways: Array) -> Array:
+    """(frames, 25, 3) a hand whose bones point along `ways` (frames, bones, 3), as long as the robot's [m]."""
+    points = np.zeros((len(ways), len(WEBXR), 3))
+    for k, bone in enumerate(bones):
+        begin, end = (WEBXR.index(name) for name in bone.landmarks)
+        points[:, end] = points[:, begin] + bone.length * ways[:, k]
+    return points
+
+
+def _in_time(robot: Model, joints: Sequence[str], dt: float, limits: Limits, speed: float) -> Tracker:
+    """What moves these joints as fast as the limits let them."""
+    asked = PostureTask(weight={joint.name: float(joint.name in joints) for joint in robot.joints if joint.nv})
+    return Tracker(robot, [asked], dt=dt, limits=limits._replace(apart=None).stated, speed=speed, settle=False)
