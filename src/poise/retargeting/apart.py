@@ -14,7 +14,7 @@ from poise.kernels.machine.jit import prepare
 from poise.model.model import Model
 from poise.model.proximity import unmet
 from poise.retargeting.targets import Robot, Source, Targets
-from poise.solving.collision import RESERVE, CollisionLimit
+from poise.solving.collision import RESERVE, SAID, CollisionLimit
 from poise.spatial import SE3, Array
 from poise.tasks.pose import PoseTask
 
@@ -28,7 +28,9 @@ _BROKEN: Final = 1e-5
 
 def as_looked_at(model: Model, robot: Model) -> Model:
     """A model of the same links, with the shapes and the pairs of `robot` that are looked at: neither is found anew."""
-    return model.with_shapes(robot.fitted_shapes, [(a, b) for a, b in map(tuple, unmet(robot))])
+    made = model.with_shapes(robot.fitted_shapes, [(a, b) for a, b in map(sorted, unmet(robot))])
+    made.queries[SAID] = robot.queries.setdefault(SAID, set())  # so that a note is said once
+    return made
 
 
 def standing(limit: CollisionLimit, robot: Robot, source: Source, targets: Targets) -> CollisionLimit:
