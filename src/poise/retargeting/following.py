@@ -9,6 +9,7 @@ velocities.
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from time import perf_counter
 from typing import Final, final
@@ -19,10 +20,10 @@ from poise.geometry.shapes import HalfSpace
 from poise.methods.criteria import RestPosture
 from poise.methods.damping import Curvature
 from poise.methods.priority import TaskPriority
-from poise.model.joint import JointKind
 from poise.model.model import Model
 from poise.quaternions import conjugate, quaternion_exp, quaternion_log, quaternion_product, rotate
 from poise.retargeting.contacts import runs
+from poise.retargeting.first_frame import first, settled
 from poise.retargeting.going_round import Detour, Limb, detour, limbs
 from poise.retargeting.holding import Span, shares
 from poise.retargeting.parts import BENDS, ENDS, ancestors
@@ -60,20 +61,12 @@ _REST: Final = 0.02
 """Pull to the robot's home, where no task has a say."""
 _CATCH_UP: Final = 0.25
 """How long a part has, when other parts begin or end to stand, to catch up with its target [s]."""
-_STARTS, _SETTLING = 8, 100
-"""Starts from which the first frame is looked for, and how many steps each has."""
 _LOOKING: Final = 40
 """Steps of a start from which a way round is looked for."""
-_LESS: Final = 1e-2
-"""What a squared error counts against one of the level before, when starts are compared."""
-_GOOD: Final = 5e-5
-"""What is left from the robot's home, by which no other start is looked at."""
 _ROUNDS: Final = 12
 """How often a path is followed once more with ways round what held an arm, at most."""
 _WORTH: Final = 0.8
 """The share of the frames in which an arm is off that may be left, for a way round to be gone."""
-_BETTER: Final = 0.5
-"""A random start must come this much nearer than the robot's home, as its postures are less natural."""
 
 
 Tried = defaultdict[Limb, list[Span]]
@@ -118,7 +111,7 @@ class Follower:
         self._updates = min(_UPDATES, max(1, int(np.ceil(dt / SUBSTEP - 1e-9))))
         self._alone = limits.apart is not None
         """Whether each update is a step, as a CollisionLimit needs it."""
-        self._unhurried: dict[Stance, Tracker] = {}
+        self._unhurried: dict[tuple[Stance, bool], Tracker] = {}
         self._limbs = limbs(robot)
         self._fingers = columns_of(robot.model, robot.fingers)
 
@@ -199,11 +192,7 @@ class Follower:
             if last is None:
                 goals = _goals(self.robot, led, targets, span)
                 tracker.reset()
-                q = (
-                    postures[0]
-                    if postures is not None
-                    else first(self.robot, self._settling(stance), goals[0], start, levels=2 if stance.off else 3)
-                )
+                q = self._first(stance, goals[0], start) if postures is None else postures[0]
             else:
                 here = self.robot.poses(q)
                 for part in () if again else coming:
@@ -267,13 +256,25 @@ class Follower:
             )
         return self._trackers[key]
 
-    def _settling(self, stance: Stance) -> Tracker:
-        """The one that comes to the first frame: its steps stand for no time."""
-        if stance not in self._unhurried:
+    def _first(self, stance: Stance, goals: Array, start: Array | None) -> Array:
+        """(nq,) the posture of the first frame; sought once more where its shapes are nearer than they may be."""
+        levels, apart, model = 2 if stance.off else 3, self._limits.apart, self.robot.model
+        found = first(self.robot, self._settling(stance), goals, start, levels=levels)
+        if apart is None or apart.holds_in(model, scene := apart.scene(model), found):
+            return found
+        tracker = self._settling(stance, apart=True)
+        keeps = partial(apart.holds_in, model, scene)
+        return first(self.robot, tracker, goals, start, levels=levels, also=found, keeps=keeps)
+
+    def _settling(self, stance: Stance, *, apart: bool = False) -> Tracker:
+        """The one that comes to a frame: its steps stand for no time, and shapes are kept `apart` if asked for."""
+        if (stance, apart) not in self._unhurried:
             tracker = self._tracker(stance, False)
-            positions = self._limits.positions
-            self._unhurried[stance] = Tracker(self.robot.model, tracker.tasks, tracker.method, limits=positions)
-        return self._unhurried[stance]
+            limits = self._limits._replace(others=(), apart=self._limits.apart if apart else None)
+            self._unhurried[stance, apart] = Tracker(
+                self.robot.model, tracker.tasks, tracker.method, limits=limits.stated
+            )
+        return self._unhurried[stance, apart]
 
 
 def _led(robot: Robot, asked: Sequence[Task]) -> tuple[list[tuple[int, str, Array]], list[tuple[int, str]]]:
@@ -457,51 +458,3 @@ def _hold(robot: Robot, source: Source, targets: Targets, part: str, frame: int,
     targets.turns[part][now] = quaternion_product(targets.turns[part][now], quaternion_exp(fade[:, None] * way))
     floor = np.where(np.arange(now.start, now.stop) < spans[k][1], robot.scale * grounds[k], 0.0)
     targets.places[part][now, 2] += sunk(robot, part, targets.places[part][now], targets.turns[part][now], floor)
-
-
-def first(robot: Robot, tracker: Tracker, goals: Array, start: Array | None = None, *, levels: int = 3) -> Array:
-    """(nq,) the posture from which the first goals (tasks, 7) are best fulfilled, of what many starts come to.
-
-    The robot's home is preferred, as long as no other start comes much nearer in what is asked on so many levels; with
-    a `start` (nq,) there is no other.
-    """
-    model = robot.model
-    if start is not None:
-        return settled(tracker, start[None], goals)[0]
-    starts = np.concatenate([model.home[None], model.sample(_STARTS - 1, seed=0)])
-    trunk = [
-        k
-        for k, task in enumerate(tracker.tasks)
-        if isinstance(task, PoseTask) and task.frame == robot.frames[robot.root]
-    ]
-    for joint in model.joints:
-        if joint.kind is JointKind.FLOATING and trunk:
-            carried = model.pose(joint.child, model.home).inverse() @ robot.pose(robot.root, model.home)
-            starts[:, model.index(joint.name)] = (SE3(goals[trunk[0]]) @ carried.inverse()).array
-    best, least = starts[0], np.inf
-    for k, start in enumerate(starts):
-        end = settled(tracker, start[None], goals)[0]
-        left = sum(
-            _LESS**task.priority * float((task.judged(model, goal[None], end[None]) ** 2).sum())
-            for task, goal in zip(tracker.tasks, goals, strict=True)
-            if task.priority < levels
-        )
-        if left < least * (_BETTER if k == 1 else 1.0):
-            best, least = end, left
-        if k == 0 and least < _GOOD:
-            break
-    return best
-
-
-def settled(tracker: Tracker, starts: Array, goals: Array, steps: int = _SETTLING) -> Array:
-    """(k, nq) where each of the starts (k, nq) is after so many steps towards the goals (tasks, 7)."""
-    still = np.broadcast_to(goals, (steps, *goals.shape))
-    if not tracker.model.loops:
-        return np.array([tracker.rollout(start, still, threads=1)[-1] for start in starts])
-    out = np.array(starts)
-    for q in out:  # a rollout does not keep loops closed
-        tracker.reset()
-        tracker.targets = goals
-        for _ in range(steps):
-            tracker.step(q, out=q)
-    return out

@@ -5,12 +5,14 @@ from typing import Final
 import numpy as np
 
 from poise.motion.clip import Motion
+from poise.retargeting.apart import held_apart
 from poise.retargeting.body import BodyMap
 from poise.retargeting.contacts import Flags, runs
 from poise.retargeting.following import Followed
 from poise.retargeting.going_round import at_ends
 from poise.retargeting.parts import ENDS, FINGERS
 from poise.retargeting.targets import Robot, Source
+from poise.solving.collision import CollisionLimit
 
 _AWAY: Final = 0.05
 """A hand or a trunk that is this far from where it should be is told of [m]."""
@@ -23,15 +25,18 @@ _OFTEN: Final = 5
 """... and how often in a row it does, at least."""
 
 
-def notes(motion: Motion, robot: Robot, source: Source, done: Followed) -> tuple[str, ...]:
+def notes(
+    motion: Motion, robot: Robot, source: Source, done: Followed, apart: CollisionLimit | None = None
+) -> tuple[str, ...]:
     """Of a motion of the robot: jumps of the source, feet that are not there, times off its feet, limits that kept it
-    from its targets, joints that shake."""
+    from its targets, shapes that were kept `apart`, joints that shake."""
     return (
         *_jumps(source),
         *_feet(robot, source),
         *_off_feet(robot, source),
         *_round(source, done),
         *_held(motion, robot, done),
+        *(() if apart is None else held_apart(apart, robot, motion.q)),
         *shaking(motion),
     )
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, final, overload
+from typing import TYPE_CHECKING, Final, final, overload
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from poise.checks import finite_positive
 from poise.model.model import Model, a_model
 from poise.motion.clip import Motion
 from poise.quaternions import quaternion_matrix, quaternion_product, rotate
+from poise.retargeting.apart import as_looked_at, standing
 from poise.retargeting.bending import folding
 from poise.retargeting.body import BodyMap
 from poise.retargeting.contacts import Contacts, contacts
@@ -28,6 +29,9 @@ from poise.retargeting.targets import Robot, Source, beneath, seen_from, targets
 from poise.retargeting.within_reach import posture, within_reach
 from poise.solving.limits import Limits, Stated
 from poise.spatial import SE3, Array
+
+if TYPE_CHECKING:
+    from poise.solving.collision import CollisionLimit
 
 _HIPS: Final = 0.53
 """How high hips stand, as a share of a body's height (Winter 2009, fig. 4.1)."""
@@ -54,6 +58,7 @@ class Retargeted:
         seen: Source,
         done: Followed,
         fingers: FingerPaths,
+        apart: "CollisionLimit | None",
     ) -> None:
         self.motion = motion
         """Of the robot, frame by frame that of the source."""
@@ -63,13 +68,14 @@ class Retargeted:
         """Which joint became which frame."""
         self.contacts: Contacts = seen.contacts
         """When the parts that may stand do so, as found in the source."""
-        self._robot, self._seen, self._done, self._fingers = robot, seen, done, fingers
+        self._robot, self._seen, self._done = robot, seen, done
+        self._fingers, self._apart = fingers, apart
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What was assumed, and what limits kept the robot from, in sentences."""
         return (
-            *notes(self.motion, self._robot, self._seen, self._done),
+            *notes(self.motion, self._robot, self._seen, self._done, self._apart),
             *missing_fingers(self.body),
             *self._fingers.notes,
         )
@@ -202,19 +208,24 @@ def _carried(
         if animal:
             machine = on_four_legs(machine, even, known.source)
             seen = on_rigid_trunk(seen, machine)
-        points = (machine.points[part].tobytes() for part in machine.frames)
-        same = (dt, machine.scale, *machine.frames.items(), *points, *machine.soles, *machine.fingers)
-        if same not in followers:
-            followers[same] = Follower(machine, dt, limits, speed)
         led = hanging(seen) if machine.fixed_base else seen
         wanted = targets(led, machine)
+        stated = limits
+        if limits.apart is not None:
+            machine = replace(machine, model=as_looked_at(machine.model, robot))
+            stated = limits._replace(apart=standing(limits.apart, machine, led, wanted))
+        points = (machine.points[part].tobytes() for part in machine.frames)
+        touched = () if stated.apart is None else tuple(stated.apart.allowed)
+        same = (dt, machine.scale, *machine.frames.items(), *points, *machine.soles, *machine.fingers, *touched)
+        if same not in followers:
+            followers[same] = Follower(machine, dt, stated, speed)
         if animal:
             wanted = within_reach(wanted, machine, seen.times)
             done = followers[same].follow(led, wanted, smooth=smooth, start=posture(machine, wanted))
         else:
             done = on_ground(followers[same], led, wanted, smooth=smooth)
         moved = Motion(robot, even.times, done.q, name=one.name)
-        out.append(Retargeted(moved, even, known, machine, seen, done, fingers))
+        out.append(Retargeted(moved, even, known, machine, seen, done, fingers, stated.apart))
     return out
 
 

@@ -27,11 +27,12 @@ _SHARE: Final = 0.5
 _RETREAT: Final = 0.01
 _TRAVEL: Final = 0.05
 """Of an update without a time step: the share of what is left that a pair may get nearer by, how much one that is too
-near gets apart at most [m], and how far any point goes at most [m]."""
+near gets apart at most [m], and how far ahead of any point pairs are looked for [m]."""
 
 _ROUNDING: Final = 1e-6
 """How much nearer than at home links may be led that are near there [m]: so the home itself asks for no retreat."""
-_SAID: Final = "least distances of which a note has told"
+SAID: Final = "least distances of which a note has told"
+"""Under this a model keeps them among its `queries`."""
 _SHOWN: Final = 4
 """Pairs that a note names."""
 _STILL: Final = 1e-9
@@ -39,8 +40,9 @@ _STILL: Final = 1e-9
 _POSTURES: Final = 64
 """Postures that tell whether any parts two shapes."""
 
-_FASTEST: Final = 10.0
-"""No point goes faster where a speed has no limit, as that of a floating base [m/s]."""
+_AHEAD: Final = 2.0
+"""How far ahead of any point pairs are looked for where a speed has no limit, as that of a floating base [m/s]; a step
+that goes farther is looked at once more."""
 
 
 @final
@@ -188,7 +190,7 @@ class CollisionLimit(Constraint):
 
     def _tell(self, model: Model) -> None:
         """Say once which links are nearer at home than `min_distance`."""
-        said: set[float] = model.queries.setdefault(_SAID, set())
+        said: set[float] = model.queries.setdefault(SAID, set())
         near = at_home(model, self.min_distance) if self.self_collision and self.min_distance not in said else {}
         pairs = sorted((d, " and ".join(sorted(pair))) for pair, d in near.items() if pair not in self._pairs(model))
         if pairs:
@@ -214,13 +216,13 @@ class CollisionLimit(Constraint):
     def guard(self, dt: float | None, *, bounded: bool = True) -> Any:
         """The record that kernels read, for updates of `dt` [s], or without a time step.
 
-        `bounded`: whether all speeds have limits, so that nothing goes far in an update.
+        `bounded`: whether all speeds have limits, so that pairs can be looked for as far ahead as they lead.
         """
         made = np.zeros(1, dtype=GUARD.dtype)
         made["distance"], made["reserve"] = self.min_distance, RESERVE
         made["share"] = _SHARE if dt is None else -math.expm1(-self.rate * dt)
         made["retreat"] = _RETREAT if dt is None else self.retreat * dt
-        made["travel"] = _TRAVEL if dt is None else math.inf if bounded else _FASTEST * dt
+        made["travel"] = _TRAVEL if dt is None else math.inf if bounded else _AHEAD * dt
         return made.view(np.int64)
 
 

@@ -142,7 +142,10 @@ def _keep_near(s, x, i, j, margin, ahead):
     if not looked_at(s, i, j):
         return
     if ahead:
-        margin = margin + _approach(s, x, i, j)
+        apart = x.advance[i] + (x.advance[j] if j < s.scene[0].movers else 0.0)
+        if not spheres_within(s, x, i, j, margin + apart):
+            return
+        margin = margin + min(apart, _approach(s, x, i, j))
     if not spheres_within(s, x, i, j, margin) or not may_be_within(s, x, i, j, margin):
         return
     if not distance_between(s, x, i, j, margin) < margin:
@@ -163,16 +166,9 @@ def _keep_near(s, x, i, j, margin, ahead):
 
 @kernel
 def _approach(s, x, i, j):
-    """How much nearer to each other shapes i and j come at most [m].
-
-    What moves both alike is left out where it has no limit of speed, as a floating base.
-    """
-    apart = x.advance[i] + (x.advance[j] if j < s.scene[0].movers else 0.0)
-    first = s.chains[i].first_column
-    if x.row[s.columns[first].column] < 1e300:
-        return apart
+    """How much nearer to each other shapes i and j come at most, without what moves both alike [m]."""
     shared = shared_columns(s, i, j)
-    return min(apart, travel(s, i, shared, x.row) + travel(s, j, shared, x.row)) if shared > 0 else apart
+    return travel(s, i, shared, x.row) + travel(s, j, shared, x.row) if shared > 0 else np.inf
 
 
 @kernel

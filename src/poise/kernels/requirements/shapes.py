@@ -178,22 +178,28 @@ def apart(p, w, address):
     request = entry_at(address, CALL)
     s = problem_at(request.scene)
     x = narrow(s, request.scene_work, request.routines)
-    guard, looks, farthest = p.guard[0], 1, 0.0
+    guard, farthest = p.guard[0], 0.0
     cutting = w.memory[CUTTING] > 0.5
     w.memory[VERDICT] = 0.0
     _put(p, x, w.step)
     for i in range(s.scene[0].movers if guard.travel < np.inf and not _seen_ahead(p, w) else 0):
         farthest = max(farthest, travel(s, i, 0, x.row))
-    if farthest > guard.travel * (1.0 + 1e-9) and not _free_of_all(p, w, s, x):
+    seen, wanted = x.near_before, 1.0
+    if farthest > guard.travel * (1.0 + 1e-9):
+        _look_as_far(p, w, s, x)
+        seen = x.near
+    for k in range(np.int64(seen[0])):
+        pair = section(seen, 1 + NEAR * k, NEAR)
+        way = _way(s, x, pair)
+        if pair[DISTANCE] - way < guard.distance - 0.5 * _UNSEEN:
+            wanted = max(wanted, way / max(2.0 * min(pair[DISTANCE], guard.distance), _UNSEEN))
+    looks = np.int64(np.ceil(min(wanted, float(_LOOKS))))
+    if wanted > _LOOKS and farthest > guard.travel:
         if cutting:  # the same way, less far
             for a in range(len(w.step)):
-                w.wishes[a] = guard.travel / farthest * w.step[a]
+                w.wishes[a] = _LOOKS / wanted * w.step[a]
             w.memory[CUTTING] = SEEN_MORE
         return
-    for k in range(np.int64(x.near_before[0])):
-        pair = section(x.near_before, 1 + NEAR * k, NEAR)
-        near = max(2.0 * min(pair[DISTANCE], guard.distance), _UNSEEN)
-        looks = max(looks, np.int64(min(np.ceil(_way(s, x, pair) / near), float(_LOOKS))))
     for k in range(1, looks):
         go_to(p, w, w.begun, w.step, k / looks, x.q)
         place_movers(s, x)
@@ -207,14 +213,13 @@ def apart(p, w, address):
 
 
 @kernel
-def _free_of_all(p, w, s, x):
-    """Whether no pair can come near on the way of a step, which x.row holds, however far that is."""
+def _look_as_far(p, w, s, x):
+    """x.near are the pairs that a step from w.begun, which x.row holds, can bring too near, however far that is."""
     moved_to(x, w.begun)
     place_movers(s, x)
     for i in range(s.scene[0].movers):
         x.advance[i] = travel(s, i, 0, x.row)
-    find_near(s, x, p.guard[0].distance + p.guard[0].reserve, True)
-    return x.near[0] == 0.0
+    find_near(s, x, p.guard[0].distance, True)
 
 
 @functools.partial(kernel, inline=True)
