@@ -93,7 +93,7 @@ def test_a_relative_frame_and_damping(model: Any) -> None:
     at = started(ours, model)
     task = ours.RelativeFrameTask("tip", "site", "link1", "body", 1.0, 0.0)
     task.set_target_from_configuration(at)
-    task.set_target(ours.SE3.from_translation(np.array([0.02, 0.03, -0.04])) @ task.target)
+    task.set_target(ours.SE3.from_translation(np.array([0.02, 0.03, -0.04])) @ task.transform_target_to_root)
     still = ours.DampingTask(model, [0.0, 0.0, 0.0, 100.0, 0.0, 0.0, 0.0])
     for _ in range(60):
         at.integrate_inplace(ours.solve_ik(at, [task, still], 0.02, "daqp"), 0.02)
@@ -130,13 +130,122 @@ def test_bad_input_is_told_in_a_sentence(model: Any) -> None:
         ours.solve_ik(at, tasks(ours, model, at, (0.0, 0.0, 0.1)), 0.01, "daqp", safety_break=True)
 
 
-def test_a_step_is_that_of_the_original(model: Any) -> None:
+@pytest.fixture(scope="module")
+def tree() -> Any:
+    """A free base with a ball joint, hinges and a slide that a hinge drives."""
+    return mujoco.MjModel.from_xml_string(
+        """<mujoco><compiler angle="radian" autolimits="true"/><worldbody><body name="base"><freejoint name="base"/>
+        <geom size=".1"/><body name="arm" pos=".3 0 .2"><joint name="ball" type="ball" range="0 1.5"/>
+        <geom type="capsule" size=".03 .1"/><body name="hand" pos=".2 0 0"><joint name="hinge" range="-1 1"/>
+        <geom name="palm" size=".1" pos=".05 0 .02" quat="1 .2 .3 0"/>
+        <site name="eye" pos=".1 .2 .1" quat="1 .1 .2 .3"/>
+        </body></body><body name="leg" pos="-.3 0 .2"><joint name="knee" axis="0 1 0"/><geom name="shin" size=".1"/>
+        <body pos="0 0 .3"><joint name="rod" type="slide" range="-.2 .2"/><geom size=".1"/></body></body></body>
+        </worldbody>
+        <equality><joint name="driven" joint1="knee" joint2="rod" polycoef="0 .5 0 0 0"/></equality></mujoco>"""
+    )
+
+
+def all_tasks(mink: Any, model: Any, posture: Any) -> list[Any]:
+    """One of each."""
+    eye = mink.FrameTask("eye", "site", [1.0, 2.0, 3.0], 0.5, gain=0.7, lm_damping=0.1)
+    eye.set_target(mink.SE3.exp(np.array([0.3, 0.2, 0.5, 0.4, 0.1, 0.2])))
+    seen = mink.RelativeFrameTask("eye", "site", "shin", "geom", 1.0, 0.5)
+    seen.set_target(mink.SE3.exp(np.array([0.1, 0.2, 0.3, 0.1, 0.2, 0.3])))
+    held, mass = mink.PostureTask(model, 0.1), mink.ComTask(3.0)
+    held.set_target(posture), mass.set_target(np.ones(3))
+    along = mink.AxisAlignTask("palm", "geom", (1.0, 0.0, 0.0), 2.0)
+    along.set_target([0.0, 1.0, 1.0])
+    at = mink.LookAtTask("palm", "geom", (1.0, 0.0, 0.0), 2.0)
+    at.set_target([0.0, 1.0, 1.0])
+    closed = mink.EqualityConstraintTask(model, 2.0)
+    slow, frozen = mink.KineticEnergyRegularizationTask(1e-3), mink.DofFreezingTask(model, [1, 7])
+    slow.set_dt(0.01)
+    return [eye, seen, held, mass, along, at, closed, mink.DampingTask(model, 0.3), slow, frozen]
+
+
+def moved(model: Any, seed: int) -> Any:
+    """A qpos."""
+    q = np.array(model.qpos0)
+    mujoco.mj_integratePos(model, q, np.random.default_rng(seed).uniform(-0.3, 0.3, model.nv), 1.0)
+    return q
+
+
+def test_jacobians_are_the_derivatives_of_errors(tree: Any) -> None:
+    q, eps = moved(tree, 0), 1e-6
+    by_velocity = (ours.DampingTask, ours.DofFreezingTask, ours.PostureTask)
+    at = ours.Configuration(tree, q)
+    for task in all_tasks(ours, tree, moved(tree, 1)):
+        if isinstance(task, ours.Task) and not isinstance(task, by_velocity):
+            rows = task.compute_jacobian(at)
+            for row, v in zip(rows.T, np.eye(tree.nv), strict=True):
+                ends = [task.compute_error(ours.Configuration(tree, at.integrate(s * v, eps))) for s in (1.0, -1.0)]
+                assert np.allclose(row, (ends[0] - ends[1]) / (2.0 * eps), atol=1e-6)
+
+
+def test_a_step_is_the_least_that_limits_and_constraints_leave(tree: Any) -> None:
+    optimize = pytest.importorskip("scipy.optimize")
+    at = ours.Configuration(tree, moved(tree, 0))
+    tasks = all_tasks(ours, tree, moved(tree, 1))
+    limits = [
+        ours.ConfigurationLimit(tree), ours.VelocityLimit(tree, {"hinge": 1.0, "ball": [1.0, 2.0, 3.0]}),
+        ours.FreeJointVelocityLimit(tree, 1.0, [0.5, 1.0, 2.0]),
+    ]  # fmt: skip
+    dt, frozen = 0.01, tasks[-1]
+    step = ours.solve_ik(at, tasks[:-1], dt, limits=limits, constraints=[frozen]) * dt
+    hessian = sum(task.compute_qp_objective(at).H for task in tasks[:-1])
+    slope = sum(task.compute_qp_objective(at).c for task in tasks[:-1])
+    parts = [limit.compute_qp_inequalities(at, dt) for limit in limits]
+    rows, most = np.vstack([p.G for p in parts]), np.concatenate([p.h for p in parts])
+    assert (rows @ step <= most + 1e-9).all()
+    assert np.abs(step[frozen.dof_indices]).max() < 1e-12
+    # The gradient is a sum of the sides that are met, with multipliers of the right sign (Karush, Kuhn and Tucker).
+    met = np.vstack([rows[rows @ step > most - 1e-9], frozen.compute_jacobian(at), -frozen.compute_jacobian(at)])
+    _, left = optimize.nnls(met.T, -(hessian @ step + slope))
+    assert left < 1e-6 * np.linalg.norm(slope)
+
+
+def test_a_limit_and_a_task_of_ones_own_are_kept(model: Any) -> None:
+    class Low(ours.Limit):  # type: ignore[misc]
+        def compute_qp_inequalities(self, configuration: Any, dt: float) -> Any:
+            return ours.Constraint(np.eye(7)[:1], np.array([0.35 - configuration.q[0]]))
+
+    class First(ours.Task):  # type: ignore[misc]
+        def compute_error(self, configuration: Any) -> Any:
+            return configuration.q[:1] - 1.0
+
+        def compute_jacobian(self, configuration: Any) -> Any:
+            return np.eye(7)[:1]
+
+    at = started(ours, model)
+    for _ in range(5):
+        at.integrate_inplace(ours.solve_ik(at, [First([2.0], gain=0.5)], 0.1, damping=1e-6, limits=[Low()]), 0.1)
+    assert at.q[0] == pytest.approx(0.35, abs=1e-9)
+    assert np.allclose(at.q[1:], 0.3)
+
+
+def test_what_cannot_be_kept_at_once_is_said(model: Any) -> None:
+    at = started(ours, model)
+    goals = tasks(ours, model, at, (0.0, 0.0, 0.1))
+    goals[1].set_target(np.zeros(7))
+    with pytest.raises(ours.NoSolutionFound, match="no step keeps all limits and constraints at once"):
+        ours.solve_ik(at, goals, 0.01, limits=[ours.VelocityLimit(model, {"a": 1.0})], constraints=[goals[1]])
+    at.update(np.full(7, 2.5))
+    step = ours.solve_ik(at, goals, 0.01, limits=[ours.VelocityLimit(model, dict.fromkeys(NAMES, 1.0))])
+    assert np.abs(step).max() <= 1.0 + 1e-9
+    assert (step <= 1e-9).all()
+
+
+def test_a_step_is_that_of_the_original(model: Any, tree: Any) -> None:
     theirs = pytest.importorskip("mink")
-    velocities = []
-    for mink in (theirs, ours):
-        at = started(mink, model)
-        goals = tasks(mink, model, at, (-0.1, -0.08, -0.1))
-        limits = [mink.ConfigurationLimit(model), mink.VelocityLimit(model, dict.fromkeys(NAMES, 1.0))]
-        velocities.append(mink.solve_ik(at, goals, 0.01, "daqp", limits=limits))
-        assert np.allclose(goals[0].compute_error(at)[:3] != 0, True)
-    assert np.allclose(*velocities, atol=1e-3)
+    for m, freeze in ((tree, True), (tree, False)):
+        found = []
+        for mink in (theirs, ours):
+            at = mink.Configuration(m, moved(m, 0))
+            some = all_tasks(mink, m, moved(m, 1))
+            limits = [mink.ConfigurationLimit(m, gain=1.0), mink.VelocityLimit(m, {"hinge": 1.0})]
+            found.append(
+                mink.solve_ik(at, some[:-1], 0.01, "daqp", limits=limits, constraints=[some[-1]] if freeze else None)
+            )
+        assert np.allclose(found[1], found[0], atol=1e-5 * np.abs(found[0]).max())
+    assert {n for n in dir(theirs) if n[0].isupper() or "_ik" in n} <= set(dir(ours))

@@ -5,16 +5,22 @@ from typing import Any, final
 import mujoco
 import numpy as np
 
-from poise.compat.mink.errors import InvalidFrame, InvalidKeyframe, NotWithinConfigurationLimits
-from poise.compat.mink.se3 import SE3
-from poise.compat.steps import Steps
+from poise.compat.mink.constants import (
+    FRAME_TO_COUNT_ATTR,
+    FRAME_TO_JAC_FUNC,
+    FRAME_TO_POS_ATTR,
+    FRAME_TO_XMAT_ATTR,
+    SUPPORTED_FRAMES,
+)
+from poise.compat.mink.exceptions import (
+    InvalidFrame,
+    InvalidKeyframe,
+    NotWithinConfigurationLimits,
+    UnsupportedFrame,
+)
+from poise.compat.mink.lie.se3 import SE3
 from poise.errors import nearest_names
-from poise.io.from_mujoco import FromMuJoCo
-from poise.spatial import SE3 as Pose
-from poise.spatial import SO3 as Turn
 from poise.spatial import Array, ArrayLike
-
-_KINDS = {"body": ("x", "nbody"), "geom": ("geom_x", "ngeom"), "site": ("site_x", "nsite")}
 
 
 @final
@@ -23,11 +29,9 @@ class Configuration:
 
     def __init__(self, model: Any, q: ArrayLike | None = None) -> None:
         self.model, self.data = model, mujoco.MjData(model)
-        self.known = FromMuJoCo.of(model)
-        """The model as poise has it."""
-        self.steps = Steps()
-        self.limited: dict[Any, Any] = {}
-        """Models and limits by the limits that a step was given."""
+        self.ranges: Any = None
+        """The ConfigurationLimit of the model, once a step has asked for it."""
+        self._frames: dict[tuple[str | int, str], int] = {}
         self.update(q)
 
     def update(self, q: ArrayLike | None = None) -> None:
@@ -36,6 +40,8 @@ class Configuration:
             self.data.qpos = q
         mujoco.mj_kinematics(self.model, self.data)
         mujoco.mj_comPos(self.model, self.data)
+        if self.model.neq:
+            mujoco.mj_makeConstraint(self.model, self.data)
 
     def update_from_keyframe(self, key_name: str) -> None:
         """Stand as a keyframe has it; raises InvalidKeyframe."""
@@ -56,9 +62,15 @@ class Configuration:
 
     def frame(self, frame_name: str | int, frame_type: str) -> int:
         """The number of a frame; raises InvalidFrame."""
-        if frame_type not in _KINDS:
-            raise InvalidFrame(f"frame_type is {frame_type!r}; it must be 'body', 'geom' or 'site'")
-        count = int(getattr(self.model, _KINDS[frame_type][1]))
+        key = frame_name, frame_type
+        if key not in self._frames:
+            self._frames[key] = self._number(frame_name, frame_type)
+        return self._frames[key]
+
+    def _number(self, frame_name: str | int, frame_type: str) -> int:
+        if frame_type not in SUPPORTED_FRAMES:
+            raise UnsupportedFrame(f"frame_type is {frame_type!r}; it must be 'body', 'geom' or 'site'")
+        count = int(getattr(self.model, FRAME_TO_COUNT_ATTR[frame_type]))
         names = [getattr(self.model, frame_type)(i).name for i in range(count)] if isinstance(frame_name, str) else []
         if frame_name in names:
             return names.index(str(frame_name))
@@ -69,27 +81,35 @@ class Configuration:
             )
         return int(frame_name)
 
-    def place(self, frame_name: str | int, frame_type: str) -> tuple[str, Pose | None]:
-        """The frame in poise, and the pose in it of a geom."""
-        number = self.frame(frame_name, frame_type)
-        if frame_type == "site":
-            return self.known.site(self.model.site(number).name or f"site{number}"), None
-        body = number if frame_type == "body" else int(self.model.geom_bodyid[number])
-        name = self.model.body(body).name or f"body{body}"
-        if frame_type == "body":
-            return name, None
-        return name, Pose.from_xyz_wxyz(self.model.geom_pos[number], self.model.geom_quat[number])
-
     def get_transform_frame_to_world(self, frame_name: str | int, frame_type: str) -> SE3:
         """The pose of a frame in the world."""
-        number, of = self.frame(frame_name, frame_type), _KINDS[frame_type][0]
-        turn = Turn.from_matrix(getattr(self.data, of + "mat")[number].reshape(3, 3), orthonormalise=True)
-        return SE3.of(Pose.from_parts(getattr(self.data, of + "pos")[number], turn))
+        number, numbers = self.frame(frame_name, frame_type), np.empty(7)
+        mujoco.mju_mat2Quat(numbers[:4], self._of(FRAME_TO_XMAT_ATTR, frame_type, number))
+        numbers[4:] = self._of(FRAME_TO_POS_ATTR, frame_type, number)
+        return SE3(numbers)
 
     def get_transform(self, source_name: str | int, source_type: str, dest_name: str | int, dest_type: str) -> SE3:
         """The pose of the source in the destination."""
         there = self.get_transform_frame_to_world(dest_name, dest_type)
         return there.inverse().multiply(self.get_transform_frame_to_world(source_name, source_type))
+
+    def get_frame_jacobian(self, frame_name: str | int, frame_type: str) -> Array:
+        """(6, nv) from the velocities of MuJoCo to the twist of a frame, seen from it [m, rad]."""
+        number, rows = self.frame(frame_name, frame_type), np.empty((2, 3, self.model.nv))
+        FRAME_TO_JAC_FUNC[frame_type](self.model, self.data, rows[0], rows[1], number)
+        turn = self._of(FRAME_TO_XMAT_ATTR, frame_type, number).reshape(3, 3)
+        return np.asarray(turn.T @ rows).reshape(6, -1)
+
+    def get_inertia_matrix(self) -> Array:
+        """(nv, nv) the inertia of the joints [kg, kg m, kg m^2]."""
+        inertia, axes = np.empty((self.model.nv, self.model.nv)), np.eye(self.model.nv)
+        mujoco.mj_makeM(self.model, self.data)
+        for row, axis in zip(inertia, axes, strict=True):
+            mujoco.mj_mulM(self.model, self.data, row, axis)
+        return inertia
+
+    def _of(self, names: dict[str, str], frame_type: str, number: int) -> Array:
+        return np.asarray(getattr(self.data, names[frame_type])[number])
 
     def integrate(self, velocity: ArrayLike, dt: float) -> Array:
         """(nq,) after moving with `velocity` (nv,) for `dt` [s]."""

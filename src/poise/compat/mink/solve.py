@@ -1,62 +1,94 @@
 """mink's `solve_ik`: the velocity of a step."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
 
-import mujoco
 import numpy as np
 
 from poise.compat.mink.configuration import Configuration
-from poise.compat.mink.limits import CollisionAvoidanceLimit, ConfigurationLimit, VelocityLimit
-from poise.compat.mink.tasks import Task
+from poise.compat.mink.exceptions import NoSolutionFound
+from poise.compat.mink.limits import ConfigurationLimit, Limit
+from poise.compat.mink.limits.joints import ranges
+from poise.compat.mink.tasks import BaseTask, Task
+from poise.compat.quadratic import least_squares, stacked
 from poise.spatial import Array
+
+_HALVES: Final = 20
+"""How often a step that breaks a limit, as what is not linear can, is cut in half."""
 
 
 def solve_ik(
     configuration: Configuration,
-    tasks: Sequence[Task],
+    tasks: Iterable[BaseTask],
     dt: float,
     solver: str = "",
     damping: float = 1e-12,
     safety_break: bool = False,
-    limits: Sequence[Any] | None = None,
+    limits: Iterable[Limit] | None = None,
+    constraints: Iterable[Task] | None = None,
     **kwargs: Any,
 ) -> Array:
-    """(nv,) velocity of MuJoCo that leads towards the tasks, within limits.
+    """(nv,) velocity of MuJoCo that leads towards the tasks, within limits, and keeps the tasks of `constraints`.
 
     Limits hold at the configuration that it leads to in `dt` [s], those of position even where `limits` names others
-    alone; with `[]` none do.  `solver` and its settings decide nothing.  Raises NotWithinConfigurationLimits with
-    `safety_break`, TargetNotSet, and TypeError for a limit of another kind.
+    alone; with `[]` none do.  A joint that is outside, and cannot come back so fast, gets no farther out.  `solver` and
+    its settings decide nothing.  Raises NotWithinConfigurationLimits with `safety_break`, TargetNotSet,
+    NoSolutionFound, and TypeError for a limit of another kind.
     """
     configuration.check_limits(safety_break=safety_break)
-    known, before = configuration.known, configuration.data.qpos
-    terms = [each for task in tasks for each in task.terms(configuration, dt)]
-    velocity = np.zeros(configuration.nv)
-    if not terms:
-        return velocity
-    model, stated = _limited(configuration, limits)
-    lm = max(task.lm_damping for task in tasks)
-    q = configuration.steps.step(model, terms, known.q(before), dt, stated, damping, lm)
-    mujoco.mj_differentiatePos(configuration.model, velocity, dt, before, known.qpos(q, before))
-    return velocity
+    kept = [ranges(configuration)] if limits is None else list(limits)
+    if kept and not any(isinstance(limit, ConfigurationLimit) for limit in kept):
+        kept.append(ranges(configuration))
+    rows, wants, mu = _objective(configuration, list(tasks), damping)
+    (sides, most), exact = _inequalities(configuration, kept, dt), _equations(configuration, constraints or ())
+    try:
+        step = least_squares(rows, wants, mu, (sides, most), exact)
+    except ValueError:
+        step = _no_farther(rows, wants, mu, (sides, np.maximum(most, 0.0)), exact)
+    for _ in range(_HALVES):
+        if all(limit.kept(configuration, configuration.integrate(step, 1.0)) for limit in kept):
+            break
+        step = 0.5 * step
+    return step / dt
 
 
-def _limited(configuration: Configuration, limits: Sequence[Any] | None) -> tuple[Any, Any]:
-    model = configuration.known.model
-    if limits is None or not limits:
-        return model, limits is None
-    key = tuple(map(id, limits))
-    if key not in configuration.limited:
-        stated: list[Any] = []
-        for limit in limits:
-            if isinstance(limit, ConfigurationLimit):
-                model = limit.narrowed(model)
-            elif isinstance(limit, CollisionAvoidanceLimit):
-                model = limit.shaped(model)
-                stated.append(limit.limit())
-            elif isinstance(limit, VelocityLimit):
-                stated.append(limit.limit())
-            else:
-                raise TypeError(f"limits holds {limit!r}, which is none of {__package__}")
-        configuration.limited[key] = model, tuple(stated) or True, limits
-    return configuration.limited[key][:2]
+def build_ik(
+    configuration: Configuration,
+    tasks: Iterable[BaseTask],
+    dt: float,
+    damping: float = 1e-12,
+    limits: Iterable[Limit] | None = None,
+    constraints: Iterable[Task] | None = None,
+) -> Any:
+    """The step as a `qpsolvers.Problem`; needs qpsolvers."""
+    from qpsolvers import Problem
+
+    rows, wants, mu = _objective(configuration, list(tasks), damping)
+    within = _inequalities(configuration, [ranges(configuration)] if limits is None else list(limits), dt)
+    exact = _equations(configuration, constraints or ())
+    pairs = [numbers if len(numbers) else None for pair in (within, exact) for numbers in pair]
+    return Problem(rows.T @ rows + mu * np.eye(configuration.nv), -wants @ rows, *pairs)
+
+
+def _no_farther(*problem: Any) -> Array:
+    try:
+        return least_squares(*problem)
+    except ValueError as error:
+        raise NoSolutionFound(str(error)) from None
+
+
+def _objective(configuration: Configuration, tasks: Sequence[BaseTask], damping: float) -> tuple[Array, Array, float]:
+    parts = [task.residual(configuration) for task in tasks]
+    return *stacked(configuration.nv, parts), damping + sum(part[2] for part in parts)
+
+
+def _inequalities(configuration: Configuration, limits: Sequence[Limit], dt: float) -> tuple[Array, Array]:
+    for limit in limits:
+        if not isinstance(limit, Limit):
+            raise TypeError(f"limits holds {limit!r}, which is no Limit of {__package__}")
+    return stacked(configuration.nv, [limit.compute_qp_inequalities(configuration, dt) for limit in limits])
+
+
+def _equations(configuration: Configuration, tasks: Iterable[Task]) -> tuple[Array, Array]:
+    parts = [(t.compute_jacobian(configuration), -t.gain * t.compute_error(configuration)) for t in tasks]
+    return stacked(configuration.nv, parts)

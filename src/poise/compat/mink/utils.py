@@ -5,7 +5,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from poise.compat.mink.errors import InvalidMocapBody
+from poise.compat.mink.exceptions import InvalidMocapBody
 from poise.spatial import Array
 
 
@@ -36,6 +36,16 @@ def get_body_geom_ids(model: Any, body_id: int) -> list[int]:
 def get_subtree_geom_ids(model: Any, body_id: int) -> list[int]:
     """The geoms of a body and of all that it carries."""
     return np.flatnonzero(np.isin(model.geom_bodyid, get_subtree_body_ids(model, body_id))).tolist()
+
+
+def get_body_joint_ids(model: Any, body_id: int) -> list[int]:
+    """The joints of a body."""
+    return np.flatnonzero(model.jnt_bodyid == body_id).tolist()
+
+
+def get_subtree_joint_ids(model: Any, body_id: int) -> list[int]:
+    """The joints of a body and of all that it carries."""
+    return np.flatnonzero(np.isin(model.jnt_bodyid, get_subtree_body_ids(model, body_id))).tolist()
 
 
 def get_freejoint_dims(model: Any) -> tuple[list[int], list[int]]:

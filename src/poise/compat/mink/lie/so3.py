@@ -1,18 +1,29 @@
 """mink's `SO3`, by its names."""
 
 from dataclasses import dataclass
-from typing import Any, Self, final
+from typing import Self, final
 
+import numpy as np
+
+from poise.compat.mink.lie.angles import RollPitchYaw, Turns
+from poise.compat.mink.lie.jacobians import of_turn
 from poise.spatial import SO3 as Turn
 from poise.spatial import Array, ArrayLike
+
+Interval = tuple[float, float]
+ANY: Interval = (-np.inf, np.inf)
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class SO3:
+class SO3(Turns):
     """A rotation, as `wxyz` (4,)."""
 
     wxyz: ArrayLike
+
+    def __post_init__(self) -> None:
+        if np.shape(self.wxyz) != (4,):
+            raise ValueError(f"wxyz has the shape {np.shape(self.wxyz)}; it must be (4,), a quaternion")
 
     @classmethod
     def identity(cls) -> Self:
@@ -30,6 +41,12 @@ class SO3:
         return cls(Turn.from_rpy([roll, pitch, yaw]).wxyz)
 
     @classmethod
+    def sample_uniform(cls) -> Self:
+        """Any, all as likely, by the random numbers of `numpy.random`."""
+        wxyz = np.random.normal(size=4)  # noqa: NPY002  # programs seed it as they seed the original
+        return cls(wxyz / np.linalg.norm(wxyz))
+
+    @classmethod
     def exp(cls, tangent: ArrayLike) -> Self:
         """Of a rotation vector (3,) [rad]."""
         return cls(Turn.from_rotvec(tangent).wxyz)
@@ -38,6 +55,10 @@ class SO3:
     def turn(self) -> Turn:
         """As poise has it."""
         return Turn(wxyz=self.wxyz)
+
+    def parameters(self) -> Array:
+        """(4,) wxyz."""
+        return np.asarray(self.wxyz, dtype=np.float64)
 
     def log(self) -> Array:
         """(3,) rotation vector [rad]."""
@@ -51,6 +72,15 @@ class SO3:
         """(3, 3)."""
         return self.turn.matrix()
 
+    def as_rpy_radians(self) -> RollPitchYaw:
+        """Roll, pitch and yaw [rad]."""
+        return RollPitchYaw(*map(float, self.turn.rpy()))
+
+    def clamp(self, roll_radians: Interval = ANY, pitch_radians: Interval = ANY, yaw_radians: Interval = ANY) -> "SO3":
+        """The same with roll, pitch and yaw within intervals [rad]."""
+        limits = np.array([roll_radians, pitch_radians, yaw_radians])
+        return SO3.from_rpy_radians(*np.clip(self.turn.rpy(), limits[:, 0], limits[:, 1]))
+
     def apply(self, target: ArrayLike) -> Array:
         """A point or direction (3,), turned."""
         return self.turn.act(target)
@@ -59,5 +89,11 @@ class SO3:
         """This after the other."""
         return SO3((self.turn @ other.turn).wxyz)
 
-    def __matmul__(self, other: Any) -> Any:
-        return self.multiply(other) if isinstance(other, SO3) else self.apply(other)
+    def adjoint(self) -> Array:
+        """(3, 3) its matrix."""
+        return self.as_matrix()
+
+    @classmethod
+    def ljac(cls, other: ArrayLike) -> Array:
+        """(3, 3) left Jacobian of `exp` at a rotation vector."""
+        return of_turn(np.asarray(other, dtype=np.float64))

@@ -1,0 +1,5 @@
+"""mink's groups of motions."""
+
+from poise.compat.mink.lie.base import MatrixLieGroup as MatrixLieGroup
+from poise.compat.mink.lie.se3 import SE3 as SE3
+from poise.compat.mink.lie.so3 import SO3 as SO3

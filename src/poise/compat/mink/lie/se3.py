@@ -1,0 +1,149 @@
+"""mink's `SE3`, by its names: `wxyz_xyz`, a product that is `@`."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, Self, final
+
+import mujoco
+import numpy as np
+
+from poise.compat.mink.lie.base import MatrixLieGroup
+from poise.compat.mink.lie.jacobians import inverse_of_turn, inverse_of_twist, of_twist
+from poise.compat.mink.lie.so3 import ANY, SO3, Interval
+from poise.spatial import SE3 as Pose
+from poise.spatial import Array, ArrayLike, pose_of
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SE3(MatrixLieGroup):
+    """A pose, as `wxyz_xyz` (7,)."""
+
+    wxyz_xyz: ArrayLike
+
+    def __post_init__(self) -> None:
+        if np.shape(self.wxyz_xyz) != (7,):
+            raise ValueError(
+                f"wxyz_xyz has the shape {np.shape(self.wxyz_xyz)}; it must be (7,), a quaternion and a place"
+            )
+
+    @classmethod
+    def of(cls, pose: Pose) -> Self:
+        """That of poise."""
+        return cls(np.concatenate([pose.wxyz, pose.xyz]))
+
+    @classmethod
+    def identity(cls) -> Self:
+        """No motion."""
+        return cls.of(Pose.identity())
+
+    @classmethod
+    def from_rotation_and_translation(cls, rotation: SO3, translation: ArrayLike) -> Self:
+        """Of both."""
+        return cls.of(Pose.from_parts(translation, rotation.turn))
+
+    @classmethod
+    def from_rotation(cls, rotation: SO3) -> Self:
+        """At the origin."""
+        return cls.from_rotation_and_translation(rotation, np.zeros(3))
+
+    @classmethod
+    def from_translation(cls, translation: ArrayLike) -> Self:
+        """Without a turn."""
+        return cls.of(Pose.from_parts(translation))
+
+    @classmethod
+    def from_matrix(cls, matrix: ArrayLike) -> Self:
+        """Of a matrix (4, 4)."""
+        return cls.of(Pose.from_matrix(matrix, orthonormalise=True))
+
+    @classmethod
+    def from_mocap_id(cls, data: Any, mocap_id: int) -> Self:
+        """Of a mocap body, by its number."""
+        return cls(np.concatenate([data.mocap_quat[mocap_id], data.mocap_pos[mocap_id]]))
+
+    @classmethod
+    def from_mocap_name(cls, model: Any, data: Any, mocap_name: str) -> Self:
+        """Of a mocap body; raises ValueError for another body."""
+        number = int(model.body(mocap_name).mocapid[0])
+        if number < 0:
+            raise ValueError(f'body {mocap_name!r} is no mocap body; write mocap="true" in its element')
+        return cls.from_mocap_id(data, number)
+
+    @classmethod
+    def exp(cls, tangent: ArrayLike) -> Self:
+        """Of a twist (6,) over one second [m, rad]."""
+        return cls.of(Pose.exp(tangent))
+
+    @property
+    def pose(self) -> Pose:
+        """As poise has it."""
+        numbers = self.parameters()
+        return pose_of(np.concatenate([numbers[4:], numbers[:4] / math.sqrt(numbers[:4] @ numbers[:4])]))
+
+    @classmethod
+    def sample_uniform(cls) -> Self:
+        """Any turn, and a place within a metre along each axis, by the random numbers of `numpy.random`."""
+        place = np.random.uniform(-1.0, 1.0, size=3)  # noqa: NPY002  # as SO3
+        return cls.from_rotation_and_translation(SO3.sample_uniform(), place)
+
+    def parameters(self) -> Array:
+        """(7,) wxyz_xyz."""
+        return np.asarray(self.wxyz_xyz, dtype=np.float64)
+
+    def clamp(
+        self, x_translation: Interval = ANY, y_translation: Interval = ANY, z_translation: Interval = ANY,
+        roll_radians: Interval = ANY, pitch_radians: Interval = ANY, yaw_radians: Interval = ANY,
+    ) -> "SE3":  # fmt: skip
+        """The same within intervals [m, rad]."""
+        limits = np.array([x_translation, y_translation, z_translation])
+        place = np.clip(self.translation(), limits[:, 0], limits[:, 1])
+        return SE3.from_rotation_and_translation(self.rotation().clamp(roll_radians, pitch_radians, yaw_radians), place)
+
+    def log(self) -> Array:
+        """(6,) its twist [m, rad]."""
+        numbers, turn = self.parameters(), np.empty(3)
+        mujoco.mju_quat2Vel(turn, numbers[:4], 1.0)
+        return np.concatenate([inverse_of_turn(turn) @ numbers[4:], turn])
+
+    def rotation(self) -> SO3:
+        """Its rotation."""
+        return SO3(self.parameters()[:4])
+
+    def translation(self) -> Array:
+        """(3,) [m]."""
+        return self.parameters()[4:].copy()
+
+    def as_matrix(self) -> Array:
+        """(4, 4)."""
+        return self.pose.matrix()
+
+    def inverse(self) -> "SE3":
+        """The motion back."""
+        numbers, out = self.parameters(), np.empty(7)
+        mujoco.mju_negPose(out[4:], out[:4], numbers[4:], numbers[:4])
+        return SE3(out)
+
+    def apply(self, target: ArrayLike) -> Array:
+        """A point (3,), moved."""
+        return self.pose.act(target)
+
+    def multiply(self, other: "SE3") -> "SE3":
+        """This after the other."""
+        first, then, out = self.parameters(), other.parameters(), np.empty(7)
+        mujoco.mju_mulPose(out[4:], out[:4], first[4:], first[:4], then[4:], then[:4])
+        return SE3(out)
+
+    def adjoint(self) -> Array:
+        """(6, 6) of twists."""
+        return self.pose.adjoint()
+
+    @classmethod
+    def ljac(cls, other: ArrayLike) -> Array:
+        """(6, 6) left Jacobian of `exp` at a twist."""
+        return of_twist(np.asarray(other, dtype=np.float64))
+
+    @classmethod
+    def ljacinv(cls, other: ArrayLike) -> Array:
+        """(6, 6) its inverse."""
+        return inverse_of_twist(np.asarray(other, dtype=np.float64))

@@ -1,0 +1,89 @@
+"""mink's limit of geoms that stay apart."""
+
+from collections.abc import Sequence
+from itertools import product
+from typing import Any, Final, final
+
+import mujoco
+import numpy as np
+
+from poise.compat.mink.configuration import Configuration
+from poise.compat.mink.limits.limit import Constraint, Limit
+from poise.spatial import Array
+
+Pairs = Sequence[tuple[Sequence[str | int], Sequence[str | int]]]
+_REACH: Final = 0.05
+"""How much farther than they may come geoms are looked at [m]."""
+_ROUNDING: Final = 1e-9
+_SLACK: Final = 1e-4
+"""What a step leaves free for what is not linear [m]."""
+
+
+@final
+class CollisionAvoidanceLimit(Limit):
+    """Geoms, by name or number, that stay apart: each of a pair's first group and each of its second.
+
+    They are `minimum_distance_from_collisions` [m] apart where a step leads, and no nearer where they begin nearer.
+    Geoms of one body, of bodies next to each other, and that MuJoCo does not let meet are left out, as by the original.
+    """
+
+    def __init__(
+        self, model: Any, geom_pairs: Pairs, gain: float = 0.85, minimum_distance_from_collisions: float = 0.005,
+        collision_detection_distance: float = 0.01, bound_relaxation: float = 0.0, broadphase: bool = True,
+    ) -> None:  # fmt: skip
+        self.model, self.gain, self.bound_relaxation = model, gain, bound_relaxation
+        self.minimum_distance_from_collisions = minimum_distance_from_collisions
+        self.collision_detection_distance = collision_detection_distance
+        groups = ([[int(model.geom(g).id) for g in group] for group in pair] for pair in geom_pairs)
+        found = {(min(a, b), max(a, b)) for first, second in groups for a, b in product(first, second)}
+        self.geom_id_pairs = sorted(pair for pair in found if self._may_meet(*pair))
+        self._pairs = np.array(self.geom_id_pairs, dtype=np.int64).reshape(-1, 2)
+        sizes = model.geom_rbound[self._pairs]
+        self._sizes = np.where((sizes > 0.0).all(axis=1), sizes.sum(axis=1), np.inf)
+        self._there = mujoco.MjData(model)
+
+    def compute_qp_inequalities(self, configuration: Configuration, dt: float) -> Constraint:
+        """How much nearer each pair may come, to first order."""
+        m, data, fromto = self.model, configuration.data, np.zeros(6)
+        rows, most, jac = list[Any](), list[float](), np.zeros((2, 3, m.nv))
+        least = self.minimum_distance_from_collisions
+        far = max(self.collision_detection_distance, least + _REACH)
+        for pair in self._pairs[self._near(data, far)]:
+            distance = mujoco.mj_geomDistance(m, data, *pair, far, fromto)
+            if distance >= far:
+                continue
+            for geom, rows_of, point in zip(pair, jac, (fromto[:3], fromto[3:]), strict=True):
+                mujoco.mj_jac(m, data, rows_of, None, point, m.geom_bodyid[geom])
+            way = fromto[3:] - fromto[:3]
+            way *= np.sign(distance) / max(float(np.linalg.norm(way)), 1e-12)
+            rows.append(-way @ (jac[1] - jac[0]))
+            most.append(self.gain * (distance - least - _SLACK) + self.bound_relaxation)
+        return Constraint(np.array(rows), np.array(most)) if rows else Constraint()
+
+    def kept(self, configuration: Configuration, q: Array) -> bool:
+        """Whether all are as far apart at a qpos as they shall be, or as they are now."""
+        m, now, there, least = self.model, configuration.data, self._there, self.minimum_distance_from_collisions
+        there.qpos, there.mocap_pos, there.mocap_quat = q, now.mocap_pos, now.mocap_quat
+        mujoco.mj_kinematics(m, there)
+        for pair in self._pairs[self._near(there, least)]:
+            distance = mujoco.mj_geomDistance(m, there, *pair, least + _SLACK, None)
+            if distance < min(least, mujoco.mj_geomDistance(m, now, *pair, least, None)) - _ROUNDING:
+                return False
+        return True
+
+    def _near(self, data: Any, far: float) -> Array:
+        """Pairs of which the spheres around them are not farther apart."""
+        way = data.geom_xpos[self._pairs[:, 0]] - data.geom_xpos[self._pairs[:, 1]]
+        return np.asarray((way * way).sum(axis=1) <= (self._sizes + max(far, 0.0)) ** 2)
+
+    def _may_meet(self, first: int, second: int) -> bool:
+        m = self.model
+        a, b = (m.body_weldid[m.geom_bodyid[g]] for g in (first, second))
+        above = [m.body_weldid[m.body_parentid[body]] for body in (a, b)]
+        types, meets = m.geom_contype, m.geom_conaffinity
+        return bool(
+            a != b
+            and a != above[1]
+            and b != above[0]
+            and (types[first] & meets[second] or types[second] & meets[first])
+        )

@@ -1,0 +1,97 @@
+"""What mink's tasks have in common, and tasks of one's own: an error e(q), its Jacobian, a cost, a gain."""
+
+from abc import ABC, abstractmethod
+from typing import NamedTuple
+
+import numpy as np
+
+from poise.compat.mink.configuration import Configuration
+from poise.compat.mink.exceptions import InvalidDamping, InvalidGain, InvalidTarget, TaskDefinitionError
+from poise.spatial import Array, ArrayLike
+
+
+class Objective(NamedTuple):
+    """x^T H x / 2 + c^T x."""
+
+    H: Array
+    c: Array
+
+    def value(self, x: Array) -> float:
+        """x^T H x + c^T x, as mink has it."""
+        return float(x.T @ self.H @ x + self.c @ x)
+
+
+class BaseTask(ABC):
+    """What adds to the objective of a step."""
+
+    @abstractmethod
+    def compute_qp_objective(self, configuration: Configuration) -> Objective:
+        """Its part of the objective of dq (nv,)."""
+
+    def residual(self, configuration: Configuration) -> tuple[Array, Array, float]:
+        """Rows (k, nv), what they are to come to (k,), and mu: |rows dq - wants|^2 + mu |dq|^2 is its part, doubled."""
+        hessian, slope = self.compute_qp_objective(configuration)
+        sizes, axes = np.linalg.eigh(hessian)
+        some = sizes > 1e-14 * max(float(sizes[-1]), 1e-300)
+        rows = np.sqrt(sizes[some])[:, None] * axes[:, some].T
+        return rows, -(axes[:, some].T @ slope) / np.sqrt(sizes[some]), 0.0
+
+
+class Task(BaseTask):
+    """J dq = -gain e, weighted by a cost (k,); a larger `lm_damping` goes less far where much is missing."""
+
+    def __init__(self, cost: ArrayLike, gain: float = 1.0, lm_damping: float = 0.0) -> None:
+        if not 0.0 <= gain <= 1.0:
+            raise InvalidGain(f"gain is {gain!r}; it must be from 0 to 1")
+        if not lm_damping >= 0.0:
+            raise InvalidDamping(f"lm_damping is {lm_damping!r}; it must be 0 or more")
+        self.cost = np.atleast_1d(np.asarray(cost, dtype=np.float64))
+        self.gain, self.lm_damping = gain, lm_damping
+
+    @abstractmethod
+    def compute_error(self, configuration: Configuration) -> Array:
+        """(k,) what is missing."""
+
+    @abstractmethod
+    def compute_jacobian(self, configuration: Configuration) -> Array:
+        """(k, nv) its derivative by the velocities of MuJoCo."""
+
+    def linear(self, configuration: Configuration) -> tuple[Array, Array]:
+        """Its error and its Jacobian."""
+        return self.compute_error(configuration), self.compute_jacobian(configuration)
+
+    def residual(self, configuration: Configuration) -> tuple[Array, Array, float]:
+        """Its rows times their costs; see `BaseTask.residual`."""
+        error, rows = self.linear(configuration)
+        wants = self.cost * (-self.gain * error)
+        return self.cost[:, None] * rows, wants, self.lm_damping * float(wants @ wants)
+
+    def compute_qp_objective(self, configuration: Configuration) -> Objective:
+        """Its part of the objective."""
+        rows, wants, mu = self.residual(configuration)
+        return Objective(rows.T @ rows + mu * np.eye(rows.shape[1]), -wants @ rows)
+
+
+def costs(name: str, cost: ArrayLike, count: int) -> Array:
+    """(count,) of one number or as many, each 0 or more; raises TaskDefinitionError for others."""
+    given = np.atleast_1d(np.asarray(cost, dtype=np.float64))
+    if given.shape not in ((1,), (count,)) or not (given >= 0.0).all():
+        many = f" or {count}" * (count > 1)
+        raise TaskDefinitionError(f"{name} is {cost!r}; it must be one number{many}, each 0 or more")
+    return np.array(np.broadcast_to(given, count))
+
+
+def point(name: str, numbers: ArrayLike) -> Array:
+    """(3,) finite numbers; raises InvalidTarget."""
+    found = np.array(numbers, dtype=np.float64)
+    if found.shape != (3,) or not np.isfinite(found).all():
+        raise InvalidTarget(f"{name} is {numbers!r}; it must be three numbers")
+    return found
+
+
+def unit(error: type[Exception], name: str, numbers: ArrayLike) -> Array:
+    """(3,) of length 1; raises `error`."""
+    found = np.asarray(numbers, dtype=np.float64)
+    if found.shape != (3,) or not 1e-10 < np.linalg.norm(found) < np.inf:
+        raise error(f"{name} is {numbers!r}; it must be three numbers, not all 0")
+    return np.asarray(found / np.linalg.norm(found))
