@@ -178,9 +178,11 @@ if __name__ == "__main__":
     robot = pz.load(humanoid().urdf, base="floating")
     judge = Judge(robot)
     chosen = sys.argv[1:]
-    show([
-        row
-        for name, motion in recordings()
-        if not chosen or name in chosen
-        for row in measured(name, motion, robot, judge)
-    ])
+    show(
+        [
+            row
+            for name, motion in recordings()
+            if not chosen or name in chosen
+            for row in measured(name, motion, robot, judge)
+        ]
+    )
