@@ -3,6 +3,9 @@
 python 4_g1_in_mujoco.py --file g1.urdf --seconds 3; a known name's file is what `poise info g1 --json` says.
 """
 
+# pyright: reportAttributeAccessIssue=false
+# MuJoCo's names are in its binary, where a type checker does not see them.
+
 import argparse
 import json
 import re
@@ -69,6 +72,7 @@ def main() -> None:
     reach = [pz.PositionTask(hand, priority=1) for hand in HANDS]
     rest = pz.methods.TaskPriority(null_space=pz.criteria.RestPosture(q=q))
     loop = pz.Tracker(body, [*stand, balance, *reach], rest, dt=DT, limits=[pz.AccelerationLimit(40.0)])
+    way = np.zeros(3)
     for tick in range(round(options.seconds / DT)):
         way = np.array([min(0.1 * tick * DT, 0.15), 0.0, 0.03 * np.sin(3.0 * tick * DT)])
         goals = [None, None, None, *(place + way for place in begin)]  # None: as it is

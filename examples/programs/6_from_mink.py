@@ -3,6 +3,9 @@
 python 6_from_mink.py --steps 300
 """
 
+# pyright: reportAttributeAccessIssue=false
+# MuJoCo's names are in its binary, where a type checker does not see them.
+
 import argparse
 from typing import Any
 
