@@ -138,8 +138,9 @@ def test_points_out_of_range_are_holes_and_holes_alone_are_no_cloud() -> None:
     points = scattered(0, 40, "")
     out = points.copy()
     out[::4, 2], out[1] = np.inf, [-np.inf, np.nan, 0.0]
-    cloud = PointCloud(out, RADIUS)
-    assert cloud == PointCloud(np.delete(points, [1, *range(0, 40, 4)], axis=0), RADIUS)
+    left = np.delete(points, [1, *range(0, 40, 4)], axis=0)
+    kept = PointCloud(out, RADIUS).points
+    assert np.array_equal(kept[np.argsort(kept[:, 0])], left[np.argsort(left[:, 0])])
     for holes in (np.full((300, 3), np.nan), np.full((300, 3), np.inf)):
         nothing = PointCloud(holes, RADIUS)
         assert len(nothing) == 0

@@ -120,11 +120,24 @@ def _not_below(shape, numbers, frame):
     at = _COLUMNS // WIDTH
     x, y, height = load_pack(numbers, at), load_pack(numbers, at + 1), load_pack(numbers, at + 4)
     c, half = _seen(shape, frame[0], (x, y, load_pack(numbers, at + 2), load_pack(numbers, at + 3), height))
+    if shape.core == BOX:  # by the box around it that is as upright as columns are
+        return point_box(c, plus(half, _extents(shape.half, frame)))[0]
+    if shape.core == POINT:
+        return point_box(c, half)[0]
     o = 0.0 * x
     z = o + frame[3][0], o + frame[3][1], o + frame[3][2]
-    long = shape.core != POINT and shape.core != BOX
-    distance = segment_box(c, z, shape.half[2], half)[0] if long else point_box(c, half)[0]
-    return distance - (shape.girth - shape.radius)
+    return segment_box(c, z, shape.half[2], half)[0] - (shape.girth - shape.radius)
+
+
+@kernel
+def _extents(half, frame):
+    """How far a box reaches along x, y and z from its place [m]."""
+    _, x, y, z = frame
+    return (
+        half[0] * abs(x[0]) + half[1] * abs(y[0]) + half[2] * abs(z[0]),
+        half[0] * abs(x[1]) + half[1] * abs(y[1]) + half[2] * abs(z[1]),
+        half[0] * abs(x[2]) + half[1] * abs(y[2]) + half[2] * abs(z[2]),
+    )
 
 
 @kernel
