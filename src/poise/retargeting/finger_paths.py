@@ -161,7 +161,7 @@ def _one_hand(
     if not bones:
         return _nothing(len(motion))
     links = {bone.frames: bone.landmarks for bone in bones}
-    follower = HandRetargeter(hand, links, align=False, regularization=_STAY, limits=limits)
+    follower = HandRetargeter(hand, links, align=False, regularization=_STAY, limits=limits, q0=hand.home)
     began = perf_counter()
     turns = motion.model.poses(motion.q, [body.source[wrist]]).wxyz[:, 0]
     back = conjugate(quaternion_product(turns, np.broadcast_to(proportions.offsets[wrist], turns.shape)))
