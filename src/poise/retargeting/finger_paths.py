@@ -6,7 +6,7 @@ with what the skeleton has from there to the tip.  Bones that no joint of the fi
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from time import perf_counter
 from typing import Final, final
@@ -104,52 +104,95 @@ def finger_paths(
     Frames are `dt` [s] apart.  `speed` is the share of the velocity limits, and over `smooth` [s] a path is averaged.
     Of `limits` all hold but those of shapes, which fingers do not move for.
     """
-    joints, bones, notes, seconds = list[str](), list[tuple[str, Finger, int]](), list[str](), 0.0
-    q, ways = [np.zeros((len(motion), 0))], [np.zeros((len(motion), 0, 3))]
+    hands = []
     for side in SIDES:
-        wrist = f"{side}_wrist"
-        ours, theirs = ({k: both[i] for k, both in proportions.fingers.items() if k.startswith(side)} for i in (0, 1))
-        hand = _hand(robot, theirs)
-        follow = [bone for part in ours for bone in _bones(hand, part, ours[part], theirs[part])]
-        if not follow:
-            continue
-        links = {bone.frames: bone.landmarks for bone in follow}
-        follower = HandRetargeter(hand, links, align=False, regularization=_STAY, limits=limits.positions)
-        began = perf_counter()
-        turns = motion.model.poses(motion.q, [body.source[wrist]]).wxyz[:, 0]
-        back = conjugate(quaternion_product(turns, np.broadcast_to(proportions.offsets[wrist], turns.shape)))
-        axes, seen = proportions.robot_axes[wrist], dict[str, Array]()
-        for part, points in points_of(ours, motion.model, motion.q).items():
-            bent = unit_vectors(rotate(back[:, None], np.diff(points, axis=1)))
-            human, told = within_human(part, bent @ axes)
-            seen[part], notes = human @ axes.T, [*notes, *told]
-        wanted = np.stack([unit_vectors(seen[bone.part][:, bone.span].sum(axis=1)) for bone in follow], axis=1)
-        turned = hand.pose(body.robot[wrist], hand.neutral).rotation.act(wanted)
-        done = follower.retarget(_landmarks(follow, turned), times=motion.times)
-        q.append(averaged(hand, done.q, smooth / dt) if smooth > 0.0 and len(motion) > 1 else done.q)
-        seconds += perf_counter() - began
-        joints += [joint.name for joint in hand.joints if joint.nq]
-        bones += [(body.robot[wrist], theirs[bone.part], bone.place) for bone in follow]
-        notes += done.notes
-        ways.append(wanted)
-    asked = path = np.concatenate(q, axis=1)
-    if joints:
-        tracker = _in_time(robot, joints, dt, limits, speed)
-        began = perf_counter()
-        columns = columns_of(robot, joints)
-        postures = np.tile(robot.home, (len(asked), 1))
-        postures[:, columns] = asked
-        path = tracker.rollout(postures[0], [postures])[:, columns]
-        seconds += perf_counter() - began
-    behind = (np.abs(path - asked) > _BEHIND).any(axis=1)
-    if behind.any():
-        notes.append(
-            f"in {behind.mean():.1%} of the frames a finger is more than {np.degrees(_BEHIND):.0f} deg behind the "
-            "source's, and as fast as its joints may go"
-        )
+        fingers = {part: both for part, both in proportions.fingers.items() if part.startswith(side)}
+        if fingers and robot.loops:
+            none = f"{robot.name} has closed loops, which no hand is moved with: the {side} fingers are left at home"
+            hands.append(replace(_nothing(len(motion)), notes=(none,)))
+        elif fingers:
+            hands.append(_one_hand(motion, robot, body, proportions, fingers, limits.positions))
+    asked = _together(hands, len(motion))
+    if not asked.joints:
+        return asked
+    tracker = _in_time(robot, asked.joints, dt, limits, speed)
+    began = perf_counter()
+    columns = columns_of(robot, asked.joints)
+    postures = np.tile(robot.home, (len(motion), 1))
+    postures[:, columns] = asked.q
+    if smooth > 0.0 and len(motion) > 1:
+        postures = averaged(robot, postures, smooth / dt)
+    path = tracker.rollout(postures[0], [postures])[:, columns]
+    seconds = asked.seconds + (perf_counter() - began) / len(motion)
+    notes = (*asked.notes, *_behind(path, postures[:, columns]))
+    return replace(asked, q=path, seconds=seconds, notes=notes)
+
+
+def _nothing(frames: int) -> FingerPaths:
+    """Of a robot whose fingers do nothing."""
+    return FingerPaths((), np.zeros((frames, 0)), (), np.zeros((frames, 0, 3)), 0.0, ())
+
+
+def _together(hands: Sequence[FingerPaths], frames: int) -> FingerPaths:
+    """What several hands do."""
+    every = [_nothing(frames), *hands]
     return FingerPaths(
-        tuple(joints), path, tuple(bones), np.concatenate(ways, axis=1), seconds / len(motion), tuple(notes)
+        tuple(name for hand in every for name in hand.joints),
+        np.concatenate([hand.q for hand in every], axis=1),
+        tuple(bone for hand in every for bone in hand.bones),
+        np.concatenate([hand.ways for hand in every], axis=1),
+        sum(hand.seconds for hand in every),
+        tuple(note for hand in every for note in hand.notes),
     )
+
+
+def _one_hand(
+    motion: Motion,
+    robot: Model,
+    body: BodyMap,
+    proportions: Proportions,
+    fingers: Mapping[str, tuple[Finger, Finger]],
+    limits: bool,
+) -> FingerPaths:
+    """What the fingers of one hand do, however fast that is."""
+    wrist = f"{next(iter(fingers)).partition('_')[0]}_wrist"
+    hand = _hand(robot, {part: other for part, (_, other) in fingers.items()})
+    bones = [bone for part, (one, other) in fingers.items() for bone in _bones(hand, part, one, other)]
+    if not bones:
+        return _nothing(len(motion))
+    links = {bone.frames: bone.landmarks for bone in bones}
+    follower = HandRetargeter(hand, links, align=False, regularization=_STAY, limits=limits, q0=hand.home)
+    began = perf_counter()
+    turns = motion.model.poses(motion.q, [body.source[wrist]]).wxyz[:, 0]
+    back = conjugate(quaternion_product(turns, np.broadcast_to(proportions.offsets[wrist], turns.shape)))
+    axes, seen, notes = proportions.robot_axes[wrist], dict[str, Array](), list[str]()
+    points = points_of({part: one for part, (one, _) in fingers.items()}, motion.model, motion.q)
+    for part, places in points.items():
+        bent = unit_vectors(rotate(back[:, None], np.diff(places, axis=1)))
+        human, told = within_human(part, bent @ axes)
+        seen[part], notes = human @ axes.T, [*notes, *told]
+    ways = np.stack([unit_vectors(seen[bone.part][:, bone.span].sum(axis=1)) for bone in bones], axis=1)
+    turned = hand.pose(body.robot[wrist], hand.neutral).rotation.act(ways)
+    done = follower.retarget(_landmarks(bones, turned), times=motion.times)
+    return FingerPaths(
+        tuple(joint.name for joint in hand.joints if joint.nq),
+        done.q,
+        tuple((body.robot[wrist], fingers[bone.part][1], bone.place) for bone in bones),
+        ways,
+        (perf_counter() - began) / len(motion),
+        (*notes, *done.notes),
+    )
+
+
+def _behind(path: Array, asked: Array) -> list[str]:
+    """Where joints could not go as fast as they should, in words."""
+    behind = (np.abs(path - asked) > _BEHIND).any(axis=1)
+    if not behind.any():
+        return []
+    return [
+        f"in {behind.mean():.1%} of the frames a finger is more than {np.degrees(_BEHIND):.0f} deg behind the "
+        "source's, and as fast as its joints may go"
+    ]
 
 
 def _hand(robot: Model, fingers: Mapping[str, Finger]) -> Model:
