@@ -117,7 +117,7 @@ class CarryingPage(Page):
         self._table = gui.add_markdown("")
 
     def _add_report(self) -> None:
-        self._report = self._gui.add_markdown("")
+        self._report = self._gui.add_html("")
 
     def _add_files(self) -> None:
         files = {
@@ -180,7 +180,11 @@ class CarryingPage(Page):
         self._write("table", self._table, table_of(carrying))
         if done is not self._reported:
             self._reported = done
-            self._write("report", self._report, f"```\n{done.report}\n```")
+            self._write(
+                "report",
+                self._report,
+                f'<div style="padding: 0 10px; font-size: 12px">{done.report._repr_html_()}</div>',
+            )
         for widget, value in (
             (self._part, part),
             *((self._frames[side], carrying.name(side) or NONE) for side in SIDES),
