@@ -166,6 +166,12 @@ def person() -> pz.Motion:
     return pz.Motion(model, times, model.integrate(model.neutral, v), name="bend")
 
 
+def click(figure: Any, link: str) -> None:
+    """Click a link as a window does."""
+    (told,) = figure._handles[figure._frames.index(link)]._impl.click_cb
+    told.callback(None)
+
+
 def test_the_page_plays_both_edits_the_map_and_carries_the_motion_again(
     tmp_path: Path, wait_for: Callable[..., None]
 ) -> None:
@@ -184,11 +190,11 @@ def test_the_page_plays_both_edits_the_map_and_carries_the_motion_again(
         assert page.played.ghost.aside < 0.0  # beside it
         wait_for(lambda: "stances" in page._said)
         assert page._said["stances"].count("<title>") == len(first.contacts.intervals) > 0
-        page._clicked("source", "LeftHand")
+        click(page.played.ghost.figure, "LeftHand")
         wait_for(lambda: widget(page, "skeleton").value == "LeftHand")
         assert widget(page, "Carry the motion").disabled
         by_hand(page, "a click gives it to the part", True)
-        page._clicked("robot", "LeftForeArm")
+        click(page.played.figure, "LeftForeArm")
         assert one.body.robot["left_wrist"] == "LeftForeArm"
         assert "| **left wrist** | **LeftHand** | **LeftForeArm** |" in table_of(one)
         wait_for(lambda: not widget(page, "Carry the motion").disabled)
