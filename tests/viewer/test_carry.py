@@ -102,6 +102,14 @@ def test_a_click_gives_a_part_a_joint_that_another_had() -> None:
     assert one.part == "left_wrist"
 
 
+def test_fingers_are_parts_too() -> None:
+    one = carrying()
+    assert one.assign("source", None, "left_wrist")
+    assert one.assign("source", "LeftHand", "left_thumb")
+    assert one.find("source", "LeftHand")
+    assert one.part == "left_thumb"
+
+
 def test_what_was_edited_counts_when_the_motion_is_carried_and_a_refusal_leaves_what_was() -> None:
     def again(of: BodyMap) -> Any:
         raise ValueError("bones without length")

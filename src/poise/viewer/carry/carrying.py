@@ -8,12 +8,13 @@ from typing import Final, Literal, final
 from poise.errors import FrameNotFound
 from poise.model.model import Model
 from poise.retargeting.body import BodyMap
-from poise.retargeting.parts import ENDS, PARENTS
+from poise.retargeting.parts import ENDS, FINGERS, PARENTS
 from poise.retargeting.retarget import Retargeted
 from poise.viewer.guided import REFUSALS
 
 Side = Literal["source", "robot"]
 SIDES: Final[tuple[Side, Side]] = ("source", "robot")
+PARTS: Final = (*PARENTS, *FINGERS)
 
 
 @final
@@ -136,8 +137,8 @@ class Carrying:
 
 
 def _known(part: str) -> str:
-    if part not in PARENTS:
-        raise ValueError(f"{part!r} is no part of a body; these are: {', '.join(PARENTS)}")
+    if part not in PARTS:
+        raise ValueError(f"{part!r} is no part of a body; these are: {', '.join(PARTS)}")
     return part
 
 

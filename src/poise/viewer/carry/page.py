@@ -9,11 +9,11 @@ from typing import Any, Final, final
 import numpy as np
 
 from poise.files import write_whole
-from poise.retargeting.parts import ENDS, PARENTS
+from poise.retargeting.parts import ENDS
 from poise.retargeting.retarget import Retargeted
 from poise.viewer import tessellation
 from poise.viewer.appearance import Look, appearance
-from poise.viewer.carry.carrying import SIDES, Carrying, Side
+from poise.viewer.carry.carrying import PARTS, SIDES, Carrying, Side
 from poise.viewer.carry.stances import stances
 from poise.viewer.downloads import download
 from poise.viewer.figure import Figure
@@ -100,7 +100,7 @@ class CarryingPage(Page):
         gui, carrying = self._gui, self.carrying
         gui.add_markdown("A click on a link of the skeleton or of the robot chooses the part that it is.")
         self._assigning = gui.add_checkbox("a click gives it to the part", False)
-        self._part = gui.add_dropdown("part", tuple(PARENTS), initial_value=carrying.part)
+        self._part = gui.add_dropdown("part", PARTS, initial_value=carrying.part)
         _by_hand(self._part, lambda: carrying.choose(self._part.value))
         self._frames: dict[Side, Any] = {}
         for side in SIDES:
@@ -225,7 +225,7 @@ def _by_hand(widget: Any, do: Callable[[], object]) -> None:
 def table_of(carrying: Carrying) -> str:
     """The map in Markdown; the part that a click is about in bold type."""
     lines = ["| part | skeleton | robot | stands |", "|---|---|---|---|"]
-    for part in PARENTS:
+    for part in PARTS:
         frames = [carrying.name(side, part) for side in SIDES]
         if any(frames) or part == carrying.part:
             cells = [part.replace("_", " "), *(plain(frame) if frame else NONE for frame in frames)]
