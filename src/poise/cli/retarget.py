@@ -93,6 +93,8 @@ class Retarget(Writes):
             written.append(self.report)
         if self.view:
             self._show(done, lambda body: again(body=body))
+        if self.screenshot is not None:
+            written.append(self.screenshot)
         lines = [f"{body}\n\n{done}", *motion.notes, *(f"written: {file}" for file in written)]
         return Answer(
             facts=done.report.to_dict(),
@@ -103,7 +105,7 @@ class Retarget(Writes):
         )
 
     def _show(self, done: "Retargeted", again: "Callable[[BodyMap], Retargeted]") -> None:
-        """The page, until Ctrl-C."""
+        """The page until Ctrl-C, or a picture of it."""
         from poise.viewer.carry.carrying import Carrying
         from poise.viewer.carry.page import CarryingPage
         from poise.viewer.snapshot import screenshot
@@ -112,7 +114,7 @@ class Retarget(Writes):
             if self.screenshot is None:
                 page.serve(f"{self.motion} on {self.robot} is shown")
             else:
-                print(f"written: {screenshot(page.server.viser, page.url, self.screenshot)}")
+                screenshot(page.server.viser, page.url, self.screenshot)
 
 
 def _accelerating(robot: "pz.Model", most: float) -> "pz.AccelerationLimit":
