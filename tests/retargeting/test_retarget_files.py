@@ -53,3 +53,17 @@ def test_a_table_of_numbers_is_no_body(walked: Path, capsys: pytest.CaptureFixtu
 def test_a_picture_of_the_page_needs_the_page(walked: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["retarget", "walk.bvh", "other.bvh", "--screenshot", "page.png"]) == 1
     assert "add --view" in capsys.readouterr().err
+
+
+def test_the_page_is_opened_and_its_picture_told_of(
+    walked: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("viser", reason="the viewer needs viser")
+    from poise.viewer import snapshot
+
+    seen: list[Path] = []
+    monkeypatch.setattr(snapshot, "screenshot", lambda server, url, file: seen.append(file))
+    asked = ["retarget", "walk.bvh", "other.bvh", "--view", "--screenshot", "page.png", "--port", "0"]
+    assert main(asked) == 0
+    assert seen == [Path("page.png")]
+    assert "written: page.png" in capsys.readouterr().out
