@@ -16,14 +16,14 @@ import numpy as np
 
 import poise as pz
 
-BATCH = 100_000
-ROUNDS = 15
+BATCH, FEWER = 100_000, 2_000
+MANY_ROUNDS, ROUNDS = 100, 7
 
 
-def least(clock: Callable[[], float], calls: int, *works: Callable[[], Any]) -> list[float]:
+def least(clock: Callable[[], float], rounds: int, calls: int, *works: Callable[[], Any]) -> list[float]:
     """Seconds that each takes, at least, in rounds of all of them."""
     found: list[list[float]] = [[] for _ in works]
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         for work, times in zip(works, found, strict=True):
             work()
             began = clock()
@@ -46,18 +46,24 @@ def alone(arm: pz.Model) -> None:
         solver = pz.Solver(arm, tasks)
         found = solver(target)
         works = (lambda: solver(target), lambda: found.gradient().by_target)  # noqa: B023
-        solving, differing = least(time.thread_time, 100, *works)
+        solving, differing = least(time.thread_time, MANY_ROUNDS, 20, *works)
         print(f"{name}: a solve {1e6 * solving:.0f} us, a gradient {differing / solving:.2f} solves", flush=True)
 
 
 def many(arm: pz.Model) -> None:
     """Batches."""
-    poses = arm.pose(arm.tip, arm.sample(BATCH, seed=1))
-    solver, cotangents = pz.Solver(arm, pz.PoseTask(arm.tip)), np.ones((BATCH, arm.nv))
+    poses, pose = arm.pose(arm.tip, arm.sample(BATCH, seed=1)), pz.PoseTask(arm.tip)
+    solver, cotangents = pz.Solver(arm, pose), np.ones((BATCH, arm.nv))
     found = solver.batch(poses)
     works = (lambda: solver.batch(poses), lambda: found.gradient().vjp(cotangents))
-    forward, backward = least(time.perf_counter, 1, *works)
+    forward, backward = least(time.perf_counter, ROUNDS, 1, *works)
     print(f"{BATCH:,} poses: {forward:.3f} s, cotangents {backward / forward:.2f} of that", flush=True)
+    two = pz.Solver(arm, [pose, pz.PostureTask()])
+    targets, given = [poses[:FEWER], arm.sample(FEWER, seed=2)], cotangents[:FEWER]
+    both = two.batch(targets)
+    works = (lambda: two.batch(targets), lambda: both.gradient().vjp(given))
+    forward, backward = least(time.perf_counter, ROUNDS, 1, *works)
+    print(f"{FEWER:,} with postures: {forward:.3f} s, cotangents {backward / forward:.2f} of that", flush=True)
     try:
         import torch
     except ImportError:
@@ -69,7 +75,7 @@ def many(arm: pz.Model) -> None:
         given = torch.tensor(numbers, requires_grad=True)
         result = ik(given).sum()
         works = (lambda: ik(given), lambda: result.backward(retain_graph=True))  # noqa: B023
-        forward, backward = least(time.perf_counter, 1, *works)
+        forward, backward = least(time.perf_counter, ROUNDS, 1, *works)
         print(f"the same in PyTorch, {form}: forward {forward:.3f} s, backward {backward / forward:.2f}", flush=True)
 
 

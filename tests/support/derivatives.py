@@ -33,8 +33,13 @@ class Case:
     """The answer so far along the way, from a start."""
     slope: Callable[[SolutionGradient], Array]
     """(nv,) the derivative along the way."""
-    rest: Callable[[float, pz.Solution], Array] = lambda _, found: found.gradient().q
-    """(nq,) where an answer rests, to rounding."""
+    rest: Callable[[float, pz.Solution], Array] = lambda _, found: _at_rest(found)
+    """(nq,) where an answer rests, to rounding; NaN where it does not."""
+
+
+def _at_rest(found: pz.Solution) -> Array:
+    gradient = found.gradient()
+    return np.full_like(gradient.q, np.nan) if gradient.status == "undefined" else gradient.q
 
 
 @dataclass(frozen=True)
@@ -42,8 +47,8 @@ class Outcome:
     """How a case came out."""
 
     word: str
-    """"right" or "wrong"; "kink", derivatives of both sides differ; "jump", a solve went elsewhere; or what there was
-    no derivative for: "unsolved", "one-sided", "undefined"."""
+    """"right" or "wrong"; "kink", derivatives of both sides differ; "jump", a solve went elsewhere, or is not at rest;
+    or what there was no derivative for: "one-sided", "undefined"."""
     error: float = 0.0
     """Of the derivative against differences, relative to the larger of 1 and these."""
 
@@ -57,13 +62,17 @@ def outcome(case: Case, worst: float = 1e-6) -> Outcome:
     q = case.rest(0.0, found)
 
     def way(t: float) -> Array:
-        return np.asarray(case.model.difference(q, case.rest(t, case.solve(t, q))))
+        at = case.rest(t, case.solve(t, q))
+        return np.full(case.model.nv, np.nan) if np.isnan(at).any() else np.asarray(case.model.difference(q, at))
 
     slope = case.slope(gradient)
     word, least = "wrong", np.inf
     for step in STEPS:
         near, far = ([way(s * h) for s in (1.0, -1.0)] for h in (step, 2.0 * step))
         expected = (8.0 * (near[0] - near[1]) - (far[0] - far[1])) / (12.0 * step)
+        if np.isnan(expected).any():
+            word = "jump"
+            continue
         error = float(np.abs(slope - expected).max()) / max(1.0, float(np.abs(expected).max()))
         least = min(least, error)
         if error <= worst:
