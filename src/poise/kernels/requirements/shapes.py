@@ -174,8 +174,8 @@ def _find_ahead(p, s, x):
 def apart(p, w, address):
     """VERDICT: whether no pair is nearer than asked at w.q, nor on the way there by more than half of _UNSEEN.
 
-    x.near is then of w.q.  Between two looks a pair whose shapes come T has a distance of at least (d + d' - T) / 2; one
-    whose d - T is enough needs none.
+    x.near is then of w.q.  Between two looks a pair whose shapes come T has a distance of at least (d + d' - T) / 2;
+    one whose d - T is enough needs none.
     """
     request = entry_at(address, CALL)
     s = problem_at(request.scene)
