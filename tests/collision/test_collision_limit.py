@@ -162,6 +162,41 @@ def test_a_free_base_gives_way_no_faster_than_its_twist(method: str, paced: bool
     np.testing.assert_allclose(fastest, (0.5, 0.8), rtol=1e-9)
 
 
+@pytest.fixture(scope="module")
+def bird() -> pz.Model:
+    """A hull that nothing holds back, with two swift wings."""
+    builder = pz.ModelBuilder("bird")
+    builder.joint("base", "floating", parent="world", child="hull")
+    builder.shape("hull", pz.Sphere((0, 0, 0), 0.05))
+    for side, y in (("left", 1.0), ("right", -1.0)):
+        builder.joint(
+            side, "revolute", parent="hull", child=f"{side}_wing", axis=(1, 0, 0), limits=(-2, 2), velocity=30.0
+        )
+        builder.shape(f"{side}_wing", pz.Capsule((0, 0.1 * y, 0), (0, 0.8 * y, 0), 0.03))
+    return builder.build()
+
+
+def test_what_a_free_base_carries_is_as_swift_as_without(bird: pz.Model) -> None:
+    wings = pz.PostureTask([*bird.home[:7], 1.2, -1.2])
+    plain, kept = (pz.Tracker(bird, wings, "priority", dt=0.02, limits=some) for some in (True, [pz.CollisionLimit()]))
+    q, other = bird.home, bird.home
+    for _ in range(4):
+        q, other = plain.step(q), kept.step(other)
+        np.testing.assert_allclose(other, q, atol=1e-9)
+    assert abs(q[7]) > 0.6
+
+
+def test_a_free_base_jumps_through_no_wall(bird: pz.Model) -> None:
+    world = pz.World({"wall": pz.Box(pz.SE3.from_parts((0.5, 0.0, 0.0)), (0.002, 9.0, 9.0))})
+    method = pz.methods.TaskPriority(max_error=None, max_step=10.0)
+    tracker = pz.Tracker(bird, pz.PoseTask("hull"), method, dt=0.02, limits=[pz.CollisionLimit(world)])
+    q = bird.home
+    for _ in range(30):
+        q = tracker.step(q, pz.SE3.from_parts((2.0, 0.0, 0.0)))
+        assert bird.distance(q, world).distance > 0.01 - 1e-9
+    assert 0.35 < q[0] < 0.44
+
+
 def _unit(v):
     return v / np.linalg.norm(v)
 

@@ -247,11 +247,24 @@ def test_two_frames_are_smoothed() -> None:
 
 
 @pytest.mark.parametrize("fps", [24.0, 60.0])
-def test_a_body_that_meets_itself(fps: float) -> None:
-    apart = pz.CollisionLimit()
-    done = pz.retarget(walk(fps, seconds=0.5), g1(), limits=[apart])
+def test_a_body_that_meets_itself_and_stands_on_a_floor(fps: float) -> None:
+    """Arms give way, from the first frame on; legs go on, and feet stand on what they stand on."""
+    floor = pz.World({"floor": pz.HalfSpace((0.0, 0.0, 0.0), (0.0, 0.0, 1.0))})
+    free = pz.retarget(walk(fps, seconds=0.5), g1())
+    done = pz.retarget(walk(fps, seconds=0.5), g1(), limits=[pz.CollisionLimit(floor, min_distance=0.002)])
+    feet = [(f"{side}_ankle_roll_link", "floor") for side in ("left", "right")]
+    apart = pz.CollisionLimit(floor, min_distance=0.002, allowed=feet)
+    assert all(apart.is_kept(g1(), q) for q in done.motion.q)
+    assert not all(apart.is_kept(g1(), q) for q in free.motion.q)
     assert broken(done) < ROUNDING
     assert done.report.skate.share == 0.0
+    assert done.report.ground.kept == free.report.ground.kept > 0.95
+    parts = done.report.tracking.parts
+    legs = [parts.index(f"{side}_{part}") for side in ("left", "right") for part in ("knee", "ankle")]
+    with_limit, without = (np.nanmean(one.report.tracking.position[:, legs]) for one in (done, free))
+    assert with_limit < without + 0.002
+    (told,) = (note for note in done.notes if note.startswith("at the least distance that they keep"))
+    assert "wrist" in told
 
 
 def test_frames_that_are_far_apart() -> None:

@@ -34,9 +34,10 @@ def as_looked_at(model: Model, robot: Model) -> Model:
 
 
 def standing(limit: CollisionLimit, robot: Robot, source: Source, targets: Targets) -> CollisionLimit:
-    """The limit, in which feet may touch the shapes of its world on which they stand."""
+    """The limit, in which feet may touch the shapes of its world on which one of them stands."""
     if limit.world is None or robot.fixed_base:
         return limit
+    feet = [link for part in robot.soles for link in _foot(robot, part)]
     wide = replace(limit, min_distance=max(limit.min_distance, _TOUCH))
     for contact in source.contacts.intervals:
         part, middle = contact.part, (contact.start + contact.stop) // 2
@@ -45,7 +46,7 @@ def standing(limit: CollisionLimit, robot: Robot, source: Source, targets: Targe
         found = wide.at_target(robot.model, task, there)
         if found is not None and found[0].distance < wide.min_distance:
             ground = next(name for name in found[0].pair if name in limit.world.names)
-            pairs = [(link, ground) for link in _foot(robot, part)]
+            pairs = [(link, ground) for link in feet]
             limit, wide = (replace(one, allowed=[*one.allowed, *pairs]) for one in (limit, wide))
     return limit
 

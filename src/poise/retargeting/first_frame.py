@@ -28,14 +28,12 @@ def first(
     start: Array | None = None,
     *,
     levels: int = 3,
-    also: Array | None = None,
     keeps: Callable[[Array], bool] = lambda _: True,
 ) -> Array:
     """(nq,) the posture from which the first goals (tasks, 7) are best fulfilled, of what many starts come to.
 
     The robot's home is preferred, as long as no other start comes much nearer in what is asked on so many levels; with
-    a `start` (nq,) there is no other.  `also` (nq,) is one more, from where it is.  A posture that `keeps` what it must
-    goes before all that do not.
+    a `start` (nq,) there is no other.  A posture that `keeps` what it must goes before all that do not.
     """
     model = robot.model
     if start is not None:
@@ -50,8 +48,6 @@ def first(
         if joint.kind is JointKind.FLOATING and trunk:
             carried = model.pose(joint.child, model.home).inverse() @ robot.pose(robot.root, model.home)
             starts[:, model.index(joint.name)] = (SE3(goals[trunk[0]]) @ carried.inverse()).array
-    if also is not None:
-        starts = np.concatenate([starts, also[None]])
     best, least, kept = starts[0], np.inf, False
     for k, start in enumerate(starts):
         end = settled(tracker, start[None], goals)[0]

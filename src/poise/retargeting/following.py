@@ -262,9 +262,9 @@ class Follower:
         found = first(self.robot, self._settling(stance), goals, start, levels=levels)
         if apart is None or apart.holds_in(model, scene := apart.scene(model), found):
             return found
-        tracker = self._settling(stance, apart=True)
-        keeps = partial(apart.holds_in, model, scene)
-        return first(self.robot, tracker, goals, start, levels=levels, also=found, keeps=keeps)
+        tracker, keeps = self._settling(stance, apart=True), partial(apart.holds_in, model, scene)
+        beside: Array = settled(tracker, found[None], goals)[0]
+        return beside if keeps(beside) else first(self.robot, tracker, goals, start, levels=levels, keeps=keeps)
 
     def _settling(self, stance: Stance, *, apart: bool = False) -> Tracker:
         """The one that comes to a frame: its steps stand for no time, and shapes are kept `apart` if asked for."""

@@ -142,8 +142,8 @@ MOST_NEAR: Final = 32
 
 GUARD: Final = Record("Guard", "", "distance reserve share retreat travel")
 """How a tracker keeps shapes apart: by `distance` [m], aiming at `reserve` more, a pair getting nearer by no more than
-`share` of what is left in an update, and one that is too near farther by `retreat` [m] at most; without a time step no
-point goes farther than `travel` [m] in an update, else that is infinite."""
+`share` of what is left in an update, and one that is too near farther by `retreat` [m] at most; pairs are looked for
+as far ahead as speeds lead, but of any point no farther than `travel` [m]."""
 RATES: Final = Record("Rates", "", "speed change jerk lower upper")
 """What a velocity keeps over a whole step of a Tracker: the longest way [rad or m a step], the largest change of it
 from one step to the next, and the largest change of that; see `poise.kernels.methods.braking`.  `lower` and `upper` are

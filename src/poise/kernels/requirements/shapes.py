@@ -2,8 +2,9 @@
 
 A pair whose distance is d may change it in an update by no more than share (d - d_s) towards d_s, the least that is
 asked: the velocity damper of Faverjon and Tournassoud 1987.  Every pair has its inequality that both can reach within
-an update, at the speeds that they are allowed, so none crosses another unseen.  A step is looked at where it ends, on
-its way where it is swift, and on its way to rest; a pair that was too near before may not get nearer.
+an update, at the speeds that they are allowed.  A step that goes farther than was looked ahead, as that of a free base
+may, is looked at anew, so none crosses another unseen.  A step is looked at where it ends, on its way where it is swift
+and brings something near, and on its way to rest; a pair that was too near before may not get nearer.
 """
 
 import functools
@@ -173,7 +174,8 @@ def _find_ahead(p, s, x):
 def apart(p, w, address):
     """VERDICT: whether no pair is nearer than asked at w.q, nor on the way there by more than half of _UNSEEN.
 
-    x.near is then of w.q.  Between two looks a pair whose shapes come T has a distance of at least (d + d' - T) / 2.
+    x.near is then of w.q.  Between two looks a pair whose shapes come T has a distance of at least (d + d' - T) / 2;
+    one whose d - T is enough needs none.
     """
     request = entry_at(address, CALL)
     s = problem_at(request.scene)
