@@ -167,9 +167,9 @@ class Follower:
         for limb in self._limbs:
             if not self._free(Stance(frozenset(source.contacts.parts), False, False), limb.parts):
                 continue  # nothing else is asked of the robot
-            way = detour(
-                self.robot, limb, done.targets, done.q, self._dt, self._speed, stuck[limb], taken[limb], settle
-            )
+            but = (*stuck[limb], *taken[limb])
+            way, vain = detour(self.robot, limb, done.targets, done.q, self._dt, self._speed, but, settle)
+            stuck[limb] += vain
             if way is not None:
                 taken[limb] += [way.caught, (way.start, way.stop + ease)]
                 ways.append(way)

@@ -120,21 +120,21 @@ def detour(
     path: Array,
     dt: float,
     speed: float,
-    stuck: list[Span],
-    taken: Sequence[Span],
+    but: Sequence[Span],
     settle: Settle,
-) -> Detour | None:
+) -> tuple[Detour | None, list[Span]]:
     """The first way round for a limb that a limit caught along a path (frames, nq), if there is one.
 
-    Frames that are `stuck` or `taken` are not looked at; those of which no way leads out are added to what is `stuck`.
+    Frames in `but` are not looked at.  With it come those that were, and of which no way leads out.
     """
     caught = (limb.off(robot, targets, path) > limb.away) & at_ends(robot.model, path, limb.columns).any(axis=1)
-    for span in _spans(caught, (*stuck, *taken), max(2, int(np.ceil(_LASTS / dt)))):
+    stuck: list[Span] = []
+    for span in _spans(caught, but, max(2, int(np.ceil(_LASTS / dt)))):
         found = _way(robot, limb, targets, path, span, dt, speed, settle)
         if found is not None:
-            return found
+            return found, stuck
         stuck.append(span)
-    return None
+    return None, stuck
 
 
 def _way(
