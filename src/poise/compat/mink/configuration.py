@@ -31,6 +31,8 @@ class Configuration:
         self.model, self.data = model, mujoco.MjData(model)
         self.ranges: Any = None
         """The ConfigurationLimit of the model, once a step has asked for it."""
+        self.held = list[int]()
+        """What held the last step, of its limits and constraints."""
         self._frames: dict[tuple[str | int, str], int] = {}
         self.update(q)
 

@@ -7,6 +7,7 @@ import numpy as np
 import pinocchio as pin
 
 from poise.compat.pink.exceptions import FrameNotFound, NotWithinConfigurationLimits
+from poise.compat.pink.limits.joints import ConfigurationLimit, VelocityLimit
 from poise.compat.pink.utils import get_root_joint_dim
 from poise.spatial import Array
 
@@ -25,8 +26,12 @@ class Configuration:
             self.collision_data = pin.GeometryData(collision_model)
         n = model.nv
         self.tangent = SimpleNamespace(eye=np.eye(n), ones=np.ones(n), zeros=np.zeros(n))
+        self.held = list[int]()
+        """What held the last step, of its limits and constraints."""
         self.q = np.array(q)
         self.q.setflags(write=False)
+        if not hasattr(model, "configuration_limit"):
+            model.configuration_limit, model.velocity_limit = ConfigurationLimit(model), VelocityLimit(model)
         if forward_kinematics:
             self.update()
 

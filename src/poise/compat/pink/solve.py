@@ -8,7 +8,7 @@ import numpy as np
 from poise.compat.pink.barriers import Barrier
 from poise.compat.pink.configuration import Configuration
 from poise.compat.pink.exceptions import NoSolutionFound
-from poise.compat.pink.limits import ConfigurationLimit, Limit, VelocityLimit
+from poise.compat.pink.limits import Limit
 from poise.compat.pink.tasks import Task
 from poise.compat.quadratic import least_squares, stacked
 from poise.spatial import Array
@@ -35,9 +35,9 @@ def solve_ik(
     sides, most = _inequalities(configuration, limits, beyond, dt)
     exact = _equations(configuration, constraints or ())
     try:
-        step = least_squares(rows, wants, mu, (sides, most), exact)
+        step = least_squares(rows, wants, mu, (sides, most), exact, configuration.held)
     except ValueError:
-        step = _no_farther(rows, wants, mu, (sides, np.maximum(most, 0.0)), exact)
+        step = _no_farther(rows, wants, mu, (sides, np.maximum(most, 0.0)), exact, configuration.held)
     for _ in range(_HALVES if beyond else 0):
         then = configuration.at(configuration.integrate(step, 1.0))
         if all(barrier.kept(configuration, then) for barrier in beyond):
@@ -78,9 +78,8 @@ def _inequalities(
 ) -> tuple[Array, Array]:
     model = configuration.model
     own = getattr(model, "floating_base_velocity_limit", None)
-    kept = (
-        [ConfigurationLimit(model), VelocityLimit(model), *([own] if own else [])] if limits is None else list(limits)
-    )
+    usual = [model.configuration_limit, model.velocity_limit, *([own] if own else [])]
+    kept = usual if limits is None else list(limits)
     for each, kind in ((each, kind) for some, kind in ((kept, Limit), (barriers, Barrier)) for each in some):
         if not isinstance(each, kind):
             raise TypeError(f"{each!r} is no {kind.__name__} of {__package__}")

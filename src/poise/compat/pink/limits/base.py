@@ -1,12 +1,14 @@
 """pink's limit of the velocity of a floating base."""
 
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from poise.compat.pink.configuration import Configuration
 from poise.compat.pink.limits.limit import Limit, Sides
 from poise.spatial import Array, ArrayLike
+
+if TYPE_CHECKING:
+    from poise.compat.pink.configuration import Configuration
 
 
 @final
@@ -29,7 +31,7 @@ class FloatingBaseVelocityLimit(Limit):
             raise ValueError(f'base_frame is {base_frame!r}, which is not on "root_joint"; {names} are')
         self._root = model.joints[root]
 
-    def compute_qp_inequalities(self, configuration: Configuration, dt: float) -> Sides | None:
+    def compute_qp_inequalities(self, configuration: "Configuration", dt: float) -> Sides | None:
         """How far the base may go in `dt`."""
         rows, some = np.zeros((6, self.model.nv)), np.isfinite(self.twist_max)
         at = slice(self._root.idx_v, self._root.idx_v + self._root.nv)

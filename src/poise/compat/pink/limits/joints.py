@@ -1,13 +1,15 @@
 """pink's limits of positions, speeds and accelerations of joints."""
 
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from poise.compat.pink.configuration import Configuration
 from poise.compat.pink.exceptions import PinkError
-from poise.compat.pink.limits.limit import Limit, Sides, left, limited, velocities
+from poise.compat.pink.limits.limit import Limit, Sides, left, limited, ranged, velocities
 from poise.spatial import Array, ArrayLike
+
+if TYPE_CHECKING:
+    from poise.compat.pink.configuration import Configuration
 
 
 @final
@@ -18,8 +20,9 @@ class ConfigurationLimit(Limit):
         if not 0.0 < config_limit_gain <= 1.0:
             raise PinkError(f"config_limit_gain is {config_limit_gain!r}; it must be above 0 and at most 1")
         self.model, self.config_limit_gain = model, config_limit_gain
+        self.indices = np.flatnonzero(velocities(model, ranged(model), by_q=True))
 
-    def compute_qp_inequalities(self, configuration: Configuration, dt: float) -> Sides | None:
+    def compute_qp_inequalities(self, configuration: "Configuration", dt: float) -> Sides | None:
         """How far each joint may go, and must where it is outside."""
         up, down = left(configuration)
         some = np.isfinite(up)
@@ -35,7 +38,7 @@ class VelocityLimit(Limit):
         self.model, self.velocity_limit = model, _each(model, velocity_limit, "velocity_limit", model.velocityLimit)
         self.indices = np.flatnonzero(velocities(model, limited(self.velocity_limit), by_q=False))
 
-    def compute_qp_inequalities(self, configuration: Configuration, dt: float) -> Sides | None:
+    def compute_qp_inequalities(self, configuration: "Configuration", dt: float) -> Sides | None:
         """How far each joint may go in `dt`."""
         rows, most = np.eye(self.model.nv)[self.indices], dt * self.velocity_limit[self.indices]
         return np.concatenate([rows, -rows]), np.concatenate([most, most])
@@ -54,7 +57,7 @@ class AccelerationLimit(Limit):
         """The velocity (nv,) of the step before, and its time [s]."""
         self.Delta_q_prev = np.asarray(v_prev, dtype=np.float64)[self.indices] * dt
 
-    def compute_qp_inequalities(self, configuration: Configuration, dt: float) -> Sides | None:
+    def compute_qp_inequalities(self, configuration: "Configuration", dt: float) -> Sides | None:
         """How far each joint may go: v' - v <= a dt, and room for the way to brake, v^2 / (2 a) + v dt / 2."""
         up, down = (np.maximum(x[self.indices], 0.0) for x in left(configuration))
         rows = np.eye(self.model.nv)[self.indices]

@@ -1,12 +1,14 @@
 """What pink's limits have in common, and limits of one's own: G dq <= h."""
 
 from abc import ABC, abstractmethod
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from poise.compat.pink.configuration import Configuration
 from poise.spatial import Array
+
+if TYPE_CHECKING:
+    from poise.compat.pink.configuration import Configuration
 
 Sides = tuple[Array, Array]
 _BOUNDLESS: Final = 1e20
@@ -18,7 +20,7 @@ class Limit(ABC):
     """What a step must keep."""
 
     @abstractmethod
-    def compute_qp_inequalities(self, configuration: Configuration, dt: float) -> Sides | None:
+    def compute_qp_inequalities(self, configuration: "Configuration", dt: float) -> Sides | None:
         """G (k, nv) and h (k,) of a step of `dt` [s]; None: there is nothing to keep."""
 
 
@@ -43,7 +45,7 @@ def velocities(model: Any, numbers: Any, by_q: bool) -> Any:
     return out
 
 
-def left(configuration: Configuration) -> Sides:
+def left(configuration: "Configuration") -> Sides:
     """(nv,) how far it is to the upper limits of the positions, and to the lower ones; infinite without."""
     model, q = configuration.model, configuration.q
     some = velocities(model, ranged(model), by_q=True)
