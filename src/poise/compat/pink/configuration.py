@@ -70,7 +70,8 @@ class Configuration:
 
     def get_frame_jacobian(self, frame: str) -> Array:
         """(6, nv) from velocities to the twist of a frame, seen from it [m, rad]."""
-        return np.array(pin.getFrameJacobian(self.model, self.data, self.frame(frame), pin.ReferenceFrame.LOCAL))
+        rows = pin.getFrameJacobian(self.model, self.data, self.frame(frame), pin.ReferenceFrame.LOCAL)
+        return np.array(rows).reshape(6, -1)
 
     def get_place_jacobian(self, frame: str) -> Array:
         """(3, nv) from velocities to that of the origin of a frame, along the axes of the world [m]."""

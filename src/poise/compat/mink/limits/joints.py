@@ -19,7 +19,7 @@ _NOBODY: Final[Mapping[str, ArrayLike]] = MappingProxyType({})
 
 @final
 class ConfigurationLimit(Limit):
-    """The ranges of the joints, less `min_distance_from_limits`; a step may go all the way to them, whatever `gain`."""
+    """The ranges of the joints, less `min_distance_from_limits`; a step goes `gain` of the way at most."""
 
     def __init__(self, model: Any, gain: float = 0.95, min_distance_from_limits: float = 0.0) -> None:
         if not 0.0 < gain <= 1.0:
@@ -46,7 +46,8 @@ class ConfigurationLimit(Limit):
             angle = float(np.linalg.norm(turn))
             turns[i, m.jnt_dofadr[j] : m.jnt_dofadr[j] + 3] = turn / max(angle, 1e-9)
             left[i] = m.jnt_range[j, 1] - off - angle
-        return Constraint(np.concatenate([self._sides, turns]), np.concatenate([high - off - x, x - low - off, left]))
+        most = np.concatenate([high - off - x, x - low - off, left])
+        return Constraint(np.concatenate([self._sides, turns]), np.minimum(self.gain * most, most))
 
 
 def ranges(configuration: Configuration) -> ConfigurationLimit:

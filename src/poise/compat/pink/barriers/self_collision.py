@@ -47,7 +47,7 @@ class SelfCollisionBarrier(Barrier):
         joint, axes = shapes.geometryObjects[shape].parentJoint, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
         if joint == 0:
             return np.zeros((3, configuration.model.nv))
-        rows = pin.getJointJacobian(configuration.model, configuration.data, joint, axes)
+        rows = np.array(pin.getJointJacobian(configuration.model, configuration.data, joint, axes)).reshape(6, -1)
         return np.asarray(rows[:3] - pin.skew(point - configuration.data.oMi[joint].translation) @ rows[3:])
 
     def _distances(self, configuration: Configuration) -> Array:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @final
 class ConfigurationLimit(Limit):
-    """The limits of the positions; a step may go all the way to them, whatever `config_limit_gain`."""
+    """The limits of the positions; a step goes `config_limit_gain` of the way to them at most."""
 
     def __init__(self, model: Any, config_limit_gain: float = 0.5) -> None:
         if not 0.0 < config_limit_gain <= 1.0:
@@ -26,6 +26,7 @@ class ConfigurationLimit(Limit):
         """How far each joint may go, and must where it is outside."""
         up, down = left(configuration)
         some = np.isfinite(up)
+        up, down = (np.minimum(self.config_limit_gain * x, x) for x in (up, down))
         rows = np.eye(len(up))[some]
         return np.concatenate([rows, -rows]), np.concatenate([up[some], down[some]])
 

@@ -42,7 +42,8 @@ class ComTask(Task):
 
     def compute_jacobian(self, configuration: Configuration) -> Array:
         """(3, nv) its derivative."""
-        return np.asarray(pin.jacobianCenterOfMass(configuration.model, configuration.data, configuration.q))
+        rows = pin.jacobianCenterOfMass(configuration.model, configuration.data, configuration.q)
+        return np.asarray(rows).reshape(3, -1)
 
 
 class RollingTask(Task):
