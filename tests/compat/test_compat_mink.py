@@ -196,7 +196,7 @@ def test_a_step_is_the_least_that_limits_and_constraints_leave(tree: Any) -> Non
     hessian = sum(task.compute_qp_objective(at).H for task in tasks[:-1])
     slope = sum(task.compute_qp_objective(at).c for task in tasks[:-1])
     parts = [limit.compute_qp_inequalities(at, dt) for limit in limits]
-    rows, most = np.vstack([p.G for p in parts]), np.concatenate([p.h for p in parts])
+    rows, most = (np.concatenate([np.asarray(x) for x in side]) for side in zip(*parts, strict=True))
     assert (rows @ step <= most + 1e-9).all()
     assert np.abs(step[frozen.dof_indices]).max() < 1e-12
     # The gradient is a sum of the sides that are met, with multipliers of the right sign (Karush, Kuhn and Tucker).
@@ -206,11 +206,11 @@ def test_a_step_is_the_least_that_limits_and_constraints_leave(tree: Any) -> Non
 
 
 def test_a_limit_and_a_task_of_ones_own_are_kept(model: Any) -> None:
-    class Low(ours.Limit):  # type: ignore[misc]
+    class Low(ours.Limit):
         def compute_qp_inequalities(self, configuration: Any, dt: float) -> Any:
             return ours.Constraint(np.eye(7)[:1], np.array([0.35 - configuration.q[0]]))
 
-    class First(ours.Task):  # type: ignore[misc]
+    class First(ours.Task):
         def compute_error(self, configuration: Any) -> Any:
             return configuration.q[:1] - 1.0
 

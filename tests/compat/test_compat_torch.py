@@ -150,9 +150,9 @@ def test_joints_stay_within_limits_that_it_was_told(arm: Any) -> None:
 
 
 def test_bad_input_is_told_in_a_sentence(arm: Any) -> None:
-    method: Any = "newton"
+    words: dict[str, Any] = {"command_type": "pose", "ik_method": "newton"}
     with pytest.raises(ValueError, match="ik_method"):
-        DifferentialIKControllerCfg("pose", method)
+        DifferentialIKControllerCfg(**words)
     control, q, look, _ = controller(arm, "dls")
     with pytest.raises(ValueError, match=r"command has the shape \(3, 6\); it must be \(3, 7\)"):
         control.set_command(torch.zeros(3, 6))

@@ -1,13 +1,13 @@
 """Isaac Lab's `DifferentialIKController` and its `DifferentialIKControllerCfg`, for tensors on the CPU.
 
-The original is told limits of the joints, and steps beyond them all the same.  Here a step that would is the best of
-those that do not.
+The original steps beyond limits that it was told.  Here a step that would is the best of those that do not.
 """
 
 from typing import Any, final
 
 import numpy as np
 
+from poise.compat.isaaclab_arrays import numbers, wxyz
 from poise.compat.isaaclab_cfg import DifferentialIKControllerCfg as DifferentialIKControllerCfg
 from poise.compat.quadratic import least_squares
 from poise.lazy import optional
@@ -49,12 +49,12 @@ class DifferentialIKController:
         A quaternion that is none is that of `ee_quat`, or no turn.  Raises ValueError where a place or a turn is needed
         and left out.
         """
-        given = _numbers("command", command, self.num_envs, self.action_dim)
+        given = numbers("command", command, self.num_envs, self.action_dim)
         relative, position = self.cfg.use_relative_mode, self.cfg.command_type == "position"
         if (ee_quat is None and (relative or position)) or (ee_pos is None and relative):
             raise ValueError(f"ee_pos and ee_quat: {self.cfg.command_type} commands start from them; give both")
-        turn = np.array([1.0, 0.0, 0.0, 0.0]) if ee_quat is None else _wxyz("ee_quat", ee_quat, self.num_envs)
-        place = _numbers("ee_pos", ee_pos, self.num_envs, 3) if relative else 0.0
+        turn = np.array([1.0, 0.0, 0.0, 0.0]) if ee_quat is None else wxyz("ee_quat", ee_quat, self.num_envs)
+        place = numbers("ee_pos", ee_pos, self.num_envs, 3) if relative else 0.0
         self._desired[:, :3] = place + given[:, :3]
         if not position:
             if relative:
@@ -77,7 +77,7 @@ class DifferentialIKController:
     def compute(self, ee_pos: Any, ee_quat: Any, jacobian: Any, joint_pos: Any, out: Any = None) -> Any:
         """(N, n) positions of the joints, from a place (N, 3), a turn (N, 4), a Jacobian (N, 6, n) and positions."""
         count = self.num_envs
-        place, turn = _numbers("ee_pos", ee_pos, count, 3), _wxyz("ee_quat", ee_quat, count)
+        place, turn = numbers("ee_pos", ee_pos, count, 3), wxyz("ee_quat", ee_quat, count)
         rows = np.asarray(jacobian.detach().cpu().numpy(), dtype=np.float64)
         q = np.asarray(joint_pos.detach().cpu().numpy(), dtype=np.float64)
         if rows.shape != (count, 6, q.shape[1]):
@@ -116,17 +116,5 @@ class DifferentialIKController:
     def _weights(self) -> Array:
         return np.concatenate([np.ones(3), np.broadcast_to(self.cfg.orientation_weight, 3)])
 
-    def _tensor(self, numbers: Any) -> Any:
-        return self._torch.as_tensor(np.asarray(numbers), dtype=self._torch.float32, device=self._device)
-
-
-def _numbers(name: str, tensor: Any, count: int, size: int) -> Array:
-    found = np.asarray(tensor.detach().cpu().numpy(), dtype=np.float64)
-    if found.shape not in ((count, size), (size,)):
-        raise ValueError(f"{name} has the shape {found.shape}; it must be {(count, size)}")
-    return np.broadcast_to(found, (count, size))
-
-
-def _wxyz(name: str, tensor: Any, count: int) -> Array:
-    found = _numbers(name, tensor, count, 4)[:, [3, 0, 1, 2]]
-    return np.asarray(found / np.linalg.norm(found, axis=1, keepdims=True))
+    def _tensor(self, given: Any) -> Any:
+        return self._torch.as_tensor(np.asarray(given), dtype=self._torch.float32, device=self._device)

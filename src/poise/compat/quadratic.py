@@ -29,11 +29,17 @@ def stacked(n: int, parts: Iterable[Sequence[Any]]) -> tuple[Array, Array]:
 
 
 def least_squares(
-    rows: Array, wants: Array, mu: float, within: tuple[Array, Array], exact: tuple[Array, Array]
+    rows: Array,
+    wants: Array,
+    mu: float,
+    within: tuple[Array, Array],
+    exact: tuple[Array, Array],
+    held: list[int] | None = None,
 ) -> Array:
     """x (n,), the minimum of |rows x - wants|^2 + mu |x|^2 with G x <= h of `within` and A x = b of `exact`.
 
-    mu is 1e-12 at least.  Raises ValueError where there is no such x.
+    mu is 1e-12 at least.  `held` is what held the last of a sequence, rows of A before those of G: it is tried first,
+    and then what holds x.  Raises ValueError where there is no such x.
     """
     n = rows.shape[1]
     # The factor of the stacked rows keeps what a sum of squares would round off.
@@ -48,19 +54,32 @@ def least_squares(
     some = sizes > 0.0
     if (bounds[~some] < -_BROKEN).any():
         raise ValueError(_NONE)
-    where = np.flatnonzero(some)
-    y, held = nearest(normals[some] / sizes[some, None], bounds[some] / sizes[some], int(some[: len(exact[1])].sum()))
-    x, met = x + np.linalg.solve(r, y), where[held]
+    where, last = np.flatnonzero(some), [] if held is None else held
+    guess = [int(k) for k in np.searchsorted(where, [i for i in last if i < len(most)]) if k < len(where)]
+    y, now = nearest(
+        normals[some] / sizes[some, None], bounds[some] / sizes[some], int(some[: len(exact[1])].sum()), guess
+    )
+    x, met = x + np.linalg.solve(r, y), where[now]
+    last[:] = met.tolist()
     # What is held is met as closely as it can be written, whatever r rounds off.
     return np.asarray(x + np.linalg.lstsq(each[met], most[met] - each[met] @ x)[0])
 
 
-def nearest(normals: Array, bounds: Array, equations: int) -> tuple[Array, list[int]]:
+def nearest(normals: Array, bounds: Array, equations: int, guess: list[int]) -> tuple[Array, list[int]]:
     """y (n,), the shortest with normals y <= bounds, unit vectors (p, n), the first `equations` met; what holds it.
 
     Raises ValueError where there is none.
     """
     p, n = normals.shape
+    guess = [*range(equations), *(i for i in dict.fromkeys(guess) if i >= equations)]
+    if guess and len(guess) <= n:
+        q, upper = np.linalg.qr(normals[guess].T)
+        if (np.abs(np.diagonal(upper)) > _DEPENDENT).all():
+            part = np.linalg.solve(upper.T, bounds[guess])
+            y, pulls = q @ part, np.linalg.solve(upper, part)
+            kept = (normals @ y <= bounds + _BROKEN * (1.0 + np.abs(bounds)))[equations:].all()
+            if kept and (pulls[equations:] <= 0.0).all():
+                return y, guess
     held, forces, y = list[int](), np.zeros(0), np.zeros(n)
     sign, waiting = np.ones(p), list(range(equations))
     for _ in range(10 * (p + n)):

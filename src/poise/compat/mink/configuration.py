@@ -5,21 +5,10 @@ from typing import Any, final
 import mujoco
 import numpy as np
 
-from poise.compat.mink.constants import (
-    FRAME_TO_COUNT_ATTR,
-    FRAME_TO_JAC_FUNC,
-    FRAME_TO_POS_ATTR,
-    FRAME_TO_XMAT_ATTR,
-    SUPPORTED_FRAMES,
-)
-from poise.compat.mink.exceptions import (
-    InvalidFrame,
-    InvalidKeyframe,
-    NotWithinConfigurationLimits,
-    UnsupportedFrame,
-)
+from poise.compat.mink.constants import FRAME_TO_JAC_FUNC, FRAME_TO_POS_ATTR, FRAME_TO_XMAT_ATTR
+from poise.compat.mink.exceptions import InvalidKeyframe, NotWithinConfigurationLimits
+from poise.compat.mink.frames import number_of
 from poise.compat.mink.lie.se3 import SE3
-from poise.errors import nearest_names
 from poise.spatial import Array, ArrayLike
 
 
@@ -31,6 +20,8 @@ class Configuration:
         self.model, self.data = model, mujoco.MjData(model)
         self.ranges: Any = None
         """The ConfigurationLimit of the model, once a step has asked for it."""
+        self.held = list[int]()
+        """What held the last step, of its limits and constraints."""
         self._frames: dict[tuple[str | int, str], int] = {}
         self.update(q)
 
@@ -64,22 +55,8 @@ class Configuration:
         """The number of a frame; raises InvalidFrame."""
         key = frame_name, frame_type
         if key not in self._frames:
-            self._frames[key] = self._number(frame_name, frame_type)
+            self._frames[key] = number_of(self.model, frame_name, frame_type)
         return self._frames[key]
-
-    def _number(self, frame_name: str | int, frame_type: str) -> int:
-        if frame_type not in SUPPORTED_FRAMES:
-            raise UnsupportedFrame(f"frame_type is {frame_type!r}; it must be 'body', 'geom' or 'site'")
-        count = int(getattr(self.model, FRAME_TO_COUNT_ATTR[frame_type]))
-        names = [getattr(self.model, frame_type)(i).name for i in range(count)] if isinstance(frame_name, str) else []
-        if frame_name in names:
-            return names.index(str(frame_name))
-        if isinstance(frame_name, str) or not 0 <= frame_name < count:
-            near = nearest_names(frame_name, names)
-            raise InvalidFrame(
-                f"the model has no {frame_type} {frame_name!r}" + (f"; did you mean {near}?" * bool(near))
-            )
-        return int(frame_name)
 
     def get_transform_frame_to_world(self, frame_name: str | int, frame_type: str) -> SE3:
         """The pose of a frame in the world."""

@@ -42,9 +42,9 @@ def solve_ik(
     rows, wants, mu = _objective(configuration, list(tasks), damping)
     (sides, most), exact = _inequalities(configuration, kept, dt), _equations(configuration, constraints or ())
     try:
-        step = least_squares(rows, wants, mu, (sides, most), exact)
+        step = least_squares(rows, wants, mu, (sides, most), exact, configuration.held)
     except ValueError:
-        step = _no_farther(rows, wants, mu, (sides, np.maximum(most, 0.0)), exact)
+        step = _no_farther(rows, wants, mu, (sides, np.maximum(most, 0.0)), exact, configuration.held)
     for _ in range(_HALVES):
         if all(limit.kept(configuration, configuration.integrate(step, 1.0)) for limit in kept):
             break

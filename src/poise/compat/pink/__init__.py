@@ -3,12 +3,22 @@
 A step minimises the same weighted squares, with the limits exact at where it leads.
 """
 
+from poise.compat.pink import barriers as barriers
+from poise.compat.pink import limits as limits
+from poise.compat.pink import tasks as tasks
 from poise.compat.pink.configuration import Configuration as Configuration
-from poise.compat.pink.configuration import NotWithinConfigurationLimits as NotWithinConfigurationLimits
-from poise.compat.pink.configuration import PinkError as PinkError
-from poise.compat.pink.configuration import TargetNotSet as TargetNotSet
-from poise.compat.pink.joint_tasks import ComTask as ComTask
-from poise.compat.pink.joint_tasks import DampingTask as DampingTask
-from poise.compat.pink.joint_tasks import PostureTask as PostureTask
+from poise.compat.pink.exceptions import NoSolutionFound as NoSolutionFound
+from poise.compat.pink.exceptions import NotWithinConfigurationLimits as NotWithinConfigurationLimits
+from poise.compat.pink.exceptions import PinkError as PinkError
+from poise.compat.pink.exceptions import TargetNotSet as TargetNotSet
+from poise.compat.pink.solve import build_ik as build_ik
 from poise.compat.pink.solve import solve_ik as solve_ik
+from poise.compat.pink.tasks import ComTask as ComTask
+from poise.compat.pink.tasks import DampingTask as DampingTask
 from poise.compat.pink.tasks import FrameTask as FrameTask
+from poise.compat.pink.tasks import JointCouplingTask as JointCouplingTask
+from poise.compat.pink.tasks import JointVelocityTask as JointVelocityTask
+from poise.compat.pink.tasks import LinearHolonomicTask as LinearHolonomicTask
+from poise.compat.pink.tasks import PostureTask as PostureTask
+from poise.compat.pink.tasks import Task as Task
+from poise.compat.pink.utils import custom_configuration_vector as custom_configuration_vector

@@ -1,43 +1,37 @@
 """pink's `Configuration`: a model of Pinocchio's and the data of where it stands."""
 
+from types import SimpleNamespace
 from typing import Any, final
 
 import numpy as np
 import pinocchio as pin
 
-from poise.compat.pink.from_pinocchio import FromPinocchio
-from poise.compat.steps import Steps
-from poise.errors import FrameNotFound, PoiseError
+from poise.compat.pink.exceptions import FrameNotFound, NotWithinConfigurationLimits
+from poise.compat.pink.limits.joints import ConfigurationLimit, VelocityLimit
+from poise.compat.pink.utils import get_root_joint_dim
 from poise.spatial import Array
-
-
-class PinkError(PoiseError):
-    """The root of them."""
-
-
-class NotWithinConfigurationLimits(PinkError):
-    """A joint stands outside its limits, and `safety_break` was asked for."""
-
-
-class TargetNotSet(PinkError):
-    """A task has no target yet."""
-
-    def __init__(self, task: object) -> None:
-        super().__init__(f"{type(task).__name__} has no target; call its set_target first")
 
 
 @final
 class Configuration:
-    """A model at a q (nq,) of Pinocchio's."""
+    """A model at a q (nq,) of Pinocchio's, and, with a collision model, how far its shapes are apart."""
 
     def __init__(
-        self, model: Any, data: Any, q: Array, copy_data: bool = True, forward_kinematics: bool = True
-    ) -> None:
+        self, model: Any, data: Any, q: Array, copy_data: bool = True, forward_kinematics: bool = True,
+        collision_model: Any = None, collision_data: Any = None,
+    ) -> None:  # fmt: skip
         self.model, self.data = model, data.copy() if copy_data else data
-        if not hasattr(model, "as_poise"):
-            model.as_poise = FromPinocchio(model), Steps()
-        self.known, self.steps = model.as_poise
+        self.collision_model, self.collision_data = collision_model, collision_data
+        if collision_model is not None and collision_data is None:
+            self.collision_data = pin.GeometryData(collision_model)
+        n = model.nv
+        self.tangent = SimpleNamespace(eye=np.eye(n), ones=np.ones(n), zeros=np.zeros(n))
+        self.held = list[int]()
+        """What held the last step, of its limits and constraints."""
         self.q = np.array(q)
+        self.q.setflags(write=False)
+        if not hasattr(model, "configuration_limit"):
+            model.configuration_limit, model.velocity_limit = ConfigurationLimit(model), VelocityLimit(model)
         if forward_kinematics:
             self.update()
 
@@ -45,25 +39,43 @@ class Configuration:
         """Stand at `q` (nq,), or where it is, and compute where everything is."""
         self.q = self.q if q is None else np.array(q)
         self.q.setflags(write=False)
+        if self.collision_model is not None:
+            pin.computeDistances(self.model, self.data, self.collision_model, self.collision_data, self.q)
         pin.computeJointJacobians(self.model, self.data, self.q)
         pin.updateFramePlacements(self.model, self.data)
 
+    def at(self, q: Array) -> "Configuration":
+        """The same at another q."""
+        pairs = None if self.collision_model is None else pin.GeometryData(self.collision_model)
+        return Configuration(self.model, self.data, q, collision_model=self.collision_model, collision_data=pairs)
+
     def check_limits(self, tol: float = 1e-6, safety_break: bool = True) -> None:
         """Raises NotWithinConfigurationLimits for a joint more than `tol` outside, with `safety_break`."""
-        if not safety_break:
-            return
-        model, q = self.known.model, self.known.q(self.q)
-        for joint in model.joints:
-            if joint.nq == 1:
-                x, low, high = q[model.index(joint.name)][0], joint.lower[0], joint.upper[0]
-                if not low - tol <= x <= high + tol:
-                    raise NotWithinConfigurationLimits(f"joint {joint.name!r} is at {x:g}, outside {low:g} to {high:g}")
+        low, high = self.model.lowerPositionLimit, self.model.upperPositionLimit
+        outside = (high > low + tol) & ((self.q < low - tol) | (self.q > high + tol))
+        outside[: get_root_joint_dim(self.model)[0]] = False
+        for i in np.flatnonzero(outside)[:1] if safety_break else ():
+            names = [
+                n for n, j in zip(self.model.names, self.model.joints, strict=True) if j.idx_q <= i < j.idx_q + j.nq
+            ]
+            raise NotWithinConfigurationLimits(
+                f"joint {names[0]!r} is at {self.q[i]:g}, outside {low[i]:g} to {high[i]:g}"
+            )
 
     def frame(self, name: str) -> int:
         """The number of a frame; raises FrameNotFound."""
         if not self.model.existFrame(name):
             raise FrameNotFound(name, dict.fromkeys(frame.name for frame in self.model.frames))
         return int(self.model.getFrameId(name))
+
+    def get_frame_jacobian(self, frame: str) -> Array:
+        """(6, nv) from velocities to the twist of a frame, seen from it [m, rad]."""
+        rows = pin.getFrameJacobian(self.model, self.data, self.frame(frame), pin.ReferenceFrame.LOCAL)
+        return np.array(rows).reshape(6, -1)
+
+    def get_place_jacobian(self, frame: str) -> Array:
+        """(3, nv) from velocities to that of the origin of a frame, along the axes of the world [m]."""
+        return np.asarray(self.data.oMf[self.frame(frame)].rotation @ self.get_frame_jacobian(frame)[:3])
 
     def get_transform_frame_to_world(self, frame: str) -> Any:
         """The pose of a frame in the world."""
@@ -75,7 +87,7 @@ class Configuration:
 
     def integrate(self, velocity: Array, dt: float) -> Array:
         """(nq,) after moving with `velocity` (nv,) for `dt` [s]."""
-        return np.asarray(pin.integrate(self.model, self.q, velocity * dt))
+        return np.asarray(pin.integrate(self.model, self.q, np.asarray(velocity) * dt))
 
     def integrate_inplace(self, velocity: Array, dt: float) -> None:
         """Stand there."""

@@ -1,37 +1,92 @@
-"""pink's `solve_ik`."""
+"""pink's `solve_ik`: the velocity of a step."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
-import pinocchio as pin
 
+from poise.compat.pink.barriers import Barrier
 from poise.compat.pink.configuration import Configuration
+from poise.compat.pink.exceptions import NoSolutionFound
+from poise.compat.pink.limits import Limit
 from poise.compat.pink.tasks import Task
+from poise.compat.quadratic import least_squares, stacked
 from poise.spatial import Array
+
+_HALVES: Final = 20
+"""How often a step that breaks a barrier, as what is not linear can, is cut in half."""
 
 
 def solve_ik(
     configuration: Configuration, tasks: Iterable[Task], dt: float, solver: str = "", damping: float = 1e-12,
-    limits: Iterable[Any] | None = None, safety_break: bool = True, **kwargs: Any,
+    limits: Iterable[Limit] | None = None, barriers: Iterable[Barrier] | None = None,
+    constraints: Iterable[Task] | None = None, safety_break: bool = True, **kwargs: Any,
 ) -> Array:  # fmt: skip
-    """(nv,) velocity of Pinocchio's that leads towards the tasks, within limits.
+    """(nv,) velocity of Pinocchio that leads towards the tasks, within limits, and keeps the tasks of `constraints`.
 
-    The model's limits of positions and speeds hold at the configuration that it leads to in `dt` [s]; with `[]` none
-    do.  `solver` and its settings decide nothing.  Raises NotWithinConfigurationLimits with `safety_break`,
-    TargetNotSet, and TypeError for other limits, barriers and constraints, which are not read here.
+    Limits hold at the configuration that it leads to in `dt` [s]: None: those of positions and speeds of the model,
+    with `[]` none.  A joint that is outside, and cannot come back so fast, gets no farther out.  A step that would lead
+    beyond a barrier is shortened.  `solver` and its settings decide nothing.  Raises NotWithinConfigurationLimits with
+    `safety_break`, TargetNotSet, NoSolutionFound, and TypeError for limits and barriers of another kind.
     """
-    given = None if limits is None else list(limits)
-    if given or kwargs.get("barriers") or kwargs.get("constraints"):
-        raise TypeError(
-            "limits, barriers and constraints are not read here; leave them out, or give limits=[] for none"
-        )
     configuration.check_limits(safety_break=safety_break)
-    known, model = configuration.known, configuration.model
-    some = list(tasks)
-    terms = [each for task in some for each in task.terms(configuration, dt)]
-    if not terms:
-        return np.zeros(model.nv)
-    lm = max(task.lm_damping for task in some)
-    q = configuration.steps.step(known.model, terms, known.q(configuration.q), dt, given is None, damping, lm)
-    return np.asarray(pin.difference(model, configuration.q, known.theirs(q, model.nq))) / dt
+    some, beyond = list(tasks), list(barriers or ())
+    rows, wants, mu = _objective(configuration, [*some, *beyond], damping)
+    sides, most = _inequalities(configuration, limits, beyond, dt)
+    exact = _equations(configuration, constraints or ())
+    try:
+        step = least_squares(rows, wants, mu, (sides, most), exact, configuration.held)
+    except ValueError:
+        step = _no_farther(rows, wants, mu, (sides, np.maximum(most, 0.0)), exact, configuration.held)
+    for _ in range(_HALVES if beyond else 0):
+        then = configuration.at(configuration.integrate(step, 1.0))
+        if all(barrier.kept(configuration, then) for barrier in beyond):
+            break
+        step = 0.5 * step
+    return step / dt
+
+
+def build_ik(
+    configuration: Configuration, tasks: Iterable[Task], dt: float, damping: float = 1e-12,
+    limits: Iterable[Limit] | None = None, barriers: Iterable[Barrier] | None = None,
+    constraints: Iterable[Task] | None = None,
+) -> Any:  # fmt: skip
+    """The step as a `qpsolvers.Problem`; needs qpsolvers."""
+    from qpsolvers import Problem
+
+    beyond = list(barriers or ())
+    rows, wants, mu = _objective(configuration, [*tasks, *beyond], damping)
+    within, exact = _inequalities(configuration, limits, beyond, dt), _equations(configuration, constraints or ())
+    pairs = [numbers if len(numbers) else None for pair in (within, exact) for numbers in pair]
+    return Problem(rows.T @ rows + mu * np.eye(configuration.model.nv), -wants @ rows, *pairs)
+
+
+def _no_farther(*problem: Any) -> Array:
+    try:
+        return least_squares(*problem)
+    except ValueError as error:
+        raise NoSolutionFound(str(error)) from None
+
+
+def _objective(configuration: Configuration, tasks: Iterable[Any], damping: float) -> tuple[Array, Array, float]:
+    parts = [task.residual(configuration) for task in tasks]
+    return *stacked(configuration.model.nv, parts), damping + sum(part[2] for part in parts)
+
+
+def _inequalities(
+    configuration: Configuration, limits: Iterable[Limit] | None, barriers: list[Barrier], dt: float
+) -> tuple[Array, Array]:
+    model = configuration.model
+    own = getattr(model, "floating_base_velocity_limit", None)
+    usual = [model.configuration_limit, model.velocity_limit, *([own] if own else [])]
+    kept = usual if limits is None else list(limits)
+    for each, kind in ((each, kind) for some, kind in ((kept, Limit), (barriers, Barrier)) for each in some):
+        if not isinstance(each, kind):
+            raise TypeError(f"{each!r} is no {kind.__name__} of {__package__}")
+    parts = [each.compute_qp_inequalities(configuration, dt) for each in (*kept, *barriers)]
+    return stacked(model.nv, [part for part in parts if part is not None])
+
+
+def _equations(configuration: Configuration, tasks: Iterable[Task]) -> tuple[Array, Array]:
+    parts = [(t.compute_jacobian(configuration), -t.gain * t.compute_error(configuration)) for t in tasks]
+    return stacked(configuration.model.nv, parts)

@@ -2,30 +2,28 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, Self, final
+from typing import Self, final
 
 import mujoco
 import numpy as np
 
-from poise.compat.mink.lie.base import MatrixLieGroup
 from poise.compat.mink.lie.jacobians import inverse_of_turn, inverse_of_twist, of_twist
-from poise.compat.mink.lie.so3 import ANY, SO3, Interval
+from poise.compat.mink.lie.poses import Poses
+from poise.compat.mink.lie.so3 import SO3
 from poise.spatial import SE3 as Pose
 from poise.spatial import Array, ArrayLike, pose_of
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class SE3(MatrixLieGroup):
+class SE3(Poses):
     """A pose, as `wxyz_xyz` (7,)."""
 
     wxyz_xyz: ArrayLike
 
     def __post_init__(self) -> None:
         if np.shape(self.wxyz_xyz) != (7,):
-            raise ValueError(
-                f"wxyz_xyz has the shape {np.shape(self.wxyz_xyz)}; it must be (7,), a quaternion and a place"
-            )
+            raise ValueError(f"wxyz_xyz has the shape {np.shape(self.wxyz_xyz)}; it must be (7,), turn and place")
 
     @classmethod
     def of(cls, pose: Pose) -> Self:
@@ -45,7 +43,7 @@ class SE3(MatrixLieGroup):
     @classmethod
     def from_rotation(cls, rotation: SO3) -> Self:
         """At the origin."""
-        return cls.from_rotation_and_translation(rotation, np.zeros(3))
+        return cls(np.concatenate([rotation.wxyz, np.zeros(3)]))
 
     @classmethod
     def from_translation(cls, translation: ArrayLike) -> Self:
@@ -58,19 +56,6 @@ class SE3(MatrixLieGroup):
         return cls.of(Pose.from_matrix(matrix, orthonormalise=True))
 
     @classmethod
-    def from_mocap_id(cls, data: Any, mocap_id: int) -> Self:
-        """Of a mocap body, by its number."""
-        return cls(np.concatenate([data.mocap_quat[mocap_id], data.mocap_pos[mocap_id]]))
-
-    @classmethod
-    def from_mocap_name(cls, model: Any, data: Any, mocap_name: str) -> Self:
-        """Of a mocap body; raises ValueError for another body."""
-        number = int(model.body(mocap_name).mocapid[0])
-        if number < 0:
-            raise ValueError(f'body {mocap_name!r} is no mocap body; write mocap="true" in its element')
-        return cls.from_mocap_id(data, number)
-
-    @classmethod
     def exp(cls, tangent: ArrayLike) -> Self:
         """Of a twist (6,) over one second [m, rad]."""
         return cls.of(Pose.exp(tangent))
@@ -81,24 +66,9 @@ class SE3(MatrixLieGroup):
         numbers = self.parameters()
         return pose_of(np.concatenate([numbers[4:], numbers[:4] / math.sqrt(numbers[:4] @ numbers[:4])]))
 
-    @classmethod
-    def sample_uniform(cls) -> Self:
-        """Any turn, and a place within a metre along each axis, by the random numbers of `numpy.random`."""
-        place = np.random.uniform(-1.0, 1.0, size=3)  # noqa: NPY002  # as SO3
-        return cls.from_rotation_and_translation(SO3.sample_uniform(), place)
-
     def parameters(self) -> Array:
         """(7,) wxyz_xyz."""
         return np.asarray(self.wxyz_xyz, dtype=np.float64)
-
-    def clamp(
-        self, x_translation: Interval = ANY, y_translation: Interval = ANY, z_translation: Interval = ANY,
-        roll_radians: Interval = ANY, pitch_radians: Interval = ANY, yaw_radians: Interval = ANY,
-    ) -> "SE3":  # fmt: skip
-        """The same within intervals [m, rad]."""
-        limits = np.array([x_translation, y_translation, z_translation])
-        place = np.clip(self.translation(), limits[:, 0], limits[:, 1])
-        return SE3.from_rotation_and_translation(self.rotation().clamp(roll_radians, pitch_radians, yaw_radians), place)
 
     def log(self) -> Array:
         """(6,) its twist [m, rad]."""

@@ -11,7 +11,7 @@ from poise.compat.mink.configuration import Configuration
 from poise.compat.mink.constants import dof_width
 from poise.compat.mink.exceptions import LimitDefinitionError
 from poise.compat.mink.limits.limit import Constraint, Limit
-from poise.spatial import Array, ArrayLike
+from poise.spatial import ArrayLike
 
 _FREE: Final = int(mujoco.mjtJoint.mjJNT_FREE)
 _NOBODY: Final[Mapping[str, ArrayLike]] = MappingProxyType({})
@@ -19,7 +19,7 @@ _NOBODY: Final[Mapping[str, ArrayLike]] = MappingProxyType({})
 
 @final
 class ConfigurationLimit(Limit):
-    """The ranges of the joints, less `min_distance_from_limits`; a step may go all the way to them, whatever `gain`."""
+    """The ranges of the joints, less `min_distance_from_limits`; a step goes `gain` of the way at most."""
 
     def __init__(self, model: Any, gain: float = 0.95, min_distance_from_limits: float = 0.0) -> None:
         if not 0.0 < gain <= 1.0:
@@ -46,7 +46,8 @@ class ConfigurationLimit(Limit):
             angle = float(np.linalg.norm(turn))
             turns[i, m.jnt_dofadr[j] : m.jnt_dofadr[j] + 3] = turn / max(angle, 1e-9)
             left[i] = m.jnt_range[j, 1] - off - angle
-        return Constraint(np.concatenate([self._sides, turns]), np.concatenate([high - off - x, x - low - off, left]))
+        most = np.concatenate([high - off - x, x - low - off, left])
+        return Constraint(np.concatenate([self._sides, turns]), np.minimum(self.gain * most, most))
 
 
 def ranges(configuration: Configuration) -> ConfigurationLimit:
@@ -81,42 +82,3 @@ class VelocityLimit(Limit):
     def compute_qp_inequalities(self, configuration: Configuration, dt: float) -> Constraint:
         """How far each joint may go in `dt`."""
         return Constraint(self._sides, dt * np.concatenate([self.limit, self.limit]))
-
-
-@final
-class FreeJointVelocityLimit(Limit):
-    """Largest speeds of a free joint along and about the axes of its body [m/s, rad/s], one number or three."""
-
-    def __init__(
-        self, model: Any, max_linear_velocity: ArrayLike | None = None, max_angular_velocity: ArrayLike | None = None,
-        joint_name: str | None = None,
-    ) -> None:  # fmt: skip
-        free = {model.joint(int(j)).name: model.joint(int(j)) for j in np.flatnonzero(model.jnt_type == _FREE)}
-        found = [free[name] for name in free if joint_name in (None, name)]
-        if len(found) != 1:
-            raise LimitDefinitionError(f"joint_name is {joint_name!r}; name one of the free joints {list(free)}")
-        self._start, self._body = int(found[0].dofadr[0]), int(model.jnt_bodyid[found[0].id])
-        self.linear_max, self.angular_max = _three(max_linear_velocity), _three(max_angular_velocity)
-        if self.linear_max is None and self.angular_max is None:
-            raise LimitDefinitionError("nothing is limited: give max_linear_velocity, max_angular_velocity or both")
-
-    def compute_qp_inequalities(self, configuration: Configuration, dt: float) -> Constraint:
-        """How far it may go in `dt`: MuJoCo has places along the axes of the world, turns about those of the body."""
-        rows, most = list[Array](), list[Array]()
-        for limit, first in ((self.linear_max, 0), (self.angular_max, 3)):
-            if limit is not None:
-                part = np.zeros((3, configuration.nv))
-                turn = configuration.data.xmat[self._body].reshape(3, 3).T if first == 0 else np.eye(3)
-                part[:, self._start + first : self._start + first + 3] = turn
-                rows += [part, -part]
-                most += [dt * limit, dt * limit]
-        return Constraint(np.vstack(rows), np.concatenate(most))
-
-
-def _three(most: ArrayLike | None) -> Array | None:
-    if most is None:
-        return None
-    given = np.asarray(most, dtype=np.float64)
-    if given.shape not in ((), (3,)) or not (given >= 0.0).all():
-        raise LimitDefinitionError(f"the largest velocity is {most!r}; it must be one number or three, 0 or more")
-    return np.array(np.broadcast_to(given, 3))
