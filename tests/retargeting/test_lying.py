@@ -76,6 +76,16 @@ def test_limbs_point_as_the_body_s_and_nothing_is_in_the_ground(made: Callable[[
     assert any("off its feet" in note for note in done.notes)
 
 
+def test_a_floor_that_is_kept_lets_a_body_that_crawls_be_raised_all_the_same() -> None:
+    floor = pz.World({"floor": pz.HalfSpace((0.0, 0.0, 0.0), (0.0, 0.0, 1.0))})
+    limit = pz.CollisionLimit(floor, min_distance=0.0, self_collision=False)
+    motion = pz.motion_from_positions(crawling(np.arange(20) / FPS), NAMES, parents(), fps=FPS)
+    bare, kept = pz.retarget(motion, g1()), pz.retarget(motion, g1(), limits=[limit])
+    off = [np.degrees(done.report.tracking.direction.mean()) for done in (bare, kept)]
+    assert off[1] < off[0] + 5.0
+    assert lowest(g1(), kept.motion.q).min() > -1e-4
+
+
 def test_insteps_on_the_ground_are_not_feet_that_stand() -> None:
     assert not crawled().contacts.on.any()
     assert any("never stand" in note for note in crawled().notes)

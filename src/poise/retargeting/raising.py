@@ -32,18 +32,18 @@ _ALONG: Final = 0.1
 _WHOLE: Final = "whole"
 
 
-def on_ground(follower: Follower, source: Source, aims: Targets, *, smooth: float = 0.0) -> Followed:
+def on_ground(follower: Follower, source: Source, aims: Targets, bare: Follower, *, smooth: float = 0.0) -> Followed:
     """What the robot does, and of a body that gets off its feet, raised where it is in the ground.
 
-    Raises ModelError and MissingExtra for meshes that may collide and cannot be read.
+    How deep that is shows the `bare` follower, which keeps no shapes apart: one that keeps a floor is never in it,
+    however low its targets are.  Raises ModelError and MissingExtra for meshes that may collide and cannot be read.
     """
     robot, stuck = follower.robot, Tried(list)
-    done = follower.follow(source, aims, smooth=smooth, stuck=stuck)
     if robot.fixed_base or not source.off_feet.any():
-        return done
+        return follower.follow(source, aims, smooth=smooth)
     links = _carried(robot)
-    aims = along(aims, source, robot, done.q)
-    done = follower.follow(source, aims, smooth=smooth, stuck=stuck)
+    aims = along(aims, source, robot, bare.follow(source, aims, smooth=smooth, stuck=stuck).q)
+    done = bare.follow(source, aims, smooth=smooth, stuck=stuck)
     for _ in range(_ROUNDS):
         depths = {part: -lowest(robot.model, done.q, links=own).min(axis=1) for part, own in links.items() if own}
         if max(depth.max() for depth in depths.values()) < _DEEP:
@@ -51,8 +51,8 @@ def on_ground(follower: Follower, source: Source, aims: Targets, *, smooth: floa
         whole = gently(_needed(depths[_WHOLE]), source.times)
         rises = {part: gently(_needed(depth - whole), source.times) for part, depth in depths.items() if part != _WHOLE}
         aims = raised(aims, source, robot, whole, rises)
-        done = follower.follow(source, aims, smooth=smooth, stuck=stuck)
-    return done
+        done = bare.follow(source, aims, smooth=smooth, stuck=stuck)
+    return done if bare is follower else follower.follow(source, aims, smooth=smooth)
 
 
 def _carried(robot: Robot) -> dict[str, list[str]]:

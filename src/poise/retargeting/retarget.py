@@ -193,7 +193,7 @@ def _carried(
     if not 0.0 <= smooth < np.inf:
         raise ValueError(f"smooth must be seconds, 0 or more, got {smooth!r}")
     out: list[Retargeted] = []
-    followers: dict[tuple[object, ...], Follower] = {}
+    followers: dict[tuple[object, ...], tuple[Follower, Follower]] = {}
     for one in motions:
         even = _even(one, fps)
         known = BodyMap.found(even, robot) if body is None else body
@@ -218,12 +218,14 @@ def _carried(
         touched = () if stated.apart is None else tuple(stated.apart.allowed)
         same = (dt, machine.scale, *machine.frames.items(), *points, *machine.soles, *machine.fingers, *touched)
         if same not in followers:
-            followers[same] = Follower(machine, dt, stated, speed)
+            bare = Follower(machine, dt, limits._replace(apart=None), speed)
+            followers[same] = bare if stated.apart is None else Follower(machine, dt, stated, speed), bare
+        follower, bare = followers[same]
         if animal:
             wanted = within_reach(wanted, machine, seen.times)
-            done = followers[same].follow(led, wanted, smooth=smooth, start=posture(machine, wanted))
+            done = follower.follow(led, wanted, smooth=smooth, start=posture(machine, wanted))
         else:
-            done = on_ground(followers[same], led, wanted, smooth=smooth)
+            done = on_ground(follower, led, wanted, bare, smooth=smooth)
         moved = Motion(robot, even.times, done.q, name=one.name)
         out.append(Retargeted(moved, even, known, machine, seen, done, fingers, stated.apart))
     return out
