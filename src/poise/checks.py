@@ -67,6 +67,12 @@ def numbers(name: str, value: "ArrayLike", kind: str = "numbers") -> "Array":
     raise ShapeError(f"{name} must be {kind}, got {value!r}")
 
 
+def with_holes(name: str, value: "ArrayLike", kind: str) -> "Array":
+    """The same, NaN where a masked array hides what it has."""
+    array, hidden = numbers(name, value, kind), getattr(value, "mask", None)
+    return np.where(hidden, np.nan, array) if isinstance(hidden, np.ndarray) else array
+
+
 def _is_number(value: object) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 

@@ -147,6 +147,21 @@ def test_points_out_of_range_are_holes_and_holes_alone_are_no_cloud() -> None:
         assert flying("box").distance(flying("box").home, pz.World({"cloud": nothing})).distance == np.inf
 
 
+@pytest.mark.parametrize("hole", [np.inf, np.nan])
+def test_a_hole_is_left_out_whatever_its_other_numbers(hole: float) -> None:
+    assert np.array_equal(PointCloud([[hole, 1e300, 0.0], [1.0, 2.0, 3.0]], RADIUS).points, [[1.0, 2.0, 3.0]])
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64])
+def test_masked_points_are_holes(kind: type) -> None:
+    points = np.arange(12, dtype=kind).reshape(4, 3)
+    hidden = np.ma.masked_array(points, [[0, 0, 0], [0, 1, 0], [1, 1, 1], [0, 0, 0]])
+    left = PointCloud(points[[0, 3]], RADIUS)
+    assert PointCloud(hidden, RADIUS) == left
+    assert PointCloud(np.ma.masked_array(points[[0, 3]]), RADIUS) == left
+    assert np.array_equal(hidden.data, points)
+
+
 @pytest.mark.parametrize("form", ["", "line", "far", "one place"])
 @pytest.mark.parametrize("count", [*SIZES, 20_000])
 def test_points_are_kept_and_near_ones_side_by_side(count: int, form: str) -> None:
@@ -177,6 +192,7 @@ def test_order_of_points_changes_no_distance() -> None:
         ([1.0, 2.0, 3.0], r"points must have shape \(n, 3\), got \(3,\)"),
         ([[1.0, 2.0]], r"points must have shape \(n, 3\), got \(1, 2\)"),
         ([[0.0, np.inf, 0.0], [0.0, 1e300, 0.0]], r"points\[1\] is"),
+        ([[np.nan, 1e300, 0.0], [0.0, 1e300, 0.0]], r"points\[1\] is \[0.0, 1e\+300, 0.0\]; beyond"),
         ("cloud", "points must be numbers"),
     ],
 )
@@ -190,6 +206,8 @@ def test_a_link_that_moves_carries_no_cloud() -> None:
     world.attach("cloud", PointCloud([[0.0, 0.0, 0.1]], RADIUS), "panda_hand")
     with pytest.raises(ValueError, match="a cloud must stand still"):
         arm().distance(arm().home, world)
+    with pytest.raises(TypeError, match=r"link 'panda_hand' is given PointCloud\(.*\) as a shape; a shape is a Sphere"):
+        arm().with_shapes({"panda_hand": PointCloud([[0.0, 0.0, 0.1]], RADIUS)})  # type: ignore[dict-item]
 
 
 def test_a_cloud_is_moved_copied_and_compared() -> None:

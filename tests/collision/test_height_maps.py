@@ -153,11 +153,21 @@ def test_a_map_is_moved_replaced_copied_and_compared() -> None:
     assert arm().distance(q, world).distance == arm().distance(q, pz.World([HeightMap(heights[:5], CELL)])).distance
 
 
+def test_masked_cells_are_holes_and_all_holes_are_alike() -> None:
+    heights = ground(7, 12, 9)
+    hidden = np.ma.masked_array(heights, np.arange(heights.size).reshape(heights.shape) % 5 == 0)
+    holes, others = (HeightMap(np.where(hidden.mask, nan, heights), CELL) for nan in (np.nan, -np.nan))
+    assert HeightMap(hidden, CELL) == holes == others
+    assert hash(holes) == hash(others)
+
+
 def test_neither_a_moving_link_nor_a_file_carries_one(tmp_path: Path) -> None:
     world = pz.World()
     world.attach("ground", HeightMap([[0.1]], CELL), "panda_hand")
     with pytest.raises(ValueError, match="a height map must stand still: make it a Box"):
         arm().distance(arm().home, world)
+    with pytest.raises(TypeError, match=r"link 'panda_hand' is given HeightMap\(.*\) as a shape; a shape is a Sphere"):
+        arm().with_shapes({"panda_hand": HeightMap([[0.1]], CELL)})  # type: ignore[dict-item]
     limit = pz.CollisionLimit(pz.World({"ground": HeightMap([[0.0]], CELL)}))
     loop = pz.Tracker(arm(), pz.PositionTask("panda_hand"), dt=0.01, limits=[limit])
     with pytest.raises(ValueError, match="'ground' is a cloud of points or a height map"):

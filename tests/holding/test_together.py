@@ -173,6 +173,22 @@ def test_what_gives_way_is_told_and_stands_in_the_documentation() -> None:
     assert told == {"", "accelerations and jerks gave way."}
 
 
+def test_only_what_was_given_gives_way() -> None:
+    builder = pz.ModelBuilder("lift")
+    builder.joint("z", "prismatic", parent="world", child="tip", axis=(0, 0, 1), limits=(-1, 1), velocity=0.5)
+    builder.shape("tip", pz.Sphere((0, 0, 0), 0.1))
+    lift, told = builder.build(), []
+    for also in ([], [pz.AccelerationLimit(1.0)]):
+        world = pz.World({"floor": pz.HalfSpace((0, 0, -0.15), (0, 0, 1))})
+        tracker = pz.Tracker(lift, pz.PositionTask("tip"), dt=DT, limits=[pz.CollisionLimit(world), *also])
+        q, speed = lift.home, (0.0, 0.0, 2.0)  # which no step keeps up with
+        for k in range(6):
+            world.move("floor", pz.SE3.from_parts((0, 0, -0.15 + k * DT * speed[2])), velocity=speed)
+            q = tracker.step(q)
+        told.append(tracker.explain().partition("Nothing kept all limits: ")[2])
+    assert told == ["distances of shapes gave way.", "accelerations and jerks gave way."]
+
+
 @pytest.mark.parametrize("method", ["dls", "qp"])
 @pytest.mark.parametrize("jerk", [math.inf, 500.0])
 def test_limited_balls_with_accelerations_come_to_their_targets(method: str, jerk: float) -> None:

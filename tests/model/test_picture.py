@@ -84,6 +84,8 @@ def test_the_base_counts_holes_stay_and_no_picture_is_none() -> None:
     points = np.array([at_base, [np.nan, 0.0, 0.0], [5.0, 0.0, 0.0]], dtype=np.float32)
     points.flags.writeable = False
     assert np.array_equal(without_robot(points, arm, arm.home), points[1:], equal_nan=True)
+    hidden = np.ma.masked_array(np.array([at_base, at_base, points[2]]), np.isnan(points))
+    assert np.isnan(without_robot(hidden, arm, arm.home)[0, 0])
     assert without_robot(np.zeros((0, 3)), arm, arm.home).shape == (0, 3)
     # The arm as a camera sees it stops the arm, until its points are dropped.
     hand = arm.pose("panda_hand", arm.home).xyz + 0.01 * scattered(100)
@@ -99,5 +101,10 @@ def test_what_is_no_picture_is_refused() -> None:
         without_robot(np.zeros((4, 2)), model, model.home)
     with pytest.raises(pz.ShapeError, match=r"q must have shape \(7,\), one configuration, got \(2, 7\)"):
         without_robot(scattered(3), model, model.sample(2, seed=0))
+    with pytest.raises(TypeError, match="model must be a Model, got 'ball': load it first"):
+        without_robot(scattered(3), "ball", model.home)  # type: ignore[arg-type]
+    world = pz.CollisionLimit(pz.World())
+    with pytest.raises(TypeError, match="world must be a World, as in"):
+        without_robot(scattered(3), model, model.home, world=world)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"margin is -0\.1; it must be a finite number, 0 or more \[m\]"):
         without_robot(scattered(3), model, model.home, margin=-0.1)

@@ -168,6 +168,29 @@ def test_what_pulls_along_an_aim_has_no_derivative_and_what_does_not_has(panda: 
             _ = gradient.by_target
 
 
+def test_a_plane_and_a_line_are_a_point_and_the_turn_of_an_axis() -> None:
+    arm = pz.load("ur5e")
+    pose = arm.pose(arm.tip, arm.sample(seed=1))
+    turned = [pz.OrientationTask(arm.tip, target=pose.rotation, tolerance=1e-12)]
+    line, plane = pose.rotation.matrix()[:, :2].T
+
+    def answer(way: Array, q0: Array | None = None) -> pz.Solution:
+        d, e = way[:6], way[6:]
+        axes = [pz.SO3.from_rotvec(w).act(n) for w, n in ((d[3:], line), (e[3:], plane + line))]
+        tasks = [
+            pz.LineTask(arm.tip, direction=axes[0], target=pose.xyz + d[:3], tolerance=1e-12),
+            pz.PlaneTask(arm.tip, normal=axes[1], target=pose.xyz + 0.1 * plane - 0.1 * line + e[:3], tolerance=1e-12),
+        ]
+        return pz.solve(arm, [*tasks, *turned], q0=q0, max_restarts=20 if q0 is None else 0)
+
+    found = answer(np.zeros(12))
+    assert found.success
+    gradient = found.gradient()
+    assert gradient.status == "smooth"
+    expected = differences(lambda way: answer(way, found.q).q, 12, 2e-5)
+    assert_near(np.hstack(gradient.by_target[:2]), expected)
+
+
 def test_a_planar_arm_follows_in_its_plane_alone() -> None:
     arm = pz.load("planar3")
     q = np.array([0.3, 0.7, -0.5])

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias, final
 import numpy as np
 
 from poise.cached import cached_property
-from poise.checks import numbers
+from poise.checks import with_holes
 from poise.errors import ShapeError
 from poise.geometry.height_map import HeightMap
 from poise.geometry.shapes import Core, Shape, checked_radius, single
@@ -43,12 +43,12 @@ class PointCloud:
     """See `poise.kernels.collision.cloud`; read-only."""
 
     def __init__(self, points: ArrayLike, radius: float, *, pose: SE3 = _UPRIGHT) -> None:
-        """`points` (n, 3) are seen from `pose` [m].  What is not finite is a hole and left out: a NaN, or an infinite
-        number as cameras write it for what is out of range; a picture of holes alone is a cloud of no points.
+        """`points` (n, 3) are seen from `pose` [m].  What is not finite or masked is a hole and left out: a NaN, or an
+        infinite number as cameras write it for what is out of range; a picture of holes alone is a cloud of no points.
 
         Raises ShapeError or ValueError for what are no points, or too far away to compute with.
         """
-        given = numbers("points", points, "numbers of shape (n, 3)")
+        given = with_holes("points", points, "numbers of shape (n, 3)")
         if given.ndim != 2 or given.shape[1] != 3:
             raise ShapeError(f"points must have shape (n, 3), got {given.shape}")
         checked_radius(radius)
@@ -116,11 +116,11 @@ def _tree(points: Array) -> Array:
     places, order = np.empty((2, n), dtype=np.int64)
     slices, counts = np.empty(3 * ROW, dtype=np.int64), np.empty(1 << n.bit_length(), dtype=np.int64)
     found = prepare("collision.cloud_tree.sort_points")(flat, np.empty(GRID), slices, counts, places, order)
-    if found < 0 and np.isinf(points).any():
-        return _tree(np.where(np.isinf(points), np.nan, points))
     if found < 0:
-        place = points[-1 - found].tolist()
-        raise ValueError(f"points[{-1 - found}] is {place}; {BOUND}")
+        holes = ~np.isfinite(points).all(axis=1)
+        if not np.isnan(points[holes]).all():
+            return _tree(np.where(holes[:, None], np.nan, points))
+        raise ValueError(f"points[{-1 - found}] is {points[-1 - found].tolist()}; {BOUND}")
     sizes = [max(1, -(-found // WIDTH))]
     while sizes[-1] > 1:
         sizes.append(-(-sizes[-1] // WIDTH))

@@ -7,7 +7,7 @@ from typing import Any, final
 import numpy as np
 
 from poise.cached import cached_property
-from poise.checks import finite_positive, numbers
+from poise.checks import finite_positive, with_holes
 from poise.errors import ShapeError
 from poise.geometry.shapes import Core, checked_size, single
 from poise.kernels.collision.heights import LEVELS, MOST_ROWS
@@ -44,11 +44,11 @@ class HeightMap:
     """See `poise.kernels.collision.heights`; read-only."""
 
     def __init__(self, heights: ArrayLike, cell: float, *, pose: SE3 = _UPRIGHT) -> None:
-        """`heights` (rows, columns) [m], NaN where nothing is known.
+        """`heights` (rows, columns) [m], NaN or masked where nothing is known.
 
         Raises ShapeError or ValueError for what are no heights, or too large to compute with.
         """
-        given = numbers("heights", heights, "numbers of shape (rows, columns)")
+        given = with_holes("heights", heights, "numbers of shape (rows, columns)")
         if given.ndim != 2 or not 0 < min(given.shape) <= max(given.shape) < MOST_ROWS:
             raise ShapeError(f"heights must have shape (rows, columns), 1 to 65,535 of each, got {given.shape}")
         finite_positive("cell", cell)
@@ -80,8 +80,8 @@ class HeightMap:
 
     @property
     def _numbers(self) -> tuple[Any, ...]:
-        heights, pose = (self.heights + 0.0).tobytes(), (self.pose.array + 0.0).tobytes()
-        return self.heights.shape, heights, pose, self.cell
+        alike = np.where(np.isnan(self.heights), np.nan, self.heights + 0.0)  # 0 has two signs, and a NaN has many
+        return alike.shape, alike.tobytes(), (self.pose.array + 0.0).tobytes(), self.cell
 
     def at(self, pose: SE3) -> "HeightMap":
         """The same shape with its frame at `pose`."""

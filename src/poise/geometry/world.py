@@ -238,6 +238,13 @@ class World:
         self._state = _State(version + 1, structure + (not same), {**entries, entry.name: entry})
 
 
+def a_world(world: Any) -> World:
+    """The world; raises TypeError for what is none."""
+    if isinstance(world, World):
+        return world
+    raise TypeError(f"world must be a World, as in World({{'ball': Sphere((0.5, 0, 0.5), 0.1)}}), got {world!r}")
+
+
 class _State(NamedTuple):
     """A whole, which is never changed but followed by the next: so that readers need no lock."""
 

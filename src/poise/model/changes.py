@@ -58,7 +58,7 @@ def shaped(
 ) -> dict[str, Any]:
     """The shapes of `Model.with_shapes`, and the pairs that are disabled, where they are given."""
     links = dict.fromkeys([*model.links, WORLD])
-    carried = {link: (those,) if isinstance(those, LinkShape) else tuple(those) for link, those in shapes.items()}
+    carried = {link: tuple(those) if isinstance(those, Iterable) else (those,) for link, those in shapes.items()}
     pairs = None if disabled is None else [frozenset(pair) for pair in disabled]
     for link in (*carried, *(link for pair in pairs or () for link in sorted(pair))):
         if link not in links:

@@ -1,36 +1,36 @@
 """What a camera sees besides the robot."""
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-from poise.checks import not_negative, numbers
+from poise.checks import not_negative, with_holes
 from poise.errors import ShapeError
 from poise.geometry.shapes import Shape, Sphere
-from poise.geometry.world import Entry, World
+from poise.geometry.world import Entry, World, a_world
 from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import WIDTH
 from poise.model.frame import WORLD
+from poise.model.model import Model, a_model
 from poise.model.scene import Scene
 from poise.spatial import Array, ArrayLike
-
-if TYPE_CHECKING:
-    from poise.model.model import Model
 
 _OWN: Final = "the robot's shapes, and what it carries"
 
 
 def without_robot(
-    points: ArrayLike, model: "Model", q: ArrayLike, *, margin: float = 0.02, world: World | None = None
+    points: ArrayLike, model: Model, q: ArrayLike, *, margin: float = 0.02, world: World | None = None
 ) -> Array:
     """(m, 3) those of `points` (n, 3) [m] that are `margin` [m] or more away from the robot at `q` (nq,).
 
-    Points are seen from the world, in any order, which stays; holes, points with a NaN, stay too.  The robot is the
+    Points are seen from the world, in any order, which stays; holes, points with a NaN or masked, stay too.  The robot is the
     shapes of its links, meshes as their hulls, and what of `world` they carry; but for half-spaces, and for what a
     file put into the world itself.  A `margin` of the noise of points and of what calibration leaves drops the edges of
-    the arm too.  Raises ShapeError, and ValueError for a `q` that is not finite or a `margin` below 0.
+    the arm too.  Raises ShapeError, TypeError for what is no model or world, and ValueError for a `q` that is not
+    finite or a `margin` below 0.
     """
-    given = numbers("points", points, "numbers of shape (n, 3)")
+    a_model(model)
+    given = with_holes("points", points, "numbers of shape (n, 3)")
     if given.ndim != 2 or given.shape[1] != 3:
         raise ShapeError(f"points must have shape (n, 3), got {given.shape}")
     not_negative("margin", margin, unit=" [m]")
@@ -39,7 +39,7 @@ def without_robot(
         raise ShapeError(f"q must have shape ({model.nq},), one configuration, got {checked.shape}")
     if len(given) == 0:
         return given.copy()
-    entries = () if world is None else world.snapshot().entries
+    entries = () if world is None else a_world(world).snapshot().entries
     carried = tuple(entry for entry in entries if entry.link is not None)
     # Nobody else has it meanwhile.
     kept = model.queries.pop(_OWN, None)
@@ -52,7 +52,7 @@ def without_robot(
     return given[near[: len(given)] == 0.0]
 
 
-def _own(model: "Model", carried: tuple[Entry, ...]) -> dict[str, list[Shape]]:
+def _own(model: Model, carried: tuple[Entry, ...]) -> dict[str, list[Shape]]:
     """What belongs to the robot, by the link that carries it, each seen from there; last a point."""
     shapes = {link: [x for x in some if x.core.bound < np.inf] for link, some in model.fitted_shapes.items()}
     for entry in carried:

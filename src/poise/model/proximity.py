@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from poise.errors import ModelWarning, ShapeError
 from poise.geometry.shapes import Shape
-from poise.geometry.world import World
+from poise.geometry.world import World, a_world
 from poise.kernels.collision.near import DISTANCE, FIRST, NORMAL, POINTS, SECOND
 from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import NEAR
@@ -140,8 +140,8 @@ def nearest(model: "Model", q: ArrayLike, world: World | None, self_collision: b
     """
     if self_collision is not True and self_collision is not False:
         raise TypeError(f"self_collision must be True or False, got {self_collision!r}")
-    if world is not None and type(world) is not World:
-        raise TypeError(f"world must be a World, as in World({{'ball': Sphere((0.5, 0, 0.5), 0.1)}}), got {world!r}")
+    if world is not None:
+        a_world(world)
     key = _POOLS[self_collision]
     pools = model.queries.get(key)
     if pools is None:

@@ -93,7 +93,8 @@ class SolutionGradient:
     @cached_property
     def by_target(self) -> tuple[Array, ...]:
         """By the target of each task, in their order: (nv, 6) of a pose, (nv, 3) of a point, a direction [1/its unit]
-        or a rotation, of others a column a number; (nv, 0) of one without a target, (nv, nv) of a posture."""
+        or a rotation, (nv, 6) of the point of a plane or line and of the turn of its normal or direction, of others a
+        column a number; (nv, 0) of one without a target, (nv, nv) of a posture."""
         if self._inverse is not None:
             return (inverses_of(self._model, self._asked).of_one(self.q, self._of)[0],)
         if self._found.undefined:

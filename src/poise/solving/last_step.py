@@ -11,7 +11,6 @@ from poise.kernels.methods.memory import FAILED, FRESH, STAGE
 from poise.model.model import Model
 from poise.model.proximity import Proximity
 from poise.solving.active import ActiveLimit, active_limits, at_distance
-from poise.solving.borders import ranges
 from poise.solving.collision import CollisionLimit
 from poise.solving.leash import Leashed
 from poise.solving.requirements import given_way
@@ -108,7 +107,7 @@ class LastStep:
             q = self._last_q()
             left = [task.words(error) for task, error in zip(self._followed, self._errors(q), strict=True)]
             active = self._active(q)
-            gave = given_way(int(self._memory[STAGE]), ranged=bool(ranges(self._followed)))
+            gave = given_way(int(self._memory[STAGE]), self._bound.problem, active)
         held = f" Held by limits: {'; '.join(map(str, active))}." if active else ""
         gave = f" Nothing kept all limits: {gave} gave way." if gave else ""
         return f"What is left: {'; '.join(left)}.{held}{gave}"

@@ -1,6 +1,7 @@
 """What must hold of the steps of a Tracker beside bounds, as sections of its problem."""
 
 from collections.abc import Sequence
+from operator import gt, lt
 from typing import Any, Final
 
 import numpy as np
@@ -11,15 +12,19 @@ from poise.kernels.machine.packing import joined
 from poise.kernels.methods.limits import BALL_ROWS
 from poise.kernels.requirements.stages import AT_LEAST
 from poise.model.model import Model
+from poise.solving.active import ActiveLimit
 from poise.solving.problem import Problem
 from poise.tasks.base import Task
 from poise.tasks.loop import LoopTask
 
+_BELOW: Final = {"distance": ("distances of shapes", lt), "linear": ("sums of joints", gt)}
+"""What stands below accelerations and jerks, by the kind of an active limit, and how the value of one that is broken
+stands to its bound."""
 GIVES_WAY: Final = (
     ("tasks", "always: each goes as far as the others and all below let it"),
     ("ranges", "where a step begins outside, or comes to a border too fast to stop before it"),
     ("accelerations and jerks", "where braking within them breaks what stands below, as when an obstacle comes near"),
-    ("distances of shapes, sums of joints", "where no step keeps them: then as little as can be"),
+    (", ".join(name for name, _ in _BELOW.values()), "where no step keeps them: then as little as can be"),
     ("loops, positions, speeds, twists", "never; from a start beyond them a step comes back as fast as speeds let it"),
 )
 """What gives way first in a step of a Tracker, and when: after the tasks a stage of the kernels each."""
@@ -84,9 +89,15 @@ def _together(tasks: Sequence[Task], problem: Problem, loops: Sequence[int], lim
     return group
 
 
-def given_way(stage: int, *, ranged: bool) -> str:
+def given_way(stage: int, problem: Problem, active: Sequence[ActiveLimit]) -> str:
     """What gave way in a step that ended at this stage, see `kernels.requirements.stages`; empty for nothing.
 
-    `ranged`: whether there are ranges that could.
+    That is what the problem has of the stages up to there.  Without accelerations a step that comes to the last one
+    keeps not even what stands below: of the `active` limits that it ended at those gave way that are broken.
     """
-    return ", ".join(name for name, _ in GIVES_WAY[1 if ranged else 2 : 1 + min(stage, AT_LEAST)])
+    stages = zip(("borders", "rates"), GIVES_WAY[1 : 1 + stage], strict=False)
+    gave = [name for section, (name, _) in stages if len(problem.section(section))]
+    if stage >= AT_LEAST and not len(problem.section("rates")):
+        below = [(*_BELOW[one.kind], one) for one in active if one.kind in _BELOW]
+        gave += dict.fromkeys(name for name, beyond, one in below if beyond(one.value, one.bound))
+    return ", ".join(gave)
