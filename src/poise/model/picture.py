@@ -23,10 +23,10 @@ def without_robot(
 ) -> Array:
     """(m, 3) those of `points` (n, 3) [m] that are `margin` [m] or more away from the robot at `q` (nq,).
 
-    Points are seen from the world, in any order, which stays; holes, points with a NaN or masked, stay too.  The robot is the
-    shapes of its links, meshes as their hulls, and what of `world` they carry; but for half-spaces, and for what a
-    file put into the world itself.  A `margin` of the noise of points and of what calibration leaves drops the edges of
-    the arm too.  Raises ShapeError, TypeError for what is no model or world, and ValueError for a `q` that is not
+    Points are seen from the world, in any order, which stays; holes, points with a NaN or masked, stay too.  The robot
+    is the shapes of its links, meshes as their hulls, and what of `world` they carry; but for half-spaces, and for what
+    a file put into the world itself.  A `margin` of the noise of points and of what calibration leaves drops the edges
+    of the arm too.  Raises ShapeError, TypeError for what is no model or world, and ValueError for a `q` that is not
     finite or a `margin` below 0.
     """
     a_model(model)
