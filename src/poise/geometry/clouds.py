@@ -117,9 +117,9 @@ def _tree(points: Array) -> Array:
     slices, counts = np.empty(3 * ROW, dtype=np.int64), np.empty(1 << n.bit_length(), dtype=np.int64)
     found = prepare("collision.cloud_tree.sort_points")(flat, np.empty(GRID), slices, counts, places, order)
     if found < 0:
-        holes = ~np.isfinite(points).all(axis=1)
-        if not np.isnan(points[holes]).all():
-            return _tree(np.where(holes[:, None], np.nan, points))
+        known = np.where(np.isfinite(points).all(axis=1, keepdims=True), points, np.nan)
+        if not np.array_equal(known, points, equal_nan=True):
+            return _tree(known)
         raise ValueError(f"points[{-1 - found}] is {points[-1 - found].tolist()}; {BOUND}")
     sizes = [max(1, -(-found // WIDTH))]
     while sizes[-1] > 1:
