@@ -41,7 +41,7 @@ class Poses:
 class Chain:
     """What is read of a serial chain, of the arm above."""
 
-    dtype, device = torch.float32, "cpu"
+    dtype, device, branches = torch.float32, "cpu", ("next",)
 
     def get_frame_names(self, exclude_fixed: bool = True) -> list[str]:
         return ["l0", *(f"l{i + 1}" for i in range(6)), "tip"]
@@ -50,11 +50,11 @@ class Chain:
         link, fixed = SimpleNamespace(offset=None), {"joint_type": "fixed", "limits": None, "axis": torch.ones(3)}
         if name in ("l0", "tip"):
             offset = None if name == "l0" else Poses(pz.SE3.from_parts([0.1, 0.0, 0.0]).matrix())
-            return SimpleNamespace(link=link, joint=SimpleNamespace(name="end", offset=offset, **fixed))
+            return SimpleNamespace(link=link, joint=SimpleNamespace(name="end", offset=offset, **fixed), children=[])
         i = int(name[1:]) - 1
         offset = Poses(pz.SE3.from_xyz_rpy([0.1, 0.0, 0.15], [0.1, 0.0, 0.2]).matrix())
         joint = {"name": f"j{i}", "joint_type": "revolute", "axis": torch.tensor(AXES[i]), "limits": (-2.0, 2.0)}
-        return SimpleNamespace(link=link, joint=SimpleNamespace(offset=offset, **joint))
+        return SimpleNamespace(link=link, joint=SimpleNamespace(offset=offset, **joint), children=self.branches)
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +89,23 @@ def test_starts_that_are_none_are_told_in_a_sentence() -> None:
         PseudoInverseIK(Chain(), num_retries=2)
     with pytest.raises(ValueError, match=r"retry_configs has the shape \(2, 5\)"):
         PseudoInverseIK(Chain(), retry_configs=torch.zeros(2, 5))
+
+
+def test_a_pose_that_is_none_is_missed_and_the_others_are_met(arm: Any) -> None:
+    matrices = torch.tensor(arm.pose("tip", arm.sample(3, seed=0)).matrix())
+    matrices[1, 0, 3] = torch.nan
+    ik = PseudoInverseIK(Chain(), retry_configs=torch.zeros(2, 6))
+    found = ik.solve(Poses(matrices))
+    assert found.converged_any.tolist() == [True, False, True]
+    assert found.solutions.isnan().any(dim=2).any(dim=1).tolist() == [False, True, False]
+    assert ik.solve(Poses(matrices[1:2])).remaining.all()
+
+
+def test_a_chain_that_branches_is_refused() -> None:
+    chain = Chain()
+    chain.branches = ("next", "finger")
+    with pytest.raises(ValueError, match="the chain branches at 'l1': name its end"):
+        PseudoInverseIK(chain, num_retries=2, joint_limits=LIMITS)
 
 
 def test_it_misses_no_more_than_the_original() -> None:

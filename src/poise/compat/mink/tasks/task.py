@@ -22,7 +22,7 @@ class Objective(NamedTuple):
 
 
 class Part(NamedTuple):
-    """|rows dq - wants|^2 + mu |dq|^2 + 2 slope^T dq, twice an objective; rows (k, nv), wants (k,), slope (nv,), 0."""
+    """|rows dq - wants|^2 + mu |dq|^2 + 2 slope^T dq, twice an objective; (k, nv), (k,), a number and (nv,)."""
 
     rows: Array
     wants: Array
