@@ -176,3 +176,34 @@ def test_bad_input_is_told_in_a_sentence(arm: Any) -> None:
     place, turn, rows = look(q)
     with pytest.raises(ValueError, match="jacobian has the shape"):
         control.compute(place, turn, rows[:, :3], q)
+    for params, sentence in (
+        ({"lamda_val": 0.1}, "a name in ik_params is 'lamda_val'; it must be one of 'lambda_val'"),
+        ({"lambda_val": np.nan}, "lambda_val.* is nan; it must be a finite number, 0 or more"),
+        ({"lambda_val": -1.0}, "lambda_val.* is -1.0; it must be a finite number, 0 or more"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            DifferentialIKControllerCfg(command_type="pose", ik_method="dls", ik_params=params)
+    with pytest.raises(ValueError, match=r"joint_limit_avoidance_gain is 0\.5; it must be 0"):
+        DifferentialIKControllerCfg(command_type="pose", ik_method="dls", joint_limit_avoidance_gain=0.5)
+
+
+@pytest.mark.parametrize("method", ["dls", "adaptive_dls", "svd", "trans"])
+def test_an_arm_without_numbers_stays_and_the_others_go_on(arm: Any, method: str) -> None:
+    control, q, look, step = controller(arm, method)
+    place, turn, rows = look(q + 0.1)
+    control.set_command(torch.cat([place, turn], dim=1))
+    expected, (place, turn, rows) = step(q), look(q)
+    place[0, 1], turn[1] = torch.nan, 0.0
+    found = control.compute(place, turn, rows, q)
+    assert torch.equal(found[:2].float(), q[:2].float())
+    assert torch.equal(found[2], expected[2])
+
+
+def test_what_is_written_to_where_it_shall_go_counts(arm: Any) -> None:
+    control, q, look, step = controller(arm, "dls")
+    place, turn, _ = look(q + 0.1)
+    control.ee_pos_des[:], control.ee_quat_des[:] = place, turn
+    written = step(q)
+    control.set_command(torch.cat([place, turn], dim=1))
+    assert torch.equal(step(q), written)
+    assert not torch.equal(written, q)
