@@ -101,7 +101,7 @@ class PseudoInverseIK:
         """For poses (M, 4, 4) of a `Transform3d` in the frame of the chain's root; to NaN the answer is NaN."""
         torch = optional("poise.compat.pytorch_kinematics", "torch", "torch", "torch")
         matrices, retries, n = numbers_of(target_poses.get_matrix()), self.num_retries, self.dof
-        some = np.isfinite(matrices).all(axis=(1, 2))
+        some = np.asarray(np.isfinite(matrices).all(axis=(1, 2)))
         targets = SE3(np.repeat(SE3.from_matrix(matrices[some], orthonormalise=True).array, retries, axis=0))
         starts = np.broadcast_to(numbers_of(self.initial_config), (len(some), retries, n))[some].reshape(-1, n)
         found = self._solver.batch(targets, starts, closest=False)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from poise.spatial import Array, ArrayLike
+from poise.spatial import Array
 
 _BROKEN: Final = 1e-11
 """An inequality of unit length that is broken by less, as part of 1 and its bound, is kept."""
@@ -31,7 +31,7 @@ def stacked(n: int, parts: Iterable[Sequence[Any]]) -> tuple[Array, Array]:
 
 def least_squares(
     rows: Array, wants: Array, mu: float, within: tuple[Array, Array], exact: tuple[Array, Array],
-    held: list[int] | None = None, slope: ArrayLike = 0.0,
+    held: list[int] | None = None, slope: Array | float = 0.0,
 ) -> Array:  # fmt: skip
     """x (n,), the minimum of |rows x - wants|^2 + mu |x|^2 + 2 slope x with G x <= h of `within`, A x = b of `exact`.
 

@@ -27,7 +27,7 @@ class Part(NamedTuple):
     rows: Array
     wants: Array
     mu: float = 0.0
-    slope: ArrayLike = 0.0
+    slope: Array | float = 0.0
 
 
 class BaseTask(ABC):
