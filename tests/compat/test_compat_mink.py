@@ -123,11 +123,50 @@ def test_bad_input_is_told_in_a_sentence(model: Any) -> None:
         at.update_from_keyframe("home")
     with pytest.raises(ours.InvalidMocapBody, match="no mocap body"):
         ours.move_mocap_to_frame(model, at.data, "link0", "tip", "site")
+    with pytest.raises(ours.InvalidMocapBody, match="no mocap body"):
+        ours.SE3.from_mocap_name(model, at.data, "link0")
+    with pytest.raises(ours.InvalidFrame, match="no geom 'flor'; did you mean"):
+        ours.CollisionAvoidanceLimit(model, [(["flor"], ["ball3"])])
+    with pytest.raises(ValueError, match=r"joint 'a' is set to .*; it has 1 number in a qpos"):
+        ours.custom_configuration_vector(model, a=[0.3, 0.4])
     with pytest.raises(ValueError, match="position_cost is"):
         ours.FrameTask("tip", "site", [1.0, 2.0], 1.0)
     at.update(np.full(7, 3.0))
     with pytest.raises(ours.NotWithinConfigurationLimits, match="joint 'a' is at 3, outside -2 to 2"):
         ours.solve_ik(at, tasks(ours, model, at, (0.0, 0.0, 0.1)), 0.01, "daqp", safety_break=True)
+
+
+@pytest.mark.parametrize("bad", ["target", "q"])
+def test_what_is_no_number_is_told_in_a_sentence(model: Any, bad: str) -> None:
+    at = started(ours, model)
+    goals = tasks(ours, model, at, (0.0, 0.0, 0.1))
+    if bad == "target":
+        goals[0].set_target(ours.SE3(np.full(7, np.nan)))
+    else:
+        at.update(np.full(7, np.nan))
+    with pytest.raises(ours.NoSolutionFound, match="look for NaN in the configuration and in the targets"):
+        ours.solve_ik(at, goals, 0.01, constraints=[ours.DofFreezingTask(model, [1])])
+
+
+def test_what_is_linear_in_an_objective_of_ones_own_counts(model: Any) -> None:
+    class Push(ours.BaseTask):
+        def compute_qp_objective(self, configuration: Any) -> Any:
+            return ours.Objective(np.zeros((7, 7)), -np.ones(7))
+
+    at = started(ours, model)
+    posture = ours.PostureTask(model, 2.0)
+    posture.set_target_from_configuration(at)
+    assert np.allclose(ours.solve_ik(at, [Push(), posture], 1.0), 0.25)
+    speeds = ours.VelocityLimit(model, dict.fromkeys(NAMES, 0.1))
+    assert np.allclose(ours.solve_ik(at, [Push()], 1.0, limits=[speeds]), 0.1)
+
+
+def test_damping_takes_a_target_and_heeds_none(model: Any) -> None:
+    at, still = started(ours, model), ours.DampingTask(model, 1.0)
+    still.set_target(np.zeros(7))
+    assert isinstance(still, ours.PostureTask)
+    assert not ours.solve_ik(at, [still], 0.01).any()
+    assert (ours.SE3.tangent_dim, ours.SE3.parameters_dim, ours.SO3.tangent_dim, ours.SO3.matrix_dim) == (6, 7, 3, 3)
 
 
 @pytest.fixture(scope="module")

@@ -41,7 +41,7 @@ class Poses:
 class Chain:
     """What is read of a serial chain, of the arm above."""
 
-    dtype, device = torch.float32, "cpu"
+    dtype, device, branches = torch.float32, "cpu", ("next",)
 
     def get_frame_names(self, exclude_fixed: bool = True) -> list[str]:
         return ["l0", *(f"l{i + 1}" for i in range(6)), "tip"]
@@ -50,11 +50,11 @@ class Chain:
         link, fixed = SimpleNamespace(offset=None), {"joint_type": "fixed", "limits": None, "axis": torch.ones(3)}
         if name in ("l0", "tip"):
             offset = None if name == "l0" else Poses(pz.SE3.from_parts([0.1, 0.0, 0.0]).matrix())
-            return SimpleNamespace(link=link, joint=SimpleNamespace(name="end", offset=offset, **fixed))
+            return SimpleNamespace(link=link, joint=SimpleNamespace(name="end", offset=offset, **fixed), children=[])
         i = int(name[1:]) - 1
         offset = Poses(pz.SE3.from_xyz_rpy([0.1, 0.0, 0.15], [0.1, 0.0, 0.2]).matrix())
         joint = {"name": f"j{i}", "joint_type": "revolute", "axis": torch.tensor(AXES[i]), "limits": (-2.0, 2.0)}
-        return SimpleNamespace(link=link, joint=SimpleNamespace(offset=offset, **joint))
+        return SimpleNamespace(link=link, joint=SimpleNamespace(offset=offset, **joint), children=self.branches)
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +89,23 @@ def test_starts_that_are_none_are_told_in_a_sentence() -> None:
         PseudoInverseIK(Chain(), num_retries=2)
     with pytest.raises(ValueError, match=r"retry_configs has the shape \(2, 5\)"):
         PseudoInverseIK(Chain(), retry_configs=torch.zeros(2, 5))
+
+
+def test_a_pose_that_is_none_is_missed_and_the_others_are_met(arm: Any) -> None:
+    matrices = torch.tensor(arm.pose("tip", arm.sample(3, seed=0)).matrix())
+    matrices[1, 0, 3] = torch.nan
+    ik = PseudoInverseIK(Chain(), retry_configs=torch.zeros(2, 6))
+    found = ik.solve(Poses(matrices))
+    assert found.converged_any.tolist() == [True, False, True]
+    assert found.solutions.isnan().any(dim=2).any(dim=1).tolist() == [False, True, False]
+    assert ik.solve(Poses(matrices[1:2])).remaining.all()
+
+
+def test_a_chain_that_branches_is_refused() -> None:
+    chain = Chain()
+    chain.branches = ("next", "finger")
+    with pytest.raises(ValueError, match="the chain branches at 'l1': name its end"):
+        PseudoInverseIK(chain, num_retries=2, joint_limits=LIMITS)
 
 
 def test_it_misses_no_more_than_the_original() -> None:
@@ -159,3 +176,34 @@ def test_bad_input_is_told_in_a_sentence(arm: Any) -> None:
     place, turn, rows = look(q)
     with pytest.raises(ValueError, match="jacobian has the shape"):
         control.compute(place, turn, rows[:, :3], q)
+    for params, sentence in (
+        ({"lamda_val": 0.1}, "a name in ik_params is 'lamda_val'; it must be one of 'lambda_val'"),
+        ({"lambda_val": np.nan}, "lambda_val.* is nan; it must be a finite number, 0 or more"),
+        ({"lambda_val": -1.0}, "lambda_val.* is -1.0; it must be a finite number, 0 or more"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            DifferentialIKControllerCfg(command_type="pose", ik_method="dls", ik_params=params)
+    with pytest.raises(ValueError, match=r"joint_limit_avoidance_gain is 0\.5; it must be 0"):
+        DifferentialIKControllerCfg(command_type="pose", ik_method="dls", joint_limit_avoidance_gain=0.5)
+
+
+@pytest.mark.parametrize("method", ["dls", "adaptive_dls", "svd", "trans"])
+def test_an_arm_without_numbers_stays_and_the_others_go_on(arm: Any, method: str) -> None:
+    control, q, look, step = controller(arm, method)
+    place, turn, rows = look(q + 0.1)
+    control.set_command(torch.cat([place, turn], dim=1))
+    expected, (place, turn, rows) = step(q), look(q)
+    place[0, 1], turn[1] = torch.nan, 0.0
+    found = control.compute(place, turn, rows, q)
+    assert torch.equal(found[:2].float(), q[:2].float())
+    assert torch.equal(found[2], expected[2])
+
+
+def test_what_is_written_to_where_it_shall_go_counts(arm: Any) -> None:
+    control, q, look, step = controller(arm, "dls")
+    place, turn, _ = look(q + 0.1)
+    control.ee_pos_des[:], control.ee_quat_des[:] = place, turn
+    written = step(q)
+    control.set_command(torch.cat([place, turn], dim=1))
+    assert torch.equal(step(q), written)
+    assert not torch.equal(written, q)

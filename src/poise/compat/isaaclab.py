@@ -22,23 +22,16 @@ class DifferentialIKController:
     def __init__(self, cfg: Any, num_envs: int, device: str = "cpu") -> None:
         self._torch = optional("poise.compat.isaaclab", "torch", "torch", "torch")
         self.cfg, self.num_envs, self._device = cfg, num_envs, device
-        self._desired = np.tile([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], (num_envs, 1))
+        self.ee_pos_des = self._tensor(np.zeros((num_envs, 3)))
+        """(N, 3) where to [m]."""
+        self.ee_quat_des = self._tensor(np.tile([0.0, 0.0, 0.0, 1.0], (num_envs, 1)))
+        """(N, 4) turned how."""
         self._limits: tuple[Array, Array] | None = None
 
     @property
     def action_dim(self) -> int:
         """Numbers of a command: 3 of a position, 6 of a change of pose, 7 of a pose."""
         return 3 if self.cfg.command_type == "position" else 6 if self.cfg.use_relative_mode else 7
-
-    @property
-    def ee_pos_des(self) -> Any:
-        """(N, 3) where to [m]."""
-        return self._tensor(self._desired[:, :3])
-
-    @property
-    def ee_quat_des(self) -> Any:
-        """(N, 4) turned how."""
-        return self._tensor(self._desired[:, [4, 5, 6, 3]])
 
     def reset(self, env_ids: Any = None) -> None:
         """Nothing is kept of a step."""
@@ -55,7 +48,7 @@ class DifferentialIKController:
             raise ValueError(f"ee_pos and ee_quat: {self.cfg.command_type} commands start from them; give both")
         turn = np.array([1.0, 0.0, 0.0, 0.0]) if ee_quat is None else wxyz("ee_quat", ee_quat, self.num_envs)
         place = numbers("ee_pos", ee_pos, self.num_envs, 3) if relative else 0.0
-        self._desired[:, :3] = place + given[:, :3]
+        self.ee_pos_des[:] = self._tensor(place + given[:, :3])
         if not position:
             if relative:
                 turn = quaternion_product(quaternion_exp(given[:, 3:]), turn)
@@ -63,7 +56,7 @@ class DifferentialIKController:
                 size = np.linalg.norm(given[:, 3:], axis=1, keepdims=True)
                 good = np.isfinite(size) & (size > 0.0)
                 turn = np.where(good, given[:, [6, 3, 4, 5]] / np.where(good, size, 1.0), turn)
-        self._desired[:, 3:] = turn
+        self.ee_quat_des[:] = self._tensor(np.broadcast_to(turn, (self.num_envs, 4))[:, [1, 2, 3, 0]])
 
     def set_joint_pos_limits(self, lower: Any, upper: Any) -> None:
         """(n,) each [rad or m]; from then on no answer is beyond them."""
@@ -75,15 +68,19 @@ class DifferentialIKController:
         self._limits = low, high
 
     def compute(self, ee_pos: Any, ee_quat: Any, jacobian: Any, joint_pos: Any, out: Any = None) -> Any:
-        """(N, n) positions of the joints, from a place (N, 3), a turn (N, 4), a Jacobian (N, 6, n) and positions."""
+        """(N, n) positions of the joints, from a place (N, 3), a turn (N, 4), a Jacobian (N, 6, n) and positions.
+
+        An arm of which a number is none, or a quaternion 0, stays where it is.
+        """
         count = self.num_envs
         place, turn = numbers("ee_pos", ee_pos, count, 3), wxyz("ee_quat", ee_quat, count)
         rows = np.asarray(jacobian.detach().cpu().numpy(), dtype=np.float64)
         q = np.asarray(joint_pos.detach().cpu().numpy(), dtype=np.float64)
         if rows.shape != (count, 6, q.shape[1]):
             raise ValueError(f"jacobian has the shape {rows.shape}; it must be {(count, 6, q.shape[1])}")
-        away = quaternion_log(quaternion_product(self._desired[:, 3:], conjugate(turn)))
-        error = np.concatenate([self._desired[:, :3] - place, away], axis=1)
+        goal = numbers("ee_pos_des", self.ee_pos_des, count, 3), wxyz("ee_quat_des", self.ee_quat_des, count)
+        away = quaternion_log(quaternion_product(goal[1], conjugate(turn)))
+        error = np.concatenate([goal[0] - place, away], axis=1)
         weights = np.ones(6) if self.cfg.orientation_weight is None else self._weights()
         size = 3 if self.cfg.command_type == "position" else 6
         answers = self._tensor([self._step(*each) for each in zip(
@@ -92,6 +89,8 @@ class DifferentialIKController:
         return answers if out is None else out.copy_(answers)
 
     def _step(self, rows: Array, error: Array, q: Array) -> Array:
+        if not np.isfinite(np.concatenate([error, q, rows.ravel()])).all():
+            return q
         how, (left, sizes, right) = self.cfg.ik_params, np.linalg.svd(rows, full_matrices=False)
         damping = how.get("lambda_val", 0.0) ** 2
         if self.cfg.ik_method == "adaptive_dls":

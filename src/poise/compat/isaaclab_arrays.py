@@ -16,6 +16,7 @@ def numbers(name: str, tensor: Any, count: int, size: int) -> Array:
 
 
 def wxyz(name: str, tensor: Any, count: int) -> Array:
-    """(count, 4) quaternions, scalar first and of length 1, of a tensor with the scalar last."""
+    """(count, 4) quaternions, scalar first and of length 1, of a tensor with the scalar last; NaN for 0."""
     found = numbers(name, tensor, count, 4)[:, [3, 0, 1, 2]]
-    return np.asarray(found / np.linalg.norm(found, axis=1, keepdims=True))
+    size = np.linalg.norm(found, axis=1, keepdims=True)
+    return np.asarray(found / np.where(size > 0.0, size, np.nan))

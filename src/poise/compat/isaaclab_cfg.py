@@ -6,7 +6,7 @@ from typing import Any, Final, Literal, final
 
 import numpy as np
 
-from poise.checks import one_of
+from poise.checks import finite_positive, not_negative, one_of
 
 _PARAMETERS: Final[dict[str, dict[str, float]]] = {
     "pinv": {"k_val": 1.0},
@@ -35,9 +35,15 @@ class DifferentialIKControllerCfg:
     def __post_init__(self) -> None:
         one_of("command_type", self.command_type, ("position", "pose"))
         one_of("ik_method", self.ik_method, tuple(_PARAMETERS))
+        for name, number in (self.ik_params or {}).items():
+            one_of("a name in ik_params", name, tuple(_PARAMETERS[self.ik_method]))
+            (finite_positive if name == "sigma_thresh" else not_negative)(f"ik_params[{name!r}]", number)
         self.ik_params = {**_PARAMETERS[self.ik_method], **(self.ik_params or {})}
         weight = 1.0 if self.orientation_weight is None else self.orientation_weight
         if np.shape(weight) not in ((), (3,)):
             raise ValueError(f"orientation_weight is {weight!r}; it must be one number, or three")
-        if not self.joint_limit_avoidance_gain >= 0.0 or not self.joint_limit_avoidance_margin > 0.0:
-            raise ValueError("joint_limit_avoidance_gain must be 0 or more, joint_limit_avoidance_margin above 0")
+        if self.joint_limit_avoidance_gain != 0.0:
+            raise ValueError(
+                f"joint_limit_avoidance_gain is {self.joint_limit_avoidance_gain!r}; it must be 0, as no arm is pushed "
+                "from its limits here: set_joint_pos_limits keeps them"
+            )

@@ -20,10 +20,12 @@ def numbers_of(tensor: Any) -> Array:
 
 
 def rows_of(chain: Any) -> tuple[Any, ...]:
-    """All that is read of the frames of a chain: where each is, and what its joint does."""
+    """All that is read of the frames of a chain: where each is, and what its joint does; raises ValueError."""
     rows = []
     for name in chain.get_frame_names(exclude_fixed=False):
         frame = chain.find_frame(name)
+        if len(frame.children) > 1:
+            raise ValueError(f"the chain branches at {name!r}: name its end, as in SerialChain(chain, end_frame_name)")
         here = np.eye(4)
         for offset in (frame.link.offset, frame.joint.offset):
             here = here if offset is None else here @ numbers_of(offset.get_matrix())[0]

@@ -98,21 +98,21 @@ class PseudoInverseIK:
         return torch.rand(num_configs, self.dof, **kind) * (high - low) + low
 
     def solve(self, target_poses: Any) -> IKSolution:
-        """For poses (M, 4, 4) of a `Transform3d` in the frame of the chain's root."""
+        """For poses (M, 4, 4) of a `Transform3d` in the frame of the chain's root; to NaN the answer is NaN."""
         torch = optional("poise.compat.pytorch_kinematics", "torch", "torch", "torch")
-        poses = SE3.from_matrix(numbers_of(target_poses.get_matrix()), orthonormalise=True)
-        count, retries = len(poses.array), self.num_retries
-        starts = np.broadcast_to(numbers_of(self.initial_config), (count, retries, self.dof)).reshape(-1, self.dof)
-        targets = SE3(np.repeat(poses.array, retries, axis=0))
+        matrices, retries, n = numbers_of(target_poses.get_matrix()), self.num_retries, self.dof
+        some = np.asarray(np.isfinite(matrices).all(axis=(1, 2)))
+        targets = SE3(np.repeat(SE3.from_matrix(matrices[some], orthonormalise=True).array, retries, axis=0))
+        starts = np.broadcast_to(numbers_of(self.initial_config), (len(some), retries, n))[some].reshape(-1, n)
         found = self._solver.batch(targets, starts, closest=False)
-        solutions = torch.as_tensor(found.q, dtype=self.dtype, device=self.device)
-        left = self._task.left(targets.array, self._model.pose(END, numbers_of(solutions)))
-        err_pos, err_rot = (
-            torch.as_tensor(np.linalg.norm(x, axis=-1).reshape(count, retries), dtype=self.dtype, device=self.device)
-            for x in left
-        )
+        kind = {"dtype": self.dtype, "device": self.device}
+        left = self._task.left(targets.array, self._model.pose(END, numbers_of(torch.as_tensor(found.q, **kind))))
+        answers = np.full((len(some), retries, n + 2), np.nan)
+        each = np.column_stack([found.q, *(np.linalg.norm(x, axis=-1) for x in left)])
+        answers[some] = each.reshape(-1, retries, n + 2)
+        *_, err_pos, err_rot = torch.as_tensor(answers, **kind).unbind(dim=2)
         return IKSolution(
-            solutions.reshape(count, retries, self.dof), err_pos, err_rot, err_pos < self.pos_tolerance,
+            torch.as_tensor(answers[..., :n], **kind), err_pos, err_rot, err_pos < self.pos_tolerance,
             err_rot < self.rot_tolerance, int(found.iterations.max(initial=0)), self.pos_tolerance, self.rot_tolerance,
         )  # fmt: skip
 

@@ -18,6 +18,7 @@ _DEPENDENT: Final = 1e-10
 """What is left of a unit vector that depends on others."""
 _LEAST: Final = 1e-12
 _NONE: Final = "no step keeps all limits and constraints at once: loosen one, or start where they hold"
+_NAN: Final = "a task or a limit has numbers that are none: look for NaN in the configuration and in the targets"
 
 
 def stacked(n: int, parts: Iterable[Sequence[Any]]) -> tuple[Array, Array]:
@@ -29,22 +30,21 @@ def stacked(n: int, parts: Iterable[Sequence[Any]]) -> tuple[Array, Array]:
 
 
 def least_squares(
-    rows: Array,
-    wants: Array,
-    mu: float,
-    within: tuple[Array, Array],
-    exact: tuple[Array, Array],
-    held: list[int] | None = None,
-) -> Array:
-    """x (n,), the minimum of |rows x - wants|^2 + mu |x|^2 with G x <= h of `within` and A x = b of `exact`.
+    rows: Array, wants: Array, mu: float, within: tuple[Array, Array], exact: tuple[Array, Array],
+    held: list[int] | None = None, slope: Array | float = 0.0,
+) -> Array:  # fmt: skip
+    """x (n,), the minimum of |rows x - wants|^2 + mu |x|^2 + 2 slope x with G x <= h of `within`, A x = b of `exact`.
 
     mu is 1e-12 at least.  `held` is what held the last of a sequence, rows of A before those of G: it is tried first,
-    and then what holds x.  Raises ValueError where there is no such x.
+    and then what holds x.  Raises ValueError where there is no such x, or where a number is none.
     """
     n = rows.shape[1]
+    total = sum(float(np.sum(part)) for part in (rows, wants, mu, slope, within[0], *exact))
+    if not math.isfinite(total) or np.isnan(within[1]).any():
+        raise ValueError(_NAN)
     # The factor of the stacked rows keeps what a sum of squares would round off.
     r: Array = np.linalg.qr(np.concatenate([rows, math.sqrt(max(mu, _LEAST)) * np.eye(n)]), mode="r")  # type: ignore[assignment]
-    x = np.linalg.solve(r, np.linalg.solve(r.T, wants @ rows))
+    x = np.linalg.solve(r, np.linalg.solve(r.T, wants @ rows - slope))
     if not len(exact[1]) and (within[0] @ x <= within[1]).all():
         return np.asarray(x)
     each, most = np.concatenate([exact[0], within[0]]), np.concatenate([exact[1], within[1]])

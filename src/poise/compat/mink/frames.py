@@ -3,7 +3,7 @@
 from typing import Any
 
 from poise.compat.mink.constants import FRAME_TO_COUNT_ATTR, SUPPORTED_FRAMES
-from poise.compat.mink.exceptions import InvalidFrame, UnsupportedFrame
+from poise.compat.mink.exceptions import InvalidFrame, InvalidMocapBody, UnsupportedFrame
 from poise.errors import nearest_names
 
 
@@ -19,3 +19,11 @@ def number_of(model: Any, frame_name: str | int, frame_type: str) -> int:
         near = nearest_names(frame_name, names)
         raise InvalidFrame(f"the model has no {frame_type} {frame_name!r}" + (f"; did you mean {near}?" * bool(near)))
     return int(frame_name)
+
+
+def mocap_number(model: Any, mocap_name: str) -> int:
+    """The number of a mocap body; raises InvalidMocapBody for another body."""
+    number = int(model.body(mocap_name).mocapid[0])
+    if number < 0:
+        raise InvalidMocapBody(f'body {mocap_name!r} is no mocap body; write mocap="true" in its element')
+    return number

@@ -10,6 +10,7 @@ from poise.compat.mink.exceptions import NoSolutionFound
 from poise.compat.mink.limits import ConfigurationLimit, Limit
 from poise.compat.mink.limits.joints import ranges
 from poise.compat.mink.tasks import BaseTask, Task
+from poise.compat.mink.tasks.task import Part
 from poise.compat.quadratic import least_squares, stacked
 from poise.spatial import Array
 
@@ -39,12 +40,12 @@ def solve_ik(
     kept = [ranges(configuration)] if limits is None else list(limits)
     if kept and not any(isinstance(limit, ConfigurationLimit) for limit in kept):
         kept.append(ranges(configuration))
-    rows, wants, mu = _objective(configuration, list(tasks), damping)
+    rows, wants, mu, slope = _objective(configuration, list(tasks), damping)
     (sides, most), exact = _inequalities(configuration, kept, dt), _equations(configuration, constraints or ())
     try:
-        step = least_squares(rows, wants, mu, (sides, most), exact, configuration.held)
+        step = least_squares(rows, wants, mu, (sides, most), exact, configuration.held, slope)
     except ValueError:
-        step = _no_farther(rows, wants, mu, (sides, np.maximum(most, 0.0)), exact, configuration.held)
+        step = _no_farther(rows, wants, mu, (sides, np.maximum(most, 0.0)), exact, configuration.held, slope)
     for _ in range(_HALVES):
         if all(limit.kept(configuration, configuration.integrate(step, 1.0)) for limit in kept):
             break
@@ -63,11 +64,11 @@ def build_ik(
     """The step as a `qpsolvers.Problem`; needs qpsolvers."""
     from qpsolvers import Problem
 
-    rows, wants, mu = _objective(configuration, list(tasks), damping)
+    rows, wants, mu, slope = _objective(configuration, list(tasks), damping)
     within = _inequalities(configuration, [ranges(configuration)] if limits is None else list(limits), dt)
     exact = _equations(configuration, constraints or ())
     pairs = [numbers if len(numbers) else None for pair in (within, exact) for numbers in pair]
-    return Problem(rows.T @ rows + mu * np.eye(configuration.nv), -wants @ rows, *pairs)
+    return Problem(rows.T @ rows + mu * np.eye(configuration.nv), slope - wants @ rows, *pairs)
 
 
 def _no_farther(*problem: Any) -> Array:
@@ -77,9 +78,10 @@ def _no_farther(*problem: Any) -> Array:
         raise NoSolutionFound(str(error)) from None
 
 
-def _objective(configuration: Configuration, tasks: Sequence[BaseTask], damping: float) -> tuple[Array, Array, float]:
+def _objective(configuration: Configuration, tasks: Sequence[BaseTask], damping: float) -> Part:
     parts = [task.residual(configuration) for task in tasks]
-    return *stacked(configuration.nv, parts), damping + sum(part[2] for part in parts)
+    mu, slope = damping + sum(part.mu for part in parts), np.zeros(configuration.nv)
+    return Part(*stacked(configuration.nv, parts), mu, sum((np.asarray(part.slope) for part in parts), slope))
 
 
 def _inequalities(configuration: Configuration, limits: Sequence[Limit], dt: float) -> tuple[Array, Array]:

@@ -5,16 +5,14 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from poise.compat.mink.exceptions import InvalidMocapBody
+from poise.compat.mink.constants import qpos_width
+from poise.compat.mink.frames import mocap_number
 from poise.spatial import Array
 
 
 def move_mocap_to_frame(model: Any, data: Any, mocap_name: str, frame_name: str | int, frame_type: str) -> None:
     """Put a mocap body where a body, geom or site is; raises InvalidMocapBody for another body."""
-    number = int(model.body(mocap_name).mocapid[0])
-    if number < 0:
-        raise InvalidMocapBody(f'body {mocap_name!r} is no mocap body; write mocap="true" in its element')
-    frame = getattr(data, frame_type)(frame_name)
+    number, frame = mocap_number(model, mocap_name), getattr(data, frame_type)(frame_name)
     data.mocap_pos[number] = frame.xpos
     mujoco.mju_mat2Quat(data.mocap_quat[number], np.array(frame.xmat).ravel())
 
@@ -57,10 +55,12 @@ def get_freejoint_dims(model: Any) -> tuple[list[int], list[int]]:
 
 
 def custom_configuration_vector(model: Any, key_name: str | None = None, **joints: Any) -> Array:
-    """A qpos (nq,): that of a keyframe, or `qpos0`, with some joints set."""
+    """A qpos (nq,): a keyframe's, or `qpos0`, with some joints set; raises ValueError for other counts of numbers."""
     q = np.array(model.qpos0 if key_name is None else model.key(key_name).qpos)
     for name, value in joints.items():
-        start = int(model.joint(name).qposadr[0])
-        given = np.atleast_1d(value)
-        q[start : start + len(given)] = given
+        joint, given = model.joint(name), np.atleast_1d(value)
+        start, count = int(joint.qposadr[0]), qpos_width(joint.type[0])
+        if given.shape != (count,):
+            raise ValueError(f"joint {name!r} is set to {value!r}; it has {count} number{'s' * (count > 1)} in a qpos")
+        q[start : start + count] = given
     return q

@@ -16,6 +16,8 @@ class RollPitchYaw(NamedTuple):
 class Turns(MatrixLieGroup):
     """What a rotation is about each axis."""
 
+    matrix_dim, parameters_dim, tangent_dim, space_dim = 3, 4, 3, 3
+
     @classmethod
     def from_x_radians(cls, theta: float) -> Self:
         """About x [rad]."""

@@ -4,12 +4,15 @@ from typing import Any, Self
 
 import numpy as np
 
+from poise.compat.mink.frames import mocap_number
 from poise.compat.mink.lie.base import MatrixLieGroup
 from poise.compat.mink.lie.so3 import ANY, SO3, Interval
 
 
 class Poses(MatrixLieGroup):
     """Numbers (7,), a quaternion and a place."""
+
+    matrix_dim, parameters_dim, tangent_dim, space_dim = 4, 7, 6, 3
 
     @classmethod
     def from_mocap_id(cls, data: Any, mocap_id: int) -> Self:
@@ -18,11 +21,8 @@ class Poses(MatrixLieGroup):
 
     @classmethod
     def from_mocap_name(cls, model: Any, data: Any, mocap_name: str) -> Self:
-        """Of a mocap body; raises ValueError for another body."""
-        number = int(model.body(mocap_name).mocapid[0])
-        if number < 0:
-            raise ValueError(f'body {mocap_name!r} is no mocap body; write mocap="true" in its element')
-        return cls.from_mocap_id(data, number)
+        """Of a mocap body; raises InvalidMocapBody for another body."""
+        return cls.from_mocap_id(data, mocap_number(model, mocap_name))
 
     @classmethod
     def sample_uniform(cls) -> Self:

@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 
 from poise.compat.mink.configuration import Configuration
+from poise.compat.mink.frames import number_of
 from poise.compat.mink.limits.limit import Constraint, Limit
 from poise.spatial import Array
 
@@ -25,6 +26,7 @@ class CollisionAvoidanceLimit(Limit):
 
     They are `minimum_distance_from_collisions` [m] apart where a step leads, and no nearer where they begin nearer.
     Geoms of one body, of bodies next to each other, and that MuJoCo does not let meet are left out, as by the original.
+    Raises InvalidFrame for a geom that the model does not have.
     """
 
     def __init__(
@@ -34,7 +36,7 @@ class CollisionAvoidanceLimit(Limit):
         self.model, self.gain, self.bound_relaxation = model, gain, bound_relaxation
         self.minimum_distance_from_collisions = minimum_distance_from_collisions
         self.collision_detection_distance = collision_detection_distance
-        groups = ([[int(model.geom(g).id) for g in group] for group in pair] for pair in geom_pairs)
+        groups = ([[number_of(model, g, "geom") for g in group] for group in pair] for pair in geom_pairs)
         found = {(min(a, b), max(a, b)) for first, second in groups for a, b in product(first, second)}
         self.geom_id_pairs = sorted(pair for pair in found if self._may_meet(*pair))
         self._pairs = np.array(self.geom_id_pairs, dtype=np.int64).reshape(-1, 2)

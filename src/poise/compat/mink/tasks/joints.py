@@ -31,7 +31,6 @@ class _OfJoints(Task):
         return self._rows
 
 
-@final
 class PostureTask(_OfJoints):
     """Stay near a qpos; free joints are left alone."""
 
@@ -59,11 +58,11 @@ class PostureTask(_OfJoints):
 
 
 @final
-class DampingTask(_OfJoints):
-    """Move little; free joints are left alone."""
+class DampingTask(PostureTask):
+    """Move little, whatever its target; free joints are left alone."""
 
     def __init__(self, model: Any, cost: ArrayLike) -> None:
-        super().__init__(model, cost)
+        super().__init__(model, cost, gain=0.0)
 
     def compute_error(self, configuration: Configuration) -> Array:
         """(nv,) nothing."""

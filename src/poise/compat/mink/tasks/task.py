@@ -21,6 +21,15 @@ class Objective(NamedTuple):
         return float(x.T @ self.H @ x + self.c @ x)
 
 
+class Part(NamedTuple):
+    """|rows dq - wants|^2 + mu |dq|^2 + 2 slope^T dq, twice an objective; (k, nv), (k,), a number and (nv,)."""
+
+    rows: Array
+    wants: Array
+    mu: float = 0.0
+    slope: Array | float = 0.0
+
+
 class BaseTask(ABC):
     """What adds to the objective of a step."""
 
@@ -28,13 +37,12 @@ class BaseTask(ABC):
     def compute_qp_objective(self, configuration: Configuration) -> Objective:
         """Its part of the objective of dq (nv,)."""
 
-    def residual(self, configuration: Configuration) -> tuple[Array, Array, float]:
-        """Rows (k, nv), what they are to come to (k,), and mu: |rows dq - wants|^2 + mu |dq|^2 is its part, doubled."""
+    def residual(self, configuration: Configuration) -> Part:
+        """Its part, doubled."""
         hessian, slope = self.compute_qp_objective(configuration)
         sizes, axes = np.linalg.eigh(hessian)
         some = sizes > 1e-14 * max(float(sizes[-1]), 1e-300)
-        rows = np.sqrt(sizes[some])[:, None] * axes[:, some].T
-        return rows, -(axes[:, some].T @ slope) / np.sqrt(sizes[some]), 0.0
+        return Part(np.sqrt(sizes[some])[:, None] * axes[:, some].T, np.zeros(int(some.sum())), slope=slope)
 
 
 class Task(BaseTask):
@@ -60,15 +68,15 @@ class Task(BaseTask):
         """Its error and its Jacobian."""
         return self.compute_error(configuration), self.compute_jacobian(configuration)
 
-    def residual(self, configuration: Configuration) -> tuple[Array, Array, float]:
-        """Its rows times their costs; see `BaseTask.residual`."""
+    def residual(self, configuration: Configuration) -> Part:
+        """Its rows times their costs."""
         error, rows = self.linear(configuration)
         wants = self.cost * (-self.gain * error)
-        return self.cost[:, None] * rows, wants, self.lm_damping * float(wants @ wants)
+        return Part(self.cost[:, None] * rows, wants, self.lm_damping * float(wants @ wants))
 
     def compute_qp_objective(self, configuration: Configuration) -> Objective:
         """Its part of the objective."""
-        rows, wants, mu = self.residual(configuration)
+        rows, wants, mu, _ = self.residual(configuration)
         return Objective(rows.T @ rows + mu * np.eye(rows.shape[1]), -wants @ rows)
 
 
