@@ -354,7 +354,9 @@ def test_what_a_residual_raises_is_said_of_its_task() -> None:
 @pytest.mark.parametrize(
     ("column", "value", "said"),
     [
-        (slice(3, 7), 0.0, "zero quaternion"), (0, np.inf, "inf"), (1, 1e200, "too large"),
+        (slice(3, 7), 0.0, "zero quaternion"),
+        (0, np.inf, "inf"),
+        (1, 1e200, "too large"),
         (slice(3, 7), [0.3, -2.0, 0.0, 1.6], "have length 2.58 in place of 1; of joint angles"),
     ],
 )

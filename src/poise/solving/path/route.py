@@ -19,6 +19,7 @@ from poise.kernels.path.follow import follow_lanes, rows_along
 from poise.kernels.path.sequence import best_sequence
 from poise.kernels.solver import batch_lanes
 from poise.model.model import Model
+from poise.quaternions import LENGTHS
 from poise.solving.arguments import Tasks, each_goal, joined, several
 from poise.solving.batch import problems_of
 from poise.solving.branch_solver import prepared_branching
@@ -33,7 +34,6 @@ from poise.solving.path.wishes import Wishes, gives_way, on_line
 from poise.solving.posture import one_posture
 from poise.solving.prepared import prepared_search
 from poise.solving.solution import Solution
-from poise.quaternions import LENGTHS
 from poise.spatial import SE3, Array
 from poise.tasks.base import Task
 from poise.tasks.loop import LoopTask
