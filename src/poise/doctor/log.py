@@ -36,9 +36,10 @@ def examine_log(
     """What is wrong with a recording `q` (n, nq): its unit and its times, then its jumps, each named by its cause.
 
     "degrees" are joints that are beyond their limits in most rows, and within them as degrees, whole turns aside; no
-    jump is looked for then, for all of them would be.  "time" is a step whose time is not later than the one before.  The others are jumps, in their order:
-    `targets` are the (n,) poses or (n, 3) places that the frame was sent to, `time` (n,) [s] when; the frame is the end
-    of the longest chain, if none is named.  The causes, looked for in this order, by their codes:
+    jump is looked for then, for all of them would be.  "time" is a step whose time is not later than the one before.
+    The others are jumps, in their order: `targets` are the (n,) poses or (n, 3) places that the frame was sent to,
+    `time` (n,) [s] when; the frame is the end of the longest chain, if none is named.  The causes, looked for in this
+    order, by their codes:
 
     - "lag": the step took far longer than the others, so more was gone than in one;
     - "target": the target jumped too;
