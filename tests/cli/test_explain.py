@@ -73,6 +73,28 @@ def test_people_read_it_below_the_answer(capsys: pytest.CaptureFixture[str]) -> 
     assert explanation.rpartition(". ")[2] not in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["info", "pnada"], "ModelError", "A robot is not known"),
+        (["solve", "planar2", "--xyz", "1", "1", "0", "--method", "nope"], "ValueError", "a method that is not known"),
+        (["solve", "panda", "--xyz", "0", "0", "1", "--posture", "nope"], "NameNotFound", "such as a posture"),
+        (["info", "none.bvh"], "ModelError", "that of a skeleton's motion, is not there"),
+        (["track", "planar2", "nan.csv", "--dt", "0.1"], "ValueError", "a file says what cannot be"),
+    ],
+)
+def test_what_is_not_known_has_a_code_whose_words_fit(
+    words: list[str], code: str, said: str, folder: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.chdir(folder)
+    (folder / "nan.csv").write_text("x,y,z\n1,1,0\nnan,1,0\n")
+    assert main([*words, "--json", "--explain"]) == 1
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert error["code"] == code
+    assert said in error["explanation"]
+
+
 def test_every_command_answers_alike() -> None:
     assert all(issubclass(kind, Answers) for kind in commands().values())
 

@@ -205,6 +205,21 @@ def test_a_recording_in_degrees_is_asked_about_and_nothing_else() -> None:
     assert finding.where in panda.coordinates
     assert "radians" in finding.mend
     assert [each.code for each in examine_log(panda, q)] == ["branch"]
+    turned = np.degrees(q)
+    turned[20:, 6] += 360.0
+    assert [each.code for each in examine_log(panda, turned)] == ["degrees"]
+    alone = q.copy()
+    alone[:, 3] = np.degrees(q[:, 3])
+    assert [(each.code, each.where) for each in examine_log(panda, alone)] == [("degrees", panda.coordinates[3])]
+
+
+def test_one_wild_row_is_no_unit() -> None:
+    panda = pz.load("panda")
+    q = np.tile(panda.home, (200, 1)) + 1e-3 * np.arange(200)[:, None]
+    q[100] = np.degrees(q[100])
+    found = examine_log(panda, q)
+    assert [each.where for each in found] == ["step 99", "step 100"]
+    assert not {"degrees", "limit"} & {each.code for each in found}
 
 
 def test_a_time_that_goes_back_is_told() -> None:
@@ -260,4 +275,11 @@ def test_the_command_looks_at_a_recording(tmp_path: Path, capsys: pytest.Capture
     out = capsys.readouterr().out
     assert "step 29, 0.58 s" in out
     assert "whole turn" in out
+    rows[50:, 0] -= 0.1
+    np.savetxt(log, rows, delimiter=",", header=",".join(["time", *ur.coordinates]), comments="")
+    assert main(["doctor", "ur5e", "--log", str(log), "--json"]) == 2
+    findings = json.loads(capsys.readouterr().out)["findings"]
+    assert [(each["code"], each["where"].partition(",")[0]) for each in findings] == [
+        ("time", "step 49"), ("turn", "step 29"),
+    ]  # fmt: skip
     assert main(["doctor", "ur5e", "--frame", "tool0"]) == 1

@@ -27,13 +27,21 @@ CODES: Final[dict[type[Exception], str]] = {
     ShapeNotFound: "The world has no shape of that name.",
     ExperimentNotFound: "No experiment has that name; `poise reproduce --json` lists them.",
     ReferenceNotFound: "Nothing of that name can be cited; `poise cite --json` lists what can.",
-    NameNotFound: "A name is not known; the message has those that are like it.",
-    ModelError: "The robot's file is no robot that can be led; `poise doctor FILE` says all that is wrong with it.",
+    NameNotFound: (
+        "A name of another kind is not known, such as a posture or a field; the message has those that are like it."
+    ),
+    ModelError: (
+        "A robot is not known, or its file, or that of a skeleton's motion, is not there or cannot be led; the message "
+        "says which, and of a robot's file that is there `poise doctor FILE` says all that is wrong."
+    ),
     ShapeError: "There are more or fewer numbers than are wanted; the message says how many of which.",
     MissingExtra: "An optional package is missing; the message is the command that installs it.",
     PoiseError: "What was asked for cannot be done as it was asked; the message says how it can.",
-    OSError: "A file cannot be read or written; what was there is as it was.",
-    ValueError: "An option or a file says what cannot be; the message names it and the mend.",
+    OSError: "A file of targets or of answers cannot be read or written; what was there is as it was.",
+    ValueError: (
+        "An option or a file says what cannot be, such as a method that is not known; the message names it and the "
+        "mend."
+    ),
 }
 """What each code stands for; the code is the name of the type."""
 

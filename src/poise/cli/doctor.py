@@ -55,13 +55,13 @@ class Doctor(Answers):
     def _of_log(self, log: Path) -> "list[Finding]":
         from poise.doctor import examine_log
         from poise.io import load
-        from poise.motion.clip import load_motion
+        from poise.motion.tables import read_table
         from poise.scale.waypoints import read_waypoints
 
         model = load(self.robot, base=self.base)
-        motion = load_motion(log, model=model)
+        times, q = read_table(log.expanduser(), model, growing=False)
         targets = None if self.targets is None else read_waypoints(self.targets)
-        return examine_log(model, motion.q, targets=targets, time=motion.times, frame=self.frame)
+        return examine_log(model, q, targets=targets, time=times, frame=self.frame)
 
 
 def _print(found: "list[Finding]") -> None:

@@ -20,7 +20,8 @@ class Track(Writes, OfRobot):
 
     Columns of targets: x y z [m], with qw qx qy qz or roll pitch yaw [rad] for a pose; each row is a step.  With a file
     of tasks, the columns lead the one task that has no target there, and the others keep theirs.  Exit code 0 when
-    every step was taken, however far the targets were, and 2 when one was no finite number.
+    every step was taken, however far the targets were, 2 when the numbers of one came to be none, so that the robot
+    stayed, and 1 for an error, such as a target that is no finite number.
     """
 
     targets: Positional[Path]

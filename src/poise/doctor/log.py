@@ -8,7 +8,7 @@ from poise.checks import finite
 from poise.doctor.finding import Finding
 from poise.errors import ShapeError
 from poise.model.model import Model
-from poise.model.units import in_degrees
+from poise.model.units import MANY, ROUNDED, units
 from poise.solving.path.jumps import FACTOR, Jump, around, jumps
 from poise.spatial import SE3, Array, ArrayLike
 
@@ -19,6 +19,8 @@ _NEAR: Final = 5e-3
 _SINGULAR: Final = 0.02
 """Smallest singular value of a Jacobian, of its largest, of a configuration that is nearly singular."""
 _TURN: Final = 2.0 * np.pi
+_FEW: Final = 0.1
+"""More than this share of the rows are farther from 0 than turns in radians are, where a joint is in degrees."""
 _LEAST: Final = 0.05
 """The least jump of a target [m or rad] that makes a jump of joints."""
 
@@ -33,10 +35,11 @@ def examine_log(
 ) -> list[Finding]:
     """What is wrong with a recording `q` (n, nq): its unit and its times, then its jumps, each named by its cause.
 
-    "degrees" are joints that are beyond their limits and within them as degrees; no jump is looked for then, for all of
-    them would be.  "time" is a step whose time is not later than the one before.  The others are jumps, in their order:
-    `targets` are the (n,) poses or (n, 3) places that the frame was sent to, `time` (n,) [s] when; the frame is the end
-    of the longest chain, if none is named.  The causes, looked for in this order, by their codes:
+    "degrees" are joints that are beyond their limits in most rows, and within them as degrees, whole turns aside; no
+    jump is looked for then, for all of them would be.  "time" is a step whose time is not later than the one before.
+    The others are jumps, in their order: `targets` are the (n,) poses or (n, 3) places that the frame was sent to,
+    `time` (n,) [s] when; the frame is the end of the longest chain, if none is named.  The causes, looked for in this
+    order, by their codes:
 
     - "lag": the step took far longer than the others, so more was gone than in one;
     - "target": the target jumped too;
@@ -54,19 +57,31 @@ def examine_log(
         raise ShapeError(f"q must be a recording of shape (n, {model.nq}), got {path.shape}")
     stamps = None if time is None else _column("time", finite("time", time), len(path))
     moved = None if targets is None else _moves(targets, len(path))
-    largest = path[np.abs(path).max(axis=1).argmax()] if len(path) else model.home
-    if in_degrees(model, largest):
-        return [_degrees(model, largest)]
+    unit = _degrees(model, path)
+    if unit is not None:
+        return [unit]
     back = [] if stamps is None else [_back(stamps, int(k)) for k in np.flatnonzero(np.diff(stamps) <= 0.0)]
     return back + [_finding(model, path, jump, moved, stamps, name) for jump in jumps(path, model)]
 
 
-def _degrees(model: Model, q: Array) -> Finding:
-    """Of the row `q` (nq,), whose numbers are the largest."""
-    i = int(np.abs(q).argmax())
+def _degrees(model: Model, path: Array) -> Finding | None:
+    """Of the joint whose numbers are the largest, among those that are beyond their limits in most of the rows."""
+    span = model.upper - model.lower
+    beyond = (path < model.lower) | (path > model.upper)
+    far = beyond & (np.abs(path) > MANY)
+    turns = np.floor((np.radians(path) - np.where(np.isfinite(span), model.lower, 0.0) + ROUNDED) / _TURN)
+    within = beyond & (np.radians(path) - _TURN * turns <= model.upper + ROUNDED)
+    unit = units(model)
+    turning = np.array([unit[name] == "rad" for name in model.coordinates], dtype=bool)
+    half = 0.5 * len(path)
+    found = turning & (within.sum(axis=0) > half) & (far.sum(axis=0) > _FEW * len(path))
+    if not found.any():
+        return None
+    sizes = np.abs(path) * found
+    row, i = np.unravel_index(int(sizes.argmax()), sizes.shape)
     return Finding(
         "degrees", "warning", model.coordinates[i],
-        f"it goes to {q[i]:.4g}, and its limits are {model.lower[i]:.4g} to {model.upper[i]:.4g} rad: degrees?",
+        f"it goes to {path[row, i]:.4g}, and its limits are {model.lower[i]:.4g} to {model.upper[i]:.4g} rad: degrees?",
         "numpy.radians makes radians of them",
     )  # fmt: skip
 
@@ -130,7 +145,7 @@ def _cause(
         return "turn", "it is the same angle a whole turn later", "unwrap the recording, or begin at the last q"
     q = path[k]
     span = np.where(np.isfinite(model.upper - model.lower), model.upper - model.lower, np.inf)
-    at_end = np.isfinite(span) & (np.minimum(q - model.lower, model.upper - q) <= _NEAR * span)
+    at_end = np.isfinite(span) & (np.abs(np.minimum(q - model.lower, model.upper - q)) <= _NEAR * span)
     if at_end.any():
         names = ", ".join(model.coordinates[i] for i in np.flatnonzero(at_end)[:3])
         why = f"{names} stood at a limit, and the others went another way"

@@ -121,6 +121,7 @@ class World:
     def grasp(self, name: str, link: str, pose: SE3, *, allowed: Iterable[str] = ()) -> None:
         """Let `link`, which is at `pose` in the world now, carry a shape that stands there from now on.
 
+        It may touch that link and the links in `allowed`, such as the fingers around it, which are links of their own.
         Raises KeyError for an unknown name, ValueError for a shape that a link carries already.
         """
         carrier, may_touch = _link(link), _links(allowed)

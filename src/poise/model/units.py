@@ -11,9 +11,9 @@ from poise.spatial import Array
 if TYPE_CHECKING:
     from poise.model.configurations import ConfigurationSpace
 
-_MANY: Final = 20.0
+MANY: Final = 20.0
 """No turn that is meant in radians is so far beyond limits."""
-_ROUNDED: Final = 0.01
+ROUNDED: Final = 0.01
 """Degrees that were rounded may be this far over a limit [rad]."""
 
 
@@ -36,15 +36,15 @@ def in_degrees(model: "ConfigurationSpace", q: Array, among: slice = slice(None)
     """Whether `q` (nq,), or what is `among` these places, is beyond the limits by more than turns can be meant, and
     within them as degrees."""
     q, lower, upper = q[among], model.lower[among], model.upper[among]
-    if np.abs(q).max(initial=0.0) <= _MANY:
+    if np.abs(q).max(initial=0.0) <= MANY:
         return False
     beyond = (q < lower) | (q > upper)
-    if not (np.abs(q[beyond]) > _MANY).any():
+    if not (np.abs(q[beyond]) > MANY).any():
         return False
     unit = units(model)
     turning = np.array([unit[name] == "rad" for name in model.coordinates[among]])
     as_degrees = np.where(turning, np.radians(q), q)
-    within = (as_degrees >= lower - _ROUNDED) & (as_degrees <= upper + _ROUNDED)
+    within = (as_degrees >= lower - ROUNDED) & (as_degrees <= upper + ROUNDED)
     return bool(turning[beyond].any() and within[turning].all())
 
 

@@ -86,8 +86,9 @@ def read_table(
     fps: float | None = None,
     quaternion: Quaternion | None = None,
     joints: Sequence[str] | None = None,
+    growing: bool = True,
 ) -> tuple[Array, Array]:
-    """(n,) times, growing, from 0 on [s], and (n, nq) configurations.
+    """(n,) times, growing, from 0 on [s], and (n, nq) configurations; unless `growing`, the times may go back too.
 
     An NPZ has `time_s` (n,), `q` (n, nq) and `joints` (nq,).  A CSV has a column for each coordinate of the model, such
     as `elbow`, `q_elbow` or `elbow [rad]`, and one of times, `time_s`, `time` or `time [s]`; without times a row is
@@ -122,7 +123,7 @@ def read_table(
     if not (np.isfinite(q).all() and np.isfinite(times).all()):
         bad = int(np.flatnonzero(~(np.isfinite(q).all(axis=1) & np.isfinite(times)))[0])
         raise PoiseError(f"{file}: row {bad} holds a number that is not finite")
-    if (np.diff(times) <= 0.0).any():
+    if growing and (np.diff(times) <= 0.0).any():
         raise PoiseError(f"{file}: the time of row {int(np.argmax(np.diff(times) <= 0.0)) + 1} does not grow")
     try:
         return times, model.normalize(q)

@@ -18,6 +18,8 @@ _NO_TURN: Final = 1e-9
 def read_waypoints(path: Path) -> Array:
     """(n, 3) positions, or (n, 7) poses where the file has the columns of a rotation too; see `poise.scale.columns`.
 
+    A quaternion may have any length but 0 there; here it is 1.
+
     Raises ValueError for columns that are missing, for a file without rows and for cells that are no numbers,
     MissingExtra for Parquet without pyarrow, OSError for a file that cannot be read.
     """
@@ -46,9 +48,10 @@ def read_waypoints(path: Path) -> Array:
     if rotation == QUATERNION:
         for bad in np.flatnonzero(np.abs(out[:, 3:]).max(axis=1, initial=0.0) < _NO_TURN):
             raise ValueError(f"{path}: qw qx qy qz of waypoint {bad} are a zero quaternion; the identity is 1 0 0 0")
-    if not rotation or rotation == QUATERNION:
+    if not rotation:
         return out
-    return np.hstack([out[:, :3], SO3.from_rpy(out[:, 3:]).wxyz])
+    turned = SO3(wxyz=out[:, 3:]) if rotation == QUATERNION else SO3.from_rpy(out[:, 3:])
+    return np.hstack([out[:, :3], turned.wxyz])
 
 
 def _of_csv(path: Path) -> tuple[list[str], list[list[Any]]]:

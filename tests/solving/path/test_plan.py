@@ -353,9 +353,14 @@ def test_what_a_residual_raises_is_said_of_its_task() -> None:
 @pytest.mark.parametrize("follow", [pz.solve_path, pz.plan])
 @pytest.mark.parametrize(
     ("column", "value", "said"),
-    [(slice(3, 7), 0.0, "zero quaternion"), (0, np.inf, "inf"), (1, 1e200, "too large")],
+    [
+        (slice(3, 7), 0.0, "zero quaternion"),
+        (0, np.inf, "inf"),
+        (1, 1e200, "too large"),
+        (slice(3, 7), [0.3, -2.0, 0.0, 1.6], "have length 2.58 in place of 1; of joint angles"),
+    ],
 )
-def test_a_pose_that_is_none_names_its_waypoint(follow: object, column: object, value: float, said: str) -> None:
+def test_a_pose_that_is_none_names_its_waypoint(follow: object, column: object, value: object, said: str) -> None:
     given = poses().array.copy()
     given[3, column] = value
     with pytest.raises(ValueError, match=rf"poses\[3\].*{said}"):

@@ -10,6 +10,7 @@ from typing import Any, Final, final
 import numpy as np
 import numpy.typing as npt
 
+from poise.checks import numbers
 from poise.errors import ShapeError
 from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import ANSWER, BEGIN, CODE, GO_ON, GOAL_NUMBERS, SOLVED, WIDTH
@@ -18,6 +19,7 @@ from poise.kernels.path.follow import follow_lanes, rows_along
 from poise.kernels.path.sequence import best_sequence
 from poise.kernels.solver import batch_lanes
 from poise.model.model import Model
+from poise.quaternions import LENGTHS
 from poise.solving.arguments import Tasks, each_goal, joined, several
 from poise.solving.batch import problems_of
 from poise.solving.branch_solver import prepared_branching
@@ -35,6 +37,7 @@ from poise.solving.solution import Solution
 from poise.spatial import SE3, Array
 from poise.tasks.base import Task
 from poise.tasks.loop import LoopTask
+from poise.tasks.pose import PoseTask
 
 MISSED: Final = 1e9
 """What a waypoint that is not reached costs in a sequence, beside the squares of steps [rad^2 and m^2]."""
@@ -466,7 +469,21 @@ def _goals(model: Model, given: Sequence[Task], poses: Any) -> list[Array]:
     each = each_goal(given, np.ascontiguousarray(problems_of(model, given, poses, None)[0]))
     if not len(each[0]):
         raise ShapeError("poses is empty; a path has at least one waypoint")
-    for k, (task, numbers) in enumerate(zip(given, each, strict=True)):
-        for i in np.flatnonzero(~task.sound(model, numbers)):
-            task.refuse(model, numbers[i], f"poses[{k}][{i}]" if len(given) > 1 else f"poses[{i}]")
+    for k, (task, goals) in enumerate(zip(given, each, strict=True)):
+        name = f"poses[{k}]" if len(given) > 1 else "poses"
+        for i in np.flatnonzero(~task.sound(model, goals)):
+            task.refuse(model, goals[i], f"{name}[{i}]")
+        if isinstance(task, PoseTask):
+            _refuse_lengths(poses[k] if len(given) > 1 else poses, name)
     return each
+
+
+def _refuse_lengths(poses: Any, name: str) -> None:
+    """Raises ValueError for a row of seven plain numbers whose quaternion is none, as of joint angles."""
+    if isinstance(poses, (list, tuple)) and any(each is None or isinstance(each, SE3) for each in poses):
+        return  # one by one, they are looked at
+    rows = np.empty(0) if poses is None or isinstance(poses, SE3) else numbers(name, poses)
+    if rows.shape[-1] == GOAL_NUMBERS:
+        rows = rows.reshape(-1, GOAL_NUMBERS)
+        for i in np.flatnonzero(np.abs(np.linalg.norm(rows[:, 3:], axis=1) - 1.0) > LENGTHS):
+            SE3.parse(rows[i], f"{name}[{i}]")
