@@ -102,7 +102,7 @@ def finger_paths(
     """What the fingers do that both have, each hand by itself, then as fast as their joints may go.
 
     Frames are `dt` [s] apart.  `speed` is the share of the velocity limits, and over `smooth` [s] a path is averaged.
-    Of `limits` all hold but those of shapes, which fingers do not move for.
+    Of `limits` all hold but those of shapes: fingers may close into things.
     """
     hands = []
     for side in SIDES:
