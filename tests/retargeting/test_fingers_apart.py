@@ -1,10 +1,19 @@
-"""Fingers and the shapes that a body keeps apart: what is told of them."""
+"""Fingers that close into things, and those that are left out: what is told of them."""
 
-from fingered import person
+import pickle
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from fingered import closing, moved, person
 
 import poise as pz
 from poise.retargeting.apart import held_apart
+from poise.retargeting.finger_paths import finger_paths
+from poise.retargeting.proportions import Proportions
 from poise.retargeting.targets import Robot
+from poise.solving.limits import Limits
 
 
 def test_fingers_that_close_into_things_are_told_by_themselves() -> None:
@@ -25,3 +34,61 @@ def test_fingers_that_close_into_things_are_told_by_themselves() -> None:
         "fingers are nearer than they may be, for they do not move for a CollisionLimit: "
         f"{tips[1]} and jug by up to 2 mm, {tips[0]} and cup by up to 1 mm",
     ]
+
+
+@pytest.fixture(scope="module")
+def motion() -> pz.Motion:
+    return moved(person(("Index", "Middle")), closing(2))
+
+
+def less(body: pz.BodyMap, *, source: Sequence[str] = (), robot: Sequence[str] = ()) -> pz.BodyMap:
+    """The map without these parts."""
+    columns = [
+        {part: frame for part, frame in column.items() if part not in gone}
+        for column, gone in ((body.source, source), (body.robot, robot))
+    ]
+    return pz.BodyMap(*columns, contacts=body.contacts)
+
+
+def test_fingers_without_their_wrist_are_told(motion: pz.Motion) -> None:
+    model = motion.model
+    body = less(pz.BodyMap.found(motion, model), source=["left_wrist", "right_wrist"], robot=["right_wrist"])
+    done = pz.retarget(motion, model, body=body)
+    assert "left index, left middle not carried over: the map has no left_wrist in its source" in done.notes
+    assert (
+        "right index, right middle not carried over: the map has no right_wrist in its source and robot" in done.notes
+    )
+    again = pickle.loads(pickle.dumps(done))
+    assert again.notes == done.notes
+    np.testing.assert_array_equal(again.motion.q, done.motion.q)
+
+
+def test_a_finger_of_the_other_hand_is_refused(motion: pz.Motion) -> None:
+    found = less(pz.BodyMap.found(motion, motion.model), source=["right_index"], robot=["right_index"])
+    frames = {**found.robot, "left_index": "mixamorig:RightHandIndex1"}
+    for name, body in (
+        ("robot", pz.BodyMap(found.source, frames)),
+        ("source", pz.BodyMap(frames, found.robot)),
+    ):
+        with pytest.raises(
+            ValueError,
+            match=f"^{name}.left_index is 'mixamorig:RightHandIndex1', which is not beneath 'mixamorig:LeftHand', its",
+        ):
+            body.check(motion, motion.model)
+
+
+@pytest.mark.parametrize(("gone", "lost"), [((), False), (("elbow",), True), (("shoulder", "elbow"), True)])
+def test_one_finger_needs_its_arm(motion: pz.Motion, gone: Sequence[str], lost: bool) -> None:
+    """One knuckle does not show a palm."""
+    parts = ["left_middle", *(f"left_{part}" for part in gone)]
+    body = less(pz.BodyMap.found(motion, motion.model), source=parts, robot=parts)
+    made = Proportions.of(motion, motion.model, body)
+    assert ("left_index" not in made.fingers) == lost
+    told = finger_paths(motion, motion.model, body, made, 1.0 / 30.0, limits=Limits.of(True)).notes
+    assert any(note.startswith("left index not carried over: how the palm lies") for note in told) == lost
+
+
+@pytest.mark.parametrize("smooth", ["a", -1.0, np.nan])
+def test_a_time_that_is_none_is_refused(motion: pz.Motion, smooth: Any) -> None:
+    with pytest.raises(ValueError, match="^smooth is "):
+        pz.retarget(motion, motion.model, smooth=smooth)

@@ -79,7 +79,9 @@ def held_apart(limit: CollisionLimit, robot: Robot, path: Array) -> list[str]:
     if body:
         out.append(f"nearer than they may be: {_deepest(body)}; no posture was found that keeps them apart")
     if closed:
-        out.append(f"fingers are nearer than they may be, for they do not move for a CollisionLimit: {_deepest(closed)}")
+        out.append(
+            f"fingers are nearer than they may be, for they do not move for a CollisionLimit: {_deepest(closed)}"
+        )
     return out
 
 

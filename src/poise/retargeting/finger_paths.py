@@ -22,6 +22,7 @@ from poise.retargeting.following import averaged, columns_of
 from poise.retargeting.hands import HandRetargeter
 from poise.retargeting.human_fingers import within_human
 from poise.retargeting.landmarks import WEBXR
+from poise.retargeting.notes import left_out
 from poise.retargeting.parts import SIDES
 from poise.retargeting.proportions import Proportions
 from poise.solving.limits import Limits
@@ -104,7 +105,7 @@ def finger_paths(
     Frames are `dt` [s] apart.  `speed` is the share of the velocity limits, and over `smooth` [s] a path is averaged.
     Of `limits` all hold but those of shapes: fingers may close into things.
     """
-    hands = []
+    hands = [replace(_nothing(len(motion)), notes=tuple(left_out(proportions.missing)))]
     for side in SIDES:
         fingers = {part: both for part, both in proportions.fingers.items() if part.startswith(side)}
         if fingers and robot.loops:
