@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bodies import robot
 from fingered import closing, moved, person
 
 import poise as pz
-from poise.retargeting.apart import held_apart
+from poise.retargeting.apart import held_apart, what_stands
 from poise.retargeting.finger_paths import finger_paths
+from poise.retargeting.following import columns_of
 from poise.retargeting.proportions import Proportions
 from poise.retargeting.targets import Robot
 from poise.solving.limits import Limits
@@ -27,13 +29,19 @@ def test_fingers_that_close_into_things_are_told_by_themselves() -> None:
         {name: pz.Sphere(place[at] + [0.0, 0.0, 0.01 - deep], 0.005) for name, (at, deep) in balls.items()}
     )
     fingers = tuple(f"{hand}{name}{k}" for name in ("Index", "Middle") for k in (1, 2, 3))
-    robot = Robot(model, {}, {}, {}, {}, {}, {}, 1.0, fingers)
-    told = held_apart(pz.CollisionLimit(world, min_distance=0.0), robot, model.neutral[None])
+    body = Robot(model, {}, {}, {}, {}, {}, {}, 1.0, fingers)
+    told = held_apart(pz.CollisionLimit(world, min_distance=0.0), body, model.neutral[None])
     assert told[1:] == [
         f"nearer than they may be: {arm} and wall by up to 4 mm; no posture was found that keeps them apart",
         "fingers are nearer than they may be, for they do not move for a CollisionLimit: "
         f"{tips[1]} and jug by up to 2 mm, {tips[0]} and cup by up to 1 mm",
     ]
+
+
+def test_a_shin_touches_nothing_where_the_foot_is_a_link_of_its_own() -> None:
+    frames = {"left_wrist": "FL_foot", "right_wrist": "FR_calf", "left_ankle": "RL_hip"}
+    go2 = Robot(robot("go2"), frames, {}, {}, {}, {}, {}, 1.0)
+    assert [what_stands(go2, part) for part in frames] == [["FL_foot"], ["FR_calf", "FR_foot"], ["RL_hip"]]
 
 
 @pytest.fixture(scope="module")
@@ -90,5 +98,20 @@ def test_one_finger_needs_its_arm(motion: pz.Motion, gone: Sequence[str], lost: 
 
 @pytest.mark.parametrize("smooth", ["a", -1.0, np.nan])
 def test_a_time_that_is_none_is_refused(motion: pz.Motion, smooth: Any) -> None:
-    with pytest.raises(ValueError, match="^smooth is "):
+    with pytest.raises(ValueError, match=r"^smooth is "):
         pz.retarget(motion, motion.model, smooth=smooth)
+
+
+def test_ball_joints_do_not_twist(motion: pz.Motion) -> None:
+    """Knuckles that go round and round turn no finger about its own bone."""
+    model, t = motion.model, np.linspace(0.0, 4.0 * np.pi, 25)
+    v = np.zeros((len(t), model.nv))
+    joints = ["mixamorig:LeftHandIndex1", "mixamorig:LeftHandMiddle1"]
+    for joint in joints:
+        v[:, model.velocity_index(joint)] = np.stack([0.0 * t, 0.6 - 0.4 * np.cos(t), 0.25 * np.sin(t)], axis=1)
+    round_ = pz.Motion(model, t / 4.0, model.integrate(np.tile(model.neutral, (len(t), 1)), v))
+    body = pz.BodyMap.found(round_, model)
+    made = finger_paths(round_, model, body, Proportions.of(round_, model, body), 0.13, limits=Limits.of(True))
+    q = round_.q.copy()
+    q[:, columns_of(model, made.joints)] = made.q
+    assert np.degrees(np.abs(model.difference(round_.q, q)).max()) < 5.0

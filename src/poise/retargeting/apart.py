@@ -1,7 +1,7 @@
 """Robots whose shapes are kept apart while they follow a body: what their feet stand on, and what came near.
 
 A foot that stands touches the ground, so a floor of a world is no obstacle to it: where feet stand is the affair of
-their tasks.  All else, shins, hands and trunk, is kept from it.
+their tasks.  All else, shins, hands and trunk, is kept from it; a shin only where the foot is a link of its own.
 """
 
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ def standing(limit: CollisionLimit, robot: Robot, source: Source, targets: Targe
     """The limit, in which feet may touch the shapes of its world on which one of them stands."""
     if limit.world is None or robot.fixed_base:
         return limit
-    feet = [link for part in robot.soles for link in _foot(robot, part)]
+    feet = [link for part in robot.soles for link in what_stands(robot, part)]
     wide = replace(limit, min_distance=max(limit.min_distance, _TOUCH))
     for contact in source.contacts.intervals:
         part, middle = contact.part, (contact.start + contact.stop) // 2
@@ -53,11 +53,14 @@ def standing(limit: CollisionLimit, robot: Robot, source: Source, targets: Targe
     return limit
 
 
-def _foot(robot: Robot, part: str) -> list[str]:
-    """The links with shapes that are one body with the frame of a part."""
-    links = robot.model.tree.links
-    body = links[robot.model.frame(robot.frames[part]).link][0]
-    return [link for link in robot.model.fitted_shapes if links[link][0] == body]
+def what_stands(robot: Robot, part: str) -> list[str]:
+    """The links with shapes of what stands: a foot that is a link of its own and what is fixed beneath it, or else all
+    that is one body with it."""
+    model, own = robot.model, robot.model.frame(robot.frames[part]).link
+    links = model.tree.links
+    rigid = [link for link in model.fitted_shapes if links[link][0] == links[own][0]]
+    beneath = [link for link in rigid if link == own or own in (joint.parent for joint in model.root_path(link))]
+    return beneath or rigid
 
 
 def held_apart(limit: CollisionLimit, robot: Robot, path: Array) -> list[str]:
