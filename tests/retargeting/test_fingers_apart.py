@@ -51,11 +51,11 @@ def motion() -> pz.Motion:
 
 def less(body: pz.BodyMap, *, source: Sequence[str] = (), robot: Sequence[str] = ()) -> pz.BodyMap:
     """The map without these parts."""
-    columns = [
+    those, others = (
         {part: frame for part, frame in column.items() if part not in gone}
         for column, gone in ((body.source, source), (body.robot, robot))
-    ]
-    return pz.BodyMap(*columns, contacts=body.contacts)
+    )
+    return pz.BodyMap(those, others, contacts=body.contacts)
 
 
 def test_fingers_without_their_wrist_are_told(motion: pz.Motion) -> None:
