@@ -1,12 +1,12 @@
 """Robots whose shapes are kept apart while they follow a body: what their feet stand on, and what came near.
 
 A foot that stands touches the ground, so a floor of a world is no obstacle to it: where feet stand is the affair of
-their tasks.  All else, shins, hands and trunk, is kept from it.
+their tasks.  All else, shins, hands and trunk, is kept from it; a shin only where the foot is a link of its own.
 """
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from poise.solving.collision import RESERVE, SAID, CollisionLimit
 from poise.spatial import SE3, Array
 from poise.tasks.pose import PoseTask
 
+_Pairs: TypeAlias = Mapping[tuple[str, str], float]
+"""A number by two names."""
 _TOUCH: Final = 0.01
 """What a sole that stands where it shall is nearer to than this, it stands on [m]."""
 _SHOWN: Final = 3
@@ -37,7 +39,7 @@ def standing(limit: CollisionLimit, robot: Robot, source: Source, targets: Targe
     """The limit, in which feet may touch the shapes of its world on which one of them stands."""
     if limit.world is None or robot.fixed_base:
         return limit
-    feet = [link for part in robot.soles for link in _foot(robot, part)]
+    feet = [link for part in robot.soles for link in what_stands(robot, part)]
     wide = replace(limit, min_distance=max(limit.min_distance, _TOUCH))
     for contact in source.contacts.intervals:
         part, middle = contact.part, (contact.start + contact.stop) // 2
@@ -51,35 +53,58 @@ def standing(limit: CollisionLimit, robot: Robot, source: Source, targets: Targe
     return limit
 
 
-def _foot(robot: Robot, part: str) -> list[str]:
-    """The links with shapes that are one body with the frame of a part."""
-    links = robot.model.tree.links
-    body = links[robot.model.frame(robot.frames[part]).link][0]
-    return [link for link in robot.model.fitted_shapes if links[link][0] == body]
+def what_stands(robot: Robot, part: str) -> list[str]:
+    """The links with shapes of what stands: a foot that is a link of its own and what is fixed beneath it, or else all
+    that is one body with it."""
+    model, own = robot.model, robot.model.frame(robot.frames[part]).link
+    links = model.tree.links
+    rigid = [link for link in model.fitted_shapes if links[link][0] == links[own][0]]
+    beneath = [link for link in rigid if link == own or own in (joint.parent for joint in model.root_path(link))]
+    return beneath or rigid
 
 
 def held_apart(limit: CollisionLimit, robot: Robot, path: Array) -> list[str]:
-    """In sentences, which pairs were at their least distance along a path (frames, nq), and how often.
+    """In sentences, which pairs were at their least distance along a path (frames, nq), and how often; and which are
+    nearer, those apart that have a finger.
 
     Links that are built near are left out where they are so all the time.
     """
     at, over = _at_least(limit, robot.model, path)
+    fingers = _fingers(robot)
+    at = {pair: share for pair, share in at.items() if fingers.isdisjoint(pair)}
+    body = {pair: depth for pair, depth in over.items() if fingers.isdisjoint(pair)}
+    closed = {pair: depth for pair, depth in over.items() if pair not in body}
     out = []
     if at:
-        names = [f"{pair} in {share:.1%}" for pair, share in at.items()]
+        names = [f"{_both(pair)} in {share:.1%}" for pair, share in at.items()]
         more = f", and {len(names) - _SHOWN} pairs more" if len(names) > _SHOWN else ""
         out.append(f"at the least distance that they keep: {', '.join(names[:_SHOWN])} of the frames{more}")
-    if over:
-        pair, depth = next(iter(over.items()))
-        more = f", and so are {len(over) - 1} pairs more" if len(over) > 1 else ""
+    if body:
+        out.append(f"nearer than they may be: {_deepest(body)}; no posture was found that keeps them apart")
+    if closed:
         out.append(
-            f"{pair} are nearer than they may be, by up to {1e3 * depth:.3g} mm{more}: no posture was found that keeps "
-            "them apart"
+            f"fingers are nearer than they may be, for they do not move for a CollisionLimit: {_deepest(closed)}"
         )
     return out
 
 
-def _at_least(limit: CollisionLimit, model: Model, path: Array) -> tuple[Mapping[str, float], Mapping[str, float]]:
+def _both(pair: tuple[str, str]) -> str:
+    return " and ".join(pair)
+
+
+def _deepest(depths: _Pairs) -> str:
+    """The first of these pairs, and by how much they are nearer than they may be [m]."""
+    names = [f"{_both(pair)} by up to {1e3 * depth:.3g} mm" for pair, depth in depths.items()]
+    return ", ".join(names[:_SHOWN]) + (f", and {len(names) - _SHOWN} pairs more" if len(names) > _SHOWN else "")
+
+
+def _fingers(robot: Robot) -> set[str]:
+    """The links that the joints of fingers carry."""
+    model, own = robot.model, set(robot.fingers)
+    return {link for link in model.links if any(model.follows(joint)[0] in own for joint in model.root_path(link))}
+
+
+def _at_least(limit: CollisionLimit, model: Model, path: Array) -> tuple[_Pairs, _Pairs]:
     """By pair, the share of the frames in which it is at its least distance, and by how much it is nearer [m]; the
     largest first."""
     scene = limit.scene(model)
@@ -93,17 +118,17 @@ def _at_least(limit: CollisionLimit, model: Model, path: Array) -> tuple[Mapping
         )
         near += least < margin
         deepest = np.maximum(deepest, limit.min_distance - least)
-    shares, depths = dict[str, float](), dict[str, float]()
+    shares, depths = dict[tuple[str, str], float](), dict[tuple[str, str], float]()
     for i, j in zip(*np.nonzero(near), strict=True):
         one, other = scene.groups[i][1], scene.groups[j][1]
         share, depth = float(near[i, j] / len(path)), float(deepest[i, j])
         if share < 1.0 or limit.least(model, one, other) == limit.min_distance:
-            shares[f"{one} and {other}"] = share
+            shares[one, other] = share
         if depth > _BROKEN:
-            depths[f"{one} and {other}"] = depth
+            depths[one, other] = depth
     return _falling(shares), _falling(depths)
 
 
-def _falling(values: Mapping[str, float]) -> dict[str, float]:
+def _falling(values: _Pairs) -> _Pairs:
     """The largest first."""
     return dict(sorted(values.items(), key=lambda one: -one[1]))

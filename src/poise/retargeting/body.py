@@ -13,7 +13,7 @@ from poise.errors import FrameNotFound, NameNotFound
 from poise.files import write_whole
 from poise.model.model import Model
 from poise.motion.clip import Motion
-from poise.retargeting.fingers import fingers_of
+from poise.retargeting.fingers import fingers_of, on_hand
 from poise.retargeting.four_legs import on_four, on_paws
 from poise.retargeting.matching import anatomy
 from poise.retargeting.parts import ENDS, FINGERS, PARENTS
@@ -108,7 +108,8 @@ class BodyMap(Value):
         return cls(made.source, made.robot, tuple(part for part in standing if part in made.parts), missing)
 
     def check(self, source: Motion | Model | None = None, robot: Model | None = None) -> None:
-        """Raises FrameNotFound, with the nearest names, for a joint or frame that is not there."""
+        """Raises FrameNotFound, with the nearest names, for a joint or frame that is not there, ValueError for a finger
+        that its wrist does not carry."""
         self._check(source, robot, "")
 
     def _check(self, source: Motion | Model | None, robot: Model | None, place: str) -> None:
@@ -117,6 +118,13 @@ class BodyMap(Value):
             for part, frame in column.items() if model is not None else ():
                 if model is not None and frame not in model.frames:
                     raise FrameNotFound(frame, model.frames, owner=f"{place}{name}.{part}: {model.name}")
+            for part in FINGERS if model is not None else ():
+                wrist = column.get(f"{part.partition('_')[0]}_wrist")
+                if model is not None and part in column and wrist and not on_hand(model, column[part], wrist):
+                    raise ValueError(
+                        f"{place}{name}.{part} is {column[part]!r}, which is not beneath {wrist!r}, its wrist in "
+                        f"{model.name}; name the first joint of a finger of that hand, or leave it out"
+                    )
 
     # Files -------------------------------------------------------------------------------------------------------
 

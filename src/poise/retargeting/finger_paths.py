@@ -13,6 +13,7 @@ from typing import Final, final
 
 import numpy as np
 
+from poise.model.joint import JointKind
 from poise.model.model import Model
 from poise.motion.clip import Motion
 from poise.quaternions import conjugate, quaternion_product, rotate, unit_vectors
@@ -22,6 +23,7 @@ from poise.retargeting.following import averaged, columns_of
 from poise.retargeting.hands import HandRetargeter
 from poise.retargeting.human_fingers import within_human
 from poise.retargeting.landmarks import WEBXR
+from poise.retargeting.notes import left_out
 from poise.retargeting.parts import SIDES
 from poise.retargeting.proportions import Proportions
 from poise.solving.limits import Limits
@@ -102,9 +104,9 @@ def finger_paths(
     """What the fingers do that both have, each hand by itself, then as fast as their joints may go.
 
     Frames are `dt` [s] apart.  `speed` is the share of the velocity limits, and over `smooth` [s] a path is averaged.
-    Of `limits` all hold but those of shapes, which fingers do not move for.
+    Of `limits` all hold but those of shapes: fingers may close into things.
     """
-    hands = []
+    hands = [replace(_nothing(len(motion)), notes=tuple(left_out(proportions.missing)))]
     for side in SIDES:
         fingers = {part: both for part, both in proportions.fingers.items() if part.startswith(side)}
         if fingers and robot.loops:
@@ -173,15 +175,27 @@ def _one_hand(
         seen[part], notes = human @ axes.T, [*notes, *told]
     ways = np.stack([unit_vectors(seen[bone.part][:, bone.span].sum(axis=1)) for bone in bones], axis=1)
     turned = hand.pose(body.robot[wrist], hand.neutral).rotation.act(ways)
-    done = follower.retarget(_landmarks(bones, turned), times=motion.times)
+    q = _followed(follower, _landmarks(bones, turned))
     return FingerPaths(
         tuple(joint.name for joint in hand.joints if joint.nq),
-        done.q,
+        q,
         tuple((body.robot[wrist], fingers[bone.part][1], bone.place) for bone in bones),
         ways,
         (perf_counter() - began) / len(motion),
-        (*notes, *done.notes),
+        tuple(notes),
     )
+
+
+def _followed(follower: HandRetargeter, points: Array) -> Array:
+    """(frames, nq) what a hand does for landmarks (frames, 25, 3).
+
+    Bones do not show how a ball joint turns them about themselves, and from frame to frame such turns would add up: a
+    hand with ball joints goes from its home in each frame, by the shortest way.
+    """
+    hand = follower.model
+    if not any(joint.kind is JointKind.SPHERICAL for joint in hand.joints):
+        return follower.retarget(points).q
+    return np.stack([follower.step(frame, last=hand.home) for frame in points])
 
 
 def _behind(path: Array, asked: Array) -> list[str]:

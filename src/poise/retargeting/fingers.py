@@ -109,6 +109,12 @@ def hands_of(model: Model, frames: Mapping[str, str]) -> dict[str, Finger]:
     return out
 
 
+def on_hand(model: Model, first: str, wrist: str) -> bool:
+    """Whether the body that a wrist is part of carries the frame with which a finger begins."""
+    moving = [joint.child for joint in model.root_path(model.frame(wrist).link) if joint.size]
+    return not moving or _carries(model, moving[-1], model.frame(first).link)
+
+
 def carried(model: Model, frames: Iterable[str]) -> set[str]:
     """The joints that move what begins with these frames, but nothing before."""
     links = {model.frame(name).link for name in frames}

@@ -1,5 +1,6 @@
 """What a person should know of a motion that was carried over, in sentences."""
 
+from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
@@ -130,9 +131,19 @@ def _at_limits(motion: Motion, robot: Robot, frames: Flags) -> list[tuple[str, f
 
 
 def missing_fingers(body: BodyMap) -> list[str]:
-    """The fingers that only one of the two has."""
-    lacking: dict[str, list[str]] = {}
-    for part, why in body.missing.items():
-        if part in FINGERS:
-            lacking.setdefault(why, []).append(part)
-    return [f"{', '.join(parts).replace('_', ' ')} not carried over: {why}" for why, parts in lacking.items()]
+    """The fingers that only one of the two has, and those of both on a hand that the map does not bring."""
+    lacking = {part: why for part, why in body.missing.items() if part in FINGERS}
+    for part in FINGERS:
+        if part in body.source and part in body.robot and part not in body.fingers:
+            wrist = f"{part.partition('_')[0]}_wrist"
+            without = [name for name, column in (("source", body.source), ("robot", body.robot)) if wrist not in column]
+            lacking[part] = f"the map has no {wrist} in its {' and '.join(without)}"
+    return left_out(lacking)
+
+
+def left_out(fingers: Mapping[str, str]) -> list[str]:
+    """Fingers, and why nothing moves them, in words."""
+    reasons: dict[str, list[str]] = {}
+    for part, why in fingers.items():
+        reasons.setdefault(why, []).append(part)
+    return [f"{', '.join(parts).replace('_', ' ')} not carried over: {why}" for why, parts in reasons.items()]

@@ -33,6 +33,9 @@ _KINDS: Final[Mapping[str, tuple[str, ...]]] = {
 """What has a scale, and the bones in it, by the parts where they begin."""
 _RATIO: Final = (0.1, 10.0)
 """Least and largest scale that is believed."""
+_NO_PALM: Final = (
+    "how the palm lies is shown by two fingers beside the thumb, or by the arm: map one more, or shoulder and elbow"
+)
 _COLUMNS: Final = ("from", "skeleton [m]", "robot [m]", "scale")
 
 
@@ -66,6 +69,8 @@ class Proportions(Value):
     """What could not be measured, and where it was taken from, in words."""
     fingers: Mapping[str, tuple[Finger, Finger]] = field(default_factory=dict)
     """By finger, that of the skeleton and that of the robot."""
+    missing: Mapping[str, str] = field(default_factory=dict)
+    """By finger of the map that cannot be compared, why, in words."""
 
     def __post_init__(self) -> None:
         settle(self)
@@ -86,11 +91,15 @@ class Proportions(Value):
         ankles = _ankles(human, machine, scales["leg"], assumed)
         axes, other = human.axes(), machine.axes()
         ours, theirs = hands_of(human.model, body.source), hands_of(robot, body.robot)
-        for side in SIDES if ours.keys() & theirs.keys() else ():
+        both = {part: (ours[part], theirs[part]) for part in ours if part in theirs}
+        missing = {part: "no bone of it can be seen" for part in body.fingers if part not in both}
+        for side in SIDES if both else ():
             wrist = f"{side}_wrist"
             one, two = _palm(human, wrist, ours), _palm(machine, wrist, theirs)
             if one is not None and two is not None:
                 axes[wrist], other[wrist] = one, two
+            elif not all(part in parts for part in LIMBS[f"{side}_arm"]):
+                missing |= {part: _NO_PALM for part in both if part.startswith(side)}
         return cls(
             scales=scales,
             lengths=lengths,
@@ -102,7 +111,8 @@ class Proportions(Value):
             robot_axes=other,
             offsets={part: matrix_quaternion(axes[part] @ other[part].T) for part in parts},
             assumed=tuple(assumed),
-            fingers={part: (ours[part], theirs[part]) for part in ours if part in theirs},
+            fingers={part: fingers for part, fingers in both.items() if part not in missing},
+            missing=missing,
         )
 
     def _rows(self) -> list[tuple[str, ...]]:

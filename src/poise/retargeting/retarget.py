@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, final, overload
 import numpy as np
 
 from poise.cached import cached_property
-from poise.checks import finite_positive
+from poise.checks import finite_positive, not_negative
 from poise.model.model import Model, a_model
 from poise.motion.clip import Motion
 from poise.quaternions import quaternion_matrix, quaternion_product, rotate
@@ -190,8 +190,7 @@ def _carried(
         finite_positive("fps", fps)
         if fps > _MOST:
             raise ValueError(f"fps is {fps:g}; at most {_MOST:,.0f} frames a second are made")
-    if not 0.0 <= smooth < np.inf:
-        raise ValueError(f"smooth must be seconds, 0 or more, got {smooth!r}")
+    not_negative("smooth", smooth, " [s]")
     out: list[Retargeted] = []
     followers: dict[tuple[object, ...], tuple[Follower, Follower]] = {}
     for one in motions:
@@ -266,7 +265,7 @@ def _robot(robot: Model, body: BodyMap, proportions: Proportions, standing: Sequ
         model,
         {part: body.robot[part] for part in body.parts},
         points,
-        proportions.robot_axes,
+        dict(proportions.robot_axes),
         {part: proportions.robot_points[part] for part in standing},
         soles,
         {part: rounding(robot, body.robot[part], up=up[part]) for part in standing},
