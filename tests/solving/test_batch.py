@@ -439,7 +439,7 @@ def test_an_error_in_a_thread_is_raised(panda, problems, monkeypatch) -> None:
 
 def test_one_target_in_two_forms_is_one_target() -> None:
     arm = pz.load("ur5e")
-    numbers = arm.pose("tool0", arm.sample(200, seed=1)).array * np.repeat([1.0, 3.0], (3, 4))
+    numbers = arm.pose("tool0", arm.sample(200, seed=1)).array * np.repeat([1.0, -1.0], (3, 4))
     task = pz.PoseTask("tool0")
     expected = pz.solve_batch(arm, task, pz.SE3(numbers)).q
     assert np.array_equal(pz.solve_batch(arm, task, numbers).q, expected)

@@ -220,7 +220,7 @@ def test_no_call_remembers_the_posture_of_another_call() -> None:
 
 def test_what_was_given_is_not_written_to() -> None:
     arm = pz.load("panda")
-    start, target, posture = arm.sample(seed=1) * 3.0, np.array([0.4, 0.1, 0.5, 0.0, 2.0, 0.0, 0.0]), arm.sample(seed=2)
+    start, target, posture = arm.sample(seed=1) * 3.0, np.array([0.4, 0.1, 0.5, 0.0, 1.0, 0.0, 0.0]), arm.sample(seed=2)
     copies = start.copy(), target.copy(), posture.copy()
     pz.Solver(arm, [pz.PoseTask("panda_hand"), pz.PostureTask()])([target, posture], start)
     for now, then in zip((start, target, posture), copies, strict=True):

@@ -51,9 +51,9 @@ def same(a: pz.Solution, b: pz.Solution) -> None:
 def forms(pose: pz.SE3) -> list[Any]:
     """A target as people write it."""
     matrix, numbers = pose.matrix(), pose.array
-    longer = numbers * [1.0, 1.0, 1.0, 3.0, 3.0, 3.0, 3.0]
+    turned = numbers * [1.0, 1.0, 1.0, -1.0, -1.0, -1.0, -1.0]
     return [
-        pose, matrix, numbers, [pose], (numbers,), np.asfortranarray(matrix), np.repeat(numbers, 2)[::2], longer,
+        pose, matrix, numbers, [pose], (numbers,), np.asfortranarray(matrix), np.repeat(numbers, 2)[::2], turned,
         numbers.tolist(), matrix.tolist(), numbers.astype(np.float32), matrix[None], [matrix],
     ]  # fmt: skip
 
