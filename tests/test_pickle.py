@@ -16,6 +16,7 @@ from support.contents import contents
 from support.trees import steady, trees
 
 import poise as pz
+from poise.cli.codes import UsageError
 from poise.errors import ExperimentNotFound, NameNotFound, ReferenceNotFound, ShapeNotFound
 from poise.geometry.shapes import Shape
 from poise.methods.criteria import Criterion
@@ -114,6 +115,7 @@ ERRORS = [
     pz.MissingExtra("reading xacro", "xacro", "xacro"),
     pz.ModelWarning("arm.urdf: unknown tags"),
     Unreadable("work.npz is no work"),
+    UsageError("Unrecognized options: --nope"),
 ]
 
 
