@@ -191,6 +191,12 @@ def test_a_plane_and_a_line_are_a_point_and_the_turn_of_an_axis() -> None:
     assert_near(np.hstack(gradient.by_target[:2]), expected)
 
 
+def test_a_posture_alone_is_followed(panda: pz.Model) -> None:
+    gradient = pz.solve(panda, pz.PostureTask(panda.home + 0.1)).gradient()
+    assert gradient.status == "smooth"
+    assert_near(gradient.by_target[0], np.eye(panda.nv), 1e-6)
+
+
 def test_a_planar_arm_follows_in_its_plane_alone() -> None:
     arm = pz.load("planar3")
     q = np.array([0.3, 0.7, -0.5])

@@ -59,7 +59,8 @@ class Conditions:
             given["guard"] = joined(GUARD, (), [[apart.min_distance, 0.0, 0.0, 0.0, 0.0]])
         self.tasks, shapes = 3 * problem.blocks, MOST_CONTACTS if apart is not None else 0
         """Rows of the tasks."""
-        self.half_turns = np.repeat([_is_half_turn(task, block) for task in tasks for block in task.blocks], 3)
+        half = [_is_half_turn(task, block) for task in tasks for block in task.blocks]
+        self.half_turns = np.repeat(np.array(half, dtype=bool), 3)
         """(tasks,) the rows whose slopes are right where nothing is left of them, and not beside it."""
         self.count = self.tasks + sides + len(sums[1]) + shapes + 2 * len(balls)
         """All rows."""
