@@ -19,21 +19,18 @@ DEEP = 4.0
 """How far down the boxes reach that stand for columns [m]; farther than any shape here."""
 
 
-def blocks(heights: Array) -> list[tuple[float, ...]]:
-    """The columns that a map is: cells, and blocks of 2 x 4, 8 x 8, 16 x 32 cells and so on; x, y, their edges, top."""
+def blocks(heights: Array, most: float = np.inf) -> list[tuple[float, ...]]:
+    """The columns that a map holds, of blocks of at most so many cells; x, y, their edges, top."""
     rows, columns = heights.shape
-    found, tall, wide = [], 1, 1
-    while True:
-        for i in range(0, rows, tall):
-            for j in range(0, columns, wide):
-                block = heights[i : i + tall, j : j + wide]
-                if not np.isnan(block).any():
-                    y, x = i - 0.5 * rows + 0.5 * block.shape[0], j - 0.5 * columns + 0.5 * block.shape[1]
-                    high, across = block.shape
-                    found.append((CELL * x, CELL * y, CELL * across, CELL * high, float(block.min())))
-        if tall >= rows and wide >= columns:
-            return found
-        tall, wide = (2 * tall, 4 * wide) if tall == wide else (4 * tall, 2 * wide)
+    found = []
+    for i, j in np.ndindex(heights.shape):
+        for tall, wide in np.ndindex(rows - i, columns - j):
+            block = heights[i : i + tall + 1, j : j + wide + 1]
+            if block.size <= most and not np.isnan(block).any():
+                high, across = block.shape
+                y, x = i - 0.5 * rows + 0.5 * high, j - 0.5 * columns + 0.5 * across
+                found.append((CELL * x, CELL * y, CELL * across, CELL * high, float(block.min())))
+    return found
 
 
 def by_coal(shapes: list[tuple[Shape, pz.SE3]], columns: list[tuple[float, ...]]) -> float:
@@ -68,10 +65,10 @@ def test_distance_is_that_of_boxes_by_coal(kind: str, rows: int, columns: int) -
     heights, model, frame = ground(1, rows, columns), flying(kind), turned(2)
     heights[0, 0] = 0.1
     world = pz.World({"ground": HeightMap(heights, CELL, pose=frame)})
-    columns_as_boxes = pz.World(
+    as_boxes = pz.World(
         [
             pz.Box(frame @ pz.SE3.from_parts((x, y, top - 0.5 * DEEP)), (across, high, DEEP))
-            for x, y, across, high, top in blocks(heights)
+            for x, y, across, high, top in blocks(heights, 1)
         ]
     )
     rng = np.random.default_rng(3)
@@ -80,10 +77,16 @@ def test_distance_is_that_of_boxes_by_coal(kind: str, rows: int, columns: int) -
     found = model.distance(q, world)
     for k, row in enumerate(q):
         one = model.distance(row, world)
-        assert one.distance == pytest.approx(model.distance(row, columns_as_boxes).distance, abs=1e-9)
-        if one.distance > 1e-3 or kind != "cylinder":  # coal loses its way in deep cylinders
-            least = by_coal([(SHAPES[kind], frame.inverse() @ model.pose("body", row))], blocks(heights))
-            assert one.distance == pytest.approx(least, abs=1e-9 if least > 1e-3 else 1e-6)
+        alone = model.distance(row, as_boxes).distance
+        shapes = [(SHAPES[kind], frame.inverse() @ model.pose("body", row))]
+        if alone > 1e-3 or kind != "cylinder":  # coal loses its way in deep cylinders
+            least = by_coal(shapes, blocks(heights, 1))
+            assert alone == pytest.approx(least, abs=1e-9 if least > 1e-3 else 1e-6)
+        if alone > 0.0:
+            assert one.distance == pytest.approx(alone, abs=1e-9)
+        else:  # no shallower than in any cell, and no deeper than in any block
+            assert one.distance < alone + 1e-9
+            assert kind == "cylinder" or one.distance > by_coal(shapes, blocks(heights)) - 1e-6
         assert found[k].distance == pytest.approx(one.distance, abs=1e-12)
         assert np.allclose(one.points[1] - one.points[0], one.distance * one.normal, atol=1e-9)
 
@@ -99,6 +102,27 @@ def test_level_ground_is_a_half_space(kind: str) -> None:
     assert np.allclose(found.distance, wanted.distance, rtol=0, atol=1e-9)
     assert np.allclose(found.normal, wanted.normal, rtol=0, atol=1e-6)
     assert found.distance.min() < -0.5
+
+
+@pytest.mark.parametrize("hole", [False, True])
+def test_what_is_deep_in_uneven_ground_comes_out_of_it(hole: bool) -> None:
+    builder = pz.ModelBuilder("gantry")
+    for name, axis, parent, child in (("x", (1, 0, 0), "base", "rail"), ("y", (0, 1, 0), "rail", "sled")):
+        builder.joint(name, "prismatic", parent=parent, child=child, axis=axis, limits=(-1, 1), velocity=0.5)
+    builder.joint("z", "prismatic", parent="sled", child="tip", axis=(0, 0, 1), limits=(-1, 1), velocity=0.5)
+    builder.shape("tip", pz.Capsule((0, 0, 0), (0, 0, 0.2), 0.01))
+    model = builder.build()
+    rng = np.random.default_rng(0)
+    heights = 0.005 * rng.normal(size=(100, 100))
+    if hole:
+        heights[0, 0] = np.nan
+    world = pz.World({"ground": HeightMap(heights, 0.02)})
+    for depth in (0.2, 0.05, 0.05):
+        start = q = np.array([*rng.uniform(-0.7, 0.7, 2), -depth])
+        loop = pz.Tracker(model, pz.PositionTask("tip"), dt=0.02, limits=[pz.CollisionLimit(world, min_distance=0.01)])
+        for _ in range(100):
+            q = loop.step(q, [start[0], start[1], 0.3])
+        assert np.allclose(q, [start[0], start[1], 0.3], atol=1e-6)
 
 
 def test_rows_lie_along_y_and_columns_along_x_and_a_hole_is_nothing() -> None:
@@ -192,7 +216,7 @@ def least_by_coal(q: Array, heights: Array) -> float:
         for shape in some
         if arm().tree.links[link][0] >= 0
     ]
-    return by_coal(shapes, [one for one in blocks(heights) if one[2] < 1.5 * CELL > one[3]])
+    return by_coal(shapes, blocks(heights, 1))
 
 
 def test_answers_over_ground_are_free_alone_in_lanes_along_paths_and_step_by_step() -> None:

@@ -105,8 +105,8 @@ def _pyramid(heights: Array, cell: float) -> Array:
         tall, wide = (2, 4) if len(levels) % 2 == 0 else (4, 2)
         packs = -(-rows // tall), -(-columns // wide)
         count = packs[0] * packs[1]
-        levels.append([used, used + count * (len(levels) > 0), packs[1], *block])
-        used += count * (1 + (len(levels) > 1))
+        levels.append([used, packs[1], *block])
+        used += count
         if rows * columns == 1:
             break
         (rows, columns), block = packs, (block[0] * tall, block[1] * wide)
@@ -117,8 +117,8 @@ def _pyramid(heights: Array, cell: float) -> Array:
     first[:] = 0.0
     first[0, :4] = len(levels), *heights.shape, cell
     first[1:5] = lanes // 4, lanes % 4, lanes // 2, lanes % 2
-    first[LEVELS:, :5] = levels
-    first[LEVELS:, :2] += head
+    first[LEVELS:, :4] = levels
+    first[LEVELS:, 0] += head
     wrong = prepare("collision.pyramid.raise_pyramid")(heights.reshape(-1), tree, heights.shape[1])
     if wrong >= 0:
         at = divmod(wrong, heights.shape[1])
