@@ -324,7 +324,7 @@ def test_aims_turn_the_shortest_way_and_leave_the_spin(data: st.DataObject) -> N
         turned = Rotation.from_rotvec(e / weight).apply(pointing)
         np.testing.assert_allclose(turned, sight, rtol=0, atol=1e-8)
         assert abs(e @ pointing) < 1e-8
-        np.testing.assert_allclose(sight @ jacobian, 0.0, rtol=0, atol=1e-10 * reach(model, q))
+        np.testing.assert_allclose(pointing @ jacobian, 0.0, rtol=0, atol=1e-10 * reach(model, q))
 
 
 @given(st.data())

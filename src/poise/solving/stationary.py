@@ -43,8 +43,8 @@ _WHY: Final = {
     rest.NOT_LEAST: "what is left of a rotation with unequal weights has no least: a solve ends where its steps do",
 }
 _HALF_TURN: Final = (
-    "how a direction curves, or a rotation of which a weight is 0, is not known where something pulls along it: hold "
-    "the whole rotation, or leave out what is to be least"
+    "how a rotation of which a weight is 0 curves is not known where something pulls along it: hold the whole "
+    "rotation, or leave out what is to be least"
 )
 _PULLS: Final = 1e-9
 """A multiplier that is larger pulls."""
