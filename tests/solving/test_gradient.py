@@ -151,15 +151,6 @@ def test_a_singular_answer_says_so_and_gives_no_number(panda: pz.Model) -> None:
     assert repr(gradient) == "SolutionGradient(undefined)"
 
 
-def test_what_pulls_along_a_turn_that_is_free_has_no_derivative(panda: pz.Model) -> None:
-    q = panda.sample(seed=3)
-    turn = pz.OrientationTask(panda.tip, panda.pose(panda.tip, q).rotation, weight=(1.0, 1.0, 0.0))
-    gradient = pz.solve(panda, [turn, pz.PostureTask(q + 0.05)], q0=q).gradient()
-    assert gradient.status == "undefined"
-    with pytest.raises(ValueError, match="no derivative"):
-        _ = gradient.by_target
-
-
 def test_a_plane_and_a_line_are_a_point_and_the_turn_of_an_axis() -> None:
     arm = pz.load("ur5e")
     pose = arm.pose(arm.tip, arm.sample(seed=1))
