@@ -16,7 +16,6 @@ from support.trees import configurations, reach, steady, trees
 from poise.kernels.algebra.rotations import aim_error, half_angle_ratio, rotation_error
 from poise.kernels.machine.lanes import load, store
 from poise.kernels.machine.layout import WIDTH
-from poise.model.builder import ModelBuilder
 from poise.model.model import Model
 from poise.solving.solver import Solver
 from poise.spatial import SE3, SO3, Array
@@ -193,26 +192,22 @@ def moving_frames(model: Model) -> list[str]:
     return [name for name in model.frames if any(j.size for j in model.root_path(model.frame(name).link))]
 
 
-def weights(rng: np.random.Generator, *, equal: bool) -> float | Sequence[float]:
-    """One weight, or three of which one may be 0."""
-    if equal:
-        return float(rng.uniform(0.2, 3.0))
+def weights(rng: np.random.Generator) -> Sequence[float]:
+    """Three, of which one may be 0."""
     some = [rng.choice([0.0, 0.5, 1.0, 2.0]), *rng.choice([0.5, 1.0, 2.0], 2)]
     return rng.permutation(some).tolist()
 
 
-def tasks_and_targets(
-    rng: np.random.Generator, frame: str, axes: Any, *, equal: bool
-) -> list[tuple[Task, Any, bool, bool]]:
+def tasks_and_targets(rng: np.random.Generator, frame: str, axes: Any) -> list[tuple[Task, Any, bool, bool]]:
     """Every type of task with random weights, a random target, and whether it has position and rotation rows."""
     place, turn = rng.uniform(-2.0, 2.0, 3), SO3(wxyz=rng.normal(size=4))
     axis = rng.normal(size=3)
     tilt = float(rng.uniform(0.2, 3.0))
-    each, same = weights(rng, equal=False), weights(rng, equal=equal)
+    each, turning = weights(rng), weights(rng)
     return [
         (PoseTask(frame, axes=axes), SE3.from_parts(place, turn), True, True),
         (
-            PoseTask(frame, position_weight=each, rotation_weight=same, axes=axes),
+            PoseTask(frame, position_weight=each, rotation_weight=turning, axes=axes),
             SE3.from_parts(place, turn),
             True,
             True,
@@ -220,12 +215,21 @@ def tasks_and_targets(
         (PositionTask(frame), place, True, False),
         (PositionTask(frame, weight=each), place, True, False),
         (OrientationTask(frame), turn, False, True),
-        (OrientationTask(frame, weight=same, axes=axes), turn, False, True),
+        (OrientationTask(frame, weight=turning, axes=axes), turn, False, True),
         (AxisTask(frame, axis), place, False, True),
         (AxisTask(frame, axis, weight=tilt), place, False, True),
         (LookAtTask(frame, axis), place, False, True),
         (LookAtTask(frame, axis, weight=tilt), place, False, True),
     ]
+
+
+def right_jacobian(turn: Array) -> Array:
+    """(3, 3) with exp(t + d) = exp(t) exp(this d), to first order in d."""
+    angle = float(np.linalg.norm(turn))
+    cross = np.cross(np.eye(3), turn)
+    return np.asarray(
+        np.eye(3) - (1.0 - math.cos(angle)) / angle**2 * cross + (angle - math.sin(angle)) / angle**3 * cross @ cross
+    )
 
 
 def apart_from_corners(model: Model, task: Task, target: Any, q: Array) -> None:
@@ -261,7 +265,7 @@ def test_the_gradient_of_half_the_squares_is_what_the_jacobian_says(data: st.Dat
     rng = np.random.default_rng(data.draw(seeds))
     axes = data.draw(st.sampled_from(["world", "target"]))
     which = data.draw(st.integers(0, 9))
-    task, target, _, _ = tasks_and_targets(rng, frame, axes, equal=True)[which]
+    task, target, _, _ = tasks_and_targets(rng, frame, axes)[which]
     apart_from_corners(model, task, target, q)
     solver = Solver(model, task)
     e, jacobian = solver.linearise(q, target)
@@ -278,7 +282,7 @@ def test_rows_are_what_is_left_along_the_weighted_axes(data: st.DataObject) -> N
     frame, q = data.draw(st.sampled_from(frames)), data.draw(configurations(model))
     axes = data.draw(st.sampled_from(["world", "target"]))
     rng = np.random.default_rng(data.draw(seeds))
-    tasks = tasks_and_targets(rng, frame, axes, equal=False)
+    tasks = tasks_and_targets(rng, frame, axes)
     pose, geometric = model.pose(frame, q), model.jacobian(frame, q)
     size = reach(model, q)
     for task, target, has_position, has_rotation in tasks[:6]:
@@ -299,10 +303,12 @@ def test_rows_are_what_is_left_along_the_weighted_axes(data: st.DataObject) -> N
         if has_rotation:
             left = (rotation @ pose.rotation.inverse()).log()
             expected.append(turning * (along @ left))
-            rows.append(turning[:, None] * (along @ geometric[3:]))
+            derivative = np.linalg.inv(right_jacobian(left)) if np.ptp(turning) > 0.0 else np.eye(3)
+            rows.append(turning[:, None] * (along @ derivative @ geometric[3:]))
         e, jacobian = Solver(model, task).linearise(q, target)
         np.testing.assert_allclose(e, np.concatenate(expected), rtol=0, atol=1e-8 * size)
-        np.testing.assert_allclose(jacobian, np.concatenate(rows), rtol=0, atol=1e-11 * size)
+        bent = has_rotation and np.ptp(turning) > 0.0  # and so made from what is left, which is as right as above
+        np.testing.assert_allclose(jacobian, np.concatenate(rows), rtol=0, atol=(1e-8 if bent else 1e-11) * size)
 
 
 @given(st.data())
@@ -314,7 +320,7 @@ def test_aims_turn_the_shortest_way_and_leave_the_spin(data: st.DataObject) -> N
     frame, q = data.draw(st.sampled_from(frames)), data.draw(configurations(model))
     rng = np.random.default_rng(data.draw(seeds))
     pose = model.pose(frame, q)
-    for task, target, _, _ in tasks_and_targets(rng, frame, "world", equal=True)[6:]:
+    for task, target, _, _ in tasks_and_targets(rng, frame, "world")[6:]:
         apart_from_corners(model, task, target, q)
         sight = target if isinstance(task, AxisTask) else target - pose.xyz
         sight = sight / np.linalg.norm(sight)
@@ -324,7 +330,7 @@ def test_aims_turn_the_shortest_way_and_leave_the_spin(data: st.DataObject) -> N
         turned = Rotation.from_rotvec(e / weight).apply(pointing)
         np.testing.assert_allclose(turned, sight, rtol=0, atol=1e-8)
         assert abs(e @ pointing) < 1e-8
-        np.testing.assert_allclose(sight @ jacobian, 0.0, rtol=0, atol=1e-10 * reach(model, q))
+        np.testing.assert_allclose(pointing @ jacobian, 0.0, rtol=0, atol=1e-10 * reach(model, q))
 
 
 @given(st.data())
@@ -337,7 +343,7 @@ def test_several_tasks_stack_their_rows(data: st.DataObject) -> None:
     q = data.draw(configurations(model))
     picked = []
     for _ in range(data.draw(st.integers(2, 4))):
-        choices = tasks_and_targets(rng, data.draw(st.sampled_from(frames)), "target", equal=False)
+        choices = tasks_and_targets(rng, data.draw(st.sampled_from(frames)), "target")
         picked.append(choices[data.draw(st.integers(0, 9))])
     targets = [target for _, target, _, _ in picked]
     e, jacobian = Solver(model, [task for task, *_ in picked]).linearise(q, targets)
@@ -345,28 +351,3 @@ def test_several_tasks_stack_their_rows(data: st.DataObject) -> None:
     np.testing.assert_allclose(e, np.concatenate([one for one, _ in singles]), rtol=0, atol=1e-13)
     size = reach(model, q)
     np.testing.assert_allclose(jacobian, np.concatenate([one for _, one in singles]), rtol=0, atol=1e-13 * size)
-
-
-@pytest.mark.parametrize("axes", ["world", "target"])
-def test_unequal_rotation_weights_leave_a_gradient_that_is_right_at_the_target(axes: Any) -> None:
-    """Of a rotation vector in unequal weights the Jacobian is one to first order in what is left."""
-    builder = ModelBuilder("ball")
-    builder.joint("ball", "spherical", parent="socket", child="ball")
-    model = builder.build()
-    rng = np.random.default_rng(12)
-    task = OrientationTask("ball", weight=(0.3, 1.0, 2.0), axes=axes)
-    solver = Solver(model, task)
-    worst = []
-    for left in (0.2, 0.02, 0.002):
-        relative = []
-        for _ in range(20):
-            q = model.sample(seed=rng)
-            turn = rng.normal(size=3)
-            target = SO3.from_rotvec(left * turn / np.linalg.norm(turn)) @ model.pose("ball", q).rotation
-            e, jacobian = solver.linearise(q, target)
-            away = jacobian.T @ e + differences(model, solver, q, target)
-            relative.append(np.linalg.norm(away) / np.linalg.norm(jacobian.T @ e))
-        worst.append(max(relative))
-    assert worst[0] < 0.5
-    assert worst[1] < worst[0] / 5.0
-    assert worst[2] < worst[1] / 5.0

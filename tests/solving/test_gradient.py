@@ -151,23 +151,6 @@ def test_a_singular_answer_says_so_and_gives_no_number(panda: pz.Model) -> None:
     assert repr(gradient) == "SolutionGradient(undefined)"
 
 
-def test_what_pulls_along_an_aim_has_no_derivative_and_what_does_not_has(panda: pz.Model) -> None:
-    q = panda.sample(seed=3)
-    pose, axis = panda.pose(panda.tip, q), panda.pose(panda.tip, q).rotation.act([0.0, 0.0, 1.0])
-    rest = pz.PostureTask(q + 0.05)
-    free = pz.solve(panda, [pz.PositionTask(panda.tip, pose.xyz), pz.AxisTask(panda.tip, target=axis)], q0=q)
-    assert free.gradient().status == "smooth"
-    for task in (
-        pz.AxisTask(panda.tip, target=axis),
-        pz.LookAtTask(panda.tip, target=pose.xyz + axis),
-        pz.OrientationTask(panda.tip, pose.rotation, weight=(1.0, 1.0, 0.0)),
-    ):
-        gradient = pz.solve(panda, [task, rest], q0=q).gradient()
-        assert gradient.status == "undefined"
-        with pytest.raises(ValueError, match="no derivative"):
-            _ = gradient.by_target
-
-
 def test_a_plane_and_a_line_are_a_point_and_the_turn_of_an_axis() -> None:
     arm = pz.load("ur5e")
     pose = arm.pose(arm.tip, arm.sample(seed=1))

@@ -82,6 +82,18 @@ def test_the_posture_draws_nearer_than_the_start_would(name: str) -> None:
         assert np.linalg.norm(drawn.q - posture) <= np.linalg.norm(plain.q - posture) + 1e-9
 
 
+@pytest.mark.parametrize("seed", [2, 5])
+def test_a_turn_whose_weight_is_0_is_left_to_the_posture_as_an_aim_leaves_it(seed: int) -> None:
+    model = pz.load("panda")
+    pose, posture = model.pose(model.tip, model.sample(seed=seed)), model.sample(seed=100 + seed)
+    free = pz.PoseTask(model.tip, pose, rotation_weight=(1.0, 1.0, 0.0), axes="target")
+    aim = [pz.PositionTask(model.tip, pose.xyz), pz.AxisTask(model.tip, target=pose.rotation.act([0.0, 0.0, 1.0]))]
+    one, other = pz.solve(model, [free, pz.PostureTask(posture)]), pz.solve(model, [*aim, pz.PostureTask(posture)])
+    assert one.success
+    assert other.success
+    assert np.linalg.norm(one.q - posture) == pytest.approx(np.linalg.norm(other.q - posture), abs=1e-3)
+
+
 def test_at_a_pose_that_the_posture_has_the_posture_is_taken() -> None:
     """From nearby, the answer is the posture itself."""
     model = pz.load("iiwa14")

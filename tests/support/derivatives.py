@@ -213,6 +213,47 @@ def ranges(seed: int) -> Case:
     return Case(arm, solve, lambda g: g.by_target[0] @ d[:3] + g.by_target[1] @ d[3:6] + g.by_posture @ d[6:])
 
 
+def aims(seed: int) -> Case:
+    """An axis along a direction, or at a point, alone or of a tool at its place, and a posture."""
+    arm, rng = _arm("panda"), np.random.default_rng(seed)
+    pose, rest, d = arm.pose(arm.tip, arm.sample(seed=seed)), arm.sample(seed=10**6 + seed), _way(rng, 13)
+    axis = pose.rotation.matrix()[:, 2]
+    looks, placed = seed % 2 == 1, seed % 4 > 1
+    aim = pz.LookAtTask(arm.tip, tolerance=1e-12) if looks else pz.AxisTask(arm.tip, tolerance=1e-12)
+    goal = pose.xyz + 0.5 * axis if looks else axis
+    place = [pz.PositionTask(arm.tip, tolerance=1e-12)] if placed else []
+    tasks = [*place, aim, pz.PostureTask()]
+
+    def solve(t: float, q0: Array | None) -> pz.Solution:
+        asked = [goal + t * d[3:6], rest + t * d[6:]]
+        return _solve(f"aims {looks} {placed}", arm, tasks, [pose.xyz + t * d[:3]] * placed + asked, q0)
+
+    return Case(arm, solve, lambda g: np.hstack(g.by_target) @ (d if placed else d[3:]))
+
+
+def turns(seed: int) -> Case:
+    """A pose that may turn about an axis, of the world or its own, and a posture; or one out of reach whose turn has
+    unequal weights, and these."""
+    arm, rng = _arm("panda"), np.random.default_rng(seed)
+    pose, rest, d = arm.pose(arm.tip, arm.sample(seed=seed)), arm.sample(seed=10**6 + seed), _way(rng, 13)
+    axes: Any = ("world", "target")[seed % 2]
+    if seed % 4 < 2:
+        tasks = [pz.PoseTask(arm.tip, rotation_weight=(1.0, 1.0, 0.0), axes=axes, **TIGHT), pz.PostureTask()]
+        return Case(
+            arm,
+            lambda t, q0: _solve(f"turns {axes}", arm, tasks, [twisted(pose, t * d[:6]), rest + t * d[6:]], q0),
+            lambda g: np.hstack(g.by_target) @ d,
+        )
+    pose = pz.SE3.from_parts(rng.uniform(1.3, 2.0) * pose.xyz / np.linalg.norm(pose.xyz), pose.rotation)
+
+    def solve(t: float, q0: Array | None) -> pz.Solution:
+        weight = np.array([0.5, 1.0, 0.2]) + t * d[6:9]
+        task = pz.PoseTask(arm.tip, twisted(pose, t * d[:6]), rotation_weight=tuple(weight), axes=axes)
+        return pz.solve(arm, task) if q0 is None else pz.solve(arm, task, q0=q0, max_restarts=0)
+
+    return Case(arm, solve, lambda g: g.by_target[0] @ d[:6] + g.by_weights[0][:, 3:] @ d[6:9])
+
+
 def contacts(seed: int) -> Case:
     """A place, a posture, and a ball that a link would be up to 3 mm too near to there."""
     link, rng = "panda_link4", np.random.default_rng(seed)
@@ -252,6 +293,8 @@ KINDS: Final[dict[str, Callable[[int], Case]]] = {
     "placements": placements,
     "limits": limits,
     "ranges": ranges,
+    "aims": aims,
+    "turns": turns,
     "contacts": contacts,
     "loops": loops,
 }

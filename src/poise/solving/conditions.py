@@ -19,9 +19,7 @@ from poise.solving.outcome import Asked
 from poise.solving.problem import Problem, pack
 from poise.solving.scratch import Bound, Scratch
 from poise.spatial import Array
-from poise.tasks.aim import AxisTask, LookAtTask
 from poise.tasks.base import Task, levels
-from poise.tasks.effector import Block
 from poise.tasks.loop import LoopTask
 from poise.tasks.posture import PostureTask
 
@@ -59,9 +57,6 @@ class Conditions:
             given["guard"] = joined(GUARD, (), [[apart.min_distance, 0.0, 0.0, 0.0, 0.0]])
         self.tasks, shapes = 3 * problem.blocks, MOST_CONTACTS if apart is not None else 0
         """Rows of the tasks."""
-        half = [_is_half_turn(task, block) for task in tasks for block in task.blocks]
-        self.half_turns = np.repeat(np.array(half, dtype=bool), 3)
-        """(tasks,) the rows whose slopes are right where nothing is left of them, and not beside it."""
         self.count = self.tasks + sides + len(sums[1]) + shapes + 2 * len(balls)
         """All rows."""
         rows = _rows(model, self.count, shapes, posture=len(given.get("posture_weights", ())) > 0)
@@ -170,13 +165,6 @@ def _changes(task: Task) -> list[tuple[int, int, float]]:
         scale = float(task.goal(np.ones(3))[0])
         return [(i, -1, scale) for i in range(3)]
     return [(i, -1, 1.0) for i in range(GOAL_NUMBERS if task.own else 1)]
-
-
-def _is_half_turn(task: Task, block: Block) -> bool:
-    """Whether a block leaves a turn free: an aim, or a rotation of which some weights are 0."""
-    return isinstance(task, AxisTask | LookAtTask) or (
-        block.unit == "rad" and 0.0 in block.weight and any(block.weight)
-    )
 
 
 def _ranks(tasks: Sequence[Task]) -> Any:

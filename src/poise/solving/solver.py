@@ -131,8 +131,7 @@ class Solver:
     def linearise(self, q: ArrayLike, target: Any = None) -> tuple[Array, Array]:
         """Residual rows and their Jacobian at `q` (nq,): `e` (m,) and `J` (m, nv), three rows a block, weights inside.
 
-        Every row is `target - current` [m or rad], so that half of `e @ e` has the gradient `-J.T @ e`; with unequal
-        weights of the rows of a rotation only to first order, near the target.
+        Every row is `target - current` [m or rad], so that half of `e @ e` has the gradient `-J.T @ e`.
         """
         search = self._search
         goal = search.goal_numbers(target, self.model)

@@ -40,14 +40,8 @@ _WHY: Final = {
     rest.SINGULAR: "q is singular: the tasks and limits that hold tie fewer directions there than beside it",
     rest.FALLS: "q is not at rest: what is left falls to either side of it",
     rest.DEGENERATE: "q is degenerate: what is to be least is flat there, and nowhere beside it",
-    rest.NOT_LEAST: "what is left of a rotation with unequal weights has no least: a solve ends where its steps do",
+    rest.NOT_LEAST: "what is left has no least: the rows of a task are not its derivative, see poise.testing",
 }
-_HALF_TURN: Final = (
-    "how a direction curves, or a rotation of which a weight is 0, is not known where something pulls along it: hold "
-    "the whole rotation, or leave out what is to be least"
-)
-_PULLS: Final = 1e-9
-"""A multiplier that is larger pulls."""
 _PIECE: Final = 16
 """Answers that a thread takes at a time."""
 _TWIST: Final = 6
@@ -160,13 +154,11 @@ def stationary(model: Model, asked: Asked, q: Array, goal: Array, *, solved: boo
         code = prepare("gradients.rest.settle")(scratch.address)
         memory = scratch.narrow[conditions.memory].copy()
         letting = scratch.narrow[conditions.at["letting"]]
-        half_turned = code <= rest.FREE_OF_CHOICE and _pulls_half_turns(conditions, scratch)
         one_sided = _names(model, conditions, scratch, letting) if code <= rest.FREE_OF_CHOICE and letting.any() else ()
         contacts = tuple(conditions.pairs(scratch)) if code <= rest.FREE_OF_CHOICE else ()
     if code > rest.FREE_OF_CHOICE:
         memory[conditions.places["rest"]] = q
-    undefined = _HALF_TURN if half_turned else _WHY.get(code, "")
-    return Stationary(conditions, goal, memory, contacts, one_sided, undefined, code == rest.FREE_OF_CHOICE)
+    return Stationary(conditions, goal, memory, contacts, one_sided, _WHY.get(code, ""), code == rest.FREE_OF_CHOICE)
 
 
 def by_goals_of_many(
@@ -185,18 +177,12 @@ def by_goals_of_many(
             for i in (row for piece in pieces for row in piece):
                 scratch.goal[:], scratch.start[:] = goals[i], q[i]
                 scratch.tell(given=int(solved[i]))
-                if settle(scratch.address) <= rest.FREE_OF_CHOICE and not _pulls_half_turns(conditions, scratch):
+                if settle(scratch.address) <= rest.FREE_OF_CHOICE:
                     status[i] = "one-sided" if scratch.narrow[conditions.at["letting"]].any() else "smooth"
                     by_goals(scratch.address, given[i], out[i].reshape(-1))
 
     pieces.share(work, min(max(len(pieces), 1), cores()))
     return out, status
-
-
-def _pulls_half_turns(conditions: Conditions, scratch: Scratch) -> bool:
-    """Whether what is to be least pulls along rows whose curvature is not known."""
-    pulls = scratch.narrow[conditions.at["multiplier"]][: conditions.tasks]
-    return bool((np.abs(pulls[conditions.half_turns]) > _PULLS).any())
 
 
 def _names(model: Model, conditions: Conditions, scratch: Scratch, letting: Array) -> tuple[str, ...]:

@@ -40,7 +40,9 @@ def _aim(p: Any, k: Any, f: Any, d0: Any, d1: Any, d2: Any, inverse: Any) -> Non
     """Rows of an aim along the unit vector d, at the distance 1 / inverse.
 
     A displacement v of the frame turns the direction by -d x v / distance, so the axis turns by w + d x v / distance
-    relative to it; the spin about d is free and left out.
+    relative to it.  What of that spins about the axis itself does not move it and is left out; so at an answer the rows
+    change as the second derivative of what is left does, of which a spin about d, which moves an axis beside it, would
+    be no part.
     """
     a0, a1, a2 = axis_of(p, k, f)
     e0, e1, e2 = aim_error(a0, a1, a2, d0, d1, d2)
@@ -51,8 +53,8 @@ def _aim(p: Any, k: Any, f: Any, d0: Any, d1: Any, d2: Any, inverse: Any) -> Non
         w0 = load(angular, j) + (d1 * v2 - d2 * v1) * inverse
         w1 = load(angular, j + 1) + (d2 * v0 - d0 * v2) * inverse
         w2 = load(angular, j + 2) + (d0 * v1 - d1 * v0) * inverse
-        spin = d0 * w0 + d1 * w1 + d2 * w2
-        store(angular, j, w0 - spin * d0), store(angular, j + 1, w1 - spin * d1), store(angular, j + 2, w2 - spin * d2)
+        spin = a0 * w0 + a1 * w1 + a2 * w2
+        store(angular, j, w0 - spin * a0), store(angular, j + 1, w1 - spin * a1), store(angular, j + 2, w2 - spin * a2)
 
 
 @kernel

@@ -4,6 +4,9 @@ from poise.kernels.algebra.scalar import sincos
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, select, sqrt
 
+_SMALL = 5e-5
+"""Half of a turn below which its tangent is no other than itself [rad]."""
+
 
 @kernel
 def half_angle_ratio(c):
@@ -104,6 +107,33 @@ def aim_error(a0, a1, a2, d0, d1, d2):
         e1 = select(near, n1 * turn, e1)
         e2 = select(near, n2 * turn, e2)
     return e0, e1, e2
+
+
+@kernel
+def square_share(t0, t1, t2):
+    """The share of [t]^2 in the inverse of the right Jacobian of SO(3), for the rotation vector t [rad]; see
+    `change_of_turn`."""
+    half = 0.5 * sqrt(t0 * t0 + t1 * t1 + t2 * t2)
+    far = half > _SMALL
+    half = select(far, half, 1.0)
+    sine, cosine = sincos(half)
+    return select(far, (1.0 - half * cosine / sine) / (4.0 * half * half), 1.0 / 12.0)
+
+
+@kernel
+def change_of_turn(t, share, w0, w1, w2):
+    """By how much the rotation vector t (3,) of exp([t]) is less after exp([t]) exp(-[w]), to first order in w.
+
+    It is (1 + [t] / 2 + share [t]^2) w, with the inverse of the right Jacobian of SO(3) (Sola et al. 2018,
+    arXiv:1812.01537, equation 144): share = (1 - a cot a) / (4 a^2), a half of the angle.
+    """
+    t0, t1, t2 = t
+    along, rest = share * (t0 * w0 + t1 * w1 + t2 * w2), 1.0 - share * (t0 * t0 + t1 * t1 + t2 * t2)
+    return (
+        rest * w0 + along * t0 + 0.5 * (t1 * w2 - t2 * w1),
+        rest * w1 + along * t1 + 0.5 * (t2 * w0 - t0 * w2),
+        rest * w2 + along * t2 + 0.5 * (t0 * w1 - t1 * w0),
+    )
 
 
 @kernel

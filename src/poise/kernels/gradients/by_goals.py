@@ -1,18 +1,14 @@
 """How an answer at rest moves with the numbers of its targets, and with a placement that is let loose."""
 
-from poise.kernels.algebra.rotations import quaternion_step
-from poise.kernels.algebra.scalar import sincos
+from poise.kernels.algebra.rotations import change_of_turn, quaternion_step, square_share
 from poise.kernels.gradients.conditions import look
 from poise.kernels.gradients.split import STEP, move, pull, turn_between
 from poise.kernels.machine.jit import entry_point, kernel
 from poise.kernels.machine.kinds import REALS, WHOLE
-from poise.kernels.machine.lanes import pitch, sqrt
+from poise.kernels.machine.lanes import pitch
 from poise.kernels.machine.layout import CALL
 from poise.kernels.machine.views import entry_at, narrow, problem_at
 from poise.kernels.solver.ends import aim_at
-
-_SMALL = 5e-5
-"""Half of a turn below which its tangent is no other than itself [rad]."""
 
 
 @entry_point(WHOLE, REALS, REALS)
@@ -114,14 +110,12 @@ def _lead(p, w, v):
         if first <= v < first + 3:
             turn, x, y, z = turn_between(r[i], r[i + 1], r[i + 2], r[i + 3], q[i], q[i + 1], q[i + 2], q[i + 3])
             x, y, z = turn * x, turn * y, turn * z
-            half = 0.5 * sqrt(x * x + y * y + z * z)
-            sine, cosine = sincos(half)
-            share = (1.0 - half * cosine / sine) / (4.0 * half * half) if half > _SMALL else 1.0 / 12.0
+            share = square_share(x, y, z)
             a, b, c = 1.0 if v == first else 0.0, 1.0 if v == first + 1 else 0.0, 1.0 if v == first + 2 else 0.0
-            along, rest = share * (a * x + b * y + c * z), 1.0 - 4.0 * half * half * share
-            w.spare_pull[first] = -w.leaning[first] * (rest * a + along * x + 0.5 * (y * c - z * b))
-            w.spare_pull[first + 1] = -w.leaning[first + 1] * (rest * b + along * y + 0.5 * (z * a - x * c))
-            w.spare_pull[first + 2] = -w.leaning[first + 2] * (rest * c + along * z + 0.5 * (x * b - y * a))
+            a, b, c = change_of_turn((x, y, z), share, a, b, c)
+            w.spare_pull[first] = -w.leaning[first] * a
+            w.spare_pull[first + 1] = -w.leaning[first + 1] * b
+            w.spare_pull[first + 2] = -w.leaning[first + 2] * c
 
 
 @entry_point(WHOLE, WHOLE, REALS, REALS)

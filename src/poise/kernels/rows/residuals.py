@@ -1,14 +1,15 @@
 """Residuals of tasks and their Jacobians, in blocks of three rows.
 
 Every residual is `target - current` and is a number, or a rotation or a displacement along the world's axes, so that
-the gradient of half its square is exactly `-J^T e` with the geometric Jacobian J.
+the gradient of half its square is exactly `-J^T e` with the geometric Jacobian J.  Where the weights of a rotation are
+not all the same J is the derivative of its vector itself.
 
 Block b has the residual rows 3b..3b+2 of `e`; its Jacobian is stored by columns from row `blocks[b].start` of
 `jacobian`.  The rows of a task are written by a routine of its own, which is called through its address, so that only
 those in use are compiled; those of a pose, which most solves are of, are inside.
 """
 
-from poise.kernels.algebra.rotations import rotation_error
+from poise.kernels.algebra.rotations import change_of_turn, rotation_error, square_share
 from poise.kernels.machine.jit import call, kernel
 from poise.kernels.machine.lanes import load, select, splat, store
 from poise.kernels.machine.layout import GOAL
@@ -32,6 +33,8 @@ def residuals(p, w):
             i, block = 3 * b, p.blocks[b]
             e0, e1, e2 = load(w.e, i), load(w.e, i + 1), load(w.e, i + 2)
             if effector.weighing:
+                if b == effector.rotation and uneven(block.weight):
+                    curve(w, i, block.start, count)
                 at = weights_at(effector, k, b)
                 e0, e1, e2 = weigh(e0, e1, e2, block.weight, w.target, at)
                 store(w.e, i, e0), store(w.e, i + 1, e1), store(w.e, i + 2, e2)
@@ -68,6 +71,27 @@ def turn_rows(f, row):
         (f.r0, f.r1, f.r2, f.r3, f.r4, f.r5, f.r6, f.r7, f.r8),
     )  # fmt: skip
     store(f.e, row, e0), store(f.e, row + 1, e1), store(f.e, row + 2, e2)
+
+
+@kernel
+def uneven(weight):
+    """Whether the weights (3,) are not all the same."""
+    return weight[0] != weight[1] or weight[1] != weight[2]
+
+
+@kernel
+def curve(w, i, start, count):
+    """Let the Jacobian of a rotation, from row `start` on, be the derivative of its rotation vector, w.e from row i on.
+
+    With weights that are all the same the angular velocity does as well: what else there is of the derivative has no
+    part along the vector, and so none in the gradient.
+    """
+    t = load(w.e, i), load(w.e, i + 1), load(w.e, i + 2)
+    share = square_share(t[0], t[1], t[2])
+    for j in range(start, start + count, 3):
+        c0, c1, c2 = load(w.jacobian, j), load(w.jacobian, j + 1), load(w.jacobian, j + 2)
+        c0, c1, c2 = change_of_turn(t, share, c0, c1, c2)
+        store(w.jacobian, j, c0), store(w.jacobian, j + 1, c1), store(w.jacobian, j + 2, c2)
 
 
 @kernel
