@@ -146,7 +146,7 @@ def _lowest(tree, block):
     for i in range(a, b + 1):
         for j in range(c, d + 1):
             height = tree[WIDTH * (packs + i // 2 * across + j // 4) + i % 2 * 4 + j % 4]
-            if not height == height:
+            if height != height:
                 return -NOTHING
             least = height if height < least else least
     return least

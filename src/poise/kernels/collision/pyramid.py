@@ -33,6 +33,7 @@ def raise_pyramid(heights, tree, columns):
                             tree[k] = heights[(tall * i + r) * columns + wide * j + c]
                         most = most if tree[k] <= most or tree[k] != tree[k] else tree[k]
                 if level < last:
-                    tree[above_high + WIDTH * (i // wide * above_across + j // tall) + i % wide * tall + j % tall] = most
+                    k = WIDTH * (i // wide * above_across + j // tall) + i % wide * tall + j % tall
+                    tree[above_high + k] = most
         rows, columns = (rows + tall - 1) // tall, across
     return -1
