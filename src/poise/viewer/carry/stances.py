@@ -3,7 +3,7 @@
 from html import escape
 from typing import Final
 
-from poise.retargeting.contacts import Contacts
+from poise.retargeting.stances import Contacts
 from poise.spatial import Array
 
 _WIDE, _ROW, _LABEL = 400.0, 18.0, 84.0
