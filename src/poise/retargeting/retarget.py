@@ -62,6 +62,7 @@ class Retargeted:
         fingers: FingerPaths,
         apart: "CollisionLimit | None",
         *,
+        given: Contacts | None,
         again: "Callable[..., Retargeted]",
     ) -> None:
         self.motion = motion
@@ -72,15 +73,19 @@ class Retargeted:
         """Which joint became which frame."""
         self.contacts: Contacts = seen.contacts
         """When the parts that may stand do so, as found in the source, or as given."""
+        self.given = given
+        """The contacts that were given."""
         self._robot, self._seen, self._done = robot, seen, done
         self._fingers, self._apart, self._again = fingers, apart, again
 
     def again(self, *, body: BodyMap | None = None, contacts: Contacts | None = None) -> "Retargeted":
-        """Carry the same motion with the same settings, by another map, or with contacts that are given.
+        """Carry the same motion with the same settings, by another map or with other contacts; None: with those it had.
 
-        Without `body` by this map; without `contacts` they are found.  Raises as `retarget` does.
+        Contacts that were not given are found anew.  Raises as `retarget` does.
         """
-        return self._again(body=self.body if body is None else body, contacts=contacts)
+        return self._again(
+            body=self.body if body is None else body, contacts=self.given if contacts is None else contacts
+        )
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
@@ -213,7 +218,7 @@ def _carried(
     not_negative("smooth", smooth, " [s]")
     out: list[Retargeted] = []
     followers: dict[tuple[object, ...], tuple[Follower, Follower]] = {}
-    for one, known_contacts in zip(motions, _each(given, len(motions)), strict=True):
+    for one, stances in zip(motions, _each(given, len(motions)), strict=True):
         even = _even(one, fps)
         known = BodyMap.found(even, robot) if body is None else body
         if not known.parts:
@@ -222,7 +227,7 @@ def _carried(
         animal = set(known.contacts) == set(ENDS) and on_four(even, known.source)
         dt = 1.0 / (even.fps or fps or _ALONE)
         fingers = finger_paths(even, robot, known, proportions, dt, limits=limits, speed=speed, smooth=smooth)
-        seen = replace(_seen(even, known, proportions, known_contacts, BOLD if animal else 1.0), fingers=fingers.q)
+        seen = replace(_seen(even, known, proportions, stances, BOLD if animal else 1.0), fingers=fingers.q)
         machine = replace(_robot(robot, known, proportions, seen.contacts.parts), fingers=fingers.joints)
         if animal:
             machine = on_four_legs(machine, even, known.source)
@@ -247,7 +252,8 @@ def _carried(
             done = on_ground(follower, led, wanted, bare, smooth=smooth)
         moved = Motion(robot, even.times, done.q, name=one.name)
         again = partial(retarget, one, robot, fps=fps, speed=speed, limits=limits.stated, smooth=smooth)
-        out.append(Retargeted(moved, even, known, machine, seen, done, fingers, stated.apart, again=again))
+        made = (moved, even, known, machine, seen, done, fingers, stated.apart)
+        out.append(Retargeted(*made, given=stances, again=again))
     return out
 
 
