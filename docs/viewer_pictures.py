@@ -4,6 +4,7 @@
 the system, so the docs build does not run it.
 """
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -31,7 +32,7 @@ def shot(shown: Any, file: Path, *press: str, settle: float = 4.0) -> None:
 
     def pressed(page: Any) -> None:
         for name in press:
-            page.get_by_text(name, exact=True).first.click()
+            page.get_by_text(name, exact=True).first.click(timeout=180e3)
 
     screenshot(shown.server.viser, shown.url, file, width=WIDTH, height=HEIGHT, settle=settle, ready=pressed)
     with Image.open(file) as picture:
@@ -70,6 +71,7 @@ def panda(file: Path) -> None:
         shown.session.keep_apart(0.03)
         shown.session.drag(0, [0.45, 0.25, 0.5, 0.0, 1.0, 0.0, 0.0])
         until(shown)
+        shown.stage.obstacles.select("crate")
         look(shown, (0.2, 0.15, 0.42), (1.05, -0.5, 0.4))
         shot(shown, file)
 
@@ -143,6 +145,17 @@ def operator(file: Path) -> None:
         shot(shown, file, "Attempts", "show it")
 
 
+def retargeted(file: Path) -> None:
+    """A G1 that jumps as a person does, who stands beside it, and when their feet stand."""
+    models = Path(os.environ.get("ASSIMP_TESTMODELS", "/usr/share/assimp/models"))
+    clip = pz.load_motion(models / "BVH" / "01_01.bvh", up="y")[:1400]
+    done = pz.retarget(clip, pz.load("g1", base="floating"))
+    with pz.view(done, port=0, block=False) as shown:
+        shown.carrying.choose("left_ankle")
+        shown.timeline.stay(3.75)
+        shot(shown, file, "Contacts", settle=8.0)
+
+
 def arm(file: Path) -> None:
     """The same arm on its way, as a page that plays without a server."""
     attempt = through("open").attempt_of("attempt 2")
@@ -157,6 +170,7 @@ MADE: dict[str, Callable[[Path], None]] = {
     "methods.png": methods,
     "solutions.png": solutions,
     "operator.png": operator,
+    "retargeted.png": retargeted,
     "arm.html": arm,
 }
 

@@ -25,7 +25,7 @@ class Timeline:
         self.time, self._playing.value = time, False
         self._slider.value = round(time, 3)
 
-    def last(self, duration: float) -> None:
+    def begin(self, duration: float) -> None:
         """Begin anew, with something that takes so long [s]."""
         self.duration, self.time = max(duration, 1e-3), 0.0
         self._slider.max = self.duration

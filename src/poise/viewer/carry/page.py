@@ -154,7 +154,7 @@ class CarryingPage(Page):
             "A page that plays both": ("retargeted.html", self.write_page),
         }
         for label, (name, write) in files.items():
-            download(self._gui, label, name, write, self.carrying.attempt)
+            download(self._gui, label, name, write, lambda go: self.carrying.attempt(go))
 
     def write_page(self, to: Path) -> None:
         """Write what is played to an HTML file that needs no server."""
@@ -177,7 +177,7 @@ class CarryingPage(Page):
         """Show another of the motions."""
         self.carrying = self.every[k]
         span = self.carrying.done.motion.duration
-        self.timeline.last(span)
+        self.timeline.begin(span)
         self._stretch.max, self._ends = span, (round(span / 3.0, 3), round(span / 1.5, 3))
         self._stretch.value = self._ends
 
