@@ -282,7 +282,11 @@ def test_the_page_plays_both_edits_the_map_and_carries_the_motion_again(
         wait_for(lambda: widget(page, "foot or hand").value == "left_ankle")
         by_hand(page, "stretch s", (0.1, 0.2))
         assert page.timeline.time in (0.1, 0.2)
+        edits = one.undoable
+        by_hand(page, "It stands there", True)
+        assert one.undoable == edits  # for it does already
         by_hand(page, "It does not stand there", True)
+        assert one.undoable == edits + 1
         assert not one.contacts["left_ankle"][3:7].any()
         assert one.contacts["left_ankle"].sum() == first.contacts["left_ankle"].sum() - 4
         page.carry().join()

@@ -70,6 +70,11 @@ class Carrying:
         """Whether map or contacts are others than those with which the motion was carried."""
         return self._now.content != Edited.of(self.done).content
 
+    @property
+    def undoable(self) -> int:
+        """How many edits can be undone."""
+        return len(self._past)
+
     def model(self, side: Side) -> Model:
         """The skeleton, or the robot."""
         return (self.done.source if side == "source" else self.done.motion).model

@@ -1,5 +1,6 @@
 """Motions and what a robot makes of them, side by side: map and contacts that are edited, the report, and files."""
 
+import math
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -81,8 +82,8 @@ class CarryingPage(Page):
         _by_hand(self._which, lambda: self.turn_to(names.index(self._which.value)))
         self.timeline = Timeline(gui, done.motion.duration, plays=True)
         self._stances = gui.add_html("")
-        undo = gui.add_button("Undo")
-        undo.on_click(lambda _: self.carrying.undo())
+        self._undo = gui.add_button("Undo")
+        self._undo.on_click(lambda _: self.carrying.undo())
         self._carry = gui.add_button("Carry the motion", color="green")
         self._carry.on_click(lambda _: self.carry())
         tabs = gui.add_tab_group()
@@ -130,14 +131,11 @@ class CarryingPage(Page):
         self._table = gui.add_markdown("")
 
     def _add_contacts(self) -> None:
-        gui, span = self._gui, self.timeline.duration
+        gui, (most, self._ends) = self._gui, _stretch(self.timeline.duration)
         gui.add_markdown("The part that is chosen, and the stretch of time over which it shall stand, or shall not.")
         self._foot = gui.add_dropdown("foot or hand", self._feet)
         _by_hand(self._foot, lambda: self.carrying.choose(self._foot.value))
-        self._stretch = gui.add_multi_slider(
-            "stretch s", min=0.0, max=span, step=1e-3, initial_value=(round(span / 3.0, 3), round(span / 1.5, 3))
-        )
-        self._ends = self._stretch.value
+        self._stretch = gui.add_multi_slider("stretch s", min=0.0, max=most, step=1e-3, initial_value=self._ends)
         _by_hand(self._stretch, self._stretched)
         for label, on in (("It stands there", True), ("It does not stand there", False)):
             gui.add_button(label).on_click(lambda _, on=on: self.switch(on))
@@ -176,9 +174,8 @@ class CarryingPage(Page):
     def turn_to(self, k: int) -> None:
         """Show another of the motions."""
         self.carrying = self.every[k]
-        span = self.carrying.done.motion.duration
-        self.timeline.begin(span)
-        self._stretch.max, self._ends = span, (round(span / 3.0, 3), round(span / 1.5, 3))
+        self.timeline.begin(self.carrying.done.motion.duration)
+        self._stretch.max, self._ends = _stretch(self.timeline.duration)
         self._stretch.value = self._ends
 
     def _stretched(self) -> None:
@@ -193,8 +190,9 @@ class CarryingPage(Page):
         source = self.carrying.done.source
         times = source.times - source.times[0]
         half = 0.5 * self.timeline.duration / max(len(times) - 1, 1)
-        start, stop = np.searchsorted(times, [self._ends[0] - half, self._ends[1] + half])
-        return self.carrying.switch(self.carrying.part, min(int(start), len(times) - 1), max(int(stop), 1), on)
+        first, last = np.searchsorted(times, [self._ends[0] - half, self._ends[1] + half])
+        start = min(int(first), len(times) - 1)
+        return self.carrying.switch(self.carrying.part, start, max(int(last), start + 1), on)
 
     def carry(self) -> threading.Thread:
         """Carry the motion with map and contacts as they are, in a thread of its own."""
@@ -246,7 +244,11 @@ class CarryingPage(Page):
         ):
             if widget.value != value:
                 widget.value = value
-        for widget, off in ((self._stands, part not in ENDS), (self._carry, carrying.busy or not carrying.edited)):
+        for widget, off in (
+            (self._stands, part not in ENDS),
+            (self._carry, carrying.busy or not carrying.edited),
+            (self._undo, not carrying.undoable),
+        ):
             if widget.disabled != off:
                 widget.disabled = off
 
@@ -281,6 +283,11 @@ def _refuse_others(every: Sequence[Carrying]) -> None:
             if not same or not np.allclose(model.poses(model.neutral).array, first.poses(first.neutral).array):
                 name = "skeleton" if side == "source" else "robot"
                 raise ValueError(f"results[{k}] has another {name} than results[0]: view it by itself")
+
+
+def _stretch(duration: float) -> tuple[float, tuple[float, float]]:
+    """The end of a slider over a motion, and the two ends of a stretch of it to begin with [s]."""
+    return math.ceil(100.0 * duration) / 100.0, (round(duration / 3.0, 3), round(duration / 1.5, 3))
 
 
 def _by_hand(widget: Any, do: Callable[[], object]) -> None:
