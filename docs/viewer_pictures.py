@@ -27,14 +27,14 @@ WIDTH, HEIGHT = 1000, 600
 DT = 1.0 / 60.0
 
 
-def shot(shown: Any, file: Path, *press: str, settle: float = 4.0) -> None:
+def shot(shown: Any, file: Path, *press: str, height: int = HEIGHT) -> None:
     """Write the page of a viewer as a PNG of few colours, when tabs and buttons of its panel have been pressed."""
 
     def pressed(page: Any) -> None:
         for name in press:
             page.get_by_text(name, exact=True).first.click(timeout=180e3)
 
-    screenshot(shown.server.viser, shown.url, file, width=WIDTH, height=HEIGHT, settle=settle, ready=pressed)
+    screenshot(shown.server.viser, shown.url, file, width=WIDTH, height=height, settle=8.0, ready=pressed)
     with Image.open(file) as picture:
         few = picture.convert("RGB").quantize(256, dither=Image.Dither.NONE)
     few.save(file, optimize=True)
@@ -100,13 +100,15 @@ def methods(file: Path) -> None:
         shown.session.drag(0, [-1.5, 1.5, 0.0, 1.0, 0.0, 0.0, 0.0])
         until(shown)
         look(shown, (0.6, 1.2, 0.0), (0.0, -1.3, 3.3))
-        shot(shown, file, "Method", "settings of the method", "settings of the ghost", "convergence")
+        shot(shown, file, "Method", "settings of the method", "settings of the ghost", "convergence", height=640)
 
 
 def solutions(file: Path) -> None:
     """All configurations of a UR5e in which its tool is where it is."""
     arm = pz.load("ur5e")
-    with pz.view(arm, pz.PoseTask("tool0"), q=[2.6, -1.2, 1.5, 0.3, 0.8, 0.2], port=0, block=False) as shown:
+    with pz.view(
+        arm, pz.PoseTask("tool0"), q=[2.6, -1.2, 1.5, 0.3, 0.8, 0.2], look="skeleton", port=0, block=False
+    ) as shown:
         until(shown)
         look(shown, (0.35, 0.0, 0.15), (0.5, -0.8, 0.35))
         shot(shown, file, "All solutions")
@@ -153,7 +155,7 @@ def retargeted(file: Path) -> None:
     with pz.view(done, port=0, block=False) as shown:
         shown.carrying.choose("left_ankle")
         shown.timeline.stay(3.75)
-        shot(shown, file, "Contacts", settle=8.0)
+        shot(shown, file, "Contacts")
 
 
 def arm(file: Path) -> None:

@@ -17,7 +17,10 @@ Flags: TypeAlias = npt.NDArray[np.bool_]
 @final
 @dataclass(frozen=True, slots=True)
 class Contact:
-    """A time over which a part stands within 10 cm of one place, 5 cm in height; if it slides on, it stands anew."""
+    """A time over which a part stands at one place.
+
+    As found it is within 10 cm of it, 5 cm in height; if it slides on, it stands anew.
+    """
 
     part: str
     start: int
