@@ -4,6 +4,7 @@
 the system, so the docs build does not run it.
 """
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -26,14 +27,14 @@ WIDTH, HEIGHT = 1000, 600
 DT = 1.0 / 60.0
 
 
-def shot(shown: Any, file: Path, *press: str, settle: float = 4.0) -> None:
+def shot(shown: Any, file: Path, *press: str, height: int = HEIGHT) -> None:
     """Write the page of a viewer as a PNG of few colours, when tabs and buttons of its panel have been pressed."""
 
     def pressed(page: Any) -> None:
         for name in press:
-            page.get_by_text(name, exact=True).first.click()
+            page.get_by_text(name, exact=True).first.click(timeout=180e3)
 
-    screenshot(shown.server.viser, shown.url, file, width=WIDTH, height=HEIGHT, settle=settle, ready=pressed)
+    screenshot(shown.server.viser, shown.url, file, width=WIDTH, height=height, settle=8.0, ready=pressed)
     with Image.open(file) as picture:
         few = picture.convert("RGB").quantize(256, dither=Image.Dither.NONE)
     few.save(file, optimize=True)
@@ -70,6 +71,7 @@ def panda(file: Path) -> None:
         shown.session.keep_apart(0.03)
         shown.session.drag(0, [0.45, 0.25, 0.5, 0.0, 1.0, 0.0, 0.0])
         until(shown)
+        shown.stage.obstacles.select("crate")
         look(shown, (0.2, 0.15, 0.42), (1.05, -0.5, 0.4))
         shot(shown, file)
 
@@ -98,13 +100,15 @@ def methods(file: Path) -> None:
         shown.session.drag(0, [-1.5, 1.5, 0.0, 1.0, 0.0, 0.0, 0.0])
         until(shown)
         look(shown, (0.6, 1.2, 0.0), (0.0, -1.3, 3.3))
-        shot(shown, file, "Method", "settings of the method", "settings of the ghost", "convergence")
+        shot(shown, file, "Method", "settings of the method", "settings of the ghost", "convergence", height=640)
 
 
 def solutions(file: Path) -> None:
     """All configurations of a UR5e in which its tool is where it is."""
     arm = pz.load("ur5e")
-    with pz.view(arm, pz.PoseTask("tool0"), q=[2.6, -1.2, 1.5, 0.3, 0.8, 0.2], port=0, block=False) as shown:
+    with pz.view(
+        arm, pz.PoseTask("tool0"), q=[2.6, -1.2, 1.5, 0.3, 0.8, 0.2], look="skeleton", port=0, block=False
+    ) as shown:
         until(shown)
         look(shown, (0.35, 0.0, 0.15), (0.5, -0.8, 0.35))
         shot(shown, file, "All solutions")
@@ -143,6 +147,17 @@ def operator(file: Path) -> None:
         shot(shown, file, "Attempts", "show it")
 
 
+def retargeted(file: Path) -> None:
+    """A G1 that jumps as a person does, who stands beside it, and when their feet stand."""
+    models = Path(os.environ.get("ASSIMP_TESTMODELS", "/usr/share/assimp/models"))
+    clip = pz.load_motion(models / "BVH" / "01_01.bvh", up="y")[:1400]
+    done = pz.retarget(clip, pz.load("g1", base="floating"))
+    with pz.view(done, port=0, block=False) as shown:
+        shown.carrying.choose("left_ankle")
+        shown.timeline.stay(3.75)
+        shot(shown, file, "Contacts")
+
+
 def arm(file: Path) -> None:
     """The same arm on its way, as a page that plays without a server."""
     attempt = through("open").attempt_of("attempt 2")
@@ -157,6 +172,7 @@ MADE: dict[str, Callable[[Path], None]] = {
     "methods.png": methods,
     "solutions.png": solutions,
     "operator.png": operator,
+    "retargeted.png": retargeted,
     "arm.html": arm,
 }
 

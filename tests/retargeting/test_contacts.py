@@ -11,7 +11,8 @@ from support.captures import ASSIMP, climber, climbs, needs_assimp, needs_holoso
 
 import poise as pz
 from poise.errors import ShapeError
-from poise.retargeting.contacts import Contacts, contacts, runs, velocities
+from poise.retargeting.contacts import contacts, velocities
+from poise.retargeting.stances import Contacts, runs
 from poise.spatial import Array
 
 

@@ -9,8 +9,8 @@ import poise as pz
 from poise.errors import ShapeError
 from poise.model.builder import ModelBuilder
 from poise.model.model import Model
-from poise.retargeting.contacts import Flags
 from poise.retargeting.measures import Ground, Jerk, jerk, limits, rms, skate, tracking
+from poise.retargeting.stances import Flags
 from poise.spatial import SO3, Array
 
 PARTS = ("pelvis", "chest", "left_shoulder", "left_elbow", "left_wrist")

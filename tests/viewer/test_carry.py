@@ -15,6 +15,7 @@ import poise as pz
 from poise.retargeting.body import BodyMap
 from poise.retargeting.contacts import contacts
 from poise.retargeting.parts import PARENTS
+from poise.retargeting.stances import Contacts
 from poise.viewer.carry.carrying import Carrying
 from poise.viewer.carry.stances import stances
 
@@ -38,30 +39,35 @@ def body(prefix: str) -> pz.Model:
 
 
 HUMAN, ROBOT = body(""), body("r_")
+FIRST = np.arange(10) < 5
 
 
-def carrying(again: Callable[[BodyMap], Any] | None = None) -> Carrying:
-    """Of bodies that nobody has to carry."""
+def carrying(again: Callable[..., Any] | None = None) -> Carrying:
+    """Of bodies that nobody has to carry, whose ankles stand in the first five of ten frames."""
     found = BodyMap(
         dict(zip(PARTS, HUMAN.links, strict=True)), dict(zip(PARTS, ROBOT.links, strict=True)),
         ("left_ankle", "right_ankle"),
     )  # fmt: skip
 
-    def done(of: BodyMap) -> Any:
-        return SimpleNamespace(body=of, source=SimpleNamespace(model=HUMAN), motion=SimpleNamespace(model=ROBOT))
+    def done(*, body: BodyMap, contacts: Contacts | None) -> Any:
+        stands = Contacts.of(dict.fromkeys(body.contacts or ["left_ankle"], FIRST))
+        return SimpleNamespace(
+            body=body, source=SimpleNamespace(model=HUMAN), motion=SimpleNamespace(model=ROBOT), given=contacts,
+            contacts=stands if contacts is None else stands.replaced(contacts), again=again or done,
+        )  # fmt: skip
 
-    return Carrying(done(found), done if again is None else again)
+    return Carrying(done(body=found, contacts=None))
 
 
 def content(one: Carrying) -> tuple[Any, ...]:
-    return dict(one.body.source), dict(one.body.robot), one.body.contacts
+    return dict(one.body.source), dict(one.body.robot), one.body.contacts, one.contacts.intervals
 
 
 @settings(deadline=None, derandomize=True, max_examples=60)
 @given(
     st.lists(
         st.tuples(
-            st.sampled_from(["source", "robot", "stand"]),
+            st.sampled_from(["source", "robot", "stand", "on", "off"]),
             st.sampled_from([*PARENTS, "tail"]),
             st.sampled_from([None, "nowhere", *HUMAN.links, *ROBOT.links]),
         ),
@@ -73,13 +79,18 @@ def test_any_edits_leave_a_map_and_are_taken_back_one_by_one(edits: list[tuple[A
     past = [content(one)]
     for what, part, frame in edits:
         kept = content(one)
-        well = one.stand(part, frame is not None) if what == "stand" else one.assign(what, frame, part)
+        if what in ("on", "off"):
+            well = one.switch(part, 3, 8 if frame is None else 12, what == "on")
+        else:
+            well = one.stand(part, frame is not None) if what == "stand" else one.assign(what, frame, part)
         assert well == (not one.refusal)
         if not well:
             assert len(one.refusal.split()) > 4
             assert content(one) == kept
-        elif what != "stand":
+        elif what in ("source", "robot"):
             assert one.name(what, part) == frame
+        elif what != "stand":
+            assert (one.contacts[part][3:8] == (what == "on")).all()
         assert set(one.body.contacts) <= set(one.body.parts)
         one.body.check(HUMAN, ROBOT)
         if content(one) != past[-1]:
@@ -111,7 +122,7 @@ def test_fingers_are_parts_too() -> None:
 
 
 def test_what_was_edited_counts_when_the_motion_is_carried_and_a_refusal_leaves_what_was() -> None:
-    def again(of: BodyMap) -> Any:
+    def again(**given: Any) -> Any:
         raise ValueError("bones without length")
 
     one = carrying()
@@ -130,6 +141,44 @@ def test_what_was_edited_counts_when_the_motion_is_carried_and_a_refusal_leaves_
     assert not other.busy
 
 
+def test_contacts_that_were_edited_are_kept_when_the_map_is_and_are_taken_back_after_they_were_carried() -> None:
+    one = carrying()
+    assert one.switch("left_ankle", 5, 7, on=True)
+    assert one.edited
+    assert one.carry()
+    assert not one.edited
+    assert one.done.given.parts == ("left_ankle",)
+    assert one.done.contacts["left_ankle"].sum() == 7
+    assert one.assign("robot", None, "head")
+    assert one.carry()
+    assert one.done.contacts["left_ankle"].sum() == 7
+    assert one.undo()
+    assert one.undo()
+    assert one.edited
+    assert one.carry()
+    assert one.done.contacts["left_ankle"].sum() == 5
+    assert one.switch("left_ankle", 0, 9, on=False)
+    assert one.stand("left_ankle", False)  # so nothing is to be said of it
+    assert one.carry()
+    assert one.done.given.parts == ()
+    assert not one.switch("left_ankle", 0, 9, on=True)
+    assert "let it stand on the ground in the map" in one.refusal
+
+
+def test_what_is_edited_while_the_motion_is_carried_stays() -> None:
+    one = carrying()
+    carry = one.done.again
+
+    def again(**given: Any) -> Any:
+        assert one.switch("right_ankle", 0, 2, on=False)
+        return carry(**given)
+
+    one.done.again = again
+    assert one.carry()
+    assert one.contacts["right_ankle"].sum() == 3
+    assert one.edited
+
+
 def test_contacts_are_bars_over_the_time_in_which_a_part_stands() -> None:
     times = np.linspace(5.0, 7.0, 101)
     path = np.zeros((101, 1, 3))
@@ -145,9 +194,29 @@ def test_contacts_are_bars_over_the_time_in_which_a_part_stands() -> None:
     assert first[0] == whole[0]
     stop = times[found.intervals[0].stop] - 5.0
     assert first[1] / whole[1] == pytest.approx(stop / 2.0, abs=0.01)
+    assert 'height="16"' not in picture
+    chosen = stances(found, times, 0.5, chosen=("right_ankle", (0.5, 1.5)))
+    ((left, wide),) = re.findall(r'<rect x="([\d.]+)" y="19" width="([\d.]+)" height="16"', chosen)
+    assert (float(left) - whole[0]) / whole[1] == pytest.approx(0.25, abs=0.01)
+    assert float(wide) / whole[1] == pytest.approx(0.5, abs=0.01)
     (line,) = re.findall(r'<line x1="([\d.]+)"', picture)
     assert (float(line) - whole[0]) / whole[1] == pytest.approx(0.25, abs=0.01)
     assert stances(contacts({}, times), times, 0.0) == "<p>No part stands.</p>"
+
+
+def test_what_is_not_viewed() -> None:
+    from poise.viewer.carry.page import CarryingPage
+
+    one, other = carrying(), carrying()
+    other.done.motion = SimpleNamespace(model=HUMAN)
+    with pytest.raises(ValueError, match=r"results\[1\] has another robot than results\[0\]"):
+        CarryingPage([one, other], port=0)
+    with pytest.raises(ValueError, match="nothing to view"):
+        pz.view([], port=0, block=False)
+    with pytest.raises(TypeError, match="what retarget returns or a list of that, got a list with Model"):
+        pz.view([HUMAN], port=0, block=False)  # type: ignore[list-item]
+    with pytest.raises(ValueError, match="a motion is only played"):
+        pz.view([], pz.PositionTask("Hips"), port=0, block=False)
 
 
 def person() -> pz.Motion:
@@ -186,13 +255,15 @@ def test_the_page_plays_both_edits_the_map_and_carries_the_motion_again(
     pytest.importorskip("viser", reason="the viewer needs viser")
     from test_page import by_hand, widget
 
-    from poise.viewer.carry.page import CarryingPage, table_of
+    from poise.viewer.carry.page import table_of
 
     motion = person()
     robot = motion.model
-    one = Carrying(pz.retarget(motion, robot), lambda body: pz.retarget(motion, robot, body=body))
-    first = one.done
-    with CarryingPage(one, port=0) as page:
+    later = pz.Motion(robot, motion.times[:8] + 1.0, motion.q[8:], name="later")
+    both = pz.retarget([motion, later], robot)
+    with pz.view(both, port=0, block=False) as page:
+        one, first = page.carrying, both[0]
+        assert one.done is first
         assert page.played.motion is first.motion
         assert page.played.ghost is not None
         assert page.played.ghost.aside < 0.0  # beside it
@@ -206,11 +277,30 @@ def test_the_page_plays_both_edits_the_map_and_carries_the_motion_again(
         assert one.body.robot["left_wrist"] == "LeftForeArm"
         assert "| **left wrist** | **LeftHand** | **LeftForeArm** |" in table_of(one)
         wait_for(lambda: not widget(page, "Carry the motion").disabled)
+        by_hand(page, "a click gives it to the part", False)
+        click(page.played.figure, "LeftFoot")
+        wait_for(lambda: widget(page, "foot or hand").value == "left_ankle")
+        by_hand(page, "stretch s", (0.1, 0.2))
+        assert page.timeline.time in (0.1, 0.2)
+        edits = one.undoable
+        by_hand(page, "It stands there", True)
+        assert one.undoable == edits  # for it does already
+        by_hand(page, "It does not stand there", True)
+        assert one.undoable == edits + 1
+        assert not one.contacts["left_ankle"][3:7].any()
+        assert one.contacts["left_ankle"].sum() == first.contacts["left_ankle"].sum() - 4
         page.carry().join()
         assert one.refusal == ""
         assert one.done is not first
+        assert np.array_equal(one.done.contacts["left_ankle"], one.contacts["left_ankle"])
         wait_for(lambda: page.played.motion is one.done.motion)
         one.body.save(tmp_path / "map.toml")
         assert BodyMap.load(tmp_path / "map.toml", motion, robot).robot["left_wrist"] == "LeftForeArm"
         page.write_page(tmp_path / "both.html")
         assert (tmp_path / "both.html").stat().st_size > 500_000
+        by_hand(page, "motion", "2: later")
+        assert page.carrying.done is both[1]
+        wait_for(lambda: page.played.motion is both[1].motion)
+        with pytest.raises(ValueError, match="beside what retarget returned its source"):
+            pz.view(both, ghost=motion, port=0, block=False)
+        assert page.timeline.duration == pytest.approx(both[1].motion.duration)

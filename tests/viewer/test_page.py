@@ -300,7 +300,7 @@ def test_two_attempts_are_laid_over_the_robot_at_one_time(wait_for: Wait) -> Non
         by_hand(page, "attempt", "attempt 1")
         by_hand(page, "laid over it", "attempt 2")
         by_hand(page, "time s", 0.2)
-        assert page.panel._timeline._most == pytest.approx(0.3)  # the longer one
+        assert page.panel._timeline.duration == pytest.approx(0.3)  # the longer one
         for figure, attempt in zip(figures, (one, other), strict=True):
             there = program.model.poses(attempt.motion.at(0.2), figure._frames).array
             wait_for(lambda figure=figure, there=there: figure.visible and np.allclose(figure._nodes._sent, there))

@@ -80,7 +80,7 @@ def test_two_attempts_of_a_robot_are_laid_over_one_another_with_their_measures()
     other = pz.Motion(model, [5.0, 7.0], [[0.0, 0.0, 0.0], [1.2, 1.6, 0.0]])
     with pz.view(one, ghost=other, block=False, port=0) as shown:
         shown.loop.stop()
-        assert shown.played.duration == shown.timeline._most == 2.0
+        assert shown.played.duration == shown.timeline.duration == 2.0
         shown.played.show(1.5)  # the first is over
         for figure, motion, time in ((shown.played.figure, one, 1.0), (shown.played.ghost.figure, other, 6.5)):
             assert np.allclose(figure._nodes._sent, model.poses(motion.at(time), figure._frames).array)

@@ -1,6 +1,5 @@
 """`poise retarget`: the motion of a skeleton, carried to a robot."""
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -10,9 +9,6 @@ import poise as pz
 from poise.cli.command import Answer, Base, Writes, command
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from poise.retargeting.body import BodyMap
     from poise.retargeting.retarget import Retargeted
 
 _MOTIONS = (".npz", ".csv", ".bvh", ".glb", ".gltf")
@@ -53,7 +49,7 @@ class Retarget(Writes):
     base: Base | None = None
     """How the robot stands in the world; left out, one from a file floats, as one that walks must."""
     view: bool = False
-    """Show both in the browser: contacts over time, the map to be edited by clicks and carried again, files."""
+    """Show both in the browser: map and contacts to be edited and carried again, files."""
     screenshot: Path | None = None
     """With --view: write one .png of the page and end; needs playwright and chromium."""
     host: str = "127.0.0.1"
@@ -79,8 +75,7 @@ class Retarget(Writes):
         robot = pz.load(self.robot, base=self.base or ("fixed" if self.robot in TEXTBOOK else "floating"))
         body = pz.BodyMap.found(motion, robot) if self.map is None else pz.BodyMap.load(self.map, motion, robot)
         limits = [] if self.acceleration is None else [_accelerating(robot, self.acceleration)]
-        again = partial(pz.retarget, motion, robot, fps=self.fps, smooth=self.smooth, speed=self.speed, limits=limits)
-        done = again(body=body)
+        done = pz.retarget(motion, robot, body=body, fps=self.fps, smooth=self.smooth, speed=self.speed, limits=limits)
         written = []
         if self.save_map is not None:
             body.save(self.save_map)
@@ -92,7 +87,7 @@ class Retarget(Writes):
             done.report.save(self.report)
             written.append(self.report)
         if self.view:
-            self._show(done, lambda body: again(body=body))
+            self._show(done)
         if self.screenshot is not None:
             written.append(self.screenshot)
         lines = [f"{body}\n\n{done}", *motion.notes, *(f"written: {file}" for file in written)]
@@ -104,13 +99,13 @@ class Retarget(Writes):
             "sinks in or is at a limit.",
         )
 
-    def _show(self, done: "Retargeted", again: "Callable[[BodyMap], Retargeted]") -> None:
+    def _show(self, done: "Retargeted") -> None:
         """The page until Ctrl-C, or a picture of it."""
         from poise.viewer.carry.carrying import Carrying
         from poise.viewer.carry.page import CarryingPage
         from poise.viewer.snapshot import screenshot
 
-        with CarryingPage(Carrying(done, again), host=self.host, port=self.port) as page:
+        with CarryingPage([Carrying(done)], host=self.host, port=self.port) as page:
             if self.screenshot is None:
                 page.serve(f"{self.motion} on {self.robot} is shown")
             else:

@@ -9,18 +9,15 @@ second make no difference.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any, Final, TypeAlias, final
+from typing import Final, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from poise.checks import finite
 from poise.errors import ShapeError
+from poise.retargeting.stances import Contact, Contacts, Flags, borne, runs
 from poise.spatial import Array, ArrayLike
 
-Flags: TypeAlias = npt.NDArray[np.bool_]
 Ground: TypeAlias = float | Callable[[Array], ArrayLike]
 """The height of the ground [m], or a function of places (n, 2) [m] that gives (n,) heights."""
 
@@ -54,55 +51,6 @@ _LEAST: Final = 0.06
 """Shorter contacts, and shorter gaps between two of them, are none [s]."""
 _LOWEST: Final = 5.0
 """The percentile of the heights of slow frames that counts as lowest."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Contact:
-    """A time over which a part stands within 10 cm of one place, 5 cm in height; if it slides on, it stands anew."""
-
-    part: str
-    start: int
-    """The first frame."""
-    stop: int
-    """The frame after the last one."""
-    points: tuple[bool, ...]
-    """Which points of the part stand for half of the time or more, as heel and toe."""
-    ground: float
-    """The height of the ground [m]: as given, else above where the body stands lowest, so 0 on a flat floor."""
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class Contacts:
-    """Which parts of a body stand, frame by frame."""
-
-    parts: tuple[str, ...]
-    on: Flags
-    """(frames, parts)"""
-    points: Mapping[str, Flags]
-    """By part, (frames, points) which of its points stand; a short gap is bridged in `on`, and not here."""
-    intervals: tuple[Contact, ...]
-    """By part, then by time."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "on", frozen_flags(self.on))
-        own = {part: frozen_flags(flags) for part, flags in self.points.items()}
-        object.__setattr__(self, "points", MappingProxyType(own))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Contacts, (self.parts, self.on, dict(self.points), self.intervals)
-
-    def __len__(self) -> int:
-        """How many frames there are."""
-        return len(self.on)
-
-    def __getitem__(self, part: str) -> Flags:
-        """(frames,) when a part stands."""
-        if part not in self.parts:
-            raise ValueError(f"{part!r} was not looked at; these parts were: {', '.join(self.parts)}")
-        out: Flags = self.on[:, self.parts.index(part)]
-        return out
 
 
 def contacts(
@@ -158,13 +106,12 @@ def contacts(
         points[part] = standing[part] & on[:, i, None]
         for start, stop in stances:
             those = points[part][start:stop]
-            here = those.mean(axis=0) >= 0.5 * those.mean(axis=0).max()
             if ground is None:
                 height = float(np.median(above[part][start:stop][those]))
                 height = height if height > _HIGH * scale else 0.0
             else:
                 height = float(np.median(floors[part][start:stop][those]))
-            found.append(Contact(part, start, stop, tuple(here.tolist()), height))
+            found.append(Contact(part, start, stop, borne(those), height))
     return Contacts(tuple(paths), on, points, tuple(found))
 
 
@@ -189,19 +136,6 @@ def _integral(paths: Array, times: Array, at: Array) -> Array:
     k = np.clip(np.searchsorted(times, at, side="right") - 1, 0, len(times) - 2)
     past = (at - times[k]).reshape(-1, *[1] * (paths.ndim - 1))
     return whole[k] + past * paths[k] + 0.5 * past**2 / steps[k] * (paths[k + 1] - paths[k])
-
-
-def runs(flags: Flags) -> list[tuple[int, int]]:
-    """Where flags (n,) are set: the first place of each run, and the place after its last."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(np.int8)))
-    return [(int(start), int(stop)) for start, stop in edges.reshape(-1, 2)]
-
-
-def frozen_flags(flags: Flags) -> Flags:
-    """A copy that nobody can change."""
-    out = flags.copy()
-    out.setflags(write=False)
-    return out
 
 
 def _path(part: str, path: ArrayLike, frames: int) -> Array:

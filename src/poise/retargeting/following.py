@@ -22,11 +22,11 @@ from poise.methods.damping import Curvature
 from poise.methods.priority import TaskPriority
 from poise.model.model import Model
 from poise.quaternions import conjugate, quaternion_exp, quaternion_log, quaternion_product, rotate
-from poise.retargeting.contacts import runs
 from poise.retargeting.first_frame import first, settled
 from poise.retargeting.going_round import Detour, Limb, detour, limbs
 from poise.retargeting.holding import Span, shares
 from poise.retargeting.parts import BENDS, ENDS, ancestors
+from poise.retargeting.stances import runs
 from poise.retargeting.targets import EASE, Robot, Source, Targets, sunk
 from poise.solving.limits import Limits
 from poise.solving.tracker import Tracker

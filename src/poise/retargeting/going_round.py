@@ -13,9 +13,9 @@ from typing import Final, final
 import numpy as np
 
 from poise.model.model import Model
-from poise.retargeting.contacts import Flags, runs
 from poise.retargeting.holding import Span
 from poise.retargeting.parts import LIMBS, RIGID, ancestors
+from poise.retargeting.stances import Flags, runs
 from poise.retargeting.targets import Robot, Targets
 from poise.spatial import Array
 

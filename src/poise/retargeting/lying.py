@@ -13,8 +13,9 @@ from typing import Final
 import numpy as np
 
 from poise.quaternions import unit_vectors
-from poise.retargeting.contacts import Contact, Contacts, Flags, holding, lasting, runs
+from poise.retargeting.contacts import holding, lasting
 from poise.retargeting.parts import HIPS, SIDES
+from poise.retargeting.stances import Contact, Contacts, Flags, runs
 from poise.retargeting.targets import Source
 from poise.spatial import Array
 

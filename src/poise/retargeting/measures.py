@@ -14,8 +14,8 @@ from poise.errors import ShapeError
 from poise.model.joint import JointKind
 from poise.model.model import Model
 from poise.quaternions import conjugate, quaternion_log, quaternion_product
-from poise.retargeting.contacts import Flags, runs
 from poise.retargeting.parts import PARENTS
+from poise.retargeting.stances import Flags, runs
 from poise.spatial import Array, ArrayLike
 
 SKATING: Final = 0.3

@@ -8,10 +8,10 @@ import numpy as np
 from poise.motion.clip import Motion
 from poise.retargeting.apart import held_apart
 from poise.retargeting.body import BodyMap
-from poise.retargeting.contacts import Flags, runs
 from poise.retargeting.following import Followed
 from poise.retargeting.going_round import at_ends
 from poise.retargeting.parts import ENDS, FINGERS
+from poise.retargeting.stances import Flags, runs
 from poise.retargeting.targets import Robot, Source
 from poise.solving.collision import CollisionLimit
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from poise.drawing import BAD, COLOURS, GREY, beside, looking, titled
-from poise.retargeting.contacts import runs
+from poise.retargeting.stances import runs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -16,7 +16,6 @@ from poise.files import write_whole
 from poise.motion.clip import Motion
 from poise.plain import plain, to_json
 from poise.retargeting.body import BodyMap
-from poise.retargeting.contacts import Contacts
 from poise.retargeting.fingers import carried
 from poise.retargeting.measures import (
     DEEP,
@@ -33,6 +32,7 @@ from poise.retargeting.measures import (
 )
 from poise.retargeting.parts import FINGERS
 from poise.retargeting.soles import lowest, sole
+from poise.retargeting.stances import Contacts
 from poise.spatial import Array, ArrayLike
 from poise.tables import aligned, fill
 

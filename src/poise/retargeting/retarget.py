@@ -1,7 +1,8 @@
 """`retarget`: the motion of a skeleton, carried to a robot."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final, final, overload
 
 import numpy as np
@@ -14,7 +15,7 @@ from poise.quaternions import quaternion_matrix, quaternion_product, rotate
 from poise.retargeting.apart import as_looked_at, standing
 from poise.retargeting.bending import folding
 from poise.retargeting.body import BodyMap
-from poise.retargeting.contacts import Contacts, contacts
+from poise.retargeting.contacts import contacts
 from poise.retargeting.finger_paths import FingerPaths, finger_paths
 from poise.retargeting.following import Followed, Follower
 from poise.retargeting.four_legs import BOLD, on_four, on_four_legs, on_rigid_trunk
@@ -25,6 +26,7 @@ from poise.retargeting.proportions import Proportions
 from poise.retargeting.raising import on_ground
 from poise.retargeting.report import Report, report
 from poise.retargeting.soles import rounding, sole
+from poise.retargeting.stances import Contacts
 from poise.retargeting.targets import Robot, Source, beneath, seen_from, targets, toe
 from poise.retargeting.within_reach import posture, within_reach
 from poise.solving.limits import Limits, Stated
@@ -59,6 +61,9 @@ class Retargeted:
         done: Followed,
         fingers: FingerPaths,
         apart: "CollisionLimit | None",
+        *,
+        given: Contacts | None,
+        again: "Callable[..., Retargeted]",
     ) -> None:
         self.motion = motion
         """Of the robot, frame by frame that of the source."""
@@ -67,9 +72,20 @@ class Retargeted:
         self.body = body
         """Which joint became which frame."""
         self.contacts: Contacts = seen.contacts
-        """When the parts that may stand do so, as found in the source."""
+        """When the parts that may stand do so, as found in the source, or as given."""
+        self.given = given
+        """The contacts that were given."""
         self._robot, self._seen, self._done = robot, seen, done
-        self._fingers, self._apart = fingers, apart
+        self._fingers, self._apart, self._again = fingers, apart, again
+
+    def again(self, *, body: BodyMap | None = None, contacts: Contacts | None = None) -> "Retargeted":
+        """Carry the same motion with the same settings, by another map or with other contacts; None: with those it had.
+
+        Contacts that were not given are found anew.  Raises as `retarget` does.
+        """
+        return self._again(
+            body=self.body if body is None else body, contacts=self.given if contacts is None else contacts
+        )
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
@@ -125,6 +141,7 @@ def retarget(
     robot: Model,
     *,
     body: BodyMap | None = ...,
+    contacts: Contacts | None = ...,
     fps: float | None = ...,
     speed: float = ...,
     limits: Stated = ...,
@@ -136,6 +153,7 @@ def retarget(
     robot: Model,
     *,
     body: BodyMap | None = ...,
+    contacts: Sequence[Contacts | None] | None = ...,
     fps: float | None = ...,
     speed: float = ...,
     limits: Stated = ...,
@@ -146,6 +164,7 @@ def retarget(
     robot: Model,
     *,
     body: BodyMap | None = None,
+    contacts: Contacts | Sequence[Contacts | None] | None = None,
     fps: float | None = None,
     speed: float = 1.0,
     limits: Stated = True,
@@ -159,25 +178,31 @@ def retarget(
     at the share `speed`, those of their velocities, and what `limits` adds, such as an `AccelerationLimit`, or a
     `CollisionLimit` for a body that meets more than the ground; False leaves the limits of joints away.  The skeleton
     is scaled by the lengths of its bones.
-    `body` says which joint is which frame; None: `BodyMap.found`.  `fps` makes frames even at another rate.
+    `body` says which joint is which frame; None: `BodyMap.found`.  `contacts` says when the parts that it has stand,
+    in frames of the result, such as `done.contacts.with_stance("left_ankle", 30, 50)` of a result `done`; of several
+    motions one for each, or None.  `fps` makes frames even at another rate.
     With `smooth` [s] the motion is followed once more, averaged over about so long, under the same limits.
 
     Load a robot that walks with `base="floating"`; one that stands on a pedestal moves its arms as the skeleton does
     relative to its own trunk.
 
     Raises FrameNotFound for a map that names what is not there, ValueError for bodies without a common part, for bones
-    without length and for settings that make no sense.
+    without length, for contacts of parts that cannot stand and for settings that make no sense, ShapeError for contacts
+    of another number of frames.
     """
     a_model(robot)
     if isinstance(motion, Motion):
-        return _carried([motion], robot, body, fps, speed, Limits.of(limits), smooth)[0]
-    return _carried(list(motion), robot, body, fps, speed, Limits.of(limits), smooth)
+        return _carried([motion], robot, body, [contacts], fps, speed, Limits.of(limits), smooth)[0]
+    motions = list(motion)
+    given = [None] * len(motions) if contacts is None else contacts
+    return _carried(motions, robot, body, given, fps, speed, Limits.of(limits), smooth)
 
 
 def _carried(
     motions: list[Motion],
     robot: Model,
     body: BodyMap | None,
+    given: object,
     fps: float | None,
     speed: float,
     limits: Limits,
@@ -193,7 +218,7 @@ def _carried(
     not_negative("smooth", smooth, " [s]")
     out: list[Retargeted] = []
     followers: dict[tuple[object, ...], tuple[Follower, Follower]] = {}
-    for one in motions:
+    for one, stances in zip(motions, _each(given, len(motions)), strict=True):
         even = _even(one, fps)
         known = BodyMap.found(even, robot) if body is None else body
         if not known.parts:
@@ -202,7 +227,7 @@ def _carried(
         animal = set(known.contacts) == set(ENDS) and on_four(even, known.source)
         dt = 1.0 / (even.fps or fps or _ALONE)
         fingers = finger_paths(even, robot, known, proportions, dt, limits=limits, speed=speed, smooth=smooth)
-        seen = replace(_seen(even, known, proportions, BOLD if animal else 1.0), fingers=fingers.q)
+        seen = replace(_seen(even, known, proportions, stances, BOLD if animal else 1.0), fingers=fingers.q)
         machine = replace(_robot(robot, known, proportions, seen.contacts.parts), fingers=fingers.joints)
         if animal:
             machine = on_four_legs(machine, even, known.source)
@@ -226,7 +251,21 @@ def _carried(
         else:
             done = on_ground(follower, led, wanted, bare, smooth=smooth)
         moved = Motion(robot, even.times, done.q, name=one.name)
-        out.append(Retargeted(moved, even, known, machine, seen, done, fingers, stated.apart))
+        again = partial(retarget, one, robot, fps=fps, speed=speed, limits=limits.stated, smooth=smooth)
+        made = (moved, even, known, machine, seen, done, fingers, stated.apart)
+        out.append(Retargeted(*made, given=stances, again=again))
+    return out
+
+
+def _each(given: object, count: int) -> list[Contacts | None]:
+    """The contacts that are given of each motion."""
+    out: list[Contacts | None] = []
+    for one in given if isinstance(given, Sequence) else [given]:
+        if one is not None and not isinstance(one, Contacts):
+            raise TypeError(f"contacts must be Contacts, as Contacts.of and done.contacts give, got {one!r}")
+        out.append(one)
+    if len(out) != count:
+        raise ValueError(f"contacts must be a list with one entry for each of the {count} motions, got {len(out)}")
     return out
 
 
@@ -279,8 +318,8 @@ def _up(robot: Model, frame: str, axes: Array) -> tuple[float, float, float]:
     return x, y, z
 
 
-def _seen(motion: Motion, body: BodyMap, proportions: Proportions, larger: float) -> Source:
-    """Where the parts of the skeleton are; contacts are those of a body that is `larger` times as large."""
+def _seen(motion: Motion, body: BodyMap, proportions: Proportions, given: Contacts | None, larger: float) -> Source:
+    """Where the parts of the skeleton are; contacts that are not given are those of a body `larger` times as large."""
     poses = motion.model.poses(motion.q, [body.source[part] for part in body.parts])
     places, turns = {}, {}
     for i, part in enumerate(body.parts):
@@ -299,6 +338,9 @@ def _seen(motion: Motion, body: BodyMap, proportions: Proportions, larger: float
     off = np.zeros(len(motion), dtype=bool)
     if TOES.keys() >= paths.keys():
         found = on_soles(found, *_facing(places, turns, proportions, paths), motion.times)
+    if given is not None:
+        found = found.replaced(given)
+    if TOES.keys() >= paths.keys():
         off = off_feet(places, found, motion.times, _HIPS * size)
     return Source(motion.times, places, turns, found, paths, off)
 

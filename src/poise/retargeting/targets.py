@@ -16,9 +16,9 @@ import numpy as np
 from poise.cached import cached_property
 from poise.model.model import Model
 from poise.quaternions import conjugate, matrix_quaternion, quaternion_matrix, quaternion_product, rotate
-from poise.retargeting.contacts import Contacts, Flags, runs
 from poise.retargeting.holding import Span, held, held_turns, shares
 from poise.retargeting.parts import HIPS, PARENTS, RIGID, TOES, ancestors
+from poise.retargeting.stances import Contacts, Flags, runs
 from poise.spatial import SE3, Array
 from poise.tasks.base import Task
 from poise.tasks.pose import OrientationTask, PoseTask, PositionTask

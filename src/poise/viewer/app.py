@@ -1,7 +1,8 @@
 """The viewer: a session, the loop that goes on with it, the page that shows it."""
 
+import os
 from collections.abc import Sequence
-from typing import Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 from poise.geometry.world import World
 from poise.methods.base import Method
@@ -15,6 +16,10 @@ from poise.viewer.page import GuidedPage, Page
 from poise.viewer.replay import Replay
 from poise.viewer.session import Session
 from poise.viewer.session_panel import SessionPanel
+
+if TYPE_CHECKING:
+    from poise.retargeting.retarget import Retargeted
+    from poise.viewer.carry.page import CarryingPage
 
 RATE: Final = 120.0
 """Ticks of the solver's loop a second."""
@@ -41,7 +46,7 @@ class Viewer(GuidedPage):
 
 
 def view(
-    model: Model | Motion,
+    model: "Model | Motion | Retargeted | Sequence[Retargeted]",
     tasks: Task | Sequence[Task] | None = None,
     *,
     q: ArrayLike | None = None,
@@ -63,18 +68,27 @@ def view(
     Of a `Motion` the robot is shown as it goes through it, over and over, and beside it another one as its `ghost`,
     such as the human whom it follows; with `block=False` it returns the `Replay`.
 
+    Of what `retarget` returned the robot is shown beside the skeleton, with the contacts and the report, and without
+    solving anew: that is done where map or contacts are edited in the page.  Of several, with one robot and one
+    skeleton, one is chosen there.  With `block=False` it returns the `CarryingPage`.
+
     The page is served at `host` and `port`, or the next port that is free: on this machine alone unless `host` says
     otherwise, which is warned of.  Prints the address and stays until Ctrl-C; with `block=False` returns the `Viewer`,
     which its `close` ends.
 
     Raises MissingExtra without the `viewer` extra, FrameNotFound for a frame that the model does not have, ValueError
-    for what the method cannot do, and for arguments that a motion does not take.
+    for what the method cannot do, for arguments that a motion does not take, and for results with different robots.
     """
-    if isinstance(model, Motion):
+    if not isinstance(model, Model | str | os.PathLike):
         if tasks is not None or q is not None or method is not None or world is not None:
             raise ValueError("tasks, q, method and world are for a model that is led; a motion is only played")
-        played = Replay(model.model, model, host=host, port=port, dark=dark, look=look, ghost=ghost)
-        return _shown(played, model.model.name, block=block)
+        if isinstance(model, Motion):
+            played = Replay(model.model, model, host=host, port=port, dark=dark, look=look, ghost=ghost)
+            return _shown(played, model.model.name, block=block)
+        if ghost is not None:
+            raise ValueError("ghost goes beside a motion; beside what retarget returned its source is shown")
+        carried = _carried(model, host=host, port=port, dark=dark, look=look)
+        return _shown(carried, carried.carrying.model("robot").name, block=block)
     if ghost is not None:
         raise ValueError("ghost goes beside a motion; give one in the place of the model")
     a_model(model)
@@ -83,6 +97,26 @@ def view(
         tasks = () if alone is None else alone
     viewer = Viewer(Session(model, tasks, q=q, method=method, world=world), look=look, host=host, port=port, dark=dark)
     return _shown(viewer, model.name, block=block)
+
+
+def _carried(results: "Retargeted | Sequence[Retargeted]", **settings: Any) -> "CarryingPage":
+    """The page of what `retarget` returned; raises TypeError for what else a program may give in its place."""
+    from poise.retargeting.retarget import Retargeted
+    from poise.viewer.carry.carrying import Carrying
+    from poise.viewer.carry.page import CarryingPage
+
+    every = list(results) if isinstance(results, (list, tuple)) else [results]
+    if not every:
+        raise ValueError("the list of results is empty, so there is nothing to view")
+    carryings = []
+    for one in every:
+        if not isinstance(one, Retargeted):
+            raise TypeError(
+                "view takes a Model, a Motion, what retarget returns or a list of that, "
+                f"got {'a list with ' * (one is not results)}{type(one).__name__}"
+            )
+        carryings.append(Carrying(one))
+    return CarryingPage(carryings, **settings)
 
 
 def _shown(page: Page, name: str, *, block: bool) -> Page | None:

@@ -1,15 +1,16 @@
-"""A motion that is carried to a robot by a map that is edited.  It needs no browser."""
+"""A motion that is carried to a robot by a map and with contacts that are edited.  It needs no browser."""
 
 import threading
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Final, Literal, final
+from typing import Final, Literal, NamedTuple, final
 
 from poise.errors import FrameNotFound
 from poise.model.model import Model
 from poise.retargeting.body import BodyMap
 from poise.retargeting.parts import ENDS, FINGERS, PARENTS
 from poise.retargeting.retarget import Retargeted
+from poise.retargeting.stances import Contacts
 from poise.viewer.guided import REFUSALS
 
 Side = Literal["source", "robot"]
@@ -17,29 +18,62 @@ SIDES: Final[tuple[Side, Side]] = ("source", "robot")
 PARTS: Final = (*PARENTS, *FINGERS)
 
 
+class Edited(NamedTuple):
+    """What edits change."""
+
+    body: BodyMap
+    contacts: Contacts
+    given: frozenset[str]
+    """The parts whose contacts are not those that are found."""
+
+    @property
+    def content(self) -> tuple[object, ...]:
+        """What differs where the motion is carried in another way."""
+        return dict(self.body.source), dict(self.body.robot), self.body.contacts, self.contacts.intervals
+
+    @staticmethod
+    def of(done: Retargeted) -> "Edited":
+        """What a motion was carried with."""
+        return Edited(done.body, done.contacts, frozenset(() if done.given is None else done.given.parts))
+
+
 @final
 class Carrying:
-    """The map as it is edited, and what was made by the last one that was carried; any thread may change it.
+    """The map and the contacts as they are edited, and what was made by the last ones that were carried.
 
-    `again` carries the motion by a map, as `retarget` does.  What cannot be is refused in a sentence, `refusal`, and
-    leaves all as it was.
+    Any thread may change it.  What cannot be is refused in a sentence, `refusal`, and leaves all as it was.
     """
 
-    def __init__(self, done: Retargeted, again: Callable[[BodyMap], Retargeted]) -> None:
-        self.done, self.body = done, done.body
+    def __init__(self, done: Retargeted) -> None:
+        self.done = done
         self.part = next(iter(done.body.parts))
         """The part that a click is about."""
         self.refusal = ""
         self.busy = False
         """Whether the motion is being carried."""
-        self._again = again
-        self._past: list[BodyMap] = []
+        self._now = Edited.of(done)
+        self._past: list[Edited] = []
         self._lock = threading.RLock()
 
     @property
+    def body(self) -> BodyMap:
+        """The map as it is edited."""
+        return self._now.body
+
+    @property
+    def contacts(self) -> Contacts:
+        """The contacts as they are edited, in frames of the result."""
+        return self._now.contacts
+
+    @property
     def edited(self) -> bool:
-        """Whether the map is another than that by which the motion was carried."""
-        return _content(self.body) != _content(self.done.body)
+        """Whether map or contacts are others than those with which the motion was carried."""
+        return self._now.content != Edited.of(self.done).content
+
+    @property
+    def undoable(self) -> int:
+        """How many edits can be undone."""
+        return len(self._past)
 
     def model(self, side: Side) -> Model:
         """The skeleton, or the robot."""
@@ -76,7 +110,7 @@ class Carrying:
             columns[side] = others if frame is None else {**others, known: frame}
             both = columns["source"].keys() & columns["robot"].keys()
             standing = tuple(one for one in self.body.contacts if one in both)
-            self._take(BodyMap(columns["source"], columns["robot"], standing))
+            self._take(self._now._replace(body=BodyMap(columns["source"], columns["robot"], standing)))
 
         return self._edit(go)
 
@@ -87,7 +121,20 @@ class Carrying:
             if on and part not in self.body.parts:
                 raise ValueError(f"{part} cannot stand: give it a joint of the skeleton and a frame of the robot first")
             standing = {*self.body.contacts, part} if on else {*self.body.contacts} - {part}
-            self._take(replace(self.body, contacts=tuple(one for one in ENDS if one in standing), missing={}))
+            body = replace(self.body, contacts=tuple(one for one in ENDS if one in standing), missing={})
+            self._take(self._now._replace(body=body))
+
+        return self._edit(go)
+
+    def switch(self, part: str, start: int, stop: int, on: bool) -> bool:
+        """Say that a part stands, or does not, from the frame `start` up to the one before `stop`."""
+
+        def go() -> None:
+            now = self._now
+            if part not in now.contacts.parts:
+                raise ValueError(f"{part} has no contacts: let it stand on the ground in the map, and carry the motion")
+            edit = now.contacts.with_stance if on else now.contacts.without_stance
+            self._take(now._replace(contacts=edit(part, start, stop), given=now.given | {part}))
 
         return self._edit(go)
 
@@ -96,22 +143,27 @@ class Carrying:
 
         def go() -> None:
             if not self._past:
-                raise ValueError("there is no edit of the map left to undo")
-            self.body = self._past.pop()
+                raise ValueError("there is no edit of the map or of contacts left to undo")
+            self._now = self._past.pop()
 
         return self._edit(go)
 
     def carry(self) -> bool:
-        """Carry the motion by the map as it is, which may take seconds; False if that is refused."""
+        """Carry the motion with map and contacts as they are, which may take seconds; False if that is refused."""
 
         def go() -> None:
             if self.busy:
                 raise ValueError("the motion is being carried already: wait until that is done")
             self.busy = True
             try:
-                self.done = self._again(self.body)
+                now = self._now
+                done = self.done.again(body=now.body, contacts=now.contacts.only(now.given & {*now.body.contacts}))
             finally:
                 self.busy = False
+            with self._lock:
+                self.done = done
+                if self._now is now:  # nothing was edited meanwhile
+                    self._now = now._replace(contacts=done.contacts)
 
         return self.attempt(go)
 
@@ -126,21 +178,17 @@ class Carrying:
         return True
 
     def _edit(self, go: Callable[[], None]) -> bool:
-        """An edit of the map, one at a time."""
+        """An edit, one at a time."""
         with self._lock:
             return self.attempt(go)
 
-    def _take(self, body: BodyMap) -> None:
-        if _content(body) != _content(self.body):
-            self._past.append(self.body)
-            self.body = body
+    def _take(self, edited: Edited) -> None:
+        if edited.content != self._now.content:
+            self._past.append(self._now)
+            self._now = edited
 
 
 def _known(part: str) -> str:
     if part not in PARTS:
         raise ValueError(f"{part!r} is no part of a body; these are: {', '.join(PARTS)}")
     return part
-
-
-def _content(body: BodyMap) -> tuple[object, ...]:
-    return dict(body.source), dict(body.robot), body.contacts

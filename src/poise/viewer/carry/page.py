@@ -1,7 +1,8 @@
-"""A motion and what a robot makes of it, side by side: the map edited by clicks, contacts over time, and files."""
+"""Motions and what a robot makes of them, side by side: map and contacts that are edited, the report, and files."""
 
+import math
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, final
@@ -35,18 +36,23 @@ _CHOSEN: Final = (208, 65, 126)
 
 @final
 class CarryingPage(Page):
-    """The page of a `Carrying`; leaving its `with` block closes it."""
+    """The page of one `Carrying` or of several with one robot and one skeleton, of which one is shown, `carrying`.
+
+    Leaving its `with` block closes it.
+    """
 
     def __init__(
         self,
-        carrying: Carrying,
+        every: Sequence[Carrying],
         *,
         look: Look | None = None,
         host: str = "127.0.0.1",
         port: int = 8080,
         dark: bool = False,
     ) -> None:
-        self.carrying = carrying
+        self.every, self.carrying = tuple(every), every[0]
+        _refuse_others(self.every)
+        carrying = self.carrying
         self._parts = appearance(carrying.model("robot"), look=look)
         self._pictures, self._shown = 0, carrying.done
         self._reported: Retargeted | None = None
@@ -71,10 +77,22 @@ class CarryingPage(Page):
         for side in SIDES:
             figures[side].on_click(partial(self._clicked, side))
         self._words = gui.add_markdown("")
+        names = [f"{k}: {one.done.source.name or 'motion'}" for k, one in enumerate(self.every, 1)]
+        self._which = gui.add_dropdown("motion", names, visible=len(names) > 1)
+        _by_hand(self._which, lambda: self.turn_to(names.index(self._which.value)))
         self.timeline = Timeline(gui, done.motion.duration, plays=True)
         self._stances = gui.add_html("")
+        self._undo = gui.add_button("Undo")
+        self._undo.on_click(lambda _: self.carrying.undo())
+        self._carry = gui.add_button("Carry the motion", color="green")
+        self._carry.on_click(lambda _: self.carry())
         tabs = gui.add_tab_group()
-        for name, add in (("Map", self._add_map), ("Report", self._add_report), ("Files", self._add_files)):
+        for name, add in (
+            ("Map", self._add_map),
+            ("Contacts", self._add_contacts),
+            ("Report", self._add_report),
+            ("Files", self._add_files),
+        ):
             with tabs.add_tab(name):
                 add()
 
@@ -101,7 +119,7 @@ class CarryingPage(Page):
         gui.add_markdown("A click on a link of the skeleton or of the robot chooses the part that it is.")
         self._assigning = gui.add_checkbox("a click gives it to the part", False)
         self._part = gui.add_dropdown("part", PARTS, initial_value=carrying.part)
-        _by_hand(self._part, lambda: carrying.choose(self._part.value))
+        _by_hand(self._part, lambda: self.carrying.choose(self._part.value))
         self._frames: dict[Side, Any] = {}
         for side in SIDES:
             label = "skeleton" if side == "source" else "robot"
@@ -109,12 +127,18 @@ class CarryingPage(Page):
             self._frames[side] = gui.add_dropdown(label, names, initial_value=carrying.name(side) or NONE)
             _by_hand(self._frames[side], partial(self._picked, side))
         self._stands = gui.add_checkbox("it stands on the ground", carrying.part in carrying.body.contacts)
-        _by_hand(self._stands, lambda: carrying.stand(carrying.part, bool(self._stands.value)))
-        undo = gui.add_button("Undo")
-        undo.on_click(lambda _: carrying.undo())
-        self._carry = gui.add_button("Carry the motion", color="green")
-        self._carry.on_click(lambda _: self.carry())
+        _by_hand(self._stands, lambda: self.carrying.stand(self.carrying.part, bool(self._stands.value)))
         self._table = gui.add_markdown("")
+
+    def _add_contacts(self) -> None:
+        gui, (most, self._ends) = self._gui, _stretch(self.timeline.duration)
+        gui.add_markdown("The part that is chosen, and the stretch of time over which it shall stand, or shall not.")
+        self._foot = gui.add_dropdown("foot or hand", self._feet)
+        _by_hand(self._foot, lambda: self.carrying.choose(self._foot.value))
+        self._stretch = gui.add_multi_slider("stretch s", min=0.0, max=most, step=1e-3, initial_value=self._ends)
+        _by_hand(self._stretch, self._stretched)
+        for label, on in (("It stands there", True), ("It does not stand there", False)):
+            gui.add_button(label).on_click(lambda _, on=on: self.switch(on))
 
     def _add_report(self) -> None:
         self._report = self._gui.add_html("")
@@ -128,7 +152,7 @@ class CarryingPage(Page):
             "A page that plays both": ("retargeted.html", self.write_page),
         }
         for label, (name, write) in files.items():
-            download(self._gui, label, name, write, self.carrying.attempt)
+            download(self._gui, label, name, write, lambda go: self.carrying.attempt(go))
 
     def write_page(self, to: Path) -> None:
         """Write what is played to an HTML file that needs no server."""
@@ -147,8 +171,31 @@ class CarryingPage(Page):
         chosen = self._frames[side].value
         self.carrying.assign(side, None if chosen == NONE else chosen)
 
+    def turn_to(self, k: int) -> None:
+        """Show another of the motions."""
+        self.carrying = self.every[k]
+        self.timeline.begin(self.carrying.done.motion.duration)
+        self._stretch.max, self._ends = _stretch(self.timeline.duration)
+        self._stretch.value = self._ends
+
+    def _stretched(self) -> None:
+        """Show the time of the end that was moved."""
+        moved = [end for end, before in zip(self._stretch.value, self._ends, strict=True) if end != before]
+        self._ends = self._stretch.value
+        if moved:
+            self.timeline.stay(moved[0])
+
+    def switch(self, on: bool) -> bool:
+        """Let the part that a click is about stand, or not, over the stretch that is chosen."""
+        source = self.carrying.done.source
+        times = source.times - source.times[0]
+        half = 0.5 * self.timeline.duration / max(len(times) - 1, 1)
+        first, last = np.searchsorted(times, [self._ends[0] - half, self._ends[1] + half])
+        start = min(int(first), len(times) - 1)
+        return self.carrying.switch(self.carrying.part, start, max(int(last), start + 1), on)
+
     def carry(self) -> threading.Thread:
-        """Carry the motion by the map as it is, in a thread of its own."""
+        """Carry the motion with map and contacts as they are, in a thread of its own."""
         thread = threading.Thread(target=self.carrying.carry, name="poise carrying", daemon=True)
         thread.start()
         return thread
@@ -176,7 +223,9 @@ class CarryingPage(Page):
         """Bring texts and widgets up to date."""
         carrying, done, part = self.carrying, self.carrying.done, self.carrying.part
         self._write("words", self._words, self._told())
-        self._write("stances", self._stances, stances(done.contacts, done.source.times, time))
+        self._write(
+            "stances", self._stances, stances(carrying.contacts, done.source.times, time, chosen=(part, self._ends))
+        )
         self._write("table", self._table, table_of(carrying))
         if done is not self._reported:
             self._reported = done
@@ -185,16 +234,27 @@ class CarryingPage(Page):
                 self._report,
                 f'<div style="padding: 0 10px; font-size: 12px">{done.report._repr_html_()}</div>',
             )
+        if self._foot.options != self._feet:
+            self._foot.options = self._feet
         for widget, value in (
             (self._part, part),
+            (self._foot, part if part in carrying.contacts.parts else NONE),
             *((self._frames[side], carrying.name(side) or NONE) for side in SIDES),
             (self._stands, part in carrying.body.contacts),
         ):
             if widget.value != value:
                 widget.value = value
-        for widget, off in ((self._stands, part not in ENDS), (self._carry, carrying.busy or not carrying.edited)):
+        for widget, off in (
+            (self._stands, part not in ENDS),
+            (self._carry, carrying.busy or not carrying.edited),
+            (self._undo, not carrying.undoable),
+        ):
             if widget.disabled != off:
                 widget.disabled = off
+
+    @property
+    def _feet(self) -> tuple[str, ...]:
+        return (NONE, *self.carrying.contacts.parts)
 
     def _told(self) -> str:
         carrying = self.carrying
@@ -203,13 +263,31 @@ class CarryingPage(Page):
         if carrying.busy:
             return "The motion is being carried."
         if carrying.edited:
-            return "The map was edited. What is shown is of the map before: carry the motion."
+            return "Map or contacts were edited. What moves is as it was before: carry the motion."
         return f"{plain(carrying.done.source.name)} on {plain(carrying.model('robot').name)}"
 
     def _write(self, key: str, handle: Any, text: str) -> None:
         if self._said.get(key) != text:
             self._said[key] = text
             handle.content = text
+
+
+def _refuse_others(every: Sequence[Carrying]) -> None:
+    """They share a scene, in which there is one robot and one skeleton."""
+    for k, one in enumerate(every):
+        for side in SIDES:
+            model, first = one.model(side), every[0].model(side)
+            if model is first:
+                continue
+            same = tuple(model.frames) == tuple(first.frames)
+            if not same or not np.allclose(model.poses(model.neutral).array, first.poses(first.neutral).array):
+                name = "skeleton" if side == "source" else "robot"
+                raise ValueError(f"results[{k}] has another {name} than results[0]: view it by itself")
+
+
+def _stretch(duration: float) -> tuple[float, tuple[float, float]]:
+    """The end of a slider over a motion, and the two ends of a stretch of it to begin with [s]."""
+    return math.ceil(100.0 * duration) / 100.0, (round(duration / 3.0, 3), round(duration / 1.5, 3))
 
 
 def _by_hand(widget: Any, do: Callable[[], object]) -> None:

@@ -3,18 +3,21 @@
 from html import escape
 from typing import Final
 
-from poise.retargeting.contacts import Contacts
+from poise.retargeting.stances import Contacts
 from poise.spatial import Array
 
 _WIDE, _ROW, _LABEL = 400.0, 18.0, 84.0
 """The width of the picture, the height of a row in it, and the width of the names."""
 _COLOURS: Final = {"left": "#2f6fde", "right": "#e0643c"}
 _GREY: Final = "#888"
+_CHOSEN: Final = "#d0417e"
 
 
-def stances(contacts: Contacts, times: Array, now: float) -> str:
+def stances(
+    contacts: Contacts, times: Array, now: float, *, chosen: tuple[str, tuple[float, float]] = ("", (0.0, 0.0))
+) -> str:
     """An SVG: for each part a row with a bar while it stands, and a line at `now`, seconds after the first of `times`
-    (frames,)."""
+    (frames,); of the part that is `chosen` the stretch from one time to another is framed."""
     parts, first = contacts.parts, float(times[0])
     if not parts:
         return "<p>No part stands.</p>"
@@ -42,8 +45,14 @@ def stances(contacts: Contacts, times: Array, now: float) -> str:
                     f'fill="{_COLOURS.get(part.split("_")[0], _GREY)}"><title>{times[one.start] - first:.2f} to '
                     f"{times[one.stop - 1] - first:.2f} s{raised}</title></rect>"
                 )
+        if part == chosen[0]:
+            left, right = (across(first + end) for end in chosen[1])
+            out.append(
+                f'<rect x="{left:.1f}" y="{top + 1:g}" width="{max(right - left, 1.0):.1f}" height="16" rx="3" '
+                f'fill="{_CHOSEN}" fill-opacity="0.15" stroke="{_CHOSEN}"/>'
+            )
     at = across(first + now)
-    out.append(f'<line x1="{at:.1f}" y1="0" x2="{at:.1f}" y2="{high:g}" stroke="#d0417e" stroke-width="1.5"/>')
+    out.append(f'<line x1="{at:.1f}" y1="0" x2="{at:.1f}" y2="{high:g}" stroke="{_CHOSEN}" stroke-width="1.5"/>')
     out.append(f'<text x="{_LABEL:g}" y="{high + 11:g}">0 s</text>')
     out.append(f'<text x="{_WIDE:g}" y="{high + 11:g}" text-anchor="end">{span:.1f} s</text></svg></div>')
     return "".join(out)
