@@ -47,7 +47,8 @@ def solve_ik(
     except ValueError:
         step = _no_farther(rows, wants, mu, (sides, np.maximum(most, 0.0)), exact, configuration.held, slope)
     for _ in range(_HALVES):
-        if all(limit.kept(configuration, configuration.integrate(step, 1.0)) for limit in kept):
+        then = configuration.integrate(step, 1.0)
+        if all(limit.kept(configuration, then) for limit in kept):
             break
         step = 0.5 * step
     return step / dt

@@ -28,6 +28,7 @@ class Configuration:
         self.tangent = SimpleNamespace(eye=np.eye(n), ones=np.ones(n), zeros=np.zeros(n))
         self.held = list[int]()
         """What held the last step, of its limits and constraints."""
+        self._frames: dict[str, int] = {}
         self.q = np.array(q)
         self.q.setflags(write=False)
         if not hasattr(model, "configuration_limit"):
@@ -64,9 +65,11 @@ class Configuration:
 
     def frame(self, name: str) -> int:
         """The number of a frame; raises FrameNotFound."""
-        if not self.model.existFrame(name):
-            raise FrameNotFound(name, dict.fromkeys(frame.name for frame in self.model.frames))
-        return int(self.model.getFrameId(name))
+        if name not in self._frames:
+            if not self.model.existFrame(name):
+                raise FrameNotFound(name, dict.fromkeys(frame.name for frame in self.model.frames))
+            self._frames[name] = int(self.model.getFrameId(name))
+        return self._frames[name]
 
     def get_frame_jacobian(self, frame: str) -> Array:
         """(6, nv) from velocities to the twist of a frame, seen from it [m, rad]."""

@@ -69,7 +69,7 @@ class CollisionAvoidanceLimit(Limit):
         mujoco.mj_kinematics(m, there)
         for pair in self._pairs[self._near(there, least)]:
             distance = mujoco.mj_geomDistance(m, there, *pair, least + _SLACK, None)
-            if distance < min(least - _ROUNDING, mujoco.mj_geomDistance(m, now, *pair, least, None)):
+            if distance < least - _ROUNDING and distance < mujoco.mj_geomDistance(m, now, *pair, least, None):
                 return False
         return True
 
