@@ -26,8 +26,8 @@ class Configuration:
             self.collision_data = pin.GeometryData(collision_model)
         n = model.nv
         self.tangent = SimpleNamespace(eye=np.eye(n), ones=np.ones(n), zeros=np.zeros(n))
-        self.held = list[int]()
-        """What held the last step, of its limits and constraints."""
+        self.last: Array | None = None
+        """The last step, and what held it of its limits, see `least_squares`."""
         self._frames: dict[str, int] = {}
         self.q = np.array(q)
         self.q.setflags(write=False)

@@ -43,7 +43,7 @@ def inverse_of_twist(twist: Array) -> Array:
 
 
 def twist_to(place: Array, rotvec: Array) -> Array:
-    """(6,) the twist that leads to a place (3,) [m], turned by (3,) [rad]: the inverse of `of_turn`, times the place."""
+    """(6,) the twist to a place (3,) [m] and a turn (3,) [rad]: the inverse of `of_turn` times one, and the other."""
     (p, q, r), (x, y, z) = place.tolist(), rotvec.tolist()
     square = x * x + y * y + z * z
     a, b, *_ = _inverse_coefficients(square)
