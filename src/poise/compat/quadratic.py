@@ -59,6 +59,6 @@ def least_squares(
 
 @lru_cache(64)
 def _plan(equations: int, rows: int) -> Any:
-    """Equations, if any, and then the others, as the kernel reads levels."""
-    first = [0, equations, rows] if equations else [0, rows]
+    """Equations, if any, and then the others, if any, as the kernel reads levels."""
+    first = sorted({0, equations, rows})
     return np.array([len(first) - 1, *first, *range(rows)], dtype=np.int64)

@@ -62,7 +62,7 @@ def _coefficients(square: float) -> _Four:
             square / 180.0 - 1.0 / 12.0,
             square / 1260.0 - 1.0 / 60.0,
         )
-    a, b = (1.0 - math.cos(t)) / square, (t - math.sin(t)) / (t * square)
+    a, b = 2.0 * (math.sin(0.5 * t) / t) ** 2, (t - math.sin(t)) / (t * square)
     return a, b, (math.sin(t) / t - 2.0 * a) / square, (a - 3.0 * b) / square
 
 
