@@ -44,7 +44,7 @@ class CollisionAvoidanceLimit(Limit):
         self._pairs = np.array(self.geom_id_pairs, dtype=np.int64).reshape(-1, 2)
         self._middles, self._sizes = np.split(model.geom_aabb, 2, axis=1)
         radii = np.where(model.geom_rbound > 0.0, model.geom_rbound, np.inf)[self._pairs]  # a plane has no end
-        self._radii, self._endless = radii.sum(axis=1), np.isinf(radii).any(axis=1)
+        self._radii = radii.sum(axis=1)
         self._there = mujoco.MjData(model)
 
     def compute_qp_inequalities(self, configuration: Configuration, dt: float) -> Constraint:
@@ -79,7 +79,7 @@ class CollisionAvoidanceLimit(Limit):
     def _near(self, data: Any, far: float) -> Array:
         """Pairs of which neither spheres nor, along the line of their middles, boxes around them are farther apart."""
         way, far = data.geom_xpos[self._pairs[:, 0]] - data.geom_xpos[self._pairs[:, 1]], max(far, 0.0)
-        near: Any = (way * way).sum(axis=1) <= (self._radii + far) ** 2
+        near = (way * way).sum(axis=1) <= (self._radii + far) ** 2
         pairs = self._pairs[near]
         if len(pairs) < _MANY:
             return pairs
@@ -88,7 +88,7 @@ class CollisionAvoidanceLimit(Limit):
         way = middles[:, 0] - middles[:, 1]
         along = np.abs(way[:, None, None, :] @ turns)[:, :, 0] * self._sizes[pairs]
         square = (way * way).sum(axis=1)
-        return pairs[self._endless[near] | (square - along.sum(axis=(1, 2)) <= far * np.sqrt(square))]
+        return pairs[np.isinf(self._radii[near]) | (square - along.sum(axis=(1, 2)) <= far * np.sqrt(square))]
 
     def _may_meet(self, first: int, second: int) -> bool:
         m = self.model
