@@ -89,6 +89,24 @@ def test_geoms_stay_apart(model: Any) -> None:
         assert min(at.data.geom_xpos[tips, 2]) - 0.03 >= 0.05 - 1e-6
 
 
+def test_of_many_geoms_those_that_are_near_are_kept_apart() -> None:
+    shapes = ("box", ".3 .02 .05"), ("capsule", ".03 .3"), ("ellipsoid", ".3 .1 .02"), ("cylinder", ".1 .2")
+    rng = np.random.default_rng(0)
+    text = '<mujoco><worldbody><geom name="floor" type="plane" size="0 0 .1"/>'
+    for i in range(16):
+        at, turn = rng.uniform(-0.5, 0.5, 3), rng.normal(size=4)
+        kind, size = shapes[i % 4]
+        text += f'<body pos="{at[0]} {at[1]} {at[2]}" quat="{turn[0]} {turn[1]} {turn[2]} {turn[3]}"><freejoint/>'
+        text += f'<geom name="g{i}" type="{kind}" size="{size}" mass="1"/></body>'
+    many = ours.Configuration(mujoco.MjModel.from_xml_string(text + "</worldbody></mujoco>"))
+    names = [many.model.geom(i).name for i in range(many.model.ngeom)]
+    limit = ours.CollisionAvoidanceLimit(many.model, [(names, names)], collision_detection_distance=0.15)
+    found = [mujoco.mj_geomDistance(many.model, many.data, *pair, 0.15, None) for pair in limit.geom_id_pairs]
+    near = [distance - 0.005 - 1e-4 for distance in found if distance < 0.15]
+    assert 20 < len(near) < len(found) / 2
+    assert limit.compute_qp_inequalities(many, 0.01).h == pytest.approx(0.85 * np.array(near), abs=1e-12)
+
+
 def test_a_relative_frame_and_damping(model: Any) -> None:
     at = started(ours, model)
     task = ours.RelativeFrameTask("tip", "site", "link1", "body", 1.0, 0.0)
@@ -100,6 +118,21 @@ def test_a_relative_frame_and_damping(model: Any) -> None:
     assert np.linalg.norm(task.compute_error(at)[:3]) < 1e-4
     assert abs(at.q[3] - 0.3) < 1e-3
     assert at.q[0] == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize("angle", [0.0, 1e-6, 2.9e-3, 3.1e-3, 0.1, 3.0])
+def test_jacobians_of_the_exponential_are_their_series(angle: float) -> None:
+    twist = np.array([0.3, -0.5, 0.7, 0.6 * angle, -0.8 * angle, 0.0])
+    v, w = (np.cross(x, np.eye(3)).T for x in (twist[:3], twist[3:]))
+    ad, term, series = np.block([[w, v], [0.0 * w, w]]), np.eye(6), np.zeros((6, 6))
+    for i in range(1, 50):
+        series, term = series + term, term @ ad / (i + 1)
+    assert ours.SE3.ljac(twist) == pytest.approx(series, abs=1e-12)
+    assert ours.SE3.ljacinv(twist) == pytest.approx(np.linalg.inv(series), abs=1e-11)
+    assert ours.SO3.ljac(twist[3:]) == pytest.approx(series[:3, :3], abs=1e-12)
+    assert ours.SE3.exp(twist).log() == pytest.approx(twist, abs=1e-12)
+    pose = ours.SE3.exp(twist)
+    assert pose.adjoint() == pytest.approx(np.eye(6) + ad @ series, abs=1e-12)
 
 
 def test_poses_are_as_they_are_written(model: Any) -> None:

@@ -109,7 +109,7 @@ class DifferentialIKController:
         start = np.clip(q, low, high)
         sides = np.concatenate([np.eye(len(q)), -np.eye(len(q))]), np.concatenate([high - start, start - low])
         wants = gain * error if self.cfg.ik_method != "trans" else rows @ step
-        best = least_squares(rows, wants, max(damping, 1e-6), sides, (rows[:0], error[:0]))
+        best = least_squares(rows, wants, max(damping, 1e-6), sides, (rows[:0], error[:0]))[: len(q)]
         return np.asarray(np.clip(start + best, low, high))
 
     def _weights(self) -> Array:

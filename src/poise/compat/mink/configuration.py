@@ -20,8 +20,8 @@ class Configuration:
         self.model, self.data = model, mujoco.MjData(model)
         self.ranges: Any = None
         """The ConfigurationLimit of the model, once a step has asked for it."""
-        self.held = list[int]()
-        """What held the last step, of its limits and constraints."""
+        self.last: Array | None = None
+        """The last step, and what held it of its limits, see `least_squares`."""
         self._frames: dict[tuple[str | int, str], int] = {}
         self.update(q)
 

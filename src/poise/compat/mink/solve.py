@@ -43,11 +43,13 @@ def solve_ik(
     rows, wants, mu, slope = _objective(configuration, list(tasks), damping)
     (sides, most), exact = _inequalities(configuration, kept, dt), _equations(configuration, constraints or ())
     try:
-        step = least_squares(rows, wants, mu, (sides, most), exact, configuration.held, slope)
+        last = least_squares(rows, wants, mu, (sides, most), exact, configuration.last, slope)
     except ValueError:
-        step = _no_farther(rows, wants, mu, (sides, np.maximum(most, 0.0)), exact, configuration.held, slope)
+        last = _no_farther(rows, wants, mu, (sides, np.maximum(most, 0.0)), exact, configuration.last, slope)
+    configuration.last, step = last, last[: configuration.nv]
     for _ in range(_HALVES):
-        if all(limit.kept(configuration, configuration.integrate(step, 1.0)) for limit in kept):
+        then = configuration.integrate(step, 1.0)
+        if all(limit.kept(configuration, then) for limit in kept):
             break
         step = 0.5 * step
     return step / dt
@@ -80,8 +82,8 @@ def _no_farther(*problem: Any) -> Array:
 
 def _objective(configuration: Configuration, tasks: Sequence[BaseTask], damping: float) -> Part:
     parts = [task.residual(configuration) for task in tasks]
-    mu, slope = damping + sum(part.mu for part in parts), np.zeros(configuration.nv)
-    return Part(*stacked(configuration.nv, parts), mu, sum((np.asarray(part.slope) for part in parts), slope))
+    mu, slope = damping + sum(part.mu for part in parts), sum(part.slope for part in parts)
+    return Part(*stacked(configuration.nv, parts), mu, slope)
 
 
 def _inequalities(configuration: Configuration, limits: Sequence[Limit], dt: float) -> tuple[Array, Array]:

@@ -26,8 +26,9 @@ class Configuration:
             self.collision_data = pin.GeometryData(collision_model)
         n = model.nv
         self.tangent = SimpleNamespace(eye=np.eye(n), ones=np.ones(n), zeros=np.zeros(n))
-        self.held = list[int]()
-        """What held the last step, of its limits and constraints."""
+        self.last: Array | None = None
+        """The last step, and what held it of its limits, see `least_squares`."""
+        self._frames: dict[str, int] = {}
         self.q = np.array(q)
         self.q.setflags(write=False)
         if not hasattr(model, "configuration_limit"):
@@ -64,9 +65,11 @@ class Configuration:
 
     def frame(self, name: str) -> int:
         """The number of a frame; raises FrameNotFound."""
-        if not self.model.existFrame(name):
-            raise FrameNotFound(name, dict.fromkeys(frame.name for frame in self.model.frames))
-        return int(self.model.getFrameId(name))
+        if name not in self._frames:
+            if not self.model.existFrame(name):
+                raise FrameNotFound(name, dict.fromkeys(frame.name for frame in self.model.frames))
+            self._frames[name] = int(self.model.getFrameId(name))
+        return self._frames[name]
 
     def get_frame_jacobian(self, frame: str) -> Array:
         """(6, nv) from velocities to the twist of a frame, seen from it [m, rad]."""

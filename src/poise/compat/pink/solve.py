@@ -35,9 +35,10 @@ def solve_ik(
     sides, most = _inequalities(configuration, limits, beyond, dt)
     exact = _equations(configuration, constraints or ())
     try:
-        step = least_squares(rows, wants, mu, (sides, most), exact, configuration.held)
+        last = least_squares(rows, wants, mu, (sides, most), exact, configuration.last)
     except ValueError:
-        step = _no_farther(rows, wants, mu, (sides, np.maximum(most, 0.0)), exact, configuration.held)
+        last = _no_farther(rows, wants, mu, (sides, np.maximum(most, 0.0)), exact, configuration.last)
+    configuration.last, step = last, last[: configuration.model.nv]
     for _ in range(_HALVES if beyond else 0):
         then = configuration.at(configuration.integrate(step, 1.0))
         if all(barrier.kept(configuration, then) for barrier in beyond):

@@ -15,6 +15,8 @@ from poise.spatial import Array
 Pairs = Sequence[tuple[Sequence[str | int], Sequence[str | int]]]
 _REACH: Final = 0.05
 """How much farther than they may come geoms are looked at [m]."""
+_MANY: Final = 30
+"""So many distances take longer than to ask first which boxes are near."""
 _ROUNDING: Final = 1e-9
 _SLACK: Final = 1e-4
 """What a step leaves free for what is not linear [m]."""
@@ -40,8 +42,9 @@ class CollisionAvoidanceLimit(Limit):
         found = {(min(a, b), max(a, b)) for first, second in groups for a, b in product(first, second)}
         self.geom_id_pairs = sorted(pair for pair in found if self._may_meet(*pair))
         self._pairs = np.array(self.geom_id_pairs, dtype=np.int64).reshape(-1, 2)
-        sizes = model.geom_rbound[self._pairs]
-        self._sizes = np.where((sizes > 0.0).all(axis=1), sizes.sum(axis=1), np.inf)
+        self._middles, self._sizes = np.split(model.geom_aabb, 2, axis=1)
+        radii = np.where(model.geom_rbound > 0.0, model.geom_rbound, np.inf)[self._pairs]  # a plane has no end
+        self._radii = radii.sum(axis=1)
         self._there = mujoco.MjData(model)
 
     def compute_qp_inequalities(self, configuration: Configuration, dt: float) -> Constraint:
@@ -50,7 +53,7 @@ class CollisionAvoidanceLimit(Limit):
         rows, most, jac = list[Any](), list[float](), np.zeros((2, 3, m.nv))
         least = self.minimum_distance_from_collisions
         far = max(self.collision_detection_distance, least + _REACH)
-        for pair in self._pairs[self._near(data, far)]:
+        for pair in self._near(data, far):
             distance = mujoco.mj_geomDistance(m, data, *pair, far, fromto)
             if distance >= far:
                 continue
@@ -67,16 +70,25 @@ class CollisionAvoidanceLimit(Limit):
         m, now, there, least = self.model, configuration.data, self._there, self.minimum_distance_from_collisions
         there.qpos, there.mocap_pos, there.mocap_quat = q, now.mocap_pos, now.mocap_quat
         mujoco.mj_kinematics(m, there)
-        for pair in self._pairs[self._near(there, least)]:
+        for pair in self._near(there, least):
             distance = mujoco.mj_geomDistance(m, there, *pair, least + _SLACK, None)
-            if distance < min(least - _ROUNDING, mujoco.mj_geomDistance(m, now, *pair, least, None)):
+            if distance < least - _ROUNDING and distance < mujoco.mj_geomDistance(m, now, *pair, least, None):
                 return False
         return True
 
     def _near(self, data: Any, far: float) -> Array:
-        """Pairs of which the spheres around them are not farther apart."""
-        way = data.geom_xpos[self._pairs[:, 0]] - data.geom_xpos[self._pairs[:, 1]]
-        return np.asarray((way * way).sum(axis=1) <= (self._sizes + max(far, 0.0)) ** 2)
+        """Pairs of which neither spheres nor, along the line of their middles, boxes around them are farther apart."""
+        way, far = data.geom_xpos[self._pairs[:, 0]] - data.geom_xpos[self._pairs[:, 1]], max(far, 0.0)
+        near = (way * way).sum(axis=1) <= (self._radii + far) ** 2
+        pairs = self._pairs[near]
+        if len(pairs) < _MANY:
+            return pairs
+        turns = data.geom_xmat[pairs].reshape(-1, 2, 3, 3)
+        middles = data.geom_xpos[pairs] + (turns @ self._middles[pairs][..., None])[..., 0]
+        way = middles[:, 0] - middles[:, 1]
+        along = np.abs(way[:, None, None, :] @ turns)[:, :, 0] * self._sizes[pairs]
+        square = (way * way).sum(axis=1)
+        return pairs[np.isinf(self._radii[near]) | (square - along.sum(axis=(1, 2)) <= far * np.sqrt(square))]
 
     def _may_meet(self, first: int, second: int) -> bool:
         m = self.model

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from poise.compat.pink.limits.limit import Limit, Sides
+from poise.compat.pink.limits.limit import Limit, Sides, apart
 from poise.spatial import Array, ArrayLike
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class FloatingBaseVelocityLimit(Limit):
         at = slice(self._root.idx_v, self._root.idx_v + self._root.nv)
         rows[:, at] = configuration.get_frame_jacobian(self.base_frame)[:, at]
         most = dt * self.twist_max[some]
-        return np.concatenate([rows[some], -rows[some]]), np.concatenate([most, most])
+        return apart(rows[some], most, most)
 
 
 def _three(name: str, most: ArrayLike) -> Array:

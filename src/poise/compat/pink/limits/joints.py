@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from poise.compat.pink.exceptions import PinkError
-from poise.compat.pink.limits.limit import Limit, Sides, left, limited, ranged, velocities
+from poise.compat.pink.limits.limit import Limit, Reach, Sides, apart, limited, ranged, velocities
 from poise.spatial import Array, ArrayLike
 
 if TYPE_CHECKING:
@@ -21,14 +21,14 @@ class ConfigurationLimit(Limit):
             raise PinkError(f"config_limit_gain is {config_limit_gain!r}; it must be above 0 and at most 1")
         self.model, self.config_limit_gain = model, config_limit_gain
         self.indices = np.flatnonzero(velocities(model, ranged(model), by_q=True))
+        self._reach = Reach(model)
+        self._rows = np.eye(model.nv)[self._reach.indices]
 
     def compute_qp_inequalities(self, configuration: "Configuration", dt: float) -> Sides | None:
         """How far each joint may go, and must where it is outside."""
-        up, down = left(configuration)
-        some = np.isfinite(up)
-        up, down = (np.minimum(self.config_limit_gain * x, x) for x in (up, down))
-        rows = np.eye(len(up))[some]
-        return np.concatenate([rows, -rows]), np.concatenate([up[some], down[some]])
+        return apart(
+            self._rows, *(np.minimum(self.config_limit_gain * x, x) for x in self._reach.left(configuration.q))
+        )
 
 
 @final
@@ -38,11 +38,12 @@ class VelocityLimit(Limit):
     def __init__(self, model: Any, velocity_limit: ArrayLike | None = None) -> None:
         self.model, self.velocity_limit = model, _each(model, velocity_limit, "velocity_limit", model.velocityLimit)
         self.indices = np.flatnonzero(velocities(model, limited(self.velocity_limit), by_q=False))
+        self._rows = np.eye(model.nv)[self.indices]
 
     def compute_qp_inequalities(self, configuration: "Configuration", dt: float) -> Sides | None:
         """How far each joint may go in `dt`."""
-        rows, most = np.eye(self.model.nv)[self.indices], dt * self.velocity_limit[self.indices]
-        return np.concatenate([rows, -rows]), np.concatenate([most, most])
+        most = dt * self.velocity_limit[self.indices]
+        return apart(self._rows, most, most)
 
 
 @final
@@ -53,6 +54,7 @@ class AccelerationLimit(Limit):
         given = _each(model, acceleration_limit, "acceleration_limit", None)
         self.model, self.indices = model, np.flatnonzero(velocities(model, limited(given), by_q=False))
         self.a_max, self.Delta_q_prev = given[self.indices], np.zeros(len(self.indices))
+        self._reach, self._rows = Reach(model), np.eye(model.nv)[self.indices]
 
     def set_last_integration(self, v_prev: Array, dt: float) -> None:
         """The velocity (nv,) of the step before, and its time [s]."""
@@ -60,12 +62,10 @@ class AccelerationLimit(Limit):
 
     def compute_qp_inequalities(self, configuration: "Configuration", dt: float) -> Sides | None:
         """How far each joint may go: v' - v <= a dt, and room for the way to brake, v^2 / (2 a) + v dt / 2."""
-        up, down = (np.maximum(x[self.indices], 0.0) for x in left(configuration))
-        rows = np.eye(self.model.nv)[self.indices]
-        once = self.a_max * dt**2
-        most = np.concatenate([once + self.Delta_q_prev, once - self.Delta_q_prev])
-        stop = np.concatenate([once * (np.sqrt(0.25 + 2.0 * x / once) - 0.5) for x in (up, down)])
-        return np.concatenate([rows, -rows]), np.minimum(most, stop)
+        once, ways = self.a_max * dt**2, np.full((2, self.model.nv), np.inf)
+        ways[:, self._reach.indices] = self._reach.left(configuration.q)
+        stop = once * (np.sqrt(0.25 + 2.0 * np.maximum(ways[:, self.indices], 0.0) / once) - 0.5)
+        return apart(self._rows, *np.minimum(stop, [once + self.Delta_q_prev, once - self.Delta_q_prev]))
 
 
 def _each(model: Any, given: ArrayLike | None, name: str, usual: Array | None) -> Array:

@@ -1,7 +1,7 @@
 """What pink's limits have in common, and limits of one's own: G dq <= h."""
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 
@@ -45,15 +45,25 @@ def velocities(model: Any, numbers: Any, by_q: bool) -> Any:
     return out
 
 
-def left(configuration: "Configuration") -> Sides:
-    """(nv,) how far it is to the upper limits of the positions, and to the lower ones; infinite without."""
-    model, q = configuration.model, configuration.q
-    some = velocities(model, ranged(model), by_q=True)
-    low, high = (np.where(ranged(model), x, q) for x in (model.lowerPositionLimit, model.upperPositionLimit))
-    up, down = np.full(model.nv, np.inf), np.full(model.nv, np.inf)
-    for joint in model.joints:
-        at = slice(joint.idx_v, joint.idx_v + joint.nv)
-        if joint.idx_v >= 0 and some[at].all() and joint.nq == joint.nv:
-            places = slice(joint.idx_q, joint.idx_q + joint.nq)
-            up[at], down[at] = (high - q)[places], (q - low)[places]
-    return up, down
+def apart(rows: Array, up: Array, down: Array) -> Sides:
+    """-down <= rows dq <= up, as G and h."""
+    return np.concatenate([rows, -rows]), np.concatenate([up, down])
+
+
+@final
+class Reach:
+    """How far it is to the limits of the positions, of the joints that have a velocity for each number of q."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+        joints, some = (
+            [joint for joint in model.joints if joint.nq == joint.nv],
+            velocities(model, ranged(model), by_q=True),
+        )
+        each = [(joint.idx_q + i, joint.idx_v + i) for joint in joints for i in range(joint.nv)]
+        self._places, self.indices = np.array([(q, v) for q, v in each if some[v]], dtype=np.int64).reshape(-1, 2).T
+
+    def left(self, q: Array) -> Sides:
+        """(k,) how far the velocities of `indices` may go to the upper limits, and to the lower ones."""
+        low, high, x = self._model.lowerPositionLimit, self._model.upperPositionLimit, q[self._places]
+        return high[self._places] - x, x - low[self._places]

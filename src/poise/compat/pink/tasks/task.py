@@ -31,9 +31,9 @@ class Task(ABC):
     def residual(self, configuration: Configuration) -> tuple[Array, Array, float]:
         """Rows (k, nv), what they are to come to (k,), and mu: |rows dq - wants|^2 + mu |dq|^2 is its part, doubled."""
         rows, error = self.compute_jacobian(configuration), self.compute_error(configuration)
-        cost = np.broadcast_to(np.asarray(1.0 if self.cost is None else self.cost, dtype=np.float64), len(rows))
+        cost = 1.0 if self.cost is None else np.asarray(self.cost, dtype=np.float64)
         wants = cost * (-self.gain * error)
-        return cost[:, None] * rows, wants, self.lm_damping * float(wants @ wants)
+        return (cost * rows.T).T, wants, self.lm_damping * float(wants @ wants)
 
     def compute_qp_objective(self, configuration: Configuration) -> tuple[Array, Array]:
         """H and c of its part dq^T H dq / 2 + c^T dq of the objective."""
