@@ -178,7 +178,7 @@ def test_a_robot_that_floats_in_the_world_is_led_from_where_it_is() -> None:
     mujoco.mj_kinematics(whole, data)
     goal = data.site("grip_left").xpos + np.array([-0.05, 0.02, -0.03])
     turn = pz.SO3.from_matrix(data.site("grip_left").xmat.reshape(3, 3), orthonormalise=True).log()
-    solver = IKSolverMink(whole, data, SITES[1:], alone, JOINTS)
+    solver = IKSolverMink(whole, data, SITES[1:], alone, JOINTS, base_transform_joint="free")
     for name, value in zip(JOINTS, solver.solve(np.array([*goal, *turn])), strict=True):
         data.joint(name).qpos[:] = value
     mujoco.mj_kinematics(whole, data)

@@ -16,6 +16,8 @@ from poise.spatial import SE3, Array, ArrayLike
 from poise.tasks.pose import PoseTask
 from poise.tasks.posture import PostureTask
 
+_UPDATES: Final = 4
+"""Steps towards the posture in a call, after which the sites are brought to their targets."""
 _MOST: Final = 100.0
 """Times the least, which is 1 or less, that a weight counts at most."""
 
@@ -26,7 +28,8 @@ class IKSolverMink:
 
     `robot_joint_names` may move, None: all but free ones; others stay where `data` has them.  First the sites come to
     their targets; what that leaves of the joints goes towards the posture, those with higher `posture_weights` first.
-    `solve_freq` and `verbose` decide nothing.  Raises JointNotFound and FrameNotFound.
+    The base is where `data` has it, be it afloat; `base_transform_joint`, `solve_freq` and `verbose` decide nothing.
+    Raises JointNotFound and FrameNotFound.
     """
 
     def __init__(
@@ -36,7 +39,7 @@ class IKSolverMink:
         posture_weights: Mapping[str, float] | None = None, solve_freq: float = 20.0, hand_pos_cost: float = 1.0,
         hand_ori_cost: float = 0.5,
     ) -> None:  # fmt: skip
-        self._data, self._floating = data, base_transform_joint
+        self._data = data
         self._actions = Actions(input_type, input_ref_frame, input_rotation_repr)
         self._known = FromMuJoCo.of(robot_model)
         self._base = robot_model.body(1).name
@@ -91,16 +94,14 @@ class IKSolverMink:
         into = whole.pose(self._base, q) @ base.inverse()
         sites = [into.inverse() @ whole.pose(frame, q) for frame in self._frames]
         targets = self._actions.poses(input_action, sites, base)
-        if self._floating is not None:
-            at = self._data.joint(self._floating).qpos
-            into = into @ SE3.from_xyz_wxyz(at[:3], at[3:]).inverse()
         held = np.array(whole.neutral)
         for name in self._between:
             held[whole.index(name)] = q[whole.index(name)]
         model, places = all_held_but(whole, held, self._moving)
         if self._prepared is None or self._prepared[0] is not model:
             followed = [*self._tasks, PostureTask(model.neutral, weight=self._weights or 1.0)]
-            self._prepared = model, Tracker(model, followed, settle=False), Solver(model, self._tasks, max_restarts=0)
+            towards = Tracker(model, followed, updates=_UPDATES, settle=False)
+            self._prepared = model, towards, Solver(model, self._tasks, max_restarts=0)
         _, tracker, solver = self._prepared
         goals = [
             whole.pose(link, held) @ whole.pose(link, q).inverse() @ into @ target
