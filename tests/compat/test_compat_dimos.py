@@ -74,10 +74,11 @@ def messages() -> Iterator[None]:
         try:
             import dimos.manipulation.planning.spec.models  # type: ignore[import-not-found]  # noqa: F401
         except ImportError:
-            for name, things in {
+            stand_ins: dict[str, dict[str, Any]] = {
                 "manipulation.planning.spec.models": {"IKResult": Result, "IKStatus": Status},
                 "msgs.sensor_msgs.JointState": {"JointState": SimpleNamespace},
-            }.items():
+            }
+            for name, things in stand_ins.items():
                 module = ModuleType(f"dimos.{name}")
                 vars(module).update(things)
                 patch.setitem(sys.modules, module.__name__, module)

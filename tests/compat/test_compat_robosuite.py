@@ -87,7 +87,7 @@ class Scene:
     def missed(self, goals: list[pz.SE3]) -> float:
         """The most that is left [m, rad]."""
         away = [self.pose(name).inverse() @ goal for name, goal in zip(SITES, goals, strict=True)]
-        return max(max(np.linalg.norm(each.xyz), np.linalg.norm(each.rotation.log())) for each in away)
+        return max(float(np.linalg.norm(part)) for each in away for part in (each.xyz, each.rotation.log()))
 
 
 def absolute(goals: list[pz.SE3]) -> np.ndarray:

@@ -57,8 +57,9 @@ class IKSolverMink:
         self._carriers = [path[k].parent for path, k in zip(paths, firsts, strict=True)]
         self._moving = frozenset(names)
         self._between = {j.name for path, k in zip(paths, firsts, strict=True) for j in path[k:]} - self._moving
-        tip = {"position_weight": hand_pos_cost, "rotation_weight": hand_ori_cost}
-        self._tasks = [PoseTask(frame, **tip) for frame in self._frames]
+        self._tasks = [
+            PoseTask(frame, position_weight=hand_pos_cost, rotation_weight=hand_ori_cost) for frame in self._frames
+        ]
         weights = {name: weight for name, weight in (posture_weights or {}).items() if name in self._moving}
         most = _MOST * min([1.0, *(weight for weight in weights.values() if weight > 0.0)])
         self._weights = {name: min(weight, most) ** 2 for name, weight in weights.items()}
