@@ -28,5 +28,7 @@ def all_held_but(model: Model, q: Array, joints: Collection[str]) -> tuple[Model
 def _held(model: Model, held: tuple[tuple[str, tuple[float, ...]], ...]) -> tuple[Model, npt.NDArray[np.int64]]:
     values = dict(held)
     one_axis = {name: (-math.inf, math.inf) for name, x in held if len(x) == 1}
+    followers = [joint.name for joint in model.joints if joint.mimic is not None and joint.mimic.joint in one_axis]
+    one_axis.update(dict.fromkeys(followers, (-math.inf, math.inf)))
     left = [np.arange(model.nq)[model.index(name)] for name in model.joint_names if name not in values]
     return model.with_limits(one_axis).lock(values), np.concatenate([np.zeros(0, dtype=np.int64), *left])
