@@ -9,6 +9,7 @@ second make no difference.
 """
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -91,27 +92,49 @@ def contacts(
     standing = {part: _low(above[part], speeds[part], scale) for part in paths}
     if ground is None:
         _step_up(standing, above, speeds, when, scale, stepping)
-    on = np.zeros((len(when), len(paths)), dtype=bool)
+    found = _found(paths, standing, when, scale)
+    placed = []
+    for one in found.intervals:
+        span, part = slice(one.start, one.stop), one.part
+        those = found.points[part][span]
+        if ground is None:
+            height = float(np.median(above[part][span][those]))
+            height = height if height > _HIGH * scale else 0.0
+        else:
+            height = float(np.median(floors[part][span][those]))
+        placed.append(replace(one, ground=height))
+    return replace(found, intervals=tuple(placed))
+
+
+def touching(places: Mapping[str, Array], distances: Mapping[str, Array], times: Array, *, size: float) -> Contacts:
+    """When each part stands on a thing that moves, which is ground of any shape.
+
+    `places` are by part the paths (frames, points, 3) of its points as the thing sees them, `distances` (frames,
+    points) how far these are from its surface [m]; `times` (frames,) grow [s], `size` is the height of the body [m].
+    """
+    scale = size / _BODY
+    speeds = {part: np.linalg.norm(velocities(path, times), axis=-1) for part, path in places.items()}
+    near = {part: _low(distances[part], speeds[part], scale) for part in places}
+    return _found(places, near, times, scale)
+
+
+def _found(paths: Mapping[str, Array], standing: Mapping[str, Flags], times: Array, scale: float) -> Contacts:
+    """The contacts of parts whose points stand (frames, points), on ground at height 0."""
+    on = np.zeros((len(times), len(paths)), dtype=bool)
     points, found = {}, []
     for i, part in enumerate(paths):
-        whole = lasting(np.asarray(standing[part].any(axis=1)), when)
-        calm = _steady(paths[part], standing[part], when, scale)
+        whole = lasting(np.asarray(standing[part].any(axis=1)), times)
+        calm = _steady(paths[part], standing[part], times, scale)
         stances = [
             (start + first, start + last)
-            for start, stop in _stances(paths[part], standing[part], whole, when, scale)
-            for first, last in runs(lasting(calm[start:stop], when[start:stop]))
+            for start, stop in _stances(paths[part], standing[part], whole, times, scale)
+            for first, last in runs(lasting(calm[start:stop], times[start:stop]))
         ]
         for start, stop in stances:
             on[start:stop, i] = True
         points[part] = standing[part] & on[:, i, None]
         for start, stop in stances:
-            those = points[part][start:stop]
-            if ground is None:
-                height = float(np.median(above[part][start:stop][those]))
-                height = height if height > _HIGH * scale else 0.0
-            else:
-                height = float(np.median(floors[part][start:stop][those]))
-            found.append(Contact(part, start, stop, borne(those), height))
+            found.append(Contact(part, start, stop, borne(points[part][start:stop]), 0.0))
     return Contacts(tuple(paths), on, points, tuple(found))
 
 

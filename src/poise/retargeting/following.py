@@ -1,9 +1,9 @@
 """How a robot follows where its parts shall be: tasks in levels, one step a frame.
 
-First come the parts that stand, which are held, and the ground, below which no foot goes; then the trunk, the hands and
-the parts that are on their way; then how the limbs, the head and the hands are turned.  What stands changes, and with
-it the levels, so there is a Tracker for each set of parts that stand, and one takes over from another with the robot's
-velocities.
+First come the parts that stand, which are held, and the ground, below which no foot goes; then hands that touch
+objects, their places before their turns; then the trunk, the hands and the parts that are on their way; then how the
+limbs, the head and the hands are turned.  What stands changes, and with it the levels, so there is a Tracker for each
+set of parts that stand, and one takes over from another with the robot's velocities.
 """
 
 from collections import defaultdict
@@ -25,9 +25,11 @@ from poise.quaternions import conjugate, quaternion_exp, quaternion_log, quatern
 from poise.retargeting.first_frame import first, settled
 from poise.retargeting.going_round import Detour, Limb, detour, limbs
 from poise.retargeting.holding import Span, shares
+from poise.retargeting.objects import on_objects
 from poise.retargeting.parts import BENDS, ENDS, ancestors
 from poise.retargeting.stances import runs
 from poise.retargeting.targets import EASE, Robot, Source, Targets, sunk
+from poise.retargeting.touches import Touch
 from poise.solving.limits import Limits
 from poise.solving.tracker import Tracker
 from poise.spatial import SE3, Array
@@ -99,6 +101,13 @@ class Stance:
     """Whether it is off its feet, so that those that do not stand are led as hands are."""
     agile: bool
     """Whether it is off its feet at any time of the motion, which then is followed more closely."""
+    touches: frozenset[Touch] = frozenset()
+    """What its hands touch, or are about to."""
+
+    @property
+    def free(self) -> int:
+        """The level of what is not held: after feet, and the places and turns of hands that touch."""
+        return 3 if self.touches else 1
 
 
 @final
@@ -149,7 +158,9 @@ class Follower:
         own = Targets(
             {part: path.copy() for part, path in targets.places.items()},
             {part: turns.copy() for part, turns in targets.turns.items()},
+            targets.objects,
         )
+        own = on_objects(own, source, self.robot)
         frames = len(source.times)
         done = Followed(np.empty((frames, self.robot.model.nq)), own, np.zeros(frames), detours)
         self._walk(source, done, None, start)
@@ -218,7 +229,8 @@ class Follower:
                 done.seconds[i] += perf_counter() - began
 
     def _free(self, stance: Stance, away: frozenset[str]) -> list[Task]:
-        """What is asked while parts of limbs are on a way of their own."""
+        """What is asked while parts of limbs are on a way of their own; a hand that touches keeps its place on it."""
+        away -= {touch.part for touch in stance.touches}
         return [task for task in tasks(self.robot, stance) if self.robot.part(task) not in away]
 
     def _tracker(self, stance: Stance, again: bool, away: frozenset[str] = frozenset()) -> Tracker:
@@ -238,7 +250,7 @@ class Follower:
             plain = TaskPriority(damping=Curvature(lag), first_damping=share if stance.agile else _FIRST)
             method = replace(plain, null_space=RestPosture(gain=_REST))
             if again:
-                held = [task for task in stated if task.priority == 0]
+                held = [task for task in stated if task.priority < stance.free]
                 asked, method = [*held, PostureTask()], plain
             elif away:
                 pulled = {name for limb in self._limbs if limb.parts & away for name in limb.joints}
@@ -258,7 +270,7 @@ class Follower:
 
     def _first(self, stance: Stance, goals: Array, start: Array | None) -> Array:
         """(nq,) the posture of the first frame; sought once more where its shapes are nearer than they may be."""
-        levels, apart, model = 2 if stance.off else 3, self._limits.apart, self.robot.model
+        levels, apart, model = stance.free + (1 if stance.off else 2), self._limits.apart, self.robot.model
         found = first(self.robot, self._settling(stance), goals, start, levels=levels)
         if apart is None or apart.holds_in(model, scene := apart.scene(model), found):
             return found
@@ -374,43 +386,47 @@ def tasks(robot: Robot, stance: Stance) -> list[Task]:
     model = robot.model
     made: list[Task] = []
     feet = frozenset[str]() if robot.fixed_base else stance.standing if stance.off else frozenset(robot.soles)
+    palms, free = {touch.part: touch.palm for touch in stance.touches}, stance.free
     for part, parent in ancestors(robot.frames).items():
         frame, place = robot.frames[part], SE3.from_parts(robot.points[part])
         if part in feet:
-            level = 0 if part in stance.standing else 1
+            level = 0 if part in stance.standing else free
             if between(model, robot.frames[robot.root], frame) < FREE:
                 made.append(PositionTask(frame, priority=level, offset=place))
             elif part in stance.standing:
                 made.append(PoseTask(frame, offset=place))
             else:
-                made.append(PositionTask(frame, priority=1, offset=place))
-                made.append(OrientationTask(frame, priority=1, weight=_HAND))
+                made.append(PositionTask(frame, priority=free, offset=place))
+                made.append(OrientationTask(frame, priority=free, weight=_HAND))
             above = HalfSpace((0.0, 0.0, robot.roundings[part] - _SUNK), (0.0, 0.0, -1.0))
-            level = 1 if model.loops else 0  # the way back to closed loops may lead below the ground
+            level = free if model.loops else 0  # the way back to closed loops may lead below the ground
             balls = [SE3.from_parts(ball) for ball in robot.balls(part)]
             made += [RegionTask(frame, above, priority=level, offset=ball) for ball in balls]
         elif parent is None:
             if not robot.fixed_base:
-                made.append(PoseTask(frame, priority=1, offset=place))
+                made.append(PoseTask(frame, priority=free, offset=place))
         elif not between(model, robot.frames[robot.root if part in ENDS else parent], frame):
             continue  # a hand without a wrist is moved by its elbow
         elif part == "chest":
-            made.append(OrientationTask(frame, priority=1))
+            made.append(OrientationTask(frame, priority=free))
         elif part == "head":
-            made.append(OrientationTask(frame, priority=2))
+            made.append(OrientationTask(frame, priority=free + 1))
+        elif part in palms:
+            made.append(PositionTask(frame, priority=1, offset=SE3.from_parts(palms[part])))
+            made.append(OrientationTask(frame, priority=2, weight=_HAND))
         elif part in ENDS:
             joint = SE3.from_parts(robot.ankles[part]) if part in robot.ankles and not robot.fixed_base else place
-            made.append(PositionTask(frame, priority=1, offset=joint))
+            made.append(PositionTask(frame, priority=free, offset=joint))
             if between(model, robot.frames[parent], frame):
-                made.append(OrientationTask(frame, priority=2, weight=_HAND))
+                made.append(OrientationTask(frame, priority=free + 1, weight=_HAND))
         elif part in BENDS and not any(end in feet for end in BENDS[part]):
             root, end = BENDS[part]
             if robot.fixed_base and between(model, robot.frames[root], robot.frames[end]) <= _PLACED:
                 continue  # where its end is says where its middle is
             if root in robot.frames and end in robot.frames:
-                made.append(SwivelTask(*(robot.place(one) for one in (root, part, end)), priority=2))
+                made.append(SwivelTask(*(robot.place(one) for one in (root, part, end)), priority=free + 1))
             else:
-                made.append(PositionTask(frame, priority=2, offset=place))
+                made.append(PositionTask(frame, priority=free + 1, offset=place))
     return made
 
 
@@ -427,6 +443,7 @@ def _spans(source: Source, detours: Sequence[Detour]) -> Iterator[tuple[Stance, 
     """
     contacts = source.contacts
     edges = {0, len(contacts), *(edge for one in contacts.intervals for edge in (one.start, one.stop))}
+    edges |= {edge for touch in source.touches for edge in (_reached(source, touch), touch.stop)}
     edges |= {edge for span in (*runs(source.off_feet), *((one.start, one.stop) for one in detours)) for edge in span}
     for start, stop in pairwise(sorted(edges)):
         coming = [one.part for one in contacts.intervals if one.start == start]
@@ -436,7 +453,14 @@ def _spans(source: Source, detours: Sequence[Detour]) -> Iterator[tuple[Stance, 
 def _stance(source: Source, frame: int) -> Stance:
     """How a body stands in a frame."""
     standing = frozenset(part for part in source.contacts.parts if source.contacts[part][frame])
-    return Stance(standing, bool(source.off_feet[frame]), bool(source.off_feet.any()))
+    late = sorted(source.touches, key=lambda touch: -touch.start)  # so that of two of a hand the earlier is taken
+    touches = {touch.part: touch for touch in late if _reached(source, touch) <= frame < touch.stop}
+    return Stance(standing, bool(source.off_feet[frame]), bool(source.off_feet.any()), frozenset(touches.values()))
+
+
+def _reached(source: Source, touch: Touch) -> int:
+    """The frame from which a hand is led as one that touches, so that it has caught up with its place by then."""
+    return int(np.searchsorted(source.times, source.times[touch.start] - _CATCH_UP))
 
 
 def _hold(robot: Robot, source: Source, targets: Targets, part: str, frame: int, here: Array) -> None:

@@ -31,17 +31,20 @@ def shares(spans: Sequence[Span], times: Array, ease: float) -> Array:
 
 
 def held(path: Array, spans: Sequence[Span], places: Array, times: Array, ease: float) -> Array:
-    """(frames, 3) a path (frames, 3) [m] that stays at the place (spans, 3) of each span, which do not overlap."""
+    """(frames, 3) a path (frames, 3) [m] that stays at the place (spans, 3) of each span, which do not overlap; or that
+    goes with places (spans, frames, 3)."""
     share = shares(spans, times, ease)[..., None]
-    moved: Array = path + (share * (places[:, None] - path)).sum(axis=0)
+    moved: Array = path + (share * (places.reshape(len(spans), -1, 3) - path)).sum(axis=0)
     return moved
 
 
 def held_turns(turns: Array, spans: Sequence[Span], stances: Array, times: Array, ease: float) -> Array:
-    """(frames, 4) rotations (frames, 4) that stay at that (spans, 4) of each span; quaternions w x y z."""
+    """(frames, 4) rotations (frames, 4) that stay at that (spans, 4) of each span, or go with those (spans, frames, 4);
+    quaternions w x y z."""
     out = turns.copy()
     for share, stance in zip(shares(spans, times, ease), stances, strict=True):
         near = share > 0.0
-        way = quaternion_log(quaternion_product(conjugate(turns[near]), stance))
+        here = np.broadcast_to(stance, turns.shape)[near]
+        way = quaternion_log(quaternion_product(conjugate(turns[near]), here))
         out[near] = quaternion_product(turns[near], quaternion_exp(share[near, None] * way))
     return out

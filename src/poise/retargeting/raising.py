@@ -10,6 +10,7 @@ averaged over them, so it suffices everywhere and its acceleration is bounded.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -109,7 +110,7 @@ def along(aims: Targets, source: Source, robot: Robot, path: Array) -> Targets:
         if shoulder in robot.frames and hand in places and hand not in robot.soles:
             there = robot.model.poses(path, [robot.frames[shoulder]])[:, 0].act(robot.points[shoulder])
             places[hand] = places[hand] + _averaged(there - aims.places[shoulder], source.times, _ALONG)
-    return Targets(places, aims.turns)
+    return replace(aims, places=places)
 
 
 def raised(aims: Targets, source: Source, robot: Robot, whole: Array, rises: Mapping[str, Array]) -> Targets:
@@ -129,4 +130,4 @@ def raised(aims: Targets, source: Source, robot: Robot, whole: Array, rises: Map
         turned = unit_vectors(way + more) * length - way
         hangs = unit_vectors(way)[:, 2:] ** 2
         places[part] += hangs * more + (1.0 - hangs) * turned
-    return Targets(places, aims.turns)
+    return replace(aims, places=places)

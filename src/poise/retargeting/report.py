@@ -30,6 +30,7 @@ from poise.retargeting.measures import (
     skate,
     tracking,
 )
+from poise.retargeting.objects import Kept
 from poise.retargeting.parts import FINGERS
 from poise.retargeting.soles import lowest, sole
 from poise.retargeting.stances import Contacts
@@ -75,6 +76,8 @@ class Report:
     fingers: Array = field(default_factory=lambda: np.zeros((0, 0)))
     """(frames, bones) by how much the bones of fingers point another way than those of the body, as the wrists see them
     [rad]; of none where no fingers were carried over."""
+    touches: tuple[Kept, ...] = ()
+    """How well hands keep to their places of objects."""
 
     def to_dict(self) -> dict[str, Any]:
         """The measures as plain numbers and strings, in m, rad and s; None where there is no number."""
@@ -110,6 +113,16 @@ class Report:
                 "fastest": float(self.limits.speed.max(initial=0.0)),
                 "largest_jump": {"joint": joint, "frame": frame, "angle": jump},
             },
+            "touches": [
+                {
+                    "part": one.touch.part,
+                    "object": one.touch.object,
+                    "from": float(one.times[0]),
+                    "until": float(one.times[-1]),
+                    "distance": {"mean": _mean(one.off), "largest": _most(one.off)},
+                }
+                for one in self.touches
+            ],
             "jerk": _rough(self.jerk),
             "slow_jerk": _rough(self.slow_jerk),
             "frames_per_second": self.throughput,
@@ -149,6 +162,7 @@ class Report:
     def _rows(self) -> list[tuple[str, str, str, str]]:
         """Of each measure its name, the robot's number, the source's, and the unit."""
         t, g, own, body = self.tracking, self.ground, self.skate, self.source_skate
+        off = np.concatenate([np.zeros(0), *(one.off for one in self.touches)])
         deep, shallow = (_share(g.deeper(depth)) for depth in DEEP)
         rows = [
             ("position error, mean", _scaled(t.position, 100.0), "", "cm"),
@@ -160,6 +174,8 @@ class Report:
             ("contacts that it has too", _share(g.kept), "", "% of contact"),
             ("feet that skate", _share(own.share), _share(body.share), "% of contact"),
             ("fastest foot that stands", _plain(own.fastest), _plain(body.fastest), "m/s"),
+            ("hands from their places of objects, mean", _scaled(off, 100.0), "", "cm"),
+            ("hands from their places of objects, largest", _plain(_most(off), 100.0), "", "cm"),
             ("deeper than 1 cm in the ground", deep, "", "% of frames"),
             ("deeper than 1 mm in the ground", shallow, "", "% of frames"),
             ("deepest in the ground", f"{1000.0 * g.depth:.3g}", "", "mm"),
@@ -195,7 +211,7 @@ class Report:
         joint, frame, jump = self.limits.largest_jump
         if joint and jump > 0.0:
             out.append(f"the largest jump is that of {joint}, to frame {frame}, at {self.times[frame]:.3g} s")
-        return [*out, *self.notes]
+        return [*out, *map(str, self.touches), *self.notes]
 
     def figure(self) -> "Figure":
         """The measures over time: errors, feet and contacts, the ground, joint speeds and jerk.
@@ -238,6 +254,7 @@ def report(
     latency: float | None = None,
     notes: Sequence[str] = (),
     fingers: ArrayLike | None = None,
+    touches: Sequence[Kept] = (),
 ) -> Report:
     """The measures of a robot's motion, of which each frame is that of the source with the same number.
 
@@ -249,7 +266,7 @@ def report(
     out [m].  `ground` is how high the ground is there beneath each of `contacts.parts`, a number or
     (frames, parts) [m]; `soles` holds by part the points of the robot's foot in its frame, see
     `poise.retargeting.soles`, which also finds those that are not given.  `fingers` (frames, bones) are the angles by
-    which those of fingers are off [rad].
+    which those of fingers are off [rad], and `touches` say how well hands keep to their places of objects.
 
     Raises ShapeError for arrays that do not fit.
     """
@@ -303,6 +320,7 @@ def report(
         latency=latency,
         notes=tuple(notes),
         fingers=np.zeros((len(robot), 0)) if fingers is None else finite("fingers", fingers),
+        touches=tuple(touches),
     )
 
 

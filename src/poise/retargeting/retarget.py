@@ -21,6 +21,7 @@ from poise.retargeting.following import Followed, Follower
 from poise.retargeting.four_legs import BOLD, on_four, on_four_legs, on_rigid_trunk
 from poise.retargeting.lying import hanging, off_feet, on_soles
 from poise.retargeting.notes import missing_fingers, notes
+from poise.retargeting.objects import beside, kept
 from poise.retargeting.parts import BENDS, ENDS, TOES
 from poise.retargeting.proportions import Proportions
 from poise.retargeting.raising import on_ground
@@ -28,6 +29,7 @@ from poise.retargeting.report import Report, report
 from poise.retargeting.soles import rounding, sole
 from poise.retargeting.stances import Contacts
 from poise.retargeting.targets import Robot, Source, beneath, seen_from, targets, toe
+from poise.retargeting.touches import Touch, at_poses, check_objects, pose_of, touches
 from poise.retargeting.within_reach import posture, within_reach
 from poise.solving.limits import Limits, Stated
 from poise.spatial import SE3, Array
@@ -61,6 +63,7 @@ class Retargeted:
         done: Followed,
         fingers: FingerPaths,
         apart: "CollisionLimit | None",
+        objects: Mapping[str, Motion],
         *,
         given: Contacts | None,
         again: "Callable[..., Retargeted]",
@@ -75,6 +78,10 @@ class Retargeted:
         """When the parts that may stand do so, as found in the source, or as given."""
         self.given = given
         """The contacts that were given."""
+        self.objects: Mapping[str, Motion] = objects
+        """By name, the motion of each object beside the robot."""
+        self.touches: tuple[Touch, ...] = seen.touches
+        """When its hands touch them, as found in the source."""
         self._robot, self._seen, self._done = robot, seen, done
         self._fingers, self._apart, self._again = fingers, apart, again
 
@@ -118,6 +125,7 @@ class Retargeted:
             latency=float(np.quantile(self._done.seconds, 0.99)) + self._fingers.seconds,
             notes=self.notes,
             fingers=self._fingers.off(self.motion),
+            touches=kept(self.motion, self._robot, self._seen, followed.objects),
         )
 
     @property
@@ -146,6 +154,7 @@ def retarget(
     speed: float = ...,
     limits: Stated = ...,
     smooth: float = ...,
+    objects: Mapping[str, Motion] | None = ...,
 ) -> Retargeted: ...
 @overload
 def retarget(
@@ -158,6 +167,7 @@ def retarget(
     speed: float = ...,
     limits: Stated = ...,
     smooth: float = ...,
+    objects: Sequence[Mapping[str, Motion]] | None = ...,
 ) -> list[Retargeted]: ...
 def retarget(
     motion: Motion | Sequence[Motion],
@@ -169,6 +179,7 @@ def retarget(
     speed: float = 1.0,
     limits: Stated = True,
     smooth: float = 0.0,
+    objects: Mapping[str, Motion] | Sequence[Mapping[str, Motion]] | None = None,
 ) -> Retargeted | list[Retargeted]:
     """Let a robot do what a skeleton does, frame by frame, or motion by motion of several with the same skeleton.
 
@@ -182,20 +193,23 @@ def retarget(
     in frames of the result, such as `done.contacts.with_stance("left_ankle", 30, 50)` of a result `done`; of several
     motions one for each, or None.  `fps` makes frames even at another rate.
     With `smooth` [s] the motion is followed once more, averaged over about so long, under the same limits.
+    `objects` are by name the motions of what hands touch, each of a rigid body that floats and has shapes; of several
+    motions a mapping each.  They are moved as the body is scaled, and a hand keeps to the place where it touches one.
 
     Load a robot that walks with `base="floating"`; one that stands on a pedestal moves its arms as the skeleton does
     relative to its own trunk.
 
     Raises FrameNotFound for a map that names what is not there, ValueError for bodies without a common part, for bones
-    without length, for contacts of parts that cannot stand and for settings that make no sense, ShapeError for contacts
-    of another number of frames.
+    without length, for contacts of parts that cannot stand, for objects that are no rigid bodies and for settings that
+    make no sense, ShapeError for contacts of another number of frames.
     """
     a_model(robot)
-    if isinstance(motion, Motion):
-        return _carried([motion], robot, body, [contacts], fps, speed, Limits.of(limits), smooth)[0]
-    motions = list(motion)
-    given = [None] * len(motions) if contacts is None else contacts
-    return _carried(motions, robot, body, given, fps, speed, Limits.of(limits), smooth)
+    single = isinstance(motion, Motion)
+    motions = [motion] if isinstance(motion, Motion) else list(motion)
+    given = [contacts] if single else [None] * len(motions) if contacts is None else contacts
+    things = [*([objects] if single and objects is not None else objects or [{}] * len(motions))]
+    done = _carried(motions, robot, body, given, fps, speed, Limits.of(limits), smooth, things)
+    return done[0] if single else done
 
 
 def _carried(
@@ -207,6 +221,7 @@ def _carried(
     speed: float,
     limits: Limits,
     smooth: float,
+    objects: Sequence[Mapping[str, Motion]],
 ) -> list[Retargeted]:
     for one in motions:
         if not isinstance(one, Motion):
@@ -216,10 +231,12 @@ def _carried(
         if fps > _MOST:
             raise ValueError(f"fps is {fps:g}; at most {_MOST:,.0f} frames a second are made")
     not_negative("smooth", smooth, " [s]")
+    check_objects(objects, len(motions))
     out: list[Retargeted] = []
     followers: dict[tuple[object, ...], tuple[Follower, Follower]] = {}
-    for one, stances in zip(motions, _each(given, len(motions)), strict=True):
+    for one, stances, own in zip(motions, _each(given, len(motions)), objects, strict=True):
         even = _even(one, fps)
+        things = {name: replace(thing, times=even.times, q=thing.at(even.times)) for name, thing in own.items()}
         known = BodyMap.found(even, robot) if body is None else body
         if not known.parts:
             raise ValueError(f"the map has no part in common: {sorted(known.source)} and {sorted(known.robot)}")
@@ -227,13 +244,14 @@ def _carried(
         animal = set(known.contacts) == set(ENDS) and on_four(even, known.source)
         dt = 1.0 / (even.fps or fps or _ALONE)
         fingers = finger_paths(even, robot, known, proportions, dt, limits=limits, speed=speed, smooth=smooth)
-        seen = replace(_seen(even, known, proportions, stances, BOLD if animal else 1.0), fingers=fingers.q)
+        seen = _seen(even, known, proportions, stances, BOLD if animal else 1.0, robot, things)
+        seen = replace(seen, fingers=fingers.q)
         machine = replace(_robot(robot, known, proportions, seen.contacts.parts), fingers=fingers.joints)
         if animal:
             machine = on_four_legs(machine, even, known.source)
             seen = on_rigid_trunk(seen, machine)
         led = hanging(seen) if machine.fixed_base else seen
-        wanted = targets(led, machine)
+        wanted = beside(targets(led, machine), led, machine, things)
         stated = limits
         if limits.apart is not None:
             machine = replace(machine, model=as_looked_at(machine.model, robot))
@@ -251,8 +269,9 @@ def _carried(
         else:
             done = on_ground(follower, led, wanted, bare, smooth=smooth)
         moved = Motion(robot, even.times, done.q, name=one.name)
-        again = partial(retarget, one, robot, fps=fps, speed=speed, limits=limits.stated, smooth=smooth)
-        made = (moved, even, known, machine, seen, done, fingers, stated.apart)
+        carried = {name: at_poses(thing, wanted.objects[name]) for name, thing in things.items()}
+        again = partial(retarget, one, robot, fps=fps, speed=speed, limits=limits.stated, smooth=smooth, objects=own)
+        made = (moved, even, known, machine, seen, done, fingers, stated.apart, carried)
         out.append(Retargeted(*made, given=stances, again=again))
     return out
 
@@ -318,8 +337,17 @@ def _up(robot: Model, frame: str, axes: Array) -> tuple[float, float, float]:
     return x, y, z
 
 
-def _seen(motion: Motion, body: BodyMap, proportions: Proportions, given: Contacts | None, larger: float) -> Source:
-    """Where the parts of the skeleton are; contacts that are not given are those of a body `larger` times as large."""
+def _seen(
+    motion: Motion,
+    body: BodyMap,
+    proportions: Proportions,
+    given: Contacts | None,
+    larger: float,
+    robot: Model,
+    objects: Mapping[str, Motion],
+) -> Source:
+    """Where the parts of the skeleton are, and objects, which have its frames; contacts that are not given are
+    those of a body `larger` times as large."""
     poses = motion.model.poses(motion.q, [body.source[part] for part in body.parts])
     places, turns = {}, {}
     for i, part in enumerate(body.parts):
@@ -342,7 +370,9 @@ def _seen(motion: Motion, body: BodyMap, proportions: Proportions, given: Contac
         found = found.replaced(given)
     if TOES.keys() >= paths.keys():
         off = off_feet(places, found, motion.times, _HIPS * size)
-    return Source(motion.times, places, turns, found, paths, off)
+    things = {name: pose_of(thing) for name, thing in objects.items()}
+    touched = touches(motion, objects, body, robot, turns, size)
+    return Source(motion.times, places, turns, found, paths, off, things, touched)
 
 
 def _facing(

@@ -1,4 +1,4 @@
-"""What of a robot may touch the ground: the soles of its feet, and how low it reaches.
+"""What of a robot touches: the soles of its feet, the palms of its hands, and how low it reaches.
 
 All is seen as balls: a sphere is one, a capsule two at its ends, a box and a hull one at each corner, and a mesh one
 without a radius at each of its vertices.  What is lowest of a shape is lowest of its balls.
@@ -64,21 +64,31 @@ def rounding(model: Model, frame: str, *, up: Point = (0.0, 0.0, 1.0)) -> float:
     return _sole(model, frame, up)[1]
 
 
-def _sole(model: Model, frame: str, up: Point) -> tuple[Array, float]:
-    """The points of a sole, and the radius of what is there."""
+def palm(model: Model, frame: str, up: Point) -> Array:
+    """(3,) the middle of the side of a hand that is away from `up` (3,), both seen from `frame` [m].
+
+    As a `sole`, but links without shapes that may collide, as hands of rubber have them, are there as they are drawn.
+    """
+    turned = model.pose(frame, model.neutral).rotation.act(up).tolist()
+    middle: Array = _sole(model, frame, (turned[0], turned[1], turned[2]), drawn=True)[0].mean(axis=0)
+    return middle
+
+
+def _sole(model: Model, frame: str, up: Point, *, drawn: bool = False) -> tuple[Array, float]:
+    """The points of a sole, and the radius of what is there; with what is `drawn` of links that have no shapes."""
     way = np.array(checked_point("up", up))
     length = float(np.linalg.norm(way))
     if not length > 0.0:
         raise ValueError("up is 0 0 0; it must be the direction that is up in the world")
     link = model.frame(frame).link
-    links = _rigid(model, link)
+    links = one_body(model, link)
     if WORLD in links or (model.joints and not model.root_path(link)):
         raise ValueError(f"{frame} stands still in {model.name}, so it is no foot; name a link that joints move")
     home = model.pose(frame, model.neutral).inverse()
     up_there = home.rotation.act(way / length)
     balls = _balls_of(((name, model.shapes.get(name, ())) for name in links), model, home)
-    if not len(balls.radii):
-        balls = _seen(model, links, home)
+    if drawn or not len(balls.radii):
+        balls = _together([balls, _seen(model, (name for name in links if not model.shapes.get(name)), home)])
     if not len(balls.radii):
         frames = [name for name in model.frames if model.frame(name).link in _beyond(model, links)]
         lowest = min(float(home.act(model.pose(name, model.neutral).xyz) @ up_there) for name in frames)
@@ -94,7 +104,7 @@ def around(model: Model, frame: str) -> Array:
     """(8, 3) the corners of the box along a frame's axes around all that is rigidly attached to it [m]; (0, 3) where
     no shape is.  Raises FrameNotFound, with the nearest names; ModelError and MissingExtra for meshes that cannot be
     read."""
-    links = _rigid(model, model.frame(frame).link)
+    links = one_body(model, model.frame(frame).link)
     home = model.pose(frame, model.neutral).inverse()
     balls = _balls_of(((name, model.shapes.get(name, ())) for name in links), model, home)
     if not len(balls.radii):
@@ -157,7 +167,7 @@ def lowest(model: Model, q: Array, *, links: Sequence[str] | None = None) -> Arr
 _CACHE: "WeakKeyDictionary[Model, dict[str, Balls]]" = WeakKeyDictionary()
 
 
-def _rigid(model: Model, link: str) -> list[str]:
+def one_body(model: Model, link: str) -> list[str]:
     """The links that are one body with `link`."""
     found = [link]
     for name in found:

@@ -9,7 +9,7 @@ A place is where a part stands, which is a point of its frame, and a rotation is
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, final
+from typing import TYPE_CHECKING, Final, final
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from poise.spatial import SE3, Array
 from poise.tasks.base import Task
 from poise.tasks.pose import OrientationTask, PoseTask, PositionTask
 from poise.tasks.swivel import SwivelTask
+
+if TYPE_CHECKING:
+    from poise.retargeting.touches import Touch
 
 EASE: Final = 0.12
 """How long a foot takes to come to rest, and to leave where it stood [s]."""
@@ -50,6 +53,10 @@ class Source:
     """By part that may stand, (frames, points, 3) its points, in which contacts were looked for [m]."""
     off_feet: Flags
     """(frames,) when the body lies, crawls or turns over."""
+    objects: Mapping[str, SE3] = field(default_factory=dict)
+    """By name, (frames,) where objects are that it may touch."""
+    touches: "tuple[Touch, ...]" = ()
+    """When its hands touch them."""
     fingers: Array = field(default_factory=lambda: np.zeros((0, 0)))
     """(frames, numbers in q) how the fingers of the robot stand when it does as this body does [rad or m]."""
 
@@ -174,6 +181,8 @@ class Targets:
     """(frames, 3) [m]"""
     turns: Mapping[str, Array]
     """(frames, 4)"""
+    objects: Mapping[str, SE3] = field(default_factory=dict)
+    """By name, (frames,) where objects are beside the robot."""
 
 
 def targets(source: Source, robot: Robot) -> Targets:
@@ -215,11 +224,13 @@ def targets(source: Source, robot: Robot) -> Targets:
 def seen_from(source: Source, robot: Robot) -> Source:
     """The same motion as one sees it who is carried along by the root, which the robot does not move."""
     root, rest = robot.root, robot.rest(robot.root)
+    there = SE3(np.concatenate([source.places[root], source.turns[root]], axis=1))
     back = quaternion_product(np.broadcast_to(rest.wxyz, source.turns[root].shape), conjugate(source.turns[root]))
     return replace(
         source,
         places={part: rest.xyz + rotate(back, path - source.places[root]) for part, path in source.places.items()},
         turns={part: quaternion_product(back, turns) for part, turns in source.turns.items()},
+        objects={name: rest @ there.inverse() @ pose for name, pose in source.objects.items()},
     )
 
 
