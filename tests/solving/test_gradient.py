@@ -217,6 +217,22 @@ def test_a_posture_beside_a_pose(panda: pz.Model) -> None:
     assert active >= 2
 
 
+def test_the_weight_of_a_row_alone_of_a_pose_out_of_reach(panda: pz.Model) -> None:
+    arm, tip = panda, panda.tip
+    for seed in range(3):
+        pose, weights = arm.pose(tip, arm.sample(seed=seed)), np.repeat([1.4, 0.9 + 0.3 * seed], 3)
+        target = pz.SE3.from_parts(1.6 * pose.xyz / np.linalg.norm(pose.xyz), pose.rotation)
+
+        def solve(w: Array, **start: Any) -> Any:
+            task = pz.PoseTask(tip, target, position_weight=tuple(w[:3]), rotation_weight=tuple(w[3:]))  # noqa: B023
+            return pz.solve(arm, task, **start)
+
+        found = solve(weights)
+        assert found.errors[0].rotation > 0.02
+        near = differences(lambda x: solve(weights + x, q0=found.q, max_restarts=0).gradient().q, 6, 1e-4)  # noqa: B023
+        assert_near(found.gradient().by_weights[0], near)
+
+
 def test_a_target_out_of_reach_with_weights_and_limits(panda: pz.Model) -> None:
     arm, tip, active = panda, panda.tip, 0
     for seed in range(8):

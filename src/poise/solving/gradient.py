@@ -1,5 +1,6 @@
 """The gradient of an answer: how q moves with targets, a posture, weights and placements of the model."""
 
+import math
 from collections.abc import Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Literal, TypeAlias, final
@@ -128,6 +129,10 @@ class SolutionGradient:
             else:
                 rows = np.arange(at, at + 3 * len(task.blocks))
                 weight = np.array([w for block in task.blocks for w in block.weight])
+                for k, block in enumerate(task.blocks):
+                    if block.whole and block.unit == "rad" and len({*block.weight}) == 1 and block.weight[0]:
+                        own = rows[3 * k : 3 * k + 3]
+                        jacobian[own] = _changes_of_turn(e[own] / weight[own], jacobian[own])
                 each = np.divide(-2.0 * e[rows], weight, out=np.zeros(len(rows)), where=weight != 0.0)
                 changes = (each * found.missed[rows] / self._asked.scales[rows])[:, None] * jacobian[rows]
                 changes, at = changes.T, at + len(rows)
@@ -196,3 +201,15 @@ class SolutionGradient:
             raise ValueError(self.reason)
         there = kept(self._model, (Conditions, self._asked, name), lambda: found.conditions.on(loose, tasks))
         return self._moved(*found.by_placement(loose, there))
+
+
+def _changes_of_turn(t: Array, rows: Array) -> Array:
+    """The derivative (3, nv) of a rotation vector t (3,) [rad], of which `rows` (3, nv) are the angular velocities.
+
+    With weights that are all the same kernels take these themselves, which have the same part along t; see
+    `poise.kernels.algebra.rotations.change_of_turn`.
+    """
+    half = 0.5 * float(np.linalg.norm(t))
+    share = (1.0 - half / math.tan(half)) / (4.0 * half * half) if half > 5e-5 else 1.0 / 12.0
+    once = np.cross(t, rows, axisb=0, axisc=0)
+    return np.asarray(rows + 0.5 * once + share * np.cross(t, once, axisb=0, axisc=0))
