@@ -18,12 +18,12 @@ from poise.checks import finite, positive, whole
 from poise.compat.poses import pose_of
 from poise.model.builder import ModelBuilder
 from poise.model.joint import JointKind
-from poise.model.model import Model
-from poise.solving.solver import solve
+from poise.solving.solver import Solver
 from poise.spatial import SE3, Array, ArrayLike
 from poise.tasks.pose import PoseTask
 
 _END: Final = "end"
+_EVEN: Final = (1.0,) * 6
 
 
 @final
@@ -74,17 +74,19 @@ def ik_LM(
     whole("ilimit", ilimit, 1)
     whole("slimit", slimit, 1)
     positive("tol", tol)
-    model, places = _model(_rows(robot.ets() if hasattr(robot, "ets") else robot))
+    weights = _EVEN if mask is None else tuple(np.sqrt(finite("mask", mask, 6)).tolist())
+    rows = _rows(robot.ets() if hasattr(robot, "ets") else robot)
+    solver, places = _solver(rows, weights, bool(joint_limits), int(ilimit), int(slimit) - 1)
     target = pose_of("Tep", getattr(Tep, "A", Tep))
-    weights = np.sqrt(finite("mask", np.ones(6) if mask is None else mask, 6))
-    task = PoseTask(_END, target, position_weight=weights[:3], rotation_weight=weights[3:])
-    start = None if q0 is None else np.atleast_2d(finite("q0", q0, model.nq))[0, places]
-    solution = solve(
-        model, task, q0=start, limits=bool(joint_limits), max_iterations=ilimit, max_restarts=slimit - 1
-    )  # fmt: skip
-    left = weights * np.concatenate(task.left(task.goal(target)[np.newaxis], model.pose(_END, solution.q)), axis=None)
-    residual = 0.5 * float(left @ left)
-    q = np.empty(model.nq)
+    start = None if q0 is None else np.atleast_2d(finite("q0", q0, len(places)))[0, places]
+    solution = solver(target, start)
+    if mask is None:
+        residual = 0.5 * (solution.errors[0].position ** 2 + solution.errors[0].rotation ** 2)
+    else:
+        task = solver.tasks[0]
+        left = task.left(task.goal(target)[np.newaxis], solver.model.pose(_END, solution.q))
+        residual = 0.5 * float(np.sum((weights * np.concatenate(left, axis=None)) ** 2))
+    q = np.empty(len(places))
     q[places] = solution.q
     reason = "" if residual < tol else solution.explain()
     return IKSolution(q, residual < tol, solution.iterations, solution.restarts + 1, residual, reason)
@@ -92,28 +94,34 @@ def ik_LM(
 
 def _rows(ets: Any) -> tuple[Any, ...]:
     """All that is read of the transforms."""
-    constants = (et.A(0.0).tobytes() for et in ets)
-    joints = ((et.kind, et.isflip, et.jindex) if et.isjoint else None for et in ets)
-    ranges = (None if et.qlim is None else tuple(et.qlim) for et in ets)
-    return tuple(zip(constants, joints, ranges, strict=True))
+    return tuple(
+        (et.A(0.0).tobytes(), (et.kind, et.isflip, et.jindex), None if et.qlim is None else tuple(et.qlim))
+        if et.isjoint
+        else (et.A(0.0).tobytes(), None, None)
+        for et in getattr(ets, "data", ets)
+    )
 
 
 @lru_cache(64)
-def _model(rows: tuple[Any, ...]) -> tuple[Model, npt.NDArray[np.int64]]:
-    """The model of transforms, and the place in their q of each number of its q."""
+def _solver(
+    rows: tuple[Any, ...], weights: tuple[float, ...], limits: bool, iterations: int, restarts: int
+) -> tuple[Solver, npt.NDArray[np.int64]]:
+    """What solves for the end of transforms, and the place in their q of each number of its q."""
     builder = ModelBuilder("ets")
     builder.link("base")
     here, parent, order = SE3.identity(), "base", []
-    for i, (constant, joint, limits) in enumerate(rows):
+    for i, (constant, joint, within) in enumerate(rows):
         here = here @ SE3.from_matrix(np.frombuffer(constant).reshape(4, 4), orthonormalise=True)
         if joint:
             kind, flipped, place = joint
             builder.joint(
                 f"joint{i}", JointKind.PRISMATIC if kind[0] == "t" else JointKind.REVOLUTE, parent=parent,
                 child=f"link{i}", origin=here, axis=(-1.0 if flipped else 1.0) * np.eye(3)["xyz".index(kind[1])],
-                limits=limits,
+                limits=within,
             )  # fmt: skip
             order.append(place)
             here, parent = SE3.identity(), f"link{i}"
     builder.frame(_END, link=parent, origin=here)
-    return builder.build(), np.argsort(np.argsort(order))
+    task = PoseTask(_END, position_weight=weights[:3], rotation_weight=weights[3:])
+    solver = Solver(builder.build(), task, limits=limits, max_iterations=iterations, max_restarts=restarts)
+    return solver, np.argsort(np.argsort(order))
