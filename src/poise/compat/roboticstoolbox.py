@@ -76,16 +76,13 @@ def ik_LM(
     positive("tol", tol)
     weights = _EVEN if mask is None else tuple(np.sqrt(finite("mask", mask, 6)).tolist())
     rows = _rows(robot.ets() if hasattr(robot, "ets") else robot)
-    solver, places = _solver(rows, weights, bool(joint_limits), int(ilimit), int(slimit) - 1)
+    searches = {"limits": bool(joint_limits), "max_iterations": int(ilimit), "max_restarts": int(slimit) - 1}
+    solver, places = _solver(rows, weights, **searches)
     target = pose_of("Tep", getattr(Tep, "A", Tep))
     start = None if q0 is None else np.atleast_2d(finite("q0", q0, len(places)))[0, places]
     solution = solver(target, start)
-    if mask is None:
-        residual = 0.5 * (solution.errors[0].position ** 2 + solution.errors[0].rotation ** 2)
-    else:
-        task = solver.tasks[0]
-        left = task.left(task.goal(target)[np.newaxis], solver.model.pose(_END, solution.q))
-        residual = 0.5 * float(np.sum((weights * np.concatenate(left, axis=None)) ** 2))
+    left, _ = solver.linearise(solution.q, target)
+    residual = 0.5 * float(left @ left)
     q = np.empty(len(places))
     q[places] = solution.q
     reason = "" if residual < tol else solution.explain()
@@ -94,34 +91,28 @@ def ik_LM(
 
 def _rows(ets: Any) -> tuple[Any, ...]:
     """All that is read of the transforms."""
-    return tuple(
-        (et.A(0.0).tobytes(), (et.kind, et.isflip, et.jindex), None if et.qlim is None else tuple(et.qlim))
-        if et.isjoint
-        else (et.A(0.0).tobytes(), None, None)
-        for et in getattr(ets, "data", ets)
-    )
+    some = [(et, et.qlim) for et in getattr(ets, "data", ets)]
+    joints = [et.isjoint and (et.kind, et.isflip, et.jindex, None if x is None else tuple(x)) for et, x in some]
+    return tuple(zip(joints, [et.A(0.0).tobytes() for et, _ in some], strict=True))
 
 
 @lru_cache(64)
-def _solver(
-    rows: tuple[Any, ...], weights: tuple[float, ...], limits: bool, iterations: int, restarts: int
-) -> tuple[Solver, npt.NDArray[np.int64]]:
+def _solver(rows: Any, weights: tuple[float, ...], **settings: Any) -> tuple[Solver, npt.NDArray[np.int64]]:
     """What solves for the end of transforms, and the place in their q of each number of its q."""
     builder = ModelBuilder("ets")
     builder.link("base")
     here, parent, order = SE3.identity(), "base", []
-    for i, (constant, joint, within) in enumerate(rows):
+    for i, (joint, constant) in enumerate(rows):
         here = here @ SE3.from_matrix(np.frombuffer(constant).reshape(4, 4), orthonormalise=True)
         if joint:
-            kind, flipped, place = joint
+            kind, flipped, place, limits = joint
             builder.joint(
                 f"joint{i}", JointKind.PRISMATIC if kind[0] == "t" else JointKind.REVOLUTE, parent=parent,
                 child=f"link{i}", origin=here, axis=(-1.0 if flipped else 1.0) * np.eye(3)["xyz".index(kind[1])],
-                limits=within,
+                limits=limits,
             )  # fmt: skip
             order.append(place)
             here, parent = SE3.identity(), f"link{i}"
     builder.frame(_END, link=parent, origin=here)
     task = PoseTask(_END, position_weight=weights[:3], rotation_weight=weights[3:])
-    solver = Solver(builder.build(), task, limits=limits, max_iterations=iterations, max_restarts=restarts)
-    return solver, np.argsort(np.argsort(order))
+    return Solver(builder.build(), task, **settings), np.argsort(np.argsort(order))

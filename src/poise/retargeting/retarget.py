@@ -63,8 +63,8 @@ class Retargeted:
         done: Followed,
         fingers: FingerPaths,
         apart: "CollisionLimit | None",
-        objects: Mapping[str, Motion],
         *,
+        objects: Mapping[str, Motion],
         given: Contacts | None,
         again: "Callable[..., Retargeted]",
     ) -> None:
@@ -208,7 +208,7 @@ def retarget(
     motions = [motion] if isinstance(motion, Motion) else list(motion)
     given = [contacts] if single else [None] * len(motions) if contacts is None else contacts
     things = [*([objects] if single and objects is not None else objects or [{}] * len(motions))]
-    done = _carried(motions, robot, body, given, fps, speed, Limits.of(limits), smooth, things)
+    done = _carried(motions, robot, body, given, fps, speed, Limits.of(limits), smooth, objects=things)
     return done[0] if single else done
 
 
@@ -221,6 +221,7 @@ def _carried(
     speed: float,
     limits: Limits,
     smooth: float,
+    *,
     objects: Sequence[Mapping[str, Motion]],
 ) -> list[Retargeted]:
     for one in motions:
@@ -271,8 +272,8 @@ def _carried(
         moved = Motion(robot, even.times, done.q, name=one.name)
         carried = {name: at_poses(thing, wanted.objects[name]) for name, thing in things.items()}
         again = partial(retarget, one, robot, fps=fps, speed=speed, limits=limits.stated, smooth=smooth, objects=own)
-        made = (moved, even, known, machine, seen, done, fingers, stated.apart, carried)
-        out.append(Retargeted(*made, given=stances, again=again))
+        made = (moved, even, known, machine, seen, done, fingers, stated.apart)
+        out.append(Retargeted(*made, objects=carried, given=stances, again=again))
     return out
 
 

@@ -101,3 +101,11 @@ def _block(one: float, w: _Three, g: _Three, k: _Three) -> list[list[float]]:
         [xe + r, one - 2.0 * (xd + zf), yf - p],
         [xf - q, yf + p, one - 2.0 * (xd + ye)],
     ]
+
+
+def adjoint(place: Array, turn: Array) -> Array:
+    """(6, 6), by which a frame at `place` (3,) [m] that is turned by `turn` (3, 3) has its twists seen from outside."""
+    out = np.zeros((6, 6))
+    out[:3, :3] = out[3:, 3:] = turn
+    out[:3, 3:] = skew(place) @ turn
+    return out

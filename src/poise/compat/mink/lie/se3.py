@@ -7,7 +7,7 @@ from typing import Self, final
 import mujoco
 import numpy as np
 
-from poise.compat.mink.lie.jacobians import inverse_of_twist, of_twist, skew, twist_to
+from poise.compat.mink.lie.jacobians import adjoint, inverse_of_twist, of_twist, twist_to
 from poise.compat.mink.lie.poses import Poses
 from poise.compat.mink.lie.so3 import SO3
 from poise.spatial import SE3 as Pose
@@ -106,11 +106,7 @@ class SE3(Poses):
 
     def adjoint(self) -> Array:
         """(6, 6) of twists."""
-        numbers, turn, out = self.parameters(), np.empty(9), np.zeros((6, 6))
-        mujoco.mju_quat2Mat(turn, numbers[:4] / math.sqrt(numbers[:4] @ numbers[:4]))
-        out[:3, :3] = out[3:, 3:] = rotation = turn.reshape(3, 3)
-        out[:3, 3:] = skew(numbers[4:]) @ rotation
-        return out
+        return adjoint(self.translation(), self.rotation().as_matrix())
 
     @classmethod
     def ljac(cls, other: ArrayLike) -> Array:
