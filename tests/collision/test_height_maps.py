@@ -10,7 +10,7 @@ from by_coal import as_coal
 from test_clouds import SHAPES, arm, flying, turned
 
 import poise as pz
-from poise.clouds import HeightMap
+from poise.clouds import HeightMap, PointCloud
 from poise.geometry.shapes import Shape
 from poise.spatial import Array
 
@@ -102,6 +102,18 @@ def test_level_ground_is_a_half_space(kind: str) -> None:
     assert np.allclose(found.distance, wanted.distance, rtol=0, atol=1e-9)
     assert np.allclose(found.normal, wanted.normal, rtol=0, atol=1e-6)
     assert found.distance.min() < -0.5
+
+
+def test_many_are_measured_as_one_where_a_robot_meets_itself() -> None:
+    """The frame of a map or a cloud is no point of it, so the way there bounds nothing."""
+    q, places = pz.load("panda").sample(24, seed=1), np.linspace(-1.0, 1.0, 21)
+    low = np.stack([*np.meshgrid(places, places, [-0.2])], axis=-1).reshape(-1, 3)
+    for thing in (HeightMap(np.full((40, 40), -0.2), 0.05), PointCloud(low, 0.02)):
+        world = pz.World({"ground": thing})
+        alone = [arm().distance(row, world).distance for row in q]
+        for rows in (slice(None), slice(3, 4)):
+            assert np.allclose(arm().distance(q[rows], world).distance, alone[rows], rtol=0, atol=1e-12)
+        assert not np.array_equal(alone, [arm().distance(row).distance for row in q])
 
 
 @pytest.mark.parametrize("hole", [False, True])

@@ -272,6 +272,12 @@ def test_what_makes_no_question_is_said() -> None:
         result = ik.solve(world, asked, seed)
         assert result.status.name == "NO_SOLUTION"
         assert word in result.message
+    unsure = ik.solve(world, stamped(pin.SE3(np.eye(3), np.array([9.0, 0.0, 0.0]))), position_tolerance=np.nan)
+    assert (unsure.status.name, "position_tolerance is nan" in unsure.message) == ("NO_SOLUTION", True)
+    for odd in (None, np.eye(4)):
+        assert "is not as it must be" in ik.solve(world, odd).message
+    stuck = ik.solve_pose_targets(world, {group("none", (), "left_5_link"): pose})
+    assert (stuck.status.name, "left_5_link" in stuck.message) == ("NO_SOLUTION", True)
     assert ik.solve_pose_targets(world, {}).status.name == "NO_SOLUTION"
     assert ik.solve_pose_targets(world, {world.groups["body"]: pose}).status.name == "UNSUPPORTED"
     world.prepared.config.planning_groups = [world.groups[side] for side in SIDES]

@@ -194,6 +194,23 @@ def test_what_is_linear_in_an_objective_of_ones_own_counts(model: Any) -> None:
     assert np.allclose(ours.solve_ik(at, [Push()], 1.0, limits=[speeds]), 0.1)
 
 
+def test_residuals_and_objectives_of_ones_own_count(model: Any) -> None:
+    class Heavier(ours.DampingTask):
+        def compute_qp_residual(self, configuration: Any) -> Any:
+            return np.eye(7), np.full(7, 0.02), 0.0
+
+    class Lighter(ours.DampingTask):
+        def compute_qp_objective(self, configuration: Any) -> Any:
+            return ours.Objective(np.eye(7), np.full(7, -0.01))
+
+    configuration = ours.Configuration(model)
+    for task, speed in ((Heavier(model, 1.0), 2.0), (Lighter(model, 1.0), 1.0)):
+        v = ours.solve_ik(configuration, [task], 0.01, limits=[])
+        assert np.allclose(v, speed, rtol=0, atol=1e-9)
+    with pytest.raises(ValueError, match=r"dt is 0\.0"):
+        ours.solve_ik(configuration, [Lighter(model, 1.0)], 0.0)
+
+
 def test_damping_takes_a_target_and_heeds_none(model: Any) -> None:
     at, still = started(ours, model), ours.DampingTask(model, 1.0)
     still.set_target(np.zeros(7))

@@ -186,6 +186,35 @@ def test_accelerations_and_the_speed_of_a_base_are_kept() -> None:
         before = velocity
 
 
+def test_limits_of_ones_own_are_not_dropped_where_they_contradict() -> None:
+    at, first = started(ours, built()), np.eye(7)[:1]
+
+    class Own(ours.limits.Limit):
+        def compute_qp_inequalities(self, configuration: Any, dt: float) -> Any:
+            return np.vstack([first, -first]), np.array([-1e-3, -1e-3])
+
+    with pytest.raises(ours.NoSolutionFound, match="no step keeps all limits"):
+        ours.solve_ik(at, led(ours.tasks, at, [0.0, 0.0, 0.1]), 0.01, limits=[Own()])
+    with pytest.raises(ValueError, match=r"dt is -0\.01"):
+        ours.solve_ik(at, led(ours.tasks, at, [0.0, 0.0, 0.1]), -0.01)
+
+
+def test_an_objective_of_ones_own_counts() -> None:
+    at = started(ours, built())
+
+    class Own(ours.tasks.Task):
+        def compute_error(self, configuration: Any) -> Any:
+            return np.zeros(7)
+
+        def compute_jacobian(self, configuration: Any) -> Any:
+            return np.zeros((7, 7))
+
+        def compute_qp_objective(self, configuration: Any) -> Any:
+            return np.eye(7), np.full(7, -0.01)
+
+    assert np.allclose(ours.solve_ik(at, [Own(cost=1.0)], 0.01, limits=[]), 1.0, rtol=0, atol=1e-9)
+
+
 def test_barriers_are_not_passed() -> None:
     model = built()
     shapes = pin.GeometryModel()

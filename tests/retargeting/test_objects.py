@@ -128,6 +128,24 @@ def test_what_is_no_object_is_refused() -> None:
             pz.retarget(motion, g1(), objects=objects)
 
 
+def test_an_arm_of_six_joints_holds_what_it_touches_and_what_is_not_touched_is_said() -> None:
+    motion, box = lifting(palms=True)
+    done = pz.retarget(motion, pz.load("ur5e"), objects={"box": box})
+    assert [touch.part for touch in done.touches] == ["right_wrist"]
+    away = pz.Motion(box.model, box.times, box.q + 9.0 * np.eye(7)[0])
+    done = pz.retarget(motion, pz.load("ur5e"), objects={"box": away})
+    assert any("no hand touches 'box'" in note for note in done.notes)
+    late = pz.Motion(box.model, box.times + 100.0, box.q)
+    with pytest.raises(ValueError, match=r"objects\['box'\] is there from 100 to .* give both the same times"):
+        pz.retarget(motion, pz.load("ur5e"), objects={"box": late})
+    table = pz.ModelBuilder("table")
+    table.joint("place", "floating", parent="world", child="top")
+    table.shape("top", pz.HalfSpace((0, 0, 0), (0, 0, 1)))
+    flat = pz.Motion(table.build(), box.times, box.q)
+    with pytest.raises(ValueError, match=r"objects\['box'\].* has a half-space, and so no lowest point"):
+        pz.retarget(motion, pz.load("ur5e"), objects={"box": flat})
+
+
 @needs_holosoma
 def test_a_recorded_person_lifts_a_box() -> None:
     """A clip of OMOMO: a box on the ground is lifted and carried on; its hands hold it to the end."""

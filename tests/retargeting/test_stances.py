@@ -61,6 +61,10 @@ def test_what_cannot_be_said_of_contacts() -> None:
     for start, stop in ((-1, 2), (2, 2), (1, 4)):
         with pytest.raises(ValueError, match="no stretch of the 3"):
             found.without_stance("left_ankle", start, stop)
+    with pytest.raises(TypeError, match=r"start must be the number of a frame, got 1\.5"):
+        found.with_stance("left_ankle", 1.5, 3)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"ground is -0\.2"):
+        found.with_stance("left_ankle", 0, 3, ground=-0.2)
     with pytest.raises(ValueError, match="compare probabilities with a threshold"):
         Contacts.of({"left_ankle": [0.0, 0.7]})
     with pytest.raises(pz.ShapeError, match=r"as many frames, at least of one part; got \[1, 2\]"):

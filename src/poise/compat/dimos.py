@@ -11,11 +11,12 @@ from typing import Any, Final, final
 
 import numpy as np
 
+from poise.checks import positive
 from poise.compat.dimos_world import joint_state, model_of, pose_of, positions, result
 from poise.compat.held import all_held_but
 from poise.errors import PoiseError
 from poise.solving.outcome import Status
-from poise.solving.solver import solve
+from poise.solving.solver import Solver
 from poise.tasks.pose import PoseTask
 
 _FINEST: Final = 1e-6
@@ -79,8 +80,10 @@ def _solved(
     world: Any, goals: Sequence[tuple[str, Any]], joints: Collection[str] | None, seed: Any,
     tolerances: tuple[float, float], check_collision: bool, max_attempts: int,
 ) -> Any:  # fmt: skip
-    prepared, attempts = world.get_prepared_model(), max(max_attempts, 1)
+    prepared, attempts = world.get_prepared_model(), max(int(max_attempts), 1)
     try:
+        for name, tolerance in zip(("position_tolerance", "orientation_tolerance"), tolerances, strict=True):
+            positive(name, tolerance)
         whole, places = model_of(prepared)
         q = np.array(whole.neutral)
         q[list(places.values())] = positions(world, list(places), seed)
@@ -92,18 +95,20 @@ def _solved(
             PoseTask(tip, into @ pose_of(pose), position_tolerance=close, rotation_tolerance=turned)
             for tip, pose in goals
         ]
-    except (PoiseError, ValueError) as error:
-        return result("NO_SOLUTION", str(error))
-    if not tasks:
+        solver = Solver(model, tasks) if tasks else None
+    except (PoiseError, ValueError, TypeError, AttributeError, KeyError) as error:
+        told = isinstance(error, PoiseError | ValueError)
+        return result("NO_SOLUTION", str(error) if told else f"the world or a target is not as it must be: {error!r}")
+    if solver is None:
         return result("SUCCESS", "no tip is led, and all joints stay", joint_state=joint_state(places, q, moving))
     for attempt in range(attempts):
-        solution = solve(model, tasks, q0=model.sample(seed=attempt) if attempt else q[free], seed=attempt)
+        solution = solver(None, model.sample(seed=attempt) if attempt else q[free], seed=attempt)
         left = {
             "position_error": solution.position_error,
             "orientation_error": solution.rotation_error,
             "iterations": solution.iterations,
         }
-        if solution.position_error > tolerances[0] or solution.rotation_error > tolerances[1]:
+        if not (solution.position_error <= tolerances[0] and solution.rotation_error <= tolerances[1]):
             blocked = solution.status is Status.LIMIT_BLOCKED
             return result("JOINT_LIMITS" if blocked else "NO_SOLUTION", solution.explain(), **left)
         q[free] = solution.q

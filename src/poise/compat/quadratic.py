@@ -26,6 +26,13 @@ def stacked(n: int, parts: Iterable[Sequence[Any]]) -> tuple[Array, Array]:
     return np.concatenate([part[0] for part in some]), np.concatenate([part[1] for part in some])
 
 
+def root(hessian: Array) -> Array:
+    """(k, n) rows whose square is a hessian (n, n), as far as that is one."""
+    sizes, axes = np.linalg.eigh(hessian)
+    some = sizes > 1e-14 * max(float(sizes[-1]), 1e-300)
+    return np.asarray(np.sqrt(sizes[some])[:, None] * axes[:, some].T)
+
+
 def least_squares(
     rows: Array, wants: Array, mu: float, within: tuple[Array, Array], exact: tuple[Array, Array],
     last: Array | None = None, slope: Array | float = 0.0,
@@ -37,8 +44,8 @@ def least_squares(
     """
     n, k, p, mu = rows.shape[1], len(exact[1]), len(within[1]), max(mu, _LEAST)
     if np.any(slope):
-        root = math.sqrt(mu)
-        rows, wants, mu = np.concatenate([rows, root * np.eye(n)]), np.concatenate([wants, slope / -root]), 0.0
+        size = math.sqrt(mu)
+        rows, wants, mu = np.concatenate([rows, size * np.eye(n)]), np.concatenate([wants, slope / -size]), 0.0
     if k:
         rows, wants = np.concatenate([exact[0], rows]), np.concatenate([exact[1], wants])
     found = np.zeros(2 * n + p)

@@ -57,6 +57,8 @@ _FREE_FALL: Final = 0.2
 """The share of it that all parts have while nothing is held, off its feet."""
 _PLACED: Final = 3
 """As many joints of a limb are taken up by the place of its end."""
+_HELD: Final = 6
+"""And as many by how its end is held."""
 _HAND: Final = 0.1
 """Weight of how a hand or a foot is turned, against where it is [m/rad]."""
 _REST: Final = 0.02
@@ -421,8 +423,9 @@ def tasks(robot: Robot, stance: Stance) -> list[Task]:
                 made.append(OrientationTask(frame, priority=free + 1, weight=_HAND))
         elif part in BENDS and not any(end in feet for end in BENDS[part]):
             root, end = BENDS[part]
-            if robot.fixed_base and between(model, robot.frames[root], robot.frames[end]) <= _PLACED:
-                continue  # where its end is says where its middle is
+            known = _HELD if end in palms else _PLACED
+            if robot.fixed_base and between(model, robot.frames[robot.root], robot.frames[end]) <= known:
+                continue  # where its end is, or how it is held, says where its middle is
             if root in robot.frames and end in robot.frames:
                 made.append(SwivelTask(*(robot.place(one) for one in (root, part, end)), priority=free + 1))
             else:

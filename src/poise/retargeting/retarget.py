@@ -29,7 +29,7 @@ from poise.retargeting.report import Report, report
 from poise.retargeting.soles import rounding, sole
 from poise.retargeting.stances import Contacts
 from poise.retargeting.targets import Robot, Source, beneath, seen_from, targets, toe
-from poise.retargeting.touches import Touch, at_poses, check_objects, pose_of, touches
+from poise.retargeting.touches import Touch, at_poses, check_objects, check_times, pose_of, touches, untouched
 from poise.retargeting.within_reach import posture, within_reach
 from poise.solving.limits import Limits, Stated
 from poise.spatial import SE3, Array
@@ -101,6 +101,7 @@ class Retargeted:
             *notes(self.motion, self._robot, self._seen, self._done, self._apart),
             *missing_fingers(self.body),
             *self._fingers.notes,
+            *untouched(self.objects, self.touches),
         )
 
     @cached_property
@@ -237,6 +238,7 @@ def _carried(
     followers: dict[tuple[object, ...], tuple[Follower, Follower]] = {}
     for one, stances, own in zip(motions, _each(given, len(motions)), objects, strict=True):
         even = _even(one, fps)
+        check_times(own, even)
         things = {name: replace(thing, times=even.times, q=thing.at(even.times)) for name, thing in own.items()}
         known = BodyMap.found(even, robot) if body is None else body
         if not known.parts:

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, final
 import numpy as np
 import numpy.typing as npt
 
-from poise.checks import finite
+from poise.checks import not_negative
 from poise.errors import ShapeError
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
@@ -99,7 +99,9 @@ class Contacts:
         for a, b in runs(~self[part][start:stop]):
             beside = [k for k in (start + a - 1, start + b) if 0 <= k < len(self) and points[k].any()]
             points[start + a : start + b] = points[beside[0]] if beside else True
-        high = (met[0].ground if met else 0.0) if ground is None else float(finite("ground", ground))
+        if ground is not None:
+            not_negative("ground", ground, " [m]")  # no foot goes below 0
+        high = (met[0].ground if met else 0.0) if ground is None else float(ground)
         stance = Contact(part, first, last, borne(points[first:last]), high)
         return self._with(
             part, points, [*(one for one in self.intervals if one.part == part and one not in met), stance]
@@ -159,6 +161,9 @@ class Contacts:
 
     def _check(self, part: str, start: int, stop: int) -> None:
         self._column(part)
+        for name, frame in (("start", start), ("stop", stop)):
+            if not isinstance(frame, int | np.integer):
+                raise TypeError(f"{name} must be the number of a frame, got {frame!r}")
         if not 0 <= start < stop <= len(self):
             raise ValueError(f"frames {start} up to {stop} are no stretch of the {len(self)} that there are, from 0 on")
 

@@ -12,7 +12,7 @@ from typing import Final, final
 
 import numpy as np
 
-from poise.geometry.shapes import Sphere
+from poise.geometry.shapes import HalfSpace, Sphere
 from poise.geometry.world import World
 from poise.model.builder import ModelBuilder
 from poise.model.joint import JointKind
@@ -90,6 +90,30 @@ def check_objects(objects: Sequence[Mapping[str, Motion]], motions: int) -> None
                 f"objects[{name!r}] is a motion of {model.name!r}, which has no shape that a hand could touch; give "
                 "its link one: <collision> in a file, ModelBuilder.shape, or with_shapes"
             )
+        if any(isinstance(shape, HalfSpace) for shapes in model.shapes.values() for shape in shapes):
+            raise ValueError(
+                f"objects[{name!r}] is a motion of {model.name!r}, which has a half-space, and so no lowest point: "
+                "make it a Box"
+            )
+
+
+def check_times(objects: Mapping[str, Motion], motion: Motion) -> None:
+    """Raises ValueError for an object that is not there while a body moves."""
+    for name, thing in objects.items():
+        if thing.times[0] > motion.times[-1] or thing.times[-1] < motion.times[0]:
+            raise ValueError(
+                f"objects[{name!r}] is there from {thing.times[0]:g} to {thing.times[-1]:g} s, and the body moves from "
+                f"{motion.times[0]:g} to {motion.times[-1]:g} s: give both the same times"
+            )
+
+
+def untouched(objects: Mapping[str, Motion], found: Sequence[Touch]) -> list[str]:
+    """What is to be said of objects that no hand touches."""
+    return [
+        f"no hand touches {name!r}: none comes within 4 cm of it and goes along; look at its place, units and times"
+        for name in objects
+        if not any(touch.object == name for touch in found)
+    ]
 
 
 def touches(

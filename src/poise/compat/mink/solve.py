@@ -5,9 +5,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from poise.checks import finite_positive
 from poise.compat.mink.configuration import Configuration
 from poise.compat.mink.exceptions import NoSolutionFound
-from poise.compat.mink.limits import ConfigurationLimit, Limit
+from poise.compat.mink.limits import CollisionAvoidanceLimit, ConfigurationLimit, Limit
 from poise.compat.mink.limits.joints import ranges
 from poise.compat.mink.tasks import BaseTask, Task
 from poise.compat.mink.tasks.task import Part
@@ -36,6 +37,7 @@ def solve_ik(
     its settings decide nothing.  Raises NotWithinConfigurationLimits with `safety_break`, TargetNotSet,
     NoSolutionFound, and TypeError for a limit of another kind.
     """
+    finite_positive("dt", dt)
     configuration.check_limits(safety_break=safety_break)
     kept = [ranges(configuration)] if limits is None else list(limits)
     if kept and not any(isinstance(limit, ConfigurationLimit) for limit in kept):
@@ -45,7 +47,11 @@ def solve_ik(
     try:
         last = least_squares(rows, wants, mu, (sides, most), exact, configuration.last, slope)
     except ValueError:
-        last = _no_farther(rows, wants, mu, (sides, np.maximum(most, 0.0)), exact, configuration.last, slope)
+        outside = [limit for limit in kept if isinstance(limit, ConfigurationLimit | CollisionAvoidanceLimit)]
+        firm = _inequalities(configuration, [limit for limit in kept if limit not in outside], dt)
+        there = _inequalities(configuration, outside, dt)
+        eased = stacked(configuration.nv, [firm, (there[0], np.maximum(there[1], 0.0))])
+        last = _no_farther(rows, wants, mu, eased, exact, None, slope)
     configuration.last, step = last, last[: configuration.nv]
     for _ in range(_HALVES):
         then = configuration.integrate(step, 1.0)

@@ -127,7 +127,7 @@ def nearest_pairs(s, x):
     least = splat(x.pair, 1e300)
     for lane in range(WIDTH):
         i, j = np.int64(x.near[1 + FIRST, lane]), np.int64(x.near[1 + SECOND, lane])
-        if i < j:  # they were the nearest before
+        if i < j < s.scene[0].bounded:  # they were the nearest before, and both hold their places
             _, least = _bounds(s, x, i, j, least)
     count, least = _candidates(s, x, least)
     best = splat(x.pair, 1e300)

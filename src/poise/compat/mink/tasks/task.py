@@ -7,6 +7,7 @@ import numpy as np
 
 from poise.compat.mink.configuration import Configuration
 from poise.compat.mink.exceptions import InvalidDamping, InvalidGain, InvalidTarget, TaskDefinitionError
+from poise.compat.quadratic import root
 from poise.spatial import Array, ArrayLike
 
 
@@ -40,9 +41,8 @@ class BaseTask(ABC):
     def residual(self, configuration: Configuration) -> Part:
         """Its part, doubled."""
         hessian, slope = self.compute_qp_objective(configuration)
-        sizes, axes = np.linalg.eigh(hessian)
-        some = sizes > 1e-14 * max(float(sizes[-1]), 1e-300)
-        return Part(np.sqrt(sizes[some])[:, None] * axes[:, some].T, np.zeros(int(some.sum())), slope=slope)
+        rows = root(hessian)
+        return Part(rows, np.zeros(len(rows)), slope=slope)
 
 
 class Task(BaseTask):
@@ -68,15 +68,21 @@ class Task(BaseTask):
         """Its error and its Jacobian."""
         return self.compute_error(configuration), self.compute_jacobian(configuration)
 
-    def residual(self, configuration: Configuration) -> Part:
-        """Its rows times their costs."""
+    def compute_qp_residual(self, configuration: Configuration) -> tuple[Array, Array, float]:
+        """Its rows times their costs, what they are to come to, and mu."""
         error, rows = self.linear(configuration)
         wants = self.cost * (-self.gain * error)
-        return Part(self.cost[:, None] * rows, wants, self.lm_damping * float(wants @ wants))
+        return self.cost[:, None] * rows, wants, self.lm_damping * float(wants @ wants)
+
+    def residual(self, configuration: Configuration) -> Part:
+        """That, or what an objective of its own comes to."""
+        if type(self).compute_qp_objective is not Task.compute_qp_objective:
+            return super().residual(configuration)
+        return Part(*self.compute_qp_residual(configuration))
 
     def compute_qp_objective(self, configuration: Configuration) -> Objective:
         """Its part of the objective."""
-        rows, wants, mu, _ = self.residual(configuration)
+        rows, wants, mu = self.compute_qp_residual(configuration)
         return Objective(rows.T @ rows + mu * np.eye(rows.shape[1]), -wants @ rows)
 
 
