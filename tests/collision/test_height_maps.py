@@ -106,7 +106,7 @@ def test_level_ground_is_a_half_space(kind: str) -> None:
 
 def test_many_are_measured_as_one_where_a_robot_meets_itself() -> None:
     """The frame of a map or a cloud is no point of it, so the way there bounds nothing."""
-    q, places = pz.load("panda").sample(24, seed=1), np.linspace(-1.0, 1.0, 21)
+    q, places = arm().sample(24, seed=1), np.linspace(-1.0, 1.0, 21)
     low = np.stack([*np.meshgrid(places, places, [-0.2])], axis=-1).reshape(-1, 3)
     for thing in (HeightMap(np.full((40, 40), -0.2), 0.05), PointCloud(low, 0.02)):
         world = pz.World({"ground": thing})
