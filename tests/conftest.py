@@ -138,7 +138,7 @@ def shared_page(browser: Any, pages: Any) -> Iterator[Any]:
 def wait_for() -> Callable[..., None]:
     """Wait until a condition holds; with a page, the browser goes on meanwhile and its events arrive."""
 
-    def wait(condition: Callable[[], Any], page: Any = None, seconds: float = 60.0) -> None:
+    def wait(condition: Callable[[], Any], page: Any = None, seconds: float = 180.0) -> None:
         deadline = time.monotonic() + seconds
         while not condition():
             assert time.monotonic() < deadline, "what was waited for has not come"
