@@ -113,10 +113,12 @@ def _grown(shape, heights, vertices, numbers, frame, cell):
     while abs(n[0]) > _SLANT or abs(n[1]) > _SLANT:
         block, beside = _grown_against(block, n)
         top = _lowest(tree, beside)
+        if not top > -NOTHING:
+            break
         height = top if top < height else height
         wider = _column(tree, block, height)
         deeper, _, n = _from_core(shape, heights, vertices, numbers, frame, wider)
-        if not (top > -NOTHING and deeper <= distance):
+        if not deeper <= distance:
             break
         distance, column = deeper, wider
     return distance, column
