@@ -271,7 +271,7 @@ def test_the_page_plays_both_edits_the_map_and_carries_the_motion_again(
         assert page._said["stances"].count("<title>") == len(first.contacts.intervals) > 0
         click(page.played.ghost.figure, "LeftHand")
         wait_for(lambda: widget(page, "skeleton").value == "LeftHand")
-        assert widget(page, "Carry the motion").disabled
+        wait_for(lambda: widget(page, "Carry the motion").disabled)
         by_hand(page, "a click gives it to the part", True)
         click(page.played.figure, "LeftForeArm")
         assert one.body.robot["left_wrist"] == "LeftForeArm"
