@@ -164,3 +164,16 @@ def chosen(method: "str | Method | None") -> "Method | None":
     from poise.methods.base import method_of
 
     return method_of(method)
+
+
+def left_at(tasks: Sequence[Task], model: Model, goals: Array, q: Array) -> Array:
+    """(n, blocks + 1) what `out` says is left of tasks, at `q` (n, nq), for goals (n, .); NaN for a goal that is none,
+    and at the end where there is no posture."""
+    left = []
+    for task, goal in zip(tasks, each_goal(tasks, goals), strict=True):
+        sizes = np.full((len(q), len(task.tolerances)), np.nan)
+        sound = task.sound(model, goal)
+        sizes[sound] = task.judged(model, goal[sound], q[sound])
+        left.append(sizes)
+    found = joined(tasks, left)
+    return found if any(not task.blocks for task in tasks) else np.hstack([found, np.full((len(q), 1), np.nan)])

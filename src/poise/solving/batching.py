@@ -24,7 +24,7 @@ from poise.kernels.machine.layout import (
 )
 from poise.model.model import Model
 from poise.progress import shown_or_logged
-from poise.solving.arguments import cores
+from poise.solving.arguments import cores, left_at
 from poise.solving.pieces import Pieces
 from poise.solving.scratch import Scratch
 from poise.solving.search import Search
@@ -149,7 +149,7 @@ class Batch:
             return
         q[rows] = _starts_or_home(self.model, self.starts[rows], limits=self.search.problem.limits)
         rows = rows[self.codes[rows] != BAD_GOAL]
-        left[rows] = self.search.left_at(self.model, self.goals[rows], q[rows])
+        left[rows] = left_at(self.search.tasks, self.model, self.goals[rows], q[rows])
 
     def _work(self) -> None:
         """Solve one piece after the other, until there are no more or another thread has failed."""

@@ -47,6 +47,9 @@ class Conditions:
         """`sums` are rows (p, nv) and the most of each, `balls` the joints whose limits of swing and twist count,
         `parts` more sections of the problem."""
         self.model, self.apart, self._sums, self._balls = model, apart, sums, balls
+        found = ((n, b) for n in balls for b in model.ball_limits if b.place == model.index(n).start)
+        self.narrow = next((n for n, b in found if min(b.half, *np.ravel(b.semi_axes)) <= _NARROW), "")
+        """A joint whose limits have no sides to tell from each other, if there is one."""
         problem = _limited(pack(model, tasks, limits=limits, also=range(model.nv)), model, balls)
         kept, sides = ranges(tasks), sum(task.sides for task in ranges(tasks))
         given = {"inequalities": np.hstack([sums[0], sums[1][:, None]]).ravel(), "ranks": _ranks(tasks)}
@@ -98,6 +101,20 @@ class Conditions:
         return Conditions(loose.model, tasks, (spread, most), self.apart, self._balls)
 
 
+def differentiable_conditions(model: Model, asked: Asked) -> Conditions:
+    """Those of what was asked.
+
+    Raises ValueError where the limits of a ball have no sides to tell from each other.
+    """
+    found = conditions_of(model, asked)
+    if found.narrow:
+        raise ValueError(
+            f"the swing or twist of {found.narrow!r} has no width, and its gradient is not at hand: make it a hinge, "
+            "or take differences of two solves"
+        )
+    return found
+
+
 def conditions_of(model: Model, asked: Asked) -> Conditions:
     """Those of what was asked."""
     derived = asked.bound.derived
@@ -112,12 +129,6 @@ def _conditions_of(model: Model, asked: Asked) -> Conditions:
     rows[:, list(problem.velocities)] = stated[:, :-1]
     limited = {int(ball["q"]) for ball in problem.section("balls") if ball["limited"]}
     balls = [j.name for j in model.joints if j.ball is not None and model.index(j.name).start in limited]
-    for name, ball in ((n, b) for n in balls for b in model.ball_limits if b.place == model.index(n).start):
-        if min(ball.half, *np.ravel(ball.semi_axes)) <= _NARROW:
-            raise ValueError(
-                f"the swing or twist of {name!r} has no width, and its gradient is not at hand: make it a hinge, or "
-                "take differences of two solves"
-            )
     posture = next((task for task in asked.tasks if isinstance(task, PostureTask)), None)
     movable = np.zeros(model.nv)
     movable[list(problem.velocities)] = 1.0
@@ -195,9 +206,9 @@ def _rows(model: Model, count: int, shapes: int, *, posture: bool) -> dict[str, 
         **dict.fromkeys(("lacking", "multiplier", "holds", "missed", "held_sizes", "spare_rows"), count),
         **dict.fromkeys(("condition_rows", "held_right"), count * row),
         **dict.fromkeys(("leaning", "limit_side", "moving", "pulling", "spare_pull", "inner_sizes"), n),
-        **dict.fromkeys(("other", "phi", "moved"), n),
-        **dict.fromkeys(("rest", "begun_rest", "beside_rest"), nq),
-        **dict.fromkeys(("null_rows", "inner_left", "inner_right"), n * row),
+        **dict.fromkeys(("other", "phi", "moved", "drawn_step"), n),
+        **dict.fromkeys(("rest", "begun_rest", "beside_rest", "drawn"), nq),
+        **dict.fromkeys(("null_rows", "inner_left", "inner_right", "flat_rows"), n * row),
         **dict.fromkeys(("yields", "hessian"), n * n),
         "answers": n * count,
         "contact": 2 * shapes,

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
-from math import inf, nan
+from math import inf
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final, get_args
 
@@ -27,7 +27,7 @@ from poise.kernels.machine.layout import (
 from poise.model.model import Model, a_model
 from poise.quaternions import pose_numbers
 from poise.solving import within
-from poise.solving.arguments import chosen, each_goal, joined, one_a_task, refuse_numbers, start_of
+from poise.solving.arguments import chosen, joined, one_a_task, refuse_numbers, start_of
 from poise.solving.closure import Aside, Closure, loop_tasks
 from poise.solving.limits import Limits, Stated, looked_at
 from poise.solving.posture import Posture, one_posture, pulled
@@ -142,11 +142,11 @@ class Search:
         """(m,) by what the stated weights of each row are larger than those that are solved with."""
         posture = one_posture(self.tasks)
         ranked = len(levels(self.frame_tasks)) > 1 or not all(task.required for task in self.frame_tasks)
-        self._soft = method is None and posture is None and soft_alone(self.frame_tasks)
         self.limits = Limits.of(limits)
         looking = self.limits.beside
         held = looking or any(task.required and (task.sides or isinstance(task, LoopTask)) for task in self.frame_tasks)
         """Whether more must hold than the limits of joints."""
+        self._soft = method is None and not (posture and held) and soft_alone(self.frame_tasks)
         self._alone = required_alone(self.stated) if method is None and (held or (ranked and not self._soft)) else None
         """What is solved for alone where nothing was found beside what gives way."""
         self._others: Search | None = None
@@ -207,7 +207,7 @@ class Search:
             )  # fmt: skip
         else:
             parts = ["optimise"] if self._soft else ["solve", *([] if self.apart is None else ["shapes"])]
-            parts += [] if self._posture is None else ["posture"]
+            parts += [] if self._posture is None or self._soft else ["posture"]
             parts += ["closed form"] if len(problem.section("arms")) else []
             problem = looked_at(model, problem, self.limits) if looking else problem
             self.bound = Bound(problem, tuple(parts), apart=self.apart, wide=True, numbers=numbers)
@@ -341,12 +341,21 @@ class Search:
         elif self._soft and code == UNSOLVED:
             code, late = from_required(self, self._required, model, scratch)
         if code >= 0 and self._posture is not None:
-            code = (
-                self._posture.judge(model, scratch, code)
-                if self._follows
-                else self._posture.settle(model, scratch, code)
-            )
+            if code == SOLVED and self._soft:
+                from poise.solving.beside import drawn_to_posture
+
+                late = drawn_to_posture(self, self._together, model, scratch, end)
+            ended = self._posture.judge if self._follows or self._soft else self._posture.settle
+            code = ended(model, scratch, code)
         return code, late
+
+    def _together(self, model: Model) -> "Search":
+        """A search for all tasks as if they were required."""
+        if self._others is None:
+            from poise.solving.beside import all_required
+
+            self._others = Search(model, all_required(self.stated), limits=self.limits.stated, **self._settings)
+        return self._others
 
     def _within_posture(self, model: Model, scratch: Scratch, began: int, end: float) -> tuple[int, bool]:
         """Search from the answer in `out` on, which is too far from the posture, where nothing is; `out` stays as it is
@@ -424,17 +433,6 @@ class Search:
         if code == SOLVED and self.apart is not None and scratch.scene is not None:
             return SOLVED if self.apart.holds_in(model, scratch.scene, q) else BLOCKED
         return code
-
-    def left_at(self, model: Model, goals: Array, q: Array) -> Array:
-        """(n, blocks + 1) what `out` says is left, at `q` (n, nq), for goals (n, .); NaN for a goal that is none."""
-        left = []
-        for task, goal in zip(self.tasks, each_goal(self.tasks, goals), strict=True):
-            sizes = np.full((len(q), len(task.tolerances)), nan)
-            sound = task.sound(model, goal)
-            sizes[sound] = task.judged(model, goal[sound], q[sound])
-            left.append(sizes)
-        found = joined(self.tasks, left)
-        return found if self._posture is not None else np.hstack([found, np.full((len(q), 1), nan)])
 
     @property
     def in_lanes(self) -> bool:

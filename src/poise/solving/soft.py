@@ -11,6 +11,7 @@ from poise.kernels.machine.layout import (
     CODE,
     DISTANCE,
     END,
+    GOAL_NUMBERS,
     ITERATIONS,
     RESTARTS,
     SOLVED,
@@ -60,7 +61,8 @@ def from_required(asked: Asked, inner: Any, model: Model, scratch: Scratch) -> t
     """
     if inner is None:  # nothing was required, and no start came to a number
         return certified_start(scratch), False
-    goals = scratch.goal.reshape(-1, 7)[[task.required for task in asked.frame_tasks]]
+    tasks = asked.frame_tasks
+    goals = scratch.goal[: GOAL_NUMBERS * len(tasks)].reshape(-1, GOAL_NUMBERS)[[task.required for task in tasks]]
     with inner.bound.scratch(model) as found:
         _, late = inner.solve_one(model, found, goals.ravel(), scratch.start, seed=int(scratch.call[SEED]))
         return _from_there(model, asked.problem, scratch, found.out), late

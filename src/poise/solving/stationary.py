@@ -27,7 +27,7 @@ from poise.kernels.machine.jit import prepare
 from poise.model.loosening import Loose
 from poise.model.model import Model
 from poise.solving.arguments import cores
-from poise.solving.conditions import Conditions, conditions_of
+from poise.solving.conditions import Conditions, differentiable_conditions
 from poise.solving.inverses import Flags
 from poise.solving.outcome import Asked
 from poise.solving.pieces import Pieces
@@ -40,6 +40,8 @@ _WHY: Final = {
     rest.SINGULAR: "q is singular: the tasks and limits that hold tie fewer directions there than beside it",
     rest.FALLS: "q is not at rest: what is left falls to either side of it",
     rest.DEGENERATE: "q is degenerate: what is to be least is flat there, and nowhere beside it",
+    rest.DRAWN: "the posture draws several joints together along what is missed, and how is not at hand: leave it out, "
+    "and the derivative is that with the least change",
     rest.NOT_LEAST: "what is left has no least: the rows of a task are not its derivative, see poise.testing",
 }
 _PIECE: Final = 16
@@ -147,7 +149,7 @@ def _arrange(there: Conditions, scratch: Scratch, contacts: tuple[tuple[str, str
 
 def stationary(model: Model, asked: Asked, q: Array, goal: Array, *, solved: bool) -> Stationary:
     """How an answer q (nq,) for these goal numbers moves; `solved`: whether all required tasks are."""
-    conditions = conditions_of(model, asked)
+    conditions = differentiable_conditions(model, asked)
     with conditions.bound.scratch(model) as scratch:
         scratch.goal[:], scratch.start[:] = goal, q
         scratch.tell(given=int(solved))
@@ -166,7 +168,7 @@ def by_goals_of_many(
 ) -> tuple[Array, npt.NDArray[np.str_]]:
     """`Stationary.by_goals` of answers q (n, nq) for goal numbers (n, .), with cotangents (n, nv) or without, on all
     cores: (n, columns) or (n, nv, columns), NaN where it is undefined; and the status of each (n,)."""
-    conditions, pieces = conditions_of(model, asked), Pieces(len(q), _PIECE)
+    conditions, pieces = differentiable_conditions(model, asked), Pieces(len(q), _PIECE)
     out = np.full((len(q), *((model.nv,) if cotangents is None else ()), conditions.columns), np.nan)
     status = np.full(len(q), "undefined")
     given = np.zeros((len(q), 0)) if cotangents is None else np.ascontiguousarray(cotangents)

@@ -9,7 +9,7 @@ from typing import Any
 
 from poise.kernels.machine.layout import ANSWER, COST, DISTANCE, ITERATIONS, SOLVED
 from poise.model.model import Model
-from poise.solving.arguments import each_goal, joined
+from poise.solving.arguments import each_goal, joined, left_at
 from poise.solving.scratch import SEED, Scratch
 from poise.solving.within import distance
 from poise.tasks.base import Task
@@ -50,6 +50,6 @@ def solved_without_wishes(
             answer[ITERATIONS] += found.out[ITERATIONS]
     if code != SOLVED and len(others.loops) < len(search.loops):
         return False, False  # loops that wishes alone move need not be closed there
-    out[: at.stop], out[at.stop :] = answer[: at.stop], search.left_at(model, scratch.goal[None], answer[at][None])[0]
+    out[: at.stop], out[at.stop :] = answer[: at.stop], left_at(search.tasks, model, scratch.goal[None], answer[at][None])[0]
     out[DISTANCE] = distance(model, search.problem, scratch.start, answer[at])
     return True, False

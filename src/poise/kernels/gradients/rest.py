@@ -8,12 +8,12 @@ long as it pushes; what pulls from outside is let go (Nocedal and Wright 2006, s
 
 from poise.kernels.algebra.scalar import uniform
 from poise.kernels.gradients.conditions import MOST_CONTACTS, SHAPES, SIDE, SUM, find_contacts, look
+from poise.kernels.gradients.flat import find_flat, flat_size
 from poise.kernels.gradients.split import (
     FALLING,
     FLAT,
     LEAST,
     NO_LEAST,
-    RANK,
     decompose_held,
     find_multipliers,
     is_wanted,
@@ -31,9 +31,10 @@ from poise.kernels.machine.layout import CALL
 from poise.kernels.machine.views import entry_at, narrow, problem_at
 from poise.kernels.solver.ends import aim_at
 
-FOUND, FREE_OF_CHOICE, NO_NUMBERS, RESTLESS, SINGULAR, FALLS, DEGENERATE, NOT_LEAST = range(8)
+FOUND, FREE_OF_CHOICE, NO_NUMBERS, RESTLESS, SINGULAR, FALLS, DEGENERATE, NOT_LEAST, DRAWN = range(9)
 """How the search ends: at rest; there, but where many q answer as well; not, and why: numbers that make no target, no
-rest nearby, fewer directions tied than beside it, no minimum, no curvature in it alone, no function that is least."""
+rest nearby, fewer directions tied than beside it, no minimum, no curvature in it alone, no function that is least, a
+posture that draws several joints together along what is missed."""
 AT_LIMIT = 1e-6
 """A joint this near to a limit [rad or m] stands at it."""
 _WEAK = 1e-6
@@ -45,6 +46,8 @@ _NEAR = 0.03
 _STEPS = 12
 _ASIDE = 0.02
 """How far from an answer it is looked whether rank or curvature are lost there alone [rad or m]."""
+_NO_SAY = 1e-12
+"""What a joint moves of a row that it has no say in, at most [m or rad a rad or m]."""
 _LOOKS = 2
 _BACK = 3
 _BENT = 1e-5
@@ -86,6 +89,13 @@ def settle(address):
     request = entry_at(address, CALL)
     p = problem_at(request.problem)
     w = narrow(p, request.narrow, request.routines)
+    code = rest_from_start(p, w, request)
+    return DRAWN if code == FREE_OF_CHOICE and find_flat(p, w) > 0 else code
+
+
+@kernel
+def rest_from_start(p, w, request):
+    """`settle`, but for how a posture draws q along what is missed."""
     for i in range(len(w.q)):
         w.q[i], w.rest[i], w.begun_rest[i] = w.start[i], w.start[i], w.start[i]
     for k in range(len(w.lacking)):
@@ -100,7 +110,7 @@ def settle(address):
     for k in range(len(w.lacking)):
         if not abs(w.lacking[k]) < 1e300:
             return NO_NUMBERS
-    _part(p, w, request.given != 0)
+    part(p, w, request)
     wanted = is_wanted(w)
     _begin(p, w, wanted)
     ended, code, held = not wanted, FOUND, 0
@@ -127,12 +137,14 @@ def settle(address):
 
 
 @kernel
-def _part(p, w, solved):
+def part(p, w, request):
     """What of the tasks holds, and what is missed and to be least, into w.holds, w.missed and w.leaning.
 
     Levels are looked at in their order: what is fulfilled holds, and of the first that is not its rows are to be least.
-    A range that is fulfilled asks for nothing but its sides.
+    A range that is fulfilled asks for nothing but its sides.  A posture is to be least where nothing is missed, else
+    over the joints that no row has a say in.
     """
+    solved = request.given != 0
     missing, level, some = False, 0, True
     while some and not missing:
         some = False
@@ -158,9 +170,31 @@ def _part(p, w, solved):
                     elif not rank.sided:
                         w.holds[3 * b + r] = 1.0
         level += 1
-    counts = solved and not missing and len(p.posture_weights) > 0
+    counts = solved and len(p.posture_weights) > 0
     for a in range(len(w.leaning)):
         w.leaning[a] = p.posture_weights[a] * p.posture_weights[a] if counts else 0.0
+    if counts and missing:
+        _lean_apart(p, w, request)
+
+
+@kernel
+def _lean_apart(p, w, request):
+    """Let a posture draw none of the joints that a row has a say in, at w.start, where w.q is, or beside it."""
+    n = len(w.step)
+    row = pitch(w.condition_rows, n)
+    for t in range(_LOOKS):
+        for k in range(len(w.lacking)):
+            for a in range(n):
+                if abs(w.condition_rows[k * row + a]) > _NO_SAY:
+                    w.leaning[a] = 0.0
+        for a in range(n):
+            w.moved[a] = _ASIDE * (2.0 * uniform(0, t * n + a) - 1.0) if t + 1 < _LOOKS else 0.0
+        move(p, w.start, w.moved, 1.0, w.q)
+        look(p, w, request, True)
+    for k in range(len(p.balls)):
+        a = p.balls[k].v
+        if w.leaning[a] * w.leaning[a + 1] * w.leaning[a + 2] == 0.0:
+            w.leaning[a], w.leaning[a + 1], w.leaning[a + 2] = 0.0, 0.0, 0.0
 
 
 @kernel
@@ -278,7 +312,7 @@ def _rank_beside(p, w, request):
 def _is_bent(p, w, request, count, flat):
     """Whether fewer directions than those that are flat at w.rest are flat beside it, at rest again there."""
     n = len(w.step)
-    row, within, bound = pitch(w.null_rows, n), pitch(w.inner_left, count), _flat_size(w)
+    row, within, bound = pitch(w.null_rows, n), pitch(w.inner_left, count), flat_size(w)
     for a in range(n):
         w.moved[a] = 0.0
     for t in range(count):
@@ -310,12 +344,6 @@ def _is_bent(p, w, request, count, flat):
     find_multipliers(held, w)
     split(p, w, request, w.rest, held)
     return left < flat
-
-
-@kernel
-def _flat_size(w):
-    """A curvature that counts as 0."""
-    return RANK * largest_curvature(w)
 
 
 # The way there ------------------------------------------------------------------------------------------------------

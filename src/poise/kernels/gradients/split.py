@@ -25,23 +25,19 @@ _NO_GRADIENT = 1e-5
 
 
 @kernel
-def lean(p, w, q, out):
-    """out (n): the gradient at q of half the weighted square of the way from the posture."""
+def lean(p, posture, shares, q, out):
+    """out (n): how far q is from a posture, as velocities times shares of theirs; 0 without a posture."""
     for a in range(len(out)):
         out[a] = 0.0
-    if len(w.posture_goal) == 0:
+    if len(posture) == 0:
         return
     for k in range(len(p.coordinates)):
         c = p.coordinates[k]
-        out[c.v] = w.leaning[c.v] * (q[c.q] - w.posture_goal[c.q])
+        out[c.v] = shares[c.v] * (q[c.q] - posture[c.q])
     for k in range(len(p.balls)):
-        i, v, r = p.balls[k].q, p.balls[k].v, w.posture_goal
+        i, v, r = p.balls[k].q, p.balls[k].v, posture
         turn, x, y, z = turn_between(r[i], r[i + 1], r[i + 2], r[i + 3], q[i], q[i + 1], q[i + 2], q[i + 3])
-        out[v], out[v + 1], out[v + 2] = (
-            w.leaning[v] * turn * x,
-            w.leaning[v + 1] * turn * y,
-            w.leaning[v + 2] * turn * z,
-        )
+        out[v], out[v + 1], out[v + 2] = shares[v] * turn * x, shares[v + 1] * turn * y, shares[v + 2] * turn * z
 
 
 @kernel
@@ -62,7 +58,7 @@ def pull(p, w, sign, out):
     """out (n): the gradient of the Lagrangian at w.q, its conditions at hand; with `sign` 0 without multipliers."""
     n = len(out)
     row = pitch(w.condition_rows, n)
-    lean(p, w, w.q, out)
+    lean(p, w.posture_goal, w.leaning, w.q, out)
     for k in range(len(w.lacking)):
         share = w.lacking[k] if w.missed[k] > 0.5 else sign * w.multiplier[k]
         if share != 0.0:

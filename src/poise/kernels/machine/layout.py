@@ -397,6 +397,9 @@ WORK: Final[Mapping[str, str]] = {
     "spare_pull": "n, the pull there",
     "begun_rest": "nq, where the search for that began",
     "beside_rest": "nq, where it is looked around",
+    "drawn": "nq, the nearest to a posture among the configurations where what is missed is least",
+    "drawn_step": "n, a step there that leaves what is missed as it is",
+    "flat_rows": "n packed rows, the directions in which that is flat, orthonormal in the weights of the posture",
 }
 """What each section of a workspace is: how many rows, n being active velocities and m residual rows, and of what."""
 

@@ -253,11 +253,12 @@ def _propose(p, w, address):
 
     What a posture is away counts a little to the sum, so that a start goes on for as long as it comes nearer.
     """
-    if len(p.together) == 0:
+    kept = True
+    if len(p.together) > 0:
+        kept = _all_hold(p, w, address)
+        _update(p, w, 1, True, address)
+    else:
         _step(p, w, address)
-        return True, w.memory[COST], w.memory[SCORE]
-    kept = _all_hold(p, w, address)
-    _update(p, w, 1, True, address)
     cost = w.memory[COST]
     if len(p.pull) > 0:
         cost += _LEANING * _away(p, w)

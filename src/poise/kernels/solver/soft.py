@@ -13,6 +13,7 @@ Damping.  mu by the ratio of what a step gained to what was predicted, 1/2 |mu y
 Search.   Eight lanes, from q0 and from random starts; the least merit wins, of those that are alike the nearest to q0.
           It ends soon after one of them has fulfilled the soft tasks too.
 Rest.     The step that is left, against the merit; a lane whose steps are taken back time and again is not at rest.
+          One that has not come to rest when all end is the answer, from which the search goes on, if it misses less.
 """
 
 import functools
@@ -353,17 +354,19 @@ def soft_lanes(p, w, v, address):
         if any_of(load(v.state, FRESH) > 0.5):
             _begin(p, v, w.offsets, w.pool)
     out[RESTARTS] = spent - 1
-    if not found:
-        _, score = evaluate(p, v)
-        store(v.choice, RESTING, score)
-        left = np.inf
-        _, soft, _ = _misses(p, v)
-        store(v.choice, MISSED, soft)
-        for lane in range(WIDTH):
-            if v.choice[RESTING, lane] <= INSIDE and v.choice[MISSED, lane] < left:
-                left, out[START], out[ITERATIONS] = v.choice[MISSED, lane], 0.0, v.choice[AGE, lane]
-                for i in range(count):
-                    w.q[i] = v.q[i, lane]
+    for i in range(count):
+        store(v.q, i, load(v.before, i))
+    _, score = evaluate(p, v)
+    _, soft, _ = _misses(p, v)
+    store(v.choice, RESTING, score), store(v.choice, MISSED, 0.5 * soft)
+    for lane in range(WIDTH):
+        going = v.state[STARTED, lane] >= 0.0 or not found
+        if going and v.choice[RESTING, lane] <= INSIDE and v.choice[MISSED, lane] < (1.0 - _ALIKE) * least:
+            least, out[START], out[ITERATIONS] = v.choice[MISSED, lane], v.state[STARTED, lane], v.choice[AGE, lane]
+            for i in range(count):
+                w.q[i] = v.q[i, lane]
+            for a in range(len(w.free)):
+                w.free[a] = v.free[a, lane]
 
 
 @entry_point(WHOLE)

@@ -1,0 +1,137 @@
+"""Among the configurations where what is missed is least, towards a posture.
+
+Joints.   What moves nothing that is asked, here and beside, is put to the posture.
+Step.     dq = -F F^T W^2 (q - posture), where F are the directions in which what is missed is flat, F^T W^2 F = 1: the
+          exact minimum of |W (q + dq - posture)|^2 along them.
+Rest.     They bend, so Newton's steps lead back to where what is missed is least; see `rest`.
+Length.   A step counts if it came nearer to the posture and no more is missed than before; else a part of it is tried.
+"""
+
+from poise.kernels.gradients.conditions import look
+from poise.kernels.gradients.flat import find_flat
+from poise.kernels.gradients.rest import FREE_OF_CHOICE, NO_NUMBERS, part, rest_from_start
+from poise.kernels.gradients.split import decompose_held, lean, move, split
+from poise.kernels.machine.jit import entry_point, kernel
+from poise.kernels.machine.kinds import WHOLE
+from poise.kernels.machine.lanes import pitch
+from poise.kernels.machine.layout import CALL
+from poise.kernels.machine.views import entry_at, narrow, problem_at
+from poise.kernels.solver.ends import aim_at, clip_start
+
+_STEPS = 60
+"""Steps that are tried, at most."""
+_LONGEST = 0.3
+"""The largest joint change of a step [rad or m]: from farther Newton's steps do not lead back."""
+_PART, _STILL = 0.25, 1e-9
+"""What is left of a step that did not count, and a step that is rest [rad or m]."""
+_LEVEL = 1e-9
+"""What is missed may have grown by this share, which is rounding."""
+
+
+@entry_point(WHOLE)
+def draw(address):
+    """From the answer w.start, where all that is required is fulfilled, towards w.posture_goal; w.rest is where it
+    leads.  A code of `rest`: what is above FREE_OF_CHOICE leads nowhere."""
+    request = entry_at(address, CALL)
+    p = problem_at(request.problem)
+    w = narrow(p, request.narrow, request.routines)
+    if not aim_at(p, w.goal, w.target):
+        return NO_NUMBERS
+    _put_apart(p, w, request)
+    code = rest_from_start(p, w, request)
+    if code != FREE_OF_CHOICE:
+        return code
+    longest = _step_to_posture(p, w, request)
+    missed, away, share = _missed(w), _away(p, w), 1.0
+    for i in range(len(w.q)):
+        w.drawn[i] = w.rest[i]
+    for _ in range(_STEPS):
+        if not share * longest > _STILL:
+            break
+        move(p, w.drawn, w.drawn_step, min(share, _LONGEST / longest), w.q)
+        clip_start(p, w.q, w.start)
+        if rest_from_start(p, w, request) == FREE_OF_CHOICE:
+            if _missed(w) <= (1.0 + _LEVEL) * missed and _away(p, w) < away:
+                for i in range(len(w.q)):
+                    w.drawn[i] = w.rest[i]
+                missed, away, share = min(missed, _missed(w)), _away(p, w), 1.0
+                longest = _step_to_posture(p, w, request)
+                continue
+        share = _PART * min(share, _LONGEST / longest)
+    for i in range(len(w.q)):
+        w.rest[i] = w.drawn[i]
+    return code
+
+
+@kernel
+def _put_apart(p, w, request):
+    """Put the joints of w.start that move nothing that is asked to the posture, as far as their limits allow."""
+    for i in range(len(w.q)):
+        w.q[i], w.drawn[i] = w.start[i], w.start[i]
+    look(p, w, request, True)
+    for k in range(len(w.holds)):
+        w.holds[k], w.missed[k] = 0.0, 0.0
+    part(p, w, request)
+    some = False
+    for k in range(len(w.missed)):
+        some = some or w.missed[k] > 0.5
+    if not some:
+        return
+    for k in range(len(p.coordinates)):
+        c = p.coordinates[k]
+        if w.leaning[c.v] > 0.0:
+            w.drawn[c.q] = w.posture_goal[c.q]
+    for k in range(len(p.balls)):
+        c = p.balls[k]
+        if w.leaning[c.v] > 0.0:
+            for j in range(4):
+                w.drawn[c.q + j] = w.posture_goal[c.q + j]
+    clip_start(p, w.drawn, w.start)
+
+
+@kernel
+def _step_to_posture(p, w, request):
+    """w.drawn_step at w.rest, which is at hand; its largest entry.
+
+    A joint at a limit that nothing pushes it to is let go where the posture draws it inward.
+    """
+    n = len(w.step)
+    row = pitch(w.condition_rows, n)
+    lean(p, w.posture_goal, p.posture_weights, w.rest, w.drawn_step)
+    some = False
+    for a in range(n):
+        if w.letting[a] > 0.5 and w.limit_side[a] * w.drawn_step[a] > 0.0:
+            w.free[a], some = 1.0, True
+    if some:
+        split(p, w, request, w.rest, decompose_held(w))
+    found, longest = find_flat(p, w), 0.0
+    for a in range(n):
+        w.pulling[a], w.drawn_step[a] = p.posture_weights[a] * w.drawn_step[a], 0.0
+    for t in range(found):
+        along = 0.0
+        for a in range(n):
+            along += w.flat_rows[t * row + a] * w.pulling[a]
+        for a in range(n):
+            w.drawn_step[a] = w.drawn_step[a] - along * w.flat_rows[t * row + a]
+    for a in range(n):
+        longest = max(longest, abs(w.drawn_step[a]))
+    return longest
+
+
+@kernel
+def _missed(w):
+    """The squares of what is missed at w.rest."""
+    value = 0.0
+    for k in range(len(w.lacking)):
+        value += w.lacking[k] * w.lacking[k] if w.missed[k] > 0.5 else 0.0
+    return value
+
+
+@kernel
+def _away(p, w):
+    """The weighted square of the way from w.rest to the posture."""
+    value = 0.0
+    lean(p, w.posture_goal, p.posture_weights, w.rest, w.pulling)
+    for a in range(len(w.pulling)):
+        value += w.pulling[a] * w.pulling[a]
+    return value

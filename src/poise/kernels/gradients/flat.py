@@ -1,0 +1,70 @@
+"""The directions in which what is missed is flat, where it rests: along these a posture draws what it leaves free."""
+
+from poise.kernels.gradients.split import RANK, largest_curvature, rank_of
+from poise.kernels.machine.jit import kernel
+from poise.kernels.machine.lanes import pitch, sqrt
+
+_NO_WEIGHT = 1e-12
+"""The squared weight of a direction that moves nothing of a posture, against the largest of a joint."""
+
+
+@kernel
+def flat_size(w):
+    """A curvature that counts as 0."""
+    return RANK * largest_curvature(w)
+
+
+@kernel
+def find_flat(p, w):
+    """w.flat_rows at the rest: the directions in which what is missed is flat and which move joints with a weight of
+    the posture, orthonormal in its weights; how many.  0 where a posture does not count, or nothing is missed.
+    """
+    n, found, some, largest = len(w.step), 0, False, 0.0
+    for k in range(len(w.missed)):
+        some = some or w.missed[k] > 0.5
+    if not some or len(p.posture_weights) == 0:
+        return 0
+    for a in range(n):
+        largest = max(largest, p.posture_weights[a])
+    count = _count_null(w)
+    row, within, bound = pitch(w.null_rows, n), pitch(w.inner_left, count), flat_size(w)
+    for t in range(count):
+        if w.inner_sizes[t] > bound:
+            continue
+        at = found * row
+        for a in range(row):
+            w.flat_rows[at + a] = 0.0
+        for u in range(count):
+            for a in range(n):
+                w.flat_rows[at + a] = w.flat_rows[at + a] + w.inner_left[t * within + u] * w.null_rows[u * row + a]
+        for _ in range(2):
+            for u in range(found):
+                along = _weighted(p, w, u * row, at)
+                for a in range(n):
+                    w.flat_rows[at + a] = w.flat_rows[at + a] - along * w.flat_rows[u * row + a]
+        square = _weighted(p, w, at, at)
+        if square > _NO_WEIGHT * largest * largest:
+            for a in range(n):
+                w.flat_rows[at + a] = w.flat_rows[at + a] / sqrt(square)
+            found += 1
+    return found
+
+
+@kernel
+def _weighted(p, w, first, second):
+    """The product of two of w.flat_rows, which begin there, in the squared weights of the posture."""
+    value = 0.0
+    for a in range(len(w.step)):
+        value += p.posture_weights[a] * p.posture_weights[a] * w.flat_rows[first + a] * w.flat_rows[second + a]
+    return value
+
+
+@kernel
+def _count_null(w):
+    """How many directions what holds at w.rest leaves."""
+    held, free = 0, 0
+    for k in range(len(w.holds)):
+        held += 1 if w.holds[k] > 0.5 else 0
+    for a in range(len(w.free)):
+        free += 1 if w.free[a] > 0.5 else 0
+    return free - rank_of(held, w)

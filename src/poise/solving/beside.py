@@ -1,0 +1,88 @@
+"""A posture beside tasks that are not required: of the answers that miss these least, one near to it.
+
+Where they are fulfilled they are as good as required, and the search for that is what solves.  Where they are missed q
+goes towards the posture among the configurations where what is missed is least; see `poise.kernels.gradients.drawn`.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from poise.kernels.gradients.rest import FREE_OF_CHOICE
+from poise.kernels.machine.jit import prepare
+from poise.kernels.machine.layout import ANSWER, DISTANCE, ITERATIONS, RESTARTS, SOLVED, START, STATIONARY
+from poise.model.model import Model
+from poise.solving.conditions import conditions_of
+from poise.solving.outcome import Asked
+from poise.solving.scratch import SEED, Scratch
+from poise.solving.soft import certified_start
+from poise.solving.within import distance
+from poise.spatial import Array
+from poise.tasks.base import Task
+from poise.tasks.posture import PostureTask
+from poise.tasks.value import again
+
+_HOW: Final = [ITERATIONS, RESTARTS, START, STATIONARY]
+"""What of `out` says how an answer was found."""
+
+
+def all_required(tasks: Sequence[Task]) -> list[Task]:
+    """The tasks, all of them required but for a posture."""
+    return [_with(task, required=True) if task.blocks else _with(task, tolerance=np.inf) for task in tasks]
+
+
+def _with(task: Task, **changes: Any) -> Task:
+    changed: Task = again(type(task), {name: getattr(task, name) for name in task._field_names} | changes)
+    return changed
+
+
+def drawn_to_posture(
+    asked: Asked, together: Callable[[Model], Any], model: Model, scratch: Scratch, end: float
+) -> bool:
+    """Let the solution in `out` of the scratch be as near to the posture as can be; whether the time was spent.
+
+    `together` gives the search for all tasks as `all_required`.
+    """
+    out, at, late = scratch.out, slice(ANSWER, ANSWER + model.nq), False
+    tolerances = np.concatenate([task.tolerances for task in asked.frame_tasks])
+    if (out[at.stop : -1] <= tolerances).all():
+        inner = together(model)
+        with inner.bound.scratch(model) as found:
+            code, late = inner.solve_one(
+                model, found, scratch.goal, out[at], seed=int(scratch.call[SEED]), end=end
+            )
+            if code == SOLVED:
+                spent = out[ITERATIONS] + found.out[ITERATIONS]
+                out[:] = found.out
+                out[ITERATIONS] = spent
+    else:
+        _take(model, scratch, _least_near(model, asked, scratch))
+    out[DISTANCE] = distance(model, asked.problem, scratch.start, out[at])
+    return late
+
+
+def _least_near(model: Model, asked: Asked, scratch: Scratch) -> Array:
+    """(nq,) where what the answer in `out` misses is as little, nearer to the posture."""
+    q = scratch.out[ANSWER : ANSWER + model.nq]
+    conditions = conditions_of(model, asked)
+    if conditions.narrow:
+        return q
+    with conditions.bound.scratch(model) as work:
+        work.goal[:], work.start[:] = scratch.goal, q
+        work.tell(given=1)
+        if prepare("gradients.drawn.draw")(work.address) > FREE_OF_CHOICE:
+            return q
+        return work.narrow[conditions.at["rest"]].copy()
+
+
+def _take(model: Model, scratch: Scratch, q: Array) -> None:
+    """Let q (nq,) be the answer in `out`, if it solves what is required."""
+    out, before, start = scratch.out, scratch.out.copy(), scratch.start.copy()
+    scratch.start[:] = q
+    code = certified_start(scratch)
+    scratch.start[:] = start
+    if code == SOLVED:
+        out[_HOW] = before[_HOW]
+    else:
+        out[:] = before
