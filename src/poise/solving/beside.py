@@ -15,6 +15,7 @@ from poise.kernels.machine.layout import ANSWER, DISTANCE, ITERATIONS, RESTARTS,
 from poise.model.model import Model
 from poise.solving.conditions import conditions_of
 from poise.solving.outcome import Asked
+from poise.solving.posture import Posture
 from poise.solving.scratch import SEED, Scratch
 from poise.solving.soft import certified_start
 from poise.solving.within import distance
@@ -37,29 +38,43 @@ def _with(task: Task, **changes: Any) -> Task:
     return changed
 
 
-def drawn_to_posture(
-    asked: Asked, together: Callable[[Model], Any], model: Model, scratch: Scratch, end: float
-) -> bool:
-    """Let the solution in `out` of the scratch be as near to the posture as can be; whether the time was spent.
+def found_near(
+    search: Any,
+    posture: Posture,
+    find: Callable[[], tuple[int, bool]],
+    together: Callable[[], Any],
+    model: Model,
+    scratch: Scratch,
+    end: float,
+) -> tuple[int, bool]:
+    """Search from the posture on for what misses least, into `out` of the scratch, and go towards the posture there;
+    the code, and whether the time was spent.
 
-    `together` gives the search for all tasks as `all_required`.
+    `find` searches from the scratch's start, `together` gives the search for all tasks as `all_required`.
     """
-    out, at, late = scratch.out, slice(ANSWER, ANSWER + model.nq), False
-    tolerances = np.concatenate([task.tolerances for task in asked.frame_tasks])
-    if (out[at.stop : -1] <= tolerances).all():
-        inner = together(model)
+    start, out, at = scratch.start.copy(), scratch.out, slice(ANSWER, ANSWER + model.nq)
+    if search.max_restarts and model.sound(start):
+        scratch.start[:] = posture.start(model, scratch)
+    try:
+        code, late = find()
+    finally:
+        scratch.start[:] = start
+    if code != SOLVED:
+        return code, late
+    tolerances = np.concatenate([task.tolerances for task in search.frame_tasks])
+    if not (out[at.stop : -1] <= tolerances).all():
+        _take(model, scratch, _least_near(model, search, scratch))
+    else:
+        inner, spent = together(), out[ITERATIONS]
         with inner.bound.scratch(model) as found:
-            code, late = inner.solve_one(
+            found_code, late = inner.solve_one(
                 model, found, scratch.goal, out[at], seed=int(scratch.call[SEED]), end=end
             )
-            if code == SOLVED:
-                spent = out[ITERATIONS] + found.out[ITERATIONS]
+            if found_code == SOLVED:
                 out[:] = found.out
-                out[ITERATIONS] = spent
-    else:
-        _take(model, scratch, _least_near(model, asked, scratch))
-    out[DISTANCE] = distance(model, asked.problem, scratch.start, out[at])
-    return late
+                out[ITERATIONS] += spent
+    out[DISTANCE] = distance(model, search.problem, start, out[at])
+    return code, late
 
 
 def _least_near(model: Model, asked: Asked, scratch: Scratch) -> Array:

@@ -23,7 +23,7 @@ _WITHIN: Final = 1.0 - 1e-9
 class Posture:
     """Bring solved configurations near to a posture; see `poise.kernels.solver.posture`."""
 
-    __slots__ = ("_alone", "_counts", "_tolerance", "_weight")
+    __slots__ = ("_alone", "_counts", "_drawn", "_tolerance", "_weight")
 
     def __init__(self, model: Model, task: PostureTask, problem: Problem) -> None:
         weight = task.weights(model)
@@ -31,6 +31,7 @@ class Posture:
         active = list(problem.velocities)
         largest = float(weight[active].max(initial=0.0))
         self._weight = np.array(weight[active]) / (largest or 1.0)
+        self._drawn = _coordinates(model, self._counts)
         self._alone = _coordinates(model, self._counts & ~np.isin(np.arange(model.nv), active))
 
     def extended(self, model: Model, problem: Problem) -> Problem:
@@ -52,6 +53,12 @@ class Posture:
             if self._weight.any():
                 code = prepare("solver.posture.settle")(scratch.address)
         return self.judge(model, scratch, code)
+
+    def start(self, model: Model, scratch: Scratch) -> Array:
+        """(nq,) the scratch's start with the posture in the place of what that draws."""
+        start: Array = scratch.start.copy()
+        start[self._drawn] = model.clip(scratch.posture_goal)[self._drawn]
+        return start
 
     def bounds(self, model: Model, scratch: Scratch) -> tuple[Array, Array]:
         """(nq,) the least and the largest numbers of q within the tolerance; infinite for those of balls."""

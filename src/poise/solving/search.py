@@ -334,20 +334,26 @@ class Search:
 
     def _run(self, model: Model, scratch: Scratch, began: int, end: float) -> tuple[int, bool]:
         """The same, of all that a search and a posture do."""
-        code: int = self.bound.run(scratch.address)
-        late = False
-        if code == RUNNING:
-            code, late = self._go_on(scratch, began, end)
-        elif self._soft and code == UNSOLVED:
-            code, late = from_required(self, self._required, model, scratch)
-        if code >= 0 and self._posture is not None:
-            if code == SOLVED and self._soft:
-                from poise.solving.beside import drawn_to_posture
+        if self._posture is None:
+            return self._found(model, scratch, began, end)
+        if not self._soft:
+            code, late = self._found(model, scratch, began, end)
+            ended = self._posture.judge if self._follows else self._posture.settle
+            return code if code < 0 else ended(model, scratch, code), late
+        from poise.solving.beside import found_near
 
-                late = drawn_to_posture(self, self._together, model, scratch, end)
-            ended = self._posture.judge if self._follows or self._soft else self._posture.settle
-            code = ended(model, scratch, code)
-        return code, late
+        find = partial(self._found, model, scratch, began, end)
+        code, late = found_near(self, self._posture, find, partial(self._together, model), model, scratch, end)
+        return code if code < 0 else self._posture.judge(model, scratch, code), late
+
+    def _found(self, model: Model, scratch: Scratch, began: int, end: float) -> tuple[int, bool]:
+        """The same, of what comes before a posture."""
+        code: int = self.bound.run(scratch.address)
+        if code == RUNNING:
+            return self._go_on(scratch, began, end)
+        if code == UNSOLVED and self._soft:
+            return from_required(self, self._required, model, scratch)
+        return code, False
 
     def _together(self, model: Model) -> "Search":
         """A search for all tasks as if they were required."""

@@ -38,7 +38,7 @@ def draw(address):
     if not aim_at(p, w.goal, w.target):
         return NO_NUMBERS
     _put_apart(p, w, request)
-    code = rest_from_start(p, w, request)
+    code = rest_from_start(p, w, request, True)
     if code != FREE_OF_CHOICE:
         return code
     longest = _step_to_posture(p, w, request)
@@ -50,7 +50,7 @@ def draw(address):
             break
         move(p, w.drawn, w.drawn_step, min(share, _LONGEST / longest), w.q)
         clip_start(p, w.q, w.start)
-        if rest_from_start(p, w, request) == FREE_OF_CHOICE:
+        if rest_from_start(p, w, request, False) == FREE_OF_CHOICE:
             if _missed(w) <= (1.0 + _LEVEL) * missed and _away(p, w) < away:
                 for i in range(len(w.q)):
                     w.drawn[i] = w.rest[i]

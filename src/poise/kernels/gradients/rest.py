@@ -89,13 +89,13 @@ def settle(address):
     request = entry_at(address, CALL)
     p = problem_at(request.problem)
     w = narrow(p, request.narrow, request.routines)
-    code = rest_from_start(p, w, request)
+    code = rest_from_start(p, w, request, True)
     return DRAWN if code == FREE_OF_CHOICE and find_flat(p, w) > 0 else code
 
 
 @kernel
-def rest_from_start(p, w, request):
-    """`settle`, but for how a posture draws q along what is missed."""
+def rest_from_start(p, w, request, looking):
+    """`settle`, but for how a posture draws q along what is missed; without `looking` nothing is looked at beside the rest."""
     for i in range(len(w.q)):
         w.q[i], w.rest[i], w.begun_rest[i] = w.start[i], w.start[i], w.start[i]
     for k in range(len(w.lacking)):
@@ -116,7 +116,7 @@ def rest_from_start(p, w, request):
     ended, code, held = not wanted, FOUND, 0
     for _ in range(_STEPS):
         held = _hold(p, w, wanted)
-        code = _split_soundly(p, w, request, held)
+        code = _split_soundly(p, w, request, held, looking)
         if code > FREE_OF_CHOICE or not wanted:
             break
         ended = _step(p, w) <= _STILL
@@ -130,7 +130,7 @@ def rest_from_start(p, w, request):
         look(p, w, request, True)
     if code > FREE_OF_CHOICE:
         return code
-    return _let_go(p, w, request, code, wanted) if ended else RESTLESS
+    return _let_go(p, w, request, code, looking) if ended else RESTLESS
 
 
 # What there is ------------------------------------------------------------------------------------------------------
@@ -267,20 +267,21 @@ def _hold(p, w, wanted):
 
 
 @kernel
-def _split_soundly(p, w, request, held):
-    """`split` at w.rest, and whether it is sound: FOUND or FREE_OF_CHOICE, or why it is not."""
+def _split_soundly(p, w, request, held, looking):
+    """`split` at w.rest, and whether it is sound, there and with `looking` beside it: FOUND or FREE_OF_CHOICE, or why
+    it is not."""
     free = 0
     for a in range(len(w.free)):
         free += 1 if w.free[a] > 0.5 else 0
     rank = rank_of(held, w)
-    if rank < min(held, free) and _rank_beside(p, w, request) > rank:
+    if looking and rank < min(held, free) and _rank_beside(p, w, request) > rank:
         return SINGULAR
     count, flat, kind = split(p, w, request, w.rest, held)
     if kind == NO_LEAST:
         return NOT_LEAST
     if kind == FALLING:
         return FALLS
-    if kind == FLAT and _is_bent(p, w, request, count, flat):
+    if looking and kind == FLAT and _is_bent(p, w, request, count, flat):
         return DEGENERATE
     return FREE_OF_CHOICE if flat > 0 or (count > 0 and not is_wanted(w)) else FOUND
 
@@ -416,7 +417,7 @@ def _distance(p, w):
 
 
 @kernel
-def _let_go(p, w, request, code, wanted):
+def _let_go(p, w, request, code, looking):
     """Let w.letting be what holds with no multiplier and whose letting go would change the derivative; the code, or why
     there is none then."""
     n, m, some = len(w.step), len(w.lacking), False
@@ -424,7 +425,7 @@ def _let_go(p, w, request, code, wanted):
         if w.letting[a] > 0.5:
             some = True
             w.free[a] = 1.0
-            other = _split_soundly(p, w, request, decompose_held(w))
+            other = _split_soundly(p, w, request, decompose_held(w), looking)
             if other > FREE_OF_CHOICE:
                 return other
             largest = 0.0
