@@ -5,6 +5,7 @@ goes towards the posture among the configurations where what is missed is least;
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -21,7 +22,6 @@ from poise.solving.soft import certified_start
 from poise.solving.within import distance
 from poise.spatial import Array
 from poise.tasks.base import Task
-from poise.tasks.posture import PostureTask
 from poise.tasks.value import again
 
 _HOW: Final = [ITERATIONS, RESTARTS, START, STATIONARY]
@@ -42,7 +42,7 @@ def found_near(
     search: Any,
     posture: Posture,
     find: Callable[[], tuple[int, bool]],
-    together: Callable[[], Any],
+    other: Callable[[Callable[[], Sequence[Task]]], Any],
     model: Model,
     scratch: Scratch,
     end: float,
@@ -50,7 +50,7 @@ def found_near(
     """Search from the posture on for what misses least, into `out` of the scratch, and go towards the posture there;
     the code, and whether the time was spent.
 
-    `find` searches from the scratch's start, `together` gives the search for all tasks as `all_required`.
+    `find` searches from the scratch's start, `other` gives the search for other tasks.
     """
     start, out, at = scratch.start.copy(), scratch.out, slice(ANSWER, ANSWER + model.nq)
     if search.max_restarts and model.sound(start):
@@ -65,7 +65,7 @@ def found_near(
     if not (out[at.stop : -1] <= tolerances).all():
         _take(model, scratch, _least_near(model, search, scratch))
     else:
-        inner, spent = together(), out[ITERATIONS]
+        inner, spent = other(partial(all_required, search.stated)), out[ITERATIONS]
         with inner.bound.scratch(model) as found:
             found_code, late = inner.solve_one(
                 model, found, scratch.goal, out[at], seed=int(scratch.call[SEED]), end=end

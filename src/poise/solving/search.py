@@ -1,6 +1,6 @@
 """Tasks prepared for a model: names to arrays, arrays to a kernel, its answer to a Solution."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from math import inf
 from time import perf_counter_ns
@@ -323,12 +323,10 @@ class Search:
         looked = code == SOLVED and not self._soft and self._posture is None  # the kernel has
         if code >= 0 and self._held and not late and not looked:
             code, late = self.kept_within(model, scratch, code, end)
-        if self._alone is not None and code in (UNSOLVED, BLOCKED) and not late:
-            if self._others is None:
-                self._others = Search(model, self._alone, limits=self.limits.stated, **self._settings)
-            solved, late = solved_without_wishes(
-                self, self._others, partial(self._by_steps, model), model, scratch, end
-            )
+        alone = self._alone
+        if alone is not None and code in (UNSOLVED, BLOCKED) and not late:
+            others = self._other(model, lambda: alone)
+            solved, late = solved_without_wishes(self, others, partial(self._by_steps, model), model, scratch, end)
             code = SOLVED if solved else code
         return self.close_aside(model, scratch, scratch.out[ANSWER : ANSWER + model.nq], code), late
 
@@ -343,7 +341,7 @@ class Search:
         from poise.solving.beside import found_near
 
         find = partial(self._found, model, scratch, began, end)
-        code, late = found_near(self, self._posture, find, partial(self._together, model), model, scratch, end)
+        code, late = found_near(self, self._posture, find, partial(self._other, model), model, scratch, end)
         return code if code < 0 else self._posture.judge(model, scratch, code), late
 
     def _found(self, model: Model, scratch: Scratch, began: int, end: float) -> tuple[int, bool]:
@@ -355,12 +353,10 @@ class Search:
             return from_required(self, self._required, model, scratch)
         return code, False
 
-    def _together(self, model: Model) -> "Search":
-        """A search for all tasks as if they were required."""
+    def _other(self, model: Model, tasks: Callable[[], Sequence[Task]]) -> "Search":
+        """The search for other tasks that it leans on; it is made when it is first needed."""
         if self._others is None:
-            from poise.solving.beside import all_required
-
-            self._others = Search(model, all_required(self.stated), limits=self.limits.stated, **self._settings)
+            self._others = Search(model, tasks(), limits=self.limits.stated, **self._settings)
         return self._others
 
     def _within_posture(self, model: Model, scratch: Scratch, began: int, end: float) -> tuple[int, bool]:

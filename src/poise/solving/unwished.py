@@ -50,6 +50,7 @@ def solved_without_wishes(
             answer[ITERATIONS] += found.out[ITERATIONS]
     if code != SOLVED and len(others.loops) < len(search.loops):
         return False, False  # loops that wishes alone move need not be closed there
-    out[: at.stop], out[at.stop :] = answer[: at.stop], left_at(search.tasks, model, scratch.goal[None], answer[at][None])[0]
+    left = left_at(search.tasks, model, scratch.goal[None], answer[at][None])
+    out[: at.stop], out[at.stop :] = answer[: at.stop], left[0]
     out[DISTANCE] = distance(model, search.problem, scratch.start, answer[at])
     return True, False

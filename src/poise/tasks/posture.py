@@ -35,6 +35,8 @@ class PostureTask(Task):
     takes the nearest: a search, which proves nothing.  With `max_restarts=0`, or with a method of the caller's, it
     moves the answer that was found, and nothing else.
 
+    Where tasks that are not required are missed, it goes along the configurations in which they are missed as little.
+
     A `Tracker` follows it at every step as its last level, and its posture may be another at each step, such as that of
     an animation.  What the other tasks then take away from it is shared among the joints by the same weights: of all
     steps that fulfil them as well, it is the one with the least `sum (weight_i (q_i - target_i))^2`.

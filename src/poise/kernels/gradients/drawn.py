@@ -50,14 +50,14 @@ def draw(address):
             break
         move(p, w.drawn, w.drawn_step, min(share, _LONGEST / longest), w.q)
         clip_start(p, w.q, w.start)
-        if rest_from_start(p, w, request, False) == FREE_OF_CHOICE:
-            if _missed(w) <= (1.0 + _LEVEL) * missed and _away(p, w) < away:
-                for i in range(len(w.q)):
-                    w.drawn[i] = w.rest[i]
-                missed, away, share = min(missed, _missed(w)), _away(p, w), 1.0
-                longest = _step_to_posture(p, w, request)
-                continue
-        share = _PART * min(share, _LONGEST / longest)
+        rests = rest_from_start(p, w, request, False) == FREE_OF_CHOICE
+        if rests and _missed(w) <= (1.0 + _LEVEL) * missed and _away(p, w) < away:
+            for i in range(len(w.q)):
+                w.drawn[i] = w.rest[i]
+            missed, away, share = min(missed, _missed(w)), _away(p, w), 1.0
+            longest = _step_to_posture(p, w, request)
+        else:
+            share = _PART * min(share, _LONGEST / longest)
     for i in range(len(w.q)):
         w.rest[i] = w.drawn[i]
     return code

@@ -95,7 +95,10 @@ def settle(address):
 
 @kernel
 def rest_from_start(p, w, request, looking):
-    """`settle`, but for how a posture draws q along what is missed; without `looking` nothing is looked at beside the rest."""
+    """`settle`, but for how a posture draws q along what is missed.
+
+    Without `looking` it is not looked beside the rest whether rank or curvature are lost there alone.
+    """
     for i in range(len(w.q)):
         w.q[i], w.rest[i], w.begun_rest[i] = w.start[i], w.start[i], w.start[i]
     for k in range(len(w.lacking)):

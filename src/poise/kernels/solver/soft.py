@@ -50,7 +50,7 @@ MU, NU, MISSED, PREDICTED, AGE, RESTING, EASE = range(CHOICE)
 """Rows of `choice`.  MU is against the longest soft column, MISSED is |e_r|^2 where the
 step began and PREDICTED the merit that was predicted for its end, RESTING whether a lane is at rest or without hope,
 EASE the factor of the required rows' damping."""
-_STARTS = 16
+_STARTS = 32
 """Starts, at most, q0 among them."""
 _MU, _LEAST_MU = 0.1, 1e-3
 _EASE, _LEAST_EASE = 0.0075, 0.03

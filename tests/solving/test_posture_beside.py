@@ -1,0 +1,107 @@
+"""A posture beside tasks that are not required: it goes as near as what these miss as little allows."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from test_soft import least, soft_cost
+
+import poise as pz
+
+PANDA = pz.load("panda")
+UR5E = pz.load("ur5e")
+_SEEDS = range(6)
+
+
+def asked(model: pz.Model, link: str, seed: int) -> tuple[list[Any], list[Any], np.ndarray]:
+    """A place for the tip, one for another link half a metre above it, which is out of reach; and a posture."""
+    place = model.pose(model.tip, model.sample(seed=seed)).xyz
+    above = pz.PositionTask(link, place + np.array([0.0, 0.0, 0.5]), required=False)
+    return [pz.PositionTask(model.tip, place)], [above], model.sample(seed=10**6 + seed)
+
+
+def turned(model: pz.Model, seed: int) -> tuple[list[Any], list[Any], np.ndarray]:
+    """A place for the tip, a turn of it that may be out of reach there, and a posture."""
+    place = model.pose(model.tip, model.sample(seed=seed)).xyz
+    turn = model.pose(model.tip, model.sample(seed=seed + 7777)).rotation
+    soft = pz.OrientationTask(model.tip, turn, weight=0.3, required=False)
+    return [pz.PositionTask(model.tip, place)], [soft], model.sample(seed=10**6 + seed)
+
+
+@pytest.mark.parametrize("seed", _SEEDS)
+def test_a_joint_that_moves_nothing_of_what_is_asked_is_at_the_posture(seed: int) -> None:
+    """The last joint of a Panda turns about the line through its tip and the link before it."""
+    required, soft, rest = asked(PANDA, "panda_link7", seed)
+    q = pz.solve(PANDA, [*required, *soft, pz.PostureTask(rest)]).q
+    assert q[6] == pytest.approx(rest[6], abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", _SEEDS)
+def test_what_is_missed_is_the_least_and_along_that_nothing_near_is_nearer(seed: int) -> None:
+    required, soft, rest = asked(PANDA, "panda_link7", seed)
+    solution = pz.solve(PANDA, [*required, *soft, pz.PostureTask(rest)])
+    assert solution.success
+    cost = soft_cost(PANDA, soft, solution.q)
+    assert cost <= least(PANDA, required, soft, solution.q)[0] + 1e-7
+    away = float(np.linalg.norm(solution.q - rest))
+    rng = np.random.default_rng(seed)
+    for _ in range(4):
+        aside = PANDA.clip(solution.q + 0.05 * (rest - solution.q) + 0.02 * rng.normal(size=7))
+        other = pz.solve(PANDA, [*required, *soft], q0=aside, max_restarts=0)
+        if other.success and soft_cost(PANDA, soft, other.q) <= cost + 1e-9:
+            assert np.linalg.norm(other.q - rest) > away - 1e-3
+
+
+@pytest.mark.parametrize("model", [PANDA, UR5E], ids=lambda model: model.name)
+def test_a_posture_takes_nothing_from_what_is_not_required(model: pz.Model) -> None:
+    """The same is missed, or fulfilled, as without it; which of many minima a search finds may be another."""
+    missed = []
+    for seed in range(20):
+        required, soft, rest = turned(model, seed)
+        alone, beside = (
+            soft_cost(model, soft, pz.solve(model, [*required, *soft, *more]).q) for more in ([], [pz.PostureTask(rest)])
+        )
+        missed.append((alone, beside))
+    costs = np.array(missed)
+    assert np.count_nonzero(costs[:, 1] > costs[:, 0] + 1e-4) <= 2
+    assert costs[:, 1].sum() <= 1.1 * costs[:, 0].sum()
+
+
+def test_what_is_fulfilled_is_as_near_to_the_posture_as_if_it_were_required() -> None:
+    away = []
+    for seed in range(12):
+        required, soft, rest = turned(PANDA, seed)
+        hard = [pz.OrientationTask(PANDA.tip, soft[0].target, weight=0.3)]
+        one, other = (pz.solve(PANDA, [*required, *asked, pz.PostureTask(rest)]) for asked in (soft, hard))
+        if other.success:
+            assert one.errors[1].rotation <= 1e-6
+            away.append([np.linalg.norm(x.q - rest) for x in (one, other)])
+    assert len(away) >= 4
+    mine, theirs = np.mean(away, axis=0)
+    assert mine <= 1.05 * theirs
+
+
+def test_the_derivative_by_the_posture_is_that_of_the_joints_it_has_to_itself() -> None:
+    """Where it draws several together, there is none."""
+    words = set()
+    for seed in _SEEDS:
+        required, soft, rest = asked(PANDA, "panda_link7", seed)
+        gradient = pz.solve(PANDA, [*required, *soft, pz.PostureTask(rest)]).gradient()
+        words.add(gradient.status)
+        if gradient.status == "undefined":
+            assert "the posture draws several joints together" in gradient.reason
+        else:
+            assert gradient.by_posture[6] == pytest.approx(np.eye(7)[6], abs=1e-9)
+    assert words >= {"smooth", "undefined"}
+
+
+def test_more_starts_do_not_make_it_worse() -> None:
+    """Where a descent is slow it may be the best one all the same."""
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        place = PANDA.pose(PANDA.tip, PANDA.sample(seed=seed)).xyz
+        soft = [pz.AxisTask(PANDA.tip, target=rng.normal(size=3), weight=0.3, required=False)]
+        tasks = [pz.PositionTask(PANDA.tip, place), *soft]
+        one = pz.solve(PANDA, tasks, max_restarts=0)
+        many = pz.solve(PANDA, tasks, q0=one.q)
+        assert soft_cost(PANDA, soft, many.q) <= soft_cost(PANDA, soft, one.q) + 1e-9
