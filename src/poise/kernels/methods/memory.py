@@ -24,12 +24,14 @@ off, what a look at shapes says, after how many steps of braking one is, and for
 loops were open where the step began, and 1 more than the stage in which braking from its end was seen to hold, or 0."""
 ELSEWHERE = -1.0
 """In PREDICTED: the targets or q are not where the last update left them, so there is nothing to judge it by."""
-LOOP = 12
-STARTS, AGE, SINCE, MARK, BEST, OWNER, SPENT, ENDED, FAILURES, LENGTH, RANK, BEYOND = range(LOOP)
+LOOP = 15
+(
+    STARTS, AGE, SINCE, MARK, BEST, OWNER, SPENT, ENDED, FAILURES, LENGTH, RANK, BEYOND, LEAST, NEAREST, NEAR,
+) = range(LOOP)  # fmt: skip
 """Rows of `loop`: starts made, iterations of this one, the iteration and the error of its last real gain; the least
 error of all, the start and iteration that found it, whether that start came to rest; failed starts; rows traced; how
 good the best is, 0 where something does not hold, 1, or 2 within the tolerances; whether something did not hold within
-them."""
+them; beside a posture, the least error of all that are as good, and how far the best is from it and was at MARK."""
 TRACE = 4
 """Numbers of a row of the trace before the singular values: sum of squares, score, largest step, lambda^2."""
 SEEN = 12

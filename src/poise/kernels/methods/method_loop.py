@@ -43,8 +43,11 @@ from poise.kernels.methods.memory import (
     ENDED,
     FAILED,
     FAILURES,
+    LEAST,
     LENGTH,
     MARK,
+    NEAR,
+    NEAREST,
     OWNER,
     PREDICTED,
     RANK,
@@ -70,8 +73,8 @@ from poise.kernels.solver.state import STARTED
 _PATIENCE = 30
 _GAIN = 1.0 - 1e-4
 """A start is given up when its best error has not fallen by this factor in so many iterations."""
-_LEANING = 1e-6
-"""What the square of how far a posture is counts to that error."""
+_ALIKE, _FULFILLED = 1e-6, 1e-12
+"""Errors that differ by this share, or by this [m^2, rad^2], are one, and the nearer to a posture is better."""
 _ROUNDING = 1e-7
 """How far beyond a range counts as within [m or rad]."""
 
@@ -244,25 +247,18 @@ def _start(p, w, number):
     store(w.state, STARTED, number)
     begin(p, w, True, w.offsets, w.pool)
     forget(w)
-    w.loop[AGE], w.loop[SINCE], w.loop[MARK] = 0.0, 0.0, np.inf
+    w.loop[AGE], w.loop[SINCE], w.loop[MARK], w.loop[NEAR] = 0.0, 0.0, np.inf, 0.0
 
 
 @kernel
 def _propose(p, w, address):
-    """One update from w.q; whether all that must hold does there, and the sum of squares and the score there.
-
-    What a posture is away counts a little to the sum, so that a start goes on for as long as it comes nearer.
-    """
-    kept = True
-    if len(p.together) > 0:
-        kept = _all_hold(p, w, address)
-        _update(p, w, 1, True, address)
-    else:
+    """One update from w.q; whether all that must hold does there, and the sum of squares and the score there."""
+    if len(p.together) == 0:
         _step(p, w, address)
-    cost = w.memory[COST]
-    if len(p.pull) > 0:
-        cost += _LEANING * _away(p, w)
-    return kept, cost, w.memory[SCORE]
+        return True, w.memory[COST], w.memory[SCORE]
+    kept = _all_hold(p, w, address)
+    _update(p, w, 1, True, address)
+    return kept, w.memory[COST], w.memory[SCORE]
 
 
 @kernel
@@ -280,8 +276,10 @@ def _all_hold(p, w, address):
 
 @kernel
 def _away(p, w):
-    """The square of how far w.before is from the posture w.guide, of what that pulls."""
+    """The square of how far w.before is from the posture w.guide, of what that pulls; 0 without one."""
     square = 0.0
+    if len(p.pull) == 0:
+        return square
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
         x = p.pull[c.v] * (min(max(w.guide[c.q], c.lower), c.upper) - w.before[c.q])
@@ -291,6 +289,17 @@ def _away(p, w):
         u0, u1, u2 = turn_since(w.before, w.guide, p.balls[b].q)
         square += (p.pull[a] * u0) ** 2 + (p.pull[a + 1] * u1) ** 2 + (p.pull[a + 2] * u2) ** 2
     return square
+
+
+@kernel
+def _is_better(p, loop, rank, cost, away):
+    """Whether this is better than the best: as to what holds, then the error, then how far a posture is."""
+    if rank != loop[RANK]:
+        return rank > loop[RANK]
+    if len(p.pull) == 0:
+        return cost < loop[BEST]
+    less = cost < (1.0 - _ALIKE) * loop[BEST] - _FULFILLED
+    return less or (cost <= (1.0 + _ALIKE) * loop[LEAST] + _FULFILLED and away < loop[NEAREST])
 
 
 @kernel
@@ -330,7 +339,7 @@ def iterate(address):
         if held:
             w.clearance[1] = np.inf  # w.best is not for what does not hold
         loop[STARTS], loop[BEST], loop[ENDED], loop[FAILURES] = 0.0, np.inf, 0.0, 0.0
-        loop[SPENT], loop[RANK], loop[BEYOND] = 0.0, -1.0, 0.0
+        loop[SPENT], loop[RANK], loop[BEYOND], loop[LEAST], loop[NEAREST] = 0.0, -1.0, 0.0, np.inf, 0.0
         for i in range(count):
             w.q[i], w.before[i], w.best[i] = w.pool[i], w.pool[i], w.pool[i]
         _start(p, w, 0.0)
@@ -347,8 +356,10 @@ def iterate(address):
             if score <= 1.0 and not kept:
                 loop[BEYOND] = 1.0
             rank = (2.0 if score <= 1.0 else 1.0) if kept else 0.0
-            if rank > loop[RANK] or (rank == loop[RANK] and cost < loop[BEST]):
-                loop[BEST], loop[SPENT], loop[ENDED] = cost, age, 0.0
+            away = _away(p, w)
+            if _is_better(p, loop, rank, cost, away):
+                loop[BEST], loop[NEAREST], loop[SPENT], loop[ENDED] = cost, away, age, 0.0
+                loop[LEAST] = min(cost, loop[LEAST]) if rank == loop[RANK] else cost
                 loop[OWNER], loop[RANK] = loop[STARTS], rank
                 for i in range(count):
                     w.best[i] = w.before[i]
@@ -356,7 +367,9 @@ def iterate(address):
                 _put_best(p, w, address)
                 return finish(p, w, np.int64(age), np.int64(loop[STARTS]), np.int64(loop[STARTS]), False)
             if cost < _GAIN * loop[MARK]:
-                loop[MARK], loop[SINCE] = cost, age
+                loop[MARK], loop[NEAR], loop[SINCE] = cost, away, age
+            elif away < _GAIN * loop[NEAR]:
+                loop[NEAR], loop[SINCE] = away, age
             failed = w.memory[FAILED] > 0.5
             stalled = age - loop[SINCE] >= _PATIENCE
             loop[AGE] = age + 1.0
