@@ -11,18 +11,13 @@ from typing import Final
 
 import numpy as np
 
-from poise.spatial import Array, ArrayLike
+from poise.compat.mink.lie.utils import skew
+from poise.spatial import Array
 
 _Three = tuple[float, float, float]
 _Four = tuple[float, float, float, float]
 _SMALL: Final = 3e-3
 """Below which angle the series are as good as what is divided by its powers [rad]."""
-
-
-def skew(x: ArrayLike) -> Array:
-    """(3, 3) the cross product with x (3,)."""
-    a, b, c = np.asarray(x, dtype=np.float64).tolist()
-    return np.array([[0.0, -c, b], [c, 0.0, -a], [-b, a, 0.0]])
 
 
 def of_turn(rotvec: Array) -> Array:
