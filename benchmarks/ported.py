@@ -13,6 +13,7 @@ import argparse
 import contextlib
 import importlib
 import io
+import pkgutil
 import runpy
 import sys
 import time
@@ -189,6 +190,8 @@ def known_as(modules: dict[str, Any]) -> Iterator[None]:
 def stand_in(name: str, clock: Clock, face: bool, account: Account, judge: Callable[..., Any]) -> Iterator[None]:
     """The original, or the face in its place under its name, with `solve_ik` watched and without windows."""
     package = importlib.import_module(f"poise.compat.{name}" if face else name)
+    for each in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        importlib.import_module(each.name)
     under = {k: m for k, m in sys.modules.items() if k.startswith(package.__name__ + ".") or m is package}
     there = {name + k[len(package.__name__) :]: m for k, m in under.items()}
     watched = account.watched(package.solve_ik, judge)
