@@ -13,10 +13,12 @@ import argparse
 import contextlib
 import importlib
 import io
+import pkgutil
 import runpy
 import sys
 import time
 import types
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -95,7 +97,7 @@ class Account:
             self.times.append(time.thread_time() - begun)
             outside, fast, near = judge(configuration, velocity, dt, named.get("limits"))
             self.outside, self.fast, self.near = self.outside + outside, self.fast + fast, self.near + near
-            poses = [t for t in tasks if "FrameTask" in type(t).__name__]
+            poses = [t for t in tasks if type(t).__name__.endswith(("FrameTask", "LookAtTask", "AxisAlignTask"))]
             self.left.append(sum(float(np.linalg.norm(t.cost * t.compute_error(configuration))) for t in poses))
             return velocity
 
@@ -188,6 +190,8 @@ def known_as(modules: dict[str, Any]) -> Iterator[None]:
 def stand_in(name: str, clock: Clock, face: bool, account: Account, judge: Callable[..., Any]) -> Iterator[None]:
     """The original, or the face in its place under its name, with `solve_ik` watched and without windows."""
     package = importlib.import_module(f"poise.compat.{name}" if face else name)
+    for each in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        importlib.import_module(each.name)
     under = {k: m for k, m in sys.modules.items() if k.startswith(package.__name__ + ".") or m is package}
     there = {name + k[len(package.__name__) :]: m for k, m in under.items()}
     watched = account.watched(package.solve_ik, judge)
@@ -196,6 +200,7 @@ def stand_in(name: str, clock: Clock, face: bool, account: Account, judge: Calla
     with contextlib.ExitStack() as stack:
         import mujoco
 
+        mujoco.set_mju_user_warning(lambda message: None)
         modules = {"loop_rate_limiters": rate, "mujoco.viewer": viewer, **there}
         if name == "pink":
             unseen = (
@@ -225,14 +230,14 @@ def main() -> None:
     print(f"{'example':34s} {'by':6s} {counted}")
     for name, judge in (("mink", judge_mujoco), ("pink", judge_pinocchio)):
         folder = getattr(given, name)
-        for file in sorted((folder / "examples").rglob("*.py")) if folder else ():
+        for file in sorted((folder / "examples").absolute().rglob("*.py")) if folder else ():
             if not given.only or file.stem in given.only:
                 for face in (False, True):
                     print(f"{name + '/' + file.stem:34s} {'poise' if face else name:6s} ", end="", flush=True)
-                    print(run(name, file, given.steps, face, judge), flush=True)
+                    print(run(name, file, folder / "examples", given.steps, face, judge), flush=True)
 
 
-def run(name: str, file: Path, steps: int, face: bool, judge: Callable[..., Any]) -> str:
+def run(name: str, file: Path, folder: Path, steps: int, face: bool, judge: Callable[..., Any]) -> str:
     """One example; a row of what came of it, or why it did not run."""
     account, clock = Account(), Clock(steps)
     np.random.seed(0)  # noqa: NPY002  # what the examples draw from
@@ -240,9 +245,11 @@ def run(name: str, file: Path, steps: int, face: bool, judge: Callable[..., Any]
         with (
             stand_in(name, clock, face, account, judge),
             contextlib.redirect_stdout(io.StringIO()),
-            contextlib.chdir(file.parent),
+            warnings.catch_warnings(),
+            contextlib.chdir(folder),
             mock.patch.object(sys, "argv", [str(file)]),
         ):
+            warnings.simplefilter("ignore")
             runpy.run_path(str(file), run_name="__main__")
     except Over:
         pass

@@ -338,3 +338,68 @@ def test_a_step_is_that_of_the_original(model: Any, tree: Any) -> None:
             )
         assert np.allclose(found[1], found[0], atol=1e-5 * np.abs(found[0]).max())
     assert {n for n in dir(theirs) if n[0].isupper() or "_ik" in n} <= set(dir(ours))
+
+
+def test_keys_move_mocap_bodies(model: Any) -> None:
+    from poise.compat.mink.contrib import TeleopMocap, keycodes
+
+    data = mujoco.MjData(model)
+    keys = TeleopMocap(data)
+    keys(keycodes.KEY_UP)
+    assert not data.mocap_pos.any()
+    for key in (keycodes.KEY_9, keycodes.KEY_UP, keycodes.KEY_7, keycodes.KEY_EQUAL, keycodes.KEY_LEFT):
+        keys(key)
+    assert np.allclose(data.mocap_pos[0], [0.01, -0.011, 0.01])
+    for key in (keycodes.KEY_PERIOD, keycodes.KEY_6, keycodes.KEY_PERIOD, keycodes.KEY_N, keycodes.KEY_RIGHT):
+        keys(key)
+    turn = ours.SE3.from_mocap_id(data, 0).rotation()
+    assert np.allclose(turn.log(), [0.0, 0.0, -np.deg2rad(10.0)])
+    before = data.mocap_pos[0].copy()
+    for _ in range(5):
+        keys.auto_key_move()
+    assert np.allclose(data.mocap_pos[0] - before, 5e-4 * turn.as_matrix()[:, 1])
+    keys(keycodes.KEY_LEFT)
+    keys.auto_key_move()
+    assert np.allclose(data.mocap_pos[0] - before, 4e-4 * turn.as_matrix()[:, 1])
+
+
+def test_keys_move_as_those_of_the_original(model: Any) -> None:
+    pytest.importorskip("mink")
+    from mink.contrib import TeleopMocap, keycodes
+
+    from poise.compat.mink import contrib
+
+    codes = {name: number for name, number in vars(keycodes).items() if name.startswith("KEY_")}
+    assert {name: getattr(contrib.keycodes, name) for name in codes} == codes
+    found = [(kind(data), data) for kind in (TeleopMocap, contrib.TeleopMocap) for data in [mujoco.MjData(model)]]
+    rng = np.random.default_rng(0)
+    for key in [keycodes.KEY_9, *rng.choice([*found[0][0].actions, keycodes.KEY_A], 200)]:
+        for teleop, _ in found:
+            teleop(int(key))
+            teleop.auto_key_move()
+        assert np.allclose(found[0][1].mocap_pos, found[1][1].mocap_pos)
+        assert np.allclose(np.abs(np.vdot(found[0][1].mocap_quat, found[1][1].mocap_quat)), 1.0)
+
+
+def test_keys_without_a_mocap_body_say_so() -> None:
+    from poise.compat.mink.contrib import TeleopMocap
+
+    with pytest.raises(ours.InvalidMocapBody, match='mocap="true"'):
+        TeleopMocap(mujoco.MjData(mujoco.MjModel.from_xml_string("<mujoco/>")))
+
+
+def test_a_residual_or_an_objective_of_ones_own_is_minimised(model: Any) -> None:
+    class Residual(ours.BaseTask):
+        def compute_qp_objective(self, configuration: Any) -> Any:
+            raise AssertionError("its residual says all")
+
+        def compute_qp_residual(self, configuration: Any) -> Any:
+            return 2.0 * np.eye(7), np.full(7, 0.02), 0.0
+
+    class Objective(ours.DampingTask):
+        def compute_qp_objective(self, configuration: Any) -> Any:
+            return ours.Objective(4.0 * np.eye(7), np.full(7, -0.04))
+
+    for task in (Residual(), Objective(model, 1.0)):
+        step = ours.solve_ik(started(ours, model), [task], 1.0, damping=0.0)
+        assert np.allclose(step, 0.01, atol=1e-9)

@@ -148,9 +148,14 @@ def test_manipulability_grows_along_its_derivative(mask: Any, axes: Any) -> None
     arm = pin.buildSampleModelManipulator()
     task = ours.tasks.ManipulabilityTask(arm.frames[-1].name, arm, reference_frame=axes, mask=mask)
     at, eps = ours.Configuration(arm, arm.createData(), np.full(arm.nq, 0.3)), 1e-6
-    for slope, v in zip(task.compute_jacobian(at)[0], np.eye(arm.nv), strict=True):
-        ends = [task.compute_manipulability(at.at(at.integrate(s * v, eps))) for s in (1.0, -1.0)]
-        assert slope == pytest.approx((ends[0] - ends[1]) / (2.0 * eps), abs=1e-6)
+    kept = slice(6 if mask is None else 3)
+    each = zip(task.compute_jacobian(at)[0], task.compute_kinematic_hessian(at), np.eye(arm.nv), strict=True)
+    for slope, change, v in each:
+        ends = [at.at(at.integrate(s * v, eps)) for s in (1.0, -1.0)]
+        sizes = [task.compute_manipulability(end) for end in ends]
+        assert slope == pytest.approx((sizes[0] - sizes[1]) / (2.0 * eps), abs=1e-6)
+        rows = [pin.getFrameJacobian(arm, end.data, len(arm.frames) - 1, axes)[kept] for end in ends]
+        assert np.allclose(change, (rows[0] - rows[1]) / (2.0 * eps), atol=1e-6)
 
 
 def test_joints_move_with_a_velocity_and_keep_constraints() -> None:
@@ -256,3 +261,33 @@ def test_a_step_is_that_of_the_original(model: Any) -> None:
         module = pytest.importorskip(f"pink.{name}")
         assert set(module.__all__) <= set(dir(getattr(ours, name)))
     assert set(theirs.__all__) <= set(dir(ours))
+
+
+def test_a_model_that_the_original_has_touched_keeps_its_limits() -> None:
+    theirs = pytest.importorskip("pink")
+    model = built(pin.JointModelFreeFlyer())
+    steps = []
+    for pink in (theirs, ours, theirs, ours):
+        at = started(pink, model)
+        if pink is theirs:
+            model.configuration_limit = theirs.limits.ConfigurationLimit(model, 0.2)
+            model.velocity_limit = theirs.limits.VelocityLimit(model, np.full(model.nv, 0.7))
+            model.floating_base_velocity_limit = theirs.limits.FloatingBaseVelocityLimit(model, None, 0.3, 0.4)
+        kept = model.configuration_limit, model.velocity_limit
+        far = led(pink.tasks, at, (0.4, 0.3, -0.4))
+        steps += [pink.solve_ik(at, far, 0.02, solver="daqp", limits=limits) for limits in (None, kept)]
+    assert np.allclose(steps[2:], steps[:-2], atol=1e-5)
+    assert np.abs(steps[0]).max() == pytest.approx(0.7, abs=1e-6)
+    at = started(theirs, model)  # ours are at the model now
+    assert np.allclose(theirs.solve_ik(at, led(theirs.tasks, at, (0.4, 0.3, -0.4)), 0.02, "daqp"), steps[0], atol=1e-5)
+
+
+def test_targets_of_tasks_that_have_none_decide_nothing(model: Any) -> None:
+    at, steps = started(ours, model), []
+    for far in (0.0, 1.0):
+        damping, smooth = ours.DampingTask(0.1), ours.tasks.LowAccelerationTask(0.2)
+        damping.set_target(np.full(7, far), 0.1)
+        smooth.set_target(pin.integrate(model, at.q, np.full(model.nv, far)))
+        smooth.set_last_integration(np.full(model.nv, 0.3), 0.01)
+        steps.append(ours.solve_ik(at, [damping, smooth, *led(ours, at, (0.0, 0.0, 0.1))], 0.01))
+    assert np.allclose(*steps, atol=1e-9)

@@ -195,9 +195,16 @@ def test_what_makes_no_question_is_refused() -> None:
         Scene(input_type="relative")
     with pytest.raises(ValueError, match="input_ref_frame"):
         Scene(input_ref_frame="eef")
+    with pytest.raises(pz.errors.JointNotFound, match=r"robot_joint_names .* no joint 'tors'; did you mean 'torso'"):
+        IKSolverMink(scene.whole, scene.data, SITES, scene.alone, ["tors"])
+    with pytest.raises(pz.errors.JointNotFound, match=r"the scene .* no joint 'leg'; available: 'wheel'"):
+        IKSolverMink(model('<body><joint name="wheel"/><geom size="1"/></body>'), scene.data, SITES, scene.alone)
 
 
-def test_the_controller_is_registered_under_its_name_and_reads_a_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("kind", ["WholeBodyMinkIK", "HybridWholeBodyMinkIK"])
+def test_the_controller_is_registered_under_its_name_and_reads_a_configuration(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     known: dict[str, Any] = {}
 
     def register(kind: Any) -> Any:
@@ -209,8 +216,12 @@ def test_the_controller_is_registered_under_its_name_and_reads_a_configuration(m
     monkeypatch.setitem(sys.modules, parts.__name__, parts)
     from poise.compat import robosuite
 
-    made: Callable[[], Any] = robosuite.WholeBodyMinkIK
-    assert known == {"WHOLE_BODY_MINK_IK": made}
+    robosuite._controllers.cache_clear()
+    made: Callable[[], Any] = getattr(robosuite, kind)
+    assert known == {
+        "WHOLE_BODY_MINK_IK": robosuite.WholeBodyMinkIK,
+        "HYBRID_WHOLE_BODY_MINK_IK": robosuite.HybridWholeBodyMinkIK,
+    }
     scene, controller = Scene(), made()
     controller.sim = SimpleNamespace(model=SimpleNamespace(_model=scene.whole), data=SimpleNamespace(_data=scene.data))
     controller.robot_model = SimpleNamespace(mujoco_model=scene.alone)
@@ -220,7 +231,7 @@ def test_the_controller_is_registered_under_its_name_and_reads_a_configuration(m
     }
     controller.composite_controller_specific_config = {
         "ref_name": SITES, "actuation_part_names": ["torso", "arms"], "ik_input_type": "delta", "ik_hand_pos_cost": 2.0,
-        "ik_pseudo_inverse_damping": 0.05,
+        "ik_pseudo_inverse_damping": 0.05, "external_part_names": ["legs"],
     }  # fmt: skip
     controller._init_joint_action_policy()
     scene.solver = controller.joint_action_policy

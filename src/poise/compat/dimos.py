@@ -16,7 +16,7 @@ from poise.compat.dimos_world import joint_state, model_of, pose_of, positions, 
 from poise.compat.held import all_held_but
 from poise.errors import PoiseError
 from poise.solving.outcome import Status
-from poise.solving.solver import Solver
+from poise.solving.prepared import prepared_search
 from poise.tasks.pose import PoseTask
 
 _FINEST: Final = 1e-6
@@ -95,14 +95,16 @@ def _solved(
             PoseTask(tip, into @ pose_of(pose), position_tolerance=close, rotation_tolerance=turned)
             for tip, pose in goals
         ]
-        solver = Solver(model, tasks) if tasks else None
+        search = prepared_search(model, tasks) if tasks else None
     except (PoiseError, ValueError, TypeError, AttributeError, KeyError) as error:
         told = isinstance(error, PoiseError | ValueError)
         return result("NO_SOLUTION", str(error) if told else f"the world or a target is not as it must be: {error!r}")
-    if solver is None:
+    if search is None:
         return result("SUCCESS", "no tip is led, and all joints stay", joint_state=joint_state(places, q, moving))
+    targets = [task.target for task in tasks]
     for attempt in range(attempts):
-        solution = solver(None, model.sample(seed=attempt) if attempt else q[free], seed=attempt)
+        start = model.sample(seed=attempt) if attempt else q[free]
+        solution = search(model, targets if len(targets) > 1 else targets[0], start, attempt)
         left = {
             "position_error": solution.position_error,
             "orientation_error": solution.rotation_error,

@@ -1,9 +1,10 @@
-"""robosuite's controller "WHOLE_BODY_MINK_IK", and the `IKSolverMink` in it.
+"""robosuite's controller "WHOLE_BODY_MINK_IK", robocasa's "HYBRID_WHOLE_BODY_MINK_IK", and the `IKSolverMink` in them.
 
     from poise.compat.robosuite import WholeBodyMinkIK  # was: from robosuite.examples.third_party_controller...
 
-The import registers it under its name, so configurations of robosuite stay as they are.  The original takes one damped
-step, in which the posture pulls the sites off their targets, and counts on joints that are not its own to move.
+The import registers both under their names, so configurations stay as they are.  The originals take one damped step, in
+which the posture pulls the sites off their targets.  That of robosuite counts on joints that are not its own to move,
+and that of robocasa takes those of "external_part_names" out of the model; here such joints stay where they are.
 """
 
 import importlib
@@ -19,13 +20,13 @@ _OPTIONS: Final = (
 
 
 def __getattr__(name: str) -> Any:
-    if name != "WholeBodyMinkIK":
+    if name not in ("WholeBodyMinkIK", "HybridWholeBodyMinkIK"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return _whole_body()
+    return _controllers()[name]
 
 
 @cache
-def _whole_body() -> Any:
+def _controllers() -> dict[str, Any]:
     parts = importlib.import_module("robosuite.controllers.composite.composite_controller")
 
     class WholeBodyMinkIK(parts.WholeBodyIK):  # type: ignore[misc, name-defined]
@@ -42,4 +43,10 @@ def _whole_body() -> Any:
                 **{name: config[f"ik_{name}"] for name in _OPTIONS if f"ik_{name}" in config},
             )  # fmt: skip
 
-    return parts.register_composite_controller(WholeBodyMinkIK)
+    class HybridWholeBodyMinkIK(WholeBodyMinkIK):
+        """The same, beside legs or a torso that others control."""
+
+        name = "HYBRID_WHOLE_BODY_MINK_IK"
+
+    kinds = WholeBodyMinkIK, HybridWholeBodyMinkIK
+    return {kind.__name__: parts.register_composite_controller(kind) for kind in kinds}

@@ -7,6 +7,7 @@ import numpy as np
 
 from poise.compat.held import all_held_but
 from poise.compat.robosuite_actions import Actions
+from poise.compat.robosuite_joints import joints_of
 from poise.io.from_mujoco import FromMuJoCo
 from poise.model.model import Model
 from poise.solving.solution import Solution
@@ -43,10 +44,7 @@ class IKSolverMink:
         self._actions = Actions(input_type, input_ref_frame, input_rotation_repr)
         self._known = FromMuJoCo.of(robot_model)
         self._base = robot_model.body(1).name
-        every = [robot_model.joint(j) for j in range(robot_model.njnt)]
-        names = [j.name for j in every if j.type[0] != 0] if robot_joint_names is None else list(robot_joint_names)
-        self._read = np.concatenate([model.joint(j.name).qposadr[0] + np.arange(len(j.qpos0)) for j in every])
-        self._written = [int(robot_model.joint(name).qposadr[0]) for name in names]
+        names, self._read, self._written = joints_of(model, robot_model, robot_joint_names)
         whole = self._known.model
         self.site_names, self.control_dim = list(site_names), len(site_names) * self._actions.width
         self.control_limits = np.full(self.control_dim, -np.inf), np.full(self.control_dim, np.inf)

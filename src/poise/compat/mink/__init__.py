@@ -33,8 +33,8 @@ from poise.compat.mink.limits import Constraint as Constraint
 from poise.compat.mink.limits import FreeJointVelocityLimit as FreeJointVelocityLimit
 from poise.compat.mink.limits import Limit as Limit
 from poise.compat.mink.limits import VelocityLimit as VelocityLimit
-from poise.compat.mink.solve import build_ik as build_ik
-from poise.compat.mink.solve import solve_ik as solve_ik
+from poise.compat.mink.solve_ik import build_ik as build_ik
+from poise.compat.mink.solve_ik import solve_ik as solve_ik
 from poise.compat.mink.tasks import AxisAlignTask as AxisAlignTask
 from poise.compat.mink.tasks import BaseTask as BaseTask
 from poise.compat.mink.tasks import ComTask as ComTask

@@ -61,8 +61,8 @@ class Configuration:
     def get_transform_frame_to_world(self, frame_name: str | int, frame_type: str) -> SE3:
         """The pose of a frame in the world."""
         number, numbers = self.frame(frame_name, frame_type), np.empty(7)
-        mujoco.mju_mat2Quat(numbers[:4], self._of(FRAME_TO_XMAT_ATTR, frame_type, number))
-        numbers[4:] = self._of(FRAME_TO_POS_ATTR, frame_type, number)
+        mujoco.mju_mat2Quat(numbers[:4], getattr(self.data, FRAME_TO_XMAT_ATTR[frame_type])[number])
+        numbers[4:] = getattr(self.data, FRAME_TO_POS_ATTR[frame_type])[number]
         return SE3(numbers)
 
     def get_transform(self, source_name: str | int, source_type: str, dest_name: str | int, dest_type: str) -> SE3:
@@ -74,7 +74,7 @@ class Configuration:
         """(6, nv) from the velocities of MuJoCo to the twist of a frame, seen from it [m, rad]."""
         number, rows = self.frame(frame_name, frame_type), np.empty((2, 3, self.model.nv))
         FRAME_TO_JAC_FUNC[frame_type](self.model, self.data, rows[0], rows[1], number)
-        turn = self._of(FRAME_TO_XMAT_ATTR, frame_type, number).reshape(3, 3)
+        turn = getattr(self.data, FRAME_TO_XMAT_ATTR[frame_type])[number].reshape(3, 3)
         return np.asarray(turn.T @ rows).reshape(6, -1)
 
     def get_inertia_matrix(self) -> Array:
@@ -84,9 +84,6 @@ class Configuration:
         for row, axis in zip(inertia, axes, strict=True):
             mujoco.mj_mulM(self.model, self.data, row, axis)
         return inertia
-
-    def _of(self, names: dict[str, str], frame_type: str, number: int) -> Array:
-        return np.asarray(getattr(self.data, names[frame_type])[number])
 
     def integrate(self, velocity: ArrayLike, dt: float) -> Array:
         """(nq,) after moving with `velocity` (nv,) for `dt` [s]."""

@@ -17,6 +17,11 @@ def move_mocap_to_frame(model: Any, data: Any, mocap_name: str, frame_name: str 
     mujoco.mju_mat2Quat(data.mocap_quat[number], np.array(frame.xmat).ravel())
 
 
+def get_body_body_ids(model: Any, body_id: int) -> list[int]:
+    """The bodies that a body carries itself."""
+    return [child for child in range(1, model.nbody) if model.body_parentid[child] == body_id]
+
+
 def get_subtree_body_ids(model: Any, body_id: int) -> list[int]:
     """The body and all that it carries."""
     found = [body_id]

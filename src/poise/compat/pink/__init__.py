@@ -11,8 +11,8 @@ from poise.compat.pink.exceptions import NoSolutionFound as NoSolutionFound
 from poise.compat.pink.exceptions import NotWithinConfigurationLimits as NotWithinConfigurationLimits
 from poise.compat.pink.exceptions import PinkError as PinkError
 from poise.compat.pink.exceptions import TargetNotSet as TargetNotSet
-from poise.compat.pink.solve import build_ik as build_ik
-from poise.compat.pink.solve import solve_ik as solve_ik
+from poise.compat.pink.solve_ik import build_ik as build_ik
+from poise.compat.pink.solve_ik import solve_ik as solve_ik
 from poise.compat.pink.tasks import ComTask as ComTask
 from poise.compat.pink.tasks import DampingTask as DampingTask
 from poise.compat.pink.tasks import FrameTask as FrameTask

@@ -1,14 +1,13 @@
 """pink's `Configuration`: a model of Pinocchio's and the data of where it stands."""
 
-from types import SimpleNamespace
 from typing import Any, final
 
 import numpy as np
 import pinocchio as pin
 
 from poise.compat.pink.exceptions import FrameNotFound, NotWithinConfigurationLimits
-from poise.compat.pink.limits.joints import ConfigurationLimit, VelocityLimit
-from poise.compat.pink.utils import get_root_joint_dim
+from poise.compat.pink.limits.usual import usual
+from poise.compat.pink.utils import VectorSpace, get_root_joint_dim
 from poise.spatial import Array
 
 
@@ -24,15 +23,13 @@ class Configuration:
         self.collision_model, self.collision_data = collision_model, collision_data
         if collision_model is not None and collision_data is None:
             self.collision_data = pin.GeometryData(collision_model)
-        n = model.nv
-        self.tangent = SimpleNamespace(eye=np.eye(n), ones=np.ones(n), zeros=np.zeros(n))
+        self.tangent = VectorSpace(model.nv)
         self.last: Array | None = None
         """The last step, and what held it of its limits, see `least_squares`."""
         self._frames: dict[str, int] = {}
         self.q = np.array(q)
         self.q.setflags(write=False)
-        if not hasattr(model, "configuration_limit"):
-            model.configuration_limit, model.velocity_limit = ConfigurationLimit(model), VelocityLimit(model)
+        usual(model)
         if forward_kinematics:
             self.update()
 

@@ -36,6 +36,30 @@ def get_joint_idx(model: Any, joint_name: str) -> tuple[int, int]:
     return int(joint.idx_q), int(joint.idx_v)
 
 
+class VectorSpace:
+    """Of so many dimensions: arrays that are read alone."""
+
+    def __init__(self, dim: int) -> None:
+        self._eye, self._ones, self._zeros = np.eye(dim), np.ones(dim), np.zeros(dim)
+        for numbers in (self._eye, self._ones, self._zeros):
+            numbers.setflags(write=False)
+
+    @property
+    def eye(self) -> Array:
+        """(dim, dim)."""
+        return self._eye
+
+    @property
+    def ones(self) -> Array:
+        """(dim,)."""
+        return self._ones
+
+    @property
+    def zeros(self) -> Array:
+        """(dim,)."""
+        return self._zeros
+
+
 def process_collision_pairs(model: Any, collision_model: Any, srdf_path: str = "") -> Any:
     """The `GeometryData` of all pairs, but for those that an SRDF file lets collide."""
     collision_model.addAllCollisionPairs()

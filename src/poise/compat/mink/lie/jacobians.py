@@ -9,20 +9,16 @@ import math
 from collections.abc import Callable
 from typing import Final
 
+import mujoco
 import numpy as np
 
-from poise.spatial import Array, ArrayLike
+from poise.compat.mink.lie.utils import skew
+from poise.spatial import Array
 
 _Three = tuple[float, float, float]
 _Four = tuple[float, float, float, float]
 _SMALL: Final = 3e-3
 """Below which angle the series are as good as what is divided by its powers [rad]."""
-
-
-def skew(x: ArrayLike) -> Array:
-    """(3, 3) the cross product with x (3,)."""
-    a, b, c = np.asarray(x, dtype=np.float64).tolist()
-    return np.array([[0.0, -c, b], [c, 0.0, -a], [-b, a, 0.0]])
 
 
 def of_turn(rotvec: Array) -> Array:
@@ -103,9 +99,10 @@ def _block(one: float, w: _Three, g: _Three, k: _Three) -> list[list[float]]:
     ]
 
 
-def adjoint(place: Array, turn: Array) -> Array:
-    """(6, 6), by which a frame at `place` (3,) [m] that is turned by `turn` (3, 3) has its twists seen from outside."""
-    out = np.zeros((6, 6))
+def adjoint(wxyz_xyz: Array) -> Array:
+    """(6, 6), by which a frame that is turned and placed so (7,) has its twists seen from outside [m]."""
+    turn, out = np.empty((3, 3)), np.zeros((6, 6))
+    mujoco.mju_quat2Mat(turn.reshape(9), wxyz_xyz[:4])
     out[:3, :3] = out[3:, 3:] = turn
-    out[:3, 3:] = skew(place) @ turn
+    out[:3, 3:] = skew(wxyz_xyz[4:]) @ turn
     return out

@@ -106,7 +106,7 @@ class SE3(Poses):
 
     def adjoint(self) -> Array:
         """(6, 6) of twists."""
-        return adjoint(self.translation(), self.rotation().as_matrix())
+        return adjoint(self.parameters())
 
     @classmethod
     def ljac(cls, other: ArrayLike) -> Array:

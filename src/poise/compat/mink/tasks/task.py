@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from poise.compat.mink.configuration import Configuration
-from poise.compat.mink.exceptions import InvalidDamping, InvalidGain, InvalidTarget, TaskDefinitionError
-from poise.compat.quadratic import root
+from poise.compat.mink.exceptions import InvalidDamping, InvalidGain, InvalidTarget
+from poise.compat.steps import Part
 from poise.spatial import Array, ArrayLike
 
 
@@ -22,15 +22,6 @@ class Objective(NamedTuple):
         return float(x.T @ self.H @ x + self.c @ x)
 
 
-class Part(NamedTuple):
-    """|rows dq - wants|^2 + mu |dq|^2 + 2 slope^T dq, twice an objective; (k, nv), (k,), a number and (nv,)."""
-
-    rows: Array
-    wants: Array
-    mu: float = 0.0
-    slope: Array | float = 0.0
-
-
 class BaseTask(ABC):
     """What adds to the objective of a step."""
 
@@ -38,11 +29,14 @@ class BaseTask(ABC):
     def compute_qp_objective(self, configuration: Configuration) -> Objective:
         """Its part of the objective of dq (nv,)."""
 
+    def compute_qp_residual(self, configuration: Configuration) -> tuple[Array, Array, float] | None:
+        """Rows (k, nv), what they are to come to (k,), and mu, see `Part`; None: its objective says all."""
+        return None
+
     def residual(self, configuration: Configuration) -> Part:
         """Its part, doubled."""
-        hessian, slope = self.compute_qp_objective(configuration)
-        rows = root(hessian)
-        return Part(rows, np.zeros(len(rows)), slope=slope)
+        found = self.compute_qp_residual(configuration)
+        return Part.of(*self.compute_qp_objective(configuration)) if found is None else Part(*found)
 
 
 class Task(BaseTask):
@@ -76,23 +70,16 @@ class Task(BaseTask):
 
     def residual(self, configuration: Configuration) -> Part:
         """That, or what an objective of its own comes to."""
-        if type(self).compute_qp_objective is not Task.compute_qp_objective:
-            return super().residual(configuration)
-        return Part(*self.compute_qp_residual(configuration))
+        kind = type(self)
+        if kind.compute_qp_residual is Task.compute_qp_residual and (
+            kind.compute_qp_objective is not Task.compute_qp_objective
+        ):
+            return Part.of(*self.compute_qp_objective(configuration))
+        return super().residual(configuration)
 
     def compute_qp_objective(self, configuration: Configuration) -> Objective:
         """Its part of the objective."""
-        rows, wants, mu = self.compute_qp_residual(configuration)
-        return Objective(rows.T @ rows + mu * np.eye(rows.shape[1]), -wants @ rows)
-
-
-def costs(name: str, cost: ArrayLike, count: int) -> Array:
-    """(count,) of one number or as many, each 0 or more; raises TaskDefinitionError for others."""
-    given = np.atleast_1d(np.asarray(cost, dtype=np.float64))
-    if given.shape not in ((1,), (count,)) or not (given >= 0.0).all():
-        many = f" or {count}" * (count > 1)
-        raise TaskDefinitionError(f"{name} is {cost!r}; it must be one number{many}, each 0 or more")
-    return np.array(np.broadcast_to(given, count))
+        return Objective(*Part(*self.compute_qp_residual(configuration)).objective)
 
 
 def point(name: str, numbers: ArrayLike) -> Array:

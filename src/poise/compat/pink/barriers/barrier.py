@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 
 from poise.compat.pink.configuration import Configuration
+from poise.compat.steps import Part
 from poise.spatial import Array, ArrayLike
 
 _ROUNDING: Final = 1e-9
@@ -38,19 +39,23 @@ class Barrier(ABC):
         """(nv,) a step that is safe."""
         return np.zeros(configuration.model.nv)
 
-    def residual(self, configuration: Configuration) -> tuple[Array, Array, float]:
+    def residual(self, configuration: Configuration) -> Part:
         """What the safe step adds to the squares of a step, as that of a task."""
+        if type(self).compute_qp_objective is not Barrier.compute_qp_objective:
+            return Part.of(*self.compute_qp_objective(configuration))
+        return self._part(configuration)
+
+    def _part(self, configuration: Configuration) -> Part:
         n = configuration.model.nv
         size = float((self.compute_jacobian(configuration) ** 2).sum())
         if not self.safe_displacement_gain > 1e-6 or size == 0.0:
-            return np.zeros((0, n)), np.zeros(0), 0.0
+            return Part(np.zeros((0, n)), np.zeros(0))
         root = np.sqrt(self.safe_displacement_gain / size)
-        return root * np.eye(n), root * self.compute_safe_displacement(configuration), 0.0
+        return Part(root * np.eye(n), root * self.compute_safe_displacement(configuration))
 
     def compute_qp_objective(self, configuration: Configuration) -> tuple[Array, Array]:
         """H and c of that."""
-        rows, wants, _ = self.residual(configuration)
-        return rows.T @ rows, -wants @ rows
+        return self._part(configuration).objective
 
     def compute_qp_inequalities(self, configuration: Configuration, dt: float = 1e-3) -> tuple[Array, Array]:
         """G (dim, nv) and h (dim,) of a step of `dt` [s]."""

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 
-from poise.spatial import Array
+from poise.compat.pink.exceptions import PinkError
+from poise.spatial import Array, ArrayLike
 
 if TYPE_CHECKING:
     from poise.compat.pink.configuration import Configuration
@@ -43,6 +44,14 @@ def velocities(model: Any, numbers: Any, by_q: bool) -> Any:
             at = slice(joint.idx_q, joint.idx_q + joint.nq) if by_q else slice(joint.idx_v, joint.idx_v + joint.nv)
             out[joint.idx_v : joint.idx_v + joint.nv] = numbers[at].all()
     return out
+
+
+def each(model: Any, given: ArrayLike | None, name: str, usual: Array | None) -> Array:
+    """(nv,) what is given, or what is usual; raises PinkError for other counts."""
+    found = np.array(usual if given is None else given, dtype=np.float64).ravel()
+    if found.shape != (model.nv,):
+        raise PinkError(f"{name} has {len(found)} numbers; the model has {model.nv} velocities")
+    return found
 
 
 def apart(rows: Array, up: Array, down: Array) -> Sides:

@@ -7,6 +7,7 @@ import numpy as np
 
 from poise.compat.pink.configuration import Configuration
 from poise.compat.pink.exceptions import TaskDefinitionError
+from poise.compat.steps import Part
 from poise.spatial import Array, ArrayLike
 
 
@@ -28,25 +29,21 @@ class Task(ABC):
     def compute_jacobian(self, configuration: Configuration) -> Array:
         """(k, nv) its derivative by the velocities of Pinocchio."""
 
-    def residual(self, configuration: Configuration) -> tuple[Array, Array, float]:
-        """Rows (k, nv), what they are to come to (k,), and mu: |rows dq - wants|^2 + mu |dq|^2 is its part, doubled."""
+    def residual(self, configuration: Configuration) -> Part:
+        """Its part of the objective, doubled."""
+        if type(self).compute_qp_objective is not Task.compute_qp_objective:
+            return Part.of(*self.compute_qp_objective(configuration))
+        return self._part(configuration)
+
+    def _part(self, configuration: Configuration) -> Part:
         rows, error = self.compute_jacobian(configuration), self.compute_error(configuration)
         cost = 1.0 if self.cost is None else np.asarray(self.cost, dtype=np.float64)
         wants = cost * (-self.gain * error)
-        return (cost * rows.T).T, wants, self.lm_damping * float(wants @ wants)
+        return Part((cost * rows.T).T, wants, self.lm_damping * float(wants @ wants))
 
     def compute_qp_objective(self, configuration: Configuration) -> tuple[Array, Array]:
         """H and c of its part dq^T H dq / 2 + c^T dq of the objective."""
-        rows, wants, mu = self.residual(configuration)
-        return rows.T @ rows + mu * np.eye(rows.shape[1]), -wants @ rows
+        return self._part(configuration).objective
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(cost={self.cost}, gain={self.gain}, lm_damping={self.lm_damping})"
-
-
-def costs(name: str, cost: ArrayLike, count: int) -> Array:
-    """(count,) of one number or as many; raises TaskDefinitionError for others and negative ones."""
-    given = np.asarray(cost, dtype=np.float64)
-    if given.shape not in ((), (1,), (count,)) or not (given >= 0.0).all():
-        raise TaskDefinitionError(f"{name} is {cost!r}; it must be one number or {count}, each 0 or more")
-    return np.array(np.broadcast_to(given, count))

@@ -4,29 +4,24 @@ from typing import Any, final
 
 import numpy as np
 
+from poise.compat.costs import PoseCosts
 from poise.compat.mink.configuration import Configuration
-from poise.compat.mink.exceptions import TargetNotSet
+from poise.compat.mink.exceptions import TargetNotSet, TaskDefinitionError
 from poise.compat.mink.lie.se3 import SE3
-from poise.compat.mink.tasks.task import Task, costs
+from poise.compat.mink.tasks.task import Task
 from poise.spatial import Array, ArrayLike
 
 
-class Framed(Task):
+class Framed(PoseCosts, Task):
     """A frame, and what a pose of it costs."""
 
+    k, refusal = 6, TaskDefinitionError
+
     def __init__(self, frame: tuple[Any, str], place: ArrayLike, turn: ArrayLike, gain: float, lm: float) -> None:
-        super().__init__(np.zeros(6), gain, lm)
+        super().__init__(np.zeros(self.k), gain, lm)
         self.frame_name, self.frame_type = frame
         self.set_position_cost(place)
         self.set_orientation_cost(turn)
-
-    def set_position_cost(self, position_cost: ArrayLike) -> None:
-        """Of one number, or one an axis of the target [1/m]."""
-        self.cost[:3] = costs("position_cost", position_cost, 3)
-
-    def set_orientation_cost(self, orientation_cost: ArrayLike) -> None:
-        """Likewise [1/rad]."""
-        self.cost[3:] = costs("orientation_cost", orientation_cost, 3)
 
 
 @final

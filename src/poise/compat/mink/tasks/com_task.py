@@ -1,13 +1,14 @@
-"""mink's tasks about masses."""
+"""mink's task about the centre of mass."""
 
-from typing import SupportsFloat, final
+from typing import final
 
 import mujoco
 import numpy as np
 
+from poise.compat.costs import costs
 from poise.compat.mink.configuration import Configuration
-from poise.compat.mink.exceptions import IntegrationTimestepNotSet, TargetNotSet, TaskDefinitionError
-from poise.compat.mink.tasks.task import BaseTask, Objective, Task, costs, point
+from poise.compat.mink.exceptions import TargetNotSet, TaskDefinitionError
+from poise.compat.mink.tasks.task import Task, point
 from poise.spatial import Array, ArrayLike
 
 
@@ -15,15 +16,16 @@ from poise.spatial import Array, ArrayLike
 class ComTask(Task):
     """Bring the centre of mass to a point (3,) [m] of the world."""
 
+    k = 3
     target_com: Array | None = None
 
     def __init__(self, cost: ArrayLike, gain: float = 1.0, lm_damping: float = 0.0) -> None:
-        super().__init__(np.zeros(3), gain, lm_damping)
+        super().__init__(np.zeros(self.k), gain, lm_damping)
         self.set_cost(cost)
 
     def set_cost(self, cost: ArrayLike) -> None:
         """Of one number, or one an axis of the world."""
-        self.cost[:] = costs("cost", cost, 3)
+        self.cost[:] = costs(TaskDefinitionError, "cost", cost, self.k)
 
     def set_target(self, target_com: ArrayLike) -> None:
         """Where to."""
@@ -44,24 +46,3 @@ class ComTask(Task):
         rows = np.empty((3, configuration.nv))
         mujoco.mj_jacSubtreeCom(configuration.model, configuration.data, rows, 1)
         return rows
-
-
-@final
-class KineticEnergyRegularizationTask(BaseTask):
-    """Move with little kinetic energy [J], times `cost`; the time of a step is set first."""
-
-    def __init__(self, cost: SupportsFloat) -> None:
-        self.cost = float(cost)
-        if not self.cost >= 0.0:
-            raise TaskDefinitionError(f"cost is {cost!r}; it must be 0 or more")
-        self.inv_dt_sq: float | None = None
-
-    def set_dt(self, dt: float) -> None:
-        """[s]."""
-        self.inv_dt_sq = 1.0 / dt**2
-
-    def compute_qp_objective(self, configuration: Configuration) -> Objective:
-        """The inertia matrix, over the time squared."""
-        if self.inv_dt_sq is None:
-            raise IntegrationTimestepNotSet(self)
-        return Objective(self.cost * self.inv_dt_sq * configuration.get_inertia_matrix(), np.zeros(configuration.nv))

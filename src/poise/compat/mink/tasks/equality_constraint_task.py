@@ -6,10 +6,11 @@ from typing import Any, final
 import mujoco
 import numpy as np
 
+from poise.compat.costs import costs
 from poise.compat.mink.configuration import Configuration
 from poise.compat.mink.constants import constraint_width
 from poise.compat.mink.exceptions import InvalidConstraint, TaskDefinitionError
-from poise.compat.mink.tasks.task import Task, costs
+from poise.compat.mink.tasks.task import Task
 from poise.spatial import Array, ArrayLike
 
 
@@ -30,7 +31,7 @@ class EqualityConstraintTask(Task):
 
     def set_cost(self, cost: ArrayLike) -> None:
         """Of one number, or one an equality."""
-        each = dict(zip(self._ids, costs("cost", cost, len(self._ids)), strict=True))
+        each = dict(zip(self._ids, costs(TaskDefinitionError, "cost", cost, len(self._ids)), strict=True))
         self._costs = np.array([each.get(e, 0.0) for e in range(self._model.neq)])
         some = sorted(self._ids)
         self.cost = np.repeat(self._costs[some], [constraint_width(self._model.eq_type[e]) for e in some])

@@ -53,19 +53,21 @@ class ManipulabilityTask(Task):
         """(1,) less what it is to grow."""
         return np.array([-self.manipulability_rate])
 
-    def compute_jacobian(self, configuration: Configuration) -> Array:
-        """(1, nv) the derivative of the volume w: w tr(dJ J^T (J J^T)^-1)."""
-        model = configuration.model
-        rows = self._jacobian(model, configuration.data, configuration)
-        weights = self.compute_manipulability(configuration) * np.linalg.pinv(rows @ rows.T) @ rows
-        data, out = model.createData(), np.zeros((1, model.nv))
-        for i, axis in enumerate(np.eye(model.nv)):
+    def compute_kinematic_hessian(self, configuration: Configuration) -> Array:
+        """(nv, k, nv) the derivatives of the rows, by each velocity of Pinocchio."""
+        model, data, out = configuration.model, configuration.model.createData(), list[Array]()
+        for axis in configuration.tangent.eye:
             pin.computeJointJacobiansTimeVariation(model, data, configuration.q, axis)
             pin.updateFramePlacements(model, data)
             number = configuration.frame(self.frame)
-            change = pin.getFrameJacobianTimeVariation(model, data, number, self.reference_frame)[self._rows]
-            out[0, i] = float((weights * change).sum())
-        return out
+            out.append(pin.getFrameJacobianTimeVariation(model, data, number, self.reference_frame)[self._rows])
+        return np.array(out)
+
+    def compute_jacobian(self, configuration: Configuration) -> Array:
+        """(1, nv) the derivative of the volume w: w tr(dJ J^T (J J^T)^-1)."""
+        rows = self._jacobian(configuration.model, configuration.data, configuration)
+        weights = self.compute_manipulability(configuration) * np.linalg.pinv(rows @ rows.T) @ rows
+        return np.asarray((weights * self.compute_kinematic_hessian(configuration)).sum(axis=(1, 2)))[np.newaxis]
 
     def _jacobian(self, model: Any, data: Any, configuration: Configuration) -> Array:
         number = configuration.frame(self.frame)
