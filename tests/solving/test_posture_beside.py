@@ -59,7 +59,8 @@ def test_a_posture_takes_nothing_from_what_is_not_required(model: pz.Model) -> N
     for seed in range(20):
         required, soft, rest = turned(model, seed)
         alone, beside = (
-            soft_cost(model, soft, pz.solve(model, [*required, *soft, *more]).q) for more in ([], [pz.PostureTask(rest)])
+            soft_cost(model, soft, pz.solve(model, [*required, *soft, *more]).q)
+            for more in ([], [pz.PostureTask(rest)])
         )
         missed.append((alone, beside))
     costs = np.array(missed)
