@@ -17,6 +17,7 @@ from typing import Final, Self, final
 import numpy as np
 import numpy.typing as npt
 
+from poise.cached import cached_property
 from poise.errors import MissingExtra, ModelError
 from poise.model.frame import WORLD
 from poise.model.joint import Joint, JointKind
@@ -239,6 +240,7 @@ class Figure:
         vague = np.linalg.norm(left, axis=-1, keepdims=True) < _BACK
         return axes_of(up, np.where(vague, np.where(np.abs(up[..., 1:2]) > _UPRIGHT, _Z, (0.0, 1.0, 0.0)), left))
 
+    @cached_property
     def axes(self) -> dict[str, Array]:
         """By part, (3, 3) forward, left and up as columns, seen from its frame."""
         out = {part: self._seen(part, self.body) for part in self.frames}

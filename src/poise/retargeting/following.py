@@ -73,10 +73,6 @@ _WORTH: Final = 0.8
 """The share of the frames in which an arm is off that may be left, for a way round to be gone."""
 
 
-Tried = defaultdict[Limb, list[Span]]
-"""The frames of limbs that need no further look."""
-
-
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Followed:
@@ -90,6 +86,17 @@ class Followed:
     """(frames,) what each frame took."""
     detours: tuple[Detour, ...] = ()
     """The ways on which arms went round what they could not pass."""
+
+
+@final
+class Tried:
+    """What was found while a motion was followed with targets that are nearly the same."""
+
+    def __init__(self) -> None:
+        self.spans = defaultdict[Limb, list[Span]](list)
+        """The frames of limbs that need no further look for ways round."""
+        self.detours: tuple[Detour, ...] = ()
+        """The ways that are worth it."""
 
 
 @final
@@ -133,30 +140,33 @@ class Follower:
         *,
         smooth: float = 0.0,
         start: Array | None = None,
-        stuck: Tried | None = None,
+        tried: Tried | None = None,
     ) -> Followed:
         """What the robot does, frame by frame; averaged over `smooth` [s] and followed again where that is not 0.
 
-        Where the posture of the first frame is known, to begin with, it is `start` (nq,); else it is looked for.  Where
-        limbs are `stuck` no way round is looked for, and where none is found is added: targets that are a little higher
-        are followed without another search.
+        Where the posture of the first frame is known, to begin with, it is `start` (nq,); else it is looked for.  Ways
+        round that were `tried` are gone again or left, and what is found is added: targets that are a little higher are
+        followed without another search.
         """
-        done = self._go(source, targets, (), start)
-        stuck, taken = Tried(list) if stuck is None else stuck, Tried(list)
+        tried = Tried() if tried is None else tried
+        done = self.go(source, targets, tried.detours, start)
         for _ in range(_ROUNDS):
-            ways = self._ways(source, done, stuck, taken)
+            ways = self._ways(source, done, tried.spans)
             if not ways:
                 break
-            other = self._go(source, targets, (*done.detours, *ways), start)
+            other = self.go(source, targets, (*done.detours, *ways), start)
             worth = [way for way in ways if self._left(other, way) < _WORTH * self._left(done, way)]
             if worth:
-                done = other if len(worth) == len(ways) else self._go(source, targets, (*done.detours, *worth), start)
+                done = other if len(worth) == len(ways) else self.go(source, targets, (*done.detours, *worth), start)
+        tried.detours = done.detours
         if smooth > 0.0 and len(done.q) > 1:
             self._walk(source, done, averaged(self.robot.model, done.q, smooth / self._dt))
         return done
 
-    def _go(self, source: Source, targets: Targets, detours: tuple[Detour, ...], start: Array | None) -> Followed:
-        """Follow the targets once."""
+    def go(
+        self, source: Source, targets: Targets, detours: tuple[Detour, ...] = (), start: Array | None = None
+    ) -> Followed:
+        """Follow the targets once, with these ways round and no others."""
         own = Targets(
             {part: path.copy() for part, path in targets.places.items()},
             {part: turns.copy() for part, turns in targets.turns.items()},
@@ -168,7 +178,7 @@ class Follower:
         self._walk(source, done, None, start)
         return done
 
-    def _ways(self, source: Source, done: Followed, stuck: Tried, taken: Tried) -> list[Detour]:
+    def _ways(self, source: Source, done: Followed, tried: dict[Limb, list[Span]]) -> list[Detour]:
         """The next way round for each limb that needs one, and that has not been tried."""
 
         def settle(frame: int, starts: Array) -> Array:
@@ -180,11 +190,10 @@ class Follower:
         for limb in self._limbs:
             if not self._free(Stance(frozenset(source.contacts.parts), False, False), limb.parts):
                 continue  # nothing else is asked of the robot
-            but = (*stuck[limb], *taken[limb])
-            way, vain = detour(self.robot, limb, done.targets, done.q, self._dt, self._speed, but, settle)
-            stuck[limb] += vain
+            way, vain = detour(self.robot, limb, done.targets, done.q, self._dt, self._speed, tried[limb], settle)
+            tried[limb] += vain
             if way is not None:
-                taken[limb] += [way.caught, (way.start, way.stop + ease)]
+                tried[limb] += [way.caught, (way.start, way.stop + ease)]
                 ways.append(way)
         return ways
 

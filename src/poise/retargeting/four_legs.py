@@ -8,6 +8,7 @@ animal's which bends to the same side.  An animal stands on its paws, the ends o
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -19,6 +20,7 @@ from poise.retargeting.parts import HIPS, LIMBS
 from poise.retargeting.soles import ball
 from poise.retargeting.targets import Robot, Source
 from poise.retargeting.within_reach import SHOULDERS, Leg
+from poise.solving.kept import kept
 from poise.spatial import Array
 
 BOLD: Final = 2.0
@@ -68,7 +70,13 @@ def on_four_legs(robot: Robot, source: Motion | Model, frames: Mapping[str, str]
         if found is not None:
             points[part], roundings[part] = found
             soles[part] = (points[part] - roundings[part] * robot.axes[part][:, 2])[None]
-    made = replace(robot, model=_within_a_turn(robot), points=points, soles=soles, roundings=roundings)
+    made = replace(
+        robot,
+        model=kept(robot.model, (_within_a_turn, *robot.soles), partial(_within_a_turn, robot)),
+        points=points,
+        soles=soles,
+        roundings=roundings,
+    )
     own = [Leg.of(made, *parts).longest for parts in LIMBS.values()]
     chains = list(_chains(source, frames).values())
     lengths = np.array([_length(source, chain) for chain in chains])

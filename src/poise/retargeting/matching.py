@@ -21,6 +21,7 @@ from poise.model.model import Model
 from poise.model.tip import SENSOR, fingers, words
 from poise.retargeting.naming import groups_of, label_of, missing_part, side_of
 from poise.retargeting.parts import LIMBS, PARENTS, SIDES
+from poise.solving.kept import kept
 from poise.spatial import Array
 
 _KIND: Final = (
@@ -75,8 +76,8 @@ class _Limb:
 
 
 def anatomy(model: Model) -> Anatomy:
-    """The parts of a body in a skeleton or a robot; see the head of this file."""
-    return _Finder(model).anatomy()
+    """The parts of a body in a skeleton or a robot, which keeps them; see the head of this file."""
+    return kept(model, Anatomy, lambda: _Finder(model).anatomy())
 
 
 def parts_of(model: Model) -> dict[str, str]:

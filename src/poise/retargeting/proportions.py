@@ -6,6 +6,7 @@ straight and what is symmetric stays so.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 from typing import Final, Self, final
 
@@ -19,6 +20,7 @@ from poise.retargeting.body import BodyMap
 from poise.retargeting.figure import NEAR, Figure
 from poise.retargeting.fingers import Finger, hands_of, palm, points_of
 from poise.retargeting.parts import LIMBS, SIDES
+from poise.solving.kept import kept
 from poise.spatial import Array
 from poise.tables import aligned
 from poise.tasks.value import Value, settle
@@ -85,11 +87,12 @@ class Proportions(Value):
         body.check(source, robot)
         parts = body.parts
         human = Figure.of_skeleton(source, {part: body.source[part] for part in parts}, body.source)
-        machine = Figure.of_robot(robot, {part: body.robot[part] for part in parts})
+        frames = {part: body.robot[part] for part in parts}
+        machine = kept(robot, (Figure, *frames.items()), partial(Figure.of_robot, robot, frames))
         lengths = dict(_lengths(human, machine))
         scales, assumed = _scales(lengths)
         ankles = _ankles(human, machine, scales["leg"], assumed)
-        axes, other = human.axes(), machine.axes()
+        axes, other = dict(human.axes), dict(machine.axes)
         ours, theirs = hands_of(human.model, body.source), hands_of(robot, body.robot)
         both = {part: (ours[part], theirs[part]) for part in ours if part in theirs}
         missing = {part: "no bone of it can be seen" for part in body.fingers if part not in both}

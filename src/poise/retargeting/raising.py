@@ -39,20 +39,22 @@ def on_ground(follower: Follower, source: Source, aims: Targets, bare: Follower,
     How deep that is shows the `bare` follower, which keeps no shapes apart: one that keeps a floor is never in it,
     however low its targets are.  Raises ModelError and MissingExtra for meshes that may collide and cannot be read.
     """
-    robot, stuck = follower.robot, Tried(list)
+    robot, tried = follower.robot, Tried()
     if robot.fixed_base or not source.off_feet.any():
         return follower.follow(source, aims, smooth=smooth)
     links = _carried(robot)
-    aims = along(aims, source, robot, bare.follow(source, aims, smooth=smooth, stuck=stuck).q)
-    done = bare.follow(source, aims, smooth=smooth, stuck=stuck)
+    aims = along(aims, source, robot, bare.go(source, aims).q)
+    done = bare.follow(source, aims, smooth=smooth, tried=tried)
     for _ in range(_ROUNDS):
-        depths = {part: -lowest(robot.model, done.q, links=own).min(axis=1) for part, own in links.items() if own}
+        heights = lowest(robot.model, done.q, links=[name for own in links.values() for name in own], under=-_DEEP)
+        parts = np.split(heights, np.cumsum([len(own) for own in links.values()])[:-1], axis=1)
+        depths = {part: -high.min(axis=1, initial=np.inf) for part, high in zip(links, parts, strict=True)}
         if max(depth.max() for depth in depths.values()) < _DEEP:
             break
         whole = gently(_needed(depths[_WHOLE]), source.times)
         rises = {part: gently(_needed(depth - whole), source.times) for part, depth in depths.items() if part != _WHOLE}
         aims = raised(aims, source, robot, whole, rises)
-        done = bare.follow(source, aims, smooth=smooth, stuck=stuck)
+        done = bare.follow(source, aims, smooth=smooth, tried=tried)
     return done if bare is follower else follower.follow(source, aims, smooth=smooth)
 
 
@@ -68,7 +70,7 @@ def _carried(robot: Robot) -> dict[str, list[str]]:
             own = [name for name in left if first is not None and first in model.root_path(name)]
             out[end] = own
             left = [name for name in left if name not in own]
-    return {_WHOLE: left} | out
+    return {part: own for part, own in ({_WHOLE: left} | out).items() if own or part == _WHOLE}
 
 
 def _needed(depths: Array) -> Array:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Final, final, overload
 
 import numpy as np
@@ -17,7 +18,8 @@ from poise.retargeting.bending import folding
 from poise.retargeting.body import BodyMap
 from poise.retargeting.contacts import contacts
 from poise.retargeting.finger_paths import FingerPaths, finger_paths
-from poise.retargeting.following import Followed, Follower
+from poise.retargeting.followers import followers
+from poise.retargeting.following import Followed
 from poise.retargeting.four_legs import BOLD, on_four, on_four_legs, on_rigid_trunk
 from poise.retargeting.lying import hanging, off_feet, on_soles
 from poise.retargeting.notes import missing_fingers, notes
@@ -31,7 +33,10 @@ from poise.retargeting.stances import Contacts
 from poise.retargeting.targets import Robot, Source, beneath, seen_from, targets, toe
 from poise.retargeting.touches import Touch, at_poses, check_objects, check_times, pose_of, touches, untouched
 from poise.retargeting.within_reach import posture, within_reach
+from poise.solving.arguments import cores
+from poise.solving.kept import kept as kept_with
 from poise.solving.limits import Limits, Stated
+from poise.solving.pieces import Pieces
 from poise.spatial import SE3, Array
 
 if TYPE_CHECKING:
@@ -234,49 +239,64 @@ def _carried(
             raise ValueError(f"fps is {fps:g}; at most {_MOST:,.0f} frames a second are made")
     not_negative("smooth", smooth, " [s]")
     check_objects(objects, len(motions))
-    out: list[Retargeted] = []
-    followers: dict[tuple[object, ...], tuple[Follower, Follower]] = {}
-    for one, stances, own in zip(motions, _each(given, len(motions)), objects, strict=True):
-        even = _even(one, fps)
-        check_times(own, even)
-        things = {name: replace(thing, times=even.times, q=thing.at(even.times)) for name, thing in own.items()}
-        known = BodyMap.found(even, robot) if body is None else body
-        if not known.parts:
-            raise ValueError(f"the map has no part in common: {sorted(known.source)} and {sorted(known.robot)}")
-        proportions = Proportions.of(even, robot, known)
-        animal = set(known.contacts) == set(ENDS) and on_four(even, known.source)
-        dt = 1.0 / (even.fps or fps or _ALONE)
-        fingers = finger_paths(even, robot, known, proportions, dt, limits=limits, speed=speed, smooth=smooth)
-        seen = _seen(even, known, proportions, stances, BOLD if animal else 1.0, robot, things)
-        seen = replace(seen, fingers=fingers.q)
-        machine = replace(_robot(robot, known, proportions, seen.contacts.parts), fingers=fingers.joints)
-        if animal:
-            machine = on_four_legs(machine, even, known.source)
-            seen = on_rigid_trunk(seen, machine)
-        led = hanging(seen) if machine.fixed_base else seen
-        wanted = beside(targets(led, machine), led, machine, things)
-        stated = limits
-        if limits.apart is not None:
-            machine = replace(machine, model=as_looked_at(machine.model, robot))
-            stated = limits._replace(apart=standing(limits.apart, machine, led, wanted))
-        points = (machine.points[part].tobytes() for part in machine.frames)
-        touched = () if stated.apart is None else tuple(stated.apart.allowed)
-        same = (dt, machine.scale, *machine.frames.items(), *points, *machine.soles, *machine.fingers, *touched)
-        if same not in followers:
-            bare = Follower(machine, dt, limits._replace(apart=None), speed)
-            followers[same] = bare if stated.apart is None else Follower(machine, dt, stated, speed), bare
-        follower, bare = followers[same]
+    stances = _each(given, len(motions))
+    out: dict[int, Retargeted] = {}
+    pieces = Pieces(len(motions), 1)
+
+    def work() -> None:
+        for k in chain.from_iterable(pieces):
+            out[k] = _one(motions[k], robot, body, stances[k], fps, speed, limits, smooth, objects=objects[k])
+
+    pieces.share(work, max(1, min(len(motions), cores())))
+    return [out[k] for k in range(len(motions))]
+
+
+def _one(
+    motion: Motion,
+    robot: Model,
+    body: BodyMap | None,
+    given: Contacts | None,
+    fps: float | None,
+    speed: float,
+    limits: Limits,
+    smooth: float,
+    *,
+    objects: Mapping[str, Motion],
+) -> Retargeted:
+    even = _even(motion, fps)
+    check_times(objects, even)
+    things = {name: replace(thing, times=even.times, q=thing.at(even.times)) for name, thing in objects.items()}
+    known = BodyMap.found(even, robot) if body is None else body
+    if not known.parts:
+        raise ValueError(f"the map has no part in common: {sorted(known.source)} and {sorted(known.robot)}")
+    proportions = Proportions.of(even, robot, known)
+    animal = set(known.contacts) == set(ENDS) and on_four(even, known.source)
+    dt = 1.0 / (even.fps or fps or _ALONE)
+    fingers = finger_paths(even, robot, known, proportions, dt, limits=limits, speed=speed, smooth=smooth)
+    seen = _seen(even, known, proportions, given, BOLD if animal else 1.0, robot, things)
+    seen = replace(seen, fingers=fingers.q)
+    machine = replace(_robot(robot, known, proportions, seen.contacts.parts), fingers=fingers.joints)
+    if animal:
+        machine = on_four_legs(machine, even, known.source)
+        seen = on_rigid_trunk(seen, machine)
+    led = hanging(seen) if machine.fixed_base else seen
+    wanted = beside(targets(led, machine), led, machine, things)
+    stated = limits
+    if limits.apart is not None:
+        looked_at = kept_with(machine.model, as_looked_at, partial(as_looked_at, machine.model, robot))
+        machine = replace(machine, model=looked_at)
+        stated = limits._replace(apart=standing(limits.apart, machine, led, wanted))
+    with followers(machine, dt, limits, stated, speed) as (follower, bare):
         if animal:
             wanted = within_reach(wanted, machine, seen.times)
             done = follower.follow(led, wanted, smooth=smooth, start=posture(machine, wanted))
         else:
             done = on_ground(follower, led, wanted, bare, smooth=smooth)
-        moved = Motion(robot, even.times, done.q, name=one.name)
-        carried = {name: at_poses(thing, wanted.objects[name]) for name, thing in things.items()}
-        again = partial(retarget, one, robot, fps=fps, speed=speed, limits=limits.stated, smooth=smooth, objects=own)
-        made = (moved, even, known, machine, seen, done, fingers, stated.apart)
-        out.append(Retargeted(*made, objects=carried, given=stances, again=again))
-    return out
+    moved = Motion(robot, even.times, done.q, name=motion.name)
+    carried = {name: at_poses(thing, wanted.objects[name]) for name, thing in things.items()}
+    again = partial(retarget, motion, robot, fps=fps, speed=speed, limits=limits.stated, smooth=smooth, objects=objects)
+    made = (moved, even, known, machine, seen, done, fingers, stated.apart)
+    return Retargeted(*made, objects=carried, given=given, again=again)
 
 
 def _each(given: object, count: int) -> list[Contacts | None]:
@@ -306,31 +326,42 @@ def _even(motion: Motion, fps: float | None) -> Motion:
 
 
 def _robot(robot: Model, body: BodyMap, proportions: Proportions, standing: Sequence[str]) -> Robot:
-    """The robot's body, with the limits of knees and elbows on the side to which they fold."""
+    """The robot's body, with the limits of knees and elbows on the side to which they fold; the model keeps it."""
+    toed = tuple(part for part in standing if TOES.get(part) in body.source)
+    values = (*proportions.robot_points.values(), *proportions.robot_axes.values())
+    key = (_standing, *body.robot.items(), *body.parts, *standing, *toed, *(x.tobytes() for x in values))
+    made = kept_with(robot, key, partial(_standing, robot, body, proportions, standing, toed))
+    return replace(made, scale=proportions.scales["leg"])
+
+
+def _standing(
+    robot: Model, body: BodyMap, proportions: Proportions, standing: Sequence[str], toed: Sequence[str]
+) -> Robot:
+    """A robot of no particular size that stands on some of its parts, of which some have toes in the source."""
     folds = folding(robot, body.robot)
-    up = {part: _up(robot, body.robot[part], proportions.robot_axes[part]) for part in standing}
-    soles = {part: sole(robot, body.robot[part], up=up[part]) for part in standing}
+    frames = {part: body.robot[part] for part in body.parts}
+    up = {part: _up(robot, frames[part], proportions.robot_axes[part]) for part in standing}
+    soles = {part: sole(robot, frames[part], up=up[part]) for part in standing}
     points = dict(proportions.robot_points)
     for part, plane in soles.items():
         axes = proportions.robot_axes[part]
-        toed = TOES.get(part) in body.source
-        points[part] = toe(plane, axes) if toed else beneath(plane, axes, points[part])
+        points[part] = toe(plane, axes) if part in toed else beneath(plane, axes, points[part])
     model = robot.with_limits(folds) if folds else robot
     limbs = {part for middle, ends in BENDS.items() for part in (middle, *ends)}
-    for part in (part for part in body.parts if part in limbs):
-        frame = robot.frame(body.robot[part])
+    for part in (part for part in frames if part in limbs):
+        frame = robot.frame(frames[part])
         model = model.with_frame(
             Robot.place(part), link=frame.link, origin=frame.origin @ SE3.from_parts(proportions.robot_points[part])
         )
     return Robot(
         model,
-        {part: body.robot[part] for part in body.parts},
+        frames,
         points,
         dict(proportions.robot_axes),
         {part: proportions.robot_points[part] for part in standing},
         soles,
-        {part: rounding(robot, body.robot[part], up=up[part]) for part in standing},
-        proportions.scales["leg"],
+        {part: rounding(robot, frames[part], up=up[part]) for part in standing},
+        1.0,
     )
 
 

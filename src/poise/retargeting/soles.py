@@ -134,8 +134,10 @@ def _extent(balls: Balls) -> tuple[Array, Array]:
     return (balls.centres - reach).min(axis=0), (balls.centres + reach).max(axis=0)
 
 
-def lowest(model: Model, q: Array, *, links: Sequence[str] | None = None) -> Array:
+def lowest(model: Model, q: Array, *, links: Sequence[str] | None = None, under: float = np.inf) -> Array:
     """(..., links) how high the lowest point of each link's shapes is over z = 0 [m], at `q` (..., nq).
+
+    What is not lower than `under` [m] may be infinite.
 
     The links are those of `model.shapes` that joints move, or the named ones; of one without shapes it is infinite.
     Of a mesh only vertices are looked at that are farthest out in some of many directions.  Raises FrameNotFound for a
@@ -157,8 +159,10 @@ def lowest(model: Model, q: Array, *, links: Sequence[str] | None = None) -> Arr
     for k, name in enumerate(names):
         centres, radii = cache[name]
         piece = max(1, _AT_ONCE // max(len(radii), 1))
-        for start in range(0, len(rows) if len(radii) else 0, piece):
-            those = slice(start, start + piece)
+        reach = float((np.linalg.norm(centres, axis=1) + radii).max(initial=-np.inf))
+        near = np.flatnonzero(poses.xyz[:, k, 2] - reach < under)
+        for start in range(0, len(near), piece):
+            those = near[start : start + piece]
             heights = np.einsum("fi,pi->fp", down[those, k], centres) - radii
             out[those, k] = heights.min(axis=1) + poses.xyz[those, k, 2]
     return out.reshape(*q.shape[:-1], len(names))

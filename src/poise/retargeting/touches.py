@@ -125,7 +125,7 @@ def touches(
     of the body [m].  A hand touches one object at a time, that which is named first.
     """
     wrists = [part for part in (f"{side}_wrist" for side in SIDES) if part in body.parts and part not in body.contacts]
-    hands = {part: _points(motion, body, part, size) for part in wrists}
+    hands = {part: _points(motion, body, part, size) for part in wrists if objects}
     taken = {part: np.zeros(len(motion), dtype=bool) for part in wrists}
     out = []
     for name, thing in objects.items():
