@@ -159,6 +159,19 @@ def test_poses_are_rolled_out_from_arrays_or_se3() -> None:
     assert (path[-1] == q).all()
 
 
+def test_several_steps_in_one_call_are_steps_one_by_one_and_go_on() -> None:
+    one, other = (pz.Tracker(PANDA, [HAND, pz.PostureTask(weight=0.1)], "priority", dt=0.01) for _ in range(2))
+    poses, postures = around(20), np.linspace(HOME, HOME + 0.3, 20)
+    path, q = np.empty((20, 7)), HOME
+    one.steps(HOME, poses[:12], path[:12], postures[:12])
+    one.steps(path[11], poses[12:], path[12:], postures[12:])
+    for row, pose, posture in zip(path, poses, postures, strict=True):
+        q = other.step(q, [pose[0], posture])
+        assert (row == q).all()
+    assert (one.velocity == other.velocity).all()
+    assert one.errors == other.errors
+
+
 @pytest.mark.parametrize("count", [1, 3, 8, 11])
 @pytest.mark.parametrize(
     "method",

@@ -8,7 +8,7 @@ no other part stands lower and bears the body.  Speeds are those of the path ave
 second make no difference.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, TypeAlias
 
@@ -148,17 +148,19 @@ def velocities(paths: Array, times: Array, window: float = _WINDOW) -> Array:
         return np.zeros_like(paths)
     window = min(window, 0.5 * float(times[-1] - times[0]))
     middle = np.clip(times, times[0] + window, times[-1] - window)
-    before, here, after = (_integral(paths, times, middle + shift) for shift in (-window, 0.0, window))
+    before, here, after = _integrals(paths, times, [middle - window, middle, middle + window])
     return (after - 2.0 * here + before) / window**2
 
 
-def _integral(paths: Array, times: Array, at: Array) -> Array:
-    """(n, ...) the integrals of paths, which are straight from frame to frame, from the first time up to `at` (n,)."""
+def _integrals(paths: Array, times: Array, until: Sequence[Array]) -> Iterator[Array]:
+    """(n, ...) each the integrals of paths, which are straight from frame to frame, from the first time on `until`
+    each of (n,)."""
     steps = np.diff(times).reshape(-1, *[1] * (paths.ndim - 1))
     whole = np.concatenate([np.zeros((1, *paths.shape[1:])), np.cumsum(0.5 * steps * (paths[1:] + paths[:-1]), axis=0)])
-    k = np.clip(np.searchsorted(times, at, side="right") - 1, 0, len(times) - 2)
-    past = (at - times[k]).reshape(-1, *[1] * (paths.ndim - 1))
-    return whole[k] + past * paths[k] + 0.5 * past**2 / steps[k] * (paths[k + 1] - paths[k])
+    for at in until:
+        k = np.clip(np.searchsorted(times, at, side="right") - 1, 0, len(times) - 2)
+        past = (at - times[k]).reshape(-1, *[1] * (paths.ndim - 1))
+        yield whole[k] + past * paths[k] + 0.5 * past**2 / steps[k] * (paths[k + 1] - paths[k])
 
 
 def _path(part: str, path: ArrayLike, frames: int) -> Array:

@@ -1,48 +1,40 @@
 """How a robot follows where its parts shall be: tasks in levels, one step a frame.
 
-First come the parts that stand, which are held, and the ground, below which no foot goes; then hands that touch
-objects, their places before their turns; then the trunk, the hands and the parts that are on their way; then how the
-limbs, the head and the hands are turned.  What stands changes, and with it the levels, so there is a Tracker for each
-set of parts that stand, and one takes over from another with the robot's velocities.
+What stands changes, and with it what is asked, so there is a Tracker for each set of parts that stand, and one takes
+over from another with the robot's velocities.
 """
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from time import perf_counter
-from typing import Final, final
+from typing import Final, NamedTuple, Self, final
 
 import numpy as np
 
-from poise.geometry.shapes import HalfSpace
 from poise.methods.criteria import RestPosture
 from poise.methods.damping import Curvature
 from poise.methods.priority import TaskPriority
 from poise.model.model import Model
 from poise.quaternions import conjugate, quaternion_exp, quaternion_log, quaternion_product, rotate
+from poise.retargeting.asked import Stance, tasks
 from poise.retargeting.first_frame import first, settled
 from poise.retargeting.going_round import Detour, Limb, detour, limbs
 from poise.retargeting.holding import Span, shares
 from poise.retargeting.objects import on_objects
-from poise.retargeting.parts import BENDS, ENDS, ancestors
 from poise.retargeting.stances import runs
 from poise.retargeting.targets import EASE, Robot, Source, Targets, sunk
 from poise.retargeting.touches import Touch
 from poise.solving.limits import Limits
 from poise.solving.tracker import Tracker
-from poise.spatial import SE3, Array
+from poise.spatial import Array
 from poise.tasks.base import Task
 from poise.tasks.pose import OrientationTask, PoseTask, PositionTask
 from poise.tasks.posture import PostureTask
-from poise.tasks.region import RegionTask
-from poise.tasks.swivel import SwivelTask
 
-_SUNK: Final = 5e-4
-"""How far in the ground a foot may be [m]: if it were 0, all feet that stand would press on the border."""
-FREE: Final = 6
-"""How many axes bring a frame to any pose."""
 SUBSTEP: Final = 0.0125
 """How long an update may stand for [s]; a frame that takes longer is followed in several."""
 _UPDATES: Final = 100
@@ -55,22 +47,30 @@ _FIRST: Final = 0.02
 """The share of it that parts have which stand."""
 _FREE_FALL: Final = 0.2
 """The share of it that all parts have while nothing is held, off its feet."""
-_PLACED: Final = 3
-"""As many joints of a limb are taken up by the place of its end."""
-_HELD: Final = 6
-"""And as many by how its end is held."""
-_HAND: Final = 0.1
-"""Weight of how a hand or a foot is turned, against where it is [m/rad]."""
 _REST: Final = 0.02
 """Pull to the robot's home, where no task has a say."""
 _CATCH_UP: Final = 0.25
 """How long a part has, when other parts begin or end to stand, to catch up with its target [s]."""
 _LOOKING: Final = 40
 """Steps of a start from which a way round is looked for."""
+_AT_ONCE: Final = 8
+"""Frames of one call."""
+_MARK: Final = 100
+"""Frames from one mark to the next, at least."""
 _ROUNDS: Final = 12
 """How often a path is followed once more with ways round what held an arm, at most."""
 _WORTH: Final = 0.8
 """The share of the frames in which an arm is off that may be left, for a way round to be gone."""
+
+
+@final
+class Marks(NamedTuple):
+    """Frames from which a motion can be followed otherwise that is the same up to there."""
+
+    asked: Targets
+    """What was followed, before that was changed by where feet came down."""
+    trackers: dict[int, Tracker]
+    """By frame, the Tracker that led there."""
 
 
 @final
@@ -83,9 +83,11 @@ class Followed:
     targets: Targets
     """What it followed: feet that stand do so where they came down."""
     seconds: Array
-    """(frames,) what each frame took."""
+    """(frames,) what each frame took, on average over a few that follow one another."""
     detours: tuple[Detour, ...] = ()
     """The ways on which arms went round what they could not pass."""
+    marks: Marks | None = None
+    """From where the same can be followed otherwise; None where nobody will."""
 
 
 @final
@@ -97,26 +99,35 @@ class Tried:
         """The frames of limbs that need no further look for ways round."""
         self.detours: tuple[Detour, ...] = ()
         """The ways that are worth it."""
+        self.done: Followed | None = None
+        """What the robot did the last time."""
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Stance:
-    """How a body stands, over a span of frames in which that stays the same."""
+class _Led(NamedTuple):
+    """What the tasks of a Tracker lead."""
 
-    standing: frozenset[str]
-    """The parts that stand."""
-    off: bool
-    """Whether it is off its feet, so that those that do not stand are led as hands are."""
-    agile: bool
-    """Whether it is off its feet at any time of the motion, which then is followed more closely."""
-    touches: frozenset[Touch] = frozenset()
-    """What its hands touch, or are about to."""
+    count: int
+    """How many tasks there are."""
+    places: list[tuple[int, str, Array]]
+    """The numbers of those that lead a place, each with the part of which, and how far (3,) what is led is from that
+    of the part, in its frame [m]."""
+    turns: list[tuple[int, str]]
+    """The numbers of those that lead a rotation, each with the part of which."""
 
-    @property
-    def free(self) -> int:
-        """The level of what is not held: after feet, and the places and turns of hands that touch."""
-        return 3 if self.touches else 1
+    @classmethod
+    def by(cls, robot: Robot, asked: Sequence[Task]) -> Self:
+        places, turns = [], []
+        for k, task in enumerate(asked):
+            part = robot.part(task)
+            if part is not None and not isinstance(task, OrientationTask):
+                aside = np.zeros(3)
+                if isinstance(task, PositionTask | PoseTask) and task.offset is not None:
+                    aside = task.offset.xyz - robot.points[part]
+                places.append((k, part, aside))
+            if part is not None and isinstance(task, PoseTask | OrientationTask):
+                turns.append((k, part))
+        return cls(len(asked), places, turns)
 
 
 @final
@@ -130,6 +141,7 @@ class Follower:
         self._alone = limits.apart is not None
         """Whether each update is a step, as a CollisionLimit needs it."""
         self._unhurried: dict[tuple[Stance, bool], Tracker] = {}
+        self._leads: dict[Tracker, _Led] = {}
         self._limbs = limbs(robot)
         self._fingers = columns_of(robot.model, robot.fingers)
 
@@ -149,41 +161,68 @@ class Follower:
         followed without another search.
         """
         tried = Tried() if tried is None else tried
-        done = self.go(source, targets, tried.detours, start)
+        done = self.go(source, targets, tried.detours, start, tried.done)
         for _ in range(_ROUNDS):
             ways = self._ways(source, done, tried.spans)
             if not ways:
                 break
-            other = self.go(source, targets, (*done.detours, *ways), start)
+            other = self.go(source, targets, (*done.detours, *ways), start, done)
             worth = [way for way in ways if self._left(other, way) < _WORTH * self._left(done, way)]
             if worth:
-                done = other if len(worth) == len(ways) else self.go(source, targets, (*done.detours, *worth), start)
-        tried.detours = done.detours
+                all_are = len(worth) == len(ways)
+                done = other if all_are else self.go(source, targets, (*done.detours, *worth), start, done)
+        tried.detours, tried.done = done.detours, done
+        done = replace(done, q=done.q.copy(), seconds=done.seconds.copy(), marks=None)
         if smooth > 0.0 and len(done.q) > 1:
             self._walk(source, done, averaged(self.robot.model, done.q, smooth / self._dt))
         return done
 
     def go(
-        self, source: Source, targets: Targets, detours: tuple[Detour, ...] = (), start: Array | None = None
+        self,
+        source: Source,
+        targets: Targets,
+        detours: tuple[Detour, ...] = (),
+        start: Array | None = None,
+        like: Followed | None = None,
     ) -> Followed:
-        """Follow the targets once, with these ways round and no others."""
+        """Follow the targets once, with these ways round and no others.
+
+        Up to where they are those of `like` the robot does as it did there.
+        """
+        asked = on_objects(targets, source, self.robot)
         own = Targets(
-            {part: path.copy() for part, path in targets.places.items()},
-            {part: turns.copy() for part, turns in targets.turns.items()},
-            targets.objects,
+            {part: path.copy() for part, path in asked.places.items()},
+            {part: turns.copy() for part, turns in asked.turns.items()},
+            asked.objects,
         )
-        own = on_objects(own, source, self.robot)
         frames = len(source.times)
-        done = Followed(np.empty((frames, self.robot.model.nq)), own, np.zeros(frames), detours)
+        marks = Marks(asked, {})
+        done = Followed(np.empty((frames, self.robot.model.nq)), own, np.zeros(frames), detours, marks)
+        if like is not None and like.marks is not None:
+            alike = _alike(done, like, like.marks.asked, asked)
+            marks.trackers.update({frame: led for frame, led in like.marks.trackers.items() if frame < alike})
+            if marks.trackers:
+                self._resume(source, done, like, max(marks.trackers))
         self._walk(source, done, None, start)
         return done
+
+    def _resume(self, source: Source, done: Followed, like: Followed, mark: int) -> None:
+        """Do up to a mark as was done before."""
+        done.q[:mark], done.seconds[:mark] = like.q[:mark], like.seconds[:mark]
+        _begin_as(done.targets, like.targets, mark)
+        for part in source.contacts.parts:
+            came = [one.start for one in source.contacts.intervals if one.part == part and 0 < one.start < mark]
+            if came:
+                here = self.robot.poses(done.q[came[-1] - 1])[part]
+                _hold(self.robot, source, done.targets, part, came[-1], here)
+        _begin_as(done.targets, like.targets, mark)
 
     def _ways(self, source: Source, done: Followed, tried: dict[Limb, list[Span]]) -> list[Detour]:
         """The next way round for each limb that needs one, and that has not been tried."""
 
         def settle(frame: int, starts: Array) -> Array:
             settler = self._settling(_stance(source, frame))
-            goals = _goals(self.robot, settler.tasks, done.targets, slice(frame, frame + 1))[0]
+            goals = _goals(self._led(settler), done.targets, slice(frame, frame + 1))[0]
             return settled(settler, starts, goals, _LOOKING)
 
         ways, ease = [], int(np.ceil(_CATCH_UP / self._dt))
@@ -205,39 +244,62 @@ class Follower:
     def _walk(self, source: Source, done: Followed, postures: Array | None, start: Array | None = None) -> None:
         """Fill the path by one step a frame: towards targets, or towards postures with feet held."""
         path, targets, again = done.q, done.targets, postures is not None
-        q, last = path[0].copy(), None
+        marks = {} if done.marks is None else done.marks.trackers
+        q, last, mark = path[0].copy(), None, max(marks, default=0)
+        if mark:
+            q, last = path[mark - 1].copy(), marks[mark]
         for stance, coming, span in _spans(source, () if again else done.detours):
+            if span.start < mark:
+                continue
             ways = [] if again else [way for way in done.detours if way.start <= span.start < way.stop]
+            if last is not None and not again and source.off_feet.any() and span.start >= mark + _MARK:
+                mark = span.start
+                marks[mark] = copy(last)
             tracker = self._tracker(stance, again, frozenset(part for way in ways for part in way.limb.parts))
-            led = [task for task in tracker.tasks if task.blocks]
+            led = self._led(tracker)
             pulls = None if postures is None else postures[span]
             if last is None:
-                goals = _goals(self.robot, led, targets, span)
+                goals = _goals(led, targets, span)
                 tracker.reset()
                 q = self._first(stance, goals[0], start) if postures is None else postures[0]
             else:
                 here = self.robot.poses(q)
                 for part in () if again else coming:
                     _hold(self.robot, source, targets, part, span.start, here[part])
-                goals = _goals(self.robot, led, targets, slice(span.start - 1, span.stop))
+                goals = _goals(led, targets, slice(span.start - 1, span.stop))
                 goals, before = goals[1:], goals[0]
-                _ease_in(self.robot, led, goals, before, here, source.times[span], but=coming)
+                _ease_in(led, goals, before, here, source.times[span], but=coming)
                 tracker.take_over(last)
-            last, live = tracker, tracker.targets
+            last = tracker
             if ways:
                 pulls = np.tile(q, (span.stop - span.start, 1))
                 for way in ways:
                     pulls[:, way.limb.columns] = way.path[span.start - way.start : span.stop - way.start]
-            for i, goal in enumerate(goals, span.start):
-                began = perf_counter()
-                live[:] = goal
-                if pulls is not None:
-                    tracker.posture = pulls[i - span.start]
-                q = tracker.step(q, out=path[i])
-                for _ in range(self._updates - 1 if self._alone else 0):
-                    q = tracker.step(q, out=path[i])
-                q[self._fingers] = source.fingers[i]
-                done.seconds[i] += perf_counter() - began
+            q = self._steps(tracker, q, goals, pulls, source, done, span)
+
+    def _steps(
+        self, tracker: Tracker, q: Array, goals: Array, pulls: Array | None, source: Source, done: Followed, span: slice
+    ) -> Array:
+        """(nq,) where the robot is after a span; what it does there is in `done`."""
+        each = self._updates if self._alone else 1
+        many = 1 if self._alone or self._fingers else _AT_ONCE
+        for frame in range(span.start, span.stop, many):
+            began = perf_counter()
+            now = slice(frame, min(frame + many, span.stop))
+            some = slice(now.start - span.start, now.stop - span.start)
+            led = np.empty((each * (now.stop - frame), len(q)))
+            postures = None if pulls is None else np.repeat(pulls[some], each, axis=0)
+            tracker.steps(q, np.repeat(goals[some], each, axis=0), led, postures)
+            done.q[now] = led[each - 1 :: each]
+            done.q[now, self._fingers] = source.fingers[now]
+            done.seconds[now] += (perf_counter() - began) / (now.stop - frame)
+            q = done.q[now.stop - 1]
+        return q
+
+    def _led(self, tracker: Tracker) -> _Led:
+        if tracker not in self._leads:
+            self._leads[tracker] = _Led.by(self.robot, [task for task in tracker.tasks if task.blocks])
+        return self._leads[tracker]
 
     def _free(self, stance: Stance, away: frozenset[str]) -> list[Task]:
         """What is asked while parts of limbs are on a way of their own; a hand that touches keeps its place on it."""
@@ -300,41 +362,38 @@ class Follower:
         return self._unhurried[stance, apart]
 
 
-def _led(robot: Robot, asked: Sequence[Task]) -> tuple[list[tuple[int, str, Array]], list[tuple[int, str]]]:
-    """The numbers of the tasks that lead a place, and of those that lead a rotation, each with the part of which.
-
-    Places come with how far (3,) what is led is from that of the part, in its frame [m].
-    """
-    places, turns = [], []
-    for k, task in enumerate(asked):
-        part = robot.part(task)
-        if part is not None and not isinstance(task, OrientationTask):
-            aside = np.zeros(3)
-            if isinstance(task, PositionTask | PoseTask) and task.offset is not None:
-                aside = task.offset.xyz - robot.points[part]
-            places.append((k, part, aside))
-        if part is not None and isinstance(task, PoseTask | OrientationTask):
-            turns.append((k, part))
-    return places, turns
+def _alike(one: Followed, other: Followed, asked: Targets, asked_other: Targets) -> int:
+    """The first frame in which other things were asked."""
+    first = min([len(one.q), *(way.start for way in {*one.detours} ^ {*other.detours})])
+    for mine, theirs in ((asked.places, asked_other.places), (asked.turns, asked_other.turns)):
+        for part, path in mine.items():
+            if path is not theirs[part] and (differs := (path[:first] != theirs[part][:first]).any(axis=1)).any():
+                first = int(np.argmax(differs))
+    return first
 
 
-def _goals(robot: Robot, asked: Sequence[Task], targets: Targets, span: slice) -> Array:
+def _begin_as(targets: Targets, others: Targets, frames: int) -> None:
+    """Let targets be others for so many frames."""
+    for mine, theirs in ((targets.places, others.places), (targets.turns, others.turns)):
+        for part, path in mine.items():
+            path[:frames] = theirs[part][:frames]
+
+
+def _goals(led: _Led, targets: Targets, span: slice) -> Array:
     """(frames, tasks, 7) the targets of tasks over a span of frames."""
-    out = np.zeros((span.stop - span.start, len(asked), 7))
+    out = np.zeros((span.stop - span.start, led.count, 7))
     out[..., 3] = 1.0
-    places, turns = _led(robot, asked)
-    for k, part, aside in places:
+    for k, part, aside in led.places:
         out[:, k, :3] = targets.places[part][span]
         if aside.any():
             out[:, k, :3] += rotate(targets.turns[part][span], aside)
-    for k, part in turns:
+    for k, part in led.turns:
         out[:, k, 3:] = targets.turns[part][span]
     return out
 
 
 def _ease_in(
-    robot: Robot,
-    asked: Sequence[Task],
+    led: _Led,
     goals: Array,
     before: Array,
     here: Mapping[str, Array],
@@ -350,9 +409,8 @@ def _ease_in(
     """
     fade = _fading(times[: np.searchsorted(times, times[0] + _CATCH_UP)], _CATCH_UP)[:, None, None]
     near = goals[: len(fade)]
-    led = _led(robot, asked)
-    places = [(k, here[part][:3] + rotate(here[part][3:], aside)) for k, part, aside in led[0] if part not in but]
-    turns = [(k, here[part][3:]) for k, part in led[1] if part not in but]
+    places = [(k, here[part][:3] + rotate(here[part][3:], aside)) for k, part, aside in led.places if part not in but]
+    turns = [(k, here[part][3:]) for k, part in led.turns if part not in but]
     if places:
         those, points = [k for k, _ in places], np.array([place for _, place in places])
         near[:, those, :3] += fade * (points - before[those, :3])
@@ -387,65 +445,6 @@ def averaged(model: Model, path: Array, frames: float) -> Array:
         sum_of[here] += weight * model.difference(path[here], path[there])
         total[here] += weight
     return model.integrate(path, sum_of / total[:, None])
-
-
-def tasks(robot: Robot, stance: Stance) -> list[Task]:
-    """What is asked of a robot that stands so, level by level.
-
-    A foot that is to come down swings above the ground; off its feet a body's feet are led as its hands are.
-    """
-    model = robot.model
-    made: list[Task] = []
-    feet = frozenset[str]() if robot.fixed_base else stance.standing if stance.off else frozenset(robot.soles)
-    palms, free = {touch.part: touch.palm for touch in stance.touches}, stance.free
-    for part, parent in ancestors(robot.frames).items():
-        frame, place = robot.frames[part], SE3.from_parts(robot.points[part])
-        if part in feet:
-            level = 0 if part in stance.standing else free
-            if between(model, robot.frames[robot.root], frame) < FREE:
-                made.append(PositionTask(frame, priority=level, offset=place))
-            elif part in stance.standing:
-                made.append(PoseTask(frame, offset=place))
-            else:
-                made.append(PositionTask(frame, priority=free, offset=place))
-                made.append(OrientationTask(frame, priority=free, weight=_HAND))
-            above = HalfSpace((0.0, 0.0, robot.roundings[part] - _SUNK), (0.0, 0.0, -1.0))
-            level = free if model.loops else 0  # the way back to closed loops may lead below the ground
-            balls = [SE3.from_parts(ball) for ball in robot.balls(part)]
-            made += [RegionTask(frame, above, priority=level, offset=ball) for ball in balls]
-        elif parent is None:
-            if not robot.fixed_base:
-                made.append(PoseTask(frame, priority=free, offset=place))
-        elif not between(model, robot.frames[robot.root if part in ENDS else parent], frame):
-            continue  # a hand without a wrist is moved by its elbow
-        elif part == "chest":
-            made.append(OrientationTask(frame, priority=free))
-        elif part == "head":
-            made.append(OrientationTask(frame, priority=free + 1))
-        elif part in palms:
-            made.append(PositionTask(frame, priority=1, offset=SE3.from_parts(palms[part])))
-            made.append(OrientationTask(frame, priority=2, weight=_HAND))
-        elif part in ENDS:
-            joint = SE3.from_parts(robot.ankles[part]) if part in robot.ankles and not robot.fixed_base else place
-            made.append(PositionTask(frame, priority=free, offset=joint))
-            if between(model, robot.frames[parent], frame):
-                made.append(OrientationTask(frame, priority=free + 1, weight=_HAND))
-        elif part in BENDS and not any(end in feet for end in BENDS[part]):
-            root, end = BENDS[part]
-            known = _HELD if end in palms else _PLACED
-            if robot.fixed_base and between(model, robot.frames[robot.root], robot.frames[end]) <= known:
-                continue  # where its end is, or how it is held, says where its middle is
-            if root in robot.frames and end in robot.frames:
-                made.append(SwivelTask(*(robot.place(one) for one in (root, part, end)), priority=free + 1))
-            else:
-                made.append(PositionTask(frame, priority=free + 1, offset=place))
-    return made
-
-
-def between(model: Model, carrier: str, carried: str) -> int:
-    """How many axes move a frame against one that carries it."""
-    above, below = (model.root_path(model.frame(name).link) for name in (carrier, carried))
-    return sum(joint.nv for joint in below) - sum(joint.nv for joint in above)
 
 
 def _spans(source: Source, detours: Sequence[Detour]) -> Iterator[tuple[Stance, list[str], slice]]:

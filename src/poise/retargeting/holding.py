@@ -24,17 +24,21 @@ def shares(spans: Sequence[Span], times: Array, ease: float) -> Array:
         first, last = times[start], times[stop - 1]
         before = ease if k == 0 else min(ease, 0.5 * (first - times[spans[k - 1][1] - 1]))
         after = ease if k == len(spans) - 1 else min(ease, 0.5 * (times[spans[k + 1][0]] - last))
-        away = np.where(times < first, (first - times) / before, np.where(times > last, (times - last) / after, 0.0))
+        near = slice(*np.searchsorted(times, (first - before, last + after)))
+        at = times[near]
+        away = np.where(at < first, (first - at) / before, np.where(at > last, (at - last) / after, 0.0))
         s = np.minimum(away, 1.0)
-        out[k] = 1.0 - s * s * s * (10.0 - s * (15.0 - 6.0 * s))
+        out[k, near] = 1.0 - s * s * s * (10.0 - s * (15.0 - 6.0 * s))
     return out
 
 
 def held(path: Array, spans: Sequence[Span], places: Array, times: Array, ease: float) -> Array:
     """(frames, 3) a path (frames, 3) [m] that stays at the place (spans, 3) of each span, which do not overlap; or that
     goes with places (spans, frames, 3)."""
-    share = shares(spans, times, ease)[..., None]
-    moved: Array = path + (share * (places.reshape(len(spans), -1, 3) - path)).sum(axis=0)
+    moved = path.copy()
+    for share, place in zip(shares(spans, times, ease), places, strict=True):
+        near = share > 0.0
+        moved[near] += share[near, None] * (np.broadcast_to(place, path.shape)[near] - path[near])
     return moved
 
 

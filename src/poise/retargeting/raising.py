@@ -125,11 +125,12 @@ def raised(aims: Targets, source: Source, robot: Robot, whole: Array, rises: Map
     for part, rise in rises.items():
         parent = PARENTS[part]
         assert parent is not None
-        joint = rotate(aims.turns[part], robot.ankles.get(part, robot.points[part]) - robot.points[part])
-        way = places[part] + joint - places[parent]
-        length = np.linalg.norm(way, axis=1, keepdims=True)
         more = (rise * (1.0 - stance(source, part)))[:, None] * up
-        turned = unit_vectors(way + more) * length - way
+        near = more[:, 2] > 0.0
+        joint = rotate(aims.turns[part][near], robot.ankles.get(part, robot.points[part]) - robot.points[part])
+        way = places[part][near] + joint - places[parent][near]
+        length = np.linalg.norm(way, axis=1, keepdims=True)
+        turned = unit_vectors(way + more[near]) * length - way
         hangs = unit_vectors(way)[:, 2:] ** 2
-        places[part] += hangs * more + (1.0 - hangs) * turned
+        places[part][near] += hangs * more[near] + (1.0 - hangs) * turned
     return replace(aims, places=places)

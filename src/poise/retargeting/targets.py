@@ -290,6 +290,8 @@ def stance(source: Source, part: str) -> Array:
 
 def loose(source: Source, part: str) -> Array:
     """(frames,) how much a foot is led as a hand is, from 0 to 1: off its feet, while it does not stand."""
+    if not source.off_feet.any():
+        return np.zeros(len(source.times))
     off: Array = shares(runs(source.off_feet), source.times, EASE).sum(axis=0)
     return off * (1.0 - stance(source, part))
 

@@ -11,7 +11,7 @@ from poise.kernels.machine.layout import BAD_GOAL, BAD_START, NOT_FINITE, WIDTH
 from poise.kernels.methods import method_loop
 from poise.model.model import Model
 from poise.solving.arguments import each_goal, refuse_goal, refuse_start
-from poise.solving.scratch import Bound
+from poise.solving.scratch import Bound, Scratch
 from poise.spatial import Array
 from poise.tasks.base import Task
 
@@ -50,6 +50,14 @@ class Rollouts:
             return NOT_FINITE in list(map(roll, groups))
         with ThreadPoolExecutor(min(threads, len(groups))) as pool:
             return NOT_FINITE in list(pool.map(roll, groups))
+
+    def go_on(self, scratch: Scratch, q: Array, goals: Array, postures: Array | None, path: Array) -> int:
+        """Fill `path` (steps, nq) by steps from `q` (nq,) with what the scratch remembers; a code."""
+        scratch.start[:] = q
+        scratch.tell(steps=len(path))
+        scratch.tell_of(goals=goals, path=path, postures=path if postures is None else postures)
+        code: int = watched(prepare(method_loop.steps), self._bound.reads)(scratch.address)
+        return code
 
     def _lead_some(self, starts: Array, goals: Array, path: Array, alone: bool, first: int) -> int:
         """Lead one character, or several, eight side by side, the first of them of this number; a code."""

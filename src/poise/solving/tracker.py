@@ -17,15 +17,7 @@ from poise.methods.base import Method, method_of
 from poise.model.model import Model, a_model
 from poise.quaternions import pose_numbers
 from poise.rate import LONGEST
-from poise.solving.arguments import (
-    Tasks,
-    cores,
-    one_start,
-    refuse_numbers,
-    room_for,
-    several,
-    start_of,
-)
+from poise.solving.arguments import Tasks, cores, one_start, refuse_numbers, room_for, several, start_of
 from poise.solving.borders import ranges
 from poise.solving.bound_method import bound_method
 from poise.solving.closing import Closing
@@ -306,6 +298,19 @@ class Tracker(Targets):
         finally:
             self._lock.release()
 
+    def steps(self, q: Array, goals: Array, path: Array, postures: Array | None = None) -> None:
+        """Fill `path` (steps, nq) by a `step` from `q` (nq,) towards each of `goals` (steps, tasks, 7), in one call.
+
+        All are arrays of float64 without gaps; `postures` (steps, nq) are those of a PostureTask.  Raises as `step`.
+        """
+        if (self._apart, self._explorer, self._closing, self._aside, self._leashed) == (None,) * 5:
+            with self._entered():
+                self._complain(self._rollouts.go_on(self._scratch, q, goals, postures, path))
+            return
+        for k, row in enumerate(path):
+            self._rows[:], self._posture[:] = goals[k], self._posture if postures is None else postures[k]
+            q = self.step(q, out=row)
+
     def _last_command(self, measured: ArrayLike | None) -> ArrayLike:
         """(nq,) where the last step led, or that of the tracker that was taken over; `measured` before the first."""
         if not np.isnan(self._q[0]):
@@ -419,22 +424,22 @@ class Tracker(Targets):
             raise ValueError(
                 "the tasks of the other Tracker are moved by other joints, so its velocities are not known"
             )
-        travel, travel_change = (self._scratch.narrow[problem.rows(past)] for past in ("travel", "travel_change"))
-        pasts = [other._scratch.narrow[theirs.rows(past)].copy() for past in ("travel", "travel_change")]
-        command = other._q.copy()
-        shorter = 1.0
+        pasts = ("travel", "travel_change")
+        travel, travel_change = (self._scratch.narrow[problem.rows(past)] for past in pasts)
+        theirs_were = [other._scratch.narrow[theirs.rows(past)].copy() for past in pasts]
+        command, shorter = other._q.copy(), 1.0
         if len(travel):
             if other._dt is None:
                 raise ValueError("the other Tracker has no dt, so its velocities are not known: give it one")
             assert self._dt is not None
             shorter = self._dt / other._dt
-            if not len(pasts[0]):
-                pasts = [other.velocity[list(problem.velocities)] * other._dt, np.zeros(len(travel))]
+            if not len(theirs_were[0]):
+                theirs_were = [other.velocity[list(problem.velocities)] * other._dt, np.zeros(len(travel))]
         with self._entered():
             self.reset()
             self._q[:] = command
             if len(travel):
-                travel[:], travel_change[:] = shorter * pasts[0], shorter**2 * pasts[1]
+                travel[:], travel_change[:] = shorter * theirs_were[0], shorter**2 * theirs_were[1]
 
     def rollout(
         self,

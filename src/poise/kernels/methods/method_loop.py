@@ -125,12 +125,9 @@ def _step(p, w, address):
     call(w.routines[METHOD], p, w)
 
 
-@entry_point(WHOLE)
-def step(address):
-    """Take `updates` updates from `start` towards `goal`; the new q is in `out` from ANSWER on."""
-    given = entry_at(address, CALL)
-    p = problem_at(given.problem)
-    w = narrow(p, given.narrow, given.routines)
+@kernel
+def _take_step(p, w, updates, settle, address):
+    """`updates` updates from w.start towards w.goal; a code.  The new q is in w.out from ANSWER on."""
     if not (aim_at(p, w.goal, w.target) and is_posture(p, w.guide)):
         return BAD_GOAL
     if not take_start(p, w.start, w.before):
@@ -143,10 +140,45 @@ def step(address):
         w.memory[PREDICTED], w.memory[CERTIFIED] = ELSEWHERE, 0.0
         widen(w, sqrt(away))
     w.memory[FAILED] = 0.0
-    _update(p, w, given.updates, given.settle, address)
+    _update(p, w, updates, settle, address)
     for i in range(len(w.q)):
         w.out[ANSWER + i] = w.q[i]
     return NOT_FINITE if w.memory[FAILED] > 0.5 else SOLVED
+
+
+@entry_point(WHOLE)
+def step(address):
+    """Take `updates` updates from `start` towards `goal`; the new q is in `out` from ANSWER on."""
+    given = entry_at(address, CALL)
+    p = problem_at(given.problem)
+    return _take_step(p, narrow(p, given.narrow, given.routines), given.updates, given.settle, address)
+
+
+@entry_point(WHOLE)
+def steps(address):
+    """`step` towards each of the `steps` rows of `goals` in turn, each from where the last one led; `path` is the way.
+
+    Where a posture is followed, each step has its own of `postures` (steps x nq).
+    """
+    given = entry_at(address, CALL)
+    p = problem_at(given.problem)
+    w = narrow(p, given.narrow, given.routines)
+    width, count = GOAL_NUMBERS * len(p.effectors), len(w.q)
+    goals, path = rows_at(given.goals, given.steps * width), rows_at(given.path, given.steps * count)
+    postures, failed = rows_at(given.postures, given.steps * count), False
+    for k in range(given.steps):
+        for i in range(width):
+            w.goal[i] = goals[k * width + i]
+        for i in range(len(w.guide)):
+            w.guide[i] = postures[k * count + i]
+        code = _take_step(p, w, given.updates, given.settle, address)
+        if code < 0:
+            return code
+        failed = failed or code != SOLVED
+        for i in range(count):
+            path[k * count + i] = w.q[i]
+            w.start[i] = w.q[i]
+    return NOT_FINITE if failed else SOLVED
 
 
 @entry_point(WHOLE)
