@@ -1,6 +1,7 @@
 """Bodies that lie, crawl and get down: feet that cannot stand are not held, nothing is in the ground, limbs point."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -9,10 +10,13 @@ from walker import NAMES, parents, walk
 
 import poise as pz
 from poise.retargeting.contacts import contacts
+from poise.retargeting.following import Follower
 from poise.retargeting.lying import off_feet, on_soles
 from poise.retargeting.notes import shaking
 from poise.retargeting.raising import gently
 from poise.retargeting.soles import lowest
+from poise.retargeting.targets import targets
+from poise.solving.limits import Limits
 from poise.spatial import Array
 
 FPS = 30.0
@@ -74,6 +78,21 @@ def test_limbs_point_as_the_body_s_and_nothing_is_in_the_ground(made: Callable[[
     assert lowest(g1(), done.motion.q).min() > -0.01
     assert done.report.limits.broken == done.report.limits.too_fast == 0.0
     assert any("off its feet" in note for note in done.notes)
+
+
+def test_a_motion_is_followed_again_from_where_it_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("poise.retargeting.following._MARK", 5)
+    done = pz.retarget(walk(FPS, 3.0), g1())
+    robot, follower = done._robot, Follower(done._robot, 1.0 / FPS, Limits.of(True), 1.0)
+    source = replace(done._seen, off_feet=np.arange(len(done.motion)) > 80)
+    aims = targets(source, robot)
+    raised = aims.places["left_wrist"] + np.clip(done.motion.times - 2.0, 0.0, 0.3)[:, None] * (0.0, 0.0, 1.0)
+    higher = replace(aims, places={**aims.places, "left_wrist": raised})
+    before, whole = follower.go(source, aims), follower.go(source, higher)
+    again = follower.go(source, higher, like=before)
+    assert np.array_equal(again.q, whole.q)
+    (same,) = np.nonzero(again.seconds == before.seconds)  # what was not followed again took no other time
+    assert 30 < len(same) <= 61
 
 
 def test_a_floor_that_is_kept_lets_a_body_that_crawls_be_raised_all_the_same() -> None:

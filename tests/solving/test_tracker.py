@@ -166,7 +166,8 @@ def test_several_steps_in_one_call_are_steps_one_by_one_and_go_on() -> None:
     one.steps(HOME, poses[:12], path[:12], postures[:12])
     one.steps(path[11], poses[12:], path[12:], postures[12:])
     for row, pose, posture in zip(path, poses, postures, strict=True):
-        q = other.step(q, [pose[0], posture])
+        other.targets, other.posture = pose, posture
+        q = other.step(q)
         assert (row == q).all()
     assert (one.velocity == other.velocity).all()
     assert one.errors == other.errors

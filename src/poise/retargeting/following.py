@@ -107,8 +107,8 @@ class Tried:
 class _Led(NamedTuple):
     """What the tasks of a Tracker lead."""
 
-    count: int
-    """How many tasks there are."""
+    tasks: int
+    """How many there are."""
     places: list[tuple[int, str, Array]]
     """The numbers of those that lead a place, each with the part of which, and how far (3,) what is led is from that
     of the part, in its frame [m]."""
@@ -381,7 +381,7 @@ def _begin_as(targets: Targets, others: Targets, frames: int) -> None:
 
 def _goals(led: _Led, targets: Targets, span: slice) -> Array:
     """(frames, tasks, 7) the targets of tasks over a span of frames."""
-    out = np.zeros((span.stop - span.start, led.count, 7))
+    out = np.zeros((span.stop - span.start, led.tasks, 7))
     out[..., 3] = 1.0
     for k, part, aside in led.places:
         out[:, k, :3] = targets.places[part][span]

@@ -167,6 +167,9 @@ def steps(address):
     goals, path = rows_at(given.goals, given.steps * width), rows_at(given.path, given.steps * count)
     postures, failed = rows_at(given.postures, given.steps * count), False
     for k in range(given.steps):
+        if k > 0:
+            for i in range(count):
+                w.start[i] = w.q[i]
         for i in range(width):
             w.goal[i] = goals[k * width + i]
         for i in range(len(w.guide)):
@@ -177,7 +180,6 @@ def steps(address):
         failed = failed or code != SOLVED
         for i in range(count):
             path[k * count + i] = w.q[i]
-            w.start[i] = w.q[i]
     return NOT_FINITE if failed else SOLVED
 
 
