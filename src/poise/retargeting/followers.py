@@ -24,9 +24,14 @@ def followers(
 
     They are those of another motion if there are any, of a body of any size.
     """
-    points = (robot.points[part].tobytes() for part in robot.frames)
     touched = () if stated.apart is None else tuple(stated.apart.allowed)
-    key = (dt, speed, key_of(limits.stated), *robot.frames.items(), *points, *robot.soles, *robot.fingers, *touched)
+    places = [
+        (part, place.tobytes())
+        for places in (robot.points, robot.axes, robot.ankles, robot.soles)
+        for part, place in places.items()
+    ]
+    names = (*robot.frames.items(), *robot.roundings.items(), *robot.fingers, *touched)
+    key = (dt, speed, key_of(limits.stated), *names, *places)
     waiting: list[tuple[Any, tuple[Follower, Follower]]] = kept(robot.model, Follower, list)
     with _LOCK:
         place = next((k for k, (own, _) in enumerate(waiting) if own == key), None)

@@ -187,7 +187,7 @@ def retarget(
     smooth: float = 0.0,
     objects: Mapping[str, Motion] | Sequence[Mapping[str, Motion]] | None = None,
 ) -> Retargeted | list[Retargeted]:
-    """Let a robot do what a skeleton does, frame by frame, or motion by motion of several with the same skeleton.
+    """Let a robot do what a skeleton does, frame by frame, or motion by motion of several, which share the cores.
 
     Feet that stand, as found in the source, are held where they come down, and no foot goes into the ground, which is
     at height 0; a body that lies, crawls or turns over is raised until none of its shapes is;
