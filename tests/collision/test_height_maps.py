@@ -19,18 +19,14 @@ DEEP = 4.0
 """How far down the boxes reach that stand for columns [m]; farther than any shape here."""
 
 
-def blocks(heights: Array, most: float = np.inf) -> list[tuple[float, ...]]:
-    """The columns that a map holds, of blocks of at most so many cells; x, y, their edges, top."""
+def cells(heights: Array) -> list[tuple[float, ...]]:
+    """The columns of the cells that are no holes: x and y of their middles, heights."""
     rows, columns = heights.shape
-    found = []
-    for i, j in np.ndindex(heights.shape):
-        for tall, wide in np.ndindex(rows - i, columns - j):
-            block = heights[i : i + tall + 1, j : j + wide + 1]
-            if block.size <= most and not np.isnan(block).any():
-                high, across = block.shape
-                y, x = i - 0.5 * rows + 0.5 * high, j - 0.5 * columns + 0.5 * across
-                found.append((CELL * x, CELL * y, CELL * across, CELL * high, float(block.min())))
-    return found
+    return [
+        (CELL * (j + 0.5 - 0.5 * columns), CELL * (i + 0.5 - 0.5 * rows), float(top))
+        for (i, j), top in np.ndenumerate(heights)
+        if not np.isnan(top)
+    ]
 
 
 def by_coal(shapes: list[tuple[Shape, pz.SE3]], columns: list[tuple[float, ...]]) -> float:
@@ -39,8 +35,8 @@ def by_coal(shapes: list[tuple[Shape, pz.SE3]], columns: list[tuple[float, ...]]
     asked.gjk_tolerance = asked.epa_tolerance = 1e-12
     asked.gjk_max_iterations = asked.epa_max_iterations = 1000
     boxes = [
-        (coal.Box(across, high, DEEP), coal.Transform3s(np.eye(3), np.array([x, y, top - 0.5 * DEEP])))
-        for x, y, across, high, top in columns
+        (coal.Box(CELL, CELL, DEEP), coal.Transform3s(np.eye(3), np.array([x, y, top - 0.5 * DEEP])))
+        for x, y, top in columns
     ]
     for shape, pose in shapes:
         geometry, at = as_coal(shape)
@@ -59,6 +55,11 @@ def ground(seed: int, rows: int, columns: int) -> Array:
     return heights
 
 
+WAYS = np.array([(x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (0, 1) if x or y or z], dtype=float)
+WAYS /= np.linalg.norm(WAYS, axis=1)[:, None]
+"""The directions that lead out of the ground."""
+
+
 @pytest.mark.parametrize(("rows", "columns"), [(1, 1), (3, 5), (9, 6)])
 @pytest.mark.parametrize("kind", [*SHAPES])
 def test_distance_is_that_of_boxes_by_coal(kind: str, rows: int, columns: int) -> None:
@@ -67,26 +68,33 @@ def test_distance_is_that_of_boxes_by_coal(kind: str, rows: int, columns: int) -
     world = pz.World({"ground": HeightMap(heights, CELL, pose=frame)})
     as_boxes = pz.World(
         [
-            pz.Box(frame @ pz.SE3.from_parts((x, y, top - 0.5 * DEEP)), (across, high, DEEP))
-            for x, y, across, high, top in blocks(heights, 1)
+            pz.Box(frame @ pz.SE3.from_parts((x, y, top - 0.5 * DEEP)), (CELL, CELL, DEEP))
+            for x, y, top in cells(heights)
         ]
     )
     rng = np.random.default_rng(3)
     q = model.sample(12, seed=1)
     q[:, :3] = frame.act(rng.uniform(-1.0, 1.0, (12, 3)) * [0.4, 0.4, 0.9])
     found = model.distance(q, world)
+    radius = SHAPES[kind].core.radius
     for k, row in enumerate(q):
         one = model.distance(row, world)
         alone = model.distance(row, as_boxes).distance
-        shapes = [(SHAPES[kind], frame.inverse() @ model.pose("body", row))]
         if alone > 1e-3 or kind != "cylinder":  # coal loses its way in deep cylinders
-            least = by_coal(shapes, blocks(heights, 1))
+            least = by_coal([(SHAPES[kind], frame.inverse() @ model.pose("body", row))], cells(heights))
             assert alone == pytest.approx(least, abs=1e-9 if least > 1e-3 else 1e-6)
-        if alone > 0.0:
+        if alone > -radius:
             assert one.distance == pytest.approx(alone, abs=1e-9)
-        else:  # no shallower than in any cell, and no deeper than in any block
+        else:  # out of all cells at the end of the way that is told, and of no other before
+            depth, ways = -radius - one.distance, frame.rotation.act(WAYS)
+            moved = np.repeat(row[None], 1 + 9 * len(ways), axis=0)
+            moved[0, :3] -= depth * one.normal
+            moved[1:, :3] += np.multiply.outer(np.linspace(0.0, 0.999 * depth, 9), ways).reshape(-1, 3)
+            cores = model.distance(moved, as_boxes).distance + radius
             assert one.distance < alone + 1e-9
-            assert kind == "cylinder" or one.distance > by_coal(shapes, blocks(heights)) - 1e-6
+            assert cores[0] > -1e-7
+            assert (cores[1:] < 0.0).all()
+            assert np.isclose(ways @ one.normal, -1.0, rtol=0, atol=1e-9).any()
         assert found[k].distance == pytest.approx(one.distance, abs=1e-12)
         assert np.allclose(one.points[1] - one.points[0], one.distance * one.normal, atol=1e-9)
 
@@ -228,7 +236,7 @@ def least_by_coal(q: Array, heights: Array) -> float:
         for shape in some
         if arm().tree.links[link][0] >= 0
     ]
-    return by_coal(shapes, blocks(heights, 1))
+    return by_coal(shapes, cells(heights))
 
 
 def test_answers_over_ground_are_free_alone_in_lanes_along_paths_and_step_by_step() -> None:
