@@ -18,6 +18,7 @@ from poise.kernels.collision.columns import (
     see_from,
     seen_by,
 )
+from poise.kernels.collision.directions import TOUCH
 from poise.kernels.collision.gjk import SECOND
 from poise.kernels.collision.leaving import way_along
 from poise.kernels.collision.one_by_one import NEARLY, nearest_cores
@@ -54,7 +55,7 @@ def to_heights(shape, heights, vertices, numbers, below):
 def _nearest(shape, heights, vertices, numbers, frame, limit):
     """The least distance of the core to columns, and that column, all seen from the pose of the height map.
 
-    0 where it is in one, NOTHING where it is not below the limit.
+    0 where it is in one or touches it, NOTHING where it is not below the limit.
     """
     tree = rows_at(heights.first_pack, heights.last_pack)
     best, nearest, waiting = limit if limit < NOTHING else NOTHING, (0.0, 0.0, 0.0, 0.0, 0.0), 1
@@ -81,7 +82,7 @@ def _nearest(shape, heights, vertices, numbers, frame, limit):
             column = column_at(numbers, k)
             if shape.core >= BOX or level == 0:
                 exact = _apart(shape, heights, vertices, numbers, frame, column)[0]
-                if level == 0 and not exact > 0.0:
+                if level == 0 and not exact > TOUCH:
                     return 0.0, column
                 gap = exact if exact > 0.0 else gap
             if gap < best and level > 0:
