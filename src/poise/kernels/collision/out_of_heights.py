@@ -118,9 +118,9 @@ def _shortest(tree, cell, low, sides, up, enough):
                 if not beside < best * best:
                     break
                 rise = max(height_of(tree, cell[0] + row, cell[1] + column) - low, 0.0)
-                length = sqrt(beside + rise * rise)
-                if length < best:
-                    best, way = length, (x, y, rise)
+                square = beside + rise * rise
+                if square < best * best:
+                    best, way = sqrt(square), (x, y, rise)
                     if not best > enough:
                         return way
                 if not rise > 0.0:  # what is farther is no nearer
