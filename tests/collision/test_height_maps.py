@@ -7,6 +7,7 @@ import coal
 import numpy as np
 import pytest
 from by_coal import as_coal
+from scipy.optimize import linprog
 from test_clouds import SHAPES, arm, flying, turned
 
 import poise as pz
@@ -19,18 +20,14 @@ DEEP = 4.0
 """How far down the boxes reach that stand for columns [m]; farther than any shape here."""
 
 
-def blocks(heights: Array, most: float = np.inf) -> list[tuple[float, ...]]:
-    """The columns that a map holds, of blocks of at most so many cells; x, y, their edges, top."""
+def cells(heights: Array) -> list[tuple[float, ...]]:
+    """The columns of the cells that are no holes: x and y of their middles, heights."""
     rows, columns = heights.shape
-    found = []
-    for i, j in np.ndindex(heights.shape):
-        for tall, wide in np.ndindex(rows - i, columns - j):
-            block = heights[i : i + tall + 1, j : j + wide + 1]
-            if block.size <= most and not np.isnan(block).any():
-                high, across = block.shape
-                y, x = i - 0.5 * rows + 0.5 * high, j - 0.5 * columns + 0.5 * across
-                found.append((CELL * x, CELL * y, CELL * across, CELL * high, float(block.min())))
-    return found
+    return [
+        (CELL * (j + 0.5 - 0.5 * columns), CELL * (i + 0.5 - 0.5 * rows), float(top))
+        for (i, j), top in np.ndenumerate(heights)
+        if not np.isnan(top)
+    ]
 
 
 def by_coal(shapes: list[tuple[Shape, pz.SE3]], columns: list[tuple[float, ...]]) -> float:
@@ -39,8 +36,8 @@ def by_coal(shapes: list[tuple[Shape, pz.SE3]], columns: list[tuple[float, ...]]
     asked.gjk_tolerance = asked.epa_tolerance = 1e-12
     asked.gjk_max_iterations = asked.epa_max_iterations = 1000
     boxes = [
-        (coal.Box(across, high, DEEP), coal.Transform3s(np.eye(3), np.array([x, y, top - 0.5 * DEEP])))
-        for x, y, across, high, top in columns
+        (coal.Box(CELL, CELL, DEEP), coal.Transform3s(np.eye(3), np.array([x, y, top - 0.5 * DEEP])))
+        for x, y, top in columns
     ]
     for shape, pose in shapes:
         geometry, at = as_coal(shape)
@@ -59,6 +56,48 @@ def ground(seed: int, rows: int, columns: int) -> Array:
     return heights
 
 
+def corners(kind: str) -> Array:
+    """(n, 3) the corners of a core."""
+    core = SHAPES[kind].core
+    half = {"point": np.zeros(3), "segment": core.half * [0, 0, 1], "box": core.half}.get(kind)
+    ends = core.vertices if half is None else half * np.stack(np.meshgrid(*[(-1, 1)] * 3), axis=-1).reshape(-1, 3)
+    return core.pose.act(ends)
+
+
+def reach(points: Array, v: Array, within: dict[int, tuple[float, float]]) -> float:
+    """How far a convex hull reaches along v [m], of it what is within ranges of coordinates; -inf where nothing is."""
+    sides = [(sign * points[:, axis], sign * ends[sign > 0]) for axis, ends in within.items() for sign in (-1, 1)]
+    rows, most = (np.array(part) for part in zip(*sides, strict=True))
+    kept = np.isfinite(most)
+    found = linprog(-points @ v, rows[kept], most[kept], np.ones((1, len(points))), 1.0)
+    return -float(found.fun) if found.status == 0 else -np.inf
+
+
+def deepest(kind: str, pose: pz.SE3, heights: Array) -> float:
+    """How deep a core is in the cell in which it is deepest [m]: the shortest of all ways out, by linear programs."""
+    points, deep = pose.act(corners(kind)), 0.0
+    beside = 15  # cells beside the map, in which nothing is
+    tops = np.pad(np.nan_to_num(heights, nan=-np.inf), beside, constant_values=-np.inf)
+    x, y, z = np.eye(3)
+    for (i, j), top in np.ndenumerate(heights):
+        left, near = CELL * (np.array([j, i]) - 0.5 * np.array(heights.shape)[::-1])
+        across, along = (left, left + CELL), (near, near + CELL)
+        low = -reach(points, -z, {0: across, 1: along})
+        if not low < top:
+            continue
+        below = (-np.inf, float(top))
+        sides = [
+            (across[1] + reach(points, -x, {1: along, 2: below}), reach(points, x, {1: along, 2: below}) - left),
+            (along[1] + reach(points, -y, {0: across, 2: below}), reach(points, y, {0: across, 2: below}) - near),
+        ]
+        ways = []
+        for (ahead, back), at, count in zip(sides, (j, i), heights.shape[::-1], strict=True):
+            on = np.arange(-beside, count + beside) - at
+            ways.append(np.where(on > 0, ahead + CELL * (on - 1), np.where(on < 0, back - CELL * (on + 1), 0.0)))
+        deep = max(deep, np.sqrt(ways[0] ** 2 + ways[1][:, None] ** 2 + np.maximum(tops - low, 0.0) ** 2).min())
+    return deep
+
+
 @pytest.mark.parametrize(("rows", "columns"), [(1, 1), (3, 5), (9, 6)])
 @pytest.mark.parametrize("kind", [*SHAPES])
 def test_distance_is_that_of_boxes_by_coal(kind: str, rows: int, columns: int) -> None:
@@ -67,26 +106,28 @@ def test_distance_is_that_of_boxes_by_coal(kind: str, rows: int, columns: int) -
     world = pz.World({"ground": HeightMap(heights, CELL, pose=frame)})
     as_boxes = pz.World(
         [
-            pz.Box(frame @ pz.SE3.from_parts((x, y, top - 0.5 * DEEP)), (across, high, DEEP))
-            for x, y, across, high, top in blocks(heights, 1)
+            pz.Box(frame @ pz.SE3.from_parts((x, y, top - 0.5 * DEEP)), (CELL, CELL, DEEP))
+            for x, y, top in cells(heights)
         ]
     )
     rng = np.random.default_rng(3)
     q = model.sample(12, seed=1)
     q[:, :3] = frame.act(rng.uniform(-1.0, 1.0, (12, 3)) * [0.4, 0.4, 0.9])
     found = model.distance(q, world)
+    radius = SHAPES[kind].core.radius
     for k, row in enumerate(q):
         one = model.distance(row, world)
         alone = model.distance(row, as_boxes).distance
-        shapes = [(SHAPES[kind], frame.inverse() @ model.pose("body", row))]
         if alone > 1e-3 or kind != "cylinder":  # coal loses its way in deep cylinders
-            least = by_coal(shapes, blocks(heights, 1))
+            least = by_coal([(SHAPES[kind], frame.inverse() @ model.pose("body", row))], cells(heights))
             assert alone == pytest.approx(least, abs=1e-9 if least > 1e-3 else 1e-6)
-        if alone > 0.0:
+        if alone > -radius:
             assert one.distance == pytest.approx(alone, abs=1e-9)
-        else:  # no shallower than in any cell, and no deeper than in any block
-            assert one.distance < alone + 1e-9
-            assert kind == "cylinder" or one.distance > by_coal(shapes, blocks(heights)) - 1e-6
+        else:
+            assert one.distance < alone + 1e-9  # no less deep than in any cell
+            if kind != "cylinder" and k % 2:
+                depth = deepest(kind, frame.inverse() @ model.pose("body", row), heights)
+                assert one.distance == pytest.approx(-depth - radius, abs=1e-7)
         assert found[k].distance == pytest.approx(one.distance, abs=1e-12)
         assert np.allclose(one.points[1] - one.points[0], one.distance * one.normal, atol=1e-9)
 
@@ -102,6 +143,38 @@ def test_level_ground_is_a_half_space(kind: str) -> None:
     assert np.allclose(found.distance, wanted.distance, rtol=0, atol=1e-9)
     assert np.allclose(found.normal, wanted.normal, rtol=0, atol=1e-6)
     assert found.distance.min() < -0.5
+
+
+@pytest.mark.parametrize("kind", [*SHAPES])
+def test_what_is_lifted_is_never_deeper(kind: str) -> None:
+    rng = np.random.default_rng(8)
+    heights = 0.02 * rng.normal(size=(40, 40))
+    heights[20:] += 0.15
+    heights[5:8, 5:8] = np.nan
+    world, model = pz.World({"ground": HeightMap(heights, CELL)}), flying(kind)
+    q = model.sample(30, seed=9)
+    q[:, :3] = rng.uniform(-1.0, 1.0, (30, 3)) * [1.5, 1.5, 0.2]
+    before = model.distance(q, world).distance
+    lifted = q.copy()
+    lifted[:, 2] += 10.0 ** rng.uniform(-6.0, -1.0, 30)
+    deep = before < -SHAPES[kind].core.radius
+    assert deep.sum() > 10
+    assert (model.distance(lifted, world).distance >= before - 1e-8)[deep].all()
+    if kind == "point":  # nor does its depth change by more than it moves
+        moved, way = q.copy(), 0.05 * rng.normal(size=(30, 3))
+        moved[:, :3] += way
+        change = model.distance(moved, world).distance - before
+        assert (abs(change) <= np.linalg.norm(way, axis=1) + 1e-8).all()
+
+
+def test_what_lies_along_the_sides_of_cells_is_as_deep_as_beside_them() -> None:
+    builder = pz.ModelBuilder("sled")
+    for name, axis, parent, child in (("y", (0, 1, 0), "base", "sled"), ("z", (0, 0, 1), "sled", "tip")):
+        builder.joint(name, "prismatic", parent=parent, child=child, axis=axis, limits=(-1, 1))
+    builder.shape("tip", pz.Capsule((-0.1, 0.0, 0.0), (0.1, 0.0, 0.05), 0.01))
+    model, world = builder.build(), pz.World({"ground": HeightMap(np.zeros((20, 20)), CELL)})
+    for y in (0.0, CELL, 0.5 * CELL, 1e-12):
+        assert model.distance([y, -0.2], world).distance == pytest.approx(-0.21, abs=1e-9)
 
 
 def test_many_are_measured_as_one_where_a_robot_meets_itself() -> None:
@@ -228,7 +301,7 @@ def least_by_coal(q: Array, heights: Array) -> float:
         for shape in some
         if arm().tree.links[link][0] >= 0
     ]
-    return by_coal(shapes, blocks(heights, 1))
+    return by_coal(shapes, cells(heights))
 
 
 def test_answers_over_ground_are_free_alone_in_lanes_along_paths_and_step_by_step() -> None:

@@ -10,7 +10,7 @@ from poise.cached import cached_property
 from poise.checks import finite_positive, with_holes
 from poise.errors import ShapeError
 from poise.geometry.shapes import Core, checked_size, single
-from poise.kernels.collision.heights import LEVELS, MOST_ROWS
+from poise.kernels.collision.columns import LEVELS, MOST_ROWS
 from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import HEIGHTS, WIDTH
 from poise.spatial import BOUND, SE3, Array, ArrayLike, frozen
@@ -41,7 +41,7 @@ class HeightMap:
     heights: Array
     """(rows, columns) [m] along z of `pose`; read-only."""
     tree: Array
-    """See `poise.kernels.collision.heights`; read-only."""
+    """See `poise.kernels.collision.columns`; read-only."""
 
     def __init__(self, heights: ArrayLike, cell: float, *, pose: SE3 = _UPRIGHT) -> None:
         """`heights` (rows, columns) [m], NaN or masked where nothing is known.
@@ -98,7 +98,7 @@ class HeightMap:
 
 
 def _pyramid(heights: Array, cell: float) -> Array:
-    """The tree over heights (rows, columns), see `poise.kernels.collision.heights`."""
+    """The tree over heights (rows, columns), see `poise.kernels.collision.columns`."""
     levels: list[list[int]] = []
     (rows, columns), block, used = heights.shape, (1, 1), 0
     while True:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from poise.geometry.shapes import Core, Shape
 from poise.geometry.world import Entry, Snapshot, World
-from poise.kernels.collision.heights import HEIGHTS_ROOM
+from poise.kernels.collision.columns import HEIGHTS_ROOM
 from poise.kernels.machine import layout, packing
 from poise.kernels.machine.jit import address, prepare
 from poise.kernels.machine.kinds import NARROW, PROBLEM_VIEW, WHOLE, WIDE

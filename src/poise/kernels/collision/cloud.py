@@ -164,14 +164,21 @@ def from_core(shape, cloud, vertices, numbers, frame, point):
 
 @kernel
 def searched(shape, cloud, vertices, numbers, frame, point):
-    """The same by a search, from what stands at the point of a cloud or of a height map."""
+    """The same by a search."""
+    write_frames(numbers, frame)
+    for i in range(3):
+        numbers[FIRST + ORIGIN + i] = point[i]
+    distance, _, p, n = polytopes(cloud, shape, vertices, numbers)
+    return distance, p, opposite(n)
+
+
+@kernel
+def write_frames(numbers, frame):
+    """Let the first stand upright at the origin, and the second where a frame is."""
     o, x, y, z = frame
     for i in range(FRAME):
         numbers[FIRST + i] = 0.0
     numbers[FIRST + X], numbers[FIRST + Y + 1], numbers[FIRST + Z + 2] = 1.0, 1.0, 1.0
     for i in range(3):
-        numbers[FIRST + ORIGIN + i] = point[i]
         numbers[SECOND + ORIGIN + i], numbers[SECOND + Z + i] = o[i], z[i]
         numbers[SECOND + X + i], numbers[SECOND + Y + i] = x[i], y[i]
-    distance, _, p, n = polytopes(cloud, shape, vertices, numbers)
-    return distance, p, opposite(n)

@@ -11,7 +11,7 @@ from poise.kernels.machine.layout import BOX, CYLINDER
 
 BOX_ROOM, HULL_ROOM = GJK_ROOM, EPA_ROOM
 """Numbers that are worked in, where both are boxes and where one is a hull."""
-_NEAR = 1e-6
+NEARLY = 1e-6
 """Nearer than this [m] the search may take an overlap between edges that are almost parallel for none."""
 _CLEAR = 0.1
 """How far [m] shapes are moved apart to see where they were deepest."""
@@ -27,8 +27,8 @@ def polytopes(first, second, vertices, numbers):
     for i in range(3):
         numbers[SECOND + ORIGIN + i] = numbers[SECOND + ORIGIN + i] - numbers[FIRST + ORIGIN + i]
         numbers[FIRST + ORIGIN + i] = 0.0
-    distance, p, q, n = _nearest(first, second, vertices, numbers, vector(numbers, SECOND + ORIGIN))
-    if not distance <= _NEAR:
+    distance, p, q, n = nearest_cores(first, second, vertices, numbers, vector(numbers, SECOND + ORIGIN))
+    if not distance <= NEARLY:
         return distance, plus(origin, p), plus(origin, q), n
     if second.core == BOX:
         gap, out = widest_gap(half_of(first, numbers), second.half, numbers)
@@ -43,7 +43,7 @@ def polytopes(first, second, vertices, numbers):
 
 
 @kernel
-def _nearest(first, second, vertices, numbers, n):
+def nearest_cores(first, second, vertices, numbers, n):
     """Distance [m], nearest points and unit vector; 0 where they touch or overlap.  A search may begin along n."""
     if second.core == CYLINDER:
         return nearest_to_cylinder(first, second, vertices, numbers)
@@ -59,5 +59,5 @@ def _deepest(first, second, vertices, numbers, gap, n):
     way = scaled(_CLEAR - gap, n)
     for i in range(3):
         numbers[SECOND + ORIGIN + i] = numbers[SECOND + ORIGIN + i] + way[i]
-    _, p, q, _ = _nearest(first, second, vertices, numbers, n)
+    _, p, q, _ = nearest_cores(first, second, vertices, numbers, n)
     return p, minus(q, way)

@@ -5,11 +5,12 @@ import functools
 from poise.kernels.algebra.vectors import minus, opposite, plus, scaled
 from poise.kernels.collision.boxes import point_box, segment_box
 from poise.kernels.collision.cloud import to_cloud
+from poise.kernels.collision.columns import HEIGHTS_ROOM
 from poise.kernels.collision.cylinders import point_cylinder, segment_cylinder
 from poise.kernels.collision.directions import TOUCH, chosen
 from poise.kernels.collision.gjk import FIRST, SECOND
 from poise.kernels.collision.half_spaces import to_half_space
-from poise.kernels.collision.heights import HEIGHTS_ROOM, to_heights
+from poise.kernels.collision.heights import to_heights
 from poise.kernels.collision.one_by_one import BOX_ROOM, HULL_ROOM, polytopes
 from poise.kernels.collision.placing import ORIGIN, Z, along_axes, combined, part
 from poise.kernels.collision.segments import point_point, point_segment, segment_segment

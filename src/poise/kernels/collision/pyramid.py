@@ -1,8 +1,8 @@
-"""The pyramid over the cells of a height map, see `heights`: the greatest of blocks, by levels."""
+"""The pyramid over the cells of a height map, see `columns`: the greatest of blocks, by levels."""
 
 import numpy as np
 
-from poise.kernels.collision.heights import LEVELS
+from poise.kernels.collision.columns import LEVELS
 from poise.kernels.machine.jit import entry_point
 from poise.kernels.machine.kinds import REALS, WHOLE
 from poise.kernels.machine.layout import LARGEST, WIDTH
