@@ -40,7 +40,7 @@ def positions(world: Any, names: Sequence[str], seed: Any) -> Array:
     """
     if seed is not None and not seed.name:
         return finite("seed", seed.position, len(names))
-    known = {} if seed is None else dict(zip(seed.name, seed.position, strict=True))
+    known = {} if seed is None else dict(zip(seed.name, finite("seed", seed.position, len(seed.name)), strict=True))
     strange = [name for name in known if name not in names]
     if strange:
         raise ValueError(f"seed names the joints {strange}, which are none of the model; it has {[*names]}")

@@ -19,22 +19,22 @@ def calculateInverseKinematics(
     bodyUniqueId: int, endEffectorLinkIndex: int, targetPosition: ArrayLike, targetOrientation: ArrayLike | None = None,
     lowerLimits: ArrayLike | None = None, upperLimits: ArrayLike | None = None, jointRanges: ArrayLike | None = None,
     restPoses: ArrayLike | None = None, jointDamping: ArrayLike | None = None, solver: int = 0,
-    currentPosition: ArrayLike | None = None, maxNumIterations: int = 20, residualThreshold: float = 1e-4,
+    currentPositions: ArrayLike | None = None, maxNumIterations: int = 20, residualThreshold: float = 1e-4,
     physicsClientId: int = 0,
 ) -> tuple[float, ...]:  # fmt: skip
     """Positions of all joints that move [rad or m] with the link's frame at a point (3,), turned as xyzw (4,) says.
 
     Both are in the world, and the frame is the URDF's, not the centre of mass.  `lowerLimits` and `upperLimits`, one a
-    joint that moves, take the place of the body's, `currentPosition` that of where it stands, and of all solutions the
+    joint that moves, take the place of the body's, `currentPositions` that of where it stands, and of all solutions the
     one near `restPoses` is sought.  Ranges, damping, solver, iterations and threshold decide nothing.  Out of reach it
-    is the nearest.  Raises ModelError for joints of other kinds, ShapeError for lists of another length, and
-    ValueError for numbers that are not finite.
+    is the nearest.  Lists of another length count for nothing, as in the original, whose programs give seven numbers for a
+    Panda and its two fingers.  Raises ModelError for joints of other kinds, ValueError for numbers that are not finite.
     """
     turn = None if targetOrientation is None else finite("targetOrientation", targetOrientation, 4)
     if turn is not None and not turn.any():
         SO3.from_xyzw(turn)  # says what is wrong
     places = [finite("targetPosition", targetPosition, 3)]
-    lists = (lowerLimits, upperLimits, restPoses, currentPosition)
+    lists = (lowerLimits, upperLimits, restPoses, currentPositions)
     return _solved(bodyUniqueId, physicsClientId, (endEffectorLinkIndex,), places, turn, lists)
 
 
@@ -62,7 +62,8 @@ def _solved(
     moving = [joint[0] for joint in joints if joint[2] != FIXED]
     names = ("lowerLimits", "upperLimits", "restPoses", "the current position")
     low, high, rest, start = (
-        None if each is None else finite(name, each, len(moving)) for name, each in zip(names, lists, strict=True)
+        finite(name, each, len(moving)) if each is not None and np.size(each) == len(moving) else None
+        for name, each in zip(names, lists, strict=True)
     )
     limits = None if low is None or high is None else (tuple(low.tolist()), tuple(high.tolist()))
     body = body_of(number, client, joints, inertial, limits)

@@ -146,7 +146,7 @@ class Search:
         looking = self.limits.beside
         held = looking or any(task.required and (task.sides or isinstance(task, LoopTask)) for task in self.frame_tasks)
         """Whether more must hold than the limits of joints."""
-        self._soft = method is None and not (posture and held) and soft_alone(self.frame_tasks)
+        self._soft = method is None and soft_alone(self.frame_tasks)
         self._alone = required_alone(self.stated) if method is None and (held or (ranked and not self._soft)) else None
         """What is solved for alone where nothing was found beside what gives way."""
         self._others: Search | None = None
@@ -371,11 +371,11 @@ class Search:
         scratch.start[:] = before[ANSWER : ANSWER + model.nq]
         scratch.tell(problem=near.words.ctypes.data)
         try:
-            code, late = self._run(model, scratch, began, end)
+            code, late = (self._found if self._soft else self._run)(model, scratch, began, end)
         finally:
             scratch.tell(problem=self.problem.words.ctypes.data)
             scratch.start[:] = start
-        if code != SOLVED:
+        if self._posture.judge(model, scratch, code) != SOLVED:
             scratch.out[:] = before
             return UNSOLVED, late
         scratch.out[DISTANCE] = within.distance(model, self.problem, start, scratch.out[ANSWER : ANSWER + model.nq])

@@ -28,8 +28,10 @@ from poise.tasks.base import Task, levels
 
 
 def soft_alone(tasks: Sequence[Task]) -> bool:
-    """Whether there are soft tasks, all of one level, and all required ones of one level before it."""
+    """Whether there are soft tasks, all of one level, and all required ones, no ranges, of one level before it."""
     required = [task for task in tasks if task.required]
+    if any(task.sides for task in required):  # within a range nothing pulls, and beyond it no descent may go
+        return False
     soft = [task for task in tasks if not task.required]
     if not soft or len(levels(soft)) > 1 or len(levels(required)) > 1:
         return False

@@ -175,16 +175,23 @@ def part(p, w, request):
         level += 1
     counts = solved and len(p.posture_weights) > 0
     for a in range(len(w.leaning)):
-        w.leaning[a] = p.posture_weights[a] * p.posture_weights[a] if counts else 0.0
+        w.leaning[a] = p.posture_weights[a] * p.posture_weights[a] if counts and not missing else 0.0
     if counts and missing:
         _lean_apart(p, w, request)
 
 
 @kernel
 def _lean_apart(p, w, request):
-    """Let a posture draw none of the joints that a row has a say in, at w.start, where w.q is, or beside it."""
-    n = len(w.step)
+    """Let a posture draw the joints that no row has a say in, at w.start, where w.q is, and beside it.
+
+    Its weights are against the largest, for only their ratios count, and what is missed has units of its own.
+    """
+    n, largest = len(w.step), 0.0
     row = pitch(w.condition_rows, n)
+    for a in range(n):
+        largest = max(largest, p.posture_weights[a])
+    for a in range(n):
+        w.leaning[a] = (p.posture_weights[a] / largest) ** 2 if largest > 0.0 else 0.0
     for t in range(_LOOKS):
         for k in range(len(w.lacking)):
             for a in range(n):
