@@ -27,7 +27,7 @@ def calculateInverseKinematics(
     Both are in the world, and the frame is the URDF's, not the centre of mass.  `lowerLimits` and `upperLimits`, one a
     joint that moves, take the place of the body's, `currentPositions` that of where it stands, and of all solutions the
     one near `restPoses` is sought.  Ranges, damping, solver, iterations and threshold decide nothing.  Out of reach it
-    is the nearest.  Lists of another length count for nothing, as in the original, whose programs give seven numbers for a
+    is the nearest.  Lists of another length count for nothing, as in the original: programs give seven numbers for a
     Panda and its two fingers.  Raises ModelError for joints of other kinds, ValueError for numbers that are not finite.
     """
     turn = None if targetOrientation is None else finite("targetOrientation", targetOrientation, 4)

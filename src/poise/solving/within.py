@@ -14,6 +14,7 @@ from poise.kernels.machine.layout import (
     BLOCKED,
     BY_CLOSED_FORM,
     CODE,
+    COST,
     DISTANCE,
     ITERATIONS,
     RESTARTS,
@@ -33,6 +34,10 @@ METHOD: Final = "priority"
 """Whose steps they are: those of levels, a posture the last of them."""
 _RESTARTS: Final = 7
 """Random starts, at most."""
+_MORE: Final = 4
+"""And so many where what is not required shall be missed as little as can be, whatever else led where all holds."""
+_LESS: Final = 1.0 - 1e-6
+"""A cost that is less by this factor is lower."""
 _SHORT: Final = 50
 """Iterations from q0, at most, where something that holds is known: what leads to the targets takes fewer."""
 Closing: TypeAlias = Callable[[Array], Array | None]
@@ -63,21 +68,27 @@ def brought_within(
     if begins[0] is None and begins[1] is None:
         return (BLOCKED if code == SOLVED else code), False
     inner, late = search(), False
+    wishes = not all(task.required for task in inner.frame_tasks)
+    seed = int(scratch.call[SEED])
+    if wishes:  # which may end at one minimum from here, and at another from there
+        begins += [closed(begin) for begin in model.sample(_MORE, seed=seed)]
     best: tuple[Array, Array, int] | None = None
-    for begin, restarts in ((begins[0], 0), (begins[1], 0), (begins[1], min(_RESTARTS, inner.max_restarts))):
+    good = 0.5
+    for begin, restarts in (*((begin, 0) for begin in begins), (begins[1], min(_RESTARTS, inner.max_restarts))):
         if begin is None or (restarts and best is not None):
             continue
-        least, most = (0.5, inner.max_iterations) if best is None else (1.5, min(_SHORT, inner.max_iterations))
+        most = inner.max_iterations if best is None or wishes else min(_SHORT, inner.max_iterations)
         with inner.bound.scratch(model) as found:
             found.tell(max_restarts=restarts, max_iterations=most)
             try:
-                ended, late = inner.solve_one(model, found, scratch.goal, begin, seed=int(scratch.call[SEED]), end=end)
+                ended, late = inner.solve_one(model, found, scratch.goal, begin, seed=seed, end=end)
             finally:
                 found.tell(max_restarts=inner.max_restarts, max_iterations=inner.max_iterations)
             rank = found.narrow[inner.problem.rows("loop")][RANK] if ended >= 0 else 0.0
-            if rank > least:
-                best = found.out.copy(), begin, ended
-        if late or rank > 1.5:
+            less = best is not None and rank == good and found.out[COST] < _LESS * best[0][COST]
+            if rank > good or (wishes and less):
+                best, good = (found.out.copy(), begin, ended), rank
+        if late or (rank > 1.5 and not wishes):
             break
     if best is None:
         return (BLOCKED if code == SOLVED else code), late

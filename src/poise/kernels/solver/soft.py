@@ -268,9 +268,15 @@ def _forget(w):
 
 @kernel
 def _begin(p, v, offsets, q0):
-    """Put each fresh lane at the start of its number."""
+    """Put each fresh lane at the start of its number, within the limits, which may be tighter than those of starts."""
     fresh = load(v.state, FRESH) > 0.5
     begin(p, v, fresh, offsets, q0)
+    for k in range(len(p.coordinates)):
+        c = p.coordinates[k]
+        x = load(v.q, c.q)
+        x = select(x < c.lower, splat(v.q, c.lower), select(x > c.upper, splat(v.q, c.upper), x))
+        store(v.q, c.q, select(fresh, x, load(v.q, c.q)))
+        store(v.before, c.q, select(fresh, x, load(v.before, c.q)))
     for a in range(len(v.free)):
         store(v.free, a, select(fresh, splat(v.q, 1.0), load(v.free, a)))
     _forget(v)
