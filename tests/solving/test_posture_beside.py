@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.mechanisms import four_bar
 from test_soft import least, soft_cost
 
 import poise as pz
@@ -106,3 +107,61 @@ def test_more_starts_do_not_make_it_worse() -> None:
         one = pz.solve(PANDA, tasks, max_restarts=0)
         many = pz.solve(PANDA, tasks, q0=one.q)
         assert soft_cost(PANDA, soft, many.q) <= soft_cost(PANDA, soft, one.q) + 1e-9
+
+
+# Beside what must hold
+
+_FAR = pz.PositionTask("panda_hand", [2.0, 0.3, 0.4], required=False)
+_WITHOUT_AND_WITH = pytest.mark.parametrize("more", [[], [pz.PostureTask(PANDA.home)]], ids=["alone", "posture"])
+
+
+@_WITHOUT_AND_WITH
+def test_what_is_not_required_is_missed_least_within_a_region(more: list[Any]) -> None:
+    """The nearest point of the half-space x <= 0.5 is 1.5 m away, and an arm has it there."""
+    region = pz.RegionTask("panda_hand", pz.HalfSpace((0.5, 0.0, 0.0), (1.0, 0.0, 0.0)))
+    answer = pz.solve(PANDA, [_FAR, region, *more])
+    assert answer.success
+    assert answer.errors[0].position == pytest.approx(1.5, abs=1e-3)
+    assert PANDA.pose("panda_hand", answer.q).xyz[0] <= 0.5 + 1e-9
+
+
+@_WITHOUT_AND_WITH
+def test_what_is_not_required_is_missed_least_within_a_sum_of_joints(more: list[Any]) -> None:
+    """SLSQP finds nothing below 1.1655 m from eight starts."""
+    bent = pz.LinearLimit({"panda_joint2": 1.0, "panda_joint4": 1.0}, -2.2)
+    answer = pz.solve(PANDA, [_FAR, *more], limits=[bent])
+    assert answer.success
+    assert answer.errors[0].position < 1.167
+    assert answer.q[1] + answer.q[3] <= -2.2 + 1e-9
+
+
+def test_what_is_not_required_is_missed_least_within_the_tolerance_of_a_posture() -> None:
+    """As within limits of the joints that are as tight."""
+    for seed in range(8):
+        rest = PANDA.sample(seed=seed)
+        place = 1.5 * PANDA.pose("panda_hand", PANDA.sample(seed=70 + seed)).xyz
+        far = [pz.PositionTask("panda_hand", place, required=False)]
+        low, high = np.maximum(rest - 0.05, PANDA.lower), np.minimum(rest + 0.05, PANDA.upper)
+        box = dict(zip(PANDA.joint_names, np.stack([low, high], axis=1).tolist(), strict=False))
+        narrow = pz.solve(PANDA.with_limits(box), far)
+        answer = pz.solve(PANDA, [*far, pz.PostureTask(rest, tolerance=0.05)])
+        assert answer.success
+        assert np.abs(answer.q - rest).max() <= 0.05 + 1e-9
+        assert answer.errors[0].position <= narrow.errors[0].position + 1e-4
+
+
+def test_only_the_ratios_of_weights_count() -> None:
+    far = pz.PositionTask("panda_hand", [2.0, 0.2, 0.5], required=False)
+    rest = PANDA.sample(seed=4)
+    one, other = (pz.solve(PANDA, [far, pz.PostureTask(rest, weight=w)]).q for w in (1.0, 1e4))
+    assert other == pytest.approx(one, abs=1e-6)
+    assert one[6] == pytest.approx(rest[6], abs=1e-9)
+
+
+def test_a_loop_takes_nothing_from_what_is_not_required_beside_a_posture() -> None:
+    model = four_bar()
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        wish = pz.PositionTask("coupler_end", np.array([*rng.uniform(-2.0, 2.0, 2), 0.0]), required=False)
+        alone, beside = (pz.solve(model, [wish, *more]) for more in ([], [pz.PostureTask(model.sample(seed=seed))]))
+        assert beside.errors[0].position <= alone.errors[0].position + 1e-5

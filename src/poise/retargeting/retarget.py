@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Final, final, overload
+from typing import TYPE_CHECKING, Any, Final, final, overload
 
 import numpy as np
 
@@ -211,7 +211,8 @@ def retarget(
     """
     a_model(robot)
     single = isinstance(motion, Motion)
-    motions = [motion] if isinstance(motion, Motion) else list(motion)
+    several: Iterable[Any] = motion if not single and isinstance(motion, Iterable) else [motion]
+    motions: list[Motion] = [*several]  # what is no motion is told of
     given = [contacts] if single else [None] * len(motions) if contacts is None else contacts
     things = [*([objects] if single and objects is not None else objects or [{}] * len(motions))]
     done = _carried(motions, robot, body, given, fps, speed, Limits.of(limits), smooth, objects=things)
@@ -241,13 +242,21 @@ def _carried(
     check_objects(objects, len(motions))
     stances = _each(given, len(motions))
     out: dict[int, Retargeted] = {}
+    failed: dict[int, Exception] = {}
     pieces = Pieces(len(motions), 1)
 
     def work() -> None:
         for k in chain.from_iterable(pieces):
-            out[k] = _one(motions[k], robot, body, stances[k], fps, speed, limits, smooth, objects=objects[k])
+            if failed:
+                return
+            try:
+                out[k] = _one(motions[k], robot, body, stances[k], fps, speed, limits, smooth, objects=objects[k])
+            except Exception as error:
+                failed[k] = error
 
     pieces.share(work, max(1, min(len(motions), cores())))
+    if failed:  # those before it were begun before it, so that the first one is the same each time
+        raise failed[min(failed)]
     return [out[k] for k in range(len(motions))]
 
 
