@@ -154,6 +154,7 @@ class Search:
             "prefer": prefer, "seed": seed, "max_iterations": max_iterations, "max_restarts": max_restarts,
             "max_time": max_time,
         }  # fmt: skip
+        others = without_ranges(self.stated) if method is None and not trace else None
         if method is None and ranked and not self._soft:
             method = within.METHOD
             max_restarts = _STEPS_RESTARTS if max_restarts is None and held else max_restarts
@@ -212,7 +213,6 @@ class Search:
             problem = looked_at(model, problem, self.limits) if looking else problem
             self.bound = Bound(problem, tuple(parts), apart=self.apart, wide=True, numbers=numbers)
         self.problem = self.bound.problem
-        others = without_ranges(self.stated) if by is None else None
         self.unranged = None if others is None else Search(model, others, limits=limits, **self._settings)
         """The search for the other tasks, where there are required ranges."""
         self._held, self._follows = held and by is None, followed is not None
@@ -383,7 +383,7 @@ class Search:
 
     def _certified(self, model: Model, scratch: Scratch) -> int:
         """The code of the scratch's start, taken as it is."""
-        if self._soft:
+        if not all(task.required for task in self.frame_tasks):
             return certified_start(scratch)
         scratch.tell(max_restarts=0)
         try:

@@ -100,6 +100,8 @@ def _worth(value: Any, called: list[FunctionType]) -> str:
         return f"{inner.__qualname__} {getattr(value, 'role', '')}"
     if value is None or isinstance(value, bool | int | float | str | np.dtype):
         return repr(value)
+    if type(value) is tuple:
+        return f"({', '.join(_worth(each, called) for each in value)})"
     if isinstance(value, Record):
         return value.key
     if isinstance(value, type):
