@@ -53,15 +53,20 @@ def equations(configuration: Any, tasks: Iterable[Any]) -> tuple[Array, Array]:
     return stacked(configuration.model.nv, parts)
 
 
-def step(configuration: Any, part: Part, sides: Sequence[Side], exact: tuple[Array, Array]) -> Array:
-    """dq (nv,), which looks first at what held the last of the configuration; raises ValueError where there is none."""
+def step(
+    configuration: Any, part: Part, sides: Sequence[Side], exact: tuple[Array, Array], refusal: type[Exception]
+) -> Array:
+    """dq (nv,), which looks first at what held the last of the configuration; raises `refusal` where there is none."""
     rows, wants, mu, slope = part
     n = rows.shape[1]
     try:
         last = least_squares(rows, wants, mu, stacked(n, sides), exact, configuration.last, slope)
     except ValueError:
         eased = [(s.rows, np.maximum(s.most, 0.0) if s.may_give_way else s.most) for s in sides]
-        last = least_squares(rows, wants, mu, stacked(n, eased), exact, None, slope)
+        try:
+            last = least_squares(rows, wants, mu, stacked(n, eased), exact, None, slope)
+        except ValueError as error:
+            raise refusal(str(error)) from None
     configuration.last = last
     return last[:n]
 

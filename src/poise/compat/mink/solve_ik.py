@@ -39,10 +39,7 @@ def solve_ik(
         kept.append(ranges(configuration))
     part, sides = _objective(configuration, tasks, damping), _sides(configuration, kept, dt)
     exact = steps.equations(configuration, constraints or ())
-    try:
-        step = steps.step(configuration, part, sides, exact)
-    except ValueError as error:
-        raise NoSolutionFound(str(error)) from None
+    step = steps.step(configuration, part, sides, exact, NoSolutionFound)
 
     def holds(dq: Array) -> bool:
         then = configuration.integrate(dq, 1.0)

@@ -32,10 +32,7 @@ def solve_ik(
     beyond = list(barriers or ())
     part, sides = _objective(configuration, [*tasks, *beyond], damping), _sides(configuration, limits, beyond, dt)
     exact = steps.equations(configuration, constraints or ())
-    try:
-        step = steps.step(configuration, part, sides, exact)
-    except ValueError as error:
-        raise NoSolutionFound(str(error)) from None
+    step = steps.step(configuration, part, sides, exact, NoSolutionFound)
 
     def holds(dq: Array) -> bool:
         then = configuration.at(configuration.integrate(dq, 1.0))

@@ -10,13 +10,12 @@ from poise.compat.mink.configuration import Configuration
 from poise.compat.mink.exceptions import InvalidTarget, TargetNotSet, TaskDefinitionError
 from poise.compat.mink.tasks.task import Task
 from poise.compat.mink.utils import get_freejoint_dims
+from poise.compat.posture_target import PostureTarget
 from poise.spatial import Array, ArrayLike
 
 
-class PostureTask(Task):
+class PostureTask(PostureTarget, Task):
     """Stay near a qpos, for one cost, or one a velocity of MuJoCo; free joints are left alone."""
-
-    target_q: Array | None = None
 
     def __init__(self, model: Any, cost: ArrayLike, gain: float = 1.0, lm_damping: float = 0.0) -> None:
         super().__init__(np.zeros(int(model.nv)), gain, lm_damping)
@@ -32,14 +31,6 @@ class PostureTask(Task):
     def compute_jacobian(self, configuration: Configuration) -> Array:
         """(nv, nv) of a change; that of a free joint counts nothing."""
         return self._rows
-
-    def set_target(self, target_q: ArrayLike) -> None:
-        """A qpos (nq,)."""
-        self.target_q = np.array(target_q, dtype=np.float64)
-
-    def set_target_from_configuration(self, configuration: Configuration) -> None:
-        """Where it stands now."""
-        self.set_target(configuration.q)
 
     def compute_error(self, configuration: Configuration) -> Array:
         """(nv,) the way from the target."""

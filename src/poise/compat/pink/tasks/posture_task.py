@@ -7,7 +7,8 @@ from poise.compat.pink.configuration import Configuration
 from poise.compat.pink.exceptions import TargetNotSet, TaskDefinitionError
 from poise.compat.pink.tasks.task import Task
 from poise.compat.pink.utils import get_root_joint_dim
-from poise.spatial import Array, ArrayLike
+from poise.compat.posture_target import PostureTarget
+from poise.spatial import Array
 
 
 class OfJoints(Task):
@@ -25,21 +26,11 @@ class OfJoints(Task):
         return -change[len(change) - count :]
 
 
-class PostureTask(OfJoints):
+class PostureTask(PostureTarget, OfJoints):
     """Stay near a q."""
-
-    target_q: Array | None = None
 
     def __init__(self, cost: float, lm_damping: float = 0.0, gain: float = 1.0) -> None:
         super().__init__(cost, gain, lm_damping)
-
-    def set_target(self, target_q: ArrayLike) -> None:
-        """A q (nq,)."""
-        self.target_q = np.array(target_q, dtype=np.float64)
-
-    def set_target_from_configuration(self, configuration: Configuration) -> None:
-        """Where it stands now."""
-        self.set_target(configuration.q)
 
     def compute_error(self, configuration: Configuration) -> Array:
         """(k,) the way from the target."""
