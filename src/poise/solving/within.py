@@ -35,7 +35,7 @@ METHOD: Final = "priority"
 _RESTARTS: Final = 7
 """Random starts, at most."""
 _MORE: Final = 4
-"""And so many where what is not required shall be missed as little as can be, whatever else led where all holds."""
+"""And so many, for _SHORT iterations each, where what is not required shall be missed as little as can be."""
 _LESS: Final = 1.0 - 1e-6
 """A cost that is less by this factor is lower."""
 _SHORT: Final = 50
@@ -73,11 +73,12 @@ def brought_within(
     if wishes:  # which may end at one minimum from here, and at another from there
         begins += [closed(begin) for begin in model.sample(_MORE, seed=seed)]
     best: tuple[Array, Array, int] | None = None
-    good = 0.5
-    for begin, restarts in (*((begin, 0) for begin in begins), (begins[1], min(_RESTARTS, inner.max_restarts))):
+    good, ways = 0.5, [*((begin, 0) for begin in begins), (begins[1], min(_RESTARTS, inner.max_restarts))]
+    for k, (begin, restarts) in enumerate(ways):
         if begin is None or (restarts and best is not None):
             continue
-        most = inner.max_iterations if best is None or wishes else min(_SHORT, inner.max_iterations)
+        brief = best is not None and (not wishes or 2 <= k < len(begins))
+        most = min(_SHORT, inner.max_iterations) if brief else inner.max_iterations
         with inner.bound.scratch(model) as found:
             found.tell(max_restarts=restarts, max_iterations=most)
             try:
@@ -88,6 +89,8 @@ def brought_within(
             less = best is not None and rank == good and found.out[COST] < _LESS * best[0][COST]
             if rank > good or (wishes and less):
                 best, good = (found.out.copy(), begin, ended), rank
+                if wishes and brief:
+                    ways.append((best[0][at].copy(), 0))  # from where it goes on to rest
         if late or (rank > 1.5 and not wishes):
             break
     if best is None:
