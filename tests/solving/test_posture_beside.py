@@ -42,6 +42,7 @@ def test_what_is_missed_is_the_least_and_along_that_nothing_near_is_nearer(seed:
     required, soft, rest = asked(PANDA, "panda_link7", seed)
     solution = pz.solve(PANDA, [*required, *soft, pz.PostureTask(rest)])
     assert solution.success
+    assert "had not come to rest" not in solution.explain()
     cost = soft_cost(PANDA, soft, solution.q)
     assert cost <= least(PANDA, required, soft, solution.q)[0] + 1e-7
     away = float(np.linalg.norm(solution.q - rest))

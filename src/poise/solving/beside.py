@@ -24,7 +24,7 @@ from poise.spatial import Array
 from poise.tasks.base import Task
 from poise.tasks.value import again
 
-_HOW: Final = [ITERATIONS, RESTARTS, START, STATIONARY]
+_HOW: Final = [ITERATIONS, RESTARTS, START]
 """What of `out` says how an answer was found."""
 
 
@@ -63,7 +63,9 @@ def found_near(
         return code, late
     tolerances = np.concatenate([task.tolerances for task in search.frame_tasks])
     if not (out[at.stop : -1] <= tolerances).all():
-        _take(model, scratch, _least_near(model, search, scratch))
+        near = _least_near(model, search, scratch)
+        if near is not None:
+            _take(model, scratch, near)
     else:
         inner, spent = other(partial(all_required, search.stated)), out[ITERATIONS]
         with inner.bound.scratch(model) as found:
@@ -77,27 +79,27 @@ def found_near(
     return code, late
 
 
-def _least_near(model: Model, asked: Asked, scratch: Scratch) -> Array:
-    """(nq,) where what the answer in `out` misses is as little, nearer to the posture."""
+def _least_near(model: Model, asked: Asked, scratch: Scratch) -> Array | None:
+    """(nq,) where what the answer in `out` misses is as little and at rest, nearer to the posture; None if nowhere."""
     q = scratch.out[ANSWER : ANSWER + model.nq]
     conditions = conditions_of(model, asked)
     if conditions.narrow:
-        return q
+        return None
     with conditions.bound.scratch(model) as work:
         work.goal[:], work.start[:] = scratch.goal, q
         work.tell(given=1)
         if prepare("gradients.drawn.draw")(work.address) > FREE_OF_CHOICE:
-            return q
+            return None
         return work.narrow[conditions.at["rest"]].copy()
 
 
 def _take(model: Model, scratch: Scratch, q: Array) -> None:
-    """Let q (nq,) be the answer in `out`, if it solves what is required."""
+    """Let q (nq,), which is at rest, be the answer in `out`, if it solves what is required."""
     out, before, start = scratch.out, scratch.out.copy(), scratch.start.copy()
     scratch.start[:] = q
     code = certified_start(scratch)
     scratch.start[:] = start
     if code == SOLVED:
-        out[_HOW] = before[_HOW]
+        out[_HOW], out[STATIONARY] = before[_HOW], 1.0
     else:
         out[:] = before
