@@ -14,8 +14,8 @@ Not for   tasks that shall share what cannot be reached: give them one priority 
           out of reach, the steps of all forms go round in a cycle, which a Tracker lets die out; "chiaverini" follows a
           later level only roughly.
 Cost      by inverses, a singular value decomposition of each level (two with "chiaverini"); "lexicographic", one
-          orthogonalisation of all rows while no joint meets a limit and no row depends on others; else an orthogonal
-          factorisation of each level, and one more for each joint that meets a limit.
+          orthogonal factorisation of all rows, of a level once more for each joint that meets a limit in it, and of
+          all once more for each that leaves one.
 Source.   Siciliano and Slotine 1991; Chiaverini 1997; Baerlocher and Boulic 1998 and 2004; for levels with limits
           inside, Escande, Mansard and Wieber 2014, whose problem it is and whose algorithm it is not.
 """

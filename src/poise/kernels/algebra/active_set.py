@@ -12,30 +12,30 @@ the while, and what the levels before have reached never changes.  One problem a
 
 import functools
 
-from poise.kernels.algebra.directions import coordinates, fit, turn
+from poise.kernels.algebra.directions import copy_row, dot_before, fit, turn, turn_back
 from poise.kernels.algebra.feasibility import largest, make_room, slope_of_rows, touch, toward_rows
 from poise.kernels.algebra.reflections import dot
-from poise.kernels.algebra.unconstrained import minimise_unconstrained
 from poise.kernels.algebra.working_set import (
     NONE,
-    along,
+    behind,
     between,
     divide,
     first_bound,
     first_row,
     go,
-    let_go,
+    keep_level,
     meet,
-    project_level,
+    put,
     rebuild,
     reduce_level,
+    rows_that_ask,
+    wait_again,
     way,
     whole,
     wrong,
 )
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load_pack, packs, pitch, sqrt, store_pack, total, zeros
-from poise.kernels.machine.layout import WIDTH
 
 
 @kernel
@@ -46,59 +46,70 @@ def minimise(levels, limits, x, side, room):
     hold from the start: -1 the lower bound and 1 the upper, then 1 for a row; and then what of it holds the first
     level.  `room` is of `room_for`.  x and the result are NaN where a number is none, or infinite but for a bound.
     """
-    if minimise_unconstrained(levels, limits, x, side, room):
-        return 0.0
-    m, n, p = len(levels.e), len(x), len(limits.most)
-    if not _finite(m, n, p, levels, limits):
+    n, p = len(x), len(limits.most)
+    if not _finite(len(levels.e), n, p, levels, limits):
         for a in range(n):
             x[a] = float("nan")
         for c in range(n + p):
             side[c] = 0.0
         return float("nan")
-    s = divide(m, n, p, room)
-    used, number = _begin(n, levels, limits, s, x, side)
-    stages, stale, beyond = levels.count + levels.pull, False, 0.0
+    s = divide(len(levels.e), n, p, room)
+    m = rows_that_ask(n, levels, s)
+    used, number = _begin(n, levels, limits, m, s, side)
+    stages, start, stop, beyond = levels.count + levels.pull, 0, 0, 0.0
     for k in range(-1 if p else 0, stages):
-        rank = 0
+        start, rank = stop, 0
+        if 0 <= k < levels.count:
+            stop = behind(levels, k, m, s, start)
         for pivot in range(4 * (n + p) + 20):
-            if stale:
-                used, number = rebuild(n, levels, limits, max(k, 0), s, number)
-                stale = False
-            share, blocked = 0.0, -1
+            share, blocked, rank = 0.0, -1, 0
             if k < 0:
-                share = toward_rows(n, limits, s, used, x)
+                share = toward_rows(n, limits, s, used)
             elif used < n:
-                rank = _toward_level(n, levels, k, s, used, x)
+                rank = _toward_stage(n, levels, k, s, used, start, stop)
                 share = 1.0
             if share < 0.0:
                 break
             moving = share > 0.0
             if moving:
-                blocked, share = first_bound(n, limits, s, x, share)
+                blocked, share = first_bound(n, limits, s, share)
                 if k >= 0:
-                    blocked, share = first_row(n, limits, s, x, blocked, share)
-                go(n, limits, x, s.step, share)
+                    blocked, share = first_row(n, limits, s, blocked, share)
+                go(n, limits, s, share)
             if blocked >= 0:
-                used, number = meet(n, limits, s, used, number, blocked, x)
+                held = meet(n, limits, s, used, blocked, start, m)
+                number += held - used
+                used = held
+                rank = 0
             elif k >= 0 or not moving:
-                leaving = wrong(n, s, used, number, _slope(n, levels, limits, k, s, x), pivot > n) if number else -1
+                if number == 0:
+                    break
+                if k < 0:
+                    scale = slope_of_rows(n, limits, s, used)
+                elif k == levels.count:
+                    scale = _slope_of_pull(n, levels, s, used)
+                else:
+                    scale = _slope_of_level(n, levels, k, s, start, stop)
+                leaving = wrong(n, s, used, scale, pivot > n)
                 if leaving < 0:
                     break
-                number = let_go(s, leaving, number)
-                stale = True
+                s.now[whole(s.held[leaving])] = 0.0
+                used, number = rebuild(n, levels, limits, max(k, 0), m, s, wait_again(s, used))
+                rank = 0
         if k < 0:
-            beyond = make_room(n, limits, s, x)
+            beyond = make_room(n, limits, s)
             continue
         if k == 0:
             for c in range(n + p):
                 side[c] = s.now[c]
-        if number:
-            stale = True
-        elif used < n and not stale:
-            turn(n, s.basis, used, rank, s.mirrors)
-            used = used + rank
-            if used == n:
-                break
+        if rank:
+            for c in range(used, pitch(s.y, n)):
+                s.y[c] = s.z[c]
+            used = keep_level(n, s, used, rank, stop, m)
+        if used == n and number == 0:
+            break
+    for a in range(n):
+        x[a] = s.x[a]
     return beyond
 
 
@@ -126,11 +137,11 @@ def _finite(m, n, p, levels, limits):
 
 
 @functools.partial(kernel, inline=True)
-def _begin(n, levels, limits, s, x, side):
-    """x at the bounds and rows that `side` names, as far as that can be, else nearest to 0; (columns taken, held)."""
-    number, used, row = 0, 0, pitch(s.step, n)
-    for c in range(row):
-        s.step[c] = 0.0
+def _begin(n, levels, limits, m, s, side):
+    """s.x at the bounds and rows that `side` names, as far as that can be, else nearest to 0; (used, held)."""
+    number = 0
+    for c in range(packs(s.x, n)):
+        store_pack(s.x, c, zeros(s.x))
     for a in range(n):
         s.now[a] = 0.0
         low, high = limits.low[a], limits.high[a]
@@ -138,13 +149,13 @@ def _begin(n, levels, limits, s, x, side):
             limits.low[a] = limits.high[a] = 0.5 * (low + high)
             low = high = limits.low[a]
         if side[a] < 0.0 and low > -NONE:
-            s.now[a], x[a] = -1.0, low
+            s.now[a], s.x[a] = -1.0, low
         elif side[a] > 0.0 and high < NONE:
-            s.now[a], x[a] = 1.0, high
+            s.now[a], s.x[a] = 1.0, high
         else:
-            x[a] = between(low, 0.0, high)
+            s.x[a] = between(low, 0.0, high)
         if s.now[a] != 0.0:
-            s.held[number] = a
+            s.waiting[number] = a
             number += 1
     wide = packs(limits.rows, n)
     for i in range(len(limits.most)):
@@ -153,106 +164,111 @@ def _begin(n, levels, limits, s, x, side):
         s.now[n + i] = 0.0
         if side[n + i] > 0.0 and limits.most[i] < NONE:
             s.now[n + i] = 1.0
-            s.held[number] = n + i
+            s.waiting[number] = n + i
             number += 1
-    for _ in range(2):
-        used, number = rebuild(n, levels, limits, 0, s, number)
-        remaining = _settle(n, levels, limits, s, used, number, x)
-        if remaining == number:
-            break
-        number = remaining
+    used, number = rebuild(n, levels, limits, 0, m, s, number)
+    if not _settle(n, levels, limits, m, s, used):
+        used, number = rebuild(n, levels, limits, 0, m, s, wait_again(s, used))
     return used, number
 
 
 @functools.partial(kernel, inline=True)
-def _settle(n, levels, limits, s, used, number, x):
-    """Move x to the first level's minimum with all rows that are held as equations; how many constraints may stay held.
+def _settle(n, levels, limits, m, s, used):
+    """Move s.x to the first level's minimum with all rows that are held as equations; whether they may stay held.
 
     If x is then beyond anything else, none of the rows may, and x is what the box leaves of the way.
     """
-    row, first, bounds = pitch(s.basis, n), used - number, 0
-    for i in range(number):
-        bounds += whole(s.held[i]) < n
-    for i in range(bounds, number):
+    row, wide, bounds, inside = pitch(s.lower, n), packs(s.lower, n), 0, True
+    while bounds < used and whole(s.held[bounds]) < n:
+        bounds += 1
+    if bounds == used:
+        return True
+    for c in range(packs(s.move, n)):
+        store_pack(s.move, c, zeros(s.move))
+    for i in range(bounds, used):
         c = whole(s.held[i]) - n
-        value = limits.most[c] - along(n, limits.rows, c, x)
+        value = limits.most[c] - dot(limits.rows, c * wide, s.x, 0, 0, wide)
         for j in range(bounds, i):
-            value = value - s.triangle[i * row + first + j] * s.nu[j]
-        s.nu[i] = value / s.triangle[i * row + first + i]
-    if bounds == number:
-        return number
-    inside = True
-    for a in range(n):
-        if s.now[a] == 0.0:
-            for i in range(bounds, number):
-                x[a] = x[a] + s.basis[a * row + first + i] * s.nu[i]
+            value = value - s.lower[i * row + j] * s.move[j]
+        s.move[i] = value / s.lower[i * row + i]
+    way(n, s, used)
+    _step(n, s)
     if used < n:
-        _toward_level(n, levels, 0, s, used, x)
+        _toward_stage(n, levels, 0, s, used, 0, behind(levels, 0, m, s, 0) if levels.count else 0)
+        _step(n, s)
     for a in range(n):
-        if s.now[a] == 0.0:
-            if used < n:
-                x[a] = x[a] + s.step[a]
-            clipped = between(limits.low[a], x[a], limits.high[a])
-            inside = inside and x[a] == clipped
-            x[a] = clipped
-    reach = largest(n, x)
+        clipped = between(limits.low[a], s.x[a], limits.high[a])
+        inside = inside and s.x[a] == clipped
+        s.x[a] = clipped
+    reach = largest(n, s.x)
     for i in range(len(limits.most)):
-        inside = inside and along(n, limits.rows, i, x) - limits.most[i] <= touch(limits, s, i, reach)
-    if inside:
-        return number
-    for i in range(bounds, number):
-        s.now[whole(s.held[i])] = 0.0
-    return bounds
+        over = dot(limits.rows, i * wide, s.x, 0, 0, wide) - limits.most[i]
+        inside = inside and over <= touch(limits, s, i, reach)
+    if not inside:
+        for i in range(bounds, used):
+            s.now[whole(s.held[i])] = 0.0
+    return inside
+
+
+@kernel
+def _step(n, s):
+    """s.x and s.y by the whole step."""
+    for c in range(packs(s.y, n)):
+        store_pack(s.x, c, load_pack(s.x, c) + load_pack(s.step, c))
+        store_pack(s.y, c, load_pack(s.y, c) + load_pack(s.move, c))
 
 
 @functools.partial(kernel, inline=True)
-def _toward_level(n, levels, k, s, used, x):
-    """s.step = the way in the directions left to the minimum of level k; the rank of the level's rows."""
-    coordinates(n, s.basis, used, x, s.own)
-    rank = 0
+def _toward_stage(n, levels, k, s, used, start, stop):
+    """s.step = the way in the directions left to the minimum of stage k, which is s.z; the rank of a level's rows."""
+    row, rank = pitch(s.y, n), 0
     if k == levels.count:
-        coordinates(n, s.basis, used, levels.phi, s.y)
+        put(n, levels.phi, s.z)
+        turn(n, s.mirrors, 0, used, s.z, 0)
+        copy_row(n, s.z, 0, s.move, 0)
     else:
-        project_level(n, levels, k, s, used)
-        _wants(n, levels, k, s, used, x)
-        rank = reduce_level(n, levels, k, s, used)
-        size = levels.first[k + 1] - levels.first[k]
-        fit(size, rank, n, used, levels.squares[k], s)
-    for c in range(used // WIDTH, packs(s.y, n)):
-        store_pack(s.y, c, load_pack(s.y, c) - load_pack(s.own, c))
+        for r in range(start, stop):
+            s.b[r - start] = _wanted(levels, s, r) - dot_before(n, s.rows, r, s.y, used)
+        rank = reduce_level(n, s, used, start, stop)
+        fit(n, used, stop - start, rank, levels.squares[k], s)
+        copy_row(n, s.z, 0, s.move, 0)
+        turn_back(n, s.mirrors, used, used + rank, s.move)
+    for c in range(row):
+        s.move[c] = s.move[c] - s.y[c] if c >= used else 0.0
     way(n, s, used)
     return rank
 
 
-@functools.partial(kernel, inline=True)
-def _wants(n, levels, k, s, used, x):
-    """s.b = e_k - J_k (x - N N^T x): what the level wants from N^T x."""
-    wide, first = packs(s.part, n), levels.first[k]
-    for r in range(levels.first[k + 1] - first):
-        i = levels.order[first + r]
-        value = levels.e[i] - along(n, levels.rows, i, x)
-        s.b[r] = value + dot(s.part, r * wide, s.own, 0, used // WIDTH, wide)
+@kernel
+def _wanted(levels, s, r):
+    """The error that row r of s.rows is to take away."""
+    return levels.e[levels.order[whole(s.places[r])]]
 
 
 @functools.partial(kernel, inline=True)
-def _slope(n, levels, limits, k, s, x):
-    """s.slope of half of what stage k minimises, the rows for k < 0; the size of what it is the sum of."""
-    if k < 0:
-        return slope_of_rows(n, limits, s)
-    scale, reach = 0.0, largest(n, x)
-    if k == levels.count:
-        for a in range(n):
-            s.slope[a] = x[a] - levels.phi[a]
-            scale = max(scale, abs(x[a]) + abs(levels.phi[a]))
-        return scale
-    row, wide, square = pitch(levels.rows, n), packs(levels.rows, n), levels.squares[k]
-    for a in range(n):
-        s.slope[a] = square * x[a]
-    for r in range(levels.first[k], levels.first[k + 1]):
-        i = levels.order[r]
-        value = along(n, levels.rows, i, x) - levels.e[i]
-        for a in range(n):
-            s.slope[a] = s.slope[a] + levels.rows[i * row + a] * value
-        length = sqrt(dot(levels.rows, i * wide, levels.rows, i * wide, 0, wide))
-        scale = max(scale, length * (abs(levels.e[i]) + length * reach))
+def _slope_of_level(n, levels, k, s, start, stop):
+    """s.slope of half of what level k minimises, in the coordinates of L; the size of what it is the sum of."""
+    wide, square, reach, scale = packs(s.rows, n), levels.squares[k], largest(n, s.x), 0.0
+    for c in range(wide):
+        store_pack(s.slope, c, square * load_pack(s.y, c))
+    for r in range(start, stop):
+        wanted = _wanted(levels, s, r)
+        value = dot(s.rows, r * wide, s.y, 0, 0, wide) - wanted
+        for c in range(wide):
+            store_pack(s.slope, c, load_pack(s.slope, c) + value * load_pack(s.rows, r * wide + c))
+        length = sqrt(s.squares[r])
+        scale = max(scale, length * (abs(wanted) + length * reach))
     return scale + square * reach
+
+
+@functools.partial(kernel, inline=True)
+def _slope_of_pull(n, levels, s, used):
+    """The same of the last stage, which draws x to phi."""
+    put(n, levels.phi, s.slope)
+    turn(n, s.mirrors, 0, used, s.slope, 0)
+    for c in range(packs(s.y, n)):
+        store_pack(s.slope, c, load_pack(s.y, c) - load_pack(s.slope, c))
+    scale = 0.0
+    for a in range(n):
+        scale = max(scale, abs(s.x[a]) + abs(levels.phi[a]))
+    return scale

@@ -1,133 +1,121 @@
-"""The directions that are left: the last columns of an orthogonal matrix, the basis, whose first ones are taken up.
+"""Directions that are taken up one after the other, in coordinates y = Q^T x whose first entries are theirs.
 
-A row takes one of them up by a Householder reflection of the basis from the right: rows [range, rest] = [L, 0].  Within
-the span of what is left, least squares of several rows are least squares of a triangle.  One problem at a time, with
-rows of numbers in packs; `used` is how many columns are taken up.
+Q is the product of Householder reflections, one mirror for each direction that is taken up: in these coordinates the
+rows that took them up are a triangle, L, and what follows has no say on them.  Q itself is never formed: rows of which
+something is still wanted are reflected as it grows, and a step is turned back through all mirrors.  Within the
+directions that are left, least squares of several rows are least squares of a triangle.  One problem at a time, with
+rows of numbers in packs; `used` is how many directions are taken up, and mirror j is 0 before entry j.
 """
 
 from poise.kernels.algebra.reflections import dot, mirror, reflect, tail
 from poise.kernels.machine.jit import kernel
-from poise.kernels.machine.lanes import load_pack, packs, pitch, sqrt, store_pack, zeros
+from poise.kernels.machine.lanes import load_pack, packs, pitch, sqrt, store_pack
 from poise.kernels.machine.layout import WIDTH
 
 RANK = 1e-9
 """Against the longest row of its kind, a row that is left with less depends on the rows before."""
 STILL = 1e-11
 """Against the longest, an entry of a step, or of a held row, that is rounding."""
+_CLEAR = 1e-6
+"""Square of the share of a row that is left beside those before, with which it takes up a direction in its turn."""
+_TAKEN = -1.0
 
 
 @kernel
-def all_directions(n, basis):
-    """Nothing is taken up: the basis is the unit matrix."""
-    row = pitch(basis, n)
-    for i in range(n * row):
-        basis[i] = 0.0
-    for a in range(n):
-        basis[a * row + a] = 1.0
-
-
-@kernel
-def express(n, basis, start, rows, i, out, to):
-    """Row i of `rows` times the columns of the basis from pack `start` on, into row `to` of `out`."""
-    row, wide = pitch(basis, n), packs(basis, n)
-    for c in range(start, wide):
-        store_pack(out, to * wide + c, zeros(out))
-    for a in range(n):
-        value = rows[i * row + a]
-        if value != 0.0:
-            for c in range(start, wide):
-                at = to * wide + c
-                store_pack(out, at, load_pack(out, at) + value * load_pack(basis, a * wide + c))
-
-
-@kernel
-def project(n, basis, used, rows, i, part, to):
-    """Row i of `rows` times the columns that are left, into row `to` of `part`, whose other entries are 0."""
-    row, wide, start = pitch(basis, n), packs(basis, n), used // WIDTH
-    for c in range(start):
-        store_pack(part, to * wide + c, zeros(part))
-    express(n, basis, start, rows, i, part, to)
-    for c in range(start * WIDTH, used):
-        part[to * row + c] = 0.0
-
-
-@kernel
-def coordinates(n, basis, used, v, y):
-    """y = N^T v, N being the columns that are left; its other entries are 0."""
-    wide, start = packs(basis, n), used // WIDTH
+def copy_row(n, a, i, b, to):
+    """Row `to` of b becomes row i of a."""
+    wide = packs(a, n)
     for c in range(wide):
-        store_pack(y, c, zeros(y))
-    for a in range(n):
-        value = v[a]
-        if value != 0.0:
-            for c in range(start, wide):
-                store_pack(y, c, load_pack(y, c) + value * load_pack(basis, a * wide + c))
-    for c in range(start * WIDTH, used):
-        y[c] = 0.0
+        store_pack(b, to * wide + c, load_pack(a, i * wide + c))
 
 
 @kernel
-def take_up(n, basis, used, own, i, length, v):
-    """Row i of `own`, in the coordinates of the basis, takes up a column; False if nothing of its `length` is left.
+def turn(n, mirrors, first, last, a, i):
+    """Reflect row i of a by the mirrors from `first` on, before `last`: what it is in their coordinates."""
+    wide = packs(a, n)
+    for j in range(first, last):
+        reflect(a, i * wide, mirrors, j * wide, j // WIDTH, wide)
 
-    Entry `used` of the row becomes what the reflection makes of it, which is its entry of L.
+
+@kernel
+def turn_back(n, mirrors, first, last, a):
+    """Undo `turn` for a single row."""
+    wide = packs(a, n)
+    for j in range(last - 1, first - 1, -1):
+        reflect(a, 0, mirrors, j * wide, j // WIDTH, wide)
+
+
+@kernel
+def turn_all(n, mirrors, first, last, a, start, stop):
+    """`turn` for the rows of a from `start` on, before `stop`."""
+    wide = packs(a, n)
+    for j in range(first, last):
+        for i in range(start, stop):
+            reflect(a, i * wide, mirrors, j * wide, j // WIDTH, wide)
+
+
+@kernel
+def take_up(n, used, lower, mirrors, length):
+    """Row `used` of `lower`, in these coordinates, takes up a direction; False if nothing of its `length` is left.
+
+    Its mirror is written, and its entry `used` becomes what that makes of it, which is its entry of L.
     """
-    row, wide = pitch(basis, n), packs(basis, n)
-    square = tail(own, i * row, used, row)
+    row = pitch(lower, n)
+    at = used * row
+    square = tail(lower, at, used, row)
     if not square > STILL * STILL * length * length:
         return False
-    own[i * row + used] = mirror(own, i * row, used, row, square, v, 0)
-    for a in range(n):
-        reflect(basis, a * wide, v, 0, used // WIDTH, wide)
+    end = mirror(lower, at, used, row, square, mirrors, at)
+    for c in range(used, row):
+        lower[at + c] = 0.0
+    lower[at + used] = end
     return True
 
 
 @kernel
-def turn(n, basis, used, rank, mirrors):
-    """Reflect the basis, so that its next `rank` columns are the range of what `triangularise` was given."""
-    wide = packs(basis, n)
-    for j in range(rank):
-        for a in range(n):
-            reflect(basis, a * wide, mirrors, j * wide, (used + j) // WIDTH, wide)
+def triangularise(n, used, size, least, s):
+    """Reflect the rows of s.part (size), whose squares are s.mark, until none has entries behind those of the others.
 
-
-@kernel
-def triangularise(size, n, part, used, least, mark, mirrors):
-    """Reflect the rows of `part` until each has but as many entries as came before it, the longest first; their rank.
-
-    Rows that are shorter than `least` by then take up nothing.
+    They take up a direction in their turn where enough of them is left, else the longest first; rows shorter than
+    `least` by then take up none.  The rank: so many of s.mirrors and of the rows of s.lower are written, from number
+    `used` on.
     """
+    part, mark, mirrors = s.part, s.mark, s.mirrors
     row, wide = pitch(part, n), packs(part, n)
-    for r in range(size):
-        mark[r] = 0.0
     rank = 0
     while rank < size and used + rank < n:
         at = used + rank
         best, longest = -1, least * least
         for r in range(size):
-            if mark[r] == 0.0:
+            if mark[r] != _TAKEN:
                 square = tail(part, r * row, at, row)
                 if square > longest:
                     best, longest = r, square
+                    if square > _CLEAR * mark[r]:
+                        break
         if best < 0:
             break
-        end = mirror(part, best * row, at, row, longest, mirrors, rank * row)
+        mark[best] = _TAKEN
+        end = mirror(part, best * row, at, row, longest, mirrors, at * row)
         for r in range(size):
-            if mark[r] == 0.0 and r != best:
-                reflect(part, r * wide, mirrors, rank * wide, at // WIDTH, wide)
+            if mark[r] != _TAKEN:
+                reflect(part, r * wide, mirrors, at * wide, at // WIDTH, wide)
         for c in range(at, row):
             part[best * row + c] = 0.0
         part[best * row + at] = end
-        mark[best] = 1.0
+        copy_row(n, part, best, s.lower, at)
         rank += 1
     return rank
 
 
 @kernel
-def fit(size, rank, n, used, square, s):
-    """s.y, the coordinates of the least |L z - s.b|^2 + lambda^2 |z|^2, by reflecting the columns of [L; lambda I]."""
-    part, b, scratch, mirrors, y = s.part, s.b, s.scratch, s.mirrors, s.y
-    row, wide = pitch(part, n), packs(part, n)
+def fit(n, used, size, rank, square, s):
+    """s.z, the coordinates of the least |L z - s.b|^2 + lambda^2 |z|^2, by reflecting the columns of [L; lambda I].
+
+    L is what `triangularise` left in the first `size` rows of s.part; z is 0 where L has no entries.
+    """
+    part, b, scratch, z = s.part, s.b, s.scratch, s.z
+    row = pitch(part, n)
     height = size + rank
     tall, long = pitch(scratch, height), packs(scratch, height)
     for c in range(rank + 1):
@@ -145,19 +133,29 @@ def fit(size, rank, n, used, square, s):
             reflect(scratch, j * long, scratch, spare * long, c // WIDTH, long)
         scratch[c * tall + c] = end
     for c in range(row):
-        y[c] = 0.0
+        z[c] = 0.0
     for c in range(rank - 1, -1, -1):
         value = scratch[rank * tall + c]
         for j in range(c + 1, rank):
-            value = value - scratch[j * tall + c] * y[used + j]
-        y[used + c] = value / scratch[c * tall + c]
-    for j in range(rank - 1, -1, -1):
-        reflect(y, 0, mirrors, j * wide, (used + j) // WIDTH, wide)
+            value = value - scratch[j * tall + c] * z[used + j]
+        z[used + c] = value / scratch[c * tall + c]
 
 
 @kernel
-def combine(n, basis, used, y, step):
-    """step = N y."""
-    wide, start = packs(basis, n), used // WIDTH
-    for a in range(n):
-        step[a] = dot(basis, a * wide, y, 0, start, wide)
+def solve_transposed(n, used, lower, v, nu):
+    """nu (used), the solution of L^T nu = -v; v is overwritten."""
+    row, wide = pitch(lower, n), packs(lower, n)
+    for j in range(used - 1, -1, -1):
+        nu[j] = -v[j] / lower[j * row + j]
+        for c in range(j // WIDTH + 1):
+            store_pack(v, c, load_pack(v, c) + nu[j] * load_pack(lower, j * wide + c))
+
+
+@kernel
+def dot_before(n, a, i, y, used):
+    """The sum over the first `used` entries of row i of a, times y."""
+    row, whole = pitch(a, n), used // WIDTH
+    value = dot(a, i * packs(a, n), y, 0, 0, whole)
+    for c in range(whole * WIDTH, used):
+        value = value + a[i * row + c] * y[c]
+    return value

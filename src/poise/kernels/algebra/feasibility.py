@@ -7,11 +7,11 @@ finite Newton method, as that of Madsen and Nielsen 1990 for Huber's estimator).
 
 import functools
 
-from poise.kernels.algebra.directions import RANK, fit, project, triangularise
+from poise.kernels.algebra.directions import RANK, copy_row, fit, triangularise, turn, turn_back
 from poise.kernels.algebra.reflections import dot
-from poise.kernels.algebra.working_set import NONE, along, way
+from poise.kernels.algebra.working_set import NONE, way
 from poise.kernels.machine.jit import kernel
-from poise.kernels.machine.lanes import packs, pitch
+from poise.kernels.machine.lanes import load_pack, packs, store_pack, zeros
 
 _TOUCH = 1e-13
 """Against what its terms add up to, how far beyond h a row is touched, not broken."""
@@ -20,12 +20,12 @@ _FALL = 1e-24
 
 
 @functools.partial(kernel, inline=True)
-def toward_rows(n, limits, s, used, x):
+def toward_rows(n, limits, s, used):
     """s.step = the way in the directions left to where x breaks the rows less, and how far to go along it.
 
     That is 0 where they are broken least as it is, and negative where none is broken.
     """
-    size, squares, rounding = _broken(n, limits, s, x)
+    size, squares, rounding = _broken(n, limits, s)
     if size == 0:
         return -1.0
     if used == n:
@@ -37,14 +37,14 @@ def toward_rows(n, limits, s, used, x):
 
 
 @functools.partial(kernel, inline=True)
-def make_room(n, limits, s, x):
+def make_room(n, limits, s):
     """s.most is h, raised to where x is; the most that a row is raised by.
 
     At the least sum of squares that is the same for every x.
     """
-    beyond, reach = 0.0, largest(n, x)
+    beyond, reach, wide = 0.0, largest(n, s.x), packs(limits.rows, n)
     for i in range(len(limits.most)):
-        s.over[i] = along(n, limits.rows, i, x) - limits.most[i]
+        s.over[i] = dot(limits.rows, i * wide, s.x, 0, 0, wide) - limits.most[i]
         s.most[i] = limits.most[i] if s.over[i] < 0.0 else limits.most[i] + s.over[i]
         if s.over[i] > touch(limits, s, i, reach):
             beyond = max(beyond, s.over[i])
@@ -67,14 +67,14 @@ def touch(limits, s, i, reach):
 
 
 @functools.partial(kernel, inline=True)
-def _broken(n, limits, s, x):
+def _broken(n, limits, s):
     """s.over is how far x is beyond each row, s.b what the broken ones want, in their order.
 
     How many they are, their sum of squares, and that of what would be rounding.
     """
-    size, squares, rounding, reach = 0, 0.0, 0.0, largest(n, x)
+    size, squares, rounding, reach, wide = 0, 0.0, 0.0, largest(n, s.x), packs(limits.rows, n)
     for i in range(len(limits.most)):
-        s.over[i] = along(n, limits.rows, i, x) - limits.most[i]
+        s.over[i] = dot(limits.rows, i * wide, s.x, 0, 0, wide) - limits.most[i]
         least = touch(limits, s, i, reach)
         if s.over[i] > least:
             s.b[size] = -s.over[i]
@@ -92,11 +92,15 @@ def _newton_step(n, limits, s, used, size):
     r, furthest = 0, 0.0
     for i in range(len(limits.most)):
         if s.over[i] > 0.0:
-            project(n, s.basis, used, limits.rows, i, s.part, r)
+            copy_row(n, limits.rows, i, s.part, r)
+            turn(n, s.mirrors, 0, used, s.part, r)
+            s.mark[r] = s.length[i] * s.length[i]
             furthest = max(furthest, s.length[i])
             r += 1
-    rank = triangularise(size, n, s.part, used, RANK * furthest, s.mark, s.mirrors)
-    fit(size, rank, n, used, 0.0, s)
+    rank = triangularise(n, used, size, RANK * furthest, s)
+    fit(n, used, size, rank, 0.0, s)
+    copy_row(n, s.z, 0, s.move, 0)
+    turn_back(n, s.mirrors, used, used + rank, s.move)
     way(n, s, used)
 
 
@@ -134,14 +138,16 @@ def _least_along(p, s):
 
 
 @functools.partial(kernel, inline=True)
-def slope_of_rows(n, limits, s):
-    """s.slope = G^T max(0, G x - h); the size of what it is the sum of."""
-    scale, row = 0.0, pitch(limits.rows, n)
-    for a in range(n):
-        s.slope[a] = 0.0
+def slope_of_rows(n, limits, s, used):
+    """s.slope = G^T max(0, G x - h), in the coordinates of L; the size of what it is the sum of."""
+    scale, wide = 0.0, packs(limits.rows, n)
+    for c in range(wide):
+        store_pack(s.slope, c, zeros(s.slope))
     for i in range(len(limits.most)):
         if s.over[i] > 0.0:
             scale = max(scale, s.length[i] * s.over[i])
-            for a in range(n):
-                s.slope[a] = s.slope[a] + limits.rows[i * row + a] * s.over[i]
+            for c in range(wide):
+                more = s.over[i] * load_pack(limits.rows, i * wide + c)
+                store_pack(s.slope, c, load_pack(s.slope, c) + more)
+    turn(n, s.mirrors, 0, used, s.slope, 0)
     return scale

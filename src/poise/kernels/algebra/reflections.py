@@ -36,10 +36,10 @@ def mirror(a, at, start, stop, square, v, to):
     length = sqrt(square)
     head = a[at + start]
     scale = 1.0 / sqrt(square + length * abs(head))
+    for c in range(start // WIDTH, stop // WIDTH):
+        store_pack(v, to // WIDTH + c, load_pack(a, at // WIDTH + c) * scale)
     for k in range(WIDTH * (start // WIDTH), start):
         v[to + k] = 0.0
-    for k in range(start, stop):
-        v[to + k] = a[at + k] * scale
     end = length if head < 0.0 else -length
     v[to + start] = (head - end) * scale
     return end

@@ -1,8 +1,8 @@
 """The inequalities that an active set holds as equations: bounds of entries, and rows.
 
-Constraint c is the bound of entry c for c < n, lower or upper, and row c - n else.  Those that are held stand in the
-order in which they took up columns of the basis, behind the rows of the levels that are kept: [kept; held] Q = L, so
-that their multipliers follow by substitution.
+Constraint c is the bound of entry c for c < n, lower or upper, and row c - n else.  Those that are held and the rows of
+the levels that are kept take up directions in the order in which they come: [kept, held] Q = L, so that the multipliers
+follow by substitution.  Only where one is let go are directions taken up anew, those of the levels first.
 """
 
 import functools
@@ -11,17 +11,17 @@ from collections import namedtuple
 from poise.kernels.algebra.directions import (
     RANK,
     STILL,
-    all_directions,
-    combine,
-    express,
-    project,
+    copy_row,
+    solve_transposed,
     take_up,
     triangularise,
     turn,
+    turn_all,
+    turn_back,
 )
 from poise.kernels.algebra.reflections import dot
 from poise.kernels.machine.jit import kernel
-from poise.kernels.machine.lanes import load_pack, packs, pitch, sqrt, store_pack
+from poise.kernels.machine.lanes import load_pack, packs, pitch, sqrt, store_pack, zeros
 from poise.kernels.machine.layout import WIDTH
 from poise.kernels.machine.views import section
 
@@ -31,13 +31,19 @@ padding 0), and of `e` (m); `squares` are lambda^2 (count).  With `pull` (0 or 1
 Limits = namedtuple("Limits", "low high rows most")
 """low <= x <= high (n each), and rows x <= most (p; p x n, in packs, the padding 0)."""
 Working = namedtuple(
-    "Working", "basis part mirrors triangle scratch y own step slope v nu held now length most over change b mark"
+    "Working",
+    "mirrors lower rows part scratch x y z move step slope nu now held waiting "
+    "length most over change places squares b mark",
 )
-"""Room: the basis; what is left of a level's rows, and the mirrors that made it so; the held rows in the coordinates of
-the basis; coordinates, a step and a level's slope; multipliers; the constraints held, and for every one (n + p) whether
-it is: -1 at a lower bound, 1 at an upper or of a row; of the rows (p) their lengths, what they must keep after all, how
-far x is beyond them, and how a step changes that."""
+"""Room: mirrors, and L, row by row (n x n each); the rows of J that are not all zeros, in the coordinates y = Q^T x,
+and a level's on their way to a triangle; x, y, the level's minimum and the way to it in the directions left, the step
+that is that way in x, a slope and multipliers (n each); for every constraint (n + p) whether it is held: -1 at a lower
+bound, 1 at an upper or of a row; by direction (n) the constraint that took it up, or LEVEL; those that wait for one
+(n + p); of the rows of the limits (p) their lengths, what they must keep after all, how far x is beyond them, and how a
+step changes that; of the rows of J their places in the order and their squares."""
 
+LEVEL = -1.0
+"""No constraint: a row of a level took up the direction."""
 WRONG = 1e-11
 """Against the size of what it is the sum of, a multiplier whose sign counts."""
 NONE = 1e300
@@ -48,7 +54,7 @@ def room_for(m, n, p):
     """Numbers that an active set needs for m rows of levels, n unknowns and p rows of inequalities."""
     most = max(m, p)
     row, column = WIDTH * ((n + WIDTH - 1) // WIDTH), WIDTH * ((2 * most + WIDTH - 1) // WIDTH)
-    return (2 * n + 2 * most + 6) * row + (most + 2) * column + 2 * (n + p) + 4 * p + 2 * most
+    return (2 * n + m + most + 7) * row + (most + 2) * column + 3 * n + 6 * p + 2 * m + 2 * most
 
 
 @functools.partial(kernel, inline=True)
@@ -56,18 +62,18 @@ def divide(m, n, p, room):
     """The sections of `room`."""
     row, most = pitch(room, n), max(m, p)
     a0 = n * row
-    a1 = a0 + most * row
-    a2 = a1 + most * row
-    a3 = a2 + n * row
+    a1 = a0 + n * row
+    a2 = a1 + m * row
+    a3 = a2 + most * row
     a4 = a3 + (most + 2) * pitch(room, 2 * most)
-    a5 = a4 + 6 * row
-    a6 = a5 + 2 * (n + p)
+    a5 = a4 + 7 * row
+    a6 = a5 + 3 * n + 2 * p
     a7 = a6 + 4 * p
     return Working(
         section(room, 0, n * row),
-        section(room, a0, most * row),
-        section(room, a1, most * row),
-        section(room, a2, n * row),
+        section(room, a0, n * row),
+        section(room, a1, m * row),
+        section(room, a2, most * row),
         section(room, a3, (most + 2) * pitch(room, 2 * most)),
         section(room, a4, row),
         section(room, a4 + row, row),
@@ -75,14 +81,18 @@ def divide(m, n, p, room):
         section(room, a4 + 3 * row, row),
         section(room, a4 + 4 * row, row),
         section(room, a4 + 5 * row, row),
+        section(room, a4 + 6 * row, row),
         section(room, a5, n + p),
-        section(room, a5 + n + p, n + p),
+        section(room, a5 + n + p, n),
+        section(room, a5 + 2 * n + p, n + p),
         section(room, a6, p),
         section(room, a6 + p, p),
         section(room, a6 + 2 * p, p),
         section(room, a6 + 3 * p, p),
-        section(room, a7, most),
-        section(room, a7 + most, most),
+        section(room, a7, m),
+        section(room, a7 + m, m),
+        section(room, a7 + 2 * m, most),
+        section(room, a7 + 2 * m + most, most),
     )
 
 
@@ -108,106 +118,138 @@ def between(low, x, high):
 
 
 @kernel
-def longest(n, levels, k):
-    """The length of the level's longest row."""
-    wide = packs(levels.rows, n)
+def put(n, x, v):
+    """v = x, with the padding that a row has."""
+    for c in range(pitch(v, n)):
+        v[c] = x[c] if c < n else 0.0
+
+
+@kernel
+def rows_that_ask(n, levels, s):
+    """How many rows of the levels are not all zeros; their places in the order, and their squares."""
+    wide, m = packs(levels.rows, n), 0
+    for i in range(len(levels.e)):
+        at = levels.order[i] * wide
+        square = dot(levels.rows, at, levels.rows, at, 0, wide)
+        if square != 0.0:
+            s.places[m], s.squares[m] = i, square
+            m += 1
+    return m
+
+
+@kernel
+def behind(levels, k, m, s, start):
+    """The number behind the last row of level k, of the m that ask for something, whose first is `start`."""
+    stop = start
+    while stop < m and whole(s.places[stop]) < levels.first[k + 1]:
+        stop += 1
+    return stop
+
+
+@kernel
+def reduce_level(n, s, used, start, stop):
+    """Make a triangle, in s.part, of the rows of a level, which are those of s.rows from `start` on; its rank."""
     square = 0.0
-    for r in range(levels.first[k], levels.first[k + 1]):
-        i = levels.order[r] * wide
-        square = max(square, dot(levels.rows, i, levels.rows, i, 0, wide))
-    return sqrt(square)
+    for r in range(start, stop):
+        copy_row(n, s.rows, r, s.part, r - start)
+        s.mark[r - start] = s.squares[r]
+        square = max(square, s.squares[r])
+    return triangularise(n, used, stop - start, RANK * sqrt(square), s)
+
+
+@kernel
+def keep_level(n, s, used, rank, stop, m):
+    """The rows of a level, of which `rank` are ready, take up directions; the rows behind it follow."""
+    for j in range(used, used + rank):
+        s.held[j] = LEVEL
+    turn_all(n, s.mirrors, used, used + rank, s.rows, stop, m)
+    return used + rank
 
 
 @functools.partial(kernel, inline=True)
-def project_level(n, levels, k, s, used):
-    """s.part: the rows of level k in the directions that are left."""
-    first = levels.first[k]
-    for r in range(levels.first[k + 1] - first):
-        project(n, s.basis, used, levels.rows, levels.order[first + r], s.part, r)
-
-
-@functools.partial(kernel, inline=True)
-def reduce_level(n, levels, k, s, used):
-    """Make a triangle of s.part, by s.mirrors; its rank."""
-    size = levels.first[k + 1] - levels.first[k]
-    return triangularise(size, n, s.part, used, RANK * longest(n, levels, k), s.mark, s.mirrors)
-
-
-@functools.partial(kernel, inline=True)
-def hold(n, limits, s, used, number, c):
-    """Constraint c takes up a column, as number `number` of those that are held; False if nothing of it is left."""
-    wide = packs(s.basis, n)
+def hold(n, limits, s, used, c):
+    """Constraint c takes up a direction; False if nothing of it is left."""
     length = 1.0
     if c < n:
-        for k in range(wide):
-            store_pack(s.triangle, number * wide + k, load_pack(s.basis, c * wide + k))
+        for k in range(packs(s.lower, n)):
+            store_pack(s.lower, used * packs(s.lower, n) + k, zeros(s.lower))
+        s.lower[used * pitch(s.lower, n) + c] = 1.0
     else:
-        express(n, s.basis, 0, limits.rows, c - n, s.triangle, number)
+        copy_row(n, limits.rows, c - n, s.lower, used)
         length = s.length[c - n]
-    if not take_up(n, s.basis, used, s.triangle, number, length, s.v):
+    turn(n, s.mirrors, 0, used, s.lower, used)
+    if not take_up(n, used, s.lower, s.mirrors, length):
         return False
-    s.held[number] = c
+    s.held[used] = c
     return True
 
 
 @kernel
-def rebuild(n, levels, limits, k, s, number):
-    """The basis anew, with the rows of all levels before k taken up, then those that are held; (columns taken, held).
+def rebuild(n, levels, limits, k, m, s, number):
+    """All directions anew: those of the levels before k, then those of the constraints that wait; (used, held).
 
     What cannot move anyway, the other rows being kept, is no longer held, so that all multipliers are unique.
     """
-    all_directions(n, s.basis)
-    used = 0
+    used, start, held = 0, 0, 0
+    for i in range(m):
+        copy_row(n, levels.rows, levels.order[whole(s.places[i])], s.rows, i)
     for j in range(k):
+        stop = behind(levels, j, m, s, start)
         if used < n:
-            project_level(n, levels, j, s, used)
-            rank = reduce_level(n, levels, j, s, used)
-            turn(n, s.basis, used, rank, s.mirrors)
-            used = used + rank
-    held = 0
+            used = keep_level(n, s, used, reduce_level(n, s, used, start, stop), stop, m)
+        start = stop
+    first = used
     for i in range(number):
-        c = whole(s.held[i])
-        if used < n and hold(n, limits, s, used, held, c):
+        c = whole(s.waiting[i])
+        if used < n and hold(n, limits, s, used, c):
             held, used = held + 1, used + 1
         else:
             s.now[c] = 0.0
+    turn_all(n, s.mirrors, first, used, s.rows, start, m)
+    copy_row(n, s.x, 0, s.y, 0)
+    turn(n, s.mirrors, 0, used, s.y, 0)
     return used, held
 
 
 @functools.partial(kernel, inline=True)
-def meet(n, limits, s, used, number, c, x):
-    """Hold constraint c, which the step has met; (columns taken, held)."""
+def meet(n, limits, s, used, c, start, m):
+    """Hold constraint c, which the step has met, before the rows from `start` on; how many directions are taken up."""
     s.now[c] = 1.0
     if c < n:
         up = s.step[c] > 0.0
         s.now[c] = 1.0 if up else -1.0
-        x[c] = limits.high[c] if up else limits.low[c]
-    if hold(n, limits, s, used, number, c):
-        return used + 1, number + 1
+        s.x[c] = limits.high[c] if up else limits.low[c]
+    if hold(n, limits, s, used, c):
+        turn_all(n, s.mirrors, used, used + 1, s.rows, start, m)
+        turn(n, s.mirrors, used, used + 1, s.y, 0)
+        return used + 1
     s.now[c] = 0.0
-    return used, number
+    return used
 
 
-@functools.partial(kernel, inline=True)
-def let_go(s, place, number):
-    """Take the constraint at `place` out of those that are held; how many are left."""
-    s.now[whole(s.held[place])] = 0.0
-    for i in range(place, number - 1):
-        s.held[i] = s.held[i + 1]
-    return number - 1
+@kernel
+def wait_again(s, used):
+    """The constraints that are still held wait for directions; how many they are."""
+    number = 0
+    for j in range(used):
+        if s.held[j] != LEVEL and s.now[whole(s.held[j])] != 0.0:
+            s.waiting[number] = s.held[j]
+            number += 1
+    return number
 
 
 @functools.partial(kernel, inline=True)
 def way(n, s, used):
-    """s.step = N y; entries that are held stay exactly where they are."""
-    combine(n, s.basis, used, s.y, s.step)
+    """s.step, which is what s.move is in x; entries that are held stay exactly where they are."""
+    copy_row(n, s.move, 0, s.step, 0)
+    turn_back(n, s.mirrors, 0, used, s.step)
     for a in range(n):
         if s.now[a] != 0.0:
             s.step[a] = 0.0
 
 
 @functools.partial(kernel, inline=True)
-def first_bound(n, limits, s, x, share):
+def first_bound(n, limits, s, share):
     """The entry that first meets a bound on the way x + t step, 0 <= t <= share, or -1, and the t at which it does."""
     largest = 0.0
     for a in range(n):
@@ -216,13 +258,13 @@ def first_bound(n, limits, s, x, share):
     for a in range(n):
         if abs(s.step[a]) > STILL * largest:
             bound = limits.high[a] if s.step[a] > 0.0 else limits.low[a]
-            if abs(bound) < NONE and abs(s.step[a]) * share > abs(bound - x[a]):
-                blocked, share = a, abs(bound - x[a]) / abs(s.step[a])
+            if abs(bound) < NONE and abs(s.step[a]) * share > abs(bound - s.x[a]):
+                blocked, share = a, abs(bound - s.x[a]) / abs(s.step[a])
     return blocked, share
 
 
 @functools.partial(kernel, inline=True)
-def first_row(n, limits, s, x, blocked, share):
+def first_row(n, limits, s, blocked, share):
     """`first_bound`, which has found `blocked` and `share`, with the rows too."""
     wide = packs(limits.rows, n)
     size = sqrt(dot(s.step, 0, s.step, 0, 0, wide))
@@ -230,43 +272,39 @@ def first_row(n, limits, s, x, blocked, share):
         if s.now[n + i] == 0.0:
             rise = dot(limits.rows, i * wide, s.step, 0, 0, wide)
             if rise > STILL * s.length[i] * size:
-                left = max(s.most[i] - along(n, limits.rows, i, x), 0.0)
+                left = max(s.most[i] - dot(limits.rows, i * wide, s.x, 0, 0, wide), 0.0)
                 if rise * share > left:
                     blocked, share = n + i, left / rise
     return blocked, share
 
 
 @functools.partial(kernel, inline=True)
-def go(n, limits, x, step, share):
-    """x += share step, which stays in the box."""
+def go(n, limits, s, share):
+    """x += share step, which stays in the box, and y with it."""
     for a in range(n):
-        x[a] = between(limits.low[a], x[a] + share * step[a], limits.high[a])
+        s.x[a] = between(limits.low[a], s.x[a] + share * s.step[a], limits.high[a])
+    for c in range(packs(s.y, n)):
+        store_pack(s.y, c, load_pack(s.y, c) + share * load_pack(s.move, c))
 
 
 @functools.partial(kernel, inline=True)
-def wrong(n, s, used, number, scale, plainly):
-    """The place among those held of one that is to be let go, for s.slope falls away from it, or -1.
+def wrong(n, s, used, scale, plainly):
+    """The direction of a constraint that is to be let go, for s.slope falls away from it, or -1.
 
-    The multipliers nu solve L^T nu = -Q^T slope.  It is the one whose multiplier is most wrong, or, `plainly`, the
-    first of the constraints: that cannot go round in circles (Bland 1977).
+    The multipliers nu solve L^T nu = -slope, in the coordinates of L.  It is the one whose multiplier is most wrong,
+    or, `plainly`, the first of the constraints: that cannot go round in circles (Bland 1977).
     """
-    row, first = pitch(s.basis, n), used - number
-    for i in range(number - 1, -1, -1):
-        value = 0.0
-        for a in range(n):
-            value = value - s.basis[a * row + first + i] * s.slope[a]
-        for j in range(i + 1, number):
-            value = value - s.triangle[j * row + first + i] * s.nu[j]
-        s.nu[i] = value / s.triangle[i * row + first + i]
+    solve_transposed(n, used, s.lower, s.slope, s.nu)
     place, worst = -1, -WRONG * scale
-    for i in range(number):
-        c = whole(s.held[i])
-        value = s.nu[i] * s.now[c]
-        if c >= n:
-            value = value * s.length[c - n]
-        if value < -WRONG * scale:
-            if plainly and (place < 0 or c < whole(s.held[place])):
-                place = i
-            elif not plainly and value < worst:
-                place, worst = i, value
+    for j in range(used):
+        if s.held[j] != LEVEL:
+            c = whole(s.held[j])
+            value = s.nu[j] * s.now[c]
+            if c >= n:
+                value = value * s.length[c - n]
+            if value < -WRONG * scale:
+                if plainly and (place < 0 or c < whole(s.held[place])):
+                    place = j
+                elif not plainly and value < worst:
+                    place, worst = j, value
     return place

@@ -4,7 +4,7 @@ import functools
 
 from poise.kernels.algebra.tiles import back_substitute, factor
 from poise.kernels.machine.jit import call, kernel
-from poise.kernels.machine.lanes import any_of, load, select, splat, sqrt, store
+from poise.kernels.machine.lanes import any_of, any_of, load, select, splat, sqrt, store
 from poise.kernels.machine.layout import RULE
 from poise.kernels.machine.views import section
 from poise.kernels.methods.memory import DAMPING, FRESH
@@ -44,6 +44,8 @@ def curvature(p, w):
         for b in range(p.effectors[k].first_block, p.effectors[k].last_block):
             x, y, z = load(w.clamped, 3 * b), load(w.clamped, 3 * b + 1), load(w.clamped, 3 * b + 2)
             size = sqrt(x * x + y * y + z * z)
+            if not any_of(size != 0.0):
+                continue
             j = p.blocks[b].start
             for c in range(p.effectors[k].columns):
                 a = p.slots[slot0 + c]
