@@ -4,7 +4,7 @@ import functools
 
 from poise.kernels.algebra.tiles import back_substitute, factor
 from poise.kernels.machine.jit import call, kernel
-from poise.kernels.machine.lanes import any_of, any_of, load, select, splat, sqrt, store
+from poise.kernels.machine.lanes import any_of, load, select, splat, sqrt, store
 from poise.kernels.machine.layout import RULE
 from poise.kernels.machine.views import section
 from poise.kernels.methods.memory import DAMPING, FRESH
