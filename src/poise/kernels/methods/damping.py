@@ -44,7 +44,7 @@ def curvature(p, w):
         for b in range(p.effectors[k].first_block, p.effectors[k].last_block):
             x, y, z = load(w.clamped, 3 * b), load(w.clamped, 3 * b + 1), load(w.clamped, 3 * b + 2)
             size = sqrt(x * x + y * y + z * z)
-            if not any_of(size != 0.0):
+            if not any_of(size > 0.0):
                 continue
             j = p.blocks[b].start
             for c in range(p.effectors[k].columns):
