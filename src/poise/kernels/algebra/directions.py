@@ -127,10 +127,11 @@ def fit(n, used, size, rank, square, s):
             scratch[c * tall + size + c] = sqrt(square)
     spare = rank + 1
     for c in range(rank):
-        length = tail(scratch, c * tall, c, tall)
-        end = mirror(scratch, c * tall, c, tall, length, scratch, spare * tall)
+        edge = (size + c) // WIDTH + 1  # of lambda I, no more rows than c + 1 have entries by then
+        length = tail(scratch, c * tall, c, edge * WIDTH)
+        end = mirror(scratch, c * tall, c, edge * WIDTH, length, scratch, spare * tall)
         for j in range(c + 1, rank + 1):
-            reflect(scratch, j * long, scratch, spare * long, c // WIDTH, long)
+            reflect(scratch, j * long, scratch, spare * long, c // WIDTH, edge)
         scratch[c * tall + c] = end
     for c in range(row):
         z[c] = 0.0
