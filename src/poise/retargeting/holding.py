@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from poise.quaternions import conjugate, quaternion_exp, quaternion_log, quaternion_product
+from poise.quaternions import conjugate, part_of_turn, quaternion_product
 from poise.spatial import Array
 
 Span: TypeAlias = tuple[int, int]
@@ -49,6 +49,6 @@ def held_turns(turns: Array, spans: Sequence[Span], stances: Array, times: Array
     for share, stance in zip(shares(spans, times, ease), stances, strict=True):
         near = share > 0.0
         here = np.broadcast_to(stance, turns.shape)[near]
-        way = quaternion_log(quaternion_product(conjugate(turns[near]), here))
-        out[near] = quaternion_product(turns[near], quaternion_exp(share[near, None] * way))
+        way = quaternion_product(conjugate(turns[near]), here)
+        out[near] = quaternion_product(turns[near], part_of_turn(way, share[near]))
     return out

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Final, final
 import numpy as np
 
 from poise.cached import cached_property
+from poise.model.frame import Frame
+from poise.model.kinematics import all_poses
 from poise.model.model import Model
-from poise.quaternions import conjugate, matrix_quaternion, quaternion_matrix, quaternion_product, rotate
+from poise.quaternions import conjugate, matrix_quaternion, quaternion_product, rotate
 from poise.retargeting.holding import Span, held, held_turns, shares
 from poise.retargeting.parts import HIPS, PARENTS, RIGID, TOES, ancestors
 from poise.retargeting.stances import Contacts, Flags, runs
@@ -120,9 +122,16 @@ class Robot:
 
     def poses(self, q: Array) -> dict[str, Array]:
         """By part, (7,) its pose at `q` (nq,), as `pose` has it: place, and quaternion w x y z."""
-        frames = self.model.poses(q, list(self.frames.values()))
-        places = frames.act(np.array([self.points[part] for part in self.frames]))
-        return dict(zip(self.frames, np.concatenate([places, frames.wxyz], axis=1), strict=True))
+        frames, points = self._parts
+        poses = all_poses(self.model, frames, q)
+        poses[:, :3] += rotate(poses[:, 3:], points)
+        return dict(zip(self.frames, poses, strict=True))
+
+    @cached_property
+    def _parts(self) -> tuple[list[Frame], Array]:
+        """The frames of all parts, and (parts, 3) their points in them."""
+        points = [self.points[part] for part in self.frames]
+        return [self.model.frame(name) for name in self.frames.values()], np.array(points)
 
     def rest(self, part: str, within: str | None = None) -> SE3:
         """The pose of a part at neutral, in the world or seen from another part."""
@@ -298,8 +307,11 @@ def loose(source: Source, part: str) -> Array:
 
 def sunk(robot: Robot, part: str, path: Array, turns: Array, floor: Array) -> Array:
     """(frames,) how far a sole is below a floor (frames,), whose part has this path and these turns [m]; 0 above it."""
-    balls = quaternion_matrix(turns) @ (robot.balls(part) - robot.points[part]).T
-    lowest = path[:, 2] + balls[:, 2].min(axis=1) - robot.roundings[part]
+    w, x, y, z = np.ascontiguousarray(turns.T)
+    up = (2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y))
+    balls = (robot.balls(part) - robot.points[part]).T[..., None]
+    heights = balls[0] * up[0] + balls[1] * up[1] + balls[2] * up[2]
+    lowest = path[:, 2] + heights.min(axis=0) - robot.roundings[part]
     return np.maximum(floor - lowest, 0.0)
 
 
