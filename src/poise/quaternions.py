@@ -142,7 +142,7 @@ def quaternion_log(wxyz: "Array") -> "Array":
 
 
 def part_of_turn(wxyz: "Array", share: "Array") -> "Array":
-    """(..., 4) unit quaternions of a share (...) of the shorter turns by unit quaternions (..., 4), about their axes."""
+    """(..., 4) unit quaternions: a share (...) of the shorter turns by unit quaternions (..., 4), about their axes."""
     w, x, y, z = (wxyz[..., i] for i in range(4))
     sine = np.sqrt(x * x + y * y + z * z)
     half = share * np.arctan2(sine, np.abs(w))

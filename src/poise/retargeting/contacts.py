@@ -16,6 +16,7 @@ import numpy as np
 
 from poise.checks import finite
 from poise.errors import ShapeError
+from poise.retargeting.middle import median
 from poise.retargeting.stances import Contact, Contacts, Flags, borne, runs
 from poise.spatial import Array, ArrayLike
 
@@ -98,10 +99,10 @@ def contacts(
         span, part = slice(one.start, one.stop), one.part
         those = found.points[part][span]
         if ground is None:
-            height = float(np.median(above[part][span][those]))
+            height = median(above[part][span][those])
             height = height if height > _HIGH * scale else 0.0
         else:
-            height = float(np.median(floors[part][span][those]))
+            height = median(floors[part][span][those])
         placed.append(replace(one, ground=height))
     return replace(found, intervals=tuple(placed))
 
@@ -236,7 +237,7 @@ def _step_up(
     borne = {part: np.where(standing[part], above[part], np.inf).min(axis=1) for part in standing}
     for part, k, rest in doubtful:
         others = [heights[rest] for other, heights in borne.items() if other != part]
-        lower = float(np.median(above[part][rest, k])) - _HIGH * scale
+        lower = median(above[part][rest, k]) - _HIGH * scale
         if (np.min(others, axis=0, initial=np.inf) < lower).mean() < 0.5:
             standing[part][rest, k] = True
 
@@ -286,7 +287,7 @@ def _shelves(height: Array, slow: Flags, times: Array, scale: float) -> list[sli
     for start, stop in runs(level):
         if times[stop - 1] - times[start] < _SHELF:
             continue
-        here, rise = float(np.median(height[start:stop])), _RISE * scale
+        here, rise = median(height[start:stop]), _RISE * scale
         sides = []
         for way in (height[:start][::-1], height[stop:]):
             left = np.flatnonzero(np.abs(way - here) > rise)

@@ -23,7 +23,7 @@ from poise.quaternions import conjugate, part_of_turn, quaternion_product, rotat
 from poise.retargeting.asked import Stance, tasks
 from poise.retargeting.first_frame import first, settled
 from poise.retargeting.going_round import Detour, Limb, detour, limbs
-from poise.retargeting.holding import Span, shares
+from poise.retargeting.holding import Span, fading
 from poise.retargeting.objects import on_objects
 from poise.retargeting.stances import runs
 from poise.retargeting.targets import EASE, Robot, Source, Targets, sunk
@@ -406,23 +406,21 @@ def _ease_in(
     frame; those named in `but` are held where they are.  So what the levels before the span kept a part from is caught
     up in time, and not in the first frame.
     """
-    fade = _fading(times[: np.searchsorted(times, times[0] + _CATCH_UP)], _CATCH_UP)[:, None]
+    fade = fading(times[: np.searchsorted(times, times[0] + _CATCH_UP)], _CATCH_UP)[:, None]
     near = goals[: len(fade)]
-    for k, part, aside in led.places:
-        if part not in but:
-            place = here[part][:3] if aside is None else here[part][:3] + rotate(here[part][3:], aside)
-            near[:, k, :3] += fade * (place - before[k, :3])
+    places = [
+        (k, here[part][:3] if aside is None else here[part][:3] + rotate(here[part][3:], aside))
+        for k, part, aside in led.places
+        if part not in but
+    ]
+    if places:
+        those, points = [k for k, _ in places], np.array([place for _, place in places])
+        near[:, those, :3] += fade[..., None] * (points - before[those, :3])
     turns = [(k, here[part][3:]) for k, part in led.turns if part not in but]
     if turns:
         those, poses = [k for k, _ in turns], np.array([turn for _, turn in turns])
         way = part_of_turn(quaternion_product(conjugate(before[those, 3:]), poses), fade)
         near[:, those, 3:] = quaternion_product(near[:, those, 3:], way)
-
-
-def _fading(times: Array, over: float) -> Array:
-    """(frames,) from 1 at the first time to 0, without a jump of velocity or acceleration, `over` so many seconds."""
-    s = np.minimum((times - times[0]) / over, 1.0)
-    return 1.0 - s**3 * (10.0 - s * (15.0 - 6.0 * s))
 
 
 def columns_of(model: Model, joints: Sequence[str]) -> list[int]:
@@ -484,11 +482,12 @@ def _hold(robot: Robot, source: Source, targets: Targets, part: str, frame: int,
     last = len(source.times) if k + 1 == len(stances) else stances[k + 1].start
     now = slice(frame, int(min(last, np.searchsorted(source.times, source.times[stop - 1] + EASE) + 1)))
     times, places, turns = source.times[now], targets.places[part], targets.turns[part]
-    share = shares([(0, stop - frame)], times, EASE)[0]
+    share = np.ones(len(times))
+    share[stop - 1 - frame :] = fading(times[stop - 1 - frame :], EASE)
     off, way = here[:3] - places[frame - 1], quaternion_product(conjugate(turns[frame - 1]), here[3:])
     places[now, :2] += share[:, None] * off[:2]
-    places[now, 2] += _fading(times, EASE) * off[2]
-    turns[now] = quaternion_product(turns[now], part_of_turn(way, _fading(times, _CATCH_UP)))
+    places[now, 2] += fading(times, EASE) * off[2]
+    turns[now] = quaternion_product(turns[now], part_of_turn(way, fading(times, _CATCH_UP)))
     floor = np.zeros(len(times))
     floor[: stop - frame] = robot.scale * stances[k].ground
     places[now, 2] += sunk(robot, part, places[now], turns[now], floor)
