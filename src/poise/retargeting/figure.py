@@ -12,6 +12,7 @@ the frames of the motion in which they are straightest.
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Final, Self, final
 
 import numpy as np
@@ -19,7 +20,6 @@ import numpy.typing as npt
 
 from poise.cached import cached_property
 from poise.errors import MissingExtra, ModelError
-from poise.model.frame import WORLD
 from poise.model.joint import Joint, JointKind
 from poise.model.model import Model
 from poise.motion.clip import Motion
@@ -27,7 +27,8 @@ from poise.quaternions import quaternion_matrix, unit_vectors
 from poise.retargeting.middle import median
 from poise.retargeting.naming import label_of
 from poise.retargeting.parts import LIMBS, PARENTS, SIDES, TOES
-from poise.retargeting.soles import sole
+from poise.retargeting.soles import links_from, sole
+from poise.solving.kept import kept
 from poise.spatial import SE3, Array
 
 NEAR: Final = 1e-4
@@ -219,7 +220,7 @@ class Figure:
 
     def _foot(self, part: str, link: str, q: Array) -> Array:
         """(n, k, 3) the frames of a foot, seen from a part, at configurations (n, nq) [m]."""
-        names = [name for name in self.model.frames if _beneath(self.model, name, link)]
+        names = kept(self.model, (_beneath, link), partial(_beneath, self.model, link))
         home = self.model.poses(q, [self.frames[part]]).inverse()
         return home.act(self.model.poses(q, names).xyz)
 
@@ -463,7 +464,7 @@ def _swing(a: Array, b: Array) -> Array:
     return np.asarray(np.eye(3) + cross + cross @ cross / (1.0 + cosine))
 
 
-def _beneath(model: Model, name: str, link: str) -> bool:
-    """Whether a frame is on a link, or is carried by it."""
-    own = model.frame(name).link
-    return own == link or (own != WORLD and any(joint.parent == link for joint in model.root_path(own)))
+def _beneath(model: Model, link: str) -> list[str]:
+    """The frames that are on a link, or are carried by it."""
+    carried = links_from(model, [link])
+    return [name for name in model.frames if model.frame(name).link in carried]

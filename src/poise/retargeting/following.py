@@ -286,13 +286,12 @@ class Follower:
             began = perf_counter()
             now = slice(frame, min(frame + many, span.stop))
             some = slice(now.start - span.start, now.stop - span.start)
-            led = np.empty((each * (now.stop - frame), len(q)))
-            postures = None if pulls is None else np.repeat(pulls[some], each, axis=0)
-            tracker.steps(q, np.repeat(goals[some], each, axis=0), led, postures)
-            done.q[now] = led[each - 1 :: each]
-            done.q[now, self._fingers] = source.fingers[now]
+            for _ in range(each):
+                tracker.steps(q, goals[some], done.q[now], None if pulls is None else pulls[some])
+                q = done.q[now.stop - 1]
+            if self._fingers:
+                done.q[now, self._fingers] = source.fingers[now]
             done.seconds[now] += (perf_counter() - began) / (now.stop - frame)
-            q = done.q[now.stop - 1]
         return q
 
     def _led(self, tracker: Tracker) -> _Led:
