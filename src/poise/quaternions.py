@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _CONJUGATE: Final = np.array([1.0, -1.0, -1.0, -1.0])
 _TINY: Final = 1e-8
 """Below this angle [rad] the first terms of a series are exact to rounding."""
+_LEAST: Final = 1e-300
+"""In place of a length of 0, by which what is 0 is divided."""
 TOLERANCE: Final = 1e-6
 """Two motions are close, and a matrix is a rotation, to this [m, rad and its entries]."""
 _ROUNDED: Final = 0.05
@@ -67,7 +69,12 @@ def _split(array: "Array") -> Any:
 
 def _joined(numbers: Sequence[Any]) -> "Array":
     """(..., n) from n numbers as `_split` gives them."""
-    return np.array(numbers) if type(numbers[0]) is float else np.stack(numbers, axis=-1)
+    if type(numbers[0]) is float:
+        return np.array(numbers)
+    out = np.empty((*numbers[0].shape, len(numbers)))
+    for i, number in enumerate(numbers):
+        out[..., i] = number
+    return out
 
 
 def quaternion_product(a: "Array", b: "Array") -> "Array":
@@ -132,6 +139,15 @@ def quaternion_log(wxyz: "Array") -> "Array":
     sine = np.linalg.norm(vector, axis=-1, keepdims=True)
     angle = 2.0 * np.arctan2(sine, q[..., :1])
     return np.where(sine < _TINY, 2.0, angle / np.where(sine < _TINY, 1.0, sine)) * vector
+
+
+def part_of_turn(wxyz: "Array", share: "Array") -> "Array":
+    """(..., 4) unit quaternions: a share (...) of the shorter turns by unit quaternions (..., 4), about their axes."""
+    w, x, y, z = (wxyz[..., i] for i in range(4))
+    sine = np.sqrt(x * x + y * y + z * z)
+    half = share * np.arctan2(sine, np.abs(w))
+    scale = np.copysign(np.sin(half) / np.maximum(sine, _LEAST), w)
+    return _joined([np.cos(half), scale * x, scale * y, scale * z])
 
 
 def rotate(wxyz: "Array", point: "Array") -> "Array":

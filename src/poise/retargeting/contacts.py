@@ -16,6 +16,7 @@ import numpy as np
 
 from poise.checks import finite
 from poise.errors import ShapeError
+from poise.retargeting.middle import median
 from poise.retargeting.stances import Contact, Contacts, Flags, borne, runs
 from poise.spatial import Array, ArrayLike
 
@@ -86,7 +87,7 @@ def contacts(
     scale = size / _BODY
     floors = {part: _floor(ground, path) for part, path in paths.items()}
     heights = {part: path[..., 2] - floors[part] for part, path in paths.items()}
-    speeds = {part: np.linalg.norm(velocities(path, when), axis=-1) for part, path in paths.items()}
+    speeds = _speeds(paths, when)
     levels = _levels(heights, speeds, scale, known=ground is not None)
     above = {part: heights[part] - levels[part] for part in paths}
     standing = {part: _low(above[part], speeds[part], scale) for part in paths}
@@ -98,10 +99,10 @@ def contacts(
         span, part = slice(one.start, one.stop), one.part
         those = found.points[part][span]
         if ground is None:
-            height = float(np.median(above[part][span][those]))
+            height = median(above[part][span][those])
             height = height if height > _HIGH * scale else 0.0
         else:
-            height = float(np.median(floors[part][span][those]))
+            height = median(floors[part][span][those])
         placed.append(replace(one, ground=height))
     return replace(found, intervals=tuple(placed))
 
@@ -113,7 +114,7 @@ def touching(places: Mapping[str, Array], distances: Mapping[str, Array], times:
     points) how far these are from its surface [m]; `times` (frames,) grow [s], `size` is the height of the body [m].
     """
     scale = size / _BODY
-    speeds = {part: np.linalg.norm(velocities(path, times), axis=-1) for part, path in places.items()}
+    speeds = _speeds(places, times)
     near = {part: _low(distances[part], speeds[part], scale) for part in places}
     return _found(places, near, times, scale)
 
@@ -136,6 +137,15 @@ def _found(paths: Mapping[str, Array], standing: Mapping[str, Flags], times: Arr
         for start, stop in stances:
             found.append(Contact(part, start, stop, borne(points[part][start:stop]), 0.0))
     return Contacts(tuple(paths), on, points, tuple(found))
+
+
+def _speeds(paths: Mapping[str, Array], times: Array) -> dict[str, Array]:
+    """By part, (frames, points) how fast its points are [m/s]."""
+    if not paths:
+        return {}
+    x, y, z = np.moveaxis(velocities(np.concatenate([*paths.values()], axis=1), times), -1, 0)
+    ends = np.cumsum([path.shape[1] for path in paths.values()])[:-1]
+    return dict(zip(paths, np.split(np.sqrt(x * x + y * y + z * z), ends, axis=1), strict=True))
 
 
 def velocities(paths: Array, times: Array, window: float = _WINDOW) -> Array:
@@ -236,7 +246,7 @@ def _step_up(
     borne = {part: np.where(standing[part], above[part], np.inf).min(axis=1) for part in standing}
     for part, k, rest in doubtful:
         others = [heights[rest] for other, heights in borne.items() if other != part]
-        lower = float(np.median(above[part][rest, k])) - _HIGH * scale
+        lower = median(above[part][rest, k]) - _HIGH * scale
         if (np.min(others, axis=0, initial=np.inf) < lower).mean() < 0.5:
             standing[part][rest, k] = True
 
@@ -286,7 +296,7 @@ def _shelves(height: Array, slow: Flags, times: Array, scale: float) -> list[sli
     for start, stop in runs(level):
         if times[stop - 1] - times[start] < _SHELF:
             continue
-        here, rise = float(np.median(height[start:stop])), _RISE * scale
+        here, rise = median(height[start:stop]), _RISE * scale
         sides = []
         for way in (height[:start][::-1], height[stop:]):
             left = np.flatnonzero(np.abs(way - here) > rise)

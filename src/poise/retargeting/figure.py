@@ -12,6 +12,7 @@ the frames of the motion in which they are straightest.
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Final, Self, final
 
 import numpy as np
@@ -19,14 +20,15 @@ import numpy.typing as npt
 
 from poise.cached import cached_property
 from poise.errors import MissingExtra, ModelError
-from poise.model.frame import WORLD
 from poise.model.joint import Joint, JointKind
 from poise.model.model import Model
 from poise.motion.clip import Motion
-from poise.quaternions import unit_vectors
+from poise.quaternions import quaternion_matrix, unit_vectors
+from poise.retargeting.middle import median
 from poise.retargeting.naming import label_of
-from poise.retargeting.parts import LIMBS, PARENTS, SIDES
-from poise.retargeting.soles import sole
+from poise.retargeting.parts import LIMBS, PARENTS, SIDES, TOES
+from poise.retargeting.soles import links_from, sole
+from poise.solving.kept import kept
 from poise.spatial import SE3, Array
 
 NEAR: Final = 1e-4
@@ -84,9 +86,11 @@ class Figure:
         self.groups = {part: self._group(part) for part in self.frames}
         self.points = {part: self._point(part) for part in self.frames}
         """By part, (3,) where it stands in its frame [m]."""
-        self.places = {part: self.poses[part].act(point) for part, point in self.points.items()}
+        own = np.array([*self.points.values()]).reshape(-1, 3)
+        there, stood = several.act(own), chosen.act(own)
+        self.places = {part: there[:, i] for part, i in at.items()}
         """By part, (n, 3) where it stands in the world."""
-        self.stood = {part: self.reference[part].act(point) for part, point in self.points.items()}
+        self.stood = {part: stood[:, i] for part, i in at.items()}
         """By part, (k, 3) where it stands in the frames of reference."""
         self.q, self.rests = q, bool(np.array_equal(reference, model.neutral[None]))
         self.body = self._body_axes()
@@ -183,17 +187,20 @@ class Figure:
 
     def length(self, a: str, b: str) -> float:
         """Median distance of two parts [m]."""
-        return float(np.median(np.linalg.norm(self.places[b] - self.places[a], axis=-1)))
+        return median(np.linalg.norm(self.places[b] - self.places[a], axis=-1))
 
     def trunk(self) -> float | None:
         """From between the hips to between the shoulders [m]; None without them."""
         ends = [[self.places.get(f"{side}_{name}") for side in SIDES] for name in ("hip", "shoulder")]
         low, high = (None if a is None or b is None else 0.5 * (a + b) for a, b in ends)
-        return None if low is None or high is None else float(np.median(np.linalg.norm(high - low, axis=-1)))
+        return None if low is None or high is None else median(np.linalg.norm(high - low, axis=-1))
 
-    def ankle(self, side: str) -> float | None:
-        """How high an ankle is above the sole when it stands [m]; None where nothing tells."""
-        part = f"{side}_ankle"
+    @cached_property
+    def ankles(self) -> list[float | None]:
+        """How high each ankle that is there is above the sole when it stands [m]; None where nothing tells."""
+        return [self._ankle(f"{side}_ankle") for side in SIDES if f"{side}_ankle" in self.frames]
+
+    def _ankle(self, part: str) -> float | None:
         link = self.model.frame(self.frames[part]).link
         if not self.skeleton:
             up = self.body[0, :, 2]
@@ -202,7 +209,7 @@ class Figure:
             except (MissingExtra, ModelError, ValueError):  # meshes that cannot be read, or a foot that cannot move
                 low = self._foot(part, link, self.model.neutral[None])[0]
             return max(0.0, float(((self.stood[part][0] - self.reference[part][0].act(low)) @ up).max()))
-        rows = self._stands(part)
+        rows = self._lowest.get(part)
         if rows is None:
             foot = self._foot(part, link, self.model.neutral[None])[0]
             height = (self.points[part] - foot) @ self._flat(part)
@@ -213,7 +220,7 @@ class Figure:
 
     def _foot(self, part: str, link: str, q: Array) -> Array:
         """(n, k, 3) the frames of a foot, seen from a part, at configurations (n, nq) [m]."""
-        names = [name for name in self.model.frames if _beneath(self.model, name, link)]
+        names = kept(self.model, (_beneath, link), partial(_beneath, self.model, link))
         home = self.model.poses(q, [self.frames[part]]).inverse()
         return home.act(self.model.poses(q, names).xyz)
 
@@ -243,7 +250,9 @@ class Figure:
     @cached_property
     def axes(self) -> dict[str, Array]:
         """By part, (3, 3) forward, left and up as columns, seen from its frame."""
-        out = {part: self._seen(part, self.body) for part in self.frames}
+        turns = np.array([self.reference[part].wxyz for part in self.frames])
+        seen = _mean_axes(turns, self.body)
+        out = dict(zip(self.frames, seen, strict=True))
         for part, name in (("pelvis", "hip"), ("chest", "shoulder")):
             pair = [f"{side}_{name}" for side in SIDES]
             if part in self.frames and all(one in self.stood for one in pair):
@@ -264,8 +273,7 @@ class Figure:
 
     def _seen(self, part: str, columns: Array) -> Array:
         """(3, 3) axes of the world (k, 3, 3) in the frames of reference, on average, as seen from a part."""
-        mean = (np.swapaxes(self.reference[part].rotation.matrix(), -1, -2) @ columns).mean(axis=0)
-        return axes_of(mean[:, 2], mean[:, 1])
+        return _mean_axes(self.reference[part].wxyz, columns)
 
     def _limb_axes(self, inner: str, middle: str, outer: str) -> dict[str, Array]:
         """Those of both bones of a limb."""
@@ -355,7 +363,7 @@ class Figure:
 
     def _flat(self, ankle: str) -> Array:
         """(3,) up in a foot that stands flat: as in the frames in which it is lowest, if they agree."""
-        rows = self._stands(ankle)
+        rows = self._lowest.get(ankle)
         if rows is not None:
             return unit_vectors(self.poses[ankle].rotation.inverse().act(_Z)[rows].mean(axis=0))
         ups, knee = self.body[:, :, 2], ankle.replace("ankle", "knee")
@@ -365,8 +373,13 @@ class Figure:
                 ups = shin
         return unit_vectors(self.reference[ankle].rotation.inverse().act(ups).mean(axis=0))
 
+    @cached_property
+    def _lowest(self) -> dict[str, npt.NDArray[np.intp]]:
+        """By ankle, the frames in which a foot is lowest, if there are enough and it is turned alike in them."""
+        found = {ankle: self._stands(ankle) for ankle in TOES if ankle in self.frames}
+        return {ankle: rows for ankle, rows in found.items() if rows is not None}
+
     def _stands(self, ankle: str) -> npt.NDArray[np.intp] | None:
-        """The frames in which a foot is lowest, if there are enough and it is turned alike in them."""
         heights, knee = self.places[ankle][:, 2], ankle.replace("ankle", "knee")
         if len(heights) < _FEW:
             return None
@@ -374,7 +387,7 @@ class Figure:
         if knee in self.places and _lies(self.places[knee][rows] - self.places[ankle][rows]):
             return None
         ups = self.poses[ankle].rotation.inverse().act(_Z)[rows]
-        return rows if float(np.median(ups @ unit_vectors(np.median(ups, axis=0)))) > _AGREED else None
+        return rows if median(ups @ unit_vectors(np.median(ups, axis=0))) > _AGREED else None
 
 
 def axes_of(up: Array, left: Array) -> Array:
@@ -382,6 +395,12 @@ def axes_of(up: Array, left: Array) -> Array:
     z = unit_vectors(up)
     y = unit_vectors(_square(left, z))
     return np.stack([np.cross(y, z), y, z], axis=-1)
+
+
+def _mean_axes(turns: Array, columns: Array) -> Array:
+    """(..., 3, 3) axes of the world (k, 3, 3), on average, as seen from what has these turns (..., k, 4)."""
+    mean = (np.swapaxes(quaternion_matrix(turns), -1, -2) @ columns).mean(axis=-3)
+    return axes_of(mean[..., 2], mean[..., 1])
 
 
 def _reference(model: Model, frames: Mapping[str, str], q: Array) -> Array:
@@ -419,7 +438,7 @@ def _nearest(places: Array, axes: Array) -> Array:
 
 def _lies(shins: Array) -> bool:
     """Whether most of them (n, 3) are about level, so that no foot beneath is flat."""
-    return bool(np.median(unit_vectors(shins)[:, 2]) < _BACK)
+    return median(unit_vectors(shins)[:, 2]) < _BACK
 
 
 def _arm(part: str) -> bool:
@@ -445,7 +464,7 @@ def _swing(a: Array, b: Array) -> Array:
     return np.asarray(np.eye(3) + cross + cross @ cross / (1.0 + cosine))
 
 
-def _beneath(model: Model, name: str, link: str) -> bool:
-    """Whether a frame is on a link, or is carried by it."""
-    own = model.frame(name).link
-    return own == link or (own != WORLD and any(joint.parent == link for joint in model.root_path(own)))
+def _beneath(model: Model, link: str) -> list[str]:
+    """The frames that are on a link, or are carried by it."""
+    carried = links_from(model, [link])
+    return [name for name in model.frames if model.frame(name).link in carried]

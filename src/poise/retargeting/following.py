@@ -19,11 +19,11 @@ from poise.methods.criteria import RestPosture
 from poise.methods.damping import Curvature
 from poise.methods.priority import TaskPriority
 from poise.model.model import Model
-from poise.quaternions import conjugate, quaternion_exp, quaternion_log, quaternion_product, rotate
+from poise.quaternions import conjugate, part_of_turn, quaternion_product, rotate
 from poise.retargeting.asked import Stance, tasks
 from poise.retargeting.first_frame import first, settled
 from poise.retargeting.going_round import Detour, Limb, detour, limbs
-from poise.retargeting.holding import Span, shares
+from poise.retargeting.holding import Span, fading
 from poise.retargeting.objects import on_objects
 from poise.retargeting.stances import runs
 from poise.retargeting.targets import EASE, Robot, Source, Targets, sunk
@@ -53,8 +53,8 @@ _CATCH_UP: Final = 0.25
 """How long a part has, when other parts begin or end to stand, to catch up with its target [s]."""
 _LOOKING: Final = 40
 """Steps of a start from which a way round is looked for."""
-_AT_ONCE: Final = 8
-"""Frames of one call."""
+_AT_ONCE: Final = 1024
+"""Frames of one call at most, so that Python hears of signals."""
 _MARK: Final = 100
 """Frames from one mark to the next, at least."""
 _ROUNDS: Final = 12
@@ -83,7 +83,7 @@ class Followed:
     targets: Targets
     """What it followed: feet that stand do so where they came down."""
     seconds: Array
-    """(frames,) what each frame took, on average over a few that follow one another."""
+    """(frames,) what each frame took, on average over a span in which what stands stays the same."""
     detours: tuple[Detour, ...] = ()
     """The ways on which arms went round what they could not pass."""
     marks: Marks | None = None
@@ -109,22 +109,21 @@ class _Led(NamedTuple):
 
     tasks: int
     """How many there are."""
-    places: list[tuple[int, str, Array]]
+    places: list[tuple[int, str, Array | None]]
     """The numbers of those that lead a place, each with the part of which, and how far (3,) what is led is from that
-    of the part, in its frame [m]."""
+    of the part, in its frame [m]; None for no way."""
     turns: list[tuple[int, str]]
     """The numbers of those that lead a rotation, each with the part of which."""
 
     @classmethod
     def by(cls, robot: Robot, asked: Sequence[Task]) -> Self:
-        places, turns = [], []
+        places, turns = list[tuple[int, str, Array | None]](), []
         for k, task in enumerate(asked):
             part = robot.part(task)
             if part is not None and not isinstance(task, OrientationTask):
-                aside = np.zeros(3)
-                if isinstance(task, PositionTask | PoseTask) and task.offset is not None:
-                    aside = task.offset.xyz - robot.points[part]
-                places.append((k, part, aside))
+                offset = task.offset if isinstance(task, PositionTask | PoseTask) else None
+                aside = np.zeros(3) if offset is None else offset.xyz - robot.points[part]
+                places.append((k, part, aside if aside.any() else None))
             if part is not None and isinstance(task, PoseTask | OrientationTask):
                 turns.append((k, part))
         return cls(len(asked), places, turns)
@@ -287,13 +286,12 @@ class Follower:
             began = perf_counter()
             now = slice(frame, min(frame + many, span.stop))
             some = slice(now.start - span.start, now.stop - span.start)
-            led = np.empty((each * (now.stop - frame), len(q)))
-            postures = None if pulls is None else np.repeat(pulls[some], each, axis=0)
-            tracker.steps(q, np.repeat(goals[some], each, axis=0), led, postures)
-            done.q[now] = led[each - 1 :: each]
-            done.q[now, self._fingers] = source.fingers[now]
+            for _ in range(each):
+                tracker.steps(q, goals[some], done.q[now], None if pulls is None else pulls[some])
+                q = done.q[now.stop - 1]
+            if self._fingers:
+                done.q[now, self._fingers] = source.fingers[now]
             done.seconds[now] += (perf_counter() - began) / (now.stop - frame)
-            q = done.q[now.stop - 1]
         return q
 
     def _led(self, tracker: Tracker) -> _Led:
@@ -385,7 +383,7 @@ def _goals(led: _Led, targets: Targets, span: slice) -> Array:
     out[..., 3] = 1.0
     for k, part, aside in led.places:
         out[:, k, :3] = targets.places[part][span]
-        if aside.any():
+        if aside is not None:
             out[:, k, :3] += rotate(targets.turns[part][span], aside)
     for k, part in led.turns:
         out[:, k, 3:] = targets.turns[part][span]
@@ -407,23 +405,21 @@ def _ease_in(
     frame; those named in `but` are held where they are.  So what the levels before the span kept a part from is caught
     up in time, and not in the first frame.
     """
-    fade = _fading(times[: np.searchsorted(times, times[0] + _CATCH_UP)], _CATCH_UP)[:, None, None]
+    fade = fading(times[: np.searchsorted(times, times[0] + _CATCH_UP)], _CATCH_UP)[:, None]
     near = goals[: len(fade)]
-    places = [(k, here[part][:3] + rotate(here[part][3:], aside)) for k, part, aside in led.places if part not in but]
-    turns = [(k, here[part][3:]) for k, part in led.turns if part not in but]
+    places = [
+        (k, here[part][:3] if aside is None else here[part][:3] + rotate(here[part][3:], aside))
+        for k, part, aside in led.places
+        if part not in but
+    ]
     if places:
         those, points = [k for k, _ in places], np.array([place for _, place in places])
-        near[:, those, :3] += fade * (points - before[those, :3])
+        near[:, those, :3] += fade[..., None] * (points - before[those, :3])
+    turns = [(k, here[part][3:]) for k, part in led.turns if part not in but]
     if turns:
         those, poses = [k for k, _ in turns], np.array([turn for _, turn in turns])
-        way = quaternion_log(quaternion_product(conjugate(before[those, 3:]), poses))
-        near[:, those, 3:] = quaternion_product(near[:, those, 3:], quaternion_exp(fade * way))
-
-
-def _fading(times: Array, over: float) -> Array:
-    """(frames,) from 1 at the first time to 0, without a jump of velocity or acceleration, `over` so many seconds."""
-    s = np.minimum((times - times[0]) / over, 1.0)
-    return 1.0 - s**3 * (10.0 - s * (15.0 - 6.0 * s))
+        way = part_of_turn(quaternion_product(conjugate(before[those, 3:]), poses), fade)
+        near[:, those, 3:] = quaternion_product(near[:, those, 3:], way)
 
 
 def columns_of(model: Model, joints: Sequence[str]) -> list[int]:
@@ -479,17 +475,18 @@ def _hold(robot: Robot, source: Source, targets: Targets, part: str, frame: int,
 
     Along the ground it stays there until it leaves it; how high it is and how it is turned is put right in time.
     """
-    spans = [(c.start, c.stop) for c in source.contacts.intervals if c.part == part]
-    grounds = [c.ground for c in source.contacts.intervals if c.part == part]
-    k = next(k for k, (start, _) in enumerate(spans) if start == frame)
-    last = len(source.times) if k + 1 == len(spans) else spans[k + 1][0]
-    now = slice(frame, int(min(last, np.searchsorted(source.times, source.times[spans[k][1] - 1] + EASE) + 1)))
-    times = source.times[now]
-    share = shares([(0, spans[k][1] - frame)], times, EASE)[0]
-    down, fade = _fading(times, EASE), _fading(times, _CATCH_UP)
-    off = here[:3] - targets.places[part][frame - 1]
-    targets.places[part][now] += np.stack([share * off[0], share * off[1], down * off[2]], axis=1)
-    way = quaternion_log(quaternion_product(conjugate(targets.turns[part][frame - 1]), here[3:]))
-    targets.turns[part][now] = quaternion_product(targets.turns[part][now], quaternion_exp(fade[:, None] * way))
-    floor = np.where(np.arange(now.start, now.stop) < spans[k][1], robot.scale * grounds[k], 0.0)
-    targets.places[part][now, 2] += sunk(robot, part, targets.places[part][now], targets.turns[part][now], floor)
+    stances = [one for one in source.contacts.intervals if one.part == part]
+    k = next(k for k, one in enumerate(stances) if one.start == frame)
+    stop = stances[k].stop
+    last = len(source.times) if k + 1 == len(stances) else stances[k + 1].start
+    now = slice(frame, int(min(last, np.searchsorted(source.times, source.times[stop - 1] + EASE) + 1)))
+    times, places, turns = source.times[now], targets.places[part], targets.turns[part]
+    share = np.ones(len(times))
+    share[stop - 1 - frame :] = fading(times[stop - 1 - frame :], EASE)
+    off, way = here[:3] - places[frame - 1], quaternion_product(conjugate(turns[frame - 1]), here[3:])
+    places[now, :2] += share[:, None] * off[:2]
+    places[now, 2] += fading(times, EASE) * off[2]
+    turns[now] = quaternion_product(turns[now], part_of_turn(way, fading(times, _CATCH_UP)))
+    floor = np.zeros(len(times))
+    floor[: stop - frame] = robot.scale * stances[k].ground
+    places[now, 2] += sunk(robot, part, places[now], turns[now], floor)

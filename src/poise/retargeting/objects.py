@@ -86,7 +86,7 @@ def on_objects(aims: Targets, source: Source, robot: Robot) -> Targets:
         own = sorted((touch for touch in source.touches if touch.part == part), key=lambda touch: touch.start)
         spans = [(touch.start, touch.stop) for touch in own]
         poses = [aims.objects[touch.object] for touch in own]
-        out = _OUT * (1.0 - np.max([shares([span], source.times, _COMES) for span in spans], axis=0)).T
+        out = _OUT * (1.0 - np.max([shares([span], source.times, _COMES)[0] for span in spans], axis=0))[:, None]
         there = [pose.act(_wrist(touch, robot) + out * touch.normal) for touch, pose in zip(own, poses, strict=True)]
         turned = [
             quaternion_product(pose.wxyz, np.broadcast_to(touch.turn, pose.wxyz.shape))

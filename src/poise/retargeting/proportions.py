@@ -93,7 +93,10 @@ class Proportions(Value):
         scales, assumed = _scales(lengths)
         ankles = _ankles(human, machine, scales["leg"], assumed)
         axes, other = dict(human.axes), dict(machine.axes)
-        ours, theirs = hands_of(human.model, body.source), hands_of(robot, body.robot)
+        ours, theirs = (
+            kept(model, (hands_of, *names.items()), partial(hands_of, model, names))
+            for model, names in ((human.model, body.source), (robot, body.robot))
+        )
         both = {part: (ours[part], theirs[part]) for part in ours if part in theirs}
         missing = {part: "no bone of it can be seen" for part in body.fingers if part not in both}
         for side in SIDES if both else ():
@@ -103,6 +106,7 @@ class Proportions(Value):
                 axes[wrist], other[wrist] = one, two
             elif not all(part in parts for part in LIMBS[f"{side}_arm"]):
                 missing |= {part: _NO_PALM for part in both if part.startswith(side)}
+        turned = np.array([axes[part] @ other[part].T for part in parts]).reshape(-1, 3, 3)
         return cls(
             scales=scales,
             lengths=lengths,
@@ -112,7 +116,7 @@ class Proportions(Value):
             robot_points=machine.points,
             source_axes=axes,
             robot_axes=other,
-            offsets={part: matrix_quaternion(axes[part] @ other[part].T) for part in parts},
+            offsets=dict(zip(parts, matrix_quaternion(turned), strict=True)),
             assumed=tuple(assumed),
             fingers={part: fingers for part, fingers in both.items() if part not in missing},
             missing=missing,
@@ -151,13 +155,14 @@ def _lengths(human: Figure, machine: Figure) -> Iterator[tuple[str, tuple[float,
     for limb in LIMBS.values():
         for inner, outer in pairwise(limb):
             if inner in human.points and outer in human.points:
-                for figure in (human, machine):
-                    if not figure.length(inner, outer) > NEAR * figure.size:
+                both = human.length(inner, outer), machine.length(inner, outer)
+                for figure, length in zip((human, machine), both, strict=True):
+                    if not length > NEAR * figure.size:
                         raise ValueError(
                             f"{figure.frames[inner]!r} and {figure.frames[outer]!r} of {figure.model.name} stand in "
                             f"one place, so the bone from {inner} to {outer} has no length; map one of them elsewhere"
                         )
-                yield inner, (human.length(inner, outer), machine.length(inner, outer))
+                yield inner, both
     for name, part in (("hips", "hip"), ("shoulders", "shoulder")):
         left, right = (f"{side}_{part}" for side in SIDES)
         if left in human.points and right in human.points:
@@ -196,11 +201,10 @@ def _scales(lengths: Mapping[str, tuple[float, float]]) -> tuple[dict[str, float
 
 def _ankles(human: Figure, machine: Figure, scale: float, assumed: list[str]) -> tuple[float, float] | None:
     """Mean heights of the ankles above the soles."""
-    sides = [side for side in SIDES if f"{side}_ankle" in human.points]
-    if not sides:
+    if not human.ankles:
         return None
-    robot = float(np.mean([machine.ankle(side) or 0.0 for side in sides]))
-    seen = [height for side in sides if (height := human.ankle(side)) is not None]
+    robot = float(np.mean([height or 0.0 for height in machine.ankles]))
+    seen = [height for height in human.ankles if height is not None]
     if not seen:
         assumed.append("the skeleton has no toes; its ankles are as high above the soles as the robot's, by the legs")
     return float(np.mean(seen)) if seen else robot / scale, robot

@@ -68,9 +68,9 @@ class Report:
     slow_jerk: Jerk
     """The same of frames 1/30 s apart, so that the noise of a recording with many frames is not all that is seen."""
     throughput: float | None = None
-    """Frames a second, on one core, by what the median step takes."""
+    """Frames a second, on one core, by what the median step takes, each as on average over a span of frames."""
     latency: float | None = None
-    """The time that 99 % of the frames keep [s]."""
+    """The time that 99 % of the frames keep, by the same means [s]."""
     notes: tuple[str, ...] = ()
     """What else is to be known, in sentences."""
     fingers: Array = field(default_factory=lambda: np.zeros((0, 0)))

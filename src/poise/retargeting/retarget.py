@@ -391,14 +391,16 @@ def _seen(
 ) -> Source:
     """Where the parts of the skeleton are, and objects, which have its frames; contacts that are not given are
     those of a body `larger` times as large."""
-    poses = motion.model.poses(motion.q, [body.source[part] for part in body.parts])
-    places, turns = {}, {}
-    for i, part in enumerate(body.parts):
-        places[part] = poses[:, i].act(proportions.source_points[part])
-        turns[part] = quaternion_product(poses.wxyz[:, i], np.broadcast_to(proportions.offsets[part], (len(motion), 4)))
-    for ankle, tip in TOES.items():
-        if ankle in places and tip not in places and tip in body.source:
-            places[tip] = motion.positions([body.source[tip]])[:, 0]
+    toes = [tip for ankle, tip in TOES.items() if ankle in body.parts and tip not in body.parts and tip in body.source]
+    poses = motion.model.poses(motion.q, [body.source[part] for part in (*body.parts, *toes)]).array
+    numbers = np.ascontiguousarray(poses.T)  # (7, parts, frames)
+    xyz, wxyz = (np.moveaxis(some, 0, -1) for some in (numbers[:3], numbers[3:, : len(body.parts)]))
+    places = dict(zip((*body.parts, *toes), np.array(xyz, order="C"), strict=True))
+    for part, turned in zip(body.parts, wxyz, strict=True):
+        if (point := proportions.source_points[part]).any():
+            places[part] += rotate(turned, point)
+    offsets = np.array([proportions.offsets[part] for part in body.parts])[:, None]
+    turns = dict(zip(body.parts, quaternion_product(wxyz, offsets), strict=True))
     paths = {
         part: np.stack([places[point] for point in (part, TOES.get(part)) if point in places], axis=1)
         for part in body.contacts

@@ -90,7 +90,8 @@ def _sole(model: Model, frame: str, up: Point, *, drawn: bool = False) -> tuple[
     if drawn or not len(balls.radii):
         balls = _together([balls, _seen(model, (name for name in links if not model.shapes.get(name)), home)])
     if not len(balls.radii):
-        frames = [name for name in model.frames if model.frame(name).link in _beyond(model, links)]
+        carried = links_from(model, links)
+        frames = [name for name in model.frames if model.frame(name).link in carried]
         lowest = min(float(home.act(model.pose(name, model.neutral).xyz) @ up_there) for name in frames)
         return frozen((lowest * up_there)[None]), 0.0
     points = balls.centres - balls.radii[:, None] * up_there
@@ -182,7 +183,7 @@ def one_body(model: Model, link: str) -> list[str]:
     return found
 
 
-def _beyond(model: Model, links: Iterable[str]) -> set[str]:
+def links_from(model: Model, links: Iterable[str]) -> set[str]:
     """The links, and all that they carry."""
     found = set(links)
     for joint in model.joints:  # parents before children

@@ -181,8 +181,12 @@ class Contacts:
 
 def runs(flags: Flags) -> list[tuple[int, int]]:
     """Where flags (n,) are set: the first place of each run, and the place after its last."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(np.int8)))
-    return [(int(start), int(stop)) for start, stop in edges.reshape(-1, 2)]
+    edges = (np.flatnonzero(flags[1:] != flags[:-1]) + 1).tolist()
+    if len(flags) and flags[0]:
+        edges.insert(0, 0)
+    if len(edges) % 2:
+        edges.append(len(flags))
+    return list(zip(edges[::2], edges[1::2], strict=True))
 
 
 def borne(points: Flags) -> tuple[bool, ...]:

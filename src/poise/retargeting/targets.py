@@ -14,9 +14,12 @@ from typing import TYPE_CHECKING, Final, final
 import numpy as np
 
 from poise.cached import cached_property
+from poise.model.frame import Frame
+from poise.model.kinematics import all_poses
 from poise.model.model import Model
-from poise.quaternions import conjugate, matrix_quaternion, quaternion_matrix, quaternion_product, rotate
+from poise.quaternions import conjugate, matrix_quaternion, quaternion_product, rotate
 from poise.retargeting.holding import Span, held, held_turns, shares
+from poise.retargeting.middle import median
 from poise.retargeting.parts import HIPS, PARENTS, RIGID, TOES, ancestors
 from poise.retargeting.stances import Contacts, Flags, runs
 from poise.spatial import SE3, Array
@@ -120,9 +123,16 @@ class Robot:
 
     def poses(self, q: Array) -> dict[str, Array]:
         """By part, (7,) its pose at `q` (nq,), as `pose` has it: place, and quaternion w x y z."""
-        frames = self.model.poses(q, list(self.frames.values()))
-        places = frames.act(np.array([self.points[part] for part in self.frames]))
-        return dict(zip(self.frames, np.concatenate([places, frames.wxyz], axis=1), strict=True))
+        frames, points = self._parts
+        poses = all_poses(self.model, frames, q)
+        poses[:, :3] += rotate(poses[:, 3:], points)
+        return dict(zip(self.frames, poses, strict=True))
+
+    @cached_property
+    def _parts(self) -> tuple[list[Frame], Array]:
+        """The frames of all parts, and (parts, 3) their points in them."""
+        points = [self.points[part] for part in self.frames]
+        return [self.model.frame(name) for name in self.frames.values()], np.array(points)
 
     def rest(self, part: str, within: str | None = None) -> SE3:
         """The pose of a part at neutral, in the world or seen from another part."""
@@ -243,7 +253,7 @@ def stood(path: Array, contacts: Contacts, part: str, *, heel: bool = False) -> 
             stands[contact.start : contact.stop] = True
     if heel and (stands & contacts.points[part][:, 0]).any():
         stands &= contacts.points[part][:, 0]
-    return float(np.median(above[stands]) if stands.any() else above.min())
+    return median(above[stands]) if stands.any() else float(above.min())
 
 
 def foot(source: Source, robot: Robot, part: str) -> tuple[Array, Array]:
@@ -261,6 +271,7 @@ def foot(source: Source, robot: Robot, part: str) -> tuple[Array, Array]:
     flats: list[Span] = []
     places, flat = [], []
     upright = matrix_quaternion(robot.axes[part].T)
+    ways = quaternion_product(turns, conjugate(upright))
     for contact in contacts.intervals:
         if contact.part == part:
             spans.append((contact.start, contact.stop))
@@ -268,14 +279,15 @@ def foot(source: Source, robot: Robot, part: str) -> tuple[Array, Array]:
             places.append([x, y, robot.scale * contact.ground + high])
             heel = np.flatnonzero(contacts.points[part][contact.start : contact.stop, 0])
             down = (contact.start, contact.start + int(heel[-1]) + 1) if len(heel) else (0, 1)
-            level = _level(turns[slice(*down)], upright)
+            level = _level(ways[slice(*down)], upright)
             if len(heel) and _between(turns[slice(*down)], level) < TILTED:
                 flats.append(down)
                 flat.append(level)
     floor = np.zeros(len(times))
     if spans:
         path = held(path, spans, np.array(places), times, EASE)
-        floor = (np.array(places)[:, 2] - high) @ shares(spans, times, EASE)
+        share, which = shares(spans, times, EASE)
+        floor = share * (np.array(places)[which, 2] - high)
     if flats:
         turns = held_turns(turns, flats, np.array(flat), times, EASE)
     path[:, 2] += (1.0 - loose(source, part)) * sunk(robot, part, path, turns, floor)
@@ -285,27 +297,30 @@ def foot(source: Source, robot: Robot, part: str) -> tuple[Array, Array]:
 def stance(source: Source, part: str) -> Array:
     """(frames,) how much a part stands, from 0 to 1."""
     spans = [(one.start, one.stop) for one in source.contacts.intervals if one.part == part]
-    return shares(spans, source.times, EASE).sum(axis=0)
+    return shares(spans, source.times, EASE)[0]
 
 
 def loose(source: Source, part: str) -> Array:
     """(frames,) how much a foot is led as a hand is, from 0 to 1: off its feet, while it does not stand."""
     if not source.off_feet.any():
         return np.zeros(len(source.times))
-    off: Array = shares(runs(source.off_feet), source.times, EASE).sum(axis=0)
+    off, _ = shares(runs(source.off_feet), source.times, EASE)
     return off * (1.0 - stance(source, part))
 
 
 def sunk(robot: Robot, part: str, path: Array, turns: Array, floor: Array) -> Array:
     """(frames,) how far a sole is below a floor (frames,), whose part has this path and these turns [m]; 0 above it."""
-    balls = quaternion_matrix(turns) @ (robot.balls(part) - robot.points[part]).T
-    lowest = path[:, 2] + balls[:, 2].min(axis=1) - robot.roundings[part]
+    w, x, y, z = np.ascontiguousarray(turns.T)
+    up = (2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y))
+    balls = (robot.balls(part) - robot.points[part]).T[..., None]
+    heights = balls[0] * up[0] + balls[1] * up[1] + balls[2] * up[2]
+    lowest = path[:, 2] + heights.min(axis=0) - robot.roundings[part]
     return np.maximum(floor - lowest, 0.0)
 
 
-def _level(turns: Array, upright: Array) -> Array:
-    """(4,) the rotation `upright` (4,), turned about the vertical to be as near to `turns` (n, 4) as can be."""
-    ways = quaternion_product(turns, np.broadcast_to(conjugate(upright), turns.shape))
+def _level(ways: Array, upright: Array) -> Array:
+    """(4,) the rotation `upright` (4,), turned about the vertical to be as near as can be to what `ways` (n, 4) make of
+    it."""
     w, z = ways[:, 0], ways[:, 3]
     half = 0.5 * np.arctan2(2.0 * (w * z).sum(), (w * w - z * z).sum())
     return quaternion_product(np.array([np.cos(half), 0.0, 0.0, np.sin(half)]), upright)
@@ -313,7 +328,7 @@ def _level(turns: Array, upright: Array) -> Array:
 
 def _between(turns: Array, turn: Array) -> float:
     """The median angle between rotations (n, 4) and another (4,) [rad]."""
-    return float(np.median(2.0 * np.arccos(np.minimum(np.abs(turns @ turn), 1.0))))
+    return median(2.0 * np.arccos(np.minimum(np.abs(turns @ turn), 1.0)))
 
 
 def _trunk(source: Source, robot: Robot, part: str, lift: float) -> Array:

@@ -44,6 +44,10 @@ _NOT_FINITE: Final = (
     "everywhere; `failed` tells of every such step, this warning of the first"
 )
 _LEASH: Final = Leash()
+_PASTS: Final = (
+    *("last_step", "last_target", "last_guide", "travel", "travel_change", "behind", "flow", "flow_change", "steady"),
+)
+"""The rows of the workspace that hold what a tracker remembers of its steps."""
 
 
 @final
@@ -103,6 +107,7 @@ class Tracker(Targets):
         "_line",
         "_lock",
         "_memory",
+        "_pasts",
         "_points",
         "_points_shape",
         "_pose_alone",
@@ -198,6 +203,7 @@ class Tracker(Targets):
         self._memory = scratch.narrow[self._bound.problem.rows("memory")]
         self._targets = scratch.goal.reshape(-1, GOAL_NUMBERS)
         self._posture = scratch.narrow[self._bound.problem.rows("guide")]
+        self._pasts = {past: scratch.narrow[self._bound.problem.rows(past)] for past in _PASTS}
         rows = iter(self._targets)
         self._goals = [next(rows) if task.blocks else self._posture for task in self._followed]
         leads = [task.leads for task in self.tasks if task.blocks]
@@ -395,9 +401,8 @@ class Tracker(Targets):
         """Forget the past: the next step is a first one, from rest; errors are unclamped if the clamp is adaptive."""
         self._memory[:] = 0.0
         self._q[:] = np.nan
-        lasts = ("last_step", "last_target", "last_guide")
-        for past in (*lasts, "travel", "travel_change", "behind", "flow", "flow_change", "steady"):
-            self._scratch.narrow[self._bound.problem.rows(past)] = 0.0
+        for past in self._pasts.values():
+            past[:] = 0.0
         if self._scratch.scene is not None:
             self._scratch.scene.forget()
         if self._explorer is not None and self._guide is not None:
@@ -419,14 +424,13 @@ class Tracker(Targets):
             raise TypeError(f"the other must be a Tracker, got {other!r}")
         if other.model is not self.model:
             raise ValueError(f"the other Tracker is of another model, {other.model.name}: it must be the same object")
-        problem, theirs = self._bound.problem, other._bound.problem
-        if theirs.velocities != problem.velocities:
+        velocities = self._bound.problem.velocities
+        if other._bound.problem.velocities != velocities:
             raise ValueError(
                 "the tasks of the other Tracker are moved by other joints, so its velocities are not known"
             )
-        pasts = ("travel", "travel_change")
-        travel, travel_change = (self._scratch.narrow[problem.rows(past)] for past in pasts)
-        theirs_were = [other._scratch.narrow[theirs.rows(past)].copy() for past in pasts]
+        travel, travel_change = self._pasts["travel"], self._pasts["travel_change"]
+        theirs_were = [other._pasts[past].copy() for past in ("travel", "travel_change")]
         command, shorter = other._q.copy(), 1.0
         if len(travel):
             if other._dt is None:
@@ -434,7 +438,7 @@ class Tracker(Targets):
             assert self._dt is not None
             shorter = self._dt / other._dt
             if not len(theirs_were[0]):
-                theirs_were = [other.velocity[list(problem.velocities)] * other._dt, np.zeros(len(travel))]
+                theirs_were = [other.velocity[list(velocities)] * other._dt, np.zeros(len(travel))]
         with self._entered():
             self.reset()
             self._q[:] = command
