@@ -51,8 +51,6 @@ _REST: Final = 0.02
 """Pull to the robot's home, where no task has a say."""
 _CATCH_UP: Final = 0.25
 """How long a part has, when other parts begin or end to stand, to catch up with its target [s]."""
-_LOOKING: Final = 40
-"""Steps of a start from which a way round is looked for."""
 _AT_ONCE: Final = 8
 """Frames of one call."""
 _MARK: Final = 100
@@ -219,17 +217,11 @@ class Follower:
 
     def _ways(self, source: Source, done: Followed, tried: dict[Limb, list[Span]]) -> list[Detour]:
         """The next way round for each limb that needs one, and that has not been tried."""
-
-        def settle(frame: int, starts: Array) -> Array:
-            settler = self._settling(_stance(source, frame))
-            goals = _goals(self._led(settler), done.targets, slice(frame, frame + 1))[0]
-            return settled(settler, starts, goals, _LOOKING)
-
         ways, ease = [], int(np.ceil(_CATCH_UP / self._dt))
         for limb in self._limbs:
             if not self._free(Stance(frozenset(source.contacts.parts), False, False), limb.parts):
                 continue  # nothing else is asked of the robot
-            way, vain = detour(self.robot, limb, done.targets, done.q, self._dt, self._speed, tried[limb], settle)
+            way, vain = detour(self.robot, limb, done.targets, done.q, self._dt, self._speed, tried[limb])
             tried[limb] += vain
             if way is not None:
                 tried[limb] += [way.caught, (way.start, way.stop + ease)]
@@ -348,7 +340,7 @@ class Follower:
         if apart is None or apart.holds_in(model, scene := apart.scene(model), found):
             return found
         tracker, keeps = self._settling(stance, apart=True), partial(apart.holds_in, model, scene)
-        beside: Array = settled(tracker, found[None], goals)[0]
+        beside: Array = settled(tracker, found, goals)
         return beside if keeps(beside) else first(self.robot, tracker, goals, start, levels=levels, keeps=keeps)
 
     def _settling(self, stance: Stance, *, apart: bool = False) -> Tracker:
