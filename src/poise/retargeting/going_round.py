@@ -8,13 +8,10 @@ that their speeds allow.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final, final
+from typing import Any, Final, final
 
 import numpy as np
 
-from poise.methods.criteria import RestPosture
-from poise.methods.damping import Curvature
-from poise.methods.priority import TaskPriority
 from poise.model.model import Model
 from poise.retargeting.asked import Stance, tasks
 from poise.retargeting.first_frame import settled
@@ -38,10 +35,8 @@ _LOOKING: Final = 40
 """Steps of each of them."""
 _LOOKS: Final = 3
 """Moments of a time at a limit at which a better posture is looked for."""
-_LAG: Final = 0.1
-"""Gain of their damping."""
-_REST: Final = 0.02
-"""Their pull to the robot's home."""
+_LIGHTER: Final = 10.0
+"""Of so much less weight is what stands a level later."""
 _SPEED_SHARE: Final = 0.9
 """The share of their speeds at which joints go round."""
 _FASTEST: Final = 10.0
@@ -59,8 +54,6 @@ class Limb:
 
     name: str
     """Such as `left arm`."""
-    carrier: str | None
-    """The part that moves it as a whole, if it is known."""
     root: str | None
     """The part that it hangs on, if its place is known."""
     end: str
@@ -71,8 +64,10 @@ class Limb:
     """(k,) where the joints are in q."""
     reach: float
     """Its length [m]."""
+    base: str | None
+    """The frame from which the tracker sees it; None: the world."""
     tracker: Tracker
-    """Leads its joints alone, by what is asked of it, as its carrier sees that."""
+    """Leads it, and what carries it, by what is asked of them, and nothing else of the robot."""
 
     def off(self, robot: Robot, targets: Targets, path: Array, frames: slice | int = slice(None)) -> Array:
         """(n,) how far its end is from where it should be, seen from its root, along a path (n, nq) [m]."""
@@ -82,14 +77,13 @@ class Limb:
         out: Array = np.linalg.norm(gap, axis=-1)
         return out
 
-    def alone(self, robot: Robot, targets: Targets, frame: int, starts: Array) -> Array:
-        """(k, nq) what starts (k, nq) come to where it alone follows the targets of a frame; all else is alike there."""
-        parts = [robot.part(task) for task in self.tracker.tasks]
-        goals = SE3(np.array([np.r_[targets.places[part][frame], targets.turns[part][frame]] for part in parts]))
-        if self.root is not None:
-            goals = SE3.from_parts(_places(robot, self.root, starts[:1])[0] - targets.places[self.root][frame]) @ goals
-        if self.carrier is not None:
-            goals = robot.model.pose(robot.frames[self.carrier], starts[0]).inverse() @ goals
+    def led(self, robot: Robot, targets: Targets, frame: int, starts: Array) -> Array:
+        """(k, nq) what starts (k, nq), which differ in its joints alone, come to by what it should do at a frame."""
+        parts = [part for task in self.tracker.tasks if (part := robot.part(task)) is not None]
+        goals = SE3(np.array([[*targets.places[part][frame], *targets.turns[part][frame]] for part in parts]))
+        if self.base is not None:
+            there = SE3.from_parts(robot.pose(robot.root, starts[0]).xyz - targets.places[robot.root][frame])
+            goals = robot.model.pose(self.base, starts[0]).inverse() @ there @ goals
         return settled(self.tracker, starts, goals.array, _LOOKING)
 
     @property
@@ -131,17 +125,18 @@ def limbs(robot: Robot) -> tuple[Limb, ...]:
         columns = np.concatenate([np.atleast_1d(np.arange(model.nq)[model.index(joint.name)]) for joint in joints])
         if reach > 0.0:
             moved, names = frozenset(part for part in known if part not in RIGID), tuple(joint.name for joint in joints)
-            tracker = _tracker(robot, moved, carrier)
-            out.append(Limb(kind.replace("_", " "), carrier, root, end, moved, names, columns, reach, tracker))
+            base, some = (None, moved) if carrier is None else (robot.frames[robot.root], moved | {carrier})
+            tracker = _tracker(robot, some - {robot.root}, base)
+            out.append(Limb(kind.replace("_", " "), root, end, moved, names, columns, reach, base, tracker))
     return tuple(out)
 
 
-def _tracker(robot: Robot, parts: frozenset[str], carrier: str | None) -> Tracker:
-    """One that leads parts of a limb that stand on nothing, as their carrier sees them."""
-    base = None if carrier is None else robot.frames[carrier]
-    asked = [task for task in tasks(robot, Stance(frozenset(), False, False)) if robot.part(task) in parts]
-    method = TaskPriority(damping=Curvature(_LAG), null_space=RestPosture(gain=_REST))
-    return Tracker(robot.model, [replace(task, base=base) for task in asked], method)
+def _tracker(robot: Robot, parts: frozenset[str], base: str | None) -> Tracker:
+    """One that leads parts that stand on nothing, seen from a base, by weights in place of levels: in eight lanes."""
+    asked: list[Any] = [task for task in tasks(robot, Stance(frozenset(), False, False)) if robot.part(task) in parts]
+    first = min(task.priority for task in asked)
+    seen = [replace(task.lighter(_LIGHTER ** (task.priority - first)), base=base, priority=0) for task in asked]
+    return Tracker(robot.model, seen)
 
 
 def detour(
@@ -157,9 +152,12 @@ def detour(
 
     Frames in `but` are not looked at.  With it come those that were, and of which no way leads out.
     """
-    caught = (limb.off(robot, targets, path) > limb.away) & at_ends(robot.model, path, limb.columns).any(axis=1)
-    stuck: list[Span] = []
-    for span in _spans(caught, but, max(2, int(np.ceil(_LASTS / dt)))):
+    least, stuck = max(2, int(np.ceil(_LASTS / dt))), list[Span]()
+    held = np.asarray(at_ends(robot.model, path, limb.columns).any(axis=1))
+    caught = np.zeros(len(path), dtype=bool)
+    for frames in (slice(*span) for span in _spans(held, but, least)):
+        caught[frames] = limb.off(robot, targets, path[frames], frames) > limb.away
+    for span in _spans(caught, (), least):
         found = _way(robot, limb, targets, path, span, dt, speed)
         if found is not None:
             return found, stuck
@@ -201,7 +199,7 @@ def _goal(robot: Robot, limb: Limb, targets: Targets, q: Array, frame: int) -> A
     starts = np.tile(q, (_STARTS, 1))
     starts[0, limb.columns] = model.home[limb.columns]
     starts[1:, limb.columns] = model.sample(_STARTS - 1, seed=0)[:, limb.columns]
-    ends = limb.alone(robot, targets, frame, starts)
+    ends = limb.led(robot, targets, frame, starts)
     near = limb.off(robot, targets, ends, frame) < _FREE * limb.away
     if not near.any():
         return None
