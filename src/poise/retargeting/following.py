@@ -165,7 +165,7 @@ class Follower:
             if not ways:
                 break
             other = self.go(source, targets, (*done.detours, *ways), start, done)
-            worth = [way for way in ways if self._left(other, way) < _WORTH * self._left(done, way)]
+            worth = [way for way in ways if self._worth(way, done, other)]
             if worth:
                 all_are = len(worth) == len(ways)
                 done = other if all_are else self.go(source, targets, (*done.detours, *worth), start, done)
@@ -228,10 +228,15 @@ class Follower:
                 ways.append(way)
         return ways
 
-    def _left(self, done: Followed, way: Detour) -> float:
-        """In how many frames a limb is off, from the begin of a way to where it follows again, or was caught."""
-        frames = slice(way.start, max(way.caught[1], way.stop + int(np.ceil(_CATCH_UP / self._dt))))
-        return float((way.limb.off(self.robot, done.targets, done.q[frames], frames) > way.limb.away).sum())
+    def _worth(self, way: Detour, before: Followed, after: Followed) -> bool:
+        """Whether a limb is off in fewer frames, from the begin of a way to where it follows again, or was caught, and
+        by the end of the motion in no more."""
+        till = max(way.caught[1], way.stop + int(np.ceil(_CATCH_UP / self._dt))) - way.start
+        rest = slice(way.start, None)
+        was, is_off = (
+            way.limb.off(self.robot, done.targets, done.q[rest], rest) > way.limb.away for done in (before, after)
+        )
+        return bool(is_off[:till].sum() < _WORTH * was[:till].sum() and is_off.sum() <= was.sum())
 
     def _walk(self, source: Source, done: Followed, postures: Array | None, start: Array | None = None) -> None:
         """Fill the path by one step a frame: towards targets, or towards postures with feet held."""

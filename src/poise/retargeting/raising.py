@@ -110,12 +110,11 @@ def along(aims: Targets, source: Source, robot: Robot, path: Array) -> Targets:
 
     Where a trunk cannot bend as the body's does, its arms still point as the body's do.
     """
-    places, share = dict(aims.places), gently(source.off_feet.astype(float), source.times)
+    places = dict(aims.places)
     for shoulder, _, hand in (parts for parts in LIMBS.values() if parts[0].endswith("shoulder")):
         if shoulder in robot.frames and hand in places and hand not in robot.soles:
             there = robot.model.poses(path, [robot.frames[shoulder]])[:, 0].act(robot.points[shoulder])
-            off = _averaged(there - aims.places[shoulder], source.times, _ALONG)
-            places[hand] = places[hand] + share[:, None] * off
+            places[hand] = places[hand] + _averaged(there - aims.places[shoulder], source.times, _ALONG)
     return replace(aims, places=places)
 
 
