@@ -37,7 +37,7 @@ def first(
     """
     model = robot.model
     if start is not None:
-        return settled(tracker, start[None], goals)[0]
+        return settled(tracker, start, goals)
     starts = np.concatenate([model.home[None], model.sample(_STARTS - 1, seed=0)])
     trunk = [
         k
@@ -50,7 +50,7 @@ def first(
             starts[:, model.index(joint.name)] = (SE3(goals[trunk[0]]) @ carried.inverse()).array
     best, least, kept = starts[0], np.inf, False
     for k, start in enumerate(starts):
-        end = settled(tracker, start[None], goals)[0]
+        end = settled(tracker, start, goals)
         left = sum(
             _LESS**task.priority * float((task.judged(model, goal[None], end[None]) ** 2).sum())
             for task, goal in zip(tracker.tasks, goals, strict=True)
@@ -65,12 +65,13 @@ def first(
 
 
 def settled(tracker: Tracker, starts: Array, goals: Array, steps: int = _SETTLING) -> Array:
-    """(k, nq) where each of the starts (k, nq) is after so many steps towards the goals (tasks, 7)."""
-    still = np.broadcast_to(goals, (steps, *goals.shape))
+    """(..., nq) where starts (..., nq) are after so many steps towards the goals (tasks, 7)."""
     if not tracker.model.loops:
-        return np.array([tracker.rollout(start, still, threads=1)[-1] for start in starts])
+        still = np.broadcast_to(goals, (*starts.shape[:-1], steps, *goals.shape))
+        end: Array = tracker.rollout(starts, still, threads=1)[..., -1, :]
+        return end
     out = np.array(starts)
-    for q in out:  # a rollout does not keep loops closed
+    for q in np.atleast_2d(out):  # a rollout does not keep loops closed
         tracker.reset()
         tracker.targets = goals
         for _ in range(steps):

@@ -51,8 +51,6 @@ _REST: Final = 0.02
 """Pull to the robot's home, where no task has a say."""
 _CATCH_UP: Final = 0.25
 """How long a part has, when other parts begin or end to stand, to catch up with its target [s]."""
-_LOOKING: Final = 40
-"""Steps of a start from which a way round is looked for."""
 _AT_ONCE: Final = 1024
 """Frames of one call at most, so that Python hears of signals."""
 _MARK: Final = 100
@@ -166,7 +164,7 @@ class Follower:
             if not ways:
                 break
             other = self.go(source, targets, (*done.detours, *ways), start, done)
-            worth = [way for way in ways if self._left(other, way) < _WORTH * self._left(done, way)]
+            worth = [way for way in ways if self._worth(way, done, other)]
             if worth:
                 all_are = len(worth) == len(ways)
                 done = other if all_are else self.go(source, targets, (*done.detours, *worth), start, done)
@@ -218,27 +216,26 @@ class Follower:
 
     def _ways(self, source: Source, done: Followed, tried: dict[Limb, list[Span]]) -> list[Detour]:
         """The next way round for each limb that needs one, and that has not been tried."""
-
-        def settle(frame: int, starts: Array) -> Array:
-            settler = self._settling(_stance(source, frame))
-            goals = _goals(self._led(settler), done.targets, slice(frame, frame + 1))[0]
-            return settled(settler, starts, goals, _LOOKING)
-
         ways, ease = [], int(np.ceil(_CATCH_UP / self._dt))
         for limb in self._limbs:
             if not self._free(Stance(frozenset(source.contacts.parts), False, False), limb.parts):
                 continue  # nothing else is asked of the robot
-            way, vain = detour(self.robot, limb, done.targets, done.q, self._dt, self._speed, tried[limb], settle)
+            way, vain = detour(self.robot, limb, done.targets, done.q, self._dt, self._speed, tried[limb])
             tried[limb] += vain
             if way is not None:
                 tried[limb] += [way.caught, (way.start, way.stop + ease)]
                 ways.append(way)
         return ways
 
-    def _left(self, done: Followed, way: Detour) -> float:
-        """In how many frames a limb is off, from the begin of a way to where it follows again, or was caught."""
-        frames = slice(way.start, max(way.caught[1], way.stop + int(np.ceil(_CATCH_UP / self._dt))))
-        return float((way.limb.off(self.robot, done.targets, done.q[frames], frames) > way.limb.away).sum())
+    def _worth(self, way: Detour, before: Followed, after: Followed) -> bool:
+        """Whether a limb is off in fewer frames, from the begin of a way to where it follows again, or was caught, and
+        by the end of the motion in no more."""
+        till = max(way.caught[1], way.stop + int(np.ceil(_CATCH_UP / self._dt))) - way.start
+        rest = slice(way.start, None)
+        was, is_off = (
+            way.limb.off(self.robot, done.targets, done.q[rest], rest) > way.limb.away for done in (before, after)
+        )
+        return bool(is_off[:till].sum() < _WORTH * was[:till].sum() and is_off.sum() <= was.sum())
 
     def _walk(self, source: Source, done: Followed, postures: Array | None, start: Array | None = None) -> None:
         """Fill the path by one step a frame: towards targets, or towards postures with feet held."""
@@ -346,7 +343,7 @@ class Follower:
         if apart is None or apart.holds_in(model, scene := apart.scene(model), found):
             return found
         tracker, keeps = self._settling(stance, apart=True), partial(apart.holds_in, model, scene)
-        beside: Array = settled(tracker, found[None], goals)[0]
+        beside: Array = settled(tracker, found, goals)
         return beside if keeps(beside) else first(self.robot, tracker, goals, start, levels=levels, keeps=keeps)
 
     def _settling(self, stance: Stance, *, apart: bool = False) -> Tracker:

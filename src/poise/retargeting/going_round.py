@@ -6,18 +6,21 @@ posture that several starts come to; the joints go there straight, which limits 
 that their speeds allow.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Final, final
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, final
 
 import numpy as np
 
 from poise.model.model import Model
+from poise.retargeting.asked import Stance, tasks
+from poise.retargeting.first_frame import settled
 from poise.retargeting.holding import Span
 from poise.retargeting.parts import LIMBS, RIGID, ancestors
 from poise.retargeting.stances import Flags, runs
 from poise.retargeting.targets import Robot, Targets
-from poise.spatial import Array
+from poise.solving.tracker import Tracker
+from poise.spatial import SE3, Array
 
 _AWAY: Final = (0.08, 0.25)
 """How far off the end of a limb is that may have been caught [m], or as a share of the limb, whichever is less."""
@@ -28,8 +31,12 @@ _TOUCH: Final = 1e-6
 _FREE: Final = 0.5
 """The share of that distance within which a posture must be that is worth the way."""
 _STARTS: Final = 12
+_LOOKING: Final = 40
+"""Steps of each of them."""
 _LOOKS: Final = 3
 """Moments of a time at a limit at which a better posture is looked for."""
+_LIGHTER: Final = 10.0
+"""Of so much less weight is what stands a level later."""
 _SPEED_SHARE: Final = 0.9
 """The share of their speeds at which joints go round."""
 _FASTEST: Final = 10.0
@@ -38,9 +45,6 @@ _LEAST: Final = 0.25
 """How long that takes at least [s]."""
 _PEAK: Final = 1.875
 """The largest slope of 10 s^3 - 15 s^4 + 6 s^5."""
-
-Settle = Callable[[int, Array], Array]
-"""From a frame and postures (k, nq) to those (k, nq) that they come to when they follow the targets of that frame."""
 
 
 @final
@@ -60,6 +64,10 @@ class Limb:
     """(k,) where the joints are in q."""
     reach: float
     """Its length [m]."""
+    base: str | None
+    """The frame from which the tracker sees it; None: the world."""
+    tracker: Tracker
+    """Leads it, and what carries it, by what is asked of them, and nothing else of the robot."""
 
     def off(self, robot: Robot, targets: Targets, path: Array, frames: slice | int = slice(None)) -> Array:
         """(n,) how far its end is from where it should be, seen from its root, along a path (n, nq) [m]."""
@@ -68,6 +76,15 @@ class Limb:
             gap = gap - (_places(robot, self.root, path) - targets.places[self.root][frames])
         out: Array = np.linalg.norm(gap, axis=-1)
         return out
+
+    def led(self, robot: Robot, targets: Targets, frame: int, starts: Array) -> Array:
+        """(k, nq) what starts (k, nq), which differ in its joints alone, come to by what it should do at a frame."""
+        parts = [part for task in self.tracker.tasks if (part := robot.part(task)) is not None]
+        goals = SE3(np.array([[*targets.places[part][frame], *targets.turns[part][frame]] for part in parts]))
+        if self.base is not None:
+            there = SE3.from_parts(robot.pose(robot.root, starts[0]).xyz - targets.places[robot.root][frame])
+            goals = robot.model.pose(self.base, starts[0]).inverse() @ there @ goals
+        return settled(self.tracker, starts, goals.array, _LOOKING)
 
     @property
     def away(self) -> float:
@@ -106,11 +123,20 @@ def limbs(robot: Robot) -> tuple[Limb, ...]:
         places = [robot.rest(part).xyz for part in (*([root] if root else ()), *(p for p in known if p != root))]
         reach = float(np.linalg.norm(np.diff(places, axis=0), axis=1).sum())
         columns = np.concatenate([np.atleast_1d(np.arange(model.nq)[model.index(joint.name)]) for joint in joints])
-        moved = frozenset(part for part in known if part not in RIGID)
-        out.append(
-            Limb(kind.replace("_", " "), root, end, moved, tuple(joint.name for joint in joints), columns, reach)
-        )
-    return tuple(limb for limb in out if limb.reach > 0.0)
+        if reach > 0.0:
+            moved, names = frozenset(part for part in known if part not in RIGID), tuple(joint.name for joint in joints)
+            base, some = (None, moved) if carrier is None else (robot.frames[robot.root], moved | {carrier})
+            tracker = _tracker(robot, some - {robot.root}, base)
+            out.append(Limb(kind.replace("_", " "), root, end, moved, names, columns, reach, base, tracker))
+    return tuple(out)
+
+
+def _tracker(robot: Robot, parts: frozenset[str], base: str | None) -> Tracker:
+    """One that leads parts that stand on nothing, seen from a base, by weights in place of levels: in eight lanes."""
+    asked: list[Any] = [task for task in tasks(robot, Stance(frozenset(), False, False)) if robot.part(task) in parts]
+    first = min(task.priority for task in asked)
+    seen = [replace(task.lighter(_LIGHTER ** (task.priority - first)), base=base, priority=0) for task in asked]
+    return Tracker(robot.model, seen)
 
 
 def detour(
@@ -121,16 +147,18 @@ def detour(
     dt: float,
     speed: float,
     but: Sequence[Span],
-    settle: Settle,
 ) -> tuple[Detour | None, list[Span]]:
     """The first way round for a limb that a limit caught along a path (frames, nq), if there is one.
 
     Frames in `but` are not looked at.  With it come those that were, and of which no way leads out.
     """
-    caught = (limb.off(robot, targets, path) > limb.away) & at_ends(robot.model, path, limb.columns).any(axis=1)
-    stuck: list[Span] = []
-    for span in _spans(caught, but, max(2, int(np.ceil(_LASTS / dt)))):
-        found = _way(robot, limb, targets, path, span, dt, speed, settle)
+    least, stuck = max(2, int(np.ceil(_LASTS / dt))), list[Span]()
+    held = np.asarray(at_ends(robot.model, path, limb.columns).any(axis=1))
+    caught = np.zeros(len(path), dtype=bool)
+    for frames in (slice(*span) for span in _spans(held, but, least)):
+        caught[frames] = limb.off(robot, targets, path[frames], frames) > limb.away
+    for span in _spans(caught, (), least):
+        found = _way(robot, limb, targets, path, span, dt, speed)
         if found is not None:
             return found, stuck
         stuck.append(span)
@@ -138,12 +166,12 @@ def detour(
 
 
 def _way(
-    robot: Robot, limb: Limb, targets: Targets, path: Array, caught: Span, dt: float, speed: float, settle: Settle
+    robot: Robot, limb: Limb, targets: Targets, path: Array, caught: Span, dt: float, speed: float
 ) -> Detour | None:
     """The way out for a limb that is held in those frames, the earliest that there is; None where there is none."""
     model, first, last = robot.model, max(caught[0], 1), caught[1] - 1
     for frame in dict.fromkeys(np.linspace(first, last, _LOOKS).astype(int).tolist()):
-        goal = _goal(robot, limb, targets, path[frame], frame, settle)
+        goal = _goal(robot, limb, targets, path[frame], frame)
         if goal is None:
             continue
         frames = _duration(model, limb, goal - path[frame, limb.columns], dt, speed)
@@ -151,7 +179,7 @@ def _way(
         stop = start + frames
         if stop > len(path):
             continue
-        goal = _goal(robot, limb, targets, path[stop - 1], stop - 1, settle)
+        goal = _goal(robot, limb, targets, path[stop - 1], stop - 1)
         if goal is None:
             continue
         begin = path[start - 1, limb.columns]
@@ -165,13 +193,13 @@ def _way(
     return None
 
 
-def _goal(robot: Robot, limb: Limb, targets: Targets, q: Array, frame: int, settle: Settle) -> Array | None:
+def _goal(robot: Robot, limb: Limb, targets: Targets, q: Array, frame: int) -> Array | None:
     """(k,) the joints of a limb with which it is where it should be at a frame, the nearest that was found."""
     model = robot.model
     starts = np.tile(q, (_STARTS, 1))
     starts[0, limb.columns] = model.home[limb.columns]
     starts[1:, limb.columns] = model.sample(_STARTS - 1, seed=0)[:, limb.columns]
-    ends = settle(frame, starts)
+    ends = limb.led(robot, targets, frame, starts)
     near = limb.off(robot, targets, ends, frame) < _FREE * limb.away
     if not near.any():
         return None
