@@ -44,9 +44,7 @@ _NOT_FINITE: Final = (
     "everywhere; `failed` tells of every such step, this warning of the first"
 )
 _LEASH: Final = Leash()
-_PASTS: Final = (
-    *("last_step", "last_target", "last_guide", "travel", "travel_change", "behind", "flow", "flow_change", "steady"),
-)
+_PASTS: Final = "last_step last_target last_guide travel travel_change behind flow flow_change steady".split()
 """The rows of the workspace that hold what a tracker remembers of its steps."""
 
 
