@@ -44,7 +44,9 @@ _NOT_FINITE: Final = (
     "everywhere; `failed` tells of every such step, this warning of the first"
 )
 _LEASH: Final = Leash()
-_PASTS: Final = "last_step last_target last_guide travel travel_change behind flow flow_change steady".split()
+_PASTS: Final = (
+    "last_step", "last_target", "last_guide", "travel", "travel_change", "behind", "flow", "flow_change", "steady",
+)  # fmt: skip
 """The rows of the workspace that hold what a tracker remembers of its steps."""
 
 
