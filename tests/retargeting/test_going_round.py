@@ -5,6 +5,8 @@ import pytest
 from walker import NAMES, parents, positions
 
 import poise as pz
+from poise.retargeting import following
+from poise.retargeting.going_round import limbs
 from poise.spatial import Array
 
 FPS = 60.0
@@ -51,6 +53,19 @@ def test_an_arm_comes_back_that_goes_where_the_robots_cannot(kind: str) -> None:
     assert (q <= model.upper).all()
     assert (np.abs(model.difference(q[:-1], q[1:])) * FPS <= model.velocity + 1e-9).all()
     assert done.report.skate.share == 0.0
+
+
+@pytest.mark.parametrize("kind", ["backwards", "overhead"])
+def test_by_a_way_round_an_arm_is_off_in_fewer_frames(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = pz.load("g1", base="floating")
+    led = pz.retarget(circle(kind), model)
+    monkeypatch.setattr(following, "detour", lambda *_: (None, []))
+    held = pz.retarget(circle(kind), model)
+    frames = []
+    for done in (led, held):
+        arm = next(limb for limb in limbs(done._robot) if limb.name == "left arm")
+        frames.append((arm.off(done._robot, done._done.targets, done.motion.q) > arm.away).sum())
+    assert frames[0] < frames[1]
 
 
 def test_it_goes_round_within_accelerations_too() -> None:
