@@ -207,34 +207,6 @@ def test_every_level_is_the_minimum_that_a_dense_solver_finds(block: int) -> Non
         check(random_problem(np.random.default_rng(seed)), seed)
 
 
-def of_a_body(rng: np.random.Generator) -> Problem:
-    """As many unknowns as a humanoid has, three levels, the last one a posture, and a box that holds several; rows that
-    may depend on one another."""
-    n = int(rng.integers(15, 40))
-    levels = []
-    for _ in range(2):
-        m = int(rng.integers(6, 18))
-        rank = m if rng.random() < 0.5 else int(rng.integers(3, m + 1))
-        j = rng.normal(size=(m, rank)) @ rng.normal(size=(rank, n)) * (rng.random(n) < 0.6)
-        levels.append((j, 0.1 * rng.normal(size=len(j)), float(rng.choice([1e-3, 0.03, 0.07]))))
-    reach = rng.choice([0.003, 0.01, 0.03], size=n)
-    return Problem(
-        levels, -reach * rng.uniform(0.0, 1.0, n), reach * rng.uniform(0.0, 1.0, n), 0.1 * rng.normal(size=n)
-    )
-
-
-@pytest.mark.parametrize("seed", range(100))
-def test_every_level_of_a_body_is_the_minimum_by_its_multipliers(seed: int) -> None:
-    problem = of_a_body(np.random.default_rng(seed))
-    reached = [problem.first(1).solve(), problem.first(2).solve(), problem.solve()]
-    for k, x in enumerate(reached):
-        assert (problem.low <= x).all()
-        assert (x <= problem.high).all()
-        for (j, *_), before in zip(problem.levels[:k], reached, strict=False):
-            np.testing.assert_allclose(j @ x, j @ before, rtol=0, atol=1e-12 * (1.0 + np.abs(j).sum()))
-        assert excess(problem, k, x) <= 1e-14 * (1.0 + problem.value(k, x))
-
-
 def left_of_slope(problem: Problem, k: int, x: Array) -> tuple[float, float]:
     """What is left of the gradient of half of what level k minimises at x by the best multipliers, of the right signs
     for the bounds and rows that x is on, and by those of the levels that are kept; and lambda^2.
@@ -267,11 +239,24 @@ def excess(problem: Problem, k: int, x: Array) -> float:
     return left**2 / convexity
 
 
-# In the last ten, more bounds and rows meet in one point than there are unknowns; daqp with a tolerance of 1e-9 calls
-# them infeasible, although that point itself is given.
-@pytest.mark.parametrize("seed", [*range(2000, 2100), 2128, 3300, 4811, 5365, 6595, 11487, 12264, 12711, 13467, 13966])
-def test_multipliers_prove_that_every_level_is_the_minimum(seed: int) -> None:
-    problem = random_problem(np.random.default_rng(seed))
+def of_a_body(rng: np.random.Generator) -> Problem:
+    """As many unknowns as a humanoid has, three levels, the last one a posture, and a box that holds several; rows that
+    may depend on one another."""
+    n = int(rng.integers(15, 40))
+    levels = []
+    for _ in range(2):
+        m = int(rng.integers(6, 18))
+        rank = m if rng.random() < 0.5 else int(rng.integers(3, m + 1))
+        j = rng.normal(size=(m, rank)) @ rng.normal(size=(rank, n)) * (rng.random(n) < 0.6)
+        levels.append((j, 0.1 * rng.normal(size=len(j)), float(rng.choice([1e-3, 0.03, 0.07]))))
+    reach = rng.choice([0.003, 0.01, 0.03], size=n)
+    return Problem(
+        levels, -reach * rng.uniform(0.0, 1.0, n), reach * rng.uniform(0.0, 1.0, n), 0.1 * rng.normal(size=n)
+    )
+
+
+def prove_levels(problem: Problem, share: float) -> None:
+    """x keeps the box and the levels before, and no level loses more than this share of its value."""
     count = len(problem.levels)
     reached = [problem.first(k).solve() for k in range(1, count + 1)]
     if problem.phi is not None:
@@ -281,7 +266,19 @@ def test_multipliers_prove_that_every_level_is_the_minimum(seed: int) -> None:
         assert (x <= problem.high).all()
         for (j, *_), before in zip(problem.levels[:k], reached, strict=False):
             np.testing.assert_allclose(j @ x, j @ before, rtol=0, atol=1e-12 * (1.0 + np.abs(j).sum()))
-        assert excess(problem, k, x) <= 1e-16 * (1.0 + problem.value(k, x))
+        assert excess(problem, k, x) <= share * (1.0 + problem.value(k, x))
+
+
+# In the last ten, more bounds and rows meet in one point than there are unknowns; daqp with a tolerance of 1e-9 calls
+# them infeasible, although that point itself is given.
+@pytest.mark.parametrize("seed", [*range(2000, 2100), 2128, 3300, 4811, 5365, 6595, 11487, 12264, 12711, 13467, 13966])
+def test_multipliers_prove_that_every_level_is_the_minimum(seed: int) -> None:
+    prove_levels(random_problem(np.random.default_rng(seed)), 1e-16)
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_multipliers_prove_that_every_level_of_a_body_is_the_minimum(seed: int) -> None:
+    prove_levels(of_a_body(np.random.default_rng(seed)), 1e-14)
 
 
 def prove(problem: Problem) -> None:

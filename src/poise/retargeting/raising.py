@@ -44,20 +44,20 @@ def on_ground(follower: Follower, source: Source, aims: Targets, bare: Follower,
         return follower.follow(source, aims, smooth=smooth)
     links = _carried(robot)
     names = [name for own in links.values() for name in own]
-    done = tried.done = bare.go(source, aims)
+    before = done = tried.done = bare.go(source, aims)
     aims = along(aims, source, robot, done.q)
     heights = lowest(robot.model, done.q, links=names, under=-_DEEP)
-    for once_more in range(_ROUNDS):
+    for k in range(_ROUNDS):
+        others = (done.q != before.q).any(axis=1)
+        heights[others] = lowest(robot.model, done.q[others], links=names, under=-_DEEP)
         parts = np.split(heights, np.cumsum([len(own) for own in links.values()])[:-1], axis=1)
         depths = {part: -high.min(axis=1, initial=np.inf) for part, high in zip(links, parts, strict=True)}
-        if once_more and max(depth.max() for depth in depths.values()) < _DEEP:
+        if k and max(depth.max() for depth in depths.values()) < _DEEP:
             break
         whole = gently(_needed(depths[_WHOLE]), source.times)
         rises = {part: gently(_needed(depth - whole), source.times) for part, depth in depths.items() if part != _WHOLE}
         aims = raised(aims, source, robot, whole, rises)
         before, done = done, bare.follow(source, aims, smooth=smooth, tried=tried)
-        others = (done.q != before.q).any(axis=1)
-        heights[others] = lowest(robot.model, done.q[others], links=names, under=-_DEEP)
     return done if bare is follower else follower.follow(source, aims, smooth=smooth)
 
 
