@@ -18,6 +18,9 @@ from poise.errors import MissingExtra
 from poise.kernels.machine.jit import compiler
 
 
+pytest_plugins = ["support.durations"]
+
+
 def _compiles() -> bool:
     try:
         return compiler() is not None
