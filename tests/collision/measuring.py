@@ -1,5 +1,6 @@
 """Shapes of every kind, as kernels see them, and what the kernels say of pairs of them."""
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,13 +8,29 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from poise.kernels.collision.near import DISTANCE
 from poise.kernels.collision.placing import place_shapes
-from poise.kernels.collision.proximity import HULL_ROOM, signed_distance
-from poise.kernels.machine.jit import kernel
+from poise.kernels.collision.proximity import HULL_ROOM
+from poise.kernels.machine.jit import address, call, kernel
+from poise.kernels.machine.kinds import NARROW, PROBLEM_VIEW, WHOLE, WIDE
 from poise.kernels.machine.lanes import packs, workspace
-from poise.kernels.machine.layout import BOX, CYLINDER, FRAME, HALF_SPACE, HULL, POINT, PROXIMITY, SEGMENT, SHAPE, WIDTH
+from poise.kernels.machine.layout import (
+    BOX,
+    CYLINDER,
+    FIRST_ROWS,
+    FRAME,
+    HALF_SPACE,
+    HULL,
+    MEASURE,
+    NEAR,
+    POINT,
+    PROXIMITY,
+    SEGMENT,
+    SHAPE,
+    WIDTH,
+)
 from poise.kernels.machine.packing import joined, pack, rows_of, total_rows
-from poise.kernels.machine.views import flat, narrow, problem_at, section, wide
+from poise.kernels.machine.views import flat, narrow, problem_at, wide
 from poise.model.scene import packed
 from poise.spatial import Array
 
@@ -56,25 +73,32 @@ class Shape:
 @kernel
 def _measure(p, w, pairs, out):
     """Each pair's rows, one lane's after the other's."""
-    lanes = packs(w.out, WIDTH)
-    frames, known = section(w.shape_frames, 0, len(w.shape_frames)), flat(w.out)
+    lanes, known = packs(w.pair, WIDTH), flat(w.pair)
     for k in range(len(pairs)):
-        signed_distance(p.shapes, pairs[k, 0], pairs[k, 1], p.vertices, frames, w.room, w.out)
+        call(w.routines[MEASURE], p, w, pairs[k, 0], pairs[k, 1])
         for lane in range(lanes):
             for i in range(PROXIMITY):
-                out[k, lane, i] = known[i * lanes + lane]
+                out[k, lane, i] = known[(DISTANCE + i) * lanes + lane]
 
 
 @compiled
-def _measure_narrow(words, work, pairs, out):
+def _measure_narrow(words, work, routines, pairs, out):
     p = problem_at(words)
-    _measure(p, narrow(p, work, words), pairs, out)
+    _measure(p, narrow(p, work, routines), pairs, out)
 
 
 @compiled
-def _measure_wide(words, work, pairs, out):
+def _measure_wide(words, work, routines, pairs, out):
     p = problem_at(words)
-    _measure(p, wide(p, work, words), pairs, out)
+    _measure(p, wide(p, work, routines), pairs, out)
+
+
+@functools.cache
+def _routines(width: Any) -> Any:
+    """Where the library's own routine is, which is on disk: to compile it here again takes half a minute."""
+    table = np.zeros(FIRST_ROWS, dtype=np.int64)
+    table[MEASURE] = address("collision.near.measure", PROBLEM_VIEW, width, WHOLE, WHOLE)
+    return table
 
 
 @compiled
@@ -101,7 +125,7 @@ def words_of(shapes: list[Shape], units: Any = None, frames: int = 0) -> Array:
     ]
     real = [(*s.turn.ravel(), *s.place, *s.half, s.radius, np.nan, np.nan) for s in shapes]
     vertices = np.concatenate([np.ravel(pack) for pack in packs])
-    rows = {"out": PROXIMITY, "room": HULL_ROOM, "shape_frames": FRAME * len(shapes), "frames": FRAME * frames}
+    rows = {"pair": NEAR, "room": HULL_ROOM, "shape_frames": FRAME * len(shapes), "frames": FRAME * frames}
     return pack({"shapes": joined(SHAPE, np.array(whole), np.array(real)), "vertices": vertices}, rows)
 
 
@@ -119,7 +143,8 @@ def measured(pairs: list[tuple[Shape, Shape]], lanes: int = 1) -> Array:
     work[rows_of(words, "shape_frames")] = places.reshape(lanes, -1).T.reshape(-1, *work.shape[1:])
     out = np.zeros((len(apart), lanes, PROXIMITY))
     numbers = np.arange(2 * len(apart)).reshape(-1, 2)
-    (_measure_wide if lanes > 1 else _measure_narrow)(words, work, numbers, out)
+    run, width = (_measure_wide, WIDE) if lanes > 1 else (_measure_narrow, NARROW)
+    run(words, work, _routines(width), numbers, out)
     return out
 
 
