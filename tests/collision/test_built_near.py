@@ -2,6 +2,7 @@
 
 import itertools
 import logging
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,16 @@ from poise.model.scene import Scene
 from poise.solving.path.clearance import Clearance
 
 FILES = {file: name for name, file in reversed(installed_robots().items())}
+DEAR = {
+    "alex_nub_hands", "alex_psyonic_hands", "anymal-kinova", "b1-z1", "bolt", "borinot", "centauro",
+    "g1_29dof_with_hand_rev_1_0", "hextilt", "icub", "romeo", "so100", "so101", "solo", "solo12", "talos", "tiago",
+    "tiago_dual", "tiago_pro", "ur3", "xarm",
+}  # fmt: skip
+"""Whose meshes take seconds to fit where no fit of them is kept; a robot of each kind is among the others."""
+
+
+def every_robot() -> list[Any]:
+    return [pytest.param(name, marks=pytest.mark.slow if name in DEAR else ()) for name in sorted(FILES.values())]
 
 
 def tip(robot: pz.Model) -> str | None:
@@ -29,7 +40,7 @@ def room(limit: pz.CollisionLimit, robot: pz.Model, q: np.ndarray) -> float:
 
 
 @pytest.mark.filterwarnings("ignore::poise.ModelWarning")
-@pytest.mark.parametrize("name", sorted(FILES.values()))
+@pytest.mark.parametrize("name", every_robot())
 def test_every_robot_solves_and_tracks_from_its_home(name: str) -> None:
     robot, limit = pz.load(name), pz.CollisionLimit()
     frame = tip(robot)
