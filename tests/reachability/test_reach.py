@@ -25,6 +25,8 @@ from poise.spatial import Array
 UPPER, FORE = 0.5, 0.3
 GRID = 0.043
 """No centre of a voxel is within 1e-4 m of where a planar arm's reach ends."""
+SLAB = ((-0.9, -0.9, -GRID), (0.9, 0.9, GRID))
+"""The plane of a planar arm, and a layer of voxels above and below."""
 
 
 def elbow(first: tuple[float, float], second: tuple[float, float]) -> pz.Model:
@@ -99,21 +101,25 @@ def test_three_links_reach_their_disc() -> None:
 )
 def test_limits_are_kept(first: tuple[float, float], second: tuple[float, float]) -> None:
     arm = elbow(first, second)
-    result = pz.reach(arm, "tool", grid=GRID, orientations=0)
+    result = pz.reach(arm, "tool", grid=GRID, orientations=0, bounds=SLAB)
     level = result.points[:, 2] == 0.0
+    assert 0 < level.sum() < len(level)
     assert np.array_equal(result.counts[level] > 0, keeps(result.points[level], first, second))
     assert not result.counts[~level].any()
     assert arm.within_limits(result.q[result.counts > 0])
-    free = pz.reach(arm, "tool", grid=GRID, orientations=0, limits=False)
+    free = pz.reach(arm, "tool", grid=GRID, orientations=0, limits=False, bounds=SLAB)
     assert (free.counts[level] > 0).sum() > (result.counts[level] > 0).sum()
 
 
 def test_a_list_of_limits_keeps_those_of_joints_too() -> None:
     arm = elbow((-1.0, 0.7), (0.2, 2.5))
-    plain, empty = (pz.reach(arm, "tool", grid=GRID, orientations=0, limits=limits) for limits in (True, []))
+    plain, empty = (
+        pz.reach(arm, "tool", grid=GRID, orientations=0, limits=limits, bounds=SLAB) for limits in (True, [])
+    )
     assert np.array_equal(plain.counts, empty.counts)
     assert empty.limits
-    together = pz.reach(arm, "tool", grid=GRID, orientations=0, limits=[pz.LinearLimit({"shoulder": 1, "elbow": 1}, 1)])
+    most = pz.LinearLimit({"shoulder": 1, "elbow": 1}, 1)
+    together = pz.reach(arm, "tool", grid=GRID, orientations=0, limits=[most], bounds=SLAB)
     found = together.q[together.counts > 0]
     assert (found.sum(axis=1) <= 1.0 + 1e-9).all()
     assert 0 < len(found) < (plain.counts > 0).sum()
@@ -135,7 +141,8 @@ def test_a_planar_arm_reaches_the_orientations_of_its_plane() -> None:
     turns = np.linspace(-3.0, 3.0, 7)
     about_z = pz.SO3.from_rotvec(np.pad(turns[:, None], ((0, 0), (2, 0))))
     tilted = pz.SO3.from_rpy([0.3, 0.0, 0.0])
-    result = pz.reach(arm, "tool", grid=GRID, orientations=pz.SO3(wxyz=[*about_z.wxyz, tilted.wxyz]))
+    asked = pz.SO3(wxyz=[*about_z.wxyz, tilted.wxyz])
+    result = pz.reach(arm, "tool", grid=GRID, orientations=asked, bounds=SLAB)
     wrist = result.points[:, None] - 0.2 * about_z.act([1.0, 0.0, 0.0])
     away = np.linalg.norm(wrist, axis=-1)
     expected = (away >= 0.1) & (away <= 0.7) & (result.points[:, 2:] == 0.0)
