@@ -141,11 +141,13 @@ def wait_for_a_part(folder: Path, process: "subprocess.Popen[str]") -> None:
 
 
 @UNIX
-def test_a_kill_at_any_moment_costs_no_row(folder: Path) -> None:
-    table = targets(400 * ROWS)
+@pytest.mark.parametrize("kills", [3, pytest.param(12, marks=pytest.mark.slow)])
+def test_a_kill_at_any_moment_costs_no_row(kills: int, folder: Path) -> None:
+    rows = 50 * kills * ROWS
+    table = targets(rows)
     pq.write_table(table, folder / "targets.parquet")
     moments = random.Random(0)
-    for _ in range(8):
+    for _ in range(kills):
         process = started(folder)
         wait_for_a_part(folder, process)
         time.sleep(moments.uniform(0.0, 0.1))
@@ -155,7 +157,7 @@ def test_a_kill_at_any_moment_costs_no_row(folder: Path) -> None:
     assert not (folder / "out.parquet").exists()
     assert batch(folder, "--rows", str(ROWS)) == 0
     answers = pq.read_table(folder / "out.parquet")
-    assert answers["id"].to_pylist() == list(range(400 * ROWS))
+    assert answers["id"].to_pylist() == list(range(rows))
     assert answers.equals(solve_table(SOLVER, table))
     assert {path.name for path in folder.iterdir()} == {"targets.parquet", "out.parquet"}
 

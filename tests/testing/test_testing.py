@@ -1,13 +1,11 @@
 """The laws hold for what the library has, and are broken by what is made to break them."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
-from support.registered import for_a_while
 
 import poise as pz
-from poise.methods.own import Capabilities, JacobianMethod, load, method, store
 from poise.methods.registry import METHODS
 from poise.testing import check_method, check_requirement, check_task
 
@@ -78,25 +76,10 @@ def test_a_wrong_jacobian_is_found() -> None:
         check_task(Wrong(frame="tool0", most=0.4), UR, count=100)
 
 
-def test_a_method_that_does_not_arrive_or_does_not_rest_is_found() -> None:
-    with for_a_while():
-
-        @method
-        @dataclass(frozen=True, kw_only=True)
-        class Away(JacobianMethod):
-            """Up the gradient."""
-
-            name: ClassVar[str] = "away"
-            title: ClassVar[str] = "Away"
-            capabilities: ClassVar[Capabilities] = Capabilities()
-
-            @staticmethod
-            def step(p: Any, s: Any, w: Any) -> None:
-                for a in range(len(w.step)):
-                    store(w.step, a, -0.1 * load(w.gradient, a))
-
-        with pytest.raises(AssertionError, match="are left after"):
-            check_method("away", UR, "tool0", count=1, steps=50)
+def test_a_method_that_does_not_arrive_is_found() -> None:
+    stiff = pz.methods.DampedLeastSquares(damping=100.0)
+    with pytest.raises(AssertionError, match="are left after"):
+        check_method(stiff, UR, "tool0", count=1, steps=50)
 
 
 def test_a_requirement_that_is_not_what_its_oracle_says_is_found() -> None:
