@@ -21,7 +21,7 @@ EXACT = ["point", "segment", "box", "hull"]
 """Whose distance from a cylinder ends as that of polytopes does, once they are apart."""
 
 
-def random_pairs(a: str, count: int = 300, seed: int = 0) -> list[tuple[Shape, Shape]]:
+def random_pairs(a: str, count: int = 120, seed: int = 0) -> list[tuple[Shape, Shape]]:
     """Pairs that are apart, touch and overlap; the second is a cylinder."""
     rng = np.random.default_rng([seed, *map(ord, a)])
     return [(random_shape(rng, a, s), random_shape(rng, "cylinder", s)) for s in rng.choice([0.05, 0.3, 0.6], count)]

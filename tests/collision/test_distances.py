@@ -22,7 +22,7 @@ SOLIDS = ["point", "segment", "box", "hull"]
 PAIRS = [*((a, b) for a in SOLIDS for b in SOLIDS), *((a, "plane") for a in SOLIDS), *(("plane", a) for a in SOLIDS)]
 
 
-def random_pairs(a: str, b: str, count: int = 400, seed: int = 0) -> list[tuple[Shape, Shape]]:
+def random_pairs(a: str, b: str, count: int = 150, seed: int = 0) -> list[tuple[Shape, Shape]]:
     """Pairs that are apart, touch and overlap."""
     rng = np.random.default_rng([seed, *map(ord, a + b)])
     return [(random_shape(rng, a, s), random_shape(rng, b, s)) for s in rng.choice([0.05, 0.3, 0.6], count)]
