@@ -41,14 +41,12 @@ class Arm:
             if name in limits
         ]
         ik = pz.Tracker(self.model, self.task, method, dt=dt, updates=updates, limits=stated or True)
-        q = [self.start]
-        for place in way:
-            q.append(ik.step(q[-1], place if self.places else pz.SE3.from_parts(place, self.here.rotation)))
-        return np.array(q)
+        targets = way if self.places else np.hstack([way, np.tile(self.here.wxyz, (len(way), 1))])
+        return np.vstack([self.start, ik.rollout(self.start, targets[:, None])])
 
     def places_of(self, path: Array) -> Array:
         """(steps, 3) where the frame is at each row of `path`."""
-        return np.array([self.model.pose(self.frame, q).xyz for q in path])
+        return np.asarray(self.model.pose(self.frame, path).xyz)
 
     def smooth(self, kind: str, speed: float, dt: float, steps: int) -> Array:
         """(steps, 3) a line, a sine or three sines at once, at about `speed` [m/s], which begin at rest."""

@@ -214,7 +214,9 @@ def test_a_posture_beside_a_pose(panda: pz.Model) -> None:
         assert_near(gradient.by_weights[1], differences(lambda x: answer(o, rest, weights + x), 7, 1e-4))  # noqa: B023
         assert np.array_equal(gradient.by_posture, gradient.by_target[1])
         assert not gradient.by_weights[0].any()
-    assert active >= 2
+        if active == 2:
+            break
+    assert active == 2
 
 
 def test_the_weight_of_a_row_alone_of_a_pose_out_of_reach(panda: pz.Model) -> None:
@@ -251,12 +253,14 @@ def test_a_target_out_of_reach_with_weights_and_limits(panda: pz.Model) -> None:
         by_weights = gradient.by_weights[0].reshape(7, 2, 3).sum(2)
         assert_near(by_weights, differences(lambda x: answer(np.zeros(6), np.array([2.0, 1.0]) + x), 2, 1e-4))
         assert np.abs(by_weights @ [2.0, 1.0]).max() < 1e-8  # all weights times one factor change nothing
-    assert active >= 2
+        if active == 2:
+            break
+    assert active == 2
 
 
 def test_tasks_that_are_not_required(panda: pz.Model) -> None:
     arm, tip = panda, panda.tip
-    for seed in range(5):
+    for seed in range(2):
         place = arm.pose(tip, arm.sample(seed=seed)).xyz
         turn, elbow = arm.pose(tip, arm.sample(seed=seed + 70)), arm.pose("panda_link4", arm.sample(seed=seed + 7)).xyz
         tasks = [
@@ -338,9 +342,8 @@ def test_a_border_of_a_range_and_shapes_that_touch(panda: pz.Model, kind: str) -
 
         assert_near(np.hstack([gradient.by_target[0], gradient.by_posture]), differences(answer, 10, 1e-3), 1e-5)
         seen += 1
-        if seen == 2:
-            break
-    assert seen >= 1
+        break
+    assert seen
 
 
 def bent(arm: pz.Model, seed: int) -> tuple[Array, list[Any]]:

@@ -14,7 +14,7 @@ import poise as pz
 
 Array = npt.NDArray[np.float64]
 TURN = 2.0 * math.pi
-steady = settings(deadline=None, derandomize=True)
+steady = settings(deadline=None, derandomize=True, max_examples=50)
 """No clock, for a kernel may compile within an example; the same examples in every run."""
 ONE_AXIS = ("revolute", "continuous", "prismatic", "helical")
 LIMITED = ("revolute", "prismatic", "helical")
@@ -126,7 +126,7 @@ def tasks(model: pz.Model, which: str, rng: np.random.Generator) -> list[Any]:
 
 
 @pytest.mark.filterwarnings("ignore:.*degrees")
-@settings(steady, max_examples=400)
+@settings(steady, max_examples=120)
 @given(
     model=arms(),
     which=st.sampled_from(["pose", "position", "orientation", "axis", "look", "posture", "rest"]),
@@ -141,7 +141,7 @@ def test_no_limit_is_ever_broken(model: pz.Model, which: str, seed: int) -> None
     assert model.within_limits(solution.q)
 
 
-@settings(steady, max_examples=200)
+@settings(steady, max_examples=60)
 @given(model=arms(), seed=seeds)
 def test_joints_that_no_task_moves_keep_their_limits_too(model: pz.Model, seed: int) -> None:
     """Only the first joint is in the tasks; the start of all the others may be outside."""

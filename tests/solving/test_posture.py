@@ -34,7 +34,7 @@ def test_no_configuration_nearby_is_better(name: str, kind: str) -> None:
     chain = Chain(model)
     rows = [0, 1, 5] if name.startswith("planar") else list(range(6))  # the others are held by the plane itself
     worse = {}
-    for seed in range(5):
+    for seed in range(2):
         rng = np.random.default_rng(seed)
         weight, posture, there, start = weights_of(kind, model.nq, rng), *model.sample(3, seed=rng)
         target = fk(model, model.tip, there)
@@ -150,14 +150,16 @@ def test_it_is_nearly_the_best_of_40_starts(name: str, kind: str) -> None:
     assert near >= 95
 
 
-@pytest.mark.parametrize("name", ["panda", "iiwa14", "planar5"])
-def test_scipy_from_many_starts_finds_nothing_nearer(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "starts"), [("panda", 7), ("planar5", 7), pytest.param("iiwa14", 14, marks=pytest.mark.slow)]
+)
+def test_scipy_from_many_starts_finds_nothing_nearer(name: str, starts: int) -> None:
     """SciPy's SLSQP from the posture and from random starts, within the limits and with the pose held."""
     model = pz.load(name)
     chain = Chain(model)
     rows = [0, 1, 5] if name.startswith("planar") else list(range(6))
     for seed in range(2):
-        posture, there, start, *others = model.sample(15, seed=seed)
+        posture, there, start, *others = model.sample(starts + 1, seed=seed)
         residual, jacobian = chain.problem(fk(model, model.tip, there))
         solution = pz.solve(
             model, [pz.PoseTask(model.tip, fk(model, model.tip, there)), pz.PostureTask(posture)], q0=start

@@ -188,10 +188,7 @@ def registered() -> Iterator[None]:
         yield
 
 
-@pytest.mark.usefixtures("registered")
-def test_a_criterion_and_a_method_of_ones_own_are_those_of_now_too() -> None:
-    global SHARE
-
+def of_height() -> Any:
     def value(q: Array) -> float:
         return 0.5 * float(((q - HEIGHT) ** 2).sum())
 
@@ -199,34 +196,43 @@ def test_a_criterion_and_a_method_of_ones_own_are_those_of_now_too() -> None:
         for i in range(q.size):
             out[i] = q[i] - HEIGHT
 
-    @method
-    @dataclass(frozen=True, kw_only=True)
-    class Part(JacobianMethod):
-        name: ClassVar[str] = "part_of_the_transpose"
-        title: ClassVar[str] = "A part of the transpose"
+    return pz.criteria.Potential(value, gradient)
 
-        @staticmethod
-        def step(p: Any, s: Any, w: Any) -> None:
-            transpose_times(p, w.jacobian, w.e, w.step)
-            for i in range(len(w.step)):
-                store(w.step, i, SHARE * load(w.step, i))
 
+@dataclass(frozen=True, kw_only=True)
+class Part(JacobianMethod):
+    """Its kernel reads how large the part is."""
+
+    name: ClassVar[str] = "part_of_the_transpose"
+    title: ClassVar[str] = "A part of the transpose"
+
+    @staticmethod
+    def step(p: Any, s: Any, w: Any) -> None:
+        transpose_times(p, w.jacobian, w.e, w.step)
+        for i in range(len(w.step)):
+            store(w.step, i, SHARE * load(w.step, i))
+
+
+@pytest.mark.usefixtures("registered")
+@pytest.mark.parametrize("kind", ["criterion", "method"])
+def test_a_criterion_and_a_method_of_ones_own_are_those_of_now_too(kind: str) -> None:
+    global SHARE
+    chosen = pz.methods.Pseudoinverse(null_space=of_height()) if kind == "criterion" else method(Part)()
     arm = pz.load("planar3")
     point, q0 = pz.PositionTask("tool", [1.5, 0.5, 0.0]), np.array([0.2, 0.5, 0.4])
-    for chosen in (pz.methods.Pseudoinverse(null_space=pz.criteria.Potential(value, gradient)), Part()):
-        put_height(0.5)
-        SHARE = 0.5
-        before = pz.Tracker(arm, point, chosen)
-        first = before.step(q0)
-        put_height(0.1)
-        SHARE = 0.25
+    before = pz.Tracker(arm, point, chosen)
+    first = before.step(q0)
+    put_height(0.1)
+    SHARE = 0.25
+    try:
         with pytest.raises(RuntimeError, match="was"):
             before.step(q0)
         second = pz.Tracker(arm, point, chosen).step(q0)
-        assert np.abs(second - first).max() > 1e-4
-        if isinstance(chosen, Part):
-            np.testing.assert_allclose(second - q0, 0.5 * (first - q0), rtol=1e-9)
-    SHARE = 0.5
+    finally:
+        SHARE = 0.5
+    assert np.abs(second - first).max() > 1e-4
+    if kind == "method":
+        np.testing.assert_allclose(second - q0, 0.5 * (first - q0), rtol=1e-9)
 
 
 def test_it_goes_on_in_another_process_with_what_is_there() -> None:

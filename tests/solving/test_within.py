@@ -165,23 +165,23 @@ def test_what_stands_in_the_way_is_named() -> None:
 
 
 def test_the_same_alone_in_batches_in_threads_and_in_other_processes() -> None:
-    goals = ARM.pose(HAND, ARM.sample(16, seed=5))
+    goals = ARM.pose(HAND, ARM.sample(9, seed=5))
     tasks = [
         pz.PositionTask(HAND),
         pz.OrientationTask(HAND, required=False),
         pz.PositionTask("panda_link4", priority=1),
     ]
     elbow = ARM.pose("panda_link4", ARM.home).xyz
-    solver = pz.Solver(ARM, tasks, limits=[SUM, APART])
+    solver = pz.Solver(ARM, tasks, limits=[SUM, APART], max_restarts=6)
     alone = np.array([solver([goal.xyz, goal.rotation, elbow]).q for goal in goals])
-    many = [goals.xyz, goals.rotation, np.tile(elbow, (16, 1))]
+    many = [goals.xyz, goals.rotation, np.tile(elbow, (9, 1))]
     for threads in (1, 2):
         np.testing.assert_array_equal(solver.batch(many, threads=threads).q, alone)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(solver)).batch(many).q, alone)
-    fresh, got = pz.Solver(ARM, tasks, limits=[SUM, APART]), dict[int, Array]()
+    fresh, got = pz.Solver(ARM, tasks, limits=[SUM, APART], max_restarts=6), dict[int, Array]()
 
     def some(start: int) -> None:
-        for k in range(start, 16, 4):
+        for k in range(start, 9, 4):
             got[k] = fresh([goals[k].xyz, goals[k].rotation, elbow]).q
 
     threads_ = [threading.Thread(target=some, args=(k,)) for k in range(4)]
@@ -189,7 +189,7 @@ def test_the_same_alone_in_batches_in_threads_and_in_other_processes() -> None:
         thread.start()
     for thread in threads_:
         thread.join()
-    np.testing.assert_array_equal([got[k] for k in range(16)], alone)
+    np.testing.assert_array_equal([got[k] for k in range(9)], alone)
     assert (summed(alone) <= -1.9 + 1e-9).all()
     assert (room(alone) >= 0.01 - 1e-9).all()
 
