@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Mapping
+from functools import cache
 from typing import Literal
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import poise as pz
 from poise.io import robot_names
 
+Base = Literal["fixed", "planar", "floating"]
 Points = Mapping[str, tuple[str | None, npt.ArrayLike]]
 """By joint, its parent and its place [m]."""
 
@@ -32,13 +34,21 @@ LEG = ("hip", "knee", "ankle", "toe")
 HEAD = ("neck", "head")
 
 
-def robot(name: str, base: Literal["fixed", "planar", "floating"] = "floating") -> pz.Model:
-    """A robot of example-robot-data, whose files are not all without fault."""
-    if name not in robot_names():
+def robot(name: str, base: Base = "floating") -> pz.Model:
+    """A robot, the same to all who ask: what is measured of its shapes is so once."""
+    if name not in _names():
         pytest.skip("needs the package example-robot-data")
-    with warnings.catch_warnings():
+    return _loaded(name, base)
+
+
+@cache
+def _loaded(name: str, base: Base) -> pz.Model:
+    with warnings.catch_warnings():  # files of example-robot-data are not all without fault
         warnings.simplefilter("ignore", pz.ModelWarning)
         return pz.load(name, base=base)
+
+
+_names = cache(robot_names)
 
 
 def skeleton(points: Points, *, name: str = "skeleton") -> pz.Model:

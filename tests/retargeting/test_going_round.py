@@ -1,7 +1,10 @@
 """Arms that go fully round: a robot whose joints cannot comes back to the body's arm, within its limits."""
 
+from functools import cache
+
 import numpy as np
 import pytest
+from bodies import robot
 from walker import NAMES, parents, positions
 
 import poise as pz
@@ -10,6 +13,11 @@ from poise.retargeting.going_round import limbs
 from poise.spatial import Array
 
 FPS = 60.0
+
+
+@cache
+def carried(kind: str) -> pz.results.Retargeted:
+    return pz.retarget(circle(kind), robot("g1"))
 
 
 def circle(kind: str) -> pz.Motion:
@@ -42,8 +50,8 @@ def _way(kind: str, angle: Array) -> Array:
 
 @pytest.mark.parametrize("kind", ["forwards", "backwards", "overhead", "behind the back"])
 def test_an_arm_comes_back_that_goes_where_the_robots_cannot(kind: str) -> None:
-    model = pz.load("g1", base="floating")
-    done = pz.retarget(circle(kind), model)
+    model = robot("g1")
+    done = carried(kind)
     tracking, q = done.report.tracking, done.motion.q
     for part in ("left_wrist", "pelvis"):
         assert tracking.position[-20:, tracking.parts.index(part)].max() < 0.01
@@ -57,10 +65,9 @@ def test_an_arm_comes_back_that_goes_where_the_robots_cannot(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["backwards", "overhead"])
 def test_by_a_way_round_an_arm_is_off_in_fewer_frames(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = pz.load("g1", base="floating")
-    led = pz.retarget(circle(kind), model)
+    led = carried(kind)
     monkeypatch.setattr(following, "detour", lambda *_: (None, []))
-    held = pz.retarget(circle(kind), model)
+    held = pz.retarget(circle(kind), robot("g1"))
     frames = []
     for done in (led, held):
         arm = next(limb for limb in limbs(done._robot) if limb.name == "left arm")
@@ -69,7 +76,7 @@ def test_by_a_way_round_an_arm_is_off_in_fewer_frames(kind: str, monkeypatch: py
 
 
 def test_it_goes_round_within_accelerations_too() -> None:
-    model, most = pz.load("g1", base="floating"), 100.0
+    model, most = robot("g1"), 100.0
     limit = pz.AccelerationLimit({joint.name: most for joint in model.joints if joint.nq == 1})
     q = pz.retarget(circle("backwards"), model, limits=[limit], smooth=0.05).motion.q
     steps = q[1:, 7:] - q[:-1, 7:]

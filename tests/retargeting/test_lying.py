@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from bodies import robot
 from walker import NAMES, parents, walk
 
 import poise as pz
@@ -22,9 +23,8 @@ from poise.spatial import Array
 FPS = 30.0
 
 
-@cache
 def g1() -> pz.Model:
-    return pz.load("g1", base="floating")
+    return robot("g1")
 
 
 def crawling(times: Array) -> Array:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pytest
+from bodies import robot
 from lifting import BEFORE, GRIPPED, LEFT, SIZE, lifting
 from support.captures import HOLOSOMA, needs_holosoma
 from walker import walk
@@ -19,9 +20,8 @@ from poise.spatial import Array
 HANDS = {"left_wrist": "left_rubber_hand", "right_wrist": "right_rubber_hand"}
 
 
-@cache
 def g1(base: Literal["fixed", "floating"] = "floating") -> pz.Model:
-    return pz.load("g1", base=base)
+    return robot("g1", base)
 
 
 @cache
@@ -130,20 +130,20 @@ def test_what_is_no_object_is_refused() -> None:
 
 def test_an_arm_of_six_joints_holds_what_it_touches_and_what_is_not_touched_is_said() -> None:
     motion, box = lifting(palms=True)
-    done = pz.retarget(motion, pz.load("ur5e"), objects={"box": box})
+    done = pz.retarget(motion, robot("ur5e", "fixed"), objects={"box": box})
     assert [touch.part for touch in done.touches] == ["right_wrist"]
     away = pz.Motion(box.model, box.times, box.q + 9.0 * np.eye(7)[0])
-    done = pz.retarget(motion, pz.load("ur5e"), objects={"box": away})
+    done = pz.retarget(motion, robot("ur5e", "fixed"), objects={"box": away})
     assert any("no hand touches 'box'" in note for note in done.notes)
     late = pz.Motion(box.model, box.times + 100.0, box.q)
     with pytest.raises(ValueError, match=r"objects\['box'\] is there from 100 to .* give both the same times"):
-        pz.retarget(motion, pz.load("ur5e"), objects={"box": late})
+        pz.retarget(motion, robot("ur5e", "fixed"), objects={"box": late})
     table = pz.ModelBuilder("table")
     table.joint("place", "floating", parent="world", child="top")
     table.shape("top", pz.HalfSpace((0, 0, 0), (0, 0, 1)))
     flat = pz.Motion(table.build(), box.times, box.q)
     with pytest.raises(ValueError, match=r"objects\['box'\].* has a half-space, and so no lowest point"):
-        pz.retarget(motion, pz.load("ur5e"), objects={"box": flat})
+        pz.retarget(motion, robot("ur5e", "fixed"), objects={"box": flat})
 
 
 @needs_holosoma

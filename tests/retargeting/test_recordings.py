@@ -5,14 +5,10 @@ from functools import cache
 
 import numpy as np
 import pytest
+from bodies import robot
 from support.captures import ASSIMP, climber, climbs, needs_assimp, needs_holosoma
 
 import poise as pz
-
-
-@cache
-def robot(name: str) -> pz.Model:
-    return pz.load(name, base="floating")
 
 
 @cache
@@ -53,7 +49,7 @@ def test_a_jump_on_other_bodies(name: str, off: float) -> None:
 
 
 @needs_holosoma
-@pytest.mark.parametrize("which", range(5))
+@pytest.mark.parametrize("which", [1, *(pytest.param(which, marks=pytest.mark.slow) for which in (0, 2, 3, 4))])
 def test_climbs(which: int) -> None:
     """Of a person whose joints are known by their places alone, up boxes and down again."""
     names, parents = climber()

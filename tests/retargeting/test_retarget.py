@@ -1,11 +1,12 @@
 """A motion that is carried to a robot: feet that stay, a ground that is hard, limits that hold, hands that follow."""
 
-import warnings
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from typing import Literal
 
 import numpy as np
 import pytest
+from bodies import robot
 from walker import NAMES, parents, positions, walk
 
 import poise as pz
@@ -15,9 +16,8 @@ from poise.spatial import Array
 ROUNDING = 1e-9
 
 
-@cache
-def g1(base: str = "floating") -> pz.Model:
-    return pz.load("g1", base=base)
+def g1(base: Literal["fixed", "floating"] = "floating") -> pz.Model:
+    return robot("g1", base)
 
 
 @cache
@@ -167,7 +167,7 @@ def test_an_arm_alone() -> None:
         {"right_shoulder": "RightArm", "right_elbow": "RightForeArm", "right_wrist": "RightHand"},
         {"right_shoulder": "shoulder_link", "right_elbow": "forearm_link", "right_wrist": "wrist_3_link"},
     )
-    arm = pz.load("ur5e")
+    arm = robot("ur5e", "fixed")
     body = pz.BodyMap(dict(body.source), {k: v for k, v in body.robot.items() if v in arm.frames})
     done = pz.retarget(motion, arm, body=body)
     assert len(done.motion) == len(motion)
@@ -175,9 +175,7 @@ def test_an_arm_alone() -> None:
 
 
 def test_four_legs() -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", pz.ModelWarning)
-        model = pz.load("solo12", base="floating")
+    model = robot("solo12")
     times = np.arange(61) / 60.0
     q = np.tile(model.home, (len(times), 1))
     q[:, 2] = 0.25 + 0.03 * np.sin(4.0 * times)
@@ -187,10 +185,7 @@ def test_four_legs() -> None:
 
 
 def test_four_legs_that_hang() -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", pz.ModelWarning)
-        model = pz.load("solo12")
-    done = pz.retarget(walk(seconds=0.3), model)
+    done = pz.retarget(walk(seconds=0.3), robot("solo12", "fixed"))
     assert broken(done) < ROUNDING
     assert any("base='floating'" in note for note in done.notes)
 

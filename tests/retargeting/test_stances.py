@@ -4,6 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from bodies import robot
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from walker import walk
@@ -75,7 +76,7 @@ def test_what_cannot_be_said_of_contacts() -> None:
 
 @cache
 def walked() -> pz.results.Retargeted:
-    return pz.retarget(walk(24.0, seconds=1.5), pz.load("g1", base="floating"))
+    return pz.retarget(walk(24.0, seconds=1.5), robot("g1"))
 
 
 def slid(done: pz.results.Retargeted, part: str, start: int, stop: int) -> float:
