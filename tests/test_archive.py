@@ -141,12 +141,13 @@ def damaged(whole: bytes, chance: random.Random) -> bytes:
 
 
 @pytest.mark.filterwarnings("ignore")  # of Python, for the texts of headers
+@pytest.mark.parametrize("count", [200, pytest.param(2000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("way", ["stored", "packed", "sound zip"])
-def test_no_damage_does_anything_but_a_sentence(way: str, tmp_path: Path) -> None:
+def test_no_damage_does_anything_but_a_sentence(way: str, count: int, tmp_path: Path) -> None:
     chance, file, read = random.Random(7), tmp_path / "walk.npz", 0
     good = {name: npy(array) for name, array in ARRAYS.items()}
     compression = zipfile.ZIP_DEFLATED if way == "packed" else zipfile.ZIP_STORED
-    for _ in range(1000):
+    for _ in range(count):
         if way == "sound zip":  # so that no sum of the zip's is in the way of the arrays
             name = chance.choice(list(good))
             content = packed(good | {name: damaged(good[name][:128], chance) + good[name][128:]})
@@ -160,4 +161,4 @@ def test_no_damage_does_anything_but_a_sentence(way: str, tmp_path: Path) -> Non
         else:
             assert np.isfinite(found.q).all()
             read += 1
-    assert read < 700  # most damage is seen
+    assert read < 0.7 * count  # most damage is seen

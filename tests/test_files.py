@@ -6,7 +6,9 @@ import stat
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -83,13 +85,21 @@ MAP = pz.reach(ARM, "tool", grid=0.5, orientations=0, effort=1)
 TEN = ten_links()
 WORK = Program(TEN.model, TEN.frame, start=TEN.start).work
 BODY = pz.BodyMap({"head": "link1"}, {"head": "tool"})
+
+
+@cache
+def figure() -> Any:
+    """Of nothing: how one is drawn is not asked here."""
+    from matplotlib.figure import Figure
+
+    return Figure()
+
+
 WRITERS: dict[str, Callable[[Path], object]] = {
     **{f"m{kind}": MOTION.save for kind in (".npz", ".csv", ".bvh", ".glb", ".gltf")},
     "path.csv": PATH.to_csv,
     "path.parquet": PATH.to_parquet,
-    "path.png": lambda file: save_figure(PATH.figure(), file),
-    "path.svg": lambda file: save_figure(PATH.figure(), file),
-    "path.pdf": lambda file: save_figure(PATH.figure(), file),
+    **{f"path.{kind}": lambda file: save_figure(figure(), file) for kind in ("png", "svg", "pdf")},
     "reach.parquet": MAP.to_parquet,
     "reach.ply": MAP.to_ply,
     "reach.html": MAP.to_html,

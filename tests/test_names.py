@@ -132,12 +132,13 @@ def loaded(name: str, **settings: Any) -> pz.Model | None:
         return None
 
 
-@pytest.mark.parametrize("name", [n for n in robot_names() if n not in {f"planar{k}" for k in range(4, 30)}])
+@pytest.mark.parametrize("step", [4, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.filterwarnings("ignore::poise.ModelWarning")
-def test_what_named_lists_q_takes_back(name: str) -> None:
-    model = loaded(name)
-    if model is not None:
-        there_and_back(model, 1)
+def test_what_named_lists_q_takes_back(step: int) -> None:
+    for name in [n for n in robot_names() if n not in {f"planar{k}" for k in range(4, 30)}][::step]:
+        model = loaded(name)
+        if model is not None:
+            there_and_back(model, 1)
 
 
 @pytest.mark.parametrize("base", ["planar", "floating"])

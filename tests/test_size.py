@@ -1,8 +1,8 @@
 """How much a reader has to hold in mind: the length of a file of the core, the positional arguments of a function."""
 
-import ast
 from collections.abc import Iterator
 from pathlib import Path
+from types import CodeType
 
 import poise
 
@@ -24,10 +24,18 @@ def files() -> Iterator[tuple[str, str]]:
         yield path.relative_to(SOURCE).as_posix(), path.read_text()
 
 
-def positional(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+def functions(code: CodeType) -> Iterator[CodeType]:
+    """All that is called within it, however deep, lambdas left out."""
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            if not inner.co_name.startswith("<"):
+                yield inner
+            yield from functions(inner)
+
+
+def positional(function: CodeType) -> int:
     """How many arguments it takes by their place, beside itself."""
-    names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
-    return len(names) - (names[:1] in (["self"], ["cls"]))
+    return function.co_argcount - (function.co_argcount > 0 and function.co_varnames[0] in ("self", "cls"))
 
 
 def test_no_file_of_the_core_is_long() -> None:
@@ -40,10 +48,10 @@ def test_every_face_is_short() -> None:
 
 def test_no_function_takes_many_arguments_by_place_but_those_that_are_named() -> None:
     wide = {
-        f"{name}: {node.name}"
+        f"{name}: {function.co_name}"
         for name, text in files()
         if not name.startswith("compat/")  # whose arguments are those of others
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and positional(node) > ARGUMENTS
+        for function in functions(compile(text, name, "exec", dont_inherit=True))
+        if positional(function) > ARGUMENTS
     }
     assert wide == WIDE

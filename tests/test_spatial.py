@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.linalg import expm, polar
 from scipy.spatial.transform import Rotation
@@ -15,6 +15,7 @@ from support.trees import steady
 from poise.errors import PoiseError, ShapeError
 from poise.spatial import SE3, SO3, Array, pose_of
 
+often = settings(steady, max_examples=60)
 ROUND = 1e-14
 """A few roundings of numbers about 1."""
 ANGLES = st.sampled_from(
@@ -51,7 +52,7 @@ def close(a: SO3 | SE3, b: SO3 | SE3, tolerance: float = ROUND) -> bool:
 # Groups ----------------------------------------------------------------------------------------------------------
 
 
-@steady
+@often
 @given(rotations, rotations, rotations)
 def test_rotations_form_a_group(a: SO3, b: SO3, c: SO3) -> None:
     assert close((a @ b) @ c, a @ (b @ c))
@@ -62,7 +63,7 @@ def test_rotations_form_a_group(a: SO3, b: SO3, c: SO3) -> None:
     assert close((a @ b).inverse(), b.inverse() @ a.inverse())
 
 
-@steady
+@often
 @given(poses, poses, poses)
 def test_poses_form_a_group(a: SE3, b: SE3, c: SE3) -> None:
     assert close((a @ b) @ c, a @ (b @ c), 1e-13)
@@ -73,7 +74,7 @@ def test_poses_form_a_group(a: SE3, b: SE3, c: SE3) -> None:
     assert close((a @ b).inverse(), b.inverse() @ a.inverse(), 1e-13)
 
 
-@steady
+@often
 @given(poses, poses, points)
 def test_motions_act_as_their_matrices_do(a: SE3, b: SE3, p: Array) -> None:
     whole = np.append(p, 1.0)
@@ -87,7 +88,7 @@ def test_motions_act_as_their_matrices_do(a: SE3, b: SE3, p: Array) -> None:
     )
 
 
-@steady
+@often
 @given(rotations)
 def test_products_stay_at_unit_length(a: SO3) -> None:
     whole = a
@@ -99,7 +100,7 @@ def test_products_stay_at_unit_length(a: SO3) -> None:
 # Exponential and logarithm ---------------------------------------------------------------------------------------
 
 
-@steady
+@often
 @given(rotvecs)
 def test_rotation_vectors_go_round(rotvec: Array) -> None:
     there = SO3.from_rotvec(rotvec)
@@ -108,7 +109,7 @@ def test_rotation_vectors_go_round(rotvec: Array) -> None:
     np.testing.assert_allclose(there.log(), rotvec, rtol=1e-14, atol=2e-15 * np.linalg.norm(rotvec) + 1e-300)
 
 
-@steady
+@often
 @given(directions(), st.floats(-20.0, 20.0))
 def test_a_logarithm_is_the_shorter_way_round(axis: Array, angle: float) -> None:
     log = SO3.from_rotvec(angle * axis).log()
@@ -116,7 +117,7 @@ def test_a_logarithm_is_the_shorter_way_round(axis: Array, angle: float) -> None
     assert close(SO3.from_rotvec(log), SO3.from_rotvec(angle * axis))
 
 
-@steady
+@often
 @given(directions())
 def test_half_turns(axis: Array) -> None:
     for sign in (1.0, -1.0):
@@ -128,7 +129,7 @@ def test_half_turns(axis: Array) -> None:
         assert close(SO3.from_matrix(half.matrix()), half, 1e-15)
 
 
-@steady
+@often
 @given(points, rotvecs)
 def test_twists_go_round(v: Array, w: Array) -> None:
     twist = np.concatenate([v, w])
@@ -140,13 +141,13 @@ def test_twists_go_round(v: Array, w: Array) -> None:
     np.testing.assert_allclose(there.log(), twist, rtol=0, atol=1e-13 * (1.0 + np.linalg.norm(v)))
 
 
-@steady
+@often
 @given(poses)
 def test_poses_come_back_from_their_logarithm(pose: SE3) -> None:
     assert close(SE3.exp(pose.log()), pose, 1e-13)
 
 
-@steady
+@often
 @given(poses, points, rotvecs)
 def test_the_adjoint_takes_twists_from_one_frame_to_another(pose: SE3, v: Array, w: Array) -> None:
     assume(np.linalg.norm(w) < 3.0)
@@ -155,7 +156,7 @@ def test_the_adjoint_takes_twists_from_one_frame_to_another(pose: SE3, v: Array,
     assert close(moved, SE3.exp(pose.adjoint() @ twist), 1e-11)
 
 
-@steady
+@often
 @given(poses, poses)
 def test_the_adjoint_is_a_representation(a: SE3, b: SE3) -> None:
     np.testing.assert_allclose((a @ b).adjoint(), a.adjoint() @ b.adjoint(), rtol=0, atol=1e-12)
@@ -165,7 +166,7 @@ def test_the_adjoint_is_a_representation(a: SE3, b: SE3) -> None:
 # Representations -------------------------------------------------------------------------------------------------
 
 
-@steady
+@often
 @given(rotations)
 def test_every_representation_is_scipys(rotation: SO3) -> None:
     theirs = scipy_of(rotation)
@@ -176,7 +177,7 @@ def test_every_representation_is_scipys(rotation: SO3) -> None:
     assert close(SO3.from_rotvec(theirs.as_rotvec()), rotation, 2e-15)
 
 
-@steady
+@often
 @given(st.tuples(*[st.floats(-6.28, 6.28) | st.sampled_from([0.0, math.pi / 2, -math.pi / 2, math.pi])] * 3))
 def test_roll_pitch_yaw_turn_about_fixed_axes(rpy: tuple[float, float, float]) -> None:
     rotation = SO3.from_rpy(rpy)
@@ -196,7 +197,7 @@ def test_at_a_pitch_of_a_right_angle_there_is_no_yaw(pitch: float) -> None:
     assert close(SO3.from_rpy([roll, back, yaw]), rotation, 1e-8)
 
 
-@steady
+@often
 @given(poses)
 def test_poses_are_made_from_parts(pose: SE3) -> None:
     xyz, rotation = pose.xyz, pose.rotation
@@ -219,7 +220,7 @@ def test_quaternions_are_normalised() -> None:
     np.testing.assert_allclose(SE3([1, 2, 3, 2, 0, 0, 0]).array, [1, 2, 3, 1, 0, 0, 0], rtol=0, atol=0)
 
 
-@steady
+@often
 @given(seeds)
 def test_matrices_are_read_whichever_component_is_largest(seed: int) -> None:
     wxyz = np.random.default_rng(seed).normal(size=4) * [1.0, 1e-9, 1e-9, 1e-9]
@@ -241,7 +242,7 @@ def batches(seed: int) -> tuple[SE3, SE3]:
     )
 
 
-@steady
+@often
 @given(seeds)
 def test_batches_equal_singles_and_broadcast(seed: int) -> None:
     a, b = batches(seed)
@@ -386,7 +387,7 @@ def test_a_motion_multiplies_its_own_kind_only(left: Any, right: Any) -> None:
 # Points ----------------------------------------------------------------------------------------------------------
 
 
-@steady
+@often
 @given(poses, st.lists(points, min_size=1, max_size=4))
 def test_a_motion_times_points_acts_on_each(motion: SE3, several: list[Array]) -> None:
     cloud, turn = np.array(several), motion.rotation
@@ -444,7 +445,7 @@ def test_three_points_that_are_no_rotation_are_points() -> None:
 # The same --------------------------------------------------------------------------------------------------------
 
 
-@steady
+@often
 @given(poses, poses)
 def test_equal_is_by_value_and_of_either_sign(a: SE3, b: SE3) -> None:
     negative = pose_of(np.concatenate([a.xyz, -a.wxyz]))
@@ -480,7 +481,7 @@ def test_batches_are_equal_as_a_whole_and_close_one_by_one() -> None:
         batch.isclose(batch[:2])
 
 
-@steady
+@often
 @given(poses, directions(), directions(), st.floats(1e-6, 1.0), st.floats(1e-6, 1.0))
 def test_close_counts_metres_and_radians_each_by_itself(
     pose: SE3, way: Array, axis: Array, metres: float, radians: float
@@ -504,7 +505,7 @@ def test_close_to_what_is_no_motion_is_refused() -> None:
 # Rounded rotations -----------------------------------------------------------------------------------------------
 
 
-@steady
+@often
 @given(rotations, st.integers(2, 5))
 def test_rounded_decimals_are_refused_and_made_the_nearest_rotation_on_request(rotation: SO3, digits: int) -> None:
     rounded = rotation.matrix().round(digits)
