@@ -6,13 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.trees import composed, configurations, origins, reach, steady, trees
 
 import poise as pz
 from poise.model.frame import WORLD
 from poise.model.joint import JointKind
+
+often = settings(steady, max_examples=40)
 
 poses = st.integers(0, 2**32 - 1).map(lambda seed: origins(np.random.default_rng(seed)))
 
@@ -56,7 +58,7 @@ def carried(model: pz.Model) -> tuple[Any, ...]:
 # A tool -----------------------------------------------------------------------------------------------------------
 
 
-@steady
+@often
 @given(model=trees(), tool=poses, data=st.data())
 def test_a_tool_stands_on_any_frame_wherever_the_robot_is(model: pz.Model, tool: pz.SE3, data: st.DataObject) -> None:
     frame = data.draw(st.sampled_from(model.frames))
@@ -127,7 +129,7 @@ def test_answers_keep_the_limits_that_were_stated() -> None:
     assert all(0.1 <= q[at][0] <= 3.0 for q in found.q)
 
 
-@steady
+@often
 @given(model=trees(), data=st.data())
 def test_limits_of_any_tree_hold_its_home_and_its_samples(model: pz.Model, data: st.DataObject) -> None:
     able = [j for j in model.joints if j.kind not in (JointKind.FIXED, JointKind.SPHERICAL) and not j.mimic]
@@ -211,7 +213,7 @@ def test_a_fixed_joint_and_a_ball_take_no_limits() -> None:
 # The base ---------------------------------------------------------------------------------------------------------
 
 
-@steady
+@often
 @given(model=trees(), pose=poses, data=st.data())
 def test_all_that_the_world_carries_is_where_it_was_times_the_pose(
     model: pz.Model, pose: pz.SE3, data: st.DataObject
@@ -291,7 +293,7 @@ def test_a_mounted_floating_base_stands_on_the_pose() -> None:
 # A payload --------------------------------------------------------------------------------------------------------
 
 
-@steady
+@often
 @given(model=trees(), mass=st.floats(1e-3, 100.0), data=st.data())
 def test_a_payload_pulls_the_centre_of_mass_to_itself(model: pz.Model, mass: float, data: st.DataObject) -> None:
     frame = data.draw(st.sampled_from([f for f in model.frames if model.frame(f).link != WORLD]))

@@ -18,6 +18,8 @@ from poise.model.joint import JointKind
 from poise.model.model import Model
 from poise.spatial import SE3, Array
 
+often = settings(steady, max_examples=40)
+
 STEP = 1e-3
 OFFSETS = np.array([1.0, -1.0, 2.0, -2.0])
 WEIGHTS = np.array([8.0, -8.0, -1.0, 1.0]) / (12.0 * STEP)
@@ -46,7 +48,7 @@ def derivative(values: Array) -> Array:
 # Poses -----------------------------------------------------------------------------------------------------------
 
 
-@steady
+@often
 @given(st.data())
 def test_every_frame_stands_where_its_joints_put_it(data: st.DataObject) -> None:
     model = data.draw(trees())
@@ -58,7 +60,7 @@ def test_every_frame_stands_where_its_joints_put_it(data: st.DataObject) -> None
         np.testing.assert_allclose(ours[:3, :3], oracle[:3, :3], rtol=0, atol=1e-12, err_msg=frame)
 
 
-@steady
+@often
 @given(st.data())
 def test_all_poses_in_one_pass_are_those_of_each_frame(data: st.DataObject) -> None:
     model = data.draw(trees())
@@ -80,7 +82,7 @@ def test_frames_of_poses_are_names_in_a_sequence() -> None:
         fixed().poses([], ["hed"])
 
 
-@steady
+@often
 @given(st.data())
 def test_poses_do_not_depend_on_the_order_of_questions(data: st.DataObject) -> None:
     model = data.draw(trees())
@@ -94,7 +96,7 @@ def test_poses_do_not_depend_on_the_order_of_questions(data: st.DataObject) -> N
         np.testing.assert_array_equal(model.pose(frame, first).array, before[frame])
 
 
-@steady
+@often
 @given(st.data())
 def test_batches_equal_singles(data: st.DataObject) -> None:
     model = data.draw(trees(most=5))
@@ -174,7 +176,7 @@ def check_jacobians(model: Model, frame: str, q: Array) -> None:
         )
 
 
-@steady
+@often
 @given(st.data())
 def test_jacobians_are_derivatives_of_poses(data: st.DataObject) -> None:
     model = data.draw(trees(limits=False))
@@ -192,7 +194,7 @@ def test_jacobians_of_each_kind_of_joint(kind: JointKind, data: st.DataObject) -
         check_jacobians(model, frame, q)
 
 
-@steady
+@often
 @given(st.data())
 def test_references_are_the_same_twist_seen_from_elsewhere(data: st.DataObject) -> None:
     model = data.draw(trees())
@@ -203,7 +205,7 @@ def test_references_are_the_same_twist_seen_from_elsewhere(data: st.DataObject) 
     np.testing.assert_allclose(pose.adjoint() @ local, world, rtol=0, atol=1e-12 * reach(model, q) ** 2)
 
 
-@steady
+@often
 @given(st.data())
 def test_a_joint_moves_only_what_hangs_on_it(data: st.DataObject) -> None:
     model = data.draw(trees())
@@ -229,7 +231,7 @@ def weighed(model: Model, q: Array) -> Array:
     return np.sum(moments, axis=0) / sum(mass for mass, _ in model.masses.values())
 
 
-@steady
+@often
 @given(st.data())
 def test_the_centre_of_mass_is_the_mean_of_the_links(data: st.DataObject) -> None:
     model = data.draw(trees())
@@ -237,7 +239,7 @@ def test_the_centre_of_mass_is_the_mean_of_the_links(data: st.DataObject) -> Non
     np.testing.assert_allclose(model.centre_of_mass(q), weighed(model, q), rtol=0, atol=1e-12 * reach(model, q))
 
 
-@steady
+@often
 @given(st.data())
 def test_its_jacobian_is_its_derivative(data: st.DataObject) -> None:
     model = data.draw(trees(limits=False))
@@ -264,7 +266,7 @@ def test_the_centre_of_mass_moves_with_the_links(kind: JointKind, data: st.DataO
     np.testing.assert_allclose(ours, expected / model.mass, rtol=0, atol=1e-12 * reach(model, q))
 
 
-@steady
+@often
 @given(st.data())
 def test_centres_of_mass_come_in_batches(data: st.DataObject) -> None:
     model = data.draw(trees(most=5))
@@ -278,7 +280,7 @@ def test_centres_of_mass_come_in_batches(data: st.DataObject) -> None:
     assert model.centre_of_mass_jacobian(batch[:, :0]).shape == (2, 0, 3, model.nv)
 
 
-@steady
+@often
 @given(st.data())
 def test_units_bear_the_links_that_are_fixed_to_them(data: st.DataObject) -> None:
     model = data.draw(trees())
@@ -310,7 +312,7 @@ def test_what_stands_still_has_a_centre_of_mass_and_does_not_move() -> None:
     np.testing.assert_allclose(builder.build().centre_of_mass([np.pi / 2]), [1, 2.2, 4], rtol=0, atol=1e-15)
 
 
-@steady
+@often
 @given(st.data())
 def test_gravity_torques_are_the_slope_of_the_energy(data: st.DataObject) -> None:
     """What holds is the derivative of the potential energy, and what a force gives by the way of the point it is at."""

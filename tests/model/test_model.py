@@ -30,6 +30,8 @@ from poise.model.joint import Joint, JointKind, Mimic
 from poise.model.model import Model
 from poise.spatial import SE3, Array
 
+often = settings(steady, max_examples=40)
+
 FAR = 3.0
 """Angular velocities below it are not a longer way round than another, even three of them along different axes."""
 
@@ -58,7 +60,7 @@ def turn(quaternion: Array) -> Rotation:
 # The space of configurations -------------------------------------------------------------------------------------
 
 
-@steady
+@often
 @given(st.data())
 def test_integrate_takes_back_what_difference_says(data: st.DataObject) -> None:
     model = data.draw(trees())
@@ -66,7 +68,7 @@ def test_integrate_takes_back_what_difference_says(data: st.DataObject) -> None:
     assert same_configuration(model, model.integrate(a, model.difference(a, b)), b, 1e-12)
 
 
-@steady
+@often
 @given(st.data())
 def test_difference_takes_back_what_integrate_did(data: st.DataObject) -> None:
     model = data.draw(trees())
@@ -75,7 +77,7 @@ def test_difference_takes_back_what_integrate_did(data: st.DataObject) -> None:
     np.testing.assert_allclose(model.difference(q, model.integrate(q, v)), v, rtol=0, atol=1e-12)
 
 
-@steady
+@often
 @given(st.data())
 def test_no_velocity_leads_nowhere_and_back_again_undoes(data: st.DataObject) -> None:
     model = data.draw(trees())
@@ -91,7 +93,7 @@ def test_no_velocity_leads_nowhere_and_back_again_undoes(data: st.DataObject) ->
     np.testing.assert_allclose(model.difference(a, b), -back, rtol=0, atol=1e-9)
 
 
-@steady
+@often
 @given(st.data())
 def test_the_same_velocity_twice_is_twice_the_velocity(data: st.DataObject) -> None:
     model = data.draw(trees())
@@ -100,7 +102,7 @@ def test_the_same_velocity_twice_is_twice_the_velocity(data: st.DataObject) -> N
     assert same_configuration(model, twice, model.integrate(q, 2.0 * v), 1e-12)
 
 
-@steady
+@often
 @given(st.data())
 def test_interpolation_starts_ends_and_goes_straight(data: st.DataObject) -> None:
     model = data.draw(trees())
@@ -116,7 +118,7 @@ def test_interpolation_starts_ends_and_goes_straight(data: st.DataObject) -> Non
         np.testing.assert_array_equal(way[at], model.interpolate(a, b, t[at]))
 
 
-@steady
+@often
 @given(st.data())
 def test_configurations_come_in_batches(data: st.DataObject) -> None:
     model = data.draw(trees(most=5))
@@ -148,7 +150,7 @@ def test_quaternions_turn_along_fixed_axes_and_numbers_add(data: st.DataObject) 
         np.testing.assert_array_equal(after, before + speed)
 
 
-@steady
+@often
 @given(st.data())
 def test_a_long_walk_keeps_quaternions_at_unit_length(data: st.DataObject) -> None:
     model = data.draw(trees(kinds=[JointKind.SPHERICAL, JointKind.FLOATING], most=2))
@@ -163,7 +165,7 @@ def test_a_long_walk_keeps_quaternions_at_unit_length(data: st.DataObject) -> No
 # Neutral, home, samples ------------------------------------------------------------------------------------------
 
 
-@steady
+@often
 @given(st.data())
 def test_neutral_is_zeros_and_no_turn_and_home_is_next_to_it(data: st.DataObject) -> None:
     model = data.draw(trees())
@@ -175,7 +177,7 @@ def test_neutral_is_zeros_and_no_turn_and_home_is_next_to_it(data: st.DataObject
     assert model.within_limits(model.home)
 
 
-@steady
+@often
 @given(st.data())
 def test_samples_depend_on_the_seed_alone_and_keep_the_limits(data: st.DataObject) -> None:
     model = data.draw(trees())
@@ -250,7 +252,7 @@ def test_a_mimic_that_turns_the_other_way_may_leave_no_room() -> None:
 # Names -----------------------------------------------------------------------------------------------------------
 
 
-@steady
+@often
 @given(st.data())
 def test_named_numbers_lead_back(data: st.DataObject) -> None:
     model = data.draw(trees())
@@ -267,7 +269,7 @@ def test_named_numbers_lead_back(data: st.DataObject) -> None:
     np.testing.assert_array_equal(model.q(), model.home)
 
 
-@steady
+@often
 @given(st.data())
 def test_indices_tile_q_and_v_parents_first(data: st.DataObject) -> None:
     model = data.draw(trees())
@@ -409,7 +411,7 @@ def test_a_model_that_nobody_needs_is_gone_at_once() -> None:
 # Limits ----------------------------------------------------------------------------------------------------------
 
 
-@steady
+@often
 @given(st.data())
 def test_limits_hold_of_every_joint_that_follows(data: st.DataObject) -> None:
     model = data.draw(trees())
@@ -425,7 +427,7 @@ def test_limits_hold_of_every_joint_that_follows(data: st.DataObject) -> None:
     assert model.within_limits(q) == inside
 
 
-@steady
+@often
 @given(st.data())
 def test_at_a_limit_some_joint_is_at_one_of_its_own(data: st.DataObject) -> None:
     model = data.draw(trees(kinds=ONE_AXIS))
@@ -535,7 +537,7 @@ def test_every_root_is_grounded(base: Any, size: int) -> None:
 # Derived models --------------------------------------------------------------------------------------------------
 
 
-@steady
+@often
 @given(st.data())
 def test_a_chain_stands_where_the_whole_does(data: st.DataObject) -> None:
     model = data.draw(trees(mimics=False))
@@ -581,7 +583,7 @@ def test_a_chain_has_the_masses_of_its_links() -> None:
     np.testing.assert_allclose(part.centre_of_mass([0.05]), expected, rtol=0, atol=1e-15)
 
 
-@steady
+@often
 @given(st.data())
 def test_locking_moves_nothing(data: st.DataObject) -> None:
     model = data.draw(trees())
@@ -631,7 +633,7 @@ def test_locking_leaves_the_model_as_it_was() -> None:
 # Print -----------------------------------------------------------------------------------------------------------
 
 
-@steady
+@often
 @given(st.data())
 def test_the_table_has_a_line_for_each_joint_that_moves(data: st.DataObject) -> None:
     model = data.draw(trees())
