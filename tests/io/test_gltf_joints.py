@@ -544,7 +544,7 @@ ODD: list[Any] = [
     ),
     *(2**31, 2**53, 2**70, {"count": 1, "indices": {"bufferView": 0, "componentType": 5121}}, [[0]], [{}]),
 ]
-often = settings(quick, max_examples=400)
+often = settings(quick, max_examples=150)
 
 
 def only_model_errors(file: Path, data: bytes) -> None:

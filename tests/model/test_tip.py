@@ -63,7 +63,11 @@ TIPS = {
     "tool": " ".join(f"planar{n}" for n in range(2, 31)),
 }
 """The names of robots by the tip that they have."""
-EXPECTED = [(name, tip) for tip, names in TIPS.items() for name in names.split()]
+EXPECTED = [
+    pytest.param(name, tip, marks=[pytest.mark.slow] if k else [])
+    for tip, names in TIPS.items()
+    for k, name in enumerate(names.split())
+]
 
 
 @pytest.mark.filterwarnings("ignore::poise.ModelWarning")
