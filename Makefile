@@ -7,7 +7,7 @@ BIN := .venv/bin
 # What computes, without files, command line and browser: where another CPU rounds in another way, these tests see it.
 NUMERIC := $(addprefix tests/,kernels model methods tasks solving holding collision oracle experiments)
 
-.PHONY: demo test test-cpu test-library library lint docs bench clean
+.PHONY: demo test test-all quick test-cpu test-library library lint docs bench clean
 
 demo: .venv/.poise
 	$(BIN)/poise solve panda --frame panda_hand --xyz 0.4 0.1 0.5 --rpy 3.14159 0 0
@@ -15,7 +15,17 @@ demo: .venv/.poise
 # Compiled once ahead, or every worker would compile the same kernels; those that share the browser run in one worker.
 test: .venv/.test
 	@$(BIN)/poise warmup
+	$(BIN)/pytest --numprocesses auto --dist loadgroup -m "not slow"
+
+# The runs of masses too.
+test-all: .venv/.test
+	@$(BIN)/poise warmup
 	$(BIN)/pytest --numprocesses auto --dist loadgroup
+
+# What the change against the main branch touches, the nearest first, for two minutes: make quick SINCE=HEAD~3
+SINCE ?=
+quick: .venv/.test
+	@$(BIN)/python tests/quick.py $(addprefix --since ,$(SINCE))
 
 # make test-cpu CPU=x86-64-v2: these as Numba compiles them for another CPU, of which this one must know the instructions.
 CPU ?= x86-64-v2

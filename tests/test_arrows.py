@@ -1,16 +1,10 @@
 """Which file stands on which: no circle, no arrow that points back, imports within functions counted."""
 
-import ast
-from collections.abc import Iterator
-from functools import cache
 from graphlib import CycleError, TopologicalSorter
-from pathlib import Path
 
 import pytest
+from support.arrows import MODULES, arrows
 
-import poise
-
-SOURCE = Path(poise.__file__).parent
 ROOMS = [
     {
         "archive",
@@ -57,46 +51,8 @@ ROOMS = [
 """As docs/design.md has them; a room imports from its own row and those above."""
 
 
-@cache
-def modules() -> dict[str, Path]:
-    found = {}
-    for path in SOURCE.rglob("*.py"):
-        parts = path.relative_to(SOURCE).with_suffix("").parts
-        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-        if name:
-            found[name] = path
-    return found
-
-
-def statements(node: ast.AST) -> Iterator[ast.AST]:
-    """All below a node, but what is for a type checker alone."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):
-            yield child
-            if isinstance(child, ast.If) and isinstance(child.test, ast.Name) and child.test.id == "TYPE_CHECKING":
-                child.body = []
-            yield from statements(child)
-
-
-def imports(path: Path) -> Iterator[str]:
-    """The modules of poise that a file imports anywhere but for a type checker alone."""
-    for node in statements(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("poise."):
-            module = node.module.removeprefix("poise.")
-            for alias in node.names:
-                inner = f"{module}.{alias.name}"
-                yield inner if inner in modules() else module
-        elif isinstance(node, ast.Import):
-            yield from (a.name.removeprefix("poise.") for a in node.names if a.name.startswith("poise."))
-
-
-@cache
-def arrows() -> dict[str, set[str]]:
-    return {name: {other for other in imports(path) if other != name} for name, path in modules().items()}
-
-
 def test_every_arrow_leads_to_a_file() -> None:
-    assert not {other for others in arrows().values() for other in others} - modules().keys()
+    assert not {other for others in arrows().values() for other in others} - MODULES.keys()
     assert sum(map(len, arrows().values())) > 300
 
 

@@ -1,7 +1,8 @@
 """The processor time of each test, its fixtures and the processes that it waited for included: `--durations-to FILE`.
 
-The file has a line a test that took 0.1 s or more, the dearest first: seconds, a tab, its name.  `.ci/test` renews
-`tests/durations.tsv` with it; who makes a test looks there where the time of the suite goes.
+The file has a line a file of tests and a line a test that took 0.1 s or more, the dearest first: seconds, a tab, its
+name.  `.ci/test` renews `tests/durations.tsv` with it, by which `make quick` knows what fits into its time, and whoever
+makes a test sees where that of the suite goes.
 """
 
 import os
@@ -12,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
+FILE = Path(__file__).parents[1] / "durations.tsv"
 LEAST = 0.1
-"""Seconds: all below are a tenth of the suite's time together, and change with every run."""
+"""Seconds: tests that take less are thousands, and change their order with every run."""
 SPENT = "processor time"
 
 
@@ -21,6 +23,12 @@ def spent() -> float:
     """Processor time of this process and of its children that have ended [s]."""
     times = os.times()
     return time.process_time() + times.children_user + times.children_system
+
+
+def kept() -> dict[str, float]:
+    """What each file of tests took, and each test that took long [s]."""
+    rows = (line.split("\t") for line in FILE.read_text().splitlines()) if FILE.is_file() else ()
+    return {name: float(seconds) for seconds, name in rows}
 
 
 class Durations:
@@ -48,7 +56,11 @@ class Durations:
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if self.file is not None and not hasattr(session.config, "workerinput"):
+            files = Counter[str]()
+            for name, took in self.took.items():
+                files[name.partition("::")[0]] += took
             rows = [(round(took, 1), name) for name, took in self.took.items() if took >= LEAST]
+            rows += [(round(took, 1), name) for name, took in files.items()]
             rows.sort(key=lambda row: (-row[0], row[1]))
             self.file.write_text("".join(f"{took:.1f}\t{name}\n" for took, name in rows))
 

@@ -1,0 +1,134 @@
+"""`make quick`: the tests of what a change touches, the nearest first, for two minutes.
+
+What has changed against the main branch, committed or not, is a set of modules; whoever imports one of them, or names
+its kernels, stands one step from it, and so on.  A file of tests is as near as the nearest module that it imports, or
+that is in the folder of `src` which its own folder mirrors.  The nearest are run first, without what is marked `slow`
+or `browser` and with ten examples a law, until the time is over; what was left out is told.
+"""
+
+import argparse
+import re
+import subprocess
+import sys
+import time
+from collections import Counter, deque
+from collections.abc import Iterable
+from pathlib import Path
+
+from support.arrows import MODULES, imports, kernels, uses
+from support.durations import kept
+
+ROOT = Path(__file__).resolve().parents[1]
+TESTS = ROOT / "tests"
+SECONDS = 100.0
+"""The rest of the two minutes is for starting, and for the test or the compilation that runs when the time is over."""
+EXAMPLES = 10
+FAR = 99
+"""Steps to what no arrow leads to."""
+LOOSE = {
+    "docs": "tests/test_docs.py",
+    "examples": "tests/test_example_programs.py",
+    "benchmarks": "tests/test_benchmarks.py",
+}
+"""What tests that are no Python of `src` or `tests` are read by; pages beside the README are `docs` too."""
+
+
+def git(*words: str) -> list[str]:
+    """The lines that git answers."""
+    done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()
+
+
+def base() -> str:
+    """Where this branch left the main one; where there is none but this, the last commit."""
+    for main in ("origin/main", "main"):
+        if git("branch", "--all", "--list", main, f"remotes/{main}"):
+            return git("merge-base", "HEAD", main)[0]
+    return "HEAD"
+
+
+def changed(since: str) -> list[str]:
+    """The files that differ from a commit, those that git does not know yet among them."""
+    return sorted({*git("diff", "--name-only", since), *git("ls-files", "--others", "--exclude-standard")})
+
+
+def steps(touched: Iterable[str]) -> dict[str, int]:
+    """How many arrows lead from each module to the nearest that is touched."""
+    users: dict[str, list[str]] = {name: [] for name in MODULES}
+    for name, others in uses().items():
+        for other in others:
+            users.get(other, []).append(name)
+    found = dict.fromkeys(touched, 0)
+    waiting = deque(found)
+    while waiting:
+        at = waiting.popleft()
+        for user in users[at]:
+            if user not in found:
+                found[user] = found[at] + 1
+                waiting.append(user)
+    return found
+
+
+def distance(test: Path, away: dict[str, int], changes: set[str]) -> float:
+    """How far a file of tests is from the change: half a step more where its folder says so, and not itself."""
+    if test.relative_to(ROOT).as_posix() in changes:
+        return -1.0
+    text = test.read_text()
+    if {f"tests/support/{name}.py" for name in re.findall(r"^from support\.(\w+) import", text, re.M)} & changes:
+        return 0.0
+    about = test.stem.removeprefix("test_")
+    folder = ".".join(test.parent.relative_to(TESTS).parts)
+    whole = f"{folder}.{about}" if folder else about
+    nearest = [away[name] for name in (*imports(text), *kernels(text)) if name in away]
+    nearest += [steps for name, steps in away.items() if name == whole or name.rpartition(".")[2] == about]
+    mirrored = [steps + 0.5 for name, steps in away.items() if folder and f"{name}.".startswith(f"{folder}.")]
+    return min([*nearest, *mirrored], default=FAR)
+
+
+def main() -> int:
+    """Run them; returns what pytest returns."""
+    parser = argparse.ArgumentParser(prog="make quick", description=__doc__)
+    parser.add_argument("--since", default="", help="a commit to compare with; by default where this branch left main")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="after which no test begins")
+    parser.add_argument("--list", action="store_true", help="say what would run, and run nothing")
+    given = parser.parse_args()
+    begun = time.time()
+    changes = set(changed(given.since or base()))
+    places = {path.relative_to(ROOT).as_posix(): name for name, path in MODULES.items() if path.is_relative_to(ROOT)}
+    away = steps(places[file] for file in changes if file in places)
+    files = {test: distance(test, away, changes) for test in sorted(TESTS.rglob("test_*.py"))}
+    for file in changes:
+        top = "docs" if file.endswith(".md") else file.partition("/")[0]
+        if top in LOOSE:
+            files[ROOT / LOOSE[top]] = -1.0
+    took = kept()
+    near = sorted(
+        (far, took.get(test.relative_to(ROOT).as_posix(), 1.0), test) for test, far in files.items() if far < FAR
+    )
+    if not near:
+        print(f"nothing that is tested differs from {given.since or base()[:12]}")
+        return 0
+    # Two workers have twice the time; what certainly does not fit is not even collected.
+    room, chosen = 2.0 * given.seconds, list[Path]()
+    while near and room > 0.0:
+        _, seconds, test = near.pop(0)
+        room -= seconds
+        chosen.append(test.relative_to(ROOT))
+    modules = sorted(places[file] for file in changes if file in places)
+    print(f"changed: {', '.join(modules) or 'no module'}, on which {len(away) - len(modules)} modules stand")
+    print(f"{len(chosen)} files of tests are run, the nearest first")
+    if near:
+        folders = Counter(test.parent.relative_to(ROOT).as_posix() for _, _, test in near)
+        told = ", ".join(f"{folder} ({count})" for folder, count in folders.items())
+        print(f"left out, for they are farther and do not fit: {told}; `make test` runs all")
+    if given.list:
+        print(*chosen, sep="\n")
+        return 0
+    end = begun + given.seconds
+    options = [f"--until={end}", f"--examples={EXAMPLES}", "-m", "not slow and not browser"]
+    workers = ["--numprocesses", "auto", "--dist", "load", "--maxschedchunk", "4"]
+    return subprocess.call([sys.executable, "-m", "pytest", *workers, *options, *map(str, chosen)], cwd=ROOT)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
