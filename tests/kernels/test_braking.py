@@ -2,17 +2,17 @@
 
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 import pytest
+from kept import kept
 from scipy.optimize import linprog
 
 from poise.kernels.methods.braking import NO_LIMIT, allowed, fastest, way_to_rest
 from poise.solving.inequalities import usable
 
 Array = npt.NDArray[np.float64]
-compiled = numba.njit(_nrt=False, error_model="numpy")
+compiled = kept(_nrt=False, error_model="numpy")
 
 
 @compiled
@@ -66,7 +66,7 @@ def choices(rng: np.random.Generator, count: int) -> Array:
 
 def test_whatever_is_chosen_no_limit_is_broken_and_something_is_always_allowed() -> None:
     rng = np.random.default_rng(0)
-    for _ in range(600):
+    for _ in range(150):
         reach, speed, most, jerk = setting(rng)
         worst = np.zeros(5)
         _walk(choices(rng, 10_000), reach, speed, most, jerk, worst)
@@ -135,7 +135,7 @@ def _largest(above: float, below: float, v: float, a: float, limits: tuple[float
 def test_no_way_of_braking_allows_much_more() -> None:
     """Beside the exact answer of a linear program over whole ways to rest."""
     rng, out, lost = np.random.default_rng(3), np.zeros(2), []
-    for _ in range(25):
+    for _ in range(8):
         speed = 1.0
         most = 10.0 ** rng.uniform(-1.5, -0.5)
         jerk = most * 10.0 ** rng.uniform(-0.8, 0.3)

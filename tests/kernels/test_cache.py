@@ -60,7 +60,7 @@ def files(home: Path) -> dict[Path, tuple[int, bytes]]:
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """A copy of the package."""
-    return Path(shutil.copytree(SOURCE, tmp_path / "poise", ignore=shutil.ignore_patterns("__pycache__")))
+    return Path(shutil.copytree(SOURCE, tmp_path / "poise"))
 
 
 NAMES = """
@@ -90,6 +90,14 @@ def replace(old: str, new: str, file: str) -> Callable[[Path], None]:
 
 FOLDER, POSES, SOLVE, METHOD, ROWS = range(5)
 SINE, LANES, RECORD = "kernels/algebra/scalar.py", "kernels/machine/lanes.py", "kernels/machine/record.py"
+SAYS_NOTHING: list[Callable[[Path], Any]] = [
+    replace("    k = rint", "    # here\n    k = rint", SINE),
+    replace('"""Sine and cosine', '"""Cosine and sine', SINE),
+    replace('"""One kernel text', '"""One text', LANES),
+    replace('"""Numbers with names', '"""Some numbers', RECORD),
+    lambda tree: (tree / "tasks/wipe.py").touch(),
+]
+"""A comment, the docstrings of a function, a module and a class, and a task."""
 EDITS: dict[str, tuple[Callable[[Path], Any], set[int]]] = {
     "a digit in a kernel that others call": (replace("0.6366197723675814", "0.64", SINE), {POSES, SOLVE, METHOD}),
     "how it is called": (replace("@kernel", "@(lambda f: kernel(f, inline=True))", SINE), {POSES, SOLVE, METHOD}),
@@ -100,14 +108,10 @@ EDITS: dict[str, tuple[Callable[[Path], Any], set[int]]] = {
         {FOLDER},
     ),
     "the decorator": (replace("nogil=True", "nogil=False", "kernels/compiling/jit.py"), {FOLDER}),
-    "a comment": (replace("    k = rint", "    # here\n    k = rint", SINE), set()),
-    "a docstring": (replace('"""Sine and cosine', '"""Cosine and sine', SINE), set()),
-    "the docstring of a module": (replace('"""One kernel text', '"""One text', LANES), set()),
-    "the docstring of a class": (
-        replace('"""Numbers with names', '"""Some numbers', RECORD),
+    "comments, docstrings and a task": (
+        lambda tree: [edit(tree) for edit in SAYS_NOTHING],
         set(),
     ),
-    "a task": (lambda tree: (tree / "tasks/wipe.py").touch(), set()),
 }
 
 

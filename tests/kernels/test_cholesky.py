@@ -1,15 +1,15 @@
 """Symmetric systems of any size, in either width, against NumPy's."""
 
-import numba
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kept import kept
 
 from poise.kernels.algebra.cholesky import factor, solve_symmetric
 from poise.kernels.machine.lanes import WIDTH, store
 from poise.spatial import Array
 
-compiled = numba.njit(_nrt=False, error_model="numpy")
+compiled = kept(_nrt=False, error_model="numpy")
 
 
 @compiled

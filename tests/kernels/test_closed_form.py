@@ -4,11 +4,11 @@ import os
 import subprocess
 import sys
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kept import kept
 
 import poise as pz
 from poise.kernels.algebra.scalar import angle_of
@@ -24,7 +24,7 @@ from poise.solving.closed_form import closed_form
 from poise.solving.problem import pack
 from poise.spatial import Array
 
-compiled = numba.njit(_nrt=False)
+compiled = kept(_nrt=False)
 
 
 @compiled

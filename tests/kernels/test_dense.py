@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kept import kept
 
 from poise.kernels.algebra.tiles import back_substitute, factor, gram
 from poise.kernels.machine import packing
@@ -16,7 +16,7 @@ from poise.kernels.machine.layout import WIDTH
 from poise.kernels.machine.views import problem_at
 from poise.spatial import Array
 
-compiled = numba.njit(_nrt=False, error_model="numpy")
+compiled = kept(_nrt=False, error_model="numpy")
 
 
 @compiled

@@ -1,10 +1,10 @@
 """The two widths of a kernel: eight lanes compute what eight single numbers do, and what NumPy does."""
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kept import kept
 
 from poise.kernels.machine import lanes, views
 from poise.kernels.machine.jit import kernel, plain
@@ -24,7 +24,7 @@ from poise.kernels.machine.layout import WIDTH
 from poise.kernels.machine.views import section
 from poise.spatial import Array
 
-compiled = numba.njit(_nrt=False, error_model="numpy")
+compiled = kept(_nrt=False, error_model="numpy")
 PLAIN = {name: plain(getattr(lanes, name)) for name in ("select", "any_of", "sqrt", "floor", "rint")}
 numbers = st.floats(-1e6, 1e6) | st.sampled_from([0.0, -0.0, 0.5, -0.5, 1.5, 2.5, np.inf, -np.inf, np.nan, 1e-300])
 rows = st.lists(numbers, min_size=WIDTH, max_size=WIDTH).map(np.array)

@@ -9,6 +9,7 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
+from kept import kept
 
 from poise.kernels.machine import layout, packing, views
 from poise.kernels.machine.jit import UNJITTED
@@ -16,7 +17,7 @@ from poise.kernels.machine.layout import BALL, COORDINATE, EFFECTOR, PROBLEM, UN
 from poise.kernels.machine.record import Record
 from poise.kernels.machine.views import entry_at, narrow, problem_at, section, settings_of, table, wide
 
-compiled = numba.njit(_nrt=False, error_model="numpy")
+compiled = kept(_nrt=False, error_model="numpy")
 MIXED = Record("Mixed", "count codes[2]", "gain limits[3]")
 
 

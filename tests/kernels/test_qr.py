@@ -1,16 +1,16 @@
 """Damped least squares through orthogonal rows, in either width, against NumPy's."""
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kept import kept
 
 from poise.kernels.algebra.qr import least_norm
 from poise.kernels.machine.lanes import WIDTH, load
 from poise.spatial import Array
 
-compiled = numba.njit(_nrt=False, error_model="numpy")
+compiled = kept(_nrt=False, error_model="numpy")
 
 
 @compiled

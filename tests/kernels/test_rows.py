@@ -5,11 +5,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from kept import kept
 from scipy.spatial.transform import Rotation
 from support.trees import configurations, reach, steady, trees
 
@@ -31,7 +31,7 @@ STEP = 1e-4
 AXES = [np.array(v) / np.linalg.norm(v) for v in itertools.product((-1.0, 0.0, 1.0), repeat=3) if any(v)]
 """Along the axes, the diagonals of the faces and those of the cube, both ways."""
 
-compiled = numba.njit(_nrt=False, error_model="numpy")
+compiled = kept(_nrt=False, error_model="numpy")
 seeds = st.integers(0, 2**32 - 1)
 
 

@@ -3,18 +3,18 @@
 from dataclasses import dataclass
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from kept import kept
 from support.trees import configurations, reach, steady, trees
 
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, splat, store
 from poise.kernels.machine.layout import GOAL, WIDTH
 from poise.kernels.machine.views import narrow, problem_at, wide
-from poise.kernels.solver import ends
+from poise.kernels.solver.ends import aim_at, evaluate
 from poise.kernels.solver.pose_step import hold_for_pose, pose_direction
 from poise.kernels.solver.step import advance, direction, hold
 from poise.model.builder import ModelBuilder
@@ -32,7 +32,7 @@ from poise.tasks.pose import OrientationTask, PoseTask, PositionTask
 GAIN, FLOOR = 0.03, 1e-11
 """Damping for each unit of the cost, and beside it."""
 
-compiled = numba.njit(_nrt=False, error_model="numpy")
+compiled = kept(_nrt=False, error_model="numpy")
 seeds = st.integers(0, 2**32 - 1)
 
 
@@ -43,7 +43,7 @@ def _descend(p, w, start, before, gain, rejected, bold, count, out):
         store(w.q, i, load(start, i)), store(w.before, i, load(before, i))
     at = 0
     for _ in range(count):
-        cost, score = ends.evaluate(p, w)
+        cost, score = evaluate(p, w)
         damping = cost * load(gain, 0) + FLOOR
         store(out, at, cost), store(out, at + 1, score), store(out, at + 2, damping)
         at += 3
@@ -71,7 +71,7 @@ def descend_alone(words, routines, goal, start, before, gain, rejected, bold, wo
     """`count` steps from `start`, each damped by `gain` times the cost there; see Descent for what is kept of them."""
     p = problem_at(words)
     w = narrow(p, work, routines)
-    if not ends.aim_at(p, goal, w.target):
+    if not aim_at(p, goal, w.target):
         return False
     _descend(p, w, start, before, gain, rejected, bold, count, out)
     return True
@@ -82,7 +82,7 @@ def descend_in_lanes(words, routines, goal, start, before, gain, rejected, bold,
     """The same in eight lanes."""
     p = problem_at(words)
     w = wide(p, work, routines)
-    if not ends.aim_at(p, goal, target):
+    if not aim_at(p, goal, target):
         return False
     for i in range(len(target)):
         store(w.target, i, target[i])

@@ -1,16 +1,16 @@
 """Singular values by one-sided Jacobi rotations, in either width, against NumPy's."""
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kept import kept
 
 from poise.kernels.algebra.svd import decompose, identity
 from poise.kernels.machine.layout import WIDTH
 from poise.spatial import Array
 
-compiled = numba.njit(_nrt=False, error_model="numpy")
+compiled = kept(_nrt=False, error_model="numpy")
 
 
 @compiled

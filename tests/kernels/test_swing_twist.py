@@ -3,9 +3,9 @@
 import math
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
+from kept import kept
 
 from poise.kernels.algebra.swing_twist import MARGIN, blocked, clipped, random_rotation
 from poise.kernels.machine import packing
@@ -14,7 +14,7 @@ from poise.kernels.machine.views import problem_at
 from poise.model.swing import BallLimits, SwingTwist
 from poise.quaternions import quaternion_exp, quaternion_product
 
-compiled = numba.njit(_nrt=False, error_model="numpy")
+compiled = kept(_nrt=False, error_model="numpy")
 LIMITS = [
     SwingTwist(axis=(0, 0, 1), swing=(0.8, 0.3), twist=(-0.4, 0.9)),
     SwingTwist(axis=(1, 0, 0), swing=2.5, twist=(2.0, 3.9)),

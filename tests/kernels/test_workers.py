@@ -101,9 +101,44 @@ ALONE = {
 }
 
 
-@pytest.mark.parametrize("change", ALONE.values(), ids=ALONE.keys())
-def test_where_no_worker_can_all_is_compiled_here(change: str, tmp_path: Path) -> None:
-    assert run(tmp_path, change) == 0
+# One process, in which each change meets functions of its own.
+EACH_ALONE = """
+import importlib
+import sys
+from poise.kernels.compiling.jit import dispatcher
+from poise.kernels.machine import workers
+from poise.kernels.machine.jit import missing
+from poise.kernels.machine.kinds import FROZEN, REALS
+
+kept = sys.executable, workers._processes, workers._WORK
+for k, change in enumerate({changes!r}):
+    small = importlib.import_module(f"small{{k}}")
+    jobs = [(small.twice,), (small.double, REALS, REALS), (small.double, FROZEN, REALS)]
+    assert all(missing(*job) for job in jobs)
+    exec(change)
+    workers.compile_together(jobs)
+    sys.executable, workers._processes, workers._WORK = kept
+    vars(sys).pop("frozen", None)
+    assert not any(missing(*job) for job in jobs)
+    assert small.twice(2.0) == 4.0
+    made = [dispatcher(function) for function in (small.twice, small.double)]
+    assert len(made[1].overloads) == 2
+    elsewhere = sum(sum(function.stats.cache_hits.values()) for function in made)
+    print(elsewhere, "compiled elsewhere where there is", change)
+"""
+
+
+def test_where_no_worker_can_all_is_compiled_here(tmp_path: Path) -> None:
+    changes = list(ALONE.values())
+    for k in range(len(changes)):
+        (tmp_path / f"small{k}.py").write_text(MODULE)
+    answer = subprocess.run(
+        [sys.executable, "-c", EACH_ALONE.format(changes=changes)],
+        cwd=tmp_path, env=fresh(tmp_path / "cache"), check=True, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    told = [f"0 compiled elsewhere where there is {change}" for change in changes]
+    assert answer.stdout.splitlines() == told
+    assert len(list(tmp_path.rglob("*.compiled"))) == 3 * len(changes)
 
 
 def test_as_many_processes_as_cores_and_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
