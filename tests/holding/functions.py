@@ -35,7 +35,7 @@ def solve_all(c: Case) -> Array:
     end = m.model.pose(m.frame, m.end)
     lower = (replace(task, target=end.rotation) if getattr(task, "priority", 0) else task for task in c.tasks[1:])
     tasks = [replace(c.tasks[0], target=end.xyz), *lower]
-    return np.asarray(pz.solve_all(m.model, tasks, None, m.q0, limits=_stated(c), samples=8).q)
+    return np.asarray(pz.solve_all(m.model, tasks, None, m.q0, limits=_stated(c), samples=4).q)
 
 
 def solve_path(c: Case) -> Array:

@@ -2,12 +2,13 @@
 names what does not yet, and nothing else."""
 
 from collections.abc import Callable
+from typing import Any
 
 import cells
 import numpy as np
 import pytest
 from functions import FUNCTIONS, METHODS, step
-from requirements import REQUIREMENTS, Case, case, names
+from requirements import FREE, REQUIREMENTS, Case, case, names
 
 import poise as pz
 from poise.solving.cannot import CANNOT
@@ -38,8 +39,16 @@ def judge(answer: Callable[[Case], Array], some: tuple[str, ...], holes: str) ->
         assert asked.holds(answer(asked))
 
 
-@pytest.mark.parametrize("some", names(), ids="+".join)
-@pytest.mark.parametrize("function", FUNCTIONS)
+LONG = {("plan", ("shapes", FREE)), ("solve_all", ("shapes", "levels")), ("solve_batch", ("shapes", "levels"))}
+"""What has to search for long, beside others of its kind."""
+
+
+def cell(function: str, some: tuple[str, ...]) -> Any:
+    marks = [pytest.mark.slow] if (function, some) in LONG else []
+    return pytest.param(function, some, marks=marks, id=f"{function}-{'+'.join(some)}")
+
+
+@pytest.mark.parametrize(("function", "some"), [cell(function, some) for function in FUNCTIONS for some in names()])
 def test_what_must_hold_does(function: str, some: tuple[str, ...]) -> None:
     if never(function, some):
         with pytest.raises((TypeError, ValueError), match="time"):

@@ -19,6 +19,7 @@ from poise.methods.own import (
     Damping,
     DampingRule,
     JacobianMethod,
+    Method,
     back_substitute,
     damp,
     damping_rule,
@@ -109,17 +110,55 @@ def test_settings_arrive_by_their_types() -> None:
         np.testing.assert_allclose(step, (0.3 if doubled else 0.15) * jacobian.T @ e, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("damping", [0.1, Proportional(0.3), pz.damping.Curvature(0.2), pz.damping.ChanLawrence()])
+DAMPINGS = [0.1, Proportional(0.3), pz.damping.Curvature(0.2), pz.damping.ChanLawrence()]
+
+
+@pytest.mark.parametrize("damping", DAMPINGS)
 def test_own_damped_least_squares_is_the_library_s(damping: Any) -> None:
     q, way = targets(11)
     settings = {"damping": damping, "max_error": 0.2}
     own, theirs = Descent(**settings), pz.methods.DampedLeastSquares(form="rows", max_step=np.inf, **settings)
-    one = pz.Tracker(ARM, HAND, own).rollout(q[0], way[0])
-    np.testing.assert_allclose(one, pz.Tracker(ARM, HAND, theirs).rollout(q[0], way[0]), rtol=0, atol=1e-9)
+    for c in range(3):
+        one = pz.Tracker(ARM, HAND, own).rollout(q[c], way[c])
+        np.testing.assert_allclose(one, pz.Tracker(ARM, HAND, theirs).rollout(q[c], way[c]), rtol=0, atol=1e-9)
+
+
+# All that is around a step is compiled for eight of a user's, which takes long.
+@pytest.mark.slow
+@pytest.mark.parametrize("damping", DAMPINGS)
+def test_own_damped_least_squares_of_eight_is_that_of_each_alone(damping: Any) -> None:
+    q, way = targets(11)
+    own = Descent(damping=damping, max_error=0.2)
     many = pz.Tracker(ARM, HAND, own).rollout(q, way)
-    np.testing.assert_allclose(many[0], one, rtol=0, atol=1e-9)
     for c in range(11):
         np.testing.assert_allclose(many[c], pz.Tracker(ARM, HAND, own).rollout(q[c], way[c]), rtol=0, atol=1e-9)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Homing(Method):
+    """A share of the way from q to the square of each of its numbers."""
+
+    name: ClassVar[str] = "own-homing"
+    title: ClassVar[str] = "Homing"
+    share: float = 0.1
+
+    @staticmethod
+    def update(p: Any, s: Any, w: Any) -> Any:
+        for i in range(len(w.q)):
+            q = load(w.q, i)
+            store(w.q, i, q + s.share * (q * q - q))
+        return splat(w.q, 1.0), splat(w.q, 2.0)
+
+
+def test_an_own_update_of_eight_is_that_of_each_alone() -> None:
+    q, way = targets(11)
+    with for_a_while():
+        tracker = pz.Tracker(ARM, HAND, method(Homing)(share=0.2), limits=False)
+        many = tracker.rollout(0.3 * q, way)
+        for c in range(11):
+            np.testing.assert_allclose(many[c], tracker.rollout(0.3 * q[c], way[c]), rtol=0, atol=1e-12)
+        first = 0.3 * q + 0.2 * ((0.3 * q) ** 2 - 0.3 * q)
+        np.testing.assert_allclose(many[:, 0], first, rtol=0, atol=1e-12)
 
 
 def test_an_own_method_goes_by_its_name() -> None:
@@ -310,20 +349,21 @@ def test_a_kernel_that_is_not_compiled_says_so_and_the_way_out() -> None:
 
     @method
     @dataclass(frozen=True, kw_only=True)
-    class Branching(JacobianMethod):
+    class Branching(Method):
         name: ClassVar[str] = "own-branching"
         title: ClassVar[str] = "Branching"
 
         @staticmethod
-        def step(p: Any, s: Any, w: Any) -> None:
-            for a in range(len(w.step)):
-                if load(w.gradient, a) > 0.0:
-                    store(w.step, a, 0.1)
+        def update(p: Any, s: Any, w: Any) -> Any:
+            for i in range(len(w.q)):
+                if load(w.q, i) > 0.0:
+                    store(w.q, i, 0.1)
+            return 1.0, 2.0
 
     q, way = targets(2)
     tracker = pz.Tracker(ARM, HAND, Branching())
     assert tracker.rollout(q[0], way[0]).shape == (20, 7)
-    with pytest.raises(ValueError, match=r"step is not compiled by Numba for eight characters.*characters=False"):
+    with pytest.raises(ValueError, match=r"update is not compiled by Numba for eight characters.*characters=False"):
         tracker.rollout(q, way)
 
 

@@ -118,7 +118,7 @@ def test_the_projectors_are_those_of_the_rank_that_is_left_where_the_chain_is_st
         assert np.trace(p) == pytest.approx(10 - np.linalg.matrix_rank(stacked, rtol=1e-9), abs=1e-10)
 
 
-@quick
+@settings(quick, max_examples=5)
 @given(seeds)
 def test_the_projectors_are_symmetric_idempotent_and_leave_their_levels_alone(seed: int) -> None:
     """A projector shows by what becomes of a velocity of the null space: phi goes in, P phi comes out."""

@@ -13,7 +13,7 @@ from support.registered import for_a_while
 
 import poise as pz
 from poise.kernels.machine.reads import Reads
-from poise.methods.own import JacobianMethod, load, method, store, transpose_times
+from poise.methods.own import Capabilities, Method, load, method, store
 from poise.spatial import Array
 
 ARM = pz.load("planar2")
@@ -200,17 +200,18 @@ def of_height() -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Part(JacobianMethod):
+class Part(Method):
     """Its kernel reads how large the part is."""
 
-    name: ClassVar[str] = "part_of_the_transpose"
-    title: ClassVar[str] = "A part of the transpose"
+    name: ClassVar[str] = "part_of_the_way"
+    title: ClassVar[str] = "A part of the way"
+    capabilities: ClassVar[Capabilities] = Capabilities(characters=False)
 
     @staticmethod
-    def step(p: Any, s: Any, w: Any) -> None:
-        transpose_times(p, w.jacobian, w.e, w.step)
-        for i in range(len(w.step)):
-            store(w.step, i, SHARE * load(w.step, i))
+    def update(p: Any, s: Any, w: Any) -> Any:
+        for i in range(len(w.q)):
+            store(w.q, i, load(w.q, i) + 0.1 * SHARE)
+        return 1.0, 2.0
 
 
 @pytest.mark.usefixtures("registered")

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from support.trees import steady, trees
 
@@ -14,6 +14,7 @@ from poise.model.model import Model
 from poise.solving.rows import rows_at
 from poise.spatial import Array
 
+few = settings(steady, max_examples=40)
 POSE = pz.SE3.from_xyz_rpy([0.3, -0.2, 0.4], [0.5, -0.3, 0.8])
 POINT = [0.3, -0.2, 0.4]
 AXIS = [0.3, 0.5, -0.4]
@@ -58,7 +59,7 @@ def fulfilled(model: Model, task: pz.Task, q: Array) -> None:
     np.testing.assert_allclose(e, 0.0, atol=1e-9)
 
 
-@steady
+@few
 @given(trees(least=2, limits=False), st.sampled_from(sorted(RELATIVE)), st.booleans(), st.integers(0, 10**6))
 def test_of_a_frame_and_against_a_base(model: Model, name: str, based: bool, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -75,7 +76,7 @@ def test_of_a_frame_and_against_a_base(model: Model, name: str, based: bool, see
     gradient_holds(model, task, q)
 
 
-@steady
+@few
 @given(trees(least=1, limits=False), st.integers(0, 10**6))
 def test_of_the_centre_of_mass(model: Model, seed: int) -> None:
     q = model.sample(seed=seed)
@@ -90,7 +91,7 @@ def test_of_the_centre_of_mass(model: Model, seed: int) -> None:
 ONE = (JointKind.REVOLUTE, JointKind.CONTINUOUS, JointKind.PRISMATIC, JointKind.HELICAL)
 
 
-@steady
+@few
 @given(trees(kinds=ONE, least=2, limits=False), st.integers(0, 10**6))
 def test_of_coupled_joints(model: Model, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -108,7 +109,7 @@ def test_of_coupled_joints(model: Model, seed: int) -> None:
     assert e[0] == pytest.approx(0.3 - total)
 
 
-@steady
+@few
 @given(trees(least=2, limits=False), st.sampled_from(sorted(RELATIVE)), st.integers(0, 10**6))
 def test_what_moves_both_frames_alike_has_no_part(model: Model, name: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
