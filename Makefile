@@ -7,20 +7,20 @@ BIN := .venv/bin
 # What computes, without files, command line and browser: where another CPU rounds in another way, these tests see it.
 NUMERIC := $(addprefix tests/,kernels model methods tasks solving holding collision oracle experiments)
 
-.PHONY: demo test test-all quick test-cpu test-library library lint docs bench clean
+# Tests that share what is dear to make are a group, and of one worker.
+PYTEST := $(BIN)/pytest --numprocesses auto --dist loadgroup
+
+.PHONY: demo test test-all quick warm test-cpu test-library library lint docs bench clean
 
 demo: .venv/.poise
 	$(BIN)/poise solve panda --frame panda_hand --xyz 0.4 0.1 0.5 --rpy 3.14159 0 0
 
-# Compiled once ahead, or every worker would compile the same kernels; those that share the browser run in one worker.
-test: .venv/.test
-	@$(BIN)/poise warmup
-	$(BIN)/pytest --numprocesses auto --dist loadgroup -m "not slow"
+test: warm
+	$(PYTEST) -m "not slow"
 
 # The runs of masses too.
-test-all: .venv/.test
-	@$(BIN)/poise warmup
-	$(BIN)/pytest --numprocesses auto --dist loadgroup
+test-all: warm
+	$(PYTEST)
 
 # What the change against the main branch touches, the nearest first, for two minutes: make quick SINCE=HEAD~3
 SINCE ?=
@@ -31,9 +31,8 @@ quick: .venv/.test
 CPU ?= x86-64-v2
 test-cpu: export NUMBA_CPU_NAME = $(CPU)
 test-cpu: export NUMBA_CPU_FEATURES =
-test-cpu: .venv/.test
-	@$(BIN)/poise warmup
-	$(BIN)/pytest --numprocesses auto --dist loadgroup $(NUMERIC)
+test-cpu: warm
+	$(PYTEST) $(NUMERIC)
 
 # make library: all kernels compiled ahead, where poise then finds them; another machine's with TARGET=aarch64-linux, for
 # which ziglang is installed.
@@ -46,7 +45,7 @@ LEVEL ?=
 test-library: export POISE_CPU = $(LEVEL)
 test-library: library .venv/.test
 	@$(BIN)/poise info --cpu
-	$(BIN)/pytest --numprocesses auto --dist loadgroup $(NUMERIC)
+	$(PYTEST) $(NUMERIC)
 
 lint: .venv/.lint
 	$(BIN)/ruff format --check
@@ -78,6 +77,10 @@ clean:
 	@echo "installing poise into .venv"
 	@$(BIN)/pip install --quiet --editable .
 	@touch $@
+
+# Kernels are compiled once ahead, or every worker would compile the same ones.
+warm: .venv/.test
+	@$(BIN)/poise warmup
 
 .venv/.%: .venv/.poise
 	@echo "installing what '$*' needs into .venv"
