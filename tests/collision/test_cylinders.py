@@ -13,6 +13,7 @@ from scipy.optimize import minimize, nnls
 from scipy.spatial.transform import Rotation
 
 import poise as pz
+from poise.kernels.collision.directions import TOUCH
 from poise.kernels.machine.layout import CYLINDER, HALF_SPACE, HULL, WIDTH
 from poise.spatial import Array
 
@@ -268,9 +269,15 @@ def test_no_gap_and_no_distance_is_told_that_is_not_there(
     size = 1.0 + radius + length + x + z + float(np.abs(place).max())
     assert np.linalg.norm(row[7:]) == pytest.approx(1.0, abs=1e-12)
     assert row[4:7] - row[1:4] == pytest.approx(row[0] * row[7:], abs=1e-9 * size)
-    # Of cores that nearly touch rounding says the direction.
-    sure = abs(row[0] + first.radius) > 1e-6
-    assert gap((first, pole), row[7:]) == pytest.approx(row[0], abs=(1e-9 if sure else 1e-6) * size)
+    # Of cores that nearly touch rounding says the direction.  Where a face or a side is turned to the other, a search
+    # ends when the distance no longer falls, which rounding decides: the direction is then right to the root of it.
+    between = row[0] + first.radius
+    rounding = np.finfo(float).eps * size / max(abs(between), TOUCH)
+    most = (1e-9 if abs(between) > 1e-6 else 1e-6) + rounding
+    along = np.abs([*(row[7:] @ first.turn), row[7:] @ pole.turn[:, 2]])
+    if between > 1e-6 and ((along > 1.0 - 1e-10) | (along < 1e-5)).any():
+        most += np.sqrt(rounding)
+    assert gap((first, pole), row[7:]) == pytest.approx(row[0], abs=most * size)
 
 
 # A robot among them ----------------------------------------------------------------------------------------------
