@@ -345,6 +345,7 @@ def test_several_tasks_stack_their_rows(data: st.DataObject) -> None:
     for _ in range(data.draw(st.integers(2, 4))):
         choices = tasks_and_targets(rng, data.draw(st.sampled_from(frames)), "target")
         picked.append(choices[data.draw(st.integers(0, 9))])
+        apart_from_corners(model, *picked[-1][:2], q)
     targets = [target for _, target, _, _ in picked]
     e, jacobian = Solver(model, [task for task, *_ in picked]).linearise(q, targets)
     singles = [Solver(model, task).linearise(q, target) for task, target, _, _ in picked]

@@ -85,7 +85,7 @@ def test_an_arm_that_stands_still_keeps_its_command_on_the_leash(leash: pz.Leash
     loop = pz.Tracker(PANDA, HAND, dt=DT, limits=LIMITS[limits], leash=leash)
     joints, way = 0.1 if leash.distance == FREE else FREE, leash.distance
     goal, path, velocity = beside(0.1, 0.4, -0.1), [], np.zeros(7)
-    for _ in range(400):
+    for _ in range(250):
         path.append(loop.step(None, goal, measured=HOME))
         assert (np.abs(loop.velocity) <= PANDA.velocity + 1e-9).all()
         if limits in ("accelerations", "jerks"):

@@ -26,8 +26,25 @@ def weights_of(kind: str, n: int, rng: np.random.Generator) -> Array:
     return {"one": np.ones(n), "ratios": rng.uniform(0.1, 3.0, n), "zeros": rng.choice([0.0, 1.0], n)}[kind]
 
 
-@pytest.mark.parametrize("kind", ["one", "ratios", "zeros"])
-@pytest.mark.parametrize("name", ["panda", "iiwa14", "planar5", "planar10", "ur5e"])
+ARMS = ("panda", "iiwa14", "planar5", "planar10", "ur5e")
+QUICK = {
+    ("panda", "one"),
+    ("panda", "zeros"),
+    ("iiwa14", "ratios"),
+    ("planar5", "zeros"),
+    ("planar10", "ratios"),
+    ("ur5e", "one"),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        pytest.param(name, kind, marks=[] if (name, kind) in QUICK else [pytest.mark.slow])
+        for name in ARMS
+        for kind in ("one", "ratios", "zeros")
+    ],
+)
 def test_no_configuration_nearby_is_better(name: str, kind: str) -> None:
     """SciPy's SLSQP starts at the answer and finds nothing to gain, within the limits and with the pose held."""
     model = pz.load(name)

@@ -107,7 +107,7 @@ def test_installed_robots_reach_what_they_can_reach(name: str) -> None:
         pin.framesForwardKinematics(theirs, data, whole)
         return data.oMf[theirs.getFrameId(link, pin.BODY)].homogeneous.copy()
 
-    everywhere(model, forward, 8)
+    everywhere(model, forward, 4)
 
 
 @pytest.mark.skipif(not FILES, reason="example-robot-data is not installed")
@@ -122,7 +122,7 @@ def test_robots_that_cannot_move_are_told_so(name: str) -> None:
 @pytest.mark.parametrize("name", TEXTBOOK)
 def test_textbook_robots_reach_what_they_can_reach(name: str) -> None:
     model = TEXTBOOK[name]()
-    everywhere(model, lambda link, q: fk(model, link, q), 10)
+    everywhere(model, lambda link, q: fk(model, link, q), 5)
 
 
 @pytest.mark.skipif(not FILES, reason="example-robot-data is not installed")

@@ -122,7 +122,7 @@ def test_a_wall_without_a_door_is_said() -> None:
 
     path = planned(
         arm, pz.PositionTask("tool"), [[0.2, 1.3, 0.0], [0.2, -1.3, 0.0]], room=Room([Clearance(arm, distances)]),
-        **settings(max_time=2.0),
+        **settings(max_time=0.4),
     )  # fmt: skip
     assert path.status is pz.PathStatus.COLLISION
     assert path.first_failure is not None
@@ -344,7 +344,7 @@ def test_what_a_residual_raises_is_said_of_its_task() -> None:
     """It has no number there, as in a solve, so no way leads through."""
     ends = [[0.4, 0.1, 0.45], [0.4, 0.1, 0.05]]
     path = pz.plan(
-        pz.load("panda"), [pz.PositionTask("panda_hand"), Above(frame="panda_hand")], [ends, None], max_time=2.0
+        pz.load("panda"), [pz.PositionTask("panda_hand"), Above(frame="panda_hand")], [ends, None], max_time=0.3
     )
     assert path.status is pz.PathStatus.LIMIT
     assert "the residual of Above('panda_hand') raises or leaves no number" in path.explain()

@@ -237,16 +237,22 @@ def wild(n: int) -> Array:
     return PANDA.sample(n, seed=1)
 
 
+POSTURE, TURN = pz.PostureTask(), pz.OrientationTask("panda_hand", required=False)
+SPEED, JUMP = {"dt": 0.1, "velocity": 1.0}, {"max_jump": 0.1}
+ACCELERATION = {"dt": 0.1, "velocity": 2.0, "limits": [pz.AccelerationLimit(5.0)]}
+
+
 @pytest.mark.parametrize(
-    "pace",
+    ("wish", "pace"),
     [
-        {"dt": 0.1, "velocity": 1.0},
-        {"dt": 0.1, "velocity": 2.0, "limits": [pz.AccelerationLimit(5.0)]},
-        {"max_jump": 0.1},
+        pytest.param(POSTURE, ACCELERATION, id="posture-acceleration"),
+        pytest.param(POSTURE, JUMP, id="posture-jump"),
+        pytest.param(TURN, SPEED, id="turn-speed"),
+        pytest.param(POSTURE, SPEED, id="posture-speed", marks=pytest.mark.slow),
+        pytest.param(TURN, ACCELERATION, id="turn-acceleration", marks=pytest.mark.slow),
+        pytest.param(TURN, JUMP, id="turn-jump", marks=pytest.mark.slow),
     ],
-    ids=["speed", "acceleration", "jump"],
 )
-@pytest.mark.parametrize("wish", [pz.PostureTask(), pz.OrientationTask("panda_hand", required=False)])
 def test_what_gives_way_does_so_to_the_pace(wish: pz.Task, pace: dict[str, object]) -> None:
     """Alone the line can be followed; so it can be with wishes that no such pace could follow."""
     wanted = wild(N) if isinstance(wish, pz.PostureTask) else PANDA.pose("panda_hand", wild(N)).rotation
