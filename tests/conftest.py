@@ -1,6 +1,6 @@
 """A browser for the tests that look at a page: Debian's chromium, driven by playwright; Ctrl-C; no Numba.
 
-All tests that use the browser are one group, so that with xdist one worker runs them and there is one browser.
+All tests of a file that use the browser are one group, so that with xdist one worker runs them, in its one browser.
 """
 
 import asyncio
@@ -17,8 +17,7 @@ import pytest
 from poise.errors import MissingExtra
 from poise.kernels.machine.jit import compiler
 
-
-pytest_plugins = ["support.durations"]
+pytest_plugins = ["support.durations", "support.shortened", "support.skipped"]
 
 
 def _compiles() -> bool:
@@ -68,7 +67,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     reason = missing()
     for item in items:
         if "browser" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.xdist_group("browser"))
+            item.add_marker(pytest.mark.browser)
+            item.add_marker(pytest.mark.xdist_group(f"browser {item.path.stem}"))
             if reason is not None:
                 item.add_marker(pytest.mark.skip(reason=reason))
 
@@ -98,11 +98,20 @@ def browser() -> Iterator[Any]:
         driver.stop()
 
 
+UNDRAWN = """
+for (const draw of ["drawArrays", "drawElements", "drawArraysInstanced", "drawElementsInstanced", "drawRangeElements"])
+    WebGL2RenderingContext.prototype[draw] = () => {};
+"""
+"""Leaves nothing of viser's for a processor to draw, which takes it seconds to prepare for and the most of a test."""
+
+
 @contextmanager
-def opened(chromium: Any) -> Iterator[Any]:
+def opened(chromium: Any, *, drawn: bool = False) -> Iterator[Any]:
     """A window of its own, without anything from before; an error in it fails the test."""
     errors: list[str] = []
-    context = chromium.new_context(viewport={"width": 900, "height": 600})
+    context = chromium.new_context(viewport={"width": 600, "height": 300} if drawn else {"width": 900, "height": 600})
+    if not drawn:
+        context.add_init_script(UNDRAWN)
     context.set_default_timeout(60_000)
     context.on("weberror", lambda error: errors.append(str(error.error)))
     yield context.new_page()
@@ -112,15 +121,23 @@ def opened(chromium: Any) -> Iterator[Any]:
 
 @pytest.fixture
 def page(browser: Any) -> Iterator[Any]:
-    """A window of its own."""
+    """A window of its own, in which viser does all but draw."""
     chromium, loop = browser
     with entered(loop), opened(chromium) as page:
         yield page
 
 
+@pytest.fixture
+def drawn_page(browser: Any) -> Iterator[Any]:
+    """A window of its own, and small, for a test that looks at the picture."""
+    chromium, loop = browser
+    with entered(loop), opened(chromium, drawn=True) as page:
+        yield page
+
+
 @pytest.fixture(scope="module")
 def pages(browser: Any) -> Iterator[Any]:
-    """One window for all tests of a file, which a test has as `shared_page`."""
+    """One window for all tests of a file, as `page` has it; a test has it as `shared_page`."""
     chromium, loop = browser
     window = opened(chromium)
     with entered(loop):

@@ -1,9 +1,36 @@
 """A window with a viewer in it, and a hand on its mouse and keys."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+PLACES = """() => {
+    const places = [];
+    window.__viserMutable?.scene?.traverse((node) => places.push(...node.matrixWorld.elements));
+    return places.join();
+}"""
+"""Where everything in the scene is, whether it is drawn or not."""
+
+SEEN = """(name) => {
+    const { nodeRefFromName, camera } = window.__viserMutable;
+    const node = nodeRefFromName[name];
+    const { x, y } = camera.position.clone().setFromMatrixPosition(node.matrixWorld).project(camera);
+    return [innerWidth * (1 + x) / 2, innerHeight * (1 - y) / 2];
+}"""
+"""Where in the window the page has a node, in its last picture."""
+
+
+def plays(page: Any, file: Path, wait_for: Callable[..., None], look: Callable[[], Any]) -> None:
+    """Open a recording; what `look` sees of it goes on by itself, and it asks nobody for anything."""
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(file.as_uri())
+    page.wait_for_selector("canvas")
+    seen: set[Any] = set()
+    wait_for(lambda: seen.add(look()) or len(seen) > 5, page, 240.0)  # seconds each, drawn by a busy CPU
+    assert {url for url in asked if not url.startswith(("data:", "blob:"))} == {file.as_uri()}
 
 
 class Window:
@@ -90,9 +117,13 @@ class Window:
     def grab(self, gizmo: Any, axis: int) -> np.ndarray:
         """Put the mouse down on an arrow of a gizmo; where that is in the world.
 
-        The picture may be behind, so that the arrow is not there yet: then it is tried once more.
+        The page may be behind, with the gizmo or the camera elsewhere yet, where another part of it would be taken.
         """
         told: list[Any] = []
+
+        def there() -> bool:
+            seen = self.page.evaluate(SEEN, gizmo.name)
+            return np.allclose(seen, self.pixel(gizmo.position), rtol=0, atol=0.5)
 
         def hears(event: Any) -> None:
             told.append(event)
@@ -111,6 +142,7 @@ class Window:
             self.page.mouse.up()
             return False
 
+        self.wait_for(there)
         self.wait_for(grabbed)
         gizmo.remove_update_callback(hears)
         return self._arrow(gizmo, axis)

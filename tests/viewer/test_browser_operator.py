@@ -10,7 +10,7 @@ import pytest
 
 viser = pytest.importorskip("viser", reason="the viewer needs viser")
 
-from hands import Window  # noqa: E402
+from hands import PLACES, Window, plays  # noqa: E402
 
 from poise.viewer.operator.page import OperatorPage  # noqa: E402
 from poise.viewer.operator.program import Program  # noqa: E402
@@ -213,21 +213,14 @@ def test_a_broken_file_is_refused_in_a_sentence_and_changes_nothing(
     assert "/tmp" not in window.page.get_by_text("Refused:").first.inner_text()
 
 
-def test_an_exported_page_plays_without_a_server(window: Window, program: Program, tmp_path: Path) -> None:
+def test_an_exported_page_plays_without_a_server(
+    window: Window, program: Program, page: Any, tmp_path: Path, wait_for: Wait
+) -> None:
     recorded(window, program)
     window.tab("Attempts")
     window.wait_for(lambda: window.chosen("attempt") == "attempt 1")
     file = download(window, "A page that plays it", tmp_path)
-    page = window.page.context.new_page()
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
-    page.goto(file.as_uri())
-    page.wait_for_selector("canvas")
-    seen = set()
-    window.wait_for(lambda: seen.add(page.screenshot()) or len(seen) > 2)
-    assert {url for url in asked if not url.startswith(("data:", "blob:"))} == {file.as_uri()}
-    page.close()
-    window.page.bring_to_front()
+    plays(page, file, wait_for, lambda: page.evaluate(PLACES))
 
 
 def test_commands_of_an_attempt_are_downloaded(window: Window, program: Program, tmp_path: Path) -> None:

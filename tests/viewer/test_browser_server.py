@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -62,15 +63,63 @@ def ask(server: Server, page: Any, wait_for: Wait) -> None:
     wait_for(lambda: len(server.viser.get_clients()) > before, page)
 
 
-def test_the_page_comes_up_from_this_server_alone(server: Server, page: Any, wait_for: Wait) -> None:
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
-    ask(server, page, wait_for)
-    assert {url for url in asked if not url.startswith(("data:", "blob:"))} == {f"{server.url}/"}
+class Asked:
+    """What a window asks for, and what its sockets are told in text, from now on."""
+
+    def __init__(self, page: Any) -> None:
+        self.urls: list[str] = []
+        self.sent: list[str] = []
+        self.heard: list[str] = []
+        page.on("request", lambda request: self.urls.append(request.url))
+        page.on("websocket", self._opened)
+
+    def _opened(self, socket: Any) -> None:
+        socket.on("framesent", lambda data: self.sent.append(data) if isinstance(data, str) else None)
+        socket.on("framereceived", lambda data: self.heard.append(data) if isinstance(data, str) else None)
 
 
-def test_keys_are_told_while_they_are_down(server: Server, listener: Listener, page: Any, wait_for: Wait) -> None:
-    ask(server, page, wait_for)
+@dataclass
+class Open:
+    """The window of this file with viser's page in it, and its server."""
+
+    server: Server
+    listener: Listener
+    page: Any
+    asked: Asked
+    field: Any
+    slider: Any
+    pressed: list[bool]
+
+
+@pytest.fixture(scope="module")
+def opened(browser: Any, pages: Any) -> Iterator[Open]:
+    """The window, which is opened by the first that uses it."""
+    listener = Listener()
+    pressed: list[bool] = []
+    with serve(port=0, on_input=listener) as server:
+        panel = server.viser.gui
+        field = panel.add_text("name", initial_value="")
+        slider = panel.add_slider("gain", min=0.0, max=1.0, step=0.1, initial_value=0.5)
+        panel.add_button("go").on_click(lambda _: pressed.append(True))
+        yield Open(server, listener, pages, Asked(pages), field, slider, pressed)
+
+
+@pytest.fixture
+def window(opened: Open, shared_page: Any, wait_for: Wait) -> Open:
+    """The window of this file, where nothing is held and nothing was told yet."""
+    if not opened.asked.urls:
+        ask(opened.server, shared_page, wait_for)
+    opened.listener.told.clear()
+    return opened
+
+
+def test_the_page_comes_up_from_this_server_alone(window: Open) -> None:
+    asked = {url for url in window.asked.urls if not url.startswith(("data:", "blob:"))}
+    assert asked == {f"{window.server.url}/"}
+
+
+def test_keys_are_told_while_they_are_down(window: Open, wait_for: Wait) -> None:
+    page, listener = window.page, window.listener
     page.keyboard.down("KeyJ")
     page.keyboard.down("ArrowUp")
     wait_for(lambda: listener.now() == Held(frozenset({"KeyJ", "ArrowUp"})), page)
@@ -82,23 +131,17 @@ def test_keys_are_told_while_they_are_down(server: Server, listener: Listener, p
 
 
 @pytest.mark.usefixtures("empty")
-def test_a_key_that_stays_down_is_told_once(
-    server: Server, listener: Listener, page: Any, wait_for: Wait, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(held, "PATIENCE", 1.2)
+def test_a_key_that_stays_down_is_told_once(server: Server, listener: Listener, page: Any, wait_for: Wait) -> None:
+    asked = Asked(page)
     page.goto(server.url)
     page.keyboard.down("KeyJ")
     wait_for(lambda: listener.now().keys, page)
-    page.wait_for_timeout(1500)
+    wait_for(lambda: len(asked.sent) > 5, page)  # which is longer than the server's patience
     assert listener.told == [(0, Held(frozenset({"KeyJ"})))]
 
 
-def test_what_is_typed_is_not_held(server: Server, listener: Listener, page: Any, wait_for: Wait) -> None:
-    field = server.viser.gui.add_text("name", initial_value="")
-    slider = server.viser.gui.add_slider("gain", min=0.0, max=1.0, step=0.1, initial_value=0.5)
-    pressed: list[bool] = []
-    server.viser.gui.add_button("go").on_click(lambda _: pressed.append(True))
-    ask(server, page, wait_for)
+def test_what_is_typed_is_not_held(window: Open, wait_for: Wait) -> None:
+    page, field, slider = window.page, window.field, window.slider
     page.get_by_role("textbox").first.click()
     page.keyboard.type("jk")
     wait_for(lambda: field.value == "jk", page)
@@ -107,8 +150,9 @@ def test_what_is_typed_is_not_held(server: Server, listener: Listener, page: Any
     wait_for(lambda: slider.value > 0.55, page)
     page.get_by_role("button", name="go").focus()
     page.keyboard.press("Space")
-    wait_for(lambda: pressed, page)
-    assert listener.told == []
+    wait_for(lambda: window.pressed, page)
+    assert window.listener.told == []
+    page.evaluate("document.activeElement.blur()")
 
 
 @pytest.mark.usefixtures("empty")
@@ -136,14 +180,12 @@ def test_a_shortcut_of_the_browser_lets_everything_go(
     assert not any("KeyK" in held.keys for _, held in listener.told)
 
 
-def test_a_claimed_key_is_told_and_leaves_the_camera_alone(
-    server: Server, listener: Listener, page: Any, wait_for: Wait
-) -> None:
-    ask(server, page, wait_for)
+def test_a_claimed_key_is_told_and_leaves_the_camera_alone(window: Open, wait_for: Wait) -> None:
+    server, page, listener = window.server, window.page, window.listener
     (client,) = server.viser.get_clients().values()
     start = tuple(client.camera.position)
     server.claim(["KeyW"])
-    page.wait_for_timeout(200)
+    wait_for(lambda: window.asked.heard[-1] == '["KeyW"]', page)
     page.keyboard.down("KeyW")
     wait_for(lambda: listener.now().keys == {"KeyW"}, page)
     page.wait_for_timeout(300)
@@ -152,7 +194,7 @@ def test_a_claimed_key_is_told_and_leaves_the_camera_alone(
     page.wait_for_timeout(300)
     assert np.allclose(client.camera.position, start, rtol=0.0, atol=1e-9)
     server.claim([])
-    page.wait_for_timeout(200)
+    wait_for(lambda: window.asked.heard[-1] == "[]", page)
     page.keyboard.down("KeyW")
     wait_for(lambda: not np.allclose(client.camera.position, start, rtol=0.0, atol=1e-3), page)
     page.keyboard.up("KeyW")
@@ -198,23 +240,22 @@ def test_a_gamepad_that_trembles_is_told_sixty_times_a_second_at_most(
     assert told == 60
 
 
-def test_each_window_has_its_own_number_and_one_leaves_without_harm(
-    server: Server, listener: Listener, page: Any, wait_for: Wait
-) -> None:
-    ask(server, page, wait_for)
+def test_each_window_has_its_own_number_and_one_leaves_without_harm(window: Open, wait_for: Wait) -> None:
+    server, page, listener = window.server, window.page, window.listener
     other = page.context.new_page()
     ask(server, other, wait_for)
     other.keyboard.down("KeyJ")
     wait_for(lambda: listener.told, other)
-    window = listener.told[-1][0]
+    number = listener.told[-1][0]
     other.close()
-    wait_for(lambda: listener.now(window) == Held(), page)
+    wait_for(lambda: listener.now(number) == Held(), page)
     wait_for(lambda: len(server.viser.get_clients()) == 1, page)
     page.bring_to_front()
     page.keyboard.down("KeyK")
     wait_for(lambda: listener.told[-1][1].keys == {"KeyK"}, page)
-    assert listener.told[-1][0] != window
+    assert listener.told[-1][0] != number
     page.keyboard.up("KeyK")
+    wait_for(lambda: listener.told[-1][1] == Held(), page)
 
 
 @pytest.mark.usefixtures("empty")
