@@ -11,7 +11,8 @@ import poise as pz
 from poise.robots import TEXTBOOK
 from poise.spatial import Array
 
-ARMS = ("ur5e", "puma560", "ur3", "ur5", "ur10", "kinova")
+ARMS = ("ur5e", "puma560", "ur5", "kinova", *(pytest.param(name, marks=pytest.mark.slow) for name in ("ur3", "ur10")))
+"""The long run has two more of a kind that is among the others."""
 LEAST, ROUND = 0.01, 0.05
 """The least distance that is asked for, and the radius of the ball that some links carry at their origin [m]."""
 BLOCKED = pz.Status.COLLISION_BLOCKED

@@ -1,12 +1,14 @@
 """Robots as they come are aimed through obstacles at full speed: all limits hold at every step, by coal too."""
 
 import functools
+import itertools
 import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -123,9 +125,16 @@ def around(robot: Robot, goals: Array, seed: int) -> pz.World:
     return world
 
 
-@pytest.mark.parametrize("paced", [False, True])
-@pytest.mark.parametrize("method", ["qp", "priority"])
-@pytest.mark.parametrize("name", ROBOTS)
+def every_way() -> list[Any]:
+    """Each robot with each method, paced and not; of the dearest the long run has half."""
+    left = {("qp", True), ("priority", False)}
+    return [
+        pytest.param(*way, marks=pytest.mark.slow if way[0] in ("talos", "dual_fr3") and way[1:] in left else ())
+        for way in itertools.product(ROBOTS, ("qp", "priority"), (False, True))
+    ]
+
+
+@pytest.mark.parametrize(("name", "method", "paced"), every_way())
 def test_all_limits_hold_where_robots_are_aimed_through_obstacles(name: str, method: str, paced: bool) -> None:
     robot = made(name)
     model, start, least, free = robot.model, robot.start, robot.least, bool(robot.feet)

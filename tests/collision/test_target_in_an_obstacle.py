@@ -22,7 +22,7 @@ def arm() -> pz.Model:
 def test_the_hand_is_in_an_obstacle_where_coal_says_so(seed: int) -> None:
     model, seen = arm(), set()
     rng = np.random.default_rng(seed)
-    q = model.sample(40, seed=seed)
+    q = model.sample(20, seed=seed)
     for one in q:
         goal = model.pose(model.tip, one)
         beside = goal.xyz + rng.normal(scale=0.1, size=3)

@@ -67,7 +67,7 @@ def sampled(surface: Array, count: int, seed: int) -> Array:
     rng = np.random.default_rng(seed)
     which = rng.integers(0, len(surface), count)
     shares = rng.dirichlet((0.5, 0.5, 0.5), count)
-    return np.concatenate([np.einsum("nij,ni->nj", surface[which], shares), surface.reshape(-1, 3)])
+    return np.concatenate([np.einsum("nij,ni->nj", surface[which], shares), np.unique(surface.reshape(-1, 3), axis=0)])
 
 
 def outside(fit: Fit, points: Array) -> float:
