@@ -18,7 +18,7 @@ from poise.errors import PoiseError
 viser = pytest.importorskip("viser", reason="the viewer needs viser")
 
 from poise.robots.planar import planar  # noqa: E402
-from poise.viewer import recording, snapshot  # noqa: E402
+from poise.viewer import live, recording, snapshot  # noqa: E402
 from poise.viewer.app import view  # noqa: E402
 from poise.viewer.nodes import node  # noqa: E402
 from poise.viewer.obstacles import KINDS, beside, made, measures  # noqa: E402
@@ -361,9 +361,22 @@ def test_a_screenshot_without_playwright_names_what_installs_it(
         snapshot.screenshot(None, "http://127.0.0.1:1", tmp_path / "it.png")
 
 
-def test_a_program_that_ends_without_closing_it_ends_in_silence_and_its_recording_is_there(tmp_path: Path) -> None:
+@pytest.fixture
+def libraries(tmp_path: Path) -> tuple[Path, Path]:
+    """A file in the place of poise.wasm, which pages take as it is, and a place without one."""
+    there = tmp_path / "poise.wasm"
+    there.write_bytes(b"\0asm")
+    return there, tmp_path / "nowhere.wasm"
+
+
+def test_a_program_that_ends_without_closing_it_ends_in_silence_and_its_recording_is_there(
+    tmp_path: Path, libraries: tuple[Path, Path]
+) -> None:
     program = f"""
+        from pathlib import Path
         import poise as pz
+        from poise.viewer import live
+        live.place = lambda target: Path({str(libraries[0])!r})
         shown = pz.view(pz.load("planar3"), port=0, block=False)
         shown.record({str(tmp_path / "it.html")!r})
         shown.session.drag(0, [-1.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0])
@@ -372,7 +385,22 @@ def test_a_program_that_ends_without_closing_it_ends_in_silence_and_its_recordin
         [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, check=False, timeout=120
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert (tmp_path / "it.html").is_file()
+    assert "Drag it" in (tmp_path / "it.html").read_text()
+
+
+def test_a_recording_says_that_it_cannot_be_dragged_where_there_is_no_library_for_browsers(
+    tmp_path: Path, libraries: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name, library in zip(("dragged.html", "played.html"), libraries, strict=True):
+        monkeypatch.setattr(live, "place", lambda target, library=library: library)
+        live.live_script.cache_clear()
+        with view(planar(2), port=0, block=False) as page:
+            page.record(tmp_path / name)
+    live.live_script.cache_clear()
+    (said,) = caplog.messages
+    assert said.startswith(f"the page can be played, and not dragged: there is no {libraries[1]}")
+    assert "Drag it" in (tmp_path / "dragged.html").read_text()
+    assert "Drag it" not in (tmp_path / "played.html").read_text()
 
 
 # From where it is looked at

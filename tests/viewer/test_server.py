@@ -1,5 +1,6 @@
 """The server without a browser: who is answered, what leaves it, and that it can be stopped and started at will."""
 
+import gc
 import gzip
 import http.client
 import json
@@ -408,6 +409,31 @@ def test_stopping_is_done_once_and_waited_for_by_all() -> None:
         assert closed(server.port)
         server.stop()
     assert end(client)[0] == 1001
+
+
+def test_who_comes_while_it_stops_leaves_nothing_open() -> None:
+    came: list[socket.socket] = []
+    server, stopping = serve(port=0), threading.Event()
+    loop = server.viser.get_event_loop()
+
+    def come() -> None:
+        """In each turn of the server's loop one is waiting to be accepted, until it closes."""
+        if stopping.is_set():
+            with suppress(ConnectionRefusedError):
+                came.append(socket.create_connection(("127.0.0.1", server.port)))
+        if len(came) < 100:
+            loop.call_soon(come)
+
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        loop.call_soon_threadsafe(come)
+        stopping.set()
+        server.stop()
+        gc.collect()
+    for one in came:
+        one.close()
+    assert came
+    assert [str(warning.message) for warning in told if warning.category is ResourceWarning] == []
 
 
 def test_servers_started_from_many_threads_are_all_guarded() -> None:

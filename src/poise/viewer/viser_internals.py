@@ -5,11 +5,12 @@ public tunnel when a client asks for one: with another viser that fails closed. 
 vector with NumPy, 35 us a node, and its folders cannot be emptied: with another viser that is slower, or raises.
 """
 
+import asyncio
 import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from poise.errors import PoiseError
@@ -48,7 +49,7 @@ def start(listener: socket.socket, *, title: str, door: Callable[[Any, Options],
                 return serve(handler, *address, **options)
             asked.append(options)
             handler, options = door(handler, {name: options[name] for name in options if name not in ("host", "port")})
-            return serve(handler, sock=listener, **options)
+            return _Closing(serve(handler, sock=listener, **options))
 
         websockets.serve = guarded
         try:
@@ -63,6 +64,28 @@ def start(listener: socket.socket, *, title: str, door: Callable[[Any, Options],
                 'pip install "viser>=1.1,<2"'
             )
     return server
+
+
+class _Closing:
+    """A server of websockets that takes in whom it has accepted before it closes.
+
+    asyncio drops a socket that it accepted in the turn in which its server closes, and leaves it open.
+    """
+
+    def __init__(self, server: Any) -> None:
+        self._server = server
+
+    async def __aenter__(self) -> Any:
+        return await self._server.__aenter__()
+
+    async def __aexit__(self, *error: object) -> None:
+        loop = asyncio.get_running_loop()
+        for listener in self._server.server.sockets:
+            with suppress(NotImplementedError):  # on Windows
+                loop.remove_reader(listener)
+        for _ in range(3):  # accepted, with a transport, in the list of those that are closed
+            await asyncio.sleep(0)
+        await self._server.__aexit__(*error)
 
 
 @contextmanager
