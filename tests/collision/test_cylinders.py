@@ -6,7 +6,7 @@ import coal
 import numpy as np
 import pytest
 from by_coal import as_coal
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from measuring import Shape, measured, random_shape, random_turn
 from scipy.optimize import minimize, nnls
@@ -255,6 +255,8 @@ turns = st.tuples(*[st.floats(-3.0, 3.0) | st.sampled_from([0.0, np.pi / 2, 1e-9
 
 @settings(deadline=None, max_examples=150)
 @given(sizes, sizes, st.sampled_from(SOLIDS), sizes, sizes, places, turns)
+@example(0.0, 0.0, "point", 0.0, 0.0, (7.6e-158, 0.0, 0.0), (0.0, 0.0, 0.0))  # whose square is nothing
+@example(0.1, 1.0, "point", 0.0, 0.0, (3e-160, 0.0, 0.0), (0.0, 0.0, 0.0))
 def test_no_gap_and_no_distance_is_told_that_is_not_there(
     radius: float, length: float, kind: str, x: float, z: float, place: Any, turn: Any
 ) -> None:

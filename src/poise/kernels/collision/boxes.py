@@ -7,7 +7,7 @@ and the unit vector away from the box.
 import functools
 
 from poise.kernels.algebra.vectors import dot, plus, scaled
-from poise.kernels.collision.directions import TOUCH, absolute, alike, chosen, clamped, larger, sign, smaller
+from poise.kernels.collision.directions import LOST, TOUCH, absolute, alike, chosen, clamped, larger, sign, smaller
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, select, sqrt
 
@@ -32,7 +32,7 @@ def point_box(p, half):
     a, b, c = absolute(p[0]) - half[0], absolute(p[1]) - half[1], absolute(p[2]) - half[2]
     most = larger(larger(a, b), c)
     first, second = a >= most, b >= most
-    within = square <= 0.0
+    within = square < LOST * LOST
     face = (
         select(first, sign(p[0]), 0.0),
         select(first, 0.0, select(second, sign(p[1]), 0.0)),

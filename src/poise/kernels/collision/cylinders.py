@@ -9,7 +9,7 @@ import functools
 
 from poise.kernels.algebra.vectors import dot, minus, plus, scaled
 from poise.kernels.collision.boxes import point_box
-from poise.kernels.collision.directions import TOUCH, absolute, chosen, clamped, larger, smaller
+from poise.kernels.collision.directions import LOST, TOUCH, absolute, chosen, clamped, larger, smaller
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, select, sqrt
 
@@ -55,7 +55,7 @@ def farthest_of_cylinder(v, half):
 def _off_axis(p):
     """How far p is from the axis, and the unit vector from there, along x and y; x on the axis itself."""
     off = sqrt(p[0] * p[0] + p[1] * p[1])
-    on = off <= 0.0
+    on = off < LOST
     per = 1.0 / select(on, 1.0, off)
     return off, select(on, 1.0, per * p[0]), per * p[1]
 

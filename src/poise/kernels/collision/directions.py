@@ -6,6 +6,8 @@ from poise.kernels.machine.lanes import any_of, select, sqrt
 
 TOUCH = 1e-12
 """Cores that are no farther apart than this [m] touch: rounding alone would decide about their direction."""
+LOST = 1e-140
+"""The square of what is shorter than this [m] has lost digits, or all of them: it says neither length nor direction."""
 
 
 @kernel
