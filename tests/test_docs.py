@@ -6,6 +6,7 @@ import json
 import os
 import pkgutil
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -78,9 +79,19 @@ def test_every_make_target_that_a_page_names_is_there() -> None:
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.stem)
-def test_examples_run_from_any_directory(example: Path, tmp_path: Path) -> None:
+def test_examples_run_from_any_directory(
+    example: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [str(example)])
+    with for_a_while():
+        runpy.run_path(str(example), run_name="__main__")
+    assert capsys.readouterr().out
+
+
+def test_an_example_runs_in_a_python_of_its_own(tmp_path: Path) -> None:
     run = subprocess.run(
-        [sys.executable, "-W", "error", str(example)],
+        [sys.executable, "-W", "error", str(EXAMPLES[0])],
         cwd=tmp_path,
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,

@@ -5,13 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
-PLACES = """() => {
+SHOWN = """() => {
     const places = [];
-    window.__viserMutable?.scene?.traverse((node) => places.push(...node.matrixWorld.elements));
+    window.__viserMutable?.scene?.traverseVisible((node) => places.push(...node.matrixWorld.elements));
     return places.join();
 }"""
-"""Where everything in the scene is, whether it is drawn or not."""
+"""Where everything is that can be seen in the scene, whether it is drawn or not."""
 
 SEEN = """(name) => {
     const { nodeRefFromName, camera } = window.__viserMutable;
@@ -20,6 +21,19 @@ SEEN = """(name) => {
     return [innerWidth * (1 + x) / 2, innerHeight * (1 - y) / 2];
 }"""
 """Where in the window the page has a node, in its last picture."""
+
+
+LOOKS = [pytest.param("drawn", marks=pytest.mark.slow), "undrawn"]
+"""A picture costs a processor ten seconds; what is shown in it changes as it does."""
+
+
+def looking(look: str, request: pytest.FixtureRequest) -> tuple[Any, Callable[[], Any]]:
+    """A page for one of `LOOKS`, and what sees it."""
+    if look == "drawn":
+        page = request.getfixturevalue("drawn_page")
+        return page, page.screenshot
+    page = request.getfixturevalue("page")
+    return page, lambda: page.evaluate(SHOWN)
 
 
 def plays(page: Any, file: Path, wait_for: Callable[..., None], look: Callable[[], Any]) -> None:

@@ -15,7 +15,7 @@ from poise.kernels.library import place
 from poise.viewer.live import live_script
 
 DOCS = Path(__file__).parents[2] / "docs"
-pytestmark = pytest.mark.skipif(
+with_library = pytest.mark.skipif(
     not place("wasm32").is_file(), reason="there is no poise.wasm: run python -m poise.build --target wasm32"
 )
 STATE = "document.querySelector('div').live"
@@ -38,6 +38,7 @@ def test_every_page_of_a_method_that_is_shown_is_there(live: ModuleType) -> None
         assert ("{live}" in page.read_text()) == (page.stem in live.SLIDERS)
 
 
+@with_library
 def test_an_arm_takes_the_updates_of_the_method_that_is_set(
     live: ModuleType, page: Any, wait_for: Callable[..., None], tmp_path: Path
 ) -> None:

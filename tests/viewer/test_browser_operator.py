@@ -10,7 +10,7 @@ import pytest
 
 viser = pytest.importorskip("viser", reason="the viewer needs viser")
 
-from hands import PLACES, Window, plays  # noqa: E402
+from hands import SHOWN, Window, plays  # noqa: E402
 
 from poise.viewer.operator.page import OperatorPage  # noqa: E402
 from poise.viewer.operator.program import Program  # noqa: E402
@@ -220,7 +220,7 @@ def test_an_exported_page_plays_without_a_server(
     window.tab("Attempts")
     window.wait_for(lambda: window.chosen("attempt") == "attempt 1")
     file = download(window, "A page that plays it", tmp_path)
-    plays(page, file, wait_for, lambda: page.evaluate(PLACES))
+    plays(page, file, wait_for, lambda: page.evaluate(SHOWN))
 
 
 def test_commands_of_an_attempt_are_downloaded(window: Window, program: Program, tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ import pytest
 
 viser = pytest.importorskip("viser", reason="the viewer needs viser")
 
-from hands import PLACES, Window, plays  # noqa: E402
+from hands import LOOKS, SHOWN, Window, looking, plays  # noqa: E402
+from imageio.v3 import imread  # noqa: E402
 
 from poise.geometry.shapes import Capsule, Sphere  # noqa: E402
 from poise.model.model import Model  # noqa: E402
@@ -263,7 +264,12 @@ def test_a_window_that_is_loaded_again_shows_what_there_is(window: Window, sessi
     window.wait_for(lambda: float(window.slider(0).get_attribute("aria-valuenow")) == pytest.approx(1.0, abs=1e-3))
 
 
-def test_a_recording_plays_without_a_server(drawn_page: Any, tmp_path: Path, wait_for: Wait) -> None:
+@pytest.mark.usefixtures("browser")
+@pytest.mark.parametrize("look", LOOKS)
+def test_a_recording_plays_without_a_server(
+    look: str, request: pytest.FixtureRequest, tmp_path: Path, wait_for: Wait
+) -> None:
+    page, see = looking(look, request)
     file = tmp_path / "seen.html"
     with view(arm(), q=START, look="skeleton", block=False, port=0) as viewer:
         viewer.record(file)
@@ -271,7 +277,7 @@ def test_a_recording_plays_without_a_server(drawn_page: Any, tmp_path: Path, wai
             viewer.session.put((x, 0.8, 0.6))
             since = viewer.recording.pictures  # type: ignore[union-attr]
             wait_for(lambda since=since: viewer.recording.pictures > since + 20)  # type: ignore[union-attr]
-    plays(drawn_page, file, wait_for, drawn_page.screenshot)
+    plays(page, file, wait_for, see)
 
 
 COMMAND = """
@@ -293,4 +299,9 @@ def test_the_command_line_records_a_replay_and_takes_a_picture(page: Any, tmp_pa
     done = subprocess.run(asked, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert png.read_bytes().startswith(b"\x89PNG")
-    plays(page, html, wait_for, lambda: page.evaluate(PLACES))
+    picture = imread(png)
+    assert picture.shape[:2] == (300, 400)
+    assert (
+        len(np.unique(picture[100:200, 100:200].reshape(100 * 100, -1), axis=0)) > 50
+    )  # in its middle, where the arm is
+    plays(page, html, wait_for, lambda: page.evaluate(SHOWN))

@@ -14,6 +14,8 @@ from poise.motion.tables import moves_root
 
 pytest.importorskip("viser", reason="the viewer needs viser")
 
+from hands import LOOKS, looking
+
 
 def nod() -> pz.Motion:
     builder = pz.ModelBuilder("nod")
@@ -131,17 +133,20 @@ def test_a_table_says_whether_the_robot_moves(tmp_path: Path, suffix: str) -> No
     assert not moves_root(tmp_path / f"nowhere{suffix}")
 
 
-def test_a_ghost_in_the_browser(drawn_page: Any, tmp_path: Path, wait_for: Callable[..., None]) -> None:
-    """The picture differs with it and without it."""
+@pytest.mark.usefixtures("browser")
+@pytest.mark.parametrize("look", LOOKS)
+def test_a_ghost_in_the_browser(look: str, request: pytest.FixtureRequest, wait_for: Callable[..., None]) -> None:
+    """What is seen differs with it and without it."""
+    page, see = looking(look, request)
     with pz.view(walk(), ghost=nod(), block=False, port=0) as shown:
         shown.timeline._playing.value = False
-        drawn_page.goto(shown.url)
-        drawn_page.wait_for_selector("canvas")
-        wait_for(lambda: shown.server.viser.get_clients(), drawn_page)
-        box = drawn_page.get_by_role("checkbox", name="ghost")
+        page.goto(shown.url)
+        page.wait_for_selector("canvas")
+        wait_for(lambda: shown.server.viser.get_clients(), page)
+        box = page.get_by_role("checkbox", name="ghost")
         box.wait_for()
-        seen = [b""]
-        wait_for(lambda: seen.append(drawn_page.screenshot()) or seen[-1] == seen[-2], drawn_page)
+        seen: list[Any] = [None]
+        wait_for(lambda: seen.append(see()) or seen[-1] == seen[-2], page)
         box.click()
-        wait_for(lambda: not shown.played.ghost.figure.visible, drawn_page)
-        wait_for(lambda: drawn_page.screenshot() != seen[-1], drawn_page)
+        wait_for(lambda: not shown.played.ghost.figure.visible, page)
+        wait_for(lambda: see() != seen[-1], page)
