@@ -273,10 +273,10 @@ def test_a_recording_plays_without_a_server(
     file = tmp_path / "seen.html"
     with view(arm(), q=START, look="skeleton", block=False, port=0) as viewer:
         viewer.record(file)
-        for x in (0.2, 0.6, 1.0):
+        for x in np.linspace(0.2, 1.0, 12):
             viewer.session.put((x, 0.8, 0.6))
             since = viewer.recording.pictures  # type: ignore[union-attr]
-            wait_for(lambda since=since: viewer.recording.pictures > since + 20)  # type: ignore[union-attr]
+            wait_for(lambda since=since: viewer.recording.pictures > since + 4)  # type: ignore[union-attr]
     plays(page, file, wait_for, see)
 
 
