@@ -7,8 +7,8 @@ BIN := .venv/bin
 # What computes, without files, command line and browser: where another CPU rounds in another way, these tests see it.
 NUMERIC := $(addprefix tests/,kernels model methods tasks solving holding collision oracle experiments)
 
-# Tests that share what is dear to make are a group, and of one worker.
-PYTEST := $(BIN)/pytest --numprocesses auto --dist loadgroup
+# A file is of one worker: what its tests share, a browser or a compiled kernel, is made once.
+PYTEST := $(BIN)/pytest --numprocesses auto --dist loadfile
 
 .PHONY: demo test test-all quick warm test-cpu test-library library lint docs bench clean
 

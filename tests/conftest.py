@@ -1,6 +1,6 @@
 """A browser for the tests that look at a page: Debian's chromium, driven by playwright; Ctrl-C; no Numba.
 
-All tests of a file that use the browser are one group, so that with xdist one worker runs them, in its one browser.
+Each worker that needs one has a browser of its own, and a file is of one worker.
 """
 
 import asyncio
@@ -68,7 +68,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.browser)
-            item.add_marker(pytest.mark.xdist_group(f"browser {item.path.stem}"))
             if reason is not None:
                 item.add_marker(pytest.mark.skip(reason=reason))
 

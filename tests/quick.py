@@ -126,7 +126,7 @@ def main() -> int:
         return 0
     end = begun + given.seconds
     options = [f"--until={end}", f"--examples={EXAMPLES}", "-m", "not slow and not browser"]
-    workers = ["--numprocesses", "auto", "--dist", "load", "--maxschedchunk", "4"]
+    workers = ["--numprocesses", "auto", "--dist", "loadfile", "--no-loadscope-reorder"]
     return subprocess.call([sys.executable, "-m", "pytest", *workers, *options, *map(str, chosen)], cwd=ROOT)
 
 

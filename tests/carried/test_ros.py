@@ -13,7 +13,6 @@ from poise.spatial import Array
 
 SUCCESS, TIMED_OUT, NO_IK_SOLUTION = 1, -6, -31
 LIMITS = {"atol": 1e-12, "rtol": 0.0}
-pytestmark = pytest.mark.xdist_group("ros")  # what takes long is compiled once
 
 
 @pytest.fixture(scope="module")
