@@ -20,6 +20,7 @@ from support.durations import kept
 
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = ROOT / "tests"
+SUPPORT = TESTS / "support"
 SECONDS = 100.0
 """The rest of the two minutes is for starting, and for the test or the compilation that runs when the time is over."""
 EXAMPLES = 10
@@ -74,7 +75,12 @@ def distance(test: Path, away: dict[str, int], changes: set[str]) -> float:
     if test.relative_to(ROOT).as_posix() in changes:
         return -1.0
     text = test.read_text()
-    if {f"tests/support/{name}.py" for name in re.findall(r"^from support\.(\w+) import", text, re.M)} & changes:
+    # What stands beside it, or in tests/support, is imported by its name alone.
+    named = re.findall(r"^from (?:support\.)?(\w+) import", text, re.M)
+    beside = {
+        (folder / f"{name}.py").relative_to(ROOT).as_posix() for name in named for folder in (test.parent, SUPPORT)
+    }
+    if beside & changes:
         return 0.0
     about = test.stem.removeprefix("test_")
     folder = ".".join(test.parent.relative_to(TESTS).parts)
@@ -93,14 +99,22 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="say what would run, and run nothing")
     given = parser.parse_args()
     begun = time.time()
-    changes = set(changed(given.since or base()))
+    try:
+        changes = set(changed(given.since or base()))
+    except subprocess.CalledProcessError as error:
+        parser.error(f"git cannot say what has changed: {error.stderr.strip()}")
     places = {path.relative_to(ROOT).as_posix(): name for name, path in MODULES.items() if path.is_relative_to(ROOT)}
     away = steps(places[file] for file in changes if file in places)
     files = {test: distance(test, away, changes) for test in sorted(TESTS.rglob("test_*.py"))}
-    for file in changes:
+    unknown = []
+    for file in sorted(changes):
         top = "docs" if file.endswith(".md") else file.partition("/")[0]
         if top in LOOSE:
             files[ROOT / LOOSE[top]] = -1.0
+        elif file not in places and (top != "tests" or not file.endswith(".py") or file.endswith("conftest.py")):
+            unknown.append(file)
+    if unknown:
+        print(f"no arrow is known from {', '.join(unknown)}; `make test` runs all")
     took = kept()
     near = sorted(
         (far, took.get(test.relative_to(ROOT).as_posix(), 1.0), test) for test, far in files.items() if far < FAR

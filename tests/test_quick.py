@@ -32,6 +32,7 @@ def test_a_file_of_tests_that_has_changed_is_nearest_and_so_are_those_that_stand
     test = TESTS / "retargeting" / "test_lying.py"
     assert distance(test, {}, {test.relative_to(ROOT).as_posix()}) < 0.0
     assert distance(Path(__file__), {}, {"tests/support/arrows.py"}) == 0.0
+    assert distance(TESTS / "viewer" / "test_replay.py", {}, {"tests/viewer/hands.py"}) == 0.0
 
 
 LAWS = """
