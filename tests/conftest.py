@@ -13,9 +13,14 @@ from importlib.util import find_spec
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from poise.errors import MissingExtra
 from poise.kernels.machine.jit import compiler
+
+# How long a draw takes says how busy the machine is; under CI the profile of that name stays, but for this.
+settings.register_profile("untimed", settings(), deadline=None)
+settings.load_profile("untimed")
 
 pytest_plugins = ["support.durations", "support.shortened", "support.skipped"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import poise as pz
@@ -101,7 +101,6 @@ def test_a_posture_that_is_not_there_is_still_a_key_that_is_not_there() -> None:
 
 
 @given(st.text(min_size=1, max_size=12), st.lists(st.text(min_size=1, max_size=12), max_size=8, unique=True))
-@settings(deadline=None)
 def test_suggestions_are_few_known_and_the_same_name_comes_alone(name: str, known: list[str]) -> None:
     near = nearest_names(name, known)
     assert len(near) <= 3

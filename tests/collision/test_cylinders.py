@@ -253,7 +253,7 @@ places = st.tuples(*[st.floats(-2.0, 2.0) | st.sampled_from([0.0, 1e-9, 1e3])] *
 turns = st.tuples(*[st.floats(-3.0, 3.0) | st.sampled_from([0.0, np.pi / 2, 1e-9])] * 3)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(sizes, sizes, st.sampled_from(SOLIDS), sizes, sizes, places, turns)
 @example(0.0, 0.0, "point", 0.0, 0.0, (7.6e-158, 0.0, 0.0), (0.0, 0.0, 0.0))  # whose square is nothing
 @example(0.1, 1.0, "point", 0.0, 0.0, (3e-160, 0.0, 0.0), (0.0, 0.0, 0.0))

@@ -28,7 +28,7 @@ def by_daqp(
     return np.asarray(x)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_a_minimum_within_sides_and_equations(seed: int) -> None:
     rng = np.random.default_rng(seed)

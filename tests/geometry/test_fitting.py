@@ -104,7 +104,7 @@ def test_nothing_is_left_outside(surface: Array, most: int) -> None:
     assert outside(fit, sampled(surface, 5000, 1)) < 1e-12
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 3))
 def test_nothing_is_left_outside_of_any_soup(seed: int, most: int) -> None:
     rng = np.random.default_rng(seed)
@@ -251,7 +251,7 @@ def test_the_volume_of_a_union_is_that_of_its_parts_less_what_they_share() -> No
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 30))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_a_smallest_capsule_holds_its_points(seed: int, count: int) -> None:
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(count, 3)) * rng.uniform(0.1, 1.0, 3)

@@ -499,7 +499,7 @@ def accepted(data: bytes) -> SkeletonFile | None:
     return None
 
 
-@settings(max_examples=150, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(st.tuples(st.integers(0, 120), st.sampled_from(WORDS) | st.text(max_size=5)), max_size=4),
     st.none() | st.integers(0, len(ARM)),
@@ -520,7 +520,7 @@ def test_mutated_files(changes: list[tuple[int, str]], cut: int | None, insert: 
     assert np.isfinite(motion.positions()).all()
 
 
-@settings(max_examples=100, derandomize=True, deadline=None)
+@settings(max_examples=100, derandomize=True)
 @given(st.binary(max_size=100), st.integers(0, len(ARM)))
 def test_bytes(noise: bytes, at: int) -> None:
     accepted(noise)

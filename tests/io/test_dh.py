@@ -40,7 +40,7 @@ kinds = st.sampled_from(["revolute", "prismatic"])
 tables = st.lists(st.builds(DH, numbers, numbers, numbers, numbers, kind=kinds), min_size=1, max_size=6)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(rows=tables, convention=st.sampled_from(["standard", "modified"]), data=st.data())
 def test_links_are_the_products_of_the_matrices(rows: list[DH], convention: Convention, data: st.DataObject) -> None:
     base, tool = SE3.from_xyz_rpy([1, 2, 3], [0.1, 0.2, 0.3]), SE3.from_xyz_rpy([0.1, 0, 0.2], [1, 0, 0])

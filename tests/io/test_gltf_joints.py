@@ -57,7 +57,6 @@ quaternions = st.tuples(small, small, small, small).filter(lambda q: np.linalg.n
 quick = settings(
     max_examples=60,
     derandomize=True,
-    deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 

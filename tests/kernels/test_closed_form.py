@@ -87,7 +87,7 @@ def test_the_angle_of_a_sine_and_a_cosine_is_right_to_an_ulp_or_two_in_either_wi
 # Turns -------------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(seed=st.integers(0, 2**32 - 1), angle=st.floats(-3.1, 3.1), near=st.sampled_from([0.0, 1.0, 1e4, 1e7]))
 def test_facing_finds_the_turn_and_keeps_its_digits_next_to_the_axis(seed: int, angle: float, near: float) -> None:
     rng = np.random.default_rng(seed)
@@ -100,7 +100,7 @@ def test_facing_finds_the_turn_and_keeps_its_digits_next_to_the_axis(seed: int, 
     assert abs((np.arctan2(out[0], out[1]) - angle + np.pi) % (2 * np.pi) - np.pi) < 1e-13 * (1.0 + near)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(seed=st.integers(0, 2**32 - 1), angle=st.floats(-3.1, 3.1))
 def test_level_finds_both_turns_by_their_sign(seed: int, angle: float) -> None:
     rng = np.random.default_rng(seed)
@@ -139,7 +139,7 @@ def test_what_moves_nothing_stays_at_rest() -> None:
 # Quartics ----------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_zeros_on_the_circle_are_all_found(seed: int) -> None:
     """A polynomial that is 0 at four given angles, or at two and nowhere else."""

@@ -82,7 +82,7 @@ def column(values: Array, lane: int) -> Array:
 
 
 sizes = st.integers(1, 6)
-steady = settings(deadline=None, derandomize=True, max_examples=60)
+steady = settings(derandomize=True, max_examples=60)
 
 
 @steady

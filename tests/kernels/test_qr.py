@@ -58,7 +58,7 @@ def of_condition(rng: np.random.Generator, m: int, n: int, condition: float) -> 
     return left[:, :r] * np.geomspace(1.0, 1.0 / condition, r) @ right[:, :r].T
 
 
-steady = settings(deadline=None, derandomize=True, max_examples=60)
+steady = settings(derandomize=True, max_examples=60)
 
 
 @steady

@@ -114,7 +114,7 @@ KINDS = (
     "huge",
     "zero",
 )
-steady = settings(deadline=None, derandomize=True, max_examples=100)
+steady = settings(derandomize=True, max_examples=100)
 
 
 @steady

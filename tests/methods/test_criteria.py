@@ -273,7 +273,7 @@ shapes = st.one_of(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(shape=shapes, place=points)
 def test_the_force_is_away_from_the_nearest_point_and_one_over_the_distance(shape: Any, place: Any) -> None:
     q = np.array(place)

@@ -16,7 +16,7 @@ from poise.spatial import Array
 numba = pytest.importorskip("numba")
 
 seeds = st.integers(0, 2**32 - 1)
-steady = settings(deadline=None, derandomize=True, max_examples=60)
+steady = settings(derandomize=True, max_examples=60)
 
 
 @numba.njit(_nrt=False, error_model="numpy")

@@ -22,7 +22,7 @@ TIP = pz.PositionTask(ARM.tip)
 PANDA = TEXTBOOK["panda"]()
 HAND = "panda_hand"
 FREE = {"max_error": None, "max_step": math.inf}
-steady = settings(deadline=None, derandomize=True)
+steady = settings(derandomize=True)
 _angles = st.lists(st.floats(-3.0, 3.0), min_size=6, max_size=6).map(np.array)
 
 

@@ -151,7 +151,7 @@ def test_characters_keep_them_side_by_side(name: str) -> None:
 angles = st.one_of(st.just(0.0), st.floats(1e-3, math.pi))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     ends=st.tuples(angles, angles, angles, angles),
     twist=st.tuples(st.floats(-3.0, 3.0), st.floats(0.0, 3.0)),

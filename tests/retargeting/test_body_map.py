@@ -184,7 +184,7 @@ def test_a_map_in_code_is_looked_at_as_well() -> None:
         pz.BodyMap(ONE, {"pelvis": "bse"}).check(PERSON, arms())
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(at=st.integers(0, len(GOOD)), cut=st.integers(0, 12), text=st.text(max_size=8))
 def test_a_damaged_file_is_read_or_refused_in_words(at: int, cut: int, text: str, tmp_path: Path) -> None:
     file = tmp_path / "map.toml"

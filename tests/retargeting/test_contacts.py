@@ -260,7 +260,7 @@ def test_speeds_do_not_depend_on_frames(fps: float, speed: float, seed: int) -> 
     assert np.allclose(velocities(speed * times[:, None], times), speed, atol=1e-9)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     st.integers(1, 200), st.integers(1, 3), st.floats(5.0, 240.0), st.floats(1e-3, 10.0), st.sampled_from([None, 0.0]),
     st.integers(0, 10_000),

@@ -52,7 +52,7 @@ def test_all_kinds_give_the_same_rows_in_tables_of_the_same_size(kind: str, rows
 
 
 @pytest.mark.parametrize("kind", [".parquet", ".csv", ".npz"])
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(rows=st.integers(1, 40), first=st.integers(0, 110))
 def test_any_row_may_be_the_first(kind: str, rows: int, first: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     path = written(tmp_path_factory.mktemp("first"), kind)

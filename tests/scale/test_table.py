@@ -63,7 +63,7 @@ def test_bad_rows_carry_their_status_and_harm_no_other() -> None:
     assert solve_table(SOLVER, MANY.slice(6)).equals(SOLVED.slice(6))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(cuts=st.lists(st.integers(0, len(MANY)), max_size=4), threads=st.integers(1, 3))
 def test_a_table_may_be_cut_anywhere(cuts: list[int], threads: int) -> None:
     ends = [0, *sorted(cuts), len(MANY)]

@@ -14,7 +14,7 @@ import poise as pz
 
 Array = npt.NDArray[np.float64]
 TURN = 2.0 * math.pi
-steady = settings(deadline=None, derandomize=True, max_examples=50)
+steady = settings(derandomize=True, max_examples=50)
 """No clock, for a kernel may compile within an example; the same examples in every run."""
 ONE_AXIS = ("revolute", "continuous", "prismatic", "helical")
 LIMITED = ("revolute", "prismatic", "helical")

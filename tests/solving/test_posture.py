@@ -17,7 +17,7 @@ import poise as pz
 from poise.io.installed import installed_robots
 
 Array = npt.NDArray[np.float64]
-steady = settings(deadline=None, derandomize=True)
+steady = settings(derandomize=True)
 NEAR = 0.3
 """What counts as the same valley [rad]: SciPy looks no further around the answer."""
 

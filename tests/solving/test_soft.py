@@ -98,7 +98,7 @@ def test_few_minima_that_scipy_finds_are_better() -> None:
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_five_joints_reach_the_place_whatever_the_rotation(seed: int) -> None:
     place, turn = aimed(seed)
     answer = SOLVER([place, turn], ARM.sample(seed=seed + 1))

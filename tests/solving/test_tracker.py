@@ -23,7 +23,7 @@ HAND = pz.PoseTask("panda_hand")
 WRIST = pz.PositionTask("panda_hand")
 HOME = np.array(PANDA.home)
 POSED = [name for name, kind in pz.methods.METHODS.items() if kind.capabilities.tasks != "positions"]
-steady = settings(deadline=None, derandomize=True, max_examples=25)
+steady = settings(derandomize=True, max_examples=25)
 
 
 def ahead(seed: int) -> pz.SE3:

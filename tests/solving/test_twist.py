@@ -19,7 +19,7 @@ HOME = np.array(PANDA.home)
 HERE = PANDA.pose("panda_hand", HOME)
 DT = 0.002
 vectors = st.lists(st.floats(-1.0, 1.0), min_size=3, max_size=3).map(np.array)
-steady = settings(deadline=None, derandomize=True, max_examples=25)
+steady = settings(derandomize=True, max_examples=25)
 
 
 def close(one: pz.SE3, other: pz.SE3, within: float = 1e-12) -> bool:

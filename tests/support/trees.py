@@ -15,7 +15,7 @@ from poise.spatial import SE3, Array
 
 ONE_AXIS = (JointKind.REVOLUTE, JointKind.CONTINUOUS, JointKind.PRISMATIC, JointKind.HELICAL)
 LIMITED = (JointKind.REVOLUTE, JointKind.PRISMATIC, JointKind.HELICAL)
-steady = settings(deadline=None, derandomize=True)
+steady = settings(derandomize=True)
 """For property tests: no clock, for a kernel may compile within one, and the same examples in every run."""
 _AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (0.0, 0.0, -1.0), (-1.0, 0.0, 0.0))
 _RIGHT = 0.5 * math.pi

@@ -157,7 +157,7 @@ def test_a_region_says_what_is_wrong() -> None:
 @given(
     st.lists(st.tuples(*[st.integers(-10, 10)] * 2), min_size=3, max_size=10), st.floats(0.0, 3.0),
 )  # fmt: skip
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_the_margin_is_kept_from_every_side(points: Any, margin: float) -> None:
     try:
         task = pz.SupportTask(points, margin=margin)

@@ -63,7 +63,7 @@ def content(one: Carrying) -> tuple[Any, ...]:
     return dict(one.body.source), dict(one.body.robot), one.body.contacts, one.contacts.intervals
 
 
-@settings(deadline=None, derandomize=True, max_examples=60)
+@settings(derandomize=True, max_examples=60)
 @given(
     st.lists(
         st.tuples(

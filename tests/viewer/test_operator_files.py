@@ -24,7 +24,7 @@ from poise.viewer.operator.setup import Obstacle, Setup
 from poise.viewer.operator.work import Work, load_scene, load_work, save_scene, save_work
 
 ARM = pz.load("planar3")
-steady = settings(deadline=None, derandomize=True, max_examples=25)
+steady = settings(derandomize=True, max_examples=25)
 numbers = st.floats(-1e6, 1e6)
 positive = st.floats(1e-300, 1e6)
 points = st.tuples(numbers, numbers, numbers)

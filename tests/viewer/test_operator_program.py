@@ -26,7 +26,7 @@ from poise.viewer.operator.setup import Obstacle, Setup
 
 DT = 1.0 / 60.0
 BALL = pz.Sphere((4.5, -0.6, 0.0), 0.3)
-quick = settings(deadline=None, derandomize=True, max_examples=40)
+quick = settings(derandomize=True, max_examples=40)
 
 
 def program(**given: Any) -> Program:

@@ -100,7 +100,7 @@ def _least(asked: InputParameter) -> float:
     return float(found.duration)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 10**6), rows=st.integers(2, 25), jerky=st.booleans(), time=st.sampled_from([None, 0.0]))
 def test_any_rows_are_passed_within_all_limits(seed: int, rows: int, jerky: bool, time: float | None) -> None:
     """Smooth ones and sharp ones, some at a limit of a joint, some that stand still; also when no time is left."""

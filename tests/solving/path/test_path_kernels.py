@@ -40,7 +40,7 @@ def dense(blocks: np.ndarray, ties: np.ndarray) -> np.ndarray:
     return out
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(n=st.integers(2, 9), size=st.integers(1, 7), seed=st.integers(0, 10**6))
 def test_block_elimination_solves_the_whole_system(n: int, size: int, seed: int) -> None:
     blocks, ties, right = system(n, size, seed)
@@ -51,7 +51,7 @@ def test_block_elimination_solves_the_whole_system(n: int, size: int, seed: int)
         assert np.allclose(found.ravel(), np.linalg.solve(dense(blocks, ties), side.ravel()), atol=1e-10)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(n=st.integers(2, 9), size=st.integers(1, 5), seed=st.integers(0, 10**6))
 def test_a_closed_system_is_that_with_its_ends_made_one(n: int, size: int, seed: int) -> None:
     blocks, ties, right = system(n, size, seed)
@@ -73,7 +73,7 @@ def test_what_is_not_positive_definite_is_said() -> None:
     assert made.solve(right) is None
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 10**6))
 def test_a_program_meets_its_optimality_conditions(seed: int) -> None:
     n, size = 6, 3
@@ -108,7 +108,7 @@ def brute(q: np.ndarray, price: np.ndarray, jump: float, fine: float) -> float:
     return min(cost(chosen) for chosen in product(range(m), repeat=n))
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 10**6), stop=st.integers(1, 4))
 def test_the_best_sequence_is_that_of_all(seed: int, stop: int) -> None:
     prepare(best_sequence)
@@ -163,7 +163,7 @@ def test_one_joint_speeds_up_and_brakes_as_the_textbook_has_it(way: float, wante
     assert wanted * (1.0 - 1e-6) <= times[-1] <= wanted * (1.05 if rows == 60 else 3.0)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 10**6), rows=st.integers(2, 40), infinite=st.booleans())
 def test_times_keep_every_limit(seed: int, rows: int, infinite: bool) -> None:
     arm = pz.load("planar3")
@@ -203,7 +203,7 @@ def test_rows_that_stand_still_cost_no_time(noise: float) -> None:
     assert np.array_equal(times[::3], times[2::3])
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 10**6), size=st.floats(-14.0, -3.0))
 def test_small_turns_take_a_small_time(seed: int, size: float) -> None:
     """What a corner of length d costs is near sqrt(d / a): to stand still there and to start again."""
