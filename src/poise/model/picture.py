@@ -6,7 +6,7 @@ import numpy as np
 
 from poise.checks import not_negative, with_holes
 from poise.errors import ShapeError
-from poise.geometry.shapes import Shape, Sphere
+from poise.geometry.shapes import Shape
 from poise.geometry.world import Entry, World, a_world
 from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import WIDTH
@@ -53,11 +53,11 @@ def without_robot(
 
 
 def _own(model: Model, carried: tuple[Entry, ...]) -> dict[str, list[Shape]]:
-    """What belongs to the robot, by the link that carries it, each seen from there; last a point."""
+    """What belongs to the robot, by the link that carries it, each seen from there."""
     shapes = {link: [x for x in some if x.core.bound < np.inf] for link, some in model.fitted_shapes.items()}
     for entry in carried:
         frame = model.frame(str(entry.link))
         if isinstance(entry.shape, Shape) and entry.shape.core.bound < np.inf:
             shapes.setdefault(frame.link, []).append(entry.shape.placed(frame.origin))
     shapes.pop(WORLD, None)
-    return shapes | {WORLD: [Sphere((0.0, 0.0, 0.0))]}
+    return shapes

@@ -31,6 +31,7 @@ from poise.kernels.machine.layout import (
     HEIGHTS,
     MOST_NEAR,
     NEAR,
+    POINT,
     PRISMATIC,
     REVOLUTE,
     SCENE,
@@ -199,12 +200,14 @@ class Scene:
         self._arrays, self._number = arrays, number
         groups = list(dict.fromkeys(piece.group for piece in pieces))
         chains, columns, levers = _chains(units, arrays, number, model, pieces)
-        shapes = np.zeros(len(pieces), dtype=SHAPE.dtype)
+        shapes = np.zeros(len(pieces) + 1, dtype=SHAPE.dtype)
         vertices = [packed(piece.core.vertices) for piece in pieces]
-        shapes["core"], shapes["unit"] = [piece.core.kind for piece in pieces], [number[p.unit] for p in pieces]
-        shapes["last_pack"] = np.cumsum([len(x) for x in vertices])
-        shapes["first_pack"] = shapes["last_pack"] - [len(x) for x in vertices]
-        for shape, piece in zip(shapes, pieces, strict=True):
+        shapes["core"] = [*(piece.core.kind for piece in pieces), POINT]
+        shapes["unit"] = [*(number[piece.unit] for piece in pieces), -1]
+        packs = [*(len(x) for x in vertices), 0]
+        shapes["last_pack"] = np.cumsum(packs)
+        shapes["first_pack"] = shapes["last_pack"] - packs
+        for shape, piece in zip(shapes, pieces, strict=False):
             _put(shape, piece.core, arrays.seen_from(number[piece.unit], piece.pose))
         movers = sum(piece.unit >= 0 for piece in pieces)
         bounded = sum(piece.core.kind not in _UNBOUNDED for piece in pieces)
@@ -217,7 +220,7 @@ class Scene:
                 "shapes": shapes.view(np.int64),
                 "vertices": np.concatenate([np.zeros((0, 3, WIDTH)), *vertices]).ravel(),
                 "columns": columns,
-                "scene": joined(SCENE, [[movers, bounded, len(groups)]], np.zeros((1, 0))),
+                "scene": joined(SCENE, [[movers, bounded, len(pieces), len(groups)]], np.zeros((1, 0))),
                 "chains": joined(CHAIN, [[*c, g] for c, g in zip(chains, group, strict=True)], ()),
                 "levers": levers,
                 "unmet": unmet.ravel(),
@@ -226,7 +229,7 @@ class Scene:
             {
                 "q": model.nq,
                 "frames": FRAME * len(units),
-                "shape_frames": FRAME * len(pieces),
+                "shape_frames": FRAME * (len(pieces) + 1),
                 "centres": 3 * row,
                 "reach": movers * row,
                 "squares": movers * row,
@@ -235,6 +238,7 @@ class Scene:
                 "candidates": movers * bounded + 1,
                 "advance": movers,
                 "drift": 3 * len(pieces),
+                "stirred": 1,
                 "near": 1 + NEAR * MOST_NEAR,
                 "near_before": 1 + NEAR * MOST_NEAR,
                 "pair": NEAR,
@@ -246,7 +250,7 @@ class Scene:
         )
         self.narrow: Array = workspace(packing.total_rows(self.words))
         self.wide: Array | None = None
-        self.rows("q")[:], self.rows("near")[0] = model.home, -1.0
+        self.rows("q")[:], self.rows("near")[0], self.rows("stirred")[0] = model.home, -1.0, _FAR
         self._reach = self.rows("reach").reshape(movers, row)
         self._reach[:], after = _NOWHERE, np.triu(unmet[np.ix_(group, group)] == 0, 1)[:movers, :bounded]
         self._reach[:, :bounded] = np.where(after, shapes["bound"][:bounded], _NOWHERE)
@@ -277,6 +281,8 @@ class Scene:
             if drift.any():
                 pose = SE3.from_parts(drift) @ pose
             self.rows("drift")[3 * k : 3 * k + 3] = drift
+            if before is not None:
+                self.rows("stirred")[0] += _moved(before.shape.core, core)
             if core.bound != shapes[k]["bound"]:
                 reach = self._reach[:, k]
                 reach[reach > _NOWHERE] = core.bound
@@ -343,6 +349,19 @@ def packed(vertices: Array) -> Array:
     """(packs, 3, 8) vertices (n, 3) as kernels read them, eight side by side; the last one fills the last pack."""
     full = np.pad(vertices, ((0, -len(vertices) % WIDTH), (0, 0)), mode="edge") if len(vertices) else vertices
     return np.ascontiguousarray(full.reshape(-1, WIDTH, 3).swapaxes(1, 2))
+
+
+def _moved(before: Core, now: Core) -> float:
+    """How far the points of a shape that is now another have moved at most [m]; _FAR where it has another form."""
+    if (
+        before.tree is not now.tree
+        or not np.array_equal(before.vertices, now.vertices)
+        or (before.half != now.half).any()
+    ):
+        return _FAR
+    size = min(now.bound, 1.0)  # of a half-space what is near counts
+    turned = float(np.abs(quaternion_matrix(now.pose.wxyz) - quaternion_matrix(before.pose.wxyz)).sum())
+    return float(np.abs(now.pose.xyz - before.pose.xyz).sum()) + size * turned + abs(now.radius - before.radius)
 
 
 def _held(model: "Model", entry: Entry) -> tuple[int, SE3]:

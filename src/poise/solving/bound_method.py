@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from poise.kernels.machine.layout import COMMON, LED, MOST_NEAR, TWIST, WIDTH
+from poise.kernels.machine.layout import COMMON, LED, MOST_GUARDS, TWIST, WIDTH
 from poise.kernels.machine.packing import joined
 from poise.kernels.machine.record import Record
 from poise.kernels.methods.limits import BALL_ROWS
@@ -81,7 +81,7 @@ def bound_method(
     rates = () if dt is None else rates_of(model, problem, stated, dt, updates)
     kept = ranges(tasks) if keeps else ()
     sides = sum(task.sides for task in kept)
-    beside = len(stated.most) + (0 if apart is None else MOST_NEAR) + sides
+    beside = len(stated.most) + (0 if apart is None else MOST_GUARDS) + sides
     case = Situation(model, tuple(tasks), problem, limits, beside, posture=posture is not None, led=led)
     refuse(model, tasks, method, limits=limits, stepping=stepping)
     method.refuse(case)

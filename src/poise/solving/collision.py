@@ -10,7 +10,7 @@ import numpy as np
 from poise.checks import not_negative, positive
 from poise.errors import ShapeNotFound
 from poise.geometry.world import World
-from poise.kernels.machine.layout import GUARD, MOST_NEAR, WIDTH
+from poise.kernels.machine.layout import GUARD, MOST_GUARDS, WIDTH
 from poise.kernels.requirements.shapes import BUILT_NEAR_RESERVE
 from poise.model.frame import WORLD
 from poise.model.model import Model
@@ -235,8 +235,8 @@ def _is_pair(pair: Any) -> bool:
 def guard_rows(columns: int) -> dict[str, int]:
     """Rows of a workspace for the inequalities of pairs, with so many active velocities."""
     return {
-        "guard_rows": MOST_NEAR * WIDTH * -(-columns // WIDTH),
-        "guard_most": MOST_NEAR,
+        "guard_rows": MOST_GUARDS * WIDTH * -(-columns // WIDTH),
+        "guard_most": MOST_GUARDS,
         "clearance": 2,
     }
 

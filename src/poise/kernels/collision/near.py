@@ -50,7 +50,7 @@ def place_movers(s, x):
 def place_all(s, x):
     """Put all shapes where x.q has them."""
     forward(s.units, x.q, x.frames)
-    place_shapes(s, 0, len(s.shapes), x.frames, x.shape_frames)
+    place_shapes(s, 0, s.scene[0].count, x.frames, x.shape_frames)
     _put_centres(s, x, s.scene[0].bounded)
 
 
@@ -86,8 +86,10 @@ def measure(s, x, i, j):
 
 @kernel
 def ease(s, i, j):
-    """By how much shapes i and j may come nearer than others [m]."""
-    return s.eases[s.chains[i].group * s.scene[0].groups + s.chains[j].group] if len(s.eases) > 0 else 0.0
+    """By how much shapes i and j may come nearer than others [m]; the point behind all shapes by nothing."""
+    if len(s.eases) == 0 or max(i, j) == s.scene[0].count:
+        return 0.0
+    return s.eases[s.chains[i].group * s.scene[0].groups + s.chains[j].group]
 
 
 @functools.partial(kernel, inline=True)
@@ -132,7 +134,7 @@ def find_near(s, x, margin, ahead):
             if any_of((far > 0.0) & (dot(way, way) < far * far)):
                 for j in range(max(i + 1, WIDTH * c), min(bounded, WIDTH * (c + 1))):
                     _keep_near(s, x, i, j, margin, ahead)
-        for j in range(bounded, len(s.shapes)):
+        for j in range(bounded, s.scene[0].count):
             _keep_near(s, x, i, j, margin, ahead)
 
 

@@ -56,7 +56,7 @@ def nearest_pair(s, x):
                         last = x.near[1 + FIRST] * bounded + x.near[1 + SECOND]
                         best = _keep_nearest(s, x, i, j, best, i * bounded + j < last)
     for i in range(movers):
-        for j in range(bounded, len(s.shapes)):
+        for j in range(bounded, s.scene[0].count):
             if looked_at(s, i, j):
                 best = _keep_nearest(s, x, i, j, best, False)
     x.near[0] = 1.0 if best < 1e300 else 0.0
@@ -137,7 +137,7 @@ def nearest_pairs(s, x):
             best = _keep_nearer(s, x, np.int64(x.candidates[k, 0]), np.int64(x.candidates[k, 1]), best)
             least = smaller(least, best)
     for i in range(s.scene[0].movers):
-        for j in range(s.scene[0].bounded, len(s.shapes)):
+        for j in range(s.scene[0].bounded, s.scene[0].count):
             if looked_at(s, i, j):
                 best = _keep_nearer(s, x, i, j, best)
     return best

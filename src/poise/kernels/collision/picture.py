@@ -12,10 +12,7 @@ from poise.kernels.machine.views import flat, narrow, problem_at
 
 @entry_point(WHOLE, WHOLE, WHOLE, REALS, REAL, REALS)
 def near_points(scene, work, routines, points, margin, near):
-    """near (as many, in whole packs): 1 of points (n x 3) that at x.q are nearer than `margin` to a shape, else 0.
-
-    The last shape of the scene is no other than a point, and is not looked at.
-    """
+    """near (as many, in whole packs): 1 of points (n x 3) that at x.q are nearer than `margin` to a shape, else 0."""
     s = problem_at(scene)
     x = narrow(s, work, routines)
     place_all(s, x)
@@ -27,7 +24,7 @@ def near_points(scene, work, routines, points, margin, near):
                 numbers[WIDTH * r + k] = points[i + r]
         seen = load_pack(numbers, 0), load_pack(numbers, 1), load_pack(numbers, 2)
         found = zeros(numbers)
-        for j in range(len(s.shapes) - 1):
+        for j in range(s.scene[0].count):
             shape, frame = s.shapes[j], _frame(x, j)
             gaps = not_below(shape, frame, seen) - shape.radius
             if shape.core == HULL and any_of(gaps < margin):
@@ -51,6 +48,6 @@ def _from_hull(s, numbers, j, frame, seen, gaps, margin):
         if numbers[GAPS + k] < margin:
             store_pack(numbers, 0, seen[0]), store_pack(numbers, 1, seen[1]), store_pack(numbers, 2, seen[2])
             point = numbers[k], numbers[k + WIDTH], numbers[k + 2 * WIDTH]
-            distance = from_core(s.shapes[j], s.shapes[len(s.shapes) - 1], s.vertices, numbers, frame, point)[0]
+            distance = from_core(s.shapes[j], s.shapes[s.scene[0].count], s.vertices, numbers, frame, point)[0]
             numbers[GAPS + k] = distance - s.shapes[j].radius
     return load_pack(numbers, GAPS // WIDTH)

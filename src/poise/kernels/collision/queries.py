@@ -91,7 +91,7 @@ def meetings(scene, work, routines, q, margin, hits, least, count):
     """
     s = problem_at(scene)
     x = narrow(s, work, routines)
-    nq, total, groups = len(q) // count, len(s.shapes), s.scene[0].groups
+    nq, total, groups = len(q) // count, s.scene[0].count, s.scene[0].groups
     for k in range(count):
         for i in range(nq):
             x.q[i] = q[k * nq + i]

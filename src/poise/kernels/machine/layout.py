@@ -127,9 +127,10 @@ PROXIMITY: Final = 10
 nearest to the other, or deepest in it (3 each) [m], and the unit vector in which the second gets away from the first:
 the distance changes by its product with the velocity of the second point less that of the first."""
 
-SCENE: Final = Record("Scene", "movers bounded groups")
-"""Shapes that must not meet: the first `movers` move, those up to `bounded` stand still, the others are half-spaces and
-stand still too.  They are in `groups`, which `unmet` and `eases` tell of."""
+SCENE: Final = Record("Scene", "movers bounded count groups")
+"""Shapes that must not meet: the first `movers` move, those up to `bounded` stand still, the others, up to `count`, are
+half-spaces and stand still too.  They are in `groups`, which `unmet` and `eases` tell of.  Behind them is a point, put
+wherever one is measured from."""
 
 CHAIN: Final = Record("Chain", "first_column last_column first_lever group")
 """What moves a shape: the COLUMNs from `first_column` to `last_column`, from the root on, each with the number of its
@@ -139,6 +140,8 @@ NEAR: Final = 2 + PROXIMITY
 """Rows of a pair that is near: the numbers of two shapes, then what is known of them."""
 MOST_NEAR: Final = 32
 """Pairs that are known to be near, at most: the nearest."""
+MOST_GUARDS: Final = 2 * MOST_NEAR
+"""Inequalities of pairs, at most: one of each, and of the corners of those that lie flat."""
 
 GUARD: Final = Record("Guard", "", "distance reserve share retreat travel")
 """How a tracker keeps shapes apart: by `distance` [m], aiming at `reserve` more, a pair getting nearer by no more than
@@ -325,7 +328,7 @@ WORK: Final[Mapping[str, str]] = {
     "room": "what the method at hand asked for",
     "query": "the features of a goal in an index of starts, and two packs",
     # Of a scene.
-    "shape_frames": "FRAME a shape, its pose",
+    "shape_frames": "FRAME a shape and the point, its pose",
     "centres": "3 packed rows, of bounding spheres",
     "reach": "a packed row a shape that moves, the radii of the spheres that it may meet, -1e300 of others",
     "squares": "a packed row, how far their centres are from it [m^2]",
@@ -334,6 +337,7 @@ WORK: Final[Mapping[str, str]] = {
     "candidates": "two a pair, those that may be the nearest in a lane",
     "advance": "one a shape that moves, how far it may come [m]",
     "drift": "3 a shape, how far one of the world goes of itself in a step [m]",
+    "stirred": "1, how far shapes of the world were moved since the last update [m]",
     "near": "1 + NEAR x MOST_NEAR, how many pairs are near and which",
     "near_before": "the same before an update",
     "pair": "NEAR, the pair at hand",
@@ -341,8 +345,8 @@ WORK: Final[Mapping[str, str]] = {
     "row": "nv, what each velocity does to the distance of a pair, or a way of each",
     "rate": "nv, how far each velocity goes in a step",
     # Of a guard.
-    "guard_rows": "MOST_NEAR packed rows, inequalities of pairs",
-    "guard_most": "MOST_NEAR, their other sides",
+    "guard_rows": "MOST_GUARDS packed rows, inequalities of pairs",
+    "guard_most": "MOST_GUARDS, their other sides",
     "clearance": "2, the least distance of all pairs at q, and the largest of those too small, at `best` [m]",
     # Of borders, for each side of them.
     "border_rows": "a packed row, what each velocity does to its gap",

@@ -3,8 +3,8 @@
 Where a method overshoots, or two of its steps undo each other, the path turns by more than a right angle.  The longest
 entry of a step is then bounded by half of the longer of the two, or of the bound that held them; a step that goes on,
 as long as the bound, widens it, and the less the more often the path has turned.  So what gains nothing by going to and
-fro dies out, whatever the method, and what makes way goes on.  The bound is let go by as much as targets, or q, are
-moved from outside, and a turn that such a move of the targets may have made is none.
+fro dies out, whatever the method, and what makes way goes on.  The bound is let go by as much as targets, q or shapes
+of the world are moved from outside, and a turn that such a move of the targets may have made is none.
 
 Source: the rule of signs of Jacobs 1988 and of Riedmiller and Braun 1993, for the step as a whole.
 """
@@ -23,7 +23,7 @@ _TIRING = 0.2
 turns every P steps dies out as soon as T is above 4 P."""
 _AT_BOUND = 0.99
 """Share of the bound from which a step that was shortened is as long as it."""
-_LEAST = 1e-9
+_LEAST = 1e-16
 """The least bound, and the shortest step that tells anything [rad or m]."""
 _ROOM = 100.0
 """How much longer a step may be for each metre or radian that something was moved [rad or m]."""

@@ -12,6 +12,7 @@ import functools
 import numpy as np
 
 from poise.kernels.algebra.working_set import NONE
+from poise.kernels.collision.corners import CORNERS, corner_is_near, has_corners
 from poise.kernels.collision.near import (
     DISTANCE,
     FIRST,
@@ -30,7 +31,7 @@ from poise.kernels.collision.near import (
 from poise.kernels.collision.nearest import nearest_pair
 from poise.kernels.machine.jit import kernel, routine
 from poise.kernels.machine.lanes import pitch
-from poise.kernels.machine.layout import CALL, MOST_NEAR, NEAR
+from poise.kernels.machine.layout import CALL, MOST_GUARDS, MOST_NEAR, NEAR
 from poise.kernels.machine.views import entry_at, narrow, problem_at, section
 from poise.kernels.methods.memory import (
     AT,
@@ -43,6 +44,7 @@ from poise.kernels.methods.memory import (
     TURNED,
     VERDICT,
 )
+from poise.kernels.methods.settling import widen
 from poise.kernels.requirements.go import go_to
 from poise.kernels.requirements.nearest import SEEN_MORE, cut, cut_half
 from poise.kernels.requirements.stopping import way_to_rest_within
@@ -57,6 +59,9 @@ _ROUNDING = 1e-12
 """What counts as no change of a distance [m]: a pair that no joint moves must not hold up the others."""
 _UNSEEN = 5e-3
 """A pair of which both come so far in an update is near enough to what was seen [m]."""
+_SOON, _CLOSE = 4.0, 1e-3
+"""Corners of a pair are looked for where it may come nearer by less than this many times what it did, or than this [m]:
+that takes them in before its inequality is met, and of pairs that are merely in reach it asks for nothing."""
 
 
 @routine
@@ -69,37 +74,64 @@ def watch(p, w, address):
     if request.scene_changed or x.near[0] < 0.0:
         place_all(s, x)
         moved, w.memory[CERTIFIED] = True, 0.0
+    if x.stirred[0] > 0.0:
+        widen(w, x.stirred[0])
+        x.stirred[0] = 0.0
     if moved:
         look_ahead(p, s, x, w.travel)
-    n, guard = len(w.step), p.guard[0]
-    row, count = pitch(w.guard_rows, n), np.int64(x.near[0])
-    same = w.memory[GUARDED] == float(count)
+    count = np.int64(x.near[0])
+    before, rows = np.int64(w.memory[GUARDED]), count
+    same = x.near_before[0] == x.near[0]
     for k in range(count):
         pair, old = section(x.near, 1 + NEAR * k, NEAR), section(x.near_before, 1 + NEAR * k, 2)
         same = same and pair[FIRST] == old[FIRST] and pair[SECOND] == old[SECOND]
-        distance_row(s, x, pair)
-        largest = 0.0
-        for a in range(n):
-            largest = max(largest, abs(x.row[p.velocities[a]]))
-        asks = largest > _FIXED
-        for a in range(row):
-            w.guard_rows[k * row + a] = -x.row[p.velocities[a]] if asks and a < n else 0.0
-        brake = 0.0
-        for a in range(len(p.rates)):
-            brake += abs(w.guard_rows[k * row + a]) * p.rates[a].change
-        # Links that are as near as they are built are not to be pushed apart.
-        built_near = ease(s, np.int64(pair[FIRST]), np.int64(pair[SECOND])) != 0.0
-        reserve = BUILT_NEAR_RESERVE if built_near else guard.reserve
-        drift, brake = drifted(x, pair), brake if len(p.rates) > 0 else np.inf
-        w.guard_most[k] = may_approach(guard, pair[DISTANCE], reserve, drift, brake)
-        if not asks:
-            w.guard_most[k] = NONE
-        if w.guard_most[k] < 0.0:
-            # What brings the arm to rest at its targets must not hold it where something comes near.
-            w.memory[INVERSE_RADIUS], w.memory[TURNED] = 0.0, 0.0
+        _state(p, w, s, x, pair, k)
+    for k in range(count):
+        pair = section(x.near, 1 + NEAR * k, NEAR)
+        for side in range(2 if _comes_near(p, w, k) else 0):
+            if has_corners(s.shapes[np.int64(pair[FIRST + side])]):
+                for number in range(CORNERS):
+                    if rows < MOST_GUARDS and corner_is_near(s, x, pair, side == 1, number):
+                        _state(p, w, s, x, x.pair, rows)
+                        rows += 1
     for i in range(1 + NEAR * count):
         x.near_before[i] = x.near[i]
-    w.memory[GUARDED], w.memory[GUARDS_NEW] = float(count), 0.0 if same else 1.0
+    w.memory[GUARDED], w.memory[GUARDS_NEW] = float(rows), 0.0 if same and rows == before else 1.0
+
+
+@kernel
+def _state(p, w, s, x, pair, k):
+    """Row k of w.guard_rows and w.guard_most is what a pair, or a corner of one, asks of the update."""
+    n, guard = len(w.step), p.guard[0]
+    row = pitch(w.guard_rows, n)
+    distance_row(s, x, pair)
+    largest = 0.0
+    for a in range(n):
+        largest = max(largest, abs(x.row[p.velocities[a]]))
+    asks = largest > _FIXED
+    for a in range(row):
+        w.guard_rows[k * row + a] = -x.row[p.velocities[a]] if asks and a < n else 0.0
+    brake = 0.0
+    for a in range(len(p.rates)):
+        brake += abs(w.guard_rows[k * row + a]) * p.rates[a].change
+    # Links that are as near as they are built are not to be pushed apart.
+    built_near = ease(s, np.int64(pair[FIRST]), np.int64(pair[SECOND])) != 0.0
+    reserve = BUILT_NEAR_RESERVE if built_near else guard.reserve
+    drift, brake = drifted(x, pair), brake if len(p.rates) > 0 else np.inf
+    w.guard_most[k] = may_approach(guard, pair[DISTANCE], reserve, drift, brake) if asks else NONE
+    if w.guard_most[k] < 0.0 and (drift != 0.0 or pair[DISTANCE] < guard.distance):
+        # What brings the arm to rest at its targets must not hold it where something comes near.
+        w.memory[INVERSE_RADIUS], w.memory[TURNED] = 0.0, 0.0
+
+
+@kernel
+def _comes_near(p, w, k):
+    """Whether row k of w.guard_rows is one that a step soon meets, as the last one went."""
+    n, way = len(w.step), 0.0
+    row = pitch(w.guard_rows, n)
+    for a in range(n):
+        way += w.guard_rows[k * row + a] * w.step[a]
+    return w.guard_most[k] < _SOON * abs(way) + _CLOSE
 
 
 @kernel
