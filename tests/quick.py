@@ -1,10 +1,10 @@
 """`make quick`: the tests of what a change touches, the nearest first, for two minutes.
 
 What has changed against the main branch, committed or not, is a set of modules; whoever imports one of them, or names
-its kernels, stands one step from it, and so on.  A file of tests is as near as the nearest module that it imports, or
-that is in the folder of `src` which its own folder mirrors, and a little nearer if it speaks of what has changed.  The
-nearest are run first, without what is marked `slow` or `browser` and with ten examples a law, until the time is over;
-what was left out is told.
+its kernels or what it gives to a public face, stands one step from it, and so on.  A file of tests is as near as the
+nearest module that it imports, or that is in the folder of `src` which its own folder mirrors, and a little nearer if
+it speaks of what has changed.  The nearest are run first, without what is marked `slow` or `browser` and with ten
+examples a law, until the time is over; what was left out is told.
 """
 
 import argparse
@@ -12,11 +12,11 @@ import re
 import subprocess
 import sys
 import time
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable
 from pathlib import Path
 
-from support.arrows import MODULES, imports, kernels, uses
+from support.arrows import MODULES, faces, imports, kernels, text, uses
 from support.durations import kept
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -56,10 +56,10 @@ def changed(since: str) -> list[str]:
 
 def steps(touched: Iterable[str]) -> dict[str, int]:
     """How many arrows lead from each module to the nearest that is touched."""
-    users: dict[str, list[str]] = {name: [] for name in MODULES}
+    users = defaultdict[str, list[str]](list)
     for name, others in uses().items():
         for other in others:
-            users.get(other, []).append(name)
+            users[other].append(name)
     found = dict.fromkeys(touched, 0)
     waiting = deque(found)
     while waiting:
@@ -75,9 +75,8 @@ def distance(test: Path, away: dict[str, int], changes: set[str]) -> float:
     """How far a file of tests is from the change: half a step more where its folder says so, and not itself."""
     if test.relative_to(ROOT).as_posix() in changes:
         return -1.0
-    text = test.read_text()
     # What stands beside it, or in tests/support, is imported by its name alone.
-    named = re.findall(r"^from (?:support\.)?(\w+) import", text, re.M)
+    named = re.findall(r"^from (?:support\.)?(\w+) import", text(test), re.M)
     beside = {
         (folder / f"{name}.py").relative_to(ROOT).as_posix() for name in named for folder in (test.parent, SUPPORT)
     }
@@ -86,13 +85,13 @@ def distance(test: Path, away: dict[str, int], changes: set[str]) -> float:
     about = test.stem.removeprefix("test_")
     folder = ".".join(test.parent.relative_to(TESTS).parts)
     whole = f"{folder}.{about}" if folder else about
-    nearest = [away[name] for name in (*imports(text), *kernels(text)) if name in away]
+    nearest = [away[name] for name in (*imports(test), *kernels(test), *faces(test)) if name in away]
     nearest += [steps for name, steps in away.items() if name == whole or name.rpartition(".")[2] == about]
     mirrored = [steps + 0.5 for name, steps in away.items() if folder and f"{name}.".startswith(f"{folder}.")]
     least = min([*nearest, *mirrored], default=FAR)
     # Of a folder's files those come first which speak of what has changed, of the module or of the folder it is in.
     spoken = {word for name, steps in away.items() if steps == 0 for word in name.split(".")[-2:]}
-    said = least < FAR and any(re.search(rf"\b{re.escape(word)}\b", text) for word in spoken)
+    said = least < FAR and any(re.search(rf"\b{re.escape(word)}\b", text(test)) for word in spoken)
     return least - 0.25 if said else least
 
 

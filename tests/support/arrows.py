@@ -1,29 +1,42 @@
-"""Which file of the package stands on which: what each imports, within functions too, and which kernels it names."""
+"""Which file of the package stands on which: what each imports, within functions too, and which kernels it names.
+
+A file that cannot be parsed raises SyntaxError, which says its name and the line.
+"""
 
 import ast
 import re
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import poise
 
 SOURCE = Path(poise.__file__).parent
 _PLACE = re.compile(r'"(\w+(?:\.\w+)*)\.\w+"')
+_WHOLE = re.compile(r"^\s*import poise(?: as pz)?$", re.M)
+_CHAIN = re.compile(r"\b(?:pz|poise)\.(\w+)(?:\.(\w+))?")
 
 
-def modules() -> dict[str, Path]:
-    """The files of the package, by what comes after `poise.`."""
-    found = {}
-    for path in SOURCE.rglob("*.py"):
-        parts = path.relative_to(SOURCE).with_suffix("").parts
-        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-        if name:
-            found[name] = path
-    return found
+def called(file: PurePath) -> str:
+    """What comes after `poise.` in the name of a module, of its file below the package."""
+    parts = file.with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-MODULES = modules()
+MODULES = {name: path for path in SOURCE.rglob("*.py") if (name := called(path.relative_to(SOURCE)))}
+"""The files of the package, by what comes after `poise.`."""
+
+
+@cache
+def text(path: Path) -> str:
+    """What a file says."""
+    return path.read_text(encoding="utf-8", errors="replace")
+
+
+@cache
+def tree(path: Path) -> ast.Module:
+    """What a file says, parsed."""
+    return ast.parse(path.read_bytes(), str(path))
 
 
 def statements(node: ast.AST) -> Iterator[ast.AST]:
@@ -35,10 +48,12 @@ def statements(node: ast.AST) -> Iterator[ast.AST]:
             yield from statements(below)
 
 
-def imports(text: str) -> Iterator[str]:
+def imports(path: Path) -> Iterator[str]:
     """The modules of poise that a file imports, within functions too."""
-    for node in statements(ast.parse(text)):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("poise."):
+    for node in statements(tree(path)):
+        if isinstance(node, ast.ImportFrom) and node.module == "poise":
+            yield from (alias.name for alias in node.names if alias.name in MODULES)
+        elif isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("poise."):
             module = node.module.removeprefix("poise.")
             for alias in node.names:
                 inner = f"{module}.{alias.name}"
@@ -47,21 +62,49 @@ def imports(text: str) -> Iterator[str]:
             yield from (a.name.removeprefix("poise.") for a in node.names if a.name.startswith("poise."))
 
 
-def kernels(text: str) -> Iterator[str]:
+def kernels(path: Path) -> Iterator[str]:
     """The modules of kernels that a file names without importing them, as in `prepare("solver.lm_solver.solve")`."""
-    for place in _PLACE.findall(text):
+    for place in _PLACE.findall(text(path)):
         module = f"kernels.{place}"
         if module in MODULES:
             yield module
 
 
 @cache
+def homes() -> dict[str, str]:
+    """The module that each name of a face comes from, as its stub says: of `solve`, and of `methods.Fabrik`."""
+    found = {}
+    for stub in SOURCE.rglob("__init__.pyi"):
+        room = called(stub.relative_to(SOURCE))
+        for node in tree(stub).body:
+            if isinstance(node, ast.ImportFrom):
+                for alias in node.names:
+                    name = f"{room}.{alias.name}" if room else alias.name
+                    found[name] = (node.module or name).removeprefix("poise.")
+    return found
+
+
+def faces(path: Path) -> Iterator[str]:
+    """The modules whose names a file takes from a face, as in `pz.solve` or `from poise import solve`."""
+    for node in statements(tree(path)):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] == "poise":
+            names = (f"{node.module}.{alias.name}".removeprefix("poise.") for alias in node.names)
+            yield from (homes()[name] for name in names if name in homes())
+    for first, second in _CHAIN.findall(text(path)) if _WHOLE.search(text(path)) else ():
+        for name in (first, f"{first}.{second}"):
+            if name in homes():
+                yield homes()[name]
+
+
+@cache
 def arrows() -> dict[str, set[str]]:
     """Each module, and those that it imports."""
-    return {name: set(imports(path.read_text())) - {name} for name, path in MODULES.items()}
+    return {name: set(imports(path)) - {name} for name, path in MODULES.items()}
 
 
 @cache
 def uses() -> dict[str, set[str]]:
-    """Each module, and those that it imports or whose kernels it names."""
-    return {name: others | set(kernels(MODULES[name].read_text())) for name, others in arrows().items()}
+    """Each module, and those that it imports or whose kernels or public names it takes."""
+    return {
+        name: (others | {*kernels(MODULES[name]), *faces(MODULES[name])}) - {name} for name, others in arrows().items()
+    }
