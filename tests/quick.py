@@ -16,12 +16,13 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterable
 from pathlib import Path
 
-from support.arrows import MODULES, faces, imports, kernels, text, uses
+from support.arrows import called, faces, imports, kernels, text, uses
 from support.durations import kept
 
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = ROOT / "tests"
 SUPPORT = TESTS / "support"
+PACKAGE = "src/poise"
 SECONDS = 100.0
 """The rest of the two minutes is for starting, and for the test or the compilation that runs when the time is over."""
 EXAMPLES = 10
@@ -35,23 +36,33 @@ LOOSE = {
 """What tests that are no Python of `src` or `tests` are read by; pages beside the README are `docs` too."""
 
 
-def git(*words: str) -> list[str]:
-    """The lines that git answers."""
-    done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True)
-    return done.stdout.splitlines()
+def git(*words: str) -> str:
+    """What git answers."""
+    done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, encoding="utf-8", errors="backslashreplace")
+    if done.returncode:
+        raise LookupError(done.stderr.strip() or f"git {' '.join(words)} finds nothing")
+    return done.stdout
 
 
 def base() -> str:
     """Where this branch left the main one; where there is none but this, the last commit."""
     for main in ("origin/main", "main"):
         if git("branch", "--all", "--list", main, f"remotes/{main}"):
-            return git("merge-base", "HEAD", main)[0]
+            return git("merge-base", "HEAD", main).strip()
     return "HEAD"
 
 
 def changed(since: str) -> list[str]:
-    """The files that differ from a commit, those that git does not know yet among them."""
-    return sorted({*git("diff", "--name-only", since), *git("ls-files", "--others", "--exclude-standard")})
+    """The files that differ from a commit, both names of one that is renamed and those that git does not know yet."""
+    differ = git("diff", "--name-only", "--no-renames", "--relative", "-z", since, "--")
+    new = git("ls-files", "--others", "--exclude-standard", "-z")
+    return sorted({*differ.split("\0"), *new.split("\0")} - {""})
+
+
+def module(file: str) -> str | None:
+    """The name of the module that a file is, or was before it was deleted."""
+    path = Path(file)
+    return called(path.relative_to(PACKAGE)) or None if path.is_relative_to(PACKAGE) and path.suffix == ".py" else None
 
 
 def steps(touched: Iterable[str]) -> dict[str, int]:
@@ -105,10 +116,10 @@ def main() -> int:
     begun = time.time()
     try:
         changes = set(changed(given.since or base()))
-    except subprocess.CalledProcessError as error:
-        parser.error(f"git cannot say what has changed: {error.stderr.strip()}")
-    places = {path.relative_to(ROOT).as_posix(): name for name, path in MODULES.items() if path.is_relative_to(ROOT)}
-    away = steps(places[file] for file in changes if file in places)
+    except (LookupError, OSError) as error:
+        parser.error(f"git cannot say what has changed: {error}")
+    places = {file: name for file in changes if (name := module(file))}
+    away = steps(places.values())
     files = {test: distance(test, away, changes) for test in sorted(TESTS.rglob("test_*.py"))}
     unknown = []
     for file in sorted(changes):
@@ -132,7 +143,7 @@ def main() -> int:
         _, seconds, test = near.pop(0)
         room -= seconds
         chosen.append(test.relative_to(ROOT))
-    modules = sorted(places[file] for file in changes if file in places)
+    modules = sorted(places.values())
     print(f"changed: {', '.join(modules) or 'no module'}, on which {len(away) - len(modules)} modules stand")
     print(f"{len(chosen)} files of tests are run, the nearest first")
     if near:

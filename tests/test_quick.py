@@ -1,16 +1,104 @@
 """`make quick` finds the tests of a change, and the plugins by which a run is cut short do what they say."""
 
+import os
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
-from quick import FAR, ROOT, TESTS, distance, steps
+import quick
+from quick import FAR, ROOT, TESTS, base, changed, distance, module, steps
 from support.arrows import homes, uses
 
 pytest_plugins = ["pytester"]
 
 
-def far(changed: str, test: str) -> float:
-    return distance(TESTS / test, steps([changed]), set())
+def far(touched: str, test: str) -> float:
+    return distance(TESTS / test, steps([touched]), set())
+
+
+class Repository:
+    """A repository in which `make quick` looks, with one commit."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        path.mkdir()
+        self.git("init", "--initial-branch=main")
+        for file in ("old.py", "gone.py", "same.py"):
+            (path / file).write_text(f"{file}\n" * 9)
+        self.commit()
+
+    def git(self, *words: str) -> None:
+        who = ("-c", "user.name=a", "-c", "user.email=a@b.example", "-c", "commit.gpgsign=false")
+        subprocess.run(["git", *who, *words], cwd=self.path, check=True, capture_output=True)
+
+    def commit(self) -> None:
+        self.git("add", ".")
+        self.git("commit", "--allow-empty", "--message=more")
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    if shutil.which("git") is None:
+        pytest.skip("this needs git: apt-get install git")
+    for name in [name for name in os.environ if name.startswith("GIT_")]:
+        monkeypatch.delenv(name)  # as a hook of git's sets them
+    made = Repository(tmp_path / "a clone")
+    monkeypatch.setattr(quick, "ROOT", made.path)
+    monkeypatch.setattr(quick, "TESTS", made.path / "tests")
+    return made
+
+
+def test_what_is_committed_renamed_deleted_and_new_has_changed(repository: Repository) -> None:
+    repository.git("switch", "--create", "branch")
+    (repository.path / "committed.py").touch()
+    repository.commit()
+    repository.git("mv", "old.py", "renamed.py")
+    (repository.path / "gone.py").unlink()
+    (repository.path / "an élan.py").touch()
+    names = ["an élan.py", "committed.py", "gone.py", "old.py", "renamed.py"]
+    assert changed(base()) == names
+    (repository.path / "an élan.py").rename(repository.path / "gone.py")
+    repository.git("checkout", "--detach")
+    repository.commit()
+    assert changed(base()) == ["committed.py", "gone.py", "old.py", "renamed.py"]
+
+
+def test_names_are_those_below_the_root_also_where_the_repository_is_above(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (repository.path / "below").mkdir()
+    (repository.path / "below" / "some.py").touch()
+    repository.commit()
+    (repository.path / "below" / "some.py").unlink()
+    (repository.path / "same.py").unlink()
+    monkeypatch.setattr(quick, "ROOT", repository.path / "below")
+    assert changed("HEAD") == ["some.py"]
+
+
+def test_a_file_is_no_commit_to_compare_with(repository: Repository) -> None:
+    with pytest.raises(LookupError, match="bad revision"):
+        changed("same.py")
+
+
+def test_without_a_common_commit_it_says_what_git_did_not_find(repository: Repository) -> None:
+    repository.git("switch", "--orphan", "lone")
+    repository.commit()
+    with pytest.raises(LookupError, match="git merge-base HEAD main finds nothing"):
+        base()
+
+
+def test_a_module_that_is_no_more_is_still_touched() -> None:
+    assert module("src/poise/io/none.py") == "io.none"
+    assert module("src/poise/io/__init__.py") == "io"
+    assert module("src/poise/__init__.py") is module("tests/quick.py") is module("src/poise/py.typed") is None
+
+
+def test_what_imports_a_module_that_is_no_more_is_nearest(repository: Repository) -> None:
+    test = repository.path / "tests" / "test_some.py"
+    test.parent.mkdir()
+    test.write_text("from poise.no_more import name\n")
+    assert distance(test, steps(["no_more"]), set()) <= 0.0
 
 
 def test_its_own_tests_are_the_nearest_to_a_module() -> None:
