@@ -16,12 +16,11 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterable
 from pathlib import Path
 
-from support.arrows import called, faces, imports, kernels, text, uses
+from support.arrows import called, takes, text, uses
 from support.durations import kept
 
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = ROOT / "tests"
-SUPPORT = TESTS / "support"
 PACKAGE = "src/poise"
 SECONDS = 100.0
 """The rest of the two minutes is for starting, and for the test or the compilation that runs when the time is over."""
@@ -32,6 +31,7 @@ LOOSE = {
     "docs": "tests/test_docs.py",
     "examples": "tests/test_example_programs.py",
     "benchmarks": "tests/test_benchmarks.py",
+    "ros2": "tests/carried/test_ros.py",
 }
 """What tests that are no Python of `src` or `tests` are read by; pages beside the README are `docs` too."""
 
@@ -82,21 +82,33 @@ def steps(touched: Iterable[str]) -> dict[str, int]:
     return found
 
 
+def helpers(test: Path) -> set[Path]:
+    """The files beside a file of tests, or in tests/support, which it imports by their name alone, and those of these.
+
+    Files that are no more are among them, and names of other packages as if they stood there.
+    """
+    found, waiting = set[Path](), [test]
+    while waiting:
+        at = waiting.pop()
+        named = re.findall(r"^\s*(?:from (?:support\.)?|import )(\w+)", text(at), re.M)
+        new = {folder / f"{name}.py" for name in named for folder in (at.parent, TESTS / "support")} - found
+        found |= new
+        waiting += [file for file in new if file.is_file()]
+    return found
+
+
 def distance(test: Path, away: dict[str, int], changes: set[str]) -> float:
     """How far a file of tests is from the change: half a step more where its folder says so, and not itself."""
     if test.relative_to(ROOT).as_posix() in changes:
         return -1.0
-    # What stands beside it, or in tests/support, is imported by its name alone.
-    named = re.findall(r"^from (?:support\.)?(\w+) import", text(test), re.M)
-    beside = {
-        (folder / f"{name}.py").relative_to(ROOT).as_posix() for name in named for folder in (test.parent, SUPPORT)
-    }
-    if beside & changes:
+    under = helpers(test)
+    if under & {ROOT / file for file in changes}:
         return 0.0
     about = test.stem.removeprefix("test_")
     folder = ".".join(test.parent.relative_to(TESTS).parts)
     whole = f"{folder}.{about}" if folder else about
-    nearest = [away[name] for name in (*imports(test), *kernels(test), *faces(test)) if name in away]
+    nearest = [away[name] for name in takes(test) if name in away]
+    nearest += [away[name] + 1 for file in under if file.is_file() for name in takes(file) if name in away]
     nearest += [steps for name, steps in away.items() if name == whole or name.rpartition(".")[2] == about]
     mirrored = [steps + 0.5 for name, steps in away.items() if folder and f"{name}.".startswith(f"{folder}.")]
     least = min([*nearest, *mirrored], default=FAR)
@@ -121,12 +133,13 @@ def main() -> int:
     places = {file: name for file in changes if (name := module(file))}
     away = steps(places.values())
     files = {test: distance(test, away, changes) for test in sorted(TESTS.rglob("test_*.py"))}
+    known = {file for test in files for file in helpers(test)}
     unknown = []
     for file in sorted(changes):
         top = "docs" if file.endswith(".md") else file.partition("/")[0]
         if top in LOOSE:
             files[ROOT / LOOSE[top]] = -1.0
-        elif file not in places and (top != "tests" or not file.endswith(".py") or file.endswith("conftest.py")):
+        elif file not in places and ROOT / file not in known and not re.fullmatch(r"tests/(.*/)?test_[^/]*\.py", file):
             unknown.append(file)
     if unknown:
         print(f"no arrow is known from {', '.join(unknown)}; `make test` runs all")
@@ -135,7 +148,7 @@ def main() -> int:
         (far, took.get(test.relative_to(ROOT).as_posix(), 1.0), test) for test, far in files.items() if far < FAR
     )
     if not near:
-        print(f"nothing that is tested differs from {given.since or base()[:12]}")
+        print(f"nothing {'else ' if unknown else ''}that is tested differs from {given.since or base()[:12]}")
         return 0
     # Two workers have twice the time; what certainly does not fit is not even collected.
     room, chosen = 2.0 * given.seconds, list[Path]()

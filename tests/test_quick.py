@@ -135,6 +135,34 @@ def test_a_file_of_tests_that_has_changed_is_nearest_and_so_are_those_that_stand
     assert distance(TESTS / "viewer" / "test_replay.py", {}, {"tests/viewer/hands.py"}) == 0.0
 
 
+def test_a_helper_of_a_helper_is_followed_too() -> None:
+    assert distance(TESTS / "retargeting" / "test_objects.py", {}, {"tests/retargeting/gaits.py"}) == 0.0
+    assert far("model.builder", "retargeting/test_objects.py") < FAR
+
+
+def said(repository: Repository, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> str:
+    """What `make quick` says of what is not committed."""
+    monkeypatch.setattr("sys.argv", ["quick.py", "--list", "--since=HEAD"])
+    assert quick.main() == 0
+    return capsys.readouterr().out
+
+
+def test_it_says_of_what_no_arrow_is_known(
+    repository: Repository, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert said(repository, capsys, monkeypatch).startswith("nothing that is tested differs")
+    (repository.path / "tests" / "support").mkdir(parents=True)
+    for file in ("tests/conftest.py", "tests/support/used.py", "tests/support/plugin.py", "setup.cfg"):
+        (repository.path / file).touch()
+    told = said(repository, capsys, monkeypatch)
+    assert "known from setup.cfg, tests/conftest.py, tests/support/plugin.py, tests/support/used.py;" in told
+    assert "nothing else that is tested differs" in told
+    (repository.path / "tests" / "test_it.py").write_text("from support.used import name\n")
+    told = said(repository, capsys, monkeypatch)
+    assert "known from setup.cfg, tests/conftest.py, tests/support/plugin.py;" in told
+    assert told.endswith("tests/test_it.py\n")
+
+
 LAWS = """
     import time
     from hypothesis import given, settings, strategies as st

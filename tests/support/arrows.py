@@ -97,14 +97,18 @@ def faces(path: Path) -> Iterator[str]:
 
 
 @cache
+def takes(path: Path) -> frozenset[str]:
+    """All modules of poise that a file imports, or whose kernels or public names it takes."""
+    return frozenset({*imports(path), *kernels(path), *faces(path)})
+
+
+@cache
 def arrows() -> dict[str, set[str]]:
     """Each module, and those that it imports."""
     return {name: set(imports(path)) - {name} for name, path in MODULES.items()}
 
 
 @cache
-def uses() -> dict[str, set[str]]:
+def uses() -> dict[str, frozenset[str]]:
     """Each module, and those that it imports or whose kernels or public names it takes."""
-    return {
-        name: (others | {*kernels(MODULES[name]), *faces(MODULES[name])}) - {name} for name, others in arrows().items()
-    }
+    return {name: takes(path) - {name} for name, path in MODULES.items()}
