@@ -16,7 +16,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterable
 from pathlib import Path
 
-from support.arrows import called, takes, text, uses
+from support.arrows import SOURCE, called, takes, text, uses
 from support.durations import kept
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -25,6 +25,8 @@ PACKAGE = "src/poise"
 SECONDS = 100.0
 """The rest of the two minutes is for starting, and for the test or the compilation that runs when the time is over."""
 EXAMPLES = 10
+NONE = 5
+"""What pytest returns where no test is left."""
 FAR = 99
 """Steps to what no arrow leads to."""
 LOOSE = {
@@ -45,10 +47,11 @@ def git(*words: str) -> str:
 
 
 def base() -> str:
-    """Where this branch left the main one; where there is none but this, the last commit."""
+    """Where this branch left the main one; where there is none, the last commit, which is told."""
     for main in ("origin/main", "main"):
         if git("branch", "--all", "--list", main, f"remotes/{main}"):
             return git("merge-base", "HEAD", main).strip()
+    print("there is no main branch here: of what is committed nothing is looked at, but with `make quick SINCE=...`")
     return "HEAD"
 
 
@@ -118,6 +121,20 @@ def distance(test: Path, away: dict[str, int], changes: set[str]) -> float:
     return least - 0.25 if said else least
 
 
+def run(words: list[str]) -> int:
+    """Run Python; returns what it returns."""
+    sys.stdout.flush()  # or what was said before comes after it, in a file
+    process = subprocess.Popen([sys.executable, *words], cwd=ROOT)
+    while True:
+        try:
+            code = process.wait()
+        except KeyboardInterrupt:
+            continue  # pytest has heard it too, and ends with what it knows until then
+        if code == NONE:
+            print("all tests of these files are marked slow or browser; `make test-all` runs them")
+        return 0 if code == NONE else code
+
+
 def main() -> int:
     """Run them; returns what pytest returns."""
     parser = argparse.ArgumentParser(prog="make quick", description=__doc__)
@@ -126,13 +143,19 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="say what would run, and run nothing")
     given = parser.parse_args()
     begun = time.time()
+    if SOURCE.resolve() != ROOT / PACKAGE:
+        parser.error(f"poise is imported from {SOURCE}, and what has changed here is not tested by that")
     try:
-        changes = set(changed(given.since or base()))
+        since = given.since or base()
+        changes = set(changed(since))
     except (LookupError, OSError) as error:
         parser.error(f"git cannot say what has changed: {error}")
     places = {file: name for file in changes if (name := module(file))}
-    away = steps(places.values())
-    files = {test: distance(test, away, changes) for test in sorted(TESTS.rglob("test_*.py"))}
+    try:
+        away = steps(places.values())
+        files = {test: distance(test, away, changes) for test in sorted(TESTS.rglob("test_*.py"))}
+    except SyntaxError as error:
+        parser.error(f"{error.filename}:{error.lineno}: {error.msg}")
     known = {file for test in files for file in helpers(test)}
     unknown = []
     for file in sorted(changes):
@@ -148,7 +171,7 @@ def main() -> int:
         (far, took.get(test.relative_to(ROOT).as_posix(), 1.0), test) for test, far in files.items() if far < FAR
     )
     if not near:
-        print(f"nothing {'else ' if unknown else ''}that is tested differs from {given.since or base()[:12]}")
+        print(f"nothing {'else ' if unknown else ''}that is tested differs from {given.since or since[:12]}")
         return 0
     # Two workers have twice the time; what certainly does not fit is not even collected.
     room, chosen = 2.0 * given.seconds, list[Path]()
@@ -158,7 +181,7 @@ def main() -> int:
         chosen.append(test.relative_to(ROOT))
     modules = sorted(places.values())
     print(f"changed: {', '.join(modules) or 'no module'}, on which {len(away) - len(modules)} modules stand")
-    print(f"{len(chosen)} files of tests are run, the nearest first")
+    print(f"{len(chosen)} files of tests are run, the nearest first, without what is marked slow or browser")
     if near:
         folders = Counter(test.parent.relative_to(ROOT).as_posix() for _, _, test in near)
         told = ", ".join(f"{folder} ({count})" for folder, count in folders.items())
@@ -169,7 +192,7 @@ def main() -> int:
     end = begun + given.seconds
     options = [f"--until={end}", f"--examples={EXAMPLES}", "-m", "not slow and not browser"]
     workers = ["--numprocesses", "auto", "--dist", "loadfile", "--no-loadscope-reorder"]
-    return subprocess.call([sys.executable, "-m", "pytest", *workers, *options, *map(str, chosen)], cwd=ROOT)
+    return run(["-m", "pytest", *workers, *options, *map(str, chosen)])
 
 
 if __name__ == "__main__":

@@ -3,12 +3,13 @@
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import quick
 from quick import FAR, ROOT, TESTS, base, changed, distance, module, steps
-from support.arrows import homes, uses
+from support.arrows import SOURCE, homes, uses
 
 pytest_plugins = ["pytester"]
 
@@ -46,6 +47,8 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
     made = Repository(tmp_path / "a clone")
     monkeypatch.setattr(quick, "ROOT", made.path)
     monkeypatch.setattr(quick, "TESTS", made.path / "tests")
+    monkeypatch.setattr(quick, "SOURCE", made.path / "src" / "poise")
+    monkeypatch.setattr("sys.argv", ["quick.py", "--list"])
     return made
 
 
@@ -140,27 +143,70 @@ def test_a_helper_of_a_helper_is_followed_too() -> None:
     assert far("model.builder", "retargeting/test_objects.py") < FAR
 
 
-def said(repository: Repository, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> str:
-    """What `make quick` says of what is not committed."""
-    monkeypatch.setattr("sys.argv", ["quick.py", "--list", "--since=HEAD"])
+def test_it_says_of_what_no_arrow_is_known(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     assert quick.main() == 0
-    return capsys.readouterr().out
-
-
-def test_it_says_of_what_no_arrow_is_known(
-    repository: Repository, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert said(repository, capsys, monkeypatch).startswith("nothing that is tested differs")
+    assert capsys.readouterr().out.startswith("nothing that is tested differs")
     (repository.path / "tests" / "support").mkdir(parents=True)
     for file in ("tests/conftest.py", "tests/support/used.py", "tests/support/plugin.py", "setup.cfg"):
         (repository.path / file).touch()
-    told = said(repository, capsys, monkeypatch)
+    assert quick.main() == 0
+    told = capsys.readouterr().out
     assert "known from setup.cfg, tests/conftest.py, tests/support/plugin.py, tests/support/used.py;" in told
     assert "nothing else that is tested differs" in told
     (repository.path / "tests" / "test_it.py").write_text("from support.used import name\n")
-    told = said(repository, capsys, monkeypatch)
+    assert quick.main() == 0
+    told = capsys.readouterr().out
     assert "known from setup.cfg, tests/conftest.py, tests/support/plugin.py;" in told
     assert told.endswith("tests/test_it.py\n")
+
+
+def test_without_a_main_branch_it_says_what_it_does_not_look_at(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository.git("branch", "--move", "other")
+    assert quick.main() == 0
+    told = capsys.readouterr().out
+    assert told.startswith("there is no main branch here")
+    assert "differs from HEAD" in told
+
+
+def test_it_says_where_a_file_cannot_be_parsed(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    test = repository.path / "tests" / "test_broken.py"
+    test.parent.mkdir()
+    test.write_text("x = 1\n<<<<<<< HEAD\n")
+    repository.commit()
+    with pytest.raises(SystemExit, match="2"):
+        quick.main()
+    assert f"{test}:2: " in capsys.readouterr().err
+
+
+def test_it_refuses_where_tests_would_be_of_another_poise(
+    repository: Repository, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(quick, "SOURCE", SOURCE)
+    with pytest.raises(SystemExit, match="2"):
+        quick.main()
+    assert f"poise is imported from {SOURCE}" in capsys.readouterr().err
+
+
+def test_a_failure_is_one_and_that_no_test_is_left_is_none(capsys: pytest.CaptureFixture[str]) -> None:
+    assert quick.run(["-c", "raise SystemExit(1)"]) == 1
+    assert capsys.readouterr().out == ""
+    assert quick.run(["-c", "raise SystemExit(5)"]) == 0
+    assert "marked slow or browser" in capsys.readouterr().out
+
+
+def test_what_it_says_comes_before_what_pytest_says() -> None:
+    program = """import quick; print(1); quick.run(["-c", "print(2)"]); print(3)"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), str(SOURCE.parent)])}
+    environment.pop("PYTHONUNBUFFERED", None)
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["1", "2", "3"]
+
+
+def test_ctrl_c_leaves_pytest_the_time_to_say_what_has_failed(ctrl_c: None) -> None:
+    slow = "import os, signal, time; os.kill(os.getppid(), signal.SIGINT); time.sleep(1.0); raise SystemExit(2)"
+    assert quick.run(["-c", slow]) == 2
 
 
 LAWS = """
