@@ -33,12 +33,6 @@ def text(path: Path) -> str:
     return path.read_text(encoding="utf-8", errors="replace")
 
 
-@cache
-def tree(path: Path) -> ast.Module:
-    """What a file says, parsed."""
-    return ast.parse(path.read_bytes(), str(path))
-
-
 def statements(node: ast.AST) -> Iterator[ast.AST]:
     """The statements below a node, but for those that are for a type checker alone; expressions are not looked into."""
     typed = isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
@@ -48,18 +42,24 @@ def statements(node: ast.AST) -> Iterator[ast.AST]:
             yield from statements(below)
 
 
+@cache
+def imported(path: Path) -> tuple[tuple[str, str], ...]:
+    """All that a file imports of poise: the module, without `poise.`, and the name that it takes from it, if any."""
+    found = list[tuple[str, str]]()
+    for node in statements(ast.parse(path.read_bytes(), str(path))):
+        if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith("poise."):
+            found += ((str(node.module)[len("poise.") :], alias.name) for alias in node.names)
+        elif isinstance(node, ast.Import):
+            found += ((a.name.removeprefix("poise."), "") for a in node.names if a.name.startswith("poise."))
+    return tuple(found)
+
+
 def imports(path: Path) -> Iterator[str]:
     """The modules of poise that a file imports, within functions too."""
-    for node in statements(tree(path)):
-        if isinstance(node, ast.ImportFrom) and node.module == "poise":
-            yield from (alias.name for alias in node.names if alias.name in MODULES)
-        elif isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("poise."):
-            module = node.module.removeprefix("poise.")
-            for alias in node.names:
-                inner = f"{module}.{alias.name}"
-                yield inner if inner in MODULES else module
-        elif isinstance(node, ast.Import):
-            yield from (a.name.removeprefix("poise.") for a in node.names if a.name.startswith("poise."))
+    for module, name in imported(path):
+        inner = f"{module}.{name}" if module and name else name
+        if inner in MODULES or module:
+            yield inner if inner in MODULES else module
 
 
 def kernels(path: Path) -> Iterator[str]:
@@ -76,7 +76,7 @@ def homes() -> dict[str, str]:
     found = {}
     for stub in SOURCE.rglob("__init__.pyi"):
         room = called(stub.relative_to(SOURCE))
-        for node in tree(stub).body:
+        for node in ast.parse(stub.read_bytes(), str(stub)).body:
             if isinstance(node, ast.ImportFrom):
                 for alias in node.names:
                     name = f"{room}.{alias.name}" if room else alias.name
@@ -86,10 +86,10 @@ def homes() -> dict[str, str]:
 
 def faces(path: Path) -> Iterator[str]:
     """The modules whose names a file takes from a face, as in `pz.solve` or `from poise import solve`."""
-    for node in statements(tree(path)):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] == "poise":
-            names = (f"{node.module}.{alias.name}".removeprefix("poise.") for alias in node.names)
-            yield from (homes()[name] for name in names if name in homes())
+    for module, alias in imported(path):
+        name = f"{module}.{alias}" if module else alias
+        if name in homes():
+            yield homes()[name]
     for first, second in _CHAIN.findall(text(path)) if _WHOLE.search(text(path)) else ():
         for name in (first, f"{first}.{second}"):
             if name in homes():
