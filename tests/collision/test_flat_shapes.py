@@ -178,3 +178,44 @@ def test_an_arm_that_rested_at_a_wall_goes_on_as_soon_as_that_is_gone(how: str) 
         world.remove("wall")
     there = follow(loop, at_wall, target, 60)[-1]
     assert model.pose("panda_hand", there).xyz == pytest.approx([x, y, z - 0.12], abs=1e-6)
+
+
+MORE: dict[str, list[Any]] = {
+    "accelerations": [pz.AccelerationLimit(15.0)],
+    "jerks": [pz.AccelerationLimit(15.0), pz.JerkLimit(500.0)],
+}
+
+
+@pytest.mark.parametrize("more", MORE)
+@pytest.mark.parametrize("border", ["table", "region", "ball", "cone"])
+def test_limits_that_a_slide_along_a_border_does_not_need_change_nothing(border: str, more: str) -> None:
+    model, start = armed("panda_collision", "box")
+    here, dt = model.pose("panda_hand", start), 0.002
+    x, y, z = here.xyz
+    beyond = here @ pz.SE3.from_parts([0, 0, 0.08])  # the hand points down
+    kept: Any = []
+    if border == "region":
+        kept = [pz.RegionTask("panda_hand", pz.HalfSpace((0, 0, z - 0.05), (0, 0, -1)))]
+    if border == "ball":
+        kept = [pz.RegionTask("panda_hand", pz.Sphere((x, y, z + 0.1), 0.15))]
+    if border == "cone":
+        beyond = here @ pz.SE3.from_xyz_rpy([0, 0, 0], [0.15, 0.05, 0])
+        kept = [pz.ConeTask("panda_hand", axis=(0, 0, 1), target=here.matrix()[:3, 2], angle=0.1)]
+    wall = pz.CollisionLimit(pz.World({"wall": walls(x, y, z - 0.14)["table"]}), min_distance=DISTANCE)
+    limits = [wall] if border == "table" else []
+
+    def go(q: Array, stated: list[Any], seconds: float) -> Array:
+        loop = pz.Tracker(model, [*kept, pz.PoseTask("panda_hand")], dt=dt, limits=[*limits, *stated] or True)
+        way = [q]
+        for t in np.arange(0, seconds, dt):
+            u = min(t, 1.0)
+            begun = u**3 * (10 - 15 * u + 6 * u**2)  # so smoothly does it set out
+            target = pz.SE3.from_parts([0.03 * begun * np.sin(0.7 * t), 0.1 * begun * np.sin(0.9 * t), 0]) @ beyond
+            way.append(loop.step(way[-1], [None, target] if kept else target))
+        return np.array(way)
+
+    loop = pz.Tracker(model, [*kept, pz.PoseTask("panda_hand")], dt=dt, limits=limits or True)
+    at_rest = follow(loop, start, [None, beyond] if kept else beyond, 1500)[-1]
+    free, limited = go(at_rest, [], 4.0), go(at_rest, MORE[more], 4.0)
+    assert np.abs(np.diff(free, 2, axis=0)).max() / dt**2 < 15.0
+    assert np.abs(limited - free).max() < 1e-9

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from poise.kernels.machine.jit import plain
+from poise.kernels.methods.memory import MEMORY
 from poise.kernels.requirements import stopping
 from poise.spatial import Array
 
@@ -19,7 +20,7 @@ def braked(v: float, s: float) -> Array:
     p = SimpleNamespace(
         coordinates=[joint], rates=[rate], balls=[], together=[0], loops=[], inequalities=np.zeros(0),
     )  # fmt: skip
-    w = SimpleNamespace(brake_box=np.zeros(3), brake_from=np.zeros(1), step=np.zeros(1))
+    w = SimpleNamespace(brake_box=np.zeros(3), brake_from=np.zeros(1), step=np.zeros(1), memory=np.zeros(MEMORY))
     velocity, change, x = np.array([v]), np.array([s]), np.zeros(1)
     found = []
     while not stopping.rests(velocity, change):

@@ -3,11 +3,11 @@
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import splat, store
 
-MEMORY = 35
+MEMORY = 36
 (
     FRESH, MU, NU, PREDICTED, LAST, DAMPING, STEP, FAILED, NEWTON, COST, SPLIT, PAIRS, SWAY, SCORE, FLOOR, SHARE,
     INVERSE_RADIUS, TURNED, STIRRED, MOVED, JUMP, LAST_JUMP, LESSENED, WENT, GUARDED, GUARDS_NEW, UPDATES, STAGE, HELD,
-    CUTTING, VERDICT, AT, SURE, GAP, CERTIFIED,
+    CUTTING, VERDICT, AT, SURE, GAP, CERTIFIED, ABREAST,
 ) = range(MEMORY)  # fmt: skip
 """Rows of `memory`: 0 before the first update; gain-ratio damping; the last lambda^2 and largest step; whether the
 last step was no number; which half of a hybrid acts; the sum of squares before the last update; updates since the
@@ -21,7 +21,8 @@ with what they have lessened the way by that is proposed, and of their squares; 
 have, and whether they are of other pairs than in the last update.  Of `poise.kernels.requirements.take`: how many
 updates a step has, what must hold of it, how many rows its requirements have, whether what is seen beyond them is cut
 off, what a look at shapes says, after how many steps of braking one is, and for how many it says so, by how much
-loops were open where the step began, and 1 more than the stage in which braking from its end was seen to hold, or 0."""
+loops were open where the step began, 1 more than the stage in which braking from its end was seen to hold, or 0, and
+whether all joints brake by the same share on that way."""
 ELSEWHERE = -1.0
 """In PREDICTED: the targets or q are not where the last update left them, so there is nothing to judge it by."""
 LOOP = 15

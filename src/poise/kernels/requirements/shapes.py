@@ -308,6 +308,8 @@ def stoppable(p, w, address):
     x = narrow(s, request.scene_work, request.routines)
     n, at = len(w.step), w.memory[AT]
     if at == 0.0:
+        if moved_to(x, w.q):  # another way of braking was looked at, and led elsewhere
+            look_ahead(p, s, x, w.step)
         _see_ways(p, w, s, x)
     _put_ways(p, w, x)
     full = np.int64(x.near[0]) == MOST_NEAR

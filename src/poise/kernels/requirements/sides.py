@@ -55,6 +55,12 @@ def _most(w, i):
 
 
 @kernel
+def beyond(w, i):
+    """By how much side i is farther out than it may be, as measured."""
+    return w.gap[i] - _most(w, i)
+
+
+@kernel
 def inside(p, w, q, cutting, resting):
     """Whether q (nq), where w.step led, is within all ranges, or no farther out than where the step began.
 
@@ -64,7 +70,7 @@ def inside(p, w, q, cutting, resting):
     measure(p, w, q)
     row, within = pitch(w.border_rows, len(w.step)), True
     for i in range(len(w.gap)):
-        if not w.gap[i] <= _most(w, i):
+        if not beyond(w, i) <= 0.0:
             within = False
             for c in range(row if cutting else 0):
                 w.slope[c] = w.border_rows[i * row + c]

@@ -1,25 +1,31 @@
 """How an arm with accelerations comes to rest after a step: the way on which it brakes, and whether all holds there.
 
-A step is allowed if this one way of braking from where it leads keeps everything.  The next step can always be the
+A step is allowed if one of two ways of braking from where it leads keeps everything: each joint as fast as it can, or
+all by the same share, abreast, which leads on along a wall on which a hand slides.  The next step can always be the
 first of that way, which was looked at a step before: so there is always one that is allowed.
 """
 
 import numpy as np
 
 from poise.kernels.machine.jit import kernel
+from poise.kernels.machine.lanes import pitch
 from poise.kernels.machine.views import section
 from poise.kernels.methods.braking import NO_LIMIT, allowed_anywhere, fastest, way_to_stand
 from poise.kernels.methods.limits import allowed_from, limited_balls
+from poise.kernels.methods.memory import ABREAST
 from poise.kernels.requirements.go import go
 from poise.kernels.requirements.loops import close
+from poise.kernels.requirements.sides import beyond, inside
 
 _STOPS, _RESTING = 4096, 1e-9
 """Braking is followed for so many steps, or until a step and its change are so small [rad or m]."""
 _EASED = 0.6
-"""The share of what accelerations and jerks leave that joints which brake together use, for what the bend of their
-loops takes of it."""
+"""The share of what accelerations and jerks leave that joints which brake together use, for what the bend of loops and
+borders takes of it."""
 ROUNDED = 1e-14
 """What a bound of a step is rounded by [rad or m]."""
+_BENDS = 2
+"""A step of braking is bent so often: the second time for what is left of the first, or for another border."""
 _MORE = 1e-3
 """How much farther braking in steps may seem to lead than an S-curve, of which it goes no farther; against rounding."""
 _ROUNDING = 1e-12
@@ -49,7 +55,8 @@ def brake_on(p, w, v, s, x):
     for r in range(len(p.coordinates)):
         c, rate, a = p.coordinates[r], p.rates[p.coordinates[r].v], p.coordinates[r].v
         way = way_to_rest_within(rate, abs(v[a]), abs(s[a]))
-        if c.lower + way <= x[c.q] <= c.upper - way:
+        # What brakes with others may brake later than it could.
+        if _group(p, w, a) == 0 and c.lower + way <= x[c.q] <= c.upper - way:
             low[a], high[a] = allowed_anywhere(v[a], s[a], rate.speed, rate.change, rate.jerk)
         else:
             low[a], high[a] = allowed_from(rate, c, x[c.q], v[a], s[a])
@@ -65,11 +72,11 @@ def brake_on(p, w, v, s, x):
                 high[a] = max(low[a], min(high[a], v[a] + fastest(-v[a], p.rates[a].jerk)))
             if v[a] >= 0.0:
                 low[a] = min(high[a], max(low[a], v[a] - fastest(v[a], p.rates[a].jerk)))
-        groups = max(groups, p.together[a])
-        if p.together[a] == 0:
+        groups = max(groups, _group(p, w, a))
+        if _group(p, w, a) == 0:
             v[a] = min(max(0.0, low[a]), high[a])
     for g in range(1, groups + 1):
-        _brake_together(p, g, low, high, v)
+        _brake_together(p, w, g, low, high, v, s)
     for i in range(len(x)):
         w.brake_from[i] = x[i]
     holds = True
@@ -84,19 +91,60 @@ def brake_on(p, w, v, s, x):
 
 
 @kernel
-def _brake_together(p, group, low, high, v):
-    """Let the velocities of a group be the least share of what they are that low <= v <= high leaves, if any."""
+def _group(p, w, a):
+    """The group of velocities that brake by the same share which a is of, or 0."""
+    return 1 if w.memory[ABREAST] > 0.5 else p.together[a]
+
+
+@kernel
+def _brake_together(p, w, group, low, high, v, s):
+    """Let the velocities of a group be the least share of what they are that low <= v <= high leaves, if any.
+
+    s (n) is how they have changed last.
+    """
     least, most = 0.0, np.inf
     for a in range(len(v)):
-        if p.together[a] == group and v[a] != 0.0:
+        if _group(p, w, a) == group and v[a] != 0.0:
             slow, fast = (low[a], high[a]) if v[a] > 0.0 else (-high[a], -low[a])
             size = abs(v[a])
-            slow = size - _EASED * (size - slow) if slow < size else slow
+            if p.rates[a].jerk < NO_LIMIT:
+                onward = size + s[a] if v[a] > 0.0 else size - s[a]  # as the acceleration is
+                slow = onward - _EASED * (onward - slow) if slow < onward else slow
+                slow = max(slow, size - _EASED * p.rates[a].change)
+            elif slow < size:
+                slow = size - _EASED * (size - slow)
             least, most = max(least, slow / size), min(most, fast / size)
     share = min(least, most)
     for a in range(len(v)):
-        if p.together[a] == group:
+        if _group(p, w, a) == group:
             v[a] = min(max(share * v[a], low[a]), high[a])
+
+
+@kernel
+def steer(p, w, v, s, x):
+    """Bend a step of braking, v, s (n each) and x (nq) of `brake_on`, back within ranges that it leaves by their bend.
+
+    Whether x is within all of them then.
+    """
+    n = len(v)
+    low, high, last = section(w.brake_box, 0, n), section(w.brake_box, n, n), section(w.brake_box, 2 * n, n)
+    row = pitch(w.border_rows, n)
+    for _ in range(_BENDS):
+        if inside(p, w, x, False, False):
+            return True
+        for b in range(len(p.borders)):
+            for i in range(p.borders[b].first, p.borders[b].last):
+                over, square = beyond(w, i), 0.0
+                for a in range(n):
+                    square += w.border_rows[i * row + a] ** 2
+                if over > 0.0 and square > 0.0:
+                    share = (over + 0.5 * p.borders[b].reserve) / square
+                    for a in range(n):
+                        v[a] = min(max(v[a] - share * w.border_rows[i * row + a], low[a]), high[a])
+        go(p, w, w.brake_from, v, x)
+        for a in range(n):
+            s[a] = v[a] - last[a]
+    return inside(p, w, x, False, False) and sums_hold(p, w, x)
 
 
 @kernel
@@ -124,7 +172,7 @@ def follow_braking(p, w, v, s, x):
     """
     n, steps = len(v), _STOPS
     after_step(p, w, v, s, x)
-    if brakes_each(p):
+    if brakes_each(p, w):
         bound_braking(p, w, v, s)
         return steps
     for a in range(n):
@@ -173,6 +221,7 @@ def way_to_rest_within(rate, speed, rise):
 
 
 @kernel
-def brakes_each(p):
+def brakes_each(p, w):
     """Whether each joint brakes by itself."""
-    return len(p.loops) == 0 and len(p.inequalities) == 0 and limited_balls(p) == 0
+    tied = len(p.loops) > 0 or len(p.inequalities) > 0 or limited_balls(p) > 0
+    return not tied and w.memory[ABREAST] < 0.5

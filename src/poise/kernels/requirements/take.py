@@ -12,6 +12,7 @@ from poise.kernels.machine.layout import APART, CALL, CLOSED, RANGE_ROWS, STOPPA
 from poise.kernels.machine.views import entry_at, section
 from poise.kernels.methods.limits import limited_balls, since_begun
 from poise.kernels.methods.memory import (
+    ABREAST,
     AT,
     CERTIFIED,
     CUTTING,
@@ -37,6 +38,7 @@ from poise.kernels.requirements.stopping import (
     brakes_each,
     follow_braking,
     rests,
+    steer,
     sums_hold,
 )
 
@@ -65,6 +67,7 @@ def take(p, w, address):
     if updates > 1:
         _look_from_begun(p, w, address)
     certified, w.memory[CERTIFIED] = w.memory[CERTIFIED], float(RANGED + 1)
+    abreast = w.memory[ABREAST]
     finite = _finite(w)
     for a in range(n):
         wish[a] = w.step[a] if finite else 0.0
@@ -84,6 +87,7 @@ def take(p, w, address):
         for a in range(n if stage == AT_LEAST else 0):
             wish[a] = base_of(w)[a]  # braking, as far as that goes
         needed = stage == RANGED or (stage == RATED and len(p.borders) > 0) or (stage == AT_LEAST and has_rates)
+        w.memory[ABREAST] = abreast  # as was seen to a step before
         if needed and _found(p, w, address, stage, 0.0 < certified <= stage + 1):
             w.memory[CERTIFIED] = stage + 1.0 if stage < AT_LEAST else 0.0
             return
@@ -165,7 +169,12 @@ def _holds(p, w, address, stage):
     """
     held = _holds_here(p, w, address, stage)
     if held and len(p.rates) > 0 and stage < AT_LEAST:
-        held = _can_stop(p, w, address, stage, w.memory[CUTTING] > 0.5)
+        cutting, bordered = w.memory[CUTTING] > 0.5, len(p.guard) > 0 or (stage == RANGED and len(p.borders) > 0)
+        w.memory[ABREAST], w.memory[CUTTING] = 0.0, 1.0 if cutting and not bordered else 0.0
+        held = _can_stop(p, w, address, stage)
+        if bordered and not held:
+            w.memory[ABREAST], w.memory[CUTTING] = 1.0, 1.0 if cutting else 0.0
+            held = _can_stop(p, w, address, stage)
     return held
 
 
@@ -192,12 +201,12 @@ def _whirls(p, w):
 
 
 @kernel
-def _can_stop(p, w, address, stage, cutting):
+def _can_stop(p, w, address, stage):
     """Whether all holds on the way to rest from w.q.
 
     Ranges and pairs of shapes are measured again only where what they had to spare may be used up.
     """
-    n, each, ranged = len(w.step), brakes_each(p), stage == RANGED and len(p.borders) > 0
+    n, each, ranged = len(w.step), brakes_each(p, w), stage == RANGED and len(p.borders) > 0
     v, s, x = section(w.stopping, 0, n), section(w.stopping, n, n), section(w.stopping, 2 * n, len(w.q))
     steps = follow_braking(p, w, v, s, x)
     if steps <= 0:
@@ -214,7 +223,8 @@ def _can_stop(p, w, address, stage, cutting):
         if each and k >= min(sure, sure_apart):
             bound_braking(p, w, v, s)
         if k >= sure:
-            if not inside(p, w, x, cutting, True):
+            bent = w.memory[ABREAST] > 0.5 and len(p.loops) == 0 and steer(p, w, v, s, x)
+            if not bent and not inside(p, w, x, w.memory[CUTTING] > 0.5, True):
                 return False
             sure = k + sure_inside(w)
         if k >= sure_apart:
@@ -249,6 +259,7 @@ def _found(p, w, address, stage, certified):
     state_rows(p, w, stage == RANGED)
     state_box(p, w, has_rates)
     _put_base(p, w, base, has_rates)
+    abreast = w.memory[ABREAST]
     for _ in range(_TRIALS):
         w.memory[CUTTING] = 1.0
         nearest(p, w, wish, w.step)
@@ -266,6 +277,7 @@ def _found(p, w, address, stage, certified):
         return _fits(p, w, address, stage, 0.0, base, tried)
     for a in range(n):
         w.step[a] = base[a]
+    w.memory[ABREAST] = abreast
     return _go(p, w) and _holds_here(p, w, address, stage)
 
 
@@ -288,6 +300,8 @@ def _put_base(p, w, base, has_rates):
         for i in range(len(x)):
             x[i] = w.begun[i]
         brake_on(p, w, base, s, x)
+        if w.memory[ABREAST] > 0.5 and len(p.borders) > 0 and len(p.loops) == 0:
+            steer(p, w, base, s, x)
         return
     for a in range(n):
         w.slope[a] = 0.0
