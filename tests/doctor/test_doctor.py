@@ -63,7 +63,12 @@ def test_nothing_is_wrong_with_an_arm_that_is_right(tmp_path: Path) -> None:
         ("inertia-impossible", "link 'l2'", "CAD", {"zz": {2: 0.05}}),
         ("inertia-negative", "link 'l1'", "CAD", {"xx": {1: -0.01}}),
         ("mass-missing", "link 'l4'", "mass", {"mass": {4: 0.0}}),
-        ("follower-beyond", "joint 'j5'", "'j4'", {"more": {5: '<mimic joint="j4" multiplier="2"/>'}}),
+        (
+            "follower-beyond",
+            "joint 'j5'",
+            "widen the limits of 'j5', ",
+            {"more": {5: '<mimic joint="j4" multiplier="2"/>'}},
+        ),
     ],
 )
 def test_a_fault_is_named_with_its_place_and_its_cure(
@@ -123,6 +128,15 @@ def test_a_follower_that_stands_still_beyond_its_limits_is_told(tmp_path: Path) 
     text = arm(file, more={5: '<mimic joint="j4" multiplier="0" offset="5"/>'}).read_text()
     file.write_text(text.replace('name="j4" type="revolute"', 'name="j4" type="continuous"'))
     assert only(examine(file), "follower-beyond").where == "joint 'j5'"
+
+
+def test_what_a_follower_does_to_its_leader_is_told_once(tmp_path: Path) -> None:
+    narrowed = examine(arm(tmp_path / "arm.urdf", more={5: '<mimic joint="j4" multiplier="2"/>'}))
+    only(narrowed, "follower-beyond")
+    assert "velocity limits of joints that follow others slow these: 'j4'" in only(narrowed, "passed-over").what
+    frozen = arm(tmp_path / "arm.urdf", low={5: 0.0, 4: 0.0}, more={5: '<mimic joint="j4" multiplier="-1"/>'})
+    said = only(examine(frozen), "passed-over").what
+    assert "passed over; widen them, or correct multipliers and offsets: 'j4' would keep 0 to 0 of 0 to 2 for" in said
 
 
 def test_links_that_meet_at_home_are_told(tmp_path: Path) -> None:

@@ -258,6 +258,38 @@ def write(folder: Path, text: str) -> Path:
     return file
 
 
+FOLLOWING = """<mujoco model="hand"><compiler angle="radian"/><worldbody><body name="a"><geom size="0.01"/>
+<joint name="a" range="0 0.8"/><body name="b"><geom size="0.01"/><joint name="b" range="{}"/></body></body></worldbody>
+<equality><joint joint1="b" joint2="a" polycoef="0 -1 0 0 0"/></equality></mujoco>"""
+
+
+@pytest.mark.parametrize(
+    ("span", "upper", "said"),
+    [
+        (
+            "0 0.9",
+            0.8,
+            "passed over; widen them, or correct multipliers and offsets: 'a' would keep 0 to 0 of 0 to 0.8",
+        ),
+        ("-0.5 0", 0.5, "limits of joints that follow others narrow these: 'a' keeps 0 to 0.5 of 0 to 0.8 for 'b'"),
+    ],
+)
+def test_what_a_follower_leaves_of_its_leader_is_told(tmp_path: Path, span: str, upper: float, said: str) -> None:
+    path = tmp_path / "hand.xml"
+    path.write_text(FOLLOWING.format(span))
+    with pytest.warns(ModelWarning, match=said):
+        model = read_mjcf(path)
+    assert (model.lower, model.upper) == (0.0, upper)
+
+
+def test_an_attribute_that_no_mjcf_has_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "hand.xml"
+    path.write_text(FOLLOWING.format("-1 0").replace('name="b" range', 'name="b" rnge'))
+    with pytest.raises(ModelError, match="unrecognized attribute: 'rnge'") as caught:
+        read_mjcf(path)
+    assert caught.value.line == 2
+
+
 def test_a_joint_held_outside_its_range_is_an_error(tmp_path: Path) -> None:
     file = write(
         tmp_path,

@@ -59,6 +59,45 @@ def test_folders_that_are_not_there_are_refused(tmp_path: Path, monkeypatch: pyt
             load(source, package_dirs=robot)
 
 
+@pytest.mark.parametrize(
+    ("uri", "place", "given"),
+    [
+        ("package://a.stl", "arm/urdf/a.stl", "arm/urdf"),
+        ("package:///a.stl", "arm/urdf/a.stl", "arm/urdf"),
+        ("model://a.stl", "arm/urdf/a.stl", "arm/urdf"),
+        ("package://a.stl", "arm/a.stl", "arm"),
+        ("meshes/a.stl", "arm/meshes/a.stl", "arm"),
+        ("arm/meshes/a.stl", "arm/meshes/a.stl", ""),
+        ("package:///arm/meshes/a.stl", "arm/meshes/a.stl", ""),
+    ],
+)
+def test_files_are_found_without_a_package_and_from_the_root_of_the_package(
+    tmp_path: Path, uri: str, place: str, given: str
+) -> None:
+    mesh, robot, elsewhere = tmp_path / place, tmp_path / "arm" / "urdf" / "r.urdf", tmp_path / "other" / "r.urdf"
+    for path in (mesh, robot, elsewhere):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    mesh.touch()
+    document = URDF.replace("package://arm/meshes/a.stl", uri).replace("visual", "collision")
+    robot.write_text(document)
+    elsewhere.write_text(document)
+    loaded = [load(robot), *(load(each, package_dirs=tmp_path / given) for each in (elsewhere, document))]
+    assert [shape.file for model in loaded for shape in model.shapes["a"]] == [str(mesh)] * 3  # type: ignore[union-attr]
+
+
+def test_a_file_beside_the_robot_goes_before_one_from_the_package_s_root(tmp_path: Path) -> None:
+    (tmp_path / "urdf").mkdir()
+    for place in (tmp_path / "a.stl", tmp_path / "urdf" / "a.stl"):
+        place.touch()
+    for uri in ("a.stl", "package://a.stl"):
+        assert Packages(tmp_path / "urdf").file(uri)[0] == tmp_path / "urdf" / "a.stl"
+
+
+def test_a_text_whose_files_are_not_found_is_told_of_package_dirs() -> None:
+    with pytest.warns(ModelWarning, match="a text has no folder to look in: give package_dirs="):
+        load(URDF.replace("package://arm/", ""))
+
+
 def test_a_package_that_is_not_found_is_named_with_the_folders(tmp_path: Path) -> None:
     robot = tmp_path / "r.urdf"
     robot.write_text(URDF)

@@ -5,8 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import poise as pz
 from poise.errors import ModelError, ModelWarning
-from poise.io.srdf import find_srdf
+from poise.io.srdf_file import find_srdf
 from poise.io.urdf import read_urdf
 from poise.model.model import Model
 
@@ -133,8 +134,58 @@ def test_a_posture_in_degrees_is_asked_about(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_no_srdf_is_refused(tmp_path: Path, srdf: str, message: str) -> None:
-    with pytest.raises(ModelError, match=message):
+    with pytest.raises(ModelError, match=message) as caught:
         load(tmp_path, srdf)
+    assert str(caught.value).endswith("; to load the robot without its SRDF, give srdf=None, or rename the file")
+    assert read_urdf(tmp_path / "arm.urdf", srdf=None).joint_names
+    (tmp_path / "arm.srdf").rename(tmp_path / "broken.srdf")
+    assert not read_urdf(tmp_path / "arm.urdf").groups
+
+
+def test_an_srdf_may_be_named(tmp_path: Path) -> None:
+    (tmp_path / "arm.urdf").write_text(URDF)
+    named = tmp_path / "moveit" / "config.srdf"
+    named.parent.mkdir()
+    named.write_text('<robot name="arm"><group name="g"><joint name="elbow"/></group></robot>')
+    for source in (tmp_path / "arm.urdf", URDF):
+        assert not pz.load(source).groups
+        assert pz.load(source, srdf=named).groups["g"] == ("elbow",)
+        assert pz.load(source, srdf=str(named)).groups["g"] == ("elbow",)
+    with pytest.raises(ModelError, match=r"none.srdf: no such file.*; to load the robot without its SRDF, give"):
+        pz.load(URDF, srdf=tmp_path / "none.srdf")
+    for other in ("planar2", "<mujoco/>"):
+        with pytest.raises(ValueError, match=r"srdf is for URDF and xacro files, and the .* is none: leave it out"):
+            pz.load(other, srdf=named)
+
+
+def test_words_that_no_srdf_has_are_told(tmp_path: Path) -> None:
+    with pytest.warns(ModelWarning) as caught:
+        model = load(
+            tmp_path,
+            '<disable_colisions link1="base" link2="upper"/>\n<end_effector name="e" parent_lnk="hand" group="g"/>\n'
+            '<group name="g"><chain base_link="base" tip_link="hand" root="x"/></group>\n'
+            '<disable_collisions link1="base" link2="lower" reason="Never"/><passive_joint name="side"/>'
+            '<gripper name="g"/><joint_property joint_name="side" property_name="p" value="1"/>',
+        )
+    (message,) = (str(w.message) for w in caught)
+    assert "unknown tag <disable_colisions> in <robot>; did you mean <disable_collisions>? (line 2)" in message
+    assert "unknown attribute 'parent_lnk' of <end_effector>; did you mean 'parent_link'? (line 3" in message
+    assert "unknown attribute 'root' of <chain> (line 4: <chain> of group 'g')" in message
+    assert message.count("unknown") == 3
+    assert model.disabled == {frozenset(("base", "lower"))}
+
+
+@pytest.mark.parametrize("base", ["floating", "planar"])
+def test_the_base_is_placed_where_a_joint_of_the_robot_has_its_name(tmp_path: Path, base: str) -> None:
+    (tmp_path / "arm.urdf").write_text(URDF.replace('"side"', '"root"'))
+    value = "1 2 3" if base == "planar" else "1 2 3 0 0 0 1"
+    (tmp_path / "arm.srdf").write_text(
+        f'<robot><group_state name="home"><joint name="root_joint" value="{value}"/><joint name="root" value="0.5"/>'
+        "</group_state></robot>"
+    )
+    model = read_urdf(tmp_path / "arm.urdf", base=base)  # type: ignore[arg-type]
+    np.testing.assert_array_equal(model.home[model.index("root_")][:3], [1.0, 2.0, 3.0])
+    assert model.home[model.index("root")] == 0.5
 
 
 def test_the_root_of_an_srdf_is_a_robot(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import re
 import sys
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -49,7 +50,8 @@ def test_limited_joints_have_the_limits_of_the_file(type: str) -> None:
 
 
 def test_a_continuous_joint_keeps_the_velocity_and_no_limits() -> None:
-    joint = one_joint("continuous", LIMIT).joint("j")
+    with pytest.warns(ModelWarning, match="limits of a continuous joint do not hold; call it revolute .* from -1 to 2"):
+        joint = one_joint("continuous", LIMIT).joint("j")
     assert (joint.kind, joint.lower, joint.upper, joint.velocity) == ("continuous", (-np.inf,), (np.inf,), (3.0,))
 
 
@@ -61,7 +63,8 @@ def test_a_helical_joint_has_a_pitch() -> None:
 
 @pytest.mark.parametrize(("type", "nq", "nv"), [("planar", 3, 3), ("floating", 7, 6), ("spherical", 4, 3)])
 def test_joints_of_several_axes_are_unlimited(type: str, nq: int, nv: int) -> None:
-    model = one_joint(type, LIMIT)
+    with pytest.warns(ModelWarning, match=rf"limits of a {type} joint do not hold \(line 6: joint 'j' from -1 to 2\)"):
+        model = one_joint(type, LIMIT)
     assert (model.joint("j").kind, model.nq, model.nv) == (type, nq, nv)
     assert np.isinf(model.velocity).all()
     assert np.isinf(model.lower).all()
@@ -101,7 +104,8 @@ def test_a_limit_without_lower_and_upper_is_zero_and_warned_of() -> None:
     with pytest.warns(ModelWarning, match=r"holds its joint at 0 \(line 6: joint 'j'\)"):
         model = one_joint("revolute", '<limit velocity="1" effort="1"/>')
     assert (model.lower, model.upper) == (0.0, 0.0)
-    assert one_joint("revolute", '<limit upper="1"/>').lower == 0.0  # as the format says
+    with pytest.warns(ModelWarning, match=r"a <limit> without lower has 0 there \(line 6: joint 'j'\)"):
+        assert one_joint("revolute", '<limit upper="1"/>').lower == 0.0  # as the format says
 
 
 def test_a_missing_limit_is_none_and_warned_of() -> None:
@@ -109,9 +113,10 @@ def test_a_missing_limit_is_none_and_warned_of() -> None:
         assert one_joint("prismatic").upper == np.inf
 
 
-def test_a_velocity_of_zero_is_none_and_warned_of() -> None:
-    with pytest.warns(ModelWarning, match="velocity limit of 0 is taken as none"):
-        assert one_joint("revolute", '<limit lower="-1" upper="1" velocity="0"/>').velocity == np.inf
+@pytest.mark.parametrize("none", ["0", "-1.0"])
+def test_a_velocity_that_exporters_write_for_none_is_none_and_warned_of(none: str) -> None:
+    with pytest.warns(ModelWarning, match=f"velocity limit of {float(none):g} is taken as none"):
+        assert one_joint("revolute", f'<limit lower="-1" upper="1" velocity="{none}"/>').velocity == np.inf
 
 
 def test_infinite_limits_are_unlimited() -> None:
@@ -146,6 +151,14 @@ def test_a_floating_base_is_a_joint_called_root() -> None:
     assert (model.joint_names, model.nq, model.nv) == (("root",), 7, 6)
 
 
+@pytest.mark.parametrize("base", ["floating", "planar"])
+def test_a_base_finds_another_name_where_root_is_taken(base: Literal["floating", "planar"]) -> None:
+    document = TWO_LINKS.format(JOINT.format(type="continuous", attributes="", inside="")).replace('"j"', '"root"')
+    model = parse_urdf(document, base=base)
+    assert model.joint_names == ("root_", "root")
+    assert model.joint("root_").kind == base
+
+
 def test_a_robot_without_a_name_has_its_file_s() -> None:
     assert parse_urdf('<robot><link name="a"/></robot>', file="some/arm.urdf").name == "arm"
 
@@ -162,14 +175,20 @@ def test_a_robot_without_a_name_has_its_file_s() -> None:
         ("fixed", '<origin xyz="1 2 1_0"/>', "'1_0' is not a number", 6),
         ("fixed", '<origin xyz="1 2 nan"/>', "'nan' is not a finite number", 6),
         ("fixed", '<origin rpy="1e999 0 0"/>', "'1e999' is not a finite number", 6),
-        ("fixed", '<origin xyz=""/>', "<origin> of joint 'j' has no 'xyz'", 6),
+        (
+            "fixed",
+            '<origin xyz=""/>',
+            "<origin> of joint 'j' has an empty 'xyz'; write xyz=\"...\", or leave 'xyz' out",
+            6,
+        ),
         ("fixed", "<origin/>\n<origin/>", "joint 'j' has 2 <origin>; keep one of them", 7),
         ("continuous", '<axis xyz="0 0 0"/>', "joint 'j' has a zero axis", 4),
         ("continuous", "<axis/>", "<axis> of joint 'j' has no 'xyz'", 6),
         ("revolute", '<limit lower="2" upper="1"/>', "limits the wrong way round: lower 2 > upper 1", 4),
         ("revolute", '<limit lower="nan" upper="1"/>', "'nan' is not a finite number", 6),
         ("revolute", '<limit lower="1 2" upper="1"/>', "it needs 1 number, not 2", 6),
-        ("revolute", '<limit upper="1" velocity="-1"/>', "negative velocity", 4),
+        ("revolute", LIMIT.replace("3", "-3"), "negative velocity limit, -3: write it without the sign", 6),
+        ("revolute", LIMIT.replace("3", ""), "<limit> of joint 'j' has an empty 'velocity'; write velocity=", 6),
         ("continuous", '<mimic joint="j"/>', "joint 'j' mimics itself", 4),
         ("continuous", "<mimic/>", "<mimic> of joint 'j' has no 'joint'", 6),
         ("continuous", '<mimic joint="j" multiplier="two"/>', "'two' is not a number", 6),
@@ -178,7 +197,12 @@ def test_a_robot_without_a_name_has_its_file_s() -> None:
         ("continuous", '<axis xyz="1e200 1e200 0"/>', "'1e200' is too large", 6),
         ("revolute", '<limit lower="-1e30" upper="1e30"/>', "limit -1e+30; beyond 2^50 = 1.13e+15 [m or rad]", 4),
         ("prismatic", '<limit lower="0" upper="2e15"/>', "has the limit 2e+15; beyond 2^50", 4),
-        ("revolute", '<limit upper="1" velocity="1e-320"/>', "a velocity limit of 9.99989e-321; make it fixed", 4),
+        (
+            "revolute",
+            '<limit lower="0" upper="1" velocity="1e-320"/>',
+            "a velocity limit of 9.99989e-321; make it fixed",
+            4,
+        ),
         ("continuous", '<mimic joint="k" multiplier="1e100"/>', "'1e100' is too large", 6),
     ],
 )
@@ -195,7 +219,7 @@ def test_bad_joints_are_refused(type: str, inside: str, message: str, line: int)
         ('<joint name="j" type="fixed"><parent link="a"/></joint>', "joint 'j' has no <child>", 4),
         ('<joint name="j" type="fixed"><parent/><child link="b"/></joint>', "<parent> of joint 'j' has no 'link'", 4),
         ('<link name="b"/>', "link 'b' is declared twice", 4),
-        ('<link name=""/>', "link '' has no 'name'", 4),
+        ('<link name=""/>', "link '' has an empty 'name'; write name=", 4),
         ("", "2 links have no parent, 'a' and 'b' among them; a URDF has one root", 3),
     ],
 )
@@ -210,25 +234,37 @@ def joints(*ends: str) -> str:
     )
 
 
+def test_what_is_no_joint_to_urdf_is_named_where_a_link_has_no_parent() -> None:
+    drake = TWO_LINKS.format('<drake:joint name="j" type="ball"><parent link="a"/><child link="b"/></drake:joint>')
+    refused(drake, "or remove them; <drake:joint> 'j' in line 4 is not of URDF and was passed over", 3)
+    refused(drake.replace("drake:joint", "Joint"), "<Joint> 'j' in line 4 is not of URDF", 3)
+    refused(TWO_LINKS.format("<xacro:arm/>"), "<xacro:arm> in line 4 is not of URDF", 3)
+
+
 def test_two_parents_cycles_and_strangers_are_refused() -> None:
     refused(TWO_LINKS.format(joints("ab", "ab")), "link 'b' has two parents: the joints 'j0' and 'j1'", 5)
     refused(TWO_LINKS.format(joints("ab", "ba")), "the links form a cycle through joint 'j0'", 4)
     refused(TWO_LINKS.format(joints("aa")), "joint 'j0' joins link 'a' to itself", 4)
     refused(TWO_LINKS.format(joints("ab", "bc")), "joint 'j1' needs the link 'c', which is not declared", 5)
-    refused(TWO_LINKS.format(joints("ab", "bworld")), "joint 'j1' moves 'world'", 5)
+    refused(TWO_LINKS.format(joints("ab", "bworld")), "joint 'j1' moves 'world', which stands still; turn", 5)
+    refused(TWO_LINKS.format(joints("ab", "bworld")), "turn the joint round, or rename that link", 5)
+    blank = TWO_LINKS.replace('"b"', '"b "').format(joints("ab"))
+    refused(blank, "needs the link 'b', which is not declared; did you mean 'b '?", 4)
     double = joints("ab").replace("j0", "j") + "\n" + joints("ba").replace("j0", "j")
     refused(TWO_LINKS.format(double), "joint 'j' is declared twice", 5)
     refused('<robot>\n<link name="a"/>\n<link name="world"/></robot>', "2 links have no parent", 3)
 
 
-def test_mimics_whose_limits_disagree_are_refused() -> None:
+def test_a_mimic_whose_limits_disagree_gives_way() -> None:
     document = (
         '<robot><link name="a"/><link name="b"/><link name="c"/>'
         '<joint name="j" type="revolute"><parent link="a"/><child link="b"/><limit lower="0" upper="1"/></joint>'
         '<joint name="k" type="revolute"><parent link="b"/><child link="c"/><limit lower="2" upper="3"/>'
         '<mimic joint="j"/></joint></robot>'
     )
-    refused(document, "their limits have no position in common", None)
+    with pytest.warns(ModelWarning, match="correct multipliers and offsets: 'j' would keep nothing of 0 to 1 for 'k'"):
+        model = parse_urdf(document)
+    assert (model.lower, model.upper) == ([0.0], [1.0])
 
 
 def test_what_is_not_a_urdf_is_refused() -> None:
@@ -294,6 +330,109 @@ def test_encodings() -> None:
     assert parse_urdf(document.format("utf-16")).name == "é"  # a str is decoded already
 
 
+def test_blanks_and_marks_before_the_declaration_are_no_matter() -> None:
+    declared = '<?xml version="1.0"?>\n<robot name="r">\n<link name=""/></robot>'
+    for before, line in (("\n  ", 4), ("\ufeff\n\r\n", 5), ("\n\ufeff", 4), ("\ufeff\ufeff", 3)):
+        refused(before + declared, "an empty 'name'", line)
+        refused((before + declared).encode(), "an empty 'name'", line)
+        assert parse_urdf(before + declared.replace('name=""', 'name="é"')).links == ("é",)
+    assert parse_urdf("\n\ufeff" + declared.partition("\n")[2].replace('name=""', 'name="a"')).links == ("a",)
+
+
+def test_other_things_before_the_declaration_are_refused_with_the_mend() -> None:
+    declaration = '<?xml version="1.0"?>\n'
+    refused("<!-- licence -->\n" + declaration + "<robot/>", "move <?xml ...?> to the first line, before comments", 2)
+    refused(declaration * 2 + "<robot/>", "and keep one of them", 2)
+
+
+@pytest.mark.parametrize("declaration", ["", '<?xml version="1.0" encoding="utf-8"?>'])
+def test_comments_may_be_in_any_encoding_and_names_may_not(declaration: str) -> None:
+    degree = f'{declaration}<robot name="r"><!-- \xb1170\xb0 --><link name="a"/></robot>'
+    assert parse_urdf(degree.encode("latin1")).links == ("a",)
+    assert parse_urdf(degree.encode()).links == ("a",)
+    named = degree.replace('"a"', '"\xe9"').encode("latin1")
+    refused(named, 'save it as UTF-8, or state what it is written in, as in <?xml version="1.0" encoding="latin1"?>', 1)
+    latin = named.removeprefix(declaration.encode())
+    assert parse_urdf(b'<?xml version="1.0" encoding="latin1"?>' + latin).links == ("\xe9",)
+
+
+def test_comments_that_do_not_end_take_no_time() -> None:
+    refused(b"<robot>" + b"<!-- \xb0 " * 50_000, "not XML: ", 1)
+
+
+# Attributes ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("inside", "attributes", "remark"),
+    [
+        (
+            "",
+            ' axis="0 0 1"',
+            "unknown attribute 'axis' of <joint>, where it is an element: <axis .../> (line 4: joint",
+        ),
+        ('<origin xzy="1 0 0"/>', "", "unknown attribute 'xzy' of <origin>; did you mean 'xyz'? (line 6: <origin> of"),
+        ('<axis xyz="0 0 1" frame="a"/>', "", "unknown attribute 'frame' of <axis> (line 6: <axis> of joint 'j')"),
+        ("<axis><xyz/></axis>", "", "unknown tag <xyz> in <axis> (line 6)"),
+        ('<mimic joint="k" ratio="2"/>', "", "unknown attribute 'ratio' of <mimic> (line 6: <mimic> of joint 'j')"),
+    ],
+)
+def test_attributes_that_no_urdf_has_are_told(inside: str, attributes: str, remark: str) -> None:
+    inside = inside.replace("<axis>", '<axis xyz="1 0 0">')
+    with pytest.warns(ModelWarning, match=re.escape(remark)):
+        one_joint("fixed" if "mimic" in inside else "continuous", inside, attributes)
+
+
+def test_the_end_of_a_limit_that_is_misspelt_is_told_twice_in_one_warning() -> None:
+    with pytest.warns(ModelWarning) as caught:
+        assert one_joint("revolute", '<limit lower="-1" uper="1" velocity="1"/>').upper == 0.0
+    assert [str(w.message) for w in caught] == [
+        "r.urdf:\n  a <limit> without upper has 0 there (line 6: joint 'j')\n"
+        "  unknown attribute 'uper' of <limit>; did you mean 'upper'? (line 6: <limit> of joint 'j')"
+    ]
+
+
+def test_parts_of_links_are_looked_at_too() -> None:
+    with pytest.warns(ModelWarning) as caught:
+        parse_urdf(
+            '<robot name="r">\n<link name="a"><collision><orign xyz="0 0 1"/><geometry><box size="1 1 1"/></geometry>'
+            '</collision><inertial><mass value="1" unit="kg"/></inertial></link></robot>'
+        )
+    (message,) = (str(w.message) for w in caught)
+    assert "unknown tag <orign> in <collision>; did you mean <origin>? (line 2)" in message
+    assert "unknown attribute 'unit' of <mass> (line 2: <mass> of link 'a')" in message
+
+
+def test_attributes_of_the_format_and_of_other_programs_are_no_matter() -> None:
+    parse_urdf(
+        '<robot name="r" version="1.0" xmlns="http://www.ros.org" xmlns:xacro="http://www.ros.org/wiki/xacro">'
+        '<material name="m"><color rgba="1 1 1 1"/><texture filename="m.png"/></material><link name="a" type="laser">'
+        '<inertial><origin xyz="0 0 0" rpy="0 0 0"/><mass value="1"/>'
+        '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
+        '<visual name="v"><origin xyz="0 0 0"/><geometry name="g"><box size="1 1 1"/></geometry><material name="m"/>'
+        '</visual><collision name="c" drake:group="x"><verbose value="1"/><geometry><sphere radius="1"/></geometry>'
+        '</collision></link><link name="b"/><joint name="j" type="revolute" dont_collapse="true" ns:axis="1">'
+        '<parent link="a"/><child link="b"/><origin xyz="0 0 0" rpy="0 0 0"/><axis xyz="0 0 1"/>'
+        '<limit lower="0" upper="1" effort="1" velocity="1" current="3"/><dynamics damping="1" friction="1" K="2"/>'
+        '<safety_controller soft_lower_limit="0" soft_upper_limit="1" k_position="1" k_velocity="1"/>'
+        '<calibration rising="0"/></joint></robot>'
+    )
+
+
+def test_left_overs_of_xacro_are_passed_over_where_the_robot_stands_without_them() -> None:
+    joint = JOINT.format(type="continuous", attributes="", inside="<axis xyz='0 0 1'/>")
+    for left in (
+        "<xacro:grey/>",
+        '<xacro:property name="k" value="${1}"/>',
+        '<xacro:macro name="m"><a b="${c}"/></xacro:macro>',
+    ):
+        tag = left[1:].split()[0].split("/")[0]
+        with pytest.warns(ModelWarning, match=f"<{tag}> is left over from xacro and passed over"):
+            assert parse_urdf(TWO_LINKS.format(joint + left)).joint_names == ("j",)
+    for used in ('<xacro:m/><xacro:macro name="m"/>', '<xacro:if value="1"/>', '<xacro:include filename="a"/>'):
+        refused(TWO_LINKS.format(joint + used), "this is a xacro file", 7)
+
+
 def test_what_kinematics_does_not_need_is_passed_over_silently() -> None:
     parse_urdf(
         '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><link name="a"><visual/><collision/>'
@@ -315,7 +454,8 @@ def test_unknown_tags_are_warned_of_once_with_count_and_line() -> None:
     with pytest.warns(ModelWarning) as caught:
         parse_urdf(document.replace("</robot>", "<lnik/></robot>"), file="r.urdf")
     assert [str(w.message) for w in caught] == [
-        "r.urdf:\n  unknown tag <lnik> in <robot> (line 9)\n  unknown tag <orgin> in <joint> (2 times, first at line 6)"
+        "r.urdf:\n  unknown tag <lnik> in <robot>; did you mean <link>? (line 9)\n"
+        "  unknown tag <orgin> in <joint>; did you mean <origin>? (2 times, first at line 6)"
     ]
 
 
@@ -438,7 +578,7 @@ def test_missing_meshes_are_counted_with_an_example(tmp_path: Path) -> None:
     with pytest.warns(ModelWarning, match=r"mesh not found, .* \(2 times, first at line 3: 'b.stl', tried ") as w:
         read_urdf(path)
     assert len(w) == 1
-    assert f"tried {tmp_path / 'b.stl'})" in str(w[0].message)
+    assert f"tried {tmp_path / 'b.stl'}, " in str(w[0].message)
     assert "give package_dirs= the folder that holds 'my_robot' (line 2: 'package://my_robot/a.stl'" in str(
         w[0].message
     )

@@ -80,13 +80,45 @@ def test_arguments_are_for_xacro_files(tmp_path: Path, document: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "inside", ['<xacro:property name="n" value="a"/><link name="a"/>', '<link name="${1}"/>', '<link name="$(arg n)"/>']
+    "inside",
+    ['<xacro:property name="n" value="a"/><link name="${n}"/>', '<link name="${1}"/>', '<link name="$(arg n)"/>'],
 )
 def test_xacro_is_never_taken_for_plain_urdf(tmp_path: Path, inside: str) -> None:
     path = write(tmp_path, inside, "arm.urdf")
     for source in (path, path.read_text()):
         with pytest.raises(ModelError, match=r":2: this is a xacro file .* load it with xacro_args=\{\}, or give it a"):
             load(source)
+
+
+def test_an_mjcf_in_xacro_is_refused_with_what_makes_one_of_it(tmp_path: Path) -> None:
+    document = HEAD.replace("robot name", "mujoco model") + (
+        '<xacro:property name="z" value="0.2"/><worldbody><body name="a" pos="0 0 ${z}"><geom size="0.01"/>'
+        '<joint name="j"/></body></worldbody></mujoco>'
+    )
+    path, plain = tmp_path / "m.xml.xacro", tmp_path / "m.xml"
+    for each in (path, plain):
+        each.write_text(document)
+    for source, given in ((path, None), (document, {}), (plain, {}), (plain, None)):
+        with pytest.raises(ModelError, match="this is an MJCF written in xacro; expand it, as in `xacro FILE -o robot"):
+            load(source, xacro_args=given)
+    expanded = xacro.process_file(str(path)).toprettyxml()
+    plain.write_text(expanded)
+    assert load(plain).pose("a", [0.0]).xyz[2] == 0.2
+
+
+def test_what_stands_before_the_declaration_is_no_matter_to_xacro_either(tmp_path: Path) -> None:
+    path = write(tmp_path, ARM)
+    path.write_bytes(b'\n  <?xml version="1.0"?>\n<!-- \xb0 -->' + ARM.encode())
+    assert load(path).joint("j").origin.xyz[2] == 2.0
+    assert load(f'\n<?xml version="1.0"?>{ARM}', xacro_args={}).joint("j").origin.xyz[2] == 2.0
+
+
+def test_a_call_that_nothing_defines_loads_as_it_is_and_not_as_xacro(tmp_path: Path) -> None:
+    path = write(tmp_path, '<link name="a"><visual><xacro:grey/></visual></link>', "arm.urdf")
+    with pytest.warns(ModelWarning, match="<xacro:grey> is left over from xacro and passed over"):
+        assert load(path).links == ("a",)
+    with pytest.raises(ModelError, match="<xacro:grey> calls a macro that is not defined"):
+        load(path, xacro_args={})
 
 
 def test_other_files_and_texts_are_expanded_where_that_is_asked_for(tmp_path: Path) -> None:

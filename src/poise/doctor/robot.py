@@ -49,7 +49,10 @@ def examine(robot: str | Path, *, base: Base = "fixed") -> list[Finding]:
         if issubclass(warning.category, ModelWarning):
             said_so = _of_loading(str(warning.message), str(robot))
             found += [each for each in said_so if not (in_degrees and "if these are degrees" in each.what)]
-    return _worst_first([*found, *findings_of(model)])
+    own = list(findings_of(model))
+    if any(finding.code == "follower-beyond" for finding in own):  # which says it of each
+        found = [each for each in found if not each.what.startswith("limits of joints that follow others narrow")]
+    return _worst_first([*found, *own])
 
 
 def findings_of(model: Model) -> Iterator[Finding]:
@@ -113,7 +116,7 @@ def _of_followers(model: Model) -> Iterator[Finding]:
             yield Finding(
                 "follower-beyond", "warning", f"joint {joint.name!r}",
                 f"it follows {leader!r} from {ends[0]:.4g} to {ends[1]:.4g}, beyond its {low:.4g} to {high:.4g}",
-                f"narrow the limits of {leader!r}, or correct multiplier and offset",
+                f"widen the limits of {joint.name!r}, correct its multiplier and offset, or narrow {leader!r}",
             )  # fmt: skip
 
 

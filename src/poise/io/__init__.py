@@ -6,6 +6,7 @@ from pathlib import Path
 
 from poise.errors import ModelError, NameNotFound
 from poise.io.packages import PackageDirs, package_folders
+from poise.io.srdf_file import BESIDE, Srdf, chosen_srdf
 from poise.io.xacro_args import XacroArgs
 from poise.model.builder import Base
 from poise.model.model import Model
@@ -23,6 +24,7 @@ def load(
     base: Base = "fixed",
     package_dirs: PackageDirs = (),
     xacro_args: XacroArgs | None = None,
+    srdf: Srdf = BESIDE,
 ) -> Model:
     """The robot of a file (URDF, xacro or MJCF), of a name in `robot_names()`, or of a text; the skeleton of a file.
 
@@ -35,6 +37,8 @@ def load(
     `package_dirs` is a folder, or several, in which to look first for the packages of `package://` and `$(find ...)`.
     `xacro_args` are values of `<xacro:arg>` by name: str, numbers, bool or paths.  Files that end in `.xacro` are
     expanded in any case, others and texts only if it is given, `{}` for none: expressions of xacro are Python and run.
+    `srdf` is the file with a URDF's groups, postures and pairs that cannot collide; left out, that of its name beside
+    it or in `../srdf`; None: none.
 
     Files that a robot names and that are not there are warned of (ModelWarning), for kinematics needs no meshes.
     Raises ModelError, with file and line, for a file that is no kinematic tree, and with the nearest names for an
@@ -42,16 +46,16 @@ def load(
     that is not there, and for an argument that such a robot cannot take.
     """
     if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
-        return _load_text(source.lstrip("\ufeff"), base, package_dirs, xacro_args)
+        return _load_text(source.lstrip("\ufeff"), base, package_dirs, xacro_args, srdf)
     if not isinstance(source, str):
-        return _load_file(Path(source), base, package_dirs, xacro_args)
+        return _load_file(Path(source), base, package_dirs, xacro_args, srdf)
     if Path(source).suffix.lower() not in _SUFFIXES:
-        model = _load_name(source, base, package_dirs, xacro_args)
+        model = _load_name(source, base, package_dirs, xacro_args, srdf)
         if model is not None:
             return model
         if not Path(source).suffix and not any(mark in source for mark in ("/", os.sep)):
             raise _unknown(source, robot_names())
-    return _load_file(Path(source).expanduser(), base, package_dirs, xacro_args)
+    return _load_file(Path(source).expanduser(), base, package_dirs, xacro_args, srdf)
 
 
 def robot_names() -> tuple[str, ...]:
@@ -62,7 +66,9 @@ def robot_names() -> tuple[str, ...]:
     return tuple(dict.fromkeys([*TEXTBOOK, *installed_robots()]))
 
 
-def _load_name(name: str, base: Base, package_dirs: PackageDirs, xacro_args: XacroArgs | None) -> Model | None:
+def _load_name(
+    name: str, base: Base, package_dirs: PackageDirs, xacro_args: XacroArgs | None, srdf: Srdf
+) -> Model | None:
     from poise.io.installed import installed_robots
     from poise.robots import TEXTBOOK
 
@@ -80,19 +86,20 @@ def _load_name(name: str, base: Base, package_dirs: PackageDirs, xacro_args: Xac
     if textbook is None:
         from poise.io.urdf import read_urdf
 
-        return read_urdf(installed[asked], base=base)
+        return read_urdf(installed[asked], base=base, srdf=srdf)
+    _refuse_srdf(srdf, f"the textbook robot {name!r}")
     if base != "fixed":
         raise ValueError(f"the textbook robot {name!r} stands fixed; base={base!r} is for robots read from files")
     return textbook()
 
 
-def _load_file(path: Path, base: Base, package_dirs: PackageDirs, xacro_args: XacroArgs | None) -> Model:
+def _load_file(path: Path, base: Base, package_dirs: PackageDirs, xacro_args: XacroArgs | None, srdf: Srdf) -> Model:
     if path.suffix.lower() == ".xacro":
         from poise.io.xacro import read_xacro
 
-        return read_xacro(path, base=base, package_dirs=package_dirs, arguments=xacro_args)
+        return read_xacro(path, base=base, package_dirs=package_dirs, arguments=xacro_args, srdf=srdf)
     if path.suffix.lower() in (".bvh", ".gltf", ".glb"):
-        return _load_skeleton(path, base, package_dirs, xacro_args)
+        return _load_skeleton(path, base, package_dirs, xacro_args, srdf)
     if re.match(r"[a-z]{2,}://?[^/]", str(path)):  # two slashes are one to Path
         raise ModelError("this is an address, not a path; download the file, and give its path", file=str(path))
     from poise.io.elements import parse, read_bytes, root_tag
@@ -102,18 +109,21 @@ def _load_file(path: Path, base: Base, package_dirs: PackageDirs, xacro_args: Xa
         from poise.io.xacro import check_xacro, read_xacro
 
         check_xacro(parse(data, str(path)), str(path))
-        return read_xacro(path, base=base, package_dirs=package_dirs, arguments=xacro_args)
+        return read_xacro(path, base=base, package_dirs=package_dirs, arguments=xacro_args, srdf=srdf)
     if root_tag(data, str(path)) == "mujoco":
         from poise.io.mjcf import read_mjcf
 
         _refuse_package_dirs(package_dirs, str(path))
+        _refuse_srdf(srdf, str(path))
         return read_mjcf(path, base=base)
     from poise.io.urdf import read_urdf
 
-    return read_urdf(path, base=base, package_dirs=package_dirs)
+    return read_urdf(path, base=base, package_dirs=package_dirs, srdf=srdf)
 
 
-def _load_skeleton(path: Path, base: Base, package_dirs: PackageDirs, xacro_args: XacroArgs | None) -> Model:
+def _load_skeleton(
+    path: Path, base: Base, package_dirs: PackageDirs, xacro_args: XacroArgs | None, srdf: Srdf
+) -> Model:
     from poise.io.bvh import read_bvh
     from poise.io.gltf import read_gltf
 
@@ -121,10 +131,11 @@ def _load_skeleton(path: Path, base: Base, package_dirs: PackageDirs, xacro_args
         raise ValueError(f"{path} is a skeleton, whose root floats; leave base out")
     if package_folders(package_dirs) or xacro_args is not None:
         raise ValueError(f"package_dirs and xacro_args are for robots, and {path} is a skeleton; leave them out")
+    _refuse_srdf(srdf, str(path))
     return (read_bvh if path.suffix.lower() == ".bvh" else read_gltf)(path).model()
 
 
-def _load_text(text: str, base: Base, package_dirs: PackageDirs, xacro_args: XacroArgs | None) -> Model:
+def _load_text(text: str, base: Base, package_dirs: PackageDirs, xacro_args: XacroArgs | None, srdf: Srdf) -> Model:
     from poise.io.elements import parse
     from poise.io.foreign import refuse_foreign
     from poise.io.packages import Packages
@@ -135,15 +146,23 @@ def _load_text(text: str, base: Base, package_dirs: PackageDirs, xacro_args: Xac
         from poise.io.xacro import check_xacro, parse_xacro
 
         check_xacro(root, _TEXT)
-        return parse_xacro(text, file=_TEXT, base=base, package_dirs=package_dirs, arguments=xacro_args)
+        return parse_xacro(text, file=_TEXT, base=base, package_dirs=package_dirs, arguments=xacro_args, srdf=srdf)
     if root.tag == "mujoco":
         from poise.io.mjcf import parse_mjcf
 
         _refuse_package_dirs(package_dirs, _TEXT)
+        _refuse_srdf(srdf, _TEXT)
         return parse_mjcf(text, file=_TEXT, base=base)
     from poise.io.urdf import parse_urdf
 
-    return parse_urdf(text, file=_TEXT, name="robot", base=base, packages=Packages(None, package_dirs))
+    return parse_urdf(
+        text,
+        file=_TEXT,
+        name="robot",
+        base=base,
+        packages=Packages(None, package_dirs),
+        srdf=chosen_srdf(srdf, None),
+    )
 
 
 def _refuse_package_dirs(package_dirs: PackageDirs, what: str) -> None:
@@ -152,6 +171,11 @@ def _refuse_package_dirs(package_dirs: PackageDirs, what: str) -> None:
             f"package_dirs is for URDF and xacro files, and {what} is an MJCF, whose <compiler> says where its files "
             "are: leave it out"
         )
+
+
+def _refuse_srdf(srdf: Srdf, what: str) -> None:
+    if srdf is not None and srdf != BESIDE:
+        raise ValueError(f"srdf is for URDF and xacro files, and {what} is none: leave it out")
 
 
 def _unknown(name: str, known: tuple[str, ...]) -> ModelError:

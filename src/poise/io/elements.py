@@ -27,6 +27,11 @@ ROBOT_SUFFIXES = (".urdf", ".xacro", ".xml", ".mjcf")
 """Of files that may describe robots."""
 _FILE, _TAG, _ELEMENTS = 64 * _MIB, _MIB, 50_000
 """The largest file and the longest tag or text [bytes], and the most elements."""
+_MARK = b"\xef\xbb\xbf"
+"""Of the order of bytes, which editors write before a text in UTF-8."""
+_BEFORE = re.compile(rb"((?:[ \t\r\n]|%s)+)(<\?xml\b.*?\?>)?" % _MARK, re.DOTALL)
+_COMMENT = re.compile(rb"<!--.*?(?:-->|\Z)", re.DOTALL)
+_ASCII = bytes(range(128)) + b"?" * 128
 
 
 @final
@@ -77,25 +82,36 @@ class Element:
             raise self.error(f"{self.label} has no <{tag}>; it needs one")
         return found
 
-    def text(self, attribute: str) -> str:
-        """The attribute; raises ModelError if it is missing or empty."""
-        value = self.attributes.get(attribute, "")
-        if not value.strip():
+    def text(self, attribute: str, *, optional: bool = False) -> str:
+        """The attribute; raises ModelError if it is missing or empty, and says of an `optional` one to leave it out."""
+        value = self.attributes.get(attribute)
+        if value is None:
             raise self.error(f'{self.label} has no {attribute!r}; write {attribute}="..."')
+        if not value.strip():
+            leave = f", or leave {attribute!r} out" if optional else ""
+            raise self.error(f'{self.label} has an empty {attribute!r}; write {attribute}="..."{leave}')
         return value
 
     def number(self, attribute: str, default: float | None = None, *, infinite: bool = False) -> float:
         """The attribute as one number; see `numbers`."""
-        if attribute not in self.attributes and default is not None:
-            return default
-        return self.numbers(attribute, 1, infinite=infinite)[0]
+        return self.numbers(attribute, 1, None if default is None else (default,), infinite=infinite)[0]
 
-    def numbers(self, attribute: str, count: int | None = None, *, infinite: bool = False) -> tuple[float, ...]:
-        """The attribute as `count` numbers (None: any); raises ModelError if they are not.
+    def numbers(
+        self,
+        attribute: str,
+        count: int | None = None,
+        default: tuple[float, ...] | None = None,
+        *,
+        infinite: bool = False,
+    ) -> tuple[float, ...]:
+        """The attribute as `count` numbers (None: any), or `default` where it is left out; raises ModelError if they
+        are none.
 
         Unless they may be `infinite`, one that no length or angle of a robot has is refused too.
         """
-        written = self.text(attribute)
+        if attribute not in self.attributes and default is not None:
+            return default
+        written = self.text(attribute, optional=default is not None)
         place = f'{self.label} has {attribute}="{written if len(written) < 60 else written[:60] + "..."}"'
         tokens = written.split()
         if count is not None and len(tokens) != count:
@@ -220,6 +236,29 @@ class _Opening(_Collector):
         raise StopIteration
 
 
+def readable(document: bytes) -> bytes:
+    """The document as the parser takes it, as long as it was and with the same lines.
+
+    A declaration goes before the blanks and marks that stand before it, and of what is not written in UTF-8, as it
+    should be, letters that are not ASCII's become question marks in comments, where nobody reads them.
+    """
+    before = _BEFORE.match(document)
+    if before is not None and before[1] != _MARK:
+        blanks = before[1].replace(_MARK, b" " * len(_MARK))
+        document = (before[2] or b"") + blanks + document[before.end() :]
+    if not _is_utf8(document):
+        document = _COMMENT.sub(lambda comment: comment[0].translate(_ASCII), document)
+    return document
+
+
+def _is_utf8(document: bytes) -> bool:
+    try:
+        document.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def _refuse_long_tags(data: bytes, file: str | None) -> None:
     """Raises ModelError for what takes the parser time that grows with the square of its length."""
     pieces = data.split(b"<")
@@ -236,12 +275,13 @@ def _read(document: str | bytes, collector: _Collector) -> Element:
     """The root that `collector` hung all on; raises ModelError, with the line, for anything that is not safe XML."""
     file = collector.file
     try:
+        data = readable(document.encode() if isinstance(document, str) else document)
         with suppress(StopIteration):
-            collector.parser.Parse(document.encode() if isinstance(document, str) else document, True)
+            collector.parser.Parse(data, True)
     except ModelError:
         raise
     except expat.ExpatError as error:
-        raise ModelError(f"not XML: {expat.ErrorString(error.code)}", file=file, line=error.lineno) from None
+        raise ModelError(f"not XML: {_not_xml(error, data)}", file=file, line=error.lineno) from None
     except DefusedXmlException:
         raise ModelError(
             "declares an entity or refers to another file, which is refused; write the content out",
@@ -252,3 +292,15 @@ def _read(document: str | bytes, collector: _Collector) -> Element:
         raise ModelError(f"cannot be decoded as text: {error}; save it as UTF-8", file=file) from None
     assert collector.root is not None
     return collector.root
+
+
+def _not_xml(error: expat.ExpatError, document: bytes) -> str:
+    """What the parser says, and what to do where that is known."""
+    said = expat.ErrorString(error.code)
+    if said == expat.errors.XML_ERROR_MISPLACED_XML_PI:
+        return f"{said}; move <?xml ...?> to the first line, before comments and all else, and keep one of them"
+    if said == expat.errors.XML_ERROR_INVALID_TOKEN and not _is_utf8(document):
+        return (
+            f'{said}; save it as UTF-8, or state what it is written in, as in <?xml version="1.0" encoding="latin1"?>'
+        )
+    return said

@@ -20,7 +20,7 @@ from poise.geometry.enclosing import enclosed
 from poise.geometry.shapes import Shape
 from poise.geometry.visuals import Visual
 from poise.io.elements import Element, parse, read_bytes, root_tag
-from poise.io.foreign import foreign_root
+from poise.io.foreign import XACRO_MJCF, foreign_root
 from poise.io.geoms import DEFAULT_COLOUR, KINDS, colliding, colours, drawn_part, never_compared, part, seen
 from poise.io.mjcf_assets import Compiled, compiled_without, whole
 from poise.io.parts import part_of_another
@@ -148,6 +148,8 @@ def _refusal(error: ValueError, path: Path) -> ModelError:
     message = re.sub(r"^(XML )?Error: ", "", message)
     # Line 0 is MuJoCo's for an element of an included file, which it does not name.
     line = re.search(r"[Ll]ine(?: number=| )([1-9]\d*)", message)
+    if "xacro:" in message:
+        message += f"; {XACRO_MJCF}"
     opening = re.search(r"[Ee]rror opening file '(.*?)'", message)
     if opening is not None:
         message += f"; it is looked for in {path.absolute().parent}: put it there, or mend the name"
@@ -182,6 +184,7 @@ class _Reader:
         links = [WORLD]
         for body in range(1, self.m.nbody):
             links += self.add_body(body)
+        self.builder.give_way(lambda remark, _: self.remarks.append(remark))
         self.add_sites(links)
         self.add_loops()
         self.add_shapes()

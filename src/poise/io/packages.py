@@ -1,5 +1,6 @@
 """Where the files that a robot description refers to are: `package://`, `file://`, relative and absolute names."""
 
+import ntpath
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -11,7 +12,8 @@ PackageDirs: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str
 """A folder, or several, that hold packages or are packages themselves."""
 
 _REMOTE = re.compile(r"https?://", re.IGNORECASE)
-_PACKAGED = re.compile(r"(?:package|model)://+([^/]+)/(.*)", re.DOTALL)
+_PACKAGED = re.compile(r"(?:package|model)://+(?:([^/]+)/)?(.*)", re.DOTALL)
+"""Some exporters leave the name of the package out, and give the file alone."""
 _DRIVE = re.compile(r"^/(?=[A-Za-z]:)")
 _NAME = re.compile(rb"<name>\s*([^<\s]+)\s*</name>")
 _DEPTH = 4
@@ -92,16 +94,19 @@ class Packages:
         packaged = _PACKAGED.fullmatch(uri)
         if packaged is None:
             name = _DRIVE.sub("", unquote(uri.removeprefix("file://"))) if uri.startswith("file://") else uri
-            if self.folder is not None:
-                yield self.folder / name
-            elif os.path.isabs(name):
-                yield Path(name)
+            absolute = os.path.isabs(name) or ntpath.splitdrive(name)[0] != ""
+            if self.folder is not None or absolute:
+                yield Path(self.folder or "") / name
+            for holder in [] if absolute else self.holders:  # it may be named from the root of its package
+                if holder != (self.folder and self.folder.absolute()):
+                    yield holder / name
             return
         package, inside = packaged.groups()
         for holder in self.holders:
-            yield holder / package / inside
+            if package is not None:
+                yield holder / package / inside
             yield holder / inside
-        nested = self._nested(package)
+        nested = None if package is None else self._nested(package)
         if nested is not None:
             yield nested / inside
 

@@ -10,11 +10,13 @@ from pathlib import Path
 
 import numpy as np
 
+from poise.errors import ModelError
 from poise.io.elements import Element, parse, read_bytes
 from poise.io.notes import Notes
+from poise.io.vocabulary import Vocabulary, note_unknown, words
 from poise.model.builder import ModelBuilder
 from poise.model.frame import WORLD
-from poise.model.joint import Joint
+from poise.model.joint import Joint, JointKind
 from poise.model.model import Model
 from poise.model.tip import fingers
 from poise.model.units import in_degrees
@@ -35,32 +37,43 @@ _HOMES = (
     "hanging",
 )
 """Names of postures to start from, the best first."""
-_BASE = "root"
-"""The joint that poise puts under a robot whose base moves."""
-
-
-def find_srdf(urdf: Path) -> Path | None:
-    """The SRDF next to a URDF or in `../srdf`: the one of its name, or else of the longest start of its name.
-
-    `solo12.urdf` takes `solo.srdf` if there is no `solo12.srdf`; `solos.urdf` does not.
-    """
-    urdf = urdf.absolute()
-    stem = urdf.name.removesuffix(".xacro").removesuffix(".urdf")
-    near = [
-        path
-        for folder in (urdf.parent, urdf.parent.parent / "srdf")
-        for path in sorted(folder.glob("*.srdf"))
-        if stem.startswith(path.stem) and not stem[len(path.stem) :][:1].isalpha()
-    ]
-    return max(near, key=lambda path: len(path.stem), default=None)
+_LINKS = "link1 link2 reason"
+_WORDS: Vocabulary = {
+    "robot": words(
+        "name version",
+        "group group_state end_effector virtual_joint passive_joint"
+        " disable_collisions enable_collisions disable_default_collisions",
+        "link_sphere_approximation joint_property"
+        " gripper rotor_params specificities",  # of programs that plan, which real files have
+    ),
+    "group": words("name", None),
+    "chain": words("base_link tip_link"),
+    "link": words("name"),
+    "joint": words("name value"),
+    "group_state": words("name group", "joint"),
+    "end_effector": words("name parent_link group parent_group"),
+    "virtual_joint": words("name type parent_frame child_link"),
+    "passive_joint": words("name"),
+    "disable_collisions": words(_LINKS),
+    "enable_collisions": words(_LINKS),
+    "disable_default_collisions": words("link"),
+}
 
 
 def add_srdf(builder: ModelBuilder, model: Model, path: Path) -> str | None:
     """Give `builder` what an SRDF says of `model`, its robot; returns the name of the posture to start from.
 
     Raises ModelError, with file and line, for what is no SRDF; warns once (ModelWarning) of joints, links and groups
-    that the robot does not have.
+    that the robot does not have, and of attributes and tags that an SRDF has not.
     """
+    try:
+        return _add(builder, model, path)
+    except ModelError as error:
+        message = f"{error.message}; to load the robot without its SRDF, give srdf=None, or rename the file"
+        raise ModelError(message, file=error.file, line=error.line) from None
+
+
+def _add(builder: ModelBuilder, model: Model, path: Path) -> str | None:
     root = parse(read_bytes(path), str(path))
     if root.tag != "robot":
         raise root.error(f"the root of an SRDF is <robot>, not <{root.tag}>")
@@ -75,6 +88,7 @@ def add_srdf(builder: ModelBuilder, model: Model, path: Path) -> str | None:
         builder.end_effector(link, beyond)
     for (first, second), line in reader.disabled().items():
         builder.disable(first, second, line=line)
+    note_unknown(root, _WORDS, notes)
     notes.warn()
     return next((name for name in _HOMES if name in postures), None)
 
@@ -87,12 +101,15 @@ class _Reader:
         self.groups = {group.text("name"): group for group in root.all("group")}
         self.joints = {joint.name: joint for joint in model.joints}
         self.virtual = {"root_joint", *(joint.text("name") for joint in root.all("virtual_joint"))}
+        free = (JointKind.PLANAR, JointKind.FLOATING)
+        self.base = next((j.name for j in model.joints if j.parent == WORLD and j.kind in free), "")
+        """The joint under a robot whose base moves."""
 
     def joint(self, element: Element) -> Joint | None:
         """The joint that an element names, if it has a place in q."""
         name = element.text("name")
         if name in self.virtual and name not in self.joints:
-            name = _BASE
+            name = self.base
         elif name not in self.joints:
             self.notes.add("the robot has no such joint", element.line, f"{name!r} of {element.owner}")
         joint = self.joints.get(name)
@@ -205,7 +222,7 @@ class _Reader:
                         written = f"{numbers[0]:g} for {joint.name} of {state.text('name')!r}"
                         asked = "a posture is far beyond the limits: degrees? An SRDF is in radians"
                         self.notes.add(asked, element.line, written)
-                elif joint.name != _BASE:
+                elif joint.name != self.base:
                     written = f"{joint.name} takes {joint.size}, not {len(numbers)}"
                     self.notes.add("a posture has the wrong count of numbers for a joint", element.line, written)
         return postures

@@ -11,7 +11,7 @@ from xml.sax.saxutils import quoteattr
 
 from poise.errors import ModelError, ModelWarning
 from poise.files import write_whole
-from poise.io.elements import read_bytes
+from poise.io.elements import read_bytes, readable
 from poise.io.urdf import parse_urdf
 from poise.model.changes import unused
 from poise.model.frame import WORLD, Frame
@@ -19,6 +19,7 @@ from poise.model.model import Model
 from poise.spatial import SE3
 
 _TAG: Final = re.compile(rb"""<[^\s/>]+(?:[^"'>]|"[^"]*"|'[^']*')*>""")
+_QUATERNION: Final = re.compile(rb"""\s+quat_xyzw\s*=\s*("[^"]*"|'[^']*')""")
 _WIDE: Final = (b"\xff\xfe", b"\xfe\xff", b"\x00<", b"<\x00")
 """How a text begins whose letters have more than one byte."""
 
@@ -76,7 +77,7 @@ class _Places:
         parser = expat.ParserCreate()
         parser.StartElementHandler, parser.EndElementHandler = self._begin, self._close
         self._parser = parser
-        parser.Parse(document, True)
+        parser.Parse(readable(document), True)
 
     def origin(self, joint: str, pose: SE3) -> tuple[int, int, bytes]:
         """What takes the place of the origin of a joint, and where."""
@@ -84,6 +85,7 @@ class _Places:
             _, end, _ = self._tag(joint, "joint")
             return end, end, _origin(pose).encode()
         begin, end, tag = self._tag(joint, "origin")
+        tag = _QUATERNION.sub(b"", tag)  # for a rotation may be stated once
         return begin, end, _stated(_stated(tag, "rpy", pose.rotation.rpy().tolist()), "xyz", pose.xyz.tolist())
 
     def mimic(self, joint: str, offset: float) -> tuple[int, int, bytes]:

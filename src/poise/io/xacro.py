@@ -3,6 +3,7 @@
 Expressions in a xacro file are Python and run as it is read: read only files that you trust.
 """
 
+import io
 import os
 import re
 import threading
@@ -14,11 +15,11 @@ from typing import Any
 from xml.parsers.expat import ExpatError
 
 from poise.errors import ModelError, ModelWarning, NameNotFound
-from poise.io.elements import Element, parse, read_bytes
-from poise.io.foreign import macros_of, xacro_in
+from poise.io.elements import Element, parse, read_bytes, readable
+from poise.io.foreign import XACRO_MJCF, left_over, macros_of, xacro_in
 from poise.io.packages import PackageDirs, Packages, package_of
 from poise.io.parts import part_of_another
-from poise.io.srdf import find_srdf
+from poise.io.srdf_file import BESIDE, Srdf, chosen_srdf
 from poise.io.urdf import parse_urdf
 from poise.io.xacro_args import Arguments, XacroArgs, written
 from poise.lazy import optional
@@ -38,6 +39,7 @@ def read_xacro(
     base: Base = "fixed",
     package_dirs: PackageDirs = (),
     arguments: XacroArgs | None = None,
+    srdf: Srdf = BESIDE,
 ) -> Model:
     """The robot of a xacro file; `arguments` are the values of its `<xacro:arg>`.
 
@@ -49,7 +51,8 @@ def read_xacro(
     packages = Packages(path.parent, package_dirs)
     with part_of_another(path):
         root = parse(source, str(path))
-        document = _expand(str(path), None, packages, written({} if arguments is None else arguments))
+        _refuse_mjcf(root)
+        document = _expand(str(path), source, packages, written({} if arguments is None else arguments))
         _refuse_macros_alone(parse(document), root, str(path))
         return parse_urdf(
             document,
@@ -57,7 +60,7 @@ def read_xacro(
             name=Path(path.stem).stem,
             base=base,
             packages=packages,
-            srdf=find_srdf(path),
+            srdf=chosen_srdf(srdf, path),
         )
 
 
@@ -68,9 +71,11 @@ def parse_xacro(
     base: Base = "fixed",
     package_dirs: PackageDirs = (),
     arguments: XacroArgs | None = None,
+    srdf: Srdf = BESIDE,
 ) -> Model:
     """The robot of a xacro document, `file` in messages, which has no folder; otherwise as `read_xacro`."""
     root = parse(document, file)
+    _refuse_mjcf(root)
     for include in _includes(root):
         name = include.attributes.get("filename", "")
         if not name.startswith(("/", "$")):
@@ -79,14 +84,17 @@ def parse_xacro(
                 "give the path of the file instead"
             )
     packages = Packages(None, package_dirs)
-    expanded = _expand(file, document, packages, written({} if arguments is None else arguments))
+    expanded = _expand(file, document.encode(), packages, written({} if arguments is None else arguments))
     _refuse_macros_alone(parse(expanded), root, file)
-    return parse_urdf(expanded, file=f"{file} (expanded)", name="robot", base=base, packages=packages)
+    file = f"{file} (expanded)"
+    return parse_urdf(expanded, file=file, name="robot", base=base, packages=packages, srdf=chosen_srdf(srdf, None))
 
 
 def check_xacro(root: Element, what: str) -> None:
     """Raises ValueError if a document of another kind is given arguments of xacro."""
-    if root.tag != "robot" or xacro_in(root) is None:
+    if root.tag == "mujoco" and (xacro_in(root) is not None or any(left_over(root))):
+        return  # which is refused for what it is
+    if root.tag != "robot" or (xacro_in(root) is None and not any(left_over(root))):
         raise ValueError(f"xacro_args is for xacro files, and {what} has no macros or expressions; leave it out")
 
 
@@ -99,8 +107,13 @@ def _includes(root: Element) -> Iterator[Element]:
         pending += element.children
 
 
-def _expand(file: str, document: str | None, packages: Packages, given: dict[str, str]) -> str:
-    """The URDF of a xacro file, or of a document that is called `file`."""
+def _refuse_mjcf(root: Element) -> None:
+    if root.tag == "mujoco":
+        raise root.error(XACRO_MJCF)
+
+
+def _expand(file: str, document: bytes, packages: Packages, given: dict[str, str]) -> str:
+    """The URDF of a xacro document that is called `file`."""
     xacro = optional("reading xacro files", "xacro", "xacro", "xacro", "xacro.substitution_args")
     substitution = xacro.substitution_args
     arguments = Arguments(given)
@@ -111,7 +124,7 @@ def _expand(file: str, document: str | None, packages: Packages, given: dict[str
         xacro.print_location = lambda: None
         xacro.init_stacks(file)
         try:
-            tree = xacro.parse(document, file)
+            tree = xacro.parse(io.BytesIO(readable(document)), file)
             xacro.process_doc(tree, mappings=arguments)
             text = str(tree.toprettyxml(indent="  "))
         except Exception as error:  # the file's own expressions may raise anything

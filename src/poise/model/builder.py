@@ -3,13 +3,14 @@
 import functools
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, final
 
 import numpy as np
 import numpy.typing as npt
 
-from poise.errors import ModelError
+from poise.errors import ModelError, nearest_names
+from poise.model.followers import followers, freed
 from poise.model.frame import WORLD, Frame
 from poise.model.joint import Joint, JointKind, Mimic, like_degrees
 from poise.model.loop import LOOP_KINDS, Loop, LoopKind
@@ -73,6 +74,8 @@ class ModelBuilder:
         axis: ArrayLike = (0.0, 0.0, 1.0),
         limits: tuple[ArrayLike, ArrayLike] | None = None,
         velocity: ArrayLike | None = None,
+        acceleration: ArrayLike | None = None,
+        jerk: ArrayLike | None = None,
         pitch: float = 0.0,
         swing: ArrayLike | None = None,
         twist: ArrayLike | None = None,
@@ -140,6 +143,10 @@ class ModelBuilder:
                 "limit out",
                 line,
             )
+        rates = [
+            () if rate is None else self._rate(name, f"{what} limit", rate, blank.speeds, line)
+            for what, rate in (("acceleration", acceleration), ("jerk", jerk))
+        ]
         if not abs(pitch) <= LARGEST:
             raise self._error(f"joint {name!r} has the pitch {pitch}; it must be finite metres per radian", line)
         if mimic and blank.size != 1:
@@ -153,7 +160,9 @@ class ModelBuilder:
         if parent == child:
             raise self._error(f"joint {name!r} joins link {parent!r} to itself", line)
         if child == WORLD:
-            raise self._error(f"joint {name!r} moves {WORLD!r}, which stands still; turn the joint round", line)
+            raise self._error(
+                f"joint {name!r} moves {WORLD!r}, which stands still; turn the joint round, or rename that link", line
+            )
         self._check_place(f"joint {name!r}", origin, line)
         self._lines[name] = line
         self._joints[name] = Joint(
@@ -167,6 +176,8 @@ class ModelBuilder:
             lower=lower,
             upper=upper,
             velocity=speed,
+            acceleration=rates[0],
+            jerk=rates[1],
             ball=ball,
             mimic=mimic,
         )
@@ -268,6 +279,18 @@ class ModelBuilder:
         """Name a configuration: numbers by joint; joints left out stand at neutral within their limits."""
         self._postures[name] = dict(positions)
 
+    def give_way(self, remark: Callable[[str, int | None], None]) -> None:
+        """Take limits off joints that mimic where these would hold still the joint that they follow, as files of hands
+        often have it; `remark` is told of them, and of those that narrow or slow it, each with a line.
+
+        For readers of files, when all joints are there.  Raises ModelError as `build` does of joints that mimic.
+        """
+        check_mimics(self._joints, self._refusal)
+        found = followers(self._joints)
+        self._joints |= {name: freed(self._joints[name]) for name in found.giving_way}
+        for text, name in found.remarks:
+            remark(text, self._lines[name])
+
     def build(self, *, base: Base = "fixed", home: str | None = None, declared: bool = False) -> Model:
         """The model.  `base` is how the roots are joined to the world, `home` the posture to start from.
 
@@ -366,6 +389,12 @@ class ModelBuilder:
             raise self._error(f"joint {name!r} has a {what} that is not a number", line)
         return tuple(map(float, numbers))
 
+    def _rate(self, name: str, what: str, value: ArrayLike, size: int, line: int | None) -> tuple[float, ...]:
+        numbers = self._numbers(name, what, value, size, line)
+        if not all(number > 0.0 for number in numbers):
+            raise self._error(f"joint {name!r} has the {what} {value!r}; it must be above 0, or left out", line)
+        return numbers
+
     def _ball(
         self,
         name: str,
@@ -389,8 +418,11 @@ class ModelBuilder:
                 if link == WORLD or link in links:
                     continue
                 if declared:
+                    near = nearest_names(link, links)
+                    hint = f"; did you mean {near[0]!r}?" if near else ""
                     raise self._error(
-                        f"joint {joint.name!r} needs the link {link!r}, which is not declared", self._lines[joint.name]
+                        f"joint {joint.name!r} needs the link {link!r}, which is not declared{hint}",
+                        self._lines[joint.name],
                     )
                 links[link] = None
         return list(links)
@@ -428,11 +460,11 @@ class ModelBuilder:
                 )
 
     def _grounding(self, base: Base, root: str, count: int) -> Joint:
-        name = "root" if count == 1 else f"root_{root}"
+        from poise.model.changes import unused
+
         if base not in ("planar", "floating"):
             raise ValueError(f"base must be 'fixed', 'planar' or 'floating', got {base!r}")
-        if name in self._joints:
-            raise self._error(f"the {base} base needs the joint name {name!r}, which is taken")
+        name = unused("root" if count == 1 else f"root_{root}", self._joints)
         blank = Joint(name=name, kind=JointKind(base), parent=WORLD, child=root)
         free = [math.inf] * blank.size
         return Joint(

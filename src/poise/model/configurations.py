@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
 
 import numpy as np
@@ -56,7 +56,7 @@ class ConfigurationSpace:
         own["_q_at"], own["nq"] = _places(moving, [joint.nq for joint in moving])
         own["_v_at"], own["nv"] = _places(moving, [joint.nv for joint in moving])
         own["lower"], own["upper"] = self._limits()
-        own["velocity"] = self._velocities()
+        own["velocity"] = self._rates(lambda joint: joint.velocity)
         own["farthest"] = self._farthest()
         own["home"] = frozen(self.clip(self.neutral if home is None else finite("home", home, self.nq)))
 
@@ -110,6 +110,16 @@ class ConfigurationSpace:
         for at in self._quaternions:
             q[at] = 1.0
         return frozen(q)
+
+    @cached_property
+    def acceleration(self) -> Array:
+        """(nv,) largest accelerations [rad/s^2 or m/s^2] that the file states, as `velocity`."""
+        return self._rates(lambda joint: joint.acceleration)
+
+    @cached_property
+    def jerk(self) -> Array:
+        """(nv,) largest jerks [rad/s^3 or m/s^3] that the file states, as `velocity`."""
+        return self._rates(lambda joint: joint.jerk)
 
     @cached_property
     def _quaternions(self) -> tuple[int, ...]:
@@ -344,15 +354,21 @@ class ConfigurationSpace:
                     )
         return frozen(lower + 0.0), frozen(upper + 0.0)  # no negative zeros
 
-    def _velocities(self) -> Array:
-        velocity = np.array([x for joint in self.joints if joint.nq for x in joint.velocity], dtype=np.float64)
+    def _rates(self, of: Callable[[Joint], tuple[float, ...]]) -> Array:
+        """(nv,) the largest rates that joints state, narrowed by those that mimic; inf where there is none."""
+        rates = np.full(self.nv, math.inf)
         for joint in self.joints:
-            if joint.mimic:
+            stated = of(joint)
+            if joint.nv and stated:
+                rates[self.velocity_index(joint.name)] = stated
+        for joint in self.joints:
+            stated = of(joint)
+            if joint.mimic and stated:
                 source, multiplier, _ = self.follows(joint)
                 if multiplier != 0.0:
                     at = self._v_at[source]
-                    velocity[at] = min(velocity[at], joint.velocity[0] / abs(multiplier))
-        return frozen(velocity)
+                    rates[at] = min(rates[at], stated[0] / abs(multiplier))
+        return frozen(rates)
 
     def _farthest(self) -> Array:
         farthest = np.full(self.nq, LARGEST)

@@ -85,6 +85,10 @@ class Joint:
     """[rad or m]; inf where there is none."""
     velocity: tuple[float, ...] = ()
     """Largest speed [rad/s or m/s]; inf where there is none."""
+    acceleration: tuple[float, ...] = ()
+    """Largest acceleration [rad/s^2 or m/s^2], one for each of v; empty where none is stated."""
+    jerk: tuple[float, ...] = ()
+    """Largest jerk [rad/s^3 or m/s^3], likewise."""
     ball: SwingTwist | None = None
     """Limits of swing and twist (spherical only)."""
     mimic: Mimic | None = None

@@ -107,43 +107,48 @@ class VelocityLimit(Constraint):
 class AccelerationLimit(Constraint):
     """No velocity changes faster than by `most` [rad/s^2 or m/s^2], from one step to the next.
 
-    `AccelerationLimit(20.0)`, or `AccelerationLimit({"elbow": 10.0})`, or (nv,).  The velocity of a step is its way
-    over dt, and a Tracker begins at rest.  A joint brakes in time for its limits of position.
+    `AccelerationLimit(20.0)`, or `AccelerationLimit({"elbow": 10.0})`, or (nv,).  None: the model's alone, which the
+    file states, as a URDF of version 1.2 may; beside numbers these hold too.  The velocity of a step is its way over
+    dt, and a Tracker begins at rest.  A joint brakes in time for its limits of position.
     """
 
-    most: Values
+    most: Values | None = None
 
     def __post_init__(self) -> None:
-        check_values(self, self.most)
+        if self.most is not None:
+            check_values(self, self.most)
         settle(self)
 
     def inequalities(self, model: Model, velocities: Sequence[int], dt: float | None) -> Inequalities:
         """The accelerations; see `Limit`."""
         _seconds(self, dt)
         n = len(velocities)
-        return replace(_bounds(np.full(n, NONE)), accelerations=values_of(self, model, self.most)[list(velocities)])
+        most = _stated(self, model, self.most, model.acceleration, "acceleration")
+        return replace(_bounds(np.full(n, NONE)), accelerations=most[list(velocities)])
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class JerkLimit(Constraint):
-    """No acceleration changes faster than by `most` [rad/s^3 or m/s^3], from one step to the next; numbers likewise.
+    """No acceleration changes faster than by `most` [rad/s^3 or m/s^3], from one step to the next; numbers likewise,
+    and None: the model's.
 
     A joint whose range or speed is small for its jerk keeps a lower acceleration than it might, one that it can always
     take back in time: with A the acceleration, A^3 / jerk^2 is about the range at most, and A^2 / (2 jerk) the speed.
     """
 
-    most: Values
+    most: Values | None = None
 
     def __post_init__(self) -> None:
-        check_values(self, self.most)
+        if self.most is not None:
+            check_values(self, self.most)
         settle(self)
 
     def inequalities(self, model: Model, velocities: Sequence[int], dt: float | None) -> Inequalities:
         """The jerks; see `Limit`."""
         _seconds(self, dt)
-        n = len(velocities)
-        return replace(_bounds(np.full(n, NONE)), jerks=values_of(self, model, self.most)[list(velocities)])
+        most = _stated(self, model, self.most, model.jerk, "jerk")
+        return replace(_bounds(np.full(len(velocities), NONE)), jerks=most[list(velocities)])
 
 
 @final
@@ -195,6 +200,19 @@ class TwistLimit(Constraint):
 def _bounds(changes: Array) -> Inequalities:
     """Bounds alone."""
     return Inequalities(changes, np.zeros((0, len(changes))), np.zeros(0))
+
+
+def _stated(limit: Limit, model: Model, most: Values | None, own: Array, what: str) -> Array:
+    """(nv,) the tighter of what a limit and what the model states; raises ValueError where neither says a number."""
+    if most is not None:
+        return np.minimum(own, values_of(limit, model, most))
+    if not np.isfinite(own).any():
+        kind = type(limit).__name__
+        raise ValueError(
+            f"{kind}() takes what {model.name} states, and that states no {what} of any joint: give a number, "
+            f'{kind}(20.0), or state it in the file, <limit {what}="..."/> in a URDF of version 1.2'
+        )
+    return own
 
 
 def _seconds(limit: Limit, dt: float | None) -> float:
