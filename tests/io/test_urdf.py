@@ -172,6 +172,7 @@ def test_a_robot_without_a_name_has_its_file_s() -> None:
         ("revolut", "", "joint 'j' has the unknown type 'revolut'", 4),
         ("fixed", '<origin xyz="1 2"/>', "<origin> of joint 'j' has xyz=\"1 2\": it needs 3 numbers, not 2", 6),
         ("fixed", '<origin xyz="1 2 x"/>', "'x' is not a number", 6),
+        ("fixed", '<origin xyz="1,2,3"/>', "needs 3 numbers, not 1; put spaces between numbers, no commas", 6),
         ("fixed", '<origin xyz="1 2 1_0"/>', "'1_0' is not a number", 6),
         ("fixed", '<origin xyz="1 2 nan"/>', "'nan' is not a finite number", 6),
         ("fixed", '<origin rpy="1e999 0 0"/>', "'1e999' is not a finite number", 6),
@@ -273,6 +274,8 @@ def test_what_is_not_a_urdf_is_refused() -> None:
     refused("<sdf/>", "this is an SDF, which poise does not read; export the robot as URDF or MJCF", 1)
     refused("\n<html/>", "this is a web page, not the file that it shows", 2)
     refused("<robot>\n<link>\n</robot>", "not XML: mismatched tag", 3)
+    refused("<robot/>\n<robot/>", "not XML: junk after document element; a file is one robot: remove what follows", 2)
+    refused('<robot name="a&nbsp;b"/>', "not XML: undefined entity; write the letter itself", 1)
     refused(b"\x7fELF\x00\x01", "not XML: not well-formed (invalid token)", 1)
     refused("hello", "not XML: syntax error", 1)
     refused("", "not XML: no element found", 1)
@@ -374,6 +377,8 @@ def test_comments_that_do_not_end_take_no_time() -> None:
         ('<origin xzy="1 0 0"/>', "", "unknown attribute 'xzy' of <origin>; did you mean 'xyz'? (line 6: <origin> of"),
         ('<axis xyz="0 0 1" frame="a"/>', "", "unknown attribute 'frame' of <axis> (line 6: <axis> of joint 'j')"),
         ("<axis><xyz/></axis>", "", "unknown tag <xyz> in <axis> (line 6)"),
+        ("<origin>1 0 0</origin>", "", "text in <origin> is passed over; numbers are attributes (line 6: <origin> of"),
+        ("<mass/>", "", "unknown tag <mass> in <joint> (line 6)"),  # which is another's: nothing else is meant
         ('<mimic joint="k" ratio="2"/>', "", "unknown attribute 'ratio' of <mimic> (line 6: <mimic> of joint 'j')"),
     ],
 )

@@ -23,6 +23,7 @@ from poise.spatial import BOUND, LARGEST
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|nan)", re.ASCII | re.IGNORECASE)
 _MIB = 2**20
+_SPACES = "; put spaces between numbers, no commas"
 ROBOT_SUFFIXES = (".urdf", ".xacro", ".xml", ".mjcf")
 """Of files that may describe robots."""
 _FILE, _TAG, _ELEMENTS = 64 * _MIB, _MIB, 50_000
@@ -37,7 +38,7 @@ _ASCII = bytes(range(128)) + b"?" * 128
 @final
 @dataclass(slots=True, eq=False, repr=False)
 class Element:
-    """One element; its text is not kept, because no robot description uses it."""
+    """One element; of its text is known that there is some, because no robot description uses it."""
 
     tag: str
     attributes: dict[str, str]
@@ -49,6 +50,7 @@ class Element:
     Empty for the root and the elements in it.
     """
     children: list["Element"] = field(default_factory=list)
+    has_text: bool = False
 
     @property
     def label(self) -> str:
@@ -115,11 +117,12 @@ class Element:
         place = f'{self.label} has {attribute}="{written if len(written) < 60 else written[:60] + "..."}"'
         tokens = written.split()
         if count is not None and len(tokens) != count:
-            raise self.error(f"{place}: it needs {count} number{'s' if count > 1 else ''}, not {len(tokens)}")
+            spaces = _SPACES if "," in written else ""
+            raise self.error(f"{place}: it needs {count} number{'s' if count > 1 else ''}, not {len(tokens)}{spaces}")
         values = []
         for token in tokens:
             if not _NUMBER.fullmatch(token):
-                spaces = "; put spaces between numbers, no commas" if "," in token else ""
+                spaces = _SPACES if "," in token else ""
                 raise self.error(f"{place}: {token[:60]!r} is not a number{spaces}")
             value = float(token)
             if math.isnan(value) or (math.isinf(value) and not infinite):
@@ -145,6 +148,7 @@ class _Collector:
         parser.UnparsedEntityDeclHandler = guard.defused_unparsed_entity_decl
         parser.ExternalEntityRefHandler = guard.defused_external_entity_ref_handler
         parser.StartElementHandler, parser.EndElementHandler = self.begin, self.end
+        parser.CharacterDataHandler = self.write
         self.parser = parser
 
     @property
@@ -169,6 +173,11 @@ class _Collector:
             parent.children.append(element)
         named = "name" in attributes or not owner
         self.open.append((element, "" if parent is None else element.name if named else owner))
+
+    def write(self, text: str) -> None:
+        """There is text in the element that was opened last."""
+        if not text.isspace():
+            self.open[-1][0].has_text = True
 
     def end(self, name: str) -> None:
         """The element that was opened last is closed."""
@@ -294,11 +303,21 @@ def _read(document: str | bytes, collector: _Collector) -> Element:
     return collector.root
 
 
+_MENDS = {
+    expat.errors.XML_ERROR_MISPLACED_XML_PI: (
+        "move <?xml ...?> to the first line, before comments and all else, and keep one of them"
+    ),
+    expat.errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT: "a file is one robot: remove what follows the end of the first",
+    expat.errors.XML_ERROR_UNDEFINED_ENTITY: "write the letter itself",
+}
+"""By what the parser says."""
+
+
 def _not_xml(error: expat.ExpatError, document: bytes) -> str:
     """What the parser says, and what to do where that is known."""
     said = expat.ErrorString(error.code)
-    if said == expat.errors.XML_ERROR_MISPLACED_XML_PI:
-        return f"{said}; move <?xml ...?> to the first line, before comments and all else, and keep one of them"
+    if said in _MENDS:
+        return f"{said}; {_MENDS[said]}"
     if said == expat.errors.XML_ERROR_INVALID_TOKEN and not _is_utf8(document):
         return (
             f'{said}; save it as UTF-8, or state what it is written in, as in <?xml version="1.0" encoding="latin1"?>'

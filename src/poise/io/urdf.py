@@ -50,7 +50,7 @@ _WORDS: Vocabulary = {
     "joint": words(
         "name type pitch dont_collapse",
         "parent child origin axis limit mimic",
-        "calibration dynamics gazebo hardwareInterface safety_controller",
+        "calibration dynamics gazebo hardwareInterface joint_properties safety_controller",
     ),
     "parent": words("link"),
     "child": words("link"),

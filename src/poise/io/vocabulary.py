@@ -32,7 +32,7 @@ def words(attributes: str = "", elements: str | None = "", passed_over: str = ""
 
 
 def note_unknown(root: Element, vocabulary: Vocabulary, notes: Notes) -> None:
-    """Remark on each attribute and element that the vocabulary does not have, below and at the root.
+    """Remark on each attribute and element that the vocabulary does not have, and on text, below and at the root.
 
     A prefix, as in `xmlns:xacro` or `<drake:joint>`, marks an extension, which is passed over.
     """
@@ -46,10 +46,12 @@ def note_unknown(root: Element, vocabulary: Vocabulary, notes: Notes) -> None:
             if attribute not in known.attributes and ":" not in attribute and attribute != "xmlns":
                 meant = _meant(attribute, known)
                 notes.add(f"unknown attribute {attribute!r} of <{element.tag}>{meant}", element.line, element.label)
+        if element.has_text:
+            notes.add(f"text in <{element.tag}> is passed over; numbers are attributes", element.line, element.label)
         if known.elements is not None:
             for child in element.children:
                 if child.tag not in known.elements | known.passed_over and ":" not in child.tag:
-                    near = nearest_names(child.tag, known.elements)
+                    near = [] if child.tag in vocabulary else nearest_names(child.tag, known.elements)
                     hint = f"; did you mean <{near[0]}>?" if near else ""
                     notes.add(f"unknown tag <{child.tag}> in <{element.tag}>{hint}", child.line)
         pending += [child for child in reversed(element.children) if child.tag not in known.passed_over]
