@@ -282,6 +282,12 @@ def test_what_a_follower_leaves_of_its_leader_is_told(tmp_path: Path, span: str,
     assert (model.lower, model.upper) == (0.0, upper)
 
 
+def test_blanks_before_the_declaration_are_no_matter(tmp_path: Path) -> None:
+    path = tmp_path / "hand.xml"
+    path.write_text('\n  <?xml version="1.0"?>\n' + FOLLOWING.format("-1 0"))
+    assert read_mjcf(path).upper == 0.8
+
+
 def test_an_attribute_that_no_mjcf_has_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "hand.xml"
     path.write_text(FOLLOWING.format("-1 0").replace('name="b" range', 'name="b" rnge'))

@@ -97,9 +97,9 @@ class Packages:
             absolute = os.path.isabs(name) or ntpath.splitdrive(name)[0] != ""
             if self.folder is not None or absolute:
                 yield Path(self.folder or "") / name
-            for holder in [] if absolute else self.holders:  # it may be named from the root of its package
-                if holder != (self.folder and self.folder.absolute()):
-                    yield holder / name
+            if not absolute:  # it may be named from the root of its package
+                beside = None if self.folder is None else self.folder.absolute()
+                yield from (holder / name for holder in self.holders if holder != beside)
             return
         package, inside = packaged.groups()
         for holder in self.holders:

@@ -12,7 +12,8 @@ What the format leaves open is read thus:
 - A `<mimic>` on a fixed joint has no effect, nor has one of a joint that is not there.
 - Limits on continuous, planar, spherical and floating joints do not hold, except for the velocity of continuous.
 - Where the limits of a joint that mimics another would hold that one still, they give way.
-- `quat_xyzw`, `acceleration`, `deceleration` and `jerk` count where `<robot version=...>` is 1.1, and 1.2, or more.
+- `quat_xyzw` counts from version 1.1 on, `acceleration`, `deceleration` and `jerk` from 1.2 on; without
+  `<robot version=...>` it is 1.0.
 - Of two types that URDF lacks, `helical` has the attribute `pitch` [m/rad], and `spherical` may be called `ball`.
 - A link called "world" is the world, which has no mass.
 - An `<inertial>` without `<mass>` has none.
@@ -45,7 +46,8 @@ _WORDS: Vocabulary = {
     "link": words(
         "name type",
         "inertial visual collision",
-        "origin contact gazebo sensor gravity kinematic self_collide surface",  # of SDF, left by converters
+        "contact gazebo sensor gravity kinematic self_collide surface"  # some of SDF, left by converters
+        " origin",  # see `_note_places`
     ),
     "joint": words(
         "name type pitch dont_collapse",

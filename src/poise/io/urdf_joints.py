@@ -19,6 +19,7 @@ _LIMITED = _ONE_AXIS - {JointKind.CONTINUOUS}
 _NONE = (1e16, 3.402823e38, 1.797693e308)
 """Limits that exporters write for none: that of SDF, and the largest numbers of four and of eight bytes."""
 _ENDS = ("lower", "upper")
+_ZEROS = (0.0, 0.0, 0.0)
 _RATES = {"acceleration": "acceleration", "deceleration": "acceleration", "jerk": "jerk"}
 """Attributes of `<limit>` and what they bound."""
 _NEWEST: Final = (1, 2)
@@ -160,9 +161,6 @@ class UrdfJoints:
             self.notes.add(remark, mimic.line, f"{element.label}: {missing.message}")
             return None
         return Mimic(joint=joint, multiplier=multiplier, offset=offset)
-
-
-_ZEROS = (0.0, 0.0, 0.0)
 
 
 def place(origin: Element) -> tuple[float, ...]:

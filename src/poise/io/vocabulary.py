@@ -1,7 +1,7 @@
 """The words of a format: which attributes and elements an element may have, and remarks on all others."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeAlias, final
 
 from poise.errors import nearest_names
@@ -14,10 +14,10 @@ from poise.io.notes import Notes
 class Words:
     """What may stand in an element."""
 
-    attributes: frozenset[str] = frozenset()
-    elements: frozenset[str] | None = field(default_factory=frozenset)
+    attributes: frozenset[str]
+    elements: frozenset[str] | None
     """None: any, which the reader of the format remarks on itself."""
-    passed_over: frozenset[str] = frozenset()
+    passed_over: frozenset[str]
     """Elements that the format or real files have and kinematics does not need; nothing in them is looked at."""
 
 

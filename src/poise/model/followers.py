@@ -11,7 +11,6 @@ _NOTHING: Final = 1e-6
 """Of a range, what is none."""
 _ROUNDED: Final = 1e-3
 """Of a range, what two lines of a file that mean the same may differ by; less is not worth a word."""
-
 _SHOWN: Final = 3
 """How many of a kind are named."""
 
