@@ -44,7 +44,7 @@ from poise.spatial import SE3
 _WORDS: Vocabulary = {
     "robot": words("name version", "link joint material", "gazebo hardware mujoco ros2_control sensor transmission"),
     "link": words(
-        "name type",
+        "name type concave",
         "inertial visual collision",
         "contact gazebo sensor gravity kinematic self_collide surface"  # some of SDF, left by converters
         " origin",  # see `_note_places`
@@ -65,9 +65,9 @@ _WORDS: Vocabulary = {
     "mimic": words("joint multiplier offset"),
     "inertial": words("", "origin mass inertia"),
     "mass": words("value"),
-    "inertia": words("ixx ixy ixz iyy iyz izz"),
-    "visual": words("name", "origin geometry material"),
-    "collision": words("name", "origin geometry material", "contact surface verbose"),
+    "inertia": words("ixx ixy ixz iyy iyz izz iyx izx izy"),  # the last three say once more what is symmetric
+    "visual": words("name group", "origin geometry material"),
+    "collision": words("name group concave", "origin geometry material", "contact surface verbose"),  # of simulators
     "geometry": words("name", None),
     "box": words("size"),
     "sphere": words("radius"),

@@ -106,7 +106,9 @@ class ModelBuilder:
         for low, high in zip(lower, upper, strict=True):
             if low > high:
                 raise self._error(
-                    f"joint {name!r} has its limits the wrong way round: lower {low:g} > upper {high:g}", line
+                    f"joint {name!r} has its limits the wrong way round: lower {low:g} > upper {high:g}; change them "
+                    "over",
+                    line,
                 )
             if low == math.inf or high == -math.inf:
                 raise self._error(f"joint {name!r} has limits {low:g} to {high:g}, which no position keeps", line)
