@@ -52,7 +52,7 @@ def test_postures_place_joints_and_leave_the_others_at_neutral(tmp_path: Path) -
     model = load(
         tmp_path,
         '<group_state name="bent"><joint name="elbow" value="0.5"/><joint name="grip" value="0.5"/></group_state>'
-        '<group_state name="bent"><joint name="side" value="-2"/><joint name="wrist" value="1"/></group_state>',
+        '<group_state name="bent"><joint name="side" value="-2"/><joint name="wrist" value="0"/></group_state>',
     )
     np.testing.assert_array_equal(model.postures["bent"], [0.0, 0.5, 1.0, 0.0, 0.0, 0.0, -2.0])
     np.testing.assert_array_equal(model.home, model.neutral)  # no name says that one starts there
@@ -111,6 +111,18 @@ def test_what_the_robot_does_not_have_is_warned_of_once(tmp_path: Path) -> None:
         "  a <group> names a group that is not there (line 4: legs)\n"
         "  unknown tag <jiont> in <group> (line 5)\n"
         "  a posture has the wrong count of numbers for a joint (line 8: elbow takes 1, not 2)"
+    ]
+
+
+def test_a_posture_of_a_fixed_joint_is_told_and_one_of_a_follower_not(tmp_path: Path) -> None:
+    with pytest.warns(ModelWarning) as caught:
+        load(
+            tmp_path,
+            '<group_state name="s"><joint name="wrist" value="1"/><joint name="elbow" value="1"/>'
+            '<joint name="grip" value="1"/></group_state>',
+        )
+    assert [str(w.message).partition(":\n")[2] for w in caught] == [
+        "  a posture moves a joint that is fixed (line 2: joint 'wrist' of group_state 's')"
     ]
 
 

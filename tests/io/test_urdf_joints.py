@@ -173,7 +173,9 @@ def test_a_builder_takes_them_too() -> None:
 
 def test_a_file_that_is_written_anew_states_each_rotation_once(tmp_path: Path) -> None:
     file, out = tmp_path / "r.urdf", tmp_path / "out.urdf"
-    file.write_text("\n  " + text(origin="quat_xyzw = '0 0 1 1'", limit='acceleration="4" jerk="50"'))
+    file.write_text(
+        '\n  <?xml version="1.0"?>\n' + text(origin="quat_xyzw = '0 0 1 1'", limit='acceleration="4" jerk="50"')
+    )
     model = pz.load(file).with_frame("tool", link="c", origin=SE3.from_parts([0.3, 0, 0.1]))
     q = model.sample(20, seed=1)
     seen = model.pose("tool", q + np.array([0.1, 0.0]))

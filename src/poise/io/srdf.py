@@ -211,6 +211,7 @@ class _Reader:
                 numbers = element.numbers("value")
                 joint = self.joint(element)
                 if joint is None:
+                    self._note_fixed(element, numbers)
                     continue
                 if len(numbers) == joint.size:
                     if (np.abs(numbers) > self.model.farthest[self.model.index(joint.name)]).any():
@@ -226,6 +227,12 @@ class _Reader:
                     written = f"{joint.name} takes {joint.size}, not {len(numbers)}"
                     self.notes.add("a posture has the wrong count of numbers for a joint", element.line, written)
         return postures
+
+    def _note_fixed(self, element: Element, numbers: tuple[float, ...]) -> None:
+        """Remark on a posture that moves a fixed joint; one that follows another stands where that takes it."""
+        joint = self.joints.get(element.text("name"))
+        if joint is not None and joint.kind is JointKind.FIXED and any(numbers):
+            self.notes.add("a posture moves a joint that is fixed", element.line, element.label)
 
 
 def _pair(first: str, second: str) -> tuple[str, str]:
