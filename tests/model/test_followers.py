@@ -96,7 +96,7 @@ def test_followers_give_way_where_together_they_leave_nothing() -> None:
 
 def test_a_follower_of_a_follower_counts_for_the_one_that_leads() -> None:
     told = found(leader(-1.0, 1.0), follower(-9.0, 9.0, 2.0), follower(0.0, 9.0, -3.0, 1.0, name="c", of="b"))
-    assert told.remarks == ((NARROW + "'a' keeps -1 to 0.1667 of -1 to 1 for 'c'", "c"),)
+    assert told.remarks == ((NARROW + "'a' keeps -1 to 0.166667 of -1 to 1 for 'c'", "c"),)
 
 
 def test_speeds_are_narrowed_too() -> None:

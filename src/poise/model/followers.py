@@ -127,9 +127,9 @@ def _range(joint: Joint) -> Range:
 
 def _written(what: Range | float | None) -> str:
     if not isinstance(what, tuple):
-        return f"{what:.4g}"
+        return f"{what:g}"
     low, high = what
-    return f"{low:.4g} to {high:.4g}" if low <= high else "nothing"
+    return f"{low:g} to {high:g}" if low <= high else "nothing"
 
 
 def _names(names: Sequence[str]) -> str:
