@@ -65,8 +65,9 @@ def read_mjcf(path: str | os.PathLike[str], *, base: Base = "fixed") -> Model:
     The velocity of a free or ball joint is along fixed axes here, while MuJoCo's angular qvel is along the body's
     own.  Raises MissingExtra without mujoco, ModelError with the compiler's message for a file that it refuses.
     Warns once (ModelWarning) of what is not held here: nonlinear couplings, equalities of tendons and flexes, welds to
-    a mocap body, which is led by hand, and cone limits; and of meshes that are not there, which are left out, and with
-    them the masses that come of them.
+    a mocap body, which is led by hand, and cone limits; of joints that mimic others and narrow their range, or give
+    way where they would leave nothing of it; and of meshes that are not there, which are left out, and with them the
+    masses that come of them.
     """
     _check_base(base)
     path = Path(path)

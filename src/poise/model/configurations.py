@@ -350,7 +350,8 @@ class ConfigurationSpace:
                 upper[at] = min(upper[at], high if high <= LARGEST else math.inf)
                 if lower[at] > upper[at] or low > LARGEST or high < -LARGEST:
                     raise ModelError(
-                        f"joint {joint.name!r} mimics {source!r}, but their limits have no position in common"
+                        f"joint {joint.name!r} mimics {source!r}, but their limits have no position in common; widen "
+                        "one, or correct multiplier and offset"
                     )
         return frozen(lower + 0.0), frozen(upper + 0.0)  # no negative zeros
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias, final
 
 from poise.model.joint import Joint
+from poise.spatial import LARGEST
 
 _NOTHING: Final = 1e-6
 """Of a range, what is none."""
@@ -89,9 +90,13 @@ def _followed(joints: Mapping[str, Joint]) -> list[_Followed]:
 
 
 def _narrow(one: _Followed, joint: Joint, multiplier: float, offset: float) -> None:
-    ends = ((joint.lower[0] - offset) / multiplier + 0.0, (joint.upper[0] - offset) / multiplier + 0.0)
+    ends = sorted((end - offset) / multiplier + 0.0 for end in _range(joint))
+    # Beyond what a configuration can hold, a limit is none, and a range beyond it nothing.
+    least, most = (-math.inf if ends[0] < -LARGEST else ends[0]), (math.inf if ends[1] > LARGEST else ends[1])
     (low, high), (lower, upper) = one.left, _range(one.leader)
-    left = max(low, min(ends)), min(high, max(ends))
+    left = max(low, least), min(high, most)
+    if least > LARGEST or most < -LARGEST:
+        left = math.inf, -math.inf
     scale = upper - lower if math.isfinite(upper - lower) else 1.0
     if left[0] > left[1] or left[1] - left[0] <= _NOTHING * scale < high - low:
         if one.frozen is None:
