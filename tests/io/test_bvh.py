@@ -202,6 +202,92 @@ def test_places_about_zero_are_added_to_the_offset() -> None:
     assert any("OFFSET is added" in note for note in added.notes)
 
 
+def of_world(text: str) -> str:
+    """A text whose inner joints of six channels are given the world's places in place of their own."""
+    head = text[: text.index("Frame Time")]
+    names = re.findall(r"(?:ROOT|JOINT) (\w+)", head)
+    counts = [int(n) for n in re.findall(r"CHANNELS (\d)", head)]
+    rows = [line.split() for line in text.split("\n")[-4:-1]]
+    for row, stands in zip(rows, places(text), strict=True):
+        for i in range(1, len(names)):
+            if counts[i] == 6:
+                at = sum(counts[:i])
+                row[at : at + 3] = [repr(float(x)) for x in stands[i]]
+    return "\n".join([*text.split("\n")[:-4], *map(" ".join, rows), ""])
+
+
+@pytest.mark.parametrize("spine", [("0 60 0", "0 60 0", "0 60 0"), ("0 58 2", "1 61 1", "0 60 0")])
+def test_places_of_the_world_are_told_by_the_lengths_of_bones(spine: tuple[str, str, str]) -> None:
+    text = inner(*spine)
+    motion = read(of_world(text), up="z", unit=1.0)
+    assert np.allclose(motion.positions(), places(text), rtol=0, atol=1e-9)
+    assert any("joint 'Spine': the places are the world's, not the parent's" in note for note in motion.notes)
+    assert not any("the world's, not" in note for note in read(text).notes)
+    assert read(of_world(text)).unit == read(text).unit
+
+
+def test_places_of_the_world_beneath_places_of_the_world() -> None:
+    text = """HIERARCHY
+ROOT pelvis { OFFSET 0 0 0 CHANNELS 6 Xposition Yposition Zposition Xrotation Yrotation Zrotation
+JOINT thorax { OFFSET 0 0 10 CHANNELS 6 Xposition Yposition Zposition Xrotation Yrotation Zrotation
+JOINT head { OFFSET 0 0 20 CHANNELS 6 Xposition Yposition Zposition Xrotation Yrotation Zrotation
+End Site { OFFSET 0 0 5 } } } }
+MOTION
+Frames: 2
+Frame Time: 0.01
+50 0 36 0 0 0 50 0 46 0 90 0 70 0 46 0 0 0
+60 0 36 0 0 0 60 0 46 0 90 0 80 0 46 0 0 0
+"""
+    motion = read(text, up="z", unit=1.0)
+    assert np.allclose(motion.positions()[1], [[60, 0, 36], [60, 0, 46], [80, 0, 46]], rtol=0, atol=1e-12)
+    assert [joint.kind for joint in motion.model.joints] == ["floating", "spherical", "spherical"]
+
+
+def test_bones_twice_as_long_as_their_offsets_are_warned_of() -> None:
+    with pytest.warns(ModelWarning, match=r"a\.bvh:[\s\S]*torn apart.*\(line 6: 'Spine' \(130 for 60\)\)"):
+        motion = read(inner("0 130 0", "0 130 0", "0 130 0"))
+    assert any("'Spine'" in note and "torn" in note for note in motion.notes)
+    read(inner("0 115 0", "0 115 0", "0 115 0"))
+
+
+FAR = """HIERARCHY
+ROOT Reference {{ OFFSET 0 0 0 CHANNELS 6 Xposition Yposition Zposition Xrotation Yrotation Zrotation
+JOINT Hips {{ OFFSET {offset} CHANNELS 6 Xposition Yposition Zposition Xrotation Yrotation Zrotation
+JOINT Neck {{ OFFSET 0 50 0 CHANNELS 1 Xrotation End Site {{ OFFSET 0 25 0 }} }}
+JOINT LArm {{ OFFSET 20 45 0 CHANNELS 1 Xrotation End Site {{ OFFSET 60 0 0 }} }}
+JOINT RArm {{ OFFSET -20 45 0 CHANNELS 1 Xrotation End Site {{ OFFSET -60 0 0 }} }}
+JOINT LLeg {{ OFFSET 10 0 0 CHANNELS 1 Xrotation End Site {{ OFFSET 0 -85 0 }} }}
+JOINT RLeg {{ OFFSET -10 0 0 CHANNELS 1 Xrotation End Site {{ OFFSET 0 -85 0 }} }} }} }}
+MOTION
+Frames: 2
+Frame Time: 0.01
+0 0 0 0 0 0 {place} 0 0 0 0 0 0 0 0
+0 0 0 0 0 0 {other} 0 0 0 0 0 0 0 0
+"""
+
+
+@pytest.mark.parametrize("offset", ["0 0 0", "0 90 0"])
+@pytest.mark.parametrize(
+    ("place", "other"), [("0 90 0", "0 90 0"), ("1000 90 0", "1000 90 0"), ("0 90 1e4", "5 90 1e4")]
+)
+def test_where_a_body_is_tells_nothing_of_its_unit(offset: str, place: str, other: str) -> None:
+    motion = read(FAR.format(offset=offset, place=place, other=other))
+    assert motion.unit == 0.01
+    x, y, z = map(float, other.split())
+    assert np.allclose(motion.positions(["Hips"])[1, 0], [0.01 * x, -0.01 * z, 0.01 * y], atol=0.01 * 5)
+    assert not any("torn" in note for note in motion.notes)
+
+
+def test_a_name_that_is_given_twice_gets_a_number() -> None:
+    text = ARM.replace("JOINT Knee", "JOINT Head")
+    with pytest.warns(ModelWarning, match=r"got numbers \(line 20: 'Head' in line 20 is 'Head_2'\)"):
+        motion = read(text)
+    assert motion.model.joint_names == ("Hips", "Spine", "Head", "Head_2")
+    assert "Head_2_end" in motion.model.frames
+    assert np.array_equal(motion.q, read(ARM).q)
+    assert any("'Head_2'" in note for note in motion.notes)
+
+
 def test_layout_does_not_matter() -> None:
     wanted = read(ARM).q
     for text in (
@@ -315,7 +401,6 @@ def test_frames_at_an_end_stand_still_and_none_at_all_are_refused() -> None:
         ("OFFSET 0 60 0", "OFFSET 0 nan 0", 8, "no length"),
         ("OFFSET 0 60 0", "OFFSET 0 1e30 0", 8, "no length"),
         ("\t\tOFFSET 0 60 0\n", "", 18, "joint 'Spine' has no OFFSET"),
-        ("JOINT Knee", "JOINT Head", 20, "declared twice"),
         ("JOINT Knee", "ROOT Knee", 20, "cannot stand within joint 'Hips'"),
         ("JOINT Knee", "JOINT", 20, "has no name"),
         ("ROOT Hips", "JOINT Hips", 2, "stands in no joint"),

@@ -148,6 +148,18 @@ def test_one_who_lies_all_the_time_is_not_stood_up(along: list[float], tmp_path:
     assert np.abs(heads).max() < 0.5
 
 
+def test_one_who_stands_in_the_floor_of_y_stands_along_z(tmp_path: Path) -> None:
+    """Its rest is y up, and it walks along x where y is 0: neither lies it there, nor half in the ground."""
+    hips = WALK.places[0] * [1.0, 0.02, 1.0]
+    standing = rested(replace(WALK, places={0: hips}), [BACK] * len(BONES))
+    turns = standing.turns.copy()
+    turns[:, 0] = quaternion_product(pz.SO3.from_rpy([0.0, 0.0, 1.5]).wxyz, A_QUARTER)
+    write_bvh(replace(standing, turns=turns), tmp_path / "it.bvh")
+    motion = pz.load_motion(tmp_path / "it.bvh")
+    assert any("z is taken to be up" in note for note in motion.notes)
+    assert same(motion.positions(NAMES), pz.load_motion(tmp_path / "it.bvh", up="z").positions(NAMES), off=1e-9)
+
+
 def test_one_who_gets_up_tells_what_is_up(tmp_path: Path) -> None:
     """Most of the time its head is along z, and it stands along y at last."""
     way = np.linspace(0.0, 1.0, FRAMES)

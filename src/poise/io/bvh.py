@@ -6,7 +6,8 @@ product of its turns in the order of its channels.  The format has no standard; 
 programs do (Meredith and Maddock, "Motion Capture File Formats Explained", Sheffield 2001, has the grammar):
 
 - y is up, unless the motion stands along z; the unit of length is not stated.
-- A place replaces the offset.  Where an inner joint's places lie about zero and its offset does not, they are added.
+- A place replaces the offset.  Where an inner joint's places lie about zero and its offset does not, they are added;
+  where bones keep their lengths only with places of the world, they are the world's.
 - An inner joint whose places do not change only turns, about a centre that is their mean.
 """
 
@@ -20,6 +21,7 @@ import numpy as np
 
 from poise.errors import ModelError
 from poise.io.bvh_frames import Mended, read_frames
+from poise.io.bvh_places import in_parents, lengths, some_joints
 from poise.io.bvh_tree import Hierarchy, Node, read_tree
 from poise.io.elements import read_bytes
 from poise.io.notes import Notes
@@ -32,6 +34,7 @@ from poise.io.skeleton import (
     bridged_turns,
     check_arguments,
     continuous,
+    numbered,
     reach,
     unusable,
 )
@@ -71,7 +74,8 @@ def parse_bvh(
     left as it is.  `fps` takes the place of the file's frame time.
 
     What is mended is warned of (ModelWarning): numbers that are none, which are bridged from the frames about them, a
-    count of frames that is not that of the rows, a frame time that is none.  Raises ModelError, with file and line,
+    count of frames that is not that of the rows, a frame time that is none, a name that is given twice, which gets a
+    number; and bones that are more than twice as long as their offsets.  Raises ModelError, with file and line,
     for what is no BVH or was cut off; ValueError for arguments out of range.
     """
     check_arguments(unit, up, fps)
@@ -85,6 +89,7 @@ def parse_bvh(
         rows, time = read_frames(data, found.end(), tree.width, file, fps, mended)
     else:
         rows, time = np.zeros((0, tree.width)), 1.0
+    _rename(tree, mended)
     skeleton = _skeleton(tree, rows, time, file, name, unit, up, mended)
     mended.wrong.warn()
     return skeleton
@@ -105,10 +110,11 @@ def _skeleton(
         raise ModelError(f"{len(rows)} frames of {len(nodes)} joints are too many to hold; cut the motion", file=file)
     tracks, tips = _tracks(tree, rows, file, mended), _tips(tree)
     parents, middles = [node.parent for node in nodes], [track.middle for track in tracks]
-    reached = reach(parents, middles, tips)
+    bones = lengths(tree, middles, mended)
+    reached = reach(parents, bones, tips)
     metres = unit
     if metres is None:
-        size, whole = height(parents, middles, tips)
+        size, whole = height(parents, bones, tips)
         metres, said = guessed(size, whole=whole)
         notes.append(f"BVH states no unit: {said}")
     places = _moved(nodes, tracks, _STILL * float(reached.max()), notes)
@@ -155,7 +161,7 @@ class _Track:
 
 
 def _tracks(tree: Hierarchy, rows: Array, file: str | None, mended: Mended) -> list[_Track]:
-    out, start = [], 0
+    given, turns, start = list[Array | None](), list[Array](), 0
     for node in tree.joints:
         channels = node.channels or []
         columns = rows[:, start : start + len(channels)]
@@ -164,11 +170,14 @@ def _tracks(tree: Hierarchy, rows: Array, file: str | None, mended: Mended) -> l
         if missing.any():
             _report(node, missing, file, mended)
             columns = np.where(missing[:, None], 0.0, columns)
-        place = _place(node, columns, missing, mended.notes)
+        given.append(_given(node, columns, missing))
+        turns.append(_turn(channels, columns, missing))
+    out = []
+    for node, place, turn in zip(tree.joints, in_parents(tree.joints, given, turns, mended.notes), turns, strict=True):
         middle = np.array(node.offset)
         if place is not None and len(place) and node.parent >= 0:
             middle = place.mean(axis=0)
-        out.append(_Track(middle, place, _turn(channels, columns, missing)))
+        out.append(_Track(middle, place, turn))
     return out
 
 
@@ -186,31 +195,20 @@ def _moved(nodes: list[Node], tracks: list[_Track], still: float, notes: list[st
         else:
             held.append(node.name)
     if held:
-        notes.append(f"{_some(held)}: given places that do not change; read as joints that only turn")
+        notes.append(f"{some_joints(held)}: given places that do not change; read as joints that only turn")
     if loose:
-        notes.append(f"{_some(loose)}: moved against the parent; read as floating joints")
+        notes.append(f"{some_joints(loose)}: moved against the parent; read as floating joints")
     return places
 
 
-def _place(node: Node, columns: Array, missing: Flags, notes: list[str]) -> Array | None:
-    """(frames, 3) the places in the parent; None for an inner joint that is given none."""
-    offset = np.array(node.offset)
+def _given(node: Node, columns: Array, missing: Flags) -> Array | None:
+    """(frames, 3) the places as the frames give them; None for an inner joint that is given none."""
     given = [(k, "xyz".index(axis)) for k, (axis, what) in enumerate(node.channels or []) if what == "position"]
     if not given and node.parent >= 0:
         return None
-    place = np.tile(offset, (len(columns), 1))
-    along = [axis for _, axis in given]
-    place[:, along] = columns[:, [k for k, _ in given]]
-    if missing.any():
-        place = bridged(place, missing)
-    if node.parent >= 0 and len(place):
-        middle = np.median(place, axis=0)
-        if np.linalg.norm(middle[along]) < np.linalg.norm((middle - offset)[along]):
-            place[:, along] += offset[along]
-            notes.append(f"joint {node.name!r}: its places lie about zero, so its OFFSET is added to them")
-    elif offset.any() and given:
-        notes.append(f"joint {node.name!r}: a root's places are the world's; its OFFSET is not added to them")
-    return place
+    place = np.tile(np.array(node.offset), (len(columns), 1))
+    place[:, [axis for _, axis in given]] = columns[:, [k for k, _ in given]]
+    return bridged(place, missing) if missing.any() else place
 
 
 def _turn(channels: list[tuple[str, str]], columns: Array, missing: Flags) -> Array:
@@ -235,6 +233,20 @@ def _report(node: Node, missing: Flags, file: str | None, mended: Mended) -> Non
     mended.add("numbers that are not finite, bridged from the frames about", node.line, f"{frames} of {node.name!r}")
 
 
+def _rename(tree: Hierarchy, mended: Mended) -> None:
+    """Give joints names that are different."""
+    given = [joint.name for joint in tree.joints]
+    renamed = list[str]()
+    for joint, name in zip(tree.joints, numbered(given, given), strict=True):
+        if name != joint.name:
+            renamed.append(f"{joint.name!r} in line {joint.line} is {name!r}")
+            joint.name = name
+    if renamed:
+        more = f" and {len(renamed) - 3} more" if len(renamed) > 3 else ""
+        line = next(joint.line for joint, name in zip(tree.joints, given, strict=True) if joint.name != name)
+        mended.add("joints have names that were given before, and got numbers", line, ", ".join(renamed[:3]) + more)
+
+
 def _tips(tree: Hierarchy) -> tuple[tuple[str, int, Array], ...]:
     """The ends of bones, each called after its joint."""
     taken, out = {joint.name for joint in tree.joints}, []
@@ -245,8 +257,3 @@ def _tips(tree: Hierarchy) -> tuple[tuple[str, int, Array], ...]:
         taken.add(name)
         out.append((name, end.parent, np.array(end.offset)))
     return tuple(out)
-
-
-def _some(names: list[str]) -> str:
-    shown = ", ".join(map(repr, names[:3])) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-    return f"joint{'s' if len(names) > 1 else ''} {shown}"

@@ -13,7 +13,7 @@ import numpy as np
 from poise.errors import NameNotFound
 from poise.io.gltf_channels import WIDTHS, Channel, normalised, read_channel, sample_times, unit
 from poise.io.gltf_document import Document, Item, read_document
-from poise.io.skeleton import continuous
+from poise.io.skeleton import continuous, numbered
 from poise.quaternions import conjugate, matrix_quaternion, quaternion_product, rotate
 from poise.spatial import BOUND, LARGEST, Array
 
@@ -287,19 +287,11 @@ class _Reader:
 
     def _names(self, order: list[int]) -> tuple[str, ...]:
         given = [self.nodes[node].text("name") for node in order]
-        taken = set(given)
-        names: dict[str, None] = {}
-        used: dict[str, int] = {}
-        for node, name in zip(order, given, strict=True):
-            wanted = unique = name or f"node{node}"
-            while unique in names or (unique != name and unique in taken):
-                used[wanted] = used.get(wanted, 1) + 1
-                unique = f"{wanted}_{used[wanted]}"
-            names[unique] = None
+        names = numbered(given, [f"node{node}" for node in order])
         renamed = [f"nodes[{n}] is {name!r}" for n, name, old in zip(order, names, given, strict=True) if name != old]
         if renamed:
             self.notes.append(f"joints without a name of their own were given one: {some(renamed)}")
-        return tuple(names)
+        return names
 
     def _ends(self, order: list[int], channels: list[Channel]) -> list[int]:
         """The nodes beneath joints that carry nothing and do not move in them: where bones end."""

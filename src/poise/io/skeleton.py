@@ -104,6 +104,20 @@ def check_arguments(unit: float | None, up: str | None, fps: float | None) -> No
         raise ValueError(f"fps must be frames a second, more than 0, got {fps!r}")
 
 
+def numbered(given: Sequence[str], spare: Sequence[str]) -> tuple[str, ...]:
+    """Names that are different: those `given`, of which a second one gets a number, and `spare` ones for empty ones."""
+    taken = set(given)
+    names: dict[str, None] = {}
+    used: dict[str, int] = {}
+    for name, other in zip(given, spare, strict=True):
+        wanted = unique = name or other
+        while unique in names or (unique != name and unique in taken):
+            used[wanted] = used.get(wanted, 1) + 1
+            unique = f"{wanted}_{used[wanted]}"
+        names[unique] = None
+    return tuple(names)
+
+
 def reach(parents: Sequence[int], offsets: Sequence[Array], ends: Sequence[tuple[str, int, Array]]) -> Array:
     """(3,) how far a skeleton reaches along each axis at rest, in the unit of its offsets; a root's parent is -1."""
     places = np.zeros((len(parents) + 1, 3))  # the last is what roots stand in, themselves at 0

@@ -1,7 +1,8 @@
 """Which axis of a file of animation is up, and a skeleton that stands along z.
 
 A rest pose may lie in any direction, so the motion tells: up is where the head is, seen from the feet, in most frames.
-A body that lies all the time is along another axis than the up of its file, and low over its ground.
+A body that lies all the time is along another axis than the up of its file, and low over its ground; one that stands
+along that axis has its feet on the ground there.
 """
 
 import re
@@ -69,8 +70,9 @@ def _found(skeleton: SkeletonFile, notes: list[str], *, stated: bool) -> Up:
         return "y"
     seen = f"its head is over its feet along z in {100 * z:.0f} % of the frames, along y in {100 * y:.0f} %"
     length = float(np.median(np.linalg.norm(way, axis=1)))
-    low, high = np.median(places[..., 1].min(axis=1)), np.median(places[..., 1].max(axis=1))
-    lies = rest[2] < _ALONG and abs(low) < _LOW * length and high < _FLAT * length
+    _, low, under = np.abs(np.median(places.min(axis=1), axis=0))  # from the ground, if y is up and if z is
+    high = np.median(places[..., 1].max(axis=1))
+    lies = rest[2] < _ALONG and low < _LOW * length and low <= under and high < _FLAT * length
     if stated or z < _MOST or y > _FEW or lies:
         why = ", as the format has it" if stated else ", for it seems to lie on the ground" if lies else ""
         notes.append(f"{seen}; y is taken to be up{why}, up='z' says z")
@@ -80,10 +82,12 @@ def _found(skeleton: SkeletonFile, notes: list[str], *, stated: bool) -> Up:
 
 
 def _way(places: Array, heads: list[int], feet: list[int]) -> Array:
-    """(frames, 3) from the feet, or from the root, to the head, of places (frames, n, 3); zeros without a head."""
+    """(frames, 3) from the feet, or from the middle, to the head, of places (frames, n, 3); zeros without a head."""
     if not heads:
         return np.zeros((len(places), 3))
-    way: Array = places[:, heads].mean(axis=1) - places[:, feet or [0]].mean(axis=1)
+    # The root is no middle: a body may be far away from it.
+    below = places[:, feet].mean(axis=1) if feet else np.median(places, axis=1)
+    way: Array = places[:, heads].mean(axis=1) - below
     return way
 
 
