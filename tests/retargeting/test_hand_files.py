@@ -83,9 +83,53 @@ def test_a_file_of_positions(tmp_path: Path) -> None:
     floating = robot_hand(base="floating")
     read = pz.hands.load_hand_retargeter(written(tmp_path, free), model=floating)
     assert (read.kind, read.scale, read.align, read.model) == ("position", 1.0, False, floating)
-    assert "scaling_factor is of other types and was not read" in read.notes
+    assert "of other types, and not read: scaling_factor" in read.notes
     with pytest.raises(pz.ModelError, match="does not float"):
         pz.hands.load_hand_retargeter(written(tmp_path, free), model=ROBOT)
+
+
+UNION = {
+    "urdf_path": "x.urdf",
+    "wrist_link_name": "palm",
+    "finger_tip_link_names": ["tip0", "tip1"],
+    "target_link_human_indices_dexpilot": [[9, 0, 0], [4, 4, 9]],
+    "target_origin_link_names": ["palm", "palm"],
+    "target_task_link_names": ["tip0", "tip1"],
+    "target_link_human_indices_vector": [[0, 0], [4, 9]],
+}
+"""As of xr_teleoperate, for all types at once; it numbers the 25 joints of WebXR."""
+
+
+@pytest.mark.parametrize("kind", ["DexPilot", "vector"])
+def test_a_file_of_both_hands_of_xr_teleoperate(tmp_path: Path, kind: str) -> None:
+    import yaml
+
+    right = UNION | {"type": kind}
+    file = tmp_path / "hands.yml"
+    file.write_text(yaml.safe_dump({"left": right | {"scaling_factor": 1.5}, "right": right}))
+    with pytest.raises(pz.ModelError, match="of a left and of a right hand; say side='left' or side='right'"):
+        pz.hands.load_hand_retargeter(file, model=ROBOT)
+    left = pz.hands.load_hand_retargeter(file, model=ROBOT, side="left")
+    read = pz.hands.load_hand_retargeter(file, model=ROBOT, side="right", alpha=1.0)
+    assert (left.side, left.scale, read.side, read.scale) == ("left", 1.5, "right", 1.0)
+    assert {"wrist", "thumb-tip", "index-finger-tip"} <= set(read.landmarks)
+    assert sum("of other types, and not read: " in note for note in read.notes) == 1
+    theirs = _loaded(
+        (PILOT if kind == "DexPilot" else UNION | {"type": kind, "target_link_human_indices_vector": None})
+        | {"target_link_human_indices": [[8, 0, 0], [4, 4, 8]] if kind == "DexPilot" else [[0, 0], [4, 8]]}
+        | {"low_pass_alpha": 1.0}
+    )
+    np.testing.assert_array_equal(read.retarget(clip(8)).q, theirs.retarget(clip(8)).q)
+
+
+def test_a_file_of_one_hand_by_its_side(tmp_path: Path) -> None:
+    import yaml
+
+    file = tmp_path / "hand.yml"
+    file.write_text(yaml.safe_dump({"left": UNION | {"type": "vector"}}))
+    assert pz.hands.load_hand_retargeter(file, model=ROBOT).side == "left"
+    with pytest.raises(pz.ModelError, match="settings of a left hand; say side='left'"):
+        pz.hands.load_hand_retargeter(file, model=ROBOT, side="right")
 
 
 def test_joints_that_are_left_out_stand_still(tmp_path: Path) -> None:
@@ -98,7 +142,7 @@ def test_joints_that_are_left_out_stand_still(tmp_path: Path) -> None:
 def test_a_folder_of_robots(tmp_path: Path) -> None:
     file = written(tmp_path, VECTOR | {"urdf_path": "two_left.urdf"})
     assert pz.hands.load_hand_retargeter(file, folder=tmp_path / "hands").model.name == "two"
-    with pytest.raises(pz.ModelError, match="two_left"):
+    with pytest.raises(pz.ModelError, match=r"two_left.urdf, which is not in .*; say its folder by folder="):
         pz.hands.load_hand_retargeter(file)
 
 
@@ -129,6 +173,7 @@ def _loaded(settings: dict[str, Any], model: pz.Model = ROBOT) -> pz.hands.HandR
         ({"target_link_human_indices": [4, 8]}, "not 2 x 3 numbers"),
         ({"target_link_human_indices": [[8, 0, 0], [4, 4, 8.5]]}, "from 0 to 20"),
         ({"target_link_human_indices": [[8, 0, 0], [4, 4, 21]]}, "from 0 to 20"),
+        ({"target_link_human_indices_dexpilot": [[9, 0, 0], [4, 4, 25]]}, "joints of WebXR .* from 0 to 24"),
         ({"target_joint_names": ["bend12"]}, "follows another joint"),
         ({"urdf_path": 3}, "urdf_path is 3"),
         ({"finger_tip_link_names": ["tip0", "tip7"]}, "no frame 'tip7'"),

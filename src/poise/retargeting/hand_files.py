@@ -1,4 +1,4 @@
-"""Settings of a hand's retargeting in the YAML files of dex-retargeting 0.5."""
+"""Settings of a hand's retargeting in the YAML files of dex-retargeting 0.5, and of Unitree's xr_teleoperate."""
 
 import os
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from poise.lazy import optional
 from poise.model.joint import JointKind
 from poise.model.model import Model
 from poise.retargeting.hands import HandRetargeter, Pinch, Side
-from poise.retargeting.landmarks import MEDIAPIPE, WRIST
+from poise.retargeting.landmarks import MEDIAPIPE, TIPS, WEBXR, WRIST
 from poise.spatial import SO3
 
 _LARGEST: Final = 1_000_000
@@ -24,14 +24,20 @@ _SHORT: Final = Repr()
 _SHORT.maxlevel = 2
 _ALL: Final = (
     "type", "urdf_path", "add_dummy_free_joint", "target_joint_names", "has_joint_limits", "ignore_mimic_joint",
-    "low_pass_alpha", "normal_delta", "huber_delta", "target_link_human_indices",
+    "low_pass_alpha", "normal_delta", "huber_delta",
 )  # fmt: skip
+_INDICES: Final = "target_link_human_indices"
 _OWN: Final[Mapping[str, tuple[str, ...]]] = {
-    "position": ("target_link_names",),
-    "vector": ("target_origin_link_names", "target_task_link_names", "scaling_factor"),
-    "dexpilot": ("wrist_link_name", "finger_tip_link_names", "scaling_factor", "project_dist", "escape_dist"),
+    kind: (*names, _INDICES, f"{_INDICES}_{kind}")
+    for kind, names in {
+        "position": ("target_link_names",),
+        "vector": ("target_origin_link_names", "target_task_link_names", "scaling_factor"),
+        "dexpilot": ("wrist_link_name", "finger_tip_link_names", "scaling_factor", "project_dist", "escape_dist"),
+    }.items()
 }
+"""By type, the keys that it alone has; indices that are called after it are those of xr_teleoperate."""
 _KNOWN: Final = tuple(dict.fromkeys((*_ALL, *(name for names in _OWN.values() for name in names))))
+_HANDS: Final[tuple[Side, ...]] = ("left", "right")
 _ALPHA: Final = 0.1
 """The filter of a file that states none."""
 
@@ -49,8 +55,9 @@ def load_hand_retargeter(
 
     `model` is the robot's hand; without it the file's `urdf_path` is loaded, which is relative to `folder`, or to the
     folder of the file.  The file does not say of which `side` the human hand is: None is "left" if the name of the
-    robot's file has that word, else "right".  `turn` and `alpha` are those of `HandRetargeter`; the latter takes the
-    place of the file's `low_pass_alpha`.
+    robot's file has that word, else "right".  A file of xr_teleoperate has settings of both hands, `left:` and
+    `right:`, of which `side` says one, and numbers the 25 joints of WebXR.  `turn` and `alpha` are those of
+    `HandRetargeter`; the latter takes the place of the file's `low_pass_alpha`.
 
     With `add_dummy_free_joint` the robot's base floats: a joint of one pose in place of six.  Joints that
     `target_joint_names` leaves out stand still at 0, or at the limit that is nearest.  What was assumed, and which keys
@@ -60,11 +67,10 @@ def load_hand_retargeter(
     JointNotFound for names that the robot does not have.
     """
     file = Path(path).expanduser()
-    settings = _Settings(file, _read(file))
-    kind = settings.kind
-    notes = [
-        f"{name} is of other types and was not read" for name in settings.given if name not in (*_ALL, *_OWN[kind])
-    ]
+    settings = _Settings(file, _read(file), side)
+    kind, side = settings.kind, settings.side
+    others = [name for name in settings.given if name not in (*_ALL, *_OWN[kind])]
+    notes = [f"of other types, and not read: {', '.join(others)}"] if others else []
     notes += [
         f"{name} was read, which dex-retargeting does not do with DexPilot"
         for name in ("normal_delta", "huber_delta")
@@ -76,6 +82,8 @@ def load_hand_retargeter(
     floating = settings.flag("add_dummy_free_joint", False)
     if model is None:
         where = file.parent if folder is None else Path(folder)
+        if not (where / robot).exists():
+            raise settings.refused("urdf_path", f"{robot}, which is not in {where}; say its folder by folder=")
         model = load(where / robot, base="floating" if floating else "fixed")
     elif floating and not any(joint.kind is JointKind.FLOATING for joint in model.joints):
         raise settings.refused("add_dummy_free_joint", "True, but the model's base does not float: load it so")
@@ -133,11 +141,9 @@ def _read(file: Path) -> Any:
 class _Settings:
     """The settings of a file, checked one by one; errors name the file and the key."""
 
-    def __init__(self, file: Path, content: Any) -> None:
-        self.file = file
-        if not isinstance(content, dict) or not isinstance(content.get("retargeting"), dict):
-            raise ModelError("a file of dex-retargeting begins with 'retargeting:' and its settings", file=str(file))
-        self.given: dict[Any, Any] = content["retargeting"]
+    def __init__(self, file: Path, content: Any, side: Side | None) -> None:
+        self.file, self.side = file, side
+        self.given: dict[Any, Any] = self._one_hand(content if isinstance(content, dict) else {})
         for name in self.given:
             if name not in _KNOWN:
                 near = nearest_names(name, _KNOWN)
@@ -146,6 +152,25 @@ class _Settings:
         self.kind = self.text("type", None).lower()
         if self.kind not in _OWN:
             raise self.refused("type", f"{self.kind!r}; it must be one of {', '.join(_OWN)}")
+
+    def _one_hand(self, content: dict[Any, Any]) -> dict[Any, Any]:
+        """The settings, or those of one side where a file has them by hands."""
+        hands = [hand for hand in _HANDS if isinstance(content.get(hand), dict)]
+        if hands and "retargeting" not in content:
+            if self.side is None and len(hands) == 1:
+                self.side = hands[0]
+            if self.side not in hands:
+                has = f"it has settings of a {' and of a '.join(hands)} hand"
+                raise ModelError(f"{has}; say {' or '.join(f'side={h!r}' for h in hands)}", file=str(self.file))
+            found: dict[Any, Any] = content[self.side]
+            return found
+        alone = content.get("retargeting")
+        if not isinstance(alone, dict):
+            raise ModelError(
+                "a file of dex-retargeting begins with 'retargeting:' and its settings, or with 'left:' or 'right:'",
+                file=str(self.file),
+            )
+        return alone
 
     def refused(self, name: str, what: str) -> ModelError:
         """The error for a setting that is `what`."""
@@ -183,21 +208,27 @@ class _Settings:
             )
         return tuple(value)
 
-    def landmarks(self, rows: int, count: int) -> list[list[int]]:
-        """Rows of numbers of landmarks; one row may stand alone, or in a list of its own."""
-        name = "target_link_human_indices"
+    def landmarks(self, rows: int, count: int) -> list[list[str]] | None:
+        """Rows of names of landmarks; one row may stand alone, or in a list of its own.  None where there are none."""
+        name = f"{_INDICES}_{self.kind}"
+        numbered, called = (
+            (WEBXR, "the joints of WebXR") if self.given.get(name) else (MEDIAPIPE, "landmarks of MediaPipe")
+        )
+        name = name if self.given.get(name) else _INDICES
         value = self.given.get(name)
+        if value is None:
+            return None
         found = [value] if isinstance(value, list) and not any(isinstance(x, list) for x in value) else value
         if not isinstance(found, list) or not all(isinstance(row, list) and len(row) == count for row in found):
             found = []
         if len(found) != rows:
-            raise self.refused(
-                name, "missing" if value is None else f"not {rows} x {count} numbers, as the names beside it are"
-            )
+            raise self.refused(name, f"not {rows} x {count} numbers, as the names beside it are")
         for x in (x for row in found for x in row):
-            if isinstance(x, bool) or not isinstance(x, int) or not 0 <= x < len(MEDIAPIPE):
-                raise self.refused(name, f"of {_SHORT.repr(x)}; landmarks of MediaPipe are whole numbers from 0 to 20")
-        return found
+            if isinstance(x, bool) or not isinstance(x, int) or not 0 <= x < len(numbered):
+                raise self.refused(
+                    name, f"of {_SHORT.repr(x)}; {called} are whole numbers from 0 to {len(numbered) - 1}"
+                )
+        return [[numbered[x] for x in row] for row in found]
 
 
 def _left_out(model: Model, names: tuple[str, ...], settings: _Settings) -> dict[str, float]:
@@ -218,29 +249,36 @@ def _links(settings: _Settings) -> tuple[dict[Any, Any], str | None]:
     """What follows what, as a HandRetargeter takes it, and the robot's wrist."""
     if settings.kind == "position":
         links = settings.names("target_link_names", None)
-        return _once(settings, links, settings.landmarks(1, len(links))[0]), None
+        return _once(settings, links, _stated(settings, settings.landmarks(1, len(links)))[0]), None
     if settings.kind == "vector":
         origins = settings.names("target_origin_link_names", None)
         tips = settings.names("target_task_link_names", None)
         if len(origins) != len(tips):
             raise settings.refused("target_task_link_names", f"{len(tips)} names for {len(origins)} origins")
-        between = list(zip(*settings.landmarks(2, len(tips)), strict=True))
+        between = list(zip(*_stated(settings, settings.landmarks(2, len(tips))), strict=True))
         return _once(settings, list(zip(origins, tips, strict=True)), between), None
     fingers, wrist = settings.names("finger_tip_link_names", None), settings.text("wrist_link_name", None)
     n = len(fingers)
-    tips_of = [4 * (i + 1) for i in range(n)]
-    if "target_link_human_indices" in settings.given and settings.given["target_link_human_indices"] is not None:
-        starts, stops = settings.landmarks(2, n * (n - 1) // 2 + n)
-        tips_of = stops[-n:]
-        ends = [MEDIAPIPE.index(WRIST), *tips_of]
-        pairs = [(ends[j], ends[i]) for i in range(1, n) for j in range(i + 1, n + 1)]
-        if list(zip(starts, stops, strict=True)) != [*pairs, *((ends[0], tip) for tip in tips_of)]:
-            raise settings.refused(
-                "target_link_human_indices", "not of all pairs of fingertips, then from the wrist to each: leave it out"
-            )
-    if max(tips_of) >= len(MEDIAPIPE):
+    if n > len(TIPS):
         raise settings.refused("finger_tip_link_names", f"of {n} fingers; a hand has five")
+    tips_of, given = list(TIPS[:n]), settings.landmarks(2, n * (n - 1) // 2 + n)
+    if given is not None:
+        starts, stops = given
+        tips_of = stops[-n:]
+        ends = [WRIST, *tips_of]
+        pairs = [(ends[j], ends[i]) for i in range(1, n) for j in range(i + 1, n + 1)]
+        if list(zip(starts, stops, strict=True)) != [*pairs, *((WRIST, tip) for tip in tips_of)]:
+            raise settings.refused(
+                _INDICES, "not of all pairs of fingertips, then from the wrist to each: leave it out"
+            )
     return _once(settings, fingers, tips_of), wrist
+
+
+def _stated(settings: _Settings, rows: list[list[str]] | None) -> list[list[str]]:
+    """Landmarks that must be there."""
+    if rows is None:
+        raise settings.refused(_INDICES, "missing")
+    return rows
 
 
 def _once(settings: _Settings, keys: Any, values: list[Any]) -> dict[Any, Any]:
