@@ -80,6 +80,20 @@ def test_limbs_point_as_the_body_s_and_nothing_is_in_the_ground(made: Callable[[
     assert any("off its feet" in note for note in done.notes)
 
 
+def test_feet_land_on_the_ground_and_not_in_it() -> None:
+    """Of a body that turns over in the air and comes down fast."""
+    times = np.arange(40) / FPS
+    stands = walk(FPS, 3.0, stride=0.0).positions(list(NAMES))[0]
+    share = np.clip((times - 0.4) / 0.3, 0.0, 1.0)
+    turned = pz.SO3.from_rotvec(np.outer(-2.0 * np.pi * share, [0.0, 1.0, 0.0]))
+    middle = stands.mean(axis=0)
+    places = np.stack([middle + (turned @ (place - middle)) for place in stands], axis=1)
+    places[..., 2] += (1.2 * share * (1.0 - share))[:, None]
+    done = pz.retarget(pz.motion_from_positions(places, NAMES, parents(), fps=FPS), g1())
+    assert any("off its feet" in note for note in done.notes)
+    assert lowest(g1(), done.motion.q).min() > -0.005
+
+
 def test_a_motion_is_followed_again_from_where_it_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("poise.retargeting.following._MARK", 5)
     done = pz.retarget(walk(FPS, 3.0), g1())

@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from bodies import CONVENTIONS, LEFT, LEG, called, exercised, human, resting, robot, skeleton
+from walker import NAMES as WALKER
+from walker import parents, walk
 
 import poise as pz
 from poise.retargeting.parts import SIDES
@@ -167,6 +169,23 @@ def test_without_toes_ankles_are_as_high_as_the_robots() -> None:
     assert proportions.ankles is not None
     assert proportions.ankles[1] == pytest.approx(proportions.ankles[0] * proportions.scales["leg"])
     assert any("no toes" in word for word in proportions.assumed)
+
+
+def test_feet_point_where_toes_do_also_where_the_robot_has_none() -> None:
+    """A body that is turned above its feet has no other that tells."""
+    motion = walk(seconds=0.5, stride=0.0)
+    places = np.array(motion.positions(WALKER))
+    turn = pz.SO3.from_rpy([0.0, 0.0, 0.5])
+    for side in ("Left", "Right"):
+        ankle, toe = (WALKER.index(side + name) for name in ("Foot", "Toe"))
+        places[:, toe] = places[:, ankle] + (turn @ (places[:, toe] - places[:, ankle]))
+    turned = pz.motion_from_positions(places, WALKER, parents(), fps=60.0)
+    body, proportions = measured(turned, robot("g1"))
+    assert "left_toe" not in body.robot
+    for side in SIDES:
+        pose = turned.model.poses(turned.q, [body.source[f"{side}_ankle"]])[:, 0]
+        ahead = pose.rotation.act(proportions.source_axes[f"{side}_ankle"][:, 0])
+        assert np.allclose(np.arctan2(ahead[:, 1], ahead[:, 0]), 0.5, atol=0.1)
 
 
 def test_one_wrist_alone_has_no_scale() -> None:

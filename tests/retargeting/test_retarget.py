@@ -1,6 +1,7 @@
 """A motion that is carried to a robot: feet that stay, a ground that is hard, limits that hold, hands that follow."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import cache
 from typing import Literal
 
@@ -10,6 +11,7 @@ from bodies import robot
 from walker import NAMES, parents, positions, walk
 
 import poise as pz
+from poise.retargeting.notes import notes
 from poise.retargeting.soles import lowest
 from poise.spatial import Array
 
@@ -147,6 +149,9 @@ def test_a_robot_on_a_pedestal_moves_its_arms() -> None:
     assert np.ptp(done.motion.q[:, g1("fixed").index("left_shoulder_pitch_joint")]) > 0.1
     assert any("base='floating'" in note for note in done.notes)
     assert broken(done) < ROUNDING
+    assert "ground" not in str(done)
+    assert "contact" not in str(done)
+    assert done.report.to_dict()["penetration"] == {"share_1cm": None, "share_1mm": None, "largest": None}
 
 
 def test_an_upper_body_alone() -> None:
@@ -197,6 +202,33 @@ def test_the_source_may_jump() -> None:
     done = pz.retarget(pz.Motion(motion.model, motion.times, q), g1())
     assert any("jumps at frame 30" in note for note in done.notes)
     assert broken(done) < ROUNDING
+
+
+@pytest.mark.parametrize(("fastest", "jump"), [(4.0, 0.0), (30.0, 0.0), (30.0, 0.5)])
+def test_what_takes_several_frames_is_no_jump(fastest: float, jump: float) -> None:
+    """A hand that is thrown up and comes back, and one that is elsewhere in a single frame."""
+    times = np.arange(61) / 60.0
+    path = np.zeros((61, 3))
+    path[:, 2] = 0.2 * fastest / np.pi * np.sin(np.pi * np.clip((times - 0.3) / 0.2, 0.0, 1.0)) ** 2
+    path[50, 0] += jump
+    done = pz.retarget(walk(seconds=1.0), g1())
+    seen = replace(done._seen, places={"left_wrist": path})
+    found = [note for note in notes(done.motion, done._robot, seen, done._done) if "jumps" in note]
+    assert [note.partition(";")[0] for note in found] == ["the source jumps at 2 frames, the first of them 50"] * (
+        jump > 0
+    )
+
+
+@pytest.mark.parametrize("toes", [True, False])
+def test_sides_that_are_swapped_are_told(toes: bool) -> None:
+    motion = walk(seconds=0.2)
+    found = pz.BodyMap.found(motion, g1())
+    parts = {part: name for part, name in found.source.items() if toes or "toe" not in part}
+    twins = {part: part.replace("left", "right") if "left" in part else part.replace("right", "left") for part in parts}
+    for source in (parts, {part: parts[twins[part]] for part in parts}):
+        done = pz.retarget(motion, g1(), body=pz.BodyMap(source, found.robot, found.contacts))
+        told = any("left and right of the source seem to be swapped" in note for note in done.notes)
+        assert told == (source is not parts)
 
 
 def test_uneven_frames_become_even() -> None:

@@ -44,6 +44,8 @@ class Stance:
     """Whether it is off its feet at any time of the motion, which then is followed more closely."""
     touches: frozenset[Touch] = frozenset()
     """What its hands touch, or are about to."""
+    landing: frozenset[str] = frozenset()
+    """The parts that, off its feet, are about to stand."""
 
     @property
     def free(self) -> int:
@@ -54,7 +56,8 @@ class Stance:
 def tasks(robot: Robot, stance: Stance) -> list[Task]:
     """What is asked of a robot that stands so, level by level.
 
-    A foot that is to come down swings above the ground; off its feet a body's feet are led as its hands are.
+    A foot that is to come down swings above the ground; off its feet a body's feet are led as its hands are, and kept
+    above the ground when they are about to stand.
     """
     model = robot.model
     made: list[Task] = []
@@ -71,10 +74,6 @@ def tasks(robot: Robot, stance: Stance) -> list[Task]:
             else:
                 made.append(PositionTask(frame, priority=free, offset=place))
                 made.append(OrientationTask(frame, priority=free, weight=_HAND))
-            above = HalfSpace((0.0, 0.0, robot.roundings[part] - _SUNK), (0.0, 0.0, -1.0))
-            level = free if model.loops else 0  # the way back to closed loops may lead below the ground
-            balls = [SE3.from_parts(ball) for ball in robot.balls(part)]
-            made += [RegionTask(frame, above, priority=level, offset=ball) for ball in balls]
         elif parent is None:
             if not robot.fixed_base:
                 made.append(PoseTask(frame, priority=free, offset=place))
@@ -101,6 +100,11 @@ def tasks(robot: Robot, stance: Stance) -> list[Task]:
                 made.append(SwivelTask(*(robot.place(one) for one in (root, part, end)), priority=free + 1))
             else:
                 made.append(PositionTask(frame, priority=free + 1, offset=place))
+    for part in (part for part in robot.frames if part in feet or part in stance.landing):
+        above = HalfSpace((0.0, 0.0, robot.roundings[part] - _SUNK), (0.0, 0.0, -1.0))
+        level = free if model.loops else 0  # the way back to closed loops may lead below the ground
+        balls = [SE3.from_parts(ball) for ball in robot.balls(part)]
+        made += [RegionTask(robot.frames[part], above, priority=level, offset=ball) for ball in balls]
     return made
 
 

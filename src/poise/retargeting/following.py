@@ -51,6 +51,9 @@ _REST: Final = 0.02
 """Pull to the robot's home, where no task has a say."""
 _CATCH_UP: Final = 0.25
 """How long a part has, when other parts begin or end to stand, to catch up with its target [s]."""
+_LANDING: Final = 0.5
+"""How long before it stands a foot of a body off its feet is kept above the ground [s]: one that begins too late comes
+down too fast for its joints."""
 _AT_ONCE: Final = 1024
 """Frames of one call at most, so that Python hears of signals."""
 _MARK: Final = 100
@@ -448,6 +451,7 @@ def _spans(source: Source, detours: Sequence[Detour]) -> Iterator[tuple[Stance, 
     contacts = source.contacts
     edges = {0, len(contacts), *(edge for one in contacts.intervals for edge in (one.start, one.stop))}
     edges |= {edge for touch in source.touches for edge in (_reached(source, touch), touch.stop)}
+    edges |= {_approached(source, one.start) for one in contacts.intervals}
     edges |= {edge for span in (*runs(source.off_feet), *((one.start, one.stop) for one in detours)) for edge in span}
     for start, stop in pairwise(sorted(edges)):
         coming = [one.part for one in contacts.intervals if one.start == start]
@@ -459,7 +463,14 @@ def _stance(source: Source, frame: int) -> Stance:
     standing = frozenset(part for part in source.contacts.parts if source.contacts[part][frame])
     late = sorted(source.touches, key=lambda touch: -touch.start)  # so that of two of a hand the earlier is taken
     touches = {touch.part: touch for touch in late if _reached(source, touch) <= frame < touch.stop}
-    return Stance(standing, bool(source.off_feet[frame]), bool(source.off_feet.any()), frozenset(touches.values()))
+    off, agile = bool(source.off_feet[frame]), bool(source.off_feet.any())
+    coming = (one for one in source.contacts.intervals if _approached(source, one.start) <= frame < one.start)
+    return Stance(standing, off, agile, frozenset(touches.values()), frozenset(one.part for one in coming if off))
+
+
+def _approached(source: Source, start: int) -> int:
+    """The frame from which a part, off its feet, is kept above the ground on which it stands from another one on."""
+    return int(np.searchsorted(source.times, source.times[start] - _LANDING)) if source.off_feet.any() else start
 
 
 def _reached(source: Source, touch: Touch) -> int:

@@ -182,7 +182,7 @@ class Ground:
     """How deep a robot is in the ground, and whether its feet are on it when they should be."""
 
     lowest: Array
-    """(frames,) how high the lowest point of the robot is over the ground [m]."""
+    """(frames,) how high the lowest point of the robot is over the ground [m]; NaN for one on a pedestal."""
     feet: tuple[str, ...]
     heights: Array
     """(frames, feet) how high the lowest point of each foot is over the ground where it stands [m]."""
@@ -190,13 +190,13 @@ class Ground:
     """(frames, feet) when they should stand."""
 
     def deeper(self, depth: float) -> float:
-        """The share of the frames that are deeper in the ground than `depth` [m]."""
-        return float((self.lowest < -depth).mean())
+        """The share of the frames that are deeper in the ground than `depth` [m]; NaN without ground."""
+        return float("nan") if np.isnan(self.lowest).any() else float((self.lowest < -depth).mean())
 
     @property
     def depth(self) -> float:
-        """The largest [m]; 0 for a robot that is never in the ground."""
-        return max(0.0, -float(self.lowest.min()))
+        """The largest [m]; 0 for a robot that is never in the ground, NaN without ground."""
+        return float(np.maximum(0.0, -self.lowest.min()))
 
     @property
     def kept(self) -> float:

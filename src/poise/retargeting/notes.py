@@ -6,11 +6,12 @@ from typing import Final
 import numpy as np
 
 from poise.motion.clip import Motion
+from poise.quaternions import unit_vectors
 from poise.retargeting.apart import held_apart
 from poise.retargeting.body import BodyMap
 from poise.retargeting.following import Followed
 from poise.retargeting.going_round import at_ends
-from poise.retargeting.parts import ENDS, FINGERS
+from poise.retargeting.parts import ENDS, FINGERS, SIDES
 from poise.retargeting.stances import Flags, runs
 from poise.retargeting.targets import Robot, Source
 from poise.solving.collision import CollisionLimit
@@ -18,7 +19,11 @@ from poise.solving.collision import CollisionLimit
 _AWAY: Final = 0.05
 """A hand or a trunk that is this far from where it should be is told of [m]."""
 _JUMP: Final = 15.0
-"""No body moves faster than this from one frame to the next [m/s]; a giant's may."""
+"""What is faster than this from one frame to the next [m/s], ..."""
+_SUDDEN: Final = 0.5
+"""... and not by this share of it in the frames before and after, jumps: a kick or a throw takes several frames."""
+_AHEAD: Final = 0.02
+"""By this share of its length a leg must point, with its toes or its knee, to the front or to the back to tell it."""
 _SHOWN: Final = 3
 _SHAKES: Final = 0.01
 """What a joint turns there and back from frame to frame that is no rounding [rad or m], ..."""
@@ -29,10 +34,11 @@ _OFTEN: Final = 5
 def notes(
     motion: Motion, robot: Robot, source: Source, done: Followed, apart: CollisionLimit | None = None
 ) -> tuple[str, ...]:
-    """Of a motion of the robot: jumps of the source, feet that are not there, times off its feet, limits that kept it
-    from its targets, shapes that were kept `apart`, joints that shake."""
+    """Of a motion of the robot: jumps of the source, sides that are swapped, feet that are not there, times off its
+    feet, limits that kept it from its targets, shapes that were kept `apart`, joints that shake."""
     return (
         *_jumps(source),
+        *_swapped(source),
         *_feet(robot, source),
         *_off_feet(robot, source),
         *_round(source, done),
@@ -43,15 +49,40 @@ def notes(
 
 
 def _jumps(source: Source) -> list[str]:
-    steps = np.diff(source.times)
-    fastest = np.max(
-        [np.linalg.norm(np.diff(path, axis=0), axis=1) / steps for path in source.places.values()], axis=0, initial=0.0
-    )
-    frames = np.flatnonzero(fastest > _JUMP) + 1
+    steps = np.diff(source.times)[:, None]
+    jumps = np.zeros(len(source.times), dtype=bool)
+    for path in source.places.values():
+        speed = np.diff(path, axis=0) / steps
+        fast = np.linalg.norm(speed, axis=1)
+        change = np.linalg.norm(np.diff(speed, axis=0, prepend=0.0, append=0.0), axis=1)
+        jumps[1:] |= (fast > _JUMP) & (np.minimum(change[:-1], change[1:]) > _SUDDEN * fast)
+    frames = np.flatnonzero(jumps)
     if not len(frames):
         return []
     which = f"frame {frames[0]}" if len(frames) == 1 else f"{len(frames)} frames, the first of them {frames[0]}"
     return [f"the source jumps at {which}; the robot follows as fast as its joints may go"]
+
+
+def _swapped(source: Source) -> list[str]:
+    """Whether what is called left is on the right of a body, as its toes show, or else its knees."""
+    places = source.places
+    pairs = [[f"{side}_{name}" for side in SIDES] for name in ("hip", "shoulder", "knee", "ankle", "toe")]
+    hips, shoulders, knees, ankles, toes = ([places[part] for part in pair if part in places] for pair in pairs)
+    if min(map(len, (hips, shoulders, knees, ankles))) < len(SIDES):
+        return []
+    up, left = np.mean(shoulders, axis=0) - np.mean(hips, axis=0), hips[0] - hips[1]
+    legs = np.mean(hips, axis=0) - np.mean(ankles, axis=0)
+    if len(toes) == len(SIDES):
+        ahead = np.mean(toes, axis=0) - np.mean(ankles, axis=0)
+    else:
+        ahead = np.mean(knees, axis=0) - 0.5 * (np.mean(hips, axis=0) + np.mean(ankles, axis=0))
+    front = unit_vectors(np.cross(unit_vectors(left), unit_vectors(up)))
+    if np.mean(np.sum(front * ahead, axis=1)) > -_AHEAD * np.mean(np.linalg.norm(legs, axis=1)):
+        return []
+    return [
+        "left and right of the source seem to be swapped, or the file to be mirrored: its toes or knees point to the "
+        "back of a body whose left is on that side; swap the names in the map's source"
+    ]
 
 
 def _feet(robot: Robot, source: Source) -> list[str]:

@@ -59,6 +59,8 @@ def _depth(axes: Any, report: "Report") -> None:
     axes.set_title("lowest point of the robot, cut off at 1 cm above the ground", color=GREY)
     axes.set_ylabel("mm")
     low = np.minimum(1000.0 * report.ground.lowest, 10.0)
+    if np.isnan(low).any():
+        return  # it stands on no ground
     axes.plot(report.times, low, color=COLOURS[0], linewidth=1.0)
     axes.axhline(0.0, color=GREY, linewidth=0.8)
     axes.fill_between(report.times, low, 0.0, where=low < 0.0, color=BAD, alpha=0.4, linewidth=0.0)

@@ -19,7 +19,7 @@ from poise.quaternions import matrix_quaternion
 from poise.retargeting.body import BodyMap
 from poise.retargeting.figure import NEAR, Figure
 from poise.retargeting.fingers import Finger, hands_of, palm, points_of
-from poise.retargeting.parts import LIMBS, SIDES
+from poise.retargeting.parts import LIMBS, SIDES, TOES
 from poise.solving.kept import kept
 from poise.spatial import Array
 from poise.tables import aligned
@@ -86,7 +86,8 @@ class Proportions(Value):
         """
         body.check(source, robot)
         parts = body.parts
-        human = Figure.of_skeleton(source, {part: body.source[part] for part in parts}, body.source)
+        toes = [toe for ankle, toe in TOES.items() if ankle in parts and toe in body.source and toe not in parts]
+        human = Figure.of_skeleton(source, {part: body.source[part] for part in (*parts, *toes)}, body.source)
         frames = {part: body.robot[part] for part in parts}
         machine = kept(robot, (Figure, *frames.items()), partial(Figure.of_robot, robot, frames))
         lengths = dict(_lengths(human, machine))

@@ -178,7 +178,7 @@ class Report:
             ("hands from their places of objects, largest", _plain(_most(off), 100.0), "", "cm"),
             ("deeper than 1 cm in the ground", deep, "", "% of frames"),
             ("deeper than 1 mm in the ground", shallow, "", "% of frames"),
-            ("deepest in the ground", f"{1000.0 * g.depth:.3g}", "", "mm"),
+            ("deepest in the ground", _plain(g.depth, 1000.0), "", "mm"),
             ("a joint past its limit", _share(self.limits.broken), "", "% of frames"),
             ("a joint faster than it may be", _share(self.limits.too_fast), "", "% of steps"),
             ("fastest joint", f"{100.0 * self.limits.speed.max(initial=0.0):.3g}", "", "% of its limit"),
@@ -248,7 +248,7 @@ def report(
     target_turns: ArrayLike | None = None,
     places: ArrayLike | None = None,
     points: Mapping[str, Array] | None = None,
-    ground: ArrayLike = 0.0,
+    ground: ArrayLike | None = 0.0,
     soles: Mapping[str, Array] | None = None,
     throughput: float | None = None,
     latency: float | None = None,
@@ -264,9 +264,10 @@ def report(
     sees them, which a robot on a pedestal does not move; `points` holds
     by part the point (3,) of the robot's frame that should be there, 0 where it is left
     out [m].  `ground` is how high the ground is there beneath each of `contacts.parts`, a number or
-    (frames, parts) [m]; `soles` holds by part the points of the robot's foot in its frame, see
-    `poise.retargeting.soles`, which also finds those that are not given.  `fingers` (frames, bones) are the angles by
-    which those of fingers are off [rad], and `touches` say how well hands keep to their places of objects.
+    (frames, parts) [m], or None for a robot that stands on none, as one on a pedestal; `soles` holds by part the points
+    of the robot's foot in its frame, see `poise.retargeting.soles`, which also finds those that are not given.
+    `fingers` (frames, bones) are the angles by which those of fingers are off [rad], and `touches` say how well hands
+    keep to their places of objects.
 
     Raises ShapeError for arrays that do not fit.
     """
@@ -281,14 +282,14 @@ def report(
         for part in standing
     }
     paths = [_paths(robot, body.robot[part], bottoms_of[part]) for part in standing]
-    high = np.broadcast_to(np.asarray(ground, dtype=np.float64), (len(robot), len(contacts.parts)))
+    high = np.broadcast_to(np.asarray(0.0 if ground is None else ground, float), (len(robot), len(contacts.parts)))
+    floor = np.nan if ground is None else float(np.min(ground))
     high = high[:, [contacts.parts.index(part) for part in standing]]
     bottoms = np.stack([path[..., 2].min(axis=1) for path in paths], axis=1) if paths else np.zeros((len(robot), 0))
     heights = bottoms - high
-    floor = float(np.min(ground))
     over = np.concatenate(
         [lowest(robot.model, robot.q) - floor, bottoms - floor, np.where(on, heights, np.inf)], axis=1
-    ).min(axis=1, initial=np.inf)
+    ).min(axis=1, initial=np.nan if ground is None else np.inf)
     parts = body.parts
     there = robot.model.poses(robot.q, [body.robot[part] for part in parts])
     offsets = np.array([np.zeros(3) if points is None else points.get(part, np.zeros(3)) for part in parts])

@@ -113,19 +113,19 @@ class Retargeted:
     def report(self) -> Report:
         """How well the robot follows the skeleton, measured when it is first asked for."""
         parts, followed = self.body.parts, self._done.targets
+        stands = not self._robot.fixed_base
+        found = self.contacts if stands else hanging(self._seen).contacts
         return report(
             self.source,
             self.motion,
             self.body,
-            self.contacts,
+            found,
             self._seen.paths,
             np.stack([followed.places[part] for part in parts], axis=1),
             target_turns=np.stack([followed.turns[part] for part in parts], axis=1),
             places=self._places,
             points=self._robot.points,
-            ground=np.stack([_ground(self.contacts, part, self._robot.scale) for part in self.contacts.parts], axis=1)
-            if self.contacts.parts
-            else 0.0,
+            ground=(_grounds(found, self._robot.scale) if found.parts else 0.0) if stands else None,
             soles=self._robot.soles,
             throughput=1.0 / (float(np.median(self._done.seconds)) + self._fingers.seconds),
             latency=float(np.quantile(self._done.seconds, 0.99)) + self._fingers.seconds,
@@ -429,10 +429,9 @@ def _facing(
     return ups, {foot: places[knee] - places[foot] for foot, knee in knees.items() if knee in places}
 
 
-def _ground(found: Contacts, part: str, scale: float) -> Array:
-    """(frames,) how high the ground is beneath a part while it stands [m]; 0 at other times."""
-    out = np.zeros(len(found))
+def _grounds(found: Contacts, scale: float) -> Array:
+    """(frames, parts) how high the ground is beneath each part while it stands [m]; 0 at other times."""
+    out = np.zeros_like(found.on, dtype=np.float64)
     for contact in found.intervals:
-        if contact.part == part:
-            out[contact.start : contact.stop] = scale * contact.ground
+        out[contact.start : contact.stop, found.parts.index(contact.part)] = scale * contact.ground
     return out
