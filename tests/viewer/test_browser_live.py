@@ -9,7 +9,9 @@ import pytest
 
 import poise as pz
 from poise.kernels.library import place
+from poise.viewer.appearance import appearance
 from poise.viewer.live import dragged_too, live_page
+from poise.viewer.recording import html_of_motion
 
 with_library = pytest.mark.skipif(
     not place("wasm32").is_file(), reason="there is no poise.wasm: run python -m poise.build --target wasm32"
@@ -92,8 +94,6 @@ def test_beside_a_handle_the_camera_goes_round(page: Any, wait_for: Wait, tmp_pa
 @with_library
 def test_a_page_that_plays_has_a_button_that_lets_one_drag(page: Any, wait_for: Wait, tmp_path: Path) -> None:
     arm = pz.load("panda")
-    from poise.viewer.appearance import appearance
-
     text = dragged_too("<html><body><p>it plays</p></body></html>", arm, appearance(arm), arm.home)
     opened(page, tmp_path / "played.html", text)
     assert not page.locator("canvas").is_visible()
@@ -104,11 +104,25 @@ def test_a_page_that_plays_has_a_button_that_lets_one_drag(page: Any, wait_for: 
     assert not page.locator("canvas").is_visible()
 
 
+@pytest.mark.parametrize("width", [900, 390], ids=["desk", "telephone"])
+def test_the_button_covers_nothing_of_the_player(
+    width: int, page: Any, wait_for: Wait, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("poise.viewer.live.live_script", lambda: "let poise;")  # there may be no library
+    arm = pz.load("planar3")
+    page.set_viewport_size({"width": width, "height": 600})
+    motion = pz.Motion(arm, [0.0, 0.1], [arm.home, arm.home + 0.1])
+    (tmp_path / "it.html").write_text(html_of_motion(motion, appearance(arm)), encoding="utf-8")
+    page.goto((tmp_path / "it.html").as_uri())
+    wait_for(lambda: page.locator("button:not(#poise-drag), input").count() > 1, page)
+    button = page.locator("#poise-drag").bounding_box()
+    for box in (one.bounding_box() for one in page.locator("button:not(#poise-drag), input").all()):
+        assert box is None or box["y"] >= button["y"] + button["height"] or box["y"] + box["height"] <= button["y"]
+
+
 def test_a_base_that_floats_stays_where_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("poise.viewer.live.live_script", lambda: "let poise;")  # there may be no library
     body = pz.load("g1", base="floating")
-    from poise.viewer.appearance import appearance
-
     text = dragged_too("<body></body>", body, appearance(body, look="skeleton"), body.home)
     assert "Drag it" in text
     assert text.endswith("</body>")

@@ -26,7 +26,7 @@ from poise.viewer.operator.page import OperatorPage  # noqa: E402
 from poise.viewer.operator.program import Program  # noqa: E402
 from poise.viewer.operator.robots import truck  # noqa: E402
 from poise.viewer.operator.work import load_work, save_work  # noqa: E402
-from poise.viewer.plane import normal_of, sideways  # noqa: E402
+from poise.viewer.plane import in_plane, normal_of, sideways  # noqa: E402
 from poise.viewer.stage import outlook  # noqa: E402
 
 Wait = Callable[..., None]
@@ -422,3 +422,15 @@ def test_a_planar_arm_is_seen_from_above_its_plane() -> None:
     for name in ("panda", "ur5e"):
         assert normal_of(pz.load(name)) is None
         assert outlook(pz.load(name))[2] > 0.0
+
+
+def test_a_handle_has_the_arrows_and_arcs_that_a_planar_arm_can_follow() -> None:
+    arm = planar(3)
+    with view(arm, pz.PoseTask(arm.tip), port=0, block=False) as page:
+        (gizmo,) = page.stage._gizmos
+        assert gizmo.active_axes == (True, True, False)
+    upright = pz.SE3.from_xyz_rpy([0.0, 0.0, 0.0], [np.pi / 2, 0.0, 0.0])
+    turned = pz.SE3.from_xyz_rpy([0.0, 0.0, 0.0], [0.4, 0.0, 0.0])
+    assert in_plane(arm, pz.SE3.identity().array) == (True, True, False)
+    assert in_plane(arm, upright.array) == (True, False, True)
+    assert in_plane(arm, turned.array) == in_plane(pz.load("panda"), upright.array) == (True, True, True)

@@ -26,7 +26,7 @@ class Figure:
         parts: Sequence[Part],
         *,
         tint: tuple[int, int, int] | None = None,
-        opacity: float = 0.35,
+        opacity: float = 0.6,
     ) -> None:
         self.model = model
         self._frames = [part.frame for part in parts]

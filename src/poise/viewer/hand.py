@@ -29,12 +29,24 @@ OBSTACLE: Final = Grip((222, 120, 60), tessellation.box((0.2, 0.2, 0.2)), 1.5, 0
 """Of what stands in its way: a cube in the colour of obstacles, and thin arrows that one sees through."""
 
 
-def handle(server: Any, name: str, grip: Grip, size: float, *, slides: bool = True, turns: bool = True) -> Any:
-    """A handle in the scene, for a robot of this `size` [m]."""
+def handle(
+    server: Any,
+    name: str,
+    grip: Grip,
+    size: float,
+    *,
+    slides: bool = True,
+    turns: bool = True,
+    axes: tuple[bool, bool, bool] = (True, True, True),
+) -> Any:
+    """A handle in the scene, for a robot of this `size` [m].
+
+    It has arrows along those of its `axes` that are used, and an arc between each two of them.
+    """
     scale = grip.size * size
     gizmo = server.scene.add_transform_controls(
         name, scale=scale, line_width=grip.line_width, opacity=grip.opacity, disable_axes=not slides,
-        disable_sliders=not slides, disable_rotations=not turns, depth_test=False,
+        disable_sliders=not slides, disable_rotations=not turns, active_axes=axes, depth_test=False,
     )  # fmt: skip
     server.scene.add_mesh_simple(
         f"{name}/mark", (scale * grip.mark.vertices).astype(np.float32), grip.mark.faces.astype(np.uint32),

@@ -53,7 +53,7 @@ _PAGE: Final = """<!doctype html>
 """
 _BUTTON: Final = """
 <style>
-  #poise-drag {{ position: fixed; left: 12px; bottom: 12px; z-index: 10001; padding: 8px 16px; border: 0;
+  #poise-drag {{ position: fixed; left: 12px; bottom: 52px; z-index: 10001; padding: 8px 16px; border: 0;
     border-radius: 6px; background: #2e73f2; color: #fff; font: 14px sans-serif; cursor: pointer; }}
   #poise-stage {{ position: fixed; inset: 0; z-index: 10000; width: 100%; height: 100%; background: #f4f5f7; }}
 </style>

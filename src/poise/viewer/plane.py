@@ -6,12 +6,14 @@ import numpy as np
 
 from poise.model.joint import JointKind
 from poise.model.model import Model
-from poise.spatial import Array
+from poise.spatial import SE3, Array
 
 _TURNING: Final = (JointKind.REVOLUTE, JointKind.CONTINUOUS, JointKind.PLANAR)
 """These stay in the plane that is normal to their axis."""
 _SAME: Final = 1e-6
 """Directions that are apart by less are the same [rad]."""
+_NORMAL: Final = 0.999
+"""Least cosine between the normal of a plane and an axis that is taken for it, about 3 degrees."""
 _LEVEL: Final = 0.7
 """A plane whose normal has more of y than this goes across y."""
 
@@ -39,6 +41,16 @@ def normal_of(model: Model) -> Array | None:
         return None
     x, y, z = np.round(normal, 6).tolist()
     return np.array(normal if (z, -y, x) > (0.0, 0.0, 0.0) else -normal)
+
+
+def in_plane(model: Model, pose: Array) -> tuple[bool, bool, bool]:
+    """Which axes of a handle at a pose (7,) lie in the plane that the links move in; all where there is none, and where
+    none of the axes is normal to it."""
+    normal = normal_of(model)
+    if normal is None:
+        return True, True, True
+    x, y, z = np.abs(SE3(pose).rotation.inverse().act(normal)).tolist()
+    return x < _NORMAL, y < _NORMAL, z < _NORMAL
 
 
 def sideways(model: Model) -> Array:

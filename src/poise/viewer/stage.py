@@ -20,7 +20,7 @@ from poise.viewer.hand import TARGET, Phase, handle, on_pull
 from poise.viewer.nodes import node
 from poise.viewer.obstacles import Obstacles
 from poise.viewer.parts import Part
-from poise.viewer.plane import normal_of
+from poise.viewer.plane import in_plane, normal_of
 
 AT_LIMIT: Final = (225, 50, 45)
 _ASIDE: Final = 0.3
@@ -122,7 +122,8 @@ class Stage:
         if hand is None or pose is None:
             return None
         name = f"/targets/{k} {kind_of(task)}"
-        gizmo = handle(self._server, name, TARGET, self.size, slides=hand.slides, turns=hand.turns)
+        axes = in_plane(self.session.model, pose)
+        gizmo = handle(self._server, name, TARGET, self.size, slides=hand.slides, turns=hand.turns, axes=axes)
         gizmo.position, gizmo.wxyz = tuple(pose[:3]), tuple(pose[3:])
 
         def pulled(phase: Phase, pose: list[float]) -> None:
