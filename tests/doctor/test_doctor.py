@@ -148,6 +148,26 @@ def test_links_that_meet_at_home_are_told(tmp_path: Path) -> None:
     assert "not kept apart" in finding.what
 
 
+ELLIPSOIDS = """<mujoco><worldbody>
+<body name="a"><joint axis="0 0 1"/><geom type="ellipsoid" size="0.1 0.2 0.3"/></body>
+<body name="b" pos="0.15 {y} 0.05"><joint axis="0 0 1"/><geom type="ellipsoid" size="0.1 0.2 0.3"/></body>
+</worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize(("y", "wanted"), [(0.3, set()), (0.265, {"home-near"}), (0.2, {"home-in-collision"})])
+def test_ellipsoids_meet_at_home_or_only_the_shapes_around_them(tmp_path: Path, y: float, wanted: set[str]) -> None:
+    pytest.importorskip("mujoco")
+    file = tmp_path / "two.xml"
+    file.write_text(ELLIPSOIDS.format(y=y))
+    found = [finding for finding in examine(file) if finding.code.startswith("home-")]
+    assert {finding.code for finding in found} == wanted
+    assert all(finding.where == "links 'a' and 'b'" for finding in found)
+    if wanted == {"home-near"}:
+        (near,) = found
+        assert near.severity == "note"
+        assert "the shapes around their ellipsoids meet at home" in near.what
+
+
 def test_arms_of_few_joints_and_fingers_are_told(tmp_path: Path) -> None:
     few = only(examine(arm(tmp_path / "arm.urdf", count=5)), "few-joints")
     assert "5 joints" in few.what

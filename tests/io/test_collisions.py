@@ -1,6 +1,7 @@
 """What can collide, as URDF, SRDF and MJCF say it: shapes of links, and pairs that are never looked at."""
 
 import math
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 import poise as pz
-from poise.geometry.enclosing import around_ellipsoid, enclosed
+from poise.geometry.enclosing import Ellipsoid, enclosed
 from poise.geometry.meshes import MeshShape
 from poise.io.installed import installed_robots
 from poise.io.urdf import parse_urdf, read_urdf
@@ -194,7 +195,7 @@ def test_geoms_that_collide_are_shapes_of_their_bodies(mjcf: pz.Model) -> None:
         "a": ["Sphere"],
         "b": ["Capsule", "Cylinder"],
         "welded": ["Box"],
-        "c": ["ConvexHull", "Capsule"],
+        "c": ["ConvexHull", "Ellipsoid"],
         "d": ["Sphere"],
         "e": ["Sphere"],
         "f": ["Sphere"],
@@ -219,14 +220,52 @@ def test_an_ellipsoid_is_within_its_shape() -> None:
     ball /= np.linalg.norm(ball, axis=1, keepdims=True)
     for axes, kind in [
         ((0.2, 0.2, 0.2), pz.Sphere),
-        ((0.1, 0.3, 0.1), pz.Capsule),
+        ((0.28, 0.3, 0.28), pz.Capsule),
+        ((0.1, 0.3, 0.1), pz.ConvexHull),
+        ((0.3, 0.25, 0.28), pz.ConvexHull),
         ((0.3, 0.1, 0.2), pz.ConvexHull),
         ((0.3, 0.1, 0.3), pz.ConvexHull),
     ]:
-        shape = around_ellipsoid(POSE, axes)
-        assert type(shape) is kind
-        assert inside(shape, POSE.act(ball * axes))
-        assert not inside(shape, POSE.act(ball * axes * 1.02))
+        shape = Ellipsoid(POSE, axes)
+        assert type(shape.around) is kind
+        assert inside(shape.around, POSE.act(ball * axes))
+        normals = ball / axes / np.linalg.norm(ball / axes, axis=1, keepdims=True)
+        beyond = POSE.act(ball * axes + 0.03 * max(axes) * normals)
+        assert not any(inside(shape.around, one[None]) for one in beyond[:300])
+        assert inside(shape.within, POSE.act(ball * axes * 0.97))
+        assert np.allclose(np.linalg.norm(np.asarray(shape.within.points) / axes, axis=1), 1.0)
+
+
+APART = """<mujoco><worldbody>
+<body name="a"><joint name="ja" axis="0 0 1"/><geom type="ellipsoid" size="0.1 0.2 0.3"/></body>
+<body name="b" pos="0.15 {y} 0.05"><joint name="jb" type="slide" axis="1 2 0" range="-1 1"/>
+<geom type="ellipsoid" size="0.1 0.2 0.3"/></body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("y", [0.22, 0.27, 0.285, 0.3])
+def test_ellipsoids_are_kept_apart_unless_they_meet_at_home_themselves(y: float) -> None:
+    """As MuJoCo has it, of which the shapes around them are up to 1 cm off."""
+    mujoco = pytest.importorskip("mujoco")
+    model, m = pz.load(APART.format(y=y)), mujoco.MjModel.from_xml_string(APART.format(y=y))
+
+    def true(q: Array) -> float:
+        d = mujoco.MjData(m)
+        d.qpos[:] = q
+        mujoco.mj_forward(m, d)
+        return float(mujoco.mj_geomDistance(m, d, 0, 1, 1.0, None))
+
+    gap = true(model.home)
+    deep = model.home - [0.0, 0.3]
+    assert model.in_collision(deep) == (gap > 0.0)
+    if gap < 0.0:
+        return
+    assert gap - 0.01 < model.distance(model.home).distance < gap
+    task = pz.PositionTask("b", target=[0.03, y - 0.24, 0.05])  # half way into the other
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pz.ModelWarning)  # they are nearer at home than it asks for
+        solved = pz.solve(model, task, limits=[pz.CollisionLimit()])
+    assert not solved.success
+    assert true(solved.q) > 0.0
 
 
 def test_what_mujoco_never_looks_at_is_disabled(mjcf: pz.Model) -> None:

@@ -1,7 +1,7 @@
 """What is wrong with a robot, as its file has it and as a model of it behaves."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -14,11 +14,13 @@ from poise.io import load
 from poise.model.builder import Base
 from poise.model.frame import WORLD
 from poise.model.model import Model
-from poise.model.proximity import left_alone_at_home
+from poise.model.proximity import around_at_home, at_home, left_alone_at_home
 from poise.model.tip import fingers
 
 _SINGULAR: Final = 1e-6
 """Yoshikawa's measure of an arm that is at a singularity, of one whose lengths are metres."""
+_SHOWN: Final = 4
+"""Pairs of links that are named, at most."""
 _ASKED: Final = 6
 """Coordinates of a pose."""
 
@@ -138,19 +140,25 @@ def _of_shapes(model: Model) -> Iterator[Finding]:
             "give it <collision>",
         )
         return
-    near = model.distance(model.home)
-    if near.distance < 0.0:
-        first, second = near.pair
+    deep, around = at_home(model, 0.0), around_at_home(model)
+    within = {pair: distance for pair, distance in deep.items() if pair not in around}
+    if within:
         yield Finding(
-            "home-in-collision", "warning", f"links {first!r} and {second!r}",
-            f"they are {-1e3 * near.distance:.3g} mm in one another at home",
+            "home-in-collision", "warning", _pairs(within),
+            f"they are in one another at home, by {-1e3 * min(within.values()):.3g} mm at most",
             "allow it in the SRDF, <disable_collisions>, or give them smaller shapes: model.with_shapes",
         )  # fmt: skip
-    met = [f"{first!r} and {second!r}" for first, second in map(sorted, left_alone_at_home(model))]
-    if met:
-        more = f" and {len(met) - 4} more pairs" if len(met) > 4 else ""
+    if around:
         yield Finding(
-            "home-in-collision", "warning", f"links {', '.join(met[:4])}{more}",
+            "home-near", "note", _pairs(around),
+            "the shapes around their ellipsoids meet at home, where these are up to "
+            f"{1e3 * max(around.values()):.2g} mm apart: they count as in collision, and a CollisionLimit keeps them so",
+            "give them shapes of your own, model.with_shapes, where that is too coarse",
+        )  # fmt: skip
+    met = left_alone_at_home(model)
+    if met:
+        yield Finding(
+            "home-in-collision", "warning", _pairs(met),
             "they meet at home, so they are not kept apart anywhere",
             "give them smaller shapes, model.with_shapes, or state the pairs that may meet in an SRDF",
         )  # fmt: skip
@@ -184,6 +192,12 @@ def _of_the_tip(model: Model) -> Iterator[Finding]:
             "home-singular", "note", f"frame {tip!r}", "home is singular: no step leads in some direction there",
             "begin at a posture with bent joints, q0=...",
         )  # fmt: skip
+
+
+def _pairs(pairs: Iterable[Iterable[str]]) -> str:
+    """`links 'a' and 'b'`, of at most four pairs, and how many more there are."""
+    names = [f"{first!r} and {second!r}" for first, second in map(sorted, pairs)]
+    return f"links {', '.join(names[:_SHOWN])}" + (f" and {len(names) - _SHOWN} more pairs" if names[_SHOWN:] else "")
 
 
 def _named(noun: str, names: list[str]) -> str:

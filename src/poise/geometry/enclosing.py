@@ -5,16 +5,19 @@ and nothing is added but what the spheres do not fit, if they do to 1 % of the r
 
 An ellipsoid is within the points that are its shortest semi-axis away from a flat ellipse, whose semi-axes are shorter
 by that much: a sphere if all are equal, a capsule if two are, else the hull of a polygon around that ellipse, whose 16
-corners stand out by 1 / cos(pi / 16) - 1, which is 2 % of its semi-axes.
+corners stand out by 1 / cos(pi / 16) - 1, which is 2 % of its semi-axes.  Half way to its ends such a shape stands out
+by much more where the semi-axes differ much; then a hull of 162 corners that touches it is nearer to it.
 """
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Final, TypeVar
+from dataclasses import dataclass
+from typing import Final, TypeVar, final
 
 import numpy as np
 
-from poise.geometry.shapes import Capsule, ConvexHull, Cylinder, Shape, Sphere
+from poise.geometry.shapes import Capsule, ConvexHull, Cylinder, Point, Shape, Sphere, checked_point, single
+from poise.geometry.smallest import directions
 from poise.spatial import SE3, Array
 
 Other = TypeVar("Other")
@@ -23,6 +26,40 @@ _NEAR: Final = 0.01
 """How far a sphere may be from fitting the end of a cylinder, as a share of the radius: files have few digits."""
 _ROUNDING: Final = 1e-9
 """What counts as nothing [m]."""
+_DIRECTIONS: Final = np.concatenate([directions(81), -directions(81)])
+"""Corners of a hull within a ball of radius 1, ..."""
+_OUT: Final = 1.0255
+"""... and by how much larger it is when the ball is within it."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Ellipsoid:
+    """An ellipsoid in the middle of `pose`, with three semi-axes along its x, y and z [m].
+
+    Distances are measured to the shape `around` it.
+    """
+
+    pose: SE3
+    semi_axes: Point
+
+    def __post_init__(self) -> None:
+        single(self.pose)
+        object.__setattr__(self, "semi_axes", checked_point("semi_axes", self.semi_axes))
+
+    def placed(self, pose: SE3) -> "Ellipsoid":
+        """The ellipsoid seen from elsewhere: as it lies in a frame, which is at `pose`."""
+        return Ellipsoid(single(pose) @ self.pose, self.semi_axes)
+
+    @property
+    def around(self) -> Shape:
+        """A shape that holds it, see `around_ellipsoid`."""
+        return around_ellipsoid(self.pose, tuple(self.semi_axes))
+
+    @property
+    def within(self) -> ConvexHull:
+        """A hull of points on it: where two of these meet, the ellipsoids do."""
+        return ConvexHull.of_corners(_DIRECTIONS * self.semi_axes, pose=self.pose)
 
 
 def polygon(semi_axes: Sequence[float]) -> Array:
@@ -46,6 +83,8 @@ def around_ellipsoid(pose: SE3, semi_axes: Sequence[float]) -> Shape:
     short, long = semi_axes[middle] - radius, semi_axes[longest] - radius
     if long <= _ROUNDING:
         return Sphere(pose.xyz, semi_axes[longest])
+    if _stands_out(np.asarray(semi_axes), radius) > (_OUT - 1.0) * semi_axes[longest]:
+        return ConvexHull.of_corners(_OUT * _DIRECTIONS * semi_axes, pose=pose)
     if short <= _ROUNDING:
         end = np.zeros(3)
         end[longest] = long
@@ -53,6 +92,12 @@ def around_ellipsoid(pose: SE3, semi_axes: Sequence[float]) -> Shape:
     corners = np.zeros((_SIDES, 3))
     corners[:, [longest, middle]] = polygon((long, short))
     return ConvexHull.of_corners(corners, radius, pose=pose)
+
+
+def _stands_out(semi_axes: Array, radius: float) -> float:
+    """By how much the points within `radius` of the flat ellipse stand out of an ellipsoid at most [m]."""
+    flat, own = (np.linalg.norm(_DIRECTIONS * axes, axis=1) for axes in (semi_axes - radius, semi_axes))
+    return float((radius + flat - own).max())
 
 
 def enclosed(parts: Iterable[Other | Shape]) -> tuple[Other | Shape, ...]:

@@ -9,6 +9,7 @@ from typing import Any, Final, TypeAlias, final
 import numpy as np
 
 from poise.errors import ModelError
+from poise.geometry.enclosing import Ellipsoid
 from poise.geometry.shapes import Point, Shape, checked_point, single
 from poise.lazy import optional
 from poise.spatial import BOUND, LARGEST, SE3, Array
@@ -49,9 +50,11 @@ class MeshShape:
         return MeshShape(self.file, single(pose) @ self.pose, self.scale)
 
 
-LinkShape: TypeAlias = Shape | MeshShape
+LinkShape: TypeAlias = Shape | MeshShape | Ellipsoid
 """What a link may be made of."""
-SHAPES: Final = "a shape is a Sphere, a Capsule, a Cylinder, a Box, a HalfSpace, a ConvexHull or a MeshShape"
+SHAPES: Final = (
+    "a shape is a Sphere, a Capsule, a Cylinder, a Box, a HalfSpace, a ConvexHull, an Ellipsoid or a MeshShape"
+)
 """For messages."""
 
 

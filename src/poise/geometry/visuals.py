@@ -13,22 +13,9 @@ import numpy.typing as npt
 
 from poise.checks import finite
 from poise.errors import ShapeError
+from poise.geometry.enclosing import Ellipsoid as Ellipsoid
 from poise.geometry.meshes import LinkShape
-from poise.geometry.shapes import Point, checked_point, single
 from poise.spatial import SE3
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Ellipsoid:
-    """An ellipsoid in the middle of `pose`, with three semi-axes along its x, y and z [m]."""
-
-    pose: SE3
-    semi_axes: Point
-
-    def __post_init__(self) -> None:
-        single(self.pose)
-        object.__setattr__(self, "semi_axes", checked_point("semi_axes", self.semi_axes))
 
 
 @final
@@ -44,7 +31,7 @@ class Surface:
     """(m, 3) triangles that turn left seen from outside, as places in `vertices`."""
 
 
-VisualShape: TypeAlias = LinkShape | Ellipsoid | Surface
+VisualShape: TypeAlias = LinkShape | Surface
 """What may be drawn."""
 VISUALS: Final = "a visual is a Visual, of a shape, or of a poise.geometry Ellipsoid or Surface"
 """For messages."""

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from poise.geometry.enclosing import around_ellipsoid
-from poise.geometry.shapes import Box, Capsule, ConvexHull, Cylinder, HalfSpace, Shape, Sphere
-from poise.geometry.visuals import Ellipsoid, Surface, VisualShape
+from poise.geometry.enclosing import Ellipsoid
+from poise.geometry.meshes import LinkShape
+from poise.geometry.shapes import Box, Capsule, ConvexHull, Cylinder, HalfSpace, Sphere
+from poise.geometry.visuals import Surface, VisualShape
 from poise.spatial import SE3, Array
 
 KINDS = ("plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh", "sdf")
@@ -33,7 +34,7 @@ def colliding(m: Any) -> npt.NDArray[np.intp]:
     return np.flatnonzero((m.geom_contype != 0) | (m.geom_conaffinity != 0) | paired)
 
 
-def part(m: Any, geom: int, pose: SE3, size: Array) -> Shape | None:
+def part(m: Any, geom: int, pose: SE3, size: Array) -> LinkShape | None:
     """The shape of a geom, whose pose and size are given; None if it has none here."""
     half = np.array([0.0, 0.0, size[1]])
     match KINDS[m.geom_type[geom]]:
@@ -44,7 +45,7 @@ def part(m: Any, geom: int, pose: SE3, size: Array) -> Shape | None:
         case "capsule":
             return Capsule(pose.act(-half), pose.act(half), float(size[0]))
         case "ellipsoid":
-            return around_ellipsoid(pose, size.tolist())
+            return Ellipsoid(pose, size)
         case "cylinder":
             return Cylinder(pose, float(size[0]), 2.0 * float(size[1]))
         case "box":
@@ -79,8 +80,6 @@ def drawn_part(m: Any, geom: int, pose: SE3, size: Array) -> VisualShape | None:
     match KINDS[m.geom_type[geom]]:
         case "plane" if size[0] > 0.0 and size[1] > 0.0:
             return Box(pose, (2.0 * size[0], 2.0 * size[1], 0.0))
-        case "ellipsoid":
-            return Ellipsoid(pose, size)
         case "mesh" | "sdf":
             mesh = int(m.geom_dataid[geom])
             first, face = int(m.mesh_vertadr[mesh]), int(m.mesh_faceadr[mesh])

@@ -17,7 +17,7 @@ import numpy as np
 
 from poise.errors import ModelError, ModelWarning
 from poise.geometry.enclosing import enclosed
-from poise.geometry.shapes import Shape
+from poise.geometry.meshes import LinkShape
 from poise.geometry.visuals import Visual
 from poise.io.elements import Element, parse, read_bytes, root_tag
 from poise.io.foreign import XACRO_MJCF, foreign_root
@@ -404,7 +404,7 @@ class _Reader:
 
     def add_shapes(self) -> None:
         m = self.m
-        parts: dict[int, list[Shape]] = {}
+        parts: dict[int, list[LinkShape]] = {}
         left_out: Counter[str] = Counter()
         for i in colliding(m)[~self.compiled.geoms[colliding(m)]].tolist():
             what = f"geom {m.geom(i).name!r}" if m.geom(i).name else f"geom {i}"
@@ -418,7 +418,8 @@ class _Reader:
             counts = ", ".join(f"{count} {kind}" for kind, count in left_out.items())
             self.remarks.append(f"geoms that are no solid are ignored ({counts})")
         for body, those in parts.items():
-            self.builder.shape(self.bodies[body] if body else WORLD, *enclosed(those))
+            solids: tuple[LinkShape, ...] = enclosed(those)
+            self.builder.shape(self.bodies[body] if body else WORLD, *solids)
         for first, second in never_compared(m):
             self.builder.disable(*(self.bodies[body] if body else WORLD for body in (first, second)))
 

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Final, final
 import numpy as np
 
 from poise.errors import FrameNotFound, ModelError
+from poise.geometry.enclosing import Ellipsoid
 from poise.geometry.fitting import Fit
 from poise.geometry.kept_fits import fit_of
 from poise.geometry.meshes import LinkShape, MeshShape
+from poise.geometry.shapes import Shape
 from poise.progress import bar, on_terminal
 
 if TYPE_CHECKING:
@@ -70,6 +72,24 @@ class ShapeFit:
             rows.append((fit.link, _count(fit.shapes), *numbers, "" if fit.closed else "open"))
         widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
         return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows)
+
+
+def measured(model: "Model", *, within: bool = False) -> Mapping[str, tuple[Shape, ...]]:
+    """The shapes by link that distances are measured to: convex hulls in place of meshes, and shapes around ellipsoids,
+    or hulls `within` them."""
+    if has_meshes(model):
+        model = model.shape_fit.model
+    return {link: tuple(_solid(shape, within) for shape in shapes) for link, shapes in model.shapes.items()}
+
+
+def has_meshes(model: "Model") -> bool:
+    """Whether a link is made of a mesh."""
+    return any(isinstance(shape, MeshShape) for shapes in model.shapes.values() for shape in shapes)
+
+
+def _solid(shape: LinkShape, within: bool) -> Shape:
+    assert not isinstance(shape, MeshShape)
+    return (shape.within if within else shape.around) if isinstance(shape, Ellipsoid) else shape
 
 
 def fit_shapes(

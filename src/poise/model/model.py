@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast, final
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, final
 
 import numpy as np
 import numpy.typing as npt
@@ -170,12 +170,11 @@ class Model(ConfigurationSpace):
 
     @cached_property
     def fitted_shapes(self) -> "Mapping[str, tuple[Shape, ...]]":
-        """The shapes with convex hulls in place of meshes; raises as `shape_fit`, which says how well they fit."""
-        from poise.geometry.shapes import Shape
+        """The shapes with convex hulls in place of meshes, and with shapes around ellipsoids; raises as `shape_fit`,
+        which says how well hulls fit."""
+        from poise.model.fitting import measured
 
-        without = all(isinstance(shape, Shape) for shapes in self.shapes.values() for shape in shapes)
-        shapes = self.shapes if without else self.shape_fit.model.shapes
-        return cast(Mapping[str, tuple[Shape, ...]], shapes)
+        return measured(self)
 
     # Kinematics --------------------------------------------------------------------------------------------------
 

@@ -11,11 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.errors import ModelWarning, ShapeError
-from poise.geometry.shapes import Shape
+from poise.geometry.enclosing import Ellipsoid
 from poise.geometry.world import World, a_world
 from poise.kernels.collision.near import DISTANCE, FIRST, NORMAL, POINTS, SECOND
 from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import NEAR
+from poise.model.fitting import has_meshes, measured
 from poise.model.frame import WORLD
 from poise.model.scene import Scene
 from poise.spatial import Array, ArrayLike
@@ -29,6 +30,8 @@ _SAMPLES: Final = 2048
 """Random configurations at which pairs of links are looked at where no file says which of them may meet."""
 _ALWAYS: Final = 0.95
 """Links that meet at more than this share of them are built to."""
+_AROUND: Final = 1.0
+"""Links whose ellipsoids are farther apart than this are not looked at for how far [m]."""
 _NEVER: Final = 0.05
 """Links that come no nearer than this share of the robot's size are taken to never meet."""
 
@@ -203,14 +206,13 @@ def unmet(model: "Model") -> frozenset[frozenset[str]]:
     has put into the world is no link, and always looked at.
 
     What is fitted around meshes is larger than they are.  Where that alone lets links meet at the model's home, they
-    are left out too, with a ModelWarning.
+    are left out too, with a ModelWarning.  Ellipsoids meet where they do themselves, and not the shapes around them.
     """
     found: frozenset[frozenset[str]] | None = model.queries.get(_UNMET)
     if found is None:
-        shapes = model.fitted_shapes
-        found = model.disabled or _sampled(model, shapes)
-        if shapes is not model.shapes:
-            found = found | _left_out(model, shapes, found)
+        found = model.disabled or _sampled(model)
+        if has_meshes(model):
+            found = found | _left_out(model, found)
         model.queries[_UNMET] = found
     return found
 
@@ -233,28 +235,39 @@ def left_alone_at_home(model: "Model") -> list[tuple[str, str]]:
     `disabled` says so."""
     if model.disabled:
         return []
-    shapes = model.fitted_shapes
-    return [
-        pair for pair in _met_at_home(model, shapes, _joined(model, tuple(shapes))) if frozenset(pair) in unmet(model)
-    ]
+    met = _met_at_home(model, _joined(model, tuple(model.fitted_shapes)))
+    return [pair for pair in met if frozenset(pair) in unmet(model)]
 
 
-def _met_at_home(
-    model: "Model", shapes: Mapping[str, Sequence[Shape]], apart: frozenset[frozenset[str]]
-) -> list[tuple[str, str]]:
+def around_at_home(model: "Model") -> Mapping[frozenset[str], float]:
+    """How far at most the pairs of links are apart [m] whose shapes around ellipsoids meet at home, and what is within
+    these does not."""
+    near = at_home(model, 0.0)
+    if not near or not _has_ellipsoids(model):
+        return {}
+    scene = Scene(model, measured(model, within=True), apart=unmet(model))
+    _, least = _meetings(scene, model.home[None], np.array([_AROUND]))
+    names = [name for _, name in scene.groups]
+    pairs = ((frozenset((names[j], names[i])), float(least[i, j])) for i in range(len(names)) for j in range(i))
+    return {pair: gap for pair, gap in pairs if pair in near and gap > 0.0}
+
+
+def _has_ellipsoids(model: "Model") -> bool:
+    return any(isinstance(shape, Ellipsoid) for shapes in model.shapes.values() for shape in shapes)
+
+
+def _met_at_home(model: "Model", apart: frozenset[frozenset[str]]) -> list[tuple[str, str]]:
     """The pairs of links that meet at home."""
-    scene = Scene(model, shapes, apart=apart)
+    scene = Scene(model, measured(model, within=True), apart=apart)
     hits, _ = _meetings(scene, model.home[None], np.zeros(1))
     names = [name for _, name in scene.groups]
     found = sorted((names[j], names[i]) for i in range(len(names)) for j in range(i) if hits[i, j] > 0.0)
     return [pair for pair in found if WORLD not in pair]
 
 
-def _left_out(
-    model: "Model", shapes: Mapping[str, Sequence[Shape]], apart: frozenset[frozenset[str]]
-) -> frozenset[frozenset[str]]:
+def _left_out(model: "Model", apart: frozenset[frozenset[str]]) -> frozenset[frozenset[str]]:
     """The pairs of links that meet at home, which a warning names."""
-    pairs = _met_at_home(model, shapes, apart)
+    pairs = _met_at_home(model, apart)
     if pairs:
         shown = ", ".join(f"{a!r} and {b!r}" for a, b in pairs[:4]) + (", ..." if len(pairs) > 4 else "")
         warnings.warn(
@@ -266,16 +279,24 @@ def _left_out(
     return frozenset(map(frozenset, pairs))
 
 
-def _sampled(model: "Model", shapes: Mapping[str, Sequence[Shape]]) -> frozenset[frozenset[str]]:
-    """The pairs of links that need no look, as random configurations show."""
+def _sampled(model: "Model") -> frozenset[frozenset[str]]:
+    """The pairs of links that need no look, as random configurations show.
+
+    How near they come the shapes around ellipsoids tell, and whether they meet what is within these.
+    """
+    shapes = model.fitted_shapes
     links = tuple(shapes)
     joined = _joined(model, links)
     scene = Scene(model, shapes, apart=joined)
     count = len(scene.groups)
     places = [model.pose(link, model.home).xyz for link in shapes]
     margin = np.array([_NEVER * float(np.ptp(places, axis=0).max())]) if places else np.zeros(1)
+    some = model.sample(_SAMPLES, seed=0)
+    hits, least = _meetings(scene, some, margin)
+    if _has_ellipsoids(model):
+        scene = Scene(model, measured(model, within=True), apart=joined)
+        hits, _ = _meetings(scene, some, margin)
     home, _ = _meetings(scene, model.home[None], margin)
-    hits, least = _meetings(scene, model.sample(_SAMPLES, seed=0), margin)
     unmet = (home > 0.0) | (hits > _ALWAYS * _SAMPLES) | (least > margin[0])
     names = [name for _, name in scene.groups]
     pairs = (frozenset((names[i], names[j])) for i in range(count) for j in range(i) if unmet[i, j])
