@@ -151,8 +151,8 @@ def _of_shapes(model: Model) -> Iterator[Finding]:
     if around:
         yield Finding(
             "home-near", "note", _pairs(around),
-            "the shapes around their ellipsoids meet at home, where these are up to "
-            f"{1e3 * max(around.values()):.2g} mm apart: they count as in collision, and a CollisionLimit keeps them so",
+            f"the shapes around their ellipsoids meet at home, where these are up to {1e3 * max(around.values()):.2g} "
+            "mm apart: they count as in collision, and a CollisionLimit keeps them as they are",
             "give them shapes of your own, model.with_shapes, where that is too coarse",
         )  # fmt: skip
     met = left_alone_at_home(model)

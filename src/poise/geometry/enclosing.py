@@ -83,21 +83,21 @@ def around_ellipsoid(pose: SE3, semi_axes: Sequence[float]) -> Shape:
     short, long = semi_axes[middle] - radius, semi_axes[longest] - radius
     if long <= _ROUNDING:
         return Sphere(pose.xyz, semi_axes[longest])
-    if _stands_out(np.asarray(semi_axes), radius) > (_OUT - 1.0) * semi_axes[longest]:
+    flat = np.zeros(3)
+    flat[[longest, middle]] = (long, 0.0) if short <= _ROUNDING else polygon((long, short))[[0, _SIDES // 4], [0, 1]]
+    if _stands_out(np.asarray(semi_axes), radius, flat) > (_OUT - 1.0) * semi_axes[longest]:
         return ConvexHull.of_corners(_OUT * _DIRECTIONS * semi_axes, pose=pose)
     if short <= _ROUNDING:
-        end = np.zeros(3)
-        end[longest] = long
-        return Capsule(pose.act(-end), pose.act(end), semi_axes[middle])
+        return Capsule(pose.act(-flat), pose.act(flat), semi_axes[middle])
     corners = np.zeros((_SIDES, 3))
     corners[:, [longest, middle]] = polygon((long, short))
     return ConvexHull.of_corners(corners, radius, pose=pose)
 
 
-def _stands_out(semi_axes: Array, radius: float) -> float:
-    """By how much the points within `radius` of the flat ellipse stand out of an ellipsoid at most [m]."""
-    flat, own = (np.linalg.norm(_DIRECTIONS * axes, axis=1) for axes in (semi_axes - radius, semi_axes))
-    return float((radius + flat - own).max())
+def _stands_out(semi_axes: Array, radius: float, flat: Array) -> float:
+    """By how much the points within `radius` of an ellipse with the semi-axes `flat` stand out of an ellipsoid [m]."""
+    around, own = (np.linalg.norm(_DIRECTIONS * axes, axis=1) for axes in (flat, semi_axes))
+    return float((radius + around - own).max())
 
 
 def enclosed(parts: Iterable[Other | Shape]) -> tuple[Other | Shape, ...]:
