@@ -16,7 +16,7 @@ LINK = """<link name="{name}"><inertial><mass value="{mass}"/>
 <inertia ixx="{xx}" iyy="{yy}" izz="{zz}" ixy="0" ixz="0" iyz="0"/></inertial>
 <collision><geometry><sphere radius="0.02"/></geometry></collision></link>"""
 JOINT = """<joint name="{name}" type="revolute"><parent link="{parent}"/><child link="{child}"/>
-<origin xyz="0.3 0 0"/><axis xyz="{axis}"/>
+<origin xyz="{at}" rpy="{rpy}"/><axis xyz="{axis}"/>
 <limit lower="{low}" upper="{high}" velocity="2" effort="1"/>{more}</joint>"""
 AXES = ("0 0 1", "0 1 0", "0 1 0", "1 0 0", "0 1 0", "1 0 0")
 
@@ -35,7 +35,8 @@ def arm(file: Path, count: int = 6, **faults: Any) -> Path:
         low, high = put("low", k, -2.0), put("high", k, 2.0)
         axis, more = put("axis", k, AXES[k % 6]), put("more", k, "")
         names = {"name": f"j{k}", "parent": f"l{k}", "child": f"l{k + 1}"}
-        text.append(JOINT.format(axis=axis, low=low, high=high, more=more, **names))
+        place = {"at": put("at", k, "0.3 0 0"), "rpy": put("rpy", k, "0 0 0")}
+        text.append(JOINT.format(axis=axis, low=low, high=high, more=more, **names, **place))
     file.write_text("\n".join([*text, "</robot>"]))
     return file
 
@@ -59,6 +60,8 @@ def test_nothing_is_wrong_with_an_arm_that_is_right(tmp_path: Path) -> None:
         ("limits-swapped", "joint 'j2'", "change them over", {"low": {2: 1.0}, "high": {2: -1.0}}),
         ("limits-closed", "joint 'j3'", "fixed", {"low": {3: 0.5}, "high": {3: 0.5}}),
         ("limits-in-degrees", "joint 'j1'", "-1.571 and 1.571", {"low": {1: -90.0}, "high": {1: 90.0}}),
+        ("angles-in-degrees", "joint 'j2'", "write 0 1.571 0", {"rpy": {2: "0 90 0"}}),
+        ("millimetres", "joint 'j4'", "write 0.3 0 0.05", {"at": {4: "300 0 50"}}),
         ("axis-length", "joint 'j0'", "0 0.6 0.8", {"axis": {0: "0 3 4"}}),
         ("inertia-impossible", "link 'l2'", "CAD", {"zz": {2: 0.05}}),
         ("inertia-negative", "link 'l1'", "CAD", {"xx": {1: -0.01}}),
@@ -90,7 +93,72 @@ def test_all_faults_of_a_file_are_told_and_not_the_first_alone(tmp_path: Path) -
     file = arm(tmp_path / "arm.urdf", low={1: 2.0, 3: 2.0}, high={1: 1.0, 3: 1.0}, zz={2: 9.0}, axis={0: "0 0 2"})
     found = examine(file)
     assert codes(found) == {"limits-swapped", "inertia-impossible", "axis-length"}
-    assert [finding.severity for finding in found][:2] == ["error", "error"]
+    assert found[0].severity == "error"
+    assert all(f"joint 'j{k}'" in found[0].where for k in (1, 3))
+    assert "(the first of 2)" in found[0].what
+
+
+def test_an_expanded_xacro_is_looked_at_as_a_urdf_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("xacro")
+    file = tmp_path / "arm.urdf.xacro"
+    text = arm(
+        tmp_path / "arm.urdf", axis={0: "0 0 $(arg length)"}, low={1: 2.0}, high={1: 1.0}, zz={2: 9.0}
+    ).read_text()
+    named = '<robot name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:arg name="length" default="2"/>'
+    file.write_text(text.replace('<robot name="arm">', named))
+    found = examine(file)
+    assert codes(found) == {"limits-swapped", "inertia-impossible", "axis-length"}
+    assert all("(expanded), line " in finding.where for finding in found)
+    assert codes(examine(file, xacro_args={"length": 1})) == {"limits-swapped", "inertia-impossible"}
+    assert main(["doctor", str(file), "--json", "--xacro-args", "length=1", "--package-dirs", str(tmp_path)]) == 2
+    told = {each["code"] for each in json.loads(capsys.readouterr().out)["findings"]}
+    assert "axis-length" not in told
+    assert "limits-swapped" in told
+    assert main(["doctor", str(file), "--xacro-args", "length"]) == 1
+    assert "name=value" in capsys.readouterr().err
+
+
+def test_a_robot_is_looked_at_by_its_name_as_by_its_file() -> None:
+    installed = pytest.importorskip("poise.io.installed").installed_robots()
+    if "panda" not in installed:
+        pytest.skip("needs example-robot-data")
+    wanted, found = (
+        {each.code for each in examine(robot)} for robot in (installed["panda"], "example-robot-data/panda")
+    )
+    assert found == wanted
+
+
+def test_limits_of_a_hundred_to_both_sides_stand_for_none(tmp_path: Path) -> None:
+    found = examine(arm(tmp_path / "arm.urdf", low={1: -100.0}, high={1: 100.0}))
+    assert codes(found) == set()
+    assert "stand for none" in only(found, "limits-placeholder").what
+
+
+def test_a_joint_that_floats_in_a_chain_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "arm.urdf"
+    text = arm(file).read_text().replace('name="j3" type="revolute"', 'name="j3" type="floating"')
+    file.write_text(text)
+    assert only(examine(file), "floating-in-chain").where == "joint 'j3'"
+    file.write_text(arm(file).read_text().replace('name="j0" type="revolute"', 'name="j0" type="floating"'))
+    assert "floating-in-chain" not in codes(examine(file))
+
+
+def test_postures_that_cannot_be_are_told(tmp_path: Path) -> None:
+    file = arm(tmp_path / "arm.urdf")
+    states = "".join(
+        f'<group_state name="{name}" group="all">{joints}</group_state>'
+        for name, joints in (
+            ("far", '<joint name="j1" value="2.5"/>'),
+            ("good", '<joint name="j1" value="0.5"/>'),
+            ("deep", '<joint name="j0" value="1.5708"/><joint name="j2" value="1.5708"/>'),
+        )
+    )
+    (tmp_path / "arm.srdf").write_text(
+        f'<robot name="arm"><group name="all"><chain base_link="l0" tip_link="l6"/></group>{states}</robot>'
+    )
+    found = examine(file)
+    assert only(found, "posture-outside").where == "posture 'far'"
+    assert "'j1'" in only(found, "posture-outside").what
 
 
 def test_what_loading_refuses_or_passes_over_is_told(tmp_path: Path) -> None:

@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 class Doctor(Answers):
     """Look at a robot's file, or with --log at a recording of its joints, and say what is wrong, where, and the cure.
 
-    Of a robot: limits that are swapped, closed or in degrees, axes of another length than 1, inertias that no body has,
-    followers beyond their limits, links that meet at home, arms of fewer than six joints, ends that are fingers.  Of a
-    recording: each jump by its cause, a late step, the target, a whole turn, a limit, a singularity, another branch.
+    Of a robot: limits that are swapped, closed or in degrees, angles beyond a turn, links far apart, axes of another
+    length than 1, inertias that no body has, followers and postures beyond limits, links that meet at home, joints that
+    float in a chain, arms of fewer than six joints, ends that are fingers.  Of a recording: each jump by its cause, a
+    late step, the target, a whole turn, a limit, a singularity, another branch.
     Exit code 0 when there is nothing but notes, and 2 when there is more.
     """
 
@@ -32,6 +33,10 @@ class Doctor(Answers):
     """The frame of the targets; left out, the end of the longest chain."""
     base: Base = "fixed"
     """How the robot stands in the world."""
+    package_dirs: tuple[Path, ...] = ()
+    """Folders with the packages of package:// and $(find ...)."""
+    xacro_args: tuple[str, ...] = ()
+    """Values of <xacro:arg>, each as name=value."""
 
     def run(self) -> Answer:
         """Examine."""
@@ -50,7 +55,14 @@ class Doctor(Answers):
     def _of_robot(self) -> "list[Finding]":
         from poise.doctor import examine
 
-        return examine(self.robot, base=self.base)
+        return examine(self.robot, base=self.base, package_dirs=self.package_dirs, xacro_args=self._arguments())
+
+    def _arguments(self) -> dict[str, str] | None:
+        """The arguments of a xacro file by name."""
+        for word in self.xacro_args:
+            if "=" not in word:
+                raise ValueError(f"--xacro-args are of the form name=value, got {word!r}")
+        return dict(word.split("=", 1) for word in self.xacro_args) or None
 
     def _of_log(self, log: Path) -> "list[Finding]":
         from poise.doctor import examine_log
@@ -58,7 +70,7 @@ class Doctor(Answers):
         from poise.motion.tables import read_table
         from poise.scale.waypoints import read_waypoints
 
-        model = load(self.robot, base=self.base)
+        model = load(self.robot, base=self.base, package_dirs=self.package_dirs, xacro_args=self._arguments())
         times, q = read_table(log.expanduser(), model, growing=False)
         targets = None if self.targets is None else read_waypoints(self.targets)
         return examine_log(model, q, targets=targets, time=times, frame=self.frame)

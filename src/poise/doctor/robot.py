@@ -7,40 +7,55 @@ from typing import Final
 
 import numpy as np
 
-from poise.doctor.finding import SEVERITIES, Finding
+from poise.doctor.finding import SEVERITIES, Finding, gathered
 from poise.doctor.source import findings_of_urdf
 from poise.errors import ModelError, ModelWarning
-from poise.io import load
+from poise.io import INSTALLED, load
+from poise.io.elements import read_bytes
+from poise.io.installed import installed_robots
+from poise.io.packages import PackageDirs
+from poise.io.xacro import expanded_xacro
+from poise.io.xacro_args import XacroArgs
 from poise.model.builder import Base
 from poise.model.frame import WORLD
+from poise.model.joint import JointKind
 from poise.model.model import Model
 from poise.model.proximity import around_at_home, at_home, left_alone_at_home
 from poise.model.tip import fingers
+from poise.robots import TEXTBOOK
 
 _SINGULAR: Final = 1e-6
 """Yoshikawa's measure of an arm that is at a singularity, of one whose lengths are metres."""
+_DIGITS: Final = 1e-2
+"""By so little postures are beyond limits because files have few digits [rad or m]."""
 _SHOWN: Final = 4
 """Pairs of links that are named, at most."""
 _ASKED: Final = 6
 """Coordinates of a pose."""
 
 
-def examine(robot: str | Path, *, base: Base = "fixed") -> list[Finding]:
+def examine(
+    robot: str | Path, *, base: Base = "fixed", package_dirs: PackageDirs = (), xacro_args: XacroArgs | None = None
+) -> list[Finding]:
     """All that is found with a robot that `poise.load` takes by name or file, the worst first.
 
-    Of a URDF each number that cannot be is told with its line, also where loading stops at the first.  What loading
-    refuses or passes over is a finding too.  The rest is seen on the model: followers that leave their own limits,
-    links that meet at home, arms of fewer than six joints, ends that are fingers, speeds without limits.
+    Of a URDF, that of a known name and an expanded xacro too, each number that cannot be is told with its line, also
+    where loading stops at the first; of a kind all that have it are named in one finding.  What loading refuses or
+    passes over is a finding too.  The rest is seen on the model: followers that leave their own limits, links that meet
+    at home, postures that no joint keeps, floating joints in a chain, arms of fewer than six joints, ends that are
+    fingers, speeds without limits.  `package_dirs` and `xacro_args` are those of `poise.load`.
     """
     found: list[Finding] = []
-    path = Path(robot).expanduser()
-    if path.suffix.lower() in (".urdf", ".xml") and path.is_file():
-        found += findings_of_urdf(path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)  # loading says it once more
+        document, file = _document(str(robot), package_dirs, xacro_args)
+    if document:
+        found += findings_of_urdf(document, file)
     in_degrees = any(finding.code == "limits-in-degrees" for finding in found)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         try:
-            model = load(str(robot), base=base)
+            model = load(str(robot), base=base, package_dirs=package_dirs, xacro_args=xacro_args)
         except ModelError as error:
             if not any(_same(finding, error) for finding in found):
                 where = str(robot) if error.line is None else f"{robot}, line {error.line}"
@@ -57,10 +72,29 @@ def examine(robot: str | Path, *, base: Base = "fixed") -> list[Finding]:
     return _worst_first([*found, *own])
 
 
+def _document(robot: str, package_dirs: PackageDirs, xacro_args: XacroArgs | None) -> tuple[str | bytes, str]:
+    """The URDF of a robot, expanded if it is a xacro file, and its name in messages; empty if it is none, or cannot be
+    read, which loading tells."""
+    path = Path(robot).expanduser()
+    if robot not in TEXTBOOK and robot.removeprefix(INSTALLED) in (known := installed_robots()):
+        path = known[robot.removeprefix(INSTALLED)]
+    try:
+        if path.is_file() and (path.suffix.lower() == ".xacro" or xacro_args is not None):
+            expanded = expanded_xacro(path, package_dirs=package_dirs, arguments=xacro_args)
+            return expanded, f"{path} (expanded)"
+        if path.is_file() and path.suffix.lower() in (".urdf", ".xml"):
+            return read_bytes(path), str(path)
+    except ModelError:
+        pass
+    return "", ""
+
+
 def findings_of(model: Model) -> Iterator[Finding]:
     """What is found with a model, whatever it was made of."""
-    yield from _of_limits(model)
-    yield from _of_followers(model)
+    yield from gathered(_of_limits(model))
+    yield from gathered(_of_followers(model))
+    yield from gathered(_of_postures(model))
+    yield from gathered(_of_floating(model))
     yield from _of_shapes(model)
     yield from _of_the_tip(model)
 
@@ -79,10 +113,8 @@ def _of_loading(text: str, robot: str) -> Iterator[Finding]:
 
 def _same(finding: Finding, error: ModelError) -> bool:
     """Whether what stopped loading is a finding already."""
-    joint = finding.where.rpartition(", ")[2]
-    swapped = finding.code == "limits-swapped" and error.message.startswith(
-        f"{joint} has its limits the wrong way round"
-    )
+    joint, said, _ = error.message.partition(" has its limits the wrong way round")
+    swapped = finding.code == "limits-swapped" and said != "" and joint in finding.where
     return swapped or (finding.code == "unreadable" and error.message == finding.what)
 
 
@@ -119,6 +151,36 @@ def _of_followers(model: Model) -> Iterator[Finding]:
                 "follower-beyond", "warning", f"joint {joint.name!r}",
                 f"it follows {leader!r} from {ends[0]:.4g} to {ends[1]:.4g}, beyond its {low:.4g} to {high:.4g}",
                 f"widen the limits of {joint.name!r}, correct its multiplier and offset, or narrow {leader!r}",
+            )  # fmt: skip
+
+
+def _of_postures(model: Model) -> Iterator[Finding]:
+    for name, q in model.postures.items():
+        beyond = np.flatnonzero((q < model.lower - _DIGITS) | (q > model.upper + _DIGITS))
+        if len(beyond):
+            first = beyond[0]
+            limits = f"{model.lower[first]:.4g} to {model.upper[first]:.4g}"
+            yield Finding(
+                "posture-outside", "warning", f"posture {name!r}",
+                f"{_named('joint', [model.coordinates[i] for i in beyond])} beyond limits there: {q[first]:.4g}, of "
+                f"{limits}",
+                "correct the posture in the SRDF, or widen the limits",
+            )  # fmt: skip
+        elif model.shapes and (near := model.distance(q)).distance < 0.0:
+            yield Finding(
+                "posture-in-collision", "note", f"posture {name!r}",
+                f"{' and '.join(map(repr, near.pair))} are {-1e3 * near.distance:.3g} mm in one another there",
+                "correct the posture, or allow the pair: <disable_collisions>",
+            )  # fmt: skip
+
+
+def _of_floating(model: Model) -> Iterator[Finding]:
+    for joint in model.joints:
+        if joint.kind is JointKind.FLOATING and any(above.size for above in model.root_path(joint.parent)):
+            yield Finding(
+                "floating-in-chain", "warning", f"joint {joint.name!r}",
+                "it floats within a chain, so that what it carries can be anywhere",
+                "call it fixed, or what it really is; a base that floats is load(base='floating')",
             )  # fmt: skip
 
 

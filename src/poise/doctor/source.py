@@ -6,30 +6,39 @@ from typing import Final
 
 import numpy as np
 
-from poise.doctor.finding import Finding
+from poise.doctor.finding import Finding, gathered
 from poise.errors import ModelError
-from poise.io.elements import Element, parse, read_bytes
+from poise.io.elements import Element, parse
 from poise.model.joint import JointKind, like_degrees
 
 _UNIT: Final = 1e-3
 """By how much the length of an axis may differ from 1 [-]; what digits round is less."""
 _TRIANGLE: Final = 1e-6
 """Of the largest moment, what the sum of two moments may lack of the third; digits round as much."""
-_TURNING: Final = ("revolute", "continuous")
+_TURN: Final = 6.3
+"""Angles of an <origin> beyond a whole turn are hardly radians."""
+_FAR: Final = 50.0
+"""Links that are so far from each other are hardly in metres."""
+_PLACEHOLDERS: Final = (100.0, 1000.0)
+"""Limits to both sides that stand for none."""
 
 
-def findings_of_urdf(path: Path) -> list[Finding]:
-    """What is wrong with the numbers of a URDF file; nothing where it cannot be read, which loading tells."""
+def findings_of_urdf(document: str | bytes, file: str) -> list[Finding]:
+    """What is wrong with the numbers of a URDF, `file` in messages, one finding a kind; nothing where it cannot be
+    read, which loading tells."""
     try:
-        root = parse(read_bytes(path), str(path))
+        root = parse(document, file)
     except ModelError:
         return []
     if root.tag != "robot":
         return []
-    found = [_each(_of_joint, joint) for joint in root.all("joint")] + [
-        _each(_of_link, link) for link in root.all("link")
-    ]
-    return [finding for findings in found for finding in findings]
+    looks = [(_of_joint, root.all("joint")), (_of_link, root.all("link")), (_of_origins, _placed(root))]
+    return gathered(finding for look, elements in looks for one in elements for finding in _each(look, one))
+
+
+def _placed(root: Element) -> list[Element]:
+    """Joints and links: all that have an <origin> themselves or in them."""
+    return [*root.all("joint"), *root.all("link")]
 
 
 def _each(look: Callable[[Element], Iterator[Finding]], element: Element) -> list[Finding]:
@@ -73,11 +82,36 @@ def _of_joint(joint: Element) -> Iterator[Finding]:
             f"its limits hold it at {low:g}",
             "call it fixed, or give it room",
         )
+    elif kind == JointKind.REVOLUTE and -low == high and high in _PLACEHOLDERS:
+        yield Finding(
+            "limits-placeholder", "note", _at(joint), f"its limits, {low:g} to {high:g}, seem to stand for none",
+            "call it continuous, or state what it can do",
+        )  # fmt: skip
     elif kind == JointKind.REVOLUTE and like_degrees(JointKind.REVOLUTE, low, high):
         wanted = np.radians([low, high])
         yield Finding(
             "limits-in-degrees", "warning", _at(joint), f"its limits, {low:g} to {high:g}, seem to be degrees",
             f"a URDF is in radians: write {wanted[0]:.4g} and {wanted[1]:.4g}",
+        )  # fmt: skip
+
+
+def _of_origins(element: Element) -> Iterator[Finding]:
+    origins = [element.child("origin"), *(part.child("origin") for part in element.children)]
+    for origin in (one for one in origins if one is not None):
+        angles = np.array(origin.numbers("rpy", 3)) if "rpy" in origin.attributes else np.zeros(3)
+        if np.abs(angles).max() > _TURN:
+            wanted = " ".join(f"{angle:.4g}" for angle in np.radians(angles))
+            yield Finding(
+                "angles-in-degrees", "warning", _at(element),
+                f"rpy of its <origin>, {' '.join(f'{angle:g}' for angle in angles)}, is more than a turn: degrees?",
+                f"a URDF is in radians: write {wanted}",
+            )  # fmt: skip
+            break
+    place = origins[0].numbers("xyz", 3) if origins[0] is not None and "xyz" in origins[0].attributes else (0.0,) * 3
+    if (far := float(np.linalg.norm(place))) > _FAR:
+        yield Finding(
+            "millimetres", "warning", _at(element), f"it is {far:.4g} m from its parent: millimetres?",
+            f"a URDF is in metres: write {' '.join(f'{1e-3 * x:g}' for x in place)}",
         )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from poise.io.xacro_args import XacroArgs
 from poise.model.builder import Base
 from poise.model.model import Model
 
-_INSTALLED = "example-robot-data/"
+INSTALLED = "example-robot-data/"
 """Before a name, asks for the installed robot even if a textbook one has the name too."""
 _SUFFIXES = {".urdf", ".xacro", ".xml", ".mjcf", ".bvh", ".gltf", ".glb"}
 _TEXT = "the text"
@@ -74,8 +74,8 @@ def _load_name(
 
     textbook = TEXTBOOK.get(name)
     installed = installed_robots() if textbook is None else {}
-    asked = name.removeprefix(_INSTALLED)
-    if name.startswith(_INSTALLED) and asked not in installed:
+    asked = name.removeprefix(INSTALLED)
+    if name.startswith(INSTALLED) and asked not in installed:
         raise _unknown(asked, tuple(installed))
     if textbook is None and asked not in installed:
         return None

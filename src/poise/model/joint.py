@@ -28,6 +28,8 @@ from poise.spatial import SE3, Array
 
 _DEGREES = (20.0, 360.0)
 """Limits of revolute joints that are rather degrees than radians: more than three turns, and no more than one."""
+_NONE = 100.0
+"""What is written to both sides for no limit."""
 
 
 class JointKind(StrEnum):
@@ -152,5 +154,10 @@ class Joint:
 
 
 def like_degrees(kind: JointKind, *limits: float) -> bool:
-    """Whether limits of a joint look like degrees: three turns in radians are more than a hinge has."""
-    return kind is JointKind.REVOLUTE and any(_DEGREES[0] < abs(limit) <= _DEGREES[1] for limit in limits)
+    """Whether limits of a joint look like degrees: three turns in radians are more than a hinge has.
+
+    -100 to 100 are written for none.
+    """
+    if kind is not JointKind.REVOLUTE or (min(limits), max(limits)) == (-_NONE, _NONE):
+        return False
+    return any(_DEGREES[0] < abs(limit) <= _DEGREES[1] for limit in limits)
