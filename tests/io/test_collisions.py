@@ -1,6 +1,7 @@
 """What can collide, as URDF, SRDF and MJCF say it: shapes of links, and pairs that are never looked at."""
 
 import math
+import pickle
 import warnings
 from pathlib import Path
 from typing import Any
@@ -234,6 +235,18 @@ def test_an_ellipsoid_is_within_its_shape() -> None:
         assert not any(inside(shape.around, one[None]) for one in beyond[:300])
         assert inside(shape.within, POSE.act(ball * axes * 0.97))
         assert np.allclose(np.linalg.norm(np.asarray(shape.within.points) / axes, axis=1), 1.0)
+
+
+def test_a_link_that_is_an_ellipsoid_goes_with_its_model() -> None:
+    b = pz.ModelBuilder("two")
+    b.joint("turn", "revolute", parent="stand", child="arm", axis=(0, 0, 1), limits=(-3, 3))
+    b.shape("stand", pz.Sphere((0.0, 0.6, 0.0), 0.1))
+    b.shape("arm", Ellipsoid(pz.SE3.from_parts([0.3, 0.0, 0.0]), (0.3, 0.1, 0.2)))
+    model = b.build().with_shapes(b.build().shapes, disabled=[("stand", "world")])
+    assert model.shapes["arm"][0] == Ellipsoid(pz.SE3.from_parts([0.3, 0.0, 0.0]), (0.3, 0.1, 0.2))
+    near = model.distance([0.5 * np.pi]).distance
+    assert near < 0.0 < model.distance([-1.0]).distance
+    assert pickle.loads(pickle.dumps(model)).distance([0.5 * np.pi]).distance == near
 
 
 APART = """<mujoco><worldbody>

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, final
 
 import numpy as np
@@ -79,7 +80,8 @@ def measured(model: "Model", *, within: bool = False) -> Mapping[str, tuple[Shap
     or hulls `within` them."""
     if has_meshes(model):
         model = model.shape_fit.model
-    return {link: tuple(_solid(shape, within) for shape in shapes) for link, shapes in model.shapes.items()}
+    solids = {link: tuple(_solid(shape, within) for shape in shapes) for link, shapes in model.shapes.items()}
+    return MappingProxyType(solids)
 
 
 def has_meshes(model: "Model") -> bool:
