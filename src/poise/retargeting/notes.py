@@ -68,8 +68,8 @@ def _swapped(source: Source) -> list[str]:
     places = source.places
     pairs = [[f"{side}_{name}" for side in SIDES] for name in ("hip", "shoulder", "knee", "ankle", "toe")]
     hips, shoulders, knees, ankles, toes = ([places[part] for part in pair if part in places] for pair in pairs)
-    if min(map(len, (hips, shoulders, knees, ankles))) < len(SIDES):
-        return []
+    if min(map(len, (hips, shoulders, knees, ankles))) < len(SIDES) or len(source.contacts.parts) > len(SIDES):
+        return []  # not known, or on four legs
     up, left = np.mean(shoulders, axis=0) - np.mean(hips, axis=0), hips[0] - hips[1]
     legs = np.mean(hips, axis=0) - np.mean(ankles, axis=0)
     if len(toes) == len(SIDES):
