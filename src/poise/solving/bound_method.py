@@ -124,6 +124,9 @@ def bound_method(
         sections["borders"] = borders(tasks, None if dt is None else dt / updates)
         rows |= border_rows(sides, n)
         parts.append("ranges")
+    if numbers.get("settle") and not led and not any(isinstance(task, LoopTask) for task in tasks):
+        rows["there"] = model.nq
+        parts.append("scout")
     held = beside > 0 or common["unlimited"] > 0.0
     if keeps and (taking := requirements(model, tasks, problem, beside, held=held, has_rates=has_rates)):
         sections |= taking[0]

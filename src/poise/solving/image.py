@@ -25,7 +25,7 @@ from poise.tasks.base import Task
 
 Words = npt.NDArray[np.int64]
 _ADDRESSES: Final = (
-    "problem", "narrow", "wide", "routines", "wide_routines", "scene", "scene_work", "proposer",
+    "problem", "narrow", "wide", "routines", "wide_routines", "scene", "scene_work", "proposer", "scout",
     "goals", "postures", "path", "trace", "trace_rows", "found", "starts", "answers", "index",
 )  # fmt: skip
 """Fields of a CALL that are of this process alone."""
@@ -120,6 +120,8 @@ class _Image:
         if scratch.scene is not None:
             at["scene"], at["scene_work"] = self.lay(scratch.scene.words), self.lay(scratch.scene.narrow)
             told |= {name: (WORK, at[name]) for name in ("scene", "scene_work")}
+        if scratch.scout is not None:
+            told["scout"] = WORK, self.room(scratch.scout.size)
         if bound.proposer is not None and scratch.proposer is not None:
             told["proposer"] = WORK, self.record(bound.proposer, scratch.proposer)["call"]
         for name, (kind, target) in told.items():

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from poise.kernels.methods.memory import FAILED, FRESH, STAGE
+from poise.kernels.methods.memory import DONE, FAILED, FOLLOWING, FRESH, SCOUT, STAGE
 from poise.model.model import Model
 from poise.model.proximity import Proximity
 from poise.solving.active import ActiveLimit, active_limits, at_distance
@@ -23,6 +23,16 @@ BUSY: Final = (
     "another thread is in this Tracker, or was when this process was forked, and it has a past of its own: make one "
     "for each thread and process"
 )
+
+
+_TOLD: Final = {
+    FOLLOWING: " A joint's limit held it back, so it goes round by another posture.",
+    DONE: (
+        " No posture was found in which the limits let it come nearer: solve tells whether the target is within reach, "
+        "explore=True looks farther, and a PostureTask keeps joints from their limits on the way."
+    ),
+}
+"""What is said of what the scout does."""
 
 
 class LastStep:
@@ -110,7 +120,7 @@ class LastStep:
             gave = given_way(int(self._memory[STAGE]), self._bound.problem, active)
         held = f" Held by limits: {'; '.join(map(str, active))}." if active else ""
         gave = f" Nothing kept all limits: {gave} gave way." if gave else ""
-        return f"What is left: {'; '.join(left)}.{held}{gave}"
+        return f"What is left: {'; '.join(left)}.{held}{gave}{_TOLD.get(self._memory[SCOUT], '')}"
 
     @contextmanager
     def _entered(self) -> Iterator[None]:

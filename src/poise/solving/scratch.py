@@ -55,6 +55,7 @@ class Scratch:
         "posture_goal",
         "proposer",
         "scene",
+        "scout",
         "start",
         "start_view",
         "trace",
@@ -71,6 +72,8 @@ class Scratch:
         """The addresses that the record was told of; None where what has changed may not have been taken over."""
         self.proposer = None if bound.proposer is None else Scratch(bound.proposer)
         """That of the method which proposes steps for some of the tasks."""
+        self.scout = workspace(bound.rows) if "scout" in bound.parts else None
+        """The workspace of an arm that runs ahead."""
         self.lent: dict[str, Array] = {}
         """The arrays that it was told of last."""
         self.call: npt.NDArray[np.int64] = np.zeros(CALL.words, dtype=np.int64)
@@ -86,16 +89,20 @@ class Scratch:
             narrow=self.narrow.ctypes.data,
             routines=bound.routines.ctypes.data,
             proposer=0 if self.proposer is None else self.proposer.address,
+            scout=0 if self.scout is None else self.scout.ctypes.data,
         )
 
     def past(self) -> tuple[Any, ...]:
         """What it remembers, also of what is near."""
-        scene, proposer = self.scene, self.proposer
-        return self.narrow.copy(), scene and scene.past(), proposer and proposer.past()
+        scene, proposer, scout = self.scene, self.proposer, self.scout
+        ahead = None if scout is None else scout.copy()
+        return self.narrow.copy(), scene and scene.past(), proposer and proposer.past(), ahead
 
     def return_to(self, past: tuple[Any, ...]) -> None:
         """Remember nothing else."""
-        self.narrow[:], near, proposed = past
+        self.narrow[:], near, proposed, ahead = past
+        if self.scout is not None:
+            self.scout[:] = ahead
         if self.scene is not None:
             self.scene.return_to(near)
         if self.proposer is not None:
@@ -304,6 +311,10 @@ ROUTINES: Final[dict[str, dict[int, Job]]] = {
     "ranges": {layout.RANGE_ROWS: ("requirements.sides.range_rows", PROBLEM_VIEW, NARROW)},
     "take": {layout.TAKE: ("requirements.take.take", PROBLEM_VIEW, NARROW, WHOLE)},
     "propose": {layout.PROPOSE: ("methods.proposing.propose", PROBLEM_VIEW, NARROW, WHOLE)},
+    "scout": {
+        layout.SCOUT: ("methods.homing.scout", PROBLEM_VIEW, NARROW, WHOLE),
+        layout.FOLLOW: ("methods.homing.follow", PROBLEM_VIEW, NARROW),
+    },
 }
 """The routines of each part by their places in the table."""
 ENTRY_POINTS: Final[dict[str, str]] = {

@@ -321,6 +321,7 @@ WORK: Final[Mapping[str, str]] = {
     "behind": "n, what of that the last step left",
     "flow": "n, the target's own motion in the last step",
     "flow_change": "n, its change",
+    "there": "nq, where a scout has arrived",
     "steady": "n, what of that motion was counted on",
     "stream": "n, what of it is counted on",
     # Of more than one way to look for an answer.
@@ -411,15 +412,15 @@ CALL: Final = Record(
     "Call",
     "problem narrow wide routines wide_routines seed max_iterations max_restarts usual_restarts nearest chunk phase "
     "updates settle steps characters goals postures path trace trace_rows samples found problems starts answers index "
-    "given looking scene scene_work scene_changed proposer",
+    "given looking scene scene_work scene_changed proposer scout",
 )
 """What an entry point is told, by the address of this record: the addresses of the problem, of its two workspaces and
 of the tables of routines for each width, then numbers, of which `settle`, `given` and `looking`, whether solutions are
 looked at, are 0 or 1; `goals`, `postures`,
 `path`, `trace`, `found`, `starts` and `answers` are addresses of arrays, `index` that of an index of starts, `scene`
 and `scene_work` those of shapes that must not meet and of their workspace, 0 where there is none; `scene_changed` is 1
-where a shape has moved since the last call, and `proposer` the address of the record of the method that proposes steps
-for the tasks that are led."""
+where a shape has moved since the last call, `proposer` the address of the record of the method that proposes steps for
+the tasks that are led, and `scout` that of the workspace of an arm that runs ahead."""
 
 (
     SEARCH,
@@ -438,13 +439,15 @@ for the tasks that are led."""
     RANGE_ROWS,
     TAKE,
     PROPOSE,
+    SCOUT,
+    FOLLOW,
     FIRST_ROWS,
-) = range(17)
+) = range(19)
 """Places in a table of routines: the search from eight starts, that for a posture, the closed form, one update of the
 method, its damping rule, the derivatives of a user's criterion, what pairs of shapes ask of an update, whether they are
 apart after it and on the way to rest, how far they are at a configuration, how far two are, the search for the least of
 what is soft, what ranges ask of an update, what takes it to where all that must hold does, what asks another method for
-its step, and from FIRST_ROWS on those of each kind of task."""
+its step, what sends a scout ahead and what follows it, and from FIRST_ROWS on those of each kind of task."""
 RESIDUAL, SLOPES, SIDES, ENTRIES = 1, 2, 3, 4
 """Behind the routine that writes a task's rows: a user's residual and its derivatives, that which writes the sides of
 its range; places that a kind takes."""

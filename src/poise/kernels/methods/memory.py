@@ -3,11 +3,12 @@
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import splat, store
 
-MEMORY = 36
+MEMORY = 40
 (
     FRESH, MU, NU, PREDICTED, LAST, DAMPING, STEP, FAILED, NEWTON, COST, SPLIT, PAIRS, SWAY, SCORE, FLOOR, SHARE,
     INVERSE_RADIUS, TURNED, STIRRED, MOVED, JUMP, LAST_JUMP, LESSENED, WENT, GUARDED, GUARDS_NEW, UPDATES, STAGE, HELD,
-    CUTTING, VERDICT, AT, SURE, GAP, CERTIFIED, ABREAST,
+    CUTTING, VERDICT, AT, SURE, GAP, CERTIFIED, ABREAST, SCOUT, LED,
+    LOWEST, WAITED,
 ) = range(MEMORY)  # fmt: skip
 """Rows of `memory`: 0 before the first update; gain-ratio damping; the last lambda^2 and largest step; whether the
 last step was no number; which half of a hybrid acts; the sum of squares before the last update; updates since the
@@ -22,7 +23,11 @@ have, and whether they are of other pairs than in the last update.  Of `poise.ke
 updates a step has, what must hold of it, how many rows its requirements have, whether what is seen beyond them is cut
 off, what a look at shapes says, after how many steps of braking one is, and for how many it says so, by how much
 loops were open where the step began, 1 more than the stage in which braking from its end was seen to hold, or 0, and
-whether all joints brake by the same share on that way."""
+whether all joints brake by the same share on that way.  Of `poise.kernels.methods.homing`: what the scout does, how
+many ways were gone for a target, or of a scout its steps, the least of what is left and since how many steps."""
+FOLLOWING, DONE, FREE = -1.0, 100.0, 101.0
+"""In SCOUT, beside 0 and the number of a start: the arm follows; until the targets move nothing more is looked for, for
+from no start there was a way, or no joint is at a limit."""
 ELSEWHERE = -1.0
 """In PREDICTED: the targets or q are not where the last update left them, so there is nothing to judge it by."""
 LOOP = 15

@@ -16,6 +16,7 @@ from poise.kernels.machine.layout import (
     CALL,
     CLOSED,
     END,
+    FOLLOW,
     GOAL,
     GOAL_NUMBERS,
     METHOD,
@@ -23,6 +24,7 @@ from poise.kernels.machine.layout import (
     PROPOSE,
     RANGE_ROWS,
     RUNNING,
+    SCOUT,
     SOLVED,
     TAKE,
     WATCH,
@@ -43,6 +45,7 @@ from poise.kernels.methods.memory import (
     ENDED,
     FAILED,
     FAILURES,
+    FOLLOWING,
     LEAST,
     LENGTH,
     MARK,
@@ -60,6 +63,7 @@ from poise.kernels.methods.memory import (
     TRACE,
     forget,
 )
+from poise.kernels.methods.memory import SCOUT as LOOKING
 from poise.kernels.methods.settling import adapt_radius, let_go, widen
 from poise.kernels.requirements.loops import open_at
 from poise.kernels.requirements.sides import measure
@@ -80,8 +84,10 @@ _ROUNDING = 1e-7
 
 
 @kernel
-def _update(p, w, updates, settle, address):
+def _update(p, w, updates, settle, address, method):
     """So many updates of the method from w.q, over all of which speeds and accelerations hold.
+
+    `method` is the place of its routine.
 
     Where there is more to keep the method proposes, and the requirements take what they allow of the whole step.
     """
@@ -99,7 +105,7 @@ def _update(p, w, updates, settle, address):
             call(w.routines[WATCH], p, w, address)
         if len(p.borders) > 0:
             call(w.routines[RANGE_ROWS], p, w)
-        _step(p, w, address)
+        _step(p, w, address, method)
         if settle and not has_rates and not held:
             adapt_radius(p, w)
     if has_rates:
@@ -118,11 +124,20 @@ def _update(p, w, updates, settle, address):
 
 
 @kernel
-def _step(p, w, address):
+def _step(p, w, address, method):
     """One update of the method from w.q, of what another one proposes where there are tasks that it leads."""
     if len(p.led) > 0:
         call(w.routines[PROPOSE], p, w, address)
-    call(w.routines[METHOD], p, w)
+    call(w.routines[method], p, w)
+
+
+@kernel
+def _update_or_follow(p, w, updates, settle, address):
+    """The same, or where a scout has found the way, so many steps of that."""
+    scouting = settle and entry_at(address, CALL).scout != 0
+    _update(p, w, updates, settle, address, FOLLOW if scouting and w.memory[LOOKING] == FOLLOWING else METHOD)
+    if scouting:
+        call(w.routines[SCOUT], p, w, address)
 
 
 @kernel
@@ -140,7 +155,7 @@ def _take_step(p, w, updates, settle, address):
         w.memory[PREDICTED], w.memory[CERTIFIED] = ELSEWHERE, 0.0
         widen(w, sqrt(away))
     w.memory[FAILED] = 0.0
-    _update(p, w, updates, settle, address)
+    _update_or_follow(p, w, updates, settle, address)
     for i in range(len(w.q)):
         w.out[ANSWER + i] = w.q[i]
     return NOT_FINITE if w.memory[FAILED] > 0.5 else SOLVED
@@ -203,7 +218,7 @@ def rollout(address):
             w.guide[i] = postures[k * count + i]
         if not (aim_at(p, section(goals, k * width, width), w.target) and is_posture(p, w.guide)):
             return BAD_GOAL
-        _update(p, w, given.updates, given.settle, address)
+        _update_or_follow(p, w, given.updates, given.settle, address)
         for i in range(count):
             path[k * count + i] = w.q[i]
     return NOT_FINITE if w.memory[FAILED] > 0.5 else SOLVED
@@ -245,7 +260,7 @@ def rollout_lanes(address):
                     place_alone = effector.position >= 0 and effector.rotation < 0 and not effector.weighing
                     for i in range(row + 9 if place_alone else row, row + (GOAL if effector.weighing else 12)):
                         v.target[i, lane] = w.target[i]
-            _update(p, v, given.updates, given.settle, address)
+            _update(p, v, given.updates, given.settle, address, METHOD)
             for lane in range(some):
                 for i in range(count):
                     path[((first + lane) * steps + k) * count + i] = v.q[i, lane]
@@ -288,10 +303,10 @@ def _start(p, w, number):
 def _propose(p, w, address):
     """One update from w.q; whether all that must hold does there, and the sum of squares and the score there."""
     if len(p.together) == 0:
-        _step(p, w, address)
+        _step(p, w, address, METHOD)
         return True, w.memory[COST], w.memory[SCORE]
     kept = _all_hold(p, w, address)
-    _update(p, w, 1, True, address)
+    _update(p, w, 1, True, address, METHOD)
     return kept, w.memory[COST], w.memory[SCORE]
 
 

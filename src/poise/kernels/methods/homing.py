@@ -1,0 +1,174 @@
+"""How an arm whose joints stand at their limits comes to targets that it can reach: a scout runs ahead.
+
+Beyond its reach an arm is stretched, and a stretched elbow bends either way when the target comes back: on one of the
+two a joint meets its limit, and there the arm stays, as near as it gets.  Where that is so, and the error falls no
+more, a scout takes the same method's steps towards the same targets from somewhere else, a few at each step of the arm,
+which stays as it is.  Where the scout arrives the arm follows it straight, from joint to joint, within all that must
+hold; where it does not, from none of its starts, nothing moves.
+"""
+
+from poise.kernels.machine.jit import call, kernel, routine
+from poise.kernels.machine.layout import CALL, GOAL, METHOD, RANGE_ROWS, WAY
+from poise.kernels.machine.views import entry_at, narrow
+from poise.kernels.methods.limits import difference
+from poise.kernels.methods.memory import (
+    COST,
+    DONE,
+    FOLLOWING,
+    FREE,
+    INVERSE_RADIUS,
+    LED,
+    LOWEST,
+    SCORE,
+    SCOUT,
+    SEEN,
+    TURNED,
+    WAITED,
+    forget,
+)
+from poise.kernels.methods.settling import first_seen
+from poise.kernels.methods.update import move, remember, shorten
+from poise.kernels.solver.ends import evaluate
+
+_PATIENCE, _FALL = 50.0, 0.99
+"""What has not fallen by this factor in so many steps, the squared error or what is left of a way, falls no more."""
+_EACH = 4
+"""Steps of the scout for each of the arm's: few enough for a loop of a kilohertz."""
+_MOST = 1500.0
+"""Steps of the scout from one start: at 1 ms, a way of 3 rad at 2 rad/s."""
+_STARTS = 3
+"""Starts: joints at their limits in the middle of their ranges, all joints as at home, all in the middle."""
+_AT_LIMIT = 1e-6
+"""How near to its limit a joint stands there [rad or m]."""
+_NEAR = 1e-6
+"""Of the arm's squared error, what of the scout's counts as arrived: the rest is the method's."""
+_MOVED = 0.02
+"""How far a number of the targets may be from what the scout was sent to [m or 1]."""
+_THERE = 1e-2
+"""How near to where the scout arrived the arm leaves off following it [rad or m]."""
+_PACE = 0.5
+"""Share of its speed at which the swiftest joint follows."""
+_WAYS = 2.0
+"""Ways that are gone for one target, so that an arm which something holds back on both rests."""
+
+
+@routine
+def scout(p, w, address):
+    """Look how the last step went, and where a limit holds the arm back let the scout go on: w.there is where it is.
+
+    w.memory[SCOUT] is then FOLLOWING.
+    """
+    given = entry_at(address, CALL)
+    v = narrow(p, given.scout, given.routines)
+    if w.memory[SCORE] <= 1.0 or _moved(p, w, v):
+        w.memory[SCOUT], w.memory[LED], w.memory[LOWEST], w.memory[WAITED] = 0.0, 0.0, 0.0, 0.0
+    if w.memory[SCORE] <= 1.0 or w.memory[SCOUT] in (FOLLOWING, DONE, FREE):
+        return
+    if w.memory[SCOUT] == 0.0:
+        if not _falls_no_more(w, w.memory[COST]):
+            return
+        w.memory[LOWEST], w.memory[WAITED] = 0.0, 0.0
+        _see(p, w, v)
+        if w.memory[LED] >= _WAYS or not _stands_at_limits(p, w):
+            w.memory[SCOUT] = DONE if w.memory[LED] >= _WAYS else FREE
+            return
+        _set_out(p, w, v)
+    for _ in range(_EACH):
+        for i in range(len(v.begun)):
+            v.begun[i] = v.q[i]
+        if len(p.borders) > 0:
+            call(v.routines[RANGE_ROWS], p, v)
+        call(v.routines[METHOD], p, v)
+        for a in range(len(v.travel)):
+            v.travel_change[a], v.travel[a] = v.step[a] - v.travel[a], v.step[a]
+        v.memory[LED] += 1.0
+        if v.memory[SCORE] <= 1.0 or v.memory[COST] <= _NEAR * w.memory[COST]:
+            for i in range(len(w.there)):
+                w.there[i] = v.before[i]
+            w.memory[SCOUT], w.memory[LOWEST], w.memory[WAITED] = FOLLOWING, 0.0, 0.0
+            w.memory[LED] += 1.0
+            w.memory[INVERSE_RADIUS], w.memory[TURNED] = 0.0, 0.0
+            return
+        if _falls_no_more(v, v.memory[COST]) or v.memory[LED] > _MOST:
+            if w.memory[SCOUT] == float(_STARTS):
+                w.memory[SCOUT] = DONE
+                return
+            _set_out(p, w, v)
+
+
+@routine
+def follow(p, w):
+    """Move w.q by one step of a straight way to w.there, where the scout has arrived; in place of a method's."""
+    cost, score = evaluate(p, w)
+    remember(w, cost)
+    difference(p, w.q, w.there, w.step)
+    farthest, swiftest = 0.0, 0.0
+    for a in range(len(w.step)):
+        x = abs(w.step[a])
+        farthest, swiftest = max(farthest, x), max(swiftest, x / p.speeds[a])
+    if farthest < _THERE or _falls_no_more(w, farthest):
+        w.memory[SCOUT], w.memory[LOWEST], w.memory[WAITED] = 0.0, 0.0, 0.0
+    share = min(1.0, _PACE / swiftest) if swiftest > 0.0 else 1.0
+    for a in range(len(w.step)):
+        w.step[a] = share * w.step[a]
+    shorten(p, w, 0.0)
+    move(p, w)
+    w.memory[COST], w.memory[SCORE] = cost, score
+
+
+@kernel
+def _falls_no_more(w, left):
+    """Whether what is left has not fallen for long."""
+    if left < _FALL * w.memory[LOWEST] or w.memory[LOWEST] == 0.0:
+        w.memory[LOWEST], w.memory[WAITED] = left, 0.0
+    else:
+        w.memory[WAITED] += 1.0
+    return w.memory[WAITED] > _PATIENCE
+
+
+@kernel
+def _moved(p, w, v):
+    """Whether targets are not where the scout was sent to, or lead on for ever."""
+    moved = False
+    for k in range(len(p.effectors)):
+        moved = moved or p.effectors[k].goal & WAY != 0
+        for i in range(first_seen(p.effectors[k]), SEEN):
+            moved = moved or (w.memory[SCOUT] != 0.0 and abs(w.target[GOAL * k + i] - v.target[GOAL * k + i]) > _MOVED)
+    return moved
+
+
+@kernel
+def _stands_at_limits(p, w):
+    """Whether any joint does."""
+    stands = False
+    for r in range(len(p.coordinates)):
+        c = p.coordinates[r]
+        stands = stands or w.q[c.q] <= c.lower + _AT_LIMIT or w.q[c.q] >= c.upper - _AT_LIMIT
+    return stands
+
+
+@kernel
+def _see(p, w, v):
+    """Send the scout to where the arm's targets are."""
+    for i in range(len(w.target)):
+        v.target[i] = w.target[i]
+    for i in range(len(w.guide)):
+        v.guide[i] = w.guide[i]
+
+
+@kernel
+def _set_out(p, w, v):
+    """Let the scout begin at its next start."""
+    w.memory[SCOUT] += 1.0
+    number = w.memory[SCOUT]
+    forget(v)
+    for i in range(len(w.q)):
+        v.q[i] = w.q[i]
+    for r in range(len(p.coordinates)):
+        c = p.coordinates[r]
+        x, limited = w.q[c.q], abs(c.lower) < 1e300 and abs(c.upper) < 1e300
+        stands = x <= c.lower + _AT_LIMIT or x >= c.upper - _AT_LIMIT
+        if limited and number == 2.0:
+            v.q[c.q] = min(max(p.posture[c.q], c.lower), c.upper)
+        elif limited and (stands or number == 3.0):
+            v.q[c.q] = 0.5 * (c.lower + c.upper)
