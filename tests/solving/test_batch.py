@@ -134,6 +134,22 @@ def test_near_starts_lead_to_near_answers(panda) -> None:
     assert np.allclose(found.distance, np.linalg.norm(found.q - q0, axis=1), atol=1e-9)
 
 
+@pytest.mark.parametrize("closest", [True, False])
+@pytest.mark.parametrize("robot", ["panda", "iiwa14"])
+def test_a_start_beside_a_solution_is_not_left_for_one_that_is_far(robot: str, closest: bool) -> None:
+    arm = pz.load(robot)
+    q = arm.sample(5000, seed=5)
+    way = np.random.default_rng(5).standard_normal(q.shape)
+    q0 = arm.clip(q + 0.05 * way / np.linalg.norm(way, axis=1, keepdims=True))
+    found = pz.solve_batch(arm, pz.PoseTask(arm.tip), arm.pose(arm.tip, q), q0=q0, closest=closest)
+    assert found.success.all()
+    assert found.distance.max() < 0.5
+    assert np.allclose(found.distance, np.linalg.norm(found.q - q0, axis=1), atol=1e-9)
+    first = np.argsort(-found.distance)[:8]  # alone as among the others
+    again = pz.solve_batch(arm, pz.PoseTask(arm.tip), arm.pose(arm.tip, q[first]), q0=q0[first], closest=closest)
+    assert np.array_equal(again.q, found.q[first])
+
+
 def test_rows_that_are_no_numbers_are_reported_and_the_others_solved(panda, problems) -> None:
     targets, q0 = problems[0].array[:100].copy(), problems[1][:100].copy()
     targets[3, 0], targets[10, 3:] = np.nan, 0.0

@@ -138,6 +138,38 @@ def test_a_limit_that_nothing_pushes_to_is_one_sided_and_differences_from_both_s
     assert seen >= 2
 
 
+@pytest.mark.parametrize("drawn", ["not", "to a limit", "aside"])
+def test_in_a_corner_of_the_limits_the_derivative_is_that_of_one_side(panda: pz.Model, drawn: str) -> None:
+    """Two joints stop the motion that leaves the hand where it is, each one way: on one side there is no answer."""
+    rng, h, names = np.random.default_rng(3), 1e-4, panda.coordinates
+    for q in panda.sample(6, seed=11):
+        jacobian = panda.jacobian(panda.tip, q)
+        along = np.linalg.svd(jacobian)[2][-1]
+        i, j = np.argsort(-np.abs(along))[:2]
+        ends = [(panda.lower[k], q[k]) if s * along[k] > 0.0 else (q[k], panda.upper[k]) for k, s in ((i, 1), (j, -1))]
+        arm = panda.with_limits({names[i]: ends[0], names[j]: ends[1]})
+        target = arm.pose(arm.tip, q)
+        to = {"not": None, "to a limit": q + 0.5 * along, "aside": q - 0.3 * along + 0.1 * rng.standard_normal(7)}[
+            drawn
+        ]
+        posture = [] if to is None else [pz.PostureTask(arm.clip(to), tolerance=50.0)]
+        solver = pz.Solver(arm, [pz.PoseTask(arm.tip, **TIGHT), *posture])
+        found = solver([target] if to is None else [target, None], q)
+        gradient = found.gradient()
+        assert np.abs(found.q - q).max() < 1e-5
+        assert gradient.status == "one-sided"
+        assert names[i] in gradient.reason or names[j] in gradient.reason
+        assert_near(jacobian @ gradient.by_target[0], np.eye(6))
+        if to is None:
+            continue
+        twist = rng.standard_normal(6)
+        way = gradient.by_target[0] @ twist
+        side = 1.0 if arm.within_limits(np.where(np.abs(way) > 1e-9, q + h * way, q)) else -1.0
+        there, away = (solver([twisted(target, s * h * twist), None], q) for s in (side, -side))
+        assert_near((there.q - gradient.q) / (side * h), way, 0.05)
+        assert not away.success or np.abs(away.q - q).max() > 0.05
+
+
 def test_a_singular_answer_says_so_and_gives_no_number(panda: pz.Model) -> None:
     arm = pz.load("planar2")
     found = pz.solve(arm, pz.PositionTask("tool", arm.pose("tool", [0.3, 0.0]).xyz), q0=[0.3, 0.0])

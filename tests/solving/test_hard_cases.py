@@ -1,6 +1,7 @@
 """Where solvers stumble: the rim of the reach, half turns, stretched arms, too many joints, too few, many tasks."""
 
 import math
+import re
 import warnings
 from typing import Any
 
@@ -327,6 +328,61 @@ def test_five_joints_reach_a_pose_that_is_theirs() -> None:
     for there in model.sample(25, seed=9):
         target = fk(model, "tool", there)
         certified(model, solver(target), "tool", target)
+
+
+def rounded(joints: int, digits: int) -> pz.Model:
+    """A small arm of four or five joints, whose right angles have so many digits, as files do."""
+    turn = round(math.pi / 2.0, digits)
+    links = [(0.05, 0.0, 0.0), (0.1, turn, 0.0), (0.13, 0.0, 0.0), (0.12, 0.0, 0.0), (0.05, 0.0, turn)]
+    b = pz.ModelBuilder("rounded")
+    for i, (x, roll, pitch) in enumerate(links[:joints]):
+        origin, ends = pz.SE3.from_xyz_rpy([x, 0.0, 0.0], [roll, pitch, 0.0]), (-2.5, 2.5)
+        b.joint(f"j{i}", "revolute", parent=f"l{i}", child=f"l{i + 1}", origin=origin, axis=(0, 0, 1), limits=ends)
+    b.frame("tool", link=f"l{joints}", origin=pz.SE3.from_xyz_rpy([0.06, 0.0, 0.0], [turn, 0.0, 0.0]))
+    return b.build()
+
+
+@pytest.mark.parametrize(("joints", "digits"), [(4, 3), (5, 3), (4, 5), (5, 5)])
+def test_poses_that_a_rounded_file_has_no_place_for_are_told_from_those_out_of_reach(joints: int, digits: int) -> None:
+    exact, model = rounded(joints, 15), rounded(joints, digits)
+    solver, restarts = pz.Solver(model, pz.PoseTask("tool")), []
+    for there in exact.sample(20, seed=1):
+        target = exact.pose("tool", there)
+        solution = solver(target)
+        assert max(pose_error(fk(model, "tool", solution.q), target.matrix())) < 1e-3
+        if solution.success:
+            continue
+        restarts.append(solution.restarts)
+        assert solution.status is pz.Status.STALLED
+        words = solution.explain()
+        assert "cannot be met better from here" in words
+        enough = {name: float(size) for name, size in re.findall(r"(\w+_tolerance)=(\S+?) ", words)}
+        assert enough
+        assert pz.solve(model, pz.PoseTask("tool", target, **enough)).success
+        assert pz.Solver(model, pz.PoseTask("tool"), max_restarts=20)(target).stationary
+    assert len(restarts) > 5
+    assert np.median(restarts) < 1500  # 20,000 where the error were taken for a promise
+
+
+@pytest.mark.parametrize("joints", [4, 5])
+def test_poses_that_a_rounded_arm_can_take_are_found(joints: int) -> None:
+    model = rounded(joints, 5)
+    solver = pz.Solver(model, pz.PoseTask("tool"))
+    for there in model.sample(100, seed=2):
+        assert solver(model.pose("tool", there)).success
+
+
+def test_a_descent_that_was_cut_short_goes_on_with_more_iterations() -> None:
+    model = five()
+    task = pz.PoseTask("tool")
+    for k in range(55, 65):
+        rng = np.random.default_rng(k)
+        target = pz.SE3.from_xyz_rpy(0.4 * rng.uniform(-1.0, 1.0, 3), rng.uniform(-3.0, 3.0, 3))
+        short = pz.Solver(model, task, max_restarts=8)(target)
+        long = pz.Solver(model, task, max_restarts=8, max_iterations=20_000)(target)
+        assert long.stationary
+        assert long.status is not pz.Status.MAX_ITERATIONS
+        assert short.stationary or "More max_iterations" in short.explain()
 
 
 # Many tasks ------------------------------------------------------------------------------------------------------

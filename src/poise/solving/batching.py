@@ -13,6 +13,7 @@ from poise.kernels.machine.layout import (
     BAD_START,
     BLOCKED,
     CODE,
+    DISTANCE,
     GIVEN_UP,
     ITERATIONS,
     RESTARTS,
@@ -20,6 +21,7 @@ from poise.kernels.machine.layout import (
     SOLVED,
     START,
     STATIONARY,
+    STRAYED,
     UNSOLVED,
 )
 from poise.model.model import Model
@@ -174,9 +176,14 @@ class Batch:
         if not self.search.has_aside and (codes == SOLVED).all():
             self.codes[some] = SOLVED
             return _NONE
+        strayed = codes == STRAYED
+        codes[strayed] = SOLVED
         for k, row in enumerate(raw if self.search.has_aside else ()):
             codes[k] = self.search.close_aside(self.model, scratch, row[ANSWER : ANSWER + self.model.nq], codes[k])
-        raw[:, CODE] = np.where(codes == SOLVED, SOLVED, UNSOLVED)
+        strayed &= codes == SOLVED
+        codes[strayed] = STRAYED
+        raw[:, CODE] = np.where((codes == SOLVED) | strayed, codes, UNSOLVED)
+        codes[strayed] = RUNNING
         if self.closest:
             codes[(codes == UNSOLVED) | (codes == BLOCKED)] = RUNNING
         codes[codes == UNSOLVED] = GIVEN_UP
@@ -185,8 +192,11 @@ class Batch:
         return left
 
     def _solve(self, scratch: Scratch, k: int) -> None:
-        """Solve one problem as a call of a Solver does."""
+        """Solve one problem as a call of a Solver does; of one that strayed in the lanes the nearer answer is kept."""
         code, self.late[k] = self.search.solve_one(self.model, scratch, self.goals[k], self.starts[k], seed=self.seed)
-        if code not in (BAD_GOAL, BAD_START):
+        nearer = code == SOLVED and scratch.out[DISTANCE] < self.raw[k, DISTANCE]
+        if self.raw[k, CODE] == STRAYED and not nearer:
+            self.raw[k, CODE], code, self.late[k] = SOLVED, SOLVED, False
+        elif code not in (BAD_GOAL, BAD_START):
             self.raw[k] = scratch.out
         self.codes[k] = code

@@ -1,5 +1,6 @@
 """Why a solve ended short of its target, in sentences: limits, reach, or too few joints."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -21,6 +22,11 @@ _AT_LIMIT = 1e-6
 """A joint this near to a limit [rad or m] stands at it."""
 _NUDGE = 1e-4
 """A turn that tells whether a ball is pushed out of its limits [rad]."""
+_AT_REST = (Status.STALLED, Status.NOT_FOUND, Status.LIMIT_BLOCKED)
+_SLIGHT = 2e-3
+"""What rounding may leave [m or rad]: a right angle with three digits is off by 8e-4."""
+_MARGIN = 1.05
+"""A tolerance that would do is so much larger than what is left, at least."""
 _PLACED, _PLACED_AND_POINTED = 3, 5
 """Rows of a place, and of a place and a direction."""
 _MANY = 50
@@ -43,7 +49,7 @@ def cause(outcome: Outcome) -> Status:
     apart = outcome.asked.limits.apart
     if apart is not None and apart.holds_back(outcome.model, outcome.q, _descent(outcome)):
         return Status.COLLISION_BLOCKED
-    return Status.NOT_FOUND if outcome.restarts >= _MANY else Status.STALLED
+    return Status.NOT_FOUND if outcome.restarts >= _MANY and not _enough(outcome) else Status.STALLED
 
 
 def what_blocks(outcome: Outcome) -> Status:
@@ -63,9 +69,9 @@ def task_errors(tasks: Sequence[Task], raw: Array) -> tuple[TaskError, ...]:
     return tuple(out)
 
 
-def explain(outcome: Outcome, status: Status, errors: Sequence[TaskError]) -> str:
+def explain(outcome: Outcome, status: Status) -> str:
     """A sentence or two: what was reached, and what stands in the way of the rest."""
-    left, soft = (what_is_left(outcome.asked, errors, required=required) for required in (True, False))
+    left, soft = (what_is_left(outcome.asked, outcome.errors, required=required) for required in (True, False))
     if status is Status.CONVERGED:
         if not soft:
             return f"Every task is within its tolerances: {left}."
@@ -84,6 +90,12 @@ def explain(outcome: Outcome, status: Status, errors: Sequence[TaskError]) -> st
     held = held_by(outcome)
     if held:
         parts.append("At their limits, and pushed against them: " + ", ".join(held) + ".")
+    enough = _enough(outcome) if outcome.stationary and status in _AT_REST else []
+    if enough:
+        parts.append(
+            f"That is a minimum, and next to nothing: it cannot be met better from here, and {' and '.join(enough)} "
+            "would do. Files and targets that are rounded leave as much."
+        )
     parts += _too_few_joints(outcome)
     if status is Status.MAX_ITERATIONS:
         parts.append("More max_iterations or max_restarts may help.")
@@ -92,6 +104,23 @@ def explain(outcome: Outcome, status: Status, errors: Sequence[TaskError]) -> st
         starts = f"All {tried} starts" if tried > 1 else "The start"
         parts.append(f"{starts} came to rest short of the target; that is no proof that it cannot be reached.")
     return " ".join(parts)
+
+
+def _enough(outcome: Outcome) -> list[str]:
+    """The tolerances with which what is left would do, where that is as little as rounding leaves; else none."""
+    found = []
+    for task, error in zip(outcome.asked.tasks, outcome.errors, strict=True):
+        if not (task.required and task.blocks):
+            continue
+        names = task.tolerance_names
+        sizes = [size for size in (error.position, error.rotation, error.residual) if size is not None]
+        pairs = zip(names, sizes, strict=True) if len(names) == len(sizes) else [(names[0], max(sizes))]
+        for name, size in pairs:
+            if size > getattr(task, name):
+                if isinstance(task, LoopTask) or not size < _SLIGHT:
+                    return []
+                found.append(f"{name}={10.0 ** math.ceil(math.log10(_MARGIN * size)):.0e}")
+    return found
 
 
 def what_is_left(asked: Asked, errors: Sequence[TaskError], *, required: bool) -> str:

@@ -64,12 +64,13 @@ class SolutionGradient:
     @property
     def status(self) -> Word:
         """Whether q has a derivative: "smooth" from all sides; "one-sided", another where a limit lets go, and here
-        that with the limits held; "undefined", none, and then whoever asks for one gets a ValueError."""
+        that with the limits held, or none where a limit is in the way, and here that away from it; "undefined", none,
+        and then whoever asks for one gets a ValueError."""
         if self._inverse is not None:
             return "one-sided" if self._at_limit else "smooth"
         if self._found.undefined:
             return "undefined"
-        return "one-sided" if self._found.one_sided else "smooth"
+        return "one-sided" if self._found.one_sided or self._found.standing else "smooth"
 
     @property
     def reason(self) -> str:
@@ -78,10 +79,17 @@ class SolutionGradient:
             return ""
         if self._found.undefined:
             return f"There is no derivative: {self._found.undefined}."
-        return (
-            f"{', '.join(self._found.one_sided)} stands at a limit that nothing pushes it to: the derivative is that "
-            "of changes which do, and others take it away from there."
-        )
+        free, stands = ", ".join(self._found.one_sided), ", ".join(self._found.standing)
+        parts = [
+            f"{free} stands at a limit that nothing pushes it to: the derivative is that of changes which do, and "
+            "others take it away from there."
+        ] if free else []  # fmt: skip
+        if stands:
+            parts.append(
+                f"{stands} stands at a limit beside others that hold q: the derivative is that of changes which take "
+                "it away from there, and others are stopped."
+            )
+        return " ".join(parts)
 
     @property
     def least_change(self) -> bool:

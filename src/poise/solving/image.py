@@ -35,13 +35,14 @@ _CHUNK: Final = 8
 
 @cache
 def layout_number() -> int:
-    """What changes with any record of a problem, a workspace, a call, a method or a file."""
+    """What changes with any record of a problem, a workspace, a lane, a call, a method or a file."""
     from poise.kernels.methods.routines import ROUTINES
     from poise.methods.registry import METHODS
 
     list(METHODS.values())  # each makes its routines
     sections = {**layout.PROBLEM, **layout.WORK}
     keys = [f"{name} {kind.key if isinstance(kind, Record) else ''}" for name, kind in sections.items()]
+    keys += [f"lanes {layout.STATE} {layout.BRANCHES} {layout.CHOICE}"]
     keys += [IMAGE.key, CALL.key, OBSTACLE.key, *sorted(routine.record.key for routine in ROUTINES.values())]
     return int.from_bytes(hashlib.sha256("\n".join(keys).encode()).digest()[:6], "little")
 

@@ -11,6 +11,7 @@ from poise.solving.problem import Problem
 from poise.solving.scratch import Bound
 from poise.spatial import Array
 from poise.tasks.base import Task
+from poise.tasks.error import TaskError
 
 
 class Status(Enum):
@@ -106,6 +107,8 @@ class Outcome(NamedTuple):
     """Whether the last descent ended where the error falls no further."""
     posture_alone: bool
     """Whether all tasks are within their tolerances but for the posture."""
+    errors: tuple[TaskError, ...]
+    """What is left of each task."""
 
 
 def duration(seconds: float) -> str:

@@ -207,7 +207,9 @@ class Solution(Answer):
     @property
     def _outcome(self) -> Outcome:
         posture_alone = not self.success and int(self._raw[CODE]) == SOLVED
-        return Outcome(self.model, self._asked, self.q, self.goal, self.restarts, self.stationary, posture_alone)
+        return Outcome(
+            self.model, self._asked, self.q, self.goal, self.restarts, self.stationary, posture_alone, self.errors
+        )
 
     def explain(self) -> str:
         """A sentence or two: what was reached, what stands in the way of the rest, and what of `q0` was pulled in."""
@@ -237,7 +239,7 @@ class Solution(Answer):
             return f"Not solved: {status.message}{words} {self._apart()}"
         if self._code in (BAD_GOAL, BAD_START):
             return f"Not solved: {refusal(self._code, self.model, self._asked.tasks, self.goal)}."
-        return explain.explain(self._outcome, status, self.errors)
+        return explain.explain(self._outcome, status)
 
     def _apart(self) -> str:
         """What keeping shapes apart leaves of the tasks, and which shapes are in the way."""

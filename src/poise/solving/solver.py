@@ -86,7 +86,8 @@ class Solver:
 
     @property
     def max_iterations(self) -> int:
-        """Iterations of a start, at most; if none converges, the best of them descend some hundred further."""
+        """Iterations of a start, at most; if none converges, the best of them descend as many further, 300 at least and
+        20,000 at most."""
         return self._search.max_iterations
 
     @property
@@ -167,7 +168,8 @@ def solve(
     Of the solutions found, the nearest to `q0` is returned, by `Solution.distance`: when a start has converged, the
     descents from `q0` go on for as long as they may still end nearer.  With `prefer="first"` the first to converge is
     returned, sooner.  With `max_restarts=0` there are no starts but `q0`.  By default there are 200 random
-    starts, and without a method of the caller's choice more, up to 20,000, the smaller the error that is left.
+    starts, and without a method of the caller's choice more, up to 20,000, the smaller the error that is left, unless
+    it is at a minimum around which there is no solution, as an arm of five joints has whose file is rounded.
 
     With a `method`, a short name or an object such as `DampedLeastSquares(damping=0.1)`, its updates are iterated
     instead, from one start after the other, and `trace=True` keeps what each iteration of the last start did.  A start

@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.kernels.gradients import rest
+from poise.kernels.gradients.holding import MAY_LET_GO, STANDS
 from poise.kernels.machine.jit import prepare
 from poise.model.loosening import Loose
 from poise.model.model import Model
@@ -63,6 +64,8 @@ class Stationary:
     """The shapes that are as near as they may be."""
     one_sided: tuple[str, ...] = ()
     """The limits that may let go: they hold for changes that push against them, and for others they do not."""
+    standing: tuple[str, ...] = ()
+    """The limits at which it stands though others hold it: they stop changes that push against them."""
     undefined: str = ""
     """Why there is no derivative; empty where there is one."""
     least_change: bool = False
@@ -156,11 +159,16 @@ def stationary(model: Model, asked: Asked, q: Array, goal: Array, *, solved: boo
         code = prepare("gradients.rest.settle")(scratch.address)
         memory = scratch.narrow[conditions.memory].copy()
         letting = scratch.narrow[conditions.at["letting"]]
-        one_sided = _names(model, conditions, scratch, letting) if code <= rest.FREE_OF_CHOICE and letting.any() else ()
-        contacts = tuple(conditions.pairs(scratch)) if code <= rest.FREE_OF_CHOICE else ()
+        found = code <= rest.FREE_OF_CHOICE
+        one_sided, standing = (
+            _names(model, conditions, scratch, letting == kind) if found and letting.any() else ()
+            for kind in (MAY_LET_GO, STANDS)
+        )
+        contacts = tuple(conditions.pairs(scratch)) if found else ()
     if code > rest.FREE_OF_CHOICE:
         memory[conditions.places["rest"]] = q
-    return Stationary(conditions, goal, memory, contacts, one_sided, _WHY.get(code, ""), code == rest.FREE_OF_CHOICE)
+    why = _WHY.get(code, "")
+    return Stationary(conditions, goal, memory, contacts, one_sided, standing, why, code == rest.FREE_OF_CHOICE)
 
 
 def by_goals_of_many(
@@ -187,8 +195,8 @@ def by_goals_of_many(
     return out, status
 
 
-def _names(model: Model, conditions: Conditions, scratch: Scratch, letting: Array) -> tuple[str, ...]:
-    """The names of the limits that may let go."""
+def _names(model: Model, conditions: Conditions, scratch: Scratch, letting: npt.NDArray[np.bool_]) -> tuple[str, ...]:
+    """The names of these limits."""
     at_q, at_v = model._plain
     places = dict(zip(at_v.tolist(), at_q.tolist(), strict=True)) if letting[: model.nv].any() else {}
     joints = [model.coordinates[places[int(v)]] for v in np.flatnonzero(letting[: model.nv])]

@@ -3,16 +3,16 @@
 At rest q is the least of f(q) among the configurations with e(q) = 0, within the limits.  f is half of the squares of
 what is left of the first tasks that are missed, or of the weighted way from a posture, or nothing.  Newton's steps lead
 there from where a search ended.  A limit or a row that must not be crossed holds from where a step meets it for as
-long as it pushes; what pulls from outside is let go (Nocedal and Wright 2006, section 16.5).
+long as it pushes.
 """
 
 from poise.kernels.algebra.scalar import uniform
 from poise.kernels.gradients.conditions import MOST_CONTACTS, SHAPES, SIDE, SUM, find_contacts, look
 from poise.kernels.gradients.flat import find_flat, flat_size
+from poise.kernels.gradients.holding import AT_LIMIT, MAY_LET_GO, WEAK, find_standing, hold
 from poise.kernels.gradients.split import (
     FALLING,
     FLAT,
-    LEAST,
     NO_LEAST,
     decompose_held,
     find_multipliers,
@@ -35,10 +35,6 @@ FOUND, FREE_OF_CHOICE, NO_NUMBERS, RESTLESS, SINGULAR, FALLS, DEGENERATE, NOT_LE
 """How the search ends: at rest; there, but where many q answer as well; not, and why: numbers that make no target, no
 rest nearby, fewer directions tied than beside it, no minimum, no curvature in it alone, no function that is least, a
 posture that draws several joints together along what is missed."""
-AT_LIMIT = 1e-6
-"""A joint this near to a limit [rad or m] stands at it."""
-_WEAK = 1e-6
-"""A multiplier this small, against what there is to hold, holds nothing."""
 _STILL = 1e-9
 """A Newton step towards rest that is this short [rad or m] is the last."""
 _NEAR = 0.03
@@ -118,7 +114,7 @@ def rest_from_start(p, w, request, looking):
     _begin(p, w, wanted)
     ended, code, held = not wanted, FOUND, 0
     for _ in range(_STEPS):
-        held = _hold(p, w, wanted)
+        held = hold(p, w, wanted)
         code = _split_soundly(p, w, request, held, looking)
         if code > FREE_OF_CHOICE or not wanted:
             break
@@ -229,51 +225,7 @@ def _begin(p, w, wanted):
             w.limit_side[x.v] = (2.0 if above else -1.0) if below else 1.0
 
 
-# What holds ---------------------------------------------------------------------------------------------------------
-
-
-@kernel
-def _hold(p, w, wanted):
-    """w.free, w.holds and w.multiplier at w.q, w.letting of what holds with no multiplier, and w.pulling; how many rows
-    hold, which are decomposed.
-
-    What does not push from inside is let go, one after the other.
-    """
-    n, first, m = len(w.step), len(w.e), len(w.lacking)
-    while True:
-        for a in range(n):
-            w.free[a] = 1.0 if w.moving[a] > 0.5 and w.limit_side[a] == 0.0 else 0.0
-        held = decompose_held(w)
-        pull(p, w, 0.0, w.pulling)
-        scale = 0.0
-        if wanted:
-            square = 0.0
-            for a in range(n):
-                square += w.moving[a] * w.pulling[a] * w.pulling[a]
-            scale = _WEAK * max(sqrt(square), LEAST)
-            find_multipliers(held, w)
-            wrong = -1
-            for k in range(first, m):
-                if w.holds[k] > 0.5 and (wrong < 0 or w.multiplier[k] > w.multiplier[wrong]):
-                    wrong = k
-            if wrong >= 0 and w.multiplier[wrong] > scale:
-                w.holds[wrong] = 0.0
-                continue
-            pull(p, w, 1.0, w.pulling)
-            inward, least = -1, -scale
-            for a in range(n):
-                push = -w.limit_side[a] * w.pulling[a]
-                if w.moving[a] > 0.5 and abs(w.limit_side[a]) == 1.0 and push < least:
-                    inward, least = a, push
-            if inward >= 0:
-                w.limit_side[inward] = 0.0
-                continue
-        for a in range(n):
-            weak = not wanted or -w.limit_side[a] * w.pulling[a] <= scale
-            w.letting[a] = 1.0 if w.moving[a] > 0.5 and abs(w.limit_side[a]) == 1.0 and weak else 0.0
-        for k in range(first, m):
-            w.letting[n + k] = 1.0 if w.holds[k] > 0.5 and (not wanted or w.multiplier[k] >= -scale) else 0.0
-        return held
+# What is sound -----------------------------------------------------------------------------------------------------
 
 
 @kernel
@@ -431,8 +383,9 @@ def _let_go(p, w, request, code, looking):
     """Let w.letting be what holds with no multiplier and whose letting go would change the derivative; the code, or why
     there is none then."""
     n, m, some = len(w.step), len(w.lacking), False
+    find_standing(p, w)
     for a in range(n):
-        if w.letting[a] > 0.5:
+        if w.letting[a] == MAY_LET_GO:
             some = True
             w.free[a] = 1.0
             other = _split_soundly(p, w, request, decompose_held(w), looking)
@@ -443,7 +396,7 @@ def _let_go(p, w, request, code, looking):
                 largest = max(largest, abs(w.answers[a * m + k]))
             for b in range(n):
                 largest = max(largest, abs(w.yields[a * n + b]))
-            w.letting[a] = 1.0 if largest > _WEAK else 0.0
+            w.letting[a] = MAY_LET_GO if largest > WEAK else 0.0
             w.free[a] = 0.0
     if some:
         split(p, w, request, w.rest, decompose_held(w))

@@ -386,7 +386,7 @@ WORK: Final[Mapping[str, str]] = {
     "yields": "n x n, what it does where it is pulled",
     "contact": "two each, shapes that are as near as they may be; -1 behind the last",
     "rest": "nq, where the answer rests",
-    "letting": "n and c, 1 for limits and conditions that hold and may let go",
+    "letting": "n and c, of limits and conditions, see `poise.kernels.gradients.holding`",
     "limit_side": "n, -1 or 1 where a limit holds a joint, 2 where both do, which are one",
     "moving": "n, 1 for what may move",
     "hessian": "n x n, of the Lagrangian",
@@ -452,9 +452,10 @@ RESIDUAL, SLOPES, SIDES, ENTRIES = 1, 2, 3, 4
 """Behind the routine that writes a task's rows: a user's residual and its derivatives, that which writes the sides of
 its range; places that a kind takes."""
 
-SOLVED, UNSOLVED, RUNNING, NOT_FINITE, GIVEN_UP, BLOCKED, BAD_GOAL, BAD_START = 0, 1, 2, 3, 4, 5, -1, -2
+SOLVED, UNSOLVED, RUNNING, NOT_FINITE, GIVEN_UP, BLOCKED, STRAYED, BAD_GOAL, BAD_START = 0, 1, 2, 3, 4, 5, 6, -1, -2
 """What an entry point returns; GIVEN_UP is a problem of a batch that lanes leave and that is searched no further,
-BLOCKED one of which all solutions that were found have shapes that are too near."""
+BLOCKED one of which all solutions that were found have shapes that are too near, STRAYED one of a batch that is solved,
+but far from a start that was near."""
 BEGIN, GO_ON, END = range(3)
 """Phases of a search: from the caller's start, further, or no further: the best so far."""
 CODE, ITERATIONS, RESTARTS, START, DISTANCE, COST, STATIONARY, ANSWER = range(8)
@@ -467,7 +468,7 @@ EXACT: Final = 1e-10
 """Newton's steps that close one go on until this much is left [m or rad]."""
 BY_CLOSED_FORM: Final = -1
 """START of an answer that no start led to."""
-STATE: Final = 21
+STATE: Final = 23
 """Rows of the solver's state of each lane."""
 BRANCHES: Final = 12
 """Rows of what is known of each lane that holds a branch of a closed form."""

@@ -4,7 +4,9 @@ What a closed form solves is solved by that, beforehand.  Another problem begins
 from there stalls, it begins anew at the stored configuration that is nearest to the goal and to q0
 (`poise.kernels.solver.starts`), then at the next nearest, then at random ones.  Where nearness to q0 is not asked for,
 it does so at once if the error at q0 is larger than usual at stored configurations.
-What is solved is certified by the forward kinematics of its last iterate.  Of a problem that its starts do not solve
+What is solved is certified by the forward kinematics of its last iterate.  An answer that is far from a q0 where little
+was left has strayed, for a step that is too bold or a start that was given up too soon, and is compared with what that
+search finds.  Of a problem that its starts do not solve
 the best is told, and it is left to the search of `lm_solver`, which says why.
 
 No lane knows of another: an answer depends on the problem, the seed and the index alone.
@@ -14,7 +16,7 @@ import numpy as np
 
 from poise.kernels.machine.jit import call, entry_point, kernel
 from poise.kernels.machine.kinds import WHOLE
-from poise.kernels.machine.lanes import any_of, load, select, splat, store
+from poise.kernels.machine.lanes import any_of, load, select, splat, sqrt, store
 from poise.kernels.machine.layout import (
     BAD_GOAL,
     BAD_START,
@@ -22,10 +24,12 @@ from poise.kernels.machine.layout import (
     CALL,
     CLOSED_FORM,
     CODE,
+    DISTANCE,
     GOAL_NUMBERS,
     RESTARTS,
     RUNNING,
     SOLVED,
+    STRAYED,
     UNSOLVED,
     WIDTH,
 )
@@ -39,6 +43,7 @@ from poise.kernels.solver.starts import INDEX, nearest_stored, put_stored, query
 from poise.kernels.solver.state import (
     AGE,
     ENDED,
+    FIRST,
     FRESH,
     INSIDE,
     LANE_COST,
@@ -57,14 +62,17 @@ _STORED = 6
 _YOUNG, _YOUNGER, _FALL, _HASTY = 1.0, 1.5, 0.5, 1.5
 """Iterations, at least and for each block, after which the error [m^2, rad^2] must fall by this factor each time; slow
 ones that end a start."""
+_STRAY, _FAR = 5.0, 0.2
+"""An answer that is farther from q0 [rad or m] than so many times the error there [m, rad], and than the second number,
+has strayed."""
 
 
 @entry_point(WHOLE)
 def solve_many(address):
     """Solve `problems` problems: goals (n, GOAL_NUMBERS an effector) from starts (n, nq), answers (n, rows of `out`).
 
-    An answer's CODE is SOLVED, BAD_GOAL, BAD_START, or BLOCKED or UNSOLVED with the best that its starts came to.
-    Returns the iterations.
+    An answer's CODE is SOLVED, STRAYED, BAD_GOAL, BAD_START, or BLOCKED or UNSOLVED with the best that its starts came
+    to.  Returns the iterations.
     """
     request = entry_at(address, CALL)
     p = problem_at(request.problem)
@@ -132,12 +140,14 @@ def solve_many(address):
             started, age = load(v.state, STARTED), load(v.state, AGE)
             late = (age > young) & (cost > _FALL * load(v.state, LIMIT))
             slow = load(v.state, SLOW) + select(late, splat(v.q, 1.0), 0.0)
-            slow = select((started < 0.5) & (age < -0.5) & (cost > near), np.inf, slow)
+            first = (started < 0.5) & (age < -0.5)
+            store(v.state, FIRST, select(first, cost, load(v.state, FIRST)))
+            slow = select(first & (cost > near), np.inf, slow)
             if any_of(judge(v, cost, score, slow, _HASTY, request.max_iterations)):
                 busy = False
                 for lane in range(WIDTH):
                     if v.state[ENDED, lane] > 0.5:
-                        end_start(p, w, v, lane, request.looking, answers, address)
+                        end_start(p, w, v, lane, request, answers, address)
             improve(p, v, cost, score >= 0.0, False)
 
 
@@ -173,7 +183,7 @@ def take(p, w, v, lane, goal, start):
         for i in range(p.idle_balls[c].q, p.idle_balls[c].q + 4):
             v.q[i, lane] = w.q[i]
     v.state[STARTED, lane], v.state[FRESH, lane], v.state[MEASURE, lane] = 0.0, 1.0, -1.0
-    v.state[LEAST, lane], v.state[ROOM, lane] = np.inf, -np.inf
+    v.state[LEAST, lane], v.state[ROOM, lane], v.state[FIRST, lane] = np.inf, -np.inf, np.inf
     return SOLVED
 
 
@@ -202,7 +212,7 @@ def look_up(p, w, v, request, goals):
 
 
 @kernel
-def end_start(p, w, v, lane, looking, answers, address):
+def end_start(p, w, v, lane, request, answers, address):
     """Write what the start of a lane has come to if its problem is solved, or if it is the best so far.
 
     A solution where something does not hold is better than none.
@@ -217,7 +227,7 @@ def end_start(p, w, v, lane, looking, answers, address):
     near_turn(p, w, w.pool)
     if not solved:
         v.state[LEAST, lane] = cost
-    elif looking == 0 or holds(p, w, address):
+    elif request.looking == 0 or holds(p, w, address):
         code = SOLVED
     else:
         v.state[SCORE, lane], v.state[SLOW, lane] = np.inf, np.inf
@@ -228,6 +238,8 @@ def end_start(p, w, v, lane, looking, answers, address):
         w.e[i] = v.e[i, lane]
     started = np.int64(v.state[STARTED, lane])
     answer(p, w, cost, v.state[SCORE, lane], np.int64(v.state[AGE, lane]), started, started, False)
+    if code == SOLVED and request.nearest and w.out[DISTANCE] > max(_FAR, _STRAY * sqrt(v.state[FIRST, lane])):
+        code = STRAYED
     w.out[CODE] = code
     for i in range(len(w.out) - 1):
         answers[at + i] = w.out[i]

@@ -42,7 +42,7 @@ from poise.kernels.solver.ends import aim_at, answer, clip_start, evaluate, fini
 from poise.kernels.solver.lane import begin, draw_offsets, judge, renew
 from poise.kernels.solver.looking import holds, judged, reject
 from poise.kernels.solver.nearness import near_turn, square_of
-from poise.kernels.solver.pool import POLISH, keep_candidate, polish
+from poise.kernels.solver.pool import MOST_POLISH, POLISH, keep_candidate, polish
 from poise.kernels.solver.state import (
     AGE,
     ENDED,
@@ -55,6 +55,7 @@ from poise.kernels.solver.state import (
     PATIENCE,
     POOL_AGE,
     POOL_COST,
+    POOL_SHUT,
     POOL_START,
     PREDICTED,
     SCORE,
@@ -83,6 +84,8 @@ _FALL, _ALMOST = 0.9, 1e-5
 _PROMISING = 1e-1
 """Below this error [m^2, rad^2 a block] more starts are worth while than usual: by the fourth root of the ratio, and
 the more, the more velocities there are."""
+_UNDERCUT = 0.99
+"""A descent that comes below this share of an error that promises nothing is another."""
 _BLOCKED = 5
 """So many times as many starts are worth while where there are solutions, but none that holds: among crowds
 of 20 and 45 obstacles they found a free solution of a Panda's pose wherever twenty times as many more did."""
@@ -139,12 +142,20 @@ def hopeful(p, w, q0, spare, found, least):
 
 @kernel
 def promises(p, w, usual_restarts, restarts):
-    """How many random starts the least error so far is worth: the smaller it is, the likelier is a solution."""
-    least = np.inf
-    for lane in range(WIDTH):
-        if lane > 0:
+    """How many random starts the least error so far is worth: the smaller it is, the likelier is a solution.
+
+    Where it is known that there is none around a candidate, its error promises nothing, and no other that is larger
+    does before it has ended.
+    """
+    least, shut = np.inf, np.inf
+    for lane in range(1, WIDTH):
+        if w.state[POOL_SHUT, lane] > 0.5:
+            shut = min(shut, w.state[POOL_COST, lane])
+        else:
             least = min(least, w.state[POOL_COST, lane])
-        least = min(least, w.state[LIMIT, lane])
+    for lane in range(WIDTH):
+        if w.state[LIMIT, lane] < _UNDERCUT * shut:
+            least = min(least, w.state[LIMIT, lane])
     share = least / (_PROMISING * len(p.blocks))
     return min(restarts, usual_restarts * len(w.step) / 6.0 / sqrt(sqrt(share))) if share < 1.0 else usual_restarts
 
@@ -186,7 +197,7 @@ def search(
             for lane in range(WIDTH):
                 w.state[FRESH, lane] = 0.0
                 if w.state[ENDED, lane] > 0.5:
-                    keep_candidate(w, lane)
+                    keep_candidate(p, own, w, lane)
                     w.state[PATIENCE, lane] = 0.0
                     blocked = looking and own.clearance[1] > -np.inf
                     most = min(_BLOCKED * usual_restarts, restarts) if blocked else usual_restarts
@@ -228,6 +239,7 @@ def search_lanes(p, w, v, address):
             far = out[COST] / (_CLOSE * len(p.blocks))
             v.state[PATIENCE, 1] = _LEAST_PATIENCE + _MORE_PATIENCE / (1.0 + far * far)
         store(v.state, POOL_COST, np.inf), store(v.state, POOL_AGE, 0.0), store(v.state, POOL_START, 0.0)
+        store(v.state, POOL_SHUT, 0.0)
         v.state[POOL_COST, 0] = 0.0
         for i in range(count):
             v.pool[i, 0] = w.pool[i]
@@ -254,8 +266,9 @@ def search_lanes(p, w, v, address):
     if lane < 0:
         for k in range(WIDTH):
             if v.state[STARTED, k] >= 0.0:
-                keep_candidate(v, k)
-        lane, stationary, iterations = polish(p, v, POLISH)
+                keep_candidate(p, w, v, k)
+        most = POLISH if given.phase == END else min(max(POLISH, given.max_iterations), MOST_POLISH)
+        lane, stationary, iterations = polish(p, v, most)
         start = v.state[POOL_START, lane]
     else:
         iterations, start = np.int64(max(v.state[AGE, lane], 0.0)), v.state[STARTED, lane]

@@ -1,9 +1,15 @@
-"""The candidates: where starts ended that converged to nothing, and their last descent together."""
+"""The candidates: where starts ended that converged to nothing, and their last descent together.
+
+Of a candidate at which next to nothing is left it is asked whether there is a solution around it.  There is none where
+the error is at rest and bends upwards in all directions, as where a file that is rounded has no place for a target:
+such an error is no promise, however small it is.
+"""
 
 import numpy as np
 
+from poise.kernels.algebra.cholesky import factor, substitute
 from poise.kernels.machine.jit import kernel
-from poise.kernels.machine.lanes import any_of, store
+from poise.kernels.machine.lanes import any_of, sqrt, store
 from poise.kernels.machine.layout import (
     WIDTH,
 )
@@ -17,14 +23,16 @@ from poise.kernels.solver.state import (
     MU,
     POOL_AGE,
     POOL_COST,
+    POOL_SHUT,
     POOL_START,
     SCORE,
     SLOW,
     STARTED,
 )
+from poise.kernels.solver.step import advance, hold
 
-POLISH = 300
-"""Iterations of the last descent, at most."""
+POLISH, MOST_POLISH = 300, 20_000
+"""Iterations of the last descent, at most: as many as a start may take, but no fewer and no more than these."""
 _LEVEL = 1.0 - 1e-7
 """A lane that falls by less than this factor in that time is at rest."""
 _PAUSE = 10
@@ -32,11 +40,23 @@ _PAUSE = 10
 _BETTER = 0.99
 """A candidate must undercut the caller's own start by this factor, so that two that are much alike do not take turns
 as a target moves."""
+_SLIGHT = 4e-6
+"""Below this error [m^2, rad^2 a block] it is asked whether there is a solution around a candidate: two milliradians
+are what a right angle with three digits is off by."""
+_BEND = 1.0
+"""How much rows bend, at most [m or rad a rad^2]: rotations no more than this, places by the length of the arm."""
+_FALL, _NEWTON = 1e-4, 6
+"""At rest the squared error falls by no more than this share of it; so many of Newton's steps lead there at most."""
+_MARGIN = 1.02
+"""So much more must be left than tolerances allow, for what rest leaves open."""
 
 
 @kernel
-def keep_candidate(w, lane):
-    """Put what a lane found into the pool, in place of the worst there; place 0 holds the caller's own start."""
+def keep_candidate(p, own, w, lane):
+    """Put what a lane found into the pool, in place of the worst there; place 0 holds the caller's own start.
+
+    `own` is a workspace of one number, whose q is written over.
+    """
     cost, best = w.state[LANE_COST, lane], True
     if not cost <= w.state[LIMIT, lane]:
         cost, best = w.state[LIMIT, lane], False
@@ -53,9 +73,73 @@ def keep_candidate(w, lane):
     if w.state[POOL_COST, slot] <= cost:
         return
     w.state[POOL_COST, slot], w.state[POOL_AGE, slot] = cost, w.state[AGE, lane]
-    w.state[POOL_START, slot] = w.state[STARTED, lane]
+    w.state[POOL_START, slot], w.state[POOL_SHUT, slot] = w.state[STARTED, lane], 0.0
     for i in range(len(w.q)):
         w.pool[i, slot] = w.q[i, lane] if best else w.before[i, lane]
+    if cost < _SLIGHT * len(p.blocks) and len(w.step) < len(w.e):
+        for i in range(len(w.q)):
+            own.q[i] = w.pool[i, slot]
+        w.state[POOL_SHUT, slot] = 1.0 if is_shut(p, own) else 0.0
+
+
+@kernel
+def is_shut(p, w):
+    """Whether around w.q, one number wide, there is a minimum of the error and so no solution; w.q is written over.
+
+    With fewer joints than rows J^T J can be regular, and what rows bend takes no more from it than by the error times
+    `_BEND`.  If it stays positive definite, the error is convex there, and Newton's steps lead to its least.  There no
+    step moves the residuals along themselves, so that their product with those of a solution would be their square; it
+    is no more than the sum of the sizes of blocks times their tolerances.
+    """
+    n = len(w.step)
+    for _ in range(_NEWTON):
+        cost = evaluate(p, w)[0]
+        hold(p, w)
+        _fill_curvature(p, w, _BEND * sqrt(cost))
+        for a in range(n):
+            w.step[a] = w.step[a] * w.free[a]
+            w.y[a] = w.step[a]
+        if not factor(n, w.matrix) > 0.0:
+            return False
+        substitute(n, w.matrix, w.y)
+        fall = 0.0
+        for a in range(n):
+            fall += w.step[a] * w.y[a]
+            w.step[a] = w.y[a]
+        if fall < _FALL * cost:
+            return cost > _MARGIN * _within_tolerances(p, w)
+        advance(p, w, cost >= 0.0, 0.0)
+    return False
+
+
+@kernel
+def _within_tolerances(p, w):
+    """The largest product of the residuals at w.q with residuals that are within all tolerances."""
+    product = 0.0
+    for b in range(len(p.blocks)):
+        size = w.e[3 * b] ** 2 + w.e[3 * b + 1] ** 2 + w.e[3 * b + 2] ** 2
+        product += sqrt(size / p.blocks[b].inverse_square_tolerance)
+    return product
+
+
+@kernel
+def _fill_curvature(p, w, less):
+    """w.matrix (n x n): J^T J over the joints that are free, less so much of its diagonal; 1 for those that are not."""
+    n = len(w.step)
+    for i in range(n * n):
+        w.matrix[i] = 0.0
+    for a in range(n):
+        w.matrix[n * a + a] = -less if w.free[a] > 0.5 else 1.0
+    for k in range(len(p.effectors)):
+        effector = p.effectors[k]
+        for block in range(effector.first_block, effector.last_block):
+            for s in range(effector.columns):
+                a, i = p.slots[effector.first_slot + s], p.blocks[block].start + 3 * s
+                for t in range(effector.columns):
+                    b, j = p.slots[effector.first_slot + t], p.blocks[block].start + 3 * t
+                    product = w.jacobian[i] * w.jacobian[j]
+                    product += w.jacobian[i + 1] * w.jacobian[j + 1] + w.jacobian[i + 2] * w.jacobian[j + 2]
+                    w.matrix[n * a + b] = w.matrix[n * a + b] + product * w.free[a] * w.free[b]
 
 
 @kernel

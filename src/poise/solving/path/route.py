@@ -13,7 +13,7 @@ import numpy.typing as npt
 from poise.checks import numbers
 from poise.errors import ShapeError
 from poise.kernels.machine.jit import prepare
-from poise.kernels.machine.layout import ANSWER, BEGIN, CODE, GO_ON, GOAL_NUMBERS, SOLVED, WIDTH
+from poise.kernels.machine.layout import ANSWER, BEGIN, CODE, GO_ON, GOAL_NUMBERS, SOLVED, STRAYED, WIDTH
 from poise.kernels.path.blocks import solve_again, solve_blocks
 from poise.kernels.path.follow import follow_lanes, rows_along
 from poise.kernels.path.sequence import best_sequence
@@ -319,7 +319,7 @@ class Route:
                 )
 
         self._share(work, [slice(i, i + _PIECE) for i in range(0, len(goals), _PIECE)])
-        solved = raw[:, CODE] == SOLVED
+        solved = np.isin(raw[:, CODE], (SOLVED, STRAYED))
         return np.where(solved[:, None], raw[:, ANSWER : ANSWER + self.model.nq], starts), solved
 
     def met(self, q: Array, room: Room) -> Array:
