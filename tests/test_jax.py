@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.learning import arm, solver, starts
+from support.learning import arm, drawn, five, solver, starts, turned, turned_starts
 
 import poise as pz
 
@@ -31,6 +31,16 @@ def test_check_grads_of_a_solve_and_of_kinematics() -> None:
     check(lambda x: ik(x, q0), arm().pose(arm().tip, q0).array)
     for function in (pj.pose(arm(), arm().tip), pj.jacobian(arm(), arm().tip), pj.manipulability(arm(), arm().tip)):
         check(function, q0)
+
+
+def test_check_grads_of_several_targets() -> None:
+    ik, poses = pj.ik(drawn()), arm().pose(arm().tip, starts()).array
+    check(lambda x: ik(x, arm().home + 0.3), poses)
+    check(lambda there: ik([poses, there], arm().home + 0.3), arm().home + 0.05)
+    soft, there = pj.ik(turned()), five().pose("tool", turned_starts())
+    aside = (there.rotation @ pz.SO3.from_rotvec([0.1, 0.2, 0.1])).matrix()
+    check(lambda x: soft([x, aside], turned_starts()), there.xyz)
+    assert soft([there.xyz[0], aside], turned_starts()).shape == (2, 5)
 
 
 def test_types_jit_and_vmap() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.learning import arm, solver, starts
+from support.learning import arm, drawn, five, solver, starts, turned, turned_starts
 
 import poise as pz
 
@@ -31,6 +31,60 @@ def test_gradcheck_of_a_solve_by_quaternions_and_matrices(poses: Any, numbers: A
     ik, q0 = pt.ik(solver()), torch.tensor(starts())
     check(lambda x: ik(x, q0), numbers)
     check(lambda x: ik(torch.cat([x, poses[:, 3:]], 1), q0), poses[:, :3])
+
+
+def test_gradcheck_where_a_posture_says_which_answer_it_is(poses: Any, numbers: Any) -> None:
+    """From wherever the search begins: at default tolerances and steps, for q is the exact rest."""
+    ik, q0 = pt.ik(drawn()), torch.tensor(arm().home + 0.3)
+    posture = torch.tensor(arm().home + 0.05).requires_grad_()
+    for function, given in (
+        (lambda x: ik(x, q0), (numbers,)),
+        (lambda x: ik(torch.cat([x, poses[:, 3:]], 1), q0), (poses[:, :3],)),
+        (lambda x, there: ik([x, there], q0), (numbers, posture)),
+        (lambda there: ik([numbers, there], q0), (posture,)),
+    ):
+        assert torch.autograd.gradcheck(function, tuple(x.clone().detach().requires_grad_() for x in given))
+    assert torch.equal(ik(numbers, q0), ik([numbers, None], q0))
+
+
+def test_gradcheck_of_what_is_missed_and_of_points() -> None:
+    there = five().pose("tool", turned_starts())
+    aside = there.rotation @ pz.SO3.from_rotvec([0.1, 0.2, 0.1])
+    ik, q0 = pt.ik(turned()), torch.tensor(turned_starts())
+    places = torch.tensor(there.xyz)
+    for turns in (aside.matrix(), aside.wxyz):
+        given = tuple(torch.tensor(x).requires_grad_() for x in (there.xyz, turns))
+        assert torch.autograd.gradcheck(lambda *x: ik(x, q0), given)
+    tasks = [pz.PositionTask("tool"), pz.JointCouplingTask({"j4": 1.0}, target=0.3), pz.PostureTask(np.zeros(5))]
+    both = pt.ik(pz.Solver(five(), tasks))
+    sums = torch.tensor([0.4, 0.5], dtype=torch.float64).requires_grad_()
+    assert torch.autograd.gradcheck(
+        lambda x, total: both([x, total, None], q0), (places.clone().requires_grad_(), sums)
+    )
+    assert both(places, q0).shape == (2, 5)  # the only task without a target of its own
+
+
+def test_several_targets_are_broadcast_and_refused_in_words(numbers: Any) -> None:
+    ik, q0, home = pt.ik(drawn()), torch.tensor(starts()), torch.tensor(arm().home)
+    assert ik([numbers.reshape(3, 1, 7), home.expand(2, 7)], q0[0]).shape == (3, 2, 7)
+    one = ik([numbers[0], home], q0[0])
+    assert torch.allclose(ik([numbers.float(), home], q0[0])[0], one.float(), atol=1e-5)
+    two = pt.ik(pz.Solver(arm(), [pz.PositionTask(arm().tip), pz.OrientationTask(arm().tip)]))
+    with pytest.raises(TypeError, match="ik takes a list of 2 targets"):
+        two(numbers)
+    with pytest.raises(pz.ShapeError, match="ik takes a list of 2 targets, one a task, got 1"):
+        two([numbers[:, :3]])
+    with pytest.raises(pz.ShapeError, match=r"ik takes rotations .* got shape \(3, 5\)"):
+        two([numbers[:, :3], torch.zeros(3, 5)])
+    with pytest.raises(TypeError, match="all targets are None"):
+        ik([None, None])
+    near = pz.RegionTask(arm().tip, pz.Sphere((0.0, 0.0, 0.0), 2.0))
+    within = pt.ik(pz.Solver(arm(), [pz.PoseTask(arm().tip), near]))
+    assert within(numbers, q0).shape == (3, 7)
+    with pytest.raises(pz.ShapeError, match="takes no target, give None"):
+        within([numbers, numbers])
+    with pytest.raises(ValueError, match="a task that has a target"):
+        pt.ik(pz.Solver(arm(), near))
 
 
 def test_gradcheck_of_kinematics() -> None:
@@ -85,6 +139,8 @@ def test_compilers_and_vmap_see_one_operator(poses: Any) -> None:
     compiled = torch.compile(lambda x, start: ik(x, start).sum(), backend="aot_eager", fullgraph=True)
     compiled(given, q0).backward()
     assert torch.equal(given.grad, slope)
+    both, home = pt.ik(drawn()), torch.tensor(arm().home)
+    assert torch.equal(torch.vmap(lambda x: both([x, home], q0[0]))(poses), both([poses, home], q0[0]))
 
 
 def test_what_cannot_be_done_is_said(poses: Any) -> None:
@@ -101,8 +157,6 @@ def test_what_cannot_be_done_is_said(poses: Any) -> None:
         ik(torch.zeros(3, 6))
     with pytest.raises(pz.ShapeError, match="q0 must have 7 numbers"):
         ik(poses, torch.zeros(6))
-    with pytest.raises(ValueError, match="a Solver for one PoseTask"):
-        pt.ik(pz.Solver(arm(), pz.PositionTask(arm().tip)))
 
 
 def test_a_singular_answer_raises_or_adds_nothing() -> None:

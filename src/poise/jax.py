@@ -7,6 +7,7 @@ A function takes arrays of any leading shape, in float64 or float32, and reckons
 back.  `jax.jit` and `jax.vmap` take it; derivatives are of reverse mode and of the first order: others are refused.
 """
 
+from collections.abc import Sequence
 from typing import Any, final
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from poise.errors import ShapeError
 from poise.lazy import optional
 from poise.solving.differentiable import Differentiable, Functions
+from poise.solving.ports import Axes
 
 
 @final
@@ -41,7 +43,16 @@ class Function:
         return f"{self.of.name} of {self.of.model.name}"
 
 
-_functions = Functions(Function)
+def _joined(arrays: Sequence[Any], axes: Sequence[Axes]) -> Any:
+    """Arrays with these last axes as one (..., all their numbers), leading axes broadcast."""
+    jnp = _jax().numpy
+    outer = [one.shape[: one.ndim - len(last)] for one, last in zip(arrays, axes, strict=True)]
+    shape = jnp.broadcast_shapes(*outer)
+    flat = (jnp.reshape(one, (*some, -1)) for one, some in zip(arrays, outer, strict=True))
+    return jnp.concatenate([jnp.broadcast_to(one, (*shape, one.shape[-1])) for one in flat], axis=-1)
+
+
+_functions = Functions(Function, _joined)
 ik, pose, jacobian = _functions.ik, _functions.pose, _functions.jacobian
 manipulability, distance = _functions.manipulability, _functions.distance
 centre_of_mass = _functions.centre_of_mass

@@ -9,7 +9,7 @@ are copied to the CPU and back.  `torch.compile`, `torch.vmap` and `torch.func.g
 Derivatives are of the first order: a second one is refused.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import count
 from typing import Any, Final, final
@@ -20,6 +20,7 @@ import numpy as np
 from poise.errors import ShapeError
 from poise.lazy import optional
 from poise.solving.differentiable import Differentiable, Functions
+from poise.solving.ports import Axes
 from poise.spatial import Array
 
 _NUMBERS: Final = count()
@@ -57,7 +58,19 @@ class Function:
         return f"{self.of.name} of {self.of.model.name}"
 
 
-_functions = Functions(Function)
+def _joined(tensors: Sequence[Any], axes: Sequence[Axes]) -> Any:
+    """Tensors with these last axes as one (..., all their numbers), leading axes broadcast."""
+    torch = _torch()
+    for one in tensors:
+        if not isinstance(one, torch.Tensor):
+            raise TypeError(f"ik takes tensors of float32 or float64, got {type(one).__name__}")
+    outer = [one.shape[: one.dim() - len(last)] for one, last in zip(tensors, axes, strict=True)]
+    shape = torch.broadcast_shapes(*outer)
+    flat = (one.reshape(*some, -1) for one, some in zip(tensors, outer, strict=True))
+    return torch.cat([one.expand(*shape, -1).to(tensors[0]) for one in flat], dim=-1)
+
+
+_functions = Functions(Function, _joined)
 ik, pose, jacobian = _functions.ik, _functions.pose, _functions.jacobian
 manipulability, distance = _functions.manipulability, _functions.distance
 centre_of_mass = _functions.centre_of_mass

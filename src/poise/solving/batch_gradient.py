@@ -25,6 +25,15 @@ class BatchGradient:
         """Of answers q (n, nq) to goal numbers (n, .), and whether all that is required is fulfilled (n,)."""
         self._model, self._asked, self._q, self._goals, self._solved = model, asked, q, goals, solved
         self._status: npt.NDArray[np.str_] | None = None
+        self._rests = q
+
+    @property
+    def q(self) -> Array:
+        """(n, nq) where the derivatives are taken, see `SolutionGradient.q`; the answers where there are none."""
+        alone = inverses_of(self._model, self._asked).there and self._solved.all()  # nothing is least
+        if self._status is None and not alone:
+            self._found(np.zeros((len(self), self._model.nv)))
+        return self._rests
 
     @property
     def undefined(self) -> npt.NDArray[np.intp]:
@@ -59,16 +68,20 @@ class BatchGradient:
         """By the target of each task (n, nv, k), or cotangents times that (n, k); the status of each by the way."""
         model, asked, inverses = self._model, self._asked, inverses_of(self._model, self._asked)
         if not inverses.there:
-            moved, self._status = by_goals_of_many(model, asked, self._q, self._goals, self._solved, cotangents)
+            moved, self._status, self._rests = by_goals_of_many(
+                model, asked, self._q, self._goals, self._solved, cotangents
+            )
             return by_task(asked, moved)
         moved, known = inverses.of_many(self._q, cotangents)
         status = np.where(known == ONE_SIDED, "one-sided", "smooth")
         others = np.flatnonzero((known == SINGULAR) | ~self._solved)
         if len(others):
             given = None if cotangents is None else cotangents[others]
-            moved[others], status[others] = by_goals_of_many(
+            moved[others], status[others], rests = by_goals_of_many(
                 model, asked, self._q[others], self._goals[others], self._solved[others], given
             )
+            self._rests = np.array(self._q)
+            self._rests[others] = rests
         self._status = status
         return (moved,)
 

@@ -3,32 +3,36 @@
 A function has a value at n inputs, and pulls n cotangents of its values back to its inputs.
 """
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Generic, Literal, TypeAlias, TypeVar, final
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeAlias, TypeVar, final
 
 import numpy as np
 
 from poise.checks import one_of
 from poise.errors import ShapeError
-from poise.kernels.machine.jit import prepare
 from poise.model.model import Model
-from poise.quaternions import conjugate, quaternion_product
-from poise.solving.arguments import cores
-from poise.solving.pieces import Pieces
+from poise.solving.arguments import each_goal, left_at
+from poise.solving.batch import problems_of
+from poise.solving.batch_gradient import BatchGradient
+from poise.solving.inverses import Flags, inverses_of
+from poise.solving.ports import Axes, in_pieces, of_velocities, port_of, to_velocities
 from poise.solving.solver import Solver
-from poise.spatial import SE3, Array
-from poise.tasks.pose import PoseTask
+from poise.spatial import Array
+from poise.tasks.posture import PostureTask
 
 if TYPE_CHECKING:
     from poise.geometry.world import World
 
-_PIECE: Final = 1024
-"""Rows that a thread takes at a time."""
 _STEP: Final = 1e-5
 """Of central differences [rad or m]."""
-F = TypeVar("F")
+_SINGLE: Final = 1e-6
+"""What is left of a task [m or rad] where an answer that fulfils it is rounded to single precision, at most."""
+F = TypeVar("F", bound=Callable[..., Any])
 """What a framework calls."""
+Join: TypeAlias = Callable[[Sequence[Any], Sequence[Axes]], Any]
+"""Arrays of a framework with these last axes as one (..., all their numbers), leading axes broadcast."""
 Undefined: TypeAlias = Literal["raise", "zero"]
 """What becomes of a problem whose answer has no derivative."""
 
@@ -75,44 +79,26 @@ def _rows(given: Array, outer: int) -> Array:
 class Functions(Generic[F]):
     """Solves and kinematics, each as a function of the arrays of one framework."""
 
-    def __init__(self, of: Callable[[Differentiable], F]) -> None:
-        """`of` makes of a function what the framework calls and differentiates."""
-        self._of = of
+    def __init__(self, of: Callable[[Differentiable], F], join: "Join") -> None:
+        """`of` makes of a function what the framework calls and differentiates; `join` joins arrays."""
+        self._of, self._join = of, join
 
-    def ik(self, solver: Solver, *, undefined: Undefined = "raise") -> F:
-        """q (..., nq) of poses (..., 4, 4) or (..., 7), place and quaternion wxyz, and `q0` (..., nq), or the home.
+    def ik(self, solver: Solver, *, undefined: Undefined = "raise") -> "Ik[F]":
+        """q (..., nq) of targets, and of `q0` (..., nq), or the home: of any solver whose answers have a gradient.
 
-        All problems are solved as by `Solver.batch`, and the derivative by the pose is that of
-        `SolutionBatch.gradient`: limits hold, and where q is one of many it is the least change.  A part of a matrix or
-        a quaternion that no pose can have changes nothing.  `q0` has no derivative.  Where there is none by the pose,
-        as at a singular q, the backward pass raises ValueError, or with undefined="zero" that problem adds nothing.
-        Raises ValueError for a solver of anything but one PoseTask.
+        A tensor is the target of the only task, or of the only one that has none of its own.  Several are a list, one
+        for each task, None for a task's own; leading axes are broadcast.  Poses are (..., 4, 4) or (..., 7), place and
+        quaternion wxyz, rotations (..., 3, 3) or (..., 4), points and directions (..., 3), postures (..., nq).
+
+        All problems are solved as by `Solver.batch`, and the derivatives by targets are those of
+        `SolutionBatch.gradient`: limits hold, and where q is one of many they are the least change, which is not how
+        the solve chooses among them: a PostureTask makes it one.  Where something is least, q is its exact rest.  A
+        part of a matrix or a quaternion that no target can have changes nothing.  `q0` has no derivative.  Where there
+        is none by the targets, as at a singular q, the backward pass raises ValueError, or with undefined="zero" that
+        problem adds nothing.
         """
         one_of("undefined", undefined, ("raise", "zero"))
-        if len(solver.tasks) != 1 or not isinstance(solver.tasks[0], PoseTask):
-            raise ValueError(
-                "ik takes a Solver for one PoseTask, whose targets the tensor is; other derivatives are those of "
-                "Solution.gradient"
-            )
-        model = solver.model
-
-        def value(poses: Array, q0: Array) -> Array:
-            return solver.batch(_numbers(poses), q0).q
-
-        def pulled(cotangents: Array, poses: Array, q: Array) -> Array:
-            numbers = _numbers(poses)
-            gradient = solver.batch(numbers, q).gradient()
-            (twists,) = gradient.vjp(_to_velocities(model, q, cotangents))
-            rows = gradient.undefined
-            if len(rows) and undefined == "raise":
-                raise ValueError(
-                    f"{len(rows)} of {len(q)} answers have no derivative, the first at row {rows[0]}: "
-                    'SolutionGradient.reason says why; ik(solver, undefined="zero") leaves them out'
-                )
-            twists[rows] = 0.0
-            return _to_matrices(twists, numbers) if poses.ndim == 3 else _to_numbers(twists, poses)
-
-        return self._of(Differentiable("ik", model, _pose_axes, value, pulled, (model.nq,)))
+        return Ik(solver, undefined, self._of, self._join)
 
     def pose(self, model: Model, frame: str) -> F:
         """The pose (..., 4, 4) of a frame in the world at q (..., nq)."""
@@ -121,7 +107,7 @@ class Functions(Generic[F]):
             axial = cotangents[:, :3, :3] @ poses[:, :3, :3].swapaxes(1, 2)
             turn = np.stack([axial[:, k - 1, k - 2] - axial[:, k - 2, k - 1] for k in range(3)], axis=1)
             twists = np.concatenate([cotangents[:, :3, 3], turn], axis=1)
-            return _of_velocities(model, q, (twists[:, None] @ model.jacobian(frame, q))[:, 0])
+            return of_velocities(model, q, (twists[:, None] @ model.jacobian(frame, q))[:, 0])
 
         return self._of(_of_q("pose", model, lambda q: model.pose(frame, q).matrix(), pulled, (4, 4)))
 
@@ -129,7 +115,7 @@ class Functions(Generic[F]):
         """The centre of mass (..., 3) in the world at q (..., nq) [m]."""
 
         def pulled(cotangents: Array, q: Array, centre: Array) -> Array:
-            return _of_velocities(model, q, (cotangents[:, None] @ model.centre_of_mass_jacobian(q))[:, 0])
+            return of_velocities(model, q, (cotangents[:, None] @ model.centre_of_mass_jacobian(q))[:, 0])
 
         return self._of(_of_q("centre_of_mass", model, model.centre_of_mass, pulled, (3,)))
 
@@ -154,6 +140,134 @@ class Functions(Generic[F]):
             return np.asarray(model.distance(q, world, self_collision=self_collision).distance)
 
         return self._of(_by_differences("distance", model, value, ()))
+
+
+@final
+class Ik(Generic[F]):
+    """The q of a solver as a function of targets: called with one array, or a list of them, and with `q0`."""
+
+    def __init__(self, solver: Solver, undefined: Undefined, of: Callable[[Differentiable], F], join: Join) -> None:
+        self._solver, self._undefined, self._of, self._join = solver, undefined, of, join
+        tasks = solver.tasks
+        self._ports = [port_of(solver.model, task) for task in tasks]
+        if not any(self._ports):
+            raise ValueError("ik takes a Solver with a task that has a target; none of these has")
+        kinds = [not isinstance(task, PostureTask) and not task.aimed for task in tasks]
+        places = [0] if len(tasks) == 1 else np.flatnonzero(kinds).tolist()
+        self._bare = self._alone(places[0]) if len(places) == 1 else None
+        self._made: dict[Any, F] = {}
+
+    def __call__(self, target: Any, q0: Any = None) -> Any:
+        """q (..., nq) with the type and on the device of the targets.
+
+        Raises TypeError for what is no array of real numbers, ShapeError for a wrong shape or number of targets.
+        """
+        if not isinstance(target, (list, tuple)):
+            if self._bare is None:
+                raise TypeError(f"ik takes a list of {len(self._ports)} targets, one a task, None for a task's own")
+            return self._bare(target, q0)
+        if len(target) != len(self._ports):
+            raise ShapeError(f"ik takes a list of {len(self._ports)} targets, one a task, got {len(target)}")
+        places = tuple(i for i, one in enumerate(target) if one is not None)
+        if not places:
+            raise TypeError("all targets are None: ik is a function of those that are given")
+        given = [target[i] for i in places]
+        axes = tuple(self._axes(i, tuple(one.shape)) for i, one in zip(places, given, strict=True))
+        if len(places) == 1:
+            return self._function(places, lambda: self._alone(places[0]))(given[0], q0)
+        return self._function((places, axes), lambda: self._together(places, axes))(self._join(given, axes), q0)
+
+    def __repr__(self) -> str:
+        return f"ik of {self._solver.model.name}"
+
+    def _function(self, key: Any, make: Callable[[], F]) -> F:
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]
+
+    def _axes(self, i: int, shape: Axes) -> Axes:
+        """The last axes of the target of a task in an array of this shape."""
+        port = self._ports[i]
+        if port is None:
+            raise ShapeError(f"{self._solver.tasks[i].label} takes no target, give None")
+        axes = port.axes(shape)
+        if axes is None:
+            raise ShapeError(f"ik takes {port.words}, got shape {shape}")
+        return axes
+
+    def _alone(self, i: int) -> F:
+        """The function of the targets of one task."""
+        return self._made_of(lambda shape: self._axes(i, shape), lambda rows: {i: rows}, lambda pulled, rows: pulled[i])
+
+    def _together(self, places: Sequence[int], axes: Sequence[Axes]) -> F:
+        """The function of the targets of several tasks, whose numbers stand side by side."""
+        ends = np.cumsum([math.prod(one) for one in axes])
+
+        def parts(rows: Array) -> dict[int, Array]:
+            some = zip(places, axes, np.split(rows, ends[:-1], axis=1), strict=True)
+            return {i: part.reshape(-1, *one) for i, one, part in some}
+
+        def whole(pulled: dict[int, Array], rows: Array) -> Array:
+            return np.hstack([pulled[i].reshape(len(rows), -1) for i in places])
+
+        return self._made_of(lambda shape: (int(ends[-1]),), parts, whole)
+
+    def _made_of(
+        self,
+        axes: Callable[[Axes], Axes],
+        parts: Callable[[Array], dict[int, Array]],
+        whole: Callable[[dict[int, Array], Array], Array],
+    ) -> F:
+        """The function of rows: `parts` are those of each task, `whole` the cotangents of all."""
+        solver, undefined, ports = self._solver, self._undefined, self._ports
+        model = solver.model
+
+        def targets_of(given: dict[int, Array]) -> Any:
+            """What a batch takes for these rows of tasks."""
+            rows = (given.get(i) for i in range(len(ports)))
+            found = [None if x is None or p is None else p.targets(x) for x, p in zip(rows, ports, strict=True)]
+            return found if len(found) > 1 else found[0]
+
+        def value(rows: Array, q0: Array) -> Array:
+            found = solver.batch(targets_of(parts(rows)), q0)
+            return found.gradient().q
+
+        def pulled(cotangents: Array, rows: Array, q: Array) -> Array:
+            given = parts(rows)
+            gradient = self._gradient(targets_of(given), q)
+            moved = gradient.vjp(to_velocities(model, q, cotangents))
+            lacking = gradient.undefined
+            if len(lacking) and undefined == "raise":
+                raise ValueError(
+                    f"{len(lacking)} of {len(q)} answers have no derivative, the first at row {lacking[0]}: "
+                    'SolutionGradient.reason says why; ik(solver, undefined="zero") leaves them out'
+                )
+            out = {}
+            for i, some in given.items():
+                port = ports[i]
+                assert port is not None
+                moved[i][lacking] = 0.0
+                out[i] = port.pulled(moved[i], some)
+            return whole(out, rows)
+
+        return self._of(Differentiable("ik", model, axes, value, pulled, (model.nq,)))
+
+    def _gradient(self, targets: Any, q: Array) -> BatchGradient:
+        """That of answers q (n, nq), which may be rounded to single precision."""
+        solver, search = self._solver, self._solver._search
+        if inverses_of(solver.model, search).there:
+            return solver.batch(targets, q).gradient()  # no iteration says soonest which fulfil their poses
+        goals, _ = problems_of(solver.model, solver.tasks, targets, q, search.loops)
+        return BatchGradient(solver.model, search, q, goals, self._fulfilled(goals, q))
+
+    def _fulfilled(self, goals: Array, q: Array) -> Flags:
+        """(n,) whether q (n, nq) fulfil all required tasks, to what single precision rounds of them."""
+        search, found = self._solver._search, np.ones(len(q), dtype=np.bool_)
+        for task, goal in zip(search.tasks, each_goal(search.tasks, goals), strict=True):
+            if task.required and task.blocks:
+                left = left_at([task], self._solver.model, goal, q)[:, : len(task.blocks)]
+                found &= (left <= np.array(task.tolerances) + _SINGLE).all(axis=1)
+        return found
 
 
 def _of_q(
@@ -189,46 +303,9 @@ def _by_differences(
     def pulled(cotangents: Array, q: Array, found: Array) -> Array:
         ends = value(model.integrate(q, ways).reshape(-1, model.nq)).reshape(2, model.nv, *cotangents.shape)
         changes = cotangents * (ends[0] - ends[1]) / (2.0 * _STEP)
-        return _of_velocities(model, q, changes.reshape(model.nv, len(q), -1).sum(axis=2).T)
+        return of_velocities(model, q, changes.reshape(model.nv, len(q), -1).sum(axis=2).T)
 
     return _of_q(name, model, value, pulled, result)
-
-
-# Tangents ----------------------------------------------------------------------------------------------------------
-
-
-def _pose_axes(shape: tuple[int, ...]) -> tuple[int, ...]:
-    if shape[-2:] == (4, 4):
-        return (4, 4)
-    if shape[-1:] == (7,):
-        return (7,)
-    raise ShapeError(f"ik takes poses (..., 4, 4) or (..., 7), place and quaternion wxyz, got shape {shape}")
-
-
-def _numbers(poses: Array) -> Array:
-    """(n, 7) of poses (n, 7) or (n, 4, 4), whose rotations are made such where they are rounded."""
-    if poses.ndim == 2:
-        return poses
-    out, find, sound = np.empty((len(poses), 7)), prepare("gradients.tangents.poses_of"), []
-
-    def convert(at: slice) -> None:
-        some = np.ascontiguousarray(poses[at]).reshape(-1)
-        sound.append(find(some, out[at].reshape(-1), len(some) // 16) == len(some) // 16)
-
-    _in_pieces(len(poses), convert)
-    return out if all(sound) else SE3.from_matrix(poses, orthonormalise=True).array
-
-
-def _to_matrices(twists: Array, numbers: Array) -> Array:
-    """(n, 4, 4) cotangents of matrices from those (n, 6) of twists, at poses (n, 7)."""
-    out, find = np.empty((len(twists), 4, 4)), prepare("gradients.tangents.matrix_cotangents")
-    given, poses = np.ascontiguousarray(twists), np.ascontiguousarray(numbers)
-
-    def convert(at: slice) -> None:
-        find(given[at].reshape(-1), poses[at].reshape(-1), out[at].reshape(-1), len(given[at]))
-
-    _in_pieces(len(twists), convert)
-    return out
 
 
 def _together(find: Callable[..., Array], shape: tuple[int, ...], *rows: Array) -> Array:
@@ -238,45 +315,5 @@ def _together(find: Callable[..., Array], shape: tuple[int, ...], *rows: Array) 
     def some(at: slice) -> None:
         out[at] = find(*(each[at] for each in rows))
 
-    _in_pieces(len(out), some)
-    return out
-
-
-def _in_pieces(count: int, work: Callable[[slice], None]) -> None:
-    """Do what takes some rows with all of them, on all cores."""
-    pieces = Pieces(count, _PIECE)
-
-    def some() -> None:
-        for piece in pieces:
-            work(slice(piece.start, piece.stop))
-
-    pieces.share(some, min(max(len(pieces), 1), cores()))
-
-
-def _to_numbers(twists: Array, poses: Array) -> Array:
-    """(n, 7) those of place and quaternion."""
-    return np.hstack([twists[:, :3], _to_quaternions(twists[:, 3:], poses[:, 3:])])
-
-
-def _to_quaternions(turns: Array, wxyz: Array) -> Array:
-    """(n, 4) cotangents of quaternions of any length from those (n, 3) of turns: w is twice the vector of du u^-1."""
-    out: Array = 2.0 * quaternion_product(np.pad(turns, ((0, 0), (1, 0))), wxyz)
-    return out / (wxyz**2).sum(axis=1, keepdims=True)
-
-
-def _of_velocities(model: Model, q: Array, given: Array) -> Array:
-    """(n, nq) cotangents of q from those (n, nv) of velocities."""
-    out, (at_q, at_v) = np.zeros(q.shape), model._plain
-    out[:, at_q] = given[:, at_v]
-    for i, v in model._turning:
-        out[:, i : i + 4] = _to_quaternions(given[:, v : v + 3], q[:, i : i + 4])
-    return out
-
-
-def _to_velocities(model: Model, q: Array, given: Array) -> Array:
-    """(n, nv) cotangents of velocities from those (n, nq) of q, whose unit quaternions turn by du = (0, w) u / 2."""
-    out, (at_q, at_v) = np.zeros((len(q), model.nv)), model._plain
-    out[:, at_v] = given[:, at_q]
-    for i, v in model._turning:
-        out[:, v : v + 3] = 0.5 * quaternion_product(given[:, i : i + 4], conjugate(q[:, i : i + 4]))[:, 1:]
+    in_pieces(len(out), some)
     return out

@@ -173,12 +173,13 @@ def stationary(model: Model, asked: Asked, q: Array, goal: Array, *, solved: boo
 
 def by_goals_of_many(
     model: Model, asked: Asked, q: Array, goals: Array, solved: Flags, cotangents: Array | None
-) -> tuple[Array, npt.NDArray[np.str_]]:
+) -> tuple[Array, npt.NDArray[np.str_], Array]:
     """`Stationary.by_goals` of answers q (n, nq) for goal numbers (n, .), with cotangents (n, nv) or without, on all
-    cores: (n, columns) or (n, nv, columns), NaN where it is undefined; and the status of each (n,)."""
+    cores: (n, columns) or (n, nv, columns), NaN where it is undefined; the status of each (n,); and where each rests
+    (n, nq), which is q where it is undefined."""
     conditions, pieces = differentiable_conditions(model, asked), Pieces(len(q), _PIECE)
     out = np.full((len(q), *((model.nv,) if cotangents is None else ()), conditions.columns), np.nan)
-    status = np.full(len(q), "undefined")
+    status, rests = np.full(len(q), "undefined"), np.array(q)
     given = np.zeros((len(q), 0)) if cotangents is None else np.ascontiguousarray(cotangents)
     settle, by_goals = prepare("gradients.rest.settle"), prepare("gradients.by_goals.by_goals")
 
@@ -189,10 +190,11 @@ def by_goals_of_many(
                 scratch.tell(given=int(solved[i]))
                 if settle(scratch.address) <= rest.FREE_OF_CHOICE:
                     status[i] = "one-sided" if scratch.narrow[conditions.at["letting"]].any() else "smooth"
+                    rests[i] = scratch.narrow[conditions.at["rest"]]
                     by_goals(scratch.address, given[i], out[i].reshape(-1))
 
     pieces.share(work, min(max(len(pieces), 1), cores()))
-    return out, status
+    return out, status, rests
 
 
 def _names(model: Model, conditions: Conditions, scratch: Scratch, letting: npt.NDArray[np.bool_]) -> tuple[str, ...]:
