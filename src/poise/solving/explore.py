@@ -141,5 +141,5 @@ class Explorer:
         if self._limits.apart is None:
             return end[None]
         room = Room([Clearance.of(model, self._limits.apart)])
-        way = connect(model, room, q, end, self._coordinates, seed=self._tried, clock=Clock(_LONG))
+        way = connect(model, room, q, end, self._coordinates, seed=self._tried, clock=Clock(_LONG), ways=1)
         return None if way is None else way[1:]

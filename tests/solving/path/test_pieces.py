@@ -9,7 +9,7 @@ import pytest
 from ways import elbow
 
 import poise as pz
-from poise.solving.path import connect
+from poise.solving.path import parted
 
 STEP = 0.3
 """What a joint may change by from waypoint to waypoint [rad]."""
@@ -234,7 +234,7 @@ def test_a_way_goes_around_what_is_in_it() -> None:
 
 def test_where_no_way_leads_to_the_next_piece_it_fails_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     """The elbow would have to be stretched on the way, and cannot be; nothing else leads from side to side."""
-    monkeypatch.setattr(connect, "_NODES", 200)
+    monkeypatch.setattr(parted, "WORK", 200)
     arm = elbow((-2.6, 2.6)).with_shapes({"lower": pz.Capsule([0.9, 0.0, 0.0], [1.0, 0.0, 0.0], 0.01)})
     around = np.arange(0.0, 2.0 * np.pi, np.pi / 8.0)
     parts = [pz.SE3.from_xyz_rpy([1.8 * np.cos(x), 1.8 * np.sin(x), 0.0], [0.0, 0.0, x]) for x in around]

@@ -1,6 +1,7 @@
 """`plan`: stations met, near each other, free ways between them."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -365,3 +366,54 @@ def test_a_pose_that_is_none_names_its_waypoint(follow: object, column: object, 
     given[3, column] = value
     with pytest.raises(ValueError, match=rf"poses\[3\].*{said}"):
         follow(pz.load("panda"), pz.PoseTask("panda_hand"), given)  # type: ignore[operator]
+
+
+# Short, and no longer with more time --------------------------------------------------------------------------------
+
+
+def cart() -> pz.Model:
+    """A ball that slides in a plane."""
+    b = pz.ModelBuilder("cart")
+    b.joint("x", "prismatic", parent="base", child="slide", axis=(1, 0, 0), limits=(-3.0, 3.0))
+    b.joint("y", "prismatic", parent="slide", child="ball", axis=(0, 1, 0), limits=(-3.0, 3.0))
+    b.shape("ball", pz.Sphere((0.0, 0.0, 0.0), 0.01))
+    return b.build()
+
+
+def behind(**settings: object) -> pz.JointPath:
+    """From one side of a wall, open at both ends, to the other: from (-1, 0) around (0, 0.8) to (1, 0)."""
+    wall = pz.World({"wall": pz.Box(pz.SE3.from_parts([0.0, -0.6, 0.0]), [0.02, 2.8, 0.2])})
+    keep: list[object] = [pz.CollisionLimit(wall, min_distance=0.0)]
+    return pz.plan(cart(), pz.PositionTask("ball"), [[1.0, 0.0, 0.0]], q0=[-1.0, 0.0], limits=keep, **settings)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_way_is_short(seed: int) -> None:
+    path = behind(seed=seed)
+    assert path.success, path.explain()
+    assert path.length < 1.02 * 2.0 * np.hypot(1.0, 0.82)
+    assert not path.notes
+    assert np.array_equal(behind(seed=seed, max_time=1e6).q, path.q)
+
+
+@pytest.mark.parametrize("timed", [False, True])
+def test_more_time_is_never_worse_and_spent_time_is_told_of(monkeypatch: pytest.MonkeyPatch, timed: bool) -> None:
+    """By a clock that goes on by a millisecond at each look."""
+    now = [0.0]
+
+    def tick() -> float:
+        now[0] += 1e-3
+        return now[0]
+
+    monkeypatch.setattr("poise.solving.path.clock.perf_counter", tick)
+    rates = {"velocity": 1.0, "acceleration": 2.0} if timed else {}
+    found, told = [], 0
+    for max_time in (0.003, 0.05, 0.1, 0.3, 1e6):
+        path = behind(max_time=max_time, **rates)
+        found.append((path.duration if timed else path.length) if path.success else np.inf)
+        told += "max_time was spent" in path.explain()
+        assert path.success or "max_time was spent" in path.explain()
+    assert all(b <= a * (1.0 + 1e-9) for a, b in pairwise(found))
+    assert np.isfinite(found[-1])
+    assert told > 1
+    assert not path.notes

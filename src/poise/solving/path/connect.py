@@ -1,28 +1,65 @@
 """A free way between two configurations: two trees that grow towards each other, and what is cut short of their way.
 
 Kuffner and LaValle 2000, "RRT-Connect: An Efficient Approach to Single-Query Path Planning",
-doi:10.1109/ROBOT.2000.844730.
+doi:10.1109/ROBOT.2000.844730.  Of several such ways the shortest is taken; those after the first look only where a
+shorter one can pass (Gammell, Srinivasa and Barfoot 2014, doi:10.1109/IROS.2014.6942976).
+
+What is done is counted, and its order depends on the seed alone: a clock ends it sooner, and so more time makes no way
+longer.
 """
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Final, final
 
 import numpy as np
 import numpy.typing as npt
 
+from poise.kernels.machine.layout import WIDTH
 from poise.model.model import Model
 from poise.solving.path.clock import Clock
 from poise.solving.path.room import Room
 from poise.spatial import Array
 
-_REACH: Final = 0.3
+_REACH: Final = 1.0
 """Length of a branch [rad and m]."""
+_SHARES: Final = (1.0, 0.3)
+"""Of a branch, tried one after the other: near to what is in the way a shorter one goes on."""
 _NODES: Final = 4000
 """Configurations of a tree, at most."""
 _ASIDE: Final = 2.0 * np.pi
 """How far beyond both ends the trees may reach, where limits let them [rad or m]: a turn, or about six metres."""
-_CUTS: Final = 150
-"""Times that a way is tried to be cut short."""
+WORK: Final = 4_000
+"""Steps of work of a search, at most, where nothing else is said: a look at eight configurations, or at a straight
+way."""
+_FIRST: Final = 1_000
+"""The same of the first pair of trees; of each second one after it twice as many."""
+WAYS: Final = 6
+"""Ways of which the shortest is taken, at most."""
+_MORE: Final = 200
+"""Steps of work that each more may take, at least; else half of those that the first took."""
+_ROUGH, _CUTS, _IDLE = 40, 300, 60
+"""Times that each way is tried to be cut short, and the shortest, and times without one after which it is left."""
+_SHIFT: Final = 0.15
+"""How far the tip of the arm is moved from where a node has it [m]: what is deep in something comes out as it is pulled
+out, which the directions of joints hit seldom."""
+_FLAT: Final = 1e-2
+"""Singular values below this share of the largest move it no further."""
+_LESS: Final = 1.0 - 1e-3
+"""A cut makes a part of a way shorter by this factor at least."""
+
+
+@final
+class _Work:
+    """What is left to do."""
+
+    def __init__(self, most: int, clock: Clock) -> None:
+        self.left, self._clock = most, clock
+
+    @property
+    def spent(self) -> bool:
+        """Whether it is done, or the time is spent."""
+        return self.left <= 0 or self._clock.late
 
 
 @final
@@ -32,6 +69,11 @@ class _Tree:
     def __init__(self, root: Array) -> None:
         self.q: Array = np.empty((_NODES, len(root)))
         self.q[0], self.parents, self.count = root, [0], 1
+
+    @property
+    def full(self) -> bool:
+        """Whether it takes no more."""
+        return self.count >= _NODES
 
     def add(self, q: Array, parent: int) -> int:
         self.q[self.count] = q
@@ -49,36 +91,51 @@ class _Tree:
 
 
 def connect(
-    model: Model, room: Room, q0: Array, q1: Array, moved: npt.NDArray[np.bool_], *, seed: int, clock: Clock
+    model: Model,
+    room: Room,
+    q0: Array,
+    q1: Array,
+    moved: npt.NDArray[np.bool_],
+    *,
+    seed: int,
+    clock: Clock,
+    most: int = WORK,
+    ways: int = WAYS,
+    measure: Callable[[Array], float] | None = None,
 ) -> Array | None:
-    """(k, nq) corners of a free way from q0 to q1, both among them; None where none was found until the time is spent.
+    """(k, nq) corners of a free way from q0 to q1, both among them; None where none was found in `most` steps of work.
 
-    Numbers of q that are not `moved` (nq,) stay as in q0.  The same seed gives the same way.
+    It is the shortest of so many `ways`, by what `measure` says of corners, or by its length.  Numbers of q that are
+    not `moved` (nq,) stay as in q0.
     """
     at_once = room.straight(model, q0, q1)
     if at_once is not None:
         return at_once
-    rng = np.random.default_rng(seed)
-    # Around both ends, as limits may be a million turns away; a rotation is drawn as the model does.
-    plain = _plain(model)
-    low = np.maximum(np.minimum(q0, q1) - _ASIDE, model.lower)[plain]
-    high = np.minimum(np.maximum(q0, q1) + _ASIDE, model.upper)[plain]
-    low, high = np.minimum(low, high), np.maximum(low, high)
-    one, other = _Tree(q0), _Tree(q1)
-    while one.count < _NODES and other.count < _NODES and not clock.late:
-        aim = model.sample(seed=rng)
-        aim[plain] = rng.uniform(low, high)
-        node = _grow(model, room, one, np.where(moved, aim, q0))
-        if node is not None:
-            met = _reach(model, room, other, one.q[node], clock)
-            if met is not None:
-                way = one.way(node) + other.way(met)[::-1][1:]
-                if (way[0] == q1).all() and not (q0 == q1).all():
-                    way = way[::-1]
-                return _shortened(model, room, _cornered(model, room, way), rng, clock)
-        if one.count > other.count:
-            one, other = other, one
-    return None
+    best: Array | None = None
+    least, left, found, more, attempt = np.inf, most, 0, 0, 0
+    while found < ways and left > 0 and not clock.late:
+        rng = np.random.default_rng([seed, attempt])
+        work = _Work(min(left, more if found else _FIRST << (attempt // 2)), clock)
+        begun = work.left
+        nodes = _grown(model, room, q0, q1, _Aims(model, q0, q1, moved, rng, best), work)
+        left, attempt = left - max(begun - max(work.left, 0), 1), attempt + 1
+        if nodes is not None:
+            # The first is made shorter whatever the clock says: as the trees have it, it winds.
+            way = _shortened(model, room, _cornered(model, room, nodes), rng, _ROUGH, clock if found else Clock(None))
+            size = length(model, way) if measure is None else measure(way)
+            if size < least:
+                best, least = way, size
+        if best is not None:
+            more, found = more or max(_MORE, (most - left) // 2), found + 1
+    if best is None:
+        return None
+    shorter = _shortened(model, room, best, np.random.default_rng([seed, attempt]), _CUTS, clock)
+    return shorter if measure is None or measure(shorter) <= least else best
+
+
+def length(model: Model, way: Array) -> float:
+    """The sum of the lengths of all parts of a way (k, nq) [rad and m]."""
+    return float(np.linalg.norm(model.difference(way[:-1], way[1:]), axis=1).sum())
 
 
 def in_steps(model: Model, way: Array, step: float) -> Array:
@@ -88,6 +145,51 @@ def in_steps(model: Model, way: Array, step: float) -> Array:
         pieces = max(1, int(np.ceil(np.abs(model.difference(a, b)).max(initial=0.0) / step)))
         rows += [model.interpolate(a, b, np.arange(1, pieces) / pieces), b[None]]
     return np.concatenate([way[:0], *rows])
+
+
+# Trees -------------------------------------------------------------------------------------------------------------
+
+
+@final
+class _Aims:
+    """What is aimed at: configurations around both ends, and where there is a way, those by which a shorter one can
+    pass; and from time to time where the tip is elsewhere than a node has it."""
+
+    def __init__(
+        self, model: Model, q0: Array, q1: Array, moved: npt.NDArray[np.bool_], rng: np.random.Generator,
+        best: Array | None,
+    ) -> None:  # fmt: skip
+        self._model, self._q0, self._moved, self._rng = model, q0, moved, rng
+        # Around both ends, as limits may be a million turns away; a rotation is drawn as the model does.
+        self._plain = plain = _plain(model)
+        low = np.maximum(np.minimum(q0, q1) - _ASIDE, model.lower)[plain]
+        high = np.minimum(np.maximum(q0, q1) + _ASIDE, model.upper)[plain]
+        low, high = np.minimum(low, high), np.maximum(low, high)
+        if best is not None:
+            # The box around the ellipsoid of all points whose ways to both ends are together no longer.
+            axis, whole = (q1 - q0)[plain], length(model, best)
+            share = axis**2 / max(float(axis @ axis), 1e-300)
+            half = 0.5 * np.sqrt(whole**2 * share + max(whole**2 - float(axis @ axis), 0.0) * (1.0 - share))
+            middle = 0.5 * (q0 + q1)[plain]
+            low, high = np.clip(middle - half, low, high), np.clip(middle + half, low, high)
+        self._low, self._high = low, high
+
+    def drawn(self) -> Array:
+        """(8, nq)"""
+        aims = self._model.sample(WIDTH, seed=self._rng)
+        aims[:, self._plain] = self._rng.uniform(self._low, self._high, (WIDTH, len(self._low)))
+        return np.where(self._moved, aims, self._q0)
+
+    def beside(self, q: Array) -> Array:
+        """(nq,) where the tip is moved away from where q (nq,) has it, in some direction, and not turned."""
+        model, way = self._model, self._rng.standard_normal(3)
+        shift = np.append(_SHIFT * way / np.linalg.norm(way), np.zeros(3))
+        step = np.linalg.pinv(model.jacobian(model.tip, q), rcond=_FLAT) @ shift
+        return np.where(self._moved, model.clip(model.integrate(q, step)), self._q0)
+
+    def node(self, count: int) -> int:
+        """One of so many, any."""
+        return int(self._rng.integers(count))
 
 
 def _plain(model: Model) -> npt.NDArray[np.bool_]:
@@ -100,31 +202,68 @@ def _plain(model: Model) -> npt.NDArray[np.bool_]:
     return plain
 
 
-def _nearest(model: Model, tree: _Tree, q: Array) -> int:
-    away = model.difference(tree.q[: tree.count], q)
-    return int((away**2).sum(axis=1).argmin())
+def _grown(model: Model, room: Room, q0: Array, q1: Array, aims: _Aims, work: _Work) -> list[Array] | None:
+    """A free way from q0 to q1, as two trees have it; None where the work is done before they meet."""
+    one, other = _Tree(q0), _Tree(q1)
+    while not (one.full or other.full or work.spent):
+        new = _grow(model, room, one, aims, work)
+        if new:
+            nearest = [_away(model, other.q[: other.count], one.q[node]).min() for node in new]
+            node = new[int(np.argmin(nearest))]
+            met = _reach(model, room, other, one.q[node], work)
+            if met is not None:
+                way = one.way(node) + other.way(met)[::-1][1:]
+                return way if (way[0] == q0).all() else way[::-1]
+        if one.count > other.count:
+            one, other = other, one
+    return None
 
 
-def _grow(model: Model, room: Room, tree: _Tree, aim: Array) -> int | None:
-    """Add one branch towards `aim`; the new node, None if an obstacle is in the way."""
-    near = _nearest(model, tree, aim)
-    length = float(np.linalg.norm(model.difference(tree.q[near], aim)))
-    if not length > 0.0 or tree.count >= _NODES:
-        return None
-    way = room.straight(model, tree.q[near], _towards(model, room, tree.q[near], aim, min(1.0, _REACH / length)))
-    return None if way is None else tree.add(way[-1], near)
+def _away(model: Model, q: Array, aim: Array) -> Array:
+    """(n,) the squares of the ways from q (n, nq) to `aim` (nq,)."""
+    return np.asarray((model.difference(q, aim) ** 2).sum(axis=1))
 
 
-def _reach(model: Model, room: Room, tree: _Tree, aim: Array, clock: Clock) -> int | None:
-    """Grow towards `aim` until it is there; its node, None if an obstacle is in the way or the time is spent."""
-    near = _nearest(model, tree, aim)
-    while tree.count < _NODES and not clock.late:
+def _grow(model: Model, room: Room, tree: _Tree, aims: _Aims, work: _Work) -> list[int]:
+    """Add a branch towards each of eight aims, a shorter one where an obstacle is in the way; the new nodes."""
+    to = aims.drawn()
+    near = [int(_away(model, tree.q[: tree.count], aim).argmin()) for aim in to]
+    near[0] = aims.node(tree.count)
+    to[0] = aims.beside(tree.q[near[0]])
+    lengths = np.linalg.norm(model.difference(tree.q[near], to), axis=1)
+    left, new = [k for k in range(len(to)) if lengths[k] > 0.0], list[int]()
+    for share in _SHARES:
+        if not left:
+            break
+        ends = np.stack(
+            [_towards(model, room, tree.q[near[k]], to[k], min(1.0, share * _REACH / lengths[k])) for k in left]
+        )
+        work.left -= 1
+        blocked = list[int]()
+        for k, end, clear in zip(left, ends, room(ends) >= 0.0, strict=True):
+            way = None
+            if clear and not tree.full:
+                work.left -= 1
+                way = room.straight(model, tree.q[near[k]], end)
+            if way is None:
+                blocked.append(k)
+            else:
+                new.append(tree.add(way[-1], near[k]))
+        left = blocked
+    return new
+
+
+def _reach(model: Model, room: Room, tree: _Tree, aim: Array, work: _Work) -> int | None:
+    """Grow towards `aim` until it is there; its node, None if an obstacle is in the way or the work is done."""
+    near = int(_away(model, tree.q[: tree.count], aim).argmin())
+    while not (tree.full or work.spent):
         length = float(np.linalg.norm(model.difference(tree.q[near], aim)))
         if not length > 0.0:
             return near
         q = aim if length <= _REACH else _towards(model, room, tree.q[near], aim, _REACH / length)
         if q is not aim and not float(np.linalg.norm(model.difference(q, aim))) < length:
             return None
+        work.left -= 1
         if room.straight(model, tree.q[near], q) is None:
             return None
         near = tree.add(q, near)
@@ -142,6 +281,9 @@ def _towards(model: Model, room: Room, q0: Array, q1: Array, share: float) -> Ar
     return closed[0] if found[0] else q0
 
 
+# Ways --------------------------------------------------------------------------------------------------------------
+
+
 def _cornered(model: Model, room: Room, way: list[Array]) -> Array:
     """(k, nq) configurations one after the other, with the corners between them along which loops are closed."""
     if room.loops is None:
@@ -150,20 +292,31 @@ def _cornered(model: Model, room: Room, way: list[Array]) -> Array:
     return np.concatenate([way[0][None], *(part[1:] for part in parts)])
 
 
-def _shortened(model: Model, room: Room, way: Array, rng: np.random.Generator, clock: Clock) -> Array:
-    """The way (k, nq), of which parts are replaced by straight ones where these are free."""
-    for _ in range(_CUTS):
-        if len(way) < 3 or clock.late:
+def _shortened(model: Model, room: Room, way: Array, rng: np.random.Generator, cuts: int, clock: Clock) -> Array:
+    """The way (k, nq), of which parts are replaced by straight ones where these are free, until few are."""
+    idle = 0
+    for _ in range(cuts):
+        moves = np.linalg.norm(model.difference(way[:-1], way[1:]), axis=1)
+        if len(way) < 3 or idle == _IDLE or clock.late:
             break
-        i, j = sorted(rng.uniform(0.0, len(way) - 1.0, 2))
-        a, b = int(i), int(j)
+        at = np.append(0.0, np.cumsum(moves))
+        # Parts of all sizes: long ones go round less, short ones round the corners.
+        size, idle = at[-1] * rng.uniform() ** 2, idle + 1
+        begin = rng.uniform(0.0, at[-1] - size)
+        a, b = (
+            int(np.clip(np.searchsorted(at, s, side="right") - 1, 0, len(moves) - 1)) for s in (begin, begin + size)
+        )
         if a == b:
             continue
-        first = _towards(model, room, way[a], way[a + 1], i - a)
-        last = way[b] if j == b else _towards(model, room, way[b], way[b + 1], j - b)
+        first, last = (
+            _towards(model, room, way[k], way[k + 1], float(np.clip((s - at[k]) / max(moves[k], 1e-300), 0.0, 1.0)))
+            for k, s in ((a, begin), (b, begin + size))
+        )
+        if float(np.linalg.norm(model.difference(first, last))) > _LESS * size:
+            continue
         cut = room.straight(model, first, last)
         if cut is not None:
-            way = np.concatenate([way[: a + 1], cut, way[b + 1 :]])
+            way, idle = np.concatenate([way[: a + 1], cut, way[b + 1 :]]), 0
     keep = [0]
     moves = np.linalg.norm(model.difference(way[:-1], way[1:]), axis=1)
     keep += [i for i in range(1, len(way)) if moves[i - 1] > 1e-9 or i == len(way) - 1]

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.solving.path.clock import Clock
-from poise.solving.path.connect import connect, in_steps
+from poise.solving.path.connect import WORK, connect, in_steps
 from poise.solving.path.given import Pace
 from poise.solving.path.law import Law, joined
 from poise.solving.path.path import PathFailure
@@ -37,7 +37,7 @@ class PartedPath:
         for k, cut in enumerate(cuts):
             one, other = self._ways[k]
             seed = (route.seed + cut) % 2**62
-            way = connect(route.model, room, one, other, route.moved, seed=seed, clock=route.clock)
+            way = connect(route.model, room, one, other, route.moved, seed=seed, clock=route.clock, most=WORK)
             if way is None:
                 status, words = room.no_way(one, other)
                 self.failures.append(PathFailure(cut, status, f"the arm has to be reconfigured, and {words}"))

@@ -84,9 +84,12 @@ class Room:
     def free(self, q0: Array, q1: Array) -> bool:
         """Whether a straight way is within all, with the reserve for what is between looks if its ends have it."""
         ends = np.stack([q0, q1])
-        if self(ends).min() < 0.0:
+        rooms = [float(wall(ends).min()) for wall in self.walls]
+        if min(rooms, default=0.0) < 0.0:
             return False
-        return all(bool(wall.on_steps(ends)[0] >= min(RESERVE, float(wall(ends).min()))) for wall in self.walls)
+        return all(
+            bool(wall.on_steps(ends)[0] >= min(RESERVE, room)) for wall, room in zip(self.walls, rooms, strict=True)
+        )
 
     def clearances(self, q: Array) -> Array | None:
         """(n,) how far shapes are from each other at q (n, nq) [m]; None where nothing is said of them."""

@@ -1,8 +1,9 @@
 """plan: configurations for a few poses, near each other, and a free joint path from each to the next."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from time import perf_counter
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,7 @@ from poise.solving.arguments import Tasks, cores, one_start
 from poise.solving.limits import Stated
 from poise.solving.path.candidates import ROUNDS, distinct
 from poise.solving.path.clock import Clock
-from poise.solving.path.connect import connect, in_steps
+from poise.solving.path.connect import WORK, connect, in_steps, length
 from poise.solving.path.jumps import FACTOR, LEAST
 from poise.solving.path.limits import PathLimits
 from poise.solving.path.path import JointPath, PathFailure, PathStatus
@@ -35,8 +36,17 @@ _TRIES: Final = 6
 """Choices of configurations that are tried, where no way is found between two of them."""
 _SECONDS: Final = 10.0
 """What the search for free ways takes at most, for each of them, where nothing else is said [s]."""
-_SHARE: Final = 0.5
-"""Of that, what one choice of configurations gets."""
+_WORK: Final = (WORK, 5 * WORK)
+"""Steps of work that each way gets, first with one choice after the other; where none has a way, so many once more."""
+_MORE: Final = 2
+"""Choices that are tried beyond the first that has a way."""
+_MEASURED: Final = 0.1
+"""Steps in which a way is timed to compare it with others [rad or m]."""
+_STRAIGHT: Final = 1.001
+"""A way that is no longer than the straight one by this factor is as short as can be."""
+_SHORTER: Final = "max_time was spent before all was tried: with more of it a shorter way may be found."
+Measure: TypeAlias = Callable[[Array], float]
+"""Of the corners (k, nq) of a way: how long it takes, or without limits of speeds its length."""
 
 
 def plan(
@@ -62,8 +72,10 @@ def plan(
     `limits=[CollisionLimit(world, ...)]`, around what is in the way.  With `q0` (nq,) the path begins there, and else
     at the first pose.  The poses whose numbers are in `straight` are reached in a straight line of the targets from the
     one before, or from where q0 has the frame, such as to grasp and to lift: nothing goes round what is in its way.
-    The search for free ways takes at most `max_time` seconds, roughly, and by default 10 for each;
-    where q0, or all that was found for a pose, is too near to something, there is none, and that is said at once.
+    Of several such ways the shortest is taken, in time where speeds are limited.  Their work is counted, and
+    `max_time` seconds, roughly, and by default 10 for each way, end it sooner, as `notes` then say; so more time is
+    never worse.  Where q0, or all that was found for a pose, is too near to something, there is no search, and that is
+    said at once.
 
     `stations` of the path are the rows of the poses, at which it rests where accelerations are limited; see
     `solve_path` for the other arguments and for what is raised; ValueError also for a `q0` outside the limits.
@@ -126,12 +138,14 @@ def planned(
     if first is not None and room.loops is not None and (gap := float(room.loops.gaps(first[None])[0])) > CLOSED:
         reason = f"the path cannot begin at q0, where the loops are open by {gap:.3g} m or rad: close them first."
         failures.insert(0, PathFailure(0, PathStatus.LIMIT, reason))
+    late = False
     if failures:
         chosen, _ = _chosen(route, found, start, first, set())
         legs = _straight(chosen, first)
         failures += _unsearched(legs, failures, room, begins=first is not None)
     else:
-        legs, failures = _legs(route, found, start, first, room, straight)
+        legs, failures = _legs(route, found, start, first, room, straight, _measure(model, kept))
+        late = route.clock.late
     rows, stations = _rows(model, legs, step, first is not None)
     failures += [] if failures else route.missed(rows[stations])
     held = Room(()) if failures else room  # what failed is left as it is between the ends of its ways
@@ -141,7 +155,7 @@ def planned(
         rests = np.isin(np.arange(len(rows)), stations)
         times, law = timed(model, rows, kept.rates, rests, route.clock, held, kept=kept.positions)
     failures.sort(key=lambda failure: failure.waypoint)
-    notes = [SPENT] if failures and route.clock.late else []
+    notes = [SPENT] if failures and route.clock.late else [_SHORTER] if late else []
     if not failures and route.wishes is not None:
         notes += route.wishes.notes(rows[stations])
     return path_of(
@@ -203,25 +217,52 @@ def _legs(
     first: Array | None,
     room: Room,
     straight: Sequence[int],
+    measure: Measure,
 ) -> tuple[list[Array], list[PathFailure]]:
-    """The corners (k, nq) of the way to each pose, from the one before it, and what cannot be gone."""
-    best: tuple[list[Array], list[PathFailure]] | None = None
+    """The corners (k, nq) of the way to each pose, from the one before it, and what cannot be gone.
+
+    Where a choice of configurations lets it go, others are tried whose straight ways are shorter than its ways.
+    """
+    best, least, shift = None, np.inf, 1 if first is None else 0
     between = room.and_(*route.ranges())
-    banned: set[tuple[int, int]] = set()
-    for _ in range(_TRIES):
-        chosen, numbers = _chosen(route, found, start, first, banned)
-        chosen = _together(route, chosen, first, room)
-        legs, blocked = _connected(route, chosen, first, room, between, straight)
-        if best is None or len(blocked) < len(best[1]):
-            best = legs, blocked
-        if not blocked or route.clock.late:
+    for most in _WORK:
+        banned, tried, more = set[tuple[int, int]](), list[list[int]](), 0
+        while len(tried) < _TRIES and more <= _MORE:
+            chosen, numbers = _chosen(route, found, start, first, banned)
+            chosen = _together(route, chosen, first, room)
+            bounds = [measure(leg) for leg in _straight(chosen, first)]
+            if numbers in tried or sum(bounds) > least:
+                break
+            tried.append(numbers)
+            legs, blocked = _connected(route, chosen, first, room, between, straight, most, measure)
+            sizes = [measure(leg) for leg in legs]
+            if best is None or (len(blocked), sum(sizes)) < (len(best[1]), least):
+                best, least = (legs, blocked), np.inf if blocked else sum(sizes)
+            if route.clock.late or (not blocked and sum(sizes) <= _STRAIGHT * sum(bounds)):
+                return best
+            more += not best[1]
+            longest = int(np.argmax(np.subtract(sizes, bounds))) + shift
+            wrong = blocked[0].waypoint if blocked else longest
+            while wrong in straight and wrong > 0:
+                wrong -= 1  # where a line ends is a matter of where it began
+            banned.add((wrong, numbers[wrong]))
+        if best is not None and not best[1]:
             break
-        wrong = blocked[0].waypoint
-        while wrong in straight and wrong > 0:
-            wrong -= 1  # where a line ends is a matter of where it began
-        banned.add((wrong, numbers[wrong]))
     assert best is not None
     return best
+
+
+def _measure(model: Model, kept: PathLimits) -> Measure:
+    """What a way is measured by."""
+
+    def duration(way: Array) -> float:
+        if len(way) < 2:
+            return 0.0
+        rows = np.concatenate([way[:1], in_steps(model, way, _MEASURED)])
+        rests = np.isin(np.arange(len(rows)), (0, len(rows) - 1))
+        return timed(model, rows, kept.rates, rests, Clock(None), Room(()), kept=kept.positions)[1].duration
+
+    return duration if kept.rates.timed else partial(length, model)
 
 
 def _chosen(
@@ -278,7 +319,14 @@ def _unsearched(legs: list[Array], failures: list[PathFailure], room: Room, *, b
 
 
 def _connected(
-    route: Route, q: Array, first: Array | None, room: Room, between: Room, straight: Sequence[int]
+    route: Route,
+    q: Array,
+    first: Array | None,
+    room: Room,
+    between: Room,
+    straight: Sequence[int],
+    most: int,
+    measure: Measure,
 ) -> tuple[list[Array], list[PathFailure]]:
     """The ways between configurations, or straight ones where none was found, which fail.
 
@@ -300,8 +348,10 @@ def _connected(
             continue
         if not between and between.loops is None:
             continue
-        clock = route.clock.until(_SHARE * route.clock.seconds / len(route))
-        way = connect(route.model, between, one, other, route.moved, seed=(route.seed + k) % 2**62, clock=clock)
+        way = connect(
+            route.model, between, one, other, route.moved, seed=(route.seed + k) % 2**62, clock=route.clock, most=most,
+            measure=measure,
+        )  # fmt: skip
         if way is None:
             failures.append(PathFailure(k + shift, *between.no_way(one, other)))
         else:

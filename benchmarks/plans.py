@@ -1,0 +1,147 @@
+"""Free ways of a Panda from MotionBenchMaker's start to its goals: `plan`, beside OMPL and, where it is built, VAMP.
+
+    python benchmarks/plans.py [COUNT] [SET ...]
+
+    python3 -m venv .venv-plans
+    .venv-plans/bin/pip install "ompl==2.0.0" -e "..[robots]"
+    .venv-plans/bin/pip install vamp-planner    # needs a C++ compiler and Eigen
+
+Of the first COUNT problems of each set (10; of all sets that there are): how many are solved, the length of the way in
+the joints [rad], and how long it takes to find.  OMPL's RRT-Connect has its own shortcuts behind it, ten seconds for
+each of both, and asks the collision checker that `plan` asks, one configuration at a time, every 0.02 rad.  Its length
+is the shortest of three runs.  VAMP has spheres of its own for the arm, so its problems are not the same to the
+millimetre; its RRT-Connect is followed by its simplification.  "ratio" is the mean of ours by the shortest of theirs,
+over problems that both solve, and "farthest" the largest.
+"""
+
+import sys
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from report import print_table
+
+import poise as pz
+from poise.experiments.motion_bench_maker.problem import START, Problem, panda
+from poise.experiments.motion_bench_maker.sets import problem_sets
+from poise.solving.path.clearance import Clearance
+from poise.spatial import Array
+
+COUNT, RUNS, SECONDS = 10, 3, 10.0
+STEP = 0.02
+"""Between two configurations that OMPL looks at [rad]."""
+Found = tuple[float, float]
+"""Length [rad], infinite where nothing was found, and seconds."""
+
+
+def length(q: Array) -> float:
+    """The sum of the lengths of all steps [rad]."""
+    return float(np.linalg.norm(np.diff(q, axis=0), axis=1).sum())
+
+
+def by_poise(arm: pz.Model, problem: Problem) -> Found:
+    """`plan` to the goal's joints."""
+    keep = [pz.CollisionLimit(problem.world, min_distance=0.0)]
+    begun = perf_counter()
+    goal = pz.PostureTask(problem.goal, tolerance=1e-6)
+    path = pz.plan(arm, goal, [problem.goal], q0=np.array(START), limits=keep)
+    return length(path.q) if path.success else np.inf, perf_counter() - begun
+
+
+def by_ompl(arm: pz.Model, problem: Problem) -> Found:
+    """The shortest of several runs, and the seconds of the first that found one."""
+    from ompl import base, geometric, util
+
+    util.setLogLevel(util.LogLevel.LOG_NONE)
+    free = Clearance.of(arm, pz.CollisionLimit(problem.world, min_distance=0.0))
+
+    def is_free(state: Any) -> bool:
+        return bool(free(np.array([[state[i] for i in range(arm.nq)]]))[0] >= 0.0)
+
+    found = [_run(arm, problem, base, geometric, is_free) for _ in range(RUNS)]
+    solved = [one for one in found if np.isfinite(one[0])]
+    return (min(one[0] for one in solved), solved[0][1]) if solved else found[0]
+
+
+def _run(arm: pz.Model, problem: Problem, base: Any, geometric: Any, is_free: Callable[[Any], bool]) -> Found:
+    space, bounds = base.RealVectorStateSpace(arm.nq), base.RealVectorBounds(arm.nq)
+    for i, (low, high) in enumerate(zip(arm.lower, arm.upper, strict=True)):
+        bounds.setLow(i, float(low))
+        bounds.setHigh(i, float(high))
+    space.setBounds(bounds)
+    setup = geometric.SimpleSetup(space)
+    setup.setStateValidityChecker(is_free)
+    information = setup.getSpaceInformation()
+    information.setStateValidityCheckingResolution(STEP / space.getMaximumExtent())
+    ends = space.allocState(), space.allocState()
+    for state, numbers in zip(ends, (START, problem.goal), strict=True):
+        for i, number in enumerate(numbers):
+            state[i] = float(number)
+    setup.setStartAndGoalStates(*ends)
+    setup.setPlanner(geometric.RRTConnect(information))
+    begun = perf_counter()
+    if not setup.solve(SECONDS) or not setup.haveExactSolutionPath():
+        return np.inf, perf_counter() - begun
+    setup.simplifySolution(SECONDS)
+    return setup.getSolutionPath().length(), perf_counter() - begun
+
+
+def by_vamp(arm: pz.Model, problem: Problem) -> Found:
+    """The shortest of several runs, with seeds of its own, and the seconds of the first that found one."""
+    import vamp
+
+    world = vamp.Environment()
+    for each in problem.obstacles:
+        rpy = each.pose.rotation.rpy()
+        if each.kind == "box":
+            world.add_cuboid(vamp.Cuboid(each.pose.xyz, rpy, np.array(each.size) / 2.0))
+        else:
+            height, radius = each.size
+            world.add_capsule(vamp.Cylinder(each.pose.xyz, rpy, radius, height))
+    module, planner, plan_settings, simplify = vamp.configure_robot_and_planner_with_kwargs("panda", "rrtc")
+    found = []
+    for _ in range(RUNS):
+        begun = perf_counter()
+        result = planner(list(START), problem.goal.tolist(), world, plan_settings, module.halton())
+        if result.solved:
+            short = module.simplify(result.path, world, simplify, module.halton())
+            found.append((short.path.cost(), perf_counter() - begun))
+    return (min(one[0] for one in found), found[0][1]) if found else (np.inf, perf_counter() - begun)
+
+
+def peers() -> dict[str, Callable[[pz.Model, Problem], Found]]:
+    """Those that are installed."""
+    from importlib.util import find_spec
+
+    there = {"OMPL": ("ompl", by_ompl), "VAMP": ("vamp", by_vamp)}
+    for name, (module, _) in there.items():
+        if find_spec(module) is None:
+            print(f"{name} is not installed, and left out")
+    return {name: find for name, (module, find) in there.items() if find_spec(module) is not None}
+
+
+def main() -> None:
+    """A table for each set."""
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else COUNT
+    arm, finders = panda(), {"poise": by_poise} | peers()
+    for name, problems in problem_sets().items():
+        if sys.argv[2:] and name not in sys.argv[2:]:
+            continue
+        found = {who: np.array([find(arm, each) for each in problems[:count]]) for who, find in finders.items()}
+        others = np.min([found[who][:, 0] for who in finders if who != "poise"], axis=0, initial=np.inf)
+        rows = []
+        for who, each in found.items():
+            solved = np.isfinite(each[:, 0])
+            both = solved & np.isfinite(others)
+            ratios = each[both, 0] / others[both]
+            numbers = [f"{solved.sum()}", f"{each[solved, 0].mean():.2f}", f"{np.median(each[:, 1]):.2f}"]
+            if who == "poise" and both.any():
+                numbers += [f"{ratios.mean():.2f}", f"{ratios.max():.2f}"]
+            rows.append([who, *numbers, *[""] * (5 - len(numbers))])
+        print(f"\n{name}, {len(problems[:count])} problems\n")
+        print_table(["by"], ["solved", "rad", "median s", "ratio", "farthest"], rows)
+
+
+if __name__ == "__main__":
+    main()
