@@ -38,8 +38,8 @@ _SECONDS: Final = 10.0
 """What the search for free ways takes at most, for each of them, where nothing else is said [s]."""
 _WORK: Final = (WORK, 5 * WORK)
 """Steps of work that each way gets, first with one choice after the other; where none has a way, so many once more."""
-_MORE: Final = 2
-"""Choices that are tried beyond the first that has a way."""
+_MORE, _WORTH = 1, 0.85
+"""Choices that are tried beyond the first that has a way, if their straight ways are shorter than it by this factor."""
 _MEASURED: Final = 0.1
 """Steps in which a way is timed to compare it with others [rad or m]."""
 _STRAIGHT: Final = 1.001
@@ -231,7 +231,7 @@ def _legs(
             chosen, numbers = _chosen(route, found, start, first, banned)
             chosen = _together(route, chosen, first, room)
             bounds = [measure(leg) for leg in _straight(chosen, first)]
-            if numbers in tried or sum(bounds) > least:
+            if numbers in tried or sum(bounds) > _WORTH * least:
                 break
             tried.append(numbers)
             legs, blocked = _connected(route, chosen, first, room, between, straight, most, measure)
