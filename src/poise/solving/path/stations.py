@@ -253,16 +253,17 @@ def _legs(
 
 
 def _measure(model: Model, kept: PathLimits) -> Measure:
-    """What a way is measured by."""
+    """What a way is measured by: jerks, which take long to keep, have no say."""
+    rates = kept.rates._replace(jerk=np.full(model.nv, np.inf))
 
     def duration(way: Array) -> float:
         if len(way) < 2:
             return 0.0
         rows = np.concatenate([way[:1], in_steps(model, way, _MEASURED)])
         rests = np.isin(np.arange(len(rows)), (0, len(rows) - 1))
-        return timed(model, rows, kept.rates, rests, Clock(None), Room(()), kept=kept.positions)[1].duration
+        return timed(model, rows, rates, rests, Clock(None), Room(()), kept=kept.positions)[1].duration
 
-    return duration if kept.rates.timed else partial(length, model)
+    return duration if rates.timed else partial(length, model)
 
 
 def _chosen(
