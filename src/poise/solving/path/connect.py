@@ -9,6 +9,7 @@ longer.
 """
 
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from typing import Final, final
 
@@ -36,6 +37,8 @@ _FIRST: Final = 1_000
 """The same of the first pair of trees; of each second one after it twice as many."""
 WAYS: Final = 6
 """Ways of which the shortest is taken, at most."""
+_ENOUGH: Final = 1.1
+"""A way that is no longer than the straight one by this factor is short enough."""
 _MORE: Final = 200
 """Steps of work that each more may take, at least; else half of those that the first took."""
 _ROUGH, _CUTS, _IDLE = 40, 300, 60
@@ -112,8 +115,10 @@ def connect(
     if at_once is not None:
         return at_once
     best: Array | None = None
+    sized = partial(length, model) if measure is None else measure
     least, left, found, more, attempt = np.inf, most, 0, 0, 0
-    while found < ways and left > 0 and not clock.late:
+    enough = _ENOUGH * sized(np.stack([q0, q1]))
+    while found < ways and least > enough and left > 0 and not clock.late:
         rng = np.random.default_rng([seed, attempt])
         work = _Work(min(left, more if found else _FIRST << (attempt // 2)), clock)
         begun = work.left
@@ -122,15 +127,14 @@ def connect(
         if nodes is not None:
             # The first is made shorter whatever the clock says: as the trees have it, it winds.
             way = _shortened(model, room, _cornered(model, room, nodes), rng, _ROUGH, clock if found else Clock(None))
-            size = length(model, way) if measure is None else measure(way)
-            if size < least:
-                best, least = way, size
+            if sized(way) < least:
+                best, least = way, sized(way)
         if best is not None:
             more, found = more or max(_MORE, (most - left) // 2), found + 1
     if best is None:
         return None
     shorter = _shortened(model, room, best, np.random.default_rng([seed, attempt]), _CUTS, clock)
-    return shorter if measure is None or measure(shorter) <= least else best
+    return shorter if sized(shorter) <= least else best
 
 
 def length(model: Model, way: Array) -> float:
