@@ -67,7 +67,7 @@ def read_xacro(
 def expanded_xacro(path: Path, *, package_dirs: PackageDirs = (), arguments: XacroArgs | None = None) -> str:
     """The URDF that a xacro file is, as text; raises as `read_xacro`, and warns of what xacro does."""
     packages = Packages(path.parent, package_dirs)
-    return _expand(str(path), None, packages, written({} if arguments is None else arguments))
+    return _expand(str(path), read_bytes(path), packages, written({} if arguments is None else arguments))
 
 
 def parse_xacro(
