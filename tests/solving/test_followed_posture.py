@@ -354,3 +354,37 @@ def test_a_posture_that_is_none_is_refused_where_it_is_set(number: float) -> Non
         tracker.posture = wrong
     assert tracker.posture is not None
     assert tracker.posture.tolist() == arm.home.tolist()
+
+
+@pytest.mark.parametrize("method", [None, "priority"])
+@pytest.mark.parametrize("weight", [30.0, 100.0, 1e4])
+def test_a_dear_base_moves_as_far_as_the_arm_can_do_without_and_no_later(weight: float, method: str | None) -> None:
+    mobile = pz.load("example-robot-data/panda", base="planar")
+    hand = mobile.pose("panda_hand", mobile.home)
+    dear = pz.PostureTask(weight={mobile.joints[0].name: weight})
+    for off, seconds in (([0.1, 0.1, -0.1], 3.0), ([2.0, 1.0, 0.0], 3.0)):
+        loop, q = pz.Tracker(mobile, [pz.PoseTask("panda_hand"), dear], method, dt=0.01), mobile.home
+        target = pz.SE3.from_parts(hand.xyz + off, hand.rotation)
+        for _ in range(round(seconds / 0.01)):
+            q = loop.step(q, [target, None])
+        assert loop.errors[0].position < 1e-3
+        if off[0] < 1.0:
+            assert np.linalg.norm(q[:2]) < 2e-3
+        else:  # 2.2 m away, of which the arm can do 0.5
+            assert 1.7 < np.linalg.norm(q[:2]) < 1.9
+
+
+def test_a_heavy_torso_rests_where_the_weighted_posture_is_least() -> None:
+    """A PostureTask of 1e4 times the weight for one joint, beside a pose that needs 15 cm of it: as with 100 times."""
+    arm = pz.load("tiago")
+    angles = {"torso_lift_joint": 0.1, "arm_1_joint": 0.6, "arm_2_joint": 0.2, "arm_3_joint": -1.5, "arm_4_joint": 1.2}
+    home = arm.q(**angles, arm_5_joint=0.3, arm_6_joint=0.2)
+    goal = arm.pose(arm.tip, arm.clip(home + 0.4 * np.random.default_rng(0).standard_normal(arm.nq)))
+    at = arm.index("torso_lift_joint").start
+    for weight in (100.0, 1e4):
+        torso = pz.PostureTask(home, weight={"torso_lift_joint": weight})
+        loop, q = pz.Tracker(arm, [pz.PoseTask(arm.tip, goal), torso], dt=0.01), home
+        for _ in range(3000):
+            q = loop.step(q)
+        assert loop.errors[0].position < 1e-5
+        assert q[at] - home[at] == pytest.approx(0.1468, abs=1e-3)

@@ -76,8 +76,8 @@ class DampedLeastSquares(NullSpaceMethod):
         return damped_prepared(self.rule, case, by_values=self.form == "svd" or self.null_space is not None)
 
     def room(self, m: int, n: int) -> int:
-        """J^T J for "columns", [J, lambda I] for "qr"."""
-        return max(n * n, m * (n + m))
+        """J^T J for "columns", [J, lambda I] for "qr", two J J^T and what is left of e towards a posture."""
+        return max(n * n, m * (n + m), m * (3 * m + 1))
 
 
 def damped_prepared(rule: DampingRule, case: Case, *, by_values: bool) -> Prepared:

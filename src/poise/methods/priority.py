@@ -32,13 +32,14 @@ from poise.kernels.algebra.active_set import minimise
 from poise.kernels.algebra.blocks import spread, times
 from poise.kernels.algebra.reflections import dot
 from poise.kernels.algebra.svd import decompose, identity
-from poise.kernels.algebra.working_set import Levels
+from poise.kernels.algebra.working_set import NONE, Levels, Limits, along
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load_pack, packs, pitch, sqrt, store_pack, zeros
 from poise.kernels.machine.layout import WIDTH
 from poise.kernels.machine.record import Record
 from poise.kernels.machine.views import section
 from poise.kernels.methods.criteria import null_space_velocity
+from poise.kernels.methods.damped import ABLE, any_is_dear
 from poise.kernels.methods.damping import damp
 from poise.kernels.methods.limits import allow, jerking, loosen, stated_limits
 from poise.kernels.methods.memory import DAMPING, INVERSE_RADIUS, SHARE
@@ -313,9 +314,14 @@ def _within_limits(p: Any, count: Any, levels: Any, share: Any, led: Any, w: Any
     stated.squares[0] *= share
     if led != NONE_LED:
         stated.squares[led] = 0.0
+    first, order = section(levels, 0, count + 1), section(levels, count + 1, len(w.e))
+    dear = any_is_dear(p)
+    if dear:
+        plain = Levels(count, first, order, w.rows, w.clamped, stated.squares, w.phi, 0)
+        minimise(plain, stated.limits, w.step, stated.side, stated.room)
+        _see_rest(p, w, count, first, order, stated)
     if len(p.shares) > 0:
         _weigh_columns(p, w, stated.limits)
-    first, order = section(levels, 0, count + 1), section(levels, count + 1, len(w.e))
     stages = Levels(count, first, order, w.rows, w.clamped, stated.squares, w.phi, int(p.common[0].null))
     minimise(stages, stated.limits, w.step, stated.side, stated.room)
     if w.memory[INVERSE_RADIUS] > 0.0 and count + int(p.common[0].null) > 1:
@@ -326,10 +332,67 @@ def _within_limits(p: Any, count: Any, levels: Any, share: Any, led: Any, w: Any
         for a in range(len(p.shares)):
             w.other[a] = w.other[a] * p.shares[a]
             w.step[a] = w.step[a] * p.shares[a]
-        return _shorten_later_levels(w)
+        shortened = _shorten_later_levels(w)
+        if dear:
+            _take_rest(p, w, count, first, order, stated)
+        return shortened
     for a in range(len(p.shares)):
         w.step[a] = w.step[a] * p.shares[a]
+    if dear:
+        _take_rest(p, w, count, first, order, stated)
     return 1.0
+
+
+@kernel
+def _see_rest(p: Any, w: Any, count: Any, first: Any, order: Any, stated: Any) -> Any:
+    """w.y (m) is what of the step without weights, w.step, joints that are not dear cannot do, at whatever speed."""
+    n, row, largest = len(w.step), pitch(w.rows, len(w.step)), 0.0
+    for i in range(len(w.e)):
+        w.y[i] = along(n, w.rows, i, w.step)
+        square = 0.0
+        for a in range(n):
+            w.rows[i * row + a] = w.rows[i * row + a] * p.shares[a]
+            square += w.rows[i * row + a] ** 2
+        largest = max(largest, square)
+    for a in range(n):
+        w.other[a] = -NONE if stated.limits.low[a] < 0.0 else 0.0
+        w.gradient[a] = NONE if stated.limits.high[a] > 0.0 else 0.0
+        w.step[a] = 0.0
+    for k in range(count):
+        w.along[k], stated.squares[k] = stated.squares[k], ABLE * largest
+    free = Limits(w.other, w.gradient, section(w.rows, 0, 0), section(w.y, 0, 0))
+    able = Levels(count, first, order, w.rows, w.y, stated.squares, w.phi, 0)
+    minimise(able, free, w.step, stated.side, stated.room)
+    for i in range(len(w.e)):
+        w.y[i] -= along(n, w.rows, i, w.step)
+        for a in range(n):
+            w.rows[i * row + a] = w.rows[i * row + a] / p.shares[a]
+    for k in range(count):
+        stated.squares[k] = w.along[k]
+
+
+@kernel
+def _take_rest(p: Any, w: Any, count: Any, first: Any, order: Any, stated: Any) -> Any:
+    """w.step += a step without weights that takes w.y, what joints that weigh little cannot do, from the errors."""
+    n, row = len(w.step), pitch(w.rows, len(w.step))
+    for a in range(n):
+        x, share = w.step[a], p.shares[a]
+        w.other[a] = x
+        stated.limits.low[a], stated.limits.high[a] = (
+            stated.limits.low[a] * share - x,
+            stated.limits.high[a] * share - x,
+        )
+        for i in range(len(w.e)):
+            w.rows[i * row + a] = w.rows[i * row + a] / share
+        for i in range(len(stated.limits.most)):
+            stated.limits.rows[i * row + a] = stated.limits.rows[i * row + a] / share
+    for i in range(len(stated.limits.most)):
+        stated.limits.most[i] -= along(n, stated.limits.rows, i, w.step)
+    rest = Levels(count, first, order, w.rows, w.y, stated.squares, w.phi, 0)
+    minimise(rest, stated.limits, w.step, stated.side, stated.room)
+    for a in range(n):
+        w.step[a] += w.other[a]
+        w.other[a] = 0.0
 
 
 @kernel

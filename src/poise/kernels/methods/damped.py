@@ -27,6 +27,10 @@ where steps are rounding."""
 
 _FLOOR = 1e-12
 """Share of the largest diagonal entry of J M J^T that keeps the pivots of its inverse above rounding."""
+_DEAR = 0.1
+"""Of the least weight that of a joint: one that weighs more is asked for what the others cannot do, apart from them."""
+ABLE = 1e-3
+"""Share of it below which what M weighs lightly is taken not to move the tasks: a limb that is all but stretched."""
 
 
 @functools.partial(kernel, inline=True)
@@ -58,9 +62,20 @@ def guided_step(p, s, w):
     """step = M J^T ((J M J^T + lambda^2 I)^-1 e - (J M J^T)^-1 J phi) + phi, towards the posture that is phi away.
 
     M is the diagonal of `p.shares` squared.  The inverse that takes phi's part in J away is damped by no more than
-    rounding asks for.
+    rounding asks for.  Beside joints that are dear, what of the step without weights the others cannot do, all joints
+    do as without: of e' = J J^T (J J^T + lambda^2 I)^-1 e it is rho (J M J^T + rho I)^-1 e'.
     """
     size, n = len(w.e), len(w.step)
+    weighted = any_is_dear(p)
+    plain, rest = section(w.room, size * size, size * size), section(w.room, 2 * size * size, size)
+    if weighted:
+        gram(p, size, w.jacobian, w.free, plain)
+        factor(size, damp(p, w), plain)
+        back_substitute(size, plain, w.clamped, rest)
+        transpose_times(p, w.jacobian, rest, w.step)
+        for a in range(n):
+            store(w.step, a, load(w.step, a) * load(w.free, a))
+        times(p, w.jacobian, w.step, rest)
     for a in range(len(p.shares)):
         store(w.free, a, load(w.free, a) * (p.shares[a] * p.shares[a]))
     gram(p, size, w.jacobian, w.free, w.matrix)
@@ -74,6 +89,10 @@ def guided_step(p, s, w):
     times(p, w.jacobian, w.phi, w.along)
     factor(size, _FLOOR * largest, sharp)
     back_substitute(size, sharp, w.along, w.along)
+    if weighted:
+        _leave_tasks(p, w)
+        _take_rest(p, w, ABLE * largest, plain, rest)
+        damping = damping + ABLE * largest
     factor(size, damping, w.matrix)
     back_substitute(size, w.matrix, w.clamped, w.y)
     for i in range(size):
@@ -81,6 +100,56 @@ def guided_step(p, s, w):
     transpose_times(p, w.jacobian, w.y, w.step)
     for a in range(n):
         store(w.step, a, load(w.step, a) * load(w.free, a) + load(w.phi, a))
+
+
+@kernel
+def any_is_dear(p):
+    """Whether a posture weighs any joint so much more than others that the damping all but holds it up."""
+    dear = False
+    for a in range(len(p.shares)):
+        dear = dear or p.shares[a] < _DEAR
+    return dear
+
+
+@kernel
+def _leave_tasks(p, w):
+    """phi -= F J^T along, no longer than it was; along is then 0.
+
+    A heavy base that is to go home by a little can ask for turns of an arm that is all but stretched, far beyond what
+    a step may take for straight.
+    """
+    transpose_times(p, w.jacobian, w.along, w.step)
+    before, after = splat(w.e, 1e-300), splat(w.e, 1e-300)
+    for a in range(len(w.step)):
+        x = load(w.phi, a)
+        y = x - load(w.step, a) * load(w.free, a)
+        store(w.phi, a, y)
+        x, y = select(x < 0.0, -x, x), select(y < 0.0, -y, y)
+        before, after = select(x > before, x, before), select(y > after, y, after)
+    share = select(after > before, before / after, 1.0)
+    for a in range(len(w.step)):
+        store(w.phi, a, share * load(w.phi, a))
+    for i in range(len(w.e)):
+        store(w.along, i, splat(w.e, 0.0))
+
+
+@kernel
+def _take_rest(p, w, rho, plain, rest):
+    """phi += J^T (J J^T + lambda^2 I)^-1 rho (J M J^T + rho I)^-1 rest, with the factor of the first in `plain`."""
+    size, n = len(w.e), len(w.step)
+    able = section(w.room, 2 * size * size + size, size * size)
+    for i in range(size):
+        for j in range(i - i % 3 + 3):
+            store(able, i * size + j, load(w.matrix, i * size + j))
+    factor(size, rho, able)
+    back_substitute(size, able, rest, rest)
+    for i in range(size):
+        store(rest, i, rho * load(rest, i))
+    back_substitute(size, plain, rest, rest)
+    transpose_times(p, w.jacobian, rest, w.step)
+    for a in range(n):
+        free = load(w.free, a) * (1.0 / (p.shares[a] * p.shares[a]))
+        store(w.phi, a, load(w.phi, a) + load(w.step, a) * free)
 
 
 def columns_step(p, s, w):
