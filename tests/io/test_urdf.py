@@ -49,6 +49,11 @@ def test_limited_joints_have_the_limits_of_the_file(type: str) -> None:
     assert joint.axis == pytest.approx((0.0, 0.6, 0.8))
 
 
+def test_limits_of_a_continuous_joint_that_leave_two_turns_are_none() -> None:
+    joint = one_joint("continuous", '<limit lower="-6.2832" upper="6.2832" velocity="3" effort="1"/>').joint("j")
+    assert (joint.lower, joint.upper, joint.velocity) == ((-np.inf,), (np.inf,), (3.0,))
+
+
 def test_a_continuous_joint_keeps_the_velocity_and_no_limits() -> None:
     with pytest.warns(ModelWarning, match="limits of a continuous joint do not hold; call it revolute .* from -1 to 2"):
         joint = one_joint("continuous", LIMIT).joint("j")
@@ -248,7 +253,7 @@ def test_two_parents_cycles_and_strangers_are_refused() -> None:
     refused(TWO_LINKS.format(joints("aa")), "joint 'j0' joins link 'a' to itself", 4)
     refused(TWO_LINKS.format(joints("ab", "bc")), "joint 'j1' needs the link 'c', which is not declared", 5)
     refused(TWO_LINKS.format(joints("ab", "bworld")), "joint 'j1' moves 'world', which stands still; turn", 5)
-    refused(TWO_LINKS.format(joints("ab", "bworld")), "turn the joint round, or rename that link", 5)
+    refused(TWO_LINKS.format(joints("ab", "bworld")), "turn it round or rename that", 5)
     blank = TWO_LINKS.replace('"b"', '"b "').format(joints("ab"))
     refused(blank, "needs the link 'b', which is not declared; did you mean 'b '?", 4)
     double = joints("ab").replace("j0", "j") + "\n" + joints("ba").replace("j0", "j")

@@ -57,7 +57,6 @@ def test_what_is_not_reached_changes_no_bit(limits: list[Any], tasks: Any) -> No
         assert one.status is other.status
 
 
-@pytest.mark.filterwarnings("ignore::poise.ModelWarning")
 @pytest.mark.parametrize("name", ["panda_collision", "ur5e", "puma560", "kinova"])
 def test_poses_within_sums_of_joints_are_found(name: str) -> None:
     """Targets of configurations that keep them: each is found again, on arms with and without a closed form."""

@@ -5,9 +5,11 @@ it has no more, at v1.1.0.  The machine is not stated.  Of its chains those are 
 extra `robots`, and a Fetch where jrl is installed, in whose wheel it is.
 """
 
+import warnings
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from poise.errors import ModelWarning
 from poise.experiments.base import Claim, Experiment, Table, judge
 from poise.experiments.racing import Race, middle, race, racing_figure, racing_table
 from poise.experiments.torm.problem import robot
@@ -45,7 +47,9 @@ Results: TypeAlias = tuple[dict[str, Race], dict[str, Race]]
 def chain(name: str) -> tuple[Model, str]:
     """The chain of this name, and the frame at its end; raises ModelError where its robot is not installed."""
     name, first, last, *_ = CHAINS[name]
-    model = robot(name) if name == FETCH else load(name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)  # of grippers, which no chain has
+        model = robot(name) if name == FETCH else load(name)
     return (model.chain(first, last), last) if first else (model, model.tip)
 
 

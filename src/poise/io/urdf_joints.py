@@ -19,6 +19,8 @@ _LIMITED = _ONE_AXIS - {JointKind.CONTINUOUS}
 _NONE = (1e16, 3.402823e38, 1.797693e308)
 """Limits that exporters write for none: that of SDF, and the largest numbers of four and of eight bytes."""
 _ENDS = ("lower", "upper")
+_ALL_ROUND = 4.0 * math.pi - 1e-3
+"""Limits that leave a continuous joint two turns keep it from nowhere [rad]; files round them."""
 _ZEROS = (0.0, 0.0, 0.0)
 _RATES = {"acceleration": "acceleration", "deceleration": "acceleration", "jerk": "jerk"}
 """Attributes of `<limit>` and what they bound."""
@@ -119,7 +121,8 @@ class UrdfJoints:
     def _note_idle(self, limit: Element, kind: str) -> None:
         """Remark on limits that hold nothing; exporters write 0 and 0 where there are none."""
         ends = [limit.number(end, 0.0, infinite=True) for end in _ENDS]
-        if any(ends) and not all(map(_is_none, ends)):
+        all_round = kind == JointKind.CONTINUOUS and ends[1] - ends[0] > _ALL_ROUND
+        if any(ends) and not all(map(_is_none, ends)) and not all_round:
             mend = "; call it revolute if they shall" if kind == JointKind.CONTINUOUS else ""
             example = f"{limit.owner} from {ends[0]:g} to {ends[1]:g}"
             self.notes.add(f"limits of a {kind} joint do not hold{mend}", limit.line, example)

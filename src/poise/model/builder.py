@@ -162,9 +162,7 @@ class ModelBuilder:
         if parent == child:
             raise self._error(f"joint {name!r} joins link {parent!r} to itself", line)
         if child == WORLD:
-            raise self._error(
-                f"joint {name!r} moves {WORLD!r}, which stands still; turn the joint round, or rename that link", line
-            )
+            raise self._error(f"joint {name!r} moves {WORLD!r}, which stands still; turn it round or rename that", line)
         self._check_place(f"joint {name!r}", origin, line)
         self._lines[name] = line
         self._joints[name] = Joint(
