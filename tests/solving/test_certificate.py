@@ -292,3 +292,54 @@ def test_seven_joints_are_proved() -> None:
     assert proof is not None
     assert proof.kind == "boxes"
     assert proof.verify(arm)
+
+
+def slides(count: int, limit: float) -> pz.Model:
+    """A gantry: so many slides, one after the other, and none that turns."""
+    b, last = pz.ModelBuilder("gantry"), "world"
+    for i, axis in enumerate(np.eye(3)[:count]):
+        b.joint(f"slide{i}", "prismatic", parent=last, child=f"link{i}", axis=axis, limits=(-limit, limit))
+        last = f"link{i}"
+    return b.build()
+
+
+@pytest.mark.parametrize("limit", [1.0, np.inf])
+@pytest.mark.parametrize("turn", [(np.pi, 0.0, 0.0), (0.0, np.pi, 0.0), (0.0, 0.0, 1e-3), (1.0, 1.0, 1.0)])
+def test_slides_that_are_asked_to_turn_are_proved_not_to(turn: tuple[float, ...], limit: float) -> None:
+    gantry = slides(3, limit)
+    pose = pz.SE3.from_xyz_rpy([0.1, -0.2, 0.3], turn)
+    for task in (pz.PoseTask("link2", pose), pz.OrientationTask("link2", pose.rotation)):
+        found = pz.solve(gantry, task, max_restarts=0)
+        assert found.status is pz.Status.UNREACHABLE
+        assert "No joint turns 'link2', and its target is turned." in found.explain()
+        proof = found.certificate
+        assert proof is not None
+        assert (len(proof.reasons), len(proof.tree)) == (1, 1)
+        assert proof.verify(gantry)
+        assert not replace(proof, target=pz.SE3.from_parts(pose.xyz)).verify(gantry)
+    assert pz.solve(gantry, pz.PoseTask("link2", pz.SE3.from_parts([0.1, -0.2, 0.3]))).certificate is None
+
+
+def test_an_arm_in_a_plane_is_proved_not_to_turn_over() -> None:
+    arm = ARMS["planar3"]
+    over = pz.solve(arm, pz.PoseTask(arm.tip, pz.SE3.from_xyz_rpy([1.0, 1.0, 0.0], [np.pi, 0.0, 0.0])), max_restarts=2)
+    assert over.certificate is not None
+    assert over.certificate.verify(arm)
+
+
+def test_a_rotation_alone_is_proved_out_of_reach_or_reached() -> None:
+    """A pan and a tilt: most rotations are beyond them, and none of those that they have is proved to be."""
+    b = pz.ModelBuilder("head")
+    b.joint("pan", "revolute", parent="world", child="neck", axis=[0, 0, 1], limits=(-1.5, 1.5))
+    b.joint("tilt", "revolute", parent="neck", child="eyes", axis=[0, 1, 0], limits=(-0.5, 0.5))
+    head = b.build()
+    there = reached(head, 10, seed=4)
+    task = pz.OrientationTask("eyes")
+    assert proofs(head, task, np.concatenate([np.zeros((10, 3)), there[:, 3:]], axis=1), ways=(by_boxes,)) == 0
+    for turn in ([0.0, 0.7, 1.0], [0.0, 0.4, -1.7], [0.3, 0.1, 0.1], [np.pi, 0.0, 0.0]):
+        answer = pz.solve(head, pz.OrientationTask("eyes", pz.SO3.from_rpy(turn)), max_restarts=2)
+        proof = answer.certificate
+        assert proof is not None
+        assert proof.verify(head)
+        if turn[0] == 0.0:
+            assert not proof.verify(head.with_limits({"pan": (-3.0, 3.0), "tilt": (-3.0, 3.0)}))

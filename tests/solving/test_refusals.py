@@ -321,6 +321,18 @@ ADVICE: list[tuple[str, list[pz.Task], dict[int, list[str]]]] = [
 ]
 
 
+def test_a_range_that_is_fulfilled_asks_for_no_joints() -> None:
+    """One that is not counts, for it stands in the way."""
+    arm = chain(6)
+    far = pz.PoseTask("tip", pz.SE3.from_parts([50.0, 0.0, 0.0]))
+    for size, counts in ((99.0, False), (1e-3, True)):
+        region = pz.RegionTask("l2", pz.Box(size=[size] * 3, pose=pz.SE3.from_parts([0.0, 0.0, 30.0 * counts])))
+        near = pz.DistanceTask("l3", (0.0, 90.0), target=(0.0, 0.0, 0.0))
+        words = pz.solve(arm, [far, region, near], max_restarts=2).explain()
+        assert ("6 joints cannot follow 9 rows" in words) == counts
+        assert ("cannot follow" in words) == counts
+
+
 @pytest.mark.parametrize(("tasks", "ways"), [case[1:] for case in ADVICE], ids=[case[0] for case in ADVICE])
 @pytest.mark.parametrize("joints", [1, 2, 3, 4, 5, 6, 7])
 def test_nobody_is_told_to_use_what_is_used_already(tasks: list[Any], ways: dict[int, list[str]], joints: int) -> None:

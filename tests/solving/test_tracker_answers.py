@@ -122,6 +122,30 @@ def test_joints_at_a_limit_are_named_with_it() -> None:
     assert len(seen) >= 2
 
 
+def a_hand_with_fingers() -> pz.Model:
+    """A link that turns, and four fingers beside it, which begin at their lower limits."""
+    build = pz.ModelBuilder("fingers")
+    build.joint("arm", "revolute", parent="world", child="link", axis=[0, 0, 1], limits=(-2, 2))
+    for i in range(4):
+        build.joint(f"finger{i}", "revolute", parent="link", child=f"tip{i}", axis=[0, 1, 0], limits=(0, 1))
+    build.frame("end", link="link", origin=pz.SE3.from_parts([0.3, 0, 0]))
+    return build.build()
+
+
+@pytest.mark.parametrize("accelerated", [False, True])
+def test_a_joint_that_rests_in_its_posture_at_a_limit_is_held_by_none(accelerated: bool) -> None:
+    hand = a_hand_with_fingers()
+    limits = [pz.AccelerationLimit(20.0)] if accelerated else True
+    tracker = pz.Tracker(hand, [pz.PositionTask("end"), pz.PostureTask()], dt=0.01, limits=limits)
+    target, q = hand.pose("end", hand.q(arm=0.3)).xyz, hand.home
+    beyond = hand.q(finger2=-0.5)
+    for posture, held in ((hand.home, set()), (beyond, {"finger2"})):
+        for _ in range(20):
+            q = tracker.step(q, [target, posture])
+        assert {limit.name for limit in tracker.active_limits} == held
+        assert ("finger" in tracker.explain()) == bool(held)
+
+
 @pytest.mark.parametrize("method", ["dls", "qp"])
 @pytest.mark.parametrize("updates", [1, 3])
 def test_joints_at_their_speed_are_named(method: str, updates: int) -> None:

@@ -173,6 +173,23 @@ def test_methods_that_know_poses_only_say_so(name: str) -> None:
             pz.Tracker(model, task, name, limits=name != "fabrik")
 
 
+def test_a_frame_of_the_world_seen_from_what_moves_is_led_the_other_way_round() -> None:
+    model = chain().with_frame("mark", link="world", origin=pz.SE3.from_parts([0.4, 0.1, 0.6]))
+    words = (
+        r"PoseTask\('mark', base='l7'\) leads a frame that stands still in the world, and a base that moves: lead the "
+    )
+    with pytest.raises(ValueError, match=words) as error:
+        pz.Solver(model, pz.PoseTask("mark", base="l7"))
+    assert "PoseTask('l7', target.inverse(), base='mark')" in str(error.value)
+    q = model.sample(seed=3)
+    target = model.pose("l7", q).inverse() @ model.pose("mark", q)
+    found = pz.solve(model, pz.PoseTask("l7", target.inverse(), base="mark"))
+    assert found.success
+    assert (model.pose("l7", found.q).inverse() @ model.pose("mark", found.q)).isclose(target, atol=1e-5)
+    with pytest.raises(ValueError, match="the frame 'mark' does not move"):
+        pz.Solver(model, pz.PoseTask("mark"))
+
+
 def test_errors_name_what_is_wrong() -> None:
     model = chain()
     with pytest.raises(pz.FrameNotFound, match="l77"):

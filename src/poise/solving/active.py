@@ -60,17 +60,26 @@ class ActiveLimit:
 
 
 def active_limits(
-    model: Model, problem: Problem, work: Array, before: Array, after: Array, dt: float | None, updates: int
+    model: Model,
+    problem: Problem,
+    work: Array,
+    before: Array,
+    after: Array,
+    dt: float | None,
+    updates: int,
+    posture: Array,
 ) -> tuple[ActiveLimit, ...]:
     """The limits that a step from `before` to `after` (nq,) ended at; it left `work`, the workspace of the problem.
 
-    Only joints that move the tasks count.  Without a dt [s] there are no velocities.
+    Only joints that move the tasks count, and of those that only the `posture` (nq,) moves, or (0,) without one, what
+    lies short of it.  Without a dt [s] there are no velocities.
     """
-    found = [*_positions(model, problem, after), *_sums(model, problem, after)]
+    met, rests = list(_positions(model, problem, after)), _resting(model, problem, posture)
+    found = [limit for at, limit in met if at not in rests] + list(_sums(model, problem, after))
     if dt is not None:
         gone = model.difference(before, after)[list(problem.velocities)]
         names = [name for v, name in enumerate(_velocity_names(model)) if v in problem.velocities]
-        resting = {limit.name for limit in found}  # where there is nothing left to brake for
+        resting = {limit.name for _, limit in met}  # where there is nothing left to brake for
         found += _speeds(problem, names, gone, dt, updates)
         limited = _rates(problem, work, names, gone, dt)
         found += [limit for limit in limited if limit.kind == "acceleration" or limit.name not in resting]
@@ -86,29 +95,53 @@ def at_distance(limit: CollisionLimit, model: Model, near: Proximity) -> tuple[A
     return (ActiveLimit("distance", " and ".join(near.pair), near.distance, least),)
 
 
-def _positions(model: Model, problem: Problem, q: Array) -> Iterator[ActiveLimit]:
+def _positions(model: Model, problem: Problem, q: Array) -> Iterator[tuple[int, ActiveLimit]]:
+    """The limits of positions that are met, each with the first place in q of what it limits."""
     for c in problem.section("coordinates"):
         at, lower, upper = int(c["q"]), float(c["lower"]), float(c["upper"])
         for bound, room in ((lower, q[at] - lower), (upper, upper - q[at])):
             if room <= _AT_LIMIT:
-                yield ActiveLimit("position", model.coordinates[at], float(q[at]), bound)
+                yield at, ActiveLimit("position", model.coordinates[at], float(q[at]), bound)
     limited = [joint.name for joint in model.joints if joint.ball is not None]
     moved = {int(ball["q"]) for ball in problem.section("balls") if ball["limited"]}
     for name, ball in zip(limited, model.ball_limits, strict=True):
         if ball.place in moved:
             for what, (value, bound) in ball.met(q[ball.place : ball.place + 4], _AT_LIMIT).items():
-                yield ActiveLimit("position", f"{name}.{what}", value, bound)
+                yield ball.place, ActiveLimit("position", f"{name}.{what}", value, bound)
+
+
+def _resting(model: Model, problem: Problem, posture: Array) -> set[int]:
+    """The first places in q of what only a posture (nq,) moves, and that stays within its limits there."""
+    if not len(posture):
+        return set()
+    moving = {*problem.section("slots").tolist(), *np.flatnonzero(_rows_of_sums(problem)[:, :-1].any(axis=0)).tolist()}
+    plain = {
+        int(c["q"])
+        for c in problem.section("coordinates")
+        if int(c["v"]) not in moving and c["lower"] <= posture[c["q"]] <= c["upper"]
+    }
+    idle = {int(ball["q"]) for ball in problem.section("balls") if not {*range(ball["v"], ball["v"] + 3)} & moving}
+    inside = {
+        ball.place for ball in model.ball_limits if ball.inside(model.normalize(posture)[ball.place : ball.place + 4])
+    }
+    return plain | (idle & inside)
 
 
 def _sums(model: Model, problem: Problem, q: Array) -> Iterator[ActiveLimit]:
     coordinates = problem.section("coordinates")
-    for *row, most in problem.section("inequalities").reshape(-1, len(problem.velocities) + 1).tolist():
+    for *row, most in _rows_of_sums(problem).tolist():
         tied = [(row[c["v"]], int(c["q"])) for c in coordinates if row[c["v"]] != 0.0]
         value = float(sum(factor * q[at] for factor, at in tied))
         if value >= most - _AT_LIMIT:
             scale = max(abs(factor) for factor, _ in tied)
             names = " and ".join(model.coordinates[at] for _, at in tied)
             yield ActiveLimit("linear", names, value / scale, most / scale)
+
+
+def _rows_of_sums(problem: Problem) -> Array:
+    """(sums, velocities + 1) the factors of each sum of joints, and the most that it may be."""
+    rows: Array = problem.section("inequalities").reshape(-1, len(problem.velocities) + 1)
+    return rows
 
 
 def _speeds(problem: Problem, names: list[str], gone: Array, dt: float, updates: int) -> Iterator[ActiveLimit]:

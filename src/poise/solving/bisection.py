@@ -25,11 +25,11 @@ def bisected(loop: Loop, plan: Plan) -> tuple[Array, list[Array]] | None:
     """The tree and the reasons of a certificate; None where a box is left, or too many boxes would be."""
     axes = loop.chain.axes
     boxes = np.array([(axis.middle, axis.half) for axis in axes]).T[None]
-    if not np.isfinite(boxes).all():
-        return None
     for reason in plan.always:
         if empty(loop, reason.rows, boxes)[0]:
             return np.array([-1]), [reason.rows]
+    if not np.isfinite(boxes).all():
+        return None
     order, scale = np.array(plan.order), np.array([loop.size if axis.slide else 1.0 for axis in axes])
     every = sorted((one for stage in plan.stages for one in stage), key=lambda one: one.joints.bit_count())
     later = {k: [one for one in every if one.joints >> k & 1] for k in plan.order}

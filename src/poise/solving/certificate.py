@@ -28,9 +28,9 @@ class Certificate:
     offset: SE3
     """Pose in the frame of what is led to the target: the identity, or a tool."""
     target: SE3
-    """Of a place alone its rotation says nothing."""
+    """Of a place alone its rotation says nothing, and of a rotation alone its place."""
     position_tolerance: float
-    """[m]"""
+    """[m]; inf where any place will do."""
     rotation_tolerance: float
     """[rad]; pi where any rotation will do."""
     limits: bool

@@ -8,7 +8,7 @@ import numpy as np
 from poise.quaternions import quaternion_exp, quaternion_product
 from poise.solving.arguments import each_goal
 from poise.solving.outcome import Asked, Outcome, Status
-from poise.solving.proof import by_lengths, chain_of_task, posed, ruled_out
+from poise.solving.proof import by_lengths, chain_of_task, never_turned, posed, ruled_out
 from poise.solving.rows import rows_at
 from poise.solving.span import walk
 from poise.solving.suspicion import millimetres
@@ -39,8 +39,10 @@ def cause(outcome: Outcome) -> Status:
         # Without other tasks every joint is at its posture but for the limits, which so are proven to be in the way.
         return Status.NOT_FOUND if outcome.asked.frame_tasks else Status.LIMIT_BLOCKED
     tasks, limits = outcome.asked.tasks, outcome.asked.problem.limits
-    goals = zip(tasks, each_goal(tasks, outcome.goal[None]), strict=True)
+    goals = list(zip(tasks, each_goal(tasks, outcome.goal[None]), strict=True))
     if any(ruled_out(outcome.model, task, goal, limits=limits)[0] for task, goal in goals):
+        return Status.UNREACHABLE
+    if any(never_turned(outcome.model, task, goal, limits=limits) for task, (goal,) in goals):
         return Status.UNREACHABLE
     if not outcome.stationary:
         return Status.MAX_ITERATIONS
@@ -96,7 +98,7 @@ def explain(outcome: Outcome, status: Status) -> str:
             f"That is a minimum, and next to nothing: it cannot be met better from here, and {' and '.join(enough)} "
             "would do. Files and targets that are rounded leave as much."
         )
-    parts += _too_few_joints(outcome)
+    parts += _too_few_joints(outcome, errors)
     if status is Status.MAX_ITERATIONS:
         parts.append("More max_iterations or max_restarts may help.")
     if status is not Status.MAX_ITERATIONS and status is not Status.MAX_TIME and len(parts) == 1:
@@ -192,10 +194,12 @@ def _descent(outcome: Outcome) -> Array:
 
 
 def out_of_reach(outcome: Outcome) -> list[str]:
-    """A sentence for each target that the lengths between the axes rule out."""
+    """A sentence for each target that the lengths between the axes rule out, or that no joint turns to."""
     out = []
     tasks, limits = outcome.asked.tasks, outcome.asked.problem.limits
     for task, (goal,) in zip(tasks, each_goal(tasks, outcome.goal[None]), strict=True):
+        if never_turned(outcome.model, task, goal, limits=limits):
+            out.append(f"No joint turns {task.frame_names[0]!r}, and its target is turned.")
         if task.placed is None or by_lengths(outcome.model, task, goal, limits=limits) is None:
             continue
         assert isinstance(task, OfFrame)
@@ -227,9 +231,19 @@ def in_the_way(outcome: Outcome) -> list[str]:
     return out
 
 
-def _too_few_joints(outcome: Outcome) -> list[str]:
-    """A sentence if the required tasks ask for more rows than there are joints, with ways out that they have."""
-    tasks = [task for task in outcome.asked.frame_tasks if task.required]
+def _inside(task: Task, error: TaskError) -> bool:
+    """Whether a task is a range that is fulfilled."""
+    left = [x for x in (error.position, error.rotation, error.residual) if x is not None]
+    return task.sides > 0 and all(x <= task.tolerance for x in left)
+
+
+def _too_few_joints(outcome: Outcome, errors: Sequence[TaskError]) -> list[str]:
+    """A sentence if the required tasks ask for more rows than there are joints, with ways out that they have.
+
+    A range that is fulfilled asks for nothing.
+    """
+    both = zip(outcome.asked.tasks, errors, strict=True)
+    tasks = [task for task, error in both if task.blocks and task.required and not _inside(task, error)]
     if any(isinstance(task, LoopTask) for task in tasks):
         return []  # rows of loops depend on each other, and say nothing of how many joints there should be
     rows, joints = sum(task.asked for task in tasks), len(outcome.asked.problem.velocities)

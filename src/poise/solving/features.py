@@ -54,10 +54,10 @@ class Plan(NamedTuple):
     """Those that no joint moves."""
 
 
-def plan(chain: Chain, *, posed: bool) -> Plan:
-    """The plan for a chain; unless it is `posed`, the rotation of the frame is free."""
+def plan(chain: Chain, *, posed: bool, placed: bool = True) -> Plan:
+    """The plan for a chain; unless it is `posed`, the rotation of the frame is free, unless `placed` its place."""
     by_joints: dict[int, list[Reason]] = {}
-    for reason in _reasons(chain, posed=posed):
+    for reason in _reasons(chain, posed=posed, placed=placed):
         by_joints.setdefault(reason.joints, []).append(reason)
     best = {
         (joints, k): _best(some, k)
@@ -104,11 +104,14 @@ def _best(some: list[Reason], k: int) -> list[Reason]:
     return out
 
 
-def _reasons(chain: Chain, *, posed: bool) -> Iterator[Reason]:
-    """All pairs of features that few joints move."""
+def _reasons(chain: Chain, *, posed: bool, placed: bool) -> Iterator[Reason]:
+    """All pairs of features that few joints move, and each feature with itself that none moves."""
     n, found = len(chain.axes), _features(chain)
-    looks = [_look(chain, row) for row in found]
-    for (one, (levers, angles)), (two, (others, turned)) in combinations(zip(found, looks, strict=True), 2):
+    if not placed:
+        found = [row for row in found if row[0] == DIRECTION]
+    looked = [(row, _look(chain, row)) for row in found]
+    still = [(one, one) for one in looked if one[0][1] == 0 and one[0][2] == n]
+    for (one, (levers, angles)), (two, (others, turned)) in [*still, *combinations(looked, 2)]:
         kinds = {int(one[0]), int(two[0])}
         if kinds not in ({POINT}, {DIRECTION}, {POINT, PLANE}):
             continue

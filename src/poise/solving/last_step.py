@@ -82,6 +82,7 @@ class LastStep:
     def active_limits(self) -> tuple[ActiveLimit, ...]:
         """The limits that the last step ended at, of the joints that move the tasks, and of shapes; empty: none.
 
+        A joint that moves nothing but a posture counts at the limit of its position where the posture is beyond it.
         Speeds count with a dt.  What a method gives away so as to stay clear of a limit is not told.  Raises ValueError
         before the first step and after a `reset`.
         """
@@ -154,7 +155,7 @@ class LastStep:
     def _active(self, q: Array) -> tuple[ActiveLimit, ...]:
         before = self.model.normalize(self._scratch.start)
         problem, work = self._bound.problem, self._scratch.narrow
-        found = active_limits(self.model, problem, work, before, q, self._dt, self._count)
+        found = active_limits(self.model, problem, work, before, q, self._dt, self._count, self._posture)
         if self._leashed is not None:
             found = tuple(self._leashed.active(found, q))
         if self._apart is None:

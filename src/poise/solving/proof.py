@@ -18,7 +18,7 @@ from poise.solving.kept import kept
 from poise.solving.span import walk
 from poise.solving.verify import POINT, loop_of
 from poise.spatial import SE3, Array
-from poise.tasks.base import Task
+from poise.tasks.base import ROTATION, Task
 from poise.tasks.frame import OfFrame
 
 _ROUNDING: Final = 1e-8
@@ -52,15 +52,25 @@ def ruled_out(model: Model, task: Task, goals: Array, *, limits: bool) -> npt.ND
 
 def by_boxes(model: Model, task: Task, goal: Array, *, limits: bool) -> Certificate | None:
     """The proof that no box of joints has a solution for the goal (7,) of a task; None without."""
-    if not provable(task) or not np.isfinite(goal).all() or (posed(task) and not np.any(goal[3:])):
+    whole = posed(task) or turned(task)
+    if not (provable(task) or whole) or not np.isfinite(goal).all() or (whole and not np.any(goal[3:])):
         return None
     assert isinstance(task, OfFrame)
     chain = chain_of_task(model, task, limits=limits)
-    asked = kept(model, (by_boxes, task.structure, limits), lambda: plan(chain, posed=posed(task)))
-    stated = _aimed(_stated(task, whole=posed(task), limits=limits), goal)
+    asked = kept(model, (by_boxes, task.structure, limits), lambda: plan(chain, posed=whole, placed=not turned(task)))
+    stated = _aimed(_stated(task, whole=whole, limits=limits), goal)
     found = bisected(loop_of(chain, stated), asked)
     proof = None if found is None else replace(stated, tree=found[0], reasons=tuple(found[1]))
     return proof if proof is not None and proof.verify(model) else None
+
+
+def never_turned(model: Model, task: Task, goal: Array, *, limits: bool) -> bool:
+    """Whether no joint turns the frame of a task, and its goal (7,) is turned."""
+    if not (posed(task) or turned(task)):
+        return False
+    assert isinstance(task, OfFrame)
+    chain = chain_of_task(model, task, limits=limits)
+    return not any(axis.turns for axis in chain.axes) and by_boxes(model, task, goal, limits=limits) is not None
 
 
 def provable(task: Task) -> bool:
@@ -71,6 +81,11 @@ def provable(task: Task) -> bool:
 def posed(task: Task) -> bool:
     """Whether a task must bring a frame to all of a pose."""
     return provable(task) and len(task.blocks) > 1 and min(task.blocks[1].weight) > 0.0
+
+
+def turned(task: Task) -> bool:
+    """Whether a task must bring a frame to all of a rotation, and leaves its place free."""
+    return task.leads == (ROTATION,) and task.required and min(task.blocks[0].weight) > 0.0
 
 
 class Polygon(NamedTuple):
@@ -149,9 +164,10 @@ def chain_of_task(model: Model, task: OfFrame, *, limits: bool) -> Chain:
 
 def _stated(task: OfFrame, *, whole: bool, limits: bool) -> Certificate:
     """What a proof says, but for the target and why."""
+    place, turn = (np.inf if turned(task) else task.blocks[0].tolerance), task.blocks[-1].tolerance
     return Certificate(
         kind="boxes", frame=task.frame, base=task.base, offset=task.offset or SE3.identity(), target=SE3.identity(),
-        position_tolerance=task.blocks[0].tolerance, rotation_tolerance=task.blocks[1].tolerance if whole else np.pi,
+        position_tolerance=place, rotation_tolerance=turn if whole else np.pi,
         limits=limits, reasons=(), tree=np.zeros(0, dtype=np.int16),
     )  # fmt: skip
 

@@ -121,7 +121,7 @@ def _side(loop: Loop, one: Any, two: Any, boxes: Any) -> Any:
             if kind == POINT:
                 reach = slack + np.linalg.norm(x[:3] - way[0]) + sum(np.linalg.norm(step) for step in way[1:])
                 reach += sum(abs(axis.slides) * (abs(axis.middle) + axis.half) for axis in axes[near:] if axis.slides)
-            slack += loop.turn * reach + loop.place * place
+            slack += loop.turn * reach + (loop.place if place else 0.0)  # any place will do: then it is infinite
             continue
         c, w = boxes[:, 0, k], boxes[:, 1, k] + _ROUNDING * (1.0 + np.abs(boxes[:, 0, k]))
         three = carried(axes[k], c[:, None] + w[:, None] * [-1.0, 0.0, 1.0])

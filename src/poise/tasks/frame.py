@@ -65,8 +65,13 @@ class OfFrame(Task):
         return self.goals(self.target_of(self.seen(model, q)))
 
     def place(self, model: "Model") -> Place:
-        """Where the frame, or its tool, hangs; raises FrameNotFound, and ValueError for one that does not move."""
+        """Where the frame, or its tool, hangs; raises FrameNotFound, and ValueError for one that no joint carries."""
         found = place(model, self.frame, self.base)
+        if found.tip < 0 and found.moved(model):
+            raise ValueError(
+                f"{self.label} leads a frame that stands still in the world, and a base that moves: lead the base as "
+                f"{self.frame!r} sees it, PoseTask({self.base!r}, target.inverse(), base={self.frame!r})"
+            )
         if found.tip < 0:
             raise ValueError(f"the frame {self.frame!r} does not move: no joint of {model.name} carries it")
         if not found.moved(model):
