@@ -112,6 +112,24 @@ def test_suggestions_are_few_known_and_the_same_name_comes_alone(name: str, know
         )
 
 
+@pytest.mark.parametrize(
+    ("name", "known", "near"),
+    [
+        ("hand", ["panda_hand", "panda_link8"], ["panda_hand"]),
+        ("io", ["Motion", "Box"], []),
+        ("robot", ["Box"], []),
+        ("planner", ["plan", "Cylinder"], ["plan"]),
+    ],
+)
+def test_a_suggestion_is_a_slip_away_or_has_the_word(name: str, known: list[str], near: list[str]) -> None:
+    assert nearest_names(name, known) == near
+
+
+def test_who_names_no_robot_is_told_where_all_are_listed() -> None:
+    with pytest.raises(pz.ModelError, match=r"'planar3' and \d+ more; `poise info` lists them"):
+        pz.load("xyzzy")
+
+
 # By name and back ------------------------------------------------------------------------------------------------
 
 

@@ -68,6 +68,28 @@ def test_a_name_like_no_other_gets_none(name: str) -> None:
         getattr(pz, name)
 
 
+@pytest.mark.parametrize(
+    ("name", "has"),
+    [
+        ("io", "poise.load"),
+        ("solving", "poise.solve_batch"),
+        ("geometry", "poise.Box"),
+        ("bench", "poise.compare"),
+        ("model", "poise.Model,"),
+    ],
+)
+def test_of_an_inner_module_it_is_said_where_what_it_has_is(name: str, has: str) -> None:
+    get = pz.__getattr__  # what is imported as a part of the package is an attribute of it by then
+    with pytest.raises(AttributeError, match=f"no attribute '{name}'; what it has is .*{has}"):
+        get(name)
+
+
+@pytest.mark.parametrize("name", ["robot", "Robot", "urdf", "urdfs"])
+def test_nothing_far_fetched_is_suggested(name: str) -> None:
+    with pytest.raises(AttributeError, match=f"has no attribute '{name}'$"):
+        pz.__getattr__(name)
+
+
 def signatures() -> Iterator[tuple[str, str]]:
     for name in PUBLIC:
         thing = named(name)

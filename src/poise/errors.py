@@ -6,8 +6,10 @@ Not converging is a status of a :class:`poise.Solution`, never an exception.
 from collections.abc import Iterable
 from typing import Any
 
-_LEAST_ALIKE = 0.5
-"""How alike a name must be to be suggested, from 0 to 1."""
+LISTED = 12
+"""Names that a message lists, at most."""
+_LEAST_ALIKE = 0.6
+"""How alike a name must be to be suggested, from 0 to 1, unless it is a word of the other: less than a slip or two."""
 _MUCH_LESS = 0.2
 """A name that is so much less alike than the nearest is not."""
 
@@ -46,8 +48,8 @@ class NameNotFound(PoiseError, KeyError):
         if near:
             hint = "did you mean " + " or ".join(repr(n) for n in near) + "?"
         else:
-            shown = ", ".join(repr(n) for n in self.known[:12]) or "none at all"
-            hint = f"available: {shown}" + (f" and {len(self.known) - 12} more" if len(self.known) > 12 else "")
+            shown = ", ".join(repr(n) for n in self.known[:LISTED]) or "none at all"
+            hint = f"available: {shown}" + (f" and {len(self.known) - LISTED} more" if len(self.known) > LISTED else "")
         self.message = f"{owner} has no {self.noun} {name!r}; {hint}"
         super().__init__(self.message)
 
@@ -66,6 +68,8 @@ def nearest_names(name: object, known: Iterable[str]) -> list[str]:
         folded.setdefault(_folded(other), []).append(other)
     wanted = _folded(name)
     near = [wanted] if wanted in folded else difflib.get_close_matches(wanted, folded, 3, _LEAST_ALIKE)
+    if not near:
+        near = difflib.get_close_matches(wanted, [other for other in folded if wanted in other.split("_")], 3, 0.0)
     if near:
         best = difflib.SequenceMatcher(None, near[0], wanted).ratio()
         near = [other for other in near if difflib.SequenceMatcher(None, other, wanted).ratio() > best - _MUCH_LESS]

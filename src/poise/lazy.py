@@ -4,7 +4,10 @@ import ast
 import importlib
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
+
+_SHOWN: Final = 6
+"""Names of an inner module that a message lists, at most."""
 
 
 def optional(feature: str, package: str, extra: str, *modules: str) -> Any:
@@ -32,7 +35,12 @@ def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
             from poise.errors import nearest_names
 
             near = () if name.startswith("_") else nearest_names(name, home)
+            inside = [other for other, module in home.items() if f"{module}.".startswith(f"{package}.{name}.")]
+            inside = [f"{package}.{other}" for other in sorted(inside, key=lambda other: other not in near)]
+            more = f" and {len(inside) - _SHOWN} more" if len(inside) > _SHOWN else ""
             hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+            if inside:
+                hint = f"; what it has is {', '.join(inside[:_SHOWN])}{more}"
             raise AttributeError(f"module {package!r} has no attribute {name!r}{hint}", name=name)
         module = home[name]
         if module is None:

@@ -134,6 +134,8 @@ def test_info_without_a_robot_lists_the_known_ones(capsys: pytest.CaptureFixture
     assert "panda" in capsys.readouterr().out.split()
     assert main(["info", "--json"]) == 0
     assert "panda" in json.loads(capsys.readouterr().out)["robots"]
+    assert main(["--help"]) == 0
+    assert "List the robots that are known by name" in " ".join(capsys.readouterr().out.replace("│", "").split())
 
 
 def test_info_of_the_cpu_says_where_kernels_come_from(

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 @command
 class Info(Answers):
-    """Print the joints, limits, frames, groups and postures of a robot or a skeleton, and what motion its file holds.
+    """List the robots that are known by name, or print the joints, limits, frames, groups and postures of one.
 
-    Without a robot, print the names that are known.
+    Of a file, a robot's or a skeleton's, the same, and what motion it holds.
     """
 
     robot: Positional[str] = ""
-    """A known name (panda, ur5e ...) or a file."""
+    """A known name (panda, ur5e ...) or a file; left out, all names are listed."""
     base: Base = "fixed"
     """How the robot stands in the world."""
     cpu: bool = False

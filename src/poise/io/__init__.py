@@ -4,7 +4,7 @@ import os
 import re
 from pathlib import Path
 
-from poise.errors import ModelError, NameNotFound
+from poise.errors import LISTED, ModelError, NameNotFound
 from poise.io.packages import PackageDirs, package_folders
 from poise.io.srdf_file import BESIDE, Srdf, chosen_srdf
 from poise.io.xacro_args import XacroArgs
@@ -181,5 +181,6 @@ def _refuse_srdf(srdf: Srdf, what: str) -> None:
 def _unknown(name: str, known: tuple[str, ...]) -> ModelError:
     from poise.io.installed import installed_robots
 
-    more = "" if installed_robots() else '; more robots come with: pip install "poise[robots]"'
+    more = "; `poise info` lists them" if len(known) > LISTED else ""
+    more += "" if installed_robots() else '; more robots come with: pip install "poise[robots]"'
     return ModelError(NameNotFound(name, known, owner="the list of robots").message + more)
