@@ -1,7 +1,9 @@
 """The names that poise promises, and the conventions of CONVENTIONS.md that a user could trip over."""
 
+import dataclasses
 import inspect
 import math
+import pydoc
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -97,6 +99,30 @@ def signatures() -> Iterator[tuple[str, str]]:
         for each, what in [(name, thing), *((f"{name}.{key}", getattr(thing, key)) for key in inner)]:
             with suppress(TypeError, ValueError):  # no function
                 yield each, str(inspect.signature(what))
+
+
+@pytest.mark.parametrize("name", [name for name in pz.__all__ if name == "Task" or name.endswith("Task")])
+def test_help_of_a_task_has_what_one_states_and_nothing_inner(name: str) -> None:
+    kind = getattr(pz, name)
+    fields = {field.name for field in dataclasses.fields(kind) if field.init}
+    own = {"rows", "unit", "lanes", "inequality"}
+    assert {each for each in dir(kind) if not each.startswith("_")} <= fields | own
+    shown = pydoc.render_doc(kind, renderer=pydoc.plaintext)
+    for inner in ("routine", "goals_on", "judged", "effector", "blocks", "structure"):
+        assert f"|  {inner}" not in shown
+
+
+def test_help_of_a_task_of_ones_own_has_what_is_written_there() -> None:
+    @dataclasses.dataclass(frozen=True, eq=False, repr=False)
+    class Mine(pz.Task):
+        frame: str = "hand"
+        rows = 2
+
+        def handy(self) -> str:
+            """Stays."""
+            return self.frame
+
+    assert {"handy", "frame", "rows", "weight"} <= set(dir(Mine))
 
 
 def test_what_help_shows_of_arrays_is_short() -> None:

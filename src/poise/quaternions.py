@@ -267,7 +267,7 @@ def pose_numbers(value: Any) -> "Array | None":
         array = np.asarray(value)
     except ValueError:
         return None
-    if array.dtype.kind not in "fiu":
+    if array.dtype.kind not in "fiu" or hasattr(value, "mask"):
         return None
     off = math.inf  # a quaternion of a matrix is made here, of any length
     if array.shape == (7,):

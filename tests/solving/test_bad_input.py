@@ -1,6 +1,7 @@
 """A question that makes no sense is refused, and the message names the argument, the entry and the mend."""
 
 import math
+import re
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -397,6 +398,8 @@ ENDLESS: dict[str, Callable[[Any], Any]] = {
 """Those for which an infinite number is none."""
 WITHOUT = ("TwistLimit", "VelocityLimit", "AccelerationLimit", "JerkLimit", "dt", "max_", "target")
 """Settings that may be None."""
+OF_THE_FILE = ("AccelerationLimit", "JerkLimit")
+"""Those for which None is what the robot's file says."""
 
 
 def solver_loop(**settings: Any) -> pz.Tracker:
@@ -411,6 +414,8 @@ def test_what_is_no_number_is_refused_by_name(setting: str, value: Any) -> None:
     """A truth value and a text are none, though NumPy takes them for such."""
     whole = "of a joint" not in setting
     if (value is None and whole and setting.startswith(WITHOUT)) or (value == INF and setting in ENDLESS):
+        return
+    if value is None and setting in OF_THE_FILE:
         return
     name = setting.split(",")[-1].split()[0]
     with pytest.raises((ValueError, TypeError), match=rf"{name}.*(must|needs|part of|no finite)"):
@@ -429,6 +434,114 @@ def test_a_number_alone_in_a_list_is_that_number_or_refused_by_name(setting: str
     if name in ("gain", "tolerance", "angle", "distance", "scale", "radius", "margin", "huber"):
         assert getattr(one, name) == getattr(make(0.5), name) == 0.5
         assert isinstance(getattr(one, name), float)
+
+
+ONE = {"priority": 2, "updates": 2, "seed": 2, "max_iterations": 2, "max_restarts": 2, "grid": 4}
+"""Settings that are whole numbers, and one that each may be; others may be a half."""
+
+
+@pytest.mark.parametrize("setting", [*FINITE, *ENDLESS])
+def test_a_number_in_an_array_without_axes_is_that_number_or_refused_by_name(setting: str) -> None:
+    given = np.array(ONE.get(setting, 0.5))
+    name = setting.split(",")[-1].split()[0]
+    said = None
+    try:
+        {**FINITE, **ENDLESS}[setting](given)
+    except (ValueError, TypeError) as error:
+        said = str(error)
+    assert said is None or re.search(rf"{name}.*(must|part of|no finite)", said)
+
+
+SETTINGS_OF_A_CALL = [
+    ("max_time", 0.5), ("max_iterations", 9), ("max_restarts", 2), ("seed", 1), ("trace", True), ("limits", True),
+    ("prefer", "first"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("wrap", [np.array, lambda x: [x], lambda x: {0: x}], ids=["array", "list", "dict"])
+@pytest.mark.parametrize(("name", "value"), SETTINGS_OF_A_CALL)
+def test_a_setting_of_a_call_that_has_no_hash_is_refused_by_name(name: str, value: Any, wrap: Any) -> None:
+    calls: list[Callable[..., Any]] = [lambda **s: ask(pz.PositionTask(HAND, POINT), method="lm", **s)]
+    if name not in ("trace", "seed"):
+        calls.append(lambda **s: pz.solve_batch(arm(), pz.PositionTask(HAND), [POINT], **s))
+    for call in calls:
+        with pytest.raises(BAD_NUMBER, match=rf"^{name} (is|must|=)"):
+            call(**{name: wrap(value)})
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "value"),
+    [("max_restarts", 1, True), ("max_restarts", 1, 1.0), ("max_iterations", 50, 50.0), ("max_time", 1.0, True)],
+)
+def test_what_was_prepared_for_a_number_is_not_for_another_kind(name: str, first: Any, value: Any) -> None:
+    task = pz.PositionTask(HAND, POINT)
+    ask(task, **{name: first})
+    with pytest.raises(ValueError, match=f"{name} is {value}"):
+        ask(task, **{name: value})
+
+
+def masked(values: Any, *at: int) -> Any:
+    """A masked array that hides one entry."""
+    found = np.ma.array(np.array(values, dtype=float))
+    found[at] = np.ma.masked
+    return found
+
+
+HIDDEN_POSE, HIDDEN_POINT, HIDDEN_Q = masked(POSE, 1), masked(POINT, 1), masked(pz.load("panda").home, 1)
+HIDDEN_POSES, HIDDEN_QS = masked([POSE] * 3, 2, 1), masked([pz.load("panda").home] * 3, 2, 1)
+MASKED: dict[str, tuple[Callable[[], Any], str]] = {
+    "a pose": (lambda: solver(pz.PoseTask(HAND))(HIDDEN_POSE), r"target\[1\] is masked"),
+    "a task's pose": (lambda: pz.PoseTask(HAND, HIDDEN_POSE), r"target\[1\] is masked"),
+    "a matrix": (lambda: pz.SE3.from_matrix(masked(np.eye(4), 0, 1)), r"matrix\[0, 1\] is masked"),
+    "a point": (lambda: solver(pz.PositionTask(HAND))(HIDDEN_POINT), r"target\[1\] is masked"),
+    "a point in a list": (lambda: solver(pz.PositionTask(HAND))([HIDDEN_POINT]), r"target\[1\] is masked"),
+    "two points": (
+        lambda: solver(pz.PositionTask(HAND), pz.PositionTask("panda_link4"))(masked([POINT, POINT], 1, 2)),
+        r"target\[1\]\[2\] is masked",
+    ),
+    "a start": (lambda: solver(pz.PoseTask(HAND))(POSE, HIDDEN_Q), r"q0\[1\] is masked"),
+    "a start of all solutions": (
+        lambda: pz.solve_all(arm(), pz.PoseTask(HAND), POSE, q0=HIDDEN_Q),
+        r"q0\[1\] is masked",
+    ),
+    "a step": (lambda: solver_loop().step(HIDDEN_Q, POSE), r"q\[1\] is masked"),
+    "a step's target": (lambda: solver_loop().step(arm().home, HIDDEN_POSE), r"target\[1\] is masked"),
+    "measured": (lambda: solver_loop().step(None, POSE, measured=HIDDEN_Q), r"measured\[1\] is masked"),
+    "aim": (lambda: solver_loop().aim(HIDDEN_POSE), r"target\[1\] is masked"),
+    "a rollout": (lambda: solver_loop().rollout(arm().home, HIDDEN_POSES[:, None]), r"step 2.*\[1\].* nan"),
+    "a rollout's start": (lambda: solver_loop().rollout(HIDDEN_Q, np.array([[POSE]])), r"q\[1\] is masked"),
+    "a path": (lambda: pz.solve_path(arm(), pz.PoseTask(HAND), HIDDEN_POSES), r"poses\[2\]\[1\].* nan"),
+    "a path's begin": (
+        lambda: pz.solve_path(arm(), pz.PoseTask(HAND), [POSE], begin=HIDDEN_Q),
+        r"begin\[1\] is masked",
+    ),
+    "jumps": (lambda: pz.jumps(HIDDEN_QS), r"q\[2, 1\] is masked"),
+    "forward kinematics": (lambda: arm().pose(HAND, HIDDEN_QS), r"q\[2, 1\] is masked"),
+    "a distance": (lambda: arm().distance(HIDDEN_Q), r"q\[1\] is masked"),
+    "a joint": (lambda: arm().q(panda_joint2=np.ma.masked), r"panda_joint2 is masked"),
+    "limits": (lambda: arm().with_limits({JOINT: (np.ma.masked, 1.0)}), r"lower limit.*\[?.*masked|is masked"),
+    "rows of a list": (lambda: arm().pose(HAND, [arm().home, HIDDEN_Q]), r"q\[1, 1\] is masked"),
+    "accelerations": (lambda: solver_loop(dt=0.1, limits=[pz.AccelerationLimit(HIDDEN_Q)]), r"\[1\] is masked"),
+    "weights": (lambda: pz.PositionTask(HAND, weight=HIDDEN_POINT), r"weight\[1\] is masked"),
+}
+
+
+@pytest.mark.parametrize("case", MASKED)
+def test_what_is_masked_is_refused_and_what_is_under_the_mask_not_taken(case: str) -> None:
+    call, words = MASKED[case]
+    with pytest.raises(ValueError, match=words):
+        call()
+
+
+def test_a_mask_that_hides_nothing_is_none_and_a_masked_row_of_a_batch_is_bad() -> None:
+    model, task = arm(), pz.PoseTask(HAND)
+    open_q, open_pose = np.ma.array(model.home), np.ma.array(POSE)
+    answers = [pz.solve(model, pz.PoseTask(HAND, pose)).q for pose in (open_pose, POSE)]
+    np.testing.assert_array_equal(*answers)
+    np.testing.assert_array_equal(model.pose(HAND, open_q).array, model.pose(HAND, model.home).array)
+    for targets, q0 in ((HIDDEN_POSES, None), ([POSE] * 3, HIDDEN_QS)):
+        found = pz.solve_batch(model, task, targets, q0=q0)
+        assert [status.name for status in found.status] == ["CONVERGED", "CONVERGED", "BAD_INPUT"]
 
 
 def test_one_weight_in_a_list_is_for_one_row() -> None:

@@ -49,11 +49,12 @@ static PyObject *nothing(void) {
 
 static int is_double(const Py_buffer *seen) { return seen->format && seen->format[0] == 'd' && !seen->format[1]; }
 
-/* The doubles of an array (n,) or (rows, n), row by row, at most so many; how many there are, -1 for any other thing. */
+/* The doubles of an array (n,) or (rows, n), row by row, at most so many; how many there are, -1 for any other thing,
+ * such as an array that is masked. */
 static Py_ssize_t doubles(PyObject *given, double *to, Py_ssize_t most, Py_ssize_t *rows) {
   Py_buffer seen;
   Py_ssize_t count = -1;
-  if (PyObject_GetBuffer(given, &seen, PyBUF_FORMAT | PyBUF_STRIDES)) {
+  if (!is_a(given, array_type) || PyObject_GetBuffer(given, &seen, PyBUF_FORMAT | PyBUF_STRIDES)) {
     PyErr_Clear();
     return -1;
   }

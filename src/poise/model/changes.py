@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from poise.checks import finite
+from poise.checks import finite, refuse_masked
 from poise.errors import FrameNotFound, ModelError
 from poise.geometry.meshes import SHAPES, LinkShape
 from poise.model.frame import WORLD, Frame
@@ -219,6 +219,7 @@ def _speeds(joint: Joint, speed: ArrayLike) -> tuple[float, ...]:
 
 
 def _numbers(joint: Joint, what: str, value: ArrayLike, size: int) -> tuple[float, ...]:
+    refuse_masked(f"the {what} of {joint.name!r}", value)
     try:
         numbers = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):

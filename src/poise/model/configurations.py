@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.cached import cached_property
-from poise.checks import finite
+from poise.checks import finite, refuse_masked
 from poise.errors import JointNotFound, ModelError, ShapeError, nearest_names
 from poise.kernels.machine.layout import SHORTEST
 from poise.model.joint import Joint, JointKind
@@ -308,6 +308,7 @@ class ConfigurationSpace:
         at |= {name: self.index(name) for name in self._q_at}
         following: dict[str, float] = {}
         for name, value in {**(values or {}), **joints}.items():
+            refuse_masked(name, value)
             given = np.atleast_1d(np.asarray(value))
             if name in at:
                 out[at[name]] = finite(name, given, at[name].stop - at[name].start)

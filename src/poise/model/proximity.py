@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, final
 import numpy as np
 import numpy.typing as npt
 
+from poise.checks import refuse_masked
 from poise.errors import ModelWarning, ShapeError
 from poise.geometry.enclosing import Ellipsoid
 from poise.geometry.world import World, a_world
@@ -157,6 +158,7 @@ def nearest(model: "Model", q: ArrayLike, world: World | None, self_collision: b
         scene = Scene(model, model.fitted_shapes, world, apart=unmet(model) if self_collision else None)
     try:
         try:
+            refuse_masked("q", q)
             scene.q_view[:] = q
             distance = prepare("collision.queries.nearest_at")(*scene.addresses)
         except (TypeError, ValueError):  # no doubles, or not as many

@@ -115,7 +115,7 @@ def start_of(model: Model, q0: ArrayLike, name: str = "q0") -> Array:
         given = np.asarray(q0)
     except (TypeError, ValueError):
         given = np.zeros(0)
-    plain = given.shape == (model.nq,) and given.dtype.kind in "fiu"
+    plain = given.shape == (model.nq,) and given.dtype.kind in "fiu" and not hasattr(q0, "mask")
     return given if plain else one_start(model, q0, name)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, final, overload
 import numpy as np
 import numpy.typing as npt
 
-from poise.checks import numbers, whole
+from poise.checks import whole, with_holes
 from poise.errors import ShapeError
 from poise.kernels.machine.layout import (
     ANSWER,
@@ -341,7 +341,7 @@ def _starts(model: Model, q0: ArrayLike | None) -> Array:
     """(nq,) one start for all or (n, nq); raises ShapeError for other shapes.  Rows may hold any numbers."""
     if q0 is None:
         return np.array(model.home)
-    starts = numbers("q0", q0, f"numbers of shape ({model.nq},), one start for all, or (n, {model.nq})")
+    starts = with_holes("q0", q0, f"numbers of shape ({model.nq},), one start for all, or (n, {model.nq})")
     if starts.ndim not in (1, 2) or starts.shape[-1] != model.nq:
         raise ShapeError(f"q0 must have shape ({model.nq},), one start for all, or (n, {model.nq}), got {starts.shape}")
     return one_start(model, starts) if starts.ndim == 1 else starts

@@ -6,7 +6,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from poise.checks import WHOLE, whole
+from poise.checks import WHOLE, refuse_masked, whole
 from poise.kernels.closed_form.branches import BRANCH, CERTIFIED, DISTANCE, MISSED, ROWS_OF, SAID
 from poise.kernels.machine.layout import ANSWER, COST, RESTARTS, SOLVED, WIDTH
 from poise.model.model import Model, a_model
@@ -137,6 +137,7 @@ class Branching:
             else:
                 scratch.goal[:] = self._goal(target)
             try:
+                refuse_masked("q0", q0)
                 scratch.start_view[:] = self._home if q0 is None else q0
             except (TypeError, ValueError):  # no doubles, or not as many
                 scratch.start[:] = start_of(model, self._home if q0 is None else q0)

@@ -13,11 +13,17 @@ _Made = TypeVar("_Made")
 
 
 def kept(model: Model, key: Hashable, make: Callable[[], _Made]) -> _Made:
-    """What the model keeps under the key, made now if it is none, in place of what was not used for the longest."""
+    """What the model keeps under the key, made now if it is none, in place of what was not used for the longest.
+
+    Under what has no hash nothing is kept: it is made, and refused by name if it is no setting.
+    """
     cache: OrderedDict[Any, _Made] | None = model.queries.get(_KEPT)
     if cache is None:
         cache = model.queries.setdefault(_KEPT, OrderedDict())
-    found = cache.get(key)
+    try:
+        found = cache.get(key)
+    except TypeError:
+        return make()
     if found is None:
         found = cache[key] = make()
     try:

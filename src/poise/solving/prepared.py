@@ -43,9 +43,11 @@ def prepared_search(
     one_of("prefer", prefer, PREFERENCES)
     named = chosen(method)
     reads = named and named.reads
-    settings = prefer, max_iterations, max_restarts, max_time, trace, *also
+    settings = max_iterations, max_restarts, max_time, trace
+    kinds = map(type, settings)  # 1, 1.0 and True are the same to a dict, and not as settings
     make = partial(
         Search, model, tasks, method=named, limits=limits, prefer=prefer, max_iterations=max_iterations,
         max_restarts=max_restarts, max_time=max_time, trace=trace, also=also,
     )  # fmt: skip
-    return kept(model, (Search, named, reads, key_of(limits), *settings, *map(STRUCTURE, tasks)), make)
+    key = Search, named, reads, key_of(limits), prefer, *settings, *kinds, *also, *map(STRUCTURE, tasks)
+    return kept(model, key, make)

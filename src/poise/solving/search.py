@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final, get_arg
 
 import numpy as np
 
-from poise.checks import one_of, positive, whole
+from poise.checks import one_of, positive, refuse_masked, whole
 from poise.kernels.machine.jit import prepare, watched
 from poise.kernels.machine.layout import (
     ANSWER,
@@ -154,7 +154,7 @@ class Search:
             "prefer": prefer, "seed": seed, "max_iterations": max_iterations, "max_restarts": max_restarts,
             "max_time": max_time,
         }  # fmt: skip
-        others = without_ranges(self.stated) if method is None and not trace else None
+        others = without_ranges(self.stated) if method is None and trace is False else None
         if method is None and ranked and not self._soft:
             method = within.METHOD
             max_restarts = _STEPS_RESTARTS if max_restarts is None and held else max_restarts
@@ -164,6 +164,8 @@ class Search:
         self._usual_restarts = _RESTARTS if max_restarts is None else max_restarts
         if max_restarts is None:
             max_restarts = _MORE_RESTARTS if by is None else _RESTARTS
+        if not isinstance(trace, bool):
+            raise TypeError(f"trace must be True or False, whether every iteration is recorded, got {trace!r}")
         if trace and by is None:
             raise ValueError("a trace is of one method's iterations; name one, such as method='lm'")
         positions, self.apart = self.limits.positions, self.limits.apart
@@ -262,6 +264,7 @@ class Search:
                 goal = self.goal_numbers(target, model)
             scratch.goal_view[:] = goal
             try:
+                refuse_masked("q0", q0)
                 scratch.start_view[:] = self._home if q0 is None else q0
             except (TypeError, ValueError):  # no doubles, or not as many
                 scratch.start[:] = start_of(model, self._home if q0 is None else q0)

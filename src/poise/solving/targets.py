@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from poise.checks import numbers
+from poise.checks import numbers, with_holes
 from poise.errors import ShapeError
 from poise.kernels.machine.layout import GOAL_NUMBERS, LARGEST
 from poise.kernels.methods.memory import FRESH
@@ -160,9 +160,8 @@ class Targets(LastStep):
             return postures
         if characters is None:
             return task.goals(values, name)[None]
-        array = (
-            values.array if isinstance(values, SE3) else values.wxyz if isinstance(values, SO3) else np.asarray(values)
-        )
+        own = values.array if isinstance(values, SE3) else values.wxyz if isinstance(values, SO3) else values
+        array = with_holes(name, own)
         if array.ndim < 3:
             raise ShapeError(f"{name} must begin with axes of characters and steps, got shape {array.shape}")
         rows = array.reshape(-1, *array.shape[2:])
@@ -171,7 +170,7 @@ class Targets(LastStep):
 
     def _stacked(self, targets: Any, characters: int | None) -> Array:
         """(characters, steps, tasks, 7) the goals of targets that are one array."""
-        rows = targets.array[..., None, :] if isinstance(targets, SE3) else numbers("targets", targets)
+        rows = targets.array[..., None, :] if isinstance(targets, SE3) else with_holes("targets", targets)
         rows = rows[None] if characters is None else rows
         k, width = len(self._rows), 3 if self._points_shape is not None and rows.shape[-1:] == (3,) else 7
         if rows.ndim != 4 or rows.shape[0] != (characters or 1) or rows.shape[2:] != (k, width):

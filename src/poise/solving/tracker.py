@@ -9,7 +9,7 @@ from typing import Any, Final, cast, final
 
 import numpy as np
 
-from poise.checks import positive, whole
+from poise.checks import positive, refuse_masked, whole
 from poise.kernels.machine.layout import ANSWER, GOAL_NUMBERS, NOT_FINITE, SOLVED
 from poise.kernels.methods.memory import COST, FAILED, FRESH, SCORE, STAGE
 from poise.kernels.requirements.stages import OPEN
@@ -268,6 +268,7 @@ class Tracker(Targets):
             raise RuntimeError(BUSY)
         try:
             try:
+                refuse_masked("q", q)
                 self._start[:] = q
             except (TypeError, ValueError):  # no doubles, or not as many
                 self._scratch.start[:] = start_of(self.model, self._last_command(measured) if q is None else q, "q")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from poise.cached import cached_property
-from poise.checks import number, numbers, whole
+from poise.checks import number, whole, with_holes
 from poise.errors import ShapeError
 from poise.kernels.machine.jit import compiler, plain
 from poise.kernels.machine.layout import GOAL_NUMBERS, PLACE
@@ -36,6 +36,7 @@ from poise.tasks.fields import (
     without_truth,
 )
 from poise.tasks.goal import Flags, refuse_goal, sound_goals
+from poise.tasks.stated import Stated
 from poise.tasks.value import Value, again, all_but_target, names_of, settle, usual
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ _NOWHERE: Final = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Task(Value):
+class Task(Value, metaclass=Stated):
     """What a robot shall do; the base of all tasks, and of your own.
 
     A task of your own is a frozen dataclass with the number of `rows` of its residual and two functions, which Numba
@@ -314,7 +315,7 @@ class Task(Value):
         """(n, 7) the same for the targets of n problems: an array with a row each; numbers are not checked."""
         if not self.takes_target:
             return self.goal(targets, name)[None]
-        rows = numbers(name, targets)
+        rows = with_holes(name, targets)
         if rows.ndim == 0:
             raise ShapeError(f"{name} of {self.label} must have a row a problem, got {targets!r}")
         out = np.tile(self.goal(np.zeros(rows.shape[1:]), f"a row of {name}"), (len(rows), 1))

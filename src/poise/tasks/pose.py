@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 import numpy as np
 
 from poise.cached import cached_property
-from poise.checks import numbers
+from poise.checks import with_holes
 from poise.errors import ShapeError
 from poise.kernels.machine.jit import routine
 from poise.kernels.machine.layout import GOAL_NUMBERS, PLACE, SHORTEST, TURN
@@ -113,7 +113,7 @@ class PoseTask(OfFrame):
         """(n, 7) numbers of poses: an SE3 of a batch, (n, 7) numbers, (n, 4, 4) matrices or a list; NaN for no pose."""
         if isinstance(targets, (list, tuple)) and any(isinstance(target, SE3) for target in targets):
             return np.array([self.goal(target, f"{name}[{i}]") for i, target in enumerate(targets)])
-        rows = targets.array if isinstance(targets, SE3) else numbers(name, targets)
+        rows = targets.array if isinstance(targets, SE3) else with_holes(name, targets)
         if rows.ndim == 2 and rows.shape[1] == GOAL_NUMBERS:
             return rows if isinstance(targets, SE3) else _normalised(rows)
         if rows.ndim != 3 or rows.shape[1:] != (4, 4):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import numpy as np
 import numpy.typing as npt
 
-from poise.checks import finite, numbers
+from poise.checks import finite, with_holes
 from poise.errors import ShapeError
 from poise.model.units import ask_for_degrees_in
 from poise.spatial import Array, ArrayLike
@@ -95,7 +95,7 @@ class PostureTask(Task):
     def goals_on(self, model: "Model", targets: Any = None, name: str = "targets") -> Array:
         """(n, nq) those of n problems, a row that is no configuration as it is, or (nq,) one for all."""
         own = model.home if self.target is None else self.target
-        postures = numbers(f"{name} of the PostureTask", own if targets is None else targets)
+        postures = with_holes(f"{name} of the PostureTask", own if targets is None else targets)
         if postures.shape[-1:] != (model.nq,) or postures.ndim > 2:
             raise ShapeError(
                 f"{name} of the PostureTask must have {model.nq} numbers (nq of {model.name}), or rows of as many, got "

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import numpy as np
 
 from poise.cached import cached_property
-from poise.checks import number, numbers, one_number
+from poise.checks import number, one_number, with_holes
 from poise.errors import ShapeError
 from poise.kernels.kinematics.forward import jacobian_columns
 from poise.kernels.machine.jit import kernel, routine
@@ -160,7 +160,7 @@ class VectorTask(Task):
 
     def goals(self, targets: Any, name: str = "targets") -> Array:
         """(n, 7) the same for the vectors (n, 3) of n problems."""
-        rows = numbers(name, targets)
+        rows = with_holes(name, targets)
         if rows.ndim != 2 or rows.shape[1] != 3:
             raise ShapeError(f"{name} of {self.label} must have shape (n, 3), got {rows.shape}")
         return np.pad(self.scale * rows, ((0, 0), (0, 4)))

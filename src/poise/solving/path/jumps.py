@@ -5,7 +5,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from poise.checks import positive
+from poise.checks import finite, positive
 from poise.errors import ShapeError
 from poise.model.joint import JointKind
 from poise.model.model import Model
@@ -93,12 +93,9 @@ def around(sizes: Array) -> Array:
 def _changes(q: Any, model: Model | None) -> tuple[Array, tuple[str, ...]]:
     """(n - 1, nv) the changes from each configuration to the next, and their names."""
     if model is None:
-        path = np.asarray(q, dtype=np.float64)
+        path = finite("q", q)
         if path.ndim != 2:
             raise ShapeError(f"q must be a path of shape (n, nq), got {path.shape}")
-        if not np.isfinite(path).all():
-            row, column = np.argwhere(~np.isfinite(path))[0]
-            raise ValueError(f"q[{row}, {column}] is {path[row, column]}; every entry must be finite")
         return np.diff(path, axis=0), tuple(map(str, range(path.shape[1])))
     path = model.check_q(q)
     if path.ndim != 2:
