@@ -62,9 +62,8 @@ def ask_for_degrees(
     of who asks."""
     found = np.asarray(angles, dtype=np.float64)
     if found.size and np.abs(found).max() > _WIDEST:
-        largest = float(found.flat[int(np.abs(found).argmax())])
         warnings.warn(
-            f"{name} holds {largest:g} rad, more than a whole turn: degrees? {mend}",
+            f"{name} holds more than a whole turn in radians: degrees? {mend}",
             UserWarning,
             stacklevel=stacklevel + 1,
         )

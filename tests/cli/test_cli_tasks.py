@@ -225,7 +225,7 @@ def test_a_start_is_a_posture_or_numbers(start: list[str], capsys: pytest.Captur
 
 def test_a_rotation_in_degrees_is_asked_about_by_the_name_of_its_option() -> None:
     arguments = ["solve", "panda", "--xyz", "0.4", "0.1", "0.5", "--rpy", "180", "0", "90"]
-    words = r"^--rpy holds 180 rad, more than a whole turn: degrees\? write 3.14159 0 1.5708$"
+    words = r"^--rpy holds more than a whole turn in radians: degrees\? write 3.14159 0 1.5708$"
     with pytest.warns(UserWarning, match=words) as caught:
         main(arguments)
     assert len(caught) == 1

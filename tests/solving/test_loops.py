@@ -379,7 +379,7 @@ def test_loops_that_no_task_moves_stay_as_they_are(gripper: pz.Model) -> None:
         q = np.array(tracker.step(q, 0.5))
         assert gap(gripper, q) < CLOSED
     assert q[gripper.index("wrist")][0] > 0.01
-    with pytest.warns(RuntimeWarning, match="which no task moves, is open by"):
+    with pytest.warns(RuntimeWarning, match="which no task moves, is open and stays so"):
         tracker.step(half_open, 0.5)
     assert pz.solve_path(gripper, turn, np.linspace(0.0, 0.5, 5)).q.shape == (5, gripper.nq)
 

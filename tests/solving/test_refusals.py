@@ -1,5 +1,6 @@
 """What can be misread: taken where it has one meaning, refused or asked about where it has not."""
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -246,12 +247,12 @@ def test_a_start_in_degrees_is_asked_about() -> None:
     ],
 )
 def test_other_configurations_in_degrees_are_asked_about(ask: Callable[[], Any], what: str) -> None:
-    with pytest.warns(UserWarning, match=rf"^{what} is -135 for panda_joint4, far beyond the limits: degrees\?"):
+    with pytest.warns(UserWarning, match=rf"^{what} is far beyond the limits of panda in radians: degrees\?"):
         ask()
 
 
 def test_angles_by_name_in_degrees_are_asked_about_where_they_are_stated() -> None:
-    words = r"panda_joint4 is -90 rad, far beyond its limits: degrees\? numpy.radians makes them radians"
+    words = r"panda_joint4 is far beyond its limits in radians: degrees\? numpy.radians makes them radians"
     with pytest.warns(UserWarning, match=words) as caught:
         ARM.q(panda_joint2=0.3, panda_joint4=-90.0, panda_joint6=90.0)
     assert [Path(one.filename) for one in caught] == [Path(__file__)]
@@ -266,6 +267,26 @@ def test_angles_by_name_in_degrees_are_asked_about_where_they_are_stated() -> No
         pz.ConeTask("panda_hand", axis=(0, 0, 1), target=(0, 0, -1), angle=20)
 
 
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda q: pz.solve(ARM, [TASK, pz.PostureTask(q)], max_restarts=0),
+        lambda q: pz.Tracker(ARM, [TASK, pz.PostureTask()]).step(ARM.home, [FIVE[0], q]),
+        lambda q: ARM.q(panda_joint4=float(q[3])),
+        lambda q: pz.SO3.from_rpy(q[:3]),
+        lambda q: pz.SE3.from_xyz_rpy([0, 0, 0], q[:3]),
+    ],
+    ids=["posture", "followed posture", "by name", "a rotation", "a pose"],
+)
+def test_in_a_loop_the_question_is_asked_once(ask: Callable[[Any], Any]) -> None:
+    """Python's filter folds what has one text, from one place."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        for i in range(20):
+            ask(DEGREES * (1.0 - 1e-3 * i))
+    assert [str(one.message).partition(":")[2] for one in caught] == [" degrees? numpy.radians makes them radians"]
+
+
 def test_limits_in_degrees_are_asked_about_where_they_are_stated() -> None:
     with pytest.warns(UserWarning, match=r"joint 'j0' has limits of -170 to 170 rad, .*: degrees\?") as caught:
         chain(1, limits=(-170, 170))
@@ -276,7 +297,7 @@ def test_limits_in_degrees_are_asked_about_where_they_are_stated() -> None:
 
 def test_a_table_in_degrees_is_asked_about() -> None:
     with pytest.warns(
-        UserWarning, match=r"DH row 2 of 'dh' holds -90 rad, more than a whole turn: degrees\?"
+        UserWarning, match=r"DH row 2 of 'dh' holds more than a whole turn in radians: degrees\?"
     ) as caught:
         pz.from_dh([pz.DH(a=1, alpha=0, d=0), pz.DH(a=0, alpha=-90, d=0.5)])
     assert [Path(one.filename) for one in caught] == [Path(__file__)]

@@ -328,8 +328,7 @@ class ConfigurationSpace:
         asked = [name for name in {**(values or {}), **joints} if name in at and in_degrees(self, out, at[name])]
         if asked:
             warnings.warn(
-                f"{asked[0]} is {written(out[at[asked[0]]])} rad, far beyond its limits: degrees? numpy.radians makes "
-                "them radians",
+                f"{asked[0]} is far beyond its limits in radians: degrees? numpy.radians makes them radians",
                 UserWarning,
                 stacklevel=2,
             )

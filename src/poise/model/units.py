@@ -49,7 +49,10 @@ def in_degrees(model: "ConfigurationSpace", q: Array, among: slice = slice(None)
 
 
 def ask_for_degrees_in(model: "ConfigurationSpace", q: Array, name: str) -> None:
-    """Warn of a configuration (nq,) that seems to be in degrees; of many (..., nq), by the largest number of all."""
+    """Warn of a configuration (nq,) that seems to be in degrees; of many (..., nq), by the largest number of all.
+
+    The text has no number of q, so that Python's filter says it once in a loop.
+    """
     if q.ndim > 1:
         rows = q.reshape(-1, q.shape[-1])
         if not rows.size:
@@ -57,13 +60,7 @@ def ask_for_degrees_in(model: "ConfigurationSpace", q: Array, name: str) -> None
         q = rows[np.fmax.reduce(np.abs(rows), axis=1).argmax()]
     if in_degrees(model, q):
         warnings.warn(
-            f"{name} is {_largest(model, q)}, far beyond the limits: degrees? numpy.radians makes them radians",
+            f"{name} is far beyond the limits of {model.name} in radians: degrees? numpy.radians makes them radians",
             UserWarning,
             stacklevel=1,  # one place, so that it is asked once
         )
-
-
-def _largest(model: "ConfigurationSpace", q: Array) -> str:
-    """The coordinate that is farthest beyond its limits, in words."""
-    i = int(np.argmax(np.maximum(model.lower - q, q - model.upper)))
-    return f"{q[i]:.6g} for {model.coordinates[i]}"

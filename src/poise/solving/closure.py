@@ -96,10 +96,9 @@ class Aside:
         """Let q (nq,) change to where they are closed; warns (RuntimeWarning) if they cannot be."""
         seen, last = q[self._places], self._last
         if last is None or not np.array_equal(seen, last[0]):
-            gap = self._closure.gap(q)
-            found = q if gap <= CLOSED else self._closure.closed(model, q)
+            found = q if self._closure.gap(q) <= CLOSED else self._closure.closed(model, q)
             if found is None:
-                self._warn(model, gap)
+                self._warn(model)
                 found = q
             last = self._last = (seen, found[self._places])
         q[self._places] = last[1]
@@ -109,14 +108,13 @@ class Aside:
         seen = q[self._places]
         if self._last is None or not np.array_equal(seen, self._last[0]):
             self._last = (seen, seen)
-            gap = self._closure.gap(q)
-            if gap > CLOSED:
-                self._warn(model, gap)
+            if self._closure.gap(q) > CLOSED:
+                self._warn(model)
 
-    def _warn(self, model: Model, gap: float) -> None:
+    def _warn(self, model: Model) -> None:
         warnings.warn(
-            f"{named(self._closure.loops)} of {model.name}, which no task moves, is open by {gap:.3g} m "
-            "or rad and stays so: begin at a q that closes it",
+            f"{named(self._closure.loops)} of {model.name}, which no task moves, is open and stays so: begin at a q "
+            "that closes it",
             RuntimeWarning,
             stacklevel=4,
         )
