@@ -6,11 +6,11 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from poise.checks import WHOLE, refuse_masked, whole
+from poise.checks import WHOLE, whole
 from poise.kernels.closed_form.branches import BRANCH, CERTIFIED, DISTANCE, MISSED, ROWS_OF, SAID
 from poise.kernels.machine.layout import ANSWER, COST, RESTARTS, SOLVED, WIDTH
 from poise.model.model import Model, a_model
-from poise.solving.arguments import Tasks, alone, cores, one_start, refusal, refuse_numbers, several, start_of
+from poise.solving.arguments import Tasks, alone, begin_at, cores, one_start, refusal, refuse_numbers, several
 from poise.solving.batch import problems_of
 from poise.solving.branches import BranchBatch, Solutions
 from poise.solving.closed_form import ClosedForm, closed_form
@@ -136,11 +136,7 @@ class Branching:
                 scratch.goal_view[:] = target.array
             else:
                 scratch.goal[:] = self._goal(target)
-            try:
-                refuse_masked("q0", q0)
-                scratch.start_view[:] = self._home if q0 is None else q0
-            except (TypeError, ValueError):  # no doubles, or not as many
-                scratch.start[:] = start_of(model, self._home if q0 is None else q0)
+            begin_at(scratch, model, self._home if q0 is None else q0)
             raw, goal = scratch.lent["found"][: bound.run(scratch.address)].copy(), scratch.goal.copy()
             answers = scratch.lent["answers"]
             total, missed = int(answers[CERTIFIED]), bool(answers[MISSED])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final, get_arg
 
 import numpy as np
 
-from poise.checks import one_of, positive, refuse_masked, whole
+from poise.checks import one_of, positive, whole
 from poise.kernels.machine.jit import prepare, watched
 from poise.kernels.machine.layout import (
     ANSWER,
@@ -27,7 +27,7 @@ from poise.kernels.machine.layout import (
 from poise.model.model import Model, a_model
 from poise.quaternions import pose_numbers
 from poise.solving import within
-from poise.solving.arguments import chosen, joined, one_a_task, refuse_numbers, start_of
+from poise.solving.arguments import begin_at, chosen, joined, one_a_task, refuse_numbers
 from poise.solving.closure import Aside, Closure, loop_tasks
 from poise.solving.limits import Limits, Stated, looked_at
 from poise.solving.posture import Posture, one_posture, pulled
@@ -263,11 +263,7 @@ class Search:
             else:
                 goal = self.goal_numbers(target, model)
             scratch.goal_view[:] = goal
-            try:
-                refuse_masked("q0", q0)
-                scratch.start_view[:] = self._home if q0 is None else q0
-            except (TypeError, ValueError):  # no doubles, or not as many
-                scratch.start[:] = start_of(model, self._home if q0 is None else q0)
+            begin_at(scratch, model, self._home if q0 is None else q0)
             if seed is not None:
                 whole("seed", seed, 0)
                 scratch.call[SEED] = seed

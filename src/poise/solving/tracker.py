@@ -9,7 +9,7 @@ from typing import Any, Final, cast, final
 
 import numpy as np
 
-from poise.checks import positive, refuse_masked, whole
+from poise.checks import positive, whole
 from poise.kernels.machine.layout import ANSWER, GOAL_NUMBERS, NOT_FINITE, SOLVED
 from poise.kernels.methods.memory import COST, FAILED, FRESH, SCORE, STAGE
 from poise.kernels.requirements.stages import OPEN
@@ -17,7 +17,7 @@ from poise.methods.base import Method, method_of
 from poise.model.model import Model, a_model
 from poise.quaternions import pose_numbers
 from poise.rate import LONGEST
-from poise.solving.arguments import Tasks, cores, one_start, refuse_numbers, room_for, several, start_of
+from poise.solving.arguments import Tasks, begin_at, cores, one_start, refuse_numbers, room_for, several
 from poise.solving.borders import ranges
 from poise.solving.bound_method import bound_method
 from poise.solving.closing import Closing
@@ -117,7 +117,6 @@ class Tracker(Targets):
         "_rollouts",
         "_rows",
         "_scratch",
-        "_start",
         "_step",
         "_targets",
         "_warned",
@@ -196,7 +195,7 @@ class Tracker(Targets):
         """Make the workspace that holds the tracker's past."""
         self._lock = Lock()
         scratch = self._scratch = self._bound.new(self.model)
-        self._start, self._goal = scratch.start_view, scratch.goal_view
+        self._goal = scratch.goal_view
         self._q = scratch.out[ANSWER : ANSWER + self.model.nq]
         self._q[:] = np.nan
         self._copy = self._q.copy
@@ -267,11 +266,7 @@ class Tracker(Targets):
         if not self._lock.acquire(False):
             raise RuntimeError(BUSY)
         try:
-            try:
-                refuse_masked("q", q)
-                self._start[:] = q
-            except (TypeError, ValueError):  # no doubles, or not as many
-                self._scratch.start[:] = start_of(self.model, self._last_command(measured) if q is None else q, "q")
+            begin_at(self._scratch, self.model, self._last_command(measured) if q is None else q, "q")
             if target is not None:
                 if self._pose_alone and type(target) is SE3 and target.array.ndim == 1:
                     self._goal[:] = target.array

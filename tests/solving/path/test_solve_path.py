@@ -131,6 +131,52 @@ def test_it_comes_back_from_out_of_reach() -> None:
     assert np.array_equal(path.reached, x <= 2.0 + 1e-6)
 
 
+@pytest.mark.parametrize("begins", [True, False])
+def test_steps_are_out_of_proportion_to_those_between_poses_that_are_met_alone(begins: bool) -> None:
+    """Beyond its reach an arm hardly moves, and that makes no jump of the steps before."""
+    arm = elbow()
+    x = np.concatenate([[0.2, 0.9, 1.6], np.linspace(2.1, 2.6, 20)])
+    target = points(np.stack([x, 0.0 * x], axis=1))
+    begin = pz.solve(arm, pz.PositionTask("tip", target[0])).q if begins else None
+    path = pz.solve_path(arm, pz.PositionTask("tip"), target, begin=begin)
+    assert {failure.status for failure in path.failures} == {pz.PathStatus.NOT_REACHED}
+    assert path.first_failure is not None
+    assert path.first_failure.waypoint == 3
+    assert path.fraction == 3 / 23
+    np.testing.assert_array_equal(path.followed, path.q[:3])
+    assert pz.solve_path(arm, pz.PositionTask("tip"), target[:3], begin=begin).success
+
+
+def test_each_way_to_fail_is_told_of() -> None:
+    """A joint that must jump first, and later poses that are out of reach."""
+    turn = np.linspace(0.0, 2.6 * np.pi, 131)
+    around = np.stack([2.2 * np.cos(turn), 2.2 * np.sin(turn), 0.0 * turn], axis=1)
+    arm = pz.load("planar3").with_limits({"joint1": (-2.5, 2.5)})
+    away = np.concatenate([around, np.full((4, 3), [9.0, 0.0, 0.0])])
+    path = pz.solve_path(arm, pz.PositionTask("tool"), away)
+    kinds = [failure.status for failure in path.failures]
+    assert kinds[0] is path.status is pz.PathStatus.JUMP
+    assert kinds[-4:] == [pz.PathStatus.NOT_REACHED] * 4
+    words = path.explain()
+    assert f"First, waypoint {path.failures[0].waypoint}: from" in words
+    assert "And waypoint 131: Not reached" in words
+    assert words.endswith("So are 3 more.")
+    assert path.fraction == path.failures[0].waypoint / 135
+    assert path.facts()["fraction"] == path.fraction
+
+
+def test_of_a_plan_the_rows_up_to_the_last_pose_before_a_failure_are_followed() -> None:
+    arm, task = elbow(), pz.PositionTask("tip")
+    path = pz.plan(arm, task, points(np.array([[1.5, 0.0], [1.2, 0.5], [9.0, 0.0]])))
+    assert path.fraction == 2 / 3
+    assert len(path.followed) == path.stations[1] + 1
+    np.testing.assert_allclose(arm.pose("tip", path.followed[-1]).xyz[:2], [1.2, 0.5], atol=1e-5)
+    whole = pz.plan(arm, task, points(np.array([[1.5, 0.0], [1.2, 0.5]])))
+    assert (whole.fraction, whole.followed is whole.q) == (1.0, True)
+    none = pz.plan(arm, task, points(np.array([[9.0, 0.0], [1.2, 0.5]])))
+    assert (none.fraction, none.followed.shape) == (0.0, (0, 2))
+
+
 def test_no_pose_at_all_within_reach() -> None:
     path = pz.solve_path(elbow(), pz.PositionTask("tip"), np.full((3, 3), 9.0))
     assert [failure.waypoint for failure in path.failures] == [0, 1, 2]

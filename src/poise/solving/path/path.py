@@ -155,6 +155,27 @@ class JointPath(Sequence[Array]):
         return self.failures[0] if self.failures else None
 
     @property
+    def fraction(self) -> float:
+        """The share of the waypoints that can be followed from the first on, before anything fails: from 0 to 1."""
+        return self._followed_waypoints / len(self.stations)
+
+    @property
+    def followed(self) -> Array:
+        """(m, nq) the configurations from the beginning that can be followed: all of `q`, or up to the waypoint before
+        the first failure; (0, nq) where it is at the first.
+
+        They are those of the whole path, which does not come to rest there; one of `poses[:first_failure.waypoint]`
+        does.
+        """
+        many = self._followed_waypoints
+        return self.q if self.success else self.q[: self.stations[many - 1] + 1 if many else 0]
+
+    @property
+    def _followed_waypoints(self) -> int:
+        """How many waypoints stand before the first failure."""
+        return self.failures[0].waypoint if self.failures else len(self.stations)
+
+    @property
     def steps(self) -> Array:
         """(n - 1, nv) the changes from each configuration to the next [rad or m]."""
         return self.model.difference(self.q[:-1], self.q[1:])
@@ -258,6 +279,7 @@ class JointPath(Sequence[Array]):
             "first_failure": None if first is None else {"waypoint": first.waypoint, "reason": first.reason},
             "notes": list(self.notes),
             "waypoints": len(self.stations),
+            "fraction": self.fraction,
             "reached": int(self.reached.sum()),
             "reconfigurations": self.reconfigurations.tolist(),
             "length": self.length,
@@ -329,9 +351,22 @@ class JointPath(Sequence[Array]):
                 f", in {1 + len(self.reconfigurations)} pieces, reconfigured before waypoint {cuts}" if cuts else ""
             )
             return f"Followed: {self.status.message}{pieces}."
-        more = len(self.failures) - 1
-        others = f" So {'is' if more == 1 else 'are'} {more:,} other{'s' * (more > 1)} later." if more else ""
-        return f"Not followed: {self.status.message}. First, {self.first_failure}{others}"
+        words = [f"Not followed: {self.status.message}. First, {self.first_failure}"]
+        for status, found in self._failures_by_status().items():
+            more = len(found) - (status is self.status)
+            if more and status is self.status:
+                words.append(f"So {'is' if more == 1 else 'are'} {more:,} other{'s' * (more > 1)} later.")
+            elif more:
+                others = f" So {'is' if more == 2 else 'are'} {more - 1:,} more." if more > 1 else ""
+                words.append(f"And {found[0]}{others}")
+        return " ".join(words)
+
+    def _failures_by_status(self) -> dict[PathStatus, list[PathFailure]]:
+        """What cannot be followed, by how it fails, in the order in which that comes first."""
+        found: dict[PathStatus, list[PathFailure]] = {}
+        for failure in self.failures:
+            found.setdefault(failure.status, []).append(failure)
+        return found
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write a table with a row a configuration, see `columns`."""

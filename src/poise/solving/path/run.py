@@ -281,12 +281,13 @@ class Run:
             if solution is None and not out and (int(t) in self.candidates.barren or not route.clock.late):
                 solution = route.solve(int(t), q[t])
             out.append(self._missed(int(t), q[t], solution))
-        sizes = np.abs(route.steps(q)).max(axis=1, initial=0.0)
+        sizes, both = np.abs(route.steps(q)).max(axis=1, initial=0.0), reached[:-1] & reached[1:]
         if max_jump is not None:
             jumping = sizes > max_jump * _SLACK
         else:
-            jumping = (sizes > LEAST) & (sizes > FACTOR * around(sizes))
-        both = reached[:-1] & reached[1:]
+            usual = np.full(len(sizes), np.inf)
+            usual[both] = around(sizes[both])  # near what is out of reach an arm hardly moves
+            jumping = (sizes > LEAST) & (sizes > FACTOR * usual)
         if max_jump is None:
             # Near a singular pose steps grow, and yet a strand comes from one end to the other.
             for t in np.flatnonzero(jumping & both):
