@@ -127,6 +127,27 @@ def test_streams_share_no_part() -> None:
         assert other.step(Sample(at(1, 0, 0)), HOME, DT).target.isclose(HOME, atol=1e-12)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_the_hand_is_led_no_farther_than_the_lead_whatever_it_and_the_device_do(seed: int) -> None:
+    """Hands that are thrown about, devices that leap, silences, and a clutch that opens and closes."""
+    rng = np.random.default_rng(seed)
+    box = Workspace([-0.5, -0.5, 0.0], [0.5, 0.5, 1.0]) if seed % 2 else None
+    stream = Stream(lead=Lead(0.05), workspace=box, speed=SpeedClip(*rng.uniform(0.1, 2.0, 2)) if seed % 3 else None)
+    device, hand, target = np.zeros(3), np.array([0.0, 0.0, 0.5]), None
+    for _ in range(400):
+        device = device + rng.normal(size=3) * (1.0 if rng.random() < 0.02 else 0.01)
+        hand = hand + rng.normal(size=3) * (0.3 if rng.random() < 0.02 else 0.01)
+        sample = Sample(at(*device), pressed=bool(rng.random() < 0.95)) if rng.random() < 0.7 else None
+        before, target = target, stream.step(sample, at(*hand), DT).target
+        inside = box is None or bool(((hand >= box.lower) & (hand <= box.upper)).all())
+        if inside:
+            assert far(at(*hand), target) <= 0.05 + 1e-12
+        if box is not None and before is not None:
+            outside = np.maximum(np.maximum(box.lower - target.xyz, target.xyz - box.upper), 0.0)
+            was = np.maximum(np.maximum(box.lower - before.xyz, before.xyz - box.upper), 0.0)
+            assert (outside <= was + 1e-12).all()
+
+
 def test_no_target_leaves_the_workspace_whatever_else_bounds_it() -> None:
     stream = Stream(workspace=Workspace([-9, -9, -9], [9, 0.1, 9]), lead=Lead(0.05), smooth=None, jumps=None)
     inside, outside = at(0, 0, 0.5), at(0, 0.3, 0.5)

@@ -104,7 +104,9 @@ class Lead:
     """How far the place of a target is ahead of the hand at most: `distance` [m].
 
     So an arm that cannot follow, at the end of its reach or before an obstacle, is at once with the operator who lets
-    go and presses anew.  Rotations are left alone, for an arm of five joints never has the one it is told.
+    go and presses anew.  Rotations are left alone, for an arm of five joints never has the one it is told.  In a
+    `Stream` it holds at every tick, whatever the hand did: where that goes away from the target faster than its
+    `SpeedClip` lets the target go, the target goes along.  A box alone stands before it, where the hand is outside.
 
     Raises ValueError for a distance that is not positive.
     """

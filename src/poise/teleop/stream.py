@@ -57,7 +57,7 @@ class Stream:
     """Makes targets of an operator's samples: believed, smoothed, clutched, within a box, no faster than they may.
 
     Each part is a class of its own, of which the stream has copies, and None leaves it out.  `jumps` and `smooth` see
-    the device, the clutch makes the target of it, and `lead`, `workspace` and `speed` bound that, in this order.  Where
+    the device, the clutch makes the target of it, and `workspace`, `speed` and `lead` bound that, in this order.  Where
     a sample is missing or is not believed, `dropouts` says what becomes of the target; when the device is back after
     more than a moment, or elsewhere, the clutch takes hold of it where it is, and nothing jumps.  A clutch that is
     released is heeded at once, whatever pose comes with it.  The gripper's number goes through, and stays while
@@ -125,11 +125,23 @@ class Stream:
         if sample is None or device is None:
             target = self._wait(last, here, dt)
         else:
-            target = self._follow(sample, device, last, here, dt)
+            target = self._follow(sample, device, last, dt)
+        self._target = self._bounded(last, target, here, dt)
+        return Command(self._target, self._gripper, self._state)
+
+    def _bounded(self, last: SE3, target: SE3, here: SE3, dt: float) -> SE3:
+        """The target, which was at `last`, within the box, no faster than it may, and near the hand, at `here`.
+
+        The lead comes last, for it holds of where the hand is now: it may go away from a target that is slow or stands.
+        """
         if self.workspace is not None:
             target = self.workspace.step(last, target)
-        self._target = target if self.speed is None else self.speed.step(last, target, dt)
-        return Command(self._target, self._gripper, self._state)
+        if self.speed is not None:
+            target = self.speed.step(last, target, dt)
+        if self.lead is None:
+            return target
+        near = self.lead.step(here, target)
+        return near if self.workspace is None else self.workspace.step(target, near)  # where the hand is outside
 
     def _is_old(self, sample: Sample) -> bool:
         """Whether a sample is no newer than the last, by the device's clock."""
@@ -165,7 +177,7 @@ class Stream:
         self._state = self.dropouts.state(self._silent)
         return self.dropouts.step(last, here, self._silent, dt)
 
-    def _follow(self, sample: Sample, device: SE3, last: SE3, here: SE3, dt: float) -> SE3:
+    def _follow(self, sample: Sample, device: SE3, last: SE3, dt: float) -> SE3:
         """The target of a tick with a sample, for a device that is at `device`."""
         if self._silent > self.dropouts.hold:
             self._let_go()
@@ -177,8 +189,7 @@ class Stream:
         if not sample.pressed or self._state == "lost":
             return last
         self._state = "engaged"
-        target = self.clutch.step(device, True, last)
-        return target if self.lead is None else self.lead.step(here, target)
+        return self.clutch.step(device, True, last)
 
     def _let_go(self) -> None:
         """Let the clutch take hold of the device anew, where it is next believed to be."""
