@@ -10,6 +10,7 @@ import runpy
 import shlex
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from support.registered import for_a_while
 import poise
 from poise.cli import main
 from poise.errors import MissingExtra
+from poise.kernels.library import place
 
 ROOT = Path(__file__).parents[1]
 METHODS = ROOT / "docs" / "methods"
@@ -80,6 +82,36 @@ def test_the_commands_of_the_pages_succeed(
     monkeypatch.chdir(tmp_path)  # what they write is not there from an earlier run
     assert main(shlex.split(command)[1:]) == 0
     assert capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("target", "page", "words", "packed"),
+    [
+        ("x86_64-linux", "c.md", r"On Linux x86-64 this is ([\d.]+) MB", False),
+        ("x86_64-linux", "c.md", r"On Linux x86-64 this is [\d.]+ MB, ([\d.]+) compressed", True),
+        ("aarch64-linux", "c.md", r"One for AArch64 has ([\d.]+) MB", False),
+        ("wasm32", "browser.md", r"([\d.]+) MB compressed", True),
+    ],
+)
+def test_the_sizes_that_pages_tell_are_those_of_the_libraries(target: str, page: str, words: str, packed: bool) -> None:
+    """Kernels come and go, and pages are to be mended when a tenth has."""
+    file = place(target)
+    if not file.is_file():
+        pytest.skip(f"there is no {file}: python -m poise.build --target {target} makes it")
+    told = re.search(words, (ROOT / "docs" / page).read_text())
+    assert told is not None
+    data = file.read_bytes()
+    size = len(zlib.compress(data) if packed else data) / 1e6
+    assert float(told[1]) == pytest.approx(size, rel=0.1)
+
+
+def test_where_a_wheel_keeps_what_browsers_need_is_said_and_so() -> None:
+    page = (ROOT / "docs" / "browser.md").read_text()
+    package = Path(poise.__path__[0])
+    for file in (package / "browser" / "poise.js", place("wasm32")):
+        assert f"`poise/{file.relative_to(package).as_posix()}`" in page
+    assert (package / "browser" / "poise.js").is_file()
+    assert '"--target", "wasm32"' in (ROOT / "hatch_build.py").read_text()
 
 
 def test_every_make_target_that_a_page_names_is_there() -> None:
