@@ -105,6 +105,19 @@ def test_the_sizes_that_pages_tell_are_those_of_the_libraries(target: str, page:
     assert float(told[1]) == pytest.approx(size, rel=0.1)
 
 
+@pytest.mark.parametrize(("wheel", "target"), [("Linux, x86-64", "x86_64-linux"), ("Linux, aarch64", "aarch64-linux")])
+def test_the_size_of_a_wheel_is_that_of_what_is_in_it(wheel: str, target: str) -> None:
+    libraries = [place(target), place("wasm32")]
+    if not all(file.is_file() for file in libraries):
+        pytest.skip(f"there is not all of {', '.join(map(str, libraries))}: python -m poise.build makes them")
+    told = re.search(rf"^\| {wheel} \| ([\d.]+) \|", (ROOT / "docs" / "installing.md").read_text(), re.MULTILINE)
+    assert told is not None
+    package = [file for file in Path(poise.__path__[0]).rglob("*") if file.is_file()]
+    package = [file for file in package if not {"__pycache__", "compiled"} & {*file.parts}]
+    size = sum(len(zlib.compress(file.read_bytes())) for file in [*libraries, *package]) / 1e6
+    assert float(told[1]) == pytest.approx(size, rel=0.1)
+
+
 def test_where_a_wheel_keeps_what_browsers_need_is_said_and_so() -> None:
     page = (ROOT / "docs" / "browser.md").read_text()
     package = Path(poise.__path__[0])
