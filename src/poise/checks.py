@@ -97,7 +97,7 @@ def refuse_masked(name: str, value: object) -> None:
 
 def _alone(value: object) -> str:
     """How an array of one entry becomes a number, for messages."""
-    return ": its .item() is one" if isinstance(value, np.ndarray) and value.size == 1 else ""
+    return ": its .item() is one" if type(value) is np.ndarray and value.size == 1 else ""
 
 
 def _is_number(value: object) -> bool:

@@ -95,3 +95,15 @@ def test_the_velocity_limit_of_a_joint_that_mimics_is_one_of_the_joint_it_follow
     assert model.velocity.tolist() == [0.05]
     assert model.chain("palm", "b").velocity.tolist() == [0.05]
     assert builder.build(base="floating").velocity.tolist() == [math.inf] * 6 + [0.05]
+
+
+@pytest.mark.parametrize(
+    "add",
+    [
+        lambda b: b.joint("turn", "revolute", parent="base", child="arm", origin=[0.0, 0.0, 1.0]),
+        lambda b: b.frame("tip", link="arm", origin=np.eye(4)),
+    ],
+)
+def test_an_origin_that_is_no_pose_is_refused_by_name(add: Any) -> None:
+    with pytest.raises(TypeError, match=r"(?s)the origin of (joint|frame) '(turn|tip)' is .*it must be an SE3, as in"):
+        add(ModelBuilder("one"))

@@ -480,6 +480,10 @@ def test_what_was_prepared_for_a_number_is_not_for_another_kind(name: str, first
         ask(task, **{name: value})
 
 
+def build(**settings: Any) -> None:
+    pz.ModelBuilder("one").joint("turn", "revolute", parent="base", child="arm", **settings)
+
+
 def masked(values: Any, *at: int) -> Any:
     """A masked array that hides one entry."""
     found = np.ma.array(np.array(values, dtype=float))
@@ -522,6 +526,9 @@ MASKED: dict[str, tuple[Callable[[], Any], str]] = {
     "limits": (lambda: arm().with_limits({JOINT: (np.ma.masked, 1.0)}), r"lower limit.*\[?.*masked|is masked"),
     "rows of a list": (lambda: arm().pose(HAND, [arm().home, HIDDEN_Q]), r"q\[1, 1\] is masked"),
     "accelerations": (lambda: solver_loop(dt=0.1, limits=[pz.AccelerationLimit(HIDDEN_Q)]), r"\[1\] is masked"),
+    "an axis": (lambda: build(axis=masked([0, 0, 1], 1)), r"(?s)the axis masked_array.*three finite numbers"),
+    "limits of a new joint": (lambda: build(limits=(np.ma.masked, 1.0)), r"a lower limit that is not a number"),
+    "a swing": (lambda: pz.SwingTwist(swing=masked([1.0, 1.0], 1)), r"swing is masked_array"),
     "weights": (lambda: pz.PositionTask(HAND, weight=HIDDEN_POINT), r"weight\[1\] is masked"),
 }
 

@@ -65,3 +65,16 @@ def test_the_landmarks_drive_a_hand() -> None:
     found = webxr_hand(given)
     assert found is not None
     assert np.allclose(found[1][tip], [0.18, 0, 0])
+
+
+def test_what_is_masked_was_not_seen() -> None:
+    given = np.ma.array(poses())
+    given[3, 1, 2] = np.ma.masked
+    assert webxr_hand(given) is None
+    device = np.ma.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+    stream = pz.teleop.Stream()
+    assert stream.step(pz.teleop.Sample(device), pz.SE3.identity(), 0.01).state == "engaged"
+    device[0] = np.ma.masked
+    for _ in range(20):
+        command = stream.step(pz.teleop.Sample(device), pz.SE3.identity(), 0.01)
+    assert command.state == "easing"

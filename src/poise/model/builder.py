@@ -16,7 +16,7 @@ from poise.model.joint import Joint, JointKind, Mimic, like_degrees
 from poise.model.loop import LOOP_KINDS, Loop, LoopKind
 from poise.model.model import Model
 from poise.model.structure import check_mimics, parents_first
-from poise.model.swing import SwingTwist
+from poise.model.swing import SwingTwist, reals
 from poise.spatial import BOUND, LARGEST, SE3, ArrayLike
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ class ModelBuilder:
             raise self._error(f"{WORLD!r} has no mass; give it to a link that is fixed there", line)
         if link in self._masses:
             raise self._error(f"link {link!r} is given a mass twice; keep one of them", line)
-        amount, place = _reals(mass), _reals(centre)
+        amount, place = reals(mass), reals(centre)
         if amount.shape != () or not 0.0 <= amount <= LARGEST:
             raise self._error(f"link {link!r} has the mass {mass!r}; it must be a finite number of kg, 0 or more", line)
         if place.shape != (3,) or not (np.abs(place) <= LARGEST).all():
@@ -366,11 +366,13 @@ class ModelBuilder:
             raise self._error(f"a {noun} has no name", line)
 
     def _check_place(self, what: str, origin: SE3 | None, line: int | None) -> None:
+        if origin is not None and not isinstance(origin, SE3):
+            raise TypeError(f"the origin of {what} is {origin!r}; it must be an SE3, as in SE3.from_parts([x, y, z])")
         if origin is not None and not (np.abs(origin.xyz) <= LARGEST).all():
             raise self._error(f"{what} stands at {origin.xyz.tolist()}; {BOUND}", line)
 
     def _axis(self, name: str, axis: ArrayLike, line: int | None, what: str = "axis") -> tuple[float, float, float]:
-        vector = _reals(axis)
+        vector = reals(axis)
         if vector.shape != (3,) or not (np.abs(vector) <= LARGEST).all():
             raise self._error(f"joint {name!r} has the axis {axis!r}; it must be three finite numbers", line)
         length = float(np.linalg.norm(vector))
@@ -380,7 +382,7 @@ class ModelBuilder:
         return float(x), float(y), float(z)
 
     def _numbers(self, name: str, what: str, value: ArrayLike, size: int, line: int | None) -> tuple[float, ...]:
-        numbers = _reals(value)
+        numbers = reals(value)
         if numbers.ndim == 0:
             numbers = np.full(size, float(numbers))
         if numbers.shape != (size,):
@@ -481,7 +483,7 @@ class ModelBuilder:
         q = model.clip(model.neutral)
         for joint, value in self._postures[name].items():
             at = model.index(joint)
-            numbers = np.atleast_1d(_reals(value))
+            numbers = np.atleast_1d(reals(value))
             if numbers.shape != (at.stop - at.start,) or not (np.abs(numbers) <= model.farthest[at]).all():
                 raise self._error(f"posture {name!r} gives joint {joint!r} the position {value}, which it cannot take")
             q[at] = numbers
@@ -490,11 +492,3 @@ class ModelBuilder:
         except ValueError as error:
             raise self._error(f"posture {name!r}: {error}") from None
         return np.where(np.abs(unit - q) < 1e-15, q, unit)  # number for number, where there is nothing to mend
-
-
-def _reals(value: ArrayLike) -> npt.NDArray[np.float64]:
-    """The value as numbers; NaN if it is none."""
-    try:
-        return np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        return np.array(math.nan)

@@ -21,6 +21,7 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
+from poise.checks import masked_at
 from poise.kernels.algebra.swing_twist import FREE, MARGIN, NARROWEST
 from poise.quaternions import aligning, conjugate, quaternion_matrix, quaternion_product
 from poise.spatial import Array, ArrayLike
@@ -218,7 +219,7 @@ def _span(low: float, high: float) -> str:
 
 
 def _direction(name: str, value: Any, size: int) -> tuple[float, ...]:
-    numbers = _reals(value)
+    numbers = reals(value)
     length = float(np.linalg.norm(numbers)) if numbers.shape == (size,) else math.nan
     if not 1e-12 < length < math.inf:
         raise ValueError(f"{name} is {value!r}; it must be {size} finite numbers that are not all 0")
@@ -226,7 +227,7 @@ def _direction(name: str, value: Any, size: int) -> tuple[float, ...]:
 
 
 def _swing(swing: Any) -> tuple[Interval, Interval]:
-    given = _reals(swing)
+    given = reals(swing)
     if given.shape in ((), (2,)):
         given = np.broadcast_to(given, 2)
         given = np.stack([-given, given], axis=1)
@@ -240,7 +241,7 @@ def _swing(swing: Any) -> tuple[Interval, Interval]:
 
 
 def _twist(twist: Any) -> Interval:
-    given = _reals(twist)
+    given = reals(twist)
     if given.shape != (2,) or not -2.0 * math.pi <= given[0] <= given[1] <= 2.0 * math.pi:
         raise ValueError(
             f"twist is {twist!r}; it must be (lower, upper) within a whole turn of 0 rad, or None for no limit"
@@ -249,11 +250,12 @@ def _twist(twist: Any) -> Interval:
     return low, high
 
 
-def _reals(value: Any) -> Array:
+def reals(value: Any) -> Array:
+    """A copy of the value as numbers; NaN if it is none, or has an entry that is masked."""
     try:
-        return np.asarray(value, dtype=np.float64)
+        return np.array(value if masked_at(value) is None else math.nan, dtype=np.float64)
     except (TypeError, ValueError):
-        return np.array([math.nan])
+        return np.array(math.nan)
 
 
 def _frame(axis: Array, across: Array) -> Array:

@@ -7,7 +7,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from poise.checks import finite_positive
+from poise.checks import finite_positive, masked_at
 from poise.spatial import SE3, one_pose
 from poise.teleop.clutch import Clutch
 from poise.teleop.dropouts import Dropouts, State
@@ -109,7 +109,7 @@ class Stream:
         measured.  The first target is there.
 
         Raises ShapeError or ValueError for a sample or an `at` that is no pose; where numbers of a sample are not
-        finite, as of a hand that is not seen, none came.
+        finite, or are masked, as of a hand that is not seen, none came.
         """
         finite_positive("dt", dt)
         here = one_pose("at", at)
@@ -219,6 +219,6 @@ def _pose(given: Any) -> SE3 | None:
             raise ValueError(
                 f"the pose of a sample is {given!r}; it must be an SE3, 7 numbers or a 4x4 matrix"
             ) from None
-        if not np.isfinite(numbers).all():
+        if not np.isfinite(numbers).all() or masked_at(given) is not None:
             return None
     return one_pose("the pose of a sample", given)

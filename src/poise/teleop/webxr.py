@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from poise.checks import with_holes
 from poise.errors import ShapeError
 from poise.quaternions import quaternion_product, rotate
 from poise.retargeting.landmarks import WEBXR
@@ -22,11 +23,11 @@ def webxr_hand(poses: ArrayLike) -> tuple[SE3, Array] | None:
     `poses` are (25, 4, 4) matrices, or the 400 numbers that `XRFrame.fillPoses` writes, column by column; along the
     axes of WebXR, x to the right, y up, z backwards.  The answer is along those of a robot: x forwards, y to the left,
     z up.  The wrist's own axes are those of WebXR, with the back of the hand to y and the fingers to -z.  None, where a
-    number is NaN: the hand was not seen.
+    number is NaN or masked: the hand was not seen.
 
     Raises ShapeError for another shape, ValueError for matrices that are no poses.
     """
-    given = np.asarray(poses, dtype=np.float64)
+    given = with_holes("poses", poses)
     count = len(WEBXR)
     if given.size == 16 * count and given.ndim == 1:
         given = given.reshape(count, 4, 4).transpose(0, 2, 1)
