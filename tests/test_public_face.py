@@ -4,10 +4,12 @@ import dataclasses
 import inspect
 import math
 import pydoc
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -105,7 +107,7 @@ def signatures() -> Iterator[tuple[str, str]]:
 def test_help_of_a_task_has_what_one_states_and_nothing_inner(name: str) -> None:
     kind = getattr(pz, name)
     fields = {field.name for field in dataclasses.fields(kind) if field.init}
-    own = {"rows", "unit", "lanes", "inequality"}
+    own = {"rows", "unit", "lanes", "inequality", "vector"}
     assert {each for each in dir(kind) if not each.startswith("_")} <= fields | own
     shown = pydoc.render_doc(kind, renderer=pydoc.plaintext)
     for inner in ("routine", "goals_on", "judged", "effector", "blocks", "structure"):
@@ -123,6 +125,15 @@ def test_help_of_a_task_of_ones_own_has_what_is_written_there() -> None:
             return self.frame
 
     assert {"handy", "frame", "rows", "weight"} <= set(dir(Mine))
+
+
+def test_what_pages_say_of_a_task_is_in_its_help() -> None:
+    pages = "\n".join(page.read_text() for page in (Path(__file__).parents[1] / "docs").rglob("*.md"))
+    told = re.findall(r"^\.\. autoclass:: poise\.(\w+Task)\n   :members: (\w.*)", pages, re.MULTILINE)
+    assert told
+    for name, members in told:
+        kind = getattr(pz, name)
+        assert set(members.split(", ")) <= {*dir(kind), *(field.name for field in dataclasses.fields(kind))}
 
 
 def test_what_help_shows_of_arrays_is_short() -> None:

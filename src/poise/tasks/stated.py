@@ -3,8 +3,8 @@
 from dataclasses import fields, is_dataclass
 from typing import Final
 
-_OWN: Final = frozenset(("rows", "unit", "lanes", "inequality"))
-"""What a task of your own states beside its fields."""
+_OWN: Final = frozenset(("rows", "unit", "lanes", "inequality", "vector"))
+"""What a task of your own states beside its fields, and what may be asked of one of ours."""
 
 
 class Stated(type):
