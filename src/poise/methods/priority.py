@@ -32,15 +32,15 @@ from poise.kernels.algebra.active_set import minimise
 from poise.kernels.algebra.blocks import spread, times
 from poise.kernels.algebra.reflections import dot
 from poise.kernels.algebra.svd import decompose, identity
-from poise.kernels.algebra.working_set import NONE, Levels, Limits, along
+from poise.kernels.algebra.working_set import Levels
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load_pack, packs, pitch, sqrt, store_pack, zeros
 from poise.kernels.machine.layout import WIDTH
 from poise.kernels.machine.record import Record
 from poise.kernels.machine.views import section
 from poise.kernels.methods.criteria import null_space_velocity
-from poise.kernels.methods.damped import ABLE, any_is_dear
 from poise.kernels.methods.damping import damp
+from poise.kernels.methods.dear import any_is_dear, see_rest, take_rest, weigh_columns
 from poise.kernels.methods.limits import allow, jerking, loosen, stated_limits
 from poise.kernels.methods.memory import DAMPING, INVERSE_RADIUS, SHARE
 from poise.kernels.methods.routines import updating
@@ -319,9 +319,9 @@ def _within_limits(p: Any, count: Any, levels: Any, share: Any, led: Any, w: Any
     if dear:
         plain = Levels(count, first, order, w.rows, w.clamped, stated.squares, w.phi, 0)
         minimise(plain, stated.limits, w.step, stated.side, stated.room)
-        _see_rest(p, w, count, first, order, stated)
+        see_rest(p, w, count, first, order, stated)
     if len(p.shares) > 0:
-        _weigh_columns(p, w, stated.limits)
+        weigh_columns(p, w, stated.limits)
     stages = Levels(count, first, order, w.rows, w.clamped, stated.squares, w.phi, int(p.common[0].null))
     minimise(stages, stated.limits, w.step, stated.side, stated.room)
     if w.memory[INVERSE_RADIUS] > 0.0 and count + int(p.common[0].null) > 1:
@@ -334,82 +334,13 @@ def _within_limits(p: Any, count: Any, levels: Any, share: Any, led: Any, w: Any
             w.step[a] = w.step[a] * p.shares[a]
         shortened = _shorten_later_levels(w)
         if dear:
-            _take_rest(p, w, count, first, order, stated)
+            take_rest(p, w, count, first, order, stated)
         return shortened
     for a in range(len(p.shares)):
         w.step[a] = w.step[a] * p.shares[a]
     if dear:
-        _take_rest(p, w, count, first, order, stated)
+        take_rest(p, w, count, first, order, stated)
     return 1.0
-
-
-@kernel
-def _see_rest(p: Any, w: Any, count: Any, first: Any, order: Any, stated: Any) -> Any:
-    """w.y (m) is what of the step without weights, w.step, joints that are not dear cannot do, at whatever speed."""
-    n, row, largest = len(w.step), pitch(w.rows, len(w.step)), 0.0
-    for i in range(len(w.e)):
-        w.y[i] = along(n, w.rows, i, w.step)
-        square = 0.0
-        for a in range(n):
-            w.rows[i * row + a] = w.rows[i * row + a] * p.shares[a]
-            square += w.rows[i * row + a] ** 2
-        largest = max(largest, square)
-    for a in range(n):
-        w.other[a] = -NONE if stated.limits.low[a] < 0.0 else 0.0
-        w.gradient[a] = NONE if stated.limits.high[a] > 0.0 else 0.0
-        w.step[a] = 0.0
-    for k in range(count):
-        w.along[k], stated.squares[k] = stated.squares[k], ABLE * largest
-    free = Limits(w.other, w.gradient, section(w.rows, 0, 0), section(w.y, 0, 0))
-    able = Levels(count, first, order, w.rows, w.y, stated.squares, w.phi, 0)
-    minimise(able, free, w.step, stated.side, stated.room)
-    for i in range(len(w.e)):
-        w.y[i] -= along(n, w.rows, i, w.step)
-        for a in range(n):
-            w.rows[i * row + a] = w.rows[i * row + a] / p.shares[a]
-    for k in range(count):
-        stated.squares[k] = w.along[k]
-
-
-@kernel
-def _take_rest(p: Any, w: Any, count: Any, first: Any, order: Any, stated: Any) -> Any:
-    """w.step += a step without weights that takes w.y, what joints that weigh little cannot do, from the errors."""
-    n, row = len(w.step), pitch(w.rows, len(w.step))
-    for a in range(n):
-        x, share = w.step[a], p.shares[a]
-        w.other[a] = x
-        stated.limits.low[a], stated.limits.high[a] = (
-            stated.limits.low[a] * share - x,
-            stated.limits.high[a] * share - x,
-        )
-        for i in range(len(w.e)):
-            w.rows[i * row + a] = w.rows[i * row + a] / share
-        for i in range(len(stated.limits.most)):
-            stated.limits.rows[i * row + a] = stated.limits.rows[i * row + a] / share
-    for i in range(len(stated.limits.most)):
-        stated.limits.most[i] -= along(n, stated.limits.rows, i, w.step)
-    rest = Levels(count, first, order, w.rows, w.y, stated.squares, w.phi, 0)
-    minimise(rest, stated.limits, w.step, stated.side, stated.room)
-    for a in range(n):
-        w.step[a] += w.other[a]
-        w.other[a] = 0.0
-
-
-@kernel
-def _weigh_columns(p: Any, w: Any, limits: Any) -> Any:
-    """Make the unknowns step / share, whose squares the weights of a posture weigh alike."""
-    n, row = len(w.step), pitch(w.rows, len(w.step))
-    for i in range(len(w.e)):
-        for a in range(n):
-            w.rows[i * row + a] = w.rows[i * row + a] * p.shares[a]
-    for i in range(len(limits.most)):
-        for a in range(n):
-            limits.rows[i * row + a] = limits.rows[i * row + a] * p.shares[a]
-    for a in range(n):
-        inverse = 1.0 / p.shares[a]
-        w.phi[a] = w.phi[a] * inverse
-        limits.low[a] = limits.low[a] * inverse
-        limits.high[a] = limits.high[a] * inverse
 
 
 @kernel

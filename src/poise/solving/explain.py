@@ -98,7 +98,7 @@ def explain(outcome: Outcome, status: Status) -> str:
             f"That is a minimum, and next to nothing: it cannot be met better from here, and {' and '.join(enough)} "
             "would do. Files and targets that are rounded leave as much."
         )
-    parts += _too_few_joints(outcome, errors)
+    parts += _too_few_joints(outcome, outcome.errors)
     if status is Status.MAX_ITERATIONS:
         parts.append("More max_iterations or max_restarts may help.")
     if status is not Status.MAX_ITERATIONS and status is not Status.MAX_TIME and len(parts) == 1:

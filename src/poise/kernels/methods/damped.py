@@ -12,6 +12,7 @@ from poise.kernels.machine.lanes import load, select, splat, store
 from poise.kernels.machine.record import Record
 from poise.kernels.machine.views import section
 from poise.kernels.methods.damping import damp
+from poise.kernels.methods.dear import ABLE, any_is_dear
 from poise.kernels.methods.memory import FLOOR, LAST, MU, NU, PREDICTED, SHARE
 from poise.kernels.methods.routines import stepping, updating
 from poise.kernels.methods.update import hold_joints_at_limits, measure, move, restrain, take_back
@@ -27,10 +28,6 @@ where steps are rounding."""
 
 _FLOOR = 1e-12
 """Share of the largest diagonal entry of J M J^T that keeps the pivots of its inverse above rounding."""
-_DEAR = 0.1
-"""Of the least weight that of a joint: one that weighs more is asked for what the others cannot do, apart from them."""
-ABLE = 1e-3
-"""Share of it below which what M weighs lightly is taken not to move the tasks: a limb that is all but stretched."""
 
 
 @functools.partial(kernel, inline=True)
@@ -100,15 +97,6 @@ def guided_step(p, s, w):
     transpose_times(p, w.jacobian, w.y, w.step)
     for a in range(n):
         store(w.step, a, load(w.step, a) * load(w.free, a) + load(w.phi, a))
-
-
-@kernel
-def any_is_dear(p):
-    """Whether a posture weighs any joint so much more than others that the damping all but holds it up."""
-    dear = False
-    for a in range(len(p.shares)):
-        dear = dear or p.shares[a] < _DEAR
-    return dear
 
 
 @kernel
