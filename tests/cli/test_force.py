@@ -10,7 +10,8 @@ from poise.cli import commands, main
 
 READ = {
     "batch.targets", "path.poses", "track.targets", "track.tasks", "solve.tasks", "retarget.motion", "retarget.map",
-    "view.work", "view.replay", "view.ghost", "doctor.log", "doctor.targets", "calibrate.measured",
+    "view.work", "view.replay", "view.ghost", "doctor.log", "doctor.targets", "doctor.package_dirs",
+    "calibrate.measured",
 }  # fmt: skip
 """Files that commands read; every other file or folder of theirs is written."""
 FOLDERS = {

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, final
+from typing import TYPE_CHECKING, Final, cast, final
 
 import numpy as np
 
@@ -80,6 +80,8 @@ def measured(model: "Model", *, within: bool = False) -> Mapping[str, tuple[Shap
     or hulls `within` them."""
     if has_meshes(model):
         model = model.shape_fit.model
+    if not any(isinstance(shape, Ellipsoid) for shapes in model.shapes.values() for shape in shapes):
+        return cast("Mapping[str, tuple[Shape, ...]]", model.shapes)
     solids = {link: tuple(_solid(shape, within) for shape in shapes) for link, shapes in model.shapes.items()}
     return MappingProxyType(solids)
 

@@ -116,6 +116,8 @@ def _enough(outcome: Outcome) -> list[str]:
             continue
         names = task.tolerance_names
         sizes = [size for size in (error.position, error.rotation, error.residual) if size is not None]
+        if not sizes:  # of many joints, which has words of its own
+            return []
         pairs = zip(names, sizes, strict=True) if len(names) == len(sizes) else [(names[0], max(sizes))]
         for name, size in pairs:
             if size > getattr(task, name):
