@@ -374,6 +374,21 @@ def test_a_dear_base_moves_as_far_as_the_arm_can_do_without_and_no_later(weight:
             assert 1.7 < np.linalg.norm(q[:2]) < 1.9
 
 
+def test_a_dear_base_with_accelerations_does_not_drive_away() -> None:
+    """Levels within accelerations asked a base to go on as it could not stop: it went for kilometres."""
+    mobile = pz.load("example-robot-data/panda", base="planar")
+    hand = mobile.pose("panda_hand", mobile.home)
+    dear = pz.PostureTask(weight={mobile.joints[0].name: 100.0})
+    for off, left in (([2.0, 1.0, 0.0], 1e-3), ([0.0, 0.0, 2.0], 2.0)):
+        limits = [pz.AccelerationLimit(5.0)]
+        loop = pz.Tracker(mobile, [pz.PoseTask("panda_hand"), dear], "priority", dt=0.01, limits=limits)
+        q = mobile.home
+        for _ in range(3000):
+            q = loop.step(q, [pz.SE3.from_parts(hand.xyz + off, hand.rotation), None])
+        assert loop.errors[0].position < left
+        assert np.abs(loop.velocity).max() < 0.1
+
+
 def test_a_heavy_torso_rests_where_the_weighted_posture_is_least() -> None:
     """A PostureTask of 1e4 times the weight for one joint, beside a pose that needs 15 cm of it: as with 100 times."""
     arm = pz.load("tiago")

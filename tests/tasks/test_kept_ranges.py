@@ -259,3 +259,14 @@ def test_they_run_in_plain_python_too() -> None:
 
 if __name__ == "__main__":
     print(everything())
+
+
+def test_braking_that_bends_along_a_border_ends_within() -> None:
+    within = pz.RegionTask(HAND, pz.Box(pz.SE3.from_parts(PLACE), [0.323, 0.326, 0.24]))
+    tasks = [within, pz.PositionTask(HAND, PLACE + np.array([-0.97, -0.705, -0.4]))]
+    limits = [pz.AccelerationLimit(10.0), pz.JerkLimit(500.0)]
+    loop = pz.Tracker(ARM, [*tasks, pz.PostureTask(weight={"panda_joint1": 100.0})], dt=0.01, limits=limits)
+    q = ARM.home
+    for _ in range(100):
+        q = loop.step(q)
+        assert beyond(within, ARM, q) < 1e-9

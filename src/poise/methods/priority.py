@@ -104,7 +104,8 @@ def _go_in_levels(p: Any, s: Any, w: Any, led: Any) -> Any:
     share = _within_limits(p, p.plan[0], levels, s.first, led, w)
     allow(p, w)
     shorten(p, w, _FIRST * w.memory[INVERSE_RADIUS])
-    if not jerking(p) and bent_by_limits(p, w):
+    # Asked again for what those that are dear do because they cannot stop at once, it would speed them up.
+    if not jerking(p) and not any_is_dear(p) and bent_by_limits(p, w):
         _spread_rows(p, w)
         if led != NONE_LED and len(p.pull) == 0:
             _follow_proposal(w)

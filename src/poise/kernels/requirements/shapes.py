@@ -47,7 +47,7 @@ from poise.kernels.methods.memory import (
 from poise.kernels.methods.settling import widen
 from poise.kernels.requirements.go import go_to
 from poise.kernels.requirements.nearest import SEEN_MORE, cut, cut_half
-from poise.kernels.requirements.stopping import way_to_rest_within
+from poise.kernels.requirements.stopping import UNKNOWN, way_to_rest_within
 
 _LOOKS = 64
 """Looks along the way of an update, at most."""
@@ -312,7 +312,7 @@ def stoppable(p, w, address):
             look_ahead(p, s, x, w.step)
         _see_ways(p, w, s, x)
     _put_ways(p, w, x)
-    full = np.int64(x.near[0]) == MOST_NEAR
+    full = np.int64(x.near[0]) == MOST_NEAR or (at > 0.0 and w.fastest[0] == UNKNOWN)
     if at > 0.0:
         moved_to(x, section(w.stopping, 2 * n, len(w.q)))
         if full:  # there may be others now

@@ -17,7 +17,7 @@ from poise.kernels.requirements.go import go
 from poise.kernels.requirements.loops import close
 from poise.kernels.requirements.sides import beyond, inside
 
-_STOPS, _RESTING = 4096, 1e-9
+STOPS, _RESTING = 4096, 1e-9
 """Braking is followed for so many steps, or until a step and its change are so small [rad or m]."""
 _EASED = 0.6
 """The share of what accelerations and jerks leave that joints which brake together use, for what the bend of loops and
@@ -26,6 +26,8 @@ ROUNDED = 1e-14
 """What a bound of a step is rounded by [rad or m]."""
 _BENDS = 2
 """A step of braking is bent so often: the second time for what is left of the first, or for another border."""
+UNKNOWN = 1e9
+"""The way to rest of what was bent, which may be longer than that of braking straight on [rad or m]."""
 _MORE = 1e-3
 """How much farther braking in steps may seem to lead than an S-curve, of which it goes no farther; against rounding."""
 _ROUNDING = 1e-12
@@ -124,7 +126,7 @@ def _brake_together(p, w, group, low, high, v, s):
 def steer(p, w, v, s, x):
     """Bend a step of braking, v, s (n each) and x (nq) of `brake_on`, back within ranges that it leaves by their bend.
 
-    Whether x is within all of them then.
+    Whether x is within all of them then.  What is bent has no known way to rest: w.ways and w.fastest are UNKNOWN.
     """
     n = len(v)
     low, high, last = section(w.brake_box, 0, n), section(w.brake_box, n, n), section(w.brake_box, 2 * n, n)
@@ -144,6 +146,7 @@ def steer(p, w, v, s, x):
         go(p, w, w.brake_from, v, x)
         for a in range(n):
             s[a] = v[a] - last[a]
+            w.ways[a], w.fastest[a] = UNKNOWN, UNKNOWN
     return inside(p, w, x, False, False) and sums_hold(p, w, x)
 
 
@@ -170,14 +173,14 @@ def follow_braking(p, w, v, s, x):
     w.ways (n) is how far each velocity goes on them and w.fastest (n) the longest of its steps, or where nothing ties
     joints together what they are at most.  v, s (n each) and x (nq) are of w.step then.
     """
-    n, steps = len(v), _STOPS
+    n, steps = len(v), STOPS
     after_step(p, w, v, s, x)
     if brakes_each(p, w):
         bound_braking(p, w, v, s)
         return steps
     for a in range(n):
         w.ways[a], w.fastest[a] = 0.0, 0.0
-    for k in range(_STOPS):
+    for k in range(STOPS):
         if not brake_on(p, w, v, s, x):
             return -1
         for a in range(n):

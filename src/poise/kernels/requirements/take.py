@@ -33,6 +33,8 @@ from poise.kernels.requirements.sides import inside, sure_inside
 from poise.kernels.requirements.stages import AT_LEAST, OPEN, RANGED, RATED
 from poise.kernels.requirements.stopping import (
     ROUNDED,
+    STOPS,
+    UNKNOWN,
     bound_braking,
     brake_on,
     brakes_each,
@@ -213,8 +215,8 @@ def _can_stop(p, w, address, stage):
         return steps == 0
     sure = sure_inside(w) if ranged else NONE
     sure_apart = _sure_apart(p, w, address, 0)
-    for k in range(1, steps + 1):
-        if (sure > steps and sure_apart > steps) or rests(v, s):
+    for k in range(1, STOPS + 1):
+        if k > steps or (sure > steps and sure_apart > steps) or rests(v, s):
             return True
         if not brake_on(p, w, v, s, x):
             return False
@@ -226,8 +228,10 @@ def _can_stop(p, w, address, stage):
             bent = w.memory[ABREAST] > 0.5 and len(p.loops) == 0 and steer(p, w, v, s, x)
             if not bent and not inside(p, w, x, w.memory[CUTTING] > 0.5, True):
                 return False
+            if w.fastest[0] == UNKNOWN:
+                steps = STOPS
             sure = k + sure_inside(w)
-        if k >= sure_apart:
+        if k >= sure_apart or w.fastest[0] == UNKNOWN:
             sure_apart = _sure_apart(p, w, address, k)
             if sure_apart < 0.0:
                 return False
