@@ -89,6 +89,28 @@ def test_an_arm_whose_target_stays_beyond_its_reach_rests(arm: pz.Model, task: A
         assert np.abs(np.diff(path[-100:], axis=0)).max() < 1e-4
 
 
+@pytest.mark.parametrize(("dt", "most", "speed"), [(0.002, 10.0, 1.0), (0.001, 5.0, 1.0), (0.01, 50.0, 0.05)])
+def test_it_comes_home_at_every_rate(arm: pz.Model, dt: float, most: float, speed: float) -> None:
+    at_rest, _, home = stuck(arm)
+    q = at_rest.step(None, home)
+    loop = pz.Tracker(arm, pz.PositionTask(HAND), dt=dt, limits=[pz.AccelerationLimit(most)], speed=speed)
+    for _ in range(round((8.0 if speed == 1.0 else 60.0) / dt)):
+        q = loop.step(q, home)
+    assert loop.errors[0].position < 1e-6
+
+
+def test_a_tracker_of_several_tasks_keeps_the_first(arm: pz.Model) -> None:
+    """On the way that a scout finds a glass would tip."""
+    home = arm.pose(HAND, arm.home)
+    for seed in range(4):
+        upright = pz.OrientationTask(HAND, home.rotation)
+        loop, q = pz.Tracker(arm, [upright, pz.PositionTask(HAND, priority=1)], dt=DT), arm.home
+        for t in np.arange(0, 12, DT):
+            place = home.xyz + 0.6 * (1 - np.cos(2 * np.pi * min(t, 8) / 8)) * away(arm, seed)
+            q = loop.step(q, [None, place])
+            assert loop.errors[0].rotation < 1e-3
+
+
 def stuck(arm: pz.Model) -> tuple[pz.Tracker, Array, Array]:
     """A tracker whose scout is on its way, and its target."""
     loop, home = pz.Tracker(arm, pz.PositionTask(HAND), dt=DT), arm.pose(HAND, arm.home).xyz

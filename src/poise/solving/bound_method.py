@@ -124,7 +124,8 @@ def bound_method(
         sections["borders"] = borders(tasks, None if dt is None else dt / updates)
         rows |= border_rows(sides, n)
         parts.append("ranges")
-    if numbers.get("settle") and not led and not any(isinstance(task, LoopTask) for task in tasks):
+    # The way that a scout finds keeps ranges, and no other task beside the one that it is for.
+    if numbers.get("settle") and not led and len([task for task in tasks if task not in kept]) == 1:
         rows["there"] = model.nq
         parts.append("scout")
     held = beside > 0 or common["unlimited"] > 0.0

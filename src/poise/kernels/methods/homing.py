@@ -31,7 +31,9 @@ from poise.kernels.methods.update import move, remember, shorten
 from poise.kernels.solver.ends import evaluate
 
 _PATIENCE, _FALL = 50.0, 0.99
-"""What has not fallen by this factor in so many steps, the squared error or what is left of a way, falls no more."""
+"""A squared error that has not fallen by this factor in so many steps falls no more."""
+_STAY, _COME = 200.0, 0.999
+"""What is left of a way, likewise: at 1 ms an arm with 1 rad/s^2 comes 20 mrad in so many steps from rest."""
 _EACH = 4
 """Steps of the scout for each of the arm's: few enough for a loop of a kilohertz."""
 _MOST = 1500.0
@@ -65,7 +67,7 @@ def scout(p, w, address):
     if w.memory[SCORE] <= 1.0 or w.memory[SCOUT] in (FOLLOWING, DONE, FREE):
         return
     if w.memory[SCOUT] == 0.0:
-        if not _falls_no_more(w, w.memory[COST]):
+        if not _falls_no_more(w, w.memory[COST], _PATIENCE, _FALL):
             return
         w.memory[LOWEST], w.memory[WAITED] = 0.0, 0.0
         _see(p, w, v)
@@ -89,7 +91,7 @@ def scout(p, w, address):
             w.memory[LED] += 1.0
             w.memory[INVERSE_RADIUS], w.memory[TURNED] = 0.0, 0.0
             return
-        if _falls_no_more(v, v.memory[COST]) or v.memory[LED] > _MOST:
+        if _falls_no_more(v, v.memory[COST], _PATIENCE, _FALL) or v.memory[LED] > _MOST:
             if w.memory[SCOUT] == float(_STARTS):
                 w.memory[SCOUT] = DONE
                 return
@@ -106,7 +108,7 @@ def follow(p, w):
     for a in range(len(w.step)):
         x = abs(w.step[a])
         farthest, swiftest = max(farthest, x), max(swiftest, x / p.speeds[a])
-    if farthest < _THERE or _falls_no_more(w, farthest):
+    if farthest < _THERE or _falls_no_more(w, farthest, _STAY, _COME):
         w.memory[SCOUT], w.memory[LOWEST], w.memory[WAITED] = 0.0, 0.0, 0.0
     share = min(1.0, _PACE / swiftest) if swiftest > 0.0 else 1.0
     for a in range(len(w.step)):
@@ -117,13 +119,13 @@ def follow(p, w):
 
 
 @kernel
-def _falls_no_more(w, left):
-    """Whether what is left has not fallen for long."""
-    if left < _FALL * w.memory[LOWEST] or w.memory[LOWEST] == 0.0:
+def _falls_no_more(w, left, patience, fall):
+    """Whether what is left has not fallen by that factor in so many steps."""
+    if left < fall * w.memory[LOWEST] or w.memory[LOWEST] == 0.0:
         w.memory[LOWEST], w.memory[WAITED] = left, 0.0
     else:
         w.memory[WAITED] += 1.0
-    return w.memory[WAITED] > _PATIENCE
+    return w.memory[WAITED] > patience
 
 
 @kernel
