@@ -23,7 +23,7 @@ nitpick_ignore_regex = [
         "py:class",
         r"poise\.(tasks\.effector|kernels|viewer\.follower)\..*|poise\.methods\.base\._Method|poise\.geometry\.world\.Snapshot"
         r"|poise\.model\.swing\.BallLimits|poise\.solving\.inequalities\.(Limit|Constraint)"
-        r"|poise\.spatial\.Array(Like)?|poise\.solving\.differentiable\.F",
+        r"|poise\.spatial\.Array(Like)?|poise\.solving\.differentiable\.(F|Ik)",
     ),  # of the library's own files
 ]
 
