@@ -105,8 +105,10 @@ class Window:
         self.field(label).press("Enter")
 
     def choose(self, label: str, option: str) -> None:
-        """Choose from a dropdown."""
-        self.page.get_by_role("combobox", name=label, exact=True).filter(visible=True).first.click()
+        """Choose from a dropdown; typing leaves a few of a long list, which so is not scrolled under the mouse."""
+        box = self.page.get_by_role("combobox", name=label, exact=True).filter(visible=True).first
+        box.click()
+        box.fill(option)
         self.page.get_by_role("option", name=option, exact=True).filter(visible=True).click()
 
     def chosen(self, label: str) -> str:
