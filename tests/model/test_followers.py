@@ -14,7 +14,7 @@ NARROW = "limits of joints that follow others narrow these: "
 SLOW = "velocity limits of joints that follow others slow these: "
 
 
-def leader(lower: float, upper: float, velocity: float = math.inf, name: str = "a") -> Joint:
+def turning(name: str, lower: float, upper: float, velocity: float, mimic: Mimic | None = None) -> Joint:
     return Joint(
         name=name,
         kind=JointKind.REVOLUTE,
@@ -23,7 +23,12 @@ def leader(lower: float, upper: float, velocity: float = math.inf, name: str = "
         lower=(lower,),
         upper=(upper,),
         velocity=(velocity,),
+        mimic=mimic,
     )
+
+
+def leader(lower: float, upper: float, velocity: float = math.inf, name: str = "a") -> Joint:
+    return turning(name, lower, upper, velocity)
 
 
 def follower(
@@ -36,16 +41,7 @@ def follower(
     of: str = "a",
     velocity: float = math.inf,
 ) -> Joint:
-    return Joint(
-        name=name,
-        kind=JointKind.REVOLUTE,
-        parent="l",
-        child=f"l{name}",
-        lower=(lower,),
-        upper=(upper,),
-        velocity=(velocity,),
-        mimic=Mimic(joint=of, multiplier=multiplier, offset=offset),
-    )
+    return turning(name, lower, upper, velocity, Mimic(joint=of, multiplier=multiplier, offset=offset))
 
 
 def found(*joints: Joint) -> Followers:
