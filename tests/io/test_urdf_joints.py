@@ -42,6 +42,7 @@ def refused(document: str, message: str, line: int) -> None:
     with pytest.raises(ModelError, match=re.escape(message)) as caught:
         parse_urdf(document, file="r.urdf")
     assert caught.value.line == line
+    assert str(caught.value).count("r.urdf") == 1
 
 
 # Quaternions -----------------------------------------------------------------------------------------------------
