@@ -170,7 +170,9 @@ def test_it_says_what_is_left() -> None:
     assert left > 0.01
     assert answer.explain() == (
         f"Every required task is within its tolerances: PositionTask('gripper') {answer.errors[0].position:.3g} m. "
-        f"As well as it goes, what is left of the others: OrientationTask('gripper') {left:.3g} rad."
+        f"As well as it goes, what is left of the others: OrientationTask('gripper') {left:.3g} rad. "
+        "PositionTask('gripper') is required, and holds OrientationTask('gripper') back: give both the same required= "
+        "to share what is missed."
     )
 
 

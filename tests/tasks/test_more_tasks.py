@@ -190,6 +190,27 @@ def test_a_frame_of_the_world_seen_from_what_moves_is_led_the_other_way_round() 
         pz.Solver(model, pz.PoseTask("mark"))
 
 
+@pytest.mark.parametrize("tool", [False, True])
+@pytest.mark.parametrize("kind", ["PoseTask", "PositionTask", "OrientationTask", "AxisTask", "DistanceTask"])
+def test_what_the_refusal_of_such_a_frame_names_asks_the_same(kind: str, tool: bool) -> None:
+    """The cure runs as it is written, and where it is fulfilled the task that was refused is."""
+    model = chain().with_frame("mark", link="world", origin=pz.SE3.from_parts([0.4, 0.1, 0.6]))
+    offset = pz.SE3.from_xyz_rpy([0.02, 0.05, -0.03], [0.3, -0.2, 0.5]) if tool else None
+    axis, distance = [1.0, 2.0, 0.5], 0.3
+    more = {"AxisTask": {"axis": axis}, "DistanceTask": {"distance": distance}}.get(kind, {})
+    refused = getattr(pz, kind)("mark", base="l7", offset=offset, **more)
+    target = np.array([0.1, -0.2, 0.3]) if kind == "DistanceTask" else refused.target_at(model, model.sample(seed=3))
+    with pytest.raises(ValueError, match="lead the base as 'mark' sees it") as error:
+        pz.Solver(model, refused)
+    cure = str(error.value).partition("sees it, ")[2]
+    names = {name: getattr(pz, name) for name in (*kind.split(), "VectorTask", "SE3")}
+    task = eval(cure, {**names, "target": target, "offset": offset, "axis": axis, "distance": distance})
+    seen = refused.goal(target)[None]
+    found = pz.solve(model, task)
+    assert found.success
+    assert (refused.judged(model, seen, found.q[None]) < 1e-5).all()
+
+
 def test_errors_name_what_is_wrong() -> None:
     model = chain()
     with pytest.raises(pz.FrameNotFound, match="l77"):

@@ -9,6 +9,7 @@ from poise.quaternions import quaternion_exp, quaternion_product
 from poise.solving.arguments import each_goal
 from poise.solving.outcome import Asked, Outcome, Status
 from poise.solving.proof import by_lengths, chain_of_task, never_turned, posed, ruled_out
+from poise.solving.rivals import Question, rivals
 from poise.solving.rows import rows_at
 from poise.solving.span import walk
 from poise.solving.suspicion import millimetres
@@ -81,7 +82,7 @@ def explain(outcome: Outcome, status: Status) -> str:
         parts.append(f"As well as it goes, what is left of the others: {soft}.")
         if not outcome.stationary and not all(task.required for task in outcome.asked.frame_tasks):
             parts.append("They could perhaps be missed less: the last descent had not come to rest.")
-        return " ".join(parts)
+        return " ".join(parts + _rivals(outcome))
     parts = [f"Not reached: {status.message}. What is left: {left}."]
     if soft:
         parts.append(f"Not required, and left: {soft}.")
@@ -105,7 +106,15 @@ def explain(outcome: Outcome, status: Status) -> str:
         tried = outcome.restarts + 1
         starts = f"All {tried} starts" if tried > 1 else "The start"
         parts.append(f"{starts} came to rest short of the target; that is no proof that it cannot be reached.")
-    return " ".join(parts)
+    return " ".join(parts if enough or status is Status.UNREACHABLE else parts + _rivals(outcome))
+
+
+def _rivals(outcome: Outcome) -> list[str]:
+    """A sentence for each task that other tasks keep short of its target, where the answer is at rest."""
+    asked = outcome.asked
+    if not outcome.stationary:
+        return []
+    return rivals(Question(outcome.model, asked.tasks, asked.stated, asked.bound, outcome.q, outcome.goal))
 
 
 def _enough(outcome: Outcome) -> list[str]:

@@ -1,19 +1,20 @@
 """What the last step of a Tracker left, and why it did not go farther; computed when it is asked for."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from threading import Lock
 from typing import Final
 
 import numpy as np
 
-from poise.kernels.methods.memory import DONE, FAILED, FOLLOWING, FRESH, SCOUT, STAGE
+from poise.kernels.methods.memory import DONE, FAILED, FOLLOWING, FRESH, INVERSE_RADIUS, SCOUT, STAGE
 from poise.model.model import Model
 from poise.model.proximity import Proximity
 from poise.solving.active import ActiveLimit, active_limits, at_distance
 from poise.solving.collision import CollisionLimit
 from poise.solving.leash import Leashed
 from poise.solving.requirements import given_way
+from poise.solving.rivals import Question, brakes, rivals
 from poise.solving.scratch import Bound, Scratch
 from poise.spatial import Array
 from poise.tasks.base import Task
@@ -35,12 +36,18 @@ _TOLD: Final = {
 """What is said of what the scout does."""
 
 
+_BEYOND: Final = 3.0
+"""Where a step is so many times as long as `settling` lets those towards targets be, it is none of these, and weights
+are not why the targets come no nearer."""
+
+
 class LastStep:
     """What a Tracker tells of its last step."""
 
     __slots__ = ()
 
     model: Model
+    tasks: tuple[Task, ...]
     _apart: CollisionLimit | None
     _bound: Bound
     _count: int
@@ -109,7 +116,8 @@ class LastStep:
         return bool(self._memory[FAILED] > 0.5)
 
     def explain(self) -> str:
-        """A sentence or two: what the last step left of each task, the limits that it ended at, and what gave way."""
+        """A sentence or two: what the last step left of each task, the limits that it ended at, what gave way, and
+        which other tasks hold one back, with what helps."""
         with self._entered():
             if self._memory[FRESH] < 0.5:
                 return "No step has been taken."
@@ -119,9 +127,22 @@ class LastStep:
             left = [task.words(error) for task, error in zip(self._followed, self._errors(q), strict=True)]
             active = self._active(q)
             gave = given_way(int(self._memory[STAGE]), self._bound.problem, active)
+            others = "".join(f" {sentence}" for sentence in self._others(q, active))
         held = f" Held by limits: {'; '.join(map(str, active))}." if active else ""
         gave = f" Nothing kept all limits: {gave} gave way." if gave else ""
-        return f"What is left: {'; '.join(left)}.{held}{gave}{_TOLD.get(self._memory[SCOUT], '')}"
+        return f"What is left: {'; '.join(left)}.{held}{gave}{others}{_TOLD.get(self._memory[SCOUT], '')}"
+
+    def _others(self, q: Array, active: Sequence[ActiveLimit]) -> list[str]:
+        """A sentence for each task that others keep short at q (nq,), but where joints go as fast as they may."""
+        if any(limit.kind not in ("position", "distance", "linear") for limit in active):
+            return []
+        e, clamped = (self._scratch.narrow[self._bound.problem.rows(name)] for name in ("e", "clamped"))
+        share = np.divide(clamped, e, out=np.ones_like(e), where=e != 0.0) if len(clamped) == len(e) else 1.0
+        asked = Question(self.model, self._followed, self.tasks, self._bound, q, self._scratch.goal, share)
+        before = self.model.normalize(self._scratch.start)
+        longest = float(np.abs(self.model.difference(before, q)).max(initial=0.0))
+        settled = longest * self._memory[INVERSE_RADIUS] > _BEYOND
+        return rivals(asked) + ([] if settled else brakes(asked, before))
 
     @contextmanager
     def _entered(self) -> Iterator[None]:

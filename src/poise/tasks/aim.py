@@ -98,6 +98,12 @@ class AxisTask(_Aim):
     routine: ClassVar[Any] = staticmethod(axis_rows)
     goal_kind: ClassVar[int] = DIRECTION
 
+    @property
+    def swapped(self) -> str:
+        """What asks the same of its base, seen from its frame."""
+        axis = "axis" if self.offset is None else "offset.rotation.act(axis)"
+        return f"AxisTask({self.base!r}, axis=target, target={axis}, base={self.frame!r})"
+
     def target_of(self, pose: SE3) -> Array:
         """The target that the frame fulfils where it is seen at `pose`."""
         return pose.rotation.act(self.axis)

@@ -91,6 +91,12 @@ class DistanceTask(OfFrame):
         super().__post_init__()
 
     @property
+    def swapped(self) -> str:
+        """What asks the same of its base, seen from its frame."""
+        place = "(0, 0, 0)" if self.offset is None else "offset.xyz"
+        return f"DistanceTask({self.base!r}, distance, {place}, base={self.frame!r}, offset=SE3.from_parts(target))"
+
+    @property
     def sides(self) -> int:
         """See `Task.sides`; one distance has no inside."""
         return 2 if self.depth > 0.0 else 0

@@ -70,13 +70,18 @@ class OfFrame(Task):
         if found.tip < 0 and found.moved(model):
             raise ValueError(
                 f"{self.label} leads a frame that stands still in the world, and a base that moves: lead the base as "
-                f"{self.frame!r} sees it, PoseTask({self.base!r}, target.inverse(), base={self.frame!r})"
+                f"{self.frame!r} sees it, {self.swapped}"
             )
         if found.tip < 0:
             raise ValueError(f"the frame {self.frame!r} does not move: no joint of {model.name} carries it")
         if not found.moved(model):
             raise ValueError(f"{self.label} never moves: no joint of {model.name} is between the two frames")
         return found if self.offset is None else found._replace(hang=found.hang @ self.offset)
+
+    @property
+    def swapped(self) -> str:
+        """What asks the same of its base, seen from its frame: a task, as one writes it, or where to look for one."""
+        return f"with a task of {self.base!r} and base={self.frame!r} that asks the same"
 
     def needed(self, model: "Model") -> set[int]:
         """The units of the tree whose frames it reads; raises as `place` does."""

@@ -132,6 +132,12 @@ class PoseTask(OfFrame):
             )
         super().refuse(model, goal, name)
 
+    @property
+    def swapped(self) -> str:
+        """What asks the same of its base, seen from its frame."""
+        tool = "" if self.offset is None else "offset @ "
+        return f"PoseTask({self.base!r}, {tool}target.inverse(), base={self.frame!r})"
+
     def target_of(self, pose: SE3) -> SE3:
         """The target that the frame fulfils where it is seen at `pose`."""
         return pose
@@ -164,6 +170,13 @@ class PositionTask(OfFrame):
     def placed(self) -> tuple[str, float] | None:
         """The frame and the tolerance of its position, unless a direction is free."""
         return (self.frame, self.tolerance) if min(self.blocks[0].weight) > 0.0 else None
+
+    @property
+    def swapped(self) -> str:
+        """What asks the same of its base, seen from its frame."""
+        if self.offset is None:
+            return f"VectorTask({self.base!r}, {self.frame!r}, target, base={self.base!r})"
+        return f"PositionTask({self.base!r}, offset.xyz, base={self.frame!r}, offset=SE3.from_parts(target))"
 
     def target_of(self, pose: SE3) -> Array:
         """The target that the frame fulfils where it is seen at `pose`."""
@@ -222,6 +235,12 @@ class OrientationTask(OfFrame):
         if not isinstance(targets, SO3) or targets.wxyz.ndim != 2:
             raise ShapeError(f"{name} of {self.label} must be an SO3 of n rotations, or a list of SO3; got {targets!r}")
         return np.pad(targets.wxyz, ((0, 0), (3, 0)))
+
+    @property
+    def swapped(self) -> str:
+        """What asks the same of its base, seen from its frame."""
+        tool = "" if self.offset is None else "offset.rotation @ "
+        return f"OrientationTask({self.base!r}, {tool}target.inverse(), base={self.frame!r})"
 
     def target_of(self, pose: SE3) -> SO3:
         """The target that the frame fulfils where it is seen at `pose`."""
