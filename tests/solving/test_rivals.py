@@ -160,3 +160,17 @@ def test_weights_are_not_blamed_for_what_they_do_not_do() -> None:
     ]
     assert "creep" not in loops[0].explain()
     assert loops[0].errors[0].position < 1e-6 or "creep" not in loops[1].explain()  # type: ignore[operator]
+
+
+def test_where_limits_hold_an_arm_of_several_tasks_what_looks_for_a_way_round_is_named() -> None:
+    arm = pz.load("panda")
+    home = arm.pose("panda_hand", arm.home)
+    tasks = [pz.PositionTask("panda_hand"), pz.OrientationTask("panda_hand", priority=1)]
+    words = "Limits let PositionTask('panda_hand') come no nearer: explore=True looks for a way round."
+    for explore in (False, True):
+        loop, q = pz.Tracker(arm, tasks, dt=0.01, explore=explore), arm.home
+        for tick in range(1100):
+            out = 0.6 * (1 - np.cos(2 * np.pi * min(tick / 800, 1)))
+            q = loop.step(q, [home.xyz + out * np.array([-0.9, -0.44, 0.03]), home.rotation])
+        assert (loop.errors[0].position < 1e-6) is explore  # type: ignore[operator]
+        assert (words in loop.explain()) is not explore

@@ -12,9 +12,10 @@ from poise.model.model import Model
 from poise.model.proximity import Proximity
 from poise.solving.active import ActiveLimit, active_limits, at_distance
 from poise.solving.collision import CollisionLimit
+from poise.solving.explore import Explorer
 from poise.solving.leash import Leashed
 from poise.solving.requirements import given_way
-from poise.solving.rivals import Question, brakes, rivals
+from poise.solving.rivals import Question, brakes, limited, rivals
 from poise.solving.scratch import Bound, Scratch
 from poise.spatial import Array
 from poise.tasks.base import Task
@@ -52,6 +53,7 @@ class LastStep:
     _bound: Bound
     _count: int
     _dt: float | None
+    _explorer: Explorer | None
     _followed: tuple[Task, ...]
     _leashed: Leashed | None
     _lock: Lock
@@ -142,7 +144,10 @@ class LastStep:
         before = self.model.normalize(self._scratch.start)
         longest = float(np.abs(self.model.difference(before, q)).max(initial=0.0))
         settled = longest * self._memory[INVERSE_RADIUS] > _BEYOND
-        return rivals(asked) + ([] if settled else brakes(asked, before))
+        said = rivals(asked) + ([] if settled else brakes(asked, before))
+        looked_for = self._explorer is not None or self._scratch.scout is not None
+        held = "" if looked_for or not active else " and ".join(limited(asked, before))
+        return [*([f"Limits let {held} come no nearer: explore=True looks for a way round."] if held else []), *said]
 
     @contextmanager
     def _entered(self) -> Iterator[None]:

@@ -148,6 +148,19 @@ def brakes(asked: Question, before: Array) -> list[str]:
     return out
 
 
+def limited(asked: Question, before: Array) -> list[str]:
+    """The tasks that come no nearer, by the last step from `before` (nq,) to q, for their pull is into limits."""
+    out = []
+    for this, (was, left) in zip(_pulls(asked, asked.q), _missed(asked, before, asked.q), strict=True):
+        came, pull = float(np.linalg.norm(was) - np.linalg.norm(left)), this.pull
+        size = float(np.linalg.norm(pull))
+        stopped = float(np.linalg.norm(pull - _free(asked, pull) * pull))
+        held = stopped > _HOLDS * size > _HOLDS * _SINGULAR * this.scale
+        if _short_of(this.task, left) and held and came <= _CREEPS * float(np.linalg.norm(left)):
+            out.append(this.task.label)
+    return out
+
+
 def _missed(asked: Question, *qs: Array) -> list[Array]:
     """(len(qs), blocks) how much of each task with rows is left at each of `qs`."""
     rows = asked.goal[: GOAL_NUMBERS * sum(bool(task.blocks) for task in asked.tasks)].reshape(-1, GOAL_NUMBERS)
