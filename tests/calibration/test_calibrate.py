@@ -538,6 +538,8 @@ def test_rows_are_left_out_by_index_or_mask_and_nothing_else() -> None:
     for rows in ([0.5], [len(measured_)], [-len(measured_) - 1], some[:-1], "ab"):
         with pytest.raises(ValueError, match="rows is"):
             measured_.without(rows)
+    with pytest.raises(ValueError, match=r"rows\[1\] is masked"):
+        measured_.without(np.ma.array([1, 3], mask=[False, True]))
 
 
 def test_a_prior_without_deviations_of_what_was_measured_is_refused() -> None:

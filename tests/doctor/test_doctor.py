@@ -272,6 +272,8 @@ def test_each_cause_is_told_apart() -> None:
     moved[30:, :3] += [0.2, 0.0, 0.0]
     assert [f.code for f in examine_log(ur, late, targets=moved, time=time)] == ["target"]
     assert [f.code for f in examine_log(ur, late, targets=moved[:, :3], time=time)] == ["target"]
+    with pytest.raises(ValueError, match=r"targets\[0, 1\] is masked"):
+        examine_log(ur, late, targets=np.ma.masked_equal(moved[:, :3], moved[0, 1]), time=time)
 
     turned = q.copy()
     turned[30:, 5] += 2 * np.pi

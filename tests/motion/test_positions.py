@@ -159,6 +159,17 @@ def test_places_that_are_missing_are_bridged_and_reported() -> None:
     assert gaps.max() < 0.1
 
 
+def test_places_that_are_masked_are_missing() -> None:
+    positions = dance(9).positions(NAMES).copy()
+    hidden = np.ma.array(positions)
+    hidden[4, 2, 1] = np.ma.masked
+    positions[4, 2, 1] = np.nan
+    with pytest.warns(ModelWarning, match=f"frame 4 of {NAMES[2]!r}"):
+        found = solved(hidden)
+    with pytest.warns(ModelWarning, match="bridged"):
+        np.testing.assert_array_equal(found.q, solved(positions).q)
+
+
 def test_a_gap_in_all_joints_is_bridged() -> None:
     positions = dance(9).positions(NAMES).copy()
     positions[3:6] = np.nan

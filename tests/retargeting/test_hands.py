@@ -250,6 +250,21 @@ def test_frames_that_are_no_hand_are_bridged_and_told() -> None:
     assert np.isfinite(before).all()
 
 
+def test_landmarks_that_are_masked_are_none() -> None:
+    """What lies under the mask, which NumPy would take, is a place like any other."""
+    hands = np.ma.array(clip())
+    hands[3, WEBXR.index("thumb-tip"), 1] = np.ma.masked
+    motion = retargeter("vector").retarget(hands)
+    assert motion.notes == ("1 frame was no hand and was bridged: 3",)
+    between = clip()
+    between[3] = 0.5 * (between[2] + between[4])
+    np.testing.assert_allclose(motion.q, retargeter("vector").retarget(between).q, atol=1e-9)
+    ours = retargeter("vector")
+    with pytest.raises(ValueError, match=rf"points\[{WEBXR.index('thumb-tip')}, 1\] is masked"):
+        ours.step(hands[3])
+    np.testing.assert_array_equal(ours.step(hands[0]), retargeter("vector").step(clip()[0]))
+
+
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [

@@ -54,6 +54,10 @@ def test_turns() -> None:
     target = np.array(wanted.wxyz)
     target[:, 1] = np.nan
     found = tracking(PARTS, places, places, places, turns=-turns, target_turns=target).rotation
+    hidden = np.ma.array(turns)
+    hidden[0, 2, 1] = np.ma.masked
+    with pytest.raises(ValueError, match=r"turns\[0, 2, 1\] is masked"):
+        tracking(PARTS, places, places, places, turns=hidden, target_turns=target)
     assert np.isnan(found[:, 1]).all()
     assert np.allclose(np.delete(found, 1, axis=1), np.delete(angles, 1, axis=1))
 

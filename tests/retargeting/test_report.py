@@ -124,6 +124,8 @@ def test_steps_lie_as_high_as_they_are_said_to() -> None:
     assert np.allclose(found.heights[:, 1], 0.0, atol=1e-9)
     assert found.depth < 1e-9
     assert of(robot, source, ground=np.tile([0.0, 0.25], (61, 1))).ground.depth == pytest.approx(0.05)
+    with pytest.raises(ValueError, match=r"ground\[3, 1\] is masked"):
+        of(robot, source, ground=np.ma.array(np.zeros((61, 2)), mask=np.arange(122).reshape(61, 2) == 7))
 
 
 def test_the_table_is_readable() -> None:

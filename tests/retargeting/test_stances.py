@@ -68,6 +68,8 @@ def test_what_cannot_be_said_of_contacts() -> None:
         found.with_stance("left_ankle", 0, 3, ground=-0.2)
     with pytest.raises(ValueError, match="compare probabilities with a threshold"):
         Contacts.of({"left_ankle": [0.0, 0.7]})
+    with pytest.raises(ValueError, match=r"flags of left_ankle\[1\] is masked"):
+        Contacts.of({"left_ankle": np.ma.array([0, 1], mask=[False, True])})
     with pytest.raises(pz.ShapeError, match=r"as many frames, at least of one part; got \[1, 2\]"):
         Contacts.of({"left_ankle": [0, 1], "right_ankle": [0]})
     with pytest.raises(pz.ShapeError, match="left_ankle must be of its 1 points, got 2"):

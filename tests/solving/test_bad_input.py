@@ -524,6 +524,11 @@ MASKED: dict[str, tuple[Callable[[], Any], str]] = {
     "a distance": (lambda: arm().distance(HIDDEN_Q), r"q\[1\] is masked"),
     "a joint": (lambda: arm().q(panda_joint2=np.ma.masked), r"panda_joint2 is masked"),
     "limits": (lambda: arm().with_limits({JOINT: (np.ma.masked, 1.0)}), r"lower limit.*\[?.*masked|is masked"),
+    "a share of the way": (
+        lambda: arm().interpolate(arm().home, arm().home, masked([0.1, 0.2], 1)),
+        r"t\[1\] is masked",
+    ),
+    "a joint that is locked": (lambda: arm().lock(panda_joint2=np.ma.masked), r"panda_joint2 is masked"),
     "rows of a list": (lambda: arm().pose(HAND, [arm().home, HIDDEN_Q]), r"q\[1, 1\] is masked"),
     "accelerations": (lambda: solver_loop(dt=0.1, limits=[pz.AccelerationLimit(HIDDEN_Q)]), r"\[1\] is masked"),
     "an axis": (lambda: build(axis=masked([0, 0, 1], 1)), r"(?s)the axis masked_array.*three finite numbers"),

@@ -4,7 +4,7 @@ from typing import final
 
 import numpy as np
 
-from poise.checks import numbers
+from poise.checks import numbers, refuse_masked
 from poise.errors import ShapeError
 from poise.model.frame import WORLD
 from poise.spatial import SE3, Array, ArrayLike, frozen
@@ -67,6 +67,7 @@ class Measurements:
 
         Raises ValueError for what is neither, or none of the rows.
         """
+        refuse_masked("rows", rows)
         given = np.asarray(rows)
         given = given if given.size else given.astype(np.intp)
         whole = given.ndim == 1 and given.dtype.kind in "iu" and (np.abs(given + 0.5) < len(self) + 0.5).all()

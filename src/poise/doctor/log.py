@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from poise.checks import finite
+from poise.checks import finite, numbers
 from poise.doctor.finding import Finding
 from poise.errors import ShapeError
 from poise.model.model import Model
@@ -104,7 +104,7 @@ def _column(name: str, values: Array, count: int) -> Array:
 
 def _moves(targets: Any, count: int) -> Array:
     """(n - 1, 2) how far the target goes in each step [m] and [rad]."""
-    places = np.asarray(targets.array if isinstance(targets, SE3) else targets, dtype=np.float64)
+    places = numbers("targets", targets.array if isinstance(targets, SE3) else targets)
     if places.shape == (count, 3):
         turns = np.zeros(count - 1)
     else:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.cached import cached_property
-from poise.checks import finite, refuse_masked
+from poise.checks import finite, numbers, refuse_masked
 from poise.errors import JointNotFound, ModelError, ShapeError, nearest_names
 from poise.kernels.machine.layout import SHORTEST
 from poise.model.joint import Joint, JointKind
@@ -228,7 +228,7 @@ class ConfigurationSpace:
 
     def interpolate(self, q0: ArrayLike, q1: ArrayLike, t: ArrayLike) -> Array:
         """(..., nq) on the way from `q0` (t = 0) to `q1` (t = 1); `t` may be an array, which leads the shape."""
-        return self.integrate(q0, np.asarray(t, dtype=np.float64)[..., None] * self.difference(q0, q1))
+        return self.integrate(q0, numbers("t", t)[..., None] * self.difference(q0, q1))
 
     def sample(self, shape: int | tuple[int, ...] = (), *, seed: "int | np.random.Generator") -> Array:
         """(*shape, nq) random configurations within the limits.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from poise.checks import finite
+from poise.checks import finite, refuse_masked
 from poise.errors import ModelError, ModelWarning
 from poise.model.configurations import written
 from poise.model.frame import WORLD, Frame
@@ -50,6 +50,7 @@ def locked(model: "Model", frames: Iterable[Frame], positions: Mapping[str, Arra
     held = {}
     for name, value in positions.items():
         joint = model.joint(name)
+        refuse_masked(name, value)
         position = finite(name, np.atleast_1d(np.asarray(value)), joint.size)
         if ((position < joint.lower) | (position > joint.upper)).any():
             ends, question = f"{written(joint.lower)} to {written(joint.upper)}", ""

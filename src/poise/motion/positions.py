@@ -14,6 +14,7 @@ from typing import Final
 
 import numpy as np
 
+from poise.checks import with_holes
 from poise.errors import ModelWarning, ShapeError
 from poise.io.skeleton import Flags, SkeletonFile, SkeletonJoint, Up, bridged, check_arguments, continuous, unusable
 from poise.io.upright import Z_UP
@@ -102,10 +103,7 @@ def _checked(
     positions: ArrayLike, names: Sequence[str], parents: Sequence[int | str | None]
 ) -> tuple[Array, list[int], list[int]]:
     """Positions with parents before children, the index of each one's parent there, and of each where it was."""
-    try:
-        given = np.array(positions, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ShapeError(f"positions must be numbers of shape (frames, joints, 3): {error}") from None
+    given = np.array(with_holes("positions", positions, "numbers of shape (frames, joints, 3)"))
     if given.ndim != 3 or given.shape[2] != 3:
         raise ShapeError(f"positions must have shape (frames, joints, 3), got {given.shape}")
     frames, many = given.shape[:2]

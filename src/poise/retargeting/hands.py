@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, TypeAlias, final, get_args
 import numpy as np
 import numpy.typing as npt
 
-from poise.checks import finite, finite_positive, not_negative, one_of
+from poise.checks import finite, finite_positive, not_negative, numbers, one_of, with_holes
 from poise.errors import ShapeError
 from poise.kernels.hands import descent
 from poise.kernels.hands.landmarks import LANDMARKS
@@ -230,7 +230,7 @@ class HandRetargeter:
         limits; None: where the frame before led.  Raises ShapeError for another shape, ValueError for landmarks that
         are not finite or in one line, and RuntimeError where another thread is in.
         """
-        given = np.asarray(points, dtype=np.float64)
+        given = numbers("points", points)
         if given.ndim != 2 or given.shape[1] != 3:
             raise ShapeError(f"points must have shape (21, 3) or (25, 3), got {given.shape}")
         columns = self._of(len(given))
@@ -250,10 +250,10 @@ class HandRetargeter:
         """The motion of the robot's hand for a hand's motion: landmarks (frames, 21 or 25, 3) [m], or a `Motion`.
 
         A `Motion` must have the joints of a WebXR hand among its frames.  Landmarks have `times` (frames,) [s], or
-        `fps` frames a second, 30 if neither is said.  Frames with numbers that are not finite, and those whose knuckles
-        are in one line, are taken between those before and after.  A hand of the other `side`, which is told by where
-        its fingers bend, is mirrored.  Both are told in the motion's `notes`.  The past plays no part, and is left
-        fresh.
+        `fps` frames a second, 30 if neither is said.  Frames with numbers that are not finite or masked, and those
+        whose knuckles are in one line, are taken between those before and after.  A hand of the other `side`, which is
+        told by where its fingers bend, is mirrored.  Both are told in the motion's `notes`.  The past plays no part,
+        and is left fresh.
 
         Raises ShapeError for another shape, ValueError without a single sound frame.
         """
@@ -264,7 +264,7 @@ class HandRetargeter:
             shown = dict(zip(known, np.moveaxis(source.positions(known), 1, 0), strict=True))
             points, when, name = source.positions(self.landmarks), source.times, source.name
         else:
-            given = np.asarray(source, dtype=np.float64)
+            given = with_holes("landmarks", source)
             if given.ndim != 3 or given.shape[2] != 3:
                 raise ShapeError(f"landmarks must have shape (frames, 21 or 25, 3), got {given.shape}")
             if fps is not None and times is not None:
@@ -399,7 +399,8 @@ class HandRetargeter:
         for i in range(flat.shape[1]):
             flat[bad, i] = np.interp(times[bad], times[good], flat[good, i])
         shown = ", ".join(map(str, bad[:5])) + (" ..." if len(bad) > 5 else "")
-        return flat.reshape(points.shape), [f"{len(bad)} frames were no hand and were bridged: {shown}"]
+        told = "1 frame was no hand and was" if len(bad) == 1 else f"{len(bad)} frames were no hand and were"
+        return flat.reshape(points.shape), [f"{told} bridged: {shown}"]
 
 
 _MIRROR: Final = np.array([1.0, -1.0, 1.0])

@@ -9,7 +9,7 @@ from typing import Final, final
 
 import numpy as np
 
-from poise.checks import finite
+from poise.checks import finite, numbers
 from poise.errors import ShapeError
 from poise.model.joint import JointKind
 from poise.model.model import Model
@@ -80,10 +80,8 @@ def tracking(
     off = found - wanted
     rotation = np.full(found.shape[:2], np.nan)
     if turns is not None and target_turns is not None:
-        back = conjugate(np.asarray(target_turns, dtype=np.float64))
-        rotation = np.linalg.norm(
-            quaternion_log(quaternion_product(np.asarray(turns, dtype=np.float64), back)), axis=-1
-        )
+        back = conjugate(numbers("target_turns", target_turns))
+        rotation = np.linalg.norm(quaternion_log(quaternion_product(numbers("turns", turns), back)), axis=-1)
     limbs = [(carrier(part, parts), part) for part in parts if part.endswith(_LIMBS) and carrier(part, parts)]
     ways = [
         [path[:, parts.index(end)] - path[:, parts.index(start or root)] for start, end in limbs]

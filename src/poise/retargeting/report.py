@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 import numpy as np
 
 from poise import html
-from poise.checks import finite
+from poise.checks import finite, numbers
 from poise.drawing import save_figure
 from poise.errors import ShapeError
 from poise.files import write_whole
@@ -282,7 +282,7 @@ def report(
         for part in standing
     }
     paths = [_paths(robot, body.robot[part], bottoms_of[part]) for part in standing]
-    high = np.broadcast_to(np.asarray(0.0 if ground is None else ground, float), (len(robot), len(contacts.parts)))
+    high = np.broadcast_to(numbers("ground", 0.0 if ground is None else ground), (len(robot), len(contacts.parts)))
     floor = np.nan if ground is None else float(np.min(ground))
     high = high[:, [contacts.parts.index(part) for part in standing]]
     bottoms = np.stack([path[..., 2].min(axis=1) for path in paths], axis=1) if paths else np.zeros((len(robot), 0))

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, final
 import numpy as np
 import numpy.typing as npt
 
-from poise.checks import not_negative
+from poise.checks import not_negative, refuse_masked
 from poise.errors import ShapeError
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
@@ -204,6 +204,7 @@ def frozen_flags(flags: Flags) -> Flags:
 
 def _flags(part: str, given: npt.ArrayLike) -> Flags:
     """(frames, points) flags of a part; those (frames,) are of one point."""
+    refuse_masked(f"flags of {part}", given)
     numbers = np.asarray(given)
     if numbers.ndim not in (1, 2) or not numbers.size:
         raise ShapeError(f"flags of {part} must have shape (frames,) or (frames, points), got {numbers.shape}")
