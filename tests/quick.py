@@ -186,6 +186,9 @@ def main() -> int:
         folders = Counter(test.parent.relative_to(ROOT).as_posix() for _, _, test in near)
         told = ", ".join(f"{folder} ({count})" for folder, count in folders.items())
         print(f"left out, for they are farther and do not fit: {told}; `make test` runs all")
+    if not chosen:
+        print(f"nothing is run, for there are {given.seconds:g} seconds; `--seconds` gives more")
+        return 1
     if given.list:
         print(*chosen, sep="\n")
         return 0

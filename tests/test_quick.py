@@ -189,6 +189,17 @@ def test_it_refuses_where_tests_would_be_of_another_poise(
     assert f"poise is imported from {SOURCE}" in capsys.readouterr().err
 
 
+def test_without_time_nothing_is_run_and_nothing_passes(
+    repository: Repository, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    test = repository.path / "tests" / "test_it.py"
+    test.parent.mkdir()
+    test.touch()
+    monkeypatch.setattr("sys.argv", ["quick.py", "--seconds", "0"])
+    assert quick.main() == 1
+    assert capsys.readouterr().out.endswith("nothing is run, for there are 0 seconds; `--seconds` gives more\n")
+
+
 def test_a_failure_is_one_and_that_no_test_is_left_is_none(capsys: pytest.CaptureFixture[str]) -> None:
     assert quick.run(["-c", "raise SystemExit(1)"]) == 1
     assert capsys.readouterr().out == ""
@@ -227,7 +238,19 @@ def test_a_law_draws_fewer_examples_and_no_test_begins_when_the_time_is_over(pyt
     plugins = ["-psupport.shortened", "-psupport.skipped"]
     done = pytester.runpytest_inprocess(*plugins, "--examples=10", "-k", "not never")
     done.assert_outcomes(passed=2)
+    assert done.ret == 0
     done = pytester.runpytest_inprocess(*plugins, "--until=1", "--skipped-to=names")
     done.assert_outcomes(skipped=3)
     done.stdout.fnmatch_lines(["3 tests were left out when the time was over*"])
     assert len((pytester.path / "names").read_text().splitlines()) == 3
+
+
+@pytest.mark.parametrize("workers", [(), ("--numprocesses=1",)])
+def test_a_run_whose_time_is_over_before_a_test_began_does_not_pass(
+    pytester: pytest.Pytester, workers: tuple[str, ...]
+) -> None:
+    pytester.makeini("[pytest]")
+    pytester.makepyfile(LAWS)
+    done = pytester.runpytest_subprocess("-psupport.shortened", "--until=1", *workers)
+    done.stdout.fnmatch_lines(["the time was over before a test began, so nothing is known of the change"])
+    assert done.ret == 1

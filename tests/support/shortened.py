@@ -32,9 +32,31 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         pytest.skip(OVER)
 
 
+def left_out(terminalreporter: Any) -> list[pytest.TestReport]:
+    """The tests that the time was too short for."""
+    return [report for report in terminalreporter.stats.get("skipped", ()) if OVER in str(report.longrepr)]
+
+
+def none_begun(terminalreporter: Any) -> bool:
+    """Whether the time was over before any test began."""
+    ran = any(terminalreporter.stats.get(outcome) for outcome in ("passed", "failed", "error", "xfailed", "xpassed"))
+    return bool(left_out(terminalreporter)) and not ran
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """A run whose time was over before a test began has tested nothing, and is none that passes."""
+    reporter: Any = session.config.pluginmanager.get_plugin("terminalreporter")
+    here = reporter is not None and not hasattr(session.config, "workerinput")
+    if here and exitstatus == pytest.ExitCode.OK and none_begun(reporter):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Which tests the time was too short for, by folder."""
-    skipped = [report for report in terminalreporter.stats.get("skipped", ()) if OVER in str(report.longrepr)]
+    skipped = left_out(terminalreporter)
+    if none_begun(terminalreporter):
+        terminalreporter.line("the time was over before a test began, so nothing is known of the change")
     if skipped:
         folders = Counter(report.nodeid.partition("::")[0].rpartition("/")[0] for report in skipped)
         told = ", ".join(f"{folder} ({count})" for folder, count in folders.items())
