@@ -63,6 +63,14 @@ def test_json_is_one_line_and_what_forward_kinematics_says(capsys: pytest.Captur
     assert list(answer["joints"].values())[: arm.nq] == answer["q"]
 
 
+@pytest.mark.parametrize("xyz", [["0.4,-0.1,0.5"], ["0.4,", "-0.1,", "0.5"], [".4,-1e-1", "5.e-1"]])
+def test_numbers_may_be_set_apart_by_commas(xyz: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*REACHABLE, "--json"]) == 0
+    wanted = json.loads(capsys.readouterr().out)["q"]
+    assert main(["solve", "panda", "--frame", "panda_hand", "--xyz", *xyz, "--rpy", "3.14159,0,0", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["q"] == wanted
+
+
 def test_not_solved_is_exit_code_2_and_says_why(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(TOO_FAR) == 2
     assert "CONVERGED" not in capsys.readouterr().out

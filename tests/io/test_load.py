@@ -201,7 +201,8 @@ def test_arguments_that_a_name_cannot_take_are_refused() -> None:
 
 @pytest.mark.usefixtures("share")
 def test_unknown_names_are_answered_with_the_nearest() -> None:
-    with pytest.raises(ModelError, match="the list of robots has no name 'pnada'; did you mean 'panda'"):
+    words = "the list of robots has no name 'pnada'; did you mean 'panda'? `poise info` lists them"
+    with pytest.raises(ModelError, match=re.escape(words)):
         load("pnada")
     with pytest.raises(ModelError, match="no name 'x_fulll'; did you mean 'x_full'"):
         load("example-robot-data/x_fulll")

@@ -132,6 +132,9 @@ def lacking(*names: str) -> pa.Table:
     [
         (lacking("y"), "no column y: a position is x y z"),
         (lacking("qx", "qy"), "no column qx qy: a rotation is qw qx qy qz"),
+        (pa.table({"X": [0.4], " Y": [0.1], "z": [0.5]}), "; write x y for X  Y"),
+        (pa.table({"0.4": [0.4], "0.1": [0.1], "-.5": [0.5]}), "the first line .* has numbers: put one with names"),
+        (pa.table({"x;y;z": ["0.4;0.1;0.5"]}), "between columns stands ';': write the file with ','"),
         (lacking("qw", "qx", "qy", "qz"), "no rotation, which PoseTask.* needs"),
         (targets(4).append_column("yaw", [[0.0] * 4]), "rotation twice"),
         (targets(4).append_column("x", [[0.0] * 4]), "2 columns 'x'"),

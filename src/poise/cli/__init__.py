@@ -4,13 +4,14 @@ Exit code 0 when solved, 2 when not solved, 1 for an error, which is one line on
 """
 
 import os
+import re
 import sys
 import warnings
 from collections.abc import Sequence
 from contextlib import nullcontext, redirect_stderr, redirect_stdout
 from io import StringIO
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from poise import __version__
 from poise.tables import fill
@@ -19,9 +20,14 @@ if TYPE_CHECKING:
     from poise.cli.command import Answer, Answers
 
 
+_NUMBER: Final = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+_LISTED: Final = re.compile(rf"{_NUMBER}(?:,{_NUMBER})*,?")
+"""Numbers with commas between or behind them."""
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run `arguments` (the process's own if None) and return the exit code."""
-    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    arguments = _apart(sys.argv[1:] if arguments is None else arguments)
     try:
         code = _run(arguments)
         if sys.stdout:
@@ -33,6 +39,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return code
+
+
+def _apart(arguments: Sequence[str]) -> list[str]:
+    """The words, each list of numbers with commas, as in `--xyz 0.4,0.1,0.5`, as so many words."""
+    apart = (word.rstrip(",").split(",") if _LISTED.fullmatch(word) else [word] for word in arguments)
+    return [part for parts in apart for part in parts]
 
 
 def _run(arguments: list[str]) -> int:

@@ -181,6 +181,7 @@ def _refuse_srdf(srdf: Srdf, what: str) -> None:
 def _unknown(name: str, known: tuple[str, ...]) -> ModelError:
     from poise.io.installed import installed_robots
 
-    more = "; `poise info` lists them" if len(known) > LISTED else ""
-    more += "" if installed_robots() else '; more robots come with: pip install "poise[robots]"'
-    return ModelError(NameNotFound(name, known, owner="the list of robots").message + more)
+    parts = [NameNotFound(name, known, owner="the list of robots").message]
+    parts += ["`poise info` lists them"] if len(known) > LISTED else []
+    parts += [] if installed_robots() else ['more robots come with: pip install "poise[robots]"']
+    return ModelError("; ".join(parts).replace("?; ", "? "))

@@ -41,7 +41,29 @@ def refuse_lack(wanted: Sequence[str], names: Sequence[str], what: str) -> None:
     if missing:
         raise ValueError(
             f"the targets have no column {listed(missing)}: {what} is {listed(wanted)}; found {listed(names)}"
+            f"{_mend(missing, names)}"
         )
+
+
+def _mend(missing: Sequence[str], names: Sequence[str]) -> str:
+    """What to do to the columns that there are, where that can be told."""
+    alike = [(name, meant) for name in names for meant in missing if name.strip().lower() == meant]
+    if alike:
+        return f"; write {listed([meant for _, meant in alike])} for {listed([name for name, _ in alike])}"
+    mark = next((mark for mark in (";", "\t", " ") if len(names) == 1 and mark in names[0].strip()), "")
+    if mark:
+        return f"; between columns stands {mark!r}: write the file with ',' and with '.' in its numbers"
+    if names and all(_is_number(name) for name in names):
+        return "; the first line of a file names its columns, and here it has numbers: put one with names above it"
+    return ""
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def listed(names: Sequence[str]) -> str:
