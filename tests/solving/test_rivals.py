@@ -174,3 +174,12 @@ def test_where_limits_hold_an_arm_of_several_tasks_what_looks_for_a_way_round_is
             q = loop.step(q, [home.xyz + out * np.array([-0.9, -0.44, 0.03]), home.rotation])
         assert (loop.errors[0].position < 1e-6) is explore  # type: ignore[operator]
         assert (words in loop.explain()) is not explore
+
+
+def test_targets_that_are_none_are_told_of_as_before() -> None:
+    loop = pz.Tracker(ARM, [hand(1.5), pz.PoseTask("trunk")], dt=0.01)
+    loop.step(HOME)
+    loop.targets[1] = 0.0
+    assert loop.explain().startswith("What is left: PositionTask('hand') ")
+    loop.targets[0, 0] = np.nan
+    assert "nan" in loop.explain()

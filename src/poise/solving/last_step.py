@@ -138,6 +138,9 @@ class LastStep:
         """A sentence for each task that others keep short at q (nq,), but where joints go as fast as they may."""
         if any(limit.kind not in ("position", "distance", "linear") for limit in active):
             return []
+        goals = zip(self._followed, self._goals, strict=True)
+        if not all(task.sound(self.model, goal[None]).all() for task, goal in goals):
+            return []  # targets that were written meanwhile, and are none
         e, clamped = (self._scratch.narrow[self._bound.problem.rows(name)] for name in ("e", "clamped"))
         share = np.divide(clamped, e, out=np.ones_like(e), where=e != 0.0) if len(clamped) == len(e) else 1.0
         asked = Question(self.model, self._followed, self.tasks, self._bound, q, self._scratch.goal, share)
