@@ -403,3 +403,23 @@ def test_a_heavy_torso_rests_where_the_weighted_posture_is_least() -> None:
             q = loop.step(q)
         assert loop.errors[0].position < 1e-5
         assert q[at] - home[at] == pytest.approx(0.1468, abs=1e-3)
+
+
+def test_a_posture_keeps_bounded_least_squares_from_no_place_in_reach() -> None:
+    """An arm on a slide, which chattered where it was stretched, and a Panda led into its limits."""
+    b = pz.ModelBuilder("slide")
+    b.joint("torso", "prismatic", parent="base", child="trunk", axis=(1, 0, 0), limits=(-2, 2), velocity=1.0)
+    b.joint("shoulder", "revolute", parent="trunk", child="upper", axis=(0, 0, 1), limits=(-3, 3), velocity=2.0)
+    ahead = pz.SE3.from_parts([0.4, 0.0, 0.0])
+    b.joint(
+        "elbow", "revolute", parent="upper", child="lower", axis=(0, 0, 1), origin=ahead, limits=(-3, 3), velocity=2.0
+    )
+    b.frame("panda_hand", link="lower", origin=ahead)
+    for arm, draws in ((b.build(), 10), (PANDA, 5)):
+        for seed in range(draws):
+            q, goal = arm.sample(seed=seed), arm.pose("panda_hand", arm.sample(seed=seed + 50)).xyz
+            tasks = [pz.PositionTask("panda_hand", goal), pz.PostureTask(arm.sample(seed=seed + 90))]
+            tracker = pz.Tracker(arm, tasks, "qp", dt=0.01)
+            for _ in range(1500):
+                q = tracker.step(q)
+            assert np.linalg.norm(arm.pose("panda_hand", q).xyz - goal) < 1e-5, (arm.name, seed)

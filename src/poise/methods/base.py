@@ -163,6 +163,11 @@ class Method:
         return False
 
     @property
+    def in_levels(self) -> "Method":
+        """What goes by levels and by a posture as this method goes by one level; the method itself, where none does."""
+        return self
+
+    @property
     def follows_posture(self) -> bool:
         """Whether it follows a PostureTask itself, as it is set."""
         return self.capabilities.posture

@@ -37,8 +37,9 @@ from poise.kernels.methods.memory import INVERSE_RADIUS
 from poise.kernels.methods.update import bent_by_limits, hold_balls_at_limits, move, remember, shorten
 from poise.kernels.solver.ends import evaluate
 from poise.kernels.solver.limits import hold_flat
-from poise.methods.base import Capabilities, Case, ClampMag, JacobianMethod, Plan, method
-from poise.methods.damping import Curvature, Damping, DampingRule, refuse_all_but_errors, rule_of
+from poise.methods.base import Capabilities, Case, ClampMag, JacobianMethod, Method, Plan, method
+from poise.methods.damping import Constant, Curvature, Damping, DampingRule, refuse_all_but_errors, rule_of
+from poise.methods.priority import TaskPriority
 from poise.methods.ranking import ranking
 
 BOX, LAGRANGE, CLAMPING, CLIP, SLACK, PENALTY = range(6)
@@ -83,6 +84,14 @@ class BoundedLeastSquares(JacobianMethod):
         """Raises ValueError for limits that the penalty would break."""
         if case.limits and self.way == "penalty":
             raise ValueError("way='penalty' breaks the joint limits a little: pass limits=False, or choose way='box'")
+
+    @property
+    def in_levels(self) -> Method:
+        """The box is one level of `priority`, and in levels it is that method."""
+        rule = self.rule
+        if self.way != "box" or not isinstance(rule, Constant | Curvature):
+            return self
+        return TaskPriority(max_step=self.max_step, max_error=self.max_error, damping=rule)
 
     @property
     def keeps_inequalities(self) -> bool:

@@ -64,6 +64,8 @@ def bound_method(
     level, with a problem of its own, and what else there is gets what these leave.
     """
     refuse_two_postures(method, posture)
+    if posture is not None or len(levels(tasks)) > 1:
+        method = method.in_levels
     led, proposer, parts = _led(tasks, method, posture), None, [*entry]
     sections: dict[str, Any] = {}
     rows: dict[str, int] = {}
