@@ -11,7 +11,7 @@ from poise.kernels.machine.layout import COMMON, LED, MOST_GUARDS, TWIST, WIDTH
 from poise.kernels.machine.packing import joined
 from poise.kernels.machine.record import Record
 from poise.kernels.methods.limits import BALL_ROWS
-from poise.kernels.methods.memory import LENGTH, LOOP, MEMORY, SEEN, TRACE
+from poise.kernels.methods.memory import LENGTH, LOOP, MEMORY, SEEN, TRACE, TRAIL
 from poise.methods.base import Method, Plan, Prepared
 from poise.methods.criteria import Clearance, Potential, RestPosture
 from poise.methods.priority import TaskPriority
@@ -130,6 +130,10 @@ def bound_method(
     if numbers.get("settle") and not led and len([task for task in tasks if task not in kept]) == 1:
         rows["there"] = model.nq
         parts.append("scout")
+    # Straight on, a leap for a later level would disturb those before it.
+    if numbers.get("settle") and updates == 1 and len(levels(tasks)) == 1:
+        rows |= {"trail": TRAIL * n, "leap": n}
+        parts.append("leap")
     held = beside > 0 or common["unlimited"] > 0.0
     if keeps and (taking := requirements(model, tasks, problem, beside, held=held, has_rates=has_rates)):
         sections |= taking[0]

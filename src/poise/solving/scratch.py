@@ -315,6 +315,10 @@ ROUTINES: Final[dict[str, dict[int, Job]]] = {
         layout.SCOUT: ("methods.homing.scout", PROBLEM_VIEW, NARROW, WHOLE),
         layout.FOLLOW: ("methods.homing.follow", PROBLEM_VIEW, NARROW),
     },
+    "leap": {
+        layout.LOOK_BACK: ("methods.leaping.look_back", PROBLEM_VIEW, NARROW),
+        layout.LEAP: ("methods.leaping.leap", PROBLEM_VIEW, NARROW),
+    },
 }
 """The routines of each part by their places in the table."""
 ENTRY_POINTS: Final[dict[str, str]] = {

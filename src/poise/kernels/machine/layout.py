@@ -322,6 +322,8 @@ WORK: Final[Mapping[str, str]] = {
     "flow": "n, the target's own motion in the last step",
     "flow_change": "n, its change",
     "there": "nq, where a scout has arrived",
+    "trail": "TRAIL n, the last steps of an arm that creeps, and room",
+    "leap": "n, what is left of its leap",
     "steady": "n, what of that motion was counted on",
     "stream": "n, what of it is counted on",
     # Of more than one way to look for an answer.
@@ -441,13 +443,16 @@ the tasks that are led, and `scout` that of the workspace of an arm that runs ah
     PROPOSE,
     SCOUT,
     FOLLOW,
+    LOOK_BACK,
+    LEAP,
     FIRST_ROWS,
-) = range(19)
+) = range(21)
 """Places in a table of routines: the search from eight starts, that for a posture, the closed form, one update of the
 method, its damping rule, the derivatives of a user's criterion, what pairs of shapes ask of an update, whether they are
 apart after it and on the way to rest, how far they are at a configuration, how far two are, the search for the least of
 what is soft, what ranges ask of an update, what takes it to where all that must hold does, what asks another method for
-its step, what sends a scout ahead and what follows it, and from FIRST_ROWS on those of each kind of task."""
+its step, what sends a scout ahead and what follows it, what looks whether an arm creeps and lets it leap, and from
+FIRST_ROWS on those of each kind of task."""
 RESIDUAL, SLOPES, SIDES, ENTRIES = 1, 2, 3, 4
 """Behind the routine that writes a task's rows: a user's residual and its derivatives, that which writes the sides of
 its range; places that a kind takes."""

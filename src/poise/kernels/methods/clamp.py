@@ -9,9 +9,9 @@ import functools
 import numpy as np
 
 from poise.kernels.machine.jit import kernel
-from poise.kernels.machine.lanes import load, select, splat, sqrt, store
+from poise.kernels.machine.lanes import any_of, load, select, splat, sqrt, store
 from poise.kernels.machine.layout import GOAL
-from poise.kernels.methods.memory import FRESH, SEEN
+from poise.kernels.methods.memory import EVEN, FRESH, SEEN
 from poise.kernels.rows.residuals import weigh, weights_at
 
 NO_CLAMP, FIXED, ADAPTIVE, RELEASED = range(4)
@@ -20,8 +20,12 @@ NO_CLAMP, FIXED, ADAPTIVE, RELEASED = range(4)
 
 @functools.partial(kernel, inline=True)
 def clamp_errors(p, w):
-    """w.clamped is w.e, each block no longer than its D_max [m, rad], times its gain."""
-    common = p.common[0]
+    """w.clamped is w.e, each block no longer than its D_max [m, rad], times its gain.
+
+    Where the arm has crept towards what it cannot reach, all are shortened alike, for as long as any is: so it rests
+    where the errors themselves are least.
+    """
+    common, least = p.common[0], splat(w.e, 1.0)
     for k in range(len(p.effectors)):
         first = p.effectors[k].first_block
         for b in range(first, p.effectors[k].last_block):
@@ -34,8 +38,14 @@ def clamp_errors(p, w):
                     longest = _adapted(common.clamp == RELEASED, p, w, k, b, size, longest)
                     store(w.cap, b, longest)
                 scale = select(size > longest, longest / size, 1.0)
+                least = select(scale < least, scale, least)
                 e0, e1, e2 = e0 * scale, e1 * scale, e2 * scale
             store(w.clamped, 3 * b, e0), store(w.clamped, 3 * b + 1, e1), store(w.clamped, 3 * b + 2, e2)
+    even = load(w.memory, EVEN) > 0.0
+    if any_of(even):
+        for i in range(3 * len(p.blocks)):
+            store(w.clamped, i, select(even, least * load(w.e, i), load(w.clamped, i)))
+        store(w.memory, EVEN, select(even & (least < 1.0), splat(w.e, 1.0), 0.0))
     if common.geared:
         for b in range(len(p.blocks)):
             for i in range(3 * b, 3 * b + 3):

@@ -3,12 +3,12 @@
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import splat, store
 
-MEMORY = 40
+MEMORY = 44
 (
     FRESH, MU, NU, PREDICTED, LAST, DAMPING, STEP, FAILED, NEWTON, COST, SPLIT, PAIRS, SWAY, SCORE, FLOOR, SHARE,
     INVERSE_RADIUS, TURNED, STIRRED, MOVED, JUMP, LAST_JUMP, LESSENED, WENT, GUARDED, GUARDS_NEW, UPDATES, STAGE, HELD,
     CUTTING, VERDICT, AT, SURE, GAP, CERTIFIED, ABREAST, SCOUT, LED,
-    LOWEST, WAITED,
+    LOWEST, WAITED, CREPT, MARKED, FUTILE, EVEN,
 ) = range(MEMORY)  # fmt: skip
 """Rows of `memory`: 0 before the first update; gain-ratio damping; the last lambda^2 and largest step; whether the
 last step was no number; which half of a hybrid acts; the sum of squares before the last update; updates since the
@@ -24,7 +24,9 @@ updates a step has, what must hold of it, how many rows its requirements have, w
 off, what a look at shapes says, after how many steps of braking one is, and for how many it says so, by how much
 loops were open where the step began, 1 more than the stage in which braking from its end was seen to hold, or 0, and
 whether all joints brake by the same share on that way.  Of `poise.kernels.methods.homing`: what the scout does, how
-many ways were gone for a target, or of a scout its steps, the least of what is left and since how many steps."""
+many ways were gone for a target, or of a scout its steps, the least of what is left and since how many steps.  Of
+`poise.kernels.methods.leaping`: for how many steps the arm has crept, or below 0 that it leaps, what the next one is
+measured by, how many leaps gained nothing, and whether clamps shorten all errors alike."""
 FOLLOWING, DONE, FREE = -1.0, 100.0, 101.0
 """In SCOUT, beside 0 and the number of a start: the arm follows; until the targets move nothing more is looked for, for
 from no start there was a way, or no joint is at a limit."""
@@ -42,6 +44,11 @@ TRACE = 4
 """Numbers of a row of the trace before the singular values: sum of squares, score, largest step, lambda^2."""
 SEEN = 12
 """Rows of an effector's target that are remembered: its rotation and place."""
+DEPTH = 4
+"""Directions whose shrinking a leap sees at once: with 3 more of the arms take longer than three seconds."""
+TRAIL = 3 * DEPTH + 2
+"""Steps that it works with: the last ones, their differences without what is along one another and what goes with
+these, and the rest of the last step."""
 
 
 @kernel

@@ -19,6 +19,8 @@ from poise.kernels.machine.layout import (
     FOLLOW,
     GOAL,
     GOAL_NUMBERS,
+    LEAP,
+    LOOK_BACK,
     METHOD,
     NOT_FINITE,
     PROPOSE,
@@ -40,6 +42,7 @@ from poise.kernels.methods.memory import (
     BEYOND,
     CERTIFIED,
     COST,
+    CREPT,
     DAMPING,
     ELSEWHERE,
     ENDED,
@@ -133,9 +136,12 @@ def _step(p, w, address, method):
 
 @kernel
 def _update_or_follow(p, w, updates, settle, address):
-    """The same, or where a scout has found the way, so many steps of that."""
-    scouting = settle and entry_at(address, CALL).scout != 0
-    _update(p, w, updates, settle, address, FOLLOW if scouting and w.memory[LOOKING] == FOLLOWING else METHOD)
+    """The same, or where a scout has found the way, or an arm that creeps leaps, so many steps of that."""
+    scouting, leaping = settle and entry_at(address, CALL).scout != 0, settle and len(w.trail) > 0
+    method = LEAP if leaping and w.memory[CREPT] < 0.0 else METHOD
+    _update(p, w, updates, settle, address, FOLLOW if scouting and w.memory[LOOKING] == FOLLOWING else method)
+    if leaping:
+        call(w.routines[LOOK_BACK], p, w)
     if scouting:
         call(w.routines[SCOUT], p, w, address)
 

@@ -14,7 +14,7 @@ import functools
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load, select, splat, sqrt, store
 from poise.kernels.machine.layout import GOAL, WAY
-from poise.kernels.methods.memory import INVERSE_RADIUS, MU, SEEN, SHARE, STIRRED, TURNED
+from poise.kernels.methods.memory import CREPT, INVERSE_RADIUS, MU, SEEN, SHARE, STIRRED, TURNED
 
 _SHORTER, _LONGER = 0.5, 1.5
 """What a turn makes of the longer of two steps, or of the bound, and the first step that goes on of the bound."""
@@ -100,7 +100,8 @@ def first_seen(effector):
 
 @functools.partial(kernel, inline=True)
 def widen(w, moved):
-    """Widen the bound, for something was moved so far."""
+    """Widen the bound, for something was moved so far, and what crept begins anew."""
     bound = load(w.memory, INVERSE_RADIUS)
     store(w.memory, INVERSE_RADIUS, bound / (1.0 + _ROOM * bound * moved))
-    store(w.memory, TURNED, select(moved > 0.0, 0.0, load(w.memory, TURNED)))
+    for row in (TURNED, CREPT):
+        store(w.memory, row, select(moved > 0.0, 0.0, load(w.memory, row)))
