@@ -130,8 +130,8 @@ def bound_method(
     if numbers.get("settle") and not led and len([task for task in tasks if task not in kept]) == 1:
         rows["there"] = model.nq
         parts.append("scout")
-    # Straight on, a leap for a later level would disturb those before it.
-    if numbers.get("settle") and updates == 1 and len(levels(tasks)) == 1:
+    # A leap goes straight on: for the sake of a later level it would disturb those before it.
+    if numbers.get("settle") and updates == 1 and posture is None and len(levels(tasks)) == 1:
         rows |= {"trail": TRAIL * n, "leap": n}
         parts.append("leap")
     held = beside > 0 or common["unlimited"] > 0.0

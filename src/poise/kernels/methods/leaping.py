@@ -26,13 +26,17 @@ from poise.kernels.methods.memory import (
     SCORE,
     SCOUT,
 )
-from poise.kernels.methods.update import move, remember, shorten
+from poise.kernels.methods.update import length_of, move, remember, shorten
 from poise.kernels.solver.ends import evaluate
 
 _PATIENCE, _FALL = 30.0, 0.95
 """A squared error that has not fallen by this factor in so many steps has all but stopped falling."""
 _SAME = 1e-8
 """Of the square of a difference, what is left without what is along the others and tells nothing more."""
+_SWIFT = 0.99
+"""A step of this share of what speeds allow is theirs, and tells nothing."""
+_CALM = 0.05
+"""And one that changes by this share of what accelerations allow is theirs."""
 _TOLD = 0.25
 """Of the square of the last step, what may be left that the differences do not tell."""
 _FARTHEST = 0.1
@@ -47,6 +51,8 @@ _LESS = 0.64
 """What a leap makes of the square of a step at most, or it was futile."""
 _FUTILE = 10.0
 """Futile leaps, more than others, after which there are no more."""
+_LEVEL = 1.000000001
+"""A squared error that has risen by no more has not risen."""
 _ROUNDING = 1e-12
 """A step that is no longer is rounding [rad or m]."""
 _RESTS = -1000.0
@@ -61,19 +67,22 @@ def look_back(p, w):
         w.memory[CREPT] = 0.0
         return
     longest, swiftest = _size(p, w.step)
+    hurries = swiftest >= _SWIFT or _changes(p, w)
     if crept < 0.0:
         _go_on(w, longest)
     elif crept < _PATIENCE:
-        if crept == 0.0 or w.memory[COST] < _FALL * w.memory[MARKED]:
+        if crept == 0.0 or hurries or w.memory[COST] < _FALL * w.memory[MARKED]:
             w.memory[MARKED], crept = w.memory[COST], 0.0
         w.memory[CREPT] = crept + 1.0
         if w.memory[CREPT] == _PATIENCE:
-            w.memory[EVEN], w.memory[FUTILE], w.memory[MARKED] = 1.0, 0.0, 0.0
+            w.memory[FUTILE], w.memory[MARKED] = 0.0, 0.0
+            # Without a plan a method knows nothing of walls, and where they let its steps end is no minimum.
+            w.memory[EVEN] = 1.0 if len(p.together) == 0 or len(p.plan) > 0 else 0.0
     elif longest <= _ROUNDING:
         w.memory[CREPT] = _RESTS
         for a in range(n):
             w.leap[a] = 0.0
-    elif swiftest >= 1.0:
+    elif hurries:
         w.memory[CREPT] = _PATIENCE
     else:
         seen = min(int(crept - _PATIENCE), DEPTH)
@@ -105,12 +114,23 @@ def leap(p, w):
 
 @kernel
 def _size(p, step):
-    """The longest entry of a step, and the largest share of what its speed allows."""
+    """The longest entry of a step, and the largest share of what a speed or a twist allows."""
     longest, swiftest = 0.0, 0.0
     for a in range(len(step)):
         x = abs(step[a])
         longest, swiftest = max(longest, x), max(swiftest, x / p.speeds[a])
+    for k in range(len(p.twists)):
+        swiftest = max(swiftest, length_of(p.twists[k], step) / p.twists[k].most)
     return longest, swiftest
+
+
+@kernel
+def _changes(p, w):
+    """Whether accelerations have a say in the step."""
+    changes = False
+    for a in range(len(p.rates)):
+        changes = changes or abs(w.travel_change[a]) > _CALM * p.rates[a].change
+    return changes
 
 
 @kernel
@@ -164,7 +184,26 @@ def _set_out(p, w):
     if _product(rest, rest) > _TOLD * square or _product(w.leap, last) <= 0.0:
         return
     _bound(p, w)
-    w.memory[CREPT], w.memory[MARKED] = -1.0, square
+    if _gains(p, w):
+        w.memory[CREPT], w.memory[MARKED] = -1.0, square
+
+
+@kernel
+def _gains(p, w):
+    """Whether the squared error where w.leap ends is not above that at w.q, which stays, as w.step does."""
+    n = len(w.step)
+    for i in range(len(w.q)):
+        w.before[i] = w.q[i]
+    for a in range(n):
+        w.step[a] = w.leap[a]
+    move(p, w)
+    there, _ = evaluate(p, w)
+    for i in range(len(w.q)):
+        w.q[i] = w.before[i]
+    for a in range(n):
+        w.step[a] = w.trail[DEPTH * n + a]
+    here, _ = evaluate(p, w)
+    return there <= _LEVEL * here
 
 
 @kernel
