@@ -60,8 +60,9 @@ class Tracker(Targets):
     back no faster.  With `speed`, a number above 0 and up to 1, they go at that part of those limits at most.
     The method is "dls" unless another is named, "qp" where a limit ties joints together, as `LinearLimit` and
     `CollisionLimit` do, or a task is a range, and "priority", which bounds each joint's speed by itself, where tasks
-    have different priorities.  A step that turns back makes the next ones shorter, until targets move, so that
-    the arm comes to rest where they stand still; `settle=False` leaves the method as it is published.  With `explore`
+    have different priorities.  A step that turns back makes the next ones shorter, until targets move, and an
+    arm that creeps leaps to where its steps lead, so that it comes to rest where they stand still; `settle=False`
+    leaves the method as it is published.  With `explore`
     an arm that limits or obstacles hold back from a target looks for a way round and follows it, within all that
     must hold; the step at which it looks takes some milliseconds, or, among many obstacles, seconds.  A tracker has a
     past of its own: a second thread that enters it is refused.  A target that a `Twist` moves is never farther ahead of
