@@ -21,6 +21,7 @@ from poise.kernels.methods.memory import (
     EVEN,
     FOLLOWING,
     FUTILE,
+    INVERSE_RADIUS,
     MARKED,
     PREDICTED,
     SCORE,
@@ -35,6 +36,8 @@ _SAME = 1e-8
 """Of the square of a difference, what is left without what is along the others and tells nothing more."""
 _SWIFT = 0.99
 """A step of this share of what speeds allow is theirs, and tells nothing."""
+_BOUNDED = 0.5
+"""So is one that is of this share of the bound of `settling`: across an edge of a wall, where steps turn back."""
 _CALM = 0.05
 """And one that changes by this share of what accelerations allow is theirs."""
 _TOLD = 0.25
@@ -49,8 +52,8 @@ _HELD = 1e-7
 """A leap whose step is no longer is held back [rad or m]."""
 _LESS = 0.64
 """What a leap makes of the square of a step at most, or it was futile."""
-_FUTILE = 10.0
-"""Futile leaps, more than others, after which there are no more."""
+_FUTILE = 5.0
+"""Futile leaps after which there are no more."""
 _LEVEL = 1.000000001
 """A squared error that has risen by no more has not risen."""
 _ROUNDING = 1e-12
@@ -82,7 +85,7 @@ def look_back(p, w):
         w.memory[CREPT] = _RESTS
         for a in range(n):
             w.leap[a] = 0.0
-    elif hurries:
+    elif hurries or longest * w.memory[INVERSE_RADIUS] > _BOUNDED:
         w.memory[CREPT] = _PATIENCE
     else:
         seen = min(int(crept - _PATIENCE), DEPTH)
@@ -157,8 +160,8 @@ def _set_out(p, w):
     last, rest = section(w.trail, DEPTH * n, n), section(w.trail, (3 * DEPTH + 1) * n, n)
     square = _product(last, last)
     if w.memory[MARKED] > 0.0:
-        futile = w.memory[FUTILE] + (1.0 if square > _LESS * w.memory[MARKED] else -1.0)
-        w.memory[FUTILE], w.memory[MARKED] = max(futile, 0.0), 0.0
+        w.memory[FUTILE] += 1.0 if square > _LESS * w.memory[MARKED] else 0.0
+        w.memory[MARKED] = 0.0
     if w.memory[FUTILE] >= _FUTILE:
         return
     for a in range(n):
