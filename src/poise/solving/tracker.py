@@ -11,7 +11,7 @@ import numpy as np
 
 from poise.checks import positive, whole
 from poise.kernels.machine.layout import ANSWER, GOAL_NUMBERS, NOT_FINITE, SOLVED
-from poise.kernels.methods.memory import COST, FAILED, FRESH, SCORE, STAGE
+from poise.kernels.methods.memory import COST, CREPT, FAILED, FRESH, SCORE, STAGE
 from poise.kernels.requirements.stages import OPEN
 from poise.methods.base import Method, method_of
 from poise.model.model import Model, a_model
@@ -337,6 +337,7 @@ class Tracker(Targets):
                 code = self._step()
             finally:
                 scratch.tell(problem=self._bound.problem.words.ctypes.data)
+            self._memory[CREPT] = 0.0  # it waits for the robot, which nothing else tells it of
         return code
 
     def _put_on_leash(self, tracker: "Tracker", measured: ArrayLike | None) -> Leashed:
