@@ -219,3 +219,38 @@ def test_limits_that_a_slide_along_a_border_does_not_need_change_nothing(border:
     free, limited = go(at_rest, [], 4.0), go(at_rest, MORE[more], 4.0)
     assert np.abs(np.diff(free, 2, axis=0)).max() / dt**2 < 15.0
     assert np.abs(limited - free).max() < 1e-9
+
+
+LANDINGS: dict[str, tuple[str, float, list[float]]] = {
+    "ur5e": ("tool0", 1.0, [0.3, -1.4, 1.6, -1.7, -1.5, 0.2]),
+    "so101": ("gripper_frame_link", 0.4, [0.1, -0.5, 0.6, 0.5, 0.1, 0.2]),
+}
+"""Frame, size and start."""
+
+
+@pytest.mark.parametrize(
+    ("name", "hand", "aside"), [("so101", "box", 0.0), ("ur5e", "rod", 0.0), ("ur5e", "sphere", 0.1)]
+)
+def test_a_hand_that_lands_on_a_table_with_a_jerk_goes_on_as_without(name: str, hand: str, aside: float) -> None:
+    """Where the table turns it aside it asks for more than a jerk leaves; that is no motion of its target."""
+    frame, size, angles = LANDINGS[name]
+    model, dt = pz.load(name).with_shapes({frame: [HANDS[hand]]}), 0.002
+    start = model.home.copy()
+    start[: len(angles)] = angles
+    here, ways = model.pose(frame, start), {}
+    wall = pz.CollisionLimit(pz.World({"table": walls(*(here.xyz - [0, 0, 0.1]))["table"]}), min_distance=0.0)
+    for more, limits in MORE.items():
+        loop, q, way = pz.Tracker(model, pz.PoseTask(frame), dt=dt, limits=[wall, *limits]), start, [start] * 3
+        for t in np.arange(0, 2, dt):
+            u = min(t, 1.0)
+            soft = u**3 * (10 - 15 * u + 6 * u**2)
+            led = np.array([0.0, aside * size * soft * np.sin(2 * t), -0.04 * soft])  # of which it can go 1 cm
+            q = loop.step(q, pz.SE3.from_parts(here.xyz + led, here.rotation))
+            way.append(q)
+        ways[more] = np.array(way)
+        assert np.abs(np.diff(ways[more], 2, axis=0)).max() < 15.0 * dt**2 * (1 + 1e-9)
+        assert min(wall.nearest(model, q).distance for q in way[::10]) >= 0.0
+    assert np.abs(np.diff(ways["jerks"], 3, axis=0)).max() < 500.0 * dt**3 * (1 + 1e-6)
+    last = [way[-round(0.5 / dt) :] for way in ways.values()]
+    assert np.abs(last[1] - last[0]).max() < 1e-4
+    assert roughness(last[1], dt) < 1.02 * roughness(last[0], dt) + 1e-6

@@ -115,6 +115,7 @@ def bound_method(
         sections["rates"] = rates
         rows |= dict.fromkeys(("travel", "travel_change", "least", "largest", "gone"), n)
         rows |= dict.fromkeys(("proposed", "behind", "flow", "flow_change", "steady", "stream"), n)
+        rows |= dict.fromkeys(("due", "undone"), case.rows)
     if posture is not None:
         sections |= weighed(model, posture, problem.velocities)
         rows |= dict.fromkeys(("guide", "last_guide"), model.nq)

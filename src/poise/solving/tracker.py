@@ -46,6 +46,7 @@ _NOT_FINITE: Final = (
 _LEASH: Final = Leash()
 _PASTS: Final = (
     "last_step", "last_target", "last_guide", "travel", "travel_change", "behind", "flow", "flow_change", "steady",
+    "undone",
 )  # fmt: skip
 """The rows of the workspace that hold what a tracker remembers of its steps."""
 

@@ -324,6 +324,8 @@ WORK: Final[Mapping[str, str]] = {
     "there": "nq, where a scout has arrived",
     "trail": "TRAIL n, the last steps of an arm that creeps, and room",
     "leap": "n, what is left of its leap",
+    "due": "m, the errors that a step began with",
+    "undone": "m, what of those the last step left",
     "steady": "n, what of that motion was counted on",
     "stream": "n, what of it is counted on",
     # Of more than one way to look for an answer.

@@ -21,10 +21,16 @@ Beyond reach, and near a singular pose, a method proposes more than there is.  W
 lessened the way by, r is divided by sum(x . y) / sum(x . x) of the last steps towards a target at rest, where that is
 above 1 (Barzilai and Borwein 1988).  That is beside a jerk: with an acceleration alone the arm brakes in time anyway.
 
+Walls, limits and the bend of the arm change what a method proposes, too.  Counted as the target's own motion that would
+feed on itself: an arm would go along with what it has just done, and off a wall that it comes to.  With e the errors,
+t_k = e_k - (e_{k-1} - J x_{k-1}) is what the target has moved by, seen by the tasks, and what a least-squares step
+makes of that has |J u|^2 <= J u . t.  Of a u that is more than twice that, only so much is counted.
+
 A target at rest has u = 0, and so has one before the first step.  Where no arm with these limits could go along with
 u, the target has jumped, or is noise, and u is what it was, but for a little towards what it seems to be.
 """
 
+from poise.kernels.algebra.blocks import times
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, select, splat, store
 from poise.kernels.methods.braking import NO_LIMIT, fastest, way_to_stand
@@ -39,6 +45,8 @@ _ALONE = 0.15
 """Share of them with which a joint plans at least, however short its way is beside those of others."""
 _FOLLOWED = 1.5
 """How far beyond the limits the changes of a target are, in two steps, that is followed, and not taken for a jump."""
+_EXPLAINED = 2.0
+"""How many times as much as it explains a target's motion counts, for what damping and the arm's bend make of it."""
 _SLOWLY = 0.1
 """Share of the acceleration by which what is known of a target that jumps changes in a step, no more than the jerk."""
 _POLE = 0.2
@@ -83,10 +91,15 @@ def approach(p, w):
         jumps = select(x > jumps, x, jumps)
     store(w.memory, JUMP, jumps)
     followed = (jumps <= _FOLLOWED) & (load(w.memory, LAST_JUMP) <= _FOLLOWED)
+    for a in range(len(w.step)):
+        u, _, _ = _seen(p.rates[a], w, a, followed)
+        store(w.stream, a, u)
+    counted = _explained(p, w)
     longest, hardest = splat(w.e, 0.0), splat(w.e, 0.0)
     for a in range(len(w.step)):
         rate = p.rates[a]
-        u, change, swing = _seen(rate, w, a, followed)
+        _, change, swing = _seen(rate, w, a, followed)
+        u, change, swing = counted * load(w.stream, a), counted * change, counted * swing
         store(w.stream, a, u)
         r = load(w.proposed, a) - u
         x = _size(r) / _reserve(rate.change, select(r < 0.0, change, -change))
@@ -102,6 +115,7 @@ def approach(p, w):
         r = d - u
         if rate.jerk < NO_LIMIT:
             _, change, _ = _seen(rate, w, a, followed)
+            change = counted * change
             most, jerk = _together(r, longest, rate.change), _together(r, hardest, rate.jerk)
             before, low, high = load(w.travel, a) - (u - change), load(w.least, a) - u, load(w.largest, a) - u
             x = d - (r - _relative_step(shorter * r, before, low, high, most, jerk)) - gone
@@ -126,7 +140,31 @@ def remember_target(p, w):
         store(w.behind, a, load(w.proposed, a) - load(w.travel, a))
     store(w.memory, LESSENED, lessened), store(w.memory, WENT, went)
     store(w.memory, LAST_JUMP, load(w.memory, JUMP))
+    times(p, w.jacobian, w.travel, w.y)
+    for i in range(len(w.y)):
+        store(w.undone, i, load(w.due, i) - load(w.y, i))
     see_targets(p, w)
+
+
+@kernel
+def _explained(p, w):
+    """The share of w.stream that is counted: as much as the targets' motion explains, as errors tell it.
+
+    w.due (m) is the errors that the step began with.  A posture that moves tells nothing by errors.
+    """
+    times(p, w.jacobian, w.gone, w.y)
+    for i in range(len(w.e)):
+        store(w.due, i, load(w.e, i) + load(w.y, i))
+    times(p, w.jacobian, w.stream, w.y)
+    square, along, led = splat(w.e, 0.0), splat(w.e, 0.0), splat(w.e, 0.0)
+    for i in range(len(w.e)):
+        x = load(w.y, i)
+        square, along = square + x * x, along + x * (load(w.due, i) - load(w.undone, i))
+    for i in range(len(w.guide)):
+        led = led + _size(load(w.guide, i) - load(w.last_guide, i))
+    along = _EXPLAINED * select(along > 0.0, along, 0.0)
+    over = (square > along) & (led <= 0.0)
+    return select(over, along / select(over, square, 1.0), 1.0)
 
 
 @kernel

@@ -66,3 +66,5 @@ def forget(w):
         store(w.travel, a, splat(w.memory, 0.0)), store(w.travel_change, a, splat(w.memory, 0.0))
         store(w.behind, a, splat(w.memory, 0.0)), store(w.steady, a, splat(w.memory, 0.0))
         store(w.flow, a, splat(w.memory, 0.0)), store(w.flow_change, a, splat(w.memory, 0.0))
+    for i in range(len(w.undone)):
+        store(w.undone, i, splat(w.memory, 0.0))
