@@ -389,6 +389,27 @@ def test_a_dear_base_with_accelerations_does_not_drive_away() -> None:
         assert np.abs(loop.velocity).max() < 0.1
 
 
+@pytest.mark.parametrize(
+    ("weight", "off", "most", "seconds"),
+    [(1e4, [0.5, 0.3, 0.0], 15.0, 3.0), (100.0, [2.0, 1.0, 0.0], 5.0, 5.0), (1e4, [2.0, 1.0, 0.0], 15.0, 4.0)],
+)
+def test_a_dear_base_with_accelerations_arrives_and_rests(
+    weight: float, off: list[float], most: float, seconds: float
+) -> None:
+    """Its arm swung about a stretched pose, for up to half a minute, and kept the base from going."""
+    mobile = pz.load("example-robot-data/panda", base="planar")
+    hand = mobile.pose("panda_hand", mobile.home)
+    dear, limits = pz.PostureTask(weight={mobile.joints[0].name: weight}), [pz.AccelerationLimit(most)]
+    loop, q = pz.Tracker(mobile, [pz.PoseTask("panda_hand"), dear], "priority", dt=0.01, limits=limits), mobile.home
+    last = np.zeros(mobile.nv)
+    for _ in range(round(seconds / 0.01)):
+        q = loop.step(q, [pz.SE3.from_parts(hand.xyz + off, hand.rotation), None])
+        assert np.abs(loop.velocity - last).max() <= most * 0.01 * (1 + 1e-9)
+        last = loop.velocity
+    assert loop.errors[0].position < 1e-4
+    assert np.abs(last).max() < 0.02
+
+
 def test_a_heavy_torso_rests_where_the_weighted_posture_is_least() -> None:
     """A PostureTask of 1e4 times the weight for one joint, beside a pose that needs 15 cm of it: as with 100 times."""
     arm = pz.load("tiago")

@@ -40,7 +40,7 @@ from poise.kernels.machine.record import Record
 from poise.kernels.machine.views import section
 from poise.kernels.methods.criteria import null_space_velocity
 from poise.kernels.methods.damping import damp
-from poise.kernels.methods.dear import any_is_dear, see_rest, take_rest, weigh_columns
+from poise.kernels.methods.dear import any_is_dear, keep_dear, see_rest, take_rest, weigh_columns
 from poise.kernels.methods.limits import allow, jerking, loosen, stated_limits
 from poise.kernels.methods.memory import DAMPING, INVERSE_RADIUS, SHARE
 from poise.kernels.methods.routines import updating
@@ -101,15 +101,17 @@ def _go_in_levels(p: Any, s: Any, w: Any, led: Any) -> Any:
     if led != NONE_LED:
         _take_proposal(p, levels, led, w)
     loosen(p, w)
-    share = _within_limits(p, p.plan[0], levels, s.first, led, w)
+    share = _within_limits(p, p.plan[0], levels, s.first, led, any_is_dear(p), w)
     allow(p, w)
     shorten(p, w, _FIRST * w.memory[INVERSE_RADIUS])
-    # Asked again for what those that are dear do because they cannot stop at once, it would speed them up.
-    if not jerking(p) and not any_is_dear(p) and bent_by_limits(p, w):
+    keep_dear(p, w)
+    if not jerking(p) and bent_by_limits(p, w):
         _spread_rows(p, w)
         if led != NONE_LED and len(p.pull) == 0:
             _follow_proposal(w)
-        share = _within_limits(p, p.plan[0], levels, s.first, led, w)
+        share = _within_limits(p, p.plan[0], levels, s.first, led, False, w)
+    if any_is_dear(p):
+        allow(p, w)
     w.memory[SHARE] *= share
     move(p, w)
     return cost, score
@@ -305,10 +307,10 @@ def _ranked_cost(count: Any, levels: Any, e: Any) -> Any:
 
 
 @functools.partial(kernel, inline=True)
-def _within_limits(p: Any, count: Any, levels: Any, share: Any, led: Any, w: Any) -> Any:
+def _within_limits(p: Any, count: Any, levels: Any, share: Any, led: Any, dear: Any, w: Any) -> Any:
     """w.step is the minimum in levels, within max(l - q, -v dt) <= step <= min(u - q, v dt) and the rows.
 
-    The share of it that settling leaves to the later levels.
+    Joints that are `dear` do what others cannot.  The share of it that settling leaves to the later levels.
     """
     stated = stated_limits(p, w, count, p.common[0].max_step)
     _level_dampings(p, count, levels, w, stated.squares)
@@ -316,7 +318,6 @@ def _within_limits(p: Any, count: Any, levels: Any, share: Any, led: Any, w: Any
     if led != NONE_LED:
         stated.squares[led] = 0.0
     first, order = section(levels, 0, count + 1), section(levels, count + 1, len(w.e))
-    dear = any_is_dear(p)
     if dear:
         plain = Levels(count, first, order, w.rows, w.clamped, stated.squares, w.phi, 0)
         minimise(plain, stated.limits, w.step, stated.side, stated.room)

@@ -15,7 +15,7 @@ A target that is followed leaves r = 0, and the step is the method's own: nothin
 entries of w are the same share of r, as large as lets each joint stop.  With one, w is the root of
 S(w, w - w_{k-1}) = r, S being the way to stand still from a velocity and its change, within what the limits leave.
 Each joint plans with the share of its limits that lets it arrive together with the last, less what the target's own
-changes take of them.
+changes take of them.  Joints that a posture holds dear share with each other alone.
 
 Beyond reach, and near a singular pose, a method proposes more than there is.  With y_k = d_{k-1} - d_k, what a step has
 lessened the way by, r is divided by sum(x . y) / sum(x . x) of the last steps towards a target at rest, where that is
@@ -34,6 +34,7 @@ from poise.kernels.algebra.blocks import times
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, select, splat, store
 from poise.kernels.methods.braking import NO_LIMIT, fastest, way_to_stand
+from poise.kernels.methods.dear import any_is_dear, is_dear
 from poise.kernels.methods.memory import FRESH, JUMP, LAST_JUMP, LESSENED, MOVED, WENT
 from poise.kernels.methods.settling import away_from_last_targets, see_targets
 
@@ -95,35 +96,49 @@ def approach(p, w):
         u, _, _ = _seen(p.rates[a], w, a, followed)
         store(w.stream, a, u)
     counted = _explained(p, w)
-    longest, hardest = splat(w.e, 0.0), splat(w.e, 0.0)
-    for a in range(len(w.step)):
-        rate = p.rates[a]
-        _, change, swing = _seen(rate, w, a, followed)
-        u, change, swing = counted * load(w.stream, a), counted * change, counted * swing
-        store(w.stream, a, u)
-        r = load(w.proposed, a) - u
-        x = _size(r) / _reserve(rate.change, select(r < 0.0, change, -change))
-        longest = select(x > longest, x, longest)
-        x = _size(r) / _reserve(rate.jerk, select(r < 0.0, swing, -swing))
-        hardest = select(x > hardest, x, hardest)
     lessened, went = load(w.memory, LESSENED), load(w.memory, WENT)
     shorter = select((lessened > went) & (went > _NOTHING), went / select(lessened > went, lessened, 1.0), 1.0)
+    _brake_together(p, w, False, followed, counted, shorter, farther)
+    if any_is_dear(p):
+        _brake_together(p, w, True, followed, counted, splat(w.e, 1.0), farther)
+
+
+@kernel
+def _brake_together(p, w, dear, followed, counted, shorter, farther):
+    """Let joints that are `dear`, or those that are not, go what of w.step lets all of them stop; see the module.
+
+    What the others cannot do they do without them: limbs that are all but stretched ask for more than there is, and
+    would keep a base from going.  `counted` is the share of w.stream that is the target's motion.
+    """
+    longest, hardest = splat(w.e, 0.0), splat(w.e, 0.0)
+    for a in range(len(w.step)):
+        if is_dear(p, a) == dear:
+            rate = p.rates[a]
+            _, change, swing = _seen(rate, w, a, followed)
+            u, change, swing = counted * load(w.stream, a), counted * change, counted * swing
+            store(w.stream, a, u)
+            r = load(w.proposed, a) - u
+            x = _size(r) / _reserve(rate.change, select(r < 0.0, change, -change))
+            longest = select(x > longest, x, longest)
+            x = _size(r) / _reserve(rate.jerk, select(r < 0.0, swing, -swing))
+            hardest = select(x > hardest, x, hardest)
     share = select(longest > 1.0, fastest(splat(w.e, 1.0), 1.0 / select(longest > 1.0, longest, 1.0)), 1.0)
     for a in range(len(w.step)):
-        rate = p.rates[a]
-        d, gone, u = load(w.proposed, a), load(w.gone, a), load(w.stream, a)
-        r = d - u
-        if rate.jerk < NO_LIMIT:
-            _, change, _ = _seen(rate, w, a, followed)
-            change = counted * change
-            most, jerk = _together(r, longest, rate.change), _together(r, hardest, rate.jerk)
-            before, low, high = load(w.travel, a) - (u - change), load(w.least, a) - u, load(w.largest, a) - u
-            x = d - (r - _relative_step(shorter * r, before, low, high, most, jerk)) - gone
-        else:
-            x = select(share < 1.0, d - (1.0 - share) * r, d) - gone
-        own = load(w.step, a)
-        x = select((farther > 1.0) & (((own >= 0.0) & (x > own)) | ((own <= 0.0) & (x < own))), own, x)
-        store(w.step, a, x), store(w.apart, a, x)
+        if is_dear(p, a) == dear:
+            rate = p.rates[a]
+            d, gone, u = load(w.proposed, a), load(w.gone, a), load(w.stream, a)
+            r = d - u
+            if rate.jerk < NO_LIMIT:
+                _, change, _ = _seen(rate, w, a, followed)
+                most, jerk = _together(r, longest, rate.change), _together(r, hardest, rate.jerk)
+                before = load(w.travel, a) - (u - counted * change)
+                low, high = load(w.least, a) - u, load(w.largest, a) - u
+                x = d - (r - _relative_step(shorter * r, before, low, high, most, jerk)) - gone
+            else:
+                x = select(share < 1.0, d - (1.0 - share) * r, d) - gone
+            own = load(w.step, a)
+            x = select((farther > 1.0) & (((own >= 0.0) & (x > own)) | ((own <= 0.0) & (x < own))), own, x)
+            store(w.step, a, x), store(w.apart, a, x)
 
 
 @kernel

@@ -21,8 +21,27 @@ def any_is_dear(p):
     """Whether a posture weighs any joint so much more than others that the damping all but holds it up."""
     dear = False
     for a in range(len(p.shares)):
-        dear = dear or p.shares[a] < _DEAR
+        dear = dear or is_dear(p, a)
     return dear
+
+
+@kernel
+def is_dear(p, a):
+    """Whether it weighs that one so much."""
+    return len(p.shares) > 0 and p.shares[a] < _DEAR
+
+
+@kernel
+def keep_dear(p, w):
+    """Let joints that are dear go as w.step does, which accelerations have bent, and w.apart be what others can do.
+
+    Asked again for what they do because they cannot stop at once dear ones would speed up.
+    """
+    for a in range(len(p.rates)):
+        if is_dear(p, a):
+            x = w.step[a]
+            w.apart[a] = x
+            w.least[a], w.largest[a] = w.gone[a] + x, w.gone[a] + x
 
 
 @kernel
