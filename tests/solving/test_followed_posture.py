@@ -390,17 +390,23 @@ def test_a_dear_base_with_accelerations_does_not_drive_away() -> None:
 
 
 @pytest.mark.parametrize(
-    ("weight", "off", "most", "seconds"),
-    [(1e4, [0.5, 0.3, 0.0], 15.0, 3.0), (100.0, [2.0, 1.0, 0.0], 5.0, 5.0), (1e4, [2.0, 1.0, 0.0], 15.0, 4.0)],
+    ("method", "weight", "off", "most", "seconds"),
+    [
+        ("priority", 1e4, [0.5, 0.3, 0.0], 15.0, 3.0),
+        ("priority", 100.0, [2.0, 1.0, 0.0], 5.0, 5.0),
+        ("priority", 1e4, [2.0, 1.0, 0.0], 15.0, 4.0),
+        ("qp", 1.0, [0.1, 0.1, -0.1], 15.0, 2.0),
+        ("qp", 100.0, [2.0, 1.0, 0.0], 15.0, 4.0),
+    ],
 )
-def test_a_dear_base_with_accelerations_arrives_and_rests(
-    weight: float, off: list[float], most: float, seconds: float
+def test_a_base_with_accelerations_and_a_posture_arrives_and_rests(
+    method: str, weight: float, off: list[float], most: float, seconds: float
 ) -> None:
     """Its arm swung about a stretched pose, for up to half a minute, and kept the base from going."""
     mobile = pz.load("example-robot-data/panda", base="planar")
     hand = mobile.pose("panda_hand", mobile.home)
     dear, limits = pz.PostureTask(weight={mobile.joints[0].name: weight}), [pz.AccelerationLimit(most)]
-    loop, q = pz.Tracker(mobile, [pz.PoseTask("panda_hand"), dear], "priority", dt=0.01, limits=limits), mobile.home
+    loop, q = pz.Tracker(mobile, [pz.PoseTask("panda_hand"), dear], method, dt=0.01, limits=limits), mobile.home
     last = np.zeros(mobile.nv)
     for _ in range(round(seconds / 0.01)):
         q = loop.step(q, [pz.SE3.from_parts(hand.xyz + off, hand.rotation), None])

@@ -101,7 +101,7 @@ def _go_in_levels(p: Any, s: Any, w: Any, led: Any) -> Any:
     if led != NONE_LED:
         _take_proposal(p, levels, led, w)
     loosen(p, w)
-    share = _within_limits(p, p.plan[0], levels, s.first, led, any_is_dear(p), w)
+    share = _within_limits(p, p.plan[0], levels, s.first, led, False, w)
     allow(p, w)
     shorten(p, w, _FIRST * w.memory[INVERSE_RADIUS])
     keep_dear(p, w)
@@ -109,7 +109,7 @@ def _go_in_levels(p: Any, s: Any, w: Any, led: Any) -> Any:
         _spread_rows(p, w)
         if led != NONE_LED and len(p.pull) == 0:
             _follow_proposal(w)
-        share = _within_limits(p, p.plan[0], levels, s.first, led, False, w)
+        share = _within_limits(p, p.plan[0], levels, s.first, led, True, w)
     if any_is_dear(p):
         allow(p, w)
     w.memory[SHARE] *= share
@@ -307,17 +307,19 @@ def _ranked_cost(count: Any, levels: Any, e: Any) -> Any:
 
 
 @functools.partial(kernel, inline=True)
-def _within_limits(p: Any, count: Any, levels: Any, share: Any, led: Any, dear: Any, w: Any) -> Any:
+def _within_limits(p: Any, count: Any, levels: Any, share: Any, led: Any, again: Any, w: Any) -> Any:
     """w.step is the minimum in levels, within max(l - q, -v dt) <= step <= min(u - q, v dt) and the rows.
 
-    Joints that are `dear` do what others cannot.  The share of it that settling leaves to the later levels.
+    The share of it that settling leaves to the later levels.  `again`: for what accelerations have bent; then joints
+    that are dear go as they did, and a level that is led is damped as others are, or its step would go to and fro.
     """
     stated = stated_limits(p, w, count, p.common[0].max_step)
     _level_dampings(p, count, levels, w, stated.squares)
     stated.squares[0] *= share
-    if led != NONE_LED:
+    if led != NONE_LED and not again:
         stated.squares[led] = 0.0
     first, order = section(levels, 0, count + 1), section(levels, count + 1, len(w.e))
+    dear = any_is_dear(p) and not again
     if dear:
         plain = Levels(count, first, order, w.rows, w.clamped, stated.squares, w.phi, 0)
         minimise(plain, stated.limits, w.step, stated.side, stated.room)
