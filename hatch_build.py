@@ -58,7 +58,7 @@ class Kernels(BuildHookInterface):  # type: ignore[type-arg]
         targets = ["--target", TARGET, "--target", "wasm32"]  # the second is for the pages that the viewer writes
         build = [sys.executable, "-m", "poise.build", *targets, "--out", self._folder.name]
         subprocess.run(build, env=environment, check=True)
-        Path(self._folder.name, "sealed").touch()  # see `poise.kernels.library`
+        Path(self._folder.name, "sealed").touch()  # see `poise.kernels.machine.library`
         for file in Path(self._folder.name).iterdir():
             build_data["force_include"][str(file)] = f"poise/compiled/{file.name}"
         build_data["pure_python"], build_data["tag"] = False, f"py3-none-{TAGS[TARGET]}"

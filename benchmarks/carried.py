@@ -20,7 +20,7 @@ import numpy as np
 import poise as pz
 from poise.build.faces import HEADER, generated
 from poise.build.targets import TARGETS
-from poise.kernels.library import library, machine
+from poise.kernels.machine.library import library, machine
 
 PROBLEMS = 1000
 

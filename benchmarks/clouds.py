@@ -14,7 +14,7 @@ from robots import example
 
 import poise as pz
 from poise.clouds import HeightMap, PointCloud, without_robot
-from poise.spatial import Array
+from poise.common.array import Array
 
 HAND, ASKED = "panda_hand", 0.01
 SIDE, EDGE, RADIUS = 300, 0.01, 0.008

@@ -111,7 +111,7 @@ def count(name: str) -> dict[str, dict[str, int]]:
     from poise.kernels.rows.residuals import residuals
     from poise.kernels.solver import lm_solver
     from poise.kernels.solver.pose_step import hold_for_pose, pose_direction
-    from poise.solving.problem import pack
+    from poise.solving.problem.problem import pack
 
     robot = next(robot for robot in robots.arms() if robot.name == name)
     model = pz.load(str(robot.urdf))

@@ -14,7 +14,7 @@ from statistics import median
 
 import numpy as np
 
-from poise.kernels.library import NATIVE, library
+from poise.kernels.machine.library import NATIVE, library
 
 COUNT = 1000
 ROBOTS = ("panda", "iiwa14", "ur10")

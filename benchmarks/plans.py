@@ -23,10 +23,10 @@ import numpy as np
 from report import print_table
 
 import poise as pz
+from poise.common.array import Array
 from poise.experiments.motion_bench_maker.problem import START, Problem, panda
 from poise.experiments.motion_bench_maker.sets import problem_sets
 from poise.solving.path.clearance import Clearance
-from poise.spatial import Array
 
 COUNT, RUNS, SECONDS = 10, 3, 10.0
 STEP = 0.02

@@ -18,12 +18,12 @@ from typing import NamedTuple
 import numpy as np
 
 import poise as pz
-from poise.solving.chain import chain_of
-from poise.solving.features import plan
-from poise.solving.proof import by_boxes, ruled_out
-from poise.solving.span import span
-from poise.solving.verify import empty, loop_of
-from poise.spatial import Array
+from poise.common.array import Array
+from poise.solving.problem.chain import chain_of
+from poise.solving.problem.reach_bound import span
+from poise.solving.unreachable.infeasibility import by_boxes, ruled_out
+from poise.solving.unreachable.loop_features import plan
+from poise.solving.unreachable.verify import empty, loop_of
 
 FRAMES = {
     "ur5e": None, "puma560": None, "stanford": None, "panda": None, "iiwa14": None, "so101": "gripper_frame_link",

@@ -28,7 +28,7 @@ from report import print_table
 from robots import humanoid
 
 import poise as pz
-from poise.retargeting.following import Followed
+from poise.retargeting.follow.following import Followed
 from poise.spatial import SE3, SO3
 
 BVH = Path(os.environ.get("ASSIMP_TESTMODELS", "/usr/share/assimp/models")) / "BVH"

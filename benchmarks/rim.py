@@ -16,7 +16,7 @@ import numpy as np
 from g1 import g1_boxed
 
 import poise as pz
-from poise.kernels.rim import rim
+from poise.kernels.fast_path import rim
 
 COUNT = 1000
 ARMS = ("panda", "iiwa14", "ur10")

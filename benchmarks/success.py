@@ -22,7 +22,7 @@ from problems import Problems, scattered
 from race import BLOCK, Record, run_block
 from report import machine
 
-from poise.drawing import COLOURS
+from poise.common.drawing import COLOURS
 
 NAMES = ("poise", "cartan", "optik", "pytracik", "roboticstoolbox", "pin", "mink", "pink", "ikpy")
 PATIENCE = 60.0

@@ -13,8 +13,8 @@ import numpy as np
 
 import poise as pz
 from poise.methods.damping import Constant, Curvature
-from poise.viewer.appearance import appearance
-from poise.viewer.live import exported, live_robot, live_script
+from poise.viewer.pages.live import exported, live_robot, live_script
+from poise.viewer.scene.appearance import appearance
 
 _HERE: Final = Path(__file__).parent
 _OUT: Final = _HERE / "_static" / "live"

@@ -15,12 +15,12 @@ from PIL import Image
 
 import poise as pz
 from poise.experiments.das.problem import FIELDS
-from poise.viewer.appearance import appearance
 from poise.viewer.operator.page import OperatorPage
 from poise.viewer.operator.program import Program
 from poise.viewer.operator.robots import ROBOTS
-from poise.viewer.recording import html_of_motion
-from poise.viewer.snapshot import screenshot
+from poise.viewer.pages.recording import html_of_motion
+from poise.viewer.scene.appearance import appearance
+from poise.viewer.server.snapshot import screenshot
 
 FOLDER = Path(__file__).parent / "_static" / "viewer"
 WIDTH, HEIGHT = 1000, 600

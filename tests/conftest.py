@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from poise.errors import MissingExtra
+from poise.common.errors import MissingExtra
 from poise.kernels.machine.jit import compiler
 
 # How long a draw takes says how busy the machine is; under CI the profile of that name stays, but for this.

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import poise as pz
-from poise.archive import members
-from poise.errors import PoiseError
+from poise.common.archive import members
+from poise.common.errors import PoiseError
 from poise.motion.clip import load_motion
 from poise.scale.source import source_of
 from poise.viewer.operator.scene import Unreadable

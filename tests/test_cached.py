@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from poise.cached import cached_property
+from poise.common.cached import cached_property
 
 
 class Slow:

@@ -19,8 +19,8 @@ from support.registered import for_a_while
 
 import poise
 from poise.cli import main
-from poise.errors import MissingExtra
-from poise.kernels.library import place
+from poise.common.errors import MissingExtra
+from poise.kernels.machine.library import place
 
 ROOT = Path(__file__).parents[1]
 METHODS = ROOT / "docs" / "methods"

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import poise as pz
-from poise.drawing import save_figure
-from poise.files import make_folder, refuse_place, write_whole, written_aside
+from poise.common.drawing import save_figure
+from poise.common.files import make_folder, refuse_place, write_whole, written_aside
 from poise.motion.clip import Motion
 from poise.viewer.operator.program import Program
 from poise.viewer.operator.robots import ten_links

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import poise as pz
-from poise.errors import NameNotFound, nearest_names
+from poise.common.errors import NameNotFound, nearest_names
 from poise.io import robot_names
 
 

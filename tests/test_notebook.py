@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import poise as pz
-from poise import html
+from poise.common import html
 
 EVIL = "<script>alert('1')</script>&"
 VOID = {"br", "hr", "img"}
@@ -94,7 +94,7 @@ def test_long_tables_are_folded() -> None:
 
 
 def test_the_import_of_poise_does_not_bring_it() -> None:
-    code = "import poise, sys; assert 'IPython' not in sys.modules and 'poise.html' not in sys.modules"
+    code = "import poise, sys; assert 'IPython' not in sys.modules and 'poise.common.html' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

@@ -17,11 +17,11 @@ from support.trees import steady, trees
 
 import poise as pz
 from poise.cli.codes import UsageError
-from poise.errors import ExperimentNotFound, NameNotFound, ReferenceNotFound, ShapeNotFound
+from poise.common.array import Array
+from poise.common.errors import ExperimentNotFound, NameNotFound, ReferenceNotFound, ShapeNotFound
 from poise.geometry.shapes import Shape
 from poise.methods.criteria import Criterion
 from poise.methods.damping import RULES as KINDS_OF_RULES
-from poise.spatial import Array
 from poise.viewer.operator.scene import Unreadable
 
 WAYS: dict[str, Callable[[Any], Any]] = {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from poise.progress import bar
+from poise.common.progress import bar
 
 
 @pytest.mark.parametrize(("shown", "after", "seen"), [(True, 0.0, True), (True, 60.0, False), (False, 0.0, False)])

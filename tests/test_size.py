@@ -11,9 +11,9 @@ CORE = ("kernels", "quaternions", "spatial", "geometry", "model", "tasks", "meth
 LINES, ARGUMENTS, FACE = 500, 8, 120
 WIDE = {
     "kernels/kinematics/forward.py: jacobian_columns",
-    "kernels/methods/balls.py: turned_within",
+    "kernels/requirements/balls.py: turned_within",
     "kernels/solver/lm_solver.py: search",
-    "solving/batch.py: run_batch",
+    "solving/solvers/batch.py: run_batch",
 }
 """Functions that take more; none is added."""
 

@@ -12,8 +12,9 @@ from scipy.linalg import expm, polar
 from scipy.spatial.transform import Rotation
 from support.trees import steady
 
-from poise.errors import PoiseError, ShapeError
-from poise.spatial import SE3, SO3, Array, pose_of
+from poise.common.array import Array
+from poise.common.errors import PoiseError, ShapeError
+from poise.spatial import SE3, SO3, pose_of
 
 often = settings(steady, max_examples=60)
 ROUND = 1e-14

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poise.tables import aligned, fill
+from poise.common.tables import aligned, fill
 
 WORDS = st.text("abcdefgh", min_size=1, max_size=9)
 TEXTS = st.lists(WORDS, min_size=1, max_size=4).map(" ".join)

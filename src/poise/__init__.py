@@ -9,7 +9,7 @@ Load a model, state tasks, solve; the answer is certified by forward kinematics 
 True
 """
 
-from poise.lazy import attach
+from poise.common.lazy import attach
 
 __version__ = "0.1.0"
 

@@ -12,10 +12,10 @@ from typing import Any, final
 
 import numpy as np
 
-from poise.errors import ShapeError
-from poise.lazy import optional
-from poise.solving.differentiable import Differentiable, Functions
-from poise.solving.ports import Axes
+from poise.common.errors import ShapeError
+from poise.common.lazy import optional
+from poise.solving.problem.ports import Axes
+from poise.solving.solvers.differentiable import Differentiable, Functions
 
 
 @final

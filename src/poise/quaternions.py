@@ -5,15 +5,13 @@ A quaternion is scalar first, w x y z; a rotation matrix takes a vector of the t
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
-from poise.checks import finite
-from poise.errors import ShapeError
-
-if TYPE_CHECKING:
-    from poise.spatial import Array, ArrayLike
+from poise.common.array import Array, ArrayLike
+from poise.common.checks import finite
+from poise.common.errors import ShapeError
 
 _CONJUGATE: Final = np.array([1.0, -1.0, -1.0, -1.0])
 _TINY: Final = 1e-8
@@ -28,12 +26,12 @@ LENGTHS: Final = 0.1
 """How far from 1 the length of a quaternion may be that was rounded: farther off, seven numbers are no pose."""
 
 
-def unit_quaternion(name: str, value: "ArrayLike") -> "Array":
+def unit_quaternion(name: str, value: ArrayLike) -> Array:
     """(..., 4) numbers normalised to unit length; raises ValueError for a zero quaternion."""
     return normalized(name, finite(name, value, 4))
 
 
-def near_unit_quaternion(name: str, value: "ArrayLike") -> "Array":
+def near_unit_quaternion(name: str, value: ArrayLike) -> Array:
     """The same of the last four of seven numbers, which joint angles could be too.
 
     Raises ValueError for those that are farther than `LENGTHS` from unit length.
@@ -51,7 +49,7 @@ def near_unit_quaternion(name: str, value: "ArrayLike") -> "Array":
     return unit
 
 
-def normalized(name: str, wxyz: "Array") -> "Array":
+def normalized(name: str, wxyz: Array) -> Array:
     """(..., 4) finite numbers normalised to unit length."""
     norm = np.linalg.norm(wxyz, axis=-1, keepdims=True)
     if (norm < 1e-12).any():
@@ -59,7 +57,7 @@ def normalized(name: str, wxyz: "Array") -> "Array":
     return wxyz / norm
 
 
-def _split(array: "Array") -> Any:
+def _split(array: Array) -> Any:
     """The numbers along the last axis, each with the batch axes.
 
     Those of a single item are floats: with so few, Python's own arithmetic is ten times as fast as NumPy's.
@@ -67,7 +65,7 @@ def _split(array: "Array") -> Any:
     return array.tolist() if array.ndim == 1 else [array[..., i] for i in range(array.shape[-1])]
 
 
-def _joined(numbers: Sequence[Any]) -> "Array":
+def _joined(numbers: Sequence[Any]) -> Array:
     """(..., n) from n numbers as `_split` gives them."""
     if type(numbers[0]) is float:
         return np.array(numbers)
@@ -77,7 +75,7 @@ def _joined(numbers: Sequence[Any]) -> "Array":
     return out
 
 
-def quaternion_product(a: "Array", b: "Array") -> "Array":
+def quaternion_product(a: Array, b: Array) -> Array:
     """Hamilton product of (..., 4) quaternions, scalar first: the rotation b, then the rotation a."""
     aw, ax, ay, az = _split(a)
     bw, bx, by, bz = _split(b)
@@ -91,7 +89,7 @@ def quaternion_product(a: "Array", b: "Array") -> "Array":
     )
 
 
-def quaternion_matrix(wxyz: "Array") -> "Array":
+def quaternion_matrix(wxyz: Array) -> Array:
     """(..., 3, 3) rotation matrices of (..., 4) unit quaternions."""
     w, x, y, z = _split(wxyz)
     rows = [
@@ -102,7 +100,7 @@ def quaternion_matrix(wxyz: "Array") -> "Array":
     return _joined(rows).reshape(*wxyz.shape[:-1], 3, 3)
 
 
-def matrix_quaternion(matrix: "Array") -> "Array":
+def matrix_quaternion(matrix: Array) -> Array:
     """(..., 4) unit quaternions, scalar first and not negative, of (..., 3, 3) rotation matrices."""
     m = matrix
     xx, yy, zz = m[..., 0, 0], m[..., 1, 1], m[..., 2, 2]
@@ -124,7 +122,7 @@ def matrix_quaternion(matrix: "Array") -> "Array":
     return np.where(q[..., :1] < 0, -q, q)
 
 
-def quaternion_exp(rotvec: "Array") -> "Array":
+def quaternion_exp(rotvec: Array) -> Array:
     """(..., 4) unit quaternions of (..., 3) rotation vectors [rad]."""
     angle = np.linalg.norm(rotvec, axis=-1, keepdims=True)
     half = 0.5 * angle
@@ -132,7 +130,7 @@ def quaternion_exp(rotvec: "Array") -> "Array":
     return np.concatenate([np.cos(half), scale * rotvec], axis=-1)
 
 
-def quaternion_log(wxyz: "Array") -> "Array":
+def quaternion_log(wxyz: Array) -> Array:
     """(..., 3) rotation vectors [rad], of length at most pi, of (..., 4) unit quaternions."""
     q = np.where(wxyz[..., :1] < 0, -wxyz, wxyz)
     vector = q[..., 1:]
@@ -141,7 +139,7 @@ def quaternion_log(wxyz: "Array") -> "Array":
     return np.where(sine < _TINY, 2.0, angle / np.where(sine < _TINY, 1.0, sine)) * vector
 
 
-def part_of_turn(wxyz: "Array", share: "Array") -> "Array":
+def part_of_turn(wxyz: Array, share: Array) -> Array:
     """(..., 4) unit quaternions: a share (...) of the shorter turns by unit quaternions (..., 4), about their axes."""
     w, x, y, z = (wxyz[..., i] for i in range(4))
     sine = np.sqrt(x * x + y * y + z * z)
@@ -150,7 +148,7 @@ def part_of_turn(wxyz: "Array", share: "Array") -> "Array":
     return _joined([np.cos(half), scale * x, scale * y, scale * z])
 
 
-def rotate(wxyz: "Array", point: "Array") -> "Array":
+def rotate(wxyz: Array, point: Array) -> Array:
     """The (..., 3) points turned by the (..., 4) unit quaternions."""
     w, x, y, z = _split(wxyz)
     px, py, pz = _split(point)
@@ -164,12 +162,12 @@ def rotate(wxyz: "Array", point: "Array") -> "Array":
     )
 
 
-def conjugate(wxyz: "Array") -> "Array":
+def conjugate(wxyz: Array) -> Array:
     """The inverse rotations of (..., 4) unit quaternions."""
     return wxyz * _CONJUGATE
 
 
-def rpy_quaternion(rpy: "Array") -> "Array":
+def rpy_quaternion(rpy: Array) -> Array:
     """(..., 4) unit quaternions of (..., 3) roll, pitch, yaw [rad] about fixed x, y, z axes, as URDF has them."""
     half = 0.5 * rpy
     cr, cp, cy = _split(np.cos(half))
@@ -184,7 +182,7 @@ def rpy_quaternion(rpy: "Array") -> "Array":
     )
 
 
-def rotation_matrices(name: str, value: "ArrayLike", *, orthonormalise: bool = False) -> "Array":
+def rotation_matrices(name: str, value: ArrayLike, *, orthonormalise: bool = False) -> Array:
     """(..., 3, 3) rotation matrices, or with `orthonormalise` the rotations that are nearest to such as were rounded.
 
     The nearest is U V^T of the singular value decomposition U S V^T: the least sum of the squares of all changes
@@ -224,13 +222,13 @@ def is_rotation(matrix: Any) -> bool:
     return True
 
 
-def canonical(wxyz: "Array") -> "Array":
+def canonical(wxyz: Array) -> Array:
     """(..., 4) the one of the two quaternions of a rotation whose first number other than 0 is positive; no -0."""
     first = np.take_along_axis(wxyz, np.argmax(wxyz != 0.0, axis=-1)[..., None], axis=-1)
     return np.where(first < 0.0, -wxyz, wxyz) + 0.0
 
 
-def angles_between(a: "Array", b: "Array") -> "Array":
+def angles_between(a: Array, b: Array) -> Array:
     """(...,) angles between the rotations of (..., 4) unit quaternions [rad]; raises ShapeError for unlike batches."""
     try:
         np.broadcast_shapes(a.shape, b.shape)
@@ -240,12 +238,12 @@ def angles_between(a: "Array", b: "Array") -> "Array":
     return angles
 
 
-def rescaled(wxyz: "Array") -> "Array":
+def rescaled(wxyz: Array) -> Array:
     """(..., 4) quaternions of unit length but for rounding, brought back to it."""
     return wxyz / np.sqrt(np.einsum("...i,...i->...", wxyz, wxyz))[..., None]
 
 
-def aligning(axis: tuple[float, float, float]) -> "Array":
+def aligning(axis: tuple[float, float, float]) -> Array:
     """(4,) quaternion w x y z of the shortest turn that takes the z axis to the unit vector `axis`."""
     x, y, z = axis
     across = math.hypot(x, y)
@@ -256,7 +254,7 @@ def aligning(axis: tuple[float, float, float]) -> "Array":
     return np.array([math.cos(half), -y * sine, x * sine, 0.0])
 
 
-def pose_numbers(value: Any) -> "Array | None":
+def pose_numbers(value: Any) -> Array | None:
     """(7,) read-only, the numbers of one pose that is given as 7 or as a 4x4 matrix; None for all else.
 
     What is None here may still be a pose, or is refused where it is looked at closely.
@@ -308,7 +306,7 @@ def _matrix_numbers(rows: list[list[float]]) -> tuple[float, ...]:
     return (x, y, z, *(wxyz if wxyz[0] >= 0.0 else (-t for t in wxyz)))
 
 
-def unit_vectors(vectors: "Array", otherwise: "ArrayLike" = 0.0) -> "Array":
+def unit_vectors(vectors: Array, otherwise: ArrayLike = 0.0) -> Array:
     """(..., k) vectors of length 1, and `otherwise` (k,) for those without a length."""
     lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
     return np.where(lengths > 0.0, vectors / np.where(lengths > 0.0, lengths, 1.0), otherwise)

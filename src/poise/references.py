@@ -6,7 +6,7 @@ from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
 
-from poise.errors import ReferenceNotFound
+from poise.common.errors import ReferenceNotFound
 from poise.experiments.registry import EXPERIMENTS
 from poise.methods.damping import RULES
 from poise.methods.registry import METHODS

@@ -5,7 +5,6 @@ A pose of b in a is written `T_ab`, so that `T_ab @ T_bc` is `T_ac`.  It is stor
 """
 
 import math
-import sys
 import warnings
 from collections.abc import Sequence
 from typing import Any, Final, Self, final, overload
@@ -13,8 +12,9 @@ from typing import Any, Final, Self, final, overload
 import numpy as np
 import numpy.typing as npt
 
-from poise.checks import finite
-from poise.errors import ShapeError
+from poise.common.array import Array, ArrayLike
+from poise.common.checks import finite
+from poise.common.errors import ShapeError
 from poise.kernels.machine import layout
 from poise.quaternions import (
     TOLERANCE,
@@ -37,16 +37,6 @@ from poise.quaternions import (
     unit_quaternion,
 )
 
-if sys.version_info >= (3, 12):
-    from typing import TypeAliasType
-else:
-    from typing_extensions import TypeAliasType
-
-# By name, so that signatures stay short wherever they are shown.
-ArrayLike = TypeAliasType("ArrayLike", npt.ArrayLike)
-"""What NumPy makes an array of: an array, numbers in lists, one number."""
-Array = TypeAliasType("Array", npt.NDArray[np.float64])
-"""An array of doubles."""
 LARGEST: Final = layout.LARGEST
 """The largest length or angle [m or rad]."""
 _WIDEST: Final = 2.001 * math.pi

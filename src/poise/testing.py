@@ -9,12 +9,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from poise.checks import positive, whole
+from poise.common.array import Array
+from poise.common.checks import positive, whole
 from poise.methods.base import Method
 from poise.model.model import Model, a_model
-from poise.solving.solver import Solver
-from poise.solving.tracker import Tracker
-from poise.spatial import Array
+from poise.solving.solvers.solver import Solver
+from poise.solving.tracking.tracker import Tracker
 from poise.tasks.base import Task
 from poise.tasks.pose import PositionTask
 

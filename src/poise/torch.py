@@ -17,11 +17,11 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from poise.errors import ShapeError
-from poise.lazy import optional
-from poise.solving.differentiable import Differentiable, Functions
-from poise.solving.ports import Axes
-from poise.spatial import Array
+from poise.common.array import Array
+from poise.common.errors import ShapeError
+from poise.common.lazy import optional
+from poise.solving.problem.ports import Axes
+from poise.solving.solvers.differentiable import Differentiable, Functions
 
 _NUMBERS: Final = count()
 _FUNCTIONS: Final[WeakValueDictionary[int, "Function"]] = WeakValueDictionary()

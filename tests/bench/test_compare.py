@@ -15,8 +15,8 @@ from support.registered import for_a_while
 
 import poise as pz
 from poise.bench.compare import convergence, labels, oscillation
+from poise.common.array import Array
 from poise.methods.base import Capabilities, method
-from poise.spatial import Array
 
 ARM = pz.load("panda")
 GOAL = pz.PoseTask(ARM.tip, position_tolerance=1e-5, rotation_tolerance=1e-5)

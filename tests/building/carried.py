@@ -20,10 +20,10 @@ import numpy as np
 from tape import Tape
 
 import poise as pz
-import poise.kernels.library
+import poise.kernels.machine.library
 from poise.build.targets import TARGETS, Target
-from poise.kernels.library import machine, place
-from poise.spatial import Array
+from poise.common.array import Array
+from poise.kernels.machine.library import machine, place
 
 NEAR: Final = 1e-11
 
@@ -109,7 +109,7 @@ def main(library: Path, *levels: str) -> int:
     target, code = TARGETS[library.stem.removeprefix("poise-")], 0
     beside = library.absolute().with_name(place().name)
     if beside.is_file():
-        poise.kernels.library.place = lambda *_: beside
+        poise.kernels.machine.library.place = lambda *_: beside
     tape, counts = Tape(), []
     for case in CASES:
         before = len(tape.answers)

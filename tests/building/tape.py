@@ -9,12 +9,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from poise.kernels.library import library
+from poise.common.array import Array
 from poise.kernels.machine import jit
 from poise.kernels.machine.layout import ANSWER, CALL
-from poise.solving.scratch import ENTRY_POINTS, Bound, Scratch
-from poise.solving.start_index import _INDICES
-from poise.spatial import Array
+from poise.kernels.machine.library import library
+from poise.solving.problem.start_index import _INDICES
+from poise.solving.problem.workspace import ENTRY_POINTS, Bound, Scratch
 
 BLOCK, POINTER, ROUTINE, RUN, WRITE, FORGET = range(6)
 """What a tape tells the program."""

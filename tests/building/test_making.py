@@ -17,19 +17,19 @@ import numba
 import numpy as np
 import pytest
 
-import poise.kernels.library
+import poise.kernels.machine.library
 from poise.build.linking import link, link_rim
 from poise.build.lowering import lower
 from poise.build.making import make
 from poise.build.objects import emit, undefined
 from poise.build.targets import TARGETS, Target
-from poise.kernels.library import NATIVE, Ahead, Library, chosen, library, machine
+from poise.common.array import Array
 from poise.kernels.machine import jit
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.kinds import NARROW, PROBLEM_VIEW, REAL, WHOLE, WIDE
+from poise.kernels.machine.library import NATIVE, Ahead, Library, chosen, library, machine
 from poise.kernels.path.blocks import solve_again, solve_blocks
-from poise.solving.warmup import jobs
-from poise.spatial import Array
+from poise.solving.solvers.warmup import jobs
 from poise.tasks.pose import position_rows
 
 TARGET = TARGETS.get(machine())
@@ -55,7 +55,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def here(built: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The library stands where this package looks for it, and no other was looked for."""
-    monkeypatch.setattr(poise.kernels.library, "place", lambda: built)
+    monkeypatch.setattr(poise.kernels.machine.library, "place", lambda: built)
     monkeypatch.delenv("POISE_CPU", raising=False)
     chosen.cache_clear()
     yield built
@@ -128,14 +128,14 @@ import sys
 sys.modules.update(numba=None, llvmlite=None)  # as if they were not installed
 from pathlib import Path
 import numpy as np
-import poise.kernels.library
-poise.kernels.library.place = lambda: Path({built!r})
-from poise.errors import MissingExtra
+import poise.kernels.machine.library
+poise.kernels.machine.library.place = lambda: Path({built!r})
+from poise.common.errors import MissingExtra
 from poise.kernels.kinematics.query import poses
 from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.kinds import FROZEN, REALS
 from poise.kernels.path.blocks import solve_blocks
-from poise.solving.trial import compiled
+from poise.solving.arguments.user_functions import compiled
 
 def away(q, out):
     out[0] = q[0]
@@ -202,7 +202,7 @@ def test_arrays_that_a_kernel_cannot_take_are_refused(built: Path) -> None:
 
 
 def test_a_library_of_other_kernels_is_left(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(poise.kernels.library, "digest", lambda: "another")
+    monkeypatch.setattr(poise.kernels.machine.library, "digest", lambda: "another")
     assert library() is None
     chosen.cache_clear()
     monkeypatch.setenv("POISE_CPU", "v2")
@@ -213,11 +213,11 @@ def test_a_library_of_other_kernels_is_left(here: Path, monkeypatch: pytest.Monk
 def test_a_library_that_was_put_beside_its_text_is_believed(
     here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(poise.kernels.library, "digest", lambda: "another")
-    monkeypatch.setattr(poise.kernels.library, "SEAL", tmp_path)
+    monkeypatch.setattr(poise.kernels.machine.library, "digest", lambda: "another")
+    monkeypatch.setattr(poise.kernels.machine.library, "SEAL", tmp_path)
     assert library() is None
     (tmp_path / "sealed").touch()
-    monkeypatch.setattr(poise.kernels.library, "SEAL", tmp_path / "sealed")
+    monkeypatch.setattr(poise.kernels.machine.library, "SEAL", tmp_path / "sealed")
     chosen.cache_clear()
     assert library() is not None
 
@@ -239,7 +239,7 @@ def test_poise_cpu_chooses(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_level_without_a_library_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(poise.kernels.library, "place", lambda: tmp_path / "none.so")
+    monkeypatch.setattr(poise.kernels.machine.library, "place", lambda: tmp_path / "none.so")
     monkeypatch.setenv("POISE_CPU", "v3")
     chosen.cache_clear()
     with pytest.raises(ValueError, match=r"ahead, and there is no .*none\.so: run python -m poise"):

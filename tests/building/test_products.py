@@ -13,8 +13,8 @@ import pytest
 from poise.build.linking import link
 from poise.build.objects import emit
 from poise.build.targets import TARGETS, Level
-from poise.kernels.library import machine
-from poise.spatial import Array
+from poise.common.array import Array
+from poise.kernels.machine.library import machine
 
 TEXT = """
 declare double @llvm.fma.f64(double, double, double)

@@ -11,7 +11,7 @@ from pathlib import Path
 import poise as pz
 from poise.build.faces import HEADER, generated
 from poise.build.targets import TARGETS
-from poise.kernels.library import library, machine
+from poise.kernels.machine.library import library, machine
 
 HERE = Path(__file__).parent
 SANITIZED = ("-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")

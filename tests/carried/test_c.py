@@ -15,8 +15,8 @@ import poise as pz
 from poise.build import sdk
 from poise.build.sdk import write_sdk
 from poise.cli import main
-from poise.kernels.library import library
-from poise.spatial import Array
+from poise.common.array import Array
+from poise.kernels.machine.library import library
 
 HEADERS = Path(sdk.__file__).parent
 EXAMPLES = Path(__file__).parents[2] / "examples" / "c"

@@ -9,7 +9,7 @@ import pytest
 from support.ros_host import Host, built, missing
 
 import poise as pz
-from poise.spatial import Array
+from poise.common.array import Array
 
 SUCCESS, TIMED_OUT, NO_IK_SOLUTION = 1, -6, -31
 LIMITS = {"atol": 1e-12, "rtol": 0.0}

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import poise as pz
-from poise.kernels.library import place
+from poise.kernels.machine.library import place
 from poise.kernels.statuses import STATUSES
 
 WASM = place("wasm32")

@@ -8,7 +8,7 @@ import pytest
 
 import poise as pz
 from poise.cli import main
-from poise.errors import ReferenceNotFound
+from poise.common.errors import ReferenceNotFound
 from poise.experiments.registry import EXPERIMENTS
 from poise.methods.damping import RULES
 from poise.methods.registry import METHODS

@@ -17,7 +17,7 @@ import pytest
 import poise as pz
 from poise.cli import command as settings
 from poise.cli import main
-from poise.kernels.library import chosen, machine
+from poise.kernels.machine.library import chosen, machine
 from poise.model.builder import Base
 
 DOWN = ["--rpy", "3.14159", "0", "0"]

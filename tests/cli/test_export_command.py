@@ -9,7 +9,7 @@ from support.carried import FRAME, TASK, Carried
 
 import poise as pz
 from poise.cli import main
-from poise.kernels.library import library
+from poise.kernels.machine.library import library
 
 with_library = pytest.mark.skipif(library() is None, reason="there is no library here: run python -m poise.build")
 

@@ -4,9 +4,9 @@ import coal
 import numpy as np
 
 import poise as pz
+from poise.common.array import Array
 from poise.geometry.shapes import Shape
 from poise.model.proximity import unmet
-from poise.spatial import Array
 
 
 def as_coal(shape: Shape) -> tuple[coal.CollisionGeometry, pz.SE3]:

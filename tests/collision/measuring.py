@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from poise.common.array import Array
 from poise.kernels.collision.near import DISTANCE
 from poise.kernels.collision.placing import place_shapes
 from poise.kernels.collision.proximity import HULL_ROOM
@@ -32,7 +33,6 @@ from poise.kernels.machine.layout import (
 from poise.kernels.machine.packing import joined, pack, rows_of, total_rows
 from poise.kernels.machine.views import flat, narrow, problem_at, wide
 from poise.model.scene import packed
-from poise.spatial import Array
 
 numba = pytest.importorskip("numba")
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import poise as pz
-from poise import progress
-from poise.solving import batching
+from poise.common import progress
+from poise.solving.search import batching
 
 HAND = pz.PoseTask("panda_hand")
 

@@ -8,8 +8,8 @@ import pytest
 from gripping import gripping
 
 import poise as pz
+from poise.common.array import Array
 from poise.robots import TEXTBOOK
-from poise.spatial import Array
 
 ARMS = ("ur5e", "puma560", "ur5", "kinova", *(pytest.param(name, marks=pytest.mark.slow) for name in ("ur3", "ur10")))
 """The long run has two more of a kind that is among the others."""

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import poise as pz
 from poise.clouds import PointCloud
-from poise.spatial import Array
+from poise.common.array import Array
 
 RADIUS = 0.01
 SHAPES = {

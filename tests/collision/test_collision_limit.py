@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import poise as pz
-from poise.solving.scratch import Scratch
-from poise.spatial import Array
+from poise.common.array import Array
+from poise.solving.problem.workspace import Scratch
 
 ROBOT = "panda_collision"
 HAND = "panda_hand"

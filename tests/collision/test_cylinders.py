@@ -13,9 +13,9 @@ from scipy.optimize import minimize, nnls
 from scipy.spatial.transform import Rotation
 
 import poise as pz
+from poise.common.array import Array
 from poise.kernels.collision.directions import TOUCH
 from poise.kernels.machine.layout import CYLINDER, HALF_SPACE, HULL, WIDTH
-from poise.spatial import Array
 
 SOLIDS = ["point", "segment", "box", "hull", "cylinder"]
 EXACT = ["point", "segment", "box", "hull"]

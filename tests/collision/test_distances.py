@@ -14,9 +14,9 @@ from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
 import poise as pz
+from poise.common.array import Array
 from poise.kernels.machine.jit import UNJITTED
 from poise.kernels.machine.layout import BOX, FRAME, HALF_SPACE, HULL, POINT, SEGMENT, WIDTH
-from poise.spatial import Array
 
 SOLIDS = ["point", "segment", "box", "hull"]
 PAIRS = [*((a, b) for a in SOLIDS for b in SOLIDS), *((a, "plane") for a in SOLIDS), *(("plane", a) for a in SOLIDS)]

@@ -12,8 +12,8 @@ from test_clouds import SHAPES, arm, flying, turned
 
 import poise as pz
 from poise.clouds import HeightMap, PointCloud
+from poise.common.array import Array
 from poise.geometry.shapes import Shape
-from poise.spatial import Array
 
 CELL = 0.1
 DEEP = 4.0

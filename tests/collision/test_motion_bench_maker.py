@@ -12,7 +12,7 @@ import pinocchio as pin
 import pytest
 
 import poise as pz
-from poise.spatial import Array
+from poise.common.array import Array
 
 FILE = Path(__file__).parents[1] / "data" / "motion_bench_maker.json"
 PROBLEMS: list[dict[str, Any]] = [

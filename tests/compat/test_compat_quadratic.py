@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from poise.common.array import Array
 from poise.compat.quadratic import least_squares
-from poise.spatial import Array
 
 NOTHING = np.zeros((0, 3)), np.zeros(0)
 

@@ -9,8 +9,8 @@ import pytest
 
 import poise as pz
 from poise.cli import main
+from poise.common.array import Array
 from poise.doctor import Finding, examine, examine_log
-from poise.spatial import Array
 
 LINK = """<link name="{name}"><inertial><mass value="{mass}"/>
 <inertia ixx="{xx}" iyy="{yy}" izz="{zz}" ixy="0" ixz="0" iyz="0"/></inertial>

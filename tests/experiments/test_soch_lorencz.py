@@ -12,6 +12,7 @@ from support.readable import assert_tables_readable
 
 import poise as pz
 from poise.cli import main
+from poise.common.array import Array
 from poise.experiments.soch_lorencz import report
 from poise.experiments.soch_lorencz.problem import (
     AXES,
@@ -30,7 +31,6 @@ from poise.experiments.soch_lorencz.problem import (
     targets,
 )
 from poise.experiments.soch_lorencz.report import Results, claims, tables
-from poise.spatial import Array
 
 
 @pytest.fixture(scope="module")

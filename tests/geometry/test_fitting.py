@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import poise as pz
+from poise.common.array import Array
 from poise.geometry.fitting import Fit, depths, fit_capsules, fit_hulls, union_volume
 from poise.geometry.kept_fits import kept_fit
 from poise.geometry.smallest import smallest_capsule, volume
 from poise.geometry.triangles import distances, enclose, enclosed_volume, halves, is_closed
 from poise.io.installed import installed_robots
-from poise.spatial import Array
 
 trimesh = pytest.importorskip("trimesh")
 

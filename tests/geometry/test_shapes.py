@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import poise as pz
+from poise.common.array import Array
 from poise.geometry.hull import enclosed_volume, hull_faces
 from poise.geometry.shapes import Shape
 from poise.kernels.machine.layout import CYLINDER, HALF_SPACE, HULL
-from poise.spatial import Array
 
 POSE = pz.SE3.from_xyz_rpy([0.1, 0.2, 0.3], [0.4, -0.2, 0.9])
 

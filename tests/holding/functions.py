@@ -8,8 +8,8 @@ import numpy as np
 from requirements import DT, Case
 
 import poise as pz
+from poise.common.array import Array
 from poise.methods import registry
-from poise.spatial import Array
 
 _STEPS = 100
 _WAYPOINTS = 5

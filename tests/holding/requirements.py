@@ -10,7 +10,7 @@ import numpy as np
 from support.mechanisms import COUPLER, CRANK, GROUND, ROCKER, at, gap, puppet, rocker_angles
 
 import poise as pz
-from poise.spatial import Array
+from poise.common.array import Array
 
 DT = 0.01
 """Seconds from one row of a motion to the next."""

@@ -6,7 +6,7 @@ import cells
 from functions import FUNCTIONS
 from requirements import FREE, NAMES, names
 
-from poise.solving.cannot import CANNOT
+from poise.solving.arguments.capabilities import CANNOT
 
 _NAMES = {
     "positions": "joint limits",

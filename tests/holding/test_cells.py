@@ -11,8 +11,8 @@ from functions import FUNCTIONS, METHODS, step
 from requirements import FREE, REQUIREMENTS, Case, case, names
 
 import poise as pz
-from poise.solving.cannot import CANNOT
-from poise.spatial import Array
+from poise.common.array import Array
+from poise.solving.arguments.capabilities import CANNOT
 
 TIMELESS = {(function, name): why for some, (named, why) in cells.NEVER.items() for function in some for name in named}
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import poise as pz
+from poise.common.array import Array
 from poise.kernels.machine.lanes import load, store
-from poise.spatial import Array
 
 ARM = pz.load("panda")
 HAND, ELBOW = "panda_hand", "panda_link4"

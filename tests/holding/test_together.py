@@ -12,9 +12,9 @@ from requirements import ARM, BAR, DT, PUPPET, ROVER, Mechanism
 from support.mechanisms import gap
 
 import poise as pz
+from poise.common.array import Array
 from poise.methods import registry
-from poise.solving.requirements import GIVES_WAY
-from poise.spatial import Array
+from poise.solving.requirements.sections import GIVES_WAY
 
 _STEPS = 60
 _KEPT = 1e-9

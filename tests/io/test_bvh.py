@@ -15,7 +15,7 @@ from support.captures import ASSIMP, needs_assimp
 
 import poise as pz
 from poise.cli import main
-from poise.errors import ModelError, ModelWarning
+from poise.common.errors import ModelError, ModelWarning
 from poise.io.bvh import parse_bvh
 from poise.io.skeleton import SkeletonFile
 from poise.motion.clip import of_skeleton

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import poise as pz
+from poise.common.array import Array
 from poise.geometry.enclosing import Ellipsoid, enclosed
 from poise.geometry.meshes import MeshShape
 from poise.io.installed import installed_robots
 from poise.io.urdf import parse_urdf, read_urdf
-from poise.spatial import Array
 
 PLACE = '<origin xyz="0.1 0.2 0.3" rpy="0.4 -0.5 0.6"/>'
 POSE = pz.SE3.from_xyz_rpy([0.1, 0.2, 0.3], [0.4, -0.5, 0.6])
@@ -306,7 +306,7 @@ def test_height_fields_are_said_to_be_left_out(tmp_path: Path, monkeypatch: pyte
 INSTALLED = installed_robots()
 
 
-@pytest.mark.filterwarnings("ignore::poise.errors.ModelWarning")
+@pytest.mark.filterwarnings("ignore::poise.common.errors.ModelWarning")
 @pytest.mark.parametrize(
     ("name", "kinds", "disabled"),
     [

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from poise.errors import ModelError
-from poise.io.dh import DH, Convention, from_dh
-from poise.spatial import SE3, Array
+from poise.common.array import Array
+from poise.common.errors import ModelError
+from poise.model.dh import DH, Convention, from_dh
+from poise.spatial import SE3
 
 
 def rot(axis: Literal["x", "z"], angle: float) -> Array:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import poise as pz
-from poise.spatial import Array
+from poise.common.array import Array
 
 mujoco = pytest.importorskip("mujoco")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from poise.errors import ModelError, ModelWarning
+from poise.common.errors import ModelError, ModelWarning
 from poise.geometry.meshes import MeshShape, read_mesh
 from poise.io import load
 

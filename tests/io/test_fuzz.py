@@ -18,11 +18,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from poise.errors import ModelError, ModelWarning
+from poise.common.errors import ModelError, ModelWarning
 from poise.io import load
-from poise.io.dh import DH, from_dh
 from poise.io.mjcf import read_mjcf
 from poise.io.urdf import parse_urdf, read_urdf
+from poise.model.dh import DH, from_dh
 from poise.model.model import Model
 from poise.spatial import LARGEST
 

@@ -15,7 +15,7 @@ from support.captures import WEBXR, needs_webxr
 from support.gltf_files import KEYS, Gltf, arm, placed, turns, walking
 
 import poise as pz
-from poise.errors import ModelError, NameNotFound
+from poise.common.errors import ModelError, NameNotFound
 from poise.io.gltf import read_gltf
 from poise.io.gltf_joints import read_joints
 from poise.io.gltf_writer import write_gltf

@@ -19,7 +19,7 @@ from scipy.spatial.transform import Rotation, Slerp
 from support.captures import ASSIMP, needs_assimp
 from support.gltf_files import KEYS, Gltf, arm, placed, pose_matrix, turns, walking
 
-from poise.errors import ModelError, NameNotFound
+from poise.common.errors import ModelError, NameNotFound
 from poise.io.gltf_joints import WEBXR_PARENTS, GltfJoints
 from poise.io.gltf_joints import read_joints as joints_of
 

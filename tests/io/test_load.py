@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from poise.errors import MissingExtra, ModelError, ModelWarning
+from poise.common.errors import MissingExtra, ModelError, ModelWarning
 from poise.io import load, robot_names
 from poise.io.installed import installed_robots
 from poise.io.srdf_file import find_srdf

@@ -12,11 +12,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from poise.errors import MissingExtra, ModelError, ModelWarning
+from poise.common.array import Array
+from poise.common.errors import MissingExtra, ModelError, ModelWarning
 from poise.io.mjcf import read_mjcf
 from poise.model.joint import JointKind
 from poise.model.model import Model
-from poise.spatial import SO3, Array
+from poise.spatial import SO3
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -40,7 +41,7 @@ every = pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.n
 undriven = pytest.mark.parametrize(
     "file", [file for file in FILES if file.name != "couplings.xml"], ids=lambda file: f"{file.parent.name}/{file.name}"
 )
-pytestmark = pytest.mark.filterwarnings("ignore::poise.errors.ModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::poise.common.errors.ModelWarning")
 
 
 @pytest.fixture(autouse=True)

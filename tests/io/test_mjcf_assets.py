@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from poise.errors import ModelError, ModelWarning
+from poise.common.errors import ModelError, ModelWarning
 from poise.io import load
 from poise.io.mjcf import read_mjcf
 from poise.model.model import Model

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from poise.errors import ModelWarning
+from poise.common.errors import ModelWarning
 from poise.io import load
 from poise.io.packages import Packages, package_folders
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import poise as pz
-from poise.errors import ModelError, ModelWarning
+from poise.common.errors import ModelError, ModelWarning
 from poise.io.srdf_file import find_srdf
 from poise.io.urdf import read_urdf
 from poise.model.model import Model

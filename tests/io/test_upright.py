@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import poise as pz
+from poise.common.array import Array
 from poise.io.bvh import read_bvh
 from poise.io.bvh_writer import write_bvh
 from poise.io.gltf import read_gltf
@@ -16,7 +17,6 @@ from poise.io.skeleton import SkeletonFile, SkeletonJoint
 from poise.io.stature import height
 from poise.motion.clip import of_skeleton
 from poise.quaternions import conjugate, matrix_quaternion, quaternion_matrix, quaternion_product
-from poise.spatial import Array
 
 FRAMES = 60
 BONES: list[tuple[str, str | None, list[float]]] = [

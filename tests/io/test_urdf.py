@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 import pytest
 
-from poise.errors import ModelError, ModelWarning
+from poise.common.errors import ModelError, ModelWarning
 from poise.io import load
 from poise.io.packages import Packages
 from poise.io.urdf import parse_urdf, read_urdf

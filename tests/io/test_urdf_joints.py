@@ -10,7 +10,7 @@ import pytest
 
 import poise as pz
 from poise.calibration import Measurements
-from poise.errors import ModelError
+from poise.common.errors import ModelError
 from poise.io.urdf import parse_urdf
 from poise.model.model import Model
 from poise.spatial import SE3

@@ -151,7 +151,7 @@ def test_a_geom_that_is_too_large_is_not_drawn(tmp_path: Path, monkeypatch: pyte
 # Real robots -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.filterwarnings("ignore::poise.errors.ModelWarning")
+@pytest.mark.filterwarnings("ignore::poise.common.errors.ModelWarning")
 @pytest.mark.parametrize(
     ("name", "kinds"),
     [

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from poise.kernels.library import NATIVE
+from poise.kernels.machine.library import NATIVE
 
 
 def fresh(home: Path, **more: str) -> dict[str, str]:

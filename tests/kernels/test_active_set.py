@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from kept import kept
 from scipy import optimize
 
+from poise.common.array import Array
 from poise.kernels.algebra.active_set import minimise
 from poise.kernels.algebra.working_set import Levels, Limits, room_for
 from poise.kernels.machine.lanes import WIDTH
-from poise.spatial import Array
 
 Ints = np.ndarray
 compiled = kept(_nrt=False, error_model="numpy")

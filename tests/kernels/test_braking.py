@@ -8,8 +8,8 @@ import pytest
 from kept import kept
 from scipy.optimize import linprog
 
-from poise.kernels.methods.braking import NO_LIMIT, allowed, fastest, way_to_rest
-from poise.solving.inequalities import usable
+from poise.kernels.requirements.braking import NO_LIMIT, allowed, fastest, way_to_rest
+from poise.solving.requirements.inequalities import usable
 
 Array = npt.NDArray[np.float64]
 compiled = kept(_nrt=False, error_model="numpy")

@@ -21,7 +21,7 @@ import poise
 from poise.kernels.compiling import cache, identity
 from poise.kernels.compiling.jit import dispatcher
 from poise.kernels.machine import jit, kinds
-from poise.solving.warmup import jobs
+from poise.solving.solvers.warmup import jobs
 
 CODE = """
 import numpy as np
@@ -175,7 +175,7 @@ def test_another_installation_of_the_same_text_shares_them(tree: Path, tmp_path:
 
 
 def test_nothing_is_compiled_by_importing(tmp_path: Path) -> None:
-    run("import poise.solving.solver, poise.model.kinematics, poise.solving.posture", tmp_path)
+    run("import poise.solving.solvers.solver, poise.model.kinematics, poise.solving.methods.posture", tmp_path)
     assert not list(tmp_path.iterdir())
 
 

@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kept import kept
 
+from poise.common.array import Array
 from poise.kernels.algebra.cholesky import factor, solve_symmetric
 from poise.kernels.machine.lanes import WIDTH, store
-from poise.spatial import Array
 
 compiled = kept(_nrt=False, error_model="numpy")
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from kept import kept
 
 import poise as pz
+from poise.common.array import Array
 from poise.kernels.algebra.scalar import angle_of
 from poise.kernels.closed_form.candidates import candidates, give_choices
 from poise.kernels.closed_form.quartic import unit_roots
@@ -20,9 +21,8 @@ from poise.kernels.machine.lanes import WIDTH, load, store, workspace
 from poise.kernels.machine.views import narrow, problem_at, wide
 from poise.kernels.solver.ends import aim_at
 from poise.robots import TEXTBOOK
-from poise.solving.closed_form import closed_form
-from poise.solving.problem import pack
-from poise.spatial import Array
+from poise.solving.problem.closed_form import closed_form
+from poise.solving.problem.problem import pack
 
 compiled = kept(_nrt=False)
 

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kept import kept
 
+from poise.common.array import Array
 from poise.kernels.algebra.tiles import back_substitute, factor, gram
 from poise.kernels.machine import packing
 from poise.kernels.machine.lanes import load
 from poise.kernels.machine.layout import WIDTH
 from poise.kernels.machine.views import problem_at
-from poise.spatial import Array
 
 compiled = kept(_nrt=False, error_model="numpy")
 
@@ -36,7 +36,7 @@ def run_back_substitute(size, matrix, e, y):
 
 @dataclass
 class System:
-    """Random blocks of three rows, each about some of the velocities, as `poise.solving.problem` lays them out."""
+    """Random blocks of three rows, each about some of the velocities, as `poise.solving.problem.problem` lays them out."""
 
     words: npt.NDArray[np.int64]
     """A problem with its tiles and pairs."""

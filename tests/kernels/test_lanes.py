@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kept import kept
 
+from poise.common.array import Array
 from poise.kernels.machine import lanes, views
 from poise.kernels.machine.jit import kernel, plain
 from poise.kernels.machine.lanes import (
@@ -22,7 +23,6 @@ from poise.kernels.machine.lanes import (
 )
 from poise.kernels.machine.layout import WIDTH
 from poise.kernels.machine.views import section
-from poise.spatial import Array
 
 compiled = kept(_nrt=False, error_model="numpy")
 PLAIN = {name: plain(getattr(lanes, name)) for name in ("select", "any_of", "sqrt", "floor", "rint")}

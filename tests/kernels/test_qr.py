@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kept import kept
 
+from poise.common.array import Array
 from poise.kernels.algebra.qr import least_norm
 from poise.kernels.machine.lanes import WIDTH, load
-from poise.spatial import Array
 
 compiled = kept(_nrt=False, error_model="numpy")
 

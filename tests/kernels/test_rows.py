@@ -13,12 +13,13 @@ from kept import kept
 from scipy.spatial.transform import Rotation
 from support.trees import configurations, reach, steady, trees
 
+from poise.common.array import Array
 from poise.kernels.algebra.rotations import aim_error, half_angle_ratio, rotation_error
 from poise.kernels.machine.lanes import load, store
 from poise.kernels.machine.layout import WIDTH
 from poise.model.model import Model
-from poise.solving.solver import Solver
-from poise.spatial import SE3, SO3, Array
+from poise.solving.solvers.solver import Solver
+from poise.spatial import SE3, SO3
 from poise.tasks.aim import AxisTask, LookAtTask
 from poise.tasks.base import Task
 from poise.tasks.pose import OrientationTask, PoseTask, PositionTask

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from poise.common.array import Array
 from poise.kernels.algebra.scalar import exp, sincos, uniform
 from poise.kernels.machine.lanes import WIDTH, load, store
-from poise.spatial import Array
 
 compiled = numba.njit(_nrt=False)
 PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459")

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from kept import kept
 from support.trees import configurations, reach, steady, trees
 
+from poise.common.array import Array
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, splat, store
 from poise.kernels.machine.layout import GOAL, WIDTH
@@ -21,10 +22,10 @@ from poise.model.builder import ModelBuilder
 from poise.model.model import Model
 from poise.quaternions import quaternion_product
 from poise.robots import TEXTBOOK
-from poise.solving.problem import pack
-from poise.solving.scratch import Bound
-from poise.solving.solver import Solver
-from poise.spatial import SE3, SO3, Array
+from poise.solving.problem.problem import pack
+from poise.solving.problem.workspace import Bound
+from poise.solving.solvers.solver import Solver
+from poise.spatial import SE3, SO3
 from poise.tasks.aim import AxisTask, LookAtTask
 from poise.tasks.base import Task
 from poise.tasks.pose import OrientationTask, PoseTask, PositionTask

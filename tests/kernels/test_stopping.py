@@ -5,10 +5,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from poise.common.array import Array
 from poise.kernels.machine.jit import plain
-from poise.kernels.methods.memory import MEMORY
+from poise.kernels.machine.memory import MEMORY
 from poise.kernels.requirements import stopping
-from poise.spatial import Array
 
 SPEED, CHANGE, JERK = 0.1, 0.004, 0.0005
 

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kept import kept
 
+from poise.common.array import Array
 from poise.kernels.algebra.svd import decompose, identity
 from poise.kernels.machine.layout import WIDTH
-from poise.spatial import Array
 
 compiled = kept(_nrt=False, error_model="numpy")
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from fresh import fresh
 
+from poise.kernels import workers
 from poise.kernels.kinematics import query
-from poise.kernels.machine import jit, kinds, workers
+from poise.kernels.machine import jit, kinds
 
 MODULE = """
 from poise.kernels.compiling import identity
@@ -30,7 +31,7 @@ CODE = """
 import sys
 import small
 from poise.kernels.compiling.jit import dispatcher
-from poise.kernels.machine import workers
+from poise.kernels import workers
 from poise.kernels.machine.jit import missing
 from poise.kernels.machine.kinds import FROZEN, REALS
 {change}
@@ -106,7 +107,7 @@ EACH_ALONE = """
 import importlib
 import sys
 from poise.kernels.compiling.jit import dispatcher
-from poise.kernels.machine import workers
+from poise.kernels import workers
 from poise.kernels.machine.jit import missing
 from poise.kernels.machine.kinds import FROZEN, REALS
 

@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import lsq_linear
 
 import poise as pz
-from poise.spatial import Array
+from poise.common.array import Array
 
 PANDA, HAND = pz.load("panda"), pz.PoseTask("panda_hand")
 LAMBDA = 0.1

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from support.trees import steady, trees
 
 import poise as pz
+from poise.common.array import Array
 from poise.model.joint import JointKind
 from poise.quaternions import quaternion_matrix
 from poise.robots import TEXTBOOK
-from poise.spatial import Array
 
 WEIGHT = 0.3
 seeds = st.integers(0, 2**32 - 1)

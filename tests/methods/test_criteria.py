@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import linalg, optimize
 
 import poise as pz
+from poise.common.array import Array
 from poise.robots import TEXTBOOK
-from poise.spatial import Array
 
 PANDA = TEXTBOOK["panda"]()
 HAND, POINT = pz.PoseTask("panda_hand"), pz.PositionTask("panda_hand")

@@ -9,8 +9,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import poise as pz
+from poise.common.array import Array
 from poise.robots import TEXTBOOK, planar
-from poise.spatial import Array
 
 PANDA, TEN = TEXTBOOK["panda"](), TEXTBOOK["planar10"]()
 HAND = pz.PoseTask("panda_hand")

@@ -10,10 +10,11 @@ import pytest
 from scipy import optimize
 
 import poise as pz
+from poise.common.array import Array
 from poise.robots import TEXTBOOK
 from poise.robots.planar import planar
-from poise.solving.optimum import algorithmic_singularity, relax
-from poise.spatial import SE3, Array
+from poise.solving.tracking.optimum import algorithmic_singularity, relax
+from poise.spatial import SE3
 
 PANDA = TEXTBOOK["panda"]()
 HAND = "panda_hand"

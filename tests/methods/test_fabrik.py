@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import poise as pz
+from poise.common.array import Array
 from poise.methods.fabrik import fabrik_positions
 from poise.robots import TEXTBOOK
-from poise.spatial import Array
 
 numba = pytest.importorskip("numba")
 

@@ -11,9 +11,9 @@ from scipy import linalg, optimize
 from support.trees import configurations, steady, trees
 
 import poise as pz
+from poise.common.array import Array
 from poise.model.joint import JointKind
 from poise.robots import TEXTBOOK, planar
-from poise.spatial import Array
 
 PANDA, DOUBLE = TEXTBOOK["panda"](), TEXTBOOK["double_y"]()
 HAND = pz.PoseTask("panda_hand")

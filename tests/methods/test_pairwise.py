@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from scipy import optimize
 
 import poise as pz
+from poise.common.array import Array
 from poise.experiments.soch_lorencz.problem import jacobian, pairs
 from poise.robots import TEXTBOOK
 from poise.robots.planar import planar
-from poise.spatial import Array
 
 LENGTHS = np.array([0.9, 0.6, 0.9, 1.5, 1.5, 0.9])
 ARM = planar(6, LENGTHS.tolist())

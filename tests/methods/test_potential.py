@@ -9,9 +9,9 @@ import pytest
 from scipy import linalg, optimize
 
 import poise as pz
+from poise.common.array import Array
 from poise.robots import TEXTBOOK
-from poise.solving.optimum import algorithmic_singularity, relax
-from poise.spatial import Array
+from poise.solving.tracking.optimum import algorithmic_singularity, relax
 
 PANDA = TEXTBOOK["panda"]()
 POINT = pz.PositionTask("panda_hand")

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import poise as pz
+from poise.common.array import Array
 from poise.methods.priority import Form
-from poise.spatial import Array
 
 FORMS: tuple[Form, ...] = ("lexicographic", "siciliano-slotine", "chiaverini", "baerlocher-boulic")
 PROJECTED: tuple[Form, ...] = FORMS[1:]

@@ -7,8 +7,8 @@ import pytest
 from scipy import optimize
 
 import poise as pz
+from poise.common.array import Array
 from poise.robots import TEXTBOOK
-from poise.spatial import Array
 
 PANDA = TEXTBOOK["panda"]()
 HAND = "panda_hand"

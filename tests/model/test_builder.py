@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from poise.errors import ModelError
+from poise.common.errors import ModelError
 from poise.model.builder import ModelBuilder
 from poise.model.joint import Mimic
 

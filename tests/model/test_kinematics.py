@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 from support.trees import composed, configurations, reach, steady, trees
 
 import poise as pz
-from poise.errors import FrameNotFound, ShapeError
+from poise.common.array import Array
+from poise.common.errors import FrameNotFound, ShapeError
 from poise.io import load
 from poise.model.builder import ModelBuilder
 from poise.model.frame import WORLD
 from poise.model.joint import JointKind
 from poise.model.model import Model
-from poise.spatial import SE3, Array
+from poise.spatial import SE3
 
 often = settings(steady, max_examples=40)
 

@@ -23,12 +23,13 @@ from support.trees import (
     velocities,
 )
 
-from poise.errors import FrameNotFound, JointNotFound, ModelError, ShapeError
+from poise.common.array import Array
+from poise.common.errors import FrameNotFound, JointNotFound, ModelError, ShapeError
 from poise.model.builder import ModelBuilder
 from poise.model.frame import WORLD
 from poise.model.joint import Joint, JointKind, Mimic
 from poise.model.model import Model
-from poise.spatial import SE3, Array
+from poise.spatial import SE3
 
 often = settings(steady, max_examples=40)
 

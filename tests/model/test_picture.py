@@ -6,7 +6,7 @@ import pytest
 
 import poise as pz
 from poise.clouds import HeightMap, PointCloud, without_robot
-from poise.spatial import Array
+from poise.common.array import Array
 
 MARGIN = 0.03
 SHAPES = {

@@ -7,7 +7,7 @@ import pytest
 from support.human import bent, figure
 
 import poise as pz
-from poise.errors import JointNotFound
+from poise.common.errors import JointNotFound
 
 RIGID = figure()
 BONES = ("LeftForeArm", "LeftHand")

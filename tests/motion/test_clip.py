@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import poise as pz
-from poise.errors import FrameNotFound, ModelError, PoiseError, ShapeError
+from poise.common.errors import FrameNotFound, ModelError, PoiseError, ShapeError
 from poise.motion.tables import read_table
 
 

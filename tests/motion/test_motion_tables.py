@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import poise as pz
-from poise.errors import PoiseError
+from poise.common.errors import PoiseError
 from poise.model.builder import ModelBuilder
 from poise.motion.clip import Motion, load_motion
 from poise.motion.tables import FRAME

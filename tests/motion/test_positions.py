@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 from support.captures import ASSIMP, climber, climbs, needs_assimp, needs_holosoma
 
 import poise as pz
-from poise.errors import ModelError, ModelWarning, ShapeError
+from poise.common.errors import ModelError, ModelWarning, ShapeError
 
 NAMES = ["Hips", "Spine", "Head", "LeftArm", "LeftHand", "RightArm", "RightHand", "LeftLeg", "RightLeg", "RightFoot"]
 PARENTS = [None, "Hips", "Spine", "Spine", "LeftArm", "Spine", "RightArm", "Hips", "Hips", "RightLeg"]

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from poise.errors import ModelError, ModelWarning
+from poise.common.array import Array
+from poise.common.errors import ModelError, ModelWarning
 from poise.io.urdf import read_urdf
 from poise.model.model import Model
-from poise.spatial import Array
 
 pin = pytest.importorskip("pinocchio")
 

@@ -14,13 +14,13 @@ from support.mechanisms import COUPLER, CRANK, GROUND, ROCKER, at, four_bar, gap
 from support.trees import steady, trees
 
 import poise as pz
+from poise.common.array import Array
 from poise.model.kinematics import frame_manipulability
 from poise.reachability import search
 from poise.reachability.mobility import manipulability_of
 from poise.reachability.rotations import spread
 from poise.robots.planar import planar
-from poise.solving.span import span
-from poise.spatial import Array
+from poise.solving.problem.reach_bound import span
 
 UPPER, FORE = 0.5, 0.3
 GRID = 0.043

@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 
 import poise as pz
-from poise.spatial import Array
+from poise.common.array import Array
 
 _UPPER, _FORE, _PASTERN = 0.152, 0.178, 0.072
 _THIGH, _SHANK, _HOCK = 0.16, 0.18, 0.108

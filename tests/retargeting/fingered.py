@@ -6,7 +6,7 @@ import numpy as np
 from bodies import CONVENTIONS, called, human, skeleton
 
 import poise as pz
-from poise.spatial import Array
+from poise.common.array import Array
 
 FINGERS = ("Index", "Middle", "Ring", "Pinky")
 KNUCKLES = dict(zip(FINGERS, ((0.095, -0.03), (0.1, -0.008), (0.095, 0.014), (0.088, 0.034)), strict=True))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from poise.spatial import Array
+from poise.common.array import Array
 
 ANKLE, TOE, FOOT = 0.09, 0.04, 0.16
 """Heights over the ground of the two points of a foot that stands, and how far the toe is before the ankle [m]."""

@@ -6,7 +6,7 @@ import numpy as np
 from bodies import CONVENTIONS, called, human
 
 import poise as pz
-from poise.spatial import Array
+from poise.common.array import Array
 
 SIZE = np.array([0.34, 0.26, 0.24])
 """Of the box [m]."""

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import poise as pz
-from poise.errors import NameNotFound
+from poise.common.errors import NameNotFound
 
 NAMES = called(CONVENTIONS["cmu"][0])
 PERSON = skeleton(human(NAMES, ("Left", "Right")), name="person")

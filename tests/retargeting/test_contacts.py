@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from support.captures import ASSIMP, climber, climbs, needs_assimp, needs_holosoma
 
 import poise as pz
-from poise.errors import ShapeError
-from poise.retargeting.contacts import contacts, velocities
-from poise.retargeting.stances import Contacts, runs
-from poise.spatial import Array
+from poise.common.array import Array
+from poise.common.errors import ShapeError
+from poise.retargeting.anatomy.contact_schedule import Contacts, runs
+from poise.retargeting.contact.contacts import contacts, velocities
 
 
 def clock(fps: float, seconds: float = 6.0) -> Array:
@@ -317,7 +317,7 @@ def test_bad_input() -> None:
         contacts({}, [0.0])["tail"]
 
 
-@pytest.mark.filterwarnings("ignore::poise.errors.ModelWarning")
+@pytest.mark.filterwarnings("ignore::poise.common.errors.ModelWarning")
 @needs_assimp
 def test_recorded_motions() -> None:
     def of(name: str, ankle: str, toe: str) -> Contacts:

@@ -11,10 +11,10 @@ from fingered import FINGERS, closing, moved, person
 
 import poise as pz
 from poise.cli import main
+from poise.common.array import Array
 from poise.io.installed import installed_robots
-from poise.retargeting.fingers import fingers_of
-from poise.retargeting.measures import limits
-from poise.spatial import Array
+from poise.retargeting.anatomy.fingers import fingers_of
+from poise.retargeting.report.measures import limits
 
 ALEX = "alex_psyonic_hands"
 NAMES = ("index", "middle", "ring", "pinky")

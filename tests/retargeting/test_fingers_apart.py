@@ -10,12 +10,12 @@ from bodies import robot
 from fingered import closing, moved, person
 
 import poise as pz
-from poise.retargeting.apart import held_apart, what_stands
-from poise.retargeting.finger_paths import finger_paths
-from poise.retargeting.following import columns_of
-from poise.retargeting.proportions import Proportions
-from poise.retargeting.targets import Robot
-from poise.solving.limits import Limits
+from poise.retargeting.anatomy.proportions import Proportions
+from poise.retargeting.follow.following import columns_of
+from poise.retargeting.follow.self_collision import held_apart, what_stands
+from poise.retargeting.hands.finger_paths import finger_paths
+from poise.retargeting.reference.targets import Robot
+from poise.solving.requirements.limits import Limits
 
 
 def test_fingers_that_close_into_things_are_told_by_themselves() -> None:

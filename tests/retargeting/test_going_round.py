@@ -8,9 +8,9 @@ from bodies import robot
 from walker import NAMES, parents, positions
 
 import poise as pz
-from poise.retargeting import following
-from poise.retargeting.going_round import limbs
-from poise.spatial import Array
+from poise.common.array import Array
+from poise.retargeting.follow import following
+from poise.retargeting.follow.detours import limbs
 
 FPS = 60.0
 

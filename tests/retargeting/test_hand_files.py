@@ -12,7 +12,7 @@ from support.captures import WEBXR as WEBXR_FOLDER
 from support.hand_models import clip, robot_hand
 
 import poise as pz
-from poise.retargeting.landmarks import MEDIAPIPE, WEBXR
+from poise.retargeting.anatomy.landmarks import MEDIAPIPE, WEBXR
 
 pytest.importorskip("yaml", reason="needs PyYAML")
 

@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from support.hand_models import Array, clip, human_hand, robot_hand
 
 import poise as pz
-from poise.retargeting.landmarks import MEDIAPIPE, TIPS, WEBXR
+from poise.retargeting.anatomy.landmarks import MEDIAPIPE, TIPS, WEBXR
 
 ROBOT = robot_hand()
 LINKS: dict[str, Any] = {"tip0": "thumb-tip", "tip1": "index-finger-tip", "tip2": "middle-finger-tip"}

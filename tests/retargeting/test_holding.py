@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from poise.quaternions import part_of_turn, quaternion_exp, quaternion_log
-from poise.retargeting.holding import fading, held, held_turns, shares
-from poise.retargeting.middle import median
+from poise.retargeting.anatomy.median import median
+from poise.retargeting.contact.holding import fading, held, held_turns, shares
 
 TIMES = np.arange(200) / 100.0
 SPANS = [(0, 20), (30, 60), (61, 70), (150, 180)]

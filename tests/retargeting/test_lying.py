@@ -10,15 +10,15 @@ from bodies import robot
 from walker import NAMES, parents, walk
 
 import poise as pz
-from poise.retargeting.contacts import contacts
-from poise.retargeting.following import Follower
-from poise.retargeting.lying import off_feet, on_soles
-from poise.retargeting.notes import shaking
-from poise.retargeting.raising import gently
-from poise.retargeting.soles import lowest
-from poise.retargeting.targets import targets
-from poise.solving.limits import Limits
-from poise.spatial import Array
+from poise.common.array import Array
+from poise.retargeting.anatomy.foot_geometry import lowest
+from poise.retargeting.contact.contacts import contacts
+from poise.retargeting.contact.lying import off_feet, on_soles
+from poise.retargeting.follow.following import Follower
+from poise.retargeting.follow.ground_clearance import gently
+from poise.retargeting.reference.targets import targets
+from poise.retargeting.report.notes import shaking
+from poise.solving.requirements.limits import Limits
 
 FPS = 30.0
 
@@ -95,7 +95,7 @@ def test_feet_land_on_the_ground_and_not_in_it() -> None:
 
 
 def test_a_motion_is_followed_again_from_where_it_changes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("poise.retargeting.following._MARK", 5)
+    monkeypatch.setattr("poise.retargeting.follow.following._MARK", 5)
     done = pz.retarget(walk(FPS, 3.0), g1())
     robot, follower = done._robot, Follower(done._robot, 1.0 / FPS, Limits.of(True), 1.0)
     source = replace(done._seen, off_feet=np.arange(len(done.motion)) > 80)

@@ -13,8 +13,8 @@ import pytest
 from bodies import ARM, CONVENTIONS, LEG, called, human, robot, skeleton
 
 import poise as pz
-from poise.retargeting.matching import anatomy, parts_of
-from poise.retargeting.parts import PARENTS, SIDES
+from poise.retargeting.anatomy.matching import anatomy, parts_of
+from poise.retargeting.anatomy.parts import PARENTS, SIDES
 
 BVH = Path(os.environ.get("ASSIMP_TESTMODELS", "/usr/share/assimp/models")) / "BVH"
 """Where Debian's assimp-testmodels has its files."""

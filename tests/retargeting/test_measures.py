@@ -6,12 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import poise as pz
-from poise.errors import ShapeError
+from poise.common.array import Array
+from poise.common.errors import ShapeError
 from poise.model.builder import ModelBuilder
 from poise.model.model import Model
-from poise.retargeting.measures import Ground, Jerk, jerk, limits, rms, skate, tracking
-from poise.retargeting.stances import Flags
-from poise.spatial import SO3, Array
+from poise.retargeting.anatomy.contact_schedule import Flags
+from poise.retargeting.report.measures import Ground, Jerk, jerk, limits, rms, skate, tracking
+from poise.spatial import SO3
 
 PARTS = ("pelvis", "chest", "left_shoulder", "left_elbow", "left_wrist")
 

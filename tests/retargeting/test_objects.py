@@ -13,9 +13,9 @@ from support.captures import HOLOSOMA, needs_holosoma
 from walker import walk
 
 import poise as pz
+from poise.common.array import Array
 from poise.geometry.meshes import MeshShape, mesh_triangles, read_mesh
-from poise.retargeting.contacts import velocities
-from poise.spatial import Array
+from poise.retargeting.contact.contacts import velocities
 
 HANDS = {"left_wrist": "left_rubber_hand", "right_wrist": "right_rubber_hand"}
 

@@ -12,8 +12,8 @@ from walker import NAMES as WALKER
 from walker import parents, walk
 
 import poise as pz
-from poise.retargeting.parts import SIDES
-from poise.retargeting.proportions import Proportions
+from poise.retargeting.anatomy.parts import SIDES
+from poise.retargeting.anatomy.proportions import Proportions
 
 NAMES, NAMED = called(CONVENTIONS["cmu"][0]), CONVENTIONS["cmu"][1]
 PERSON = skeleton(human(NAMES, NAMED), name="person")

@@ -13,15 +13,16 @@ from support.figures import legible, named
 from support.readable import assert_readable
 
 import poise as pz
-from poise.errors import ShapeError
+from poise.common.array import Array
+from poise.common.errors import ShapeError
 from poise.geometry.shapes import Box
 from poise.model.builder import ModelBuilder
 from poise.model.model import Model
 from poise.motion.clip import Motion
-from poise.retargeting.body import BodyMap
-from poise.retargeting.contacts import contacts
-from poise.retargeting.report import Report, report
-from poise.spatial import SE3, Array
+from poise.retargeting.anatomy.body import BodyMap
+from poise.retargeting.contact.contacts import contacts
+from poise.retargeting.report.report import Report, report
+from poise.spatial import SE3
 
 PARTS = {
     "pelvis": "pelvis",

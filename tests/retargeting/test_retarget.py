@@ -11,9 +11,9 @@ from bodies import robot
 from walker import NAMES, parents, positions, walk
 
 import poise as pz
-from poise.retargeting.notes import notes
-from poise.retargeting.soles import lowest
-from poise.spatial import Array
+from poise.common.array import Array
+from poise.retargeting.anatomy.foot_geometry import lowest
+from poise.retargeting.report.notes import notes
 
 ROUNDING = 1e-9
 

@@ -59,7 +59,7 @@ def test_the_page_is_opened_and_its_picture_told_of(
     walked: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("viser", reason="the viewer needs viser")
-    from poise.viewer import snapshot
+    from poise.viewer.server import snapshot
 
     seen: list[Path] = []
     monkeypatch.setattr(snapshot, "screenshot", lambda server, url, file: seen.append(file))

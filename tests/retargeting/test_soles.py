@@ -7,15 +7,16 @@ import numpy as np
 import pytest
 
 import poise as pz
-from poise.errors import FrameNotFound, ModelError
+from poise.common.array import Array
+from poise.common.errors import FrameNotFound, ModelError
 from poise.geometry.meshes import LinkShape, MeshShape
 from poise.geometry.shapes import Box, Capsule, ConvexHull, HalfSpace, Sphere
 from poise.geometry.visuals import Visual
 from poise.geometry.world import World
 from poise.model.builder import ModelBuilder
 from poise.model.model import Model
-from poise.retargeting.soles import lowest, sole
-from poise.spatial import SE3, Array
+from poise.retargeting.anatomy.foot_geometry import lowest, sole
+from poise.spatial import SE3
 
 
 def leg(*shapes: LinkShape, change: Callable[[ModelBuilder], None] | None = None) -> Model:

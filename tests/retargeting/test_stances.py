@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from walker import walk
 
 import poise as pz
-from poise.retargeting.stances import Contacts, runs
+from poise.retargeting.anatomy.contact_schedule import Contacts, runs
 
 FRAMES = 24
 FEET = ("left_ankle", "right_ankle")

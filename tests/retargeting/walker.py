@@ -4,7 +4,7 @@ import numpy as np
 from gaits import ANKLE, gait
 
 import poise as pz
-from poise.spatial import Array
+from poise.common.array import Array
 
 HIP = 0.82
 THIGH, SHIN = 0.43, 0.42

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import poise as pz
-from poise.errors import ShapeError
+from poise.common.errors import ShapeError
 from poise.model.frame import WORLD
 from poise.model.model import Model
 from poise.robots import TEXTBOOK, double_y, iiwa14, panda, planar, puma560, stanford, ur3e, ur5e, ur10e, ur16e, y

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from targets import POSE, poses, targets
 
 import poise as pz
-from poise.archive import members
+from poise.common.archive import members
 from poise.scale import source
 from poise.scale.source import source_of
 

@@ -11,7 +11,7 @@ import pytest
 from independent import fk
 
 import poise as pz
-from poise.solving import batching
+from poise.solving.search import batching
 from poise.spatial import pose_of, rotation_of
 
 POSE = pz.PoseTask("panda_hand")

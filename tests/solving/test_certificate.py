@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import poise as pz
-from poise.solving.chain import chain_of
-from poise.solving.features import plan
-from poise.solving.proof import by_boxes, by_lengths, ruled_out
-from poise.solving.verify import empty, loop_of
+from poise.solving.problem.chain import chain_of
+from poise.solving.unreachable.infeasibility import by_boxes, by_lengths, ruled_out
+from poise.solving.unreachable.loop_features import plan
+from poise.solving.unreachable.verify import empty, loop_of
 
 BEYOND = 0.2
 """How far the joints of other targets go beyond their limits, as a share of their range."""

@@ -14,12 +14,12 @@ from support import carried
 from support.carried import COORDINATE, ERROR, FRAME, NQ, NV, OBSTACLE, POSTURE, SHAPE, TARGET, TASK, Carried
 
 import poise as pz
+from poise.common.array import Array
 from poise.kernels.image import IMAGE
-from poise.kernels.library import library
+from poise.kernels.machine.library import library
 from poise.kernels.statuses import STATUSES
 from poise.methods.registry import METHODS
-from poise.solving.outcome import Status
-from poise.spatial import Array
+from poise.solving.requirements.outcome import Status
 
 pytestmark = pytest.mark.skipif(library() is None, reason="there is no library here: run python -m poise.build")
 

@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from support.human import bent, figure, swaying
 
 import poise as pz
-from poise.errors import JointNotFound, ShapeError
+from poise.common.errors import JointNotFound, ShapeError
 
 Array = npt.NDArray[np.float64]
 PANDA = pz.load("panda")
@@ -243,7 +243,7 @@ def test_quaternions_of_any_length_are_turns() -> None:
 
 
 @pytest.mark.skipif(not WALK.is_file(), reason="needs Debian's assimp-testmodels")
-@pytest.mark.filterwarnings("ignore::poise.errors.ModelWarning")
+@pytest.mark.filterwarnings("ignore::poise.common.errors.ModelWarning")
 def test_a_recorded_walk_is_led_over_uneven_ground() -> None:
     walk = pz.load_motion(WALK)[300:700:2]
     model, feet = walk.model, ("LeftFoot", "RightFoot")

@@ -14,8 +14,8 @@ from scipy.optimize import root
 from support.mechanisms import four_bar, puppet
 
 import poise as pz
-from poise.solving.gradient import SolutionGradient
-from poise.spatial import Array
+from poise.common.array import Array
+from poise.solving.gradients.gradient import SolutionGradient
 
 TIGHT: dict[str, Any] = {"position_tolerance": 1e-12, "rotation_tolerance": 1e-12}
 WORST = 1e-6

@@ -11,8 +11,8 @@ import pytest
 from support.mechanisms import at, puppet
 
 import poise as pz
-from poise.solving.inequalities import LinearLimit
-from poise.spatial import Array
+from poise.common.array import Array
+from poise.solving.requirements.inequalities import LinearLimit
 
 PANDA, HAND = pz.load("panda"), pz.PoseTask("panda_hand")
 SUM = LinearLimit({"panda_joint2": 1.0, "panda_joint4": -1.0}, 2.0)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import poise as pz
-from poise.kernels.methods.memory import CREPT
+from poise.kernels.machine.memory import CREPT
 
 Array = Any
 DT = 0.005

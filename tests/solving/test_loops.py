@@ -17,9 +17,9 @@ from support.trees import configurations, steady, trees
 
 import poise as pz
 from poise.cli import main
-from poise.solving.closure import LOOP_WEIGHT
-from poise.solving.optimum import relax
-from poise.spatial import Array
+from poise.common.array import Array
+from poise.solving.requirements.loop_projection import LOOP_WEIGHT
+from poise.solving.tracking.optimum import relax
 
 DATA = Path(__file__).parents[1] / "data"
 CLOSED = 1e-6

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import poise as pz
-from poise.solving.search import Preference
+from poise.solving.search.search import Preference
 
 ARMS = ("panda", "iiwa14", "ur5e")
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import poise as pz
-from poise.kernels.rim import rim
+from poise.common.array import Array
+from poise.kernels.fast_path import rim
 from poise.model.scene import Scene
-from poise.spatial import Array
 
 pytestmark = pytest.mark.skipif(rim() is None, reason="there is no library, of which the rim is a part")
 

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 
 import poise as pz
-from poise.kernels.methods.memory import MU
+from poise.kernels.machine.memory import MU
 from poise.robots.planar import planar
 
 Array = npt.NDArray[np.float64]

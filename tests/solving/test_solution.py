@@ -17,7 +17,7 @@ from independent import fk, pose_error
 
 import poise as pz
 from poise.robots import TEXTBOOK
-from poise.solving import kept as kept_module
+from poise.solving.arguments import lru_cache as kept_module
 
 Array = npt.NDArray[np.float64]
 HAND = "panda_hand"

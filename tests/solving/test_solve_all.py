@@ -17,7 +17,7 @@ from independent import fk, pose_error
 
 import poise as pz
 from poise.robots import TEXTBOOK
-from poise.solving import branching
+from poise.solving.solvers import branching
 
 Array = npt.NDArray[np.float64]
 SIX = ("ur5e", "puma560")
@@ -207,7 +207,7 @@ def test_out_of_reach_is_said_only_where_a_certificate_says_so(monkeypatch: pyte
     found = pz.solve_all(model, pz.PoseTask(model.tip), pz.SE3.from_parts([0.0, 0.05, 0.4]))
     assert found.total == 0
     assert found.complete
-    monkeypatch.setattr("poise.solving.branches.certificate_of", lambda *_, **__: None)
+    monkeypatch.setattr("poise.solving.answers.branches.certificate_of", lambda *_, **__: None)
     assert "out of reach" not in found.explain()
 
 

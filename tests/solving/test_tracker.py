@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import poise as pz
 from poise.robots.buss import double_y, y
 from poise.robots.planar import planar
-from poise.solving.inequalities import Inequalities
+from poise.solving.requirements.inequalities import Inequalities
 
 Array = npt.NDArray[np.float64]
 PANDA = pz.load("panda")

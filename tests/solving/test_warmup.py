@@ -11,7 +11,7 @@ from poise.kernels.machine.jit import compiler
 # In a process of its own, for what is compiled in this one waits no more.
 LEFT_OUT = """
 from poise.kernels.machine.jit import Kernel, Role
-from poise.solving.warmup import jobs, modules
+from poise.solving.solvers.warmup import jobs, modules
 
 told = [getattr(job[0], "function", job[0]) for job in jobs()]
 for module in modules():
@@ -30,7 +30,7 @@ event.register("numba:compile", recorder)
 import numpy as np
 import poise as pz
 from poise.robots.planar import planar
-from poise.solving.optimum import relax
+from poise.solving.tracking.optimum import relax
 
 panda, hand = pz.load("panda"), "panda_hand"
 goal, home = panda.pose(hand, panda.home), panda.home

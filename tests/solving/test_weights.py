@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import poise as pz
+from poise.common.array import Array
 from poise.methods.registry import METHODS
 from poise.robots import TEXTBOOK
-from poise.spatial import Array
 
 FACTORS = (1e-3, 2.0**-7, 0.3, 8.0, 200.0, 1e4)
 """Powers of two among them, which round nothing."""

@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import minimize
 
 import poise as pz
-from poise.spatial import Array
+from poise.common.array import Array
 
 ARM = pz.load("panda_collision")
 HAND = "panda_hand"

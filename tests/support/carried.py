@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from poise.kernels.library import library
+from poise.common.array import Array
+from poise.kernels.machine.library import library
 from poise.kernels.statuses import STATUSES
-from poise.spatial import Array
 
 NAMES = tuple(STATUSES)
 NQ, NV, TARGET, POSTURE, TASK, ERROR, COORDINATE, FRAME, SHAPE, OBSTACLE = range(10)

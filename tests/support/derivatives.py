@@ -11,8 +11,8 @@ from typing import Any, Final
 import numpy as np
 
 import poise as pz
-from poise.solving.gradient import SolutionGradient
-from poise.spatial import Array
+from poise.common.array import Array
+from poise.solving.gradients.gradient import SolutionGradient
 from support.learning import TIGHT
 from support.mechanisms import four_bar
 

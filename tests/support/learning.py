@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 import poise as pz
-from poise.spatial import Array
+from poise.common.array import Array
 
 TIGHT: dict[str, Any] = {"position_tolerance": 1e-12, "rotation_tolerance": 1e-12}
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 import poise as pz
-from poise.spatial import Array
+from poise.common.array import Array
 
 GROUND, CRANK, COUPLER, ROCKER = 1.0, 0.4, 1.0, 0.8
 """Links of the four-bar [m]; the crank turns all the way round, for 1.0 + 0.4 < 1.0 + 0.8 (Grashof)."""

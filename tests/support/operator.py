@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from poise.common.array import Array
 from poise.quaternions import quaternion_exp
-from poise.spatial import Array
 
 COLUMNS = ("time", "x", "y", "z", "qw", "qx", "qy", "qz", "pressed", "gripper")
 RATE, LAST = 72.0, 9.0

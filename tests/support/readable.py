@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 
 from poise.cli.reproduce import cells
+from poise.common.tables import aligned
 from poise.experiments.base import Table
-from poise.tables import aligned
 
 
 def assert_readable(text: str, columns: Sequence[str], rows: Sequence[Sequence[str]], width: int | None) -> None:

@@ -8,8 +8,8 @@ from typing import IO, Any
 
 import numpy as np
 
-from poise.kernels.library import library
-from poise.spatial import Array
+from poise.common.array import Array
+from poise.kernels.machine.library import library
 
 ROOT = Path(__file__).resolve().parents[2]
 EIGEN = Path("/usr/include/eigen3")

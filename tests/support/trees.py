@@ -7,11 +7,12 @@ import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from poise.common.array import Array
 from poise.model.builder import ModelBuilder
 from poise.model.frame import WORLD
 from poise.model.joint import Joint, JointKind, Mimic
 from poise.model.model import Model
-from poise.spatial import SE3, Array
+from poise.spatial import SE3
 
 ONE_AXIS = (JointKind.REVOLUTE, JointKind.CONTINUOUS, JointKind.PRISMATIC, JointKind.HELICAL)
 LIMITED = (JointKind.REVOLUTE, JointKind.PRISMATIC, JointKind.HELICAL)

@@ -16,10 +16,10 @@ import pytest
 import poise as pz
 from poise.bench.judge import judge
 from poise.kernels.machine.lanes import load, store
-from poise.solving.problem import Problem, pack
-from poise.solving.rows import rows_at
-from poise.solving.scratch import Bound
-from poise.solving.warmup import task_kinds
+from poise.solving.problem.problem import Problem, pack
+from poise.solving.problem.rows import rows_at
+from poise.solving.problem.workspace import Bound
+from poise.solving.solvers.warmup import task_kinds
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from support.trees import steady, trees
 
 import poise as pz
+from poise.common.array import Array
 from poise.model.joint import JointKind
 from poise.model.model import Model
-from poise.solving.rows import rows_at
-from poise.spatial import Array
+from poise.solving.problem.rows import rows_at
 
 few = settings(steady, max_examples=40)
 POSE = pz.SE3.from_xyz_rpy([0.3, -0.2, 0.4], [0.5, -0.3, 0.8])

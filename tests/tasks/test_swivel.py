@@ -12,7 +12,7 @@ from support.human import bent, figure, swaying
 from support.trees import steady, trees
 
 import poise as pz
-from poise.errors import FrameNotFound, ShapeError
+from poise.common.errors import FrameNotFound, ShapeError
 from poise.model.model import Model
 
 Array = npt.NDArray[np.float64]

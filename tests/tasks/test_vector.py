@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 import poise as pz
-from poise.solving.problem import pack
-from poise.solving.rows import rows_at
-from poise.solving.scratch import Bound
+from poise.solving.problem.problem import pack
+from poise.solving.problem.rows import rows_at
+from poise.solving.problem.workspace import Bound
 
 ARM = pz.load("panda")
 KINDS: list[dict[str, Any]] = [

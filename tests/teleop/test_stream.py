@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from support.operator import COLUMNS, MOVED, OPEN, SILENT, operator
 
 import poise as pz
-from poise.spatial import Array
+from poise.common.array import Array
 from poise.teleop import Clutch, Command, Dropouts, Jumps, Lead, OneEuro, Sample, SpeedClip, Stream, Workspace
 
 HOME = pz.SE3.from_xyz_rpy([0.4, 0.0, 0.5], [np.pi, 0.1, 0.0])

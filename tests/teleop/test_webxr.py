@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import poise as pz
-from poise.retargeting.landmarks import WEBXR
-from poise.spatial import Array
+from poise.common.array import Array
+from poise.retargeting.anatomy.landmarks import WEBXR
 from poise.teleop import webxr_hand
 
 

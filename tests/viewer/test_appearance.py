@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import poise as pz
-from poise.io.dh import DH
+from poise.common.array import Array
 from poise.io.installed import installed_robots
+from poise.model.dh import DH
 from poise.robots import TEXTBOOK
-from poise.spatial import Array
-from poise.viewer.appearance import COLLISION, appearance
-from poise.viewer.parts import GREY, Part
-from poise.viewer.skeleton import BONE, JOINT_COLOURS, skeleton
+from poise.viewer.scene.appearance import COLLISION, appearance
+from poise.viewer.scene.parts import GREY, Part
+from poise.viewer.scene.skeleton import BONE, JOINT_COLOURS, skeleton
 
 trimesh = pytest.importorskip("trimesh")
 BAR = pz.Capsule([0, 0, 0], [0, 0, 1], 0.05)
@@ -82,7 +82,7 @@ def test_robots_look_as_yourdfpy_draws_them(name: str) -> None:
         np.testing.assert_allclose(bounds(points), bounds(np.concatenate(clouds)), rtol=0, atol=5e-4)
 
 
-@pytest.mark.filterwarnings("ignore::poise.errors.ModelWarning")
+@pytest.mark.filterwarnings("ignore::poise.common.errors.ModelWarning")
 def test_a_model_of_mujoco_looks_as_mujoco_has_it() -> None:
     mujoco = pytest.importorskip("mujoco")
     gymnasium = pytest.importorskip("gymnasium")

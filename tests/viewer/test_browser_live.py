@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import poise as pz
-from poise.kernels.library import place
-from poise.viewer.appearance import appearance
-from poise.viewer.live import dragged_too, live_page
-from poise.viewer.recording import html_of_motion
+from poise.kernels.machine.library import place
+from poise.viewer.pages.live import dragged_too, live_page
+from poise.viewer.pages.recording import html_of_motion
+from poise.viewer.scene.appearance import appearance
 
 with_library = pytest.mark.skipif(
     not place("wasm32").is_file(), reason="there is no poise.wasm: run python -m poise.build --target wasm32"
@@ -108,7 +108,7 @@ def test_a_page_that_plays_has_a_button_that_lets_one_drag(page: Any, wait_for: 
 def test_the_button_covers_nothing_of_the_player(
     width: int, page: Any, wait_for: Wait, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("poise.viewer.live.live_script", lambda: "let poise;")  # there may be no library
+    monkeypatch.setattr("poise.viewer.pages.live.live_script", lambda: "let poise;")  # there may be no library
     arm = pz.load("planar3")
     page.set_viewport_size({"width": width, "height": 600})
     motion = pz.Motion(arm, [0.0, 0.1], [arm.home, arm.home + 0.1])
@@ -121,7 +121,7 @@ def test_the_button_covers_nothing_of_the_player(
 
 
 def test_a_base_that_floats_stays_where_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("poise.viewer.live.live_script", lambda: "let poise;")  # there may be no library
+    monkeypatch.setattr("poise.viewer.pages.live.live_script", lambda: "let poise;")  # there may be no library
     body = pz.load("g1", base="floating")
     text = dragged_too("<body></body>", body, appearance(body, look="skeleton"), body.home)
     assert "Drag it" in text

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import poise as pz
-from poise.kernels.library import place
-from poise.viewer.live import live_script
+from poise.kernels.machine.library import place
+from poise.viewer.pages.live import live_script
 
 DOCS = Path(__file__).parents[2] / "docs"
 with_library = pytest.mark.skipif(

@@ -11,9 +11,9 @@ import pytest
 
 viser = pytest.importorskip("viser", reason="the server needs viser")
 
-from poise.viewer import held  # noqa: E402
-from poise.viewer.held import Held  # noqa: E402
-from poise.viewer.server import Server, serve  # noqa: E402
+from poise.viewer.server import held  # noqa: E402
+from poise.viewer.server.held import Held  # noqa: E402
+from poise.viewer.server.server import Server, serve  # noqa: E402
 
 Wait = Callable[..., None]
 
@@ -52,7 +52,7 @@ def empty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Serve a page with nothing of viser's but the script, which is there at once."""
     text = b"<!doctype html><head>" + held.script() + b"</head><body><input><button>go</button></body>"
     pack = {True: gzip.compress, False: bytes}
-    monkeypatch.setattr("poise.viewer.server._with_script", lambda page, packed: pack[packed](text))
+    monkeypatch.setattr("poise.viewer.server.server._with_script", lambda page, packed: pack[packed](text))
 
 
 def ask(server: Server, page: Any, wait_for: Wait) -> None:

@@ -18,7 +18,7 @@ from poise.geometry.shapes import Capsule, Sphere  # noqa: E402
 from poise.model.model import Model  # noqa: E402
 from poise.robots.planar import planar  # noqa: E402
 from poise.viewer.app import Viewer, view  # noqa: E402
-from poise.viewer.session import Session  # noqa: E402
+from poise.viewer.session.session import Session  # noqa: E402
 
 Wait = Callable[..., None]
 
@@ -283,7 +283,7 @@ def test_a_recording_plays_without_a_server(
 COMMAND = """
 import sys
 from poise.cli import main
-from poise.viewer.snapshot import screenshot
+from poise.viewer.server.snapshot import screenshot
 screenshot.__kwdefaults__.update(width=400, height=300, settle=0.5)
 sys.exit(main(sys.argv[1:]))
 """

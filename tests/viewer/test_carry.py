@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import poise as pz
-from poise.retargeting.body import BodyMap
-from poise.retargeting.contacts import contacts
-from poise.retargeting.parts import PARENTS
-from poise.retargeting.stances import Contacts
+from poise.retargeting.anatomy.body import BodyMap
+from poise.retargeting.anatomy.contact_schedule import Contacts
+from poise.retargeting.anatomy.parts import PARENTS
+from poise.retargeting.contact.contacts import contacts
 from poise.viewer.carry.carrying import Carrying
 from poise.viewer.carry.stances import stances
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import poise as pz
-from poise.errors import PoiseError
-from poise.viewer.appearance import appearance
-from poise.viewer.nodes import Nodes
-from poise.viewer.recording import Recording
+from poise.common.errors import PoiseError
+from poise.viewer.pages.recording import Recording
+from poise.viewer.scene.appearance import appearance
+from poise.viewer.scene.nodes import Nodes
 
 viser = pytest.importorskip("viser")
 
@@ -137,8 +137,8 @@ def test_a_page_that_comes_late_is_told_the_last_poses(server: Any) -> None:
 
 
 def test_a_figure_stands_where_the_model_says(server: Any) -> None:
-    from poise.viewer.appearance import appearance
-    from poise.viewer.figure import Figure
+    from poise.viewer.scene.appearance import appearance
+    from poise.viewer.scene.figure import Figure
 
     model = pz.load("planar3")
     parts = appearance(model)
@@ -163,8 +163,8 @@ def test_a_figure_stands_where_the_model_says(server: Any) -> None:
 
 
 def test_a_ghost_is_drawn_beside_the_robot(server: Any) -> None:
-    from poise.viewer.appearance import appearance
-    from poise.viewer.figure import Figure, crowd
+    from poise.viewer.scene.appearance import appearance
+    from poise.viewer.scene.figure import Figure, crowd
 
     model = pz.load("planar3")
     parts = appearance(model)

@@ -5,7 +5,7 @@ from time import perf_counter, sleep
 
 import pytest
 
-from poise.viewer.loop import Loop
+from poise.viewer.server.loop import Loop
 
 PATIENCE = 20.0
 """Longer than any of these takes on a machine that is busy [s]."""

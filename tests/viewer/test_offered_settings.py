@@ -9,7 +9,7 @@ import pytest
 from poise.methods.base import Method
 from poise.methods.damping import RULES, Constant, DampingRule
 from poise.methods.registry import METHODS
-from poise.viewer.settings import Setting, changed, rules, settings_of
+from poise.viewer.panel.settings import Setting, changed, rules, settings_of
 
 OFFERED = [(name, setting) for name in METHODS for setting in settings_of(METHODS[name]())]
 LABELS = [f"{name} {setting.label}" for name, setting in OFFERED]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import poise as pz
-from poise.spatial import Array
+from poise.common.array import Array
 from poise.viewer.operator.attempt import Attempt
 from poise.viewer.operator.measures import measure
 from poise.viewer.operator.program import Program

@@ -12,17 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import poise as pz
+from poise.common.array import Array
 from poise.experiments.das import problem
 from poise.experiments.das.problem import LIMIT
 from poise.model.proximity import nearest_of_many
-from poise.solving.collision import CollisionLimit
-from poise.solving.twist import Lead
-from poise.spatial import Array
-from poise.viewer.guided import REFUSALS
+from poise.solving.arguments.twist import Lead
+from poise.solving.requirements.collision import CollisionLimit
 from poise.viewer.operator.law import Law
 from poise.viewer.operator.program import Program
 from poise.viewer.operator.robots import ROBOTS, ten_links, truck
 from poise.viewer.operator.setup import Obstacle, Setup
+from poise.viewer.session.guided import REFUSALS
 
 DT = 1.0 / 60.0
 BALL = pz.Sphere((4.5, -0.6, 0.0), 0.3)

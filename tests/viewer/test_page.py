@@ -13,21 +13,25 @@ import pytest
 
 import poise as pz
 from poise.clouds import PointCloud
-from poise.errors import PoiseError
+from poise.common.errors import PoiseError
 
 viser = pytest.importorskip("viser", reason="the viewer needs viser")
 
 from poise.robots.planar import planar  # noqa: E402
-from poise.viewer import live, recording, snapshot  # noqa: E402
 from poise.viewer.app import view  # noqa: E402
-from poise.viewer.nodes import node  # noqa: E402
-from poise.viewer.obstacles import KINDS, beside, made, measures  # noqa: E402
 from poise.viewer.operator.page import OperatorPage  # noqa: E402
 from poise.viewer.operator.program import Program  # noqa: E402
 from poise.viewer.operator.robots import truck  # noqa: E402
 from poise.viewer.operator.work import load_work, save_work  # noqa: E402
-from poise.viewer.plane import in_plane, normal_of, sideways  # noqa: E402
-from poise.viewer.stage import outlook  # noqa: E402
+from poise.viewer.pages import (
+    live,  # noqa: E402
+    recording,  # noqa: E402
+)
+from poise.viewer.scene.nodes import node  # noqa: E402
+from poise.viewer.scene.obstacles import KINDS, beside, made, measures  # noqa: E402
+from poise.viewer.scene.stage import outlook  # noqa: E402
+from poise.viewer.server import snapshot  # noqa: E402
+from poise.viewer.session.plane import in_plane, normal_of, sideways  # noqa: E402
 
 Wait = Callable[..., None]
 
@@ -375,7 +379,7 @@ def test_a_program_that_ends_without_closing_it_ends_in_silence_and_its_recordin
     program = f"""
         from pathlib import Path
         import poise as pz
-        from poise.viewer import live
+        from poise.viewer.pages import live
         live.place = lambda target: Path({str(libraries[0])!r})
         shown = pz.view(pz.load("planar3"), port=0, block=False)
         shown.record({str(tmp_path / "it.html")!r})

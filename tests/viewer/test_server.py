@@ -30,10 +30,13 @@ from websockets.datastructures import Headers  # noqa: E402
 from websockets.exceptions import ConnectionClosed, InvalidStatus  # noqa: E402
 from websockets.sync.client import ClientConnection, connect  # noqa: E402
 
-from poise.viewer import held, viser_internals  # noqa: E402
-from poise.viewer.guard import Guard  # noqa: E402
-from poise.viewer.held import Held  # noqa: E402
-from poise.viewer.server import Server, serve  # noqa: E402
+from poise.viewer.server import (
+    held,  # noqa: E402
+    viser_internals,  # noqa: E402
+)
+from poise.viewer.server.guard import Guard  # noqa: E402
+from poise.viewer.server.held import Held  # noqa: E402
+from poise.viewer.server.server import Server, serve  # noqa: E402
 
 Wait = Callable[..., None]
 VISER = f"viser-v{viser.__version__}"
@@ -369,7 +372,7 @@ def test_what_cannot_be_listened_at_is_refused(arguments: dict[str, Any], senten
 
 
 def test_ports_that_are_all_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("poise.viewer.server._TRIED", 0)
+    monkeypatch.setattr("poise.viewer.server.server._TRIED", 0)
     with serve(port=0) as server, pytest.raises(pz.PoiseError, match="all taken"):
         serve(port=server.port)
 
@@ -453,7 +456,7 @@ def test_servers_started_from_many_threads_are_all_guarded() -> None:
 def test_a_program_that_ends_without_stopping_it_ends_in_silence() -> None:
     program = f"""
         from websockets.sync.client import connect
-        from poise.viewer.server import serve
+        from poise.viewer.server.server import serve
         server = serve(port=0, on_input=lambda window, held: None)
         server.viser.on_client_disconnect(lambda client: None)
         clients = [connect(server.url.replace("http", "ws"), subprotocols=[name]) for name in ("{VISER}", "poise-held")]

@@ -14,14 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import poise as pz
+from poise.common.array import Array
 from poise.geometry.shapes import Box, Capsule, HalfSpace, Sphere
 from poise.geometry.world import World
 from poise.model.builder import ModelBuilder
 from poise.model.joint import Mimic
 from poise.model.model import Model
-from poise.spatial import SE3, Array
-from poise.viewer.aims import LED, default_task, gizmo_of, kind_of, new_task
-from poise.viewer.session import Moment, Session
+from poise.spatial import SE3
+from poise.viewer.session.aims import LED, default_task, gizmo_of, kind_of, new_task
+from poise.viewer.session.session import Moment, Session
 
 PLANAR = pz.load("planar3")
 PANDA = pz.load("panda")

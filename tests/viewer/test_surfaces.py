@@ -9,9 +9,10 @@ import pytest
 
 import poise as pz
 from poise.geometry.visuals import Surface
-from poise.viewer import kept_surfaces, surfaces
-from poise.viewer.kept_surfaces import surface
-from poise.viewer.surfaces import ColouredSurface, drawable
+from poise.viewer.scene import surface_cache as kept_surfaces
+from poise.viewer.scene import surfaces
+from poise.viewer.scene.surface_cache import surface
+from poise.viewer.scene.surfaces import ColouredSurface, drawable
 
 trimesh = pytest.importorskip("trimesh")
 BALL = trimesh.creation.icosphere(subdivisions=3, radius=0.5)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import poise as pz
-from poise.viewer.tessellation import (
+from poise.viewer.scene.tessellation import (
     Triangles,
     arrow,
     axes,

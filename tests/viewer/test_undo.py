@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 import poise as pz
 from poise.experiments.das.problem import FIELDS
 from poise.robots.planar import planar
-from poise.viewer.fields import fields
-from poise.viewer.guided import Guided
 from poise.viewer.operator.program import Program
-from poise.viewer.session import Session
+from poise.viewer.session.fields import fields
+from poise.viewer.session.guided import Guided
+from poise.viewer.session.session import Session
 
 ARM = planar(3)
 

@@ -12,19 +12,20 @@ import numpy.typing as npt
 from poise.bench.judge import held, judge
 from poise.bench.problems import Problems, given_starts, goals, reachable, starts
 from poise.bench.report import DEFAULT, Comparison, Row
-from poise.checks import whole
-from poise.errors import ShapeError
+from poise.common.array import Array, ArrayLike
+from poise.common.checks import whole
+from poise.common.errors import ShapeError
+from poise.common.progress import LONG, bar, on_terminal
 from poise.methods.base import Method, method_of
 from poise.methods.registry import METHODS
 from poise.model.model import Model, a_model
 from poise.model.units import units
-from poise.progress import LONG, bar, on_terminal
-from poise.solving.arguments import Tasks, several
-from poise.solving.limits import Limits, Stated
-from poise.solving.outcome import Trace
-from poise.solving.solution import Solution
-from poise.solving.solver import Solver
-from poise.spatial import SE3, Array, ArrayLike
+from poise.solving.answers.solution import Solution
+from poise.solving.arguments.arguments import Tasks, several
+from poise.solving.requirements.limits import Limits, Stated
+from poise.solving.requirements.outcome import Trace
+from poise.solving.solvers.solver import Solver
+from poise.spatial import SE3
 from poise.tasks.base import Task
 
 _TRACED: Final = 25

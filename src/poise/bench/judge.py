@@ -8,15 +8,15 @@ from typing import Final, final
 import numpy as np
 import numpy.typing as npt
 
+from poise.common.array import Array
 from poise.kernels.machine.layout import CLOSED
 from poise.model.model import Model
-from poise.solving.arguments import each_goal
-from poise.solving.closure import loop_tasks
-from poise.solving.limits import Stated
+from poise.solving.arguments.arguments import each_goal
+from poise.solving.path.constraints import Balls
+from poise.solving.path.feasibility import Room
 from poise.solving.path.limits import PathLimits
-from poise.solving.path.room import Room
-from poise.solving.path.walls import Balls
-from poise.spatial import Array
+from poise.solving.requirements.limits import Stated
+from poise.solving.requirements.loop_projection import loop_tasks
 from poise.tasks.base import Task
 from poise.tasks.effector import Measure
 from poise.tasks.loop import LoopTask

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from poise.drawing import COLOURS, GREY, LEAST, library, looking, save_figure, titled
-from poise.files import refuse_place
+from poise.common.drawing import COLOURS, GREY, LEAST, library, looking, save_figure, titled
+from poise.common.files import refuse_place
 
 if TYPE_CHECKING:
     from poise.bench.report import Comparison, Row

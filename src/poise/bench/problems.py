@@ -8,12 +8,13 @@ from typing import Any, Final, final
 import numpy as np
 
 from poise.bench.judge import held
-from poise.errors import ShapeError
+from poise.common.array import Array, ArrayLike
+from poise.common.errors import ShapeError
 from poise.model.joint import JointKind
 from poise.model.model import Model
-from poise.solving.arguments import alone, joined
-from poise.solving.limits import Stated
-from poise.spatial import SE3, Array, ArrayLike
+from poise.solving.arguments.arguments import alone, joined
+from poise.solving.requirements.limits import Stated
+from poise.spatial import SE3
 from poise.tasks.base import Task
 from poise.tasks.frame import OfFrame
 

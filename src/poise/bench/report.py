@@ -7,13 +7,13 @@ from typing import Any, Final, final
 import numpy as np
 import numpy.typing as npt
 
-from poise import html
 from poise.bench.judge import Flags
 from poise.bench.problems import Problems
-from poise.errors import NameNotFound
-from poise.plain import plain, to_json
-from poise.spatial import Array
-from poise.tables import aligned
+from poise.common import html
+from poise.common.array import Array
+from poise.common.errors import NameNotFound
+from poise.common.plain import plain, to_json
+from poise.common.tables import aligned
 
 DEFAULT: Final = "default"
 """What the solver's own way is called among methods."""

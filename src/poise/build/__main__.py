@@ -6,8 +6,8 @@ import time
 from pathlib import Path
 
 from poise.build.targets import PAGE, TARGETS
-from poise.errors import MissingExtra
-from poise.kernels.library import machine, place
+from poise.common.errors import MissingExtra
+from poise.kernels.machine.library import machine, place
 
 
 def main() -> int:

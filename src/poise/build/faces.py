@@ -14,7 +14,7 @@ from poise.kernels import image
 from poise.kernels.machine import layout, packing
 from poise.kernels.machine.record import Record
 from poise.kernels.statuses import STATUSES
-from poise.solving.image import layout_number, version_number
+from poise.solving.search.serialised import layout_number, version_number
 
 HEADER: Final = Path(__file__).with_name("poise.h")
 _BROWSER: Final = Path(__file__).parents[1] / "browser"

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from poise.build.faces import generated
 from poise.build.targets import PAGE, Target
-from poise.kernels.library import CONTENTS, machine
 from poise.kernels.machine import layout
 from poise.kernels.machine.layout import CALL
+from poise.kernels.machine.library import CONTENTS, machine
 
 _RUNTIME = Path(__file__).with_name("runtime.c")
 _FACE = Path(__file__).with_name("poise.c")

@@ -21,11 +21,11 @@ from poise.kernels.compiling import cache
 from poise.kernels.compiling.identity import compiler
 from poise.kernels.compiling.jit import dispatcher, typed
 from poise.kernels.compiling.numba_internals import kept_under
-from poise.kernels.library import digest
+from poise.kernels.fast_path import beside
 from poise.kernels.machine.jit import SIGNATURES
-from poise.kernels.machine.workers import Job
-from poise.kernels.rim import beside
-from poise.solving.warmup import jobs
+from poise.kernels.machine.library import digest
+from poise.kernels.workers import Job
+from poise.solving.solvers.warmup import jobs
 
 
 class Compiled(NamedTuple):

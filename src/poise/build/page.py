@@ -15,10 +15,10 @@ from poise.kernels.compiling.jit import dispatcher, typed
 from poise.kernels.compiling.numba_internals import kept_under
 from poise.kernels.machine.jit import SIGNATURES, function_of
 from poise.kernels.machine.kinds import WIDE
-from poise.kernels.machine.workers import Job
 from poise.kernels.methods.routines import ROUTINES
-from poise.solving.scratch import ENTRY_POINTS
-from poise.solving.warmup import jobs
+from poise.kernels.workers import Job
+from poise.solving.problem.workspace import ENTRY_POINTS
+from poise.solving.solvers.warmup import jobs
 
 _ENTRIES: Final = (
     *(ENTRY_POINTS[part] for part in ("solve", "posture", "optimise", "iterate", "step")),

@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Final
 
 from poise import __version__
-from poise.errors import PoiseError
-from poise.files import make_folder, write_whole
-from poise.kernels.library import chosen, machine
+from poise.common.errors import PoiseError
+from poise.common.files import make_folder, write_whole
+from poise.kernels.machine.library import chosen, machine
 
 _HERE: Final = Path(__file__).parent
 _NAMES: Final = {"linux": "libpoise.so", "darwin": "libpoise.dylib", "win": "poise.dll"}

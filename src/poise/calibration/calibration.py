@@ -10,10 +10,10 @@ import numpy.typing as npt
 from poise.calibration.measurements import Measurements
 from poise.calibration.parameters import BASE, has_placement
 from poise.calibration.system import far
+from poise.common.array import Array
+from poise.common.tables import aligned
 from poise.io.urdf_origins import write_origins
 from poise.model.model import Model
-from poise.spatial import Array
-from poise.tables import aligned
 
 _SHOWN: Final = 4
 """Directions, parameters of one, and measurements that a sentence names."""

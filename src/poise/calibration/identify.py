@@ -21,11 +21,11 @@ from poise.calibration.measurements import Measurements
 from poise.calibration.parameters import Freed, calibrated, deviations, parameters
 from poise.calibration.statistics import covariance, outliers, singular_values, undetermined
 from poise.calibration.system import System, spread
-from poise.errors import ShapeError
-from poise.lazy import optional
+from poise.common.array import Array
+from poise.common.errors import ShapeError
+from poise.common.lazy import optional
 from poise.model.model import Model, a_model
 from poise.model.units import ask_for_degrees_in
-from poise.spatial import Array
 
 _RANK: Final = 1e-9
 """Against the largest singular value, one that counts as 0."""

@@ -4,10 +4,11 @@ from typing import final
 
 import numpy as np
 
-from poise.checks import numbers, refuse_masked
-from poise.errors import ShapeError
+from poise.common.array import Array, ArrayLike
+from poise.common.checks import numbers, refuse_masked
+from poise.common.errors import ShapeError
 from poise.model.frame import WORLD
-from poise.spatial import SE3, Array, ArrayLike, frozen
+from poise.spatial import SE3, frozen
 
 _PLACE, _POSE = 3, 6
 

@@ -11,14 +11,15 @@ from typing import Final, final
 
 import numpy as np
 
-from poise.checks import number
-from poise.errors import NameNotFound, nearest_names
+from poise.common.array import Array
+from poise.common.checks import number
+from poise.common.errors import NameNotFound, nearest_names
 from poise.model.frame import WORLD
 from poise.model.joint import JointKind
 from poise.model.loosening import Loose, loosened, stand_of
 from poise.model.model import Model
 from poise.quaternions import quaternion_exp, quaternion_product, unit_vectors
-from poise.spatial import SE3, SO3, Array
+from poise.spatial import SE3, SO3
 
 BASE: Final = "base"
 """Where the whole robot stands, unless a joint or a frame has this name."""

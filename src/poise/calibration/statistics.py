@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from poise.spatial import Array
+from poise.common.array import Array
 
 _NONE: Final = 1e-6
 """A share of a parameter in a direction that is but rounding."""

@@ -7,8 +7,9 @@ import numpy as np
 
 from poise.calibration.measurements import Measurements
 from poise.calibration.parameters import Freed
+from poise.common.array import Array
 from poise.quaternions import quaternion_matrix
-from poise.spatial import SE3, Array
+from poise.spatial import SE3
 
 _FAR_TURN: Final = 0.3
 """Of a frame's rotation [rad]."""

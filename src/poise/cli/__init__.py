@@ -14,7 +14,7 @@ from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, Final
 
 from poise import __version__
-from poise.tables import fill
+from poise.common.tables import fill
 
 if TYPE_CHECKING:
     from poise.cli.command import Answer, Answers
@@ -53,7 +53,7 @@ def _run(arguments: list[str]) -> int:
         return 0
     if os.environ.get("NO_COLOR"):
         os.environ.setdefault("PYTHON_TYRO_ANSI_CODES", "False")  # tyro reads its own variable only, once, at import
-    from poise.errors import PoiseError
+    from poise.common.errors import PoiseError
 
     try:
         command = _parsed(commands(), arguments)

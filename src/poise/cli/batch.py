@@ -55,7 +55,7 @@ class Batch(ToTargets):
         from poise.scale import require_arrow
 
         require_arrow()
-        from poise.checks import whole
+        from poise.common.checks import whole
         from poise.scale.job import solve_file
         from poise.scale.source import source_of
 
@@ -141,7 +141,7 @@ class _Tell:
 @contextmanager
 def _telling(count: int | None) -> Iterator[_Tell]:
     """A bar on a terminal, and Ctrl-C heard."""
-    from poise.progress import bar, on_terminal
+    from poise.common.progress import bar, on_terminal
 
     with bar("rows", count, shown=on_terminal()) as show:
         tell = _Tell(show)

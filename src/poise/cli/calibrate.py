@@ -9,8 +9,8 @@ from poise.cli.command import Answer, Writes, command, numbers
 
 if TYPE_CHECKING:
     from poise.calibration.calibration import Calibration
+    from poise.common.array import Array
     from poise.model.model import Model
-    from poise.spatial import Array
 
 
 @command

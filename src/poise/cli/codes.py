@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from poise.errors import (
+from poise.common.errors import (
     ExperimentNotFound,
     FrameNotFound,
     JointNotFound,

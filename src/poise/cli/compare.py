@@ -33,9 +33,9 @@ class Compare(Writes, ToTargets):
         """Load, compare and draw."""
         from poise.bench.plots import require
         from poise.bench.problems import SETS
-        from poise.checks import whole
         from poise.cli.output import PICTURES, refuse_file, say, width
         from poise.cli.start import names
+        from poise.common.checks import whole
 
         refuse_file(self.plot, PICTURES, "a picture goes", force=self.force)
         if self.plot is not None:

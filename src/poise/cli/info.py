@@ -63,7 +63,7 @@ class Info(Answers):
 
 def _of_cpu() -> tuple[dict[str, Any], str]:
     """What the kernels of this process are compiled for, as facts and in a sentence."""
-    from poise.kernels.library import chosen, machine
+    from poise.kernels.machine.library import chosen, machine
 
     found, why = chosen()
     if found is not None:

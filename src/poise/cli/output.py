@@ -5,10 +5,10 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from poise.files import refuse_place
-from poise.plain import to_json
-from poise.progress import on_terminal
-from poise.tables import aligned, fill
+from poise.common.files import refuse_place
+from poise.common.plain import to_json
+from poise.common.progress import on_terminal
+from poise.common.tables import aligned, fill
 
 PICTURES: Final = (".png", ".svg", ".pdf")
 JOINTS: Final = (".csv", ".parquet")
@@ -36,7 +36,7 @@ def say(text: str, *, indent: str = "", style: str | None = None) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: Collection[str] = ()) -> None:
-    """Print a table as wide as the terminal lets it be; see `poise.tables`."""
+    """Print a table as wide as the terminal lets it be; see `poise.common.tables`."""
     show(aligned(columns, rows, numbers=numbers, width=width()))
 
 

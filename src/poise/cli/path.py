@@ -53,7 +53,7 @@ class Path(Writes, ToTargets):
     def run(self) -> Answer:
         """Load, follow and write."""
         from poise.cli.output import JOINTS, PICTURES, refuse_file, say
-        from poise.progress import busy
+        from poise.common.progress import busy
         from poise.scale.waypoints import read_waypoints
 
         refuse_file(self.out, JOINTS, "joints go", force=self.force, read=[self.poses])
@@ -91,7 +91,7 @@ class Path(Writes, ToTargets):
 
     def _write(self, found: "JointPath") -> list[str]:
         """Write the files that were asked for; their names."""
-        from poise.drawing import save_figure
+        from poise.common.drawing import save_figure
 
         written = []
         if self.out is not None:

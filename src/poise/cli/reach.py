@@ -40,7 +40,7 @@ class Reach(Writes, OfRobot):
     def run(self) -> Answer:
         """Load, map and write."""
         from poise.cli.output import keep, say
-        from poise.files import folder_for_work
+        from poise.common.files import folder_for_work
 
         model = pz.load(self.robot, base=self.base)
         model.frame(self.frame or model.tip)
@@ -78,8 +78,8 @@ class Reach(Writes, OfRobot):
 
 def _write(found: "ReachMap", folder: Path) -> list[str]:
     """Write all files whose packages are there, warn of the others, and return the names of those written."""
-    from poise.drawing import save_figure
-    from poise.errors import MissingExtra
+    from poise.common.drawing import save_figure
+    from poise.common.errors import MissingExtra
 
     found.to_html(folder / "reach.html")
     found.to_ply(folder / "reach.ply")
@@ -99,7 +99,7 @@ def _write(found: "ReachMap", folder: Path) -> list[str]:
 
 def _print(found: "ReachMap") -> None:
     from poise.cli.output import print_table
-    from poise.solving.outcome import duration
+    from poise.solving.requirements.outcome import duration
 
     f = found.facts()
     took, unit = duration(found.time).split()

@@ -31,11 +31,11 @@ class Reproduce(Writes):
     def run(self) -> Answer:
         """Run and write."""
         from poise.cli.output import keep, print_table
-        from poise.errors import MissingExtra
+        from poise.common.errors import MissingExtra
+        from poise.common.files import folder_for_work, write_whole
+        from poise.common.plain import to_json
+        from poise.common.progress import busy
         from poise.experiments.registry import EXPERIMENTS, experiment_of
-        from poise.files import folder_for_work, write_whole
-        from poise.plain import to_json
-        from poise.progress import busy
 
         if not self.name:
             known = {name: experiment.title for name, experiment in EXPERIMENTS.items()}

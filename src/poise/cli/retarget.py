@@ -103,7 +103,7 @@ class Retarget(Writes):
         """The page until Ctrl-C, or a picture of it."""
         from poise.viewer.carry.carrying import Carrying
         from poise.viewer.carry.page import CarryingPage
-        from poise.viewer.snapshot import screenshot
+        from poise.viewer.server.snapshot import screenshot
 
         with CarryingPage([Carrying(done)], host=self.host, port=self.port) as page:
             if self.screenshot is None:

@@ -12,7 +12,7 @@ from poise.cli.command import Answer, ToTargets, command, numbers
 
 if TYPE_CHECKING:
     from poise.model.model import Model
-    from poise.solving.solution import Solution
+    from poise.solving.answers.solution import Solution
     from poise.tasks.error import TaskError
 
 
@@ -177,7 +177,7 @@ def _facts(model: "Model", tasks: "list[pz.Task]", solution: "Solution", first_t
 
 def _print(model: "Model", solution: "Solution", first_time: float) -> None:
     from poise.cli.output import say
-    from poise.solving.outcome import duration
+    from poise.solving.requirements.outcome import duration
 
     _print_joints(model, solution)
     say("")

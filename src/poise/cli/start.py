@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from poise.errors import NameNotFound
+from poise.common.array import Array
+from poise.common.errors import NameNotFound
 from poise.model.model import Model
 from poise.model.units import units
-from poise.spatial import Array
 
 _TELLING = 1e-9
 """A start that is farther beyond a limit than this is told of [rad or m]."""

@@ -25,7 +25,7 @@ import numpy as np
 
 import poise as pz
 from poise.cli.start import posture
-from poise.errors import NameNotFound
+from poise.common.errors import NameNotFound
 from poise.model.model import Model
 from poise.tasks.base import Task
 from poise.tasks.posture import PostureTask

@@ -9,8 +9,8 @@ import poise as pz
 from poise.cli.command import Answer, OfRobot, Writes, command
 
 if TYPE_CHECKING:
+    from poise.common.array import Array
     from poise.model.model import Model
-    from poise.spatial import Array
     from poise.tasks.base import Task
 
 
@@ -45,7 +45,7 @@ class Track(Writes, OfRobot):
 
         from poise.cli.output import JOINTS, refuse_file, say
         from poise.cli.start import start
-        from poise.progress import LONG, bar, on_terminal
+        from poise.common.progress import LONG, bar, on_terminal
         from poise.scale.waypoints import read_waypoints
 
         refuse_file(self.out, JOINTS, "joints go", force=self.force, read=[self.targets])
@@ -112,7 +112,7 @@ class Track(Writes, OfRobot):
 
 def _goals(task: "Task", rows: "Array", file: Path) -> "Array":
     """(n, 7) what the columns say to a task."""
-    from poise.errors import ShapeError
+    from poise.common.errors import ShapeError
 
     try:
         return task.goals(rows)

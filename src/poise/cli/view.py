@@ -10,7 +10,7 @@ from poise.cli.command import Answer, Base, Writes, command
 
 if TYPE_CHECKING:
     from poise.model.model import Model
-    from poise.viewer.page import GuidedPage, Page
+    from poise.viewer.pages.page import GuidedPage, Page
 
 SKELETONS: Final = (".bvh", ".glb", ".gltf")
 """Files that bring one of their own."""
@@ -106,17 +106,17 @@ class View(Writes):
         )
 
     def _shoot(self, page: "Page") -> None:
-        from poise.viewer.snapshot import screenshot
+        from poise.viewer.server.snapshot import screenshot
 
         assert self.screenshot is not None
         screenshot(page.server.viser, page.url, self.screenshot)
 
     def _operate(self) -> Answer:
-        from poise.viewer.aims import turns_too
         from poise.viewer.operator.page import OperatorPage
         from poise.viewer.operator.program import Program
         from poise.viewer.operator.robots import ROBOTS
         from poise.viewer.operator.work import load_work
+        from poise.viewer.session.aims import turns_too
 
         if self.replay is not None or self.method is not None or len(self.frame) > 1:
             raise ValueError(
@@ -153,7 +153,7 @@ class View(Writes):
     def _play(self, model: "Model | None") -> Answer:
         """The motion of a robot, or of the skeleton that its file brings."""
         from poise.motion.clip import load_motion
-        from poise.viewer.replay import Replay
+        from poise.viewer.operator.replay import Replay
 
         assert self.replay is not None
         if model is None and self.robot is not None:

@@ -12,9 +12,9 @@ class Warmup(Answers):
     def run(self) -> Answer:
         """Compile."""
         from poise.cli.output import say
+        from poise.common.progress import bar, on_terminal
         from poise.kernels.machine.notice import NOTICE
-        from poise.progress import bar, on_terminal
-        from poise.solving.warmup import compile_all
+        from poise.solving.solvers.warmup import compile_all
 
         begin = time.perf_counter()
         # Lines tell of it where there is no terminal for a bar.

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from poise.spatial import Array, ArrayLike
+from poise.common.array import Array, ArrayLike
 
 
 def costs(error: type[Exception], name: str, cost: ArrayLike, count: int) -> Array:

@@ -11,12 +11,12 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from poise.checks import positive
+from poise.common.checks import positive
+from poise.common.errors import PoiseError
 from poise.compat.dimos_world import joint_state, model_of, pose_of, positions, result
 from poise.compat.held import all_held_but
-from poise.errors import PoiseError
-from poise.solving.outcome import Status
-from poise.solving.prepared import prepared_search
+from poise.solving.requirements.outcome import Status
+from poise.solving.search.prepared import prepared_search
 from poise.tasks.pose import PoseTask
 
 _FINEST: Final = 1e-6

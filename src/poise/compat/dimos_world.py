@@ -5,11 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
-from poise.checks import finite
+from poise.common.array import Array
+from poise.common.checks import finite
 from poise.compat.held import all_held_but
 from poise.io import load
 from poise.model.model import Model
-from poise.spatial import SE3, Array
+from poise.spatial import SE3
 
 _MODELS: Final = 16
 

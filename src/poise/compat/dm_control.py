@@ -10,12 +10,13 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from poise.checks import finite, not_negative, positive
+from poise.common.array import Array, ArrayLike
+from poise.common.checks import finite, not_negative, positive
+from poise.common.lazy import optional
 from poise.compat.held import all_held_but
 from poise.io.from_mujoco import FromMuJoCo
-from poise.lazy import optional
-from poise.solving.solver import solve
-from poise.spatial import SO3, Array, ArrayLike
+from poise.solving.solvers.solver import solve
+from poise.spatial import SO3
 from poise.tasks.base import Task
 from poise.tasks.pose import OrientationTask, PositionTask
 

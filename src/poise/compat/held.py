@@ -7,8 +7,8 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from poise.common.array import Array
 from poise.model.model import Model
-from poise.spatial import Array
 
 _MODELS = 32
 

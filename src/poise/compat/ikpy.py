@@ -11,12 +11,13 @@ from typing import Any, Final, Self, final
 
 import numpy as np
 
-from poise.checks import finite, one_of
+from poise.common.array import Array, ArrayLike
+from poise.common.checks import finite, one_of
 from poise.compat.ikpy_links import DHLink, OriginLink, URDFLink, model_of
 from poise.compat.ikpy_urdf import urdf_links
-from poise.solving.solution import Solution
-from poise.solving.solver import Solver
-from poise.spatial import SO3, Array, ArrayLike
+from poise.solving.answers.solution import Solution
+from poise.solving.solvers.solver import Solver
+from poise.spatial import SO3
 from poise.tasks.aim import AxisTask
 from poise.tasks.base import Task
 from poise.tasks.pose import OrientationTask, PositionTask

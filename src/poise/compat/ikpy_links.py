@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, final
 
-from poise.checks import one_of
-from poise.errors import ModelError
-from poise.io.dh import DH, add_rows
+from poise.common.array import ArrayLike
+from poise.common.checks import one_of
+from poise.common.errors import ModelError
 from poise.model.builder import ModelBuilder
+from poise.model.dh import DH, add_rows
 from poise.model.model import Model
-from poise.spatial import SE3, ArrayLike
+from poise.spatial import SE3
 
 Bounds = tuple[float | None, float | None] | None
 

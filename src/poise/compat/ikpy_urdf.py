@@ -3,9 +3,9 @@
 import os
 from collections.abc import Sequence
 
-from poise.checks import one_of
+from poise.common.checks import one_of
+from poise.common.errors import JointNotFound, ModelError
 from poise.compat.ikpy_links import URDFLink
-from poise.errors import JointNotFound, ModelError
 from poise.io import load
 
 

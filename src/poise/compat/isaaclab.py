@@ -7,12 +7,12 @@ from typing import Any, final
 
 import numpy as np
 
+from poise.common.array import Array
+from poise.common.lazy import optional
 from poise.compat.isaaclab_arrays import numbers, wxyz
 from poise.compat.isaaclab_cfg import DifferentialIKControllerCfg as DifferentialIKControllerCfg
 from poise.compat.quadratic import least_squares
-from poise.lazy import optional
 from poise.quaternions import conjugate, quaternion_exp, quaternion_log, quaternion_product
-from poise.spatial import Array
 
 
 @final

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from poise.spatial import Array
+from poise.common.array import Array
 
 
 def numbers(name: str, tensor: Any, count: int, size: int) -> Array:

@@ -6,7 +6,7 @@ from typing import Any, Final, Literal, final
 
 import numpy as np
 
-from poise.checks import finite_positive, not_negative, one_of
+from poise.common.checks import finite_positive, not_negative, one_of
 
 _PARAMETERS: Final[dict[str, dict[str, float]]] = {
     "pinv": {"k_val": 1.0},

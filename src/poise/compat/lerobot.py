@@ -12,14 +12,14 @@ from typing import final
 
 import numpy as np
 
-from poise.checks import finite, not_negative
+from poise.common.array import Array, ArrayLike
+from poise.common.checks import finite, not_negative
+from poise.common.errors import ShapeError
 from poise.compat.held import all_held_but
 from poise.compat.poses import pose_of
-from poise.errors import ShapeError
 from poise.io import load
-from poise.solving.solution import Solution
-from poise.solving.solver import Solver
-from poise.spatial import Array, ArrayLike
+from poise.solving.answers.solution import Solution
+from poise.solving.solvers.solver import Solver
 from poise.tasks.base import Task
 from poise.tasks.pose import OrientationTask, PositionTask
 

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from poise.checks import finite
-from poise.spatial import SE3, ArrayLike
+from poise.common.array import ArrayLike
+from poise.common.checks import finite
+from poise.spatial import SE3
 
 
 def pose_of(name: str, matrix: ArrayLike) -> SE3:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from poise.spatial import Array, ArrayLike
+from poise.common.array import Array, ArrayLike
 
 
 class PostureTarget:

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from poise.checks import finite
+from poise.common.array import Array, ArrayLike
+from poise.common.checks import finite
 from poise.compat.pybullet_body import FIXED, body_of
-from poise.spatial import SO3, Array, ArrayLike
+from poise.spatial import SO3
 
 
 def calculateInverseKinematics(

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from poise.errors import ModelError
+from poise.common.errors import ModelError
 from poise.model.builder import ModelBuilder
 from poise.model.joint import JointKind
 from poise.model.model import Model
-from poise.solving.solver import Solver
+from poise.solving.solvers.solver import Solver
 from poise.spatial import SE3, SO3
 from poise.tasks.base import Task
 from poise.tasks.pose import PoseTask, PositionTask

@@ -5,10 +5,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from poise.common.array import Array
 from poise.model.builder import ModelBuilder
 from poise.model.joint import JointKind
 from poise.model.model import Model
-from poise.spatial import SE3, Array
+from poise.spatial import SE3
 
 END: Final = "end"
 """The frame of its end."""

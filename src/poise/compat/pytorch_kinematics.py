@@ -12,10 +12,10 @@ from typing import Any, final
 
 import numpy as np
 
-from poise.checks import positive
+from poise.common.checks import positive
+from poise.common.lazy import optional
 from poise.compat.pytorch_chain import END, model_of, numbers_of, rows_of
-from poise.lazy import optional
-from poise.solving.solver import Solver
+from poise.solving.solvers.solver import Solver
 from poise.spatial import SE3
 from poise.tasks.pose import PoseTask
 

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from poise.common.array import Array
 from poise.kernels.algebra.dense import dense_room
 from poise.kernels.machine.jit import prepare
-from poise.spatial import Array
 
 _UNMET: Final = 1e-8
 """How far beside an equation, as part of 1 and what it is to come to, x is none that meets it."""

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
-from poise.checks import finite, one_of
-from poise.spatial import SE3, SO3, ArrayLike
+from poise.common.array import ArrayLike
+from poise.common.checks import finite, one_of
+from poise.spatial import SE3, SO3
 
 
 @final

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from poise.errors import JointNotFound
-from poise.spatial import Array
+from poise.common.array import Array
+from poise.common.errors import JointNotFound
 
 
 def joints_of(model: Any, robot_model: Any, names: Sequence[str] | None) -> tuple[list[str], Array, list[int]]:

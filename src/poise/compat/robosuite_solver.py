@@ -5,15 +5,16 @@ from typing import Any, Final, final
 
 import numpy as np
 
+from poise.common.array import Array, ArrayLike
 from poise.compat.held import all_held_but
 from poise.compat.robosuite_actions import Actions
 from poise.compat.robosuite_joints import joints_of
 from poise.io.from_mujoco import FromMuJoCo
 from poise.model.model import Model
-from poise.solving.solution import Solution
-from poise.solving.solver import Solver
-from poise.solving.tracker import Tracker
-from poise.spatial import SE3, Array, ArrayLike
+from poise.solving.answers.solution import Solution
+from poise.solving.solvers.solver import Solver
+from poise.solving.tracking.tracker import Tracker
+from poise.spatial import SE3
 from poise.tasks.pose import PoseTask
 from poise.tasks.posture import PostureTask
 

@@ -14,12 +14,13 @@ from typing import Any, Final, Literal, final
 import numpy as np
 import numpy.typing as npt
 
-from poise.checks import finite, positive, whole
+from poise.common.array import Array, ArrayLike
+from poise.common.checks import finite, positive, whole
 from poise.compat.poses import pose_of
 from poise.model.builder import ModelBuilder
 from poise.model.joint import JointKind
-from poise.solving.solver import Solver
-from poise.spatial import SE3, Array, ArrayLike
+from poise.solving.solvers.solver import Solver
+from poise.spatial import SE3
 from poise.tasks.pose import PoseTask
 
 _END: Final = "end"

@@ -5,8 +5,8 @@ from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 
+from poise.common.array import Array
 from poise.compat.quadratic import least_squares, root, stacked
-from poise.spatial import Array
 
 _HALVES: Final = 20
 """How often a step that breaks what is not linear is cut in half."""

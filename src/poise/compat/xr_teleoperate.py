@@ -14,16 +14,17 @@ from typing import Final, final
 
 import numpy as np
 
-from poise.checks import finite
+from poise.common.array import Array, ArrayLike
+from poise.common.checks import finite
+from poise.common.errors import ShapeError
 from poise.compat.held import all_held_but
 from poise.compat.poses import pose_of
-from poise.errors import ShapeError
 from poise.io import load
 from poise.methods.bounded import BoundedLeastSquares
 from poise.methods.damping import ChanLawrence
 from poise.model.model import Model
-from poise.solving.tracker import Tracker
-from poise.spatial import SE3, Array, ArrayLike
+from poise.solving.tracking.tracker import Tracker
+from poise.spatial import SE3
 from poise.tasks.base import Task
 from poise.tasks.pose import PoseTask
 from poise.tasks.velocity import JointVelocityTask

@@ -1,5 +1,5 @@
 """What is wrong with a robot's file, or with a recording of its joints, and how to mend it."""
 
-from poise.lazy import attach
+from poise.common.lazy import attach
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)

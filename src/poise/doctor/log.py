@@ -4,13 +4,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from poise.checks import finite, numbers
+from poise.common.array import Array, ArrayLike
+from poise.common.checks import finite, numbers
+from poise.common.errors import ShapeError
 from poise.doctor.finding import Finding
-from poise.errors import ShapeError
 from poise.model.model import Model
 from poise.model.units import MANY, ROUNDED, units
 from poise.solving.path.jumps import FACTOR, Jump, around, jumps
-from poise.spatial import SE3, Array, ArrayLike
+from poise.spatial import SE3
 
 _LATE: Final = 3.0
 """A step that took so many times the usual time is late."""

@@ -7,9 +7,9 @@ from typing import Final
 
 import numpy as np
 
+from poise.common.errors import ModelError, ModelWarning
 from poise.doctor.finding import SEVERITIES, Finding, gathered
 from poise.doctor.source import findings_of_urdf
-from poise.errors import ModelError, ModelWarning
 from poise.io import INSTALLED, load
 from poise.io.elements import read_bytes
 from poise.io.installed import installed_robots

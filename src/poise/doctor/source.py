@@ -6,8 +6,8 @@ from typing import Final
 
 import numpy as np
 
+from poise.common.errors import ModelError
 from poise.doctor.finding import Finding, gathered
-from poise.errors import ModelError
 from poise.io.elements import Element, parse
 from poise.model.joint import JointKind, like_degrees
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from poise.drawing import looking, save_figure, titled
+from poise.common.drawing import looking, save_figure, titled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

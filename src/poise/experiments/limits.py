@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, final
 
 import numpy as np
 
+from poise.common.array import Array
 from poise.experiments.base import Claim, Experiment, Table, columns, judge
 from poise.experiments.drawing import with_axes
 from poise.io import load
@@ -20,9 +21,9 @@ from poise.methods.bounded import BoundedLeastSquares
 from poise.methods.damping import ChanLawrence
 from poise.model.builder import ModelBuilder
 from poise.model.model import Model
-from poise.solving.solver import Solver
-from poise.solving.tracker import Tracker
-from poise.spatial import SE3, Array
+from poise.solving.solvers.solver import Solver
+from poise.solving.tracking.tracker import Tracker
+from poise.spatial import SE3
 from poise.tasks.pose import PoseTask, PositionTask
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import numpy as np
 from poise.experiments.base import Claim, Experiment, Table, judge
 from poise.experiments.racing import Race, race, racing_figure, racing_table
 from poise.io import load
-from poise.io.dh import DH, from_dh
+from poise.model.dh import DH, from_dh
 from poise.model.model import Model
 
 if TYPE_CHECKING:

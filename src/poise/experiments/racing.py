@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 import numpy.typing as npt
 
-from poise.drawing import COLOURS
+from poise.common.array import Array
+from poise.common.drawing import COLOURS
 from poise.experiments.base import Table, columns
 from poise.experiments.drawing import over_decades, with_axes
 from poise.model.model import Model
 from poise.quaternions import angles_between
-from poise.solving.solver import Solver
-from poise.spatial import Array
+from poise.solving.solvers.solver import Solver
 from poise.tasks.pose import PoseTask
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from types import MappingProxyType
 from typing import Any, Final
 
-from poise.errors import ExperimentNotFound
+from poise.common.errors import ExperimentNotFound
 from poise.experiments.base import Experiment
 from poise.experiments.buss.report import BUSS
 from poise.experiments.das.report import DAS

@@ -9,7 +9,7 @@ import warnings
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from poise.errors import ModelWarning
+from poise.common.errors import ModelWarning
 from poise.experiments.base import Claim, Experiment, Table, judge
 from poise.experiments.racing import Race, middle, race, racing_figure, racing_table
 from poise.experiments.torm.problem import robot

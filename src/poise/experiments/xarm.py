@@ -12,7 +12,7 @@ import numpy as np
 from poise.experiments.base import Claim, Experiment, Table, judge
 from poise.experiments.racing import Race, middle, race, racing_figure, racing_table
 from poise.io import load
-from poise.solving.collision import CollisionLimit
+from poise.solving.requirements.collision import CollisionLimit
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

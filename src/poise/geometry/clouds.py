@@ -6,16 +6,17 @@ from typing import Any, TypeAlias, final
 
 import numpy as np
 
-from poise.cached import cached_property
-from poise.checks import with_holes
-from poise.errors import ShapeError
+from poise.common.array import Array, ArrayLike
+from poise.common.cached import cached_property
+from poise.common.checks import with_holes
+from poise.common.errors import ShapeError
 from poise.geometry.height_map import HeightMap
 from poise.geometry.shapes import Core, Shape, checked_radius, single
 from poise.kernels.collision.cloud import BALLS, HEAD, POINTS
 from poise.kernels.collision.cloud_tree import GRID, ROW
 from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import CLOUD, WIDTH
-from poise.spatial import BOUND, SE3, Array, ArrayLike, frozen
+from poise.spatial import BOUND, SE3, frozen
 
 _NONE = frozen(np.zeros((0, 3)))
 _POINT = frozen(np.zeros(3))

@@ -7,10 +7,10 @@ from typing import Final
 
 import numpy as np
 
+from poise.common.array import Array
+from poise.common.lazy import optional
 from poise.geometry.hull import hull_faces
 from poise.geometry.triangles import normals_of, quarters
-from poise.lazy import optional
-from poise.spatial import Array
 
 _CONCAVITY: Final = 0.02
 """How far from convex a part may be, as a share of the extent."""

@@ -16,9 +16,10 @@ from typing import Final, TypeVar, final
 
 import numpy as np
 
+from poise.common.array import Array
 from poise.geometry.shapes import Capsule, ConvexHull, Cylinder, Point, Shape, Sphere, checked_point, single
 from poise.geometry.smallest import directions
-from poise.spatial import SE3, Array
+from poise.spatial import SE3
 
 Other = TypeVar("Other")
 _SIDES: Final = 16

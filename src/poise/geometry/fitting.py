@@ -15,12 +15,13 @@ from typing import Final, final
 
 import numpy as np
 
+from poise.common.array import Array
 from poise.geometry.decomposition import nearly_convex
 from poise.geometry.hull import Triangles, hull_faces
 from poise.geometry.shapes import Capsule, ConvexHull, Sphere
 from poise.geometry.smallest import directions, outermost, principal_axes, smallest_capsule, volume
 from poise.geometry.triangles import distances, enclose, enclosed_volume, halves, is_closed, normals_of
-from poise.spatial import SE3, Array
+from poise.spatial import SE3
 
 _WORTH: Final = 0.1
 """The share of all volume that a cut must take away."""

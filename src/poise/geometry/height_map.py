@@ -6,14 +6,15 @@ from typing import Any, final
 
 import numpy as np
 
-from poise.cached import cached_property
-from poise.checks import finite_positive, with_holes
-from poise.errors import ShapeError
+from poise.common.array import Array, ArrayLike
+from poise.common.cached import cached_property
+from poise.common.checks import finite_positive, with_holes
+from poise.common.errors import ShapeError
 from poise.geometry.shapes import Core, checked_size, single
 from poise.kernels.collision.columns import LEVELS, MOST_ROWS
 from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import HEIGHTS, WIDTH
-from poise.spatial import BOUND, SE3, Array, ArrayLike, frozen
+from poise.spatial import BOUND, SE3, frozen
 
 _NONE = frozen(np.zeros((0, 3)))
 _POINT = frozen(np.zeros(3))

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from poise.spatial import Array
+from poise.common.array import Array
 
 Triangles = npt.NDArray[np.intp]
 _THIN = 1e-9

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from poise.files import write_whole
+from poise.common.files import write_whole
 from poise.kernels.machine.places import cache_home
 
 _Made = TypeVar("_Made")

@@ -8,11 +8,12 @@ from typing import Any, Final, TypeAlias, final
 
 import numpy as np
 
-from poise.errors import ModelError
+from poise.common.array import Array
+from poise.common.errors import ModelError
+from poise.common.lazy import optional
 from poise.geometry.enclosing import Ellipsoid
 from poise.geometry.shapes import Point, Shape, checked_point, single
-from poise.lazy import optional
-from poise.spatial import BOUND, LARGEST, SE3, Array
+from poise.spatial import BOUND, LARGEST, SE3
 
 
 @final

@@ -14,14 +14,15 @@ from typing import Any, TypeAlias, final
 
 import numpy as np
 
-from poise.cached import cached_property
-from poise.checks import finite, not_negative
-from poise.errors import ShapeError
+from poise.common.array import Array, ArrayLike
+from poise.common.cached import cached_property
+from poise.common.checks import finite, not_negative
+from poise.common.errors import ShapeError
 from poise.geometry.hull import hull_faces
 from poise.geometry.spine import around, spine
 from poise.kernels.machine.layout import BOX, CYLINDER, HALF_SPACE, HULL, POINT, SEGMENT
 from poise.quaternions import aligning
-from poise.spatial import BOUND, LARGEST, SE3, Array, ArrayLike, frozen, pose_of
+from poise.spatial import BOUND, LARGEST, SE3, frozen, pose_of
 
 Point: TypeAlias = Sequence[float] | Array
 _NONE = frozen(np.zeros((0, 3)))

@@ -10,8 +10,8 @@ from typing import Final
 
 import numpy as np
 
+from poise.common.array import Array
 from poise.geometry.shapes import Capsule, Sphere
-from poise.spatial import Array
 
 _STEPS: Final = 300
 """To a centre that is kept; the radius is then less than 1 % too large."""

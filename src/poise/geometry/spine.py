@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from poise.spatial import Array
+from poise.common.array import Array
 
 
 def spine(points: Array) -> tuple[Array, Array]:

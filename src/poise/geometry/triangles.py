@@ -5,8 +5,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from poise.common.array import Array
 from poise.quaternions import unit_vectors
-from poise.spatial import Array
 
 _ROWS: Final = 16
 """Points that are looked at together."""

@@ -11,8 +11,8 @@ from typing import Final, TypeAlias, final
 import numpy as np
 import numpy.typing as npt
 
-from poise.checks import finite
-from poise.errors import ShapeError
+from poise.common.checks import finite
+from poise.common.errors import ShapeError
 from poise.geometry.enclosing import Ellipsoid as Ellipsoid
 from poise.geometry.meshes import LinkShape
 from poise.spatial import SE3

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, final
 
-from poise.checks import finite, whole
-from poise.errors import ShapeError, ShapeNotFound
+from poise.common.checks import finite, whole
+from poise.common.errors import ShapeError, ShapeNotFound
 from poise.geometry.clouds import Obstacle
 from poise.geometry.meshes import MeshShape
 from poise.geometry.shapes import Point

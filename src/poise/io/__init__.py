@@ -4,7 +4,7 @@ import os
 import re
 from pathlib import Path
 
-from poise.errors import LISTED, ModelError, NameNotFound
+from poise.common.errors import LISTED, ModelError, NameNotFound
 from poise.io.packages import PackageDirs, package_folders
 from poise.io.srdf_file import BESIDE, Srdf, chosen_srdf
 from poise.io.xacro_args import XacroArgs

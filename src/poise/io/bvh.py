@@ -19,7 +19,8 @@ from typing import Final, final
 
 import numpy as np
 
-from poise.errors import ModelError
+from poise.common.array import Array
+from poise.common.errors import ModelError
 from poise.io.bvh_frames import Mended, read_frames
 from poise.io.bvh_places import in_parents, lengths, some_joints
 from poise.io.bvh_tree import Hierarchy, Node, read_tree
@@ -41,7 +42,7 @@ from poise.io.skeleton import (
 from poise.io.stature import guessed, height
 from poise.io.upright import stood_up
 from poise.quaternions import quaternion_product
-from poise.spatial import BOUND, LARGEST, Array
+from poise.spatial import BOUND, LARGEST
 
 _FILE: Final = 512 * 2**20
 """The largest file that is read [bytes]."""

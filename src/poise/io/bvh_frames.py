@@ -7,10 +7,10 @@ from typing import Final, NoReturn, final
 
 import numpy as np
 
-from poise.errors import ModelError
+from poise.common.array import Array
+from poise.common.errors import ModelError
 from poise.io.bvh_tree import NUMBER
 from poise.io.notes import Notes
-from poise.spatial import Array
 
 FPS: Final = 30.0
 """Frames a second, where a file gives no time."""

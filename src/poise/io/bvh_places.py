@@ -10,10 +10,10 @@ from typing import Final
 
 import numpy as np
 
+from poise.common.array import Array
 from poise.io.bvh_frames import Mended
 from poise.io.bvh_tree import Hierarchy, Node
 from poise.quaternions import conjugate, quaternion_product, rotate
-from poise.spatial import Array
 
 _FRAMES: Final = 240
 """Frames that are looked at, at most, evenly over the motion."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, final
 
-from poise.errors import ModelError
+from poise.common.errors import ModelError
 from poise.spatial import BOUND, LARGEST
 
 NUMBER: Final = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|nan)(\(\w*\))?", re.IGNORECASE)

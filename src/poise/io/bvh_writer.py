@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
-from poise.files import written_aside
+from poise.common.array import Array
+from poise.common.files import written_aside
 from poise.io.bvh_frames import FPS
 from poise.io.skeleton import SkeletonFile, check_arguments
 from poise.io.upright import Z_UP
 from poise.quaternions import quaternion_matrix
-from poise.spatial import Array
 
 
 def write_bvh(skeleton: SkeletonFile, path: Path, *, unit: float = 0.01) -> None:

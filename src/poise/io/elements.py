@@ -17,7 +17,7 @@ from xml.parsers import expat
 from defusedxml import DefusedXmlException
 from defusedxml.expatbuilder import DefusedExpatBuilder
 
-from poise.errors import ModelError
+from poise.common.errors import ModelError
 from poise.io.foreign import refuse_foreign
 from poise.spatial import BOUND, LARGEST
 

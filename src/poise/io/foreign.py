@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from poise.errors import ModelError
+from poise.common.errors import ModelError
 from poise.geometry.meshes import LFS_POINTER, is_lfs_pointer
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from poise.checks import finite
+from poise.common.array import Array, ArrayLike
+from poise.common.checks import finite
 from poise.io.mjcf import model_of
-from poise.spatial import Array, ArrayLike
 
 _READ: Final = (
     "names", "body_parentid", "body_pos", "body_quat", "body_mass", "body_ipos", "jnt_type", "jnt_bodyid", "jnt_pos",

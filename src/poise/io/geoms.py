@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from poise.common.array import Array
 from poise.geometry.enclosing import Ellipsoid
 from poise.geometry.meshes import LinkShape
 from poise.geometry.shapes import Box, Capsule, ConvexHull, Cylinder, HalfSpace, Sphere
 from poise.geometry.visuals import Surface, VisualShape
-from poise.spatial import SE3, Array
+from poise.spatial import SE3
 
 KINDS = ("plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh", "sdf")
 """Kinds of geoms in the order of `mjtGeom`."""

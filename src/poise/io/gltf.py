@@ -19,13 +19,14 @@ from typing import Final
 
 import numpy as np
 
-from poise.errors import ModelError
+from poise.common.array import Array
+from poise.common.errors import ModelError
 from poise.io.gltf_joints import read_joints, some
 from poise.io.skeleton import SkeletonFile, SkeletonJoint, Up, check_arguments, reach
 from poise.io.stature import doubted, height
 from poise.io.upright import stood_up
 from poise.quaternions import conjugate, quaternion_product, rotate
-from poise.spatial import BOUND, LARGEST, Array
+from poise.spatial import BOUND, LARGEST
 
 _STILL: Final = 1e-3
 """How far a joint may move against its parent, and count as one that only turns, as a share of the skeleton."""

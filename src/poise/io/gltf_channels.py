@@ -9,8 +9,9 @@ from typing import Final, final
 
 import numpy as np
 
+from poise.common.array import Array
 from poise.io.gltf_document import Document, Item
-from poise.spatial import LARGEST, Array
+from poise.spatial import LARGEST
 
 WIDTHS: Final = {"translation": 3, "rotation": 4, "scale": 3}
 """How many numbers a channel of nodes has at a time."""

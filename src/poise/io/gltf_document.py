@@ -19,9 +19,9 @@ from urllib.parse import unquote, unquote_to_bytes
 import numpy as np
 import numpy.typing as npt
 
-from poise.errors import ModelError
+from poise.common.array import Array
+from poise.common.errors import ModelError
 from poise.io.elements import read_bytes, read_stream
-from poise.spatial import Array
 
 GLB: Final = b"glTF"
 """How a GLB begins."""

@@ -10,12 +10,13 @@ from typing import Final, final
 
 import numpy as np
 
-from poise.errors import NameNotFound
+from poise.common.array import Array
+from poise.common.errors import NameNotFound
 from poise.io.gltf_channels import WIDTHS, Channel, normalised, read_channel, sample_times, unit
 from poise.io.gltf_document import Document, Item, read_document
 from poise.io.skeleton import continuous, numbered
 from poise.quaternions import conjugate, matrix_quaternion, quaternion_product, rotate
-from poise.spatial import BOUND, LARGEST, Array
+from poise.spatial import BOUND, LARGEST
 
 _FINGERS: Final = ("thumb", "index-finger", "middle-finger", "ring-finger", "pinky-finger")
 _JOINTS: Final = 4096

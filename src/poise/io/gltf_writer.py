@@ -11,11 +11,11 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from poise.files import write_whole
+from poise.common.array import Array
+from poise.common.files import write_whole
 from poise.io.gltf_document import BINARY_CHUNK, FLOAT, GLB, JSON_CHUNK
 from poise.io.skeleton import SkeletonFile
 from poise.quaternions import conjugate, quaternion_matrix, quaternion_product, rotate
-from poise.spatial import Array
 
 _XYZW: Final = [1, 2, 3, 0]
 _UPRIGHT: Final = np.array([np.sqrt(0.5), np.sqrt(0.5), 0.0, 0.0])

@@ -15,7 +15,9 @@ from typing import Any, final
 
 import numpy as np
 
-from poise.errors import ModelError, ModelWarning
+from poise.common.array import Array
+from poise.common.errors import ModelError, ModelWarning
+from poise.common.lazy import optional
 from poise.geometry.enclosing import enclosed
 from poise.geometry.meshes import LinkShape
 from poise.geometry.visuals import Visual
@@ -24,12 +26,11 @@ from poise.io.foreign import XACRO_MJCF, foreign_root
 from poise.io.geoms import DEFAULT_COLOUR, KINDS, colliding, colours, drawn_part, never_compared, part, seen
 from poise.io.mjcf_assets import Compiled, compiled_without, whole
 from poise.io.parts import part_of_another
-from poise.lazy import optional
 from poise.model.builder import Base, ModelBuilder
 from poise.model.frame import WORLD
 from poise.model.joint import JointKind, Mimic
 from poise.model.model import Model
-from poise.spatial import BOUND, LARGEST, SE3, Array
+from poise.spatial import BOUND, LARGEST, SE3
 
 _KINDS = (JointKind.FLOATING, JointKind.SPHERICAL, JointKind.PRISMATIC, JointKind.REVOLUTE)
 """Joint kinds in the order of `mjtJoint`: free, ball, slide, hinge."""

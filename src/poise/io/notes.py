@@ -4,7 +4,7 @@ import warnings
 from dataclasses import dataclass, field
 from typing import final
 
-from poise.errors import ModelWarning
+from poise.common.errors import ModelWarning
 
 
 @final

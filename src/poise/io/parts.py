@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from poise.errors import ModelError
+from poise.common.errors import ModelError
 
 _MAIN = (".xacro", ".urdf", ".xml", ".mjcf")
 

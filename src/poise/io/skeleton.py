@@ -11,12 +11,13 @@ from typing import Literal, final
 import numpy as np
 import numpy.typing as npt
 
-from poise.errors import ModelError
+from poise.common.array import Array
+from poise.common.errors import ModelError
 from poise.model.builder import ModelBuilder
 from poise.model.frame import WORLD
 from poise.model.model import Model
 from poise.quaternions import conjugate, quaternion_exp, quaternion_log, quaternion_product
-from poise.spatial import LARGEST, SE3, Array
+from poise.spatial import LARGEST, SE3
 
 Flags = npt.NDArray[np.bool_]
 Up = Literal["y", "z"]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from poise.errors import ModelError
+from poise.common.errors import ModelError
 from poise.io.elements import Element, parse, read_bytes
 from poise.io.notes import Notes
 from poise.io.vocabulary import Vocabulary, note_unknown, words

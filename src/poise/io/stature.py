@@ -9,8 +9,8 @@ from typing import Final
 
 import numpy as np
 
+from poise.common.array import Array
 from poise.io.skeleton import reach
-from poise.spatial import Array
 
 Ends = Sequence[tuple[str, int, Array]]
 """Ends of bones, as those of a `SkeletonFile`."""

@@ -12,9 +12,9 @@ from typing import Final
 
 import numpy as np
 
+from poise.common.array import Array
 from poise.io.skeleton import SkeletonFile, Up
 from poise.quaternions import quaternion_product, rotate, unit_vectors
-from poise.spatial import Array
 
 Z_UP: Final = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
 """Turns what is y up a quarter about x, so that z is."""

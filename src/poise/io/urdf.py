@@ -23,7 +23,7 @@ What the format leaves open is read thus:
 import os
 from pathlib import Path
 
-from poise.errors import ModelError
+from poise.common.errors import ModelError
 from poise.io.collisions import link_shapes
 from poise.io.elements import Element, parse, read_bytes
 from poise.io.foreign import foreign_root, left_over, without_links, xacro_in

@@ -5,7 +5,7 @@ from typing import Final, final
 
 import numpy as np
 
-from poise.errors import JointNotFound
+from poise.common.errors import JointNotFound
 from poise.io.elements import Element
 from poise.io.notes import Notes
 from poise.model.builder import ModelBuilder

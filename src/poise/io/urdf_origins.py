@@ -9,8 +9,8 @@ from typing import Final, final
 from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
 
-from poise.errors import ModelError, ModelWarning
-from poise.files import write_whole
+from poise.common.errors import ModelError, ModelWarning
+from poise.common.files import write_whole
 from poise.io.elements import read_bytes, readable
 from poise.io.urdf import parse_urdf
 from poise.model.changes import unused

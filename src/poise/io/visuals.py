@@ -5,7 +5,7 @@ Textures are passed over.  A visual that cannot be drawn is no reason to refuse 
 
 from collections.abc import Callable
 
-from poise.errors import ModelError
+from poise.common.errors import ModelError
 from poise.geometry.visuals import Visual
 from poise.io.collisions import HERE, solid
 from poise.io.elements import Element

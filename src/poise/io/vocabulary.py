@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, final
 
-from poise.errors import nearest_names
+from poise.common.errors import nearest_names
 from poise.io.elements import Element
 from poise.io.notes import Notes
 

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 from xml.parsers.expat import ExpatError
 
-from poise.errors import ModelError, ModelWarning, NameNotFound
+from poise.common.errors import ModelError, ModelWarning, NameNotFound
+from poise.common.lazy import optional
 from poise.io.elements import Element, parse, read_bytes, readable
 from poise.io.foreign import XACRO_MJCF, left_over, macros_of, xacro_in
 from poise.io.packages import PackageDirs, Packages, package_of
@@ -22,7 +23,6 @@ from poise.io.parts import part_of_another
 from poise.io.srdf_file import BESIDE, Srdf, chosen_srdf
 from poise.io.urdf import parse_urdf
 from poise.io.xacro_args import Arguments, XacroArgs, written
-from poise.lazy import optional
 from poise.model.builder import Base
 from poise.model.model import Model
 

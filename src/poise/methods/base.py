@@ -8,8 +8,9 @@ from typing import Any, ClassVar, Literal, Protocol, TypeVar, cast, final
 import numpy as np
 import numpy.typing as npt
 
-from poise.checks import one_of, positive
-from poise.errors import nearest_names
+from poise.common.array import Array
+from poise.common.checks import one_of, positive
+from poise.common.errors import nearest_names
 from poise.kernels.machine.reads import Reads
 from poise.kernels.methods.clamp import ADAPTIVE, FIXED, RELEASED
 from poise.kernels.methods.routines import Routine, stepping, updating
@@ -19,7 +20,6 @@ from poise.methods.records import numbers_of, record_of
 from poise.methods.registry import METHODS
 from poise.model.model import Model
 from poise.model.tree import Unit
-from poise.spatial import Array
 from poise.tasks.base import Task
 
 

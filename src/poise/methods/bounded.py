@@ -21,7 +21,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, final
 
-from poise.checks import one_of, positive
+from poise.common.checks import one_of, positive
 from poise.kernels.algebra.active_set import minimise
 from poise.kernels.algebra.blocks import spread, transpose_times
 from poise.kernels.algebra.cholesky import solve_symmetric
@@ -29,12 +29,12 @@ from poise.kernels.algebra.scalar import sincos
 from poise.kernels.algebra.working_set import NONE, Levels
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import pitch, sqrt
+from poise.kernels.machine.memory import INVERSE_RADIUS
 from poise.kernels.machine.views import section
 from poise.kernels.methods.clamp import clamp_errors
 from poise.kernels.methods.damping import damp
-from poise.kernels.methods.limits import allow, jerking, left_to_limits, loosen, stated_limits
-from poise.kernels.methods.memory import INVERSE_RADIUS
 from poise.kernels.methods.update import bent_by_limits, hold_balls_at_limits, move, remember, shorten
+from poise.kernels.requirements.limits import allow, jerking, left_to_limits, loosen, stated_limits
 from poise.kernels.solver.ends import evaluate
 from poise.kernels.solver.limits import hold_flat
 from poise.methods.base import Capabilities, Case, ClampMag, JacobianMethod, Method, Plan, method

@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Final, final
 
 import numpy as np
 
-from poise.checks import positive
+from poise.common.checks import positive
 from poise.kernels.algebra.rotations import half_angle_ratio, quaternion_step
 from poise.kernels.algebra.scalar import sincos
 from poise.kernels.algebra.vectors import turned
@@ -28,10 +28,10 @@ from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.machine.layout import BALL_AXES, FRAME, GOAL, PRISMATIC, REVOLUTE
 from poise.kernels.machine.views import section, table
-from poise.kernels.methods.balls import turned_within
 from poise.kernels.methods.clamp import clamp_errors
-from poise.kernels.methods.turns import best_turn, best_turn_within
 from poise.kernels.methods.update import move, remember, restrain
+from poise.kernels.requirements.balls import turned_within
+from poise.kernels.requirements.turns import best_turn, best_turn_within
 from poise.kernels.solver.ends import evaluate
 from poise.methods.base import Capabilities, Case, Method, Plan, method
 from poise.methods.joints import Joints

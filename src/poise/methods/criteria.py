@@ -10,10 +10,10 @@ from typing import Any, ClassVar, TypeAlias, final
 
 import numpy as np
 
-from poise.checks import finite, finite_positive
-from poise.errors import ShapeError
+from poise.common.array import Array
+from poise.common.checks import finite, finite_positive
+from poise.common.errors import ShapeError
 from poise.geometry.shapes import Box, Capsule, Rounded, Shape, Sphere
-from poise.spatial import Array
 
 
 @final

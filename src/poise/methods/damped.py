@@ -18,7 +18,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal, final
 
-from poise.checks import one_of
+from poise.common.checks import one_of
 from poise.kernels.methods.damped import columns, damped, guided, judged, orthogonal
 from poise.kernels.methods.filters import SMOOTH, filtered
 from poise.methods.base import Capabilities, Case, ClampMag, NullSpaceMethod, Prepared, method

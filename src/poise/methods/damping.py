@@ -13,12 +13,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, TypeAlias, TypeVar, final
 
-from poise.checks import not_negative, positive
+from poise.common.checks import not_negative, positive
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
+from poise.kernels.machine.memory import FLOOR, FRESH, MU
 from poise.kernels.methods import routines
 from poise.kernels.methods.damping import curvature, damp_estimated, ranked, shaped, squared, trust
-from poise.kernels.methods.memory import FLOOR, FRESH, MU
 from poise.kernels.methods.routines import Routine
 from poise.methods.records import record_of
 

@@ -23,14 +23,14 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from poise.checks import finite_positive, positive
+from poise.common.checks import finite_positive, positive
 from poise.kernels.algebra.blocks import times
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.machine.layout import PRISMATIC
+from poise.kernels.machine.memory import FRESH, PREDICTED, SWAY
 from poise.kernels.methods.criteria import null_space_velocity
 from poise.kernels.methods.filters import add_null_term, split
-from poise.kernels.methods.memory import FRESH, PREDICTED, SWAY
 from poise.kernels.methods.update import hold_joints_at_limits, measure, move, restrain
 from poise.methods.base import Capabilities, Case, NullSpaceMethod, Plan, method
 from poise.methods.criteria import Clearance

@@ -26,17 +26,17 @@ from typing import Any, ClassVar, Final, final, get_args
 
 import numpy as np
 
-from poise.checks import positive
+from poise.common.checks import positive
 from poise.kernels.algebra.cholesky import factor, substitute
 from poise.kernels.kinematics.forward import tool_point
 from poise.kernels.machine.jit import call, entry_point, kernel
 from poise.kernels.machine.kinds import REALS, WHOLE
 from poise.kernels.machine.lanes import pitch
 from poise.kernels.machine.layout import BAD_GOAL, BAD_START, CALL, HESSIAN, PRISMATIC, WIDTH
+from poise.kernels.machine.memory import SPLIT
 from poise.kernels.machine.views import as_array, as_matrix, entry_at, narrow, problem_at, section, settings_of
 from poise.kernels.methods.criteria import RANK, add_manipulability, null_space_velocity
 from poise.kernels.methods.filters import split
-from poise.kernels.methods.memory import SPLIT
 from poise.kernels.methods.update import linearise, move, restrain, take_columns_at_targets
 from poise.kernels.rows.residuals import weights_at
 from poise.kernels.solver.ends import aim_at, clip_start, evaluate

@@ -21,7 +21,8 @@ from typing import Any, ClassVar, Final, final
 
 import numpy as np
 
-from poise.checks import whole
+from poise.common.array import Array
+from poise.common.checks import whole
 from poise.kernels.algebra.rotations import rotation_error
 from poise.kernels.algebra.scalar import sincos
 from poise.kernels.algebra.vectors import times, turned
@@ -30,12 +31,11 @@ from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.machine.layout import BALL_AXES, FRAME, GOAL
 from poise.kernels.machine.views import section, table
 from poise.kernels.methods.clamp import clamp_errors
-from poise.kernels.methods.turns import best_turn, best_turn_within
 from poise.kernels.methods.update import move, remember, restrain
+from poise.kernels.requirements.turns import best_turn, best_turn_within
 from poise.kernels.solver.ends import evaluate
 from poise.methods.base import Capabilities, Case, Method, Plan, method
 from poise.methods.joints import Joints
-from poise.spatial import Array
 
 _ROUNDS: Final = 4
 """Turns in which a ball that aims at several nodes comes near its best rotation; for a single node, one is exact."""

@@ -15,7 +15,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal, final
 
-from poise.checks import not_negative, one_of, positive
+from poise.common.checks import not_negative, one_of, positive
 from poise.kernels.methods.filters import GAUSSIAN, JPARSE, TRUNCATED, filtered
 from poise.methods.base import Capabilities, Case, NullSpaceMethod, Prepared, method
 

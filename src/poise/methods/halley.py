@@ -14,14 +14,14 @@ import functools
 from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
-from poise.checks import not_negative
+from poise.common.checks import not_negative
 from poise.kernels.algebra.tiles import factor, gram
 from poise.kernels.kinematics.forward import tool_point
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, splat, store
 from poise.kernels.machine.layout import PRISMATIC
+from poise.kernels.machine.memory import DAMPING
 from poise.kernels.methods.damped import through_rows
-from poise.kernels.methods.memory import DAMPING
 from poise.methods.base import Capabilities, ClampMag, JacobianMethod, method
 
 

@@ -13,11 +13,11 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, final
 
-from poise.checks import positive
+from poise.common.checks import positive
 from poise.kernels.machine.lanes import load, pitch, select, splat, store
+from poise.kernels.machine.memory import COST, NEWTON
 from poise.kernels.methods.damping import ranked
 from poise.kernels.methods.filters import inverses, split
-from poise.kernels.methods.memory import COST, NEWTON
 from poise.kernels.methods.transpose import transpose_step
 from poise.kernels.methods.update import move, restrain
 from poise.kernels.solver.ends import evaluate

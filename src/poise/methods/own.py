@@ -14,11 +14,11 @@ from poise.kernels.algebra.tiles import factor as factor
 from poise.kernels.algebra.tiles import gram as gram
 from poise.kernels.machine import lanes
 from poise.kernels.machine.jit import kernel as kernel
+from poise.kernels.machine.memory import FRESH as FRESH
 from poise.kernels.methods.damping import damp as damp
 from poise.kernels.methods.damping import squared as squared
 from poise.kernels.methods.filters import add_null_term as add_null_term
 from poise.kernels.methods.filters import split as split
-from poise.kernels.methods.memory import FRESH as FRESH
 from poise.kernels.methods.update import linearise as linearise
 from poise.kernels.methods.update import move as move
 from poise.kernels.methods.update import restrain as restrain

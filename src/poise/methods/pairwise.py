@@ -25,7 +25,7 @@ from typing import Any, ClassVar, Final, Literal, final
 
 import numpy as np
 
-from poise.checks import one_of, positive
+from poise.common.checks import one_of, positive
 from poise.kernels.algebra.blocks import spread
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store

@@ -27,7 +27,7 @@ from typing import Any, ClassVar, Final, Literal, final
 
 import numpy as np
 
-from poise.checks import not_negative, one_of
+from poise.common.checks import not_negative, one_of
 from poise.kernels.algebra.active_set import minimise
 from poise.kernels.algebra.blocks import spread, times
 from poise.kernels.algebra.reflections import dot
@@ -36,15 +36,15 @@ from poise.kernels.algebra.working_set import Levels
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load_pack, packs, pitch, sqrt, store_pack, zeros
 from poise.kernels.machine.layout import WIDTH
+from poise.kernels.machine.memory import DAMPING, INVERSE_RADIUS, SHARE
 from poise.kernels.machine.record import Record
 from poise.kernels.machine.views import section
 from poise.kernels.methods.criteria import null_space_velocity
 from poise.kernels.methods.damping import damp
 from poise.kernels.methods.dear import any_is_dear, keep_dear, see_rest, take_rest, weigh_columns
-from poise.kernels.methods.limits import allow, jerking, loosen, stated_limits
-from poise.kernels.methods.memory import DAMPING, INVERSE_RADIUS, SHARE
 from poise.kernels.methods.routines import updating
 from poise.kernels.methods.update import bent_by_limits, hold_joints_at_limits, measure, move, shorten
+from poise.kernels.requirements.limits import allow, jerking, loosen, stated_limits
 from poise.kernels.solver.limits import hold_flat
 from poise.methods.base import Capabilities, Case, ClampMag, NullSpaceMethod, Plan, Prepared, method
 from poise.methods.criteria import Manipulability

@@ -14,7 +14,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal, final
 
-from poise.checks import not_negative, one_of
+from poise.common.checks import not_negative, one_of
 from poise.kernels.methods.damped import columns, damped
 from poise.kernels.methods.filters import TRUNCATED, filtered
 from poise.methods.base import Capabilities, Case, NullSpaceMethod, Prepared, method

@@ -17,13 +17,13 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, final
 
-from poise.checks import positive, whole
+from poise.common.checks import positive, whole
 from poise.kernels.algebra.blocks import transpose_times
 from poise.kernels.machine.jit import kernel
+from poise.kernels.machine.memory import FRESH, PAIRS, STEP
 from poise.kernels.machine.record import Record
 from poise.kernels.machine.views import section
 from poise.kernels.methods.clamp import clamp_errors
-from poise.kernels.methods.memory import FRESH, PAIRS, STEP
 from poise.kernels.methods.routines import updating
 from poise.kernels.methods.transpose import transpose_step
 from poise.kernels.methods.update import hold_joints_at_limits, move, remember, restrain

@@ -17,7 +17,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, final
 
-from poise.checks import one_of, positive
+from poise.common.checks import one_of, positive
 from poise.kernels.machine.lanes import load, pitch, select, splat, sqrt, store
 from poise.kernels.methods.criteria import RANK
 from poise.kernels.methods.damping import damp

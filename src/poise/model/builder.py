@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Literal, final
 import numpy as np
 import numpy.typing as npt
 
-from poise.errors import ModelError, nearest_names
+from poise.common.array import ArrayLike
+from poise.common.errors import ModelError, nearest_names
 from poise.model.followers import followers, freed
 from poise.model.frame import WORLD, Frame
 from poise.model.joint import Joint, JointKind, Mimic, like_degrees
@@ -17,7 +18,7 @@ from poise.model.loop import LOOP_KINDS, Loop, LoopKind
 from poise.model.model import Model
 from poise.model.structure import check_mimics, parents_first
 from poise.model.swing import SwingTwist, reals
-from poise.spatial import BOUND, LARGEST, SE3, ArrayLike
+from poise.spatial import BOUND, LARGEST, SE3
 
 if TYPE_CHECKING:
     from poise.geometry.meshes import LinkShape

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from poise.checks import finite, refuse_masked
-from poise.errors import FrameNotFound, ModelError
+from poise.common.array import Array, ArrayLike
+from poise.common.checks import finite, refuse_masked
+from poise.common.errors import FrameNotFound, ModelError
 from poise.geometry.meshes import SHAPES, LinkShape
 from poise.model.frame import WORLD, Frame
 from poise.model.joint import Joint, JointKind, like_degrees
 from poise.model.swing import SwingTwist
-from poise.spatial import BOUND, LARGEST, Array, ArrayLike, one_pose
+from poise.spatial import BOUND, LARGEST, one_pose
 
 if TYPE_CHECKING:
     from poise.model.model import Model

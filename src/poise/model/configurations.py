@@ -8,14 +8,15 @@ from itertools import accumulate
 import numpy as np
 import numpy.typing as npt
 
-from poise.cached import cached_property
-from poise.checks import finite, numbers, refuse_masked
-from poise.errors import JointNotFound, ModelError, ShapeError, nearest_names
+from poise.common.array import Array, ArrayLike
+from poise.common.cached import cached_property
+from poise.common.checks import finite, numbers, refuse_masked
+from poise.common.errors import JointNotFound, ModelError, ShapeError, nearest_names
 from poise.kernels.machine.layout import SHORTEST
 from poise.model.joint import Joint, JointKind
 from poise.model.swing import BallLimits
 from poise.quaternions import conjugate, quaternion_exp, quaternion_log, quaternion_product, unit_quaternion
-from poise.spatial import LARGEST, Array, ArrayLike, frozen
+from poise.spatial import LARGEST, frozen
 
 _WIDE = 20.0
 """Limits further apart than this many half turns (or metres) count as none where random configurations are drawn."""

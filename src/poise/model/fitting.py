@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Final, cast, final
 
 import numpy as np
 
-from poise.errors import FrameNotFound, ModelError
+from poise.common.errors import FrameNotFound, ModelError
+from poise.common.progress import bar, on_terminal
 from poise.geometry.enclosing import Ellipsoid
 from poise.geometry.fitting import Fit
 from poise.geometry.kept_fits import fit_of
 from poise.geometry.meshes import LinkShape, MeshShape
 from poise.geometry.shapes import Shape
-from poise.progress import bar, on_terminal
 
 if TYPE_CHECKING:
     from poise.model.model import Model

@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import numpy as np
 
+from poise.common.array import Array, ArrayLike
 from poise.model.frame import WORLD
 from poise.model.joint import JointKind
 from poise.model.swing import SwingTwist
-from poise.spatial import Array, ArrayLike
 
 if TYPE_CHECKING:
     from poise.model.model import Model

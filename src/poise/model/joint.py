@@ -22,9 +22,10 @@ from typing import final
 
 import numpy as np
 
+from poise.common.array import Array
 from poise.model.swing import SwingTwist
 from poise.quaternions import aligning
-from poise.spatial import SE3, Array
+from poise.spatial import SE3
 
 _DEGREES = (20.0, 360.0)
 """Limits of revolute joints that are rather degrees than radians: more than three turns, and no more than one."""

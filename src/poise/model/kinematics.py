@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 
-from poise.checks import finite
+from poise.common.array import Array, ArrayLike
+from poise.common.checks import finite
 from poise.kernels.machine import packing
 from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import BODY, COLUMN, EFFECTOR, FRAME, UNIT
@@ -23,7 +24,7 @@ from poise.model.tree import (
     unit_columns,
 )
 from poise.quaternions import quaternion_matrix
-from poise.spatial import Array, ArrayLike, frozen
+from poise.spatial import frozen
 
 if TYPE_CHECKING:
     from poise.model.model import Model

@@ -10,12 +10,13 @@ from typing import Final, NamedTuple, final
 import numpy as np
 import numpy.typing as npt
 
-from poise.errors import NameNotFound
+from poise.common.array import Array
+from poise.common.errors import NameNotFound
 from poise.model.changes import unused
 from poise.model.frame import WORLD, Frame
 from poise.model.joint import Joint, JointKind
 from poise.model.model import Model
-from poise.spatial import SE3, Array
+from poise.spatial import SE3
 
 _FREE: Final = (np.inf,) * 7
 

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, final
 import numpy as np
 import numpy.typing as npt
 
-from poise.cached import cached_property
-from poise.checks import not_negative
-from poise.errors import (
+from poise.common.array import Array, ArrayLike
+from poise.common.cached import cached_property
+from poise.common.checks import not_negative
+from poise.common.errors import (
     FrameNotFound,
     NameNotFound,
 )
@@ -28,7 +29,7 @@ from poise.model.swing import SwingTwist
 from poise.quaternions import (
     quaternion_matrix,
 )
-from poise.spatial import SE3, Array, ArrayLike, frozen, pose_of
+from poise.spatial import SE3, frozen, pose_of
 
 if TYPE_CHECKING:
     from poise.geometry.meshes import LinkShape

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from poise import html
+from poise.common import html
+from poise.common.array import Array
 from poise.model.joint import JointKind
-from poise.spatial import Array
 
 if TYPE_CHECKING:
     from poise.model.model import Model

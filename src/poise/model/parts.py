@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from poise.checks import finite, refuse_masked
-from poise.errors import ModelError, ModelWarning
+from poise.common.array import ArrayLike
+from poise.common.checks import finite, refuse_masked
+from poise.common.errors import ModelError, ModelWarning
 from poise.model.configurations import written
 from poise.model.frame import WORLD, Frame
 from poise.model.joint import Joint, JointKind
 from poise.model.loop import Loop, named
 from poise.model.units import in_degrees
-from poise.spatial import ArrayLike
 
 if TYPE_CHECKING:
     from poise.model.model import Model

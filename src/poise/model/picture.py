@@ -4,8 +4,9 @@ from typing import Final
 
 import numpy as np
 
-from poise.checks import not_negative, with_holes
-from poise.errors import ShapeError
+from poise.common.array import Array, ArrayLike
+from poise.common.checks import not_negative, with_holes
+from poise.common.errors import ShapeError
 from poise.geometry.shapes import Shape
 from poise.geometry.world import Entry, World, a_world
 from poise.kernels.machine.jit import prepare
@@ -13,7 +14,6 @@ from poise.kernels.machine.layout import WIDTH
 from poise.model.frame import WORLD
 from poise.model.model import Model, a_model
 from poise.model.scene import Scene
-from poise.spatial import Array, ArrayLike
 
 _OWN: Final = "the robot's shapes, and what it carries"
 

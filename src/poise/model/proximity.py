@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Final, final
 import numpy as np
 import numpy.typing as npt
 
-from poise.checks import refuse_masked
-from poise.errors import ModelWarning, ShapeError
+from poise.common.array import Array, ArrayLike
+from poise.common.checks import refuse_masked
+from poise.common.errors import ModelWarning, ShapeError
 from poise.geometry.enclosing import Ellipsoid
 from poise.geometry.world import World, a_world
 from poise.kernels.collision.near import DISTANCE, FIRST, NORMAL, POINTS, SECOND
@@ -20,7 +21,6 @@ from poise.kernels.machine.layout import NEAR
 from poise.model.fitting import has_meshes, measured
 from poise.model.frame import WORLD
 from poise.model.scene import Scene
-from poise.spatial import Array, ArrayLike
 
 if TYPE_CHECKING:
     from poise.model.model import Model

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 import numpy as np
 import numpy.typing as npt
 
+from poise.common.array import Array
 from poise.geometry.shapes import Core, Shape
 from poise.geometry.world import Entry, Snapshot, World
 from poise.kernels.collision.columns import HEIGHTS_ROOM
@@ -42,7 +43,7 @@ from poise.kernels.machine.layout import (
 from poise.kernels.machine.packing import joined
 from poise.model.tree import Unit, UnitArrays, carrying, unit_arrays, unit_columns
 from poise.quaternions import quaternion_matrix
-from poise.spatial import SE3, Array
+from poise.spatial import SE3
 
 if TYPE_CHECKING:
     from poise.model.model import Model

@@ -4,7 +4,7 @@ import heapq
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
-from poise.errors import ModelError
+from poise.common.errors import ModelError
 from poise.model.frame import WORLD
 from poise.model.joint import Joint
 

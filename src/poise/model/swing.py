@@ -21,10 +21,10 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-from poise.checks import masked_at
+from poise.common.array import Array, ArrayLike
+from poise.common.checks import masked_at
 from poise.kernels.algebra.swing_twist import FREE, MARGIN, NARROWEST
 from poise.quaternions import aligning, conjugate, quaternion_matrix, quaternion_product
-from poise.spatial import Array, ArrayLike
 
 _ALONG = 1e-6
 """The sine of an angle to its axis that a direction across it must have."""

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from poise.common.array import Array
 from poise.kernels.machine.layout import BALL_AXES, BALL_TURN, FRAME, HELICAL, PRISMATIC, REVOLUTE
 from poise.model.frame import WORLD
 from poise.model.joint import Joint, JointKind
 from poise.quaternions import aligning
-from poise.spatial import SE3, Array, frozen, pose_of
+from poise.spatial import SE3, frozen, pose_of
 
 if TYPE_CHECKING:
     from poise.model.model import Model

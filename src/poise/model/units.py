@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from poise.common.array import Array
 from poise.model.joint import JointKind
-from poise.spatial import Array
 
 if TYPE_CHECKING:
     from poise.model.configurations import ConfigurationSpace

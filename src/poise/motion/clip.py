@@ -9,9 +9,10 @@ from typing import SupportsIndex, cast, final, overload
 
 import numpy as np
 
-from poise.checks import finite
-from poise.errors import ModelError, ShapeError
-from poise.files import write_whole
+from poise.common.array import Array, ArrayLike
+from poise.common.checks import finite
+from poise.common.errors import ModelError, ShapeError
+from poise.common.files import write_whole
 from poise.io.bvh import read_bvh
 from poise.io.bvh_writer import write_bvh
 from poise.io.gltf import read_gltf
@@ -23,7 +24,7 @@ from poise.model.joint import JointKind
 from poise.model.model import Model, a_model
 from poise.model.units import units
 from poise.motion.tables import SUFFIXES, Quaternion, columns_of, read_table, refuse_uneven, write_csv
-from poise.spatial import Array, ArrayLike, frozen
+from poise.spatial import frozen
 
 _GLTF = (".glb", ".gltf")
 _STILL = 1e-9

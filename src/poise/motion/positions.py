@@ -14,13 +14,14 @@ from typing import Final
 
 import numpy as np
 
-from poise.checks import with_holes
-from poise.errors import ModelWarning, ShapeError
+from poise.common.array import Array, ArrayLike
+from poise.common.checks import with_holes
+from poise.common.errors import ModelWarning, ShapeError
 from poise.io.skeleton import Flags, SkeletonFile, SkeletonJoint, Up, bridged, check_arguments, continuous, unusable
 from poise.io.upright import Z_UP
 from poise.motion.clip import Motion, of_skeleton
 from poise.quaternions import conjugate, matrix_quaternion, quaternion_product, rotate, unit_vectors
-from poise.spatial import BOUND, Array, ArrayLike
+from poise.spatial import BOUND
 
 _JOINTS: Final = 4096
 """The most joints of a skeleton."""

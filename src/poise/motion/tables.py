@@ -9,13 +9,13 @@ from typing import Any, Final, Literal
 import numpy as np
 import numpy.typing as npt
 
-from poise.archive import Member, members
-from poise.errors import PoiseError
-from poise.files import written_aside
+from poise.common.archive import Member, members
+from poise.common.array import Array
+from poise.common.errors import PoiseError
+from poise.common.files import written_aside
 from poise.model.frame import WORLD
 from poise.model.joint import JointKind
 from poise.model.model import Model
-from poise.spatial import Array
 
 Quaternion = Literal["wxyz", "xyzw"]
 FRAME: Final = 1.0 / 30.0

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from poise.files import write_whole, written_aside
-from poise.lazy import optional
-from poise.plain import to_json
+from poise.common.array import Array
+from poise.common.files import write_whole, written_aside
+from poise.common.lazy import optional
+from poise.common.plain import to_json
 from poise.reachability.colours import coloured
-from poise.spatial import Array
 
 if TYPE_CHECKING:
     from poise.reachability.map import ReachMap

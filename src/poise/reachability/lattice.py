@@ -5,10 +5,10 @@ from typing import Final
 
 import numpy as np
 
-from poise.checks import finite
-from poise.errors import ShapeError
-from poise.solving.span import Span
-from poise.spatial import Array, ArrayLike
+from poise.common.array import Array, ArrayLike
+from poise.common.checks import finite
+from poise.common.errors import ShapeError
+from poise.solving.problem.reach_bound import Span
 
 _MOST: Final = 4e9
 """Bytes that a map may take."""

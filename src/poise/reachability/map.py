@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 import numpy.typing as npt
 
+from poise.common.array import Array, ArrayLike
 from poise.model.model import Model
-from poise.solving.outcome import duration
-from poise.spatial import SO3, Array, ArrayLike
+from poise.solving.requirements.outcome import duration
+from poise.spatial import SO3
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -5,11 +5,11 @@ from typing import Final
 
 import numpy as np
 
+from poise.common.array import Array
 from poise.model.kinematics import frame_jacobians, frame_manipulability, twists
 from poise.model.model import Model
-from poise.solving.closure import loop_tasks
 from poise.solving.path.along import Rows
-from poise.spatial import Array
+from poise.solving.requirements.loop_projection import loop_tasks
 from poise.tasks.frame import OfFrame
 
 _RANK: Final = 1e-7

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from poise.files import write_whole
+from poise.common.files import write_whole
 from poise.reachability.colours import VIRIDIS
 
 if TYPE_CHECKING:

@@ -7,19 +7,20 @@ from typing import Any, Final
 
 import numpy as np
 
-from poise.checks import whole
-from poise.errors import ShapeError
+from poise.common.array import ArrayLike
+from poise.common.checks import whole
+from poise.common.errors import ShapeError
+from poise.common.progress import shown_or_logged
 from poise.model.model import Model, a_model
-from poise.progress import shown_or_logged
 from poise.reachability.lattice import checked_bounds, voxels
 from poise.reachability.map import ReachMap
 from poise.reachability.mobility import manipulability_of
 from poise.reachability.rotations import spread
-from poise.solving.limits import Limits, Stated
-from poise.solving.proof import ruled_out
-from poise.solving.solver import Solver
-from poise.solving.span import span
-from poise.spatial import SO3, ArrayLike
+from poise.solving.problem.reach_bound import span
+from poise.solving.requirements.limits import Limits, Stated
+from poise.solving.solvers.solver import Solver
+from poise.solving.unreachable.infeasibility import ruled_out
+from poise.spatial import SO3
 from poise.tasks.pose import PoseTask, PositionTask
 
 _TARGETS: Final = 2**17

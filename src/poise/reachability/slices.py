@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from poise.checks import finite
-from poise.drawing import GREY, looking, titled
-from poise.spatial import Array, ArrayLike
+from poise.common.array import Array, ArrayLike
+from poise.common.checks import finite
+from poise.common.drawing import GREY, looking, titled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

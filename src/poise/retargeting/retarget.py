@@ -8,39 +8,40 @@ from typing import TYPE_CHECKING, Any, Final, final, overload
 
 import numpy as np
 
-from poise.cached import cached_property
-from poise.checks import finite_positive, not_negative
+from poise.common.array import Array
+from poise.common.cached import cached_property
+from poise.common.checks import finite_positive, not_negative
 from poise.model.model import Model, a_model
 from poise.motion.clip import Motion
 from poise.quaternions import quaternion_matrix, quaternion_product, rotate
-from poise.retargeting.apart import as_looked_at, standing
-from poise.retargeting.bending import folding
-from poise.retargeting.body import BodyMap
-from poise.retargeting.contacts import contacts
-from poise.retargeting.finger_paths import FingerPaths, finger_paths
-from poise.retargeting.followers import followers
-from poise.retargeting.following import Followed
-from poise.retargeting.four_legs import BOLD, on_four, on_four_legs, on_rigid_trunk
-from poise.retargeting.lying import hanging, off_feet, on_soles
-from poise.retargeting.notes import missing_fingers, notes
-from poise.retargeting.objects import beside, kept
-from poise.retargeting.parts import BENDS, ENDS, TOES
-from poise.retargeting.proportions import Proportions
-from poise.retargeting.raising import on_ground
-from poise.retargeting.report import Report, report
-from poise.retargeting.soles import rounding, sole
-from poise.retargeting.stances import Contacts
-from poise.retargeting.targets import Robot, Source, beneath, seen_from, targets, toe
-from poise.retargeting.touches import Touch, at_poses, check_objects, check_times, pose_of, touches, untouched
-from poise.retargeting.within_reach import posture, within_reach
-from poise.solving.arguments import cores
-from poise.solving.kept import kept as kept_with
-from poise.solving.limits import Limits, Stated
-from poise.solving.pieces import Pieces
-from poise.spatial import SE3, Array
+from poise.retargeting.anatomy.body import BodyMap
+from poise.retargeting.anatomy.contact_schedule import Contacts
+from poise.retargeting.anatomy.foot_geometry import rounding, sole
+from poise.retargeting.anatomy.parts import BENDS, ENDS, TOES
+from poise.retargeting.anatomy.proportions import Proportions
+from poise.retargeting.contact.contacts import contacts
+from poise.retargeting.contact.lying import hanging, off_feet, on_soles
+from poise.retargeting.contact.touches import Touch, at_poses, check_objects, check_times, pose_of, touches, untouched
+from poise.retargeting.follow.following import Followed
+from poise.retargeting.follow.ground_clearance import on_ground
+from poise.retargeting.follow.self_collision import as_looked_at, standing
+from poise.retargeting.follow.tracker_cache import followers
+from poise.retargeting.hands.finger_paths import FingerPaths, finger_paths
+from poise.retargeting.reference.bending import folding
+from poise.retargeting.reference.four_legs import BOLD, on_four, on_four_legs, on_rigid_trunk
+from poise.retargeting.reference.objects import beside, kept
+from poise.retargeting.reference.targets import Robot, Source, beneath, seen_from, targets, toe
+from poise.retargeting.reference.within_reach import posture, within_reach
+from poise.retargeting.report.notes import missing_fingers, notes
+from poise.retargeting.report.report import Report, report
+from poise.solving.arguments.arguments import cores
+from poise.solving.arguments.lru_cache import kept as kept_with
+from poise.solving.arguments.work_queue import Pieces
+from poise.solving.requirements.limits import Limits, Stated
+from poise.spatial import SE3
 
 if TYPE_CHECKING:
-    from poise.solving.collision import CollisionLimit
+    from poise.solving.requirements.collision import CollisionLimit
 
 _HIPS: Final = 0.53
 """How high hips stand, as a share of a body's height (Winter 2009, fig. 4.1)."""

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from poise.io.dh import DH, Convention, add_rows
 from poise.model.builder import ModelBuilder
+from poise.model.dh import DH, Convention, add_rows
 from poise.model.model import Model
 from poise.spatial import SE3
 

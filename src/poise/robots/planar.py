@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from poise.checks import finite
-from poise.errors import ShapeError
-from poise.io.dh import DH, from_dh
+from poise.common.checks import finite
+from poise.common.errors import ShapeError
+from poise.model.dh import DH, from_dh
 from poise.model.model import Model
 from poise.spatial import SE3
 

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from poise.io.dh import DH
+from poise.common.array import Array
+from poise.model.dh import DH
 from poise.model.model import Model
 from poise.robots.arms import arm
-from poise.spatial import SE3, Array
+from poise.spatial import SE3
 
 if TYPE_CHECKING:
     from poise.geometry.shapes import ConvexHull

@@ -5,7 +5,7 @@
 
 from typing import Any
 
-from poise.lazy import attach, optional
+from poise.common.lazy import attach, optional
 
 _named, __dir__, __all__ = attach(__name__, __file__)
 

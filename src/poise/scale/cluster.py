@@ -9,15 +9,15 @@ from typing import Any, final
 
 import pyarrow as pa
 
-from poise.checks import whole
-from poise.lazy import optional
+from poise.common.checks import whole
+from poise.common.lazy import optional
 from poise.model.model import Model
 from poise.scale.columns import TargetTask
 from poise.scale.job import Engine
 from poise.scale.parts import Part, Parts, write_part
 from poise.scale.source import Source
 from poise.scale.table import solve_table, task_of
-from poise.solving.solver import Solver
+from poise.solving.solvers.solver import Solver
 
 
 def map_batches(dataset: Any, model: Model, task: TargetTask, *, workers: int | None = None, **settings: Any) -> Any:

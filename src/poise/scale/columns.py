@@ -18,9 +18,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from poise.common.array import Array
 from poise.model.model import Model
 from poise.scale.names import POSITION, QUATERNION, START, listed, refuse_lack, refuse_twins, rotation_columns
-from poise.spatial import SO3, Array
+from poise.spatial import SO3
 from poise.tasks.pose import PoseTask, PositionTask
 
 _NUMBERS: Final = (pa.types.is_floating, pa.types.is_integer, pa.types.is_decimal, pa.types.is_null)

@@ -10,7 +10,7 @@ from poise.model.model import Model
 from poise.scale.parts import Job, Part, Parts, Summary, write_part
 from poise.scale.source import Source
 from poise.scale.table import solve_table, task_of
-from poise.solving.solver import Solver
+from poise.solving.solvers.solver import Solver
 
 Engine: TypeAlias = Callable[[Solver, Source, Parts, int], Iterator[Part]]
 """Solves, of a source in parts of so many rows, those that are not done yet, and writes them."""

@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from poise.files import explained, sync, written_aside
+from poise.common.files import explained, sync, written_aside
 
 Job: TypeAlias = dict[str, Any]
 """What was asked, in words and numbers that JSON has: two runs with the same job give the same rows."""

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from poise.archive import Member, members
+from poise.common.archive import Member, members
 from poise.scale.names import POSITION, QUATERNION, START, numeric
 from poise.tasks.pose import PoseTask
 

@@ -9,9 +9,9 @@ import pyarrow as pa
 from poise.model.model import Model
 from poise.model.units import units
 from poise.scale.columns import Columns, TargetTask
-from poise.solving.batch import SolutionBatch
-from poise.solving.outcome import Status
-from poise.solving.solver import Solver
+from poise.solving.requirements.outcome import Status
+from poise.solving.solvers.batch import SolutionBatch
+from poise.solving.solvers.solver import Solver
 from poise.tasks.pose import PoseTask, PositionTask
 
 _STATUSES: Final = list(Status)

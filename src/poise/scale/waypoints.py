@@ -6,8 +6,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from poise.common.array import Array
 from poise.scale.names import POSITION, QUATERNION, refuse_lack, refuse_twins, rotation_columns
-from poise.spatial import SO3, Array
+from poise.spatial import SO3
 
 _FAR: Final = 1e12
 """Numbers beyond this are a mistake [m or rad]."""

@@ -5,13 +5,14 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
+from poise.common.array import Array, ArrayLike
 from poise.kernels.algebra.rotations import aim_error
 from poise.kernels.machine.jit import kernel, routine
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.machine.layout import DIRECTION, PLACE
 from poise.kernels.rows.frame import seen_frame
 from poise.quaternions import rotate
-from poise.spatial import SE3, Array, ArrayLike
+from poise.spatial import SE3
 from poise.tasks.effector import Measure
 from poise.tasks.fields import direction
 from poise.tasks.frame import OfFrame

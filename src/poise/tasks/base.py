@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
-from poise.cached import cached_property
-from poise.checks import number, whole, with_holes
-from poise.errors import ShapeError
+from poise.common.array import Array
+from poise.common.cached import cached_property
+from poise.common.checks import number, whole, with_holes
+from poise.common.errors import ShapeError
 from poise.kernels.machine.jit import compiler, plain
 from poise.kernels.machine.layout import GOAL_NUMBERS, PLACE
 from poise.kernels.machine.reads import Reads
 from poise.kernels.rows.own import own_range_rows, own_rows, own_sides
 from poise.quaternions import quaternion_matrix
-from poise.spatial import Array
 from poise.tasks.effector import Block, Effector, Measure, Place, Units, place, task_frames
 from poise.tasks.error import TaskError
 from poise.tasks.fields import (

@@ -5,7 +5,8 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from poise.checks import number
+from poise.common.array import Array, ArrayLike
+from poise.common.checks import number
 from poise.kernels.algebra.rotations import aim_error
 from poise.kernels.machine.jit import routine
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
@@ -13,7 +14,7 @@ from poise.kernels.machine.layout import DIRECTION
 from poise.kernels.rows.border import put_side
 from poise.kernels.rows.frame import seen_frame
 from poise.quaternions import rotate
-from poise.spatial import SE3, Array, ArrayLike
+from poise.spatial import SE3
 from poise.tasks.aim import angles, axis_of, only
 from poise.tasks.effector import Measure
 from poise.tasks.fields import direction

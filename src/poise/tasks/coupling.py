@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
-from poise.checks import number
+from poise.common.array import Array
+from poise.common.checks import number
 from poise.kernels.machine.jit import routine
 from poise.kernels.machine.lanes import load, splat, store
 from poise.kernels.machine.layout import GOAL
 from poise.model.tree import Columns
-from poise.spatial import Array
 from poise.tasks.base import Task
 from poise.tasks.effector import Effector, Units
 from poise.tasks.error import TaskError

@@ -5,14 +5,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
-from poise.checks import number, numbers
-from poise.errors import ShapeError
+from poise.common.array import Array, ArrayLike
+from poise.common.checks import number, numbers
+from poise.common.errors import ShapeError
 from poise.kernels.machine.jit import routine
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.machine.layout import FAR
 from poise.kernels.rows.border import put_side
 from poise.kernels.rows.frame import seen_frame
-from poise.spatial import SE3, Array, ArrayLike
+from poise.spatial import SE3
 from poise.tasks.aim import only
 from poise.tasks.effector import Measure
 from poise.tasks.fields import goal_of, point

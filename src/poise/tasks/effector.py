@@ -5,10 +5,11 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from poise.common.array import Array
 from poise.model.model import Model
 from poise.model.tree import Columns, Unit, UnitArrays, frame_columns
 from poise.quaternions import quaternion_matrix
-from poise.spatial import SE3, Array
+from poise.spatial import SE3
 
 Measure: TypeAlias = Literal["m", "rad", ""]
 """The unit of a residual; empty for another one."""

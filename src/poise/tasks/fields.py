@@ -6,10 +6,11 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from poise.checks import finite, numbers, one_number
-from poise.errors import ShapeError
+from poise.common.array import Array, ArrayLike
+from poise.common.checks import finite, numbers, one_number
+from poise.common.errors import ShapeError
 from poise.kernels.machine.layout import GOAL_NUMBERS
-from poise.spatial import SE3, SO3, Array, ArrayLike, frozen
+from poise.spatial import SE3, SO3, frozen
 
 Weight: TypeAlias = ArrayLike
 """One number for all rows, or one a row; 0 drops a row."""

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 import numpy as np
 
-from poise.spatial import SE3, Array, one_pose
+from poise.common.array import Array
+from poise.spatial import SE3, one_pose
 from poise.tasks.base import Task
 from poise.tasks.effector import NO_TOOL, Effector, Place, Units, place
 

@@ -5,8 +5,9 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from poise.common.array import Array
 from poise.kernels.machine.layout import DIRECTION, FAR, LARGEST, SHORTEST, TURN
-from poise.spatial import BOUND, Array
+from poise.spatial import BOUND
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
 _MOST: Final = np.array([LARGEST] * 3 + [FAR] * 4)

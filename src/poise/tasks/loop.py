@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
-from poise.cached import cached_property
-from poise.errors import ShapeError
+from poise.common.array import Array
+from poise.common.cached import cached_property
+from poise.common.errors import ShapeError
 from poise.kernels.machine.layout import PLACE, TURN
 from poise.model.loop import LOOP_KINDS, LoopKind
 from poise.quaternions import quaternion_log
-from poise.spatial import SE3, Array
+from poise.spatial import SE3
 from poise.tasks.effector import Block, Place, place
 from poise.tasks.error import TaskError
 from poise.tasks.fields import goal_of

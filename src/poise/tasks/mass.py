@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
+from poise.common.array import Array, ArrayLike
 from poise.kernels.kinematics.mass import mass_columns, mass_moments
 from poise.kernels.machine.jit import routine
 from poise.kernels.machine.lanes import load, store
 from poise.kernels.machine.layout import GOAL
 from poise.kernels.machine.views import section
 from poise.model.tree import massless, unit_columns
-from poise.spatial import Array, ArrayLike
 from poise.tasks.base import Task
 from poise.tasks.effector import Effector, Measure, Units
 

@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
 import numpy as np
 
-from poise.cached import cached_property
-from poise.checks import with_holes
-from poise.errors import ShapeError
+from poise.common.array import Array, ArrayLike
+from poise.common.cached import cached_property
+from poise.common.checks import with_holes
+from poise.common.errors import ShapeError
+from poise.kernels.fast_path import rim
 from poise.kernels.machine.jit import routine
 from poise.kernels.machine.layout import GOAL_NUMBERS, PLACE, SHORTEST, TURN
-from poise.kernels.rim import rim
 from poise.kernels.rows.frame import seen_frame
 from poise.kernels.rows.residuals import place_rows, turn_rows
 from poise.quaternions import conjugate, quaternion_log, quaternion_product, rotate
-from poise.spatial import SE3, SO3, Array, ArrayLike
+from poise.spatial import SE3, SO3
 from poise.tasks.base import POSITION, ROTATION
 from poise.tasks.effector import Block
 from poise.tasks.fields import Weight, goal_of

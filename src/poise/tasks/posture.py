@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import numpy as np
 import numpy.typing as npt
 
-from poise.checks import finite, with_holes
-from poise.errors import ShapeError
+from poise.common.array import Array, ArrayLike
+from poise.common.checks import finite, with_holes
+from poise.common.errors import ShapeError
 from poise.model.units import ask_for_degrees_in
-from poise.spatial import Array, ArrayLike
 from poise.tasks.base import Task
 from poise.tasks.effector import Block
 from poise.tasks.error import TaskError

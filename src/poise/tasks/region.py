@@ -6,13 +6,14 @@ from typing import Any, ClassVar, Final, final
 
 import numpy as np
 
-from poise.cached import cached_property
+from poise.common.array import Array
+from poise.common.cached import cached_property
 from poise.geometry.shapes import Box, Capsule, HalfSpace, Rounded, Sphere
 from poise.kernels.machine.jit import kernel, routine
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.rows.border import put_side
 from poise.kernels.rows.frame import seen_frame
-from poise.spatial import SE3, Array
+from poise.spatial import SE3
 from poise.tasks.effector import Measure
 from poise.tasks.frame import OfFrame
 

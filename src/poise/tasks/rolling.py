@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
 import numpy as np
 
-from poise.cached import cached_property
-from poise.checks import number
+from poise.common.array import Array, ArrayLike
+from poise.common.cached import cached_property
+from poise.common.checks import number
 from poise.kernels.machine.jit import routine
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.rows.frame import seen_frame
-from poise.spatial import SE3, Array, ArrayLike
+from poise.spatial import SE3
 from poise.tasks.aim import axis_of
 from poise.tasks.effector import Block
 from poise.tasks.fields import direction

@@ -5,16 +5,17 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from poise.cached import cached_property
-from poise.checks import finite, number
-from poise.errors import ShapeError
+from poise.common.array import Array, ArrayLike
+from poise.common.cached import cached_property
+from poise.common.checks import finite, number
+from poise.common.errors import ShapeError
 from poise.kernels.kinematics.mass import mass_columns, mass_moments
 from poise.kernels.machine.jit import routine
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.machine.views import section
 from poise.kernels.rows.border import put_side
 from poise.model.model import Model
-from poise.spatial import Array, ArrayLike, frozen
+from poise.spatial import frozen
 from poise.tasks.effector import Effector, Measure, Units
 from poise.tasks.mass import OfMass
 

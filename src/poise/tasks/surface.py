@@ -5,10 +5,11 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from poise.cached import cached_property
+from poise.common.array import Array, ArrayLike
+from poise.common.cached import cached_property
 from poise.kernels.machine.layout import PLACE, TURN
 from poise.quaternions import aligning, conjugate, rotate
-from poise.spatial import SE3, Array, ArrayLike
+from poise.spatial import SE3
 from poise.tasks.effector import Block
 from poise.tasks.fields import direction, point
 from poise.tasks.frame import OfFrame

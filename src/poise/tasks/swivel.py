@@ -5,17 +5,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, final
 
 import numpy as np
 
-from poise.cached import cached_property
-from poise.checks import number
+from poise.common.array import Array, ArrayLike
+from poise.common.cached import cached_property
+from poise.common.checks import number
 from poise.kernels.kinematics.forward import jacobian_columns
 from poise.kernels.machine.jit import kernel, routine
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.machine.layout import GOAL
 from poise.kernels.machine.views import section
-from poise.kernels.methods.turns import angle as angle_of
+from poise.kernels.requirements.turns import angle as angle_of
 from poise.kernels.rows.frame import hung
 from poise.quaternions import quaternion_exp, rotate
-from poise.spatial import Array, ArrayLike
 from poise.tasks.base import Task
 from poise.tasks.effector import Effector, Measure, Units, place, task_frames
 

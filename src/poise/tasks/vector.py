@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
-from poise.cached import cached_property
-from poise.checks import number, one_number, with_holes
-from poise.errors import ShapeError
+from poise.common.array import Array, ArrayLike
+from poise.common.cached import cached_property
+from poise.common.checks import number, one_number, with_holes
+from poise.common.errors import ShapeError
 from poise.kernels.kinematics.forward import jacobian_columns
 from poise.kernels.machine.jit import kernel, routine
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
@@ -23,7 +24,6 @@ from poise.kernels.machine.layout import GOAL
 from poise.kernels.machine.views import section
 from poise.kernels.rows.frame import hung, seen_along
 from poise.quaternions import conjugate, rotate
-from poise.spatial import Array, ArrayLike
 from poise.tasks.base import Task
 from poise.tasks.error import TaskError
 from poise.tasks.fields import Weight, goal_of, point

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
 import numpy as np
 
-from poise.cached import cached_property
-from poise.checks import finite, numbers
-from poise.errors import ShapeError
+from poise.common.array import Array, ArrayLike
+from poise.common.cached import cached_property
+from poise.common.checks import finite, numbers
+from poise.common.errors import ShapeError
 from poise.kernels.machine.jit import routine
 from poise.kernels.machine.lanes import load, splat, store
 from poise.kernels.machine.layout import GOAL, GOAL_NUMBERS, PLACE, WAY
 from poise.model.joint import JointKind
 from poise.model.tree import Columns
-from poise.spatial import Array, ArrayLike
 from poise.tasks.base import Task
 from poise.tasks.effector import Block, Effector, Units
 from poise.tasks.error import TaskError

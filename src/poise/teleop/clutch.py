@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import final
 
-from poise.checks import finite_positive
+from poise.common.checks import finite_positive
 from poise.spatial import SE3, SO3
 from poise.teleop.ways import gone, way
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, final
 
-from poise.checks import finite_positive
+from poise.common.checks import finite_positive
 from poise.spatial import SE3
 from poise.teleop.ways import gone, way
 

@@ -10,8 +10,9 @@ from typing import final
 
 import numpy as np
 
-from poise.checks import finite_positive, not_negative, positive
-from poise.spatial import SE3, Array
+from poise.common.array import Array
+from poise.common.checks import finite_positive, not_negative, positive
+from poise.spatial import SE3
 from poise.teleop.ways import gone, length, way
 
 

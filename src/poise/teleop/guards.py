@@ -5,9 +5,10 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from poise.checks import finite, finite_positive
+from poise.common.array import Array, ArrayLike
+from poise.common.checks import finite, finite_positive
 from poise.quaternions import conjugate, rotate
-from poise.spatial import SE3, Array, ArrayLike, one_pose, pose_of
+from poise.spatial import SE3, one_pose, pose_of
 from poise.teleop.ways import gone, length, way
 
 _SILENCE: Final = 0.05

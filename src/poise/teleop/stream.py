@@ -7,7 +7,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from poise.checks import finite_positive, masked_at
+from poise.common.checks import finite_positive, masked_at
 from poise.spatial import SE3, one_pose
 from poise.teleop.clutch import Clutch
 from poise.teleop.dropouts import Dropouts, State

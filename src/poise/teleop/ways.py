@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 
+from poise.common.array import Array
 from poise.quaternions import conjugate, quaternion_exp, quaternion_log, quaternion_product, rescaled
-from poise.spatial import SE3, Array, pose_of
+from poise.spatial import SE3, pose_of
 
 
 def way(here: SE3, there: SE3) -> tuple[Array, Array]:

@@ -7,11 +7,12 @@ from typing import Final
 
 import numpy as np
 
-from poise.checks import with_holes
-from poise.errors import ShapeError
+from poise.common.array import Array, ArrayLike
+from poise.common.checks import with_holes
+from poise.common.errors import ShapeError
 from poise.quaternions import quaternion_product, rotate
-from poise.retargeting.landmarks import WEBXR
-from poise.spatial import SE3, Array, ArrayLike, pose_of
+from poise.retargeting.anatomy.landmarks import WEBXR
+from poise.spatial import SE3, pose_of
 
 _UP: Final = np.array([0.5, 0.5, -0.5, -0.5])
 """Turns what is seen along WebXR's axes, x to the right, y up and z backwards, into x forwards, y to the left, z up."""

@@ -4,18 +4,18 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, final
 
+from poise.common.array import ArrayLike
 from poise.geometry.world import World
 from poise.methods.base import Method
 from poise.model.model import Model, a_model
 from poise.motion.clip import Motion
-from poise.spatial import ArrayLike
 from poise.tasks.base import Task
-from poise.viewer.aims import default_task
-from poise.viewer.appearance import Look
-from poise.viewer.page import GuidedPage, Page
-from poise.viewer.replay import Replay
-from poise.viewer.session import Session
-from poise.viewer.session_panel import SessionPanel
+from poise.viewer.operator.replay import Replay
+from poise.viewer.pages.page import GuidedPage, Page
+from poise.viewer.panel.session_panel import SessionPanel
+from poise.viewer.scene.appearance import Look
+from poise.viewer.session.aims import default_task
+from poise.viewer.session.session import Session
 
 if TYPE_CHECKING:
     from poise.retargeting.retarget import Retargeted

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import poise as pz
-from poise import progress
 from poise.cli import main, output
+from poise.common import progress
 
 
 class Bars:

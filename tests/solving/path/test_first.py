@@ -8,7 +8,7 @@ import poise as pz
 from poise.model.scene import Scene
 from poise.solving.path.candidates import Candidates
 from poise.solving.path.clearance import Clearance
-from poise.solving.path.room import Room
+from poise.solving.path.feasibility import Room
 from poise.solving.path.solve import followed
 
 TASK = pz.PoseTask("panda_hand")

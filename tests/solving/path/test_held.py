@@ -7,10 +7,10 @@ from support.mechanisms import delta, four_bar, gap, rocker_angles
 from ways import across, elbow
 
 import poise as pz
-from poise.solving.closure import Closure, loop_tasks
+from poise.common.array import Array
+from poise.solving.path.feasibility import Room
 from poise.solving.path.loops import Loops
-from poise.solving.path.room import Room
-from poise.spatial import Array
+from poise.solving.requirements.loop_projection import Closure, loop_tasks
 
 PANDA, HAND = pz.load("panda"), pz.PoseTask("panda_hand")
 JOINTS = [joint.name for joint in PANDA.joints if joint.nq]

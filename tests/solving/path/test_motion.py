@@ -11,8 +11,8 @@ from ways import DOWN, across
 
 import poise as pz
 from poise.solving.path.clock import Clock
+from poise.solving.path.feasibility import Room
 from poise.solving.path.limits import Rates
-from poise.solving.path.room import Room
 from poise.solving.path.timing import timed
 
 TASK = pz.PoseTask("panda_hand")

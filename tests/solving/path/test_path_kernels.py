@@ -15,11 +15,11 @@ import poise as pz
 from poise.kernels.machine.jit import prepare
 from poise.kernels.path.sequence import best_sequence
 from poise.solving.path.clock import Clock
+from poise.solving.path.feasibility import Room
 from poise.solving.path.limits import Rates
 from poise.solving.path.program import Program, System
-from poise.solving.path.room import Room
 from poise.solving.path.timing import timed
-from poise.solving.problem import pack
+from poise.solving.problem.problem import pack
 
 
 def system(n: int, size: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -9,7 +9,7 @@ import pytest
 from ways import elbow
 
 import poise as pz
-from poise.solving.path import parted
+from poise.solving.path import reconfigurations as parted
 
 STEP = 0.3
 """What a joint may change by from waypoint to waypoint [rad]."""

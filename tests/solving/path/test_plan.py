@@ -9,8 +9,8 @@ import pytest
 import poise as pz
 from poise.solving.path.clearance import Clearance
 from poise.solving.path.clock import Clock
-from poise.solving.path.room import Room
-from poise.solving.path.stations import planned
+from poise.solving.path.feasibility import Room
+from poise.solving.path.via_points import planned
 
 PICK = [[0.4, 0.3, 0.5], [0.4, 0.3, 0.3], [0.4, 0.3, 0.5], [0.4, -0.3, 0.5], [0.4, -0.3, 0.3]]
 DOWN = (0.0, 1.0, 0.0, 0.0)
@@ -200,7 +200,7 @@ def searches(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     def counted(*given: object, **settings: object) -> None:
         begun.append(given)
 
-    monkeypatch.setattr("poise.solving.path.stations.connect", counted)
+    monkeypatch.setattr("poise.solving.path.via_points.connect", counted)
     return begun
 
 
@@ -252,7 +252,7 @@ def test_a_search_is_bounded_unless_asked_otherwise(monkeypatch: pytest.MonkeyPa
     def endless(*given: object, clock: Clock, **settings: object) -> None:
         now[0] = clock.end + 1e-6
 
-    monkeypatch.setattr("poise.solving.path.stations.connect", endless)
+    monkeypatch.setattr("poise.solving.path.via_points.connect", endless)
     monkeypatch.setattr("poise.solving.path.clock.perf_counter", lambda: now[0])
     for max_time, least, most in ((None, 10.0, 20.1), (60.0, 30.0, 60.1)):
         now[0] = 0.0

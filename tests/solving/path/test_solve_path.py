@@ -12,7 +12,7 @@ from ways import across, armed, elbow
 import poise as pz
 from poise.solving.path import program, route
 from poise.solving.path.clearance import Clearance
-from poise.solving.path.room import Room
+from poise.solving.path.feasibility import Room
 from poise.solving.path.solve import followed
 
 

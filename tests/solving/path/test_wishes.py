@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 from support.mechanisms import COUPLER, CRANK, GROUND, ROCKER, four_bar, gap, rocker_angles
 
 import poise as pz
-from poise.spatial import Array
+from poise.common.array import Array
 
 PANDA, N = pz.load("panda"), 12
 LINE = np.stack([np.full(N, 0.5), np.linspace(-0.3, 0.3, N), np.full(N, 0.3)], axis=1)

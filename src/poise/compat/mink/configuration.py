@@ -5,11 +5,11 @@ from typing import Any, final
 import mujoco
 import numpy as np
 
+from poise.common.array import Array, ArrayLike
 from poise.compat.mink.constants import FRAME_TO_JAC_FUNC, FRAME_TO_POS_ATTR, FRAME_TO_XMAT_ATTR
 from poise.compat.mink.exceptions import InvalidKeyframe, NotWithinConfigurationLimits
 from poise.compat.mink.frames import number_of
 from poise.compat.mink.lie.se3 import SE3
-from poise.spatial import Array, ArrayLike
 
 
 @final

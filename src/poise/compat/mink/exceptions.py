@@ -1,6 +1,6 @@
 """What mink raises, with our sentences."""
 
-from poise.errors import PoiseError
+from poise.common.errors import PoiseError
 
 
 class MinkError(PoiseError):

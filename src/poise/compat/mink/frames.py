@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from poise.common.errors import nearest_names
 from poise.compat.mink.constants import FRAME_TO_COUNT_ATTR, SUPPORTED_FRAMES
 from poise.compat.mink.exceptions import InvalidFrame, InvalidMocapBody, UnsupportedFrame
-from poise.errors import nearest_names
 
 
 def number_of(model: Any, frame_name: str | int, frame_type: str) -> int:

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from poise.checks import finite_positive
+from poise.common.array import Array
+from poise.common.checks import finite_positive
 from poise.compat import steps
 from poise.compat.mink.configuration import Configuration
 from poise.compat.mink.exceptions import NoSolutionFound
@@ -11,7 +12,6 @@ from poise.compat.mink.limits import CollisionAvoidanceLimit, ConfigurationLimit
 from poise.compat.mink.limits.configuration_limit import ranges
 from poise.compat.mink.tasks import BaseTask, Task
 from poise.compat.steps import Part, Side
-from poise.spatial import Array
 
 
 def solve_ik(

@@ -5,9 +5,9 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from poise.common.array import Array
 from poise.compat.mink.constants import qpos_width
 from poise.compat.mink.frames import mocap_number
-from poise.spatial import Array
 
 
 def move_mocap_to_frame(model: Any, data: Any, mocap_name: str, frame_name: str | int, frame_type: str) -> None:

@@ -5,10 +5,10 @@ from typing import Any, final
 import numpy as np
 import pinocchio as pin
 
+from poise.common.array import Array
 from poise.compat.pink.exceptions import FrameNotFound, NotWithinConfigurationLimits
 from poise.compat.pink.limits.usual import usual
 from poise.compat.pink.utils import VectorSpace, get_root_joint_dim
-from poise.spatial import Array
 
 
 @final

@@ -1,7 +1,7 @@
 """What pink raises, with our sentences."""
 
-from poise.errors import FrameNotFound as FrameNotFound
-from poise.errors import PoiseError
+from poise.common.errors import FrameNotFound as FrameNotFound
+from poise.common.errors import PoiseError
 
 
 class PinkError(PoiseError):

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
-from poise.checks import finite_positive
+from poise.common.array import Array
+from poise.common.checks import finite_positive
 from poise.compat import steps
 from poise.compat.pink.barriers import Barrier
 from poise.compat.pink.configuration import Configuration
@@ -12,7 +13,6 @@ from poise.compat.pink.limits import ConfigurationLimit, Limit
 from poise.compat.pink.limits.usual import usual
 from poise.compat.pink.tasks import Task
 from poise.compat.steps import Part, Side
-from poise.spatial import Array
 
 
 def solve_ik(

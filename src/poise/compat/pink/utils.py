@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
+from poise.common.array import Array
 from poise.compat.pink.exceptions import ConfigurationError, PinkError
-from poise.spatial import Array
 
 
 def custom_configuration_vector(robot: Any, **joints: Any) -> Array:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from poise.drawing import below_all
+from poise.common.drawing import below_all
 from poise.experiments.buss import released
 from poise.experiments.buss.problem import (
     CLAMPED,

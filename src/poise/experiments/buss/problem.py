@@ -16,6 +16,7 @@ from typing import Final, TypeAlias, final
 
 import numpy as np
 
+from poise.common.array import Array
 from poise.experiments.buss import released
 from poise.methods.base import ClampMag, Method
 from poise.methods.damped import DampedLeastSquares
@@ -28,8 +29,8 @@ from poise.model.builder import ModelBuilder
 from poise.model.frame import WORLD
 from poise.model.model import Model
 from poise.robots import TEXTBOOK
-from poise.solving.tracker import Tracker
-from poise.spatial import SE3, Array
+from poise.solving.tracking.tracker import Tracker
+from poise.spatial import SE3
 from poise.tasks.pose import PositionTask
 
 SHAPES: Final = {"y": 2, "double_y": 4}

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from poise.drawing import below_all, titled
+from poise.common.drawing import below_all, titled
 from poise.experiments.das.problem import (
     FIELDS,
     HYBRID,

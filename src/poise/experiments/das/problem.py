@@ -10,6 +10,7 @@ from typing import Final, final
 
 import numpy as np
 
+from poise.common.array import Array
 from poise.methods.base import Method
 from poise.methods.criteria import Clearance, RestPosture
 from poise.methods.das import DasSlotineSheridan
@@ -18,9 +19,9 @@ from poise.methods.newton import GaussNewton
 from poise.model.builder import ModelBuilder
 from poise.model.model import Model
 from poise.robots.planar import planar
-from poise.solving.solver import Solver
-from poise.solving.tracker import Tracker
-from poise.spatial import SE3, Array
+from poise.solving.solvers.solver import Solver
+from poise.solving.tracking.tracker import Tracker
+from poise.spatial import SE3
 from poise.tasks.pose import PositionTask
 
 WAYPOINTS: Final = 100

@@ -13,12 +13,13 @@ from typing import Final, final
 
 import numpy as np
 
+from poise.common.array import Array
 from poise.io import load
 from poise.model.model import Model
 from poise.quaternions import angles_between
 from poise.solving.path.path import JointPath
 from poise.solving.path.solve import solve_path
-from poise.spatial import SE3, Array
+from poise.spatial import SE3
 from poise.tasks.pose import PoseTask
 
 HAND: Final = "panda_hand"

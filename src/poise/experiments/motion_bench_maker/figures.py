@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from poise.drawing import COLOURS, titled
+from poise.common.drawing import COLOURS, titled
 from poise.experiments.motion_bench_maker.published import LADDER, SOLVERS
 
 if TYPE_CHECKING:

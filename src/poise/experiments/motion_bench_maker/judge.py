@@ -10,9 +10,9 @@ from typing import Any, Final, final
 
 import numpy as np
 
+from poise.common.array import Array
 from poise.experiments.motion_bench_maker.problem import HAND, OPEN, Problem
 from poise.io.installed import installed_robots
-from poise.spatial import Array
 
 POSITION: Final = 0.005
 ROTATION: Final = 0.05

@@ -11,15 +11,16 @@ from typing import Final, final
 
 import numpy as np
 
-from poise.errors import MissingExtra
+from poise.common.array import Array
+from poise.common.errors import MissingExtra
 from poise.geometry.shapes import Box, Cylinder
 from poise.geometry.world import World
 from poise.io import load
 from poise.io.installed import installed_robots
 from poise.model.model import Model
-from poise.solving.collision import CollisionLimit
-from poise.solving.solver import Solver
-from poise.spatial import SE3, Array
+from poise.solving.requirements.collision import CollisionLimit
+from poise.solving.solvers.solver import Solver
+from poise.spatial import SE3
 from poise.tasks.pose import PoseTask
 
 HAND: Final = "panda_hand"

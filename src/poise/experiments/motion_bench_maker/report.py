@@ -10,13 +10,13 @@ from typing import Final, final
 
 import numpy as np
 
+from poise.common.array import Array
 from poise.experiments.base import Claim, Experiment, Table, columns, judge
 from poise.experiments.motion_bench_maker.figures import figures
 from poise.experiments.motion_bench_maker.judge import Judge, Judgement, installed
 from poise.experiments.motion_bench_maker.problem import OPEN, Answer, Problem, hand_blocked, panda, solve
 from poise.experiments.motion_bench_maker.published import LADDER, LADDER_SOURCE, SETS, SOLVERS, SOURCE
 from poise.experiments.motion_bench_maker.sets import ARCHIVE, problem_sets
-from poise.spatial import Array
 
 ROOM: Final = 0.001
 """The least distance that is asked for in the sets as they are [m]; on the ladder it is 0."""

@@ -17,8 +17,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from poise.common.lazy import optional
 from poise.experiments.motion_bench_maker.problem import Obstacle, Problem
-from poise.lazy import optional
 from poise.spatial import SE3
 
 SETS: Final = ("bookshelf_small", "bookshelf_tall", "bookshelf_thin", "box", "cage", "table_pick", "table_under_pick")

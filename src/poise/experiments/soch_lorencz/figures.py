@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from poise.drawing import below_all
+from poise.common.array import Array
+from poise.common.drawing import below_all
 from poise.experiments.drawing import with_axes
 from poise.experiments.soch_lorencz.problem import AXES, BASE, DLS, LENGTHS, PINV, Run, extended
-from poise.spatial import Array
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,13 +12,13 @@ from typing import Final, TypeAlias, final
 
 import numpy as np
 
+from poise.common.array import Array
 from poise.methods.damped import DampedLeastSquares
 from poise.methods.pairwise import PairwiseJacobian
 from poise.methods.pseudoinverse import Pseudoinverse
 from poise.model.model import Model
 from poise.robots.planar import planar
-from poise.solving.tracker import Tracker
-from poise.spatial import Array
+from poise.solving.tracking.tracker import Tracker
 from poise.tasks.pose import PositionTask
 
 LENGTHS: Final = (90.0, 60.0, 90.0, 150.0, 150.0, 90.0)

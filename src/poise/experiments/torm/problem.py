@@ -16,16 +16,16 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from poise.errors import ModelError, ModelWarning
+from poise.common.errors import ModelError, ModelWarning
 from poise.geometry.shapes import Box, Capsule
 from poise.geometry.world import World
 from poise.io import load
 from poise.model.joint import JointKind
 from poise.model.model import Model
 from poise.quaternions import angles_between
-from poise.solving.collision import CollisionLimit
 from poise.solving.path.path import JointPath
 from poise.solving.path.solve import solve_path
+from poise.solving.requirements.collision import CollisionLimit
 from poise.spatial import SE3
 from poise.tasks.pose import PoseTask
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from poise.drawing import COLOURS
+from poise.common.drawing import COLOURS
 from poise.experiments.base import Cell, Claim, Experiment, Table, columns, judge
 from poise.experiments.drawing import over_decades, with_axes
 from poise.experiments.torm.problem import PLACE, STEP, Judged, judged, names, problem_of

@@ -16,10 +16,10 @@ from typing import Any, Final, TypeVar, cast, final
 
 import numpy as np
 
-from poise.errors import MissingExtra
-from poise.kernels.library import Ahead, library, symbol_of
+from poise.common.errors import MissingExtra
 from poise.kernels.machine.forks import before_numba, hold_over_forks
 from poise.kernels.machine.kinds import NARROW, WIDE
+from poise.kernels.machine.library import Ahead, library, symbol_of
 from poise.kernels.machine.notice import NOTICE
 from poise.kernels.machine.reads import Reads
 

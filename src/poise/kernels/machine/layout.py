@@ -149,7 +149,7 @@ GUARD: Final = Record("Guard", "", "distance reserve share retreat travel")
 as far ahead as speeds lead, but of any point no farther than `travel` [m]."""
 RATES: Final = Record("Rates", "", "speed change jerk lower upper")
 """What a velocity keeps over a whole step of a Tracker: the longest way [rad or m a step], the largest change of it
-from one step to the next, and the largest change of that; see `poise.kernels.methods.braking`.  `lower` and `upper` are
+from one step to the next, and the largest change of that; see `poise.kernels.requirements.braking`.  `lower` and `upper` are
 the limits of its coordinate [rad or m], also where a leash leaves less of them to the COORDINATE."""
 BORDER: Final = Record("Border", "effector first last", "reserve back")
 """A range that a Tracker's step does not leave: that of a task, whose sides are those from `first` to `last`; a step
@@ -285,7 +285,7 @@ WORK: Final[Mapping[str, str]] = {
     "pool": "nq, in each lane a candidate",
     "offsets": "one a stride, where the sequence of random starts begins",
     # Of a method.
-    "memory": "MEMORY, see `poise.kernels.methods.memory`; of a hand a number a pair of fingertips, which pinch",
+    "memory": "MEMORY, see `poise.kernels.machine.memory`; of a hand a number a pair of fingertips, which pinch",
     "loop": "LOOP, see there",
     "best": "nq; of a hand the q of the last frame after a filter",
     "clamped": "m, errors",

@@ -11,7 +11,7 @@ import numpy as np
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load, select, splat, sqrt, store
 from poise.kernels.machine.layout import GOAL
-from poise.kernels.methods.memory import EVEN, FRESH, SEEN
+from poise.kernels.machine.memory import EVEN, FRESH, SEEN
 from poise.kernels.rows.residuals import weigh, weights_at
 
 NO_CLAMP, FIXED, ADAPTIVE, RELEASED = range(4)

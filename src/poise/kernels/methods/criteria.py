@@ -1,6 +1,6 @@
 """The velocity phi that the null space follows: minus the gradients of the criteria, see `poise.methods.criteria`.
 
-`p.criteria` is of `poise.solving.repulsion`: the number of points that obstacles push, each unit's velocity, -1 where
+`p.criteria` is of `poise.solving.methods.repulsion`: the number of points that obstacles push, each unit's velocity, -1 where
 it has none, each point's unit, then the number of spheres.  In `p.criteria_reals` are where each point lies along its
 unit's x, y and z axes, then the spheres, centre and radius, then the other obstacles, boxes with rounded edges as of
 `poise.geometry.shapes`.
@@ -12,9 +12,9 @@ from poise.kernels.kinematics.forward import tool_point
 from poise.kernels.machine.jit import call, kernel
 from poise.kernels.machine.lanes import load, pitch, select, splat, sqrt, store
 from poise.kernels.machine.layout import BALL_AXES, FRAME, GRADIENT, PRISMATIC, REVOLUTE
+from poise.kernels.machine.memory import FRESH
 from poise.kernels.machine.views import as_array, section
-from poise.kernels.methods.balls import turn_since
-from poise.kernels.methods.memory import FRESH
+from poise.kernels.requirements.balls import turn_since
 
 _NEARER = 0.5
 """The share by which a step comes nearer to a posture that stands still.  The whole way overshoots where the tasks pull

@@ -6,8 +6,8 @@ from poise.kernels.algebra.tiles import back_substitute, factor
 from poise.kernels.machine.jit import call, kernel
 from poise.kernels.machine.lanes import any_of, load, select, splat, sqrt, store
 from poise.kernels.machine.layout import RULE
+from poise.kernels.machine.memory import DAMPING, FRESH
 from poise.kernels.machine.views import section
-from poise.kernels.methods.memory import DAMPING, FRESH
 
 _STARTING = 4
 """Inverse iterations of a first estimate; afterwards one an update follows the pose."""

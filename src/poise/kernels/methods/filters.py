@@ -8,10 +8,10 @@ from poise.kernels.algebra.scalar import exp
 from poise.kernels.algebra.svd import decompose, identity, multiply
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load, pitch, select, splat, store
+from poise.kernels.machine.memory import DAMPING, FLOOR, SPLIT
 from poise.kernels.machine.record import Record
 from poise.kernels.methods.criteria import RANK, add_manipulability
 from poise.kernels.methods.damping import damp
-from poise.kernels.methods.memory import DAMPING, FLOOR, SPLIT
 from poise.kernels.methods.routines import stepping
 
 FILTER: Final = Record("Filter", "kind apart", "cutoff gain largest width")

@@ -9,9 +9,7 @@ hold; where it does not, from none of its starts, nothing moves.
 
 from poise.kernels.machine.jit import call, kernel, routine
 from poise.kernels.machine.layout import CALL, GOAL, METHOD, RANGE_ROWS, WAY
-from poise.kernels.machine.views import entry_at, narrow
-from poise.kernels.methods.limits import difference
-from poise.kernels.methods.memory import (
+from poise.kernels.machine.memory import (
     COST,
     DONE,
     FOLLOWING,
@@ -26,8 +24,10 @@ from poise.kernels.methods.memory import (
     WAITED,
     forget,
 )
-from poise.kernels.methods.settling import first_seen
+from poise.kernels.machine.views import entry_at, narrow
 from poise.kernels.methods.update import move, remember, shorten
+from poise.kernels.requirements.limits import difference
+from poise.kernels.requirements.settling import first_seen
 from poise.kernels.solver.ends import evaluate
 
 _PATIENCE, _FALL = 50.0, 0.99

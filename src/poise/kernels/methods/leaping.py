@@ -12,8 +12,7 @@ Source: Mesina 1977 and Eddy 1979, reduced rank extrapolation, again and again.
 
 from poise.kernels.machine.jit import call, kernel, routine
 from poise.kernels.machine.layout import METHOD
-from poise.kernels.machine.views import section
-from poise.kernels.methods.memory import (
+from poise.kernels.machine.memory import (
     COST,
     CREPT,
     DEPTH,
@@ -27,6 +26,7 @@ from poise.kernels.methods.memory import (
     SCORE,
     SCOUT,
 )
+from poise.kernels.machine.views import section
 from poise.kernels.methods.update import length_of, move, remember, shorten
 from poise.kernels.solver.ends import evaluate
 

@@ -13,11 +13,11 @@ from typing import Any, Final, final
 from poise.kernels.machine.jit import UNJITTED, address, compiler, kernel, name, own_routine, plain, routine
 from poise.kernels.machine.kinds import PROBLEM_VIEW, WIDE
 from poise.kernels.machine.lanes import store
+from poise.kernels.machine.memory import COST, DAMPING, FRESH, SCORE
 from poise.kernels.machine.reads import Reads
 from poise.kernels.machine.record import Record
 from poise.kernels.machine.views import rule_settings_of, settings_of
 from poise.kernels.methods.criteria import null_space_velocity
-from poise.kernels.methods.memory import COST, DAMPING, FRESH, SCORE
 from poise.kernels.methods.update import linearise, move, restrain
 
 

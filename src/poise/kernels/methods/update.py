@@ -11,12 +11,12 @@ from poise.kernels.kinematics.forward import jacobian_columns
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load, select, splat, sqrt, store
 from poise.kernels.machine.layout import GOAL
+from poise.kernels.machine.memory import COST, ELSEWHERE, FAILED, INVERSE_RADIUS, PREDICTED, SEEN, SHARE, STEP
 from poise.kernels.machine.views import section
-from poise.kernels.methods.approach import approach
-from poise.kernels.methods.balls import turn_ball
 from poise.kernels.methods.clamp import ADAPTIVE, clamp_errors
-from poise.kernels.methods.limits import left, since_begun
-from poise.kernels.methods.memory import COST, ELSEWHERE, FAILED, INVERSE_RADIUS, PREDICTED, SEEN, SHARE, STEP
+from poise.kernels.requirements.approach import approach
+from poise.kernels.requirements.balls import turn_ball
+from poise.kernels.requirements.limits import left, since_begun
 from poise.kernels.solver.ends import evaluate
 from poise.kernels.solver.limits import free_joints, hold_balls
 

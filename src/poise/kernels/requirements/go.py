@@ -3,8 +3,8 @@
 from poise.kernels.algebra.rotations import quaternion_step
 from poise.kernels.algebra.swing_twist import within
 from poise.kernels.machine.jit import kernel
-from poise.kernels.methods.balls import turn_since, turned_within
-from poise.kernels.methods.memory import UPDATES
+from poise.kernels.machine.memory import UPDATES
+from poise.kernels.requirements.balls import turn_since, turned_within
 
 
 @kernel

@@ -10,8 +10,8 @@ from poise.kernels.kinematics.forward import forward
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import pitch, sqrt
 from poise.kernels.machine.layout import CLOSED, EXACT
+from poise.kernels.machine.memory import GAP
 from poise.kernels.machine.views import section
-from poise.kernels.methods.memory import GAP
 from poise.kernels.requirements.go import go
 from poise.kernels.rows.frame import seen_frame
 from poise.kernels.rows.residuals import place_rows, turn_rows

@@ -12,9 +12,9 @@ from poise.kernels.algebra.working_set import NONE, Limits, along
 from poise.kernels.machine.jit import call, kernel
 from poise.kernels.machine.lanes import pitch
 from poise.kernels.machine.layout import RANGE_ROWS
+from poise.kernels.machine.memory import CUTTING, HELD, UPDATES
 from poise.kernels.machine.views import section
-from poise.kernels.methods.limits import left_to_speeds, put_rows
-from poise.kernels.methods.memory import CUTTING, HELD, UPDATES
+from poise.kernels.requirements.limits import left_to_speeds, put_rows
 from poise.kernels.requirements.loops import loop_level, open_at, want_closed
 
 SEEN_MORE = 2.0

@@ -32,8 +32,7 @@ from poise.kernels.collision.nearest import nearest_pair
 from poise.kernels.machine.jit import kernel, routine
 from poise.kernels.machine.lanes import pitch
 from poise.kernels.machine.layout import CALL, MOST_GUARDS, MOST_NEAR, NEAR
-from poise.kernels.machine.views import entry_at, narrow, problem_at, section
-from poise.kernels.methods.memory import (
+from poise.kernels.machine.memory import (
     AT,
     CERTIFIED,
     CUTTING,
@@ -44,9 +43,10 @@ from poise.kernels.methods.memory import (
     TURNED,
     VERDICT,
 )
-from poise.kernels.methods.settling import widen
+from poise.kernels.machine.views import entry_at, narrow, problem_at, section
 from poise.kernels.requirements.go import go_to
 from poise.kernels.requirements.nearest import SEEN_MORE, cut, cut_half
+from poise.kernels.requirements.settling import widen
 from poise.kernels.requirements.stopping import UNKNOWN, way_to_rest_within
 
 _LOOKS = 64

@@ -9,11 +9,11 @@ import numpy as np
 
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import pitch
+from poise.kernels.machine.memory import ABREAST
 from poise.kernels.machine.views import section
-from poise.kernels.methods.braking import NO_LIMIT, allowed_anywhere, fastest, way_to_stand
-from poise.kernels.methods.limits import allowed_from, limited_balls
-from poise.kernels.methods.memory import ABREAST
+from poise.kernels.requirements.braking import NO_LIMIT, allowed_anywhere, fastest, way_to_stand
 from poise.kernels.requirements.go import go
+from poise.kernels.requirements.limits import allowed_from, limited_balls
 from poise.kernels.requirements.loops import close
 from poise.kernels.requirements.sides import beyond, inside
 

@@ -5,12 +5,12 @@ from typing import final
 
 import numpy as np
 
+from poise.common.array import Array
 from poise.kernels.machine.jit import prepare
 from poise.kernels.path.follow import rows_along
 from poise.model.model import Model
-from poise.solving.problem import Problem, pack
-from poise.solving.scratch import Bound, Scratch
-from poise.spatial import Array
+from poise.solving.problem.problem import Problem, pack
+from poise.solving.problem.workspace import Bound, Scratch
 from poise.tasks.base import Task
 
 

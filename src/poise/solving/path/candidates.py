@@ -10,11 +10,11 @@ from typing import Any, Final, final
 import numpy as np
 import numpy.typing as npt
 
+from poise.common.array import Array
+from poise.solving.answers.solution import Solution
+from poise.solving.path.feasibility import Room
 from poise.solving.path.jumps import FACTOR, LEAST
-from poise.solving.path.room import Room
 from poise.solving.path.route import MISSED, Route
-from poise.solving.solution import Solution
-from poise.spatial import Array
 
 _ALIKE: Final = 1e-3
 """Solutions whose coordinates differ by no more are one [rad or m]."""

@@ -8,16 +8,16 @@ from typing import Final, final
 import numpy as np
 import numpy.typing as npt
 
+from poise.common.array import Array
 from poise.kernels.collision import queries
 from poise.kernels.machine.jit import prepare
 from poise.model.model import Model
 from poise.model.proximity import nearest_in, nearest_of_many, slopes_of_many
 from poise.model.scene import Scene
-from poise.solving.collision import CollisionLimit
-from poise.solving.kept import kept
+from poise.solving.arguments.lru_cache import kept
+from poise.solving.path.constraints import Lean, least_on_steps
 from poise.solving.path.path import PathStatus
-from poise.solving.path.walls import Lean, least_on_steps
-from poise.spatial import Array
+from poise.solving.requirements.collision import CollisionLimit
 
 _NUDGE: Final = 1e-6
 """By how much a joint is moved to see how the clearance changes [rad or m]."""

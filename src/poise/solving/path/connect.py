@@ -16,11 +16,11 @@ from typing import Final, final
 import numpy as np
 import numpy.typing as npt
 
+from poise.common.array import Array
 from poise.kernels.machine.layout import WIDTH
 from poise.model.model import Model
 from poise.solving.path.clock import Clock
-from poise.solving.path.room import Room
-from poise.spatial import Array
+from poise.solving.path.feasibility import Room
 
 _REACH: Final = 1.0
 """Length of a branch [rad and m]."""

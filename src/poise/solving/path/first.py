@@ -10,10 +10,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from poise.common.array import Array
 from poise.kernels.machine.layout import WIDTH
 from poise.solving.path.candidates import Candidates, distinct
 from poise.solving.path.jumps import FACTOR, LEAST
-from poise.spatial import Array
 
 _STARTS: Final = 8 * WIDTH
 """Starts at a waypoint."""

@@ -5,11 +5,11 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from poise.checks import finite, positive
-from poise.errors import ShapeError
+from poise.common.array import Array, ArrayLike
+from poise.common.checks import finite, positive
+from poise.common.errors import ShapeError
 from poise.model.joint import JointKind
 from poise.model.model import Model
-from poise.spatial import Array, ArrayLike
 
 _WINDOW: Final = 5
 """Steps before and after one that it is compared with."""

@@ -6,12 +6,12 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from poise.checks import numbers
-from poise.errors import ShapeError
+from poise.common.array import Array, ArrayLike
+from poise.common.checks import numbers
+from poise.common.errors import ShapeError
 from poise.model.model import Model, a_model
-from poise.solving.inequalities import together
-from poise.solving.limits import Limits, Stated
-from poise.spatial import Array, ArrayLike
+from poise.solving.requirements.inequalities import together
+from poise.solving.requirements.limits import Limits, Stated
 
 
 class Rates(NamedTuple):

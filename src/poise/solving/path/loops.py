@@ -7,14 +7,14 @@ from typing import Final, final
 import numpy as np
 import numpy.typing as npt
 
+from poise.common.array import Array
 from poise.kernels.machine.layout import CLOSED, EXACT
 from poise.model.model import Model
-from poise.solving.closure import Closure
 from poise.solving.path.along import Rows
-from poise.solving.path.law import Curve, JointState, Law
+from poise.solving.path.constraints import Sums
 from poise.solving.path.limits import Rates
-from poise.solving.path.walls import Sums
-from poise.spatial import Array
+from poise.solving.path.trajectory import Curve, JointState, Law
+from poise.solving.requirements.loop_projection import Closure
 from poise.tasks.loop import LoopTask
 
 _STEPS: Final = 12

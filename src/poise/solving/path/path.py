@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Final, final
 import numpy as np
 import numpy.typing as npt
 
-from poise import html
-from poise.checks import finite_positive, numbers
+from poise.common import html
+from poise.common.array import Array, ArrayLike
+from poise.common.checks import finite_positive, numbers
 from poise.model.model import Model
-from poise.solving.path.law import JointState, Law, joined
 from poise.solving.path.limits import velocity_names
 from poise.solving.path.table import write_csv, write_parquet
-from poise.spatial import Array, ArrayLike
+from poise.solving.path.trajectory import JointState, Law, joined
 from poise.tasks.base import Task
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from poise.drawing import BAD, GREY, LEAST, beside, looking, titled
+from poise.common.drawing import BAD, GREY, LEAST, beside, looking, titled
 from poise.model.units import units
 
 if TYPE_CHECKING:

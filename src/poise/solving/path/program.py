@@ -13,10 +13,10 @@ from typing import Any, Final, final
 
 import numpy as np
 
+from poise.common.array import Array
 from poise.kernels.machine.jit import prepare
 from poise.kernels.path.blocks import solve_again, solve_blocks
 from poise.solving.path.clock import Clock
-from poise.spatial import Array
 
 _ITERATIONS: Final = 16
 _FIRST: Final = 0.1

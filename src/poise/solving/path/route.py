@@ -10,8 +10,9 @@ from typing import Any, Final, final
 import numpy as np
 import numpy.typing as npt
 
-from poise.checks import numbers
-from poise.errors import ShapeError
+from poise.common.array import Array
+from poise.common.checks import numbers
+from poise.common.errors import ShapeError
 from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import ANSWER, BEGIN, CODE, GO_ON, GOAL_NUMBERS, SOLVED, STRAYED, WIDTH
 from poise.kernels.path.blocks import solve_again, solve_blocks
@@ -20,21 +21,21 @@ from poise.kernels.path.sequence import best_sequence
 from poise.kernels.solver import batch_lanes
 from poise.model.model import Model
 from poise.quaternions import LENGTHS
-from poise.solving.arguments import Tasks, each_goal, joined, several
-from poise.solving.batch import problems_of
-from poise.solving.branch_solver import prepared_branching
-from poise.solving.closure import loop_tasks
+from poise.solving.answers.solution import Solution
+from poise.solving.arguments.arguments import Tasks, each_goal, joined, several
+from poise.solving.methods.posture import one_posture
 from poise.solving.path.along import rows_of
 from poise.solving.path.clock import Clock
+from poise.solving.path.constraints import Ranges
+from poise.solving.path.feasibility import Room
 from poise.solving.path.limits import PathLimits
 from poise.solving.path.path import PathFailure, PathStatus
-from poise.solving.path.room import Room
-from poise.solving.path.walls import Ranges
-from poise.solving.path.wishes import Wishes, gives_way, on_line
-from poise.solving.posture import one_posture
-from poise.solving.prepared import prepared_search
-from poise.solving.solution import Solution
-from poise.spatial import SE3, Array
+from poise.solving.path.soft_objectives import Wishes, gives_way, on_line
+from poise.solving.requirements.loop_projection import loop_tasks
+from poise.solving.search.prepared import prepared_search
+from poise.solving.solvers.batch import problems_of
+from poise.solving.solvers.branch_solver import prepared_branching
+from poise.spatial import SE3
 from poise.tasks.base import Task
 from poise.tasks.loop import LoopTask
 from poise.tasks.pose import PoseTask

@@ -7,19 +7,19 @@ from typing import Final, final
 import numpy as np
 import numpy.typing as npt
 
+from poise.common.array import Array
 from poise.kernels.machine.layout import WIDTH
-from poise.solving.outcome import Status
+from poise.solving.answers.solution import Solution
 from poise.solving.path.candidates import Candidates
+from poise.solving.path.feasibility import Room
 from poise.solving.path.first import first_paths
-from poise.solving.path.given import Pace
+from poise.solving.path.fixed_times import Pace
 from poise.solving.path.jumps import FACTOR, LEAST, around
 from poise.solving.path.limits import velocity_names
 from poise.solving.path.path import PathFailure, PathStatus
-from poise.solving.path.room import Room
 from poise.solving.path.route import Route
 from poise.solving.path.smoothing import Smoother
-from poise.solving.solution import Solution
-from poise.spatial import Array
+from poise.solving.requirements.outcome import Status
 
 _STARTS: Final = 6 * WIDTH
 """Starts at a waypoint from which strands begin."""

@@ -14,10 +14,10 @@ from typing import Final, final
 import numpy as np
 import numpy.typing as npt
 
+from poise.common.array import Array
+from poise.solving.path.feasibility import Room
 from poise.solving.path.program import Program
-from poise.solving.path.room import Room
 from poise.solving.path.route import Route
-from poise.spatial import Array
 
 _STIFF: Final = 1e7
 """Weight of the tasks' rows beside the steps'."""

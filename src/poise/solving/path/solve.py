@@ -7,21 +7,21 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from poise.checks import positive, whole
+from poise.common.array import Array, ArrayLike
+from poise.common.checks import positive, whole
 from poise.model.model import Model
 from poise.model.units import ask_for_degrees_in
-from poise.solving.arguments import Tasks, cores, one_start
-from poise.solving.limits import Stated
-from poise.solving.path.given import Pace
+from poise.solving.arguments.arguments import Tasks, cores, one_start
+from poise.solving.arguments.unit_hints import pulled_in
+from poise.solving.path.feasibility import Room
+from poise.solving.path.fixed_times import Pace
 from poise.solving.path.limits import PathLimits, velocity_names
-from poise.solving.path.parted import PartedPath
 from poise.solving.path.path import JointPath, PathFailure, PathStatus
-from poise.solving.path.room import Room
+from poise.solving.path.reconfigurations import PartedPath
 from poise.solving.path.route import Route
 from poise.solving.path.run import Run
 from poise.solving.path.timing import timed
-from poise.solving.suspicion import pulled_in
-from poise.spatial import Array, ArrayLike
+from poise.solving.requirements.limits import Stated
 
 SPENT: Final = "max_time was spent before all was tried, so this proves little."
 

@@ -8,8 +8,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from poise.files import written_aside
-from poise.lazy import optional
+from poise.common.files import written_aside
+from poise.common.lazy import optional
 
 _NONE: Final = "nan"
 """A cell without a number, as NumPy and pandas read it."""

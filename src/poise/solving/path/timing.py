@@ -6,15 +6,15 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from poise.common.array import Array
 from poise.kernels.machine.jit import prepare
 from poise.kernels.path.timing import least_times
 from poise.model.model import Model
-from poise.solving.path.bent import bent
 from poise.solving.path.clock import Clock
-from poise.solving.path.law import Curve, Law, joined
+from poise.solving.path.feasibility import Room
 from poise.solving.path.limits import Rates
-from poise.solving.path.room import Room
-from poise.spatial import Array
+from poise.solving.path.quintic_spline import bent
+from poise.solving.path.trajectory import Curve, Law, joined
 
 _POINTS: Final = 8
 """Points on each piece at which limits are kept."""

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final, Literal, NamedTuple, final
 
-from poise.errors import FrameNotFound
+from poise.common.errors import FrameNotFound
 from poise.model.model import Model
-from poise.retargeting.body import BodyMap
-from poise.retargeting.parts import ENDS, FINGERS, PARENTS
+from poise.retargeting.anatomy.body import BodyMap
+from poise.retargeting.anatomy.contact_schedule import Contacts
+from poise.retargeting.anatomy.parts import ENDS, FINGERS, PARENTS
 from poise.retargeting.retarget import Retargeted
-from poise.retargeting.stances import Contacts
-from poise.viewer.guided import REFUSALS
+from poise.viewer.session.guided import REFUSALS
 
 Side = Literal["source", "robot"]
 SIDES: Final[tuple[Side, Side]] = ("source", "robot")

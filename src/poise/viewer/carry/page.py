@@ -9,21 +9,21 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from poise.files import write_whole
-from poise.retargeting.parts import ENDS
+from poise.common.files import write_whole
+from poise.retargeting.anatomy.parts import ENDS
 from poise.retargeting.retarget import Retargeted
-from poise.viewer import tessellation
-from poise.viewer.appearance import Look, appearance
 from poise.viewer.carry.carrying import PARTS, SIDES, Carrying, Side
 from poise.viewer.carry.stances import stances
-from poise.viewer.downloads import download
-from poise.viewer.figure import Figure
-from poise.viewer.page import Page
-from poise.viewer.played import Played
-from poise.viewer.recording import html_of_motion
-from poise.viewer.server import serve
-from poise.viewer.text import plain
-from poise.viewer.timeline import Timeline
+from poise.viewer.pages.page import Page
+from poise.viewer.pages.recording import html_of_motion
+from poise.viewer.panel.text import plain
+from poise.viewer.panel.timeline import Timeline
+from poise.viewer.scene import tessellation
+from poise.viewer.scene.appearance import Look, appearance
+from poise.viewer.scene.figure import Figure
+from poise.viewer.scene.played import Played
+from poise.viewer.server.downloads import download
+from poise.viewer.server.server import serve
 
 PICTURES: Final = 30.0
 """A second."""

@@ -3,8 +3,8 @@
 from html import escape
 from typing import Final
 
-from poise.retargeting.stances import Contacts
-from poise.spatial import Array
+from poise.common.array import Array
+from poise.retargeting.anatomy.contact_schedule import Contacts
 
 _WIDE, _ROW, _LABEL = 400.0, 18.0, 84.0
 """The width of the picture, the height of a row in it, and the width of the names."""

@@ -6,12 +6,13 @@ from typing import Final, final
 
 import numpy as np
 
-from poise.cached import cached_property
-from poise.checks import finite, finite_positive
-from poise.errors import ShapeError
+from poise.common.array import Array
+from poise.common.cached import cached_property
+from poise.common.checks import finite, finite_positive
+from poise.common.errors import ShapeError
 from poise.model.model import Model
 from poise.motion.clip import Motion
-from poise.spatial import Array, frozen
+from poise.spatial import frozen
 from poise.viewer.operator.measures import Measures, measure
 from poise.viewer.operator.setup import Setup, named
 

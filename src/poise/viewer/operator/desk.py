@@ -8,10 +8,8 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from poise.files import write_whole
+from poise.common.files import write_whole
 from poise.methods.registry import METHODS
-from poise.viewer.downloads import download
-from poise.viewer.obstacles import rounded
 from poise.viewer.operator.attempt import Attempt
 from poise.viewer.operator.keys import Windows
 from poise.viewer.operator.moment import Snapshot
@@ -19,13 +17,15 @@ from poise.viewer.operator.program import Program
 from poise.viewer.operator.scene import Unreadable
 from poise.viewer.operator.table import table_of
 from poise.viewer.operator.work import load_scene, load_work, save_scene, save_work
-from poise.viewer.overlaid import Overlaid
-from poise.viewer.panel import Panel
-from poise.viewer.recording import html_of_motion
-from poise.viewer.stage import Stage
-from poise.viewer.text import plain
-from poise.viewer.timeline import Timeline
-from poise.viewer.viser_internals import empty
+from poise.viewer.pages.recording import html_of_motion
+from poise.viewer.panel.panel import Panel
+from poise.viewer.panel.text import plain
+from poise.viewer.panel.timeline import Timeline
+from poise.viewer.scene.obstacles import rounded
+from poise.viewer.scene.overlaid import Overlaid
+from poise.viewer.scene.stage import Stage
+from poise.viewer.server.downloads import download
+from poise.viewer.server.viser_internals import empty
 
 LAW: Final = "the law of Das et al."
 NONE: Final = "none"

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final, Literal, final
 
-from poise.viewer.held import Held
+from poise.viewer.server.held import Held
 
 _WAYS: Final = {
     "ArrowRight": (0, 1.0),

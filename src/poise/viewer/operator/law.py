@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
-from poise.checks import not_negative
+from poise.common.checks import not_negative
 from poise.geometry.shapes import Rounded
 from poise.methods.criteria import Clearance, RestPosture
 from poise.methods.das import DasSlotineSheridan

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Final, final
 
 import numpy as np
 
+from poise.common.array import Array
 from poise.geometry.world import World
 from poise.model.model import Model
 from poise.model.proximity import nearest_of_many
 from poise.quaternions import conjugate, quaternion_log, quaternion_product
-from poise.solving.collision import CollisionLimit
-from poise.spatial import Array
-from poise.viewer.operator.body import bodied
+from poise.solving.requirements.collision import CollisionLimit
 from poise.viewer.operator.setup import surround
+from poise.viewer.session.body import bodied
 
 if TYPE_CHECKING:
     from poise.viewer.operator.attempt import Attempt

@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 from typing import final
 
-from poise.solving.twist import Twist
-from poise.spatial import SE3, Array
-from poise.viewer.guided import Seen
+from poise.common.array import Array
+from poise.solving.arguments.twist import Twist
+from poise.spatial import SE3
 from poise.viewer.operator.attempt import Attempt
 from poise.viewer.operator.setup import Setup
+from poise.viewer.session.guided import Seen
 
 
 @final

@@ -3,12 +3,12 @@
 from functools import partial
 from typing import Final, final
 
-from poise.viewer.appearance import Look
-from poise.viewer.held import Held
 from poise.viewer.operator.desk import Desk
 from poise.viewer.operator.keys import CLAIMED, PAUSE, RECORD, Windows
 from poise.viewer.operator.program import Program
-from poise.viewer.page import GuidedPage
+from poise.viewer.pages.page import GuidedPage
+from poise.viewer.scene.appearance import Look
+from poise.viewer.server.held import Held
 
 RATE: Final = 60.0
 """Updates of the law a second."""

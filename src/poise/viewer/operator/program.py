@@ -13,26 +13,27 @@ from typing import Any, Final, Literal, TypeAlias, final
 
 import numpy as np
 
-from poise.checks import finite_positive
-from poise.errors import ShapeError
+from poise.common.array import Array, ArrayLike
+from poise.common.checks import finite_positive
+from poise.common.errors import ShapeError
 from poise.geometry.shapes import Rounded
 from poise.geometry.world import World
 from poise.methods.base import Method, method_of
 from poise.model.model import Model
 from poise.model.proximity import Proximity
 from poise.quaternions import conjugate, quaternion_log, quaternion_product
-from poise.solving.collision import CollisionLimit
-from poise.solving.tracker import Tracker
-from poise.solving.twist import Lead, Twist
-from poise.spatial import SE3, Array, ArrayLike, frozen, pose_of
+from poise.solving.arguments.twist import Lead, Twist
+from poise.solving.requirements.collision import CollisionLimit
+from poise.solving.tracking.tracker import Tracker
+from poise.spatial import SE3, frozen, pose_of
 from poise.tasks.pose import PoseTask, PositionTask
-from poise.viewer.guided import Guided, Part
 from poise.viewer.operator.attempt import Attempt
-from poise.viewer.operator.body import bodied, reach
 from poise.viewer.operator.law import Law
 from poise.viewer.operator.moment import Snapshot
 from poise.viewer.operator.setup import Obstacle, Setup, aimed, named, surround, yes_or_no
 from poise.viewer.operator.work import Work
+from poise.viewer.session.body import bodied, reach
+from poise.viewer.session.guided import Guided, Part
 
 _LONGEST_TICK: Final = 1.0
 _FIRST_TICK: Final = 1.0 / 60.0

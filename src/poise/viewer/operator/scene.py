@@ -13,7 +13,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from poise.errors import PoiseError
+from poise.common.errors import PoiseError
 from poise.geometry.shapes import Box, Capsule, Sphere
 from poise.methods.base import ClampMag, Method
 from poise.methods.criteria import JointCentring, LimitDistance, Manipulability, RestPosture

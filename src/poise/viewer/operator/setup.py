@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Final, final
 
-from poise.checks import finite, not_negative, whole
-from poise.errors import ShapeNotFound
+from poise.common.checks import finite, not_negative, whole
+from poise.common.errors import ShapeNotFound
 from poise.geometry.shapes import Rounded, checked_point
 from poise.geometry.world import World
 from poise.methods.base import Method, NullSpaceMethod

@@ -5,7 +5,7 @@ from typing import Final
 
 from poise.viewer.operator.attempt import Attempt
 from poise.viewer.operator.measures import Measures
-from poise.viewer.text import plain
+from poise.viewer.panel.text import plain
 
 TOWARDS: Final = ("clearance mm", "error of the hand mm")
 """Measures towards obstacles and a target, which a motion that was made elsewhere does not have."""

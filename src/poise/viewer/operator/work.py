@@ -16,11 +16,12 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from poise.archive import members
-from poise.files import write_whole
+from poise.common.archive import members
+from poise.common.array import Array
+from poise.common.files import write_whole
 from poise.model.model import Model
 from poise.model.units import units
-from poise.spatial import Array, frozen
+from poise.spatial import frozen
 from poise.viewer.operator.attempt import Attempt
 from poise.viewer.operator.scene import (
     SCHEMA,

@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from poise.spatial import Array, ArrayLike
+from poise.common.array import Array, ArrayLike
 
 
 class MatrixLieGroup(ABC):

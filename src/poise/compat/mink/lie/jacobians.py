@@ -12,8 +12,8 @@ from typing import Final
 import mujoco
 import numpy as np
 
+from poise.common.array import Array
 from poise.compat.mink.lie.utils import skew
-from poise.spatial import Array
 
 _Three = tuple[float, float, float]
 _Four = tuple[float, float, float, float]

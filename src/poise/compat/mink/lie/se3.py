@@ -7,11 +7,12 @@ from typing import Self, final
 import mujoco
 import numpy as np
 
+from poise.common.array import Array, ArrayLike
 from poise.compat.mink.lie.jacobians import adjoint, inverse_of_twist, of_twist, twist_to
 from poise.compat.mink.lie.poses import Poses
 from poise.compat.mink.lie.so3 import SO3
 from poise.spatial import SE3 as Pose
-from poise.spatial import Array, ArrayLike, pose_of
+from poise.spatial import pose_of
 
 
 @final

@@ -5,10 +5,10 @@ from typing import Self, final
 
 import numpy as np
 
+from poise.common.array import Array, ArrayLike
 from poise.compat.mink.lie.angles import RollPitchYaw, Turns
 from poise.compat.mink.lie.jacobians import of_turn
 from poise.spatial import SO3 as Turn
-from poise.spatial import Array, ArrayLike
 
 Interval = tuple[float, float]
 ANY: Interval = (-np.inf, np.inf)

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from poise.spatial import Array, ArrayLike
+from poise.common.array import Array, ArrayLike
 
 _EPSILON: Final = {"float32": 1e-5, "float64": 1e-10}
 

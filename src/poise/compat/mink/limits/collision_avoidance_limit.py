@@ -7,10 +7,10 @@ from typing import Any, Final, final
 import mujoco
 import numpy as np
 
+from poise.common.array import Array
 from poise.compat.mink.configuration import Configuration
 from poise.compat.mink.frames import number_of
 from poise.compat.mink.limits.limit import Constraint, Limit
-from poise.spatial import Array
 
 Pairs = Sequence[tuple[Sequence[str | int], Sequence[str | int]]]
 _REACH: Final = 0.05

@@ -5,10 +5,10 @@ from typing import Any, Final, final
 import mujoco
 import numpy as np
 
+from poise.common.array import Array, ArrayLike
 from poise.compat.mink.configuration import Configuration
 from poise.compat.mink.exceptions import LimitDefinitionError
 from poise.compat.mink.limits.limit import Constraint, Limit
-from poise.spatial import Array, ArrayLike
 
 _FREE: Final = int(mujoco.mjtJoint.mjJNT_FREE)
 

@@ -3,8 +3,8 @@
 from abc import ABC, abstractmethod
 from typing import NamedTuple
 
+from poise.common.array import Array
 from poise.compat.mink.configuration import Configuration
-from poise.spatial import Array
 
 
 class Constraint(NamedTuple):

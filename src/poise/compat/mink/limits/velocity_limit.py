@@ -7,11 +7,11 @@ from typing import Any, Final, final
 import mujoco
 import numpy as np
 
+from poise.common.array import ArrayLike
 from poise.compat.mink.configuration import Configuration
 from poise.compat.mink.constants import dof_width
 from poise.compat.mink.exceptions import LimitDefinitionError
 from poise.compat.mink.limits.limit import Constraint, Limit
-from poise.spatial import ArrayLike
 
 _FREE: Final = int(mujoco.mjtJoint.mjJNT_FREE)
 

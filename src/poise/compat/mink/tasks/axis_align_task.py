@@ -2,11 +2,11 @@
 
 from typing import final
 
+from poise.common.array import Array, ArrayLike
 from poise.compat.mink.configuration import Configuration
 from poise.compat.mink.exceptions import InvalidTarget, TargetNotSet
 from poise.compat.mink.tasks.pointing import Pointing
 from poise.compat.mink.tasks.task import unit
-from poise.spatial import Array, ArrayLike
 
 
 @final

@@ -5,11 +5,11 @@ from typing import final
 import mujoco
 import numpy as np
 
+from poise.common.array import Array, ArrayLike
 from poise.compat.costs import costs
 from poise.compat.mink.configuration import Configuration
 from poise.compat.mink.exceptions import TargetNotSet, TaskDefinitionError
 from poise.compat.mink.tasks.task import Task, point
-from poise.spatial import Array, ArrayLike
 
 
 @final

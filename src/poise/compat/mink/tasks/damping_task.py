@@ -4,9 +4,9 @@ from typing import Any, final
 
 import numpy as np
 
+from poise.common.array import Array, ArrayLike
 from poise.compat.mink.configuration import Configuration
 from poise.compat.mink.tasks.posture_task import PostureTask
-from poise.spatial import Array, ArrayLike
 
 
 @final

@@ -4,10 +4,10 @@ from typing import Any, final
 
 import numpy as np
 
+from poise.common.array import Array
 from poise.compat.mink.configuration import Configuration
 from poise.compat.mink.exceptions import TaskDefinitionError
 from poise.compat.mink.tasks.task import Task
-from poise.spatial import Array
 
 
 @final

@@ -6,12 +6,12 @@ from typing import Any, final
 import mujoco
 import numpy as np
 
+from poise.common.array import Array, ArrayLike
 from poise.compat.costs import costs
 from poise.compat.mink.configuration import Configuration
 from poise.compat.mink.constants import constraint_width
 from poise.compat.mink.exceptions import InvalidConstraint, TaskDefinitionError
 from poise.compat.mink.tasks.task import Task
-from poise.spatial import Array, ArrayLike
 
 
 @final

@@ -4,12 +4,12 @@ from typing import Any, final
 
 import numpy as np
 
+from poise.common.array import Array, ArrayLike
 from poise.compat.costs import PoseCosts
 from poise.compat.mink.configuration import Configuration
 from poise.compat.mink.exceptions import TargetNotSet, TaskDefinitionError
 from poise.compat.mink.lie.se3 import SE3
 from poise.compat.mink.tasks.task import Task
-from poise.spatial import Array, ArrayLike
 
 
 class Framed(PoseCosts, Task):

@@ -4,11 +4,11 @@ from typing import final
 
 import numpy as np
 
+from poise.common.array import Array, ArrayLike
 from poise.compat.mink.configuration import Configuration
 from poise.compat.mink.exceptions import TargetNotSet
 from poise.compat.mink.tasks.pointing import Pointing
 from poise.compat.mink.tasks.task import point
-from poise.spatial import Array, ArrayLike
 
 
 @final

@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
+from poise.common.array import Array, ArrayLike
 from poise.compat.costs import costs
 from poise.compat.mink.configuration import Configuration
 from poise.compat.mink.exceptions import TaskDefinitionError
 from poise.compat.mink.lie.utils import skew
 from poise.compat.mink.tasks.task import Task, unit
-from poise.spatial import Array, ArrayLike
 
 
 class Pointing(Task):

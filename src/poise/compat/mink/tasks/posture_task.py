@@ -5,13 +5,13 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from poise.common.array import Array, ArrayLike
 from poise.compat.costs import costs
 from poise.compat.mink.configuration import Configuration
 from poise.compat.mink.exceptions import InvalidTarget, TargetNotSet, TaskDefinitionError
 from poise.compat.mink.tasks.task import Task
 from poise.compat.mink.utils import get_freejoint_dims
 from poise.compat.posture_target import PostureTarget
-from poise.spatial import Array, ArrayLike
 
 
 class PostureTask(PostureTarget, Task):

@@ -2,11 +2,11 @@
 
 from typing import final
 
+from poise.common.array import Array, ArrayLike
 from poise.compat.mink.configuration import Configuration
 from poise.compat.mink.exceptions import TargetNotSet
 from poise.compat.mink.lie.se3 import SE3
 from poise.compat.mink.tasks.frame_task import Framed
-from poise.spatial import Array, ArrayLike
 
 
 @final

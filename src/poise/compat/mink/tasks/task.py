@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from poise.common.array import Array, ArrayLike
 from poise.compat.mink.configuration import Configuration
 from poise.compat.mink.exceptions import InvalidDamping, InvalidGain, InvalidTarget
 from poise.compat.steps import Part
-from poise.spatial import Array, ArrayLike
 
 
 class Objective(NamedTuple):

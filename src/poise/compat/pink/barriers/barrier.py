@@ -6,9 +6,9 @@ from typing import Final
 
 import numpy as np
 
+from poise.common.array import Array, ArrayLike
 from poise.compat.pink.configuration import Configuration
 from poise.compat.steps import Part
-from poise.spatial import Array, ArrayLike
 
 _ROUNDING: Final = 1e-9
 

@@ -4,10 +4,10 @@ from typing import final
 
 import numpy as np
 
+from poise.common.array import Array, ArrayLike
 from poise.compat.pink.barriers.barrier import Barrier
 from poise.compat.pink.configuration import Configuration
 from poise.compat.pink.exceptions import NoPositionLimitProvided
-from poise.spatial import Array, ArrayLike
 
 
 @final

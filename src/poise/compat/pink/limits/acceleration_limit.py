@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from poise.common.array import Array, ArrayLike
 from poise.compat.pink.limits.limit import Limit, Reach, Sides, apart, each, limited, velocities
-from poise.spatial import Array, ArrayLike
 
 if TYPE_CHECKING:
     from poise.compat.pink.configuration import Configuration

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 
+from poise.common.array import Array, ArrayLike
 from poise.compat.pink.exceptions import PinkError
-from poise.spatial import Array, ArrayLike
 
 if TYPE_CHECKING:
     from poise.compat.pink.configuration import Configuration

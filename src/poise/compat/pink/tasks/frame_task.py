@@ -5,11 +5,11 @@ from typing import Any, final
 import numpy as np
 import pinocchio as pin
 
+from poise.common.array import Array, ArrayLike
 from poise.compat.costs import PoseCosts
 from poise.compat.pink.configuration import Configuration
 from poise.compat.pink.exceptions import TargetNotSet, TaskDefinitionError
 from poise.compat.pink.tasks.task import Task
-from poise.spatial import Array, ArrayLike
 
 
 class Framed(PoseCosts, Task):

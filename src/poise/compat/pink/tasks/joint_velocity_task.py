@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from poise.common.array import Array
 from poise.compat.pink.configuration import Configuration
 from poise.compat.pink.exceptions import TargetNotSet, TaskDefinitionError
 from poise.compat.pink.tasks.posture_task import OfJoints
-from poise.spatial import Array
 
 
 class JointVelocityTask(OfJoints):

@@ -3,10 +3,10 @@
 import numpy as np
 import pinocchio as pin
 
+from poise.common.array import Array, ArrayLike
 from poise.compat.pink.configuration import Configuration
 from poise.compat.pink.exceptions import TaskDefinitionError, TaskJacobianNotSet
 from poise.compat.pink.tasks.task import Task
-from poise.spatial import Array, ArrayLike
 
 
 class LinearHolonomicTask(Task):

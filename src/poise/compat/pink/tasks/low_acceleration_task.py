@@ -4,9 +4,9 @@ from typing import final
 
 import numpy as np
 
+from poise.common.array import Array
 from poise.compat.pink.configuration import Configuration
 from poise.compat.pink.tasks.posture_task import PostureTask
-from poise.spatial import Array
 
 
 @final

@@ -5,9 +5,9 @@ from typing import Any, Final, final
 import numpy as np
 import pinocchio as pin
 
+from poise.common.array import Array
 from poise.compat.pink.configuration import Configuration
 from poise.compat.pink.tasks.task import Task
-from poise.spatial import Array
 
 _MASKS: Final = {"position": (1, 1, 1, 0, 0, 0), "orientation": (0, 0, 0, 1, 1, 1), "planar_xy": (1, 1, 0, 0, 0, 0)}
 

@@ -2,9 +2,9 @@
 
 from typing import final
 
+from poise.common.array import Array
 from poise.compat.pink.configuration import Configuration
 from poise.compat.pink.tasks.rolling_task import RollingTask
-from poise.spatial import Array
 
 
 @final

@@ -3,12 +3,12 @@
 import numpy as np
 import pinocchio as pin
 
+from poise.common.array import Array
 from poise.compat.pink.configuration import Configuration
 from poise.compat.pink.exceptions import TargetNotSet, TaskDefinitionError
 from poise.compat.pink.tasks.task import Task
 from poise.compat.pink.utils import get_root_joint_dim
 from poise.compat.posture_target import PostureTarget
-from poise.spatial import Array
 
 
 class OfJoints(Task):

@@ -5,10 +5,10 @@ from typing import Any, final
 import numpy as np
 import pinocchio as pin
 
+from poise.common.array import Array, ArrayLike
 from poise.compat.pink.configuration import Configuration
 from poise.compat.pink.exceptions import TargetNotSet
 from poise.compat.pink.tasks.frame_task import Framed
-from poise.spatial import Array, ArrayLike
 
 
 @final

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from poise.common.array import Array, ArrayLike
 from poise.compat.pink.configuration import Configuration
 from poise.compat.pink.exceptions import TaskDefinitionError
 from poise.compat.steps import Part
-from poise.spatial import Array, ArrayLike
 
 
 class Task(ABC):

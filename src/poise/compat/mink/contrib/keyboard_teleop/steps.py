@@ -5,7 +5,7 @@ from typing import Any, Final
 import mujoco
 import numpy as np
 
-from poise.spatial import Array
+from poise.common.array import Array
 
 _FASTER: Final = 1.1
 _SLOWER: Final = 0.9

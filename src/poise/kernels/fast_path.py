@@ -1,0 +1,31 @@
+"""The extension of Python that stands beside the library of kernels; see `build/rim.c`."""
+
+import sysconfig
+from functools import cache
+from importlib.machinery import ExtensionFileLoader, ModuleSpec
+from importlib.util import module_from_spec
+from pathlib import Path
+from typing import Any
+
+from poise.kernels.machine.library import library
+
+
+def beside(library: Path) -> Path:
+    """Where the extension is that goes with a library."""
+    return library.with_name(library.name.replace("poise", "rim", 1))
+
+
+@cache
+def rim() -> Any:
+    """The extension; None where there is none that goes with this library and this Python."""
+    found = library()
+    if found is None or sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return None
+    file = str(beside(found.file))
+    loader = ExtensionFileLoader("rim", file)
+    try:
+        module = module_from_spec(ModuleSpec("rim", loader, origin=file))
+        loader.exec_module(module)
+    except ImportError:
+        return None
+    return module

@@ -1,0 +1,269 @@
+"""How an arm with accelerations goes to its target: as fast as lets it stop there, seen from the target.
+
+A step towards a target is as long as the way that is left, and the next one would have to be none.  An arm that may
+change its velocity by little in a step would fly past and swing.  So it brakes, but not for what a target does itself.
+With d_k the step that the method proposes and x_k the one that is taken, d_{k-1} - x_{k-1} was left, and what has come
+to it is the target's own motion, seen by the joints:
+
+    u_k = d_k - (d_{k-1} - x_{k-1}).
+
+Seen from a target that goes on like this, r = d_k - u_k is left of the way, and
+
+    x_k = u_k + w,    w the relative step from which a full stop ends at r.
+
+A target that is followed leaves r = 0, and the step is the method's own: nothing is braked for.  Without a jerk all
+entries of w are the same share of r, as large as lets each joint stop.  With one, w is the root of
+S(w, w - w_{k-1}) = r, S being the way to stand still from a velocity and its change, within what the limits leave.
+Each joint plans with the share of its limits that lets it arrive together with the last, less what the target's own
+changes take of them.  Joints that a posture holds dear share with each other alone.
+
+Beyond reach, and near a singular pose, a method proposes more than there is.  With y_k = d_{k-1} - d_k, what a step has
+lessened the way by, r is divided by sum(x . y) / sum(x . x) of the last steps towards a target at rest, where that is
+above 1 (Barzilai and Borwein 1988).  That is beside a jerk: with an acceleration alone the arm brakes in time anyway.
+
+Walls, limits and the bend of the arm change what a method proposes, too.  Counted as the target's own motion that would
+feed on itself: an arm would go along with what it has just done, and off a wall that it comes to.  With e the errors,
+t_k = e_k - (e_{k-1} - J x_{k-1}) is what the target has moved by, seen by the tasks, and what a least-squares step
+makes of that has |J u|^2 <= J u . t.  Of a u that is more than twice that, only so much is counted.
+
+A target at rest has u = 0, and so has one before the first step.  Where no arm with these limits could go along with
+u, the target has jumped, or is noise, and u is what it was, but for a little towards what it seems to be.
+"""
+
+from poise.kernels.algebra.blocks import times
+from poise.kernels.machine.jit import kernel
+from poise.kernels.machine.lanes import load, select, splat, store
+from poise.kernels.machine.memory import FRESH, JUMP, LAST_JUMP, LESSENED, MOVED, WENT
+from poise.kernels.methods.dear import any_is_dear, is_dear
+from poise.kernels.requirements.braking import NO_LIMIT, fastest, way_to_stand
+from poise.kernels.requirements.settling import away_from_last_targets, see_targets
+
+_FIRM = 0.7
+"""Share of the limits that a stop is planned with; the linear model does not know the rest."""
+_LEFT = 0.15
+"""Share of them that is left to it at least, where the target turns back towards the arm."""
+_ALONE = 0.15
+"""Share of them with which a joint plans at least, however short its way is beside those of others."""
+_FOLLOWED = 1.5
+"""How far beyond the limits the changes of a target are, in two steps, that is followed, and not taken for a jump."""
+_EXPLAINED = 2.0
+"""How many times as much as it explains a target's motion counts, for what damping and the arm's bend make of it."""
+_SLOWLY = 0.1
+"""Share of the acceleration by which what is known of a target that jumps changes in a step, no more than the jerk."""
+_POLE = 0.2
+"""What a step leaves of a short way, where no limit is near."""
+_LAG, _DRAG = (1.0 + _POLE) / (1.0 - _POLE), (_POLE / (1.0 - _POLE)) ** 2
+"""Steps of the velocity, and of its change, that a stop takes beyond the way that the limits ask for: so a short way
+shrinks by `_POLE` in each step."""
+_TRIALS = 4
+"""Chords on the way to the root."""
+_RECALLED = 0.98
+"""What each step leaves of what is known of the steps before."""
+_NOTHING = 1e-18
+"""The square of steps that tell nothing [rad^2 or m^2]."""
+
+
+@kernel
+def see(p, w):
+    """Whether the targets have moved since the last step, which begins anew."""
+    moved = (away_from_last_targets(p, w) > 0.0) & (load(w.memory, FRESH) > 0.5)
+    store(w.memory, MOVED, select(moved, splat(w.e, 1.0), 0.0))
+    begun = moved | (load(w.memory, FRESH) < 0.5)
+    for row in (LESSENED, WENT):
+        store(w.memory, row, select(begun, 0.0, load(w.memory, row)))
+
+
+@kernel
+def approach(p, w):
+    """w.step, what the method proposes, becomes what of it the arm is to go now, whatever the limits let come of it.
+
+    w.apart is the same.  What the step has gone before, w.gone, counts to both.
+    """
+    farther = _beyond_clamp(w)
+    jumps = splat(w.e, 0.0)
+    for a in range(len(w.step)):
+        store(w.proposed, a, load(w.gone, a) + farther * load(w.step, a))
+        rate = p.rates[a]
+        u = own_motion(w, a)
+        change = u - load(w.flow, a)
+        x = _size(change) * (1.0 / rate.change)
+        jumps = select(x > jumps, x, jumps)
+        x = _size(change - load(w.flow_change, a)) * (1.0 / rate.jerk)
+        jumps = select(x > jumps, x, jumps)
+    store(w.memory, JUMP, jumps)
+    followed = (jumps <= _FOLLOWED) & (load(w.memory, LAST_JUMP) <= _FOLLOWED)
+    for a in range(len(w.step)):
+        u, _, _ = _seen(p.rates[a], w, a, followed)
+        store(w.stream, a, u)
+    counted = _explained(p, w)
+    lessened, went = load(w.memory, LESSENED), load(w.memory, WENT)
+    shorter = select((lessened > went) & (went > _NOTHING), went / select(lessened > went, lessened, 1.0), 1.0)
+    _brake_together(p, w, False, followed, counted, shorter, farther)
+    if any_is_dear(p):
+        _brake_together(p, w, True, followed, counted, splat(w.e, 1.0), farther)
+
+
+@kernel
+def _brake_together(p, w, dear, followed, counted, shorter, farther):
+    """Let joints that are `dear`, or those that are not, go what of w.step lets all of them stop; see the module.
+
+    What the others cannot do they do without them: limbs that are all but stretched ask for more than there is, and
+    would keep a base from going.  `counted` is the share of w.stream that is the target's motion.
+    """
+    longest, hardest = splat(w.e, 0.0), splat(w.e, 0.0)
+    for a in range(len(w.step)):
+        if is_dear(p, a) == dear:
+            rate = p.rates[a]
+            _, change, swing = _seen(rate, w, a, followed)
+            u, change, swing = counted * load(w.stream, a), counted * change, counted * swing
+            store(w.stream, a, u)
+            r = load(w.proposed, a) - u
+            x = _size(r) / _reserve(rate.change, select(r < 0.0, change, -change))
+            longest = select(x > longest, x, longest)
+            x = _size(r) / _reserve(rate.jerk, select(r < 0.0, swing, -swing))
+            hardest = select(x > hardest, x, hardest)
+    share = select(longest > 1.0, fastest(splat(w.e, 1.0), 1.0 / select(longest > 1.0, longest, 1.0)), 1.0)
+    for a in range(len(w.step)):
+        if is_dear(p, a) == dear:
+            rate = p.rates[a]
+            d, gone, u = load(w.proposed, a), load(w.gone, a), load(w.stream, a)
+            r = d - u
+            if rate.jerk < NO_LIMIT:
+                _, change, _ = _seen(rate, w, a, followed)
+                most, jerk = _together(r, longest, rate.change), _together(r, hardest, rate.jerk)
+                before = load(w.travel, a) - (u - counted * change)
+                low, high = load(w.least, a) - u, load(w.largest, a) - u
+                x = d - (r - _relative_step(shorter * r, before, low, high, most, jerk)) - gone
+            else:
+                x = select(share < 1.0, d - (1.0 - share) * r, d) - gone
+            own = load(w.step, a)
+            x = select((farther > 1.0) & (((own >= 0.0) & (x > own)) | ((own <= 0.0) & (x < own))), own, x)
+            store(w.step, a, x), store(w.apart, a, x)
+
+
+@kernel
+def remember_target(p, w):
+    """What the step leaves of its way, and how the target moved; to be told when the step is taken."""
+    lessened, went = _RECALLED * load(w.memory, LESSENED), _RECALLED * load(w.memory, WENT)
+    for a in range(len(w.step)):
+        last = load(w.travel, a) - load(w.travel_change, a)
+        lessened = lessened + last * (load(w.behind, a) + last - load(w.proposed, a))
+        went = went + last * last
+        u = own_motion(w, a)
+        store(w.flow_change, a, u - load(w.flow, a)), store(w.flow, a, u)
+        store(w.steady, a, load(w.stream, a))
+        store(w.behind, a, load(w.proposed, a) - load(w.travel, a))
+    store(w.memory, LESSENED, lessened), store(w.memory, WENT, went)
+    store(w.memory, LAST_JUMP, load(w.memory, JUMP))
+    times(p, w.jacobian, w.travel, w.y)
+    for i in range(len(w.y)):
+        store(w.undone, i, load(w.due, i) - load(w.y, i))
+    see_targets(p, w)
+
+
+@kernel
+def _explained(p, w):
+    """The share of w.stream that is counted: as much as the targets' motion explains, as errors tell it.
+
+    w.due (m) is the errors that the step began with.  A posture that moves tells nothing by errors.
+    """
+    times(p, w.jacobian, w.gone, w.y)
+    for i in range(len(w.e)):
+        store(w.due, i, load(w.e, i) + load(w.y, i))
+    times(p, w.jacobian, w.stream, w.y)
+    square, along, led = splat(w.e, 0.0), splat(w.e, 0.0), splat(w.e, 0.0)
+    for i in range(len(w.e)):
+        x = load(w.y, i)
+        square, along = square + x * x, along + x * (load(w.due, i) - load(w.undone, i))
+    for i in range(len(w.guide)):
+        led = led + _size(load(w.guide, i) - load(w.last_guide, i))
+    along = _EXPLAINED * select(along > 0.0, along, 0.0)
+    over = (square > along) & (led <= 0.0)
+    return select(over, along / select(over, square, 1.0), 1.0)
+
+
+@kernel
+def own_motion(w, a):
+    """u of an entry: what of w.proposed the last step did not leave; 0 where the targets stand."""
+    return select(load(w.memory, MOVED) > 0.5, load(w.proposed, a) - load(w.behind, a), 0.0)
+
+
+@kernel
+def _seen(rate, w, a, followed):
+    """u of an entry as it is counted on, its change, and the change of that."""
+    u = own_motion(w, a)
+    change = u - load(w.flow, a)
+    swing = change - load(w.flow_change, a)
+    steady = load(w.steady, a)
+    little = min(rate.jerk, _SLOWLY * rate.change)
+    apart = u - steady
+    apart = select(apart > little, little, select(apart < -little, -little, apart))
+    counted = followed | (load(w.memory, MOVED) < 0.5)
+    known = counted & (load(w.memory, MOVED) > 0.5)
+    return select(counted, u, steady + apart), select(known, change, 0.0), select(known, swing, 0.0)
+
+
+@kernel
+def _beyond_clamp(w):
+    """How much longer the errors are than the method has seen of them."""
+    square, seen = splat(w.e, 0.0), splat(w.e, 0.0)
+    for i in range(len(w.e)):
+        e = load(w.e, i)
+        square, seen = square + e * e, seen + e * load(w.clamped, i)
+    longer = (square > seen) & (seen > 0.0)
+    return select(longer, square / select(longer, seen, 1.0), 1.0)
+
+
+@kernel
+def _size(x):
+    return select(x < 0.0, -x, x)
+
+
+@kernel
+def _reserve(limit, taken):
+    """What of a limit a stop is planned with, where the target's own change takes some of it."""
+    rest = _FIRM * limit - select(taken > 0.0, taken, 0.0)
+    return select(rest > _LEFT * limit, rest, _LEFT * limit)
+
+
+@kernel
+def _together(r, ways, limit):
+    """The share of a limit with which an entry arrives with the last, of which `ways` is the way by the limit."""
+    share = _size(r) / select(ways > 0.0, ways, 1.0)
+    return select(share > _ALONE * limit, share, _ALONE * limit)
+
+
+@kernel
+def _relative_step(r, before, low, high, most, jerk):
+    """The step in [low, high] after the step `before` from which a full stop leads by r; else the nearer end.
+
+    It is r where the next step can be none.
+    """
+    at_once = (r >= low) & (r <= high) & (_size(r) <= most) & (_size(r) <= jerk) & (_size(before - 2.0 * r) <= jerk)
+    under, over = _stop(low, before, most, jerk) - r, _stop(high, before, most, jerk) - r
+    x = (r + _DRAG * before) / (_LAG + _DRAG)
+    x = select(x < low, low, select(x > high, high, x))
+    below, above = low, high
+    for _ in range(_TRIALS):
+        miss = _stop(x, before, most, jerk) - r
+        short = miss <= 0.0
+        # The end that stays counts half (Illinois): so neither stays for long.
+        halved_over, halved_under = select(over > 0.0, 0.5 * over, over), select(under < 0.0, 0.5 * under, under)
+        below, under, over = (
+            select(short, x, below),
+            select(short, miss, halved_under),
+            select(short, halved_over, over),
+        )
+        above, over = select(short, above, x), select(short, over, miss)
+        gap = over - under
+        share = -under / select(gap > 0.0, gap, 1.0)
+        share = select((gap > 0.0) & (share > 0.0), select(share < 1.0, share, 1.0), 0.0)
+        x = below + share * (above - below)
+    return select(at_once, r, x)
+
+
+@kernel
+def _stop(v, before, most, jerk):
+    """The way of a full stop that begins with the step v after `before`."""
+    rise = v - before
+    return way_to_stand(v, rise, most, jerk) + _LAG * v + _DRAG * rise

@@ -1,0 +1,107 @@
+"""How a tracker comes to rest: a step that turns back makes the next ones shorter.
+
+Where a method overshoots, or two of its steps undo each other, the path turns by more than a right angle.  The longest
+entry of a step is then bounded by half of the longer of the two, or of the bound that held them; a step that goes on,
+as long as the bound, widens it, and the less the more often the path has turned.  So what gains nothing by going to and
+fro dies out, whatever the method, and what makes way goes on.  The bound is let go by as much as targets, q or shapes
+of the world are moved from outside, and a turn that such a move of the targets may have made is none.
+
+Source: the rule of signs of Jacobs 1988 and of Riedmiller and Braun 1993, for the step as a whole.
+"""
+
+import functools
+
+from poise.kernels.machine.jit import kernel
+from poise.kernels.machine.lanes import any_of, load, select, splat, sqrt, store
+from poise.kernels.machine.layout import GOAL, WAY
+from poise.kernels.machine.memory import CREPT, INVERSE_RADIUS, MU, SEEN, SHARE, STIRRED, TURNED
+
+_SHORTER, _LONGER = 0.5, 1.5
+"""What a turn makes of the longer of two steps, or of the bound, and the first step that goes on of the bound."""
+_TIRING = 0.2
+"""What a turn takes from later growth: after T of them the bound widens by 1 + 0.5 / (1 + T / 5), so that a cycle that
+turns every P steps dies out as soon as T is above 4 P."""
+_AT_BOUND = 0.99
+"""Share of the bound from which a step that was shortened is as long as it."""
+_LEAST = 1e-16
+"""The least bound, and the shortest step that tells anything [rad or m]."""
+_ROOM = 100.0
+"""How much longer a step may be for each metre or radian that something was moved [rad or m]."""
+_CALMING = 0.5
+"""What an update leaves of the step up to which a turn may be the targets' doing."""
+
+
+@functools.partial(kernel, inline=True)
+def adapt_radius(p, w):
+    """Bound the next steps by how the last one, w.step, went on from the one before."""
+    along, longest, last = splat(w.e, 0.0), splat(w.e, 0.0), splat(w.e, 0.0)
+    for a in range(len(w.step)):
+        x, y = load(w.step, a), load(w.last_step, a)
+        along = along + x * y
+        size, before = select(x < 0.0, -x, x), select(y < 0.0, -y, y)
+        longest = select(size > longest, size, longest)
+        last = select(before > last, before, last)
+        store(w.last_step, a, x)
+    bound = load(w.memory, INVERSE_RADIUS)
+    farther = select(last > longest, last, longest)
+    stirred = load(w.memory, STIRRED)
+    turned = (along < 0.0) & (farther > select(stirred > _LEAST, stirred, _LEAST))
+    store(w.memory, STIRRED, _CALMING * stirred)
+    if any_of(turned | (bound > 0.0)):
+        turns = load(w.memory, TURNED)
+        shorter = 1.0 / select(turned, farther, 1.0)
+        shorter = select(shorter > bound, shorter, bound) * (1.0 / _SHORTER)
+        shorter = select(shorter * _LEAST > 1.0, 1.0 / _LEAST, shorter)
+        longer = bound / (1.0 + (_LONGER - 1.0) / (1.0 + _TIRING * turns))
+        longer = select((longest * bound > _AT_BOUND) & (load(w.memory, SHARE) < 1.0), longer, bound)
+        store(w.memory, INVERSE_RADIUS, select(turned, shorter, longer))
+        store(w.memory, TURNED, select(turned, turns + 1.0, turns))
+        # Gain-ratio damping learns from whole steps alone: without this it would keep a step that turns for ever.
+        store(w.memory, MU, load(w.memory, MU) * select(turned, splat(w.e, 2.0), 1.0))
+    see_targets(p, w)
+
+
+@functools.partial(kernel, inline=True)
+def let_go(p, w):
+    """Widen the bound by as much as the targets, and a posture, have moved since the last update."""
+    moved, stirred = away_from_last_targets(p, w), load(w.memory, STIRRED)
+    store(w.memory, STIRRED, select(_ROOM * moved > stirred, _ROOM * moved, stirred))
+    widen(w, moved)
+
+
+@functools.partial(kernel, inline=True)
+def away_from_last_targets(p, w):
+    """How far the targets, and a posture, are from where they were."""
+    square = splat(w.e, 0.0)
+    for k in range(len(p.effectors)):
+        for i in range(first_seen(p.effectors[k]), SEEN):
+            x = load(w.target, GOAL * k + i) - load(w.last_target, SEEN * k + i)
+            square = square + x * x
+    for i in range(len(w.guide)):
+        x = load(w.guide, i) - load(w.last_guide, i)
+        square = square + x * x
+    return sqrt(square)
+
+
+@functools.partial(kernel, inline=True)
+def see_targets(p, w):
+    """Remember where the targets are.  One that is a way has moved by it in each step, and is counted from none."""
+    for k in range(len(p.effectors)):
+        stays = 0.0 if p.effectors[k].goal & WAY else 1.0
+        for i in range(first_seen(p.effectors[k]), SEEN):
+            store(w.last_target, SEEN * k + i, stays * load(w.target, GOAL * k + i))
+
+
+@functools.partial(kernel, inline=True)
+def first_seen(effector):
+    """The first row of an effector's target that says where it is to go: of a place alone, that of the place."""
+    return SEEN - 3 if effector.position >= 0 and effector.rotation < 0 and not effector.weighing else 0
+
+
+@functools.partial(kernel, inline=True)
+def widen(w, moved):
+    """Widen the bound, for something was moved so far, and what crept begins anew."""
+    bound = load(w.memory, INVERSE_RADIUS)
+    store(w.memory, INVERSE_RADIUS, bound / (1.0 + _ROOM * bound * moved))
+    for row in (TURNED, CREPT):
+        store(w.memory, row, select(moved > 0.0, 0.0, load(w.memory, row)))

@@ -1,0 +1,455 @@
+"""The loops around an update: one time step, a whole rollout, a solve to tolerance."""
+
+import numpy as np
+
+from poise.kernels.algebra.blocks import spread
+from poise.kernels.algebra.svd import decompose, identity
+from poise.kernels.machine.jit import call, entry_point, kernel
+from poise.kernels.machine.kinds import WHOLE
+from poise.kernels.machine.lanes import any_of, load, pitch, sqrt, store
+from poise.kernels.machine.layout import (
+    ANSWER,
+    BAD_GOAL,
+    BAD_START,
+    BEGIN,
+    BLOCKED,
+    CALL,
+    CLOSED,
+    END,
+    FOLLOW,
+    GOAL,
+    GOAL_NUMBERS,
+    LEAP,
+    LOOK_BACK,
+    METHOD,
+    NOT_FINITE,
+    PROPOSE,
+    RANGE_ROWS,
+    RUNNING,
+    SCOUT,
+    SOLVED,
+    TAKE,
+    WATCH,
+    WIDTH,
+)
+from poise.kernels.machine.memory import (
+    AGE,
+    BEST,
+    BEYOND,
+    CERTIFIED,
+    COST,
+    CREPT,
+    DAMPING,
+    ELSEWHERE,
+    ENDED,
+    FAILED,
+    FAILURES,
+    FOLLOWING,
+    LEAST,
+    LENGTH,
+    MARK,
+    NEAR,
+    NEAREST,
+    OWNER,
+    PREDICTED,
+    RANK,
+    SCORE,
+    SINCE,
+    SPENT,
+    STAGE,
+    STARTS,
+    STEP,
+    TRACE,
+    forget,
+)
+from poise.kernels.machine.memory import SCOUT as LOOKING
+from poise.kernels.machine.views import entry_at, narrow, problem_at, rows_at, section, wide
+from poise.kernels.requirements.approach import remember_target, see
+from poise.kernels.requirements.balls import turn_since
+from poise.kernels.requirements.limits import allow, keep_whole_step, remember_way, shorten_whole_step, take_start
+from poise.kernels.requirements.loops import open_at
+from poise.kernels.requirements.settling import adapt_radius, let_go, widen
+from poise.kernels.requirements.sides import measure
+from poise.kernels.requirements.stages import AT_LEAST
+from poise.kernels.solver.ends import aim_at, clip_start, evaluate, finish, is_posture
+from poise.kernels.solver.lane import begin, draw_offsets
+from poise.kernels.solver.looking import holds
+from poise.kernels.solver.nearness import near_turn
+from poise.kernels.solver.state import STARTED
+
+_PATIENCE = 30
+_GAIN = 1.0 - 1e-4
+"""A start is given up when its best error has not fallen by this factor in so many iterations."""
+_ALIKE, _FULFILLED = 1e-6, 1e-12
+"""Errors that differ by this share, or by this [m^2, rad^2], are one, and the nearer to a posture is better."""
+_ROUNDING = 1e-7
+"""How far beyond a range counts as within [m or rad]."""
+
+
+@kernel
+def _update(p, w, updates, settle, address, method):
+    """So many updates of the method from w.q, over all of which speeds and accelerations hold.
+
+    `method` is the place of its routine.
+
+    Where there is more to keep the method proposes, and the requirements take what they allow of the whole step.
+    """
+    has_rates, held = len(p.rates) > 0, len(p.together) > 0
+    if updates > 1 or has_rates or held:
+        for i in range(len(w.q)):
+            store(w.begun, i, load(w.q, i))
+    if has_rates:
+        allow(p, w)
+        see(p, w)
+    if settle:
+        let_go(p, w)
+    for _ in range(updates):
+        if len(p.guard) > 0:
+            call(w.routines[WATCH], p, w, address)
+        if len(p.borders) > 0:
+            call(w.routines[RANGE_ROWS], p, w)
+        _step(p, w, address, method)
+        if settle and not has_rates and not held:
+            adapt_radius(p, w)
+    if has_rates:
+        keep_whole_step(p, w, updates)
+        for a in range(len(w.step)):
+            store(w.step, a, load(w.gone, a))
+    elif updates > 1:
+        shorten_whole_step(p, w, updates)
+    if held:
+        call(w.routines[TAKE], p, w, address)
+    if settle and (has_rates or held):
+        adapt_radius(p, w)
+    if has_rates:
+        remember_way(w, not held or any_of(load(w.memory, STAGE) < AT_LEAST))
+        remember_target(p, w)
+
+
+@kernel
+def _step(p, w, address, method):
+    """One update of the method from w.q, of what another one proposes where there are tasks that it leads."""
+    if len(p.led) > 0:
+        call(w.routines[PROPOSE], p, w, address)
+    call(w.routines[method], p, w)
+
+
+@kernel
+def _update_or_follow(p, w, updates, settle, address):
+    """The same, or where a scout has found the way, or an arm that creeps leaps, so many steps of that."""
+    scouting, leaping = settle and entry_at(address, CALL).scout != 0, settle and len(w.trail) > 0
+    method = LEAP if leaping and w.memory[CREPT] < 0.0 else METHOD
+    _update(p, w, updates, settle, address, FOLLOW if scouting and w.memory[LOOKING] == FOLLOWING else method)
+    if leaping:
+        call(w.routines[LOOK_BACK], p, w)
+    if scouting:
+        call(w.routines[SCOUT], p, w, address)
+
+
+@kernel
+def _take_step(p, w, updates, settle, address):
+    """`updates` updates from w.start towards w.goal; a code.  The new q is in w.out from ANSWER on."""
+    if not (aim_at(p, w.goal, w.target) and is_posture(p, w.guide)):
+        return BAD_GOAL
+    if not take_start(p, w.start, w.before):
+        return BAD_START
+    away = 0.0
+    for i in range(len(w.q)):
+        away += (w.before[i] - w.q[i]) ** 2
+        w.q[i] = w.before[i]
+    if away > 1e-24:  # not where the last step led: there is nothing to take back
+        w.memory[PREDICTED], w.memory[CERTIFIED] = ELSEWHERE, 0.0
+        widen(w, sqrt(away))
+    w.memory[FAILED] = 0.0
+    _update_or_follow(p, w, updates, settle, address)
+    for i in range(len(w.q)):
+        w.out[ANSWER + i] = w.q[i]
+    return NOT_FINITE if w.memory[FAILED] > 0.5 else SOLVED
+
+
+@entry_point(WHOLE)
+def step(address):
+    """Take `updates` updates from `start` towards `goal`; the new q is in `out` from ANSWER on."""
+    given = entry_at(address, CALL)
+    p = problem_at(given.problem)
+    return _take_step(p, narrow(p, given.narrow, given.routines), given.updates, given.settle, address)
+
+
+@entry_point(WHOLE)
+def steps(address):
+    """`step` towards each of the `steps` rows of `goals` in turn, each from where the last one led; `path` is the way.
+
+    Where a posture is followed, each step has its own of `postures` (steps x nq).
+    """
+    given = entry_at(address, CALL)
+    p = problem_at(given.problem)
+    w = narrow(p, given.narrow, given.routines)
+    width, count = GOAL_NUMBERS * len(p.effectors), len(w.q)
+    goals, path = rows_at(given.goals, given.steps * width), rows_at(given.path, given.steps * count)
+    postures, failed = rows_at(given.postures, given.steps * count), False
+    for k in range(given.steps):
+        if k > 0:
+            for i in range(count):
+                w.start[i] = w.q[i]
+        for i in range(width):
+            w.goal[i] = goals[k * width + i]
+        for i in range(len(w.guide)):
+            w.guide[i] = postures[k * count + i]
+        code = _take_step(p, w, given.updates, given.settle, address)
+        if code < 0:
+            return code
+        failed = failed or code != SOLVED
+        for i in range(count):
+            path[k * count + i] = w.q[i]
+    return NOT_FINITE if failed else SOLVED
+
+
+@entry_point(WHOLE)
+def rollout(address):
+    """`updates` updates towards each of the `steps` rows of `goals` in turn, from `start`; `path` is the way.
+
+    Where a posture is followed, each step has its own of `postures` (steps x nq).
+    """
+    given = entry_at(address, CALL)
+    p = problem_at(given.problem)
+    w = narrow(p, given.narrow, given.routines)
+    width, count = GOAL_NUMBERS * len(p.effectors), len(w.q)
+    goals, path = rows_at(given.goals, given.steps * width), rows_at(given.path, given.steps * count)
+    postures = rows_at(given.postures, given.steps * count)
+    if not take_start(p, w.start, w.q):
+        return BAD_START
+    forget(w)
+    for k in range(given.steps):
+        for i in range(len(w.guide)):
+            w.guide[i] = postures[k * count + i]
+        if not (aim_at(p, section(goals, k * width, width), w.target) and is_posture(p, w.guide)):
+            return BAD_GOAL
+        _update_or_follow(p, w, given.updates, given.settle, address)
+        for i in range(count):
+            path[k * count + i] = w.q[i]
+    return NOT_FINITE if w.memory[FAILED] > 0.5 else SOLVED
+
+
+@entry_point(WHOLE)
+def rollout_lanes(address):
+    """`rollout` of any number of characters, eight at a time, one a lane: goals (characters x steps x .), and postures.
+
+    The starts (characters x nq) are the first rows of `path` (characters x steps x nq), which the way overwrites.
+    """
+    given = entry_at(address, CALL)
+    p = problem_at(given.problem)
+    w, v = narrow(p, given.narrow, given.routines), wide(p, given.wide, given.wide_routines)
+    width, count, steps, characters = GOAL_NUMBERS * len(p.effectors), len(w.q), given.steps, given.characters
+    goals, path = rows_at(given.goals, characters * steps * width), rows_at(given.path, characters * steps * count)
+    postures = rows_at(given.postures, characters * steps * count)
+    failed = False
+    for first in range(0, characters, WIDTH):
+        some = min(WIDTH, characters - first)
+        for lane in range(WIDTH):
+            c = first + min(lane, some - 1)
+            if not take_start(p, section(path, c * steps * count, count), w.q):
+                return BAD_START
+            for i in range(count):
+                v.q[i, lane] = w.q[i]
+        forget(v)
+        for k in range(steps):
+            for lane in range(WIDTH):
+                at = (first + min(lane, some - 1)) * steps + k
+                for i in range(len(w.guide)):
+                    w.guide[i] = postures[at * count + i]
+                    v.guide[i, lane] = w.guide[i]
+                if not (aim_at(p, section(goals, at * width, width), w.target) and is_posture(p, w.guide)):
+                    return BAD_GOAL
+                for e in range(len(p.effectors)):
+                    # A place alone needs three rows of its target, a frame without weights the first twelve.
+                    effector, row = p.effectors[e], GOAL * e
+                    place_alone = effector.position >= 0 and effector.rotation < 0 and not effector.weighing
+                    for i in range(row + 9 if place_alone else row, row + (GOAL if effector.weighing else 12)):
+                        v.target[i, lane] = w.target[i]
+            _update(p, v, given.updates, given.settle, address, METHOD)
+            for lane in range(some):
+                for i in range(count):
+                    path[((first + lane) * steps + k) * count + i] = v.q[i, lane]
+        for lane in range(some):
+            failed = failed or v.memory[FAILED, lane] > 0.5
+    return NOT_FINITE if failed else SOLVED
+
+
+@kernel
+def _note_trace(p, w, trace, row):
+    """One row of the trace, but for what the step will add."""
+    cost, score = evaluate(p, w)
+    m, n, count = len(w.e), len(w.free), len(w.q)
+    for a in range(n):
+        w.free[a] = 1.0
+    apart = pitch(w.rows, n)
+    for i in range(m * apart):
+        w.rows[i] = 0.0
+    spread(p, w.jacobian, w.free, apart, w.rows)
+    identity(m, w.spare)
+    decompose(m, n, w.rows, w.spare, w.sigma)
+    at = row * (TRACE + m + count)
+    trace[at], trace[at + 1] = cost, score
+    for i in range(m):
+        trace[at + TRACE + i] = w.sigma[i]
+    for i in range(count):
+        trace[at + TRACE + m + i] = w.q[i]
+
+
+@kernel
+def _start(p, w, number):
+    """Begin start `number` from the caller's q, which is 0, or from a random one."""
+    store(w.state, STARTED, number)
+    begin(p, w, True, w.offsets, w.pool)
+    forget(w)
+    w.loop[AGE], w.loop[SINCE], w.loop[MARK], w.loop[NEAR] = 0.0, 0.0, np.inf, 0.0
+
+
+@kernel
+def _propose(p, w, address):
+    """One update from w.q; whether all that must hold does there, and the sum of squares and the score there."""
+    if len(p.together) == 0:
+        _step(p, w, address, METHOD)
+        return True, w.memory[COST], w.memory[SCORE]
+    kept = _all_hold(p, w, address)
+    _update(p, w, 1, True, address, METHOD)
+    return kept, w.memory[COST], w.memory[SCORE]
+
+
+@kernel
+def _all_hold(p, w, address):
+    """Whether all that must hold does at w.q, which stays: sums of joints, shapes, ranges and loops."""
+    if not holds(p, w, address):
+        return False
+    if len(p.borders) > 0:
+        measure(p, w, w.q)
+        for i in range(len(w.gap)):
+            if not w.gap[i] <= _ROUNDING:
+                return False
+    return len(p.loops) == 0 or open_at(p, w, w.q) <= CLOSED
+
+
+@kernel
+def _away(p, w):
+    """The square of how far w.before is from the posture w.guide, of what that pulls; 0 without one."""
+    square = 0.0
+    if len(p.pull) == 0:
+        return square
+    for r in range(len(p.coordinates)):
+        c = p.coordinates[r]
+        x = p.pull[c.v] * (min(max(w.guide[c.q], c.lower), c.upper) - w.before[c.q])
+        square += x * x
+    for b in range(len(p.balls)):
+        a = p.balls[b].v
+        u0, u1, u2 = turn_since(w.before, w.guide, p.balls[b].q)
+        square += (p.pull[a] * u0) ** 2 + (p.pull[a + 1] * u1) ** 2 + (p.pull[a + 2] * u2) ** 2
+    return square
+
+
+@kernel
+def _is_better(p, loop, rank, cost, away):
+    """Whether this is better than the best: as to what holds, then the error, then how far a posture is."""
+    if rank != loop[RANK]:
+        return rank > loop[RANK]
+    if len(p.pull) == 0:
+        return cost < loop[BEST]
+    less = cost < (1.0 - _ALIKE) * loop[BEST] - _FULFILLED
+    return less or (cost <= (1.0 + _ALIKE) * loop[LEAST] + _FULFILLED and away < loop[NEAREST])
+
+
+@kernel
+def _put_best(p, w, address):
+    """w.q is the best q, turned near to the start where all holds there too."""
+    for i in range(len(w.q)):
+        w.q[i] = w.best[i]
+    if near_turn(p, w, w.pool) and len(p.together) > 0 and not _all_hold(p, w, address):
+        for i in range(len(w.q)):
+            w.q[i] = w.best[i]
+
+
+@entry_point(WHOLE)
+def iterate(address):
+    """Solve one problem by updates from `start`, then from random starts; returns a code and fills `out`.
+
+    A start ends when the tasks are within their tolerances where all that must hold does, after `max_iterations`, when
+    its least error has all but stopped falling, or when a step is no finite number.  Where some tasks are not required,
+    or a posture is followed, it goes on within the tolerances, for as long as what is left falls.  Phases and `chunk`
+    are those of `lm_solver.solve`.
+    """
+    given = entry_at(address, CALL)
+    p = problem_at(given.problem)
+    w = narrow(p, given.narrow, given.routines)
+    loop, count, phase = w.loop, len(w.q), given.phase
+    held, lessening = len(p.together) > 0, len(p.pull) > 0
+    for b in range(len(p.blocks)):
+        lessening = lessening or p.blocks[b].soft > 0
+    columns = TRACE + len(w.e) + count
+    trace = rows_at(given.trace, given.trace_rows * columns)
+    if phase == BEGIN:
+        if not aim_at(p, w.goal, w.target):
+            return BAD_GOAL
+        if not clip_start(p, w.start, w.pool):
+            return BAD_START
+        draw_offsets(w.offsets, given.seed)
+        if held:
+            w.clearance[1] = np.inf  # w.best is not for what does not hold
+        loop[STARTS], loop[BEST], loop[ENDED], loop[FAILURES] = 0.0, np.inf, 0.0, 0.0
+        loop[SPENT], loop[RANK], loop[BEYOND], loop[LEAST], loop[NEAREST] = 0.0, -1.0, 0.0, np.inf, 0.0
+        for i in range(count):
+            w.q[i], w.before[i], w.best[i] = w.pool[i], w.pool[i], w.pool[i]
+        _start(p, w, 0.0)
+    if phase != END:
+        for _ in range(given.chunk):
+            age = loop[AGE]
+            row = np.int64(age)
+            if row < given.trace_rows:
+                _note_trace(p, w, trace, row)
+            kept, cost, score = _propose(p, w, address)
+            if row < given.trace_rows:
+                trace[row * columns + 2], trace[row * columns + 3] = w.memory[STEP], w.memory[DAMPING]
+            loop[LENGTH] = age + 1.0
+            if score <= 1.0 and not kept:
+                loop[BEYOND] = 1.0
+            rank = (2.0 if score <= 1.0 else 1.0) if kept else 0.0
+            away = _away(p, w)
+            if _is_better(p, loop, rank, cost, away):
+                loop[BEST], loop[NEAREST], loop[SPENT], loop[ENDED] = cost, away, age, 0.0
+                loop[LEAST] = min(cost, loop[LEAST]) if rank == loop[RANK] else cost
+                loop[OWNER], loop[RANK] = loop[STARTS], rank
+                for i in range(count):
+                    w.best[i] = w.before[i]
+            if rank > 1.5 and not lessening:
+                _put_best(p, w, address)
+                return finish(p, w, np.int64(age), np.int64(loop[STARTS]), np.int64(loop[STARTS]), False)
+            if cost < _GAIN * loop[MARK]:
+                loop[MARK], loop[NEAR], loop[SINCE] = cost, away, age
+            elif away < _GAIN * loop[NEAR]:
+                loop[NEAR], loop[SINCE] = away, age
+            failed = w.memory[FAILED] > 0.5
+            stalled = age - loop[SINCE] >= _PATIENCE
+            loop[AGE] = age + 1.0
+            if failed or stalled or age >= given.max_iterations:
+                if failed:
+                    loop[FAILURES] += 1.0
+                elif stalled and loop[OWNER] == loop[STARTS]:
+                    loop[ENDED] = 1.0
+                if lessening and loop[RANK] > 1.5:
+                    _put_best(p, w, address)
+                    starts = np.int64(loop[STARTS])
+                    code = finish(p, w, np.int64(loop[SPENT]), starts, np.int64(loop[OWNER]), loop[ENDED] > 0.5)
+                    if code == SOLVED:
+                        return code
+                if loop[STARTS] >= given.max_restarts:
+                    phase = END
+                    break
+                loop[STARTS] += 1.0
+                _start(p, w, loop[STARTS])
+        if phase != END:
+            return RUNNING
+    _put_best(p, w, address)
+    code = finish(p, w, np.int64(loop[SPENT]), np.int64(loop[STARTS]), np.int64(loop[OWNER]), loop[ENDED] > 0.5)
+    if code == SOLVED and loop[RANK] > 0.5:
+        return code
+    if code == SOLVED or loop[BEYOND] > 0.5:
+        return BLOCKED
+    return NOT_FINITE if loop[FAILURES] > loop[STARTS] else code

@@ -1,0 +1,342 @@
+"""One routine takes any step to what is allowed: a method proposes, the requirements dispose.
+
+A proposal that keeps everything is taken as it is, to the last bit.  Else it is the nearest step that keeps the rows of
+all requirements, and what they see where it leads cuts off more; then less of it, towards braking, or where no
+accelerations are limited towards the least step that the rows ask for.  Where nothing keeps all, ranges give way first,
+then accelerations and jerks.
+"""
+
+from poise.kernels.algebra.working_set import NONE
+from poise.kernels.machine.jit import call, kernel, routine
+from poise.kernels.machine.layout import APART, CALL, CLOSED, RANGE_ROWS, STOPPABLE, WATCH
+from poise.kernels.machine.memory import (
+    ABREAST,
+    AT,
+    CERTIFIED,
+    CUTTING,
+    ELSEWHERE,
+    FAILED,
+    GAP,
+    PREDICTED,
+    STAGE,
+    SURE,
+    UPDATES,
+    VERDICT,
+)
+from poise.kernels.machine.views import entry_at, section
+from poise.kernels.methods.update import length_of
+from poise.kernels.requirements.go import go
+from poise.kernels.requirements.limits import limited_balls, since_begun
+from poise.kernels.requirements.loops import close, open_at
+from poise.kernels.requirements.nearest import SEEN_MORE, base_of, cut, nearest, state_box, state_rows
+from poise.kernels.requirements.sides import inside, sure_inside
+from poise.kernels.requirements.stages import AT_LEAST, OPEN, RANGED, RATED
+from poise.kernels.requirements.stopping import (
+    ROUNDED,
+    STOPS,
+    UNKNOWN,
+    bound_braking,
+    brake_on,
+    brakes_each,
+    follow_braking,
+    rests,
+    steer,
+    sums_hold,
+)
+
+_ROUNDING = 1e-12
+"""The share of a twist that rounding may add."""
+_TRIALS = 8
+"""The nearest step is looked for so often, each time with what was seen cut off."""
+_HALVINGS, _HALVINGS_RATED = 12, 4
+"""It is halved so often before it is not taken; in favour of braking, beside which little is left to a step anyway."""
+_STRETCHES = 3
+"""What gets away from something that comes near is doubled so often where it does not suffice."""
+
+
+@routine
+def take(p, w, address):
+    """Let w.q and w.step be the step from w.begun that is taken in place of what is proposed there."""
+    updates, n = entry_at(address, CALL).updates, len(w.step)
+    has_rates, wish = len(p.rates) > 0, section(w.wishes, 0, n)
+    w.memory[UPDATES] = float(updates)
+    w.memory[STAGE], w.memory[CUTTING] = float(RANGED), 0.0
+    unlimited = p.common[0].unlimited > 0
+    if updates > 1 or unlimited:
+        since_begun(p, w, w.q)
+        for a in range(n):
+            w.step[a] = w.gone[a]
+    if updates > 1:
+        _look_from_begun(p, w, address)
+    certified, w.memory[CERTIFIED] = w.memory[CERTIFIED], float(RANGED + 1)
+    abreast = w.memory[ABREAST]
+    finite = _finite(w)
+    for a in range(n):
+        wish[a] = w.step[a] if finite else 0.0
+    if not finite:
+        w.memory[FAILED] = 1.0
+    elif unlimited or len(p.loops) > 0 or (has_rates and limited_balls(p) > 0):
+        if len(p.loops) > 0:
+            w.memory[GAP] = open_at(p, w, w.begun)
+        state_box(p, w, has_rates)
+        if _go(p, w) and _holds(p, w, address, RANGED):
+            return
+    elif _holds(p, w, address, RANGED):
+        return
+    w.memory[PREDICTED] = ELSEWHERE
+    for stage in range(RANGED, AT_LEAST + 1):
+        w.memory[STAGE] = float(stage)
+        for a in range(n if stage == AT_LEAST else 0):
+            wish[a] = base_of(w)[a]  # braking, as far as that goes
+        needed = stage == RANGED or (stage == RATED and len(p.borders) > 0) or (stage == AT_LEAST and has_rates)
+        w.memory[ABREAST] = abreast  # as was seen to a step before
+        if needed and _found(p, w, address, stage, 0.0 < certified <= stage + 1):
+            w.memory[CERTIFIED] = stage + 1.0 if stage < AT_LEAST else 0.0
+            return
+    w.memory[CERTIFIED] = 0.0
+    _give_way(p, w, address)
+
+
+@kernel
+def _finite(w):
+    """Whether w.step is finite."""
+    total = 0.0
+    for a in range(len(w.step)):
+        total += abs(w.step[a])
+    return total < 1e300
+
+
+@kernel
+def _look_from_begun(p, w, address):
+    """Let what is seen before an update be seen from w.begun, where the first of several began."""
+    aside = section(w.stopping, 2 * len(w.step), len(w.q))
+    for i in range(len(w.q)):
+        aside[i], w.q[i] = w.q[i], w.begun[i]
+    if len(p.guard) > 0:
+        call(w.routines[WATCH], p, w, address)
+    if len(p.borders) > 0:
+        call(w.routines[RANGE_ROWS], p, w)
+    for i in range(len(w.q)):
+        w.q[i] = aside[i]
+
+
+@kernel
+def _go(p, w):
+    """Go by w.step from w.begun, no faster than twists are; whether it keeps its box and closes all loops."""
+    for k in range(len(p.twists)):
+        _shorten(w, p.twists[k])
+    if not _keeps_box(w):
+        return False
+    if len(p.loops) > 0:
+        return close(p, w, w.begun, w.step, w.lowest, w.highest, w.q) and _keeps_box(w)
+    go(p, w, w.begun, w.step, w.q)
+    return _keeps_box(w)
+
+
+@kernel
+def _keeps_box(w):
+    """Whether w.step does; what is beyond is cut off the next one.  A step that is no number keeps none."""
+    keeps = _finite(w)
+    for a in range(len(w.step) if keeps else 0):
+        over = max(w.step[a] - w.highest[a], w.lowest[a] - w.step[a])
+        if over > ROUNDED:
+            keeps = False
+            if w.memory[CUTTING] > 0.5:
+                for c in range(len(w.slope)):
+                    w.slope[c] = 0.0
+                w.slope[a] = 1.0 if w.step[a] > w.highest[a] else -1.0
+                cut(w, 2.0 * over)
+    return keeps
+
+
+@kernel
+def _shorten(w, twist):
+    """Let w.step be no faster than a twist may be; what it is faster is cut off the next one."""
+    length, most = length_of(twist, w.step), w.memory[UPDATES] * twist.most
+    if length <= most:
+        return
+    if w.memory[CUTTING] > 0.5:
+        for c in range(len(w.slope)):
+            w.slope[c] = w.step[c] / length if twist.first <= c < twist.first + twist.count else 0.0
+        cut(w, length - most)
+    for a in range(twist.first, twist.first + twist.count):
+        w.step[a] = w.step[a] * most / length
+
+
+@kernel
+def _holds(p, w, address, stage):
+    """Whether all that must hold does at w.q, where w.step led, and on a way to rest from there.
+
+    With CUTTING, what does not is cut off the next step.
+    """
+    held = _holds_here(p, w, address, stage)
+    if held and len(p.rates) > 0 and stage < AT_LEAST:
+        cutting, bordered = w.memory[CUTTING] > 0.5, len(p.guard) > 0 or (stage == RANGED and len(p.borders) > 0)
+        w.memory[ABREAST], w.memory[CUTTING] = 0.0, 1.0 if cutting and not bordered else 0.0
+        held = _can_stop(p, w, address, stage)
+        if bordered and not held:
+            w.memory[ABREAST], w.memory[CUTTING] = 1.0, 1.0 if cutting else 0.0
+            held = _can_stop(p, w, address, stage)
+    return held
+
+
+@kernel
+def _holds_here(p, w, address, stage):
+    """Whether it does at w.q, whatever comes then."""
+    cutting = w.memory[CUTTING] > 0.5
+    if not sums_hold(p, w, w.q) or _whirls(p, w):
+        return False
+    held = stage != RANGED or len(p.borders) == 0 or inside(p, w, w.q, cutting, False)
+    if len(p.guard) > 0:
+        call(w.routines[APART], p, w, address)
+        held = held and w.memory[VERDICT] > 0.5
+    return held
+
+
+@kernel
+def _whirls(p, w):
+    """Whether w.step is faster than a twist may be."""
+    for k in range(len(p.twists)):
+        if length_of(p.twists[k], w.step) > (1.0 + _ROUNDING) * w.memory[UPDATES] * p.twists[k].most:
+            return True
+    return False
+
+
+@kernel
+def _can_stop(p, w, address, stage):
+    """Whether all holds on the way to rest from w.q.
+
+    Ranges and pairs of shapes are measured again only where what they had to spare may be used up.
+    """
+    n, each, ranged = len(w.step), brakes_each(p, w), stage == RANGED and len(p.borders) > 0
+    v, s, x = section(w.stopping, 0, n), section(w.stopping, n, n), section(w.stopping, 2 * n, len(w.q))
+    steps = follow_braking(p, w, v, s, x)
+    if steps <= 0:
+        return steps == 0
+    sure = sure_inside(w) if ranged else NONE
+    sure_apart = _sure_apart(p, w, address, 0)
+    for k in range(1, STOPS + 1):
+        if k > steps or (sure > steps and sure_apart > steps) or rests(v, s):
+            return True
+        if not brake_on(p, w, v, s, x):
+            return False
+        for a in range(0 if each else n):
+            w.ways[a] = max(w.ways[a] - abs(v[a]), 0.0)
+        if each and k >= min(sure, sure_apart):
+            bound_braking(p, w, v, s)
+        if k >= sure:
+            bent = w.memory[ABREAST] > 0.5 and len(p.loops) == 0 and steer(p, w, v, s, x)
+            if not bent and not inside(p, w, x, w.memory[CUTTING] > 0.5, True):
+                return False
+            if w.fastest[0] == UNKNOWN:
+                steps = STOPS
+            sure = k + sure_inside(w)
+        if k >= sure_apart or w.fastest[0] == UNKNOWN:
+            sure_apart = _sure_apart(p, w, address, k)
+            if sure_apart < 0.0:
+                return False
+    return True
+
+
+@kernel
+def _sure_apart(p, w, address, k):
+    """For how many steps of braking pairs of shapes surely stay apart, seen after k of them; negative: one is too near.
+
+    NONE if they do to the end.
+    """
+    if len(p.guard) == 0:
+        return NONE
+    w.memory[AT] = float(k)
+    call(w.routines[STOPPABLE], p, w, address)
+    return w.memory[SURE]
+
+
+@kernel
+def _found(p, w, address, stage, certified):
+    """Whether there is a step that keeps what must hold; w.q and w.step are then of it.
+
+    `certified`: whether braking was seen to, a step before, so that rounding now is no verdict on it.
+    """
+    n = len(w.step)
+    wish, base, tried = section(w.wishes, 0, n), base_of(w), section(w.wishes, 2 * n, n)
+    has_rates = len(p.rates) > 0 and stage < AT_LEAST
+    state_rows(p, w, stage == RANGED)
+    state_box(p, w, has_rates)
+    _put_base(p, w, base, has_rates)
+    abreast = w.memory[ABREAST]
+    for _ in range(_TRIALS):
+        w.memory[CUTTING] = 1.0
+        nearest(p, w, wish, w.step)
+        for a in range(n):
+            tried[a] = w.step[a]
+        if _go(p, w) and _holds(p, w, address, stage):
+            return True
+        if w.memory[CUTTING] != SEEN_MORE:
+            break
+    w.memory[CUTTING] = 0.0
+    for k in range(1, _HALVINGS_RATED if has_rates else _HALVINGS):
+        if _fits(p, w, address, stage, 0.5**k, base, tried):
+            return True
+    if not (has_rates and certified):
+        return _fits(p, w, address, stage, 0.0, base, tried)
+    for a in range(n):
+        w.step[a] = base[a]
+    w.memory[ABREAST] = abreast
+    return _go(p, w) and _holds_here(p, w, address, stage)
+
+
+@kernel
+def _fits(p, w, address, stage, share, base, tried):
+    """Go that share of the way from one step to another (n each); whether all holds there."""
+    for a in range(len(w.step)):
+        w.step[a] = base[a] + share * (tried[a] - base[a])
+    return _go(p, w) and _holds(p, w, address, stage)
+
+
+@kernel
+def _put_base(p, w, base, has_rates):
+    """base (n) is the next step of braking, or without accelerations the least step that the rows ask for."""
+    n = len(base)
+    if has_rates:
+        s, x = section(w.stopping, n, n), section(w.stopping, 2 * n, len(w.q))
+        for a in range(n):
+            base[a], s[a] = w.travel[a], w.travel_change[a]
+        for i in range(len(x)):
+            x[i] = w.begun[i]
+        brake_on(p, w, base, s, x)
+        if w.memory[ABREAST] > 0.5 and len(p.borders) > 0 and len(p.loops) == 0:
+            steer(p, w, base, s, x)
+        return
+    for a in range(n):
+        w.slope[a] = 0.0
+    nearest(p, w, w.slope, base)
+
+
+@kernel
+def _give_way(p, w, address):
+    """Nothing that was tried keeps all: stay, or get away from what comes near, as far as joints let it.
+
+    Loops stay closed, and what must be broken is broken by the least sum of squares.
+    """
+    n = len(w.step)
+    base, tried = base_of(w), section(w.wishes, 2 * n, n)
+    for a in range(n):
+        tried[a] = 0.0
+    if _fits(p, w, address, AT_LEAST, 1.0, tried, tried):
+        return
+    for k in range(1, _STRETCHES + 1):
+        for a in range(n):
+            tried[a] = min(max(2.0**k * base[a], w.lowest[a]), w.highest[a])
+        if _fits(p, w, address, AT_LEAST, 1.0, tried, tried):
+            return
+    for a in range(n):
+        w.step[a] = base[a]
+    if not _go(p, w):
+        if not _finite(w):  # what must hold has no number here
+            w.memory[FAILED] = 1.0
+        if w.memory[GAP] > CLOSED:
+            w.memory[STAGE] = float(OPEN)
+        for a in range(n):
+            w.step[a] = 0.0
+        for i in range(len(w.q)):
+            w.q[i] = w.begun[i]

@@ -1,0 +1,37 @@
+"""A method that sees some of the tasks alone proposes a step, which another one completes.
+
+It has a problem and a workspace of its own, in which there are no tasks but those that it leads.
+"""
+
+from poise.kernels.machine.jit import call, routine
+from poise.kernels.machine.layout import CALL, GOAL, METHOD
+from poise.kernels.machine.memory import ELSEWHERE, FAILED, FRESH, PREDICTED, forget
+from poise.kernels.machine.views import entry_at, narrow, problem_at
+from poise.kernels.requirements.limits import difference
+
+_READ = 12
+"""Rows of a target before its weights."""
+
+
+@routine
+def propose(p, w, address):
+    """w.wanted (n) is the step from w.q that the method of the call's `proposer` takes."""
+    given = entry_at(entry_at(address, CALL).proposer, CALL)
+    p1 = problem_at(given.problem)
+    w1 = narrow(p1, given.narrow, given.routines)
+    if w.memory[FRESH] < 0.5:
+        forget(w1)
+    if w.memory[PREDICTED] == ELSEWHERE:
+        w1.memory[PREDICTED] = ELSEWHERE
+    w.memory[PREDICTED] = 0.0
+    for k in range(len(p.led)):
+        at, scale = GOAL * p.led[k].effector, p.led[k].scale
+        for i in range(GOAL):
+            w1.target[GOAL * k + i] = w.target[at + i] * (1.0 if i < _READ else scale)
+    for i in range(len(w.q)):
+        w1.q[i] = w.q[i]
+    w1.memory[FAILED] = 0.0
+    call(w1.routines[METHOD], p1, w1)
+    if w1.memory[FAILED] > 0.5:
+        w.memory[FAILED] = 1.0
+    difference(p, w.q, w1.q, w.wanted)

@@ -1,0 +1,454 @@
+"""A human hand's motion on a robot's hand: places, vectors or pinches, frame by frame, within the robot's limits.
+
+The three objectives are those of AnyTeleop (Qin et al. 2023, arXiv:2307.04577) and DexPilot (Handa et al. 2020,
+arXiv:1910.03135), as dex-retargeting states them; `poise.kernels.hands.descent` says how the least is found.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from threading import Lock
+from typing import Any, Final, Literal, TypeAlias, final, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.common.array import Array, ArrayLike
+from poise.common.checks import finite, finite_positive, not_negative, numbers, one_of, with_holes
+from poise.common.errors import ShapeError
+from poise.kernels.hands import descent
+from poise.kernels.hands.landmarks import LANDMARKS
+from poise.kernels.machine.jit import prepare
+from poise.kernels.machine.layout import BAD_GOAL, BAD_START, COST, ITERATIONS
+from poise.model.frame import WORLD
+from poise.model.model import Model, a_model
+from poise.motion.clip import Motion
+from poise.retargeting.anatomy.landmarks import KNUCKLES, MEDIAPIPE, WRIST, columns, landmark, shown_side
+from poise.solving.problem.problem import pack
+from poise.solving.problem.workspace import Bound, Scratch
+from poise.solving.requirements.limits import Limits, Stated
+from poise.spatial import SO3
+from poise.tasks.base import Task
+from poise.tasks.value import Value
+from poise.tasks.vector import VectorTask
+
+HandKind: TypeAlias = Literal["position", "vector", "dexpilot"]
+Side: TypeAlias = Literal["right", "left"]
+_HUBER: Final[Mapping[str, float]] = {"position": 0.02, "vector": 0.02, "dexpilot": 0.03}
+_STEPS: Final = 50
+"""Steps of a frame, at most."""
+_SETTLING: Final = 15
+"""How often the first frame is solved from a start, each time from where it led."""
+_STARTS: Final = 6
+"""Random starts of the first frame, beside the middle of the limits and `neutral`."""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pinch(Value):
+    """When two fingertips pinch, and what that asks of the robot's (DexPilot).
+
+    Raises ValueError for a number that is not positive, and for `away` below `near`.
+    """
+
+    near: float = 0.03
+    """A finger pinches when its tip is nearer than this to the thumb's [m]."""
+    away: float = 0.05
+    """It does so until it is farther than this [m]."""
+    touch: float = 1e-4
+    """How far apart the robot's thumb and finger then are to be [m]."""
+    beside: float = 0.03
+    """How far apart two fingers are to be that both pinch, and are nearer to each other than `near` [m]."""
+    thumb_weight: float = 200.0
+    """Weight of a thumb and a finger that pinch; of those that do not it is 1."""
+    finger_weight: float = 400.0
+    """Weight of two fingers that both pinch."""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            finite_positive(field.name, getattr(self, field.name))
+        if self.away < self.near:
+            raise ValueError(f"away is {self.away:g} m, less than near, {self.near:g} m: a pinch would flicker")
+
+
+@final
+class HandRetargeter:
+    """Carries the motion of a human hand to a robot's hand: `retarget` a motion, or `step` from frame to frame.
+
+    `links` says what of the robot follows which landmark.  Landmarks are those of `step`, by their WebXR names or by
+    their MediaPipe numbers.  With N vectors, and what the robot's lacks of each e,
+
+    - "position": frame to landmark; e is from the frame to the landmark's place.  The robot's base should float.
+    - "vector": frame to landmark, for vectors from the frame `wrist`; or (from, to) of frames to (from, to) of
+      landmarks.  e is what the robot's vector lacks of `scale` times the hand's.
+    - "dexpilot": fingertip to landmark, the thumb first, two to five; e as of vectors from the wrist to all tips, with
+      the weight N, and between all tips, with the weight 1.  `pinch` says what becomes of those that are near.
+
+    Each frame is the least of sum w L(|e|) / N + regularization |q - q_last|^2 within the joint limits, L the smooth
+    L1 loss; of positions each coordinate has its own e.  q_last is the frame before, without the low-pass filter.
+    Joints that mimic others follow them.  A first frame is sought from the middle of the limits, from `neutral` and
+    from six random configurations, without `regularization`; or near `q0`, if that is given.
+
+    A hand is seen along axes of its own, unless `align` is False: z from the wrist to the middle finger's knuckle, x
+    out of the palm, y so that they are right-handed.  The robot's base is taken to have them, or to be turned to them
+    by `turn`.  Positions are in the world as they are, unless `align` is True: then `wrist` is no part of it, and they
+    are from the world's origin along such axes.
+
+    Raises FrameNotFound and NameNotFound for names, ValueError for settings that make no sense.
+    """
+
+    __slots__ = (
+        "_buffer",
+        "_columns",
+        "_fresh",
+        "_lock",
+        "_path",
+        "_problem",
+        "_scratch",
+        "_standing",
+        "align",
+        "alpha",
+        "huber",
+        "kind",
+        "landmarks",
+        "model",
+        "notes",
+        "pinch",
+        "q0",
+        "regularization",
+        "scale",
+        "side",
+        "tasks",
+    )
+
+    def __init__(
+        self,
+        model: Model,
+        links: Mapping[Any, Any],
+        kind: HandKind = "vector",
+        *,
+        wrist: str | None = None,
+        side: Side = "right",
+        align: bool | None = None,
+        turn: SO3 | None = None,
+        scale: float = 1.0,
+        huber: float | None = None,
+        regularization: float = 4e-3,
+        alpha: float = 1.0,
+        pinch: Pinch | None = None,
+        limits: Stated = True,
+        q0: ArrayLike | None = None,
+        notes: Sequence[str] = (),
+    ) -> None:
+        a_model(model)
+        one_of("kind", kind, get_args(HandKind))
+        one_of("side", side, get_args(Side))
+        if turn is not None and not isinstance(turn, SO3):
+            raise ShapeError(f"turn must be an SO3, got {type(turn).__name__}; see SO3.from_rpy, SO3.from_matrix")
+        if model.loops:
+            raise ValueError(f"{model.name} has closed loops, which a HandRetargeter does not keep: use a Tracker")
+        self.model, self.kind, self.side, self.notes = model, kind, side, tuple(notes)
+        self.align = kind != "position" if align is None else bool(align)
+        finite_positive("scale", scale)
+        not_negative("regularization", regularization)
+        self.scale, self.regularization = float(scale), float(regularization)
+        self.huber = _HUBER[kind] if huber is None else huber
+        finite_positive("huber", self.huber)
+        if not 0.0 < alpha <= 1.0:
+            raise ValueError(f"alpha is {alpha!r}; it must be above 0 and up to 1, which is no filter")
+        if pinch is not None and not isinstance(pinch, Pinch):
+            raise ValueError(f"pinch must be a Pinch, got {pinch!r}: Pinch(near=0.03) says when tips touch")
+        self.alpha, self.pinch = float(alpha), Pinch() if pinch is None else pinch
+        if kind == "position" and scale != 1.0:
+            raise ValueError("positions are where they are and have no scale: leave it out, or choose 'vector'")
+        self.tasks, pairs = _tasks(kind, links, wrist)
+        axes = (WRIST, *KNUCKLES) if self.align else ()
+        used = [*axes, *(name for pair in pairs for name in pair if name is not None)]
+        self.landmarks: tuple[str, ...] = tuple(dict.fromkeys(used))
+        """The landmarks that are read, by their names."""
+        stated = Limits.of(limits)
+        if stated.beside:
+            raise ValueError(
+                f"a HandRetargeter keeps the limits of joints alone, and limits holds {limits!r}: give True or False, "
+                "or follow VectorTasks by a Tracker, which keeps them"
+            )
+        self.q0 = None if q0 is None else model.check_q(q0, "q0")
+        self._problem = self._packed(pairs, side, np.eye(3) if turn is None else turn.matrix(), stated.positions)
+        self._columns: dict[int, npt.NDArray[np.intp]] = {}
+        self._begin()
+
+    def _packed(self, pairs: Sequence[tuple[str | None, str]], side: str, turn: Array, limits: bool) -> Any:
+        """The problem that the kernels read."""
+        place = {name: i for i, name in enumerate(self.landmarks)}
+        fingers = len(self.tasks) if self.kind == "dexpilot" else 0
+        if fingers:
+            fingers = round((math.sqrt(8 * fingers + 1) - 1) / 2)
+        plan = [
+            (1 if side == "right" else -1) if self.align else 0,
+            int(self.kind == "position"),
+            fingers * (fingers - 1) // 2,
+            fingers,
+            *(place.get(name, 0) for name in KNUCKLES),
+            len(place),
+        ]
+        assert len(plan) == LANDMARKS + 1
+        for origin, tip in pairs:
+            plan += [-1 if origin is None else place[origin], place[tip]]
+        p = self.pinch
+        settings = [self.scale, self.huber, self.regularization, self.alpha, p.near, p.away, p.touch, p.beside]
+        settings += [p.thumb_weight, p.finger_weight, *turn.ravel()]
+        problem = pack(self.model, self.tasks, limits=limits)
+        n, nq = len(problem.velocities), self.model.nq
+        rows = {"matrix": n * n, "room": n * n, "gradient": n, "other": n, "best": nq, "prior": nq, "memory": plan[2]}
+        return problem.extended({"plan": plan, "settings": settings}, rows)
+
+    def _begin(self) -> None:
+        """Make the workspace that holds the past."""
+        self._lock, self._fresh, self._standing = Lock(), True, False
+        self._scratch = Scratch(Bound(self._problem))
+        self._buffer = np.zeros((len(self.landmarks), 3))
+        self._path = np.zeros((1, self.model.nq))
+        self._scratch.tell(max_iterations=_STEPS)
+        prepare(descent.follow)
+        prepare(descent.value)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__ if name not in _PAST}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            setattr(self, name, value)
+        self._begin()
+
+    def reset(self) -> None:
+        """Forget the past: the next frame is a first one."""
+        self._fresh = True
+
+    def step(self, points: ArrayLike, *, last: ArrayLike | None = None) -> Array:
+        """(nq,) the robot's configuration for the hand's landmarks `points` [m], one frame after the last.
+
+        They are (21, 3), in MediaPipe's order, or (25, 3), in WebXR's.  `last` (nq,) is where the robot was, within its
+        limits; None: where the frame before led.  Raises ShapeError for another shape, ValueError for landmarks that
+        are not finite or in one line, and RuntimeError where another thread is in.
+        """
+        given = numbers("points", points)
+        if given.ndim != 2 or given.shape[1] != 3:
+            raise ShapeError(f"points must have shape (21, 3) or (25, 3), got {given.shape}")
+        columns = self._of(len(given))
+        self._enter()
+        try:
+            given.take(columns, axis=0, out=self._buffer)
+            if last is not None:
+                self._was(last)
+            self._follow(self._buffer, self._path)
+            return self._path[0].copy()
+        finally:
+            self._lock.release()
+
+    def retarget(
+        self, source: Motion | ArrayLike, *, fps: float | None = None, times: ArrayLike | None = None
+    ) -> Motion:
+        """The motion of the robot's hand for a hand's motion: landmarks (frames, 21 or 25, 3) [m], or a `Motion`.
+
+        A `Motion` must have the joints of a WebXR hand among its frames.  Landmarks have `times` (frames,) [s], or
+        `fps` frames a second, 30 if neither is said.  Frames with numbers that are not finite or masked, and those
+        whose knuckles are in one line, are taken between those before and after.  A hand of the other `side`, which is
+        told by where its fingers bend, is mirrored.  Both are told in the motion's `notes`.  The past plays no part,
+        and is left fresh.
+
+        Raises ShapeError for another shape, ValueError without a single sound frame.
+        """
+        if isinstance(source, Motion):
+            if fps is not None or times is not None:
+                raise ValueError("a Motion has times of its own: leave out fps and times")
+            known = [mark for mark in MEDIAPIPE if mark in source.model.frames]
+            shown = dict(zip(known, np.moveaxis(source.positions(known), 1, 0), strict=True))
+            points, when, name = source.positions(self.landmarks), source.times, source.name
+        else:
+            given = with_holes("landmarks", source)
+            if given.ndim != 3 or given.shape[2] != 3:
+                raise ShapeError(f"landmarks must have shape (frames, 21 or 25, 3), got {given.shape}")
+            if fps is not None and times is not None:
+                raise ValueError("times say when each frame is: leave out fps")
+            points, name, rate = given[:, self._of(given.shape[1])], "", 30.0 if fps is None else fps
+            shown = {mark: given[:, at] for mark, at in zip(MEDIAPIPE, columns(MEDIAPIPE, given.shape[1]), strict=True)}
+            finite_positive("fps", rate)
+            when = np.arange(len(given)) / rate
+            if times is not None:
+                when = finite("times", times)
+                if when.shape != given.shape[:1]:
+                    raise ShapeError(f"times must have shape ({len(given)},), one a frame, got {when.shape}")
+        points, notes = self._bridged(points, when)
+        other = shown_side(shown)
+        if self.align and other and other != self.side:
+            points = points * _MIRROR
+            notes.append(f"the source is a {other} hand, and was mirrored, as the robot's is a {self.side} one")
+        path = np.empty((len(points), self.model.nq))
+        self._enter()
+        try:
+            self._fresh = True
+            self._follow(points, path)
+        finally:
+            self._fresh = True
+            self._lock.release()
+        return Motion(self.model, when, path, name=name, notes=(*self.notes, *notes))
+
+    def objective(self, points: ArrayLike, q: ArrayLike, last: ArrayLike) -> float:
+        """What a frame makes as small as it can: at `q` (nq,) for the landmarks `points`, after `last` (nq,).
+
+        Pinches are those of the last frame, as far as the landmarks leave them so.
+        """
+        given = finite("points", points)
+        if given.ndim != 2 or given.shape[1] != 3:
+            raise ShapeError(f"points must have shape (21, 3) or (25, 3), got {given.shape}")
+        chosen = np.ascontiguousarray(given[self._of(len(given))])
+        here, there = self.model.check_q(q, "q"), self.model.check_q(last, "last")
+        self._enter()
+        try:
+            scratch = self._scratch
+            past = scratch.narrow.copy()
+            scratch.start[:], scratch.narrow[self._problem.rows("prior")] = here, there
+            scratch.tell_of(goals=chosen)
+            self._standing = False
+            code = prepare(descent.value)(scratch.address)
+            value = float(scratch.out[COST])
+            scratch.narrow[:] = past
+        finally:
+            self._lock.release()
+        if code == BAD_GOAL:
+            raise ValueError(_NO_HAND)
+        return value
+
+    @property
+    def iterations(self) -> int:
+        """Steps of the last call of `step` or `retarget`, over all of its frames."""
+        return int(self._scratch.out[ITERATIONS])
+
+    def _enter(self) -> None:
+        """Keep other threads out; raises RuntimeError where one is in."""
+        if not self._lock.acquire(blocking=False):
+            raise RuntimeError("another thread is in this HandRetargeter, which has a past: make one for each thread")
+
+    def _of(self, count: int) -> npt.NDArray[np.intp]:
+        """Where the landmarks that are read stand among `count`."""
+        if count not in self._columns:
+            self._columns[count] = np.array(columns(self.landmarks, count), dtype=np.intp)
+        return self._columns[count]
+
+    def _follow(self, points: Array, path: Array) -> None:
+        """Fill `path` (frames, nq) for the landmarks (frames, landmarks, 3)."""
+        if self._fresh:
+            start = self._first(points) if self.q0 is None else self.q0
+            self._run(points, path, start)
+            self._fresh = False
+        else:
+            self._run(points, path, None)
+
+    def _was(self, last: ArrayLike) -> None:
+        """Let the last frame have led to `last`."""
+        q = self.model.check_q(last, "last")
+        q = np.clip(q, self.model.lower, self.model.upper) if self._problem.limits else q
+        if self._fresh:
+            self._run(self._buffer, self._path, q)
+            self._fresh = False
+        self._scratch.narrow[self._problem.rows("prior")] = q
+
+    def _run(self, points: Array, path: Array, start: Array | None) -> None:
+        scratch = self._scratch
+        if start is not None:
+            scratch.start[:] = start
+        standing = points is self._buffer and start is None
+        if not (standing and self._standing):  # what was told last still holds
+            scratch.tell(steps=len(path), given=int(start is not None))
+            scratch.tell_of(goals=points, path=path)
+        self._standing = standing
+        code = prepare(descent.follow)(scratch.address)
+        if code == BAD_GOAL:
+            raise ValueError(_NO_HAND)
+        assert code != BAD_START
+
+    def _first(self, points: Array) -> Array:
+        """(nq,) a configuration that the first frame is fulfilled best in, of what several starts lead to."""
+        model = self.model
+        box = np.clip(0.5 * (model.sampling_box[0] + model.sampling_box[1]), model.lower, model.upper)
+        random = [model.sample(seed=seed) for seed in range(_STARTS)]
+        best, least = model.home, np.inf
+        one = points.reshape(-1, len(self.landmarks), 3)[:1]
+        frames = np.repeat(one, _SETTLING, axis=0)
+        for q in (model.normalize(np.where(np.isfinite(box), box, model.home)), model.home, *random):
+            path = np.empty((len(frames), model.nq))
+            self._run(frames, path, q)
+            if self._scratch.out[COST] < least:
+                best, least = self._scratch.narrow[self._problem.rows("prior")].copy(), self._scratch.out[COST]
+        return best
+
+    def _bridged(self, points: Array, times: Array) -> tuple[Array, list[str]]:
+        """Landmarks without frames that are no hand, and what was done to them, in words."""
+        sound = np.isfinite(points).all(axis=(1, 2))
+        if self.align:
+            middle, index = (self.landmarks.index(name) for name in KNUCKLES)
+            with np.errstate(invalid="ignore"):
+                along, across = points[:, middle] - points[:, 0], points[:, index] - points[:, middle]
+                area = np.linalg.norm(np.cross(along, across), axis=1)
+                sound &= area > 1e-5 * np.linalg.norm(along, axis=1)
+        if sound.all():
+            return np.ascontiguousarray(points), []
+        if not sound.any():
+            raise ValueError("none of the frames is a hand: " + _NO_HAND)
+        bad, good = np.flatnonzero(~sound), np.flatnonzero(sound)
+        flat = points.reshape(len(points), -1).copy()
+        for i in range(flat.shape[1]):
+            flat[bad, i] = np.interp(times[bad], times[good], flat[good, i])
+        shown = ", ".join(map(str, bad[:5])) + (" ..." if len(bad) > 5 else "")
+        told = "1 frame was no hand and was" if len(bad) == 1 else f"{len(bad)} frames were no hand and were"
+        return flat.reshape(points.shape), [f"{told} bridged: {shown}"]
+
+
+_MIRROR: Final = np.array([1.0, -1.0, 1.0])
+"""A mirror, be it any, for a hand is seen along axes of its own."""
+_PAST: Final = ("_buffer", "_fresh", "_lock", "_path", "_scratch", "_standing")
+_NO_HAND: Final = "a landmark is not finite, or the wrist and the knuckles of index and middle finger are in one line"
+
+
+def _tasks(
+    kind: str, links: Mapping[Any, Any], wrist: str | None
+) -> tuple[tuple[Task, ...], list[tuple[str | None, str]]]:
+    """The tasks, and for each the landmarks from and to which its vector is; from None is from the origin."""
+    if not isinstance(links, Mapping) or not links:
+        raise ValueError(
+            f"links must say which frame follows which landmark, as in {{'tip': 'thumb-tip'}}, got {links!r}"
+        )
+    if kind != "vector" or not all(isinstance(key, tuple) for key in links):
+        for key in links:
+            if not isinstance(key, str):
+                raise ValueError(f"links names {key!r}; it must be a frame, or with 'vector' all (from, to)")
+    if kind == "position":
+        if wrist is not None:
+            raise ValueError("positions are of frames alone: leave out wrist")
+        return (
+            tuple(VectorTask(WORLD, frame) for frame in links),
+            [(None, landmark(value, f"links[{frame!r}]")) for frame, value in links.items()],
+        )
+    if all(isinstance(key, tuple) for key in links):
+        if wrist is not None:
+            raise ValueError("the vectors of pairs begin where they say: leave out wrist")
+        pairs = []
+        for key, value in links.items():
+            if len(key) != 2 or not isinstance(value, (tuple, list)) or len(value) != 2:
+                raise ValueError(
+                    f"links[{key!r}] is {value!r}; it must be (from, to) of frames: (from, to) of landmarks"
+                )
+            pairs.append((landmark(value[0], f"links[{key!r}]"), landmark(value[1], f"links[{key!r}]")))
+        return tuple(VectorTask(origin, tip) for origin, tip in links), list(pairs)
+    if wrist is None:
+        raise ValueError(f"kind={kind!r} needs the frame of the robot's wrist: give wrist")
+    tips = {frame: landmark(value, f"links[{frame!r}]") for frame, value in links.items()}
+    between: list[tuple[str, str]] = []
+    if kind == "dexpilot":
+        if not 2 <= len(tips) <= 5:
+            raise ValueError(f"'dexpilot' is of two to five fingertips, got {len(tips)}")
+        names = list(tips)
+        between = [(names[j], names[i]) for i in range(len(names)) for j in range(i + 1, len(names))]
+    every = {wrist: WRIST} | tips
+    ends = [*between, *((wrist, tip) for tip in tips)]
+    return tuple(VectorTask(origin, tip) for origin, tip in ends), [(every[a], every[b]) for a, b in ends]

@@ -1,0 +1,245 @@
+"""The solutions of a target, and of many: joints, how good they are, and which of the branches each is."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, final, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.common.array import Array
+from poise.kernels.closed_form.branches import BRANCH, CERTIFIED, DISTANCE, LINE, NUMBER, ROWS_OF, SWEPT
+from poise.model.model import Model
+from poise.solving.answers.explain import task_errors
+from poise.solving.problem.answer import Answer, Configurations
+from poise.solving.unreachable.infeasibility import certificate_of
+from poise.tasks.error import TaskError
+
+if TYPE_CHECKING:
+    from poise.solving.solvers.branching import Branching
+
+
+@final
+class Branch(Answer):
+    """One solution of a target: joints, how good they are, and which of the branches it is.
+
+    Attributes are read from the solver's output when they are asked for, so that making one costs next to nothing.
+    """
+
+    __slots__ = ("_raw", "_way", "model")
+
+    def __init__(self, model: Model, way: "Branching", raw: Array) -> None:
+        self.model, self._way, self._raw = model, way, raw
+
+    @property
+    def q(self) -> Array:
+        """(nq,) configuration; every joint within its limits, unless they were not asked for."""
+        return self._raw[BRANCH : BRANCH + self.model.nq]
+
+    @property
+    def distance(self) -> float:
+        """How far q is from `q0`: the norm of `model.difference(q0, q)` over the joints that move the task [rad, m]."""
+        return float(self._raw[DISTANCE])
+
+    @property
+    def number(self) -> int:
+        """Which of the eight branches of the closed form it is; -1 for one that was found by a search.
+
+        Bit i is 1 where choice i of the `label` is "-".  It stays the same as a target moves, as far as the branch goes
+        on: up to a pose at which two of them meet.
+        """
+        return int(self._raw[NUMBER])
+
+    @property
+    def label(self) -> str:
+        """Which branch it is, in words: the signs of the three choices, and the value of a joint that was swept."""
+        form, number = self._way.form, self.number
+        if form is None:
+            return "found by a search"
+        if form.choices[0] == form.choices[1]:
+            words = [f"{form.choices[0]} {number % 4 + 1}", f"{form.choices[2]} {'+-'[number >> 2 & 1]}"]
+        else:
+            words = [f"{word} {'+-'[number >> i & 1]}" for i, word in enumerate(form.choices)]
+        if form.swept is not None:
+            words.append(f"{self.model.coordinates[form.swept]} at {self._raw[SWEPT]:.4g}")
+        if self.line:
+            words.append("one of a line of solutions")
+        return ", ".join(words)
+
+    @property
+    def line(self) -> bool:
+        """Whether it is one of a line of solutions, as where two axes fall together.
+
+        A joint that then moves nothing, or whose part another can play, stays where `q0` has it.
+        """
+        return bool(self._raw[LINE] > 0.5)
+
+    @property
+    def errors(self) -> tuple[TaskError, ...]:
+        """What is left of each task, measured by forward kinematics at q."""
+        return task_errors(self._way.judged, self._raw[BRANCH + self.model.nq :])
+
+    def __repr__(self) -> str:
+        return f"Branch({self.label}; {self.position_error:.1e} m, {self.rotation_error:.1e} rad)"
+
+
+@final
+class Solutions(Configurations, Sequence[Branch]):
+    """All solutions of a target that were found, the nearest to `q0` first; each within its tasks' tolerances.
+
+    None within the limits is an empty sequence, and `explain` says what that proves.
+    """
+
+    __slots__ = ("_goal", "_missed", "_starts", "_total", "_way", "model", "raw")
+    model: Model
+    """Whose joints these are."""
+    raw: Array
+    """(k, .) numbers of each, as the kernels write them."""
+
+    def __init__(
+        self,
+        model: Model,
+        way: "Branching",
+        raw: Array,
+        total: int,
+        goal: Array,
+        *,
+        starts: int = 0,
+        missed: bool = False,
+    ) -> None:
+        self.model, self._way, self.raw, self._total, self._starts = model, way, raw, total, starts
+        self._goal, self._missed = goal, missed
+
+    def __len__(self) -> int:
+        return len(self.raw)
+
+    @overload
+    def __getitem__(self, index: int) -> Branch: ...
+    @overload
+    def __getitem__(self, index: slice) -> "list[Branch]": ...
+    def __getitem__(self, index: int | slice) -> "Branch | list[Branch]":
+        if isinstance(index, slice):
+            return [Branch(self.model, self._way, raw) for raw in self.raw[index]]
+        return Branch(self.model, self._way, self.raw[index])
+
+    def __iter__(self) -> Iterator[Branch]:
+        return (Branch(self.model, self._way, raw) for raw in self.raw)
+
+    @property
+    def q(self) -> Array:
+        """(k, nq) all configurations, the nearest to `q0` first."""
+        return self.raw[:, BRANCH : BRANCH + self.model.nq]
+
+    @property
+    def distances(self) -> Array:
+        """(k,) how far each is from `q0` [rad and m]."""
+        return self.raw[:, DISTANCE]
+
+    @property
+    def numbers(self) -> npt.NDArray[np.int64]:
+        """(k,) which branch each is, see `Branch.number`."""
+        return self.raw[:, NUMBER].astype(np.int64)
+
+    @property
+    def total(self) -> int:
+        """How many branches there are, within the limits or not; whole turns are no others."""
+        return self._total
+
+    @property
+    def complete(self) -> bool:
+        """Whether there are no others: by closed form of six axes, and not at a pose with a line of solutions."""
+        form = self._way.form
+        lines = self._missed or bool(np.any(self.raw[:, LINE]))
+        return form is not None and form.exact and form.swept is None and not lines
+
+    def explain(self) -> str:
+        """What was found and how, and what it proves, as a sentence."""
+        way = self._way
+        many = f"{self._total} branch{'' if self._total == 1 else 'es'}"
+        if way.form is None:
+            end = "there may be others" if self._total else "that proves nothing"
+            return f"a search from {self._starts} starts found {many}; {end}"
+        parts = [f"{many} by closed form ({way.form.words})"]
+        if way.form.swept is not None:
+            parts[0] += f" at {way.samples} values of {self.model.coordinates[way.form.swept]}"
+        inside = len(np.unique(self.raw[:, [NUMBER, SWEPT]], axis=0)) if len(self.raw) else 0
+        if way.limits and self._total:
+            parts.append(f"{inside} within the limits")
+        if len(self.raw) > inside:
+            parts.append(f"{len(self.raw)} with their whole turns")
+        if np.any(self.raw[:, LINE]):
+            parts.append("some are one of a line of solutions")
+        if self._missed:
+            parts.append(
+                "a line of solutions may be missing, for where q0 has the joint that is free there it has none"
+            )
+        if not way.form.exact:
+            parts.append("the axes almost are as it takes them, so near the edge of the reach one may be missing")
+        if not self._total and self.complete:
+            proof = certificate_of(self.model, way.judged, self._goal, limits=way.limits)
+            parts.append(
+                "no certificate says why" if proof is None else "a certificate says: the target is out of reach"
+            )
+        return "; ".join(parts)
+
+    def __repr__(self) -> str:
+        return f"Solutions({self.explain()})"
+
+
+@final
+class BranchBatch(Sequence[Array]):
+    """The solutions of many targets in one array; an entry are those of one target, the nearest to `q0` first."""
+
+    __slots__ = ("_nq", "_raw", "_why", "offsets", "totals", "valid")
+    offsets: npt.NDArray[np.int64]
+    """(targets + 1,) the solutions of target i are `q[offsets[i] : offsets[i + 1]]`."""
+    totals: npt.NDArray[np.int64]
+    """(targets,) how many branches each has, within the limits or not; whole turns are no others."""
+    valid: npt.NDArray[np.bool_]
+    """(targets,) whether a row is a target, and its `q0` a start; one that is not has no solutions."""
+
+    def __init__(self, raw: Array, answers: Array, nq: int, why: str) -> None:
+        self._raw, self._nq, self._why = raw, nq, why
+        self.offsets = np.zeros(len(answers) + 1, dtype=np.int64)
+        np.cumsum(answers[:, ROWS_OF], out=self.offsets[1:], dtype=np.int64)
+        totals = answers[:, CERTIFIED].astype(np.int64)
+        self.valid, self.totals = totals >= 0, np.maximum(totals, 0)
+
+    def __len__(self) -> int:
+        return len(self.totals)
+
+    @overload
+    def __getitem__(self, index: int) -> Array: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Array]: ...
+    def __getitem__(self, index: int | slice) -> Array | list[Array]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        i = range(len(self))[index]
+        return self.q[self.offsets[i] : self.offsets[i + 1]]
+
+    @property
+    def q(self) -> Array:
+        """(total, nq) all configurations, one target's behind the other's."""
+        return self._raw[:, BRANCH : BRANCH + self._nq]
+
+    @property
+    def numbers(self) -> npt.NDArray[np.int64]:
+        """(total,) which branch each is, see `Branch.number`."""
+        return self._raw[:, NUMBER].astype(np.int64)
+
+    @property
+    def distances(self) -> Array:
+        """(total,) how far each is from `q0` [rad and m]."""
+        return self._raw[:, DISTANCE]
+
+    def explain(self) -> str:
+        """How many targets have solutions, and which rows are none and why."""
+        n, counts = len(self), np.diff(self.offsets)
+        lines = [f"{len(self._raw):,} solutions of {np.count_nonzero(counts):,} targets of {n:,}."]
+        beyond = np.count_nonzero((counts == 0) & (self.totals > 0))
+        if beyond:
+            lines.append(f"{beyond:,} of {n:,}: all branches are beyond the limits.")
+        return "\n".join(lines + ([self._why] if self._why else []))
+
+    def __repr__(self) -> str:
+        return f"BranchBatch({len(self._raw)} solutions of {len(self)} targets)"

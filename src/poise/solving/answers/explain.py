@@ -1,0 +1,277 @@
+"""Why a solve ended short of its target, in sentences: limits, reach, or too few joints."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from poise.common.array import Array
+from poise.quaternions import quaternion_exp, quaternion_product
+from poise.solving.answers.competing import Question, rivals
+from poise.solving.arguments.arguments import each_goal
+from poise.solving.arguments.unit_hints import millimetres
+from poise.solving.problem.reach_bound import walk
+from poise.solving.problem.rows import rows_at
+from poise.solving.requirements.outcome import Asked, Outcome, Status
+from poise.solving.unreachable.infeasibility import by_lengths, chain_of_task, never_turned, posed, ruled_out
+from poise.spatial import SE3
+from poise.tasks.base import POSITION, ROTATION, Task
+from poise.tasks.error import TaskError
+from poise.tasks.frame import OfFrame
+from poise.tasks.loop import LoopTask
+
+_AT_LIMIT = 1e-6
+"""A joint this near to a limit [rad or m] stands at it."""
+_NUDGE = 1e-4
+"""A turn that tells whether a ball is pushed out of its limits [rad]."""
+_AT_REST = (Status.STALLED, Status.NOT_FOUND, Status.LIMIT_BLOCKED)
+_SLIGHT = 2e-3
+"""What rounding may leave [m or rad]: a right angle with three digits is off by 8e-4."""
+_MARGIN = 1.05
+"""A tolerance that would do is so much larger than what is left, at least."""
+_PLACED, _PLACED_AND_POINTED = 3, 5
+"""Rows of a place, and of a place and a direction."""
+_MANY = 50
+"""Starts that all came to rest short of the target before that is a status of its own; it is no proof."""
+
+
+def cause(outcome: Outcome) -> Status:
+    """The status of a solve that ended short of its target."""
+    if outcome.posture_alone:
+        # Without other tasks every joint is at its posture but for the limits, which so are proven to be in the way.
+        return Status.NOT_FOUND if outcome.asked.frame_tasks else Status.LIMIT_BLOCKED
+    tasks, limits = outcome.asked.tasks, outcome.asked.problem.limits
+    goals = list(zip(tasks, each_goal(tasks, outcome.goal[None]), strict=True))
+    if any(ruled_out(outcome.model, task, goal, limits=limits)[0] for task, goal in goals):
+        return Status.UNREACHABLE
+    if any(never_turned(outcome.model, task, goal, limits=limits) for task, (goal,) in goals):
+        return Status.UNREACHABLE
+    if not outcome.stationary:
+        return Status.MAX_ITERATIONS
+    if held_by(outcome):
+        return Status.LIMIT_BLOCKED
+    apart = outcome.asked.limits.apart
+    if apart is not None and apart.holds_back(outcome.model, outcome.q, _descent(outcome)):
+        return Status.COLLISION_BLOCKED
+    return Status.NOT_FOUND if outcome.restarts >= _MANY and not _enough(outcome) else Status.STALLED
+
+
+def what_blocks(outcome: Outcome) -> Status:
+    """The status of a solve all of whose solutions break what must hold beside the limits of joints."""
+    if outcome.asked.limits.apart is None or _sums_at_limits(outcome):
+        return Status.LIMIT_BLOCKED
+    return Status.COLLISION_BLOCKED
+
+
+def task_errors(tasks: Sequence[Task], raw: Array) -> tuple[TaskError, ...]:
+    """The error of each task, from the error of each block and the posture's in `raw` (blocks + 1,)."""
+    left, out = raw.tolist(), []
+    for task in tasks:
+        count = len(task.blocks)
+        out.append(task.error(left[:count] or left[-1:]))
+        left = left[count:]
+    return tuple(out)
+
+
+def explain(outcome: Outcome, status: Status) -> str:
+    """A sentence or two: what was reached, and what stands in the way of the rest."""
+    left, soft = (what_is_left(outcome.asked, outcome.errors, required=required) for required in (True, False))
+    if status is Status.CONVERGED:
+        if not soft:
+            return f"Every task is within its tolerances: {left}."
+        parts = [f"Every required task is within its tolerances: {left}."] if left else []
+        parts.append(f"As well as it goes, what is left of the others: {soft}.")
+        if not outcome.stationary and not all(task.required for task in outcome.asked.frame_tasks):
+            parts.append("They could perhaps be missed less: the last descent had not come to rest.")
+        return " ".join(parts + _rivals(outcome))
+    parts = [f"Not reached: {status.message}. What is left: {left}."]
+    if soft:
+        parts.append(f"Not required, and left: {soft}.")
+    if outcome.posture_alone:
+        parts.append("Only the posture is farther away than its tolerance; the other tasks are within theirs.")
+        return " ".join(parts if outcome.asked.frame_tasks else parts[:1])
+    parts += out_of_reach(outcome) + in_the_way(outcome)
+    held = held_by(outcome)
+    if held:
+        parts.append("At their limits, and pushed against them: " + ", ".join(held) + ".")
+    enough = _enough(outcome) if outcome.stationary and status in _AT_REST else []
+    if enough:
+        parts.append(
+            f"That is a minimum, and next to nothing: it cannot be met better from here, and {' and '.join(enough)} "
+            "would do. Files and targets that are rounded leave as much."
+        )
+    parts += _too_few_joints(outcome, outcome.errors)
+    if status is Status.MAX_ITERATIONS:
+        parts.append("More max_iterations or max_restarts may help.")
+    if status is not Status.MAX_ITERATIONS and status is not Status.MAX_TIME and len(parts) == 1:
+        tried = outcome.restarts + 1
+        starts = f"All {tried} starts" if tried > 1 else "The start"
+        parts.append(f"{starts} came to rest short of the target; that is no proof that it cannot be reached.")
+    return " ".join(parts if enough or status is Status.UNREACHABLE else parts + _rivals(outcome))
+
+
+def _rivals(outcome: Outcome) -> list[str]:
+    """A sentence for each task that other tasks keep short of its target, where the answer is at rest."""
+    asked = outcome.asked
+    if not outcome.stationary:
+        return []
+    return rivals(Question(outcome.model, asked.tasks, asked.stated, asked.bound, outcome.q, outcome.goal))
+
+
+def _enough(outcome: Outcome) -> list[str]:
+    """The tolerances with which what is left would do, where that is as little as rounding leaves; else none."""
+    found = []
+    for task, error in zip(outcome.asked.tasks, outcome.errors, strict=True):
+        if not (task.required and task.blocks):
+            continue
+        names = task.tolerance_names
+        sizes = [size for size in (error.position, error.rotation, error.residual) if size is not None]
+        if not sizes:  # of many joints, which has words of its own
+            return []
+        pairs = zip(names, sizes, strict=True) if len(names) == len(sizes) else [(names[0], max(sizes))]
+        for name, size in pairs:
+            if size > getattr(task, name):
+                if isinstance(task, LoopTask) or not size < _SLIGHT:
+                    return []
+                found.append(f"{name}={10.0 ** math.ceil(math.log10(_MARGIN * size)):.0e}")
+    return found
+
+
+def what_is_left(asked: Asked, errors: Sequence[TaskError], *, required: bool) -> str:
+    """The error of each task by which an answer is judged, or of each of the others, in words."""
+    both = zip(asked.tasks, errors, strict=True)
+    return "; ".join(task.words(error) for task, error in both if task.required is required)
+
+
+def held_by(outcome: Outcome) -> list[str]:
+    """The limits of joints, and of sums of joints, that the answer stands at while the error pushes it beyond."""
+    return joints_at_limits(outcome) + _sums_at_limits(outcome)
+
+
+def _sums_at_limits(outcome: Outcome) -> list[str]:
+    """The stated rows at whose most the answer stands while the remaining error pushes it beyond."""
+    model, asked = outcome.model, outcome.asked
+    if not asked.limits.others:
+        return []
+    velocities = asked.problem.velocities
+    coordinates = asked.problem.section("coordinates")
+    at = outcome.q[coordinates["q"]]
+    downhill = _descent(outcome)[list(velocities)]
+    out = []
+    for limit in asked.limits.others:
+        found = limit.inequalities(model, velocities, None)
+        stands = found.rows[:, coordinates["v"]] @ at > found.most - _AT_LIMIT
+        if (stands & (found.rows @ downhill > 0.0)).any():
+            out.append(repr(limit))
+    return out
+
+
+def joints_at_limits(outcome: Outcome) -> list[str]:
+    """The joints that stand at a limit while the remaining error pushes them out."""
+    model, q = outcome.model, outcome.q
+    if not outcome.asked.problem.limits:
+        return []
+    downhill = _descent(outcome)
+    scale = float(np.abs(downhill).max(initial=0.0))
+    out = []
+    for name in model.joint_names:
+        at, speed = model.index(name), model.velocity_index(name)
+        if at.stop - at.start != speed.stop - speed.start:
+            continue
+        for i, v in zip(range(at.start, at.stop), range(speed.start, speed.stop), strict=True):
+            push = downhill[v]
+            if abs(push) <= 1e-6 * scale:
+                continue
+            if push < 0.0 and q[i] - model.lower[i] < _AT_LIMIT:
+                out.append(f"{model.coordinates[i]} (lower, {model.lower[i]:.4g})")
+            elif push > 0.0 and model.upper[i] - q[i] < _AT_LIMIT:
+                out.append(f"{model.coordinates[i]} (upper, {model.upper[i]:.4g})")
+    limited = [joint.name for joint in model.joints if joint.ball is not None]
+    for name, ball in zip(limited, model.ball_limits, strict=True):
+        push, wxyz = downhill[model.velocity_index(name)], q[ball.place : ball.place + 4]
+        size = float(np.linalg.norm(push))
+        if size > 1e-6 * scale:
+            out_there = quaternion_product(quaternion_exp(_NUDGE * push / size), wxyz)
+            if not ball.inside(out_there):
+                out += [f"{name} ({what}, {limit:.4g})" for what, (_, limit) in ball.met(wxyz, _AT_LIMIT).items()]
+    return out
+
+
+def _descent(outcome: Outcome) -> Array:
+    """(nv,) direction in which the error falls: J^T e."""
+    asked = outcome.asked
+    e, jacobian = rows_at(outcome.model, asked.tasks, asked.bound, outcome.q, outcome.goal)
+    judged = np.repeat([task.required for task in asked.frame_tasks], [3 * len(t.blocks) for t in asked.frame_tasks])
+    return e[judged] @ jacobian[judged]
+
+
+def out_of_reach(outcome: Outcome) -> list[str]:
+    """A sentence for each target that the lengths between the axes rule out, or that no joint turns to."""
+    out = []
+    tasks, limits = outcome.asked.tasks, outcome.asked.problem.limits
+    for task, (goal,) in zip(tasks, each_goal(tasks, outcome.goal[None]), strict=True):
+        if never_turned(outcome.model, task, goal, limits=limits):
+            out.append(f"No joint turns {task.frame_names[0]!r}, and its target is turned.")
+        if task.placed is None or by_lengths(outcome.model, task, goal, limits=limits) is None:
+            continue
+        assert isinstance(task, OfFrame)
+        frame, tolerance = task.placed
+        ball = walk(chain_of_task(outcome.model, task, limits=limits), of_pose=False, shortest=False)
+        beyond = float(np.linalg.norm(goal[:3] - ball.centre)) - ball.radius
+        if beyond > tolerance:
+            question = millimetres(goal[:3], ball.centre, ball.radius)
+            out.append(
+                f"The target of {frame!r} is {beyond:.3g} m beyond the longest reach of {ball.radius:.4g} m{question}."
+            )
+        else:
+            out.append(f"The target of {frame!r} is out of reach: the lengths between the axes do not let it there.")
+    return out
+
+
+def in_the_way(outcome: Outcome) -> list[str]:
+    """A sentence for each target at which the links of its frame are themselves too near to something."""
+    tasks, limit, out = outcome.asked.tasks, outcome.asked.limits.apart, []
+    for task, (goal,) in zip(tasks, each_goal(tasks, outcome.goal[None]), strict=True):
+        if limit is None or not (posed(task) and task.in_world) or not np.isfinite(goal).all():
+            continue
+        assert isinstance(task, OfFrame)
+        found = limit.at_target(outcome.model, task, SE3(goal))
+        if found is not None and found[0].distance + found[1] < limit.least(outcome.model, *found[0].pair):
+            (one, other), gap = found[0].pair, found[0].distance
+            where = f"{-gap:.3g} m deep in" if gap < 0.0 else f"{gap:.3g} m from"
+            out.append(f"At the target {one!r} itself is {where} {other!r}, so there is no solution.")
+    return out
+
+
+def _inside(task: Task, error: TaskError) -> bool:
+    """Whether a task is a range that is fulfilled."""
+    left = [x for x in (error.position, error.rotation, error.residual) if x is not None]
+    return task.sides > 0 and all(x <= task.tolerance for x in left)
+
+
+def _too_few_joints(outcome: Outcome, errors: Sequence[TaskError]) -> list[str]:
+    """A sentence if the required tasks ask for more rows than there are joints, with ways out that they have.
+
+    A range that is fulfilled asks for nothing.
+    """
+    both = zip(outcome.asked.tasks, errors, strict=True)
+    tasks = [task for task, error in both if task.blocks and task.required and not _inside(task, error)]
+    if any(isinstance(task, LoopTask) for task in tasks):
+        return []  # rows of loops depend on each other, and say nothing of how many joints there should be
+    rows, joints = sum(task.asked for task in tasks), len(outcome.asked.problem.velocities)
+    if joints >= rows:
+        return []
+    ways = []
+    if any(task.rows > 1 for task in tasks):
+        ways.append("drop rows with a weight of 0")
+    if any(task.leads == (POSITION, ROTATION) for task in tasks):
+        if joints >= _PLACED_AND_POINTED:
+            ways.append("use a PositionTask with an AxisTask, which leaves the turn about the axis free")
+        elif joints >= _PLACED:
+            ways.append("use a PositionTask, which leaves the rotation free")
+        if joints >= _PLACED and outcome.asked.method is None:
+            ways.append("give the position a PositionTask and the rotation an OrientationTask with required=False")
+    if len(tasks) > 1:
+        ways.append("leave out the task that matters least")
+    few = f"{joints} joint{'s' * (joints != 1)} cannot follow {rows} rows in general"
+    return [f"{few}: {', or '.join(ways)}." if ways else f"{few}."]

@@ -1,0 +1,35 @@
+"""Numbers that look as if they had another unit: asked about in words, never changed."""
+
+from typing import Final
+
+import numpy as np
+
+from poise.common.array import Array
+from poise.model.model import Model
+from poise.model.units import in_degrees
+
+_FAR: Final = 10.0
+"""A target so many times as far away as the reach is hardly meant in metres."""
+_ROUNDING: Final = 1e-9
+"""What is over a limit by no more is not worth a word [rad or m]."""
+_NAMED: Final = 3
+"""Coordinates that are named, at most."""
+
+
+def millimetres(place: Array, root: Array, reach: float) -> str:
+    """A question if `place` (3,) is far beyond `reach` from `root` (3,) [m], and within it as millimetres; else ''."""
+    far = float(np.linalg.norm(place - root)) > _FAR * reach
+    return ": millimetres? Lengths are in metres" if far and np.linalg.norm(1e-3 * place - root) <= reach else ""
+
+
+def pulled_in(model: Model, q0: Array) -> str:
+    """A further sentence, of what of the start `q0` (nq,) was beyond the limits and so pulled in; '' if nothing was."""
+    unit = model.normalize(q0)
+    kept = model.clip(unit)
+    places = np.flatnonzero(np.abs(kept - unit) > _ROUNDING)
+    if not len(places):
+        return ""
+    named = [f"{model.coordinates[i]} from {q0[i]:.6g} to {kept[i]:.6g}" for i in places[:_NAMED]]
+    more = f" and {len(places) - _NAMED} more" if len(places) > _NAMED else ""
+    question = ": degrees? numpy.radians makes them radians" if in_degrees(model, q0) else ""
+    return f" q0 was pulled in to the limits, {', '.join(named)}{more}{question}."

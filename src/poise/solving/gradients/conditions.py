@@ -1,0 +1,218 @@
+"""What an answer fulfils, as a problem of its own: the tasks', the sides of ranges, sums of joints and distances of
+shapes, with a column for each velocity of the model; see `poise.kernels.gradients.conditions`.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, final
+
+import numpy as np
+
+from poise.common.array import Array
+from poise.kernels.gradients.conditions import MOST_CONTACTS
+from poise.kernels.machine import packing
+from poise.kernels.machine.layout import GOAL_NUMBERS, GOAL_STEP, GUARD, PLACE, RANK, TURN, WIDTH
+from poise.kernels.machine.packing import joined
+from poise.model.loosening import Loose
+from poise.model.model import Model
+from poise.solving.problem.problem import Problem, pack
+from poise.solving.problem.workspace import Bound, Scratch
+from poise.solving.requirements.collision import CollisionLimit
+from poise.solving.requirements.outcome import Asked
+from poise.solving.requirements.ranges import border_rows, borders, ranges
+from poise.tasks.base import Task, levels
+from poise.tasks.loop import LoopTask
+from poise.tasks.posture import PostureTask
+
+_NARROW: Final = 2e-2
+"""A limit of swing or twist that is this narrow has no sides to tell from each other [rad]."""
+KEPT: Final = ("multiplier", "holds", "missed", "leaning", "answers", "yields", "contact", "rest")
+"""What is kept of an answer, in the order of a workspace."""
+
+
+@final
+class Conditions:
+    """All rows of a problem on a model, without the limits of joints: those of its tasks first, then the others."""
+
+    def __init__(
+        self,
+        model: Model,
+        tasks: Sequence[Task],
+        sums: tuple[Array, Array],
+        apart: CollisionLimit | None,
+        balls: Sequence[str],
+        *,
+        limits: bool = False,
+        parts: Mapping[str, Any] | None = None,
+    ) -> None:
+        """`sums` are rows (p, nv) and the most of each, `balls` the joints whose limits of swing and twist count,
+        `parts` more sections of the problem."""
+        self.model, self.apart, self._sums, self._balls = model, apart, sums, balls
+        found = ((n, b) for n in balls for b in model.ball_limits if b.place == model.index(n).start)
+        self.narrow = next((n for n, b in found if min(b.half, *np.ravel(b.semi_axes)) <= _NARROW), "")
+        """A joint whose limits have no sides to tell from each other, if there is one."""
+        problem = _limited(pack(model, tasks, limits=limits, also=range(model.nv)), model, balls)
+        kept, sides = ranges(tasks), sum(task.sides for task in ranges(tasks))
+        given = {"inequalities": np.hstack([sums[0], sums[1][:, None]]).ravel(), "ranks": _ranks(tasks)}
+        given |= {} if parts is None else parts
+        if sides:
+            given["borders"] = borders(tasks, None)
+        if apart is not None:
+            given["guard"] = joined(GUARD, (), [[apart.min_distance, 0.0, 0.0, 0.0, 0.0]])
+        self.tasks, shapes = 3 * problem.blocks, MOST_CONTACTS if apart is not None else 0
+        """Rows of the tasks."""
+        self.count = self.tasks + sides + len(sums[1]) + shapes + 2 * len(balls)
+        """All rows."""
+        rows = _rows(model, self.count, shapes, posture=len(given.get("posture_weights", ())) > 0)
+        problem = problem.extended(given, rows | (border_rows(sides, model.nv) if sides else {}))
+        self.bound = Bound(problem, (*(["ranges"] if sides else []), *(["shapes"] if shapes else [])), apart=apart)
+        self._before = [task.label for task in kept for _ in range(task.sides)] + ["a sum of joints"] * len(sums[1])
+        self._behind = [f"{name}.{what}" for name in balls for what in ("swing", "twist")]
+        problem = self.bound.problem
+        self.at = {name: problem.rows(name) for name in (*KEPT, "lacking", "condition_rows", "letting")}
+        """Where sections are in a workspace."""
+        first, last = self.at[KEPT[0]].start, self.at[KEPT[-1]].stop
+        self.memory = slice(first, last)
+        """Where in a workspace lies what is kept of an answer."""
+        self.places = {name: slice(self.at[name].start - first, self.at[name].stop - first) for name in KEPT}
+        """Where a section is within that."""
+        self.steps = len(problem.section("goal_steps"))
+        """How many goal steps there are."""
+        self.columns = self.steps + (model.nv if len(given.get("posture_weights", ())) else 0)
+        """These, and the velocities of the posture."""
+
+    def labels(self, scratch: Scratch) -> list[str]:
+        """What the rows behind the tasks' are of, for the contacts at hand."""
+        shapes = [" and ".join(map(repr, pair)) for pair in self.pairs(scratch)]
+        return [*self._before, *shapes, *self._behind]
+
+    def pairs(self, scratch: Scratch) -> list[tuple[str, str]]:
+        """The names of the shapes of each contact."""
+        if scratch.scene is None:
+            return []
+        names = scratch.scene.names
+        numbers = scratch.narrow[self.at["contact"]].astype(int).reshape(-1, 2)
+        return [(names[i], names[j]) if i >= 0 else ("", "") for i, j in numbers]
+
+    def on(self, loose: Loose, tasks: Sequence[Task]) -> "Conditions":
+        """The same on the model with a placement let loose, for the same tasks there."""
+        rows, most = self._sums
+        spread = np.zeros((len(most), loose.model.nv))
+        spread[:, loose.velocities] = rows
+        return Conditions(loose.model, tasks, (spread, most), self.apart, self._balls)
+
+
+def differentiable_conditions(model: Model, asked: Asked) -> Conditions:
+    """Those of what was asked.
+
+    Raises ValueError where the limits of a ball have no sides to tell from each other.
+    """
+    found = conditions_of(model, asked)
+    if found.narrow:
+        raise ValueError(
+            f"the swing or twist of {found.narrow!r} has no width, and its gradient is not at hand: make it a hinge, "
+            "or take differences of two solves"
+        )
+    return found
+
+
+def conditions_of(model: Model, asked: Asked) -> Conditions:
+    """Those of what was asked."""
+    derived = asked.bound.derived
+    found: Conditions | None = derived.get(Conditions)
+    return derived.setdefault(Conditions, _conditions_of(model, asked)) if found is None else found
+
+
+def _conditions_of(model: Model, asked: Asked) -> Conditions:
+    problem = asked.problem
+    stated = problem.section("inequalities").reshape(-1, len(problem.velocities) + 1)
+    rows = np.zeros((len(stated), model.nv))
+    rows[:, list(problem.velocities)] = stated[:, :-1]
+    limited = {int(ball["q"]) for ball in problem.section("balls") if ball["limited"]}
+    balls = [j.name for j in model.joints if j.ball is not None and model.index(j.name).start in limited]
+    posture = next((task for task in asked.tasks if isinstance(task, PostureTask)), None)
+    movable = np.zeros(model.nv)
+    movable[list(problem.velocities)] = 1.0
+    parts = {
+        "movable": movable,
+        "goal_steps": joined(GOAL_STEP, *_steps(asked)),
+        "posture_weights": () if posture is None else posture.weights(model),
+    }
+    return Conditions(
+        model, asked.frame_tasks, (rows, np.array(stated[:, -1])), asked.limits.apart, balls,
+        limits=problem.limits, parts=parts,
+    )  # fmt: skip
+
+
+def by_task(asked: Asked, moved: Array) -> tuple[Array, ...]:
+    """What is by all goal steps and velocities of the posture (..., columns), for each task that is stated."""
+    tasks = asked.tasks[: len(asked.stated)]
+    counts = [len(_changes(task)) for task in tasks]
+    ends = np.cumsum(counts)
+    posture = moved[..., sum(counts) :]
+    return tuple(
+        moved[..., end - count : end] if task.blocks else posture
+        for task, count, end in zip(tasks, counts, ends, strict=True)
+    )
+
+
+def _steps(asked: Asked) -> tuple[list[list[int]], list[list[float]]]:
+    """The whole numbers and the real ones of all goal steps."""
+    whole, real, at = [], [], 0
+    for task in asked.tasks[: len(asked.stated)]:
+        for place, turn, scale in _changes(task):
+            whole.append([at + place, turn])
+            real.append([scale])
+        at += GOAL_NUMBERS if task.blocks else 0
+    return whole, real
+
+
+def _changes(task: Task) -> list[tuple[int, int, float]]:
+    """The changes of a task's target, one a column: the goal number, the axis of a turn or -1, how much a unit is."""
+    if not task.takes_target or not task.blocks:
+        return []
+    if task.goal_kind & TURN:
+        return [*((i, -1, 1.0) for i in range(3 if task.goal_kind & PLACE else 0)), *((3, i, 1.0) for i in range(3))]
+    if task.to_point:
+        scale = float(task.goal(np.ones(3))[0])
+        return [(i, -1, scale) for i in range(3)]
+    return [(i, -1, 1.0) for i in range(GOAL_NUMBERS if task.own else 1)]
+
+
+def _ranks(tasks: Sequence[Task]) -> Any:
+    """Records of `RANK`, one for each block of the tasks."""
+    order = levels(tasks)
+    ranks = [
+        [order.index(task.level), int(task.required), int(isinstance(task, LoopTask)), int(task.sides > 0)]
+        for task in tasks
+        for _ in task.blocks
+    ]
+    return joined(RANK, ranks, ())
+
+
+def _limited(problem: Problem, model: Model, balls: Sequence[str]) -> Problem:
+    """It with limits of these balls alone."""
+    words = problem.words.copy()
+    found = packing.unpack(words, "balls")
+    found["limited"] &= np.isin(found["q"], [model.index(name).start for name in balls])
+    return Problem(words, problem.velocities, problem.kinds, problem.limits)
+
+
+def _rows(model: Model, count: int, shapes: int, *, posture: bool) -> dict[str, int]:
+    """Rows of a workspace for so many conditions, of which these are shapes that touch."""
+    n, nq = model.nv, model.nq
+    row, most = WIDTH * -(-n // WIDTH), max(n, count)
+    packed = WIDTH * -(-most // WIDTH)
+    return {
+        **dict.fromkeys(("lacking", "multiplier", "holds", "missed", "held_sizes", "spare_rows"), count),
+        **dict.fromkeys(("condition_rows", "held_right"), count * row),
+        **dict.fromkeys(("leaning", "limit_side", "moving", "pulling", "spare_pull", "inner_sizes"), n),
+        **dict.fromkeys(("other", "phi", "moved", "drawn_step"), n),
+        **dict.fromkeys(("rest", "begun_rest", "beside_rest", "drawn"), nq),
+        **dict.fromkeys(("null_rows", "inner_left", "inner_right", "flat_rows"), n * row),
+        **dict.fromkeys(("yields", "hessian"), n * n),
+        "answers": n * count,
+        "contact": 2 * shapes,
+        "letting": n + count,
+        "held_left": count * packed,
+        "posture_goal": nq if posture else 0,
+    }

@@ -1,0 +1,132 @@
+"""A posture task, prepared: what it moves within the null space of the others, and what no other task moves."""
+
+from collections.abc import Sequence
+from typing import Final, final
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.common.array import Array
+from poise.kernels.machine.jit import prepare
+from poise.kernels.machine.layout import ANSWER, CHOICE, CODE, SOLVED, STATIONARY, UNSOLVED
+from poise.model.model import Model
+from poise.solving.problem.problem import Problem
+from poise.solving.problem.workspace import Scratch
+from poise.tasks.base import Task
+from poise.tasks.posture import PostureTask, missed_by
+
+_WITHIN: Final = 1.0 - 1e-9
+"""Share of its tolerance that a posture is searched within, so that rounding takes nothing beyond it."""
+
+
+@final
+class Posture:
+    """Bring solved configurations near to a posture; see `poise.kernels.solver.posture`."""
+
+    __slots__ = ("_alone", "_counts", "_drawn", "_tolerance", "_weight")
+
+    def __init__(self, model: Model, task: PostureTask, problem: Problem) -> None:
+        weight = task.weights(model)
+        self._counts, self._tolerance = weight > 0.0, task.tolerance
+        active = list(problem.velocities)
+        largest = float(weight[active].max(initial=0.0))
+        self._weight = np.array(weight[active]) / (largest or 1.0)
+        self._drawn = _coordinates(model, self._counts)
+        self._alone = _coordinates(model, self._counts & ~np.isin(np.arange(model.nv), active))
+
+    def extended(self, model: Model, problem: Problem) -> Problem:
+        """The problem with the weights of the posture, and room for it."""
+        vectors = dict.fromkeys(("phi", "moved", "gradient", "other"), len(self._weight))
+        rows = {"posture_goal": model.nq, "choice": CHOICE, **vectors}
+        return problem.extended({"posture_weights": self._weight}, rows)
+
+    def settle(self, model: Model, scratch: Scratch, code: int) -> int:
+        """Move the configuration in the scratch's `out`, if it is solved, near to the posture; the code.
+
+        The last entry of `out` becomes the distance that is left.
+        """
+        out, goal = scratch.out, scratch.posture_goal
+        q = out[ANSWER : ANSWER + model.nq]
+        if code == SOLVED:
+            if self._alone.size:
+                q[self._alone] = model.clip(goal)[self._alone]
+            if self._weight.any():
+                code = prepare("solver.posture.settle")(scratch.address)
+        return self.judge(model, scratch, code)
+
+    def start(self, model: Model, scratch: Scratch) -> Array:
+        """(nq,) the scratch's start with the posture in the place of what that draws."""
+        start: Array = scratch.start.copy()
+        start[self._drawn] = model.clip(scratch.posture_goal)[self._drawn]
+        return start
+
+    def bounds(self, model: Model, scratch: Scratch) -> tuple[Array, Array]:
+        """(nq,) the least and the largest numbers of q within the tolerance; infinite for those of balls."""
+        low, high = np.full(model.nq, -np.inf), np.full(model.nq, np.inf)
+        at_q = model._plain[0][self._counts[model._plain[1]]]
+        near, goal = _WITHIN * self._tolerance, scratch.posture_goal[at_q]
+        low[at_q], high[at_q] = goal - near, goal + near
+        return low, high
+
+    def misses(self, out: Array) -> bool:
+        """Whether all but the posture is solved in the answer `out`, which is too far from it."""
+        return bool(out[CODE] == SOLVED and out[-1] > self._tolerance)
+
+    def judge(self, model: Model, scratch: Scratch, code: int) -> int:
+        """The code of the configuration in the scratch's `out`, by its distance from the posture, the last entry."""
+        out = scratch.out
+        out[-1] = missed_by(model, out[ANSWER : ANSWER + model.nq], scratch.posture_goal, self._counts)
+        if code == SOLVED and out[-1] > self._tolerance:
+            out[STATIONARY] = 1.0
+            code = UNSOLVED
+        return code
+
+
+def _coordinates(model: Model, velocities: npt.NDArray[np.bool_]) -> npt.NDArray[np.intp]:
+    """The places in q of the joints with any of these velocities."""
+    places: list[int] = []
+    for joint in model.joint_names:
+        at, speeds = model.index(joint), velocities[model.velocity_index(joint)]
+        if at.stop - at.start == len(speeds):
+            places += [at.start + i for i in np.flatnonzero(speeds)]
+        elif speeds.any():
+            places += range(at.start, at.stop)
+    return np.array(places, dtype=np.intp)
+
+
+MOST_APART: Final = 1e4
+"""How many times the least of its weights the largest may be in a Tracker: their squares are what it reckons with."""
+
+
+def weighed(model: Model, task: PostureTask, velocities: Sequence[int]) -> dict[str, Array]:
+    """The sections of a Tracker's problem that tell of the weights of a posture, for so many active velocities."""
+    weight = task.weights(model)[list(velocities)]
+    pulled = weight > 0.0
+    least, most = weight[pulled].min(initial=np.inf), weight[pulled].max(initial=0.0)
+    if most > MOST_APART * least:
+        raise ValueError(
+            f"the weights of the PostureTask are from {least:g} to {most:g}; in a Tracker the largest may be "
+            f"{MOST_APART:g} times the least: raise the least, or make it 0, which leaves the joint alone"
+        )
+    shares = np.where(pulled, least / np.where(pulled, weight, 1.0), 1.0)
+    return {"pull": pulled.astype(float), "shares": shares if (shares < 1.0).any() else np.zeros(0)}
+
+
+def pulled(model: Model, task: PostureTask) -> list[int]:
+    """The velocities that the posture of a Tracker moves."""
+    weight = task.weights(model)
+    moved = np.flatnonzero(weight > 0.0)
+    for joint in model.joints:  # a ball turns as a whole
+        if joint.quaternion_at is not None and joint.nv:
+            at = model.velocity_index(joint.name)
+            if weight[at.stop - 3 : at.stop].any():
+                moved = np.union1d(moved, np.arange(at.stop - 3, at.stop))
+    return [int(v) for v in moved]
+
+
+def one_posture(tasks: Sequence[Task]) -> PostureTask | None:
+    """The PostureTask among the tasks; raises ValueError for more than one."""
+    found = [task for task in tasks if isinstance(task, PostureTask)]
+    if len(found) > 1:
+        raise ValueError(f"tasks holds {len(found)} PostureTasks; q can be near to one only")
+    return found[0] if found else None

@@ -1,0 +1,203 @@
+"""Walls of a path: one kind of requirement each, how far configurations are within it, how that changes with the
+joints, and the least of it on the way from each configuration to the next."""
+
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple, Protocol, final
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.common.array import Array
+from poise.model.model import Model
+from poise.solving.path.limits import velocity_names
+from poise.solving.path.path import PathStatus
+from poise.tasks.base import Task
+
+_FINE: Final = 0.02
+"""Largest change of a coordinate between two configurations that are looked at on a step [rad or m]."""
+_LEVER: Final = 1.0
+"""How far shapes come nearer to each other, at most, with a change of one coordinate by 1 [m per rad or m]."""
+RESERVE: Final = 5e-4
+"""What may be lost between two configurations that are looked at, where they are near something [m]."""
+_ROUNDING: Final = 1e-12
+"""By how much a sum may be beyond its limit [rad or m]."""
+_JUST: Final = 1.0 + 1e-6
+"""Rounding of what is left, as a share of a tolerance."""
+_EXACT: Final = 2e-10
+"""What a sum that has left its limit is taken back inside by [rad or m]."""
+
+
+class Lean(NamedTuple):
+    """How far configurations are within something, linearised."""
+
+    rows: Array
+    """(n, k) how that changes with each velocity; 0 where it is far away."""
+    room: Array
+    """(n,)"""
+    margin: float
+    """How near it may be come to, and what is outside is pushed beyond."""
+
+
+class Wall(Protocol):
+    """One kind of requirement."""
+
+    status: PathStatus
+    """Of a path that does not keep it."""
+
+    def __call__(self, q: Array) -> Array:
+        """(n,) how far configurations q (n, nq) are within it; negative outside."""
+
+    def leans(self, q: Array, velocities: npt.NDArray[np.intp]) -> Sequence[Lean]:
+        """What keeps changes of q (n, nq) within it, in these velocities."""
+
+    def on_steps(self, q: Array) -> Array:
+        """(n - 1,) the least of what `self` says on the straight way from each of q (n, nq) to the next."""
+
+    def words(self, q: Array) -> str:
+        """What is not kept at q (nq,), as a sentence."""
+
+    def beyond(self, far: float) -> str:
+        """That it is left by so much."""
+
+
+def least_on_steps(model: Model, measure: Callable[[Array], Array], q: Array) -> Array:
+    """(n - 1,) the least of what `measure` says on the way from each configuration of q (n, nq) to the next.
+
+    It looks the closer the nearer something is.  Where what is measured falls by no more than `_LEVER` for each change
+    of a coordinate, what is free at all looks is nowhere between them outside by more than `RESERVE`.
+    """
+    steps = model.difference(q[:-1], q[1:])
+    ways = _LEVER * np.abs(steps).sum(axis=1)
+    looks = 2 + np.floor(np.abs(steps).max(axis=1, initial=0.0) / _FINE).astype(np.int64)
+    first = np.append(0, np.cumsum(looks)[:-1])
+    step = np.repeat(np.arange(len(steps)), looks)
+    share = (np.arange(len(step)) - first[step]) / (looks - 1)[step]
+    room = measure(model.integrate(q[step], share[:, None] * steps[step]))
+    least = np.asarray(np.minimum.reduceat(room, first), dtype=np.float64)
+    while True:
+        # From one look to the next it falls by no more than half of what it can change.
+        change = ways[step[1:]] * np.diff(share)
+        unsure = (step[1:] == step[:-1]) & (change > 2.0 * RESERVE) & (room[1:] + room[:-1] < change)
+        after = np.flatnonzero(unsure & (least[step[1:]] >= 0.0))
+        if not len(after):
+            return least
+        middle, on = 0.5 * (share[after] + share[after + 1]), step[after]
+        found = measure(model.integrate(q[on], middle[:, None] * steps[on]))
+        np.minimum.at(least, on, found)
+        step, share, room = (
+            np.insert(old, after + 1, new) for old, new in ((step, on), (share, middle), (room, found))
+        )
+
+
+@final
+class Sums:
+    """Sums of joints, A q <= most, each row scaled so that its largest number is 1."""
+
+    status = PathStatus.LIMIT
+
+    def __init__(self, model: Model, rows: Array, most: Array) -> None:
+        """`rows` (p, nv) A."""
+        at_q, at_v = model._plain
+        sizes = np.abs(rows).max(axis=1, keepdims=True)
+        self._model, self.rows, self._most = model, rows / sizes, most / sizes[:, 0]
+        self._at_q: Array = np.zeros((len(rows), model.nq))
+        self._at_q[:, at_q] = self.rows[:, at_v]
+
+    def each(self, q: Array) -> Array:
+        """(n, p) how far each sum is from its limit at q (n, nq) [rad or m]."""
+        return self._most - q @ self._at_q.T
+
+    def __call__(self, q: Array) -> Array:
+        """See `Wall`."""
+        return np.asarray(self.each(q).min(axis=1) + _ROUNDING, dtype=np.float64)
+
+    def leans(self, q: Array, velocities: npt.NDArray[np.intp]) -> list[Lean]:
+        """See `Wall`."""
+        rooms = self.each(q).T
+        return [
+            Lean(np.broadcast_to(-row[velocities], (len(q), len(velocities))), room, _EXACT)
+            for row, room in zip(self.rows, rooms, strict=True)
+        ]
+
+    def back(self, q: Array, velocities: npt.NDArray[np.intp]) -> tuple[Array, Array]:
+        """(n, p) what leads sums of q (n, nq) that are too large back, and (n, p, k) how they change; else 0."""
+        lacking = np.minimum(self.each(q) - _EXACT, 0.0)
+        rows = np.where(lacking[..., None] < 0.0, self.rows[:, velocities], 0.0)
+        return lacking, rows
+
+    def on_steps(self, q: Array) -> Array:
+        """See `Wall`: the ends tell, for sums change evenly."""
+        rooms = self(q)
+        return np.minimum(rooms[:-1], rooms[1:])
+
+    def words(self, q: Array) -> str:
+        """See `Wall`."""
+        far = self.each(q[None])[0]
+        row = self.rows[int(far.argmin())]
+        names = zip(velocity_names(self._model), row, strict=True)
+        some = " and ".join(name for name, factor in names if factor)
+        return f"{some} are {-far.min():.3g} rad or m beyond a LinearLimit."
+
+    def beyond(self, far: float) -> str:
+        """See `Wall`."""
+        return f"joints go {far:.3g} rad or m beyond a LinearLimit"
+
+
+class _Between(Wall, Protocol):
+    """A wall that something else keeps at the waypoints, so that it is looked at on the ways between them alone."""
+
+    status: PathStatus = PathStatus.LIMIT
+    _model: Model
+
+    def leans(self, q: Array, velocities: npt.NDArray[np.intp]) -> list[Lean]:
+        """See `Wall`."""
+        return []
+
+    def on_steps(self, q: Array) -> Array:
+        """See `Wall`."""
+        return least_on_steps(self._model, self, q)
+
+    def words(self, q: Array) -> str:
+        """See `Wall`."""
+        return f"{self.beyond(-float(self(q[None])[0]))}."
+
+
+@final
+class Balls(_Between):
+    """Limits of swing and twist, which are kept at waypoints as those of coordinates are: on the ways between them."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    def __call__(self, q: Array) -> Array:
+        """See `Wall`: [rad]."""
+        rooms = [ball.room(q[:, ball.place : ball.place + 4]) for ball in self._model.ball_limits]
+        return np.asarray(np.min(rooms, axis=0) + _ROUNDING, dtype=np.float64)
+
+    def beyond(self, far: float) -> str:
+        """See `Wall`."""
+        return f"a ball swings or twists {far:.3g} rad beyond its limits"
+
+
+@final
+class Ranges(_Between):
+    """Ranges that are the same at all waypoints, whose tasks keep them there: on the ways between them."""
+
+    def __init__(self, model: Model, tasks: Sequence[Task], goals: Sequence[Array]) -> None:
+        """`goals` (7,) one a task."""
+        self._model, self._goals = model, tuple(zip(tasks, goals, strict=True))
+
+    def __call__(self, q: Array) -> Array:
+        """See `Wall`: what is left of the tolerance [m or rad], the same everywhere inside; -inf without a number."""
+        rooms = []
+        for task, goal in self._goals:
+            left = task.judged(self._model, np.broadcast_to(goal, (len(q), len(goal))), q)
+            rooms += [_JUST * block.tolerance - some for block, some in zip(task.blocks, left.T, strict=True)]
+        return np.nan_to_num(np.min(rooms, axis=0), nan=-np.inf)
+
+    def beyond(self, far: float) -> str:
+        """See `Wall`."""
+        names = " or ".join(task.label for task, _ in self._goals)
+        if far == np.inf:
+            return f"the residual of {names} raises or leaves no number"
+        return f"{names} is left by {far:.3g} m or rad"

@@ -1,0 +1,122 @@
+"""What must hold of each configuration of a path, whatever its waypoint: the one place where a path asks for it."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from typing import Final, final
+
+import numpy as np
+
+from poise.common.array import Array
+from poise.model.model import Model
+from poise.solving.path.clearance import Clearance
+from poise.solving.path.constraints import RESERVE, Sums, Wall
+from poise.solving.path.limits import PathLimits
+from poise.solving.path.loops import Loops
+from poise.solving.path.path import PathStatus
+from poise.tasks.loop import LoopTask
+
+_CORNERS: Final = 0.05
+"""Length of the parts of a straight way along which loops are closed, before they are [rad or m]."""
+_APART: Final = 3.0
+"""How much longer closing them may make a part."""
+
+
+@final
+class Room:
+    """All walls of a path, and the loops that stay closed along it."""
+
+    def __init__(self, walls: Sequence[Wall], loops: Loops | None = None) -> None:
+        self.walls, self.loops = tuple(walls), loops
+        self.sums = next((wall for wall in walls if isinstance(wall, Sums)), None)
+
+    @staticmethod
+    @contextmanager
+    def lent(model: Model, limits: PathLimits) -> "Iterator[Room]":
+        """What limits ask for, within the block, after which what was packed is kept for the next."""
+        sums = [Sums(model, limits.rows, limits.most)] if len(limits.rows) else []
+        with Clearance.lent(model, limits.stated.apart) as clearance:
+            yield Room([*([] if clearance is None else [clearance]), *sums])
+
+    def __bool__(self) -> bool:
+        """Whether there is any wall."""
+        return bool(self.walls)
+
+    def and_(self, *walls: Wall) -> "Room":
+        """It with more walls."""
+        return Room([*self.walls, *walls], self.loops)
+
+    def closing(self, model: Model, loops: Sequence[LoopTask], *, limits: bool) -> "Room":
+        """It with loops, if there are any; the limits of joints hold, or not."""
+        return Room(self.walls, Loops(model, loops, limits=limits, sums=self.sums) if loops else None)
+
+    def __call__(self, q: Array) -> Array:
+        """(n,) how far configurations q (n, nq) are within all; negative outside, infinite without walls."""
+        return self._least([wall(q) for wall in self.walls], len(q))
+
+    def outside(self, q: Array) -> float:
+        """The sum of the squares of all that q (n, nq) are outside by."""
+        return sum((float((np.minimum(wall(q), 0.0) ** 2).sum()) for wall in self.walls), 0.0)
+
+    def on_steps(self, q: Array) -> Array:
+        """(n - 1,) the least of what `self` says on the straight way from each of q (n, nq) to the next."""
+        return self._least([wall.on_steps(q) for wall in self.walls], len(q) - 1)
+
+    def on_way(self, q0: Array, q1: Array) -> float:
+        """The least of what `self` says on the straight way from q0 to q1 (nq,)."""
+        return float(self.on_steps(np.stack([q0, q1]))[0])
+
+    def straight(self, model: Model, q0: Array, q1: Array) -> Array | None:
+        """(k, nq) corners of the straight way from q0 to q1 (nq,), along which loops are closed; None if not free."""
+        ends = np.stack([q0, q1])
+        if self.loops is None:
+            return ends if self.free(q0, q1) else None
+        way = model.difference(q0, q1)
+        parts = max(1, int(np.ceil(np.abs(way).max(initial=0.0) / _CORNERS)))
+        way = model.interpolate(q0, q1, np.arange(parts + 1) / parts)
+        corners, found = self.loops.all_closed(way, whole=True)
+        corners[[0, -1]] = ends
+        steps = np.abs(model.difference(corners[:-1], corners[1:])).max(axis=1, initial=0.0)
+        if not found.all() or steps.max() > _APART * _CORNERS:
+            return None
+        return corners if all(self.free(a, b) for a, b in pairwise(corners)) else None
+
+    def free(self, q0: Array, q1: Array) -> bool:
+        """Whether a straight way is within all, with the reserve for what is between looks if its ends have it."""
+        ends = np.stack([q0, q1])
+        rooms = [float(wall(ends).min()) for wall in self.walls]
+        if min(rooms, default=0.0) < 0.0:
+            return False
+        return all(
+            bool(wall.on_steps(ends)[0] >= min(RESERVE, room)) for wall, room in zip(self.walls, rooms, strict=True)
+        )
+
+    def clearances(self, q: Array) -> Array | None:
+        """(n,) how far shapes are from each other at q (n, nq) [m]; None where nothing is said of them."""
+        return next((wall(q) + wall.least for wall in self.walls if isinstance(wall, Clearance)), None)
+
+    def words(self, q: Array) -> tuple[PathStatus, str]:
+        """What is not kept at q (nq,): its status, and a sentence."""
+        wall = min(self.walls, key=lambda wall: float(wall(q[None])[0]))
+        return wall.status, wall.words(q)
+
+    def on_step(self, q0: Array, q1: Array) -> tuple[PathStatus, str]:
+        """What is not kept on the straight way from q0 to q1 (nq,): its status, and that it is left by so much."""
+        ends = np.stack([q0, q1])
+        far, wall = min(((float(wall.on_steps(ends)[0]), wall) for wall in self.walls), key=lambda found: found[0])
+        return wall.status, wall.beyond(-far)
+
+    def no_way(self, q0: Array, q1: Array) -> tuple[PathStatus, str]:
+        """The status where no free way was found from q0 to q1 (nq,), and what is to be said of it."""
+        status, words = self.on_step(q0, q1) if self else (PathStatus.LIMIT, "")
+        straight_on = f": on the straight one {words}" if self.on_way(q0, q1) < 0.0 else ""
+        return status, f"no way to it was found along which all holds that must{straight_on}."
+
+    @staticmethod
+    def _least(found: Sequence[Array], n: int) -> Array:
+        if not found:
+            return np.full(n, np.inf)
+        least = found[0]
+        for other in found[1:]:
+            least = np.minimum(least, other)
+        return least

@@ -1,0 +1,108 @@
+"""The curve through rows of a path: derivatives at the rows that keep its pieces within the limits of positions.
+
+A polynomial of the fifth degree lies between the least and the largest of its Bernstein coefficients, so it is enough
+that those are inside.
+"""
+
+from typing import Final
+
+import numpy as np
+
+from poise.common.array import Array
+from poise.model.model import Model
+from poise.solving.path.constraints import Sums
+from poise.solving.path.trajectory import Curve
+
+_PASSES: Final = 3
+"""Times that sums are gone through, where several hold a derivative back."""
+
+
+def bent(model: Model, s: Array, q: Array, *, kept: bool, sums: Sums | None, rests: bool = False) -> Curve:
+    """The curve through rows q (n, nq) at s (n,), with derivatives of parabolas through three of them.
+
+    They are less where the curve would leave the limits of the joints between two rows, if these are `kept`, or those
+    of sums of joints.  With `rests` it begins and ends with none.
+    """
+    h = np.diff(s)[:, None]
+    slopes = model.difference(q[:-1], q[1:]) / h
+    first, second = np.concatenate([slopes[:1], slopes]), np.zeros((len(q), model.nv))
+    if len(slopes) > 1:
+        wide = h[:-1] + h[1:]
+        first[1:-1] = (slopes[:-1] * h[1:] + slopes[1:] * h[:-1]) / wide
+        second[1:-1] = 2.0 * (slopes[1:] - slopes[:-1]) / wide
+        second[0], second[-1] = second[1], second[-2]
+        first[0], first[-1] = slopes[0] - 0.5 * h[0] * second[0], slopes[-1] + 0.5 * h[-1] * second[-1]
+    if rests:
+        first[[0, -1]], second[[0, -1]] = 0.0, 0.0
+    up, down = np.full((2, *first.shape), np.inf)
+    if kept:
+        at_q, at_v = model._plain
+        up[:, at_v] = np.maximum(model.upper - q, 0.0)[:, at_q]
+        down[:, at_v] = np.maximum(q - model.lower, 0.0)[:, at_q]
+        first = _clipped_first(first, h, up, down)
+    if sums is not None:
+        far = np.maximum(sums.each(q), 0.0)
+        first = _along(first, sums.rows, *_bounds_first(h, far))
+        first = _shrunk(_clipped_first(first, h, up, down), sums.rows, *_bounds_first(h, far))
+    if kept:
+        second = _clipped_second(first, second, h, up, down)
+    if sums is not None:
+        bounds = _bounds_second(h, far, first @ sums.rows.T)
+        second = _along(second, sums.rows, *bounds)
+        second = _shrunk(_clipped_second(first, second, h, up, down), sums.rows, *bounds)
+    return Curve.smooth(model, s, q, first, second)
+
+
+def _clipped_first(first: Array, h: Array, up: Array, down: Array) -> Array:
+    """First derivatives, each joint's so small that the coefficients next to a row go half of its room at most."""
+    # After each row, and before it, where all is seen backwards.
+    for some, gap in _sides(h):
+        one, other = -2.5 * down[some] / gap, 2.5 * up[some] / gap
+        first[some] = np.clip(first[some], np.minimum(one, other), np.maximum(one, other))
+    return first
+
+
+def _clipped_second(first: Array, second: Array, h: Array, up: Array, down: Array) -> Array:
+    """Second derivatives that leave the coefficients next but one to a row what is left of its room."""
+    for some, gap in _sides(h):
+        way = 0.4 * gap * first[some]
+        bend = 20.0 / gap**2
+        second[some] = np.clip(second[some], bend * (-down[some] - way), bend * (up[some] - way))
+    return second
+
+
+def _sides(h: Array) -> list[tuple[slice, Array]]:
+    """After each row, and before it: which rows, and how far it is to the next."""
+    return [(slice(None, -1), h), (slice(1, None), -h)]
+
+
+def _bounds_first(h: Array, far: Array) -> tuple[Array, Array]:
+    """(n, p) the least and the largest first derivatives of sums that are `far` (n, p) from their limits."""
+    low, high = np.full_like(far, -np.inf), np.full_like(far, np.inf)
+    high[:-1], low[1:] = 2.5 * far[:-1] / h, -2.5 * far[1:] / h
+    return low, high
+
+
+def _bounds_second(h: Array, far: Array, first: Array) -> tuple[Array, Array]:
+    """(n, p) the same of second derivatives, beside `first` (n, p)."""
+    high = np.full_like(far, np.inf)
+    for some, gap in _sides(h):
+        high[some] = np.minimum(high[some], 20.0 / gap**2 * np.maximum(far[some] - 0.4 * gap * first[some], 0.0))
+    return np.full_like(far, -np.inf), high
+
+
+def _along(wanted: Array, rows: Array, low: Array, high: Array) -> Array:
+    """Derivatives (n, nv) that go along the limits of sums where they went beyond, as nearly as a few passes find."""
+    for _ in range(_PASSES):
+        for k, row in enumerate(rows):
+            sums = wanted @ row
+            wanted = wanted + ((np.clip(sums, low[:, k], high[:, k]) - sums) / (row @ row))[:, None] * row
+    return wanted
+
+
+def _shrunk(wanted: Array, rows: Array, low: Array, high: Array) -> Array:
+    """Derivatives (n, nv), as much less as keeps all sums of them between `low`, at most 0, and `high`, at least 0."""
+    sums = wanted @ rows.T
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.where(sums > high, high / sums, np.where(sums < low, low / sums, 1.0))
+    return np.asarray(wanted * share.min(axis=1, initial=1.0)[:, None], dtype=np.float64)

@@ -1,0 +1,191 @@
+"""What is wanted of a path beside what its waypoints require: soft tasks, those of later levels, a posture.
+
+While a whole path is made shorter each counts by the square of what is left of it, much the more the sooner its level
+comes; in the end every configuration is taken, from where it is, to where its levels are met one after the other, by
+the steps of a method that keeps all that must hold.
+"""
+
+from collections.abc import Sequence
+from copy import copy
+from typing import Any, Final, final
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.common.array import Array
+from poise.kernels.machine.layout import ANSWER, GOAL_NUMBERS, TURN
+from poise.model.model import Model
+from poise.solving.arguments.arguments import each_goal
+from poise.solving.methods.posture import one_posture, pulled
+from poise.solving.path.along import Rows
+from poise.solving.path.clock import Clock
+from poise.solving.requirements.limits import Stated
+from poise.solving.search import feasible_fallback as within
+from poise.solving.search.prepared import prepared_search
+from poise.tasks.base import Task
+
+_FIRST, _NEXT = 1e3, 1e-2
+"""Weight of the first level beside the squares of steps, and of each level as a share of the one before it."""
+_MISSED: Final = 10.0
+"""What is left of a task is told of if it is more than so many of its tolerances."""
+
+
+@final
+class Wishes:
+    """Tasks that give way, with their goals at n waypoints."""
+
+    def __init__(
+        self, model: Model, stated: Sequence[Task], loops: Sequence[Task], goals: Array, limits: Stated
+    ) -> None:
+        """Of all that was `stated`, with `goals` (n, .), those of loops behind it too, and `limits` that hold."""
+        self._model, self._stated, self._all, self._limits = model, tuple(stated), goals, limits
+        self._asked = sorted((*stated, *loops), key=lambda task: not task.blocks)
+        tasks = [task for task in stated if task.blocks]
+        self.number = [k for k, task in enumerate(tasks) if gives_way(task, tasks)]
+        """Which of the frame tasks they are."""
+        mine = [tasks[k] for k in self.number]
+        self._led = len(mine) < len(tasks)
+        levels = sorted({task.level for task in mine})
+        each = [_FIRST * _NEXT ** levels.index(task.level) for task in mine]
+        self._share = np.sqrt(np.repeat(each, [3 * len(task.blocks) for task in mine]))
+        self._rows = Rows(model, mine) if mine else None
+        self._counted = 1.0
+        """What they count by beside the steps."""
+        self.active: list[int] = [] if self._rows is None else [int(v) for v in self._rows.active]
+        """The velocities that change them."""
+        posture = one_posture(stated)
+        if posture is not None:
+            self.active = sorted({*self.active, *pulled(model, posture)})
+            weight = posture.weights(model)
+            self._pull = np.sqrt(_FIRST * _NEXT ** len(levels) * weight / max(float(weight.max()), 1e-300))
+        self.tasks = (*mine, *(() if posture is None else (posture,)))
+        """They: the frame tasks, then the posture."""
+
+    def by(self, share: float) -> "Wishes":
+        """They with a share of their weights."""
+        made = copy(self)
+        made._counted = self._counted * np.sqrt(share)
+        return made
+
+    def at(self, some: Any) -> "Wishes":
+        """They at some of the waypoints."""
+        made = copy(self)
+        made._all = self._all[some]
+        return made
+
+    def changing(self) -> npt.NDArray[np.bool_]:
+        """(n - 1,) which waypoints ask for something else than the one before."""
+        own = np.hstack([self.goals, self._postures])
+        return np.asarray((own[1:] != own[:-1]).any(axis=1), dtype=np.bool_)
+
+    @property
+    def goals(self) -> Array:
+        """(n, 7 tasks) those of its own frame tasks."""
+        each = each_goal(self._asked, self._all)
+        return np.hstack([self._all[:, :0], *(each[k] for k in self.number)])
+
+    @property
+    def _postures(self) -> Array:
+        """(n, nq) those of its posture; (n, 0) without one."""
+        return self._all[:, GOAL_NUMBERS * sum(bool(task.blocks) for task in self._asked) :]
+
+    def rows(self, q: Array) -> tuple[Array, Array]:
+        """Rows (n, m), whose squares are what is to be least, and how they fall (n, m, nv), at q (n, nq)."""
+        model, n = self._model, len(q)
+        e, jacobians = np.zeros((n, 0)), np.zeros((n, 0, model.nv))
+        if self._rows is not None:
+            e, active = self._rows(self.goals, q)
+            jacobians = np.zeros((*e.shape, model.nv))
+            jacobians[..., self._rows.active] = active
+            e, jacobians = self._share * e, self._share[:, None] * jacobians
+        if self._postures.size:
+            e = np.concatenate([e, self._pull * model.difference(q, self._postures)], axis=1)
+            pull = np.broadcast_to(np.diag(self._pull), (n, model.nv, model.nv))
+            jacobians = np.concatenate([jacobians, pull], axis=1)
+        return self._counted * e, self._counted * jacobians
+
+    def cost(self, q: Array) -> Array:
+        """(..., n) what they cost at q (..., n, nq)."""
+        flat = q.reshape(-1, *q.shape[-2:])
+        found = [(self.rows(one)[0] ** 2).sum(axis=1) for one in flat]
+        return np.array(found).reshape(q.shape[:-1])
+
+    def met(self, q: Array, seed: int, clock: Clock) -> Array:
+        """(n, nq) where each of q (n, nq) comes to when its levels are met one after the other, from where it is."""
+        # What nothing leads is solved for, which ends at the least of it; else steps need not come to rest there.
+        method = within.METHOD if self._led else None
+        search = prepared_search(
+            self._model, self._stated, method=method, limits=self._limits, prefer="first", max_restarts=0
+        )
+        out = np.array(q)
+        with search.bound.scratch(self._model) as scratch:
+            for k, start in enumerate(q):
+                if clock.late:
+                    break
+                code, _ = search.solve_one(self._model, scratch, self._all[k], start, seed=seed)
+                if code >= 0:
+                    out[k] = scratch.out[ANSWER : ANSWER + self._model.nq]
+        return out
+
+    def line(self, waypoint: int, parts: int) -> "Wishes":
+        """They at so many waypoints on the straight line from one to the next."""
+        made, ends = copy(self), slice(waypoint, waypoint + 2)
+        made._all = on_line(self._asked, self._all[ends], parts)
+        if self._postures.size:
+            first, last = self._postures[ends]
+            made._postures[:] = self._model.interpolate(first, last, np.arange(1, parts + 1) / parts)
+        return made
+
+    def strand(self, q: Array, seed: int, clock: Clock) -> Array:
+        """(n + 1, nq) from q (nq,) on to where the levels of each waypoint are met, one after the other."""
+        out = [q]
+        for k in range(len(self._all)):
+            out.append(self.at([k]).met(out[-1][None], seed, clock)[0])
+        return np.array(out)
+
+    def left(self, q: Array) -> Array:
+        """(n, tasks) what is left of each at q (n, nq), as a share of its tolerance."""
+        each = zip(self.tasks, self.errors(q), strict=True)
+        return np.array([(left / task.tolerances).max(axis=1) for task, left in each]).T
+
+    def errors(self, q: Array) -> list[Array]:
+        """(n, blocks) of each task, what is left at q (n, nq)."""
+        goals = each_goal(self.tasks, np.hstack([self.goals, self._postures]))
+        return [task.judged(self._model, goal, q) for task, goal in zip(self.tasks, goals, strict=True)]
+
+    def missed(self, q: Array) -> list[tuple[int, str]]:
+        """Where q (n, nq) is farther from a posture than its tolerance lets it, and what is left of it there."""
+        out = []
+        for task, left in zip(self.tasks, self.errors(q), strict=True):
+            if task.required and not task.blocks:
+                most = task.tolerances[0]
+                for t in np.flatnonzero(left[:, 0] > most):
+                    words = task.words(task.error(left[t].tolist()))
+                    out.append((int(t), f"{words} is left, and its tolerance is {most:.4g}."))
+        return out
+
+    def notes(self, q: Array) -> list[str]:
+        """Of required ones that are missed at q (n, nq): where most, and by how much."""
+        out = []
+        for task, left, share in zip(self.tasks, self.errors(q), self.left(q).T, strict=True):
+            t = int(share.argmax())
+            if task.required and share[t] > _MISSED:
+                words = task.words(task.error(left[t].tolist()))
+                out.append(f"{words} is left at waypoint {t}, for what comes before it leaves no more.")
+        return out
+
+
+def on_line(tasks: Sequence[Task], ends: Array, parts: int) -> Array:
+    """(parts, .) goals of tasks on the straight line between two, `ends` (2, .)."""
+    share = np.linspace(0.0, 1.0, parts + 1)[1:, None]
+    first, last = ends.copy()
+    for k, task in enumerate(tasks):
+        turn = slice(GOAL_NUMBERS * k + 3, GOAL_NUMBERS * (k + 1))
+        if task.goal_kind & TURN and first[turn] @ last[turn] < 0.0:
+            last[turn] *= -1.0
+    return np.ascontiguousarray((1.0 - share) * first + share * last)
+
+
+def gives_way(task: Task, tasks: Sequence[Task]) -> bool:
+    """Whether one of the tasks is not of the first level, or not required."""
+    return not task.required or task.level > min(task.level for task in tasks)

@@ -1,0 +1,389 @@
+"""plan: configurations for a few poses, near each other, and a free joint path from each to the next."""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from time import perf_counter
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.common.array import Array, ArrayLike
+from poise.common.checks import positive, whole
+from poise.kernels.machine.layout import CLOSED, WIDTH
+from poise.model.model import Model
+from poise.model.units import ask_for_degrees_in
+from poise.solving.arguments.arguments import Tasks, cores, one_start
+from poise.solving.path.candidates import ROUNDS, distinct
+from poise.solving.path.clock import Clock
+from poise.solving.path.connect import WORK, connect, in_steps, length
+from poise.solving.path.constraints import Balls
+from poise.solving.path.feasibility import Room
+from poise.solving.path.jumps import FACTOR, LEAST
+from poise.solving.path.limits import PathLimits
+from poise.solving.path.path import JointPath, PathFailure, PathStatus
+from poise.solving.path.route import Route
+from poise.solving.path.smoothing import Smoother
+from poise.solving.path.solve import SPENT, path_of
+from poise.solving.path.timing import timed
+from poise.solving.requirements.limits import Stated
+
+_STARTS: Final = 8 * WIDTH
+"""Starts at each pose."""
+_ITERATIONS: Final = 40
+"""Of the configurations' way to each other."""
+_TRIES: Final = 6
+"""Choices of configurations that are tried, where no way is found between two of them."""
+_SECONDS: Final = 10.0
+"""What the search for free ways takes at most, for each of them, where nothing else is said [s]."""
+_WORK: Final = (WORK, 5 * WORK)
+"""Steps of work that each way gets, first with one choice after the other; where none has a way, so many once more."""
+_MORE, _WORTH = 1, 0.85
+"""Choices that are tried beyond the first that has a way, if their straight ways are shorter than it by this factor."""
+_MEASURED: Final = 0.1
+"""Steps in which a way is timed to compare it with others [rad or m]."""
+_STRAIGHT: Final = 1.001
+"""A way that is no longer than the straight one by this factor is as short as can be."""
+_SHORTER: Final = "max_time was spent before all was tried: with more of it a shorter way may be found."
+Measure: TypeAlias = Callable[[Array], float]
+"""Of the corners (k, nq) of a way: how long it takes, or without limits of speeds its length."""
+
+
+def plan(
+    model: Model,
+    tasks: Tasks,
+    poses: Any,
+    *,
+    q0: ArrayLike | None = None,
+    limits: Stated = True,
+    straight: Sequence[int] = (),
+    step: float = 0.05,
+    velocity: ArrayLike | None = None,
+    acceleration: ArrayLike | None = None,
+    max_time: float | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+) -> JointPath:
+    """A joint path through a few `poses`, such as those of pick and place: between them the frame may go as it likes.
+
+    Configurations of all poses are chosen so that they are near each other, by the sum of the squares of the joints'
+    ways: the best of what many starts and a closed form give, then moved together on their self-motions.  From each to
+    the next the joints go straight, in steps of at most `step` [rad or m], or, with
+    `limits=[CollisionLimit(world, ...)]`, around what is in the way.  With `q0` (nq,) the path begins there, and else
+    at the first pose.  The poses whose numbers are in `straight` are reached in a straight line of the targets from the
+    one before, or from where q0 has the frame, such as to grasp and to lift: nothing goes round what is in its way.
+    Of several such ways the shortest is taken, in time where speeds are limited.  Their work is counted, and
+    `max_time` seconds, roughly, and by default 10 for each way, end it sooner, as `notes` then say; so more time is
+    never worse.  Where q0, or all that was found for a pose, is too near to something, there is no search, and that is
+    said at once.
+
+    `stations` of the path are the rows of the poses, at which it rests where accelerations are limited; see
+    `solve_path` for the other arguments and for what is raised; ValueError also for a `q0` outside the limits.
+    """
+    with Room.lent(model, PathLimits.of(model, limits, velocity, acceleration)) as room:
+        return planned(
+            model, tasks, poses, q0=q0, limits=limits, straight=straight, step=step, velocity=velocity,
+            acceleration=acceleration, max_time=max_time, seed=seed, threads=threads, room=room,
+        )  # fmt: skip
+
+
+def planned(
+    model: Model,
+    tasks: Tasks,
+    poses: Any,
+    *,
+    q0: ArrayLike | None,
+    limits: Stated,
+    straight: Sequence[int],
+    step: float,
+    velocity: ArrayLike | None,
+    acceleration: ArrayLike | None,
+    max_time: float | None,
+    seed: int,
+    threads: int | None,
+    room: Room,
+) -> JointPath:
+    """`plan`, with what must hold of each configuration in `room`."""
+    began = perf_counter()
+    positive("step", step)
+    if max_time is not None:
+        positive("max_time", max_time)
+    whole("seed", seed, 0)
+    threads = cores() if threads is None else threads
+    whole("threads", threads, 1)
+    kept = PathLimits.of(model, limits, velocity, acceleration)
+    route = Route.of(model, tasks, poses, limits=kept, seed=seed, threads=threads, seconds=max_time)
+    room = room.closing(model, route.loops, limits=kept.positions)
+    if kept.positions and model.ball_limits:
+        room = room.and_(Balls(model))
+    if max_time is None:
+        route.clock = Clock(_SECONDS * len(route))
+    if not isinstance(straight, Iterable):
+        raise TypeError(f"straight is {straight!r}; it must be a list of numbers of poses, such as [1, 2]")
+    for k in straight:
+        whole("straight", k, 1 if q0 is None else 0)
+        if k >= len(route):
+            raise ValueError(f"straight names the pose {k}, and there are {len(route)}: the first is 0")
+    start = np.array(model.home if q0 is None else one_start(model, q0))
+    start = model.normalize(start)
+    if q0 is not None:
+        ask_for_degrees_in(model, start, "q0")
+        route.refuse_outside(start, "q0")
+    start = route.kept(start)
+    first = None if q0 is None else start
+    found, failures = _candidates(route, start, room)
+    if first is not None and room(first[None])[0] < 0.0:
+        status, words = room.words(first)
+        failures.insert(0, PathFailure(0, status, "the path cannot begin at q0, where " + words))
+    if first is not None and room.loops is not None and (gap := float(room.loops.gaps(first[None])[0])) > CLOSED:
+        reason = f"the path cannot begin at q0, where the loops are open by {gap:.3g} m or rad: close them first."
+        failures.insert(0, PathFailure(0, PathStatus.LIMIT, reason))
+    late = False
+    if failures:
+        chosen, _ = _chosen(route, found, start, first, set())
+        legs = _straight(chosen, first)
+        failures += _unsearched(legs, failures, room, begins=first is not None)
+    else:
+        legs, failures = _legs(route, found, start, first, room, straight, _measure(model, kept))
+        late = route.clock.late
+    rows, stations = _rows(model, legs, step, first is not None)
+    failures += [] if failures else route.missed(rows[stations])
+    held = Room(()) if failures else room  # what failed is left as it is between the ends of its ways
+    rows = route.kept(rows) if held.loops is None else held.loops.all_closed(rows)[0]
+    times, law = None, None
+    if kept.rates.timed:
+        rests = np.isin(np.arange(len(rows)), stations)
+        times, law = timed(model, rows, kept.rates, rests, route.clock, held, kept=kept.positions)
+    failures.sort(key=lambda failure: failure.waypoint)
+    notes = [SPENT] if failures and route.clock.late else [_SHORTER] if late else []
+    if not failures and route.wishes is not None:
+        notes += route.wishes.notes(rows[stations])
+    return path_of(
+        route, room, rows, stations=stations, times=times, law=law, failures=tuple(failures), notes=tuple(notes),
+        velocity=kept.rates.velocity, seconds=perf_counter() - began,
+    )  # fmt: skip
+
+
+def _candidates(route: Route, start: Array, room: Room) -> tuple[list[Array], list[PathFailure]]:
+    """Configurations (k, nq) of each pose, the nearest to it where there is none that meets it, and why."""
+    found: list[Array] = []
+    failures: list[PathFailure] = []
+    for k in range(len(route)):
+        near = np.concatenate([start[None], found[-1] if found else start[None]])
+        some = np.concatenate([route.solutions(k, _spread(route, k, near)), route.branches(k, start)])
+        if room:
+            for turn in range(1, ROUNDS):
+                if route.clock.late or (len(some) and room(some).max() >= 0.0):
+                    break
+                some = np.concatenate([some, route.solutions(k, _spread(route, k, start[None], turn))])
+        met = len(some) > 0
+        if not met and route.clock.late:
+            failures.append(PathFailure(k, PathStatus.MAX_TIME, "nothing was found for it in max_time."))
+            some = start[None]
+        elif not met:
+            answer = route.solve(k, start)
+            some, met = answer.q[None].copy(), answer.success
+            if not met:
+                failures.append(PathFailure(k, PathStatus.NOT_REACHED, answer.explain()))
+        if met:
+            some = route.best(k, some, room)
+        if room and met:
+            far = room(some)
+            if far.max() < 0.0:
+                some = some[[int(far.argmax())]]
+                status, words = room.words(some[0])
+                reason = "no configuration that was found for it is free: at the one that is least inside "
+                failures.append(PathFailure(k, status, reason + words))
+            else:
+                some = some[far >= 0.0]
+        found.append(distinct(some))
+    return found, failures
+
+
+def _spread(route: Route, waypoint: int, near: Array, turn: int = 0) -> Array:
+    """(k, nq) `near` (m, nq), and random configurations, others for each waypoint and turn."""
+    seed: Any = (route.seed + waypoint) % 2**62
+    if turn:
+        seed = np.random.default_rng([route.seed, waypoint, turn])
+    spread = route.model.sample(_STARTS, seed=seed)
+    spread[:, ~route.drawn] = near[0, ~route.drawn]
+    return np.concatenate([near, spread])
+
+
+def _legs(
+    route: Route,
+    found: list[Array],
+    start: Array,
+    first: Array | None,
+    room: Room,
+    straight: Sequence[int],
+    measure: Measure,
+) -> tuple[list[Array], list[PathFailure]]:
+    """The corners (k, nq) of the way to each pose, from the one before it, and what cannot be gone.
+
+    Where a choice of configurations lets it go, others are tried whose straight ways are shorter than its ways.
+    """
+    best, least, shift = None, np.inf, 1 if first is None else 0
+    between = room.and_(*route.ranges())
+    for most in _WORK:
+        banned, tried, more = set[tuple[int, int]](), list[list[int]](), 0
+        while len(tried) < _TRIES and more <= _MORE:
+            chosen, numbers = _chosen(route, found, start, first, banned)
+            chosen = _together(route, chosen, first, room)
+            bounds = [measure(leg) for leg in _straight(chosen, first)]
+            if numbers in tried or sum(bounds) > _WORTH * least:
+                break
+            tried.append(numbers)
+            legs, blocked = _connected(route, chosen, first, room, between, straight, most, measure)
+            sizes = [measure(leg) for leg in legs]
+            if best is None or (len(blocked), sum(sizes)) < (len(best[1]), least):
+                best, least = (legs, blocked), np.inf if blocked else sum(sizes)
+            if route.clock.late or (not blocked and sum(sizes) <= _STRAIGHT * sum(bounds)):
+                return best
+            more += not best[1]
+            longest = int(np.argmax(np.subtract(sizes, bounds))) + shift
+            wrong = blocked[0].waypoint if blocked else longest
+            while wrong in straight and wrong > 0:
+                wrong -= 1  # where a line ends is a matter of where it began
+            banned.add((wrong, numbers[wrong]))
+        if best is not None and not best[1]:
+            break
+    assert best is not None
+    return best
+
+
+def _measure(model: Model, kept: PathLimits) -> Measure:
+    """What a way is measured by: jerks, which take long to keep, have no say."""
+    rates = kept.rates._replace(jerk=np.full(model.nv, np.inf))
+
+    def duration(way: Array) -> float:
+        if len(way) < 2:
+            return 0.0
+        rows = np.concatenate([way[:1], in_steps(model, way, _MEASURED)])
+        rests = np.isin(np.arange(len(rows)), (0, len(rows) - 1))
+        return timed(model, rows, rates, rests, Clock(None), Room(()), kept=kept.positions)[1].duration
+
+    return duration if rates.timed else partial(length, model)
+
+
+def _chosen(
+    route: Route, found: list[Array], start: Array, first: Array | None, banned: set[tuple[int, int]]
+) -> tuple[Array, list[int]]:
+    """(n, nq) one configuration of each pose, and which; the way from `first` counts too."""
+    sets = found if first is None else [first[None], *found]
+    m = max(map(len, sets))
+    q, price = np.zeros((len(sets), m, route.model.nq)), np.full((len(sets), m), np.inf)
+    shift = len(sets) - len(found)
+    for k, some in enumerate(sets):
+        q[k, : len(some)], price[k, : len(some)] = some, 0.0
+        if route.wishes is not None and k >= len(sets) - len(found):
+            waypoint = np.full(len(some), k - len(sets) + len(found))
+            price[k, : len(some)] = route.wishes.at(waypoint).cost(some)
+        q[k, len(some) :] = some[0]
+    price[0] += route.leaning(q[0], start)
+    for k, i in banned:
+        price[k + shift, i] = 1e6
+    numbers = route.sequence(q, price, np.inf, closed=False)
+    return q[np.arange(len(sets)), numbers][shift:], [int(i) for i in numbers[shift:]]
+
+
+def _together(route: Route, q: Array, first: Array | None, room: Room) -> Array:
+    """The configurations moved nearer to each other, where all poses are met; `first` stays."""
+    if first is not None:
+        route = route.beginning_at(first)
+        q = np.concatenate([first[None], q])
+    if len(q) < 2 or route.rows(q)[2].max() > 1.0:
+        return q if first is None else q[1:]
+    cap = np.full(len(route.active), np.inf)
+    moved = Smoother(route, room, first is not None, False, cap).shorten(q, _ITERATIONS)
+    met = route.met(moved, room)
+    return met if first is None else met[1:]
+
+
+def _straight(q: Array, first: Array | None) -> list[Array]:
+    """The two ends (2, nq) of each way, or the one configuration (1, nq) where there is no way."""
+    ends = q if first is None else np.concatenate([first[None], q])
+    return [ends[k : k + 2] for k in range(len(ends) - 1)] or [ends]
+
+
+def _unsearched(legs: list[Array], failures: list[PathFailure], room: Room, *, begins: bool) -> list[PathFailure]:
+    """What is in the straight ways to poses that do not fail themselves, where none around it was looked for."""
+    if not room or len(legs[0]) < 2:
+        return []
+    failed, shift, out = {failure.waypoint for failure in failures}, 0 if begins else 1, []
+    for k, (one, other) in enumerate(legs):
+        if k + shift not in failed and room.on_way(one, other) < 0.0:
+            status, words = room.on_step(one, other)
+            reason = f"on the straight way to it {words}; one around was not looked for."
+            out.append(PathFailure(k + shift, status, reason))
+    return out
+
+
+def _connected(
+    route: Route,
+    q: Array,
+    first: Array | None,
+    room: Room,
+    between: Room,
+    straight: Sequence[int],
+    most: int,
+    measure: Measure,
+) -> tuple[list[Array], list[PathFailure]]:
+    """The ways between configurations, or straight ones where none was found, which fail.
+
+    What must hold `between` them does so on a straight line of the targets by their tasks.
+    """
+    legs, failures = _straight(q, first), list[PathFailure]()
+    if len(legs[0]) < 2:
+        return legs, failures
+    shift = 1 if first is None else 0
+    begun = route if first is None else route.beginning_at(first)
+    for k, (_, other) in enumerate(legs):
+        one = legs[k - 1][-1] if k else legs[0][0]
+        legs[k] = np.stack([one, other])
+        if k + shift in straight:
+            line, wrong = _line(begun, k, one, room)
+            legs[k] = legs[k] if line is None else line
+            if wrong is not None:
+                failures.append(PathFailure(k + shift, *wrong))
+            continue
+        if not between and between.loops is None:
+            continue
+        way = connect(
+            route.model, between, one, other, route.moved, seed=(route.seed + k) % 2**62, clock=route.clock, most=most,
+            measure=measure,
+        )  # fmt: skip
+        if way is None:
+            failures.append(PathFailure(k + shift, *between.no_way(one, other)))
+        else:
+            legs[k] = way
+    return legs, failures
+
+
+def _line(route: Route, k: int, q: Array, room: Room) -> tuple[Array | None, tuple[PathStatus, str] | None]:
+    """(m, nq) the straight line from q (nq,) at one waypoint of a route to the next, None where there is none, and what
+    is wrong with it."""
+    line = route.led_straight(k, q)
+    if line is None:
+        reason = "it is not reached in a straight line from the configurations that were tried before it."
+        return None, (PathStatus.NOT_REACHED, reason)
+    sizes = np.abs(route.steps(line)).max(axis=1)
+    if sizes.max() > max(LEAST, FACTOR * float(np.median(sizes))):
+        reason = f"on the straight line to it a joint would have to change by {sizes.max():.3g} at once."
+        return line, (PathStatus.JUMP, reason)
+    for t in np.flatnonzero(room.on_steps(line) < 0.0):
+        status, words = room.on_step(line[t], line[t + 1])
+        return line, (status, f"on the straight line to it {words}.")
+    return line, None
+
+
+def _rows(model: Model, legs: list[Array], step: float, begins: bool) -> tuple[Array, npt.NDArray[np.int64]]:
+    """(n, nq) all legs in steps of at most `step`, and the rows where each ends."""
+    rows, stations = [legs[0][:1]], [0] if not begins else []
+    count = 1
+    for leg in legs:
+        rows.append(in_steps(model, leg, step))
+        count += len(rows[-1])
+        if len(leg) > 1:
+            stations.append(count - 1)
+    return np.concatenate(rows), np.array(stations, dtype=np.int64)

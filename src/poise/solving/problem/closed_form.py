@@ -1,0 +1,240 @@
+"""Which closed form an arm has, found from where its axes lie."""
+
+import math
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Final, final
+
+import numpy as np
+
+from poise.common.array import Array
+from poise.kernels.closed_form.families import MEETING_12, PARALLEL_12, PARALLEL_23, SKEW, SPHERICAL, THREE_PARALLEL
+from poise.kernels.machine.layout import ARM, BRANCHES, HELICAL, PRISMATIC, REVOLUTE
+from poise.kernels.machine.packing import joined
+from poise.model.model import Model
+from poise.model.tree import Tree
+from poise.solving.problem.problem import Problem
+from poise.tasks.base import Task
+from poise.tasks.pose import PoseTask
+
+_AXES: Final = 6
+_EXACT: Final = 1e-8
+"""Axes meet, or are parallel, exactly, if they do to this share of the arm's size, or to this angle [rad]: files round
+a right angle in the ninth digit."""
+_ALMOST: Final = 2e-3
+"""They almost do, as after a calibration, and Newton's steps make up for it."""
+_NEAR: Final = 1e-6
+"""The sum of squares of errors [m^2, rad^2] up to which a candidate of a closed form is worth a Newton step."""
+_ALMOST_NEAR: Final = 1e-2
+"""The same where axes almost meet, or almost are parallel."""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Axes:
+    """Axes of a chain in their order, as they lie where q is 0, along the axes of the base."""
+
+    h: Array
+    """(n, 3) unit vectors."""
+    p: Array
+    """(n, 3) a point of each [m]."""
+    rates: Array
+    """(n,) what each turns by [rad], or slides by [m], for each number of q."""
+    joints: tuple[int, ...]
+    """The place in q of each."""
+    kinds: tuple[int, ...]
+
+    def only(self, chosen: list[int]) -> "Axes":
+        """Some of them, in this order."""
+        joints, kinds = tuple(self.joints[i] for i in chosen), tuple(self.kinds[i] for i in chosen)
+        return Axes(h=self.h[chosen], p=self.p[chosen], rates=self.rates[chosen], joints=joints, kinds=kinds)
+
+    @property
+    def from_tip(self) -> "Axes":
+        """What undoes them: the same in the other order, each the other way round."""
+        back = self.only(list(range(len(self.joints)))[::-1])
+        return replace(back, h=-back.h)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClosedForm:
+    """The closed form of an arm: for the kernels, and in words."""
+
+    problem: Problem
+    words: str
+    choices: tuple[str, str, str]
+    """What its three choices between two angles are about; the first two of a quartic's are alike."""
+    swept: int | None
+    """The place in q of the joint that is swept."""
+    exact: bool
+    """Whether the axes are where it takes them to be, so that no branch is missed."""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Family:
+    """A family, and the points that it reads."""
+
+    axes: Axes
+    family: int
+    position: int
+    points: Array
+    """(5, 3) of the first four axes, and where the last ones meet."""
+    normal: Array
+
+
+def closed_form(model: Model, task: PoseTask, problem: Problem) -> ClosedForm | None:
+    """The closed form of a pose, if the axes have one: of six joints, or of six and one more that is swept."""
+    found = _axes(model, task)
+    if found is None:
+        return None
+    axes, home = found
+    count = len(axes.joints)
+    for tolerance in (_EXACT, _ALMOST):
+        for swept in (None,) if count == _AXES else (count - 1, 0):
+            six = axes.only([i for i in range(count) if i != swept])
+            if any(kind != REVOLUTE for kind in six.kinds):
+                continue
+            for reverse in (False, True):
+                family = _family(six.from_tip if reverse else six, tolerance)
+                if family is not None:
+                    return _made(problem, axes, home, family, reverse=reverse, swept=swept, exact=tolerance == _EXACT)
+    return None
+
+
+def with_closed_form(model: Model, task: Task, problem: Problem) -> Problem:
+    """The problem with the closed form of an arm of six joints, where there is one whose candidates need no polish."""
+    if not isinstance(task, PoseTask) or task.weighing:
+        return problem
+    found = closed_form(model, task, problem)
+    return found.problem if found is not None and found.exact and found.swept is None else problem
+
+
+def _axes(model: Model, task: PoseTask) -> tuple[Axes, Array] | None:
+    """The axes that move the task's frame against its base, and the (4, 4) pose of the frame where q is 0.
+
+    None if they are not six or seven, if a joint is none that turns or slides, or moves two of them.
+    """
+    tree, at = model.tree, task.place(model)
+    forth, back = tree.path(at.tip), [] if at.base is None else tree.path(at.base)
+    base = np.eye(4) if at.base is None or at.base_hang is None else _at_zero(tree, at.base) @ at.base_hang.matrix()
+    seen = np.linalg.inv(base)
+    chain = [(u, -1.0) for u in back[::-1] if u not in forth] + [(u, 1.0) for u in forth if u not in back]
+    units = [tree.units[u] for u, _ in chain]
+    joints = tuple(unit.iq for unit in units)
+    if len(units) not in (_AXES, _AXES + 1) or len(set(joints)) < len(joints):
+        return None
+    if any(unit.kind not in (REVOLUTE, PRISMATIC) for unit in units):
+        return None
+    frames = np.array([seen @ _at_zero(tree, u) for u, _ in chain])
+    rates = np.array([sign * unit.multiplier for (_, sign), unit in zip(chain, units, strict=True)])
+    axes = Axes(
+        h=frames[:, :3, 2], p=frames[:, :3, 3], rates=rates, joints=joints, kinds=tuple(unit.kind for unit in units)
+    )
+    return axes, seen @ _at_zero(tree, at.tip) @ at.hang.matrix()
+
+
+def _at_zero(tree: Tree, unit: int) -> Array:
+    """(4, 4) pose of a unit in the world where every joint is at 0, and every ball at the identity."""
+    pose = np.eye(4)
+    for u in tree.path(unit):
+        found, motion = tree.units[u], np.eye(4)
+        if found.kind in (REVOLUTE, HELICAL):
+            c, s = math.cos(found.offset), math.sin(found.offset)
+            motion[:2, :2] = (c, -s), (s, c)
+        if found.kind in (PRISMATIC, HELICAL):
+            motion[2, 3] = found.offset * (1.0 if found.kind == PRISMATIC else found.pitch)
+        pose = pose @ found.matrix @ motion
+    return pose
+
+
+def _family(axes: Axes, tolerance: float) -> _Family | None:
+    """The family of six axes that turn, taken in this order."""
+    h, p = axes.h, axes.p
+    size = float(np.ptp(p, axis=0).max())
+    parallel = [[float(np.linalg.norm(np.cross(a, b))) <= tolerance for b in h] for a in h]
+
+    def meet(*some: int) -> Array | None:
+        """The point in which some of the axes meet, no two neighbours of them parallel."""
+        if any(parallel[i][j] for i, j in pairwise(some)):
+            return None
+        off = [np.eye(3) - np.outer(h[i], h[i]) for i in some]
+        point = np.linalg.solve(sum(off), sum(m @ p[i] for m, i in zip(off, some, strict=True)))
+        far = max(float(np.linalg.norm(m @ (p[i] - point))) for m, i in zip(off, some, strict=True))
+        return point if far <= tolerance * size else None
+
+    def lever(i: int, point: Array) -> float:
+        """How far a point is from an axis."""
+        return float(np.linalg.norm(np.cross(h[i], point - p[i])))
+
+    least = 1e-3 * size
+    centre = meet(3, 4, 5)
+    if centre is not None and lever(2, centre) > least:
+        points = np.array([*p[:4], centre])
+        start = meet(0, 1)
+        if parallel[1][2] and not parallel[0][1] and lever(2, p[1]) > least:
+            position = PARALLEL_23
+        elif start is not None and lever(2, start) > least:
+            position, points[:2] = MEETING_12, start
+        elif parallel[0][1] and not parallel[1][2] and lever(0, p[1]) > least:
+            position = PARALLEL_12
+        elif start is None and not parallel[0][1] and not parallel[1][2]:
+            position, points[:2] = SKEW, _feet(h[0], p[0], h[1], p[1])
+        else:
+            return None
+        return _Family(axes=axes, family=SPHERICAL, position=position, points=points, normal=_across(h[5]))
+    centre = meet(4, 5)
+    if centre is not None and parallel[1][2] and parallel[2][3] and not parallel[0][1] and not parallel[3][4]:
+        if min(lever(2, p[1]), lever(3, p[2])) <= least:
+            return None
+        points, along = np.array([*p[:4], centre]), h[1]
+        points[1:4] -= np.outer(points[1:4] @ along, along)
+        signs = np.ones(_AXES)
+        signs[2:4] = np.sign(h[2:4] @ along)
+        same = replace(axes, h=signs[:, None] * h, rates=signs * axes.rates)
+        return _Family(axes=same, family=THREE_PARALLEL, position=0, points=points, normal=_across(along))
+    return None
+
+
+def _feet(h: Array, p: Array, k: Array, q: Array) -> tuple[Array, Array]:
+    """The points of two lines that are nearest to each other."""
+    s, t = np.linalg.lstsq(np.column_stack([h, -k]), q - p, rcond=None)[0]
+    return p + s * h, q + t * k
+
+
+def _across(h: Array) -> Array:
+    """A unit vector at right angles to another."""
+    out = np.cross(h, np.eye(3)[np.argmin(np.abs(h))])
+    return np.asarray(out / np.linalg.norm(out))
+
+
+def _made(
+    problem: Problem, axes: Axes, home: Array, family: _Family, *, reverse: bool, swept: int | None, exact: bool
+) -> ClosedForm:
+    """The problem with the closed form, and its words."""
+    place = {int(q): i for i, q in enumerate(problem.section("coordinates")["q"])}
+    tool = problem.section("effectors")["tool"][0, :9].reshape(3, 3)
+    mark, slides, line, rate = 0, 0, np.zeros(6), 0.0
+    if swept is not None:
+        mark = (place[axes.joints[swept]] + 1) * (-1 if swept == 0 else 1)
+        slides = int(axes.kinds[swept] == PRISMATIC)
+        line, rate = np.concatenate([axes.h[swept], axes.p[swept]]), float(axes.rates[swept])
+    whole = [family.family, family.position, int(reverse), mark, slides, *(place[q] for q in family.axes.joints)]
+    real = [
+        *family.axes.h.ravel(), *family.points.ravel(), *family.normal, *family.axes.rates,
+        *(home[:3, :3] @ tool.T).ravel(), *home[:3, 3], _NEAR if exact else _ALMOST_NEAR, *line, rate,
+    ]  # fmt: skip
+    spherical = family.family == SPHERICAL
+    near, far = ("wrist", "shoulder") if reverse else ("shoulder", "wrist")
+    choices = (near, "elbow", far)
+    if spherical and family.position == SKEW:
+        choices = ("root", "root", far)
+    words = f"spherical {far}" if spherical else "three parallel axes"
+    return ClosedForm(
+        problem=problem.extended({"arms": joined(ARM, [whole], [real])}, {"branches": BRANCHES}),
+        words=words,
+        choices=choices,
+        swept=None if swept is None else axes.joints[swept],
+        exact=exact,
+    )

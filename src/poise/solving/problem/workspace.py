@@ -1,0 +1,334 @@
+"""A problem with all that calls need: what they work in, settings, and where a process has the routines."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Final, final
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.common.array import Array
+from poise.common.cached import cached_property
+from poise.kernels.machine import layout, packing
+from poise.kernels.machine.jit import address, prepare, watched
+from poise.kernels.machine.kinds import NARROW, PROBLEM_VIEW, WHOLE, WIDE
+from poise.kernels.machine.lanes import workspace
+from poise.kernels.machine.layout import CALL, ENTRIES, FIRST_ROWS, RESIDUAL, SIDES, SLOPES, WIDTH
+from poise.kernels.machine.memory import TRACE
+from poise.kernels.machine.reads import Reads
+from poise.kernels.workers import Job, compile_together
+from poise.model.model import Model
+from poise.solving.problem.problem import Problem
+from poise.solving.problem.residual import places
+
+if TYPE_CHECKING:
+    from poise.kernels.methods.routines import Routine
+    from poise.model.scene import Scene
+    from poise.solving.problem.potential import Compiled
+    from poise.solving.requirements.collision import CollisionLimit
+
+_WORD: Final = {name: field.word for name, field in CALL.fields.items()}
+SEED: Final = _WORD["seed"]
+PHASE: Final = _WORD["phase"]
+_SCENE_CHANGED: Final = _WORD["scene_changed"]
+
+
+@final
+class Scratch:
+    """Workspaces for one call at a time, and the record that tells an entry point of them.
+
+    `goal`, of which `posture_goal` is the end, and `start` are written before a call, `out` is read after it.
+    """
+
+    __slots__ = (
+        "_references",
+        "_seen",
+        "address",
+        "call",
+        "copy",
+        "goal",
+        "goal_view",
+        "lent",
+        "narrow",
+        "out",
+        "posture_goal",
+        "proposer",
+        "scene",
+        "scout",
+        "start",
+        "start_view",
+        "trace",
+        "wide",
+    )
+
+    def __init__(self, bound: "Bound") -> None:
+        self._references: list[Any] = [bound.problem, bound.routines]
+        self.narrow: Array = workspace(bound.rows)
+        self.wide: Array | None = None
+        self.trace: Array | None = None
+        self.scene: Scene | None = None
+        self._seen: Any = None
+        """The addresses that the record was told of; None where what has changed may not have been taken over."""
+        self.proposer = None if bound.proposer is None else Scratch(bound.proposer)
+        """That of the method which proposes steps for some of the tasks."""
+        self.scout = workspace(bound.rows) if "scout" in bound.parts else None
+        """The workspace of an arm that runs ahead."""
+        self.lent: dict[str, Array] = {}
+        """The arrays that it was told of last."""
+        self.call: npt.NDArray[np.int64] = np.zeros(CALL.words, dtype=np.int64)
+        self.address = int(self.call.ctypes.data)
+        goal, posture, start, out = map(bound.problem.rows, ("goal", "posture_goal", "start", "out"))
+        at = (slice(goal.start, posture.stop), posture, start, out)
+        self.goal, self.posture_goal, self.start, self.out = (self.narrow[rows] for rows in at)
+        self.copy = self.out.copy
+        # Assigned to through the buffer protocol, which is quicker and takes nothing but as many doubles.
+        self.goal_view, self.start_view = (_view(x) for x in (self.goal, self.start))
+        self.tell(
+            problem=bound.problem.words.ctypes.data,
+            narrow=self.narrow.ctypes.data,
+            routines=bound.routines.ctypes.data,
+            proposer=0 if self.proposer is None else self.proposer.address,
+            scout=0 if self.scout is None else self.scout.ctypes.data,
+        )
+
+    def past(self) -> tuple[Any, ...]:
+        """What it remembers, also of what is near."""
+        scene, proposer, scout = self.scene, self.proposer, self.scout
+        ahead = None if scout is None else scout.copy()
+        return self.narrow.copy(), scene and scene.past(), proposer and proposer.past(), ahead
+
+    def return_to(self, past: tuple[Any, ...]) -> None:
+        """Remember nothing else."""
+        self.narrow[:], near, proposed, ahead = past
+        if self.scout is not None:
+            self.scout[:] = ahead
+        if self.scene is not None:
+            self.scene.return_to(near)
+        if self.proposer is not None:
+            self.proposer.return_to(proposed)
+
+    def widen(self, bound: "Bound") -> None:
+        """Make the workspace of eight lanes, where there is none."""
+        if self.wide is None:
+            self.wide = workspace(bound.rows, WIDTH)
+            self._references.append(bound.wide_routines)
+            self.tell(wide=self.wide.ctypes.data, wide_routines=bound.wide_routines.ctypes.data)
+
+    def tell(self, **numbers: int) -> None:
+        """Set fields of the record, see `layout.CALL`."""
+        for name, number in numbers.items():
+            self.call[_WORD[name]] = number
+
+    def surround(self, scene: "Scene") -> None:
+        """Work with these shapes from now on."""
+        self.scene, addresses = scene, scene.addresses
+        words, work, _ = addresses
+        self.tell(scene=words, scene_work=work, scene_changed=1)
+        self._seen = addresses
+
+    def look_around(self) -> None:
+        """Take over what has changed in the world."""
+        scene = self.scene
+        if scene is None:
+            return
+        seen, self._seen = self._seen, None  # wherever this is interrupted, the next look takes over all
+        if scene.sync() or seen is not scene.addresses:
+            self.surround(scene)
+        else:
+            self._seen = seen
+            self.call[_SCENE_CHANGED] = 0
+
+    def look_again(self) -> None:
+        """Let the next look take over all that it sees, for nothing came of the last one."""
+        self._seen = None
+
+    def tell_of(self, **arrays: Array) -> None:
+        """Set fields of the record to where arrays are, which are kept until this is called again."""
+        self.lent = arrays
+        self.tell(**{name: array.ctypes.data for name, array in arrays.items()})
+
+
+def _view(numbers: Any) -> Any:
+    return memoryview(numbers)
+
+
+@final
+@dataclass(eq=False)
+class Bound:
+    """A problem with the routines that its calls need, and scratch for them to borrow; any number of threads share it.
+
+    Its fields are all that is sent to a process, which finds the routines there.
+    """
+
+    problem: Problem
+    parts: tuple[str, ...] = ()
+    """What is needed: names in `ROUTINES` and `ENTRY_POINTS`.  The first of an entry point says what `run` is."""
+    method: "Routine | None" = None
+    """The routine of one update."""
+    rule: "Routine | None" = None
+    """That of its damping rule."""
+    criterion: "Compiled | None" = None
+    """Functions of a user's."""
+    proposer: "Bound | None" = None
+    """A method that proposes steps for some of the tasks."""
+    lanes: bool = True
+    """Whether eight problems can run side by side."""
+    wide: bool = False
+    """Whether all scratch has a workspace for them."""
+    apart: "CollisionLimit | None" = None
+    """What scratch has the shapes of."""
+    ahead: float = 0.0
+    """How long shapes go on as they do [s]."""
+    traced: int = 0
+    """Iterations that a trace has room for."""
+    numbers: Mapping[str, int] = field(default_factory=dict)
+    """What all scratch is told, see `layout.CALL`."""
+
+    def __post_init__(self) -> None:
+        """Load or compile what is needed, side by side."""
+        problem = self.problem
+        self.rows = packing.total_rows(problem.words)
+        self.idle: list[Scratch] = []
+        """Scratch that no call has; one that takes from it gives back."""
+        self.derived: dict[Any, Any] = {}
+        """What else was prepared of it, by what makes it."""
+        self._references: list[Any] = []
+        self.routines = np.zeros(FIRST_ROWS + ENTRIES * len(problem.kinds), dtype=np.int64)
+        own = [f for kind in problem.kinds for f in kind.functions()]
+        own += [routine.inner for routine in (self.method, self.rule) if routine is not None and not routine.kept]
+        if self.criterion is not None:
+            self.routines[layout.GRADIENT : layout.HESSIAN + 1] = self.criterion.gradient, self.criterion.hessian
+            own += self.criterion.functions
+        self.own: list[Any] = own + ([] if self.proposer is None else self.proposer.own)
+        """All functions of a user's."""
+        self.reads = Reads(*self.own)
+        """What they read around them."""
+        self._look_up(self.routines, NARROW)
+        jobs = self._of_parts()
+        entries = [ENTRY_POINTS[part] for part in self.parts if part in ENTRY_POINTS]
+        compile_together([*jobs.values(), *((entry,) for entry in entries)])
+        for place, job in jobs.items():
+            self.routines[place] = address(*job)
+        self.run: Any = watched(prepare(entries[0]), self.reads) if entries else None
+        """Takes the address of a scratch."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Bound, tuple(getattr(self, given.name) for given in fields(self))
+
+    def jobs(self, width: Any) -> dict[int, Job]:
+        """All routines by their places in a table for workspaces of this width, and what each of them takes."""
+        found = self._of_parts()
+        for place, routine in ((layout.METHOD, self.method), (layout.RULE, self.rule)):
+            if routine is not None:
+                found[place] = (routine.function, PROBLEM_VIEW, width)
+        rows = {_place(i): (kind.routine, PROBLEM_VIEW, width, WHOLE) for i, kind in enumerate(self.problem.kinds)}
+        return {**found, **rows}
+
+    def _of_parts(self) -> dict[int, Job]:
+        """The routines of its parts by their places, the same in tables for either width."""
+        found = {place: job for part in self.parts for place, job in ROUTINES.get(part, {}).items()}
+        if "ranges" in self.parts:
+            for i, kind in enumerate(self.problem.kinds):
+                if kind.side_routine is not None:
+                    found[_place(i) + SIDES] = (kind.side_routine, PROBLEM_VIEW, NARROW, WHOLE)
+        return found
+
+    @cached_property
+    def bare(self) -> "Bound":
+        """The problem alone, in scratch that no search works in and that sees no shapes."""
+        return Bound(self.problem)
+
+    @cached_property
+    def wide_routines(self) -> npt.NDArray[np.int64]:
+        """The table of routines for eight lanes, looked up when it is first asked for."""
+        table = self.routines.copy()
+        self._look_up(table, WIDE)
+        return table
+
+    def _look_up(self, table: npt.NDArray[np.int64], width: Any) -> None:
+        if self.method is not None:
+            table[layout.METHOD] = self.method.address(width)
+        if self.rule is not None:
+            table[layout.RULE] = self.rule.address(width)
+        for i, kind in enumerate(self.problem.kinds):
+            at = _place(i)
+            table[at] = address(kind.routine, PROBLEM_VIEW, width, WHOLE)
+            references, *own = places(kind, 1 if width == NARROW else 2)
+            self._references += references
+            table[at + RESIDUAL], table[at + SLOPES] = own
+
+    def new(self, model: Model | None = None) -> Scratch:
+        """Scratch that is told of the settings; for shapes it takes the model."""
+        scratch = Scratch(self)
+        scratch.tell(**self.numbers)
+        if self.wide:
+            scratch.widen(self)
+        if self.traced:
+            columns = TRACE + 3 * self.problem.blocks + len(scratch.start)
+            scratch.trace = np.full((self.traced, columns), np.nan)
+            scratch.tell(trace_rows=self.traced)
+            scratch.tell_of(trace=scratch.trace)
+        if self.apart is not None:
+            assert model is not None
+            scratch.surround(self.apart.scene(model, ahead=self.ahead))
+        return scratch
+
+    @contextmanager
+    def scratch(self, model: Model | None = None) -> Iterator[Scratch]:
+        """Scratch that nobody else has within the block, in the world as it is now."""
+        try:
+            scratch = self.idle.pop()
+        except IndexError:
+            scratch = self.new(model)
+        try:
+            if self.apart is not None:
+                scratch.look_around()
+            yield scratch
+        finally:
+            self.idle.append(scratch)
+
+
+def _place(kind: int) -> int:
+    """Where the routines of a kind of tasks begin in a table."""
+    return FIRST_ROWS + ENTRIES * kind
+
+
+ROUTINES: Final[dict[str, dict[int, Job]]] = {
+    "solve": {layout.SEARCH: ("solver.lm_solver.search_lanes", PROBLEM_VIEW, NARROW, WIDE, WHOLE)},
+    "closed form": {layout.CLOSED_FORM: ("closed_form.nearest.nearest_branch", PROBLEM_VIEW, NARROW, WIDE, WHOLE)},
+    "posture": {layout.GATHER: ("solver.posture.gather_lanes", PROBLEM_VIEW, NARROW, WIDE, WHOLE)},
+    "optimise": {layout.SOFT: ("solver.soft.soft_lanes", PROBLEM_VIEW, NARROW, WIDE, WHOLE)},
+    "shapes": {
+        layout.MEASURE: ("collision.near.measure", PROBLEM_VIEW, NARROW, WHOLE, WHOLE),
+        layout.CLEAR: ("requirements.shapes.clear", PROBLEM_VIEW, NARROW, WHOLE),
+    },
+    "shapes in steps": {
+        layout.WATCH: ("requirements.shapes.watch", PROBLEM_VIEW, NARROW, WHOLE),
+        layout.APART: ("requirements.shapes.apart", PROBLEM_VIEW, NARROW, WHOLE),
+        layout.STOPPABLE: ("requirements.shapes.stoppable", PROBLEM_VIEW, NARROW, WHOLE),
+    },
+    "ranges": {layout.RANGE_ROWS: ("requirements.sides.range_rows", PROBLEM_VIEW, NARROW)},
+    "take": {layout.TAKE: ("stepping.project_step.take", PROBLEM_VIEW, NARROW, WHOLE)},
+    "propose": {layout.PROPOSE: ("stepping.proposing.propose", PROBLEM_VIEW, NARROW, WHOLE)},
+    "scout": {
+        layout.SCOUT: ("methods.homing.scout", PROBLEM_VIEW, NARROW, WHOLE),
+        layout.FOLLOW: ("methods.homing.follow", PROBLEM_VIEW, NARROW),
+    },
+    "leap": {
+        layout.LOOK_BACK: ("methods.leaping.look_back", PROBLEM_VIEW, NARROW),
+        layout.LEAP: ("methods.leaping.leap", PROBLEM_VIEW, NARROW),
+    },
+}
+"""The routines of each part by their places in the table."""
+ENTRY_POINTS: Final[dict[str, str]] = {
+    "solve": "solver.lm_solver.solve",
+    "posture": "solver.posture.settle",
+    "optimise": "solver.soft.optimise",
+    "iterate": "stepping.method_loop.iterate",
+    "step": "stepping.method_loop.step",
+    "branches": "closed_form.branches.all_branches",
+}
+"""What of a part takes the address of a scratch."""
+LOOKED_UP: Final[list[Job]] = [job for jobs in ROUTINES.values() for job in jobs.values()]
+"""All routines but those of methods and tasks."""

@@ -1,0 +1,127 @@
+"""What `limits=` says, in every function: whether joints keep theirs, and what must hold beside them."""
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from poise.model.model import Model
+from poise.solving.problem.problem import Problem
+
+if TYPE_CHECKING:
+    from poise.solving.requirements.collision import CollisionLimit
+    from poise.solving.requirements.inequalities import Constraint, Limit, VelocityLimit
+
+Stated: TypeAlias = "bool | Sequence[Limit | Constraint]"
+"""What `limits=` may be: whether joint limits hold, or what must hold beside them."""
+_KINDS = ("inequalities", "guard")
+"""A limit has one of these methods."""
+
+
+class Limits(NamedTuple):
+    """What was stated."""
+
+    positions: bool
+    """Whether joints keep their limits."""
+    apart: "CollisionLimit | None"
+    """What keeps shapes apart."""
+    others: tuple[Any, ...]
+    """All others: bounds and rows of velocities."""
+
+    @classmethod
+    def of(cls, limits: Stated) -> "Limits":
+        """Raises TypeError for what is no limit, ValueError for two CollisionLimits."""
+        if isinstance(limits, bool):
+            return cls(limits, None, ())
+        if not isinstance(limits, (list, tuple)) or not all(map(_is_limit, limits)):
+            raise TypeError(
+                "limits must be True or False, whether joint limits hold, or a list of what must hold beside them, "
+                f"such as LinearLimit or CollisionLimit, got {limits!r}"
+            )
+        from poise.solving.requirements.collision import one_collision_limit
+
+        apart = one_collision_limit(limits)
+        return cls(True, apart, tuple(limit for limit in limits if limit is not apart))
+
+    @property
+    def beside(self) -> bool:
+        """Whether anything is stated beside the limits of joints."""
+        return self.apart is not None or bool(self.others)
+
+    @property
+    def stated(self) -> Stated:
+        """As `limits=` says it."""
+        return [*self.others, *(() if self.apart is None else (self.apart,))] or self.positions
+
+    def timeless(self, model: Model) -> "Limits":
+        """Those that hold of a configuration by itself: rows, which tie joints together."""
+        some = [limit for limit in self.others if len(limit.inequalities(model, range(model.nv), 1.0).rows)]
+        return self._replace(others=tuple(some))
+
+    def tied(self, model: Model) -> list[int]:
+        """The velocities that sums of joints are of: they move for them, even where they move no task."""
+        every = range(model.nv)
+        rows = [limit.inequalities(model, every, None).rows for limit in self.timeless(model).others]
+        return [v for v in every if any(row[:, v].any() for row in rows)]
+
+
+def key_of(limits: Stated) -> Hashable:
+    """By which what was prepared for the same limits is found again."""
+    if limits is True or limits is False:
+        return limits
+    stated = Limits.of(limits)
+    return (stated.apart, *map(_structure, stated.others))
+
+
+def part_of_speeds(model: Model, speed: float, dt: float | None) -> "VelocityLimit":
+    """The part `speed` of the model's velocity limits; raises ValueError where it is none, or says nothing."""
+    if (
+        isinstance(speed, bool)
+        or not isinstance(speed, (int, float, np.floating, np.integer))
+        or not 0.0 < speed <= 1.0
+    ):
+        raise ValueError(f"speed is {speed!r}; it is a part of the model's velocity limits, above 0 and up to 1")
+    from poise.solving.requirements.inequalities import VelocityLimit
+
+    if speed == 1.0:
+        return VelocityLimit()
+    if dt is None:
+        raise ValueError(f"speed={speed:g} needs the time of a step: give the Tracker dt [s]")
+    if not np.isfinite(model.velocity).any():
+        raise ValueError(
+            f"speed={speed:g} is a part of the model's velocity limits, and {model.name} has none: state them with "
+            "model.with_limits(velocity={joint: rad/s or m/s})"
+        )
+    return VelocityLimit(speed * model.velocity)
+
+
+def looked_at(model: Model, problem: Problem, limits: Limits) -> Problem:
+    """A problem whose solutions are looked at: whether shapes are apart there, and sums of joints within their limits.
+
+    Raises ValueError for limits that need a time.
+    """
+    from poise.solving.requirements.collision import guard_rows
+    from poise.solving.requirements.inequalities import together
+
+    stated = together(model, problem.velocities, limits.others)
+    n = len(problem.velocities)
+    apart = limits.apart
+    guard = {} if apart is None else {"velocities": [*problem.velocities, model.nv], "guard": apart.guard(None)}
+    return problem.extended(
+        {"inequalities": np.column_stack([stated.rows, stated.most]).ravel(), **guard},
+        {"best": model.nq, **({} if apart is None else guard_rows(n)), "clearance": 2},
+    )
+
+
+def _structure(limit: Any) -> Hashable:
+    """What tells one limit from another; of one that has no hash nothing is the same."""
+    found = getattr(limit, "structure", limit)
+    try:
+        hash(found)
+    except TypeError:
+        return object()
+    return found
+
+
+def _is_limit(limit: Any) -> bool:
+    return not isinstance(limit, type) and any(callable(getattr(limit, kind, None)) for kind in _KINDS)

@@ -1,0 +1,118 @@
+"""How a solve ended: its status, what is left of each task, what a method did on the way."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, NamedTuple, Protocol, final
+
+from poise.common.array import Array
+from poise.model.model import Model
+from poise.solving.problem.problem import Problem
+from poise.solving.problem.workspace import Bound
+from poise.solving.requirements.limits import Limits
+from poise.tasks.base import Task
+from poise.tasks.error import TaskError
+
+
+class Status(Enum):
+    """How a solve ended; each member's `message` is a sentence."""
+
+    CONVERGED = "every task is within its tolerances"
+    STALLED = "the error fell no further and no limit or reach explains it: a local minimum"
+    MAX_ITERATIONS = "the iterations were spent while the error was still falling"
+    MAX_TIME = "the time was spent before a start converged"
+    LIMIT_BLOCKED = "no start reached the tasks; q, the closest configuration found, is held by limits"
+    UNREACHABLE = "the target is out of reach; q is the closest configuration found"
+    NOT_FOUND = "many starts found nothing nearer; q is the closest configuration found"
+    NOT_FINITE = "every start came to a step that is no finite number, as singular poses make it; damp the method"
+    GIVEN_UP = "no start converged, and the closest configuration was not asked for; q is the best of their ends"
+    COLLISION_BLOCKED = "shapes would be nearer to each other than asked in every solution that was found"
+    BAD_INPUT = "the target or the start holds numbers that make none, and nothing was solved"
+    INTERRUPTED = "the batch was stopped before this problem was solved"
+
+    @property
+    def message(self) -> str:
+        """What happened, as a sentence."""
+        return self.value
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Trace:
+    """What a method did, iteration by iteration, from the last start that it made; the largest weight of each level
+    counts as 1."""
+
+    error: Array
+    """(k,) root of the sum of the weighted squares of all errors, before each update."""
+    step: Array
+    """(k,) largest change of a joint [rad or m]."""
+    damping: Array
+    """(k,) lambda squared; 0 for methods without it."""
+    singular_values: Array
+    """(k, m) of the Jacobian, largest first."""
+    q: Array
+    """(k, nq) configurations."""
+
+
+class Asked(Protocol):
+    """What was asked: the tasks, and the problem that they became."""
+
+    @property
+    def tasks(self) -> Sequence[Task]:
+        """All tasks, in the order of targets and errors."""
+
+    @property
+    def stated(self) -> Sequence[Task]:
+        """Those that targets are given to; the loops of the model come after them."""
+
+    @property
+    def scales(self) -> Array:
+        """(m,) by what the stated weights of each row are larger than those that are solved with."""
+
+    @property
+    def frame_tasks(self) -> Sequence[Task]:
+        """Those with rows of their own."""
+
+    @property
+    def problem(self) -> Problem:
+        """The same as numbers."""
+
+    @property
+    def bound(self) -> Bound:
+        """It with the routines that read it."""
+
+    @property
+    def limits(self) -> Limits:
+        """What must hold beside them."""
+
+    def unheld(self, model: Model, goal: Array, q: Array) -> Array:
+        """(nq,) what solves near q (nq,) for these goal numbers if nothing but limits of joints must hold."""
+
+    @property
+    def method(self) -> Any:
+        """The method that was iterated; None for the solver's own."""
+
+
+class Outcome(NamedTuple):
+    """What a solve came to, for those who explain it."""
+
+    model: Model
+    asked: Asked
+    q: Array
+    """(nq,)"""
+    goal: Array
+    """(7 frame tasks and nq of a posture,) as the kernels read it."""
+    restarts: int
+    stationary: bool
+    """Whether the last descent ended where the error falls no further."""
+    posture_alone: bool
+    """Whether all tasks are within their tolerances but for the posture."""
+    errors: tuple[TaskError, ...]
+    """What is left of each task."""
+
+
+def duration(seconds: float) -> str:
+    """A time in the unit that suits it."""
+    if seconds < 1e-3:
+        return f"{seconds * 1e6:.0f} us"
+    return f"{seconds * 1e3:.1f} ms" if seconds < 1.0 else f"{seconds:.2f} s"

@@ -1,0 +1,202 @@
+"""A batch that is being solved: pieces for threads, lanes for what they can solve, single searches for the rest."""
+
+import warnings
+from typing import Any, Final, final
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.common.array import Array
+from poise.common.checks import whole
+from poise.common.progress import shown_or_logged
+from poise.kernels.machine.layout import (
+    ANSWER,
+    BAD_GOAL,
+    BAD_START,
+    BLOCKED,
+    CODE,
+    DISTANCE,
+    GIVEN_UP,
+    ITERATIONS,
+    RESTARTS,
+    RUNNING,
+    SOLVED,
+    START,
+    STATIONARY,
+    STRAYED,
+    UNSOLVED,
+)
+from poise.model.model import Model
+from poise.solving.arguments.arguments import cores, left_at
+from poise.solving.arguments.work_queue import Pieces
+from poise.solving.problem.workspace import Scratch
+from poise.solving.search.search import Search
+from poise.solving.search.without_ranges import goals_without, with_ranges
+
+_NONE: Final = np.zeros(0, dtype=np.intp)
+_PIECE: Final = 1024
+"""Problems that a thread takes at a time."""
+_WHOLE: Final = [CODE, ITERATIONS, RESTARTS, START, STATIONARY]
+"""Columns of an answer that hold whole numbers, and so 0 where nothing was solved."""
+_SLOW_PIECE: Final = 64
+"""The same where many of them may be searched for one by one, so that all threads have some."""
+_MANY: Final = 500_000
+"""So many problems take long enough to tell of it."""
+_SLOW_MANY: Final = 200
+"""The same where each may take milliseconds."""
+
+
+def _starts_or_home(model: Model, starts: Array, *, limits: bool) -> Array:
+    """(n, nq) the starts (n, nq) within the limits, where they hold, and home in place of those that are none."""
+    kept = model.normalize(np.where(model.sound(starts)[:, None], starts, model.home))
+    return model.clip(kept) if limits else kept
+
+
+def solved(
+    search: Search,
+    model: Model,
+    goals: Array,
+    starts: Array,
+    *,
+    threads: int | None,
+    progress: bool | None,
+    **settings: Any,
+) -> tuple[Array, npt.NDArray[np.int8], npt.NDArray[np.bool_]]:
+    """(n, rows of `out`) answers, (n,) their codes, and (n,) whether their time was spent; `settings` as of `Batch`.
+
+    Where there are ranges the other tasks are solved first, and what the ranges are in the way of once more.
+    """
+    if search.unranged is None or not len(goals):
+        return Batch(search, model, goals, starts, **settings).run(threads, progress)
+    others = goals_without(search.tasks, goals)
+    raw, codes, late = Batch(search.unranged, model, others, starts, **settings).run(threads, progress)
+    raw, inside = with_ranges(model, search.frame_tasks, goals, raw)
+    rest = np.flatnonzero(~inside | (codes != SOLVED))
+    if (codes == RUNNING).any():  # it was stopped
+        codes[rest] = RUNNING
+    elif len(rest):
+        again = Batch(search, model, goals[rest], starts[rest], **settings)
+        raw[rest], codes[rest], late[rest] = again.run(threads, progress)
+    return raw, codes, late
+
+
+@final
+class Batch:
+    """The problems of a batch, handed out to threads in pieces."""
+
+    def __init__(
+        self,
+        search: Search,
+        model: Model,
+        goals: Array,
+        starts: Array,
+        seed: int,
+        *,
+        given: bool,
+        closest: bool,
+    ) -> None:
+        self.search, self.model, self.goals, self.starts = search, model, goals, starts
+        self.seed, self.given, self.closest = seed, given, closest
+        n = len(goals)
+        out = search.problem.rows("out")
+        self._nothing = np.full(out.stop - out.start, np.nan)
+        self._nothing[_WHOLE] = 0.0
+        self.raw = np.empty((n, len(self._nothing)))
+        self.raw[:] = self._nothing
+        self.codes = np.full(n, RUNNING, dtype=np.int8)
+        self.late = np.zeros(n, dtype=np.bool_)
+        self.done = 0
+        self.lanes = search.in_lanes
+        self.index = search.index(model) if self.lanes and n else None
+        self._fast = self.lanes and (search.apart is None or not closest)
+        self._pieces = Pieces(n, _PIECE if self._fast else _SLOW_PIECE)
+
+    def run(
+        self, threads: int | None, progress: bool | None
+    ) -> tuple[Array, npt.NDArray[np.int8], npt.NDArray[np.bool_]]:
+        """Solve all problems, or those until Ctrl-C; what `solved` says of them."""
+        if threads is None:
+            threads = cores() if len(self._pieces) > 1 else 1
+        whole("threads", threads, 1)
+        threads = min(threads, max(len(self._pieces), 1))
+        n = len(self.goals)
+        try:
+            if progress or (progress is None and n >= (_MANY if self._fast else _SLOW_MANY)):
+                with shown_or_logged("solving", n, progress) as tell:
+                    self._pieces.share(self._work, threads, lambda: tell(self.done))
+                    tell(self.done)
+            else:
+                self._pieces.share(self._work, threads)
+        except KeyboardInterrupt:
+            rest = int((self.codes == RUNNING).sum())
+            if not rest:
+                raise  # nothing is left to stop
+            words = f"{n - rest:,} of {n:,} problems are done, the status of the others is INTERRUPTED"
+            warnings.warn(f"stopped by Ctrl-C: {words}", RuntimeWarning, stacklevel=5)
+        self._fill()
+        return self.raw, self.codes, self.late
+
+    def _fill(self) -> None:
+        """Let each q of which nothing was found be its start, or the model's home where that is none.
+
+        Its errors are those there, but where the target is bad.  Of what Ctrl-C broke off nothing was found.
+        """
+        if (self.codes == SOLVED).all():
+            return
+        self.raw[self.codes == RUNNING] = self._nothing
+        q, left = np.split(self.raw[:, ANSWER:], [self.model.nq], axis=1)
+        rows = np.flatnonzero(self.codes != SOLVED)
+        rows = rows[~np.isfinite(q[rows]).all(axis=1)]
+        if not len(rows):
+            return
+        q[rows] = _starts_or_home(self.model, self.starts[rows], limits=self.search.problem.limits)
+        rows = rows[self.codes[rows] != BAD_GOAL]
+        left[rows] = left_at(self.search.tasks, self.model, self.goals[rows], q[rows])
+
+    def _work(self) -> None:
+        """Solve one piece after the other, until there are no more or another thread has failed."""
+        with self.search.bound.scratch(self.model) as scratch:
+            for piece in self._pieces:
+                left = self._solve_in_lanes(scratch, piece) if self.lanes else np.array(piece)
+                for k in left:
+                    if self._pieces.stopped:
+                        return
+                    self._solve(scratch, int(k))
+                self.done += len(piece)
+
+    def _solve_in_lanes(self, scratch: Scratch, piece: range) -> npt.NDArray[np.intp]:
+        """Solve a piece, eight problems at a time; those that are left."""
+        some = slice(piece.start, piece.stop)
+        self.search.solve_many(
+            scratch, self.goals[some], self.starts[some], self.raw[some], self.index, self.seed,
+            given=self.given, closest=self.closest,
+        )  # fmt: skip
+        raw = self.raw[some]
+        codes = raw[:, CODE].astype(np.int8)
+        if not self.search.has_aside and (codes == SOLVED).all():
+            self.codes[some] = SOLVED
+            return _NONE
+        strayed = codes == STRAYED
+        codes[strayed] = SOLVED
+        for k, row in enumerate(raw if self.search.has_aside else ()):
+            codes[k] = self.search.close_aside(self.model, scratch, row[ANSWER : ANSWER + self.model.nq], codes[k])
+        strayed &= codes == SOLVED
+        codes[strayed] = STRAYED
+        raw[:, CODE] = np.where((codes == SOLVED) | strayed, codes, UNSOLVED)
+        codes[strayed] = RUNNING
+        if self.closest:
+            codes[(codes == UNSOLVED) | (codes == BLOCKED)] = RUNNING
+        codes[codes == UNSOLVED] = GIVEN_UP
+        self.codes[some] = codes
+        left: npt.NDArray[np.intp] = np.flatnonzero(codes == RUNNING) + piece.start
+        return left
+
+    def _solve(self, scratch: Scratch, k: int) -> None:
+        """Solve one problem as a call of a Solver does; of one that strayed in the lanes the nearer answer is kept."""
+        code, self.late[k] = self.search.solve_one(self.model, scratch, self.goals[k], self.starts[k], seed=self.seed)
+        nearer = code == SOLVED and scratch.out[DISTANCE] < self.raw[k, DISTANCE]
+        if self.raw[k, CODE] == STRAYED and not nearer:
+            self.raw[k, CODE], code, self.late[k] = SOLVED, SOLVED, False
+        elif code not in (BAD_GOAL, BAD_START):
+            self.raw[k] = scratch.out
+        self.codes[k] = code

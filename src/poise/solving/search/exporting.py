@@ -1,0 +1,67 @@
+"""Which solvers and trackers can leave Python, and their files; see `image`."""
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from poise.kernels.image import SOLVER, TRACKER
+from poise.solving.arguments.arguments import joined
+from poise.solving.search.search import Search
+from poise.solving.search.serialised import written
+
+if TYPE_CHECKING:
+    from poise.model.model import Model
+    from poise.solving.tracking.tracker import Tracker
+
+_OWN: Final = "its own tasks, methods or potentials are compiled in each process of Python alone"
+_LOOPS: Final = "the loops of its model are closed by Python; export it without them"
+
+
+def export_solver(model: "Model", search: Search, file: Any) -> None:
+    """Write the file of a search; raises ValueError where the kernel's answer is not all of it."""
+    _refuse(
+        "Solver",
+        (search.trace, "a trace is kept by Python; leave out trace=True"),
+        (bool(search.bound.own), _OWN),
+        (
+            search._posture is not None,
+            "Python slides its answers to the posture; export a Tracker, which follows a PostureTask",
+        ),
+        (
+            any(not task.required for task in search.frame_tasks),
+            "how far a task that is not required gives way is found by Python; require all, or export a Tracker",
+        ),
+        (bool(search.loops) or search._closure is not None or search._aside is not None, _LOOPS),
+        (
+            search.unranged is not None,
+            "what lies within a range that is required is found by Python; export a Tracker",
+        ),
+    )
+    goals = [task.at(model, model.home) if task.target is None else task.goal_on(model) for task in search.tasks]
+    targets, scratch = joined(search.tasks, goals), search.bound.new(model)
+    written(file, SOLVER, model, search.tasks, search.bound, scratch, targets, held=search._held)
+
+
+def export_tracker(tracker: "Tracker", file: Any) -> None:
+    """Write the file of a tracker; raises ValueError where its steps are more than the kernel's."""
+    _refuse(
+        "Tracker",
+        (bool(tracker._bound.own), _OWN),
+        (tracker._explorer is not None, "ways round are looked for by Python; leave out explore=True"),
+        (tracker._closing is not None or tracker._aside is not None, _LOOPS),
+    )
+    bound, now = tracker._bound, tracker._scratch
+    scratch = bound.new(tracker.model)
+    scratch.goal[:] = now.goal
+    guide = bound.problem.rows("guide")
+    scratch.narrow[guide] = now.narrow[guide]
+    scratch.out[:] = np.nan
+    targets = np.concatenate([now.goal, now.narrow[guide]])
+    written(file, TRACKER, tracker.model, tracker._followed, bound, scratch, targets)
+
+
+def _refuse(kind: str, *reasons: tuple[bool, str]) -> None:
+    """Say the first of the reasons that there is; nothing where there is none."""
+    for there, why in reasons:
+        if there:
+            raise ValueError(f"this {kind} cannot be exported: {why}")

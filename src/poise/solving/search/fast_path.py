@@ -1,0 +1,52 @@
+"""The rim in C around calls of the usual kind, where the package's library has it; see `build/rim.c`."""
+
+import ctypes
+from _ctypes import CFuncPtr
+from collections.abc import Callable, Sequence
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from poise.kernels.fast_path import rim
+from poise.kernels.machine.layout import ANSWER
+from poise.solving.answers.solution import Solution
+from poise.solving.problem.workspace import Bound, Scratch
+from poise.spatial import SE3
+from poise.tasks.base import POSITION, ROTATION, Task
+
+_KINDS = {(POSITION, ROTATION): b"p", (POSITION,): b"t"}
+"""What target a task takes, by what it leads of its frame: a pose or a point."""
+
+
+def line_of_search(search: Any) -> Any:
+    """What answers usual calls of a search of which the kernel's answer is all; or None."""
+    more = search._alone, search._aside, search._posture, search.apart, search.max_time, search.unranged, *search.loops
+    if search._held or search._soft or search.trace or any(one is not None for one in more):
+        return None
+    own, home = None if search._own is None else search._own.tobytes(), search._home.tobytes()
+    return _line(search.bound, search.stated, 0, 0, search.bound.idle, own, home, _pause, None, None, None, None)
+
+
+def line_of_tracker(
+    bound: Bound, tasks: Sequence[Task], scratch: Scratch, look: Callable[[], None] | None, lock: Lock, copy: Any
+) -> Any:
+    """What takes usual steps of a tracker in this scratch, after a `look` around; or None.  `copy` copies its q."""
+    return _line(bound, tasks, scratch.address, ANSWER, None, None, None, None, look, lock.acquire, lock.release, copy)
+
+
+def _pause() -> None:
+    """What Python does between two of its functions, it does here too: it hears of signals, and of exceptions that
+    another thread has sent."""
+
+
+def _line(bound: Bound, tasks: Sequence[Task], address: int, skipped: int, *held: Any) -> Any:
+    extension = rim()
+    if extension is None or not isinstance(bound.run, CFuncPtr):
+        return None
+    run = ctypes.cast(bound.run, ctypes.c_void_p).value
+    goal, start, out = map(bound.problem.rows, ("goal", "start", "out"))
+    nq = start.stop - start.start
+    numbers = np.array([run, address, goal.start, start.start, out.start + skipped, nq], dtype=np.int64)
+    kinds = b"".join(_KINDS.get(task.leads, b"-") for task in tasks)
+    return extension.line(numbers.tobytes(), kinds, SE3, Solution, *held)

@@ -1,0 +1,500 @@
+"""Tasks prepared for a model: names to arrays, arrays to a kernel, its answer to a Solution."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from math import inf
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final, get_args
+
+import numpy as np
+
+from poise.common.array import Array, ArrayLike
+from poise.common.checks import one_of, positive, whole
+from poise.kernels.machine.jit import prepare, watched
+from poise.kernels.machine.layout import (
+    ANSWER,
+    BAD_GOAL,
+    BEGIN,
+    BLOCKED,
+    CODE,
+    DISTANCE,
+    END,
+    GO_ON,
+    ITERATIONS,
+    RUNNING,
+    SOLVED,
+    UNSOLVED,
+)
+from poise.model.model import Model, a_model
+from poise.quaternions import pose_numbers
+from poise.solving.answers.solution import Solution
+from poise.solving.arguments.arguments import begin_at, chosen, joined, one_a_task, refuse_numbers
+from poise.solving.arguments.weights import relative
+from poise.solving.methods.posture import Posture, one_posture, pulled
+from poise.solving.problem.problem import pack
+from poise.solving.problem.start_index import Words, start_index
+from poise.solving.problem.workspace import PHASE, SEED, Bound, Scratch
+from poise.solving.requirements.limits import Limits, Stated, looked_at
+from poise.solving.requirements.loop_projection import Aside, Closure, loop_tasks
+from poise.solving.search import feasible_fallback as within
+from poise.solving.search.fast_path import line_of_search
+from poise.solving.search.required_only import required_alone, solved_without_wishes
+from poise.solving.search.soft import certified_start, from_required, soft_alone, with_room
+from poise.solving.search.without_ranges import solved_without_ranges, without_ranges
+from poise.spatial import SE3
+from poise.tasks.base import POSITION, ROTATION, Task, levels
+from poise.tasks.loop import LoopTask
+
+if TYPE_CHECKING:
+    from poise.methods.base import Method
+    from poise.solving.requirements.outcome import Trace
+
+_AXES: Final = 6
+"""Joints that move a frame, where a closed form is looked for."""
+_ITERATIONS: Final = 200
+"""Iterations of a start, at most, without a method of the caller's choice."""
+_RESTARTS: Final = 200
+"""Random starts, at most, where the caller does not say."""
+_STEPS_RESTARTS: Final = 12
+"""The same where steps that keep more than the limits of joints, in levels, are the solver's own way: each is dear."""
+_MORE_RESTARTS: Final = 20_000
+"""The same for a target that is missed by next to nothing, without a method of the caller's choice."""
+_LANE_RESTARTS: Final = 24
+"""Starts of a problem in a lane, at most, before eight lanes search for it."""
+_CHUNK: Final = 4096
+"""Iterations between two looks at signals, such as Ctrl-C: a few hundredths of a second."""
+_TIMED_CHUNK: Final = 32
+"""Iterations between two looks at the clock, when there is a `max_time`."""
+Preference: TypeAlias = Literal["nearest", "first"]
+"""Which solution a solve returns: the nearest to q0 of those found, or the first."""
+PREFERENCES: Final = get_args(Preference)
+
+
+@final
+class Search:
+    """Tasks prepared for a model, which it does not hold: what a `Solver` and the memory of `solve` are made of.
+
+    Any number of threads may call it at once, and it can be sent to a process.
+    """
+
+    __slots__ = (
+        "_alone",
+        "_aside",
+        "_closure",
+        "_follows",
+        "_held",
+        "_home",
+        "_index",
+        "_line",
+        "_loop_goals",
+        "_others",
+        "_own",
+        "_pose_alone",
+        "_posture",
+        "_required",
+        "_settings",
+        "_soft",
+        "_usual_restarts",
+        "_within",
+        "apart",
+        "bound",
+        "frame_tasks",
+        "limits",
+        "loops",
+        "max_iterations",
+        "max_restarts",
+        "max_time",
+        "method",
+        "prefer",
+        "problem",
+        "scales",
+        "seed",
+        "stated",
+        "tasks",
+        "trace",
+        "unranged",
+    )
+
+    def __init__(
+        self,
+        model: Model,
+        tasks: Sequence[Task],
+        *,
+        method: "str | Method | None" = None,
+        limits: Stated = True,
+        prefer: Preference = "nearest",
+        seed: int = 0,
+        max_iterations: int | None = None,
+        max_restarts: int | None = None,
+        max_time: float | None = None,
+        trace: bool = False,
+        also: Sequence[int] = (),
+    ) -> None:
+        """`also` are velocities that are free even where they move no task, of which there may be none."""
+        a_model(model)
+        self.stated = tuple(tasks)
+        """Those that targets are given to; the loops of the model come after them."""
+        loops = self.loops = loop_tasks(model, self.stated)
+        own, scales = relative(self.stated)
+        self.tasks: tuple[Task, ...] = (*own, *loops)
+        self._loop_goals = [loop.goal(None) for loop in loops]
+        self.frame_tasks = tuple(task for task in self.tasks if task.blocks)
+        self.scales = np.repeat([*scales, *(1.0 for _ in loops)], [3 * len(task.blocks) for task in self.tasks])
+        """(m,) by what the stated weights of each row are larger than those that are solved with."""
+        posture = one_posture(self.tasks)
+        ranked = len(levels(self.frame_tasks)) > 1 or not all(task.required for task in self.frame_tasks)
+        self.limits = Limits.of(limits)
+        looking = self.limits.beside
+        held = looking or any(task.required and (task.sides or isinstance(task, LoopTask)) for task in self.frame_tasks)
+        """Whether more must hold than the limits of joints."""
+        self._soft = method is None and soft_alone(self.frame_tasks)
+        self._alone = required_alone(self.stated) if method is None and (held or (ranked and not self._soft)) else None
+        """What is solved for alone where nothing was found beside what gives way."""
+        self._others: Search | None = None
+        self._settings: dict[str, Any] = {
+            "prefer": prefer, "seed": seed, "max_iterations": max_iterations, "max_restarts": max_restarts,
+            "max_time": max_time,
+        }  # fmt: skip
+        others = without_ranges(self.stated) if method is None and trace is False else None
+        if method is None and ranked and not self._soft:
+            method = within.METHOD
+            max_restarts = _STEPS_RESTARTS if max_restarts is None and held else max_restarts
+        self.method = by = chosen(method)
+        if max_iterations is None:
+            max_iterations = _ITERATIONS if by is None else by.iterations
+        self._usual_restarts = _RESTARTS if max_restarts is None else max_restarts
+        if max_restarts is None:
+            max_restarts = _MORE_RESTARTS if by is None else _RESTARTS
+        if not isinstance(trace, bool):
+            raise TypeError(f"trace must be True or False, whether every iteration is recorded, got {trace!r}")
+        if trace and by is None:
+            raise ValueError("a trace is of one method's iterations; name one, such as method='lm'")
+        positions, self.apart = self.limits.positions, self.limits.apart
+        one_of("prefer", prefer, PREFERENCES)
+        whole("max_iterations", max_iterations, 1)
+        whole("max_restarts", max_restarts, 0)
+        whole("seed", seed, 0)
+        if max_time is not None:
+            positive("max_time", max_time)
+        self.seed, self.max_iterations, self.max_restarts, self.trace = seed, max_iterations, max_restarts, trace
+        self.max_time = None if max_time is None or max_time > 1e9 else max_time
+        self.prefer = prefer
+        followed = posture if by is not None and (held or ranked) else None
+        """A posture that is the last level of a method's steps; else it is what an answer slides to."""
+        also = (*also, *self.limits.tied(model), *(() if followed is None else pulled(model, followed)))
+        problem = pack(model, self.frame_tasks, limits=positions, also=also)
+        self._posture = None if posture is None else Posture(model, posture, problem)
+        if self._posture is not None:
+            problem = self._posture.extended(model, problem)
+        self._required: Search | None = None
+        """The search for the required tasks alone, where others are soft."""
+        if self._soft:
+            problem = with_room(problem)
+            required = [task for task in self.frame_tasks if task.required]
+            self._required = Search(model, required, limits=positions, **self._settings) if required else None
+        elif by is None and posture is None and [len(task.moving(model)) for task in self.frame_tasks] == [_AXES]:
+            from poise.solving.problem.closed_form import with_closed_form
+
+            problem = with_closed_form(model, self.frame_tasks[0], problem)
+        numbers = {
+            "seed": seed, "max_iterations": max_iterations, "max_restarts": max_restarts, "phase": BEGIN,
+            "usual_restarts": self._usual_restarts, "nearest": int(prefer == "nearest"), "looking": int(looking),
+            "chunk": _CHUNK if self.max_time is None else _TIMED_CHUNK,
+        }  # fmt: skip
+        if by is not None:
+            from poise.solving.methods.bound_method import bound_method
+
+            self.bound = bound_method(
+                model, self.frame_tasks, problem, by, "iterate", limits=positions, also=self.limits.others,
+                apart=self.apart, keeps=True, posture=followed, traced=max_iterations + 1 if trace else 0,
+                numbers=numbers,
+            )  # fmt: skip
+        else:
+            parts = ["optimise"] if self._soft else ["solve", *([] if self.apart is None else ["shapes"])]
+            parts += [] if self._posture is None or self._soft else ["posture"]
+            parts += ["closed form"] if len(problem.section("arms")) else []
+            problem = looked_at(model, problem, self.limits) if looking else problem
+            self.bound = Bound(problem, tuple(parts), apart=self.apart, wide=True, numbers=numbers)
+        self.problem = self.bound.problem
+        self.unranged = None if others is None else Search(model, others, limits=limits, **self._settings)
+        """The search for the other tasks, where there are required ranges."""
+        self._held, self._follows = held and by is None, followed is not None
+        self._within: Search | None = None
+        closed = [task for task in self.frame_tasks if isinstance(task, LoopTask)]
+        self._closure = Closure(model, closed, limits=positions) if closed else None
+        self._aside = Aside.of(model, self.stated, limits=positions)
+        self._home = np.array(model.home)
+        self._pose_alone = len(self.tasks) == 1 and [task.leads for task in self.frame_tasks] == [(POSITION, ROTATION)]
+        self._own: Array | None = None
+        if all(task.aimed for task in self.tasks):
+            self._own = joined(self.tasks, [task.goal_on(model) for task in self.tasks])
+        if self.apart is not None:
+            self.bound.idle.append(self.bound.new(model))  # its shapes are not to be packed by the first call
+        self._index: Words | None = None
+        self._line = line_of_search(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__ if name not in ("_index", "_line")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            setattr(self, name, value)
+        self._index = None
+        self._line = line_of_search(self)
+
+    def __call__(self, model: Model, target: Any, q0: ArrayLike | None, seed: int | None) -> Solution:
+        """Solve; see `Solver`."""
+        if self._line is not None and (seed is None or (type(seed) is int and seed == self.seed)):
+            found: Solution | None = self._line.solve(model, self, target, q0)
+            if found is not None:
+                return found
+        began = perf_counter_ns()
+        bound = self.bound
+        try:
+            scratch = bound.idle.pop()
+        except IndexError:
+            scratch = bound.new(model)
+        try:
+            if self.apart is not None:
+                scratch.look_around()
+            if self._pose_alone and type(target) is SE3 and target.array.ndim == 1:
+                goal = target.array
+            elif self._pose_alone and (pose := pose_numbers(target)) is not None:
+                goal = pose
+            else:
+                goal = self.goal_numbers(target, model)
+            scratch.goal_view[:] = goal
+            begin_at(scratch, model, self._home if q0 is None else q0)
+            if seed is not None:
+                whole("seed", seed, 0)
+                scratch.call[SEED] = seed
+            start = None if q0 is None else scratch.start_view.tobytes()
+            code, timed_out = self._solved(model, scratch, began, inf)
+            if code < 0:
+                refuse_numbers(code, model, self.tasks, scratch.goal, scratch.start)
+            out = scratch.copy()
+            trace = self._traced(scratch) if self.trace else None
+        finally:
+            if seed is not None:
+                scratch.call[SEED] = self.seed
+            bound.idle.append(scratch)
+        return Solution(model, self, out, goal, code, perf_counter_ns() - began, timed_out, trace, start=start)
+
+    def _traced(self, scratch: Scratch) -> "Trace":
+        """What the method did in the search that the scratch was in last."""
+        from poise.solving.methods.bound_method import trace_of
+
+        return trace_of(self.problem, scratch)
+
+    def solve_one(
+        self,
+        model: Model,
+        scratch: Scratch,
+        goal: Array,
+        start: Array,
+        *,
+        seed: int,
+        end: float = inf,
+    ) -> tuple[int, bool]:
+        """Solve for a goal (goals of all tasks, see `joined`) from a start (nq,) into `out` of the scratch; the code,
+        and whether the time was spent.
+
+        It goes on until the time `end` [s] of `perf_counter`, at most.
+        """
+        scratch.goal[:], scratch.start[:], scratch.call[SEED] = goal, start, seed
+        try:
+            if self._posture is not None and not model.sound(scratch.posture_goal):
+                return BAD_GOAL, False
+            return self._solved(model, scratch, perf_counter_ns(), end)
+        finally:
+            scratch.call[SEED] = self.seed
+
+    def _solved(self, model: Model, scratch: Scratch, began: int, end: float) -> tuple[int, bool]:
+        """Solve for the goal and the start that stand in the scratch; the code, and whether the time was spent."""
+        if self.unranged is not None and solved_without_ranges(
+            self.tasks, self.unranged, self._certified, model, scratch, end
+        ):
+            return SOLVED, False
+        if self._follows:
+            scratch.narrow[self.problem.rows("guide")] = scratch.posture_goal
+        code, late = self._run(model, scratch, began, end)
+        if code == UNSOLVED and self._posture is not None and self._posture.misses(scratch.out) and not late:
+            code, late = self._within_posture(model, scratch, began, end)
+        looked = code == SOLVED and not self._soft and self._posture is None  # the kernel has
+        if code >= 0 and self._held and not late and not looked:
+            code, late = self.kept_within(model, scratch, code, end)
+        alone = self._alone
+        if alone is not None and code in (UNSOLVED, BLOCKED) and not late:
+            others = self._other(model, lambda: alone)
+            solved, late = solved_without_wishes(self, others, partial(self._by_steps, model), model, scratch, end)
+            code = SOLVED if solved else code
+        return self.close_aside(model, scratch, scratch.out[ANSWER : ANSWER + model.nq], code), late
+
+    def _run(self, model: Model, scratch: Scratch, began: int, end: float) -> tuple[int, bool]:
+        """The same, of all that a search and a posture do."""
+        if self._posture is None:
+            return self._found(model, scratch, began, end)
+        if not self._soft:
+            code, late = self._found(model, scratch, began, end)
+            ended = self._posture.judge if self._follows else self._posture.settle
+            return code if code < 0 else ended(model, scratch, code), late
+        from poise.solving.search.soft_with_posture import found_near
+
+        find = partial(self._found, model, scratch, began, end)
+        code, late = found_near(self, self._posture, find, partial(self._other, model), model, scratch, end)
+        return code if code < 0 else self._posture.judge(model, scratch, code), late
+
+    def _found(self, model: Model, scratch: Scratch, began: int, end: float) -> tuple[int, bool]:
+        """The same, of what comes before a posture."""
+        code: int = self.bound.run(scratch.address)
+        if code == RUNNING:
+            return self._go_on(scratch, began, end)
+        if code == UNSOLVED and self._soft:
+            return from_required(self, self._required, model, scratch)
+        return code, False
+
+    def _other(self, model: Model, tasks: Callable[[], Sequence[Task]]) -> "Search":
+        """The search for other tasks that it leans on; it is made when it is first needed."""
+        if self._others is None:
+            self._others = Search(model, tasks(), limits=self.limits.stated, **self._settings)
+        return self._others
+
+    def _within_posture(self, model: Model, scratch: Scratch, began: int, end: float) -> tuple[int, bool]:
+        """Search from the answer in `out` on, which is too far from the posture, where nothing is; `out` stays as it is
+        where that leads nowhere.
+
+        An answer is the nearest by the sum of squares, and what counts is the largest of all differences.
+        """
+        assert self._posture is not None
+        start, before = scratch.start.copy(), scratch.out.copy()
+        near = self.problem.between(*self._posture.bounds(model, scratch))
+        scratch.start[:] = before[ANSWER : ANSWER + model.nq]
+        scratch.tell(problem=near.words.ctypes.data)
+        try:
+            code, late = (self._found if self._soft else self._run)(model, scratch, began, end)
+        finally:
+            scratch.tell(problem=self.problem.words.ctypes.data)
+            scratch.start[:] = start
+        if self._posture.judge(model, scratch, code) != SOLVED:
+            scratch.out[:] = before
+            return UNSOLVED, late
+        scratch.out[DISTANCE] = within.distance(model, self.problem, start, scratch.out[ANSWER : ANSWER + model.nq])
+        return code, late
+
+    def _certified(self, model: Model, scratch: Scratch) -> int:
+        """The code of the scratch's start, taken as it is."""
+        if not all(task.required for task in self.frame_tasks):
+            return certified_start(scratch)
+        scratch.tell(max_restarts=0)
+        try:
+            code: int = self.bound.run(scratch.address)
+        finally:
+            scratch.tell(max_restarts=self.max_restarts)
+        return UNSOLVED if code == SOLVED and scratch.out[ITERATIONS] > 0.0 else code
+
+    def kept_within(self, model: Model, scratch: Scratch, code: int, end: float = inf) -> tuple[int, bool]:
+        """Let the answer in the scratch's `out`, whose code this is, keep all that must hold."""
+        if scratch.out[CODE] == SOLVED and within.keeps(
+            self.problem, self.apart, model, scratch, scratch.out[ANSWER : ANSWER + model.nq]
+        ):
+            return code, False  # where the posture alone is missed, all else holds
+        closed = np.copy if self._closure is None else partial(self._closure.closed, model)
+        return within.brought_within(partial(self._by_steps, model), model, scratch, code, end, closed)
+
+    def _by_steps(self, model: Model) -> "Search":
+        """A search for the same tasks by steps that keep all that must hold; it is made when it is first needed."""
+        if self._within is None:
+            self._within = Search(
+                model, self.stated, method=within.METHOD, limits=self.limits.stated, seed=self.seed, prefer=self.prefer,
+                max_restarts=self.max_restarts, max_time=self.max_time,
+            )  # fmt: skip
+        return self._within
+
+    def unheld(self, model: Model, goal: Array, q: Array) -> Array:
+        """(nq,) what solves near q (nq,) for these goal numbers if nothing but limits of joints must hold."""
+        if not self.frame_tasks:
+            return q
+        free = Search(model, self.frame_tasks, limits=self.limits.positions, seed=self.seed)
+        with free.bound.scratch(model) as scratch:
+            free.solve_one(model, scratch, goal[: len(scratch.goal)], q, seed=self.seed)
+            return scratch.out[ANSWER : ANSWER + model.nq].copy()
+
+    @property
+    def has_aside(self) -> bool:
+        """Whether the model has loops that no task moves."""
+        return self._aside is not None
+
+    def close_aside(self, model: Model, scratch: Scratch, q: Array, code: int) -> int:
+        """Let the loops that no task moves be closed at an answer q (nq,), which changes where they are not; the code.
+
+        What moves then may be too near to something.
+        """
+        if self._aside is None or code not in (SOLVED, UNSOLVED, BLOCKED):
+            return code
+        self._aside.close(model, q)
+        if code == SOLVED and self.apart is not None and scratch.scene is not None:
+            return SOLVED if self.apart.holds_in(model, scratch.scene, q) else BLOCKED
+        return code
+
+    @property
+    def in_lanes(self) -> bool:
+        """Whether problems of a batch are solved side by side: no method, posture or time, and no soft task."""
+        return self.method is None and self._posture is None and self.max_time is None and not self._soft
+
+    def index(self, model: Model) -> Words | None:
+        """The index of starts for a batch; None where none helps, or where no start but q0 is wanted."""
+        prepare("solver.batch_lanes.solve_many")
+        if self._index is None and self.max_restarts:
+            self._index = start_index(model, self.frame_tasks, self.problem)
+        return self._index
+
+    def solve_many(
+        self,
+        scratch: Scratch,
+        goals: Array,
+        starts: Array,
+        answers: Array,
+        index: Words | None,
+        seed: int,
+        *,
+        given: bool,
+        closest: bool,
+    ) -> None:
+        """Solve problems in lanes: goals (n, 7 tasks), starts (n, nq), answers (n, rows of `out`) with their codes.
+
+        The code of a problem that is left is RUNNING: after a few starts if its `closest` is to be searched for, else
+        after all of them.
+        """
+        goals, starts = np.ascontiguousarray(goals), np.ascontiguousarray(starts)
+        scratch.tell(
+            problems=len(goals), given=int(given), index=0 if index is None else index.ctypes.data, seed=seed,
+            max_restarts=min(self.max_restarts, _LANE_RESTARTS if closest else self._usual_restarts),
+        )  # fmt: skip
+        scratch.tell_of(goals=goals, starts=starts, answers=answers)
+        try:
+            watched(prepare("solver.batch_lanes.solve_many"), self.bound.reads)(scratch.address)
+        finally:
+            scratch.tell(max_restarts=self.max_restarts, seed=self.seed)
+
+    def _go_on(self, scratch: Scratch, began: int, end: float = inf) -> tuple[int, bool]:
+        """Search on in chunks, between which Python hears of signals; the code, and whether the time was spent."""
+        end = min(1e9 * end, inf if self.max_time is None else began + 1e9 * self.max_time)
+        code, spent = RUNNING, False
+        try:
+            while code == RUNNING:
+                spent = perf_counter_ns() >= end
+                scratch.call[PHASE] = END if spent else GO_ON
+                code = self.bound.run(scratch.address)
+        finally:
+            scratch.call[PHASE] = BEGIN
+        return code, spent and code != SOLVED
+
+    def goal_numbers(self, target: Any, model: Model) -> Array:
+        """(7 frame tasks and nq of a posture,) read-only numbers of the targets, or of the tasks' own."""
+        if target is None:
+            if self._own is None:
+                raise ValueError("the tasks have no target; give one to the tasks or to the call")
+            return self._own
+        given = zip(self.stated, one_a_task(self.stated, target), strict=True)
+        goals = [task.goal_on(model, value, name) for task, (name, value) in given]
+        return joined(self.tasks, [*goals, *self._loop_goals])

@@ -1,0 +1,232 @@
+"""A prepared solver or tracker as a file that `libpoise` loads, see `kernels/image.py`."""
+
+import hashlib
+import zlib
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, Final, final
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.common.array import Array
+from poise.common.files import write_whole
+from poise.kernels.image import FIXED, FUNCTION, IMAGE, MAGIC, OBSTACLE, TRACKER, WORK
+from poise.kernels.machine import layout
+from poise.kernels.machine.jit import SIGNATURES, function_of, symbol
+from poise.kernels.machine.kinds import NARROW, WIDE
+from poise.kernels.machine.layout import CALL, WIDTH
+from poise.kernels.machine.record import Record
+from poise.model.kinematics import query_of_all
+from poise.model.model import Model
+from poise.model.scene import Scene
+from poise.solving.problem.workspace import ENTRY_POINTS, Bound, Scratch
+from poise.tasks.base import Task
+
+Words = npt.NDArray[np.int64]
+_ADDRESSES: Final = (
+    "problem", "narrow", "wide", "routines", "wide_routines", "scene", "scene_work", "proposer", "scout",
+    "goals", "postures", "path", "trace", "trace_rows", "found", "starts", "answers", "index",
+)  # fmt: skip
+"""Fields of a CALL that are of this process alone."""
+_CHUNK: Final = 8
+"""Iterations between two looks at a deadline."""
+
+
+@cache
+def layout_number() -> int:
+    """What changes with any record of a problem, a workspace, a lane, a call, a method or a file."""
+    from poise.kernels.methods.routines import ROUTINES
+    from poise.methods.registry import METHODS
+
+    list(METHODS.values())  # each makes its routines
+    sections = {**layout.PROBLEM, **layout.WORK}
+    keys = [f"{name} {kind.key if isinstance(kind, Record) else ''}" for name, kind in sections.items()]
+    keys += [f"lanes {layout.STATE} {layout.BRANCHES} {layout.CHOICE}"]
+    keys += [IMAGE.key, CALL.key, OBSTACLE.key, *sorted(routine.record.key for routine in ROUTINES.values())]
+    return int.from_bytes(hashlib.sha256("\n".join(keys).encode()).digest()[:6], "little")
+
+
+def version_number(version: str) -> int:
+    """1,000,000 major + 1,000 minor + patch."""
+    major, minor, patch = (int("".join(filter(str.isdigit, part)) or 0) for part in version.split(".")[:3])
+    return 1_000_000 * major + 1_000 * minor + patch
+
+
+@final
+class _Image:
+    """What a file is made of, as it grows."""
+
+    def __init__(self) -> None:
+        self.fixed: list[Words] = []
+        self.work: list[tuple[int, Words]] = []
+        self.links: list[tuple[int, int, int]] = []
+        self.functions: list[str] = []
+        self.ends = {FIXED: 0, WORK: 0}
+
+    def keep(self, words: Any) -> int:
+        """Put words into what is fixed; where they are."""
+        at = self.ends[FIXED]
+        self.fixed.append(np.ascontiguousarray(words).view(np.int64).ravel())
+        self.ends[FIXED] += len(self.fixed[-1])
+        return at
+
+    def lay(self, words: Any) -> int:
+        """Put words into the work of a thread, where a line of the cache begins; where they are."""
+        at = self.ends[WORK]
+        self.work.append((at, np.ascontiguousarray(words).view(np.int64).ravel()))
+        self.ends[WORK] = -(-(at + len(self.work[-1][1])) // WIDTH) * WIDTH
+        return at
+
+    def room(self, count: int) -> int:
+        """Room for so many numbers in the work of a thread."""
+        return self.lay(np.zeros(count))
+
+    def link(self, kind: int, place: int, target: int) -> None:
+        self.links.append((kind, place, target))
+
+    def call(self, function: str, place: int) -> None:
+        """Let a word of what is fixed be the address of a function."""
+        if function not in self.functions:
+            self.functions.append(function)
+        self.link(FUNCTION, place, self.functions.index(function))
+
+    def entry(self, name: str) -> int:
+        """A word of what is fixed that is the address of an entry point; where it is."""
+        at = self.keep(np.zeros(1, dtype=np.int64))
+        self.call(symbol(name, SIGNATURES.get(function_of(name), ())), at)
+        return at
+
+    def table(self, bound: Bound, width: Any) -> int:
+        """A table of the routines of a problem, for workspaces of this width; where it is."""
+        at = self.keep(np.zeros(len(bound.routines), dtype=np.int64))
+        for place, (function, *signature) in bound.jobs(width).items():
+            self.call(symbol(function, tuple(signature)), at + place)
+        return at
+
+    def record(self, bound: Bound, scratch: Scratch) -> dict[str, int]:
+        """Lay out the record of a call and all that it tells of; where in the work they are."""
+        words = scratch.call.copy()
+        place = {name: field.word for name, field in CALL.fields.items()}
+        for name in _ADDRESSES:
+            words[place[name]] = 0
+        words[place["chunk"]] = _CHUNK
+        at = {"call": self.lay(words), "narrow": self.lay(scratch.narrow)}
+        told = {name: (WORK, at[name]) for name in ("narrow",)}
+        told["problem"] = FIXED, self.keep(bound.problem.words)
+        told["routines"] = FIXED, self.table(bound, NARROW)
+        if scratch.wide is not None:
+            told["wide"] = WORK, self.room(scratch.wide.size)
+            told["wide_routines"] = FIXED, self.table(bound, WIDE)
+        if scratch.scene is not None:
+            at["scene"], at["scene_work"] = self.lay(scratch.scene.words), self.lay(scratch.scene.narrow)
+            told |= {name: (WORK, at[name]) for name in ("scene", "scene_work")}
+        if scratch.scout is not None:
+            told["scout"] = WORK, self.room(scratch.scout.size)
+        if bound.proposer is not None and scratch.proposer is not None:
+            told["proposer"] = WORK, self.record(bound.proposer, scratch.proposer)["call"]
+        for name, (kind, target) in told.items():
+            self.link(kind, at["call"] + place[name], target)
+        return at
+
+    def presets(self) -> Words:
+        """Where the work does not begin with zeros: a place, a count, and so many words, again and again."""
+        found: list[Any] = []
+        for at, words in self.work:
+            filled = np.flatnonzero(words)
+            for run in np.split(filled, np.flatnonzero(np.diff(filled) > 2) + 1):
+                if len(run):
+                    some = words[run[0] : run[-1] + 1]
+                    found += [[at + run[0], len(some)], some]
+        return np.concatenate(found).astype(np.int64) if found else np.zeros(0, dtype=np.int64)
+
+
+def written(
+    file: Any,
+    kind: int,
+    model: Model,
+    tasks: Sequence[Task],
+    bound: Bound,
+    scratch: Scratch,
+    targets: Array,
+    *,
+    held: bool = False,
+) -> None:
+    """Write the file of a solver or a tracker, whose `targets` are the numbers that its tasks begin with; `held` of a
+    solver whose answers keep more than limits of joints."""
+    words = _image(kind, model, tasks, bound, scratch, targets, held=held)
+    write_whole(file, words.astype("<i8").tobytes())
+
+
+def _image(
+    kind: int, model: Model, tasks: Sequence[Task], bound: Bound, scratch: Scratch, targets: Array, *, held: bool
+) -> Words:
+    from poise import __version__
+
+    image, head = _Image(), np.zeros(1, dtype=IMAGE.dtype)[0]
+    led = [task for task in tasks if task.blocks]
+    posture = model.nq if len(led) < len(tasks) else 0
+    at = image.record(bound, scratch)
+    rows = {name: at["narrow"] + bound.problem.rows(name).start for name in ("goal", "guide", "start", "out")}
+    frames = [model.frame(name) for name in model.frames]
+    query = query_of_all(model, frames)
+    scene = scratch.scene
+    for name in () if scene is None else scene.clouds:
+        raise ValueError(
+            f"{name!r} is a cloud of points or a height map, which no file holds; leave it out of the world"
+        )
+    obstacles = _obstacles(scene)
+    head["magic"], head["layout"], head["version"] = MAGIC, layout_number(), version_number(__version__)
+    head["held"] = held
+    head["kind"], head["nq"], head["nv"], head["tasks"], head["posture"] = kind, model.nq, model.nv, len(led), posture
+    head["blocks"], head["frames"] = bound.problem.blocks, len(frames)
+    head["shapes"], head["obstacles"] = 0 if scene is None else len(scene.names), len(obstacles)
+    head["call"], head["start"], head["out"] = (
+        at["call"],
+        rows["start"],
+        rows["out"] + layout.ANSWER * (kind == TRACKER),
+    )
+    head["goal"], head["guide"] = rows["goal"], rows["guide"]
+    head["frame_words"], head["column_words"] = query.frames, query.columns
+    head["pose_frames"], head["pose_linear"], head["pose_angular"], head["pose_all"], head["pose_out"] = (
+        image.room(count) for count in (query.frames, query.columns, query.columns, 7 * len(frames), 6 * model.nv)
+    )
+    head["query"] = image.keep(query.words)
+    if scene is not None:
+        head["scene"], head["scene_work"], head["sight"] = at["scene"], at["scene_work"], image.lay(scene.narrow)
+        head["nearest"], head["place"] = (image.entry(f"collision.queries.{name}") for name in ("nearest_at", "place"))
+    head["run"] = image.entry(ENTRY_POINTS[bound.parts[0]])
+    head["poses"], head["jacobians"] = (image.entry(f"kinematics.query.{name}") for name in ("poses", "jacobians"))
+    head["lower"], head["upper"], head["home"] = map(image.keep, (model.lower, model.upper, model.home))
+    head["targets"] = image.keep(targets)
+    head["reads"] = image.keep(np.array([task.goal_read for task in led], dtype=np.int64))
+    head["movable"] = image.keep(obstacles)
+    names = [*image.functions, *(next(iter(task.frame_names), "") for task in led), *model.coordinates, *model.frames]
+    names += [] if scene is None else [*scene.names, *(scene.names[one["shape"]] for one in obstacles)]
+    text = b"".join(name.encode() + b"\0" for name in names)
+    parts = {
+        "fixed": np.concatenate(image.fixed),
+        "presets": image.presets(),
+        "links": np.array(image.links, dtype=np.int64).ravel(),
+        "names": np.frombuffer(text + bytes(-len(text) % 8), dtype=np.int64),
+    }
+    counts = {"fixed": "fixed_words", "presets": "preset_words", "links": "link_count"}
+    end = IMAGE.words
+    for name, words in parts.items():
+        head[name], end = end, end + len(words)
+        if name in counts:
+            head[counts[name]] = len(words) // (3 if name == "links" else 1)
+    head["length"], head["work_words"], head["functions"] = end, image.ends[WORK], len(image.functions)
+    whole = np.concatenate([np.frombuffer(head.tobytes(), dtype=np.int64), *parts.values()])
+    place = IMAGE.fields["sum"].word
+    whole[place] = zlib.crc32(whole[place + 1 :].astype("<i8").tobytes())
+    return whole
+
+
+def _obstacles(scene: Scene | None) -> Any:
+    """OBSTACLEs of what stands in the world of a scene."""
+    found = [] if scene is None else scene.obstacles
+    out = np.zeros(len(found), dtype=OBSTACLE.dtype)
+    for one, (shape, core) in zip(out, found, strict=True):
+        one["shape"], one["core"] = shape, core.array
+    return out

@@ -1,0 +1,80 @@
+"""A range that is not in the way changes nothing: the other tasks are solved alone, and the answer is looked at.
+
+So a pose keeps its closed form, its eight lanes and its answer, to the bit.  Where that answer is beyond a range, the
+search with all tasks is what solves.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.common.array import Array
+from poise.kernels.machine.layout import ANSWER, DISTANCE, ITERATIONS, RESTARTS, SOLVED, START, STATIONARY
+from poise.model.model import Model
+from poise.solving.arguments.arguments import each_goal, joined
+from poise.solving.problem.workspace import SEED, Scratch
+from poise.solving.requirements.ranges import is_range
+from poise.tasks.base import Task
+
+_HOW: Final = [ITERATIONS, RESTARTS, START, STATIONARY, DISTANCE, -1]
+"""What of `out` says how an answer was found, and the posture's error at the end."""
+
+
+def without_ranges(tasks: Sequence[Task]) -> list[Task] | None:
+    """The tasks without required ranges; None where there are none of these, or nothing else about frames."""
+    others = [task for task in tasks if not is_range(task)]
+    pulls = any(task.blocks and task.required for task in others)
+    return others if pulls and len(others) < len(tasks) else None
+
+
+def goals_without(tasks: Sequence[Task], goals: Array) -> Array:
+    """Of goals (n, .) of all tasks those of tasks that are no ranges."""
+    pairs = [(task, goal) for task, goal in zip(tasks, each_goal(tasks, goals), strict=True) if not is_range(task)]
+    return joined(*zip(*pairs, strict=True))
+
+
+def solved_without_ranges(
+    tasks: Sequence[Task],
+    others: Any,
+    certified: Callable[[Model, Scratch], int],
+    model: Model,
+    scratch: Scratch,
+    end: float,
+) -> bool:
+    """Whether all ranges hold at the answer of the search `others`; `out` of the scratch is then of it.
+
+    `certified` gives the code of the scratch's start for all tasks.
+    """
+    start, out = scratch.start.copy(), scratch.out
+    with others.bound.scratch(model) as found:
+        goal = goals_without(tasks, scratch.goal[None])[0]
+        if others.solve_one(model, found, goal, start, seed=int(scratch.call[SEED]), end=end)[0] != SOLVED:
+            return False
+        scratch.start[:] = found.out[ANSWER : ANSWER + model.nq]
+        code = certified(model, scratch)
+        scratch.start[:] = start
+        out[_HOW] = found.out[_HOW]
+    return code == SOLVED
+
+
+def with_ranges(
+    model: Model, tasks: Sequence[Task], goals: Array, answers: Array
+) -> tuple[Array, npt.NDArray[np.bool_]]:
+    """Answers (n, rows of `out`) to the others, with what is left of all frame tasks; (n,) whether all ranges hold.
+
+    `goals` are (n, .) those of all tasks.
+    """
+    parts, last = np.split(answers, [ANSWER + model.nq], axis=1)
+    q, inside, at = parts[:, ANSWER:], np.ones(len(answers), dtype=np.bool_), 0
+    left = []
+    for task, goal in zip(tasks, each_goal(tasks, goals), strict=True):
+        count = len(task.blocks)
+        if is_range(task):
+            left.append(task.judged(model, goal, q))
+            inside &= (left[-1] <= task.tolerances).all(axis=1)
+        else:
+            left.append(last[:, at : at + count])
+            at += count
+    return np.hstack([parts, *left, last[:, at:]]), inside

@@ -1,0 +1,335 @@
+"""All solutions of a target, by closed form where the axes have one, else by searches from many starts."""
+
+from itertools import product
+from math import ceil, floor, inf, isinf, pi, prod
+from typing import Any, Final, final
+
+import numpy as np
+
+from poise.common.array import Array, ArrayLike
+from poise.common.checks import WHOLE, whole
+from poise.kernels.closed_form.branches import BRANCH, CERTIFIED, DISTANCE, MISSED, ROWS_OF, SAID
+from poise.kernels.machine.layout import ANSWER, COST, RESTARTS, SOLVED, WIDTH
+from poise.model.model import Model, a_model
+from poise.solving.answers.branches import BranchBatch, Solutions
+from poise.solving.arguments.arguments import Tasks, alone, begin_at, cores, one_start, refusal, refuse_numbers, several
+from poise.solving.arguments.weights import relative
+from poise.solving.arguments.work_queue import Pieces
+from poise.solving.problem.closed_form import ClosedForm, closed_form
+from poise.solving.problem.problem import Problem, pack
+from poise.solving.problem.workspace import Bound, Scratch
+from poise.solving.requirements.limits import Limits, Stated, looked_at
+from poise.solving.requirements.loop_projection import loop_tasks
+from poise.solving.search.feasible_fallback import keeps
+from poise.solving.search.search import Search
+from poise.solving.solvers.batch import problems_of
+from poise.spatial import SE3
+from poise.tasks.base import Task
+from poise.tasks.pose import PoseTask
+
+_STARTS: Final = 8
+"""Searches for each of the `samples`, where there is no closed form."""
+_RESTARTS: Final = 7
+"""Random starts of a search, besides its own: eight lanes."""
+_ALIKE: Final = 1e-3
+"""Two answers of searches whose joints differ by no more than this are one [rad or m]."""
+_AS_GOOD: Final = 1.01
+"""What is missed of tasks that are not required may be this many times the least in one of its solutions."""
+_ROUNDING: Final = 1e-9
+"""A joint that whole turns take over its limit by no more than this stands at it [rad]."""
+_TURN: Final = 2.0 * pi
+_ROOM: Final = 2**16
+"""Numbers that a thread collects the branches of a piece in, so that they stay in the cache [doubles]."""
+_NAMED: Final = 5
+"""Rows that are named, at most, of those that are no target."""
+
+
+@final
+class Branching:
+    """Tasks prepared for a model, which it does not hold: what `BranchSolver` and `solve_all` are made of.
+
+    Any number of threads may call it at once, and it can be sent to a process.
+    """
+
+    __slots__ = (
+        "_bound",
+        "_home",
+        "_looked",
+        "_lower",
+        "_own",
+        "_search",
+        "_soft",
+        "_stated",
+        "_turning",
+        "_upper",
+        "_values",
+        "_width",
+        "form",
+        "judged",
+        "limits",
+        "samples",
+        "tasks",
+        "turns",
+    )
+
+    def __init__(self, model: Model, tasks: Tasks, *, limits: Stated, turns: bool, samples: int) -> None:
+        a_model(model)
+        check(turns, samples)
+        self.tasks = several(tasks)
+        self._stated = Limits.of(limits)
+        self.limits, self.turns, self.samples = self._stated.positions, turns, samples
+        self._home = np.array(model.home)
+        self.form: ClosedForm | None = None
+        self._search: Search | None = None
+        self._own: Array | None = None
+        self._looked: Problem | None = None
+        """What tells whether all that is stated beside the limits of joints holds."""
+        if len(self.tasks) == 1 and isinstance(self.tasks[0], PoseTask):
+            self._take_form(model, self.tasks[0])
+        if self.form is None:
+            self._search = Search(model, self.tasks, limits=limits, prefer="first", max_restarts=_RESTARTS)
+        problem = self.form.problem if self._search is None else self._search.problem
+        if self._stated.beside:
+            self._looked = looked_at(model, problem, self._stated) if self._search is None else problem
+        self.judged: tuple[Task, ...] = self.tasks if self._search is None else self._search.tasks
+        """Whose errors are told."""
+        self._soft = not all(task.required for task in self.judged if task.blocks)
+        self._turning = _turning(problem)
+        infinite = np.full(model.nq, np.inf)
+        self._lower: Array = model.lower if self.limits else -infinite
+        self._upper: Array = model.upper if self.limits else infinite
+        self._values = 1 if self.form is None or self.form.swept is None else samples
+        self._width = BRANCH + model.nq + problem.blocks + (self._search is not None)
+        settings = {"samples": self._values, "problems": 1}
+        self._bound = (
+            Bound(problem, ("branches",), wide=True, apart=self._stated.apart, numbers=settings)
+            if self._search is None
+            else self._search.bound
+        )
+
+    def _take_form(self, model: Model, stated: PoseTask) -> None:
+        """Find the closed form of a pose, if its arm has one, all of it is required, and no loop goes along."""
+        task = relative([stated])[0][0]
+        assert isinstance(task, PoseTask)
+        if task.required and all(min(b.weight) > 0.0 for b in task.blocks) and not loop_tasks(model, self.tasks):
+            self.form = closed_form(model, task, pack(model, [task], limits=self.limits, also=self._stated.tied(model)))
+            self._own = None if task.target is None else task.goal(task.target)
+
+    def _new_scratch(self, model: Model) -> Scratch:
+        """Scratch that is told of its own goal and start, and has room for the branches and what is said of them."""
+        scratch, found = self._bound.new(model), np.empty((self._values * WIDTH, self._width))
+        scratch.tell_of(found=found, goals=scratch.goal, starts=scratch.start, answers=np.empty(SAID))
+        return scratch
+
+    def __call__(self, model: Model, target: Any, q0: ArrayLike | None, seed: int) -> Solutions:
+        """All solutions; see `BranchSolver`."""
+        if self._search is not None:
+            return self._call_search(self._search, model, target, q0, seed)
+        bound = self._bound
+        try:
+            scratch = bound.idle.pop()
+        except IndexError:
+            scratch = self._new_scratch(model)
+        try:
+            if self._looked is not None:
+                scratch.look_around()
+            if type(target) is SE3 and target.array.ndim == 1:
+                scratch.goal_view[:] = target.array
+            else:
+                scratch.goal[:] = self._goal(target)
+            begin_at(scratch, model, self._home if q0 is None else q0)
+            raw, goal = scratch.lent["found"][: bound.run(scratch.address)].copy(), scratch.goal.copy()
+            answers = scratch.lent["answers"]
+            total, missed = int(answers[CERTIFIED]), bool(answers[MISSED])
+            if total < 0:
+                refuse_numbers(total, model, self.judged, scratch.goal, scratch.start)
+            if self._values > 1:
+                raw = raw[raw[:, DISTANCE].argsort(kind="stable")]
+            if self.turns or self._looked is not None:
+                raw = self._turned(model, scratch, raw, scratch.start)
+        finally:
+            bound.idle.append(scratch)
+        return Solutions(model, self, raw, total, goal, missed=missed)
+
+    def _call_search(self, search: Search, model: Model, target: Any, q0: ArrayLike | None, seed: int) -> Solutions:
+        """All solutions that searches find."""
+        whole("seed", seed, 0)
+        goal = search.goal_numbers(target, model)
+        home = one_start(model, self._home if q0 is None else q0)
+        raw, total, tried = self._searched(search, model, goal, home, seed)
+        if total < 0:
+            refuse_numbers(total, model, self.judged, goal, home)
+        return Solutions(model, self, raw, total, goal, starts=tried)
+
+    def _goal(self, target: Any) -> Array:
+        """(7,) numbers of a target, or of the task's own."""
+        if target is not None:
+            return self.tasks[0].goal(alone(target), "target")
+        if self._own is None:
+            raise ValueError("the task has no target; give one to the task or to the call")
+        return self._own
+
+    def batch(self, model: Model, targets: Any, q0: ArrayLike | None, seed: int, threads: int | None) -> BranchBatch:
+        """All solutions of many targets; see `BranchSolver.batch`."""
+        whole("seed", seed, 0)
+        threads = cores() if threads is None else threads
+        whole("threads", threads, 1)
+        search = self._search
+        goals, starts = problems_of(model, self.tasks, targets, q0, () if search is None else search.loops)
+        n = len(goals)
+        size = max(1, _ROOM // (WIDTH * self._values * self._width)) if search is None else 1
+        pieces, answers = Pieces(n, size), np.empty((n, SAID))
+        # Without a sweep there are no more rows than this, so each piece is written where it stays but for gaps.
+        plain = search is None and self._values == 1 and not self.turns and self._looked is None
+        room = np.empty((n * WIDTH, self._width)) if plain else None
+        parts = [np.empty((0, self._width))] * max(1, len(pieces))
+
+        def work() -> None:
+            scratch = self._bound.new(model) if search is None else None
+            found = np.empty((0 if room is not None else size * self._values * WIDTH, self._width))
+            for piece in pieces:
+                i, some = piece.start, slice(piece.start, piece.stop)
+                if search is not None:
+                    part, total, _ = self._searched(search, model, goals[i], starts[i], seed, pieces)
+                    parts[i], answers[i] = part, (len(part), total, False)
+                elif scratch is not None and room is not None:
+                    self._part(scratch, room[i * WIDTH : piece.stop * WIDTH], goals[some], starts[some], answers[some])
+                elif scratch is not None:
+                    count = self._part(scratch, found, goals[some], starts[some], answers[some])
+                    parts[i // size] = self._sorted(model, scratch, found[:count], starts[some], answers[some])
+
+        pieces.share(work, max(1, min(threads, len(pieces))))
+        raw = np.concatenate(parts) if room is None else _closed_up(room, answers[:, ROWS_OF], size)
+        return BranchBatch(raw, answers, model.nq, self._refused(model, goals, answers[:, CERTIFIED]))
+
+    def _refused(self, model: Model, goals: Array, said: Array) -> str:
+        """Which rows are no target or no start, and why the first is not; empty if all are."""
+        bad = np.flatnonzero(said < 0.0)
+        if not len(bad):
+            return ""
+        rows = ", ".join(map(str, bad[:_NAMED])) + (", ..." if len(bad) > _NAMED else "")
+        first = refusal(int(said[bad[0]]), model, self.judged, goals[bad[0]])
+        return f"{len(bad):,} of {len(said):,} have no target or no start (row{'s' * (len(bad) > 1)} {rows}): {first}."
+
+    def _part(self, scratch: Scratch, found: Array, goals: Array, starts: Array, answers: Array) -> int:
+        """Write the rows of some targets into `found`, in one call that holds no lock of the interpreter; how many."""
+        goals, starts = np.ascontiguousarray(goals), np.ascontiguousarray(starts)
+        scratch.tell(problems=len(goals))
+        scratch.tell_of(found=found, goals=goals, starts=starts, answers=answers)
+        count: int = self._bound.run(scratch.address)
+        return count
+
+    def _sorted(self, model: Model, scratch: Scratch, raw: Array, starts: Array, answers: Array) -> Array:
+        """The rows of some targets, of each the nearest first, with their whole turns if they are asked for."""
+        counts = answers[:, ROWS_OF].astype(np.int64)
+        raw = raw[np.lexsort((raw[:, DISTANCE], np.repeat(np.arange(len(counts)), counts)))]
+        if not self.turns and self._looked is None:
+            return raw
+        each = np.split(raw, np.cumsum(counts)[:-1])
+        turned = [self._turned(model, scratch, rows, rest) for rows, rest in zip(each, starts, strict=True)]
+        answers[:, ROWS_OF] = [len(rows) for rows in turned]
+        return np.concatenate(turned)
+
+    def _searched(
+        self,
+        search: Search,
+        model: Model,
+        goal: Array,
+        home: Array,
+        seed: int,
+        pieces: Pieces | None = None,
+    ) -> tuple[Array, int, int]:
+        """What searches find, from home and from random starts, those that are alike merged.
+
+        The rows; how many branches they are, or a code if it is no goal or no start; and how many starts were tried.
+        """
+        tried, least = 0, inf
+        rows: list[Array] = []
+        at = slice(ANSWER, ANSWER + model.nq)
+        with search.bound.scratch(model) as scratch:
+            drawn = search.problem.started(home, model.sample(_STARTS * self.samples - 1, seed=seed))
+            for k, start in enumerate([home, *drawn]):
+                if pieces is not None and pieces.stopped:
+                    break
+                code, _ = search.solve_one(model, scratch, goal, start, seed=(seed + k) % WHOLE)
+                if code < 0:
+                    return np.empty((0, self._width)), code, 0
+                tried += 1 + int(scratch.out[RESTARTS])
+                if code != SOLVED or (self._soft and scratch.out[COST] > _AS_GOOD * least):
+                    continue
+                if self._soft and _AS_GOOD * scratch.out[COST] < least:
+                    rows.clear()
+                least = min(least, float(scratch.out[COST]))
+                q = scratch.out[at].copy()
+                for i, turn in self._turning:
+                    ways = _turns(q[i], turn, self._lower[i], self._upper[i], home[i])
+                    q[i] = min(ways, key=lambda x: abs(x - home[i]))
+                if not self._holds(model, scratch, q):
+                    q = scratch.out[at].copy()
+                if any(np.all(np.abs(model.difference(row[BRANCH : BRANCH + model.nq], q)) <= _ALIKE) for row in rows):
+                    continue
+                distance = float(np.linalg.norm(model.difference(home, q)))
+                rows.append(np.concatenate([[-1.0, 0.0, 0.0, distance], q, scratch.out[at.stop :]]))
+            raw = np.array(rows).reshape(-1, self._width)
+            raw = raw[raw[:, DISTANCE].argsort(kind="stable")]
+            return self._turned(model, scratch, raw, home) if self.turns else raw, len(raw), tried
+
+    def _holds(self, model: Model, scratch: Scratch, q: Array) -> bool:
+        """Whether all that is stated beside the limits of joints holds at q (nq,)."""
+        return self._looked is None or keeps(self._looked, self._stated.apart, model, scratch, q)
+
+    def _turned(self, model: Model, scratch: Scratch, raw: Array, rest: Array) -> Array:
+        """What whole turns within the limits make of the rows: all where everything holds, or of each the nearest."""
+        joints = [i for i, _ in self._turning]
+        parts = [np.empty((0, self._width))]
+        for row in raw:
+            q = row[BRANCH : BRANCH + model.nq]
+            ways = [_turns(q[i], turn, self._lower[i], self._upper[i], rest[i]) for i, turn in self._turning]
+            part = np.repeat(row[None], prod(len(way) for way in ways), axis=0)
+            part[:, [BRANCH + i for i in joints]] = list(product(*ways))
+            moved = part[:, [BRANCH + i for i in joints]] - rest[joints]
+            still = row[DISTANCE] ** 2 - np.sum((q[joints] - rest[joints]) ** 2)
+            part[:, DISTANCE] = np.sqrt(np.maximum(still, 0.0) + np.sum(moved**2, axis=1))
+            part = part[part[:, DISTANCE].argsort(kind="stable")]
+            kept = [way for way in part if self._holds(model, scratch, way[BRANCH : BRANCH + model.nq])]
+            parts += [way[None] for way in (kept if self.turns else kept[:1])]
+        out = np.concatenate(parts)
+        return out[out[:, DISTANCE].argsort(kind="stable")]
+
+
+def _closed_up(room: Array, counts: Array, size: int) -> Array:
+    """The rows in `room`, where those of `size` targets begin at WIDTH times the first: moved together, in place."""
+    end = 0
+    for first in range(0, len(counts), size):
+        at, many = first * WIDTH, int(counts[first : first + size].sum())
+        if end < at:
+            room[end : end + many] = room[at : at + many]
+        end += many
+    room.resize((end, room.shape[1]), refcheck=False)  # gives back what is left, and moves nothing
+    return room
+
+
+def check(turns: Any, samples: Any) -> None:
+    """Raises TypeError or ValueError for settings that make no sense."""
+    if not isinstance(turns, bool):
+        raise TypeError(f"turns must be True or False, whether whole turns of a solution are others, got {turns!r}")
+    whole("samples", samples, 1)
+
+
+def _turning(problem: Problem) -> list[tuple[int, float]]:
+    """The places in q of the joints that turn the task, and what makes a whole turn of each."""
+    coordinates = problem.section("coordinates")
+    turns = {i: _TURN for i, c in enumerate(coordinates) if c["turns"]}
+    for arm in problem.section("arms"):
+        turns = {int(i): _TURN / abs(rate) for i, rate in zip(arm["joints"], arm["rates"], strict=True)}
+        if arm["swept"] and not arm["slides"]:
+            turns[abs(int(arm["swept"])) - 1] = _TURN / abs(arm["swept_rate"])
+    return [(int(coordinates["q"][i]), turn) for i, turn in turns.items()]
+
+
+def _turns(x: float, turn: float, lower: float, upper: float, rest: float) -> list[float]:
+    """What whole turns within the limits make of x; only the nearest to `rest` where there is no limit."""
+    first, last = (lower - _ROUNDING - x) / turn, (upper + _ROUNDING - x) / turn
+    if isinf(first) or isinf(last):
+        return [x + float(min(max(np.rint((rest - x) / turn), np.ceil(first)), np.floor(last))) * turn]
+    return [min(max(x + k * turn, lower), upper) for k in range(ceil(first), floor(last) + 1)]

@@ -1,0 +1,92 @@
+"""A whole motion of a Tracker in one compiled loop, or those of many characters, eight side by side."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, final
+
+import numpy as np
+
+from poise.common.array import Array
+from poise.kernels.machine.jit import prepare, watched
+from poise.kernels.machine.layout import BAD_GOAL, BAD_START, NOT_FINITE, WIDTH
+from poise.kernels.stepping import method_loop
+from poise.model.model import Model
+from poise.solving.arguments.arguments import each_goal, refuse_goal, refuse_start
+from poise.solving.problem.workspace import Bound, Scratch
+from poise.tasks.base import Task
+
+_AT_ONCE: Final = 8192
+"""Steps of characters that a call of a kernel takes at most, or those of eight, so that Python hears of signals."""
+
+
+@final
+class Rollouts:
+    """The loops of a Tracker, each call with a workspace of its own."""
+
+    __slots__ = ("_bound", "_followed", "_model")
+
+    def __init__(self, model: Model, followed: Sequence[Task], bound: Bound) -> None:
+        self._model, self._followed, self._bound = model, tuple(followed), bound
+
+    def lead(self, starts: Array, goals: Array, path: Array, threads: int, *, single: bool) -> bool:
+        """Fill `path` (characters, steps, nq) from `starts` (characters, nq); whether a step was no finite number.
+
+        `goals` (characters, steps, .) are those of all tasks, joined.  A `single` character goes as it does in steps;
+        others as in lanes, where each goes its way to the bit, whoever is beside it.
+        """
+        characters = len(path)
+        if not path.size:
+            return False
+        alone = single or not self._bound.lanes
+        prepare(method_loop.rollout if alone else method_loop.rollout_lanes)
+        lanes = min(-(-characters // (WIDTH * threads)), max(1, _AT_ONCE // (WIDTH * path.shape[1])))
+        many = 1 if alone else WIDTH * lanes
+        groups = [slice(c, c + many) for c in range(0, characters, many)]
+
+        def roll(some: slice) -> int:
+            return self._lead_some(starts[some], goals[some], path[some], alone, some.start)
+
+        if min(threads, len(groups)) == 1:
+            return NOT_FINITE in list(map(roll, groups))
+        with ThreadPoolExecutor(min(threads, len(groups))) as pool:
+            return NOT_FINITE in list(pool.map(roll, groups))
+
+    def go_on(self, scratch: Scratch, q: Array, goals: Array, postures: Array | None, path: Array) -> int:
+        """Fill `path` (steps, nq) by steps from `q` (nq,) with what the scratch remembers; a code."""
+        scratch.start[:] = q
+        scratch.tell(steps=len(path))
+        scratch.tell_of(goals=goals, path=path, postures=path if postures is None else postures)
+        code: int = watched(prepare(method_loop.steps), self._bound.reads)(scratch.address)
+        return code
+
+    def _lead_some(self, starts: Array, goals: Array, path: Array, alone: bool, first: int) -> int:
+        """Lead one character, or several, eight side by side, the first of them of this number; a code."""
+        with self._bound.scratch(self._model) as scratch:
+            scratch.tell(steps=path.shape[1], characters=len(path))
+            led, postures = np.split(goals, [len(scratch.goal)], axis=-1)
+            scratch.tell_of(goals=np.ascontiguousarray(led), path=path, postures=np.ascontiguousarray(postures))
+            if alone:
+                scratch.start[:] = starts[0]
+                if scratch.scene is not None:  # as if seen for the first time
+                    scratch.scene.forget()
+                    scratch.tell(scene_changed=0)
+                code: int = watched(prepare(method_loop.rollout), self._bound.reads)(scratch.address)
+            else:
+                scratch.widen(self._bound)
+                path[:, 0] = starts
+                code = watched(prepare(method_loop.rollout_lanes), self._bound.reads)(scratch.address)
+        self._check(code, starts, goals, first)
+        return code
+
+    def _check(self, code: int, starts: Array, goals: Array, first: int) -> None:
+        """Raises ValueError for numbers that a kernel refused, which names the step, and of many the character."""
+        if code == BAD_GOAL:
+            rows = goals.reshape(-1, goals.shape[-1])
+            pairs = zip(self._followed, each_goal(self._followed, rows), strict=True)
+            sound = np.all([task.sound(self._model, some) for task, some in pairs], axis=0)
+            wrong = int(np.argmin(sound))
+            c, k = divmod(wrong, goals.shape[1])
+            whose = f" of character {first + c}" if first or len(goals) > 1 else ""
+            refuse_goal(self._model, self._followed, rows[wrong], f"step {k}{whose}: ")
+        if code == BAD_START:
+            refuse_start(starts[0], "q")

@@ -1,0 +1,500 @@
+"""Tracker: one update a time step, towards targets that move."""
+
+import os
+import warnings
+from copy import copy
+from functools import partial
+from threading import Lock
+from typing import Any, Final, cast, final
+
+import numpy as np
+
+from poise.common.array import Array, ArrayLike
+from poise.common.checks import positive, whole
+from poise.kernels.machine.layout import ANSWER, GOAL_NUMBERS, NOT_FINITE, SOLVED
+from poise.kernels.machine.memory import COST, CREPT, FAILED, FRESH, SCORE, STAGE
+from poise.kernels.requirements.stages import OPEN
+from poise.methods.base import Method, method_of
+from poise.model.model import Model, a_model
+from poise.quaternions import pose_numbers
+from poise.rate import LONGEST
+from poise.solving.arguments.arguments import Tasks, begin_at, cores, one_start, refuse_numbers, room_for, several
+from poise.solving.arguments.twist import Lead
+from poise.solving.arguments.weights import relative
+from poise.solving.methods.bound_method import bound_method
+from poise.solving.methods.posture import one_posture, pulled
+from poise.solving.problem.problem import pack
+from poise.solving.requirements.inequalities import VelocityLimit, values_of
+from poise.solving.requirements.limits import Limits, Stated, part_of_speeds
+from poise.solving.requirements.loop_projection import Aside, loop_tasks
+from poise.solving.requirements.ranges import ranges
+from poise.solving.search.fast_path import line_of_tracker
+from poise.solving.tracking.explore import Explorer
+from poise.solving.tracking.following_error import Leash, Leashed
+from poise.solving.tracking.last_step import BUSY
+from poise.solving.tracking.loop_start import Closing
+from poise.solving.tracking.rollouts import Rollouts
+from poise.solving.tracking.targets import Targets
+from poise.spatial import SE3
+from poise.tasks.base import POSITION, ROTATION, levels
+from poise.tasks.loop import LoopTask
+
+_NOT_FINITE: Final = (
+    "a step of this Tracker was no finite number, as a singular pose or a task of your own can make it, and q stayed "
+    "where it was, or braked where accelerations are limited: damp the method, or let the residual be a number "
+    "everywhere; `failed` tells of every such step, this warning of the first"
+)
+_LEASH: Final = Leash()
+_PASTS: Final = (
+    "last_step", "last_target", "last_guide", "travel", "travel_change", "behind", "flow", "flow_change", "steady",
+    "undone",
+)  # fmt: skip
+"""The rows of the workspace that hold what a tracker remembers of its steps."""
+
+
+@final
+class Tracker(Targets):
+    """Follow moving targets: each `step` takes one update of a method, or `updates` of them.
+
+    Joint limits hold at every step, unless `limits` is False; a list of limits, such as `AccelerationLimit`, adds to
+    them.  With the time step `dt` [s] no joint goes faster than the model's velocity limits over a whole step: it is
+    shortened, or each joint bound by itself, whichever leaves less of the error.  A start outside the limits then comes
+    back no faster.  With `speed`, a number above 0 and up to 1, they go at that part of those limits at most.
+    The method is "dls" unless another is named, "qp" where a limit ties joints together, as `LinearLimit` and
+    `CollisionLimit` do, or a task is a range, and "priority", which bounds each joint's speed by itself, where tasks
+    have different priorities.  A step that turns back makes the next ones shorter, until targets move, and an
+    arm that creeps leaps to where its steps lead, so that it comes to rest where they stand still; `settle=False`
+    leaves the method as it is published.  With `explore`
+    an arm that limits or obstacles hold back from a target looks for a way round and follows it, within all that
+    must hold; the step at which it looks takes some milliseconds, or, among many obstacles, seconds.  A tracker has a
+    past of its own: a second thread that enters it is refused.  A target that a `Twist` moves is never farther ahead of
+    its frame than `lead`: metres, or metres and radians.  A command is never farther ahead of a `measured` q than its
+    `leash`.
+
+    A PostureTask among the tasks is the last level: each step goes as far towards its posture as they leave it, also of
+    joints that no task moves.  The posture may be another at each step.
+
+    No step leaves a range, such as the region of a `RegionTask`, the cone of a `ConeTask`, the interval of a
+    `DistanceTask` or the polygon of a `SupportTask`, if it is required and of the first priority.  What begins outside
+    gets no farther out, and comes back unless limits hold it.  Limits of joints, speeds and accelerations, and shapes
+    that must not meet, stand before ranges, and ranges before all tasks; `explain` tells what gave way.
+
+    The loops of the model that the tasks move, and each LoopTask, are closed at the end of every step, to 1e-7 m and
+    rad, within all limits: a step that cannot be closed is shortened, at worst to none.  A start that is open is closed
+    first, no faster than the speeds allow.  The method is then "qp" unless another is named or the tasks have
+    priorities.
+
+    Any method may propose a step; one that leaves no limit is taken as it is, and of another as much as all allow.
+    Where it heeds no priorities, or follows no posture, it leads the first level, and the others get what that leaves.
+
+    Raises FrameNotFound for a frame that the model does not have, ValueError for settings that make no sense or for
+    what the method cannot do.
+    """
+
+    __slots__ = (
+        "_apart",
+        "_aside",
+        "_bound",
+        "_closing",
+        "_copy",
+        "_count",
+        "_dt",
+        "_explorer",
+        "_followed",
+        "_goal",
+        "_goals",
+        "_guide",
+        "_lead",
+        "_leash",
+        "_leashed",
+        "_line",
+        "_lock",
+        "_memory",
+        "_pasts",
+        "_points",
+        "_points_shape",
+        "_pose_alone",
+        "_posture",
+        "_posture_place",
+        "_q",
+        "_rollouts",
+        "_rows",
+        "_scratch",
+        "_step",
+        "_targets",
+        "_warned",
+        "method",
+        "model",
+        "tasks",
+    )
+
+    def __init__(
+        self,
+        model: Model,
+        tasks: Tasks,
+        method: str | Method | None = None,
+        *,
+        dt: float | None = None,
+        updates: int = 1,
+        limits: Stated = True,
+        settle: bool = True,
+        explore: bool = False,
+        speed: float = 1.0,
+        lead: float | tuple[float, float] = (0.1, 0.5),
+        leash: Leash = _LEASH,
+    ) -> None:
+        a_model(model)
+        whole("updates", updates, 1)
+        rate = part_of_speeds(model, speed, dt)
+        if not isinstance(settle, bool):
+            raise TypeError(f"settle must be True or False, whether steps that turn back grow shorter, got {settle!r}")
+        if dt is not None:
+            positive("dt", dt)
+            if dt > LONGEST:
+                raise ValueError(f"dt is {dt:g}; it must be at most {LONGEST:g} s")
+        self.tasks = tuple(task.in_steps(model, None if dt is None else dt / updates) for task in several(tasks))
+        posture = one_posture(self.tasks)
+        self._posture_place = None if posture is None else self.tasks.index(posture)
+        stated = Limits.of(limits)
+        self._apart = stated.apart
+        self._followed = (*relative(self.tasks)[0], *loop_tasks(model, self.tasks))
+        leading = tuple(task for task in self._followed if task.blocks)
+        self._aside = Aside.of(model, self.tasks, limits=stated.positions)
+        loops = [task for task in leading if isinstance(task, LoopTask)]
+        speeds = () if dt is None else (rate, *(limit for limit in stated.others if isinstance(limit, VelocityLimit)))
+        self._closing = Closing(model, loops, limits=stated.positions, bounds=speeds, dt=dt) if loops else None
+        if method is None:
+            tied = stated.timeless(model).beside or bool(loops) or bool(ranges(leading))
+            ranked = len(levels(leading)) > 1 or (tied and posture is not None)
+            method = "priority" if ranked else "qp" if tied else "dls"
+        self.model, self.method = model, method_of(method)
+        also = [] if posture is None else pulled(model, posture)
+        problem = pack(model, leading, limits=stated.positions, also=[*also, *stated.tied(model)])
+        self._bound = bound_method(
+            model, leading, problem, self.method, "step", limits=stated.positions,
+            also=[*stated.others, *(() if dt is None else (rate,))], apart=self._apart, keeps=True, stepping=True,
+            dt=dt, updates=updates, posture=posture, numbers={"settle": int(settle)},
+        )  # fmt: skip
+        self._rollouts = Rollouts(model, self._followed, self._bound)
+        self._count, self._dt = updates, dt
+        self._lead = Lead.of(lead)
+        if not isinstance(leash, Leash):
+            raise TypeError(f"leash must be a Leash, as in leash=Leash(joints=0.2, distance=0.05), got {leash!r}")
+        values_of(leash, model, leash.joints)
+        self._leash, self._leashed, self._warned = leash, None, False
+        self._explorer, self._guide = None, None
+        if explore:
+            velocities = self._bound.problem.velocities
+            self._explorer = Explorer(model, leading, ranges(leading), velocities, stated)
+            self._guide = Tracker(
+                model, self._explorer.kept, "priority", dt=dt, updates=updates, limits=limits, speed=speed
+            )
+        self._bind()
+        self._targets[:, 3] = 1.0
+        for task, goal in zip(self._followed, self._goals, strict=True):
+            goal[:] = task.at(model, model.home) if task.target is None else task.goal_on(model)
+
+    def _bind(self) -> None:
+        """Make the workspace that holds the tracker's past."""
+        self._lock = Lock()
+        scratch = self._scratch = self._bound.new(self.model)
+        self._goal = scratch.goal_view
+        self._q = scratch.out[ANSWER : ANSWER + self.model.nq]
+        self._q[:] = np.nan
+        self._copy = self._q.copy
+        self._memory = scratch.narrow[self._bound.problem.rows("memory")]
+        self._targets = scratch.goal.reshape(-1, GOAL_NUMBERS)
+        self._posture = scratch.narrow[self._bound.problem.rows("guide")]
+        self._pasts = {past: scratch.narrow[self._bound.problem.rows(past)] for past in _PASTS}
+        rows = iter(self._targets)
+        self._goals = [next(rows) if task.blocks else self._posture for task in self._followed]
+        leads = [task.leads for task in self.tasks if task.blocks]
+        self._rows = self._targets[: len(leads)]
+        self._points = self._rows[:, :3]
+        self._points_shape = self._points.shape if all(lead == (POSITION,) for lead in leads) else None
+        self._pose_alone = leads == [(POSITION, ROTATION)] and len(self._targets) == 1
+        self._step = partial(self._bound.run, scratch.address)
+        look = None if self._apart is None else scratch.look_around
+        usual = self._explorer is None and self._closing is None and self._aside is None
+        own = [task for task in self._followed if task.blocks]
+        self._line = line_of_tracker(self._bound, own, scratch, look, self._lock, self._copy) if usual else None
+
+    def __getstate__(self) -> dict[str, Any]:
+        names = (
+            "_apart", "_bound", "_count", "_dt", "_followed", "_lead", "_leash", "_posture_place", "_rollouts",
+            "_warned", "method", "model", "tasks",
+        )  # fmt: skip
+        own = ("_aside", "_closing", "_explorer", "_guide", "_leashed")
+        state = {name: getattr(self, name) for name in names} | {name: copy(getattr(self, name)) for name in own}
+        return {**state, "past": self._scratch.past()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        past = state.pop("past")
+        for name, value in state.items():
+            setattr(self, name, value)
+        self._bind()
+        self._scratch.return_to(past)
+
+    def step(
+        self,
+        q: ArrayLike | None,
+        target: Any = None,
+        *,
+        measured: ArrayLike | None = None,
+        out: Array | None = None,
+    ) -> Array:
+        """(nq,) where one step from `q` (nq,) towards `target` leads; None: towards `targets`, as they are.
+
+        With None for `q` it begins where the last step led, which is what was commanded; the first one, and the first
+        after `reset`, at `measured`.  `measured` (nq,) is where the robot is, by its encoders: the command is then no
+        farther ahead of it than the tracker's `leash`, and waits there; `active_limits` and `explain` tell.
+
+        The array is new, or it is `out`, (nq,) of float64, which may be `q` itself.  A `q` outside the limits comes
+        back as fast as speeds and accelerations let it; without a dt it is pulled in at once.  The last velocity is
+        that of the last step, whatever `q` is: `reset` tells that the arm was put elsewhere.
+        `target` is one target a task, as `solve` takes them, a `Twist`, or None for one that stays; or (tasks, 3)
+        points if all are positions.  That of a PostureTask, (nq,), may be left out, and stays then.
+        Raises ShapeError for a wrong shape, ValueError for an entry that is not finite or an `out` that cannot be
+        written.
+        """
+        if self._line is not None and self._leashed is None and measured is None:
+            led = self._line.step(q, target, out)
+            if type(led) is int:
+                self._complain(led)
+                return self._copy() if out is None else out
+            if led is not None:
+                return cast(Array, led)
+        if out is not None:
+            room_for("out", out, self.model)
+        if not self._lock.acquire(False):
+            raise RuntimeError(BUSY)
+        try:
+            begin_at(self._scratch, self.model, self._last_command(measured) if q is None else q, "q")
+            if target is not None:
+                if self._pose_alone and type(target) is SE3 and target.array.ndim == 1:
+                    self._goal[:] = target.array
+                elif self._pose_alone and (pose := pose_numbers(target)) is not None:
+                    self._goal[:] = pose
+                else:
+                    self._aim(target, stepping=True)
+            if self._apart is not None:
+                self._scratch.look_around()
+            if self._explorer is None or not self._go_round(self._explorer, measured):
+                code: int = (
+                    self._step() if measured is None and self._leashed is None else self._step_on_leash(measured)
+                )
+                if code != SOLVED:
+                    self._complain(code)
+                if self._aside is not None:
+                    self._aside.watch(self.model, self._scratch.start)
+                if self._closing is not None:
+                    if self._memory[STAGE] == OPEN:
+                        self._q[:] = self._closing(self._scratch.start)
+                    else:
+                        self._closing.forget()
+            if out is None:
+                return self._copy()
+            out[:] = self._q
+            return out
+        except BaseException:
+            self._scratch.start[:] = np.nan  # so that nothing is told of a step that was not taken
+            self._scratch.look_again()
+            raise
+        finally:
+            self._lock.release()
+
+    def steps(self, q: Array, goals: Array, path: Array, postures: Array | None = None) -> None:
+        """Fill `path` (steps, nq) by a `step` from `q` (nq,) towards each of `goals` (steps, tasks, 7), in one call.
+
+        All are arrays of float64 without gaps; `postures` (steps, nq) are those of a PostureTask.  Raises as `step`.
+        """
+        if (self._apart, self._explorer, self._closing, self._aside, self._leashed) == (None,) * 5:
+            with self._entered():
+                self._complain(self._rollouts.go_on(self._scratch, q, goals, postures, path))
+            return
+        for k, row in enumerate(path):
+            self._rows[:], self._posture[:] = goals[k], self._posture if postures is None else postures[k]
+            q = self.step(q, out=row)
+
+    def _last_command(self, measured: ArrayLike | None) -> ArrayLike:
+        """(nq,) where the last step led, or that of the tracker that was taken over; `measured` before the first."""
+        if not np.isnan(self._q[0]):
+            return self._q
+        if measured is None:
+            raise ValueError("q is None, and no step has led anywhere yet: give q, or measured, where the robot is")
+        return one_start(self.model, measured, "measured")
+
+    def _step_on_leash(self, measured: ArrayLike | None) -> int:
+        """A step that is not farther ahead of `measured` (nq,) than the leash; a code."""
+        scratch, leashed = self._scratch, self._put_on_leash(self, measured)
+        before = scratch.past()
+        code: int = self._step()
+        rows = (self._bound.problem.rows(name) for name in ("travel", "travel_change"))
+        travel, travel_change = (scratch.narrow[at] for at in rows)
+        start = self.model.normalize(scratch.start)
+        if code == SOLVED and leashed.shortens(start, self._q, travel, travel_change):
+            scratch.return_to(before)
+            scratch.tell(problem=leashed.words.ctypes.data)
+            try:
+                code = self._step()
+            finally:
+                scratch.tell(problem=self._bound.problem.words.ctypes.data)
+            self._memory[CREPT] = 0.0  # it waits for the robot, which nothing else tells it of
+        return code
+
+    def _put_on_leash(self, tracker: "Tracker", measured: ArrayLike | None) -> Leashed:
+        """What keeps a tracker, it or its guide, near `measured` (nq,), by the frames of its own tasks."""
+        if tracker._leashed is None:
+            tracker._leashed = Leashed(self._leash, self.model, self.tasks, tracker._bound.problem)
+        if measured is not None:
+            measured = self.model.normalize(one_start(self.model, measured, "measured"), "measured")
+        tracker._leashed.measure(measured)
+        return tracker._leashed
+
+    def _complain(self, code: int) -> None:
+        """Warn of the first step that was no finite number; raise ValueError for numbers that a kernel refused."""
+        if code == NOT_FINITE and not self._warned:
+            self._warned = True
+            warnings.warn(_NOT_FINITE, RuntimeWarning, stacklevel=3)
+        if code < 0:
+            goal = np.concatenate([self._scratch.goal, self._posture])
+            refuse_numbers(code, self.model, self._followed, goal, self._scratch.start, "q")
+
+    def _go_round(self, explorer: Explorer, measured: ArrayLike | None) -> bool:
+        """Take a step on the way round, where there is one; else let the explorer see how the last step went."""
+        assert self._guide is not None
+        scratch, guide = self._scratch, self._guide
+        explorer.waits = self._leashed is not None and self._leashed.held
+        if self._memory[FRESH] > 0.5:
+            explorer.look(scratch.start, self._memory[COST], self._memory[SCORE])
+        corner = explorer.corner(scratch.start, scratch.goal)
+        if corner is None:
+            return False
+        mine, theirs = self._bound.problem, guide._bound.problem
+        some = [theirs.velocities.index(v) for v in mine.velocities]
+        has_rates = len(mine.section("rates")) > 0
+        for past in ("travel", "travel_change") if has_rates else ():
+            guide._scratch.narrow[theirs.rows(past)][some] = scratch.narrow[mine.rows(past)]
+        guide._targets[: len(explorer.places)] = self._targets[explorer.places]
+        if measured is not None or self._leashed is not None:
+            self._put_on_leash(guide, measured)
+        guide._posture[:] = corner
+        guide.step(scratch.start, measured=measured, out=self._q)
+        if guide._leashed is not None:
+            self._put_on_leash(self, measured).held = guide._leashed.held
+        for past in ("travel", "travel_change", "least", "largest") if has_rates else ():
+            scratch.narrow[mine.rows(past)] = guide._scratch.narrow[theirs.rows(past)][some]
+        self._memory[STAGE] = guide._memory[STAGE]
+        return True
+
+    def export(self, file: str | os.PathLike[str]) -> None:
+        """Write it as a file that `libpoise` loads, in C, C++ or a browser, with its `dt`, all limits and shapes.
+
+        Its targets are those that it has now; of its past nothing is kept.  See the page "In C and C++" of the
+        documentation.  Raises ValueError for a tracker that needs Python, and says what for.
+        """
+        from poise.solving.search.exporting import export_tracker
+
+        export_tracker(self, file)
+
+    def reset(self) -> None:
+        """Forget the past: the next step is a first one, from rest; errors are unclamped if the clamp is adaptive."""
+        self._memory[:] = 0.0
+        self._q[:] = np.nan
+        for past in self._pasts.values():
+            past[:] = 0.0
+        if self._scratch.scene is not None:
+            self._scratch.scene.forget()
+        if self._explorer is not None and self._guide is not None:
+            self._explorer.forget()
+            self._guide.reset()
+        if self._closing is not None:
+            self._closing.forget()
+
+    def take_over(self, other: "Tracker") -> None:
+        """Go on where another Tracker of the same model is, from its last command with its velocity and acceleration.
+
+        So limits of accelerations and jerks hold from the last step of the other to the next of this, whose `dt` may be
+        another; one without such limits tells no acceleration, which counts as 0.  With None for its `q` the next step
+        begins where the last one of the other led.
+        Raises TypeError for what is no Tracker, ValueError for another model, for tasks that other joints move, and for
+        a tracker without a `dt` where this one has accelerations.
+        """
+        if not isinstance(other, Tracker):
+            raise TypeError(f"the other must be a Tracker, got {other!r}")
+        if other.model is not self.model:
+            raise ValueError(f"the other Tracker is of another model, {other.model.name}: it must be the same object")
+        velocities = self._bound.problem.velocities
+        if other._bound.problem.velocities != velocities:
+            raise ValueError(
+                "the tasks of the other Tracker are moved by other joints, so its velocities are not known"
+            )
+        travel, travel_change = self._pasts["travel"], self._pasts["travel_change"]
+        theirs_were = [other._pasts[past].copy() for past in ("travel", "travel_change")]
+        command, shorter = other._q.copy(), 1.0
+        if len(travel):
+            if other._dt is None:
+                raise ValueError("the other Tracker has no dt, so its velocities are not known: give it one")
+            assert self._dt is not None
+            shorter = self._dt / other._dt
+            if not len(theirs_were[0]):
+                theirs_were = [other.velocity[list(velocities)] * other._dt, np.zeros(len(travel))]
+        with self._entered():
+            self.reset()
+            self._q[:] = command
+            if len(travel):
+                travel[:], travel_change[:] = shorter * theirs_were[0], shorter**2 * theirs_were[1]
+
+    def rollout(
+        self,
+        q: ArrayLike,
+        targets: Any,
+        *,
+        threads: int | None = None,
+    ) -> Array:
+        """(steps, nq) the way from `q` (nq,) with one step towards each of `targets` in turn, in one compiled loop.
+
+        `targets` is a list of one a task with a row a step, as `solve_batch` takes them, or None for one that stays;
+        that of a PostureTask is (steps, nq), or (nq,) for all steps, and may be left out.  Or it is an array without
+        postures: (steps, tasks, 3) if all are positions, else (steps, tasks, 7), place and wxyz.  With `q` (characters,
+        nq) and as many characters along a first axis, which postures that are for all do without, eight characters at a
+        time are led at once in each of `threads` (None: as many as there are cores), and the result is (characters,
+        steps, nq).  Each goes the same way to the bit for any number of threads and whoever is beside it, also as the
+        only one of (1, nq); from (nq,) it goes as by `step`, which is the same until rounding decides something.
+        The tracker's own past plays no part and is left fresh.
+        Raises ShapeError for a wrong shape, ValueError for an entry that is not finite.
+        """
+        if threads is not None:
+            whole("threads", threads, 1)
+        start = self.model.check_q(q, "q")
+        single = start.ndim == 1
+        start = np.atleast_2d(start)
+        if self._closing is not None:
+            self._closing.refuse_open(start)
+        goals = self._each_step(targets, None if single else len(start))
+        path = np.empty((*goals.shape[:2], self.model.nq))
+        if self._explorer is not None:
+            failed = self._roll_by_steps(start, goals, path)
+        else:
+            shared = cores() if threads is None else threads
+            with self._entered():
+                failed = self._rollouts.lead(start, goals, path, shared, single=single)
+        with self._entered():
+            self.reset()
+            self._memory[FAILED] = float(failed)
+        return path[0] if single else path
+
+    def _roll_by_steps(self, starts: Array, goals: Array, path: Array) -> bool:
+        """Fill `path` by steps, which may look for ways round; whether one was no finite number."""
+        kept, failed = [goal.copy() for goal in self._goals], False
+        try:
+            for c, q in enumerate(starts):
+                self.reset()
+                for k, row in enumerate(path[c]):
+                    self._scratch.goal[:], self._posture[:] = np.split(goals[c, k], [len(self._scratch.goal)])
+                    q = self.step(q, out=row)
+                    failed = failed or self.failed
+        finally:
+            for goal, before in zip(self._goals, kept, strict=True):
+                goal[:] = before
+        return failed
