@@ -111,15 +111,15 @@ def test_its_own_tests_are_the_nearest_to_a_module() -> None:
 
 
 def test_a_kernel_that_is_named_is_an_arrow() -> None:
-    assert "kernels.solver.lm_solver" in uses()["solving.scratch"]
+    assert "kernels.solver.lm_solver" in uses()["solving.problem.workspace"]
     assert far("kernels.solver.lm_solver", "solving/test_limits.py") <= 1.5
 
 
 def test_a_name_taken_from_a_face_is_an_arrow() -> None:
-    assert far("html", "test_notebook.py") <= 0.0  # from poise import html
+    assert far("common.html", "test_notebook.py") <= 0.0  # from poise.common import html
     assert far("rate", "test_rate.py") <= 0.0  # pz.Rate
     assert far("methods.fabrik", "methods/test_identities.py") <= 0.5
-    assert {"solve": "solving.solver", "methods.Fabrik": "methods.fabrik"}.items() <= homes().items()
+    assert {"solve": "solving.solvers.solver", "methods.Fabrik": "methods.fabrik"}.items() <= homes().items()
 
 
 def test_of_equally_near_files_the_one_that_speaks_of_the_change_is_nearer() -> None:

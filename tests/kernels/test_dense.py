@@ -36,7 +36,7 @@ def run_back_substitute(size, matrix, e, y):
 
 @dataclass
 class System:
-    """Random blocks of three rows, each about some of the velocities, as `poise.solving.problem.problem` lays them out."""
+    """Random blocks of three rows, each about some of the velocities, laid out as `poise.solving.problem` does."""
 
     words: npt.NDArray[np.int64]
     """A problem with its tiles and pairs."""

@@ -14,7 +14,7 @@ from poise.retargeting.anatomy.proportions import Proportions
 from poise.retargeting.follow.following import columns_of
 from poise.retargeting.follow.self_collision import held_apart, what_stands
 from poise.retargeting.hands.finger_paths import finger_paths
-from poise.retargeting.reference.targets import Robot
+from poise.retargeting.reference.bodies import Robot
 from poise.solving.requirements.limits import Limits
 
 

@@ -14,7 +14,7 @@ from walker import walk
 import poise as pz
 from poise.common.array import Array
 from poise.retargeting.anatomy.foot_geometry import lowest
-from poise.retargeting.reference.four_legs import on_four
+from poise.retargeting.anatomy.four_legs import on_four
 
 UNITREE = tuple(tuple(f"{leg}_{part}" for part in ("thigh", "calf", "foot")) for leg in ("FL", "FR", "RL", "RR"))
 ANYBOTICS = tuple(tuple(f"{leg}_{part}" for part in ("THIGH", "SHANK", "FOOT")) for leg in ("LF", "RF", "LH", "RH"))

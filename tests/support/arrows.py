@@ -109,6 +109,21 @@ def arrows() -> dict[str, set[str]]:
 
 
 @cache
+def annotated() -> dict[str, set[str]]:
+    """Each module, and those that it imports, for a type checker too."""
+    found: dict[str, set[str]] = {}
+    for name, path in MODULES.items():
+        nodes = [n for n in ast.walk(ast.parse(path.read_bytes())) if isinstance(n, ast.ImportFrom)]
+        taken = {
+            inner if (inner := f"{node.module}.{alias.name}".removeprefix("poise.")) in MODULES
+            else str(node.module).removeprefix("poise.")
+            for node in nodes if f"{node.module}.".startswith("poise.") for alias in node.names
+        }  # fmt: skip
+        found[name] = taken & MODULES.keys() - {name}
+    return found
+
+
+@cache
 def uses() -> dict[str, frozenset[str]]:
     """Each module, and those that it imports or whose kernels or public names it takes."""
     return {name: takes(path) - {name} for name, path in MODULES.items()}

@@ -23,10 +23,7 @@ from poise.viewer.operator.page import OperatorPage  # noqa: E402
 from poise.viewer.operator.program import Program  # noqa: E402
 from poise.viewer.operator.robots import truck  # noqa: E402
 from poise.viewer.operator.work import load_work, save_work  # noqa: E402
-from poise.viewer.pages import (
-    live,  # noqa: E402
-    recording,  # noqa: E402
-)
+from poise.viewer.pages import live, recording  # noqa: E402
 from poise.viewer.scene.nodes import node  # noqa: E402
 from poise.viewer.scene.obstacles import KINDS, beside, made, measures  # noqa: E402
 from poise.viewer.scene.stage import outlook  # noqa: E402

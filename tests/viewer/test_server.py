@@ -30,10 +30,7 @@ from websockets.datastructures import Headers  # noqa: E402
 from websockets.exceptions import ConnectionClosed, InvalidStatus  # noqa: E402
 from websockets.sync.client import ClientConnection, connect  # noqa: E402
 
-from poise.viewer.server import (
-    held,  # noqa: E402
-    viser_internals,  # noqa: E402
-)
+from poise.viewer.server import held, viser_internals  # noqa: E402
 from poise.viewer.server.guard import Guard  # noqa: E402
 from poise.viewer.server.held import Held  # noqa: E402
 from poise.viewer.server.server import Server, serve  # noqa: E402

@@ -17,10 +17,11 @@ from poise.quaternions import quaternion_matrix, quaternion_product, rotate
 from poise.retargeting.anatomy.body import BodyMap
 from poise.retargeting.anatomy.contact_schedule import Contacts
 from poise.retargeting.anatomy.foot_geometry import rounding, sole
+from poise.retargeting.anatomy.four_legs import on_four
 from poise.retargeting.anatomy.parts import BENDS, ENDS, TOES
 from poise.retargeting.anatomy.proportions import Proportions
 from poise.retargeting.contact.contacts import contacts
-from poise.retargeting.contact.lying import hanging, off_feet, on_soles
+from poise.retargeting.contact.lying import off_feet, on_soles
 from poise.retargeting.contact.touches import Touch, at_poses, check_objects, check_times, pose_of, touches, untouched
 from poise.retargeting.follow.following import Followed
 from poise.retargeting.follow.ground_clearance import on_ground
@@ -28,9 +29,10 @@ from poise.retargeting.follow.self_collision import as_looked_at, standing
 from poise.retargeting.follow.tracker_cache import followers
 from poise.retargeting.hands.finger_paths import FingerPaths, finger_paths
 from poise.retargeting.reference.bending import folding
-from poise.retargeting.reference.four_legs import BOLD, on_four, on_four_legs, on_rigid_trunk
+from poise.retargeting.reference.bodies import Robot, Source
+from poise.retargeting.reference.four_legs import BOLD, on_four_legs, on_rigid_trunk
 from poise.retargeting.reference.objects import beside, kept
-from poise.retargeting.reference.targets import Robot, Source, beneath, seen_from, targets, toe
+from poise.retargeting.reference.targets import beneath, hanging, seen_from, targets, toe
 from poise.retargeting.reference.within_reach import posture, within_reach
 from poise.retargeting.report.notes import missing_fingers, notes
 from poise.retargeting.report.report import Report, report

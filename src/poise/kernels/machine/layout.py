@@ -149,8 +149,8 @@ GUARD: Final = Record("Guard", "", "distance reserve share retreat travel")
 as far ahead as speeds lead, but of any point no farther than `travel` [m]."""
 RATES: Final = Record("Rates", "", "speed change jerk lower upper")
 """What a velocity keeps over a whole step of a Tracker: the longest way [rad or m a step], the largest change of it
-from one step to the next, and the largest change of that; see `poise.kernels.requirements.braking`.  `lower` and `upper` are
-the limits of its coordinate [rad or m], also where a leash leaves less of them to the COORDINATE."""
+from one step to the next, and the largest change of that; see `poise.kernels.requirements.braking`.  `lower` and
+`upper` are the limits of its coordinate [rad or m], also where a leash leaves less of them to the COORDINATE."""
 BORDER: Final = Record("Border", "effector first last", "reserve back")
 """A range that a Tracker's step does not leave: that of a task, whose sides are those from `first` to `last`; a step
 aims to stay `reserve` [m or rad] inside, and from outside it comes back by `back` in an update, at least."""

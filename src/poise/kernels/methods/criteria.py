@@ -1,9 +1,9 @@
 """The velocity phi that the null space follows: minus the gradients of the criteria, see `poise.methods.criteria`.
 
-`p.criteria` is of `poise.solving.methods.repulsion`: the number of points that obstacles push, each unit's velocity, -1 where
-it has none, each point's unit, then the number of spheres.  In `p.criteria_reals` are where each point lies along its
-unit's x, y and z axes, then the spheres, centre and radius, then the other obstacles, boxes with rounded edges as of
-`poise.geometry.shapes`.
+`p.criteria` is of `poise.solving.methods.repulsion`: the number of points that obstacles push, each unit's velocity, -1
+where it has none, each point's unit, then the number of spheres.  In `p.criteria_reals` are where each point lies along
+its unit's x, y and z axes, then the spheres, centre and radius, then the other obstacles, boxes with rounded edges
+as of `poise.geometry.shapes`.
 """
 
 import functools

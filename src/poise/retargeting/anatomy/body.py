@@ -15,9 +15,9 @@ from poise.common.tables import aligned
 from poise.model.model import Model
 from poise.motion.clip import Motion
 from poise.retargeting.anatomy.fingers import fingers_of, on_hand
+from poise.retargeting.anatomy.four_legs import on_four, on_paws
 from poise.retargeting.anatomy.matching import anatomy
 from poise.retargeting.anatomy.parts import ENDS, FINGERS, PARENTS
-from poise.retargeting.reference.four_legs import on_four, on_paws
 from poise.tasks.value import Value, settle
 
 _COLUMNS: Final = ("part", "skeleton", "robot", "stands")

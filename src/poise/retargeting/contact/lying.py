@@ -17,7 +17,6 @@ from poise.quaternions import unit_vectors
 from poise.retargeting.anatomy.contact_schedule import Contact, Contacts, Flags, runs
 from poise.retargeting.anatomy.parts import HIPS, SIDES
 from poise.retargeting.contact.contacts import holding, lasting
-from poise.retargeting.reference.targets import Source
 
 _SOLE: Final = (0.57, 0.42)
 """Least cosine between up in a foot and the vertical: to come to stand on its sole, and to stay; 55 and 65 degrees."""
@@ -68,10 +67,3 @@ def off_feet(places: Mapping[str, Array], found: Contacts, times: Array, height:
     for start, stop in runs(tilted | holding(high < _LOW[0], high < _LOW[1])):
         out |= (times > times[start] - _ABOUT) & (times < times[stop - 1] + _ABOUT)
     return out
-
-
-def hanging(source: Source) -> Source:
-    """The same body held by its trunk, whose feet stand on nothing."""
-    found = source.contacts
-    none = Contacts(found.parts, np.zeros_like(found.on), {k: np.zeros_like(v) for k, v in found.points.items()}, ())
-    return replace(source, contacts=none, off_feet=np.ones(len(source.times), dtype=bool))

@@ -19,7 +19,7 @@ from poise.retargeting.anatomy.parts import LIMBS, RIGID, ancestors
 from poise.retargeting.contact.holding import Span
 from poise.retargeting.follow.first_frame import settled
 from poise.retargeting.follow.task_stack import Stance, tasks
-from poise.retargeting.reference.targets import Robot, Targets
+from poise.retargeting.reference.bodies import Robot, Targets
 from poise.solving.tracking.tracker import Tracker
 from poise.spatial import SE3
 

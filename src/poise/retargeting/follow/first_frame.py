@@ -7,7 +7,7 @@ import numpy as np
 
 from poise.common.array import Array
 from poise.model.joint import JointKind
-from poise.retargeting.reference.targets import Robot
+from poise.retargeting.reference.bodies import Robot
 from poise.solving.tracking.tracker import Tracker
 from poise.spatial import SE3
 from poise.tasks.pose import PoseTask

@@ -27,8 +27,9 @@ from poise.retargeting.contact.touches import Touch
 from poise.retargeting.follow.detours import Detour, Limb, detour, limbs
 from poise.retargeting.follow.first_frame import first, settled
 from poise.retargeting.follow.task_stack import Stance, tasks
+from poise.retargeting.reference.bodies import Robot, Source, Targets
 from poise.retargeting.reference.objects import on_objects
-from poise.retargeting.reference.targets import EASE, Robot, Source, Targets, sunk
+from poise.retargeting.reference.targets import EASE, sunk
 from poise.solving.requirements.limits import Limits
 from poise.solving.tracking.tracker import Tracker
 from poise.tasks.base import Task

@@ -20,7 +20,8 @@ from poise.quaternions import rotate, unit_vectors
 from poise.retargeting.anatomy.foot_geometry import lowest
 from poise.retargeting.anatomy.parts import LIMBS, PARENTS
 from poise.retargeting.follow.following import Followed, Follower, Tried
-from poise.retargeting.reference.targets import Robot, Source, Targets, stance
+from poise.retargeting.reference.bodies import Robot, Source, Targets
+from poise.retargeting.reference.targets import stance
 
 _DEEP: Final = 0.005
 """What is less deep in the ground is left there [m]."""

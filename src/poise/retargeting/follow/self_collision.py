@@ -14,7 +14,7 @@ from poise.common.array import Array
 from poise.kernels.machine.jit import prepare
 from poise.model.model import Model
 from poise.model.proximity import unmet
-from poise.retargeting.reference.targets import Robot, Source, Targets
+from poise.retargeting.reference.bodies import Robot, Source, Targets
 from poise.solving.requirements.collision import RESERVE, SAID, CollisionLimit
 from poise.spatial import SE3
 from poise.tasks.pose import PoseTask

@@ -12,7 +12,7 @@ from poise.geometry.shapes import HalfSpace
 from poise.model.model import Model
 from poise.retargeting.anatomy.parts import BENDS, ENDS, ancestors
 from poise.retargeting.contact.touches import Touch
-from poise.retargeting.reference.targets import Robot
+from poise.retargeting.reference.bodies import Robot
 from poise.spatial import SE3
 from poise.tasks.base import Task
 from poise.tasks.pose import OrientationTask, PoseTask, PositionTask

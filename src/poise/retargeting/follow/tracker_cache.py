@@ -6,7 +6,7 @@ from threading import Lock
 from typing import Any, Final
 
 from poise.retargeting.follow.following import Follower
-from poise.retargeting.reference.targets import Robot
+from poise.retargeting.reference.bodies import Robot
 from poise.solving.arguments.arguments import cores
 from poise.solving.arguments.lru_cache import kept
 from poise.solving.requirements.limits import Limits, key_of

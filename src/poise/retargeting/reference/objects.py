@@ -18,7 +18,8 @@ from poise.quaternions import conjugate, quaternion_product, rotate
 from poise.retargeting.anatomy.foot_geometry import lowest
 from poise.retargeting.contact.holding import held, held_turns, shares
 from poise.retargeting.contact.touches import Touch
-from poise.retargeting.reference.targets import Robot, Source, Targets, seen_from
+from poise.retargeting.reference.bodies import Robot, Source, Targets
+from poise.retargeting.reference.targets import seen_from
 from poise.spatial import SE3, frozen
 
 _REACH: Final = 0.4

@@ -7,29 +7,19 @@ down, flat while its heel is down.
 A place is where a part stands, which is a point of its frame, and a rotation is that of its frame, the robot's.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final, final
+from dataclasses import replace
+from typing import Final
 
 import numpy as np
 
 from poise.common.array import Array
-from poise.common.cached import cached_property
-from poise.model.frame import Frame
-from poise.model.kinematics import all_poses
-from poise.model.model import Model
 from poise.quaternions import conjugate, matrix_quaternion, quaternion_product, rotate
-from poise.retargeting.anatomy.contact_schedule import Contacts, Flags, runs
+from poise.retargeting.anatomy.contact_schedule import Contacts, runs
 from poise.retargeting.anatomy.median import median
 from poise.retargeting.anatomy.parts import HIPS, PARENTS, RIGID, TOES, ancestors
 from poise.retargeting.contact.holding import Span, held, held_turns, shares
+from poise.retargeting.reference.bodies import Robot, Source, Targets
 from poise.spatial import SE3
-from poise.tasks.base import Task
-from poise.tasks.pose import OrientationTask, PoseTask, PositionTask
-from poise.tasks.swivel import SwivelTask
-
-if TYPE_CHECKING:
-    from poise.retargeting.contact.touches import Touch
 
 EASE: Final = 0.12
 """How long a foot takes to come to rest, and to leave where it stood [s]."""
@@ -39,132 +29,6 @@ TILTED: Final = 0.6
 """A foot that is turned away from flat by more does not stand on its sole, as one of a body that sits or lies [rad]."""
 SHORT: Final = 1e-6
 """Bones below this length have no direction [m]."""
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class Source:
-    """A body that moves, in its own proportions."""
-
-    times: Array
-    """(frames,) [s]"""
-    places: Mapping[str, Array]
-    """By part, (frames, 3) where it is [m]."""
-    turns: Mapping[str, Array]
-    """By part, (frames, 4) how the robot's frame is turned when it does as this body does."""
-    contacts: Contacts
-    paths: Mapping[str, Array]
-    """By part that may stand, (frames, points, 3) its points, in which contacts were looked for [m]."""
-    off_feet: Flags
-    """(frames,) when the body lies, crawls or turns over."""
-    objects: Mapping[str, SE3] = field(default_factory=dict)
-    """By name, (frames,) where objects are that it may touch."""
-    touches: "tuple[Touch, ...]" = ()
-    """When its hands touch them."""
-    fingers: Array = field(default_factory=lambda: np.zeros((0, 0)))
-    """(frames, numbers in q) how the fingers of the robot stand when it does as this body does [rad or m]."""
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Robot:
-    """The body of a robot."""
-
-    model: Model
-    frames: Mapping[str, str]
-    """By part, its frame."""
-    points: Mapping[str, Array]
-    """By part, (3,) the point of its frame that goes where the part shall be [m]: of a part that stands, on its sole,
-    beneath the toe or else beneath its joint."""
-    axes: Mapping[str, Array]
-    """By part, (3, 3) forward, left and up as columns, in its frame, of a body that stands upright."""
-    ankles: Mapping[str, Array]
-    """By part that stands, (3,) its joint in its frame [m]."""
-    soles: Mapping[str, Array]
-    """By part that stands, (k, 3) the points in its frame with which it does [m]."""
-    roundings: Mapping[str, float]
-    """By part that stands, the radius of the balls that these points are the lowest of [m]."""
-    scale: float
-    """Its size, as a share of the body that it follows."""
-    fingers: tuple[str, ...] = ()
-    """The joints of its fingers that follow those of the body."""
-
-    @property
-    def root(self) -> str:
-        """The part that carries all others."""
-        return next(iter(ancestors(self.frames)))
-
-    @property
-    def fixed_base(self) -> bool:
-        """Whether nothing moves that part, as on a pedestal."""
-        return not any(joint.nv for joint in self.model.root_path(self.model.frame(self.frames[self.root]).link))
-
-    @staticmethod
-    def place(part: str) -> str:
-        """The frame of the model that stands where a part does."""
-        return f"place of {part}"
-
-    def part_at(self, frame: str) -> str:
-        """The part of that frame."""
-        return frame.removeprefix(self.place(""))
-
-    def part_of(self, frame: str) -> str:
-        """The part whose frame this is."""
-        return next(part for part, name in self.frames.items() if name == frame)
-
-    def part(self, task: Task) -> str | None:
-        """The part of a task."""
-        if isinstance(task, SwivelTask):
-            return self.part_at(task.middle)
-        return self.part_of(task.frame) if isinstance(task, PoseTask | PositionTask | OrientationTask) else None
-
-    def pose(self, part: str, q: Array) -> SE3:
-        """The pose of a part at `q` (nq,): its place, and the rotation of its frame."""
-        return self.model.pose(self.frames[part], q) @ SE3.from_parts(self.points[part])
-
-    def poses(self, q: Array) -> dict[str, Array]:
-        """By part, (7,) its pose at `q` (nq,), as `pose` has it: place, and quaternion w x y z."""
-        frames, points = self._parts
-        poses = all_poses(self.model, frames, q)
-        poses[:, :3] += rotate(poses[:, 3:], points)
-        return dict(zip(self.frames, poses, strict=True))
-
-    @cached_property
-    def _parts(self) -> tuple[list[Frame], Array]:
-        """The frames of all parts, and (parts, 3) their points in them."""
-        points = [self.points[part] for part in self.frames]
-        return [self.model.frame(name) for name in self.frames.values()], np.array(points)
-
-    def rest(self, part: str, within: str | None = None) -> SE3:
-        """The pose of a part at neutral, in the world or seen from another part."""
-        pose = self._rest[part]
-        return pose if within is None else self._rest[within].inverse() @ pose
-
-    @cached_property
-    def _rest(self) -> dict[str, SE3]:
-        return {part: SE3(pose) for part, pose in self.poses(self.model.neutral).items()}
-
-    def balls(self, part: str) -> Array:
-        """(k, 3) the middles of the balls that a sole consists of, in its frame [m]."""
-        return self.soles[part] + self.roundings[part] * self.axes[part][:, 2]
-
-    def standing(self, part: str, point: Array) -> float:
-        """How high a point (3,) in the frame of a part is over the ground when that stands upright [m]."""
-        up = self.axes[part][:, 2]
-        return float(up @ point - (self.soles[part] @ up).min())
-
-    def high(self, part: str) -> float:
-        """How high the point of a part that stands is over the ground: of a ball it may be the middle [m]."""
-        return (
-            float(self.axes[part][:, 2] @ (self.points[part] - self.soles[part][0]))
-            if len(self.soles[part]) == 1
-            else 0.0
-        )
-
-    def bone(self, part: str, parent: str) -> float:
-        """How far the joint of a part is from another part at neutral [m]."""
-        joint = self.ankles.get(part, self.points[part]) - self.points[part]
-        return float(np.linalg.norm(self.rest(part).act(joint) - self.rest(parent).xyz))
 
 
 def toe(sole: Array, axes: Array) -> Array:
@@ -181,19 +45,6 @@ def beneath(sole: Array, axes: Array, point: Array) -> Array:
     up = axes[:, 2]
     below: Array = point - (up @ point - (sole @ up).min()) * up
     return below
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class Targets:
-    """By part of the robot, where it shall be and how it shall be turned."""
-
-    places: Mapping[str, Array]
-    """(frames, 3) [m]"""
-    turns: Mapping[str, Array]
-    """(frames, 4)"""
-    objects: Mapping[str, SE3] = field(default_factory=dict)
-    """By name, (frames,) where objects are beside the robot."""
 
 
 def targets(source: Source, robot: Robot) -> Targets:
@@ -352,3 +203,10 @@ def _bone(source: Source, robot: Robot, part: str, parent: str) -> Array:
     there = length > SHORT
     rest = robot.rest(part).xyz - robot.rest(parent).xyz
     return np.where(there, way * robot.bone(part, parent) / np.where(there, length, 1.0), rest)
+
+
+def hanging(source: Source) -> Source:
+    """The same body held by its trunk, whose feet stand on nothing."""
+    found = source.contacts
+    none = Contacts(found.parts, np.zeros_like(found.on), {k: np.zeros_like(v) for k, v in found.points.items()}, ())
+    return replace(source, contacts=none, off_feet=np.ones(len(source.times), dtype=bool))

@@ -15,7 +15,7 @@ from poise.model.model import Model
 from poise.quaternions import matrix_quaternion, quaternion_matrix, rotate, unit_vectors
 from poise.retargeting.anatomy.foot_geometry import around
 from poise.retargeting.anatomy.parts import HIPS, LIMBS, SIDES
-from poise.retargeting.reference.targets import Robot, Targets
+from poise.retargeting.reference.bodies import Robot, Targets
 from poise.solving.tracking.tracker import Tracker
 from poise.spatial import SE3
 from poise.tasks.pose import PoseTask, PositionTask

@@ -13,7 +13,7 @@ from poise.retargeting.anatomy.parts import ENDS, FINGERS, SIDES
 from poise.retargeting.follow.detours import at_ends
 from poise.retargeting.follow.following import Followed
 from poise.retargeting.follow.self_collision import held_apart
-from poise.retargeting.reference.targets import Robot, Source
+from poise.retargeting.reference.bodies import Robot, Source
 from poise.solving.requirements.collision import CollisionLimit
 
 _AWAY: Final = 0.05

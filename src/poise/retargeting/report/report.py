@@ -265,7 +265,7 @@ def report(
     by part the point (3,) of the robot's frame that should be there, 0 where it is left
     out [m].  `ground` is how high the ground is there beneath each of `contacts.parts`, a number or
     (frames, parts) [m], or None for a robot that stands on none, as one on a pedestal; `soles` holds by part the points
-    of the robot's foot in its frame, see `poise.retargeting.anatomy.foot_geometry`, which also finds those that are not given.
+    of the robot's foot in its frame, see `poise.retargeting.anatomy.foot_geometry`, which finds all others.
     `fingers` (frames, bones) are the angles by which those of fingers are off [rad], and `touches` say how well hands
     keep to their places of objects.
 

@@ -1,7 +1,7 @@
 """The solutions of a target, and of many: joints, how good they are, and which of the branches each is."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, final, overload
+from typing import Protocol, final, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -11,11 +11,23 @@ from poise.kernels.closed_form.branches import BRANCH, CERTIFIED, DISTANCE, LINE
 from poise.model.model import Model
 from poise.solving.answers.explain import task_errors
 from poise.solving.problem.answer import Answer, Configurations
+from poise.solving.problem.closed_form import ClosedForm
 from poise.solving.unreachable.infeasibility import certificate_of
+from poise.tasks.base import Task
 from poise.tasks.error import TaskError
 
-if TYPE_CHECKING:
-    from poise.solving.solvers.branching import Branching
+
+class Found(Protocol):
+    """How all solutions are found: by which closed form, for which tasks, within which limits."""
+
+    form: ClosedForm | None
+    """None where they are searched for."""
+    judged: tuple[Task, ...]
+    """Whose errors are told."""
+    limits: bool
+    """Whether joints keep theirs."""
+    samples: int
+    """Values of a joint that is swept."""
 
 
 @final
@@ -27,7 +39,7 @@ class Branch(Answer):
 
     __slots__ = ("_raw", "_way", "model")
 
-    def __init__(self, model: Model, way: "Branching", raw: Array) -> None:
+    def __init__(self, model: Model, way: Found, raw: Array) -> None:
         self.model, self._way, self._raw = model, way, raw
 
     @property
@@ -98,7 +110,7 @@ class Solutions(Configurations, Sequence[Branch]):
     def __init__(
         self,
         model: Model,
-        way: "Branching",
+        way: Found,
         raw: Array,
         total: int,
         goal: Array,

@@ -202,7 +202,7 @@ class Solution(Answer):
 
         Shapes of a world count as they are now.  Raises ValueError where the swing or twist of a joint has no width.
         """
-        return _gradients()(self, self._asked, self._raw[CODE] == SOLVED)
+        return _gradients()(self.model, self._asked, self.q, self.goal, self._raw[CODE] == SOLVED)
 
     @property
     def _outcome(self) -> Outcome:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 import numpy as np
 
 from poise.common.array import Array, ArrayLike
-from poise.common.checks import refuse_masked
 from poise.common.errors import ShapeError
 from poise.kernels.machine.layout import BAD_START, GOAL_NUMBERS
 from poise.model.model import Model
@@ -17,7 +16,6 @@ from poise.tasks.base import Task
 
 if TYPE_CHECKING:
     from poise.methods.base import Method
-    from poise.solving.problem.workspace import Scratch
 
 Tasks: TypeAlias = Task | Sequence[Task]
 """What a caller states: one task or several."""
@@ -120,15 +118,6 @@ def start_of(model: Model, q0: ArrayLike, name: str = "q0") -> Array:
         given = np.zeros(0)
     plain = given.shape == (model.nq,) and given.dtype.kind in "fiu" and not hasattr(q0, "mask")
     return given if plain else one_start(model, q0, name)
-
-
-def begin_at(scratch: "Scratch", model: Model, q: ArrayLike, name: str = "q0") -> None:
-    """Let a scratch begin at `q` (nq,), whose numbers its kernel checks; raises as `start_of` does."""
-    try:
-        refuse_masked(name, q)
-        scratch.start_view[:] = q
-    except (TypeError, ValueError):  # no doubles, or not as many
-        scratch.start[:] = start_of(model, q, name)
 
 
 def room_for(name: str, out: Any, model: Model) -> None:

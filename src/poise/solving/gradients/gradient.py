@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from copy import copy
-from typing import TYPE_CHECKING, Literal, TypeAlias, final
+from typing import Literal, TypeAlias, final
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from poise.common.cached import cached_property
 from poise.common.checks import finite
 from poise.kernels.machine.layout import GOAL_NUMBERS
 from poise.model.loosening import Loose, loosened, tool_of
+from poise.model.model import Model
 from poise.solving.arguments.lru_cache import kept
 from poise.solving.gradients.conditions import Conditions, by_task
 from poise.solving.gradients.inverses import ONE_SIDED, SINGULAR, inverses_of
@@ -21,9 +22,6 @@ from poise.tasks.base import Task
 from poise.tasks.frame import OfFrame
 from poise.tasks.posture import PostureTask
 from poise.tasks.value import again
-
-if TYPE_CHECKING:
-    from poise.solving.answers.solution import Solution
 
 Word: TypeAlias = Literal["smooth", "one-sided", "undefined"]
 
@@ -37,9 +35,10 @@ class SolutionGradient:
     least, it is the derivative at the exact rest, to which a few of Newton's steps lead from q.
     """
 
-    def __init__(self, answer: "Solution", asked: Asked, solved: bool) -> None:
-        """Of an answer to what was asked, and whether all that is required of it is within its tolerances."""
-        self._answer, self._model, self._asked, self._solved = answer, answer.model, asked, solved
+    def __init__(self, model: Model, asked: Asked, q: Array, goal: Array, solved: bool) -> None:
+        """Of the answer q (nq,) to what was asked for these goal numbers, and whether all that is required of it is
+        within its tolerances."""
+        self._model, self._asked, self._answer, self._goal, self._solved = model, asked, q, goal, solved
         self._of: Array | None = None
         """(nv,) what a number depends on q by, whose gradient this is; None: that of q."""
         self._inverse: Array | None = None
@@ -48,18 +47,18 @@ class SolutionGradient:
         if solved:
             inverses = inverses_of(self._model, asked)
             if inverses.there:
-                inverse, known = inverses.of_one(answer.q)
+                inverse, known = inverses.of_one(q)
                 if known != SINGULAR:
                     self._inverse, self._at_limit, self.by_target = inverse, known == ONE_SIDED, (inverse,)
 
     @cached_property
     def _found(self) -> Stationary:
-        return stationary(self._model, self._asked, self._answer.q, self._answer.goal, solved=self._solved)
+        return stationary(self._model, self._asked, self._answer, self._goal, solved=self._solved)
 
     @property
     def q(self) -> Array:
         """(nq,) where the derivative is taken: the answer, or the exact rest beside it where something is least."""
-        return self._answer.q if self._inverse is not None else self._found.q
+        return self._answer if self._inverse is not None else self._found.q
 
     @property
     def status(self) -> Word:
@@ -132,7 +131,7 @@ class SolutionGradient:
         for task in self._asked.tasks[: len(self._asked.stated)]:
             if isinstance(task, PostureTask):
                 pull = np.where(found.posture > 0.0, 2.0 * np.sqrt(found.posture), 0.0)
-                posture = self._answer.goal[GOAL_NUMBERS * len(self._asked.frame_tasks) :]
+                posture = self._goal[GOAL_NUMBERS * len(self._asked.frame_tasks) :]
                 changes = np.diag(pull * self._model.difference(posture, found.q))
             else:
                 rows = np.arange(at, at + 3 * len(task.blocks))

@@ -3,13 +3,14 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, Protocol, final
 
 import numpy as np
 import numpy.typing as npt
 
-from poise.common.array import Array
+from poise.common.array import Array, ArrayLike
 from poise.common.cached import cached_property
+from poise.common.checks import refuse_masked
 from poise.kernels.machine import layout, packing
 from poise.kernels.machine.jit import address, prepare, watched
 from poise.kernels.machine.kinds import NARROW, PROBLEM_VIEW, WHOLE, WIDE
@@ -19,6 +20,7 @@ from poise.kernels.machine.memory import TRACE
 from poise.kernels.machine.reads import Reads
 from poise.kernels.workers import Job, compile_together
 from poise.model.model import Model
+from poise.solving.arguments.arguments import start_of
 from poise.solving.problem.problem import Problem
 from poise.solving.problem.residual import places
 
@@ -26,12 +28,18 @@ if TYPE_CHECKING:
     from poise.kernels.methods.routines import Routine
     from poise.model.scene import Scene
     from poise.solving.problem.potential import Compiled
-    from poise.solving.requirements.collision import CollisionLimit
 
 _WORD: Final = {name: field.word for name, field in CALL.fields.items()}
 SEED: Final = _WORD["seed"]
 PHASE: Final = _WORD["phase"]
 _SCENE_CHANGED: Final = _WORD["scene_changed"]
+
+
+class Shapes(Protocol):
+    """What keeps shapes apart, as `CollisionLimit` does."""
+
+    def scene(self, model: Model, *, ahead: float = 0.0) -> "Scene":
+        """The shapes of a model among the obstacles, which go on as they do for so long [s]."""
 
 
 @final
@@ -115,6 +123,14 @@ class Scratch:
             self._references.append(bound.wide_routines)
             self.tell(wide=self.wide.ctypes.data, wide_routines=bound.wide_routines.ctypes.data)
 
+    def begin_at(self, model: Model, q: ArrayLike, name: str = "q0") -> None:
+        """Begin at `q` (nq,), whose numbers the kernel checks; raises as `start_of` does."""
+        try:
+            refuse_masked(name, q)
+            self.start_view[:] = q
+        except (TypeError, ValueError):  # no doubles, or not as many
+            self.start[:] = start_of(model, q, name)
+
     def tell(self, **numbers: int) -> None:
         """Set fields of the record, see `layout.CALL`."""
         for name, number in numbers.items():
@@ -176,7 +192,7 @@ class Bound:
     """Whether eight problems can run side by side."""
     wide: bool = False
     """Whether all scratch has a workspace for them."""
-    apart: "CollisionLimit | None" = None
+    apart: "Shapes | None" = None
     """What scratch has the shapes of."""
     ahead: float = 0.0
     """How long shapes go on as they do [s]."""

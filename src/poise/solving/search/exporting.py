@@ -10,8 +10,11 @@ from poise.solving.search.search import Search
 from poise.solving.search.serialised import written
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from poise.model.model import Model
-    from poise.solving.tracking.tracker import Tracker
+    from poise.solving.problem.workspace import Bound, Scratch
+    from poise.tasks.base import Task
 
 _OWN: Final = "its own tasks, methods or potentials are compiled in each process of Python alone"
 _LOOPS: Final = "the loops of its model are closed by Python; export it without them"
@@ -42,22 +45,24 @@ def export_solver(model: "Model", search: Search, file: Any) -> None:
     written(file, SOLVER, model, search.tasks, search.bound, scratch, targets, held=search._held)
 
 
-def export_tracker(tracker: "Tracker", file: Any) -> None:
-    """Write the file of a tracker; raises ValueError where its steps are more than the kernel's."""
+def export_tracker(
+    model: "Model", tasks: "Sequence[Task]", bound: "Bound", now: "Scratch", file: Any, *, explores: bool, loops: bool
+) -> None:
+    """Write the file of a tracker, of which `now` holds the targets; raises ValueError where its steps are more than
+    the kernel's, as where it explores or where Python closes loops."""
     _refuse(
         "Tracker",
-        (bool(tracker._bound.own), _OWN),
-        (tracker._explorer is not None, "ways round are looked for by Python; leave out explore=True"),
-        (tracker._closing is not None or tracker._aside is not None, _LOOPS),
+        (bool(bound.own), _OWN),
+        (explores, "ways round are looked for by Python; leave out explore=True"),
+        (loops, _LOOPS),
     )
-    bound, now = tracker._bound, tracker._scratch
-    scratch = bound.new(tracker.model)
+    scratch = bound.new(model)
     scratch.goal[:] = now.goal
     guide = bound.problem.rows("guide")
     scratch.narrow[guide] = now.narrow[guide]
     scratch.out[:] = np.nan
     targets = np.concatenate([now.goal, now.narrow[guide]])
-    written(file, TRACKER, tracker.model, tracker._followed, bound, scratch, targets)
+    written(file, TRACKER, model, tasks, bound, scratch, targets)
 
 
 def _refuse(kind: str, *reasons: tuple[bool, str]) -> None:

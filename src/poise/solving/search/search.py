@@ -28,7 +28,7 @@ from poise.kernels.machine.layout import (
 from poise.model.model import Model, a_model
 from poise.quaternions import pose_numbers
 from poise.solving.answers.solution import Solution
-from poise.solving.arguments.arguments import begin_at, chosen, joined, one_a_task, refuse_numbers
+from poise.solving.arguments.arguments import chosen, joined, one_a_task, refuse_numbers
 from poise.solving.arguments.weights import relative
 from poise.solving.methods.posture import Posture, one_posture, pulled
 from poise.solving.problem.problem import pack
@@ -264,7 +264,7 @@ class Search:
             else:
                 goal = self.goal_numbers(target, model)
             scratch.goal_view[:] = goal
-            begin_at(scratch, model, self._home if q0 is None else q0)
+            scratch.begin_at(model, self._home if q0 is None else q0)
             if seed is not None:
                 whole("seed", seed, 0)
                 scratch.call[SEED] = seed

@@ -12,7 +12,7 @@ from poise.kernels.closed_form.branches import BRANCH, CERTIFIED, DISTANCE, MISS
 from poise.kernels.machine.layout import ANSWER, COST, RESTARTS, SOLVED, WIDTH
 from poise.model.model import Model, a_model
 from poise.solving.answers.branches import BranchBatch, Solutions
-from poise.solving.arguments.arguments import Tasks, alone, begin_at, cores, one_start, refusal, refuse_numbers, several
+from poise.solving.arguments.arguments import Tasks, alone, cores, one_start, refusal, refuse_numbers, several
 from poise.solving.arguments.weights import relative
 from poise.solving.arguments.work_queue import Pieces
 from poise.solving.problem.closed_form import ClosedForm, closed_form
@@ -137,7 +137,7 @@ class Branching:
                 scratch.goal_view[:] = target.array
             else:
                 scratch.goal[:] = self._goal(target)
-            begin_at(scratch, model, self._home if q0 is None else q0)
+            scratch.begin_at(model, self._home if q0 is None else q0)
             raw, goal = scratch.lent["found"][: bound.run(scratch.address)].copy(), scratch.goal.copy()
             answers = scratch.lent["answers"]
             total, missed = int(answers[CERTIFIED]), bool(answers[MISSED])

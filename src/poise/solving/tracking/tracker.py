@@ -18,7 +18,7 @@ from poise.methods.base import Method, method_of
 from poise.model.model import Model, a_model
 from poise.quaternions import pose_numbers
 from poise.rate import LONGEST
-from poise.solving.arguments.arguments import Tasks, begin_at, cores, one_start, refuse_numbers, room_for, several
+from poise.solving.arguments.arguments import Tasks, cores, one_start, refuse_numbers, room_for, several
 from poise.solving.arguments.twist import Lead
 from poise.solving.arguments.weights import relative
 from poise.solving.methods.bound_method import bound_method
@@ -269,7 +269,7 @@ class Tracker(Targets):
         if not self._lock.acquire(False):
             raise RuntimeError(BUSY)
         try:
-            begin_at(self._scratch, self.model, self._last_command(measured) if q is None else q, "q")
+            self._scratch.begin_at(self.model, self._last_command(measured) if q is None else q, "q")
             if target is not None:
                 if self._pose_alone and type(target) is SE3 and target.array.ndim == 1:
                     self._goal[:] = target.array
@@ -395,7 +395,9 @@ class Tracker(Targets):
         """
         from poise.solving.search.exporting import export_tracker
 
-        export_tracker(self, file)
+        loops = self._closing is not None or self._aside is not None
+        explores = self._explorer is not None
+        export_tracker(self.model, self._followed, self._bound, self._scratch, file, explores=explores, loops=loops)
 
     def reset(self) -> None:
         """Forget the past: the next step is a first one, from rest; errors are unclamped if the clamp is adaptive."""

@@ -36,8 +36,8 @@ def appearance(model: Model, *, look: Look | None = None) -> tuple[Part, ...]:
     """What is drawn of a model: for each frame, a link or "world", at most one part, the world first.
 
     `look` asks for what the file draws, for the shapes that collide, or for the skeleton alone; None: for the first of
-    these that a link has, see `poise.viewer.scene.appearance`.  Meshes are opened here, and what is made of them is kept on
-    disk, see POISE_CACHE_DIR.
+    these that a link has, see `poise.viewer.scene.appearance`.  Meshes are opened here, and what is made of them is
+    kept on disk, see POISE_CACHE_DIR.
 
     Warns once (ModelWarning) of meshes that are missing or broken.  Raises MissingExtra without the `viewer` extra, if
     there are meshes to open; ValueError for an unknown look.
