@@ -38,11 +38,37 @@ ROOMS = [
 ]
 """As docs/design.md has them; a folder imports from its own row and those above."""
 INNER = {
-    "kernels": "machine compiling algebra kinematics collision rows solver requirements hands closed_form path gradients "
-    "methods stepping".split(),
-    "solving": "arguments problem requirements unreachable gradients methods answers search solvers path tracking".split(),
-    "retargeting": "anatomy contact reference follow report hands".split(),
-    "viewer": "session server scene panel pages operator carry".split(),
+    "kernels": [
+        "machine",
+        "compiling",
+        "algebra",
+        "kinematics",
+        "collision",
+        "rows",
+        "solver",
+        "requirements",
+        "hands",
+        "closed_form",
+        "path",
+        "gradients",
+        "methods",
+        "stepping",
+    ],
+    "solving": [
+        "arguments",
+        "problem",
+        "requirements",
+        "unreachable",
+        "gradients",
+        "methods",
+        "answers",
+        "search",
+        "solvers",
+        "path",
+        "tracking",
+    ],
+    "retargeting": ["anatomy", "contact", "reference", "follow", "report", "hands"],
+    "viewer": ["session", "server", "scene", "panel", "pages", "operator", "carry"],
 }
 """The folders within these, each of which imports from those before it, annotations counted."""
 
