@@ -42,7 +42,6 @@ from poise.solving.answers.solution import Solution as Solution
 from poise.solving.arguments.twist import Twist as Twist
 from poise.solving.path.jumps import jumps as jumps
 from poise.solving.path.path import JointPath as JointPath
-from poise.solving.path.path import PathStatus as PathStatus
 from poise.solving.path.solve import solve_path as solve_path
 from poise.solving.path.trajectory import JointState as JointState
 from poise.solving.path.via_points import plan as plan
@@ -52,7 +51,7 @@ from poise.solving.requirements.inequalities import JerkLimit as JerkLimit
 from poise.solving.requirements.inequalities import LinearLimit as LinearLimit
 from poise.solving.requirements.inequalities import TwistLimit as TwistLimit
 from poise.solving.requirements.inequalities import VelocityLimit as VelocityLimit
-from poise.solving.requirements.outcome import Status as Status
+from poise.solving.requirements.status import Status as Status
 from poise.solving.solvers.batch import solve_batch as solve_batch
 from poise.solving.solvers.branch_solver import BranchSolver as BranchSolver
 from poise.solving.solvers.branch_solver import solve_all as solve_all

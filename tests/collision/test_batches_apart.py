@@ -40,7 +40,7 @@ def test_a_row_that_is_blocked_says_so_and_by_what(
     found = solver.batch(goals, closest=closest)
     room = arm.distance(found.q, world).distance  # all at once: no row is NaN
     assert arm.within_limits(found.q)
-    blocked = found.status == pz.Status.COLLISION_BLOCKED
+    blocked = found.status == pz.Status.COLLISION
     assert blocked[::10].all()
     if closest:
         assert (room[blocked] >= 0.01 - 1e-9).all()
@@ -53,7 +53,7 @@ def test_a_row_that_is_blocked_says_so_and_by_what(
         words = found[int(k)].explain()
         assert ("'ball'" in words) or k % 10
         assert ("q keeps them apart" in words) == (near.distance >= 0.01)
-    far = pz.Status.UNREACHABLE if closest else pz.Status.GIVEN_UP
+    far = pz.Status.UNREACHABLE if closest else pz.Status.BUDGET
     assert (found.status[5::40] == far).all()
     assert np.isfinite(found.cost).all()
     np.testing.assert_array_equal(solver.batch(goals, closest=closest, threads=1).q, found.q)
@@ -67,9 +67,9 @@ def test_what_is_searched_for_is_free_wherever_a_solve_finds_it(arm: pz.Model, w
     found = solver.batch(goals)
     np.testing.assert_array_equal(found.success, [solver(goal).success for goal in goals])
     few = pz.Solver(arm, HAND, limits=[pz.CollisionLimit(world, min_distance=0.01)], max_restarts=20_000)
-    blocked = np.flatnonzero(found.status == pz.Status.COLLISION_BLOCKED)
+    blocked = np.flatnonzero(found.status == pz.Status.COLLISION)
     for k in blocked[:4]:  # twenty times as many starts, asked for by name, find nothing either
-        assert few(goals[int(k)]).status is pz.Status.COLLISION_BLOCKED
+        assert few(goals[int(k)]).status is pz.Status.COLLISION
 
 
 def test_rows_that_are_no_question_hold_their_start(arm: pz.Model, goals: pz.SE3) -> None:

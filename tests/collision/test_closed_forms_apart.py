@@ -15,7 +15,7 @@ ARMS = ("ur5e", "puma560", "ur5", "kinova", *(pytest.param(name, marks=pytest.ma
 """The long run has two more of a kind that is among the others."""
 LEAST, ROUND = 0.01, 0.05
 """The least distance that is asked for, and the radius of the ball that some links carry at their origin [m]."""
-BLOCKED = pz.Status.COLLISION_BLOCKED
+BLOCKED = pz.Status.COLLISION
 
 
 @functools.cache
@@ -92,7 +92,7 @@ def test_all_branches_of_a_pose_within_an_obstacle_are_blocked() -> None:
         assert "'wrist_3_link'" in answer.explain()
     path = pz.plan(arm, pz.PoseTask("tool0"), pz.SE3(goal.array[None]), q0=arm.home, limits=limits)
     assert not path.success
-    assert path.failures[0].status is pz.PathStatus.COLLISION
+    assert path.failures[0].status is pz.Status.COLLISION
 
 
 @pytest.mark.parametrize(

@@ -201,7 +201,7 @@ def test_a_solve_says_whether_what_it_found_is_free(name: str) -> None:
         if answer.success:
             assert nearest >= least
             assert answer.position_error < 1e-4
-        elif answer.status is pz.Status.COLLISION_BLOCKED:
+        elif answer.status is pz.Status.COLLISION:
             assert nearest < least
             assert all(word in answer.explain() for word in answer.nearest.pair)
     assert solved >= 3

@@ -65,9 +65,9 @@ def test_every_verdict_can_fail(measured: dict[str, list[Followed]], monkeypatch
     assert IKLINK.claims(worse)[0].verdict == "differs"
     more: Any = {name: [replace(each, fast=3) for each in found] for name, found in measured.items()}
     assert IKLINK.claims(more)[0].verdict == "differs"
-    from poise.solving.path.path import PathStatus
+    from poise.solving.requirements.status import Status
 
-    monkeypatch.setattr(report, "follow_at_once", lambda: PathStatus.FOLLOWED)
+    monkeypatch.setattr(report, "follow_at_once", lambda: Status.CONVERGED)
     assert IKLINK.claims(measured)[1].verdict == "differs"
 
 

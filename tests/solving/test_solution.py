@@ -97,7 +97,7 @@ def test_a_floating_base_has_no_longest_reach() -> None:
 
 def test_limits_in_the_way_are_named() -> None:
     solution = pz.solve(elbow(), pz.PositionTask("tip", [0.8, 0.9, 0.0]))
-    assert solution.status is pz.Status.LIMIT_BLOCKED
+    assert solution.status is pz.Status.LIMIT
     text = solution.explain()
     assert "At their limits, and pushed against them: " in text
     assert "bend (upper, 1)" in text or "bend (lower, -1)" in text
@@ -118,14 +118,14 @@ def test_where_neither_reach_nor_limits_explain_it_the_starts_are_counted() -> N
     solution = pz.solve(pz.load("planar3"), pz.PositionTask("tool", [1.0, 0.5, 0.4]), max_restarts=20)
     assert not solution.success
     assert solution.position_error == pytest.approx(0.4, abs=1e-6)
-    assert solution.status is pz.Status.STALLED
+    assert solution.status is pz.Status.LOCAL_MINIMUM
     text = solution.explain()
     assert "All 21 starts came to rest short of the target; that is no proof that it cannot be reached." in text
 
 
 def test_out_of_reach_is_said_only_where_a_length_proves_it() -> None:
     solution = pz.solve(pz.load("planar3"), pz.PositionTask("tool", [1.0, 0.5, 0.4]))
-    assert solution.status is pz.Status.NOT_FOUND
+    assert solution.status is pz.Status.LOCAL_MINIMUM
     assert "out of reach" not in solution.explain()
     assert "All 201 starts came to rest short of the target; that is no proof" in solution.explain()
 
@@ -142,7 +142,7 @@ def test_without_limits_no_limit_is_blamed_and_no_reach_is_made_of_them() -> Non
     assert free.q[0] == pytest.approx(3.0, abs=1e-5)
     off = pz.solve(model, pz.PositionTask("rim", [0.0, 1.2, 3.0]), limits=False)
     assert not off.success
-    assert off.status is pz.Status.NOT_FOUND
+    assert off.status is pz.Status.LOCAL_MINIMUM
     assert "limit" not in off.explain()
     assert "beyond the longest reach" not in off.explain()
 
@@ -200,7 +200,7 @@ def test_when_the_time_is_spent_the_best_so_far_comes_back() -> None:
     """With a billion restarts only the clock can end it."""
     model = pz.load("panda")
     solution = pz.Solver(model, pz.PoseTask(HAND), max_restarts=10**9, max_time=0.01)(FAR)
-    assert solution.status is pz.Status.MAX_TIME
+    assert solution.status is pz.Status.BUDGET
     assert not solution.success
     assert solution.status.message in solution.explain()
     assert model.within_limits(solution.q)
@@ -218,7 +218,7 @@ def test_even_no_time_at_all_gives_an_answer(seconds: float) -> None:
     solver = pz.Solver(model, pz.PoseTask(HAND), max_restarts=10**9, max_time=seconds)
     for target in (REACHABLE, FAR):
         solution = solver(target)
-        assert solution.status in (pz.Status.MAX_TIME, pz.Status.CONVERGED)
+        assert solution.status in (pz.Status.BUDGET, pz.Status.CONVERGED)
         assert model.within_limits(solution.q)
         assert solution.success == (max(pose_error(fk(model, HAND, solution.q), target.matrix())) <= 1e-6)
     assert solver(REACHABLE, solution.q).time > 0.0

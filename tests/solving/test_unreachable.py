@@ -50,7 +50,7 @@ def test_the_answer_is_within_a_hundredth_of_the_best_known(name: str) -> None:
         left = error(model, solution.q, target)
         assert model.within_limits(solution.q)
         assert not solution.success
-        restless += solution.status is pz.Status.MAX_ITERATIONS
+        restless += solution.status is pz.Status.BUDGET
         assert np.hypot(solution.position_error, solution.rotation_error) == pytest.approx(left, abs=1e-8)
         if left > 1.01 * entry["error"]:
             worse[f"{i} {entry['kind']}"] = left / entry["error"]

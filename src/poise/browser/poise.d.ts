@@ -2,12 +2,12 @@
 export type Status =
   /* generated: statuses */
   | "OK"
-  | "NOT_FOUND"
-  | "MAX_TIME"
-  | "COLLISION_BLOCKED"
+  | "LOCAL_MINIMUM"
+  | "BUDGET"
+  | "COLLISION"
   | "NOT_FINITE"
   | "BAD_INPUT"
-  | "HELD_BACK"
+  | "LIMIT"
   | "NO_FILE"
   | "DAMAGED"
   | "NEWER"

@@ -14,12 +14,12 @@ const WHAT = { nq: 0, nv: 1, targets: 2, posture: 3, tasks: 4, errors: 5, coordi
 /* generated: statuses */
 export const STATUSES = [
   "OK",
-  "NOT_FOUND",
-  "MAX_TIME",
-  "COLLISION_BLOCKED",
+  "LOCAL_MINIMUM",
+  "BUDGET",
+  "COLLISION",
   "NOT_FINITE",
   "BAD_INPUT",
-  "HELD_BACK",
+  "LIMIT",
   "NO_FILE",
   "DAMAGED",
   "NEWER",

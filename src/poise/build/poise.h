@@ -39,18 +39,18 @@ typedef enum {
   /* generated: statuses */
   /* every task is within its tolerances, or the step was taken */
   PZ_OK = 0,
-  /* many starts found nothing nearer; q is the closest configuration found */
-  PZ_NOT_FOUND = 1,
-  /* the time was spent before a start converged */
-  PZ_MAX_TIME = 2,
+  /* the search came to rest short of the target, which proves nothing; q is the closest found */
+  PZ_LOCAL_MINIMUM = 1,
+  /* the iterations, starts or time that were allowed were spent before anything converged */
+  PZ_BUDGET = 2,
   /* shapes would be nearer to each other than asked in every solution that was found */
-  PZ_COLLISION_BLOCKED = 3,
+  PZ_COLLISION = 3,
   /* every start came to a step that is no finite number, as singular poses make it; damp the method */
   PZ_NOT_FINITE = 4,
   /* the target or the start holds numbers that make none, and nothing was solved */
   PZ_BAD_INPUT = 5,
-  /* no start came to the tasks within all that must hold beside limits of joints; q is as it was */
-  PZ_HELD_BACK = 6,
+  /* limits hold back all that was found; q is as it was */
+  PZ_LIMIT = 6,
   /* these are not the bytes of a file that Solver.export or Tracker.export wrote */
   PZ_NO_FILE = 7,
   /* the file was cut or changed since it was written: export it anew */

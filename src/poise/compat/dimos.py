@@ -15,7 +15,7 @@ from poise.common.checks import positive
 from poise.common.errors import PoiseError
 from poise.compat.dimos_world import joint_state, model_of, pose_of, positions, result
 from poise.compat.held import all_held_but
-from poise.solving.requirements.outcome import Status
+from poise.solving.requirements.status import Status
 from poise.solving.search.prepared import prepared_search
 from poise.tasks.pose import PoseTask
 
@@ -111,7 +111,7 @@ def _solved(
             "iterations": solution.iterations,
         }
         if not (solution.position_error <= tolerances[0] and solution.rotation_error <= tolerances[1]):
-            blocked = solution.status is Status.LIMIT_BLOCKED
+            blocked = solution.status is Status.LIMIT
             return result("JOINT_LIMITS" if blocked else "NO_SOLUTION", solution.explain(), **left)
         q[free] = solution.q
         if not check_collision or world.check_config_collision_free(joint_state(places, q, places)):

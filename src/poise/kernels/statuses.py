@@ -4,12 +4,12 @@ from typing import Final
 
 STATUSES: Final[dict[str, str]] = {
     "OK": "every task is within its tolerances, or the step was taken",
-    "NOT_FOUND": "many starts found nothing nearer; q is the closest configuration found",
-    "MAX_TIME": "the time was spent before a start converged",
-    "COLLISION_BLOCKED": "shapes would be nearer to each other than asked in every solution that was found",
+    "LOCAL_MINIMUM": "the search came to rest short of the target, which proves nothing; q is the closest found",
+    "BUDGET": "the iterations, starts or time that were allowed were spent before anything converged",
+    "COLLISION": "shapes would be nearer to each other than asked in every solution that was found",
     "NOT_FINITE": "every start came to a step that is no finite number, as singular poses make it; damp the method",
     "BAD_INPUT": "the target or the start holds numbers that make none, and nothing was solved",
-    "HELD_BACK": "no start came to the tasks within all that must hold beside limits of joints; q is as it was",
+    "LIMIT": "limits hold back all that was found; q is as it was",
     "NO_FILE": "these are not the bytes of a file that Solver.export or Tracker.export wrote",
     "DAMAGED": "the file was cut or changed since it was written: export it anew",
     "NEWER": "the file was written by a newer poise than this library is of: update the library",

@@ -9,7 +9,7 @@ import pyarrow as pa
 from poise.model.model import Model
 from poise.model.units import units
 from poise.scale.columns import Columns, TargetTask
-from poise.solving.requirements.outcome import Status
+from poise.solving.requirements.status import Status
 from poise.solving.solvers.batch import SolutionBatch
 from poise.solving.solvers.solver import Solver
 from poise.tasks.pose import PoseTask, PositionTask

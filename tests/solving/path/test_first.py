@@ -117,7 +117,7 @@ def test_shapes_are_packed_once_and_the_world_is_seen_as_it_is(monkeypatch: pyte
     assert np.array_equal(first.q, again.q)
     world.move("ball", pz.SE3.from_parts([0.5, 0.0, 0.3]))
     blocked = pz.solve_path(arm, TASK, across(60), limits=limits, optimise=False)
-    assert blocked.status is pz.PathStatus.COLLISION
+    assert blocked.status is pz.Status.COLLISION
     assert max(packed, default=1) == 1  # but for the one link of which it says whether it can get away
 
 

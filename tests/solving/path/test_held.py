@@ -86,11 +86,11 @@ def test_it_is_the_shortest_that_keeps_them() -> None:
 def test_a_sum_that_no_pose_allows_is_named() -> None:
     arm, limit = elbow(), pz.LinearLimit({"shoulder": 1.0, "elbow": 1.0}, -6.0)
     path = pz.solve_path(arm, pz.PositionTask("tip"), [[1.0, 0.5, 0.0], [1.0, 0.6, 0.0]], limits=[limit])
-    assert path.status is pz.PathStatus.LIMIT
+    assert path.status is pz.Status.LIMIT
     assert "shoulder and elbow are" in path.explain()
     assert "beyond a LinearLimit" in path.explain()
     planned = pz.plan(arm, pz.PositionTask("tip"), [[1.0, 0.5, 0.0], [1.0, 0.6, 0.0]], limits=[limit])
-    assert planned.status is pz.PathStatus.LIMIT
+    assert planned.status is pz.Status.LIMIT
 
 
 def test_a_plan_keeps_sums_between_its_poses_too() -> None:
@@ -137,7 +137,7 @@ def test_a_twist_that_given_times_do_not_allow_is_named() -> None:
         for dt in (10.0, 0.2)
     )
     assert slow.success, slow.explain()
-    assert fast.status is pz.PathStatus.TOO_FAST
+    assert fast.status is pz.Status.TOO_FAST
 
 
 # Given times --------------------------------------------------------------------------------------------------------
@@ -160,7 +160,7 @@ def test_accelerations_in_given_times_are_kept_or_said(limits: list[object]) -> 
     assert np.abs(acceleration).max() <= 3.0
     assert np.abs(good.at(good.times).q - good.q).max() < 1e-12
     bad = pz.solve_path(PANDA, HAND, poses, dt=0.01, limits=limits)
-    assert bad.status is pz.PathStatus.TOO_FAST
+    assert bad.status is pz.Status.TOO_FAST
     assert "would have to" in bad.explain()
     assert bad.first_failure
     assert bad.times[-1] == pytest.approx(0.4)
@@ -202,7 +202,7 @@ def test_balls_stay_within_their_limits_beside_shapes(seed: int) -> None:
         assert model.within_limits(found.q)
         assert model.within_limits(rows)
         assert (model.distance(rows, world, self_collision=False).distance >= 0.01 - 5e-4).all()
-    assert path.success or path.status is pz.PathStatus.JUMP
+    assert path.success or path.status is pz.Status.JUMP
 
 
 # Ranges -------------------------------------------------------------------------------------------------------------
@@ -266,7 +266,7 @@ def test_a_delta_is_planned_with_its_loops_closed() -> None:
 def test_a_plan_that_begins_with_open_loops_says_so() -> None:
     bar, turn = four_bar(), pz.JointCouplingTask({"crank": 1.0})
     path = pz.plan(bar, turn, [0.5, 1.0], q0=bar.home + 0.1)
-    assert path.status is pz.PathStatus.LIMIT
+    assert path.status is pz.Status.LIMIT
     assert "the loops are open" in path.explain()
 
 
@@ -279,7 +279,7 @@ def test_a_plan_with_loops_that_fails_goes_straight(base: str) -> None:
     limits: list[object] = [pz.CollisionLimit(pz.World([pz.Sphere(ends[0], 0.1)]))]
     for more in PACED:
         path = pz.plan(bar, pen, ends, q0=q0, limits=limits + more)
-        assert path.status is pz.PathStatus.COLLISION
+        assert path.status is pz.Status.COLLISION
         assert "cannot begin at q0" in path.explain()
         steps = np.abs(bar.difference(path.q[:-1], path.q[1:]))
         assert steps.max() <= 0.05 + 1e-9
@@ -312,4 +312,4 @@ def test_what_closes_loops_too_fast_in_given_times_is_said() -> None:
     slow, fast = (pz.solve_path(bar, turn, np.linspace(-1.0, 1.5, 9), q0=start, dt=dt) for dt in (1.0, 0.01))
     assert slow.success, slow.explain()
     assert max(gap(bar, one) for one in between(slow, 301)) <= 1e-7
-    assert fast.status is pz.PathStatus.TOO_FAST
+    assert fast.status is pz.Status.TOO_FAST

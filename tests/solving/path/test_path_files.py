@@ -110,7 +110,7 @@ def test_the_file_of_a_plan_says_of_every_row_what_is_so(tmp_path: Path) -> None
             assert (0.0 <= float(row[column]) < 1e-6) if i in met else row[column] == ""
     assert path.reached.all()
     assert not np.isnan(path.position_errors).any()
-    assert repr(path).startswith(f"JointPath(FOLLOWED, 3 waypoints in {len(path)} rows")
+    assert repr(path).startswith(f"JointPath(CONVERGED, 3 waypoints in {len(path)} rows")
 
 
 def test_the_same_in_parquet(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_rows_that_lead_to_what_fails_do_not_succeed() -> None:
     fails = (path.stations[0] < fails) & (fails <= path.stations[1])
     assert np.array_equal(path.columns()["success"], ~fails)
     jump = pz.solve_path(arm, pz.PositionTask("tool"), [[1.0, 1.0, 0.0], [1.0, 0.9, 0.0], [-1.0, -1.0, 0.0]])
-    assert jump.status is pz.PathStatus.JUMP
+    assert jump.status is pz.Status.JUMP
     assert jump.reached.all()
     assert np.flatnonzero(~jump.columns()["success"]).tolist() == [failure.waypoint for failure in jump.failures]
 
@@ -143,7 +143,7 @@ def test_what_cannot_be_followed_is_exit_code_2(tmp_path: Path, capsys: pytest.C
     assert main(["path", "planar2", str(path), "-o", str(out), "--json"]) == 2
     facts = json.loads(capsys.readouterr().out)
     assert facts["first_failure"]["waypoint"] == 2
-    assert facts["status"] == "NOT_REACHED"
+    assert facts["status"] == "LOCAL_MINIMUM"
     assert len(out.read_text().splitlines()) == 4
 
 

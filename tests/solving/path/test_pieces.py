@@ -79,7 +79,7 @@ def test_an_elbow_that_goes_around_is_reconfigured_as_seldom_as_can_be(
 def test_a_turn_and_a_bit_needs_exactly_one() -> None:
     arm, places = elbow((-2.6, 2.6)), ring(1.2)
     tip = pz.PositionTask("tip")
-    assert pz.solve_path(arm, tip, places).status is pz.PathStatus.JUMP
+    assert pz.solve_path(arm, tip, places).status is pz.Status.JUMP
     path = pz.solve_path(arm, tip, places, reconfigurations=1)
     assert_followed(path, "tip", places, STEP)
     assert len(path.reconfigurations) == 1
@@ -116,7 +116,7 @@ def test_more_than_are_allowed_is_a_jump_in_words() -> None:
     arm, places = elbow((-2.9, 2.9)), ring(3.2)
     least = fewest([inside(arm, both_elbows(xy)) for xy in places[:, :2]], STEP)
     path = pz.solve_path(arm, pz.PositionTask("tip"), places, reconfigurations=1)
-    assert path.status is pz.PathStatus.JUMP
+    assert path.status is pz.Status.JUMP
     assert not path.reconfigurations.size
     assert len(path) == len(places)
     assert f"As it was found it takes {least} reconfigurations, or more." in path.explain()
@@ -126,7 +126,7 @@ def test_a_waypoint_out_of_reach_is_not_cut_away() -> None:
     places = ring(1.2)
     places[10] *= 2.0
     path = pz.solve_path(elbow((-2.6, 2.6)), pz.PositionTask("tip"), places, reconfigurations=9)
-    assert path.status is pz.PathStatus.NOT_REACHED
+    assert path.status is pz.Status.LOCAL_MINIMUM
     assert path.first_failure is not None
     assert path.first_failure.waypoint == 10
 
@@ -241,7 +241,7 @@ def test_where_no_way_leads_to_the_next_piece_it_fails_in_words(monkeypatch: pyt
     wall = pz.World({f"part {k}": pz.Box(part, [0.2, 0.8, 1.0]) for k, part in enumerate(parts)})
     limits = [pz.CollisionLimit(wall, min_distance=0.0)]
     path = pz.solve_path(arm, pz.PositionTask("tip"), ring(1.2), reconfigurations=1, limits=limits)
-    assert path.status is pz.PathStatus.COLLISION
+    assert path.status is pz.Status.COLLISION
     assert path.reached.all()
     assert "the arm has to be reconfigured, and no way to it was found" in path.explain()
 

@@ -89,7 +89,7 @@ def test_a_straight_line_that_is_blocked_is_not_gone_round() -> None:
         armed(), pz.PoseTask("panda_hand"), high, straight=[1], limits=[pz.CollisionLimit(world)], max_time=20.0
     )
     assert [failure.waypoint for failure in path.failures] == [1]
-    assert path.status is pz.PathStatus.COLLISION
+    assert path.status is pz.Status.COLLISION
     assert "straight line" in path.failures[0].reason
 
 
@@ -125,7 +125,7 @@ def test_a_wall_without_a_door_is_said() -> None:
         arm, pz.PositionTask("tool"), [[0.2, 1.3, 0.0], [0.2, -1.3, 0.0]], room=Room([Clearance(arm, distances)]),
         **settings(max_time=0.4),
     )  # fmt: skip
-    assert path.status is pz.PathStatus.COLLISION
+    assert path.status is pz.Status.COLLISION
     assert path.first_failure is not None
     assert path.first_failure.waypoint == 1
     assert path.reached.all()
@@ -135,7 +135,7 @@ def test_a_station_out_of_reach_or_inside_is_named() -> None:
     arm = pz.load("planar2")
     path = pz.plan(arm, pz.PositionTask("tool"), [[1.0, 1.0, 0.0], [3.0, 0.0, 0.0], [1.0, -1.0, 0.0]])
     assert [failure.waypoint for failure in path.failures] == [1]
-    assert path.status is pz.PathStatus.NOT_REACHED
+    assert path.status is pz.Status.LOCAL_MINIMUM
     assert "1 m beyond" in path.failures[0].reason
 
     def distances(q: np.ndarray) -> np.ndarray:
@@ -146,7 +146,7 @@ def test_a_station_out_of_reach_or_inside_is_named() -> None:
         **settings(max_time=1.0),
     )  # fmt: skip
     assert path.first_failure is not None
-    assert path.first_failure.status is pz.PathStatus.COLLISION
+    assert path.first_failure.status is pz.Status.COLLISION
     assert path.first_failure.waypoint == 1
 
 
@@ -214,7 +214,7 @@ def test_a_q0_that_is_too_near_is_said_without_a_search(monkeypatch: pytest.Monk
     world = pz.World({"ball": pz.Sphere(arm.pose("panda_hand", arm.home).xyz, 0.1)})
     limits = [pz.CollisionLimit(world)]
     path = pz.plan(arm, pz.PoseTask("panda_hand"), poses()[:2], q0=arm.home, limits=limits)
-    assert path.status is pz.PathStatus.COLLISION
+    assert path.status is pz.Status.COLLISION
     assert path.first_failure is not None
     said = path.first_failure.reason
     near = limits[0].nearest(arm, arm.home)
@@ -230,7 +230,7 @@ def test_a_pose_in_an_obstacle_is_said_without_a_search(monkeypatch: pytest.Monk
     path = pz.plan(arm, pz.PoseTask("panda_hand"), poses(), limits=[pz.CollisionLimit(world)])
     assert path.first_failure is not None
     assert path.first_failure.waypoint == 1
-    assert path.status is pz.PathStatus.COLLISION
+    assert path.status is pz.Status.COLLISION
     assert "'panda_hand'" in path.first_failure.reason
     assert "'ball'" in path.first_failure.reason
     assert not begun
@@ -257,7 +257,7 @@ def test_a_search_is_bounded_unless_asked_otherwise(monkeypatch: pytest.MonkeyPa
     for max_time, least, most in ((None, 10.0, 20.1), (60.0, 30.0, 60.1)):
         now[0] = 0.0
         path = pz.plan(armed(), pz.PoseTask("panda_hand"), poses()[:2], limits=[pz.CollisionLimit()], max_time=max_time)
-        assert path.status is pz.PathStatus.COLLISION
+        assert path.status is pz.Status.COLLISION
         assert "max_time was spent" in path.explain()
         assert least <= now[0] <= most
 
@@ -347,7 +347,7 @@ def test_what_a_residual_raises_is_said_of_its_task() -> None:
     path = pz.plan(
         pz.load("panda"), [pz.PositionTask("panda_hand"), Above(frame="panda_hand")], [ends, None], max_time=0.3
     )
-    assert path.status is pz.PathStatus.LIMIT
+    assert path.status is pz.Status.LIMIT
     assert "the residual of Above('panda_hand') raises or leaves no number" in path.explain()
 
 

@@ -46,7 +46,7 @@ def test_an_elbow_follows_one_of_its_two_branches(optimise: bool) -> None:
     arm, xy = elbow(), np.stack([np.linspace(0.6, 1.4, 40), np.linspace(1.2, -0.2, 40)], axis=1)
     path = pz.solve_path(arm, pz.PositionTask("tip"), points(xy), optimise=optimise)
     assert path.success
-    assert path.status is pz.PathStatus.FOLLOWED
+    assert path.status is pz.Status.CONVERGED
     assert path.first_failure is None
     sign = np.sign(path.q[0, 1])
     assert np.allclose(path.q, textbook(xy, sign), atol=1e-5)
@@ -114,7 +114,7 @@ def test_what_is_out_of_reach_is_named_to_the_waypoint() -> None:
     path = pz.solve_path(elbow(), pz.PositionTask("tip"), points(np.stack([x, 0.0 * x], axis=1)))
     first = int(np.argmax(x > 2.0 + 1e-6))
     assert not path.success
-    assert path.status is pz.PathStatus.NOT_REACHED
+    assert path.status is pz.Status.LOCAL_MINIMUM
     assert path.first_failure is not None
     assert path.first_failure.waypoint == first
     assert "beyond the longest reach of 2 m" in path.first_failure.reason
@@ -127,7 +127,7 @@ def test_what_is_out_of_reach_is_named_to_the_waypoint() -> None:
 def test_it_comes_back_from_out_of_reach() -> None:
     x = np.concatenate([np.linspace(1.2, 2.3, 20), np.linspace(2.3, 1.2, 20)])
     path = pz.solve_path(elbow(), pz.PositionTask("tip"), points(np.stack([x, 0.0 * x], axis=1)))
-    assert path.status is pz.PathStatus.NOT_REACHED
+    assert path.status is pz.Status.LOCAL_MINIMUM
     assert np.array_equal(path.reached, x <= 2.0 + 1e-6)
 
 
@@ -139,7 +139,7 @@ def test_steps_are_out_of_proportion_to_those_between_poses_that_are_met_alone(b
     target = points(np.stack([x, 0.0 * x], axis=1))
     begin = pz.solve(arm, pz.PositionTask("tip", target[0])).q if begins else None
     path = pz.solve_path(arm, pz.PositionTask("tip"), target, begin=begin)
-    assert {failure.status for failure in path.failures} == {pz.PathStatus.NOT_REACHED}
+    assert {failure.status for failure in path.failures} == {pz.Status.LOCAL_MINIMUM}
     assert path.first_failure is not None
     assert path.first_failure.waypoint == 3
     assert path.fraction == 3 / 23
@@ -155,8 +155,8 @@ def test_each_way_to_fail_is_told_of() -> None:
     away = np.concatenate([around, np.full((4, 3), [9.0, 0.0, 0.0])])
     path = pz.solve_path(arm, pz.PositionTask("tool"), away)
     kinds = [failure.status for failure in path.failures]
-    assert kinds[0] is path.status is pz.PathStatus.JUMP
-    assert kinds[-4:] == [pz.PathStatus.NOT_REACHED] * 4
+    assert kinds[0] is path.status is pz.Status.JUMP
+    assert kinds[-4:] == [pz.Status.LOCAL_MINIMUM] * 4
     words = path.explain()
     assert f"First, waypoint {path.failures[0].waypoint}: from" in words
     assert "And waypoint 131: Not reached" in words
@@ -232,7 +232,7 @@ def test_the_branch_that_ends_at_a_limit_is_not_taken() -> None:
     assert np.array_equal(given.q[0], wrong[0])
     assert given.first_failure is not None
     assert given.first_failure.waypoint == int(np.argmax(wrong[:, 0] > 2.2 + 1e-6))
-    assert given.status is pz.PathStatus.JUMP
+    assert given.status is pz.Status.JUMP
     assert "shoulder" in given.first_failure.reason
 
 
@@ -243,7 +243,7 @@ def test_a_jump_that_nothing_avoids_is_named() -> None:
     up = textbook(xy, -1.0)
     arm = elbow(shoulder=(-0.9, 0.9))
     path = pz.solve_path(arm, pz.PositionTask("tip"), points(xy))
-    assert path.status is pz.PathStatus.JUMP
+    assert path.status is pz.Status.JUMP
     assert len(path.failures) == 1
     t = path.first_failure.waypoint if path.first_failure else -1
     assert path.reached.all()
@@ -287,7 +287,7 @@ def test_a_path_begins_where_it_must_or_fails() -> None:
     assert path.notes == ()
     assert np.array_equal(path.q[0], stands)
     other = pz.solve_path(arm, task, across(80), begin=arm.home)
-    assert other.status is pz.PathStatus.NOT_REACHED
+    assert other.status is pz.Status.LOCAL_MINIMUM
     assert other.first_failure is not None
     assert other.first_failure.waypoint == 0
     away = np.linalg.norm(arm.pose("panda_hand", arm.home).xyz - across(80)[0, :3])
@@ -313,7 +313,7 @@ def test_what_is_too_near_at_the_beginning_is_said_of_it() -> None:
     assert not np.array_equal(wished.q[0], free.q[0])
     assert "'ball'" in " ".join(wished.notes)
     must = pz.solve_path(arm, task, across(80), begin=free.q[0], limits=limits)
-    assert must.status is pz.PathStatus.COLLISION
+    assert must.status is pz.Status.COLLISION
     assert must.first_failure is not None
     assert must.first_failure.waypoint == 0
     assert "begin" in must.first_failure.reason
@@ -366,7 +366,7 @@ def test_a_step_that_is_too_fast_is_named() -> None:
     assert slow.times is not None
     assert np.allclose(np.diff(slow.times), 0.1)
     fast = pz.solve_path(arm, pz.PoseTask("panda_hand"), across(80), dt=0.002)
-    assert fast.status is pz.PathStatus.TOO_FAST
+    assert fast.status is pz.Status.TOO_FAST
     assert fast.first_failure is not None
     rates = np.abs(np.diff(fast.q, axis=0)) / 0.002
     assert fast.first_failure.waypoint == 1 + int(np.argmax((rates > arm.velocity).any(axis=1)))
@@ -437,7 +437,7 @@ def test_a_way_that_is_blocked_is_said() -> None:
         return np.linalg.norm(arm.pose("tool", q).xyz - circle()[30], axis=-1) - 0.05
 
     path = followed(arm, pz.PositionTask("tool"), circle(), room=Room([Clearance(arm, distances)]), **settings())
-    assert path.status is pz.PathStatus.COLLISION
+    assert path.status is pz.Status.COLLISION
     inside = np.linalg.norm(circle() - circle()[30], axis=1) < 0.05
     assert path.first_failure is not None
     assert path.first_failure.waypoint == int(np.argmax(inside))
@@ -456,7 +456,7 @@ def test_a_jump_is_not_blamed_on_a_waypoint(max_jump: float) -> None:
     path = followed(
         arm, pz.PositionTask("tool"), circle(10), room=Room([Clearance(arm, corridor)]), **settings(max_jump=max_jump)
     )
-    assert path.status is pz.PathStatus.JUMP
+    assert path.status is pz.Status.JUMP
     assert path.reached.all()
     assert corridor(path.q).min() >= 0.0
     assert path.first_failure is not None
@@ -513,8 +513,8 @@ def test_a_path_is_read_only_a_sequence_and_travels() -> None:
     assert len(list(path)) == len(path) == 61
     with pytest.raises(ValueError, match="read-only"):
         path.q[0] = 0.0
-    assert repr(path).startswith("JointPath(FOLLOWED, 61 waypoints")
-    assert path.facts()["status"] == "FOLLOWED"
+    assert repr(path).startswith("JointPath(CONVERGED, 61 waypoints")
+    assert path.facts()["status"] == "CONVERGED"
 
 
 class Looks:
@@ -564,17 +564,17 @@ def test_the_clock_is_looked_at_inside_strands_and_newtons_steps(
     assert looks.after == 0
     if not path.success:
         assert "max_time was spent" in path.explain()
-        assert path.reached.all() or path.status is pz.PathStatus.MAX_TIME
+        assert path.reached.all() or path.status is pz.Status.BUDGET
 
 
 def test_time_that_is_spent_still_gives_what_was_found() -> None:
     arm = pz.load("panda")
     path = pz.solve_path(arm, pz.PoseTask("panda_hand"), across(80), max_time=1e-9)
     assert path.q.shape == (80, arm.nq)
-    assert path.status is pz.PathStatus.MAX_TIME
+    assert path.status is pz.Status.BUDGET
     assert [failure.waypoint for failure in path.failures] == list(range(80))
     far = pz.plan(pz.load("planar3"), pz.PositionTask("tool"), circle(3), max_time=1e-9)
-    assert far.status is pz.PathStatus.MAX_TIME
+    assert far.status is pz.Status.BUDGET
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -664,7 +664,7 @@ def test_a_collision_limit_holds_along_the_whole_path(optimise: bool) -> None:
 def test_what_swallows_the_poses_is_named() -> None:
     world = pz.World({"block": pz.Box(pz.SE3.from_parts([0.5, 0.3, 0.3]), [0.2, 0.2, 0.2])})
     path = pz.solve_path(armed(), pz.PoseTask("panda_hand"), across(80), limits=[pz.CollisionLimit(world)])
-    assert path.status is pz.PathStatus.COLLISION
+    assert path.status is pz.Status.COLLISION
     assert path.first_failure is not None
     assert "'block'" in path.first_failure.reason
     assert "panda_hand" in path.first_failure.reason

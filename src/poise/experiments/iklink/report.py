@@ -6,8 +6,8 @@ import numpy as np
 
 from poise.experiments.base import Cell, Claim, Experiment, Table, columns, judge
 from poise.experiments.iklink.problem import DT, PLACE, TURN, Followed, follow, panda, trajectory
-from poise.solving.path.path import PathStatus
 from poise.solving.path.solve import solve_path
+from poise.solving.requirements.status import Status
 from poise.tasks.pose import PoseTask
 
 if TYPE_CHECKING:
@@ -79,12 +79,12 @@ def claims(results: Results) -> tuple[Claim, ...]:
             "the trajectory cannot be followed in one piece",
             _SOURCE,
             f"without reconfigurations: {one.name}",
-            judge(one is not PathStatus.FOLLOWED),
+            judge(one is not Status.CONVERGED),
         ),
     )
 
 
-def follow_at_once() -> PathStatus:
+def follow_at_once() -> Status:
     """How it comes out where the arm may not leave the path."""
     task = PoseTask("panda_hand", position_tolerance=PLACE, rotation_tolerance=TURN)
     return solve_path(panda(), task, trajectory(), optimise=False).status

@@ -12,7 +12,8 @@ from poise.solving.arguments.arguments import each_goal
 from poise.solving.arguments.unit_hints import millimetres
 from poise.solving.problem.reach_bound import walk
 from poise.solving.problem.rows import rows_at
-from poise.solving.requirements.outcome import Asked, Outcome, Status
+from poise.solving.requirements.outcome import Asked, Outcome
+from poise.solving.requirements.status import Budget, Status
 from poise.solving.unreachable.infeasibility import by_lengths, chain_of_task, never_turned, posed, ruled_out
 from poise.spatial import SE3
 from poise.tasks.base import POSITION, ROTATION, Task
@@ -24,22 +25,20 @@ _AT_LIMIT = 1e-6
 """A joint this near to a limit [rad or m] stands at it."""
 _NUDGE = 1e-4
 """A turn that tells whether a ball is pushed out of its limits [rad]."""
-_AT_REST = (Status.STALLED, Status.NOT_FOUND, Status.LIMIT_BLOCKED)
+_AT_REST = (Status.LOCAL_MINIMUM, Status.LIMIT)
 _SLIGHT = 2e-3
 """What rounding may leave [m or rad]: a right angle with three digits is off by 8e-4."""
 _MARGIN = 1.05
 """A tolerance that would do is so much larger than what is left, at least."""
 _PLACED, _PLACED_AND_POINTED = 3, 5
 """Rows of a place, and of a place and a direction."""
-_MANY = 50
-"""Starts that all came to rest short of the target before that is a status of its own; it is no proof."""
 
 
 def cause(outcome: Outcome) -> Status:
     """The status of a solve that ended short of its target."""
     if outcome.posture_alone:
         # Without other tasks every joint is at its posture but for the limits, which so are proven to be in the way.
-        return Status.NOT_FOUND if outcome.asked.frame_tasks else Status.LIMIT_BLOCKED
+        return Status.LOCAL_MINIMUM if outcome.asked.frame_tasks else Status.LIMIT
     tasks, limits = outcome.asked.tasks, outcome.asked.problem.limits
     goals = list(zip(tasks, each_goal(tasks, outcome.goal[None]), strict=True))
     if any(ruled_out(outcome.model, task, goal, limits=limits)[0] for task, goal in goals):
@@ -47,20 +46,20 @@ def cause(outcome: Outcome) -> Status:
     if any(never_turned(outcome.model, task, goal, limits=limits) for task, (goal,) in goals):
         return Status.UNREACHABLE
     if not outcome.stationary:
-        return Status.MAX_ITERATIONS
+        return Status.BUDGET
     if held_by(outcome):
-        return Status.LIMIT_BLOCKED
+        return Status.LIMIT
     apart = outcome.asked.limits.apart
     if apart is not None and apart.holds_back(outcome.model, outcome.q, _descent(outcome)):
-        return Status.COLLISION_BLOCKED
-    return Status.NOT_FOUND if outcome.restarts >= _MANY and not _enough(outcome) else Status.STALLED
+        return Status.COLLISION
+    return Status.LOCAL_MINIMUM
 
 
 def what_blocks(outcome: Outcome) -> Status:
     """The status of a solve all of whose solutions break what must hold beside the limits of joints."""
     if outcome.asked.limits.apart is None or _sums_at_limits(outcome):
-        return Status.LIMIT_BLOCKED
-    return Status.COLLISION_BLOCKED
+        return Status.LIMIT
+    return Status.COLLISION
 
 
 def task_errors(tasks: Sequence[Task], raw: Array) -> tuple[TaskError, ...]:
@@ -73,7 +72,7 @@ def task_errors(tasks: Sequence[Task], raw: Array) -> tuple[TaskError, ...]:
     return tuple(out)
 
 
-def explain(outcome: Outcome, status: Status) -> str:
+def explain(outcome: Outcome, status: Status, budget: Budget | None) -> str:
     """A sentence or two: what was reached, and what stands in the way of the rest."""
     left, soft = (what_is_left(outcome.asked, outcome.errors, required=required) for required in (True, False))
     if status is Status.CONVERGED:
@@ -101,9 +100,9 @@ def explain(outcome: Outcome, status: Status) -> str:
             "would do. Files and targets that are rounded leave as much."
         )
     parts += _too_few_joints(outcome, outcome.errors)
-    if status is Status.MAX_ITERATIONS:
-        parts.append("More max_iterations or max_restarts may help.")
-    if status is not Status.MAX_ITERATIONS and status is not Status.MAX_TIME and len(parts) == 1:
+    if budget == "iterations":
+        parts.append("The error was still falling: more max_iterations or max_restarts may help.")
+    if status is not Status.BUDGET and len(parts) == 1:
         tried = outcome.restarts + 1
         starts = f"All {tried} starts" if tried > 1 else "The start"
         parts.append(f"{starts} came to rest short of the target; that is no proof that it cannot be reached.")

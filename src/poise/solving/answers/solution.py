@@ -29,7 +29,8 @@ from poise.solving.answers import explain
 from poise.solving.arguments.arguments import refusal
 from poise.solving.arguments.unit_hints import pulled_in
 from poise.solving.problem.answer import Answer
-from poise.solving.requirements.outcome import Asked, Outcome, Status, Trace, duration
+from poise.solving.requirements.outcome import Asked, Outcome, Trace, duration
+from poise.solving.requirements.status import Budget, Status
 from poise.solving.unreachable.certificate import Certificate
 from poise.solving.unreachable.infeasibility import certificate_of
 from poise.tasks.error import TaskError
@@ -42,7 +43,7 @@ _ENDS: Final = {
     NOT_FINITE: Status.NOT_FINITE,
     BAD_GOAL: Status.BAD_INPUT,
     BAD_START: Status.BAD_INPUT,
-    GIVEN_UP: Status.GIVEN_UP,
+    GIVEN_UP: Status.BUDGET,
     RUNNING: Status.INTERRUPTED,
 }
 """Codes of a kernel that are a status."""
@@ -175,12 +176,20 @@ class Solution(Answer):
         if self.success:
             return Status.CONVERGED
         if self._told[6]:
-            return Status.MAX_TIME
+            return Status.BUDGET
         if self._code in _ENDS:
             return _ENDS[self._code]
         if self._code == BLOCKED:
             return explain.what_blocks(self._outcome)
         return explain.cause(self._outcome)
+
+    @property
+    def budget(self) -> Budget | None:
+        """What was spent where the status is BUDGET: "time", "starts", after which no closest was searched for, or
+        "iterations"; None for all others."""
+        if self.success or self.status is not Status.BUDGET:
+            return None
+        return "time" if self._told[6] else "starts" if self._code == GIVEN_UP else "iterations"
 
     @property
     def certificate(self) -> Certificate | None:
@@ -231,7 +240,7 @@ class Solution(Answer):
             return " ".join([*parts, "With closest=True it is searched for, and what stands in the way is said."])
         if self._code == RUNNING:
             return f"Not solved: {status.message}."
-        if self._code == BLOCKED and status is Status.COLLISION_BLOCKED:
+        if self._code == BLOCKED and status is Status.COLLISION:
             every = self.start == BY_CLOSED_FORM
             proof = "the pose has no other branches" if every else "that is no proof that there is none"
             certain = explain.in_the_way(self._outcome)
@@ -239,7 +248,7 @@ class Solution(Answer):
             return f"Not solved: {status.message}{words} {self._apart()}"
         if self._code in (BAD_GOAL, BAD_START):
             return f"Not solved: {refusal(self._code, self.model, self._asked.tasks, self.goal)}."
-        return explain.explain(self._outcome, status)
+        return explain.explain(self._outcome, status, self.budget)
 
     def _apart(self) -> str:
         """What keeping shapes apart leaves of the tasks, and which shapes are in the way."""

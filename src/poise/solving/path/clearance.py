@@ -16,8 +16,8 @@ from poise.model.proximity import nearest_in, nearest_of_many, slopes_of_many
 from poise.model.scene import Scene
 from poise.solving.arguments.lru_cache import kept
 from poise.solving.path.constraints import Lean, least_on_steps
-from poise.solving.path.path import PathStatus
 from poise.solving.requirements.collision import CollisionLimit
+from poise.solving.requirements.status import Status
 
 _NUDGE: Final = 1e-6
 """By how much a joint is moved to see how the clearance changes [rad or m]."""
@@ -31,7 +31,7 @@ _MARGIN: Final = 5e-3
 class Clearance:
     """The least distance of configurations from all obstacles, and how much of it is asked for: a `Wall`."""
 
-    status = PathStatus.COLLISION
+    status = Status.COLLISION
 
     def __init__(
         self,

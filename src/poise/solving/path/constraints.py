@@ -10,7 +10,7 @@ import numpy.typing as npt
 from poise.common.array import Array
 from poise.model.model import Model
 from poise.solving.path.limits import velocity_names
-from poise.solving.path.path import PathStatus
+from poise.solving.requirements.status import Status
 from poise.tasks.base import Task
 
 _FINE: Final = 0.02
@@ -41,7 +41,7 @@ class Lean(NamedTuple):
 class Wall(Protocol):
     """One kind of requirement."""
 
-    status: PathStatus
+    status: Status
     """Of a path that does not keep it."""
 
     def __call__(self, q: Array) -> Array:
@@ -93,7 +93,7 @@ def least_on_steps(model: Model, measure: Callable[[Array], Array], q: Array) ->
 class Sums:
     """Sums of joints, A q <= most, each row scaled so that its largest number is 1."""
 
-    status = PathStatus.LIMIT
+    status = Status.LIMIT
 
     def __init__(self, model: Model, rows: Array, most: Array) -> None:
         """`rows` (p, nv) A."""
@@ -146,7 +146,7 @@ class Sums:
 class _Between(Wall, Protocol):
     """A wall that something else keeps at the waypoints, so that it is looked at on the ways between them alone."""
 
-    status: PathStatus = PathStatus.LIMIT
+    status: Status = Status.LIMIT
     _model: Model
 
     def leans(self, q: Array, velocities: npt.NDArray[np.intp]) -> list[Lean]:

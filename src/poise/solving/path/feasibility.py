@@ -13,7 +13,7 @@ from poise.solving.path.clearance import Clearance
 from poise.solving.path.constraints import RESERVE, Sums, Wall
 from poise.solving.path.limits import PathLimits
 from poise.solving.path.loops import Loops
-from poise.solving.path.path import PathStatus
+from poise.solving.requirements.status import Status
 from poise.tasks.loop import LoopTask
 
 _CORNERS: Final = 0.05
@@ -95,20 +95,20 @@ class Room:
         """(n,) how far shapes are from each other at q (n, nq) [m]; None where nothing is said of them."""
         return next((wall(q) + wall.least for wall in self.walls if isinstance(wall, Clearance)), None)
 
-    def words(self, q: Array) -> tuple[PathStatus, str]:
+    def words(self, q: Array) -> tuple[Status, str]:
         """What is not kept at q (nq,): its status, and a sentence."""
         wall = min(self.walls, key=lambda wall: float(wall(q[None])[0]))
         return wall.status, wall.words(q)
 
-    def on_step(self, q0: Array, q1: Array) -> tuple[PathStatus, str]:
+    def on_step(self, q0: Array, q1: Array) -> tuple[Status, str]:
         """What is not kept on the straight way from q0 to q1 (nq,): its status, and that it is left by so much."""
         ends = np.stack([q0, q1])
         far, wall = min(((float(wall.on_steps(ends)[0]), wall) for wall in self.walls), key=lambda found: found[0])
         return wall.status, wall.beyond(-far)
 
-    def no_way(self, q0: Array, q1: Array) -> tuple[PathStatus, str]:
+    def no_way(self, q0: Array, q1: Array) -> tuple[Status, str]:
         """The status where no free way was found from q0 to q1 (nq,), and what is to be said of it."""
-        status, words = self.on_step(q0, q1) if self else (PathStatus.LIMIT, "")
+        status, words = self.on_step(q0, q1) if self else (Status.LIMIT, "")
         straight_on = f": on the straight one {words}" if self.on_way(q0, q1) < 0.0 else ""
         return status, f"no way to it was found along which all holds that must{straight_on}."
 

@@ -10,10 +10,11 @@ from poise.model.model import Model
 from poise.solving.path.feasibility import Room
 from poise.solving.path.limits import Rates, velocity_names
 from poise.solving.path.loops import Loops
-from poise.solving.path.path import PathFailure, PathStatus
+from poise.solving.path.path import PathFailure
 from poise.solving.path.quintic_spline import bent
 from poise.solving.path.timing import even, looked_at
 from poise.solving.path.trajectory import Law
+from poise.solving.requirements.status import Status
 
 _LOOKS: Final = 17
 """So often a step that is bent is looked at."""
@@ -98,5 +99,5 @@ def too_fast(law: Law, rates: Rates, loops: Loops | None) -> list[PathFailure]:
                 reason = f"what closes the loops would take {more:.4g} times the time that there is."
             else:
                 continue
-        out.append(PathFailure(k + 1, PathStatus.TOO_FAST, reason))
+        out.append(PathFailure(k + 1, Status.TOO_FAST, reason))
     return out

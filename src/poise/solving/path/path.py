@@ -3,7 +3,6 @@
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
@@ -16,6 +15,7 @@ from poise.model.model import Model
 from poise.solving.path.limits import velocity_names
 from poise.solving.path.table import write_csv, write_parquet
 from poise.solving.path.trajectory import JointState, Law, joined
+from poise.solving.requirements.status import Budget, Status
 from poise.tasks.base import Task
 
 if TYPE_CHECKING:
@@ -30,23 +30,6 @@ _MOST_ROWS: Final = 100_000_000
 """Rows of a resampled path, at most."""
 
 
-class PathStatus(Enum):
-    """How a path came out; each member's `message` is a sentence."""
-
-    FOLLOWED = "every waypoint is met, and the joints go from each to the next without a jump"
-    NOT_REACHED = "a waypoint was not reached"
-    JUMP = "between two waypoints the joints have to jump"
-    TOO_FAST = "between two waypoints a joint is beyond its limits of speed in the time given"
-    COLLISION = "no way was found that keeps its distance from the obstacles"
-    LIMIT = "no way was found that keeps all limits"
-    MAX_TIME = "the time was spent before all of it was found"
-
-    @property
-    def message(self) -> str:
-        """What happened, as a sentence."""
-        return self.value
-
-
 @final
 @dataclass(frozen=True, slots=True)
 class PathFailure:
@@ -54,7 +37,7 @@ class PathFailure:
 
     waypoint: int
     """The waypoint that is not met, or to which the step leads that cannot be taken."""
-    status: PathStatus
+    status: Status
     reason: str
     """A sentence or two."""
 
@@ -145,9 +128,14 @@ class JointPath(Sequence[Array]):
         return not self.failures
 
     @property
-    def status(self) -> PathStatus:
+    def status(self) -> Status:
         """How it came out: that of the first failure."""
-        return self.failures[0].status if self.failures else PathStatus.FOLLOWED
+        return self.failures[0].status if self.failures else Status.CONVERGED
+
+    @property
+    def budget(self) -> Budget | None:
+        """What was spent where the status is BUDGET: "time"; None for all others."""
+        return "time" if self.status is Status.BUDGET else None
 
     @property
     def first_failure(self) -> PathFailure | None:
@@ -350,7 +338,7 @@ class JointPath(Sequence[Array]):
             pieces = (
                 f", in {1 + len(self.reconfigurations)} pieces, reconfigured before waypoint {cuts}" if cuts else ""
             )
-            return f"Followed: {self.status.message}{pieces}."
+            return f"Followed: every waypoint is met, and the joints go from each to the next without a jump{pieces}."
         words = [f"Not followed: {self.status.message}. First, {self.first_failure}"]
         for status, found in self._failures_by_status().items():
             more = len(found) - (status is self.status)
@@ -361,9 +349,9 @@ class JointPath(Sequence[Array]):
                 words.append(f"And {found[0]}{others}")
         return " ".join(words)
 
-    def _failures_by_status(self) -> dict[PathStatus, list[PathFailure]]:
+    def _failures_by_status(self) -> dict[Status, list[PathFailure]]:
         """What cannot be followed, by how it fails, in the order in which that comes first."""
-        found: dict[PathStatus, list[PathFailure]] = {}
+        found: dict[Status, list[PathFailure]] = {}
         for failure in self.failures:
             found.setdefault(failure.status, []).append(failure)
         return found

@@ -29,9 +29,10 @@ from poise.solving.path.clock import Clock
 from poise.solving.path.constraints import Ranges
 from poise.solving.path.feasibility import Room
 from poise.solving.path.limits import PathLimits
-from poise.solving.path.path import PathFailure, PathStatus
+from poise.solving.path.path import PathFailure
 from poise.solving.path.soft_objectives import Wishes, gives_way, on_line
 from poise.solving.requirements.loop_projection import loop_tasks
+from poise.solving.requirements.status import Status
 from poise.solving.search.prepared import prepared_search
 from poise.solving.solvers.batch import problems_of
 from poise.solving.solvers.branch_solver import prepared_branching
@@ -158,7 +159,7 @@ class Route:
     def missed(self, q: Array) -> list[PathFailure]:
         """The waypoints at which q (n, nq), all of it reached else, is too far from a posture that is required."""
         found = [] if self.wishes is None else self.wishes.missed(q)
-        return [PathFailure(t, PathStatus.NOT_REACHED, reason) for t, reason in found]
+        return [PathFailure(t, Status.LOCAL_MINIMUM, reason) for t, reason in found]
 
     def kept(self, q: Array) -> Array:
         """(..., nq) the nearest to q (..., nq) within the limits, where they hold."""

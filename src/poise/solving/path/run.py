@@ -16,10 +16,10 @@ from poise.solving.path.first import first_paths
 from poise.solving.path.fixed_times import Pace
 from poise.solving.path.jumps import FACTOR, LEAST, around
 from poise.solving.path.limits import velocity_names
-from poise.solving.path.path import PathFailure, PathStatus
+from poise.solving.path.path import PathFailure
 from poise.solving.path.route import Route
 from poise.solving.path.smoothing import Smoother
-from poise.solving.requirements.outcome import Status
+from poise.solving.requirements.status import Status
 
 _STARTS: Final = 6 * WIDTH
 """Starts at a waypoint from which strands begin."""
@@ -34,7 +34,7 @@ _FREED: Final = 2
 """So many that are free are enough."""
 _APART: Final = 0.5
 """Strands are tried that differ by more than this from those tried before [rad or m]."""
-_BETWEEN: Final = frozenset({PathStatus.JUMP, PathStatus.COLLISION, PathStatus.LIMIT})
+_BETWEEN: Final = frozenset({Status.JUMP, Status.COLLISION, Status.LIMIT})
 """What can be wrong between two waypoints that are met, and is mended by a cut."""
 _AT_LIMIT: Final = 1e-6
 """A joint this near to a limit [rad or m] stands at it."""
@@ -92,10 +92,10 @@ class Run:
         """(n, nq) the path in pieces, each made as short as it can be, with a reconfiguration before each waypoint to
         which it fails to go; None where that takes too many of them, or would not help."""
         cuts, pieces = set[int](), list[Array]()
-        between = _BETWEEN if self.pace.rates.smooth else {*_BETWEEN, PathStatus.TOO_FAST}
+        between = _BETWEEN if self.pace.rates.smooth else {*_BETWEEN, Status.TOO_FAST}
         while failures:
             # What else fails may do so beside a jump alone.
-            jumping = {failure.waypoint for failure in failures if failure.status is PathStatus.JUMP}
+            jumping = {failure.waypoint for failure in failures if failure.status is Status.JUMP}
             some = jumping or {failure.waypoint for failure in failures if failure.status in between}
             if not some:
                 return None
@@ -303,18 +303,20 @@ class Run:
         return out + self.pace.too_fast(q, self.room, None if out else self.room.loops)
 
     def _missed(self, t: int, q: Array, solution: Solution | None) -> PathFailure:
-        unsure = solution is None or solution.success or solution.status is Status.MAX_TIME
+        unsure = solution is None or solution.success or solution.budget == "time"
         if self.route.clock.late and unsure and t not in self.candidates.barren:
-            return PathFailure(t, PathStatus.MAX_TIME, "nothing was found for it in max_time.")
+            return PathFailure(t, Status.BUDGET, "nothing was found for it in max_time.")
         if solution is not None and solution.success:
             if self.room(q[None])[0] < 0.0:
                 status, words = self.room.words(q)
                 reason = "no configuration that was found for it is free: at the one chosen "
                 return PathFailure(t, status, reason + words)
             reason = "it can be reached, but by no way that was found from the others."
-            return PathFailure(t, PathStatus.NOT_REACHED, reason)
-        reason = "not reached either." if solution is None else solution.explain()
-        return PathFailure(t, PathStatus.NOT_REACHED, reason)
+            return PathFailure(t, Status.LOCAL_MINIMUM, reason)
+        if solution is None:
+            return PathFailure(t, Status.LOCAL_MINIMUM, "not reached either.")
+        proved = solution.status is Status.UNREACHABLE
+        return PathFailure(t, Status.UNREACHABLE if proved else Status.LOCAL_MINIMUM, solution.explain())
 
     def _jumped(self, t: int, q: Array, max_jump: float | None) -> PathFailure:
         route = self.route
@@ -335,6 +337,6 @@ class Run:
             most = f", and max_jump is {max_jump:.4g}: put waypoints between these two, or allow more"
         many = f"{len(self.candidates.q)} strands were tried."
         return PathFailure(
-            t + 1, PathStatus.JUMP,
+            t + 1, Status.JUMP,
             f"from waypoint {t} on, {names[j]} would have to change by {change[j]:.3g} at once{most}; {many}{tail}",
         )  # fmt: skip

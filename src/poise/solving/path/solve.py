@@ -16,12 +16,13 @@ from poise.solving.arguments.unit_hints import pulled_in
 from poise.solving.path.feasibility import Room
 from poise.solving.path.fixed_times import Pace
 from poise.solving.path.limits import PathLimits, velocity_names
-from poise.solving.path.path import JointPath, PathFailure, PathStatus
+from poise.solving.path.path import JointPath, PathFailure
 from poise.solving.path.reconfigurations import PartedPath
 from poise.solving.path.route import Route
 from poise.solving.path.run import Run
 from poise.solving.path.timing import timed
 from poise.solving.requirements.limits import Stated
+from poise.solving.requirements.status import Status
 
 SPENT: Final = "max_time was spent before all was tried, so this proves little."
 
@@ -53,7 +54,7 @@ def solve_path(
     found by dynamic programming, and all its configurations are then moved together, on the solutions of their
     waypoints and within the limits, until the sum of the squares of all steps falls no more; `optimise=False` leaves
     that out.  After `max_time` seconds, roughly, it is what was found by then: it is made no shorter, and waypoints for
-    which nothing was found fail as MAX_TIME.
+    which nothing was found fail as BUDGET.
 
     A robot that stands at q is given as `begin` (nq,): the path begins there exactly, and fails, in words, if that does
     not meet the first pose.  `q0` (nq,) is a wish: the path begins there if it meets the first pose, and else it is
@@ -207,7 +208,7 @@ def _beginning(
         wrong = []
         if not met and route.led:
             reason = f"the path must begin at begin, which is {away} from the first pose: lead the arm there first."
-            wrong.append(PathFailure(0, PathStatus.NOT_REACHED, reason))
+            wrong.append(PathFailure(0, Status.LOCAL_MINIMUM, reason))
         elif blocked:
             status, words = room.words(start)
             wrong.append(PathFailure(0, status, "the path must begin at begin, where " + words))

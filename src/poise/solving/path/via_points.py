@@ -21,12 +21,13 @@ from poise.solving.path.constraints import Balls
 from poise.solving.path.feasibility import Room
 from poise.solving.path.jumps import FACTOR, LEAST
 from poise.solving.path.limits import PathLimits
-from poise.solving.path.path import JointPath, PathFailure, PathStatus
+from poise.solving.path.path import JointPath, PathFailure
 from poise.solving.path.route import Route
 from poise.solving.path.smoothing import Smoother
 from poise.solving.path.solve import SPENT, path_of
 from poise.solving.path.timing import timed
 from poise.solving.requirements.limits import Stated
+from poise.solving.requirements.status import Status
 
 _STARTS: Final = 8 * WIDTH
 """Starts at each pose."""
@@ -137,7 +138,7 @@ def planned(
         failures.insert(0, PathFailure(0, status, "the path cannot begin at q0, where " + words))
     if first is not None and room.loops is not None and (gap := float(room.loops.gaps(first[None])[0])) > CLOSED:
         reason = f"the path cannot begin at q0, where the loops are open by {gap:.3g} m or rad: close them first."
-        failures.insert(0, PathFailure(0, PathStatus.LIMIT, reason))
+        failures.insert(0, PathFailure(0, Status.LIMIT, reason))
     late = False
     if failures:
         chosen, _ = _chosen(route, found, start, first, set())
@@ -178,13 +179,14 @@ def _candidates(route: Route, start: Array, room: Room) -> tuple[list[Array], li
                 some = np.concatenate([some, route.solutions(k, _spread(route, k, start[None], turn))])
         met = len(some) > 0
         if not met and route.clock.late:
-            failures.append(PathFailure(k, PathStatus.MAX_TIME, "nothing was found for it in max_time."))
+            failures.append(PathFailure(k, Status.BUDGET, "nothing was found for it in max_time."))
             some = start[None]
         elif not met:
             answer = route.solve(k, start)
             some, met = answer.q[None].copy(), answer.success
             if not met:
-                failures.append(PathFailure(k, PathStatus.NOT_REACHED, answer.explain()))
+                proved = answer.status is Status.UNREACHABLE
+                failures.append(PathFailure(k, answer.status if proved else Status.LOCAL_MINIMUM, answer.explain()))
         if met:
             some = route.best(k, some, room)
         if room and met:
@@ -360,17 +362,17 @@ def _connected(
     return legs, failures
 
 
-def _line(route: Route, k: int, q: Array, room: Room) -> tuple[Array | None, tuple[PathStatus, str] | None]:
+def _line(route: Route, k: int, q: Array, room: Room) -> tuple[Array | None, tuple[Status, str] | None]:
     """(m, nq) the straight line from q (nq,) at one waypoint of a route to the next, None where there is none, and what
     is wrong with it."""
     line = route.led_straight(k, q)
     if line is None:
         reason = "it is not reached in a straight line from the configurations that were tried before it."
-        return None, (PathStatus.NOT_REACHED, reason)
+        return None, (Status.LOCAL_MINIMUM, reason)
     sizes = np.abs(route.steps(line)).max(axis=1)
     if sizes.max() > max(LEAST, FACTOR * float(np.median(sizes))):
         reason = f"on the straight line to it a joint would have to change by {sizes.max():.3g} at once."
-        return line, (PathStatus.JUMP, reason)
+        return line, (Status.JUMP, reason)
     for t in np.flatnonzero(room.on_steps(line) < 0.0):
         status, words = room.on_step(line[t], line[t + 1])
         return line, (status, f"on the straight line to it {words}.")

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any, NamedTuple, Protocol, final
 
 from poise.common.array import Array
@@ -12,28 +11,6 @@ from poise.solving.problem.workspace import Bound
 from poise.solving.requirements.limits import Limits
 from poise.tasks.base import Task
 from poise.tasks.error import TaskError
-
-
-class Status(Enum):
-    """How a solve ended; each member's `message` is a sentence."""
-
-    CONVERGED = "every task is within its tolerances"
-    STALLED = "the error fell no further and no limit or reach explains it: a local minimum"
-    MAX_ITERATIONS = "the iterations were spent while the error was still falling"
-    MAX_TIME = "the time was spent before a start converged"
-    LIMIT_BLOCKED = "no start reached the tasks; q, the closest configuration found, is held by limits"
-    UNREACHABLE = "the target is out of reach; q is the closest configuration found"
-    NOT_FOUND = "many starts found nothing nearer; q is the closest configuration found"
-    NOT_FINITE = "every start came to a step that is no finite number, as singular poses make it; damp the method"
-    GIVEN_UP = "no start converged, and the closest configuration was not asked for; q is the best of their ends"
-    COLLISION_BLOCKED = "shapes would be nearer to each other than asked in every solution that was found"
-    BAD_INPUT = "the target or the start holds numbers that make none, and nothing was solved"
-    INTERRUPTED = "the batch was stopped before this problem was solved"
-
-    @property
-    def message(self) -> str:
-        """What happened, as a sentence."""
-        return self.value
 
 
 @final

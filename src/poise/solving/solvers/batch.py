@@ -27,7 +27,7 @@ from poise.solving.answers.solution import Solution
 from poise.solving.arguments.arguments import Tasks, joined, one_start, several
 from poise.solving.problem.answer import Configurations
 from poise.solving.requirements.limits import Stated
-from poise.solving.requirements.outcome import Status
+from poise.solving.requirements.status import Status
 from poise.solving.search.batching import solved
 from poise.solving.search.prepared import prepared_search
 from poise.solving.search.search import Preference, Search
