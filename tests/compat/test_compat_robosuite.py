@@ -189,15 +189,15 @@ def test_what_makes_no_question_is_refused() -> None:
     scene = Scene()
     with pytest.raises(ValueError, match="input_action"):
         scene.solver.solve(np.full(12, np.nan))
-    with pytest.raises(pz.errors.ShapeError, match="input_action"):
+    with pytest.raises(pz.ShapeError, match="input_action"):
         scene.solver.solve(np.zeros(7))
     with pytest.raises(ValueError, match="input_type"):
         Scene(input_type="relative")
     with pytest.raises(ValueError, match="input_ref_frame"):
         Scene(input_ref_frame="eef")
-    with pytest.raises(pz.errors.JointNotFound, match=r"robot_joint_names .* no joint 'tors'; did you mean 'torso'"):
+    with pytest.raises(pz.JointNotFound, match=r"robot_joint_names .* no joint 'tors'; did you mean 'torso'"):
         IKSolverMink(scene.whole, scene.data, SITES, scene.alone, ["tors"])
-    with pytest.raises(pz.errors.JointNotFound, match=r"the scene .* no joint 'leg'; available: 'wheel'"):
+    with pytest.raises(pz.JointNotFound, match=r"the scene .* no joint 'leg'; available: 'wheel'"):
         IKSolverMink(model('<body><joint name="wheel"/><geom size="1"/></body>'), scene.data, SITES, scene.alone)
 
 

@@ -271,7 +271,7 @@ def test_joints_that_no_task_moves_go_to_the_posture() -> None:
     if "talos" not in installed_robots():
         pytest.skip("example-robot-data is not installed")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", pz.errors.ModelWarning)
+        warnings.simplefilter("ignore", pz.ModelWarning)
         model = pz.load("talos")
     frame = "gripper_left_base_link"
     used = {model.follows(joint)[0] for joint in model.root_path(frame)}

@@ -28,7 +28,7 @@ CLAIM = {"rtol": 1e-8, "atol": 1e-9}
 
 def load(name: str) -> pz.Model:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", pz.errors.ModelWarning)  # what a reader passes over is not the matter here
+        warnings.simplefilter("ignore", pz.ModelWarning)  # what a reader passes over is not the matter here
         return pz.load(name)
 
 
@@ -130,7 +130,7 @@ def test_textbook_robots_reach_what_they_can_reach(name: str) -> None:
 @pytest.mark.parametrize("base", ["planar", "floating"])
 def test_on_a_base_that_moves_every_branch_reaches_further(name: str, base: Base) -> None:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", pz.errors.ModelWarning)
+        warnings.simplefilter("ignore", pz.ModelWarning)
         model = pz.load(name, base=base)
     for link in leaves(model):
         solver = pz.Solver(model, task_for(model, link))

@@ -32,7 +32,7 @@ double drawn(std::mt19937_64 & random, double lower, double upper, double seed)
 // Any answer but of numbers that are none is a configuration within the limits.
 bool is_configuration(poise::Status status)
 {
-  return status == PZ_NOT_FOUND || status == PZ_MAX_TIME || status == PZ_COLLISION_BLOCKED;
+  return status == PZ_LOCAL_MINIMUM || status == PZ_BUDGET || status == PZ_COLLISION;
 }
 }  // namespace
 
@@ -242,8 +242,8 @@ bool PoisePlugin::find(
       }
     }
     // Where poise itself has looked everywhere, there is nothing to look for again.
-    if (once || status == PZ_BAD_INPUT || (status == PZ_NOT_FOUND && !box->narrow)) {
-      error_code.val = status == PZ_MAX_TIME ? ErrorCode::TIMED_OUT : ErrorCode::NO_IK_SOLUTION;
+    if (once || status == PZ_BAD_INPUT || (status == PZ_LOCAL_MINIMUM && !box->narrow)) {
+      error_code.val = status == PZ_BUDGET ? ErrorCode::TIMED_OUT : ErrorCode::NO_IK_SOLUTION;
       return false;
     }
     for (std::size_t k = 0; k < joints.size(); ++k) {

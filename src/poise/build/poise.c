@@ -275,12 +275,12 @@ static int started(pz_work *work, const double *q) {
 static pz_status status_of(const Word *image, Word code) {
   switch (code) {
   case SOLVED: return PZ_OK;
-  case RUNNING: return PZ_MAX_TIME;
+  case RUNNING: return PZ_BUDGET;
   case NOT_FINITE: return PZ_NOT_FINITE;
-  case BLOCKED: return image[IMAGE_SHAPES] ? PZ_COLLISION_BLOCKED : PZ_HELD_BACK;
+  case BLOCKED: return image[IMAGE_SHAPES] ? PZ_COLLISION : PZ_LIMIT;
   case BAD_GOAL:
   case BAD_START: return PZ_BAD_INPUT;
-  default: return image[IMAGE_HELD] ? PZ_HELD_BACK : PZ_NOT_FOUND;
+  default: return image[IMAGE_HELD] ? PZ_LIMIT : PZ_LOCAL_MINIMUM;
   }
 }
 
@@ -308,7 +308,7 @@ pz_status pz_solve(pz_work *work, const double *targets, const double *q0, doubl
     code = run(work);
   }
   call[CALL_PHASE] = BEGIN, call[CALL_SCENE_CHANGED] = 0;
-  pz_status status = stopped && code != SOLVED && code >= 0 ? PZ_MAX_TIME : status_of(image, code);
+  pz_status status = stopped && code != SOLVED && code >= 0 ? PZ_BUDGET : status_of(image, code);
   if (code < 0) return unsolved(report, status);
   const double *out = row(work, IMAGE_OUT);
   if (code == SOLVED || !image[IMAGE_HELD]) copied(q, out + ANSWER, image[IMAGE_NQ]);

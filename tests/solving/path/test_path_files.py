@@ -143,7 +143,7 @@ def test_what_cannot_be_followed_is_exit_code_2(tmp_path: Path, capsys: pytest.C
     assert main(["path", "planar2", str(path), "-o", str(out), "--json"]) == 2
     facts = json.loads(capsys.readouterr().out)
     assert facts["first_failure"]["waypoint"] == 2
-    assert facts["status"] == "LOCAL_MINIMUM"
+    assert facts["status"] == "UNREACHABLE"
     assert len(out.read_text().splitlines()) == 4
 
 

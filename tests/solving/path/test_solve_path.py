@@ -114,7 +114,7 @@ def test_what_is_out_of_reach_is_named_to_the_waypoint() -> None:
     path = pz.solve_path(elbow(), pz.PositionTask("tip"), points(np.stack([x, 0.0 * x], axis=1)))
     first = int(np.argmax(x > 2.0 + 1e-6))
     assert not path.success
-    assert path.status is pz.Status.LOCAL_MINIMUM
+    assert path.status is pz.Status.UNREACHABLE
     assert path.first_failure is not None
     assert path.first_failure.waypoint == first
     assert "beyond the longest reach of 2 m" in path.first_failure.reason
@@ -127,7 +127,7 @@ def test_what_is_out_of_reach_is_named_to_the_waypoint() -> None:
 def test_it_comes_back_from_out_of_reach() -> None:
     x = np.concatenate([np.linspace(1.2, 2.3, 20), np.linspace(2.3, 1.2, 20)])
     path = pz.solve_path(elbow(), pz.PositionTask("tip"), points(np.stack([x, 0.0 * x], axis=1)))
-    assert path.status is pz.Status.LOCAL_MINIMUM
+    assert path.status is pz.Status.UNREACHABLE
     assert np.array_equal(path.reached, x <= 2.0 + 1e-6)
 
 
@@ -139,7 +139,7 @@ def test_steps_are_out_of_proportion_to_those_between_poses_that_are_met_alone(b
     target = points(np.stack([x, 0.0 * x], axis=1))
     begin = pz.solve(arm, pz.PositionTask("tip", target[0])).q if begins else None
     path = pz.solve_path(arm, pz.PositionTask("tip"), target, begin=begin)
-    assert {failure.status for failure in path.failures} == {pz.Status.LOCAL_MINIMUM}
+    assert {failure.status for failure in path.failures} == {pz.Status.UNREACHABLE}
     assert path.first_failure is not None
     assert path.first_failure.waypoint == 3
     assert path.fraction == 3 / 23
@@ -156,7 +156,7 @@ def test_each_way_to_fail_is_told_of() -> None:
     path = pz.solve_path(arm, pz.PositionTask("tool"), away)
     kinds = [failure.status for failure in path.failures]
     assert kinds[0] is path.status is pz.Status.JUMP
-    assert kinds[-4:] == [pz.Status.LOCAL_MINIMUM] * 4
+    assert kinds[-4:] == [pz.Status.UNREACHABLE] * 4
     words = path.explain()
     assert f"First, waypoint {path.failures[0].waypoint}: from" in words
     assert "And waypoint 131: Not reached" in words

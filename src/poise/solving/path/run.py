@@ -280,7 +280,8 @@ class Run:
             solution = self.candidates.missed.get(int(t))
             if solution is None and not out and (int(t) in self.candidates.barren or not route.clock.late):
                 solution = route.solve(int(t), q[t])
-            out.append(self._missed(int(t), q[t], solution))
+            either = out[-1].status if out else Status.LOCAL_MINIMUM
+            out.append(self._missed(int(t), q[t], solution, either))
         sizes, both = np.abs(route.steps(q)).max(axis=1, initial=0.0), reached[:-1] & reached[1:]
         if max_jump is not None:
             jumping = sizes > max_jump * _SLACK
@@ -302,7 +303,7 @@ class Run:
             out += [failure for failure in route.missed(q) if reached[failure.waypoint]]
         return out + self.pace.too_fast(q, self.room, None if out else self.room.loops)
 
-    def _missed(self, t: int, q: Array, solution: Solution | None) -> PathFailure:
+    def _missed(self, t: int, q: Array, solution: Solution | None, either: Status) -> PathFailure:
         unsure = solution is None or solution.success or solution.budget == "time"
         if self.route.clock.late and unsure and t not in self.candidates.barren:
             return PathFailure(t, Status.BUDGET, "nothing was found for it in max_time.")
@@ -313,10 +314,9 @@ class Run:
                 return PathFailure(t, status, reason + words)
             reason = "it can be reached, but by no way that was found from the others."
             return PathFailure(t, Status.LOCAL_MINIMUM, reason)
-        if solution is None:
-            return PathFailure(t, Status.LOCAL_MINIMUM, "not reached either.")
-        proved = solution.status is Status.UNREACHABLE
-        return PathFailure(t, Status.UNREACHABLE if proved else Status.LOCAL_MINIMUM, solution.explain())
+        proved = (either if solution is None else solution.status) is Status.UNREACHABLE
+        reason = "not reached either." if solution is None else solution.explain()
+        return PathFailure(t, Status.UNREACHABLE if proved else Status.LOCAL_MINIMUM, reason)
 
     def _jumped(self, t: int, q: Array, max_jump: float | None) -> PathFailure:
         route = self.route
