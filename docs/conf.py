@@ -77,10 +77,18 @@ def list_statuses(app: Any) -> None:
     statuses.write()
 
 
+def list_modules(app: Any) -> None:
+    """The page of the files has their first lines."""
+    import modules
+
+    modules.write()
+
+
 def setup(app: Any) -> None:
     """Sphinx calls this."""
     app.connect("builder-inited", make_live)
     app.connect("builder-inited", draw_pictures)
     app.connect("builder-inited", run_examples)
     app.connect("builder-inited", list_statuses)
+    app.connect("builder-inited", list_modules)
     app.connect("autodoc-process-docstring", keep_formulas)

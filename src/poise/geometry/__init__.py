@@ -1,0 +1,1 @@
+"""Shapes, clouds, height maps and meshes, the shapes fitted around meshes, and the world that holds them."""

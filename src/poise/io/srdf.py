@@ -1,5 +1,6 @@
-"""SRDF: groups of joints, named postures and pairs of links that cannot collide, for a URDF
-(https://wiki.ros.org/srdf).
+"""SRDF: groups of joints, named postures and pairs of links that cannot collide, for a URDF.
+
+See https://wiki.ros.org/srdf.
 
 Quaternions are written x y z w.  A posture may also place the base, by the name of a `<virtual_joint>` or as
 "root_joint"; that is kept if the model's base is free to move so, and passed over if not.  One SRDF often serves

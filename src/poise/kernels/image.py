@@ -1,5 +1,4 @@
-"""How a prepared solver or tracker lies in a file, said once: `Solver.export` writes by it, `build/poise.c` reads by
-it.
+"""How a prepared solver or tracker lies in a file: `Solver.export` writes by it, `build/poise.c` reads by it.
 
 A file is an array of words of eight bytes, little-endian.  It begins with an IMAGE; where that says behind which word a
 part begins, it counts from the first of the file.  Two arrays are made of it: what is `fixed`, which threads share, and

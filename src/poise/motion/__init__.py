@@ -1,0 +1,1 @@
+"""Configurations over time: `Motion`, its files and tables."""

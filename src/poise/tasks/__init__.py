@@ -1,0 +1,1 @@
+"""What to achieve: one task a file, with its rows, weights, units and errors."""

@@ -1,0 +1,1 @@
+"""Das, Slotine and Sheridan 1988: a ten-link arm among obstacles, and an arm on a vehicle."""

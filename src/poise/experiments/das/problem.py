@@ -1,5 +1,7 @@
-"""The ten-link arm among obstacles, with each term of the law on and off; an arm on a vehicle, with S and without; and
-how many iterations the transpose, Newton and their hybrid need from random starts to random goals.
+"""The ten-link arm among obstacles, an arm on a vehicle, and iterations from random starts to random goals.
+
+The first has each term of the law on and off, the second S and none; iterations are those of the transpose, of Newton
+and of their hybrid.
 """
 
 import math

@@ -1,0 +1,1 @@
+"""Linear algebra of small systems: rotations, factorisations, singular values, active sets."""

@@ -1,5 +1,6 @@
-"""Distances from points and segments to cylinders, in the cylinder's own frame: its middle is 0, its axis lies along z,
-`half` are its radius, twice, and half its length.
+"""Distances from points and segments to cylinders, in the cylinder's own frame.
+
+Its middle is 0, its axis lies along z, `half` are its radius, twice, and half its length.
 
 Each kernel gives the distance [m], negative within, the point of the first that is nearest to the cylinder or deepest
 in it, and the unit vector away from the cylinder.

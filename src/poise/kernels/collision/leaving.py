@@ -1,5 +1,6 @@
-"""How far a convex core must go along a direction to leave another that it overlaps (Snethen 2008, XenoCollide); one
-number wide.
+"""How far a convex core must go along a direction to leave another that it overlaps; one number wide.
+
+By portals (Snethen 2008, XenoCollide).
 
 The differences of the two, a point of the second less one of the first, are a convex set that holds the origin.  A
 portal is a triangle of its points that a ray from the origin passes.  A point beyond it makes a portal farther out with

@@ -1,0 +1,1 @@
+"""How an answer moves when its targets, weights or placements change."""

@@ -1,0 +1,1 @@
+"""The configuration of a robot's hand that is nearest to a human hand's landmarks, frame by frame."""

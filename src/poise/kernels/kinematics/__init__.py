@@ -1,0 +1,1 @@
+"""Poses of frames, Jacobians, centre of mass and manipulability of a tree."""

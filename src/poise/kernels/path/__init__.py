@@ -1,0 +1,1 @@
+"""Strands along a path, the best sequence through candidates, the system of a whole path, least times."""

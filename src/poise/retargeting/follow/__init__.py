@@ -1,0 +1,1 @@
+"""The step a frame with which the robot follows its targets, and what holds it back on the way."""

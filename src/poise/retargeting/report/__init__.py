@@ -1,0 +1,1 @@
+"""How well the robot follows: measures, the table, pictures, and notes in words."""

@@ -1,0 +1,1 @@
+"""What `solve` and `Tracker` are given: checked, with defaults filled in, as numbers."""

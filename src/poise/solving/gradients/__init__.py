@@ -1,0 +1,1 @@
+"""The derivative of an answer by its targets, posture, weights and placements."""

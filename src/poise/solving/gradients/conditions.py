@@ -1,5 +1,6 @@
-"""What an answer fulfils, as a problem of its own: the tasks', the sides of ranges, sums of joints and distances of
-shapes, with a column for each velocity of the model; see `poise.kernels.gradients.conditions`.
+"""What an answer fulfils, as a problem of its own: tasks, sides of ranges, sums of joints, distances of shapes.
+
+It has a column for each velocity of the model; see `poise.kernels.gradients.conditions`.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,5 +1,7 @@
-"""Walls of a path: one kind of requirement each, how far configurations are within it, how that changes with the
-joints, and the least of it on the way from each configuration to the next."""
+"""What must hold along a path, one kind of requirement each.
+
+Each says how far configurations are within it, how that changes with the joints, and the least of it on the way from
+each configuration to the next."""
 
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple, Protocol, final

@@ -1,0 +1,1 @@
+"""The `Tracker`: one update a time step towards targets that move."""

@@ -1,0 +1,1 @@
+"""Proofs that a target is out of reach, and what checks one."""

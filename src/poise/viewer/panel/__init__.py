@@ -1,0 +1,1 @@
+"""The panel beside the picture: widgets that change what is looked at, and follow it."""

@@ -1,0 +1,1 @@
+"""What is drawn: robots, skeletons, obstacles, handles, motions and ghosts."""
