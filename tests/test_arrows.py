@@ -2,6 +2,7 @@
 
 import re
 from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
 
 import pytest
 from support.arrows import MODULES, annotated, arrows
@@ -71,6 +72,13 @@ INNER = {
     "viewer": ["session", "server", "scene", "panel", "pages", "operator", "carry"],
 }
 """The folders within these, each of which imports from those before it, annotations counted."""
+
+
+def test_the_page_of_the_design_draws_them_so() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "design.md").read_text()
+    rows, inner = (block.splitlines() for block in re.findall(r"^```text\n(.*?)^```", page, re.MULTILINE | re.DOTALL))
+    assert [set(row.split()) for row in rows] == [rooms - {"__main__"} for rooms in ROOMS]
+    assert {folder: order for folder, *order in map(str.split, inner)} == INNER
 
 
 def test_every_arrow_leads_to_a_file() -> None:

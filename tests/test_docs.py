@@ -248,12 +248,33 @@ def test_the_first_screen_is_short() -> None:
     assert len((ROOT / "README.md").read_text().split()) <= 900
 
 
+def test_no_page_is_longer_than_one_reads_at_a_time() -> None:
+    words = {page.name: len(page.read_text().split()) for page in (ROOT / "docs").glob("*.md")}
+    made = ("modules.md", "examples.md")
+    assert {page: count for page, count in words.items() if count > 2500 and page not in made} == {}
+
+
+def test_every_file_of_the_package_says_in_one_line_what_is_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page of the files is made of these lines; a file without one is refused."""
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    page = importlib.import_module("modules").page()
+    listed = {}
+    for title, text in re.findall(r"^## `(\S+)`\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL):
+        listed[title.removeprefix("poise")] = re.findall(r"^\| `(\w+\.py)` \|", text, re.MULTILINE)
+    package = Path(poise.__path__[0])
+    files = [file for file in package.rglob("*.py") if file.name != "__init__.py"]
+    assert len(files) > 300
+    for file in files:
+        assert file.name in listed[file.parent.relative_to(package).as_posix().removeprefix(".")]
+
+
 def test_every_page_stands_in_one_group() -> None:
     listed = re.findall(r"^([a-z0-9_]+)(?:/index)?$", (ROOT / "docs" / "index.md").read_text(), re.MULTILINE)
     pages = {page.stem for page in (ROOT / "docs").glob("*.md")} - {"index", "SKILL"} | {
         "methods",
         "recipes",
         "examples",
+        "modules",
     }
     assert sorted(listed) == sorted(pages)
 
