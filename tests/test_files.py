@@ -29,7 +29,7 @@ WORDS = {
 }  # fmt: skip
 """Calls that write a file, beside `open`."""
 OWN = {
-    "files.py": "the one place",
+    "common/files.py": "the one place",
     "kernels/compiling/cache.py": "kernels stand on nothing else, and what is lost there is compiled again",
     "scale/parts.py": "makes the writers of files that are aside",
     "build/faces.py": "writes sources in a checkout",
