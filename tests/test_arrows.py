@@ -34,7 +34,7 @@ ROOMS = [
         "torch",
         "viewer",
     },
-    {"clouds", "criteria", "damping", "hands", "results", "testing"},
+    {"clouds", "criteria", "damping", "hands", "own", "results", "testing"},
     {"cli", "__main__"},
 ]
 """As docs/design.md has them; a folder imports from its own row and those above."""

@@ -16,6 +16,7 @@ import pytest
 from support.public import named, public
 
 import poise as pz
+from poise import own
 from poise.kernels.machine.library import SEAL, place
 
 PUBLIC = list(public())
@@ -38,6 +39,18 @@ def test_the_top_is_short_and_completes() -> None:
 def test_solve_is_the_function_whatever_was_touched_first(first: str) -> None:
     code = f"import poise as pz; pz.{first}; import poise.io; assert callable(pz.solve) and callable(pz.load)"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_what_kernels_of_ones_own_are_written_with_is_on_their_page() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "methods" / "own.md").read_text()
+    names = {name for name in dir(own) if not name.startswith("_")} - {"Any", "lanes"}
+    assert {name for name in names if not re.search(rf"`{name}\b", page)} == set()
+
+
+def test_pages_send_nobody_to_what_is_no_promise() -> None:
+    pages = (Path(__file__).parents[1] / "docs").rglob("*.md")
+    inner = re.compile(r"^(?:from|import|\.\. auto\w+::) poise\.(?:kernels|solving|common)\b", re.MULTILINE)
+    assert {page.name for page in pages if inner.search(page.read_text())} == set()
 
 
 def told() -> Iterator[tuple[str, object]]:

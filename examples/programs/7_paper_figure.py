@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import poise as pz
-from poise.methods.own import FRESH, Capabilities, JacobianMethod, load, method, select, store
+from poise.own import FRESH, Capabilities, JacobianMethod, load, method, select, store
 from poise.testing import check_method
 
 

@@ -17,6 +17,8 @@ from poise.solving.path.path import PathFailure as PathFailure
 from poise.solving.requirements.active_limits import ActiveLimit as ActiveLimit
 from poise.solving.requirements.outcome import Trace as Trace
 from poise.solving.solvers.batch import SolutionBatch as SolutionBatch
+from poise.solving.solvers.differentiable import Functions as Functions
+from poise.solving.tracking.optimum import AlgorithmicSingularity as AlgorithmicSingularity
 from poise.solving.unreachable.certificate import Certificate as Certificate
 from poise.tasks.error import TaskError as TaskError
 from poise.viewer.app import Viewer as Viewer

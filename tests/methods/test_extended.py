@@ -11,9 +11,9 @@ from scipy import optimize
 
 import poise as pz
 from poise.common.array import Array
+from poise.criteria import algorithmic_singularity, relax
 from poise.robots import TEXTBOOK
 from poise.robots.planar import planar
-from poise.solving.tracking.optimum import algorithmic_singularity, relax
 from poise.spatial import SE3
 
 PANDA = TEXTBOOK["panda"]()

@@ -14,7 +14,7 @@ import pytest
 from support.registered import for_a_while
 
 import poise as pz
-from poise.methods.own import (
+from poise.own import (
     Capabilities,
     Damping,
     DampingRule,
@@ -247,7 +247,7 @@ SPAWNED = """
 import multiprocessing as mp
 from dataclasses import dataclass
 import poise as pz
-from poise.methods.own import DampingRule, damping_rule
+from poise.own import DampingRule, damping_rule
 
 @damping_rule
 @dataclass(frozen=True)

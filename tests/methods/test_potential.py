@@ -10,8 +10,8 @@ from scipy import linalg, optimize
 
 import poise as pz
 from poise.common.array import Array
+from poise.criteria import algorithmic_singularity, relax
 from poise.robots import TEXTBOOK
-from poise.solving.tracking.optimum import algorithmic_singularity, relax
 
 PANDA = TEXTBOOK["panda"]()
 POINT = pz.PositionTask("panda_hand")

@@ -14,7 +14,7 @@ from support.registered import for_a_while
 import poise as pz
 from poise.common.array import Array
 from poise.kernels.machine.reads import Reads
-from poise.methods.own import Capabilities, Method, load, method, store
+from poise.own import Capabilities, Method, load, method, store
 
 ARM = pz.load("planar2")
 HEIGHT = 0.5

@@ -15,7 +15,7 @@ import pytest
 
 import poise as pz
 from poise.bench.judge import judge
-from poise.kernels.machine.lanes import load, store
+from poise.own import load, store
 from poise.solving.problem.problem import Problem, pack
 from poise.solving.problem.rows import rows_at
 from poise.solving.problem.workspace import Bound

@@ -69,7 +69,7 @@ class Task(Value, metaclass=Stated):
 
     Write every row in every pose: where one is left out, the task has no number and is not solved.
     `unit` is "m" or "rad" if the rows are such.  With `lanes = True` the functions are written with `load`, `store` and
-    `select` of `poise.kernels.machine.lanes` in place of brackets and `if`, and serve eight problems at once: row
+    `select` of `poise.own` in place of brackets and `if`, and serve eight problems at once: row
     12 f + i of `frames` is number i of frame f, row 6 n r + c of the Jacobian's `out` is column c of row r.
 
     Before it is compiled, each function runs once in plain Python (with `lanes`, compiled too), and a Jacobian is

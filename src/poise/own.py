@@ -1,8 +1,8 @@
-"""What a method or a damping rule of your own is written with; docs/methods/own.md has an example of both.
+"""What methods, damping rules and the kernels of tasks of your own are written with.
 
 A kernel takes `p`, the problem, `s`, the settings, and `w`, the workspace, whose rows are one number each or one of
-eight characters.  `load`, `store` and what stands beside them read and write rows in either width, and
-`poise.kernels.machine.layout` says what there is.  A kernel calls functions that are kernels too.
+eight characters.  `load`, `store` and what stands beside them read and write rows in either width.  A kernel calls
+functions that are kernels too.  The page "Your own" of the documentation has examples, and says what there is.
 """
 
 from typing import Any
