@@ -21,9 +21,10 @@ nitpick_ignore_regex = [
     ("py:.*", r"(numpy|collections|pathlib|typing|types|pyarrow)\..*"),  # other people's pages are not fetched
     (
         "py:class",
-        r"poise\.(tasks\.effector|kernels|viewer\.follower)\..*|poise\.methods\.base\._Method|poise\.geometry\.world\.Snapshot"
-        r"|poise\.model\.swing\.BallLimits|poise\.solving\.inequalities\.(Limit|Constraint)"
-        r"|poise\.spatial\.Array(Like)?|poise\.solving\.differentiable\.(F|Ik)",
+        r"poise\.(tasks\.effector|kernels|viewer\.session\.follower)\..*|poise\.methods\.base\._Method"
+        r"|poise\.geometry\.world\.Snapshot|poise\.model\.swing\.BallLimits|poise\.common\.array\.Array(Like)?"
+        r"|poise\.solving\.requirements\.inequalities\.(Limit|Constraint)"
+        r"|poise\.solving\.solvers\.differentiable\.(F|Ik)",
     ),  # of the library's own files
 ]
 
