@@ -159,7 +159,7 @@ def test_all_that_is_asked_holds(seed: int) -> None:
 
 
 def test_what_gives_way_is_told_and_stands_in_the_documentation() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "methods" / "tracker.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "methods" / "tracker_limits.md").read_text(encoding="utf-8")
     rows = "".join(f"| {name} | {when} |\n" for name, when in GIVES_WAY)
     assert f"| gives way | when |\n| --- | --- |\n{rows}\n" in page
     world = pz.World({"ball": pz.Sphere((-0.9, -0.13, 0.6), 0.1)})
