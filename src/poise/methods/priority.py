@@ -41,9 +41,9 @@ from poise.kernels.machine.record import Record
 from poise.kernels.machine.views import section
 from poise.kernels.methods.criteria import null_space_velocity
 from poise.kernels.methods.damping import damp
-from poise.kernels.methods.dear import any_is_dear, keep_dear, see_rest, take_rest, weigh_columns
 from poise.kernels.methods.routines import updating
 from poise.kernels.methods.update import bent_by_limits, hold_joints_at_limits, measure, move, shorten
+from poise.kernels.requirements.dear import any_is_dear, keep_dear, see_rest, take_rest, weigh_columns
 from poise.kernels.requirements.limits import allow, jerking, loosen, stated_limits
 from poise.kernels.solver.limits import hold_flat
 from poise.methods.base import Capabilities, Case, ClampMag, NullSpaceMethod, Plan, Prepared, method

@@ -13,9 +13,9 @@ from poise.kernels.machine.memory import FLOOR, LAST, MU, NU, PREDICTED, SHARE
 from poise.kernels.machine.record import Record
 from poise.kernels.machine.views import section
 from poise.kernels.methods.damping import damp
-from poise.kernels.methods.dear import ABLE, any_is_dear
 from poise.kernels.methods.routines import stepping, updating
 from poise.kernels.methods.update import hold_joints_at_limits, measure, move, restrain, take_back
+from poise.kernels.requirements.dear import ABLE, any_is_dear
 from poise.kernels.solver.step import damping_factor, longest_column
 
 ROWS: Final = Record("DampedRows", "apart")

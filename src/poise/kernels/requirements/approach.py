@@ -34,8 +34,8 @@ from poise.kernels.algebra.blocks import times
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, select, splat, store
 from poise.kernels.machine.memory import FRESH, JUMP, LAST_JUMP, LESSENED, MOVED, WENT
-from poise.kernels.methods.dear import any_is_dear, is_dear
 from poise.kernels.requirements.braking import NO_LIMIT, fastest, way_to_stand
+from poise.kernels.requirements.dear import any_is_dear, is_dear
 from poise.kernels.requirements.settling import away_from_last_targets, see_targets
 
 _FIRM = 0.7
