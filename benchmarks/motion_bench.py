@@ -14,18 +14,18 @@ from report import print_table
 import poise as pz
 from poise.experiments.motion_bench_maker.judge import Judge
 from poise.experiments.motion_bench_maker.problem import panda, solve
-from poise.experiments.motion_bench_maker.report import CALLS, ROOM
+from poise.experiments.motion_bench_maker.report import CALLS, CLEARANCE
 from poise.experiments.motion_bench_maker.sets import problem_sets
 
 
 def main() -> None:
     """Both tables."""
-    room = float(sys.argv[1]) if len(sys.argv) > 1 else ROOM
+    clearance = float(sys.argv[1]) if len(sys.argv) > 1 else CLEARANCE
     for shapes, arm in {"as loaded": panda(), "fitted capsules": pz.fit_shapes(panda()).model}.items():
-        print(f"\nShapes {shapes}, {1e3 * room:g} mm asked\n")
+        print(f"\nShapes {shapes}, {1e3 * clearance:g} mm asked\n")
         rows = []
         for name, problems in problem_sets().items():
-            answers = [solve(arm, problem, room=room, calls=CALLS) for problem in problems]
+            answers = [solve(arm, problem, clearance=clearance, calls=CALLS) for problem in problems]
             pairs = zip(problems, answers, strict=True)
             good = [Judge(problem)(answer.q).good for problem, answer in pairs if answer.solved]
             spent = [answer.microseconds for answer in answers]

@@ -31,7 +31,7 @@ class Near:
     far: int
     """Of these, answers that are far."""
     median: float
-    """Microseconds of a solve, and of one with prefer="first"."""
+    """Microseconds of a solve, and of one with select="first"."""
     first: float
 
 
@@ -54,7 +54,7 @@ def near(count: int, seed: int = 0) -> list[Near]:
     for name in ARMS:
         arm = pz.load(name)
         task = pz.PoseTask(arm.tip)
-        nearest, first = pz.Solver(arm, task), pz.Solver(arm, task, prefer="first")
+        nearest, first = pz.Solver(arm, task), pz.Solver(arm, task, select="first")
         careful = pz.Solver(arm, task, method="lm", max_restarts=0)
         for way in WAYS:
             random, starts = np.random.default_rng(seed), arm.sample(count, seed=seed + 1)

@@ -20,7 +20,7 @@ import numpy as np
 import poise as pz
 from poise.common.array import Array
 from poise.solving.problem.chain import chain_of
-from poise.solving.problem.reach_bound import span
+from poise.solving.problem.reach_bound import reach_bound
 from poise.solving.unreachable.infeasibility import by_boxes, ruled_out
 from poise.solving.unreachable.loop_features import plan
 from poise.solving.unreachable.verify import empty, loop_of
@@ -56,7 +56,7 @@ def reached(arm: pz.Model, count: int, seed: int) -> Array:
 
 def anywhere(arm: pz.Model, frame: str, count: int, seed: int) -> Array:
     """(count, 7) random poses, evenly in the ball that the frame cannot leave, or in its disc."""
-    draw, ball = np.random.default_rng(seed), span(arm, frame, limits=True, of_pose=False)
+    draw, ball = np.random.default_rng(seed), reach_bound(arm, frame, limits=True, of_pose=False)
     way, turn, flat = draw.normal(size=(count, 3)), draw.normal(size=(count, 4)), arm.name == "planar3"
     if flat:
         way[:, 2], turn[:, 1:3] = 0.0, 0.0
@@ -96,13 +96,13 @@ def main() -> None:
         numbers = 7 if posed else 3
         made, others = reached(arm, count, 0), anywhere(arm, frame, count, 1)
         false = int(ruled_out(arm, task, np.array(arm.pose(frame, made).array), limits=True).sum())
-        found = pz.solve_batch(arm, task, others[:, :numbers], closest=False, progress=False).success
+        found = pz.solve_batch(arm, task, others[:, :numbers], best_effort=False, progress=False).success
         by_lengths = ruled_out(arm, task, others, limits=True)
         false += int((by_lengths & found).sum())
         rest = np.flatnonzero(~found & ~by_lengths)
         some = rest[:few]
         again = pz.solve_batch(
-            arm, task, others[some, :numbers], closest=False, progress=False, max_restarts=LONG if posed else 200
+            arm, task, others[some, :numbers], best_effort=False, progress=False, max_restarts=LONG if posed else 200
         ).success
         few_left, times, proved = some[~again], [], 0
         for pose in others[few_left]:

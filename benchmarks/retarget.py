@@ -200,7 +200,7 @@ def beside(name: str, motion: pz.Motion, robot: pz.Model, fps: float) -> list[Ca
     followed = Followed(path, done._done.targets, seconds)
     moved = pz.Motion(robot, done.motion.times, path, name=done.motion.name)
     total = float(seconds.sum())
-    made = (moved, done.source, done.body, done._robot, done._seen, followed, done._fingers, done._apart)
+    made = (moved, done.source, done.body, done._robot, done._seen, followed, done._fingers, done._collision)
     theirs = pz.results.Retargeted(*made, objects=done.objects, given=done.given, again=done.again)
     by = f"GMR's loop, mink {version('mink')}, {loop.solved / count:.1f} programmes a frame"
     ours = row(name, "poise", done, count, taken, float(np.min(steps, axis=0).sum()))

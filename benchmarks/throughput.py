@@ -35,7 +35,7 @@ class Speed:
 
     robot: str
     problems: str
-    prefer: str
+    select: str
     size: int
     """Problems of a call."""
     threads: int
@@ -55,7 +55,7 @@ class Share:
 
     robot: str
     problems: str
-    prefer: str
+    select: str
     count: int
     solved: int
     """Answers within the tolerance and the limits."""
@@ -71,7 +71,7 @@ class Iteration:
 
     robot: str
     problems: str
-    prefer: str
+    select: str
     a_solve: float
     """Lane-iterations for each solved problem, those of starts that failed and of lanes without a problem too."""
     nanoseconds: float
@@ -105,21 +105,21 @@ def throughput(count: int, rounds: int) -> Throughput:
     for robot in robots.arms():
         work = flops.total(flops.counted(robot.name))
         for kind, problems in (("random", scattered(robot, most)), ("near", near(robot, most))):
-            for prefer in ("first", "nearest"):
-                measure(measured, kind, problems, prefer, sizes, rounds, work)
-        for prefer in ("first", "nearest"):
-            measured.shares.append(share(robot, prefer, 1000 * count))
+            for select in ("first", "nearest"):
+                measure(measured, kind, problems, select, sizes, rounds, work)
+        for select in ("first", "nearest"):
+            measured.shares.append(share(robot, select, 1000 * count))
     few = [size for size in sizes if size <= 10_000]
-    for prefer in ("first", "nearest"):
-        measure(measured, "four poses", nearby(robots.humanoid(), max(few[-1], LEAST)), prefer, few, rounds, None)
+    for select in ("first", "nearest"):
+        measure(measured, "four poses", nearby(robots.humanoid(), max(few[-1], LEAST)), select, few, rounds, None)
     return measured
 
 
 def measure(
-    into: Throughput, kind: str, problems: Problems, prefer: str, sizes: Sequence[int], rounds: int, work: int | None
+    into: Throughput, kind: str, problems: Problems, select: str, sizes: Sequence[int], rounds: int, work: int | None
 ) -> None:
     """Time calls of all sizes on one thread, then the largest size on more threads, up to all cores."""
-    batch = Batch(problems.robot, problems.tolerance, prefer=prefer)
+    batch = Batch(problems.robot, problems.tolerance, select=select)
     tries = [(size, 1) for size in sizes] + [(sizes[-1], threads) for threads in crowds(into.cores)]
     for size, threads in tries:
         part = first(problems, max(size, LEAST))
@@ -136,15 +136,15 @@ def measure(
         solved = int((verdict.reached(part.tolerance) & ~verdict.outside).sum())
         name, passed = part.robot.name, solved / len(part.targets)
         times = solved / best, busy / solved, inside / busy
-        into.speeds.append(Speed(name, kind, prefer, size, threads, passed, *times))
+        into.speeds.append(Speed(name, kind, select, size, threads, passed, *times))
         if (size, threads) == tries[len(sizes) - 1]:
             spent = WIDTH * iterations
-            into.iterations.append(Iteration(name, kind, prefer, spent / solved, 1e9 * inside / spent, work))
+            into.iterations.append(Iteration(name, kind, select, spent / solved, 1e9 * inside / spent, work))
 
 
-def share(robot: Robot, prefer: str, count: int) -> Share:
+def share(robot: Robot, select: str, count: int) -> Share:
     """Solve very many random problems on all cores and have all answers judged."""
-    batch, solved, wrong, seconds = Batch(robot, 1e-6, prefer=prefer), 0, 0, 0.0
+    batch, solved, wrong, seconds = Batch(robot, 1e-6, select=select), 0, 0, 0.0
     for seed, at in enumerate(pieces(count, PIECE), start=1):
         problems = scattered(robot, at.stop - at.start, seed)
         call = batch.pack(problems.targets, problems.starts)
@@ -156,7 +156,7 @@ def share(robot: Robot, prefer: str, count: int) -> Share:
         good = verdict.reached(problems.tolerance) & ~verdict.outside
         solved += int(good.sum())
         wrong += int((np.isfinite(q).all(axis=1) & ~good).sum())
-    return Share(robot.name, "random", prefer, count, solved, wrong, seconds)
+    return Share(robot.name, "random", select, count, solved, wrong, seconds)
 
 
 def near(robot: Robot, count: int, seed: int = 0) -> Problems:
@@ -212,7 +212,7 @@ def show(measured: Throughput) -> None:
     more = [f"{threads} threads" for threads in crowd] + [f"a core of {threads} / of 1" for threads in crowd]
     rows: dict[tuple[str, ...], dict[tuple[int, int], Speed]] = {}
     for speed in measured.speeds:
-        rows.setdefault((speed.robot, speed.problems, speed.prefer), {})[speed.size, speed.threads] = speed
+        rows.setdefault((speed.robot, speed.problems, speed.select), {})[speed.size, speed.threads] = speed
     lines = []
     for name, found in rows.items():
         largest = max(size for size, _ in found)
@@ -223,23 +223,23 @@ def show(measured: Throughput) -> None:
         cells += [f"{rate:,.0f}" for rate in rates]
         cells += [f"{rate / threads / alone.rate:.2f}" for rate, threads in zip(rates, crowd, strict=True)]
         lines.append((*name, f"{100 * alone.solved:.3f}", *cells))
-    print_table(("robot", "problems", "prefer"), ("solved %", *heads, "us of a core", "kernel %", *more), lines)
+    print_table(("robot", "problems", "select"), ("solved %", *heads, "us of a core", "kernel %", *more), lines)
     print("\nshare solved, all cores")
     print_table(
-        ("robot", "problems", "prefer"),
+        ("robot", "problems", "select"),
         ("of", "not solved", "wrong", "s"),
         [
-            (x.robot, x.problems, x.prefer, f"{x.count:,}", f"{x.count - x.solved:,}", f"{x.wrong}", f"{x.seconds:.1f}")
+            (x.robot, x.problems, x.select, f"{x.count:,}", f"{x.count - x.solved:,}", f"{x.wrong}", f"{x.seconds:.1f}")
             for x in measured.shares
         ],
     )
     peak = measured.peak
     print(f"\none iteration of one lane, one thread; the peak is {1e-9 * peak:.1f} Gflop/s a core")
     print_table(
-        ("robot", "problems", "prefer"),
+        ("robot", "problems", "select"),
         ("iterations a solve", "ns", "flops", "Gflop/s", "of the peak %"),
         [
-            (x.robot, x.problems, x.prefer, f"{x.a_solve:.2f}", f"{x.nanoseconds:.0f}")
+            (x.robot, x.problems, x.select, f"{x.a_solve:.2f}", f"{x.nanoseconds:.0f}")
             + ((f"{x.flops:,}", f"{x.flops / x.nanoseconds:.1f}", f"{1e11 * x.flops / x.nanoseconds / peak:.0f}")
                if x.flops else ("", "", ""))
             for x in measured.iterations

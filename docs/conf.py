@@ -17,7 +17,7 @@ myst_enable_extensions = ["dollarmath"]
 exclude_patterns = ["_build", "SKILL.md"]
 default_role = "code"  # a name in single backticks within a docstring
 nitpick_ignore_regex = [
-    ("py:class", r"Tree|Figure|LinkShape|Shape|Proximity|Proximities|World|Stated|npt\.NDArray|np\.bool_"),
+    ("py:class", r"Tree|Figure|LinkShape|Shape|Proximity|Proximities|World|LimitsLike|npt\.NDArray|np\.bool_"),
     ("py:.*", r"(numpy|collections|pathlib|typing|types|pyarrow)\..*"),  # other people's pages are not fetched
     (
         "py:class",

@@ -34,7 +34,7 @@ def shot(shown: Any, file: Path, *press: str, height: int = HEIGHT) -> None:
         for name in press:
             page.get_by_text(name, exact=True).first.click(timeout=180e3)
 
-    screenshot(shown.server.viser, shown.url, file, width=WIDTH, height=height, settle=8.0, ready=pressed)
+    screenshot(shown.server.viser, shown.url, file, width=WIDTH, height=height, wait=8.0, ready=pressed)
     with Image.open(file) as picture:
         few = picture.convert("RGB").quantize(256, dither=Image.Dither.NONE)
     few.save(file, optimize=True)

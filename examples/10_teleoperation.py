@@ -23,7 +23,7 @@ drive = pz.Tracker(
     dt=DT,
     speed=0.5,  # half of the velocity limits of the model
     limits=[pz.AccelerationLimit(15.0)],
-    lead=0.05,  # the target is never farther ahead of the hand than 5 cm
+    max_target_lead=0.05,  # the target is never farther ahead of the hand than 5 cm
 )
 q = arm.home
 held, before, fastest, sharpest = [], np.zeros(arm.nv), 0.0, 0.0

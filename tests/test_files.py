@@ -15,7 +15,7 @@ import pytest
 
 import poise as pz
 from poise.common.drawing import save_figure
-from poise.common.files import make_folder, refuse_place, write_whole, written_aside
+from poise.common.files import atomic_write, make_folder, refuse_place, write_whole
 from poise.motion.clip import Motion
 from poise.viewer.operator.program import Program
 from poise.viewer.operator.robots import ten_links
@@ -81,7 +81,7 @@ def test_every_writer_goes_through_the_one_place() -> None:
 ARM = pz.load("planar3")
 PATH = pz.solve_path(ARM, pz.PositionTask("tool"), [[2.0, 0.5, 0.0], [2.0, 0.6, 0.0], [1.9, 0.7, 0.0]])
 MOTION = Motion(ARM, np.arange(60) / 30.0, np.random.default_rng(0).normal(size=(60, 3)))
-MAP = pz.reach(ARM, "tool", grid=0.5, orientations=0, effort=1)
+MAP = pz.reach(ARM, "tool", grid=0.5, orientations=0, budget=1)
 TEN = ten_links()
 WORK = Program(TEN.model, TEN.frame, start=TEN.start).work
 BODY = pz.BodyMap({"head": "link1"}, {"head": "tool"})
@@ -182,7 +182,7 @@ def test_a_new_text_has_the_rights_and_the_links_of_the_old_one(tmp_path: Path) 
 def test_what_is_written_to_stands_there_until_the_end(tmp_path: Path) -> None:
     file = tmp_path / "it.txt"
     file.write_text("old")
-    with written_aside(file) as draft:
+    with atomic_write(file) as draft:
         draft.write_text("new")
         assert file.read_text() == "old"
     assert file.read_text() == "new"

@@ -65,9 +65,9 @@ class Batch(Prepared):
     threads: int | None = None
     """None: all cores."""
 
-    def __init__(self, robot: Robot, tolerance: float, prefer: Preference = "nearest") -> None:
+    def __init__(self, robot: Robot, tolerance: float, select: Preference = "nearest") -> None:
         super().__init__(robot, tolerance)
-        self.prefer = prefer
+        self.select = select
 
     def pack(self, targets: Array, starts: Array) -> tuple[Any, ...]:
         """SE3 of n poses a task, and (n, nq); joints that no task needs stand at home."""
@@ -79,7 +79,7 @@ class Batch(Prepared):
     def solve(self, targets: Any, starts: Array, threads: int | None = None) -> Any:
         """Its SolutionBatch."""
         threads = self.threads if threads is None else threads
-        return pz.solve_batch(self.arm, self.tasks, targets, q0=starts, prefer=self.prefer, threads=threads)
+        return pz.solve_batch(self.arm, self.tasks, targets, q0=starts, select=self.select, threads=threads)
 
     def unpack(self, answer: Any) -> Array:
         """(n, nq), NaN where it says that it failed."""

@@ -30,7 +30,7 @@ def main() -> None:
     own = arm.pose(frame, arm.sample(options.count - boxed, seed=options.seed)).array
     poses = np.concatenate([own, np.hstack([places, turns])])
     # All begin at one q0, and the answer that is nearest to it is kept: neighbours in space have neighbours in joints.
-    found = pz.solve_batch(arm, pz.PoseTask(frame), poses, q0=arm.home, seed=options.seed, closest=False)
+    found = pz.solve_batch(arm, pz.PoseTask(frame), poses, q0=arm.home, seed=options.seed, best_effort=False)
 
     reached = arm.pose(frame, found.q[found.success])
     assert reached.isclose(pz.SE3(poses[found.success]), atol=2e-6).all()

@@ -57,7 +57,7 @@ from poise.solving.solvers.branch_solver import BranchSolver as BranchSolver
 from poise.solving.solvers.branch_solver import solve_all as solve_all
 from poise.solving.solvers.solver import Solver as Solver
 from poise.solving.solvers.solver import solve as solve
-from poise.solving.tracking.following_error import Leash as Leash
+from poise.solving.tracking.following_error import FollowingErrorLimit as FollowingErrorLimit
 from poise.solving.tracking.tracker import Tracker as Tracker
 from poise.spatial import SE3 as SE3
 from poise.spatial import SO3 as SO3

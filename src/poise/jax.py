@@ -76,7 +76,7 @@ def _called(of: Differentiable) -> Any:
     def pull(cotangent: Any, given: Any, found: Any) -> Any:
         return on_cpu(of.pull, given.shape, cotangent, given, found)
 
-    def refuse(kept: Any, cotangent: Any) -> Any:
+    def refuse(residuals: Any, cotangent: Any) -> Any:
         raise NotImplementedError("poise.jax has derivatives of the first order: a backward pass has none of its own")
 
     pulled = jax.custom_vjp(pull)
@@ -85,7 +85,7 @@ def _called(of: Differentiable) -> Any:
     def forward(given: Any, start: Any) -> Any:
         return on_cpu(of.at, (*of.outer(given.shape), *of.result), given, start)
 
-    def kept(given: Any, start: Any) -> Any:
+    def forward_rule(given: Any, start: Any) -> Any:
         found = called(given, start)  # so that a second derivative comes to what refuses it
         return found, (given, found)
 
@@ -95,5 +95,5 @@ def _called(of: Differentiable) -> Any:
         return pulled(cotangent, given, found), no_start
 
     called = jax.custom_vjp(forward)
-    called.defvjp(kept, backward)
+    called.defvjp(forward_rule, backward)
     return called

@@ -22,7 +22,7 @@ _STEP: Final = 1e-6
 """Of central differences [rad or m]."""
 _SLOPE: Final = 1e-5
 """What they may miss a derivative by, of what they are made of."""
-_HELD: Final = 1e-6
+_TOLERANCE: Final = 1e-6
 """By how much what must hold may be exceeded, in its own unit: what the tolerance of a task rounds."""
 _STILL: Final = 1e-7
 """How far steps lead away from a target that is reached [m]."""
@@ -45,13 +45,13 @@ def check_task(task: Task, model: Model, target: Any = None, *, count: int = 10,
     for q in model.sample(count, seed=seed):
         e, jacobian = solver.linearise(q, target)
         _law(bool(np.isfinite(e).all() and np.isfinite(jacobian).all()), task, "its rows are no finite numbers", q)
-        stated = -jacobian.T @ e
+        analytic = -jacobian.T @ e
         found = np.array([_slope(solver, model, q, way, target) for way in np.eye(model.nv)])
-        worst = int(np.abs(stated - found).argmax())
-        far = float(np.abs(stated - found)[worst])
+        worst = int(np.abs(analytic - found).argmax())
+        far = float(np.abs(analytic - found)[worst])
         _law(
             far <= _SLOPE * (1.0 + float(e @ e) + float(np.abs(jacobian).max(initial=0.0))), task,
-            f"the derivative by velocity {worst} is {stated[worst]:.9g} by its Jacobian and {found[worst]:.9g} by "
+            f"the derivative by velocity {worst} is {analytic[worst]:.9g} by its Jacobian and {found[worst]:.9g} by "
             "differences of its residual", q,
         )  # fmt: skip
 
@@ -80,7 +80,7 @@ def check_method(
             _law(bool(np.isfinite(path[k]).all()), method, f"step {k} is no finite number", last)
             _law(model.within_limits(path[k]), method, f"step {k} leaves the joint limits", last)
             over = float((np.abs(model.difference(last, path[k])) - dt * model.velocity).max(initial=-np.inf))
-            _law(over <= _HELD * dt, method, f"step {k} is {over:.3g} too fast", last)
+            _law(over <= _TOLERANCE * dt, method, f"step {k} is {over:.3g} too fast", last)
             last = path[k]
         return path
 
@@ -121,23 +121,23 @@ def check_requirement(
     if not inside:
         raise ValueError(f"it holds at none of {50 * count} random configurations, so there is nothing to begin at")
     places = np.array([model.pose(frame, q).xyz for q in model.sample(count, seed=seed + 1)])
-    rest: list[None] = [None] * (len(tasks) - 1)
-    free, held = Solver(model, lead), Solver(model, tasks, limits=limits)
+    others: list[None] = [None] * (len(tasks) - 1)
+    free, constrained = Solver(model, lead), Solver(model, tasks, limits=limits)
     for place, start in zip(places, inside, strict=False):
-        alone, sol = free(place, start), held([place, *rest], start)
+        alone, sol = free(place, start), constrained([place, *others], start)
         over = beyond(sol.q)
-        _law(not sol.success or over <= _HELD, requirement, f"an answer is {over:.3g} beyond", sol.q)
-        if alone.success and beyond(alone.q) < -_HELD:
+        _law(not sol.success or over <= _TOLERANCE, requirement, f"an answer is {over:.3g} beyond", sol.q)
+        if alone.success and beyond(alone.q) < -_TOLERANCE:
             _law(np.array_equal(alone.q, sol.q), requirement, "an answer changes that holds without it", alone.q)
         tracker, q = Tracker(model, tasks, dt=dt, limits=limits), start
         for step in range(_FOLLOWED):
-            q = tracker.step(q, [place, *rest])
+            q = tracker.step(q, [place, *others])
             over = beyond(q)
-            _law(over <= _HELD, requirement, f"step {step} of a Tracker is {over:.3g} beyond", q)
-    many = held.batch([places, *rest] if rest else places)
+            _law(over <= _TOLERANCE, requirement, f"step {step} of a Tracker is {over:.3g} beyond", q)
+    many = constrained.batch([places, *others] if others else places)
     for q, success in zip(many.q, many.success, strict=True):
         over = beyond(q)
-        _law(not success or over <= _HELD, requirement, f"an answer of a batch is {over:.3g} beyond", q)
+        _law(not success or over <= _TOLERANCE, requirement, f"an answer of a batch is {over:.3g} beyond", q)
 
 
 def _slope(solver: Solver, model: Model, q: Array, way: Array, target: Any) -> float:
@@ -146,7 +146,7 @@ def _slope(solver: Solver, model: Model, q: Array, way: Array, target: Any) -> f
     return float(ends[0] @ ends[0] - ends[1] @ ends[1]) / (4.0 * _STEP)
 
 
-def _law(kept: bool, of: Any, what: str, q: Array) -> None:
-    if not kept:
+def _law(holds: bool, of: Any, what: str, q: Array) -> None:
+    if not holds:
         name = of if isinstance(of, str) else getattr(of, "label", repr(of))
         raise AssertionError(f"{name}: {what}, at q = {np.asarray(q).tolist()}")

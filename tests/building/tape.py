@@ -31,7 +31,7 @@ ADDRESSES: Final = (
 class Tape:
     """The calls that this process makes from now on, and what they answer: a code, then numbers.
 
-    They are made in Python, for the rim takes no entry point but the library's own.
+    They are made in Python, for the fast path takes no entry point but the library's own.
     """
 
     def __init__(self) -> None:

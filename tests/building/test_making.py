@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import poise.kernels.machine.library
-from poise.build.linking import link, link_rim
+from poise.build.linking import link, link_fast_path
 from poise.build.lowering import lower
 from poise.build.making import make
 from poise.build.objects import emit, undefined
@@ -168,14 +168,16 @@ def test_what_is_compiled_is_compiled_once(built: Path, tmp_path: Path, monkeypa
 
 def test_the_rim_needs_python_alone(tmp_path: Path) -> None:
     assert TARGET is not None
-    link_rim(TARGET, tmp_path / "rim.so")
+    link_fast_path(TARGET, tmp_path / "fast_path.so")
     if shutil.which("nm"):
-        told = subprocess.run(["nm", "-D", str(tmp_path / "rim.so")], check=True, capture_output=True, text=True).stdout
+        told = subprocess.run(
+            ["nm", "-D", str(tmp_path / "fast_path.so")], check=True, capture_output=True, text=True
+        ).stdout
         names = [line.split() for line in told.splitlines()]
         assert [name[-1] for name in names if name[-2] == "T"] == ["PyInit_rim"]
         assert all(hasattr(ctypes.pythonapi, name[-1]) for name in names if name[-2] == "U")
-    loader = ExtensionFileLoader("rim", str(tmp_path / "rim.so"))
-    extension = module_from_spec(ModuleSpec("rim", loader, origin=loader.path))
+    loader = ExtensionFileLoader("fast_path", str(tmp_path / "fast_path.so"))
+    extension = module_from_spec(ModuleSpec("fast_path", loader, origin=loader.path))
     loader.exec_module(extension)
     out = np.empty((2, 7))
     assert extension.poses(np.stack([np.eye(4)] * 2), out)

@@ -12,9 +12,9 @@ import pytest
 
 import poise as pz
 from poise.build.page import called, make_page
-from poise.kernels.image import IMAGE
 from poise.kernels.machine.jit import SIGNATURES, symbol
 from poise.kernels.machine.library import PACKAGE, library
+from poise.kernels.serialised import IMAGE
 from poise.methods.registry import METHODS
 
 PANDA, UR5E = pz.load("panda"), pz.load("ur5e")

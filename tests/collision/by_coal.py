@@ -6,7 +6,7 @@ import numpy as np
 import poise as pz
 from poise.common.array import Array
 from poise.geometry.shapes import Shape
-from poise.model.proximity import unmet
+from poise.model.proximity import excluded_pairs
 
 
 def as_coal(shape: Shape) -> tuple[coal.CollisionGeometry, pz.SE3]:
@@ -33,7 +33,7 @@ class ByCoal:
     """All pairs of a robot and a world that may meet."""
 
     def __init__(self, arm: pz.Model, world: pz.World, allowed: tuple[tuple[str, str], ...] = ()) -> None:
-        apart = unmet(arm) | frozenset(map(frozenset, allowed))
+        apart = excluded_pairs(arm) | frozenset(map(frozenset, allowed))
         shapes = [(link, *as_coal(shape)) for link, some in arm.fitted_shapes.items() for shape in some]
         still = [(name, *as_coal(world[name])) for name in world]
         self.arm, self.shapes = arm, [*shapes, *still]

@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 from poise.common.array import Array
 from poise.kernels.collision.near import DISTANCE
 from poise.kernels.collision.placing import place_shapes
-from poise.kernels.collision.proximity import HULL_ROOM
+from poise.kernels.collision.proximity import HULL_BUFFER
 from poise.kernels.machine.jit import address, call, kernel
 from poise.kernels.machine.kinds import NARROW, PROBLEM_VIEW, WHOLE, WIDE
 from poise.kernels.machine.lanes import packs, workspace
@@ -125,7 +125,7 @@ def words_of(shapes: list[Shape], units: Any = None, frames: int = 0) -> Array:
     ]
     real = [(*s.turn.ravel(), *s.place, *s.half, s.radius, np.nan, np.nan) for s in shapes]
     vertices = np.concatenate([np.ravel(pack) for pack in packs])
-    rows = {"pair": NEAR, "room": HULL_ROOM, "shape_frames": FRAME * len(shapes), "frames": FRAME * frames}
+    rows = {"pair": NEAR, "room": HULL_BUFFER, "shape_frames": FRAME * len(shapes), "frames": FRAME * frames}
     return pack({"shapes": joined(SHAPE, np.array(whole), np.array(real)), "vertices": vertices}, rows)
 
 

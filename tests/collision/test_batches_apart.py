@@ -32,17 +32,17 @@ def goals(arm: pz.Model) -> pz.SE3:
     return pz.SE3(poses)
 
 
-@pytest.mark.parametrize("closest", [True, False])
+@pytest.mark.parametrize("best_effort", [True, False])
 def test_a_row_that_is_blocked_says_so_and_by_what(
-    arm: pz.Model, world: pz.World, goals: pz.SE3, closest: bool
+    arm: pz.Model, world: pz.World, goals: pz.SE3, best_effort: bool
 ) -> None:
     solver = pz.Solver(arm, HAND, limits=[pz.CollisionLimit(world, min_distance=0.01)])
-    found = solver.batch(goals, closest=closest)
+    found = solver.batch(goals, best_effort=best_effort)
     room = arm.distance(found.q, world).distance  # all at once: no row is NaN
     assert arm.within_limits(found.q)
     blocked = found.status == pz.Status.COLLISION
     assert blocked[::10].all()
-    if closest:
+    if best_effort:
         assert (room[blocked] >= 0.01 - 1e-9).all()
         assert (found.position_errors[blocked] > 1e-5).all()
     assert (room[found.success] >= 0.01 - 1e-9).all()
@@ -53,11 +53,11 @@ def test_a_row_that_is_blocked_says_so_and_by_what(
         words = found[int(k)].explain()
         assert ("'ball'" in words) or k % 10
         assert ("q keeps them apart" in words) == (near.distance >= 0.01)
-    far = pz.Status.UNREACHABLE if closest else pz.Status.BUDGET
+    far = pz.Status.UNREACHABLE if best_effort else pz.Status.BUDGET
     assert (found.status[5::40] == far).all()
     assert np.isfinite(found.cost).all()
-    np.testing.assert_array_equal(solver.batch(goals, closest=closest, threads=1).q, found.q)
-    alone = solver.batch(goals[17:30], closest=closest)
+    np.testing.assert_array_equal(solver.batch(goals, best_effort=best_effort, threads=1).q, found.q)
+    alone = solver.batch(goals[17:30], best_effort=best_effort)
     np.testing.assert_array_equal(alone.q, found.q[17:30])
     assert (alone.status == found.status[17:30]).all()
 
@@ -96,7 +96,7 @@ def test_what_ctrl_c_left_holds_the_best_or_the_start(
             signal.raise_signal(signal.SIGINT)
         return solve(self, scratch, piece)
 
-    monkeypatch.setattr(batching, "_PIECE", 10)
+    monkeypatch.setattr(batching, "_CHUNK", 10)
     monkeypatch.setattr(batching.Batch, "_solve_in_lanes", once)
     starts = arm.sample(len(goals.array), seed=9)
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -10,7 +10,7 @@ from gripping import gripping
 
 import poise as pz
 from poise.io.installed import installed_robots
-from poise.model.proximity import nearest_in, unmet
+from poise.model.proximity import excluded_pairs, nearest_in
 from poise.model.scene import Scene
 from poise.solving.path.clearance import Clearance
 
@@ -33,7 +33,7 @@ def tip(robot: pz.Model) -> str | None:
     return carried[-1] if carried and robot.shapes.keys() & set(carried) else None
 
 
-def room(limit: pz.CollisionLimit, robot: pz.Model, q: np.ndarray) -> float:
+def slack(limit: pz.CollisionLimit, robot: pz.Model, q: np.ndarray) -> float:
     """How much farther apart shapes are than asked [m]."""
     near = limit.nearest(robot, q)
     return near.distance - limit.least(robot, *near.pair)
@@ -56,7 +56,7 @@ def test_every_robot_solves_and_tracks_from_its_home(name: str) -> None:
     way = np.random.default_rng(0).uniform(-0.3, 0.3, robot.nv)
     there = robot.pose(frame, robot.clip(robot.integrate(robot.home, way)))
     path = tracker.rollout(robot.home, np.tile(there.array, (40, 1, 1)))
-    assert all(room(limit, robot, q) >= -1e-9 for q in path[::8])
+    assert all(slack(limit, robot, q) >= -1e-9 for q in path[::8])
 
 
 def test_the_feet_of_a_humanoid_stay_where_they_are_planted() -> None:
@@ -72,7 +72,7 @@ def test_the_feet_of_a_humanoid_stay_where_they_are_planted() -> None:
     for foot, place in zip(feet, places, strict=True):
         assert np.linalg.norm(robot.pose(foot, np.array(path)).xyz - place.xyz, axis=-1).max() < 1e-3
     assert np.linalg.norm(robot.pose("right_rubber_hand", path[-1]).xyz - hand) < 1e-3
-    assert all(room(limit, robot, q) >= -1e-9 for q in path[::20])
+    assert all(slack(limit, robot, q) >= -1e-9 for q in path[::20])
 
 
 def test_links_that_are_built_near_slide_along_each_other() -> None:
@@ -93,7 +93,7 @@ def test_links_that_are_built_near_slide_along_each_other() -> None:
 
 def test_what_is_eased_is_told_as_it_is_and_kept_as_asked() -> None:
     robot, limit = pz.fit_shapes(pz.load("ur10")).model, pz.CollisionLimit(min_distance=0.012)
-    shapes, apart = robot.fitted_shapes, unmet(robot)
+    shapes, apart = robot.fitted_shapes, excluded_pairs(robot)
     pairs = [(a, b) for a, b in itertools.combinations(shapes, 2) if frozenset((a, b)) not in apart]
     scenes = {(a, b): Scene(robot, {a: shapes[a], b: shapes[b]}) for a, b in pairs}
     home = {pair: nearest_in(scene, robot.home).distance for pair, scene in scenes.items()}
@@ -104,11 +104,11 @@ def test_what_is_eased_is_told_as_it_is_and_kept_as_asked() -> None:
     q = robot.sample(60, seed=0)
     rooms = np.array([[nearest_in(s, x).distance - least[pair] for pair, s in scenes.items()] for x in q])
     np.testing.assert_allclose(Clearance.of(robot, limit)(q), rooms.min(axis=1), atol=2e-6)
-    for x, room in zip(q, rooms, strict=True):
+    for x, slack in zip(q, rooms, strict=True):
         near = limit.nearest(robot, x)
-        assert near.distance - limit.least(robot, *near.pair) == pytest.approx(room.min(), abs=2e-6)
+        assert near.distance - limit.least(robot, *near.pair) == pytest.approx(slack.min(), abs=2e-6)
         assert near.points[1] - near.points[0] == pytest.approx(near.distance * near.normal, abs=1e-7)
-        assert limit.is_kept(robot, x) == (room.min() >= 0.0)
+        assert limit.is_kept(robot, x) == (slack.min() >= 0.0)
 
 
 def test_a_note_says_once_which_links_are_built_near(caplog: pytest.LogCaptureFixture) -> None:

@@ -99,7 +99,7 @@ def test_all_branches_of_a_pose_within_an_obstacle_are_blocked() -> None:
     "settings",
     [
         {},
-        {"prefer": "first"},
+        {"select": "first"},
         {"max_restarts": 0, "max_iterations": 2},
         {"max_restarts": 6, "max_iterations": 4},
         {"max_time": 1e-4},

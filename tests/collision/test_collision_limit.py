@@ -409,7 +409,7 @@ def test_a_step_that_is_refused_or_interrupted_leaves_the_next_one_what_has_chan
                     tracker.step(q * np.nan, goal)
             if k % 3 == 0 and stumbling == "interrupted":
                 with monkeypatch.context() as patch:
-                    patch.setattr(Scratch, "surround", interrupted)
+                    patch.setattr(Scratch, "set_scene", interrupted)
                     with pytest.raises(KeyboardInterrupt):
                         tracker.step(q, goal)
             q = tracker.step(q, goal)

@@ -9,7 +9,7 @@ import pytest
 import poise as pz
 from poise.kernels.collision import queries
 from poise.kernels.machine.jit import prepare
-from poise.model.proximity import slopes_of_many, unmet
+from poise.model.proximity import excluded_pairs, slopes_of_many
 from poise.model.scene import Scene
 
 ROBOT = "panda_collision"
@@ -52,12 +52,14 @@ def as_coal(shape: pz.geometry.shapes.Shape, pose: pz.SE3):
 
 def least_by_coal(arm: pz.Model, q, world: pz.World) -> float:
     """The least distance of all pairs that may meet."""
-    apart = unmet(arm)
+    excluded = excluded_pairs(arm)
     links = [(link, shape, arm.pose(link, q)) for link, shapes in arm.fitted_shapes.items() for shape in shapes]
     still = arm.tree.links
     least = np.inf
     for i, (one, a, at) in enumerate(links):
-        others = [(other, b, to) for other, b, to in links[:i] if frozenset((one, other)) not in apart and one != other]
+        others = [
+            (other, b, to) for other, b, to in links[:i] if frozenset((one, other)) not in excluded and one != other
+        ]
         if still[one][0] >= 0:
             others += [(name, world[name], pz.SE3.identity()) for name in world]
         for _, b, to in others:
@@ -126,7 +128,7 @@ def test_points_lie_on_the_pair_and_are_the_distance_apart(arm: pz.Model) -> Non
 
 
 def test_slopes_are_the_derivative_of_the_distance(arm: pz.Model) -> None:
-    scene = Scene(arm, arm.fitted_shapes, (world := room()), apart=unmet(arm))
+    scene = Scene(arm, arm.fitted_shapes, (world := room()), excluded=excluded_pairs(arm))
     prepare(queries.nearest_at)
     step, checked = 1e-6, 0
     for q in arm.sample(40, seed=4):
@@ -213,12 +215,12 @@ def test_numbers_that_are_none_are_refused(arm: pz.Model) -> None:
 def test_pairs_that_no_file_names_are_found_by_sampling() -> None:
     told = pz.load(ROBOT)
     arm = told.with_shapes(told.shapes, disabled=[])
-    found = unmet(arm)
+    found = excluded_pairs(arm)
     assert frozenset(("panda_link3", "panda_link4")) in found  # joined by a joint
     assert frozenset(("panda_link0", "panda_hand")) not in found
     q = arm.sample(500, seed=9)
     assert (arm.distance(q).distance <= told.distance(q).distance + 0.05).mean() > 0.9
-    assert unmet(pickle.loads(pickle.dumps(arm))) == found
+    assert excluded_pairs(pickle.loads(pickle.dumps(arm))) == found
 
 
 def test_threads_share_a_model_and_a_world(arm: pz.Model) -> None:

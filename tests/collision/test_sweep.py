@@ -8,7 +8,7 @@ from measuring import compiled
 
 import poise as pz
 from poise.common.array import Array
-from poise.kernels.collision.near import place_movers, sweep, travel
+from poise.kernels.collision.near import max_displacement, place_movers, sweep
 from poise.kernels.machine import layout, packing
 from poise.kernels.machine.views import narrow, problem_at
 
@@ -29,7 +29,7 @@ def _ways(words, work, ways, rates, out):
     place_movers(s, x)
     for i in range(s.scene[0].movers):
         out[3 * i], out[3 * i + 1] = sweep(s, x, i, 0, ways, rates)
-        out[3 * i + 2] = travel(s, i, 0, ways)
+        out[3 * i + 2] = max_displacement(s, i, 0, ways)
 
 
 @pytest.mark.parametrize("robot", ["panda_collision", "ball"])

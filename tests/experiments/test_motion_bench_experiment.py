@@ -91,15 +91,15 @@ def test_the_judge_sees_links_in_obstacles_in_one_another_and_a_hand_elsewhere()
     empty = Judge(Problem(1, ready, ()))
     assert empty(ready).good
     elsewhere = empty(ready + np.eye(7)[0] * 0.1)
-    assert (elsewhere.there, elsewhere.free, elsewhere.apart) == (False, True, True)
+    assert (elsewhere.there, elsewhere.free, elsewhere.self_free) == (False, True, True)
     slightly = empty(ready + np.eye(7)[0] * 0.001)
     assert slightly.there
     beyond = Judge(Problem(1, (past := np.array([0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 2.9])), ()))(past)
     assert (beyond.there, beyond.free) == (False, True)
     folded = np.array([0.0, 1.7, 0.0, -3.0, 0.0, -0.01, 0.0])
-    assert not Judge(Problem(1, folded, ()))(folded).apart
+    assert not Judge(Problem(1, folded, ()))(folded).self_free
     within = Judge(Problem(1, ready, (around("panda_hand", START),)))(ready)
-    assert (within.there, within.free, within.apart, within.good) == (True, False, True, False)
+    assert (within.there, within.free, within.self_free, within.good) == (True, False, True, False)
 
 
 def test_a_blocked_hand_is_told_from_an_arm_that_is_in_the_way() -> None:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import poise as pz
 from poise.common.array import Array
+from poise.geometry.fit_cache import cached_fit
 from poise.geometry.fitting import Fit, depths, fit_capsules, fit_hulls, union_volume
-from poise.geometry.kept_fits import kept_fit
 from poise.geometry.smallest import smallest_capsule, volume
 from poise.geometry.triangles import distances, enclose, enclosed_volume, halves, is_closed
 from poise.io.installed import installed_robots
@@ -384,12 +384,12 @@ def test_what_is_damaged_is_made_anew(cache: Path, damage: str) -> None:
         made.append(1)
         return fit_capsules(BAR, 1)
 
-    first = kept_fit(b"bar", "1", make)
+    first = cached_fit(b"bar", "1", make)
     (file,) = cache.iterdir()
     whole = file.read_text()
-    assert kept_fit(b"bar", "1", make) == first
+    assert cached_fit(b"bar", "1", make) == first
     file.write_text(damage)
-    assert kept_fit(b"bar", "1", make) == first
+    assert cached_fit(b"bar", "1", make) == first
     assert len(made) == 2
     assert json.loads(file.read_text()) == json.loads(whole)
 

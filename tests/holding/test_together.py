@@ -14,7 +14,7 @@ from support.mechanisms import gap
 import poise as pz
 from poise.common.array import Array
 from poise.methods import registry
-from poise.solving.requirements.sections import GIVES_WAY
+from poise.solving.requirements.sections import RELAXATION_ORDER
 
 _STEPS = 60
 _KEPT = 1e-9
@@ -160,7 +160,7 @@ def test_all_that_is_asked_holds(seed: int) -> None:
 
 def test_what_gives_way_is_told_and_stands_in_the_documentation() -> None:
     page = (Path(__file__).parents[2] / "docs" / "methods" / "tracker_limits.md").read_text(encoding="utf-8")
-    rows = "".join(f"| {name} | {when} |\n" for name, when in GIVES_WAY)
+    rows = "".join(f"| {name} | {when} |\n" for name, when in RELAXATION_ORDER)
     assert f"| gives way | when |\n| --- | --- |\n{rows}\n" in page
     world = pz.World({"ball": pz.Sphere((-0.9, -0.13, 0.6), 0.1)})
     limits = [pz.CollisionLimit(world, min_distance=0.02, self_collision=False), pz.AccelerationLimit(0.5)]

@@ -12,7 +12,7 @@ from scipy import optimize
 
 from poise.common.array import Array
 from poise.kernels.algebra.active_set import minimise
-from poise.kernels.algebra.working_set import Levels, Limits, room_for
+from poise.kernels.algebra.working_set import Levels, Limits, buffer_size
 from poise.kernels.machine.lanes import WIDTH
 
 Ints = np.ndarray
@@ -63,7 +63,7 @@ class Problem:
         first = np.concatenate([[0], np.cumsum(sizes)])
         squares = np.array([damping**2 for *_, damping in self.levels])
         phi = np.zeros(n) if self.phi is None else self.phi
-        x, room = np.full(n, np.nan), np.full(room_for(m, n, p), np.nan)
+        x, room = np.full(n, np.nan), np.full(buffer_size(m, n, p), np.nan)
         side = np.zeros(n + p) if side is None else side
         low, high = self.low.copy(), self.high.copy()
         self.beyond = run(

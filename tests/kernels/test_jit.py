@@ -134,6 +134,6 @@ def test_every_kernel_that_is_named_is_there() -> None:
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     )
     named = set(filter(place.fullmatch, texts))
-    assert {"solver.lm_solver.solve", "requirements.shapes.clear", "collision.queries.place"} <= named
+    assert {"solver.lm_solver.solve", "requirements.collision.clearance", "collision.queries.place"} <= named
     for name in sorted(named):
         assert jit.plain(jit.function_of(name)).__name__ == name.rpartition(".")[2]

@@ -20,7 +20,7 @@ from poise.reachability import search
 from poise.reachability.mobility import manipulability_of
 from poise.reachability.rotations import spread
 from poise.robots.planar import planar
-from poise.solving.problem.reach_bound import span
+from poise.solving.problem.reach_bound import reach_bound
 
 UPPER, FORE = 0.5, 0.3
 GRID = 0.043
@@ -211,7 +211,7 @@ def test_bounds_choose_among_the_same_voxels(panda: pz.ReachMap) -> None:
 
 
 def test_more_effort_finds_no_less(panda: pz.ReachMap) -> None:
-    more = pz.reach(panda.model, "panda_hand", grid=0.2, orientations=12, effort=100)
+    more = pz.reach(panda.model, "panda_hand", grid=0.2, orientations=12, budget=100)
     assert not (panda.reached & ~more.reached).any()
     assert panda.counts.sum() >= 0.995 * more.counts.sum()
 
@@ -257,7 +257,7 @@ def test_half_a_map_is_none() -> None:
     timer = threading.Timer(0.5, _thread.interrupt_main)
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        pz.reach(pz.load("panda"), grid=0.02, effort=100)
+        pz.reach(pz.load("panda"), grid=0.02, budget=100)
     timer.join()
 
 
@@ -272,7 +272,7 @@ def test_no_configuration_takes_a_frame_beyond_its_span(model: pz.Model, seed: i
         if not model.tree.path(model.tree.links[model.frame(frame).link][0]):
             continue
         for of_pose in (False, True):
-            ball = span(model, frame, limits=True, of_pose=of_pose)
+            ball = reach_bound(model, frame, limits=True, of_pose=of_pose)
             away = np.linalg.norm(model.pose(frame, q).act(np.tile(ball.point, (50, 1))) - ball.centre, axis=-1)
             assert (away <= ball.radius * (1.0 + 1e-12) + 1e-9).all()
 
@@ -281,16 +281,16 @@ def test_no_configuration_takes_a_frame_beyond_its_span(model: pz.Model, seed: i
 @pytest.mark.parametrize("of_pose", [False, True])
 def test_the_span_of_an_arm_is_hardly_more_than_it_needs(name: str, of_pose: bool) -> None:
     arm = pz.load(name)
-    ball = span(arm, arm.tip, limits=True, of_pose=of_pose)
+    ball = reach_bound(arm, arm.tip, limits=True, of_pose=of_pose)
     poses = arm.pose(arm.tip, arm.sample(100_000, seed=0))
     away = np.linalg.norm(poses.act(np.tile(ball.point, (100_000, 1))) - ball.centre, axis=-1)
     assert 0.99 * ball.radius <= away.max() <= ball.radius
 
 
 def test_a_slide_adds_what_it_travels() -> None:
-    ball = span(slider(-1.0, 1.0), "tool", limits=True, of_pose=False)
+    ball = reach_bound(slider(-1.0, 1.0), "tool", limits=True, of_pose=False)
     assert ball.radius == pytest.approx(0.6)
-    assert span(slider(-1.0, 1.0), "tool", limits=False, of_pose=False).radius == np.inf
+    assert reach_bound(slider(-1.0, 1.0), "tool", limits=False, of_pose=False).radius == np.inf
 
 
 # Orientations -------------------------------------------------------------------------------------------------------
@@ -348,7 +348,7 @@ def test_manipulability_of_two_links_is_that_of_the_textbook() -> None:
 def test_an_arm_with_few_joints_is_told_before_that_it_reaches_no_orientation() -> None:
     words = r"2 joints move 'tool', .* asks for six: .* orientations=0, --orientations 0 in a shell, asks for places"
     with pytest.warns(UserWarning, match=words):
-        assert not pz.reach(planar(2, [UPPER, FORE]), "tool", grid=0.5, orientations=4, effort=0).counts.any()
+        assert not pz.reach(planar(2, [UPPER, FORE]), "tool", grid=0.5, orientations=4, budget=0).counts.any()
 
 
 def test_a_redundant_planar_arm_is_not_always_singular() -> None:
@@ -380,7 +380,7 @@ def test_a_redundant_planar_arm_is_not_always_singular() -> None:
         ({"bounds": ((0, 0, 0), (1, -1, 1))}, ValueError, "lower corner must come first"),
         ({"bounds": ((0, 0, 0), (1, math.inf, 1))}, ValueError, "bounds"),
         ({"bounds": ((4, 4, 4), (5, 5, 5))}, ValueError, "no voxel's centre"),
-        ({"effort": -1}, ValueError, "effort is -1"),
+        ({"budget": -1}, ValueError, "budget is -1"),
         ({"threads": 0}, ValueError, "threads is 0"),
         ({"seed": -1}, ValueError, "seed is -1"),
     ],

@@ -12,7 +12,7 @@ from fingered import closing, moved, person
 import poise as pz
 from poise.retargeting.anatomy.proportions import Proportions
 from poise.retargeting.follow.following import columns_of
-from poise.retargeting.follow.self_collision import held_apart, what_stands
+from poise.retargeting.follow.self_collision import collision_notes, what_stands
 from poise.retargeting.hands.finger_paths import finger_paths
 from poise.retargeting.reference.bodies import Robot
 from poise.solving.requirements.limits import Limits
@@ -30,7 +30,7 @@ def test_fingers_that_close_into_things_are_told_by_themselves() -> None:
     )
     fingers = tuple(f"{hand}{name}{k}" for name in ("Index", "Middle") for k in (1, 2, 3))
     body = Robot(model, {}, {}, {}, {}, {}, {}, 1.0, fingers)
-    told = held_apart(pz.CollisionLimit(world, min_distance=0.0), body, model.neutral[None])
+    told = collision_notes(pz.CollisionLimit(world, min_distance=0.0), body, model.neutral[None])
     assert told[1:] == [
         f"nearer than they may be: {arm} and wall by up to 4 mm; no posture was found that keeps them apart",
         "fingers are nearer than they may be, for they do not move for a CollisionLimit: "

@@ -5,7 +5,7 @@ import pytest
 
 from poise.quaternions import part_of_turn, quaternion_exp, quaternion_log
 from poise.retargeting.anatomy.median import median
-from poise.retargeting.contact.holding import fading, held, held_turns, shares
+from poise.retargeting.contact.pinning import fading, pinned, pinned_turns, shares
 
 TIMES = np.arange(200) / 100.0
 SPANS = [(0, 20), (30, 60), (61, 70), (150, 180)]
@@ -33,11 +33,11 @@ def test_between_two_spans_near_each_other_a_path_is_its_own_halfway() -> None:
     times = TIMES[:31]
     spans = [(0, 11), (20, 31)]  # from 0.10 s to 0.20 s, so they meet at 0.15 s
     places = np.array([[5.0, 0.0, 0.0], [0.0, 7.0, 0.0]])
-    moved = held(path[:31], spans, places, times, EASE)
+    moved = pinned(path[:31], spans, places, times, EASE)
     assert np.array_equal(moved[:11], np.broadcast_to(places[0], (11, 3)))
     assert np.array_equal(moved[20:], np.broadcast_to(places[1], (11, 3)))
     assert np.allclose(moved[15], path[15], atol=1e-9)
-    going = held(path[:31], spans, places[:, None] + np.arange(31.0)[:, None], times, EASE)
+    going = pinned(path[:31], spans, places[:, None] + np.arange(31.0)[:, None], times, EASE)
     assert np.array_equal(going[5], places[0] + 5.0)
     assert np.array_equal(going[25], places[1] + 25.0)
 
@@ -45,7 +45,7 @@ def test_between_two_spans_near_each_other_a_path_is_its_own_halfway() -> None:
 def test_turns_are_held_as_places_are() -> None:
     turns = quaternion_exp(np.random.default_rng(0).normal(size=(len(TIMES), 3)))
     stances = quaternion_exp(np.random.default_rng(1).normal(size=(len(SPANS), 3)))
-    held_ones = held_turns(turns, SPANS, stances, TIMES, EASE)
+    held_ones = pinned_turns(turns, SPANS, stances, TIMES, EASE)
     share, which = shares(SPANS, TIMES, EASE)
     same = np.abs(np.sum(held_ones * stances[which], axis=1))
     assert np.allclose(same[share == 1.0], 1.0, atol=1e-12)

@@ -95,7 +95,7 @@ def test_feet_land_on_the_ground_and_not_in_it() -> None:
 
 
 def test_a_motion_is_followed_again_from_where_it_changes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("poise.retargeting.follow.following._MARK", 5)
+    monkeypatch.setattr("poise.retargeting.follow.following._CHECKPOINT_SPACING", 5)
     done = pz.retarget(walk(FPS, 3.0), g1())
     robot, follower = done._robot, Follower(done._robot, 1.0 / FPS, Limits.of(True), 1.0)
     source = replace(done._seen, off_feet=np.arange(len(done.motion)) > 80)

@@ -58,10 +58,10 @@ def test_json_is_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_settings_are_those_of_the_solver(folder: Path) -> None:
-    more = ["--frame", "panda_link8", "--seed", "3", "--prefer", "first", "--no-limits", "--max-restarts", "5"]
+    more = ["--frame", "panda_link8", "--seed", "3", "--select", "first", "--no-limits", "--max-restarts", "5"]
     assert batch(folder, *more, "--position-tolerance", "1e-4", "--rotation-tolerance", "1e-3", "--threads", "2") == 0
     task = pz.PoseTask("panda_link8", position_tolerance=1e-4, rotation_tolerance=1e-3)
-    solver = pz.Solver(ARM, task, seed=3, prefer="first", limits=False, max_restarts=5)
+    solver = pz.Solver(ARM, task, seed=3, select="first", limits=False, max_restarts=5)
     assert pq.read_table(folder / "out.parquet").equals(solve_table(solver, targets(50)))
 
 

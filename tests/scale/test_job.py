@@ -62,26 +62,31 @@ def folder(tmp_path: Path) -> Path:
 
 
 def run(
-    folder: Path, *, solver: pz.Solver = SOLVER, rows: int = ROWS, start_over: bool = False, tell: Any = lambda n: None
+    folder: Path,
+    *,
+    solver: pz.Solver = SOLVER,
+    rows: int = ROWS,
+    start_over: bool = False,
+    on_progress: Any = lambda n: None,
 ) -> tuple[Summary, bool]:
     return solve_file(
         solver, source_of(folder / "targets.parquet"), folder / "out.parquet",
-        rows=rows, engine=one_process(1), start_over=start_over, tell=tell,
+        rows=rows, engine=one_process(1), start_over=start_over, on_progress=on_progress,
     )  # fmt: skip
 
 
 def stop_after(parts: int) -> Callable[[int], None]:
-    def tell(done: int) -> None:
+    def on_progress(done: int) -> None:
         if done >= parts * ROWS:
             raise KeyboardInterrupt
 
-    return tell
+    return on_progress
 
 
 def interrupted(folder: Path, parts: int = 2) -> Path:
     """A job stopped after so many parts; its folder."""
     with pytest.raises(KeyboardInterrupt):
-        run(folder, tell=stop_after(parts))
+        run(folder, on_progress=stop_after(parts))
     return folder / "out.parquet.parts"
 
 
@@ -93,7 +98,7 @@ def whole(folder: Path) -> bool:
 
 def test_parts_become_row_groups_of_one_file(folder: Path) -> None:
     seen: list[int] = []
-    summary, complete = run(folder, tell=seen.append)
+    summary, complete = run(folder, on_progress=seen.append)
     assert whole(folder)
     assert not complete
     assert seen == [0, 8, 16, 24, 30]
@@ -148,7 +153,7 @@ def test_what_is_done_is_not_solved_again(folder: Path) -> None:
     interrupted(folder, 3)
     assert all(path.stat().st_mtime_ns == time for path, time in before)
     seen: list[int] = []
-    run(folder, tell=seen.append)
+    run(folder, on_progress=seen.append)
     assert seen == [24, 30]
     assert whole(folder)
 
@@ -158,7 +163,7 @@ def test_a_part_whose_file_is_gone_or_cut_off_is_solved_again(folder: Path) -> N
     (parts / "part-000000.parquet").unlink()
     os.truncate(parts / "part-000001.parquet", 100)
     seen: list[int] = []
-    run(folder, tell=seen.append)
+    run(folder, on_progress=seen.append)
     assert seen == [8, 16, 24, 30]
     assert whole(folder)
 
@@ -219,12 +224,12 @@ def test_a_changed_input_is_another_job(folder: Path) -> None:
 
 
 def test_an_input_that_changes_meanwhile_makes_no_output(folder: Path) -> None:
-    def tell(done: int) -> None:
+    def on_progress(done: int) -> None:
         if done == ROWS:
             os.utime(folder / "targets.parquet")
 
     with pytest.raises(OSError, match="was changed while it was read"):
-        run(folder, tell=tell)
+        run(folder, on_progress=on_progress)
     assert not (folder / "out.parquet").exists()
 
 
@@ -240,12 +245,12 @@ def test_a_file_of_somebody_else_is_not_replaced(folder: Path) -> None:
 
 
 def test_two_processes_do_not_write_one_output(folder: Path) -> None:
-    def tell(done: int) -> None:
+    def on_progress(done: int) -> None:
         if done == ROWS:
             with pytest.raises(OSError, match=r"another process is writing .*out\.parquet"):
                 run(folder, start_over=True)
 
-    run(folder, tell=tell)
+    run(folder, on_progress=on_progress)
     assert whole(folder)
 
 
@@ -276,7 +281,7 @@ def test_a_folder_that_is_not_there_is_a_sentence(folder: Path) -> None:
     ):
         solve_file(
             SOLVER, source_of(folder / "targets.parquet"), folder / "none" / "out.parquet",
-            rows=8, engine=one_process(1), start_over=False, tell=lambda n: None,
+            rows=8, engine=one_process(1), start_over=False, on_progress=lambda n: None,
         )  # fmt: skip
 
 

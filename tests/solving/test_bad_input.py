@@ -388,11 +388,11 @@ ENDLESS: dict[str, Callable[[Any], Any]] = {
     "JerkLimit": lambda x: pz.JerkLimit(x),
     "rate": lambda x: pz.CollisionLimit(rate=x),
     "retreat": lambda x: pz.CollisionLimit(retreat=x),
-    "Leash": lambda x: pz.Leash(joints=x),
-    "distance of a leash": lambda x: pz.Leash(distance=x),
-    "angle of a leash": lambda x: pz.Leash(angle=x),
+    "FollowingErrorLimit": lambda x: pz.FollowingErrorLimit(joints=x),
+    "distance of a limit of the following error": lambda x: pz.FollowingErrorLimit(distance=x),
+    "angle of a limit of the following error": lambda x: pz.FollowingErrorLimit(angle=x),
     "lead": lambda x: solver_loop(lead=x),
-    "lead, angle": lambda x: solver_loop(lead=(0.1, 0.1 if x == INF else x)),
+    "lead, angle": lambda x: solver_loop(max_target_lead=(0.1, 0.1 if x == INF else x)),
     "max_time": lambda x: solver(pz.PoseTask(HAND), max_time=x),
 }
 """Those for which an infinite number is none."""
@@ -454,7 +454,7 @@ def test_a_number_in_an_array_without_axes_is_that_number_or_refused_by_name(set
 
 SETTINGS_OF_A_CALL = [
     ("max_time", 0.5), ("max_iterations", 9), ("max_restarts", 2), ("seed", 1), ("trace", True), ("limits", True),
-    ("prefer", "first"),
+    ("select", "first"),
 ]  # fmt: skip
 
 
@@ -516,7 +516,7 @@ MASKED: dict[str, tuple[Callable[[], Any], str]] = {
     "a rollout's start": (lambda: solver_loop().rollout(HIDDEN_Q, np.array([[POSE]])), r"q\[1\] is masked"),
     "a path": (lambda: pz.solve_path(arm(), pz.PoseTask(HAND), HIDDEN_POSES), r"poses\[2\]\[1\].* nan"),
     "a path's begin": (
-        lambda: pz.solve_path(arm(), pz.PoseTask(HAND), [POSE], begin=HIDDEN_Q),
+        lambda: pz.solve_path(arm(), pz.PoseTask(HAND), [POSE], start=HIDDEN_Q),
         r"begin\[1\] is masked",
     ),
     "jumps": (lambda: pz.jumps(HIDDEN_QS), r"q\[2, 1\] is masked"),

@@ -52,10 +52,11 @@ def given(model: pz.Model, tasks: list[pz.Task], n: int) -> tuple[list[np.ndarra
     q = model.sample(n, seed=3)
     goals = [task.fulfilled(model, q) for task in tasks]
     targets = [
-        goal if task.leads == ("position", "rotation") else goal[:, :3] for task, goal in zip(tasks, goals, strict=True)
+        goal if task.frame_parts == ("position", "rotation") else goal[:, :3]
+        for task, goal in zip(tasks, goals, strict=True)
     ]
     return [
-        pz.SO3(wxyz=goal[:, 3:]) if task.leads == ("rotation",) else target
+        pz.SO3(wxyz=goal[:, 3:]) if task.frame_parts == ("rotation",) else target
         for task, goal, target in zip(tasks, goals, targets, strict=True)
     ], model.sample(n, seed=4)
 
@@ -69,18 +70,18 @@ def solve(model, tasks, targets, q0, **settings) -> pz.results.SolutionBatch:
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("prefer", ["nearest", "first"])
-def test_an_answer_depends_on_its_problem_alone(case, prefer, monkeypatch) -> None:
+@pytest.mark.parametrize("select", ["nearest", "first"])
+def test_an_answer_depends_on_its_problem_alone(case, select, monkeypatch) -> None:
     model, tasks = CASES[case]()
     n = 300
     targets, q0 = given(model, tasks, n)
-    found = solve(model, tasks, targets, q0, prefer=prefer, threads=1)
+    found = solve(model, tasks, targets, q0, select=select, threads=1)
     shuffled = np.random.default_rng(5).permutation(n)
-    monkeypatch.setattr(batching, "_PIECE", 23)
-    again = solve(model, tasks, some(targets, shuffled), q0[shuffled], prefer=prefer, threads=3)
+    monkeypatch.setattr(batching, "_CHUNK", 23)
+    again = solve(model, tasks, some(targets, shuffled), q0[shuffled], select=select, threads=3)
     for name in ("q", "success", "position_errors", "rotation_errors", "iterations", "restarts", "distance", "cost"):
         assert np.array_equal(getattr(found, name)[shuffled], getattr(again, name), equal_nan=True), name
-    alone = solve(model, tasks, some(targets, np.array([7])), q0[7], prefer=prefer)
+    alone = solve(model, tasks, some(targets, np.array([7])), q0[7], select=select)
     assert np.array_equal(alone.q[0], found.q[7])
 
 
@@ -134,19 +135,21 @@ def test_near_starts_lead_to_near_answers(panda) -> None:
     assert np.allclose(found.distance, np.linalg.norm(found.q - q0, axis=1), atol=1e-9)
 
 
-@pytest.mark.parametrize("closest", [True, False])
+@pytest.mark.parametrize("best_effort", [True, False])
 @pytest.mark.parametrize("robot", ["panda", "iiwa14"])
-def test_a_start_beside_a_solution_is_not_left_for_one_that_is_far(robot: str, closest: bool) -> None:
+def test_a_start_beside_a_solution_is_not_left_for_one_that_is_far(robot: str, best_effort: bool) -> None:
     arm = pz.load(robot)
     q = arm.sample(5000, seed=5)
     way = np.random.default_rng(5).standard_normal(q.shape)
     q0 = arm.clip(q + 0.05 * way / np.linalg.norm(way, axis=1, keepdims=True))
-    found = pz.solve_batch(arm, pz.PoseTask(arm.tip), arm.pose(arm.tip, q), q0=q0, closest=closest)
+    found = pz.solve_batch(arm, pz.PoseTask(arm.tip), arm.pose(arm.tip, q), q0=q0, best_effort=best_effort)
     assert found.success.all()
     assert found.distance.max() < 0.5
     assert np.allclose(found.distance, np.linalg.norm(found.q - q0, axis=1), atol=1e-9)
     first = np.argsort(-found.distance)[:8]  # alone as among the others
-    again = pz.solve_batch(arm, pz.PoseTask(arm.tip), arm.pose(arm.tip, q[first]), q0=q0[first], closest=closest)
+    again = pz.solve_batch(
+        arm, pz.PoseTask(arm.tip), arm.pose(arm.tip, q[first]), q0=q0[first], best_effort=best_effort
+    )
     assert np.array_equal(again.q, found.q[first])
 
 
@@ -340,7 +343,7 @@ def test_ctrl_c_returns_what_is_done(panda, problems, threads, monkeypatch) -> N
         time.sleep(0.02)
         return solve_in_lanes(self, scratch, piece)
 
-    monkeypatch.setattr(batching, "_PIECE", 100)
+    monkeypatch.setattr(batching, "_CHUNK", 100)
     monkeypatch.setattr(batching.Batch, "_solve_in_lanes", interrupted)
     with pytest.warns(RuntimeWarning, match="stopped by Ctrl-C"):
         found = pz.solve_batch(panda, POSE, problems[0], threads=threads)
@@ -425,7 +428,7 @@ def test_a_bar_is_shown_where_it_is_asked_for(panda, problems, capsys) -> None:
 def test_what_is_not_found_soon_may_be_given_up(panda, problems) -> None:
     targets = problems[0].array[:200].copy()
     targets[::10, :3] = [3.0, 0.0, 0.0]
-    found = pz.solve_batch(panda, POSE, targets, closest=False)
+    found = pz.solve_batch(panda, POSE, targets, best_effort=False)
     assert set(found.status[::10]) == {pz.Status.BUDGET}
     assert panda.within_limits(found.q)
     assert (found.position_errors[::10, 0] > 1.0).all()
@@ -439,15 +442,15 @@ def test_what_is_not_found_soon_may_be_given_up(panda, problems) -> None:
     assert np.array_equal(whole.success, found.success)
     soon = whole.success & (found.restarts <= 24)
     assert np.array_equal(whole.q[soon], found.q[soon])
-    with pytest.raises(TypeError, match="closest"):
-        pz.solve_batch(panda, POSE, targets, closest=1)
+    with pytest.raises(TypeError, match="best_effort"):
+        pz.solve_batch(panda, POSE, targets, best_effort=1)
 
 
 def test_an_error_in_a_thread_is_raised(panda, problems, monkeypatch) -> None:
     def fails(*_: object, **__: object) -> None:
         raise MemoryError("no room")
 
-    monkeypatch.setattr(batching, "_PIECE", 100)
+    monkeypatch.setattr(batching, "_CHUNK", 100)
     monkeypatch.setattr(batching.Batch, "_solve_in_lanes", fails)
     with pytest.raises(MemoryError, match="no room"):
         pz.solve_batch(panda, POSE, problems[0], threads=2)
@@ -485,7 +488,7 @@ def test_a_second_ctrl_c_leaves_no_half_of_a_batch(panda, problems, monkeypatch)
         time.sleep(0.03)
         return solve_in_lanes(self, scratch, piece)
 
-    monkeypatch.setattr(batching, "_PIECE", 50)
+    monkeypatch.setattr(batching, "_CHUNK", 50)
     monkeypatch.setattr(batching.Batch, "_solve_in_lanes", twice)
     with pytest.warns(RuntimeWarning, match="stopped by Ctrl-C"):
         found = pz.solve_batch(panda, POSE, problems[0], threads=2)
@@ -503,7 +506,7 @@ def test_what_a_start_came_to_is_no_answer_where_ctrl_c_broke_off_its_search(pan
     def stopped(self, scratch, piece):
         left = solve_in_lanes(self, scratch, piece)
         signal.raise_signal(signal.SIGINT)
-        while not self._pieces.stopped:
+        while not self._queue.stopped:
             time.sleep(0.001)
         return left
 
@@ -518,8 +521,8 @@ def test_what_a_start_came_to_is_no_answer_where_ctrl_c_broke_off_its_search(pan
 
 def test_one_stored_start_leads_where_a_random_one_does_not(panda, problems) -> None:
     targets, random = problems
-    stored = pz.solve_batch(panda, POSE, targets, max_restarts=1, closest=False)
-    drawn = pz.solve_batch(panda, POSE, targets, q0=random, max_restarts=0, closest=False)
+    stored = pz.solve_batch(panda, POSE, targets, max_restarts=1, best_effort=False)
+    drawn = pz.solve_batch(panda, POSE, targets, q0=random, max_restarts=0, best_effort=False)
     assert (stored.start[stored.success] == 1).all()
     assert stored.success.mean() > 0.65 > 0.6 > drawn.success.mean()
     assert stored.iterations[stored.success].mean() < 5.5 < 6.5 < drawn.iterations[drawn.success].mean()
@@ -531,7 +534,7 @@ def test_stored_starts_are_seen_from_a_free_root() -> None:
     far = np.array([50.0, -20.0, 3.0, 0.5, 0.5, -0.5, 0.5])
     there, q0 = g1.sample(400, seed=1), g1.sample(400, seed=2)
     there[:, :7] = q0[:, :7] = far
-    found = pz.solve_batch(g1, hand, g1.pose("left_rubber_hand", there), q0=q0, prefer="first", max_restarts=1)
+    found = pz.solve_batch(g1, hand, g1.pose("left_rubber_hand", there), q0=q0, select="first", max_restarts=1)
     assert found.success.all()
     assert np.linalg.norm(found.q[:, :3] - far[:3], axis=1).max() < 2.0
 
@@ -553,12 +556,12 @@ def test_a_posture_may_be_the_tasks_own_or_one_for_all_or_one_a_row(panda: pz.Mo
 
 
 def test_what_was_given_up_says_how_to_learn_more_and_what_a_length_proves(panda: pz.Model) -> None:
-    near, far = pz.solve_batch(panda, POSE, pz.SE3.from_parts([[0.0, 0.0, 0.333], [2.0, 0.0, 0.5]]), closest=False)
+    near, far = pz.solve_batch(panda, POSE, pz.SE3.from_parts([[0.0, 0.0, 0.333], [2.0, 0.0, 0.5]]), best_effort=False)
     assert near.status is far.status is pz.Status.BUDGET
     assert "beyond the longest reach" in far.explain()
     assert "beyond the longest reach" not in near.explain()
     for one in (near, far):
-        assert one.explain().endswith("With closest=True it is searched for, and what stands in the way is said.")
+        assert one.explain().endswith("With best_effort=True it is searched for, and what stands in the way is said.")
 
 
 def test_matrices_of_rounded_decimals_are_told_what_they_lack(panda: pz.Model) -> None:

@@ -251,7 +251,7 @@ def two_arms() -> pz.Model:
 def test_a_target_that_another_frame_sees_is_proved_with_the_joints_of_both() -> None:
     model = two_arms()
     task = pz.PositionTask("left_tip", base="right_tip")
-    seen = task.seen(model, model.sample(2000, seed=0)).array
+    seen = task.frame_pose(model, model.sample(2000, seed=0)).array
     assert not ruled_out(model, task, seen, limits=True).any()
     for place, kind in (([3.0, 0.0, 0.0], "lengths"), ([0.1, 0.0, 0.3], "boxes")):
         answer = pz.solve(model, pz.PositionTask("left_tip", place, base="right_tip"))
@@ -270,7 +270,7 @@ def test_a_frame_seen_from_a_link_or_the_wrist_from_the_hand(name: str) -> None:
     q = np.array(model.sample(200, seed=5))
     for frame, base in ((model.tip, links[0]), (links[0], model.tip)):
         task = pz.PoseTask(frame, base=base)
-        assert not ruled_out(model, task, task.seen(model, q).array, limits=True).any()
+        assert not ruled_out(model, task, task.frame_pose(model, q).array, limits=True).any()
         far = pz.solve(model, pz.PoseTask(frame, [3.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], base=base))
         assert far.status is pz.Status.UNREACHABLE
         assert far.certificate is not None
@@ -279,7 +279,7 @@ def test_a_frame_seen_from_a_link_or_the_wrist_from_the_hand(name: str) -> None:
         signs = np.array([1.0 if frame == model.tip else -1.0])
         for one in q[:5]:
             turns = signs * (one[1:] if frame == model.tip else one[:0:-1])
-            closed = loop_of(chain, Target(task.seen(model, one)))
+            closed = loop_of(chain, Target(task.frame_pose(model, one)))
             boxes = around(turns, draw, 50)
             for reason in (some for stage in asked.stages for some in stage):
                 assert not empty(closed, reason.rows, boxes).any()

@@ -15,8 +15,8 @@ from support.carried import COORDINATE, ERROR, FRAME, NQ, NV, OBSTACLE, POSTURE,
 
 import poise as pz
 from poise.common.array import Array
-from poise.kernels.image import IMAGE
 from poise.kernels.machine.library import library
+from poise.kernels.serialised import IMAGE
 from poise.kernels.statuses import STATUSES
 from poise.methods.registry import METHODS
 from poise.solving.requirements.status import Status
@@ -41,7 +41,7 @@ def goal_of(model: pz.Model, frames: list[str]) -> Goal:
 SOLVERS: dict[str, tuple[pz.Model, list[pz.Task], Goal, dict[str, Any]]] = {
     "seven joints": (PANDA, [pz.PoseTask(HAND)], goal_of(PANDA, [HAND]), {}),
     "a closed form": (UR5E, [pz.PoseTask(UR5E.tip)], goal_of(UR5E, [UR5E.tip]), {}),
-    "the first": (UR5E, [pz.PoseTask(UR5E.tip)], goal_of(UR5E, [UR5E.tip]), {"prefer": "first"}),
+    "the first": (UR5E, [pz.PoseTask(UR5E.tip)], goal_of(UR5E, [UR5E.tip]), {"select": "first"}),
     "no limits": (PANDA, [pz.PoseTask(HAND)], goal_of(PANDA, [HAND]), {"limits": False}),
     "a point": (PANDA, [pz.PositionTask(HAND)], lambda q: [PANDA.pose(HAND, q).xyz], {}),
     "a rotation": (PANDA, [pz.OrientationTask(HAND)], lambda q: [PANDA.pose(HAND, q).rotation], {}),

@@ -412,7 +412,7 @@ def test_balls_at_limits_of_swing_and_twist() -> None:
         assert_near(gradient.by_target[0], expected)
         moved = arm.integrate(gradient.q, 1e-4 * gradient.by_target[0][:, 0])
         for ball, kinds in zip(arm.ball_limits, met, strict=True):
-            rooms = dict(zip(("swing", "twist"), ball.rooms(moved[ball.place : ball.place + 4]), strict=True))
+            rooms = dict(zip(("swing", "twist"), ball.margins(moved[ball.place : ball.place + 4]), strict=True))
             assert all(abs(rooms[kind]) < 1e-6 for kind in kinds)
         seen += 1
     assert seen >= 2
@@ -429,7 +429,7 @@ def test_an_answer_that_ended_beside_a_limit_rests_at_it() -> None:
             continue
         for way in rng.uniform(-1e-3, 1e-3, (20, arm.nv)):
             q = arm.integrate(gradient.q, way)
-            if min(float(np.min(ball.rooms(q[at]))) for at, ball in balls) < 1e-5:
+            if min(float(np.min(ball.margins(q[at]))) for at, ball in balls) < 1e-5:
                 continue
             found.q[:] = q
             beside = found.gradient()

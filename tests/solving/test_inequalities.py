@@ -173,7 +173,7 @@ def test_what_is_no_limit_is_refused_by_a_solve() -> None:
             pz.solve(PANDA, pz.PositionTask("panda_hand", [0.4, 0.1, 0.5]), limits=given)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("kind", [pz.VelocityLimit, pz.AccelerationLimit, pz.JerkLimit, pz.Leash])
+@pytest.mark.parametrize("kind", [pz.VelocityLimit, pz.AccelerationLimit, pz.JerkLimit, pz.FollowingErrorLimit])
 def test_limits_keep_nothing_that_a_caller_may_change(kind: Any) -> None:
     numbers, some, each = np.full(7, 5.0), {"panda_joint1": 5.0}, [5.0]
     limits = [kind(numbers), kind(some), kind({"panda_joint1": each})]

@@ -1,4 +1,4 @@
-"""What `prefer` promises: of the solutions found the nearest to q0, by a stated distance."""
+"""What `select` promises: of the solutions found the nearest to q0, by a stated distance."""
 
 import numpy as np
 import pytest
@@ -38,8 +38,8 @@ def test_never_far_where_careful_descent_stays_near(name: str, reach: float) -> 
 def test_first_is_the_race_that_nearest_is_not() -> None:
     model = pz.load("panda")
     nearest = pz.Solver(model, pz.PoseTask(model.tip))
-    first = pz.Solver(model, pz.PoseTask(model.tip), prefer="first")
-    assert (nearest.prefer, first.prefer) == ("nearest", "first")
+    first = pz.Solver(model, pz.PoseTask(model.tip), select="first")
+    assert (nearest.select, first.select) == ("nearest", "first")
     near, race = [], []
     for target, start in problems(model, 0.6, 300, seed=2):
         near.append(nearest(target, start).distance)
@@ -48,15 +48,15 @@ def test_first_is_the_race_that_nearest_is_not() -> None:
     assert np.mean(near) < 0.9 * np.mean(race)
 
 
-@pytest.mark.parametrize("prefer", ["nearest", "first"])
-def test_without_restarts_every_answer_is_from_q0(prefer: Preference) -> None:
+@pytest.mark.parametrize("select", ["nearest", "first"])
+def test_without_restarts_every_answer_is_from_q0(select: Preference) -> None:
     model = pz.load("panda")
-    solver = pz.Solver(model, pz.PoseTask(model.tip), prefer=prefer, max_restarts=0)
+    solver = pz.Solver(model, pz.PoseTask(model.tip), select=select, max_restarts=0)
     missed = 0
     for q0, goal in zip(model.sample(200, seed=3), model.sample(200, seed=4), strict=True):
         found = solver(model.pose(model.tip, goal), q0)
         other = pz.solve(
-            model, pz.PoseTask(model.tip, model.pose(model.tip, goal)), q0=q0, prefer=prefer, max_restarts=0, seed=77
+            model, pz.PoseTask(model.tip, model.pose(model.tip, goal)), q0=q0, select=select, max_restarts=0, seed=77
         )
         assert (found.start, found.restarts) == (0, 0)
         assert np.array_equal(found.q, other.q), "a seed decides nothing without random starts"
@@ -137,10 +137,10 @@ def test_small_steps_of_a_target_make_no_jump_that_could_be_avoided(name: str) -
 def test_preferences_that_are_none() -> None:
     model = pz.load("planar3")
     for wrong in ("fast", None, 1, ["nearest"]):
-        with pytest.raises(ValueError, match=r"prefer is .*; it must be one of 'nearest', 'first'"):
-            pz.Solver(model, pz.PositionTask(model.tip), prefer=wrong)  # type: ignore[arg-type]
-        with pytest.raises(ValueError, match=r"prefer is"):
-            pz.solve(model, pz.PositionTask(model.tip, [1.0, 0.0, 0.0]), prefer=wrong)  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match=r"select is .*; it must be one of 'nearest', 'first'"):
+            pz.Solver(model, pz.PositionTask(model.tip), select=wrong)  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match=r"select is"):
+            pz.solve(model, pz.PositionTask(model.tip, [1.0, 0.0, 0.0]), select=wrong)  # type: ignore[arg-type]
 
 
 def test_when_the_time_is_spent_the_nearest_so_far_comes_back() -> None:

@@ -363,7 +363,7 @@ def test_nobody_is_told_to_use_what_is_used_already(tasks: list[Any], ways: dict
     if solution.success:
         assert "cannot follow" not in words
         return
-    rows = sum(task.asked for task in tasks)
+    rows = sum(task.weighted_rows for task in tasks)
     few = f"{joints} joint{'s' * (joints > 1)} cannot follow {rows} rows in general"
     assert (few in words) == (joints < rows)
     if joints in ways:
@@ -449,7 +449,7 @@ def test_one_target_too_many_beside_a_posture_is_counted() -> None:
         lambda: pz.Tracker(ARM, WITH_POSTURE).rollout(ARM.home, [POSE.array[None], [ARM.home, RAGGED]]),
         lambda: pz.solve(ARM, pz.PoseTask(HAND, target=POSE), q0=RAGGED),
         lambda: pz.Tracker(ARM, pz.PoseTask(HAND)).step(RAGGED, POSE),
-        lambda: pz.solve_path(ARM, pz.PoseTask(HAND), POSE.array[None], begin=RAGGED),
+        lambda: pz.solve_path(ARM, pz.PoseTask(HAND), POSE.array[None], start=RAGGED),
         lambda: pz.solve_batch(ARM, pz.PoseTask(HAND), POSE.array[None], q0=[RAGGED]),
     ],
 )

@@ -160,7 +160,9 @@ def test_a_copy_among_obstacles_goes_on_to_the_bit_and_leaves_the_original_alone
     limits = [pz.CollisionLimit(world), pz.AccelerationLimit(10.0), pz.JerkLimit(200.0)]
     there, then = (arm.pose(HAND, q) for q in arm.sample(40, seed=5)[[3, 7]])
     q = pz.solve(arm, [pz.PositionTask(HAND, [0.4, 0.1, 0.5]), pz.PostureTask(arm.home)], limits=limits[:1]).q
-    tracker = pz.Tracker(arm, pz.PoseTask(HAND), dt=0.01, limits=limits, explore=explore, leash=pz.Leash(0.1))
+    tracker = pz.Tracker(
+        arm, pz.PoseTask(HAND), dt=0.01, limits=limits, explore=explore, following_error=pz.FollowingErrorLimit(0.1)
+    )
     for _ in range(30):
         q = tracker.step(q, there, measured=q - 0.08 if explore else None)
     if change == "a place":

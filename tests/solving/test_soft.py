@@ -178,7 +178,7 @@ def test_it_says_what_is_left() -> None:
 
 def test_the_lowest_is_returned_or_the_first() -> None:
     place, turn = aimed(4)
-    first = pz.Solver(ARM, TASKS, prefer="first")
+    first = pz.Solver(ARM, TASKS, select="first")
     soft = [pz.OrientationTask(GRIPPER, turn, required=False)]
     for seed in range(5):
         q0 = ARM.sample(seed=seed)

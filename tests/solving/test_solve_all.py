@@ -62,7 +62,7 @@ def test_every_configuration_is_among_the_solutions_of_its_own_pose(count: int, 
 @pytest.mark.parametrize("name", SIX)
 def test_what_many_searches_find_is_among_them(name: str) -> None:
     model = TEXTBOOK[name]()
-    task, one = pz.PoseTask(model.tip), pz.Solver(model, pz.PoseTask(model.tip), prefer="first", max_restarts=7)
+    task, one = pz.PoseTask(model.tip), pz.Solver(model, pz.PoseTask(model.tip), select="first", max_restarts=7)
     rng = np.random.default_rng(1)
     for q in model.sample(6, seed=rng):
         target = model.pose(model.tip, q)

@@ -239,7 +239,7 @@ def test_a_free_base_at_its_twist_is_named() -> None:
 
 
 def test_a_copy_tells_the_same() -> None:
-    tracker, q = pz.Tracker(PANDA, HAND, dt=0.002, lead=0.3), HOME
+    tracker, q = pz.Tracker(PANDA, HAND, dt=0.002, max_target_lead=0.3), HOME
     for _ in range(3):
         q = tracker.step(q, poses(1)[0])
     again = pickle.loads(pickle.dumps(tracker))

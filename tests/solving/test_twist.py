@@ -36,7 +36,7 @@ def rounds(tracker: pz.Tracker, q: Array, target: Any, steps: int) -> Array:
 @given(linear=vectors, angular=vectors)
 def test_a_twist_moves_the_target_in_the_stated_frame(linear: Array, angular: Array) -> None:
     """Against the exponential of rigid motions, over a step of a tenth of a second."""
-    world, tool = (pz.Tracker(PANDA, HAND, dt=0.1, lead=(1.0, 1.5)) for _ in range(2))
+    world, tool = (pz.Tracker(PANDA, HAND, dt=0.1, max_target_lead=(1.0, 1.5)) for _ in range(2))
     world.step(HOME, pz.Twist(linear, angular))
     turned = pz.SO3.from_rotvec(0.1 * angular) @ HERE.rotation
     assert close(pz.SE3(world.targets[0]), pz.SE3.from_parts(HERE.xyz + 0.1 * linear, turned))
@@ -122,7 +122,7 @@ def test_an_arm_that_was_held_back_turns_back_at_once(kind: str) -> None:
 def test_the_target_is_never_farther_ahead_than_the_lead(
     linear: Array, angular: Array, back: Array, frame: Any
 ) -> None:
-    tracker, q = pz.Tracker(PANDA, HAND, dt=0.02, lead=(0.05, 0.2)), HOME
+    tracker, q = pz.Tracker(PANDA, HAND, dt=0.02, max_target_lead=(0.05, 0.2)), HOME
     for k in range(60):
         before = PANDA.pose("panda_hand", q)
         q = tracker.step(q, pz.Twist(5.0 * (linear if k < 30 else back), 5.0 * angular, frame))
@@ -166,11 +166,11 @@ def test_what_a_twist_cannot_move_is_refused() -> None:
 @pytest.mark.parametrize("lead", [0.0, -1.0, (0.1, 2.0), (0.1, 0.2, 0.3), "far", True, None])
 def test_a_lead_that_is_none_is_refused(lead: Any) -> None:
     with pytest.raises(ValueError, match="lead"):
-        pz.Tracker(PANDA, HAND, dt=DT, lead=lead)
+        pz.Tracker(PANDA, HAND, dt=DT, max_target_lead=lead)
 
 
 def test_without_a_bound_the_target_goes_on() -> None:
-    tracker = pz.Tracker(PANDA, pz.PositionTask("panda_hand"), dt=DT, lead=math.inf)
+    tracker = pz.Tracker(PANDA, pz.PositionTask("panda_hand"), dt=DT, max_target_lead=math.inf)
     rounds(tracker, HOME, pickle.loads(pickle.dumps(pz.Twist([1.0, 0.0, 0.0]))), 1500)
     np.testing.assert_allclose(tracker.targets[0, :3], np.add(HERE.xyz, [3.0, 0.0, 0.0]), atol=1e-9)
 

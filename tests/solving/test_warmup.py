@@ -63,7 +63,7 @@ pz.Tracker(panda, [place, region], dt=0.01).step(home)
 pz.Tracker(panda, [place, pz.OrientationTask(hand, priority=1)]).step(home)
 ur = pz.load("ur5e")
 pz.solve_all(ur, pz.PoseTask(ur.tip, ur.pose(ur.tip, ur.home + 0.3)))
-pz.reach(ur, grid=0.3, orientations=0, effort=1)
+pz.reach(ur, grid=0.3, orientations=0, budget=1)
 panda.jacobian(hand, home)
 print(len(recorder.buffer))
 """

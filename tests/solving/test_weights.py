@@ -158,7 +158,7 @@ def way(name: str, factor: float, limits: Any) -> Array:
     tracker, q, path = pz.Tracker(PANDA, tasks, name, dt=0.01, limits=limits), PANDA.home, []
     for k in range(40):
         pose = pz.SE3.from_xyz_rpy([0.5 + 0.004 * k, 0.1, 0.5], [3.0, 0.2, 0.02 * k])
-        aim = {1: pose if tasks[0].leads == ("position", "rotation") else pose.xyz, 2: [pose.xyz, pose.rotation]}
+        aim = {1: pose if tasks[0].frame_parts == ("position", "rotation") else pose.xyz, 2: [pose.xyz, pose.rotation]}
         q = tracker.step(q, aim[len(tasks)])
         path.append(q)
     return np.array(path)

@@ -44,7 +44,7 @@ def test_a_solve_of_new_tasks_is_that_of_a_solver() -> None:
         pose = model.pose(model.tip, q)
         wanted = solver(pose).q
         assert np.array_equal(pz.solve(model, pz.PoseTask(model.tip, pose)).q, wanted)
-        assert np.array_equal(pz.solve(model, pz.PoseTask(model.tip, pose, gain=0.5), prefer="nearest").q, wanted)
+        assert np.array_equal(pz.solve(model, pz.PoseTask(model.tip, pose, gain=0.5), select="nearest").q, wanted)
 
 
 @each_kind

@@ -53,7 +53,7 @@ def window(shown: OperatorPage, shared_page: Any, windows: dict[str, Window], wa
     program = shown.program
     if program.moment.recording:
         program.stop()
-    program.take_up(programmed().work)
+    program.open_work(programmed().work)
     program.resume()
     program.refusal = ""
     return windows["one"]
@@ -173,7 +173,7 @@ def test_work_comes_back_to_the_bit(window: Window, program: Program, tmp_path: 
     window.tab("Attempts")
     file = download(window, "Save the work", tmp_path)
     assert load_work(file, program.model) == saved
-    program.take_up(programmed().work)
+    program.open_work(programmed().work)
     assert program.work != saved
     upload(window, "Load work (.npz)", file)
     window.wait_for(lambda: program.work == saved)

@@ -11,8 +11,8 @@ import pytest
 
 viser = pytest.importorskip("viser", reason="the server needs viser")
 
-from poise.viewer.server import held  # noqa: E402
-from poise.viewer.server.held import Held  # noqa: E402
+from poise.viewer.server import input_state  # noqa: E402
+from poise.viewer.server.input_state import InputState  # noqa: E402
 from poise.viewer.server.server import Server, serve  # noqa: E402
 
 Wait = Callable[..., None]
@@ -27,13 +27,13 @@ class Listener:
     """The windows that told something, and what each has told last."""
 
     def __init__(self) -> None:
-        self.told: list[tuple[int, Held]] = []
+        self.told: list[tuple[int, InputState]] = []
 
-    def __call__(self, window: int, held: Held) -> None:
+    def __call__(self, window: int, held: InputState) -> None:
         self.told.append((window, held))
 
-    def now(self, window: int = 0) -> Held:
-        return next((held for number, held in reversed(self.told) if number == window), Held())
+    def now(self, window: int = 0) -> InputState:
+        return next((held for number, held in reversed(self.told) if number == window), InputState())
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def server(listener: Listener) -> Iterator[Server]:
 @pytest.fixture
 def empty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Serve a page with nothing of viser's but the script, which is there at once."""
-    text = b"<!doctype html><head>" + held.script() + b"</head><body><input><button>go</button></body>"
+    text = b"<!doctype html><head>" + input_state.script() + b"</head><body><input><button>go</button></body>"
     pack = {True: gzip.compress, False: bytes}
     monkeypatch.setattr("poise.viewer.server.server._with_script", lambda page, packed: pack[packed](text))
 
@@ -122,11 +122,11 @@ def test_keys_are_told_while_they_are_down(window: Open, wait_for: Wait) -> None
     page, listener = window.page, window.listener
     page.keyboard.down("KeyJ")
     page.keyboard.down("ArrowUp")
-    wait_for(lambda: listener.now() == Held(frozenset({"KeyJ", "ArrowUp"})), page)
+    wait_for(lambda: listener.now() == InputState(frozenset({"KeyJ", "ArrowUp"})), page)
     page.keyboard.up("KeyJ")
-    wait_for(lambda: listener.now() == Held(frozenset({"ArrowUp"})), page)
+    wait_for(lambda: listener.now() == InputState(frozenset({"ArrowUp"})), page)
     page.keyboard.up("ArrowUp")
-    wait_for(lambda: listener.now() == Held(), page)
+    wait_for(lambda: listener.now() == InputState(), page)
     assert [held.keys for _, held in listener.told] == [{"KeyJ"}, {"KeyJ", "ArrowUp"}, {"ArrowUp"}, set()]
 
 
@@ -137,7 +137,7 @@ def test_a_key_that_stays_down_is_told_once(server: Server, listener: Listener, 
     page.keyboard.down("KeyJ")
     wait_for(lambda: listener.now().keys, page)
     wait_for(lambda: len(asked.sent) > 5, page)  # which is longer than the server's patience
-    assert listener.told == [(0, Held(frozenset({"KeyJ"})))]
+    assert listener.told == [(0, InputState(frozenset({"KeyJ"})))]
 
 
 def test_what_is_typed_is_not_held(window: Open, wait_for: Wait) -> None:
@@ -204,13 +204,13 @@ def test_a_claimed_key_is_told_and_leaves_the_camera_alone(window: Open, wait_fo
 def test_a_gamepad_is_told_when_it_changes(server: Server, listener: Listener, page: Any, wait_for: Wait) -> None:
     page.add_init_script(GAMEPAD)
     page.goto(server.url)
-    wait_for(lambda: listener.now() == Held(axes=(0.0, 0.0), buttons=(False, False)), page)
+    wait_for(lambda: listener.now() == InputState(axes=(0.0, 0.0), buttons=(False, False)), page)
     page.evaluate("pad.axes = [0.25004, -1]; pad.buttons[1].pressed = true")
-    wait_for(lambda: listener.now() == Held(axes=(0.25, -1.0), buttons=(False, True)), page)
+    wait_for(lambda: listener.now() == InputState(axes=(0.25, -1.0), buttons=(False, True)), page)
     page.wait_for_timeout(300)
     assert len(listener.told) == 2
     page.evaluate("pad.connected = false")
-    wait_for(lambda: listener.now() == Held(), page)
+    wait_for(lambda: listener.now() == InputState(), page)
 
 
 @pytest.mark.usefixtures("empty")
@@ -248,14 +248,14 @@ def test_each_window_has_its_own_number_and_one_leaves_without_harm(window: Open
     wait_for(lambda: listener.told, other)
     number = listener.told[-1][0]
     other.close()
-    wait_for(lambda: listener.now(number) == Held(), page)
+    wait_for(lambda: listener.now(number) == InputState(), page)
     wait_for(lambda: len(server.viser.get_clients()) == 1, page)
     page.bring_to_front()
     page.keyboard.down("KeyK")
     wait_for(lambda: listener.told[-1][1].keys == {"KeyK"}, page)
     assert listener.told[-1][0] != number
     page.keyboard.up("KeyK")
-    wait_for(lambda: listener.told[-1][1] == Held(), page)
+    wait_for(lambda: listener.told[-1][1] == InputState(), page)
 
 
 @pytest.mark.usefixtures("empty")
@@ -266,7 +266,7 @@ def test_a_window_comes_back_to_a_server_that_was_started_again(
     page.keyboard.down("KeyJ")
     wait_for(lambda: listener.now().keys, page)
     server.stop()
-    assert listener.told[-1][1] == Held()
+    assert listener.told[-1][1] == InputState()
     with serve(port=server.port, on_input=listener) as again:
         assert again.port == server.port
         wait_for(lambda: listener.told[-1][1].keys == {"KeyJ"}, page)

@@ -17,7 +17,7 @@ from poise.retargeting.anatomy.contact_schedule import Contacts
 from poise.retargeting.anatomy.parts import PARENTS
 from poise.retargeting.contact.contacts import contacts
 from poise.viewer.carry.carrying import Carrying
-from poise.viewer.carry.stances import stances
+from poise.viewer.carry.contact_timeline import contact_timeline
 
 JOINTS = ("Hips", "Chest", "Head", *(side + part for side in ("Left", "Right") for part in ("Leg", "Foot", "Hand")))
 PARTS = (
@@ -184,7 +184,7 @@ def test_contacts_are_bars_over_the_time_in_which_a_part_stands() -> None:
     path = np.zeros((101, 1, 3))
     path[40:, 0, 0] = 2.0 * (times[40:] - times[40])  # it slides away, so it stands no more
     found = contacts({"left_ankle": path, "right_ankle": np.zeros((101, 1, 3))}, times)
-    picture = stances(found, times, 0.5)
+    picture = contact_timeline(found, times, 0.5)
     bars = [
         tuple(map(float, bar))
         for bar in re.findall(r'<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)" height="12"', picture)
@@ -195,13 +195,13 @@ def test_contacts_are_bars_over_the_time_in_which_a_part_stands() -> None:
     stop = times[found.intervals[0].stop] - 5.0
     assert first[1] / whole[1] == pytest.approx(stop / 2.0, abs=0.01)
     assert 'height="16"' not in picture
-    chosen = stances(found, times, 0.5, chosen=("right_ankle", (0.5, 1.5)))
+    chosen = contact_timeline(found, times, 0.5, chosen=("right_ankle", (0.5, 1.5)))
     ((left, wide),) = re.findall(r'<rect x="([\d.]+)" y="19" width="([\d.]+)" height="16"', chosen)
     assert (float(left) - whole[0]) / whole[1] == pytest.approx(0.25, abs=0.01)
     assert float(wide) / whole[1] == pytest.approx(0.5, abs=0.01)
     (line,) = re.findall(r'<line x1="([\d.]+)"', picture)
     assert (float(line) - whole[0]) / whole[1] == pytest.approx(0.25, abs=0.01)
-    assert stances(contacts({}, times), times, 0.0) == "<p>No part stands.</p>"
+    assert contact_timeline(contacts({}, times), times, 0.0) == "<p>No part stands.</p>"
 
 
 def test_what_is_not_viewed() -> None:
@@ -267,8 +267,8 @@ def test_the_page_plays_both_edits_the_map_and_carries_the_motion_again(
         assert page.played.motion is first.motion
         assert page.played.ghost is not None
         assert page.played.ghost.aside < 0.0  # beside it
-        wait_for(lambda: "stances" in page._said)
-        assert page._said["stances"].count("<title>") == len(first.contacts.intervals) > 0
+        wait_for(lambda: "contact_timeline" in page._said)
+        assert page._said["contact_timeline"].count("<title>") == len(first.contacts.intervals) > 0
         click(page.played.ghost.figure, "LeftHand")
         wait_for(lambda: widget(page, "skeleton").value == "LeftHand")
         wait_for(lambda: widget(page, "Carry the motion").disabled)

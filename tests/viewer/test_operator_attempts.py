@@ -94,7 +94,7 @@ def test_attempts_stand_side_by_side_and_one_is_committed() -> None:
 def test_while_it_records_nothing_jumps() -> None:
     ours, _ = recorded(3)
     ours.record()
-    for edit in (ours.record, ours.reset, lambda: ours.take_up(ours.work)):
+    for edit in (ours.record, ours.reset, lambda: ours.open_work(ours.work)):
         with pytest.raises(ValueError, match="'attempt 2' is being recorded: stop that first"):
             edit()
     assert len(ours.stop()) == 1

@@ -16,7 +16,7 @@ from hypothesis.extra import numpy as arrays
 
 import poise as pz
 from poise.viewer.operator.attempt import Attempt
-from poise.viewer.operator.law import Law
+from poise.viewer.operator.control_law import Law
 from poise.viewer.operator.program import Program
 from poise.viewer.operator.robots import ten_links
 from poise.viewer.operator.scene import Unreadable, read_scene, scene_text
@@ -134,7 +134,7 @@ def test_the_program_goes_on_where_it_was_saved(tmp_path: Path) -> None:
     ours.commit("attempt 1")
     save_work(tmp_path / "work.npz", ours.work)
     save_scene(tmp_path / "scene.json", ours.moment.setup, ours.model)
-    other.take_up(load_work(tmp_path / "work.npz", robot.model))
+    other.open_work(load_work(tmp_path / "work.npz", robot.model))
     assert other.work == ours.work
     assert other.moment.attempts[0].measures == ours.moment.attempts[0].measures
     ours.reset()
@@ -155,15 +155,15 @@ def test_work_of_another_robot_is_refused_by_its_joints(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match=rf"scene\.json is of the robot 'planar3', and this is .*{told}"):
             load_scene(tmp_path / "scene.json", model)
         with pytest.raises(ValueError, match="whose joints have other names"):
-            Program(model).take_up(work)
+            Program(model).open_work(work)
 
 
 def test_work_with_another_frame_or_target_is_refused() -> None:
     work = Program(ARM, "tool").work
     with pytest.raises(ValueError, match="guides the position of 'tool', and the program the pose of 'tool'"):
-        Program(ARM, "tool", turns=True).take_up(work)
+        Program(ARM, "tool", turns=True).open_work(work)
     with pytest.raises(ValueError, match="and the program the position of 'link2'"):
-        Program(ARM, "link2").take_up(work)
+        Program(ARM, "link2").open_work(work)
 
 
 def good(tmp_path: Path) -> tuple[Path, dict[str, Any]]:

@@ -18,7 +18,7 @@ from poise.experiments.das.problem import LIMIT
 from poise.model.proximity import nearest_of_many
 from poise.solving.arguments.twist import Lead
 from poise.solving.requirements.collision import CollisionLimit
-from poise.viewer.operator.law import Law
+from poise.viewer.operator.control_law import Law
 from poise.viewer.operator.program import Program
 from poise.viewer.operator.robots import ROBOTS, ten_links, truck
 from poise.viewer.operator.setup import Obstacle, Setup
@@ -154,8 +154,8 @@ def test_any_method_may_lead(name: str) -> None:
     lead(ours, 300)
     assert ours.moment.position_error < 0.05
     ours.choose(None)
-    assert ours.moment.setup.led_by == program().moment.setup.led_by.__class__(
-        null_space=ours.moment.setup.led_by.terms, beta_rule=False
+    assert ours.moment.setup.full_method == program().moment.setup.full_method.__class__(
+        null_space=ours.moment.setup.full_method.terms, beta_rule=False
     )
 
 
@@ -488,14 +488,14 @@ def test_a_step_that_fails_is_told_and_the_joints_stay() -> None:
 def test_ticks_go_on_while_a_method_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
     ours, begun, go_on = program(), threading.Event(), threading.Event()
     ours.tick(DT)
-    make = Program._leader
+    make = Program._tracker_for
 
     def slowly(self: Program, *given: Any) -> Any:
         begun.set()
         assert go_on.wait(60.0)
         return make(self, *given)
 
-    monkeypatch.setattr(Program, "_leader", slowly)
+    monkeypatch.setattr(Program, "_tracker_for", slowly)
     editor = threading.Thread(target=ours.tune, kwargs={"alpha": 0.5})
     editor.start()
     assert begun.wait(60.0)

@@ -151,7 +151,7 @@ def test_at_rest_nothing_is_painted_and_nothing_told_however_long_the_chain(monk
         while not page.session.tick().resting:
             pass
         asked: list[str] = []
-        for thing, name in ((page.stage.figure, "place"), (page.panel, "_told"), (page.panel, "_show")):
+        for thing, name in ((page.stage.figure, "place"), (page.panel, "_status_lines"), (page.panel, "_show")):
             do = getattr(thing, name)
             monkeypatch.setattr(thing, name, lambda *given, do=do, name=name: asked.append(name) or do(*given))
 
@@ -166,12 +166,12 @@ def test_at_rest_nothing_is_painted_and_nothing_told_however_long_the_chain(monk
         page.stage.show_limits = False
         assert painted() == {"place"}
         page.session.refusal = "no"
-        assert painted() == {"_told", "_show"}
+        assert painted() == {"_status_lines", "_show"}
         page.session.world.add("ball", pz.Sphere((5.0, 0.0, 0.0), 0.1))
         assert "place" in painted()
         page.session.put([0.3, 0.2])
         page.session.tick()
-        assert painted() == {"place", "_told", "_show"}
+        assert painted() == {"place", "_status_lines", "_show"}
 
 
 # The panel
@@ -277,7 +277,7 @@ def test_work_that_is_loaded_shows_its_measures_though_the_same_is_there(tmp_pat
     program.stop()
     with OperatorPage(program, port=0) as page:
         save_work(tmp_path / "work.npz", program.work)
-        program.take_up(load_work(tmp_path / "work.npz", program.model))
+        program.open_work(load_work(tmp_path / "work.npz", program.model))
         loaded = program.moment.attempts[0]
         wait_for(lambda: loaded.measured)
         wait_for(lambda: "| duration s | 0.0 |" in page.panel._table.content)

@@ -30,9 +30,9 @@ from websockets.datastructures import Headers  # noqa: E402
 from websockets.exceptions import ConnectionClosed, InvalidStatus  # noqa: E402
 from websockets.sync.client import ClientConnection, connect  # noqa: E402
 
-from poise.viewer.server import held, viser_internals  # noqa: E402
+from poise.viewer.server import input_state, viser_internals  # noqa: E402
 from poise.viewer.server.guard import Guard  # noqa: E402
-from poise.viewer.server.held import Held  # noqa: E402
+from poise.viewer.server.input_state import InputState  # noqa: E402
 from poise.viewer.server.server import Server, serve  # noqa: E402
 
 Wait = Callable[..., None]
@@ -43,9 +43,9 @@ class Listener:
     """The windows that told something, and what."""
 
     def __init__(self) -> None:
-        self.told: list[tuple[int, Held]] = []
+        self.told: list[tuple[int, InputState]] = []
 
-    def __call__(self, window: int, held: Held) -> None:
+    def __call__(self, window: int, held: InputState) -> None:
         self.told.append((window, held))
 
 
@@ -252,10 +252,10 @@ def test_the_page_is_whole_with_the_script_in_it(server: Server, encoding: str, 
     assert answer.headers.get_content_type() == "text/html"
     assert answer.headers.get_all("Content-Length") == [str(len(answer.body))]
     page = gzip.decompress(answer.body) if encoding == "gzip" else answer.body
-    assert page.count(held.script()) == 1
-    assert page.index(held.script()) < page.index(b"</head>")
+    assert page.count(input_state.script()) == 1
+    assert page.index(input_state.script()) < page.index(b"</head>")
     with serve(port=0) as plain:
-        assert page.replace(held.script(), b"") == get(plain).body
+        assert page.replace(input_state.script(), b"") == get(plain).body
 
 
 def test_nothing_is_printed(capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture) -> None:
@@ -504,21 +504,21 @@ def test_what_is_held_is_told_when_it_changes(server: Server, listener: Listener
         wait_for(lambda: len(listener.told) == 2)
     wait_for(lambda: len(listener.told) == 3)
     assert listener.told == [
-        (0, Held(keys=frozenset({"KeyW"}))),
-        (0, Held(axes=(1.0, -0.5), buttons=(True,))),
-        (0, Held()),
+        (0, InputState(keys=frozenset({"KeyW"}))),
+        (0, InputState(axes=(1.0, -0.5), buttons=(True,))),
+        (0, InputState()),
     ]
 
 
 def test_a_window_that_falls_silent_holds_nothing(
     server: Server, listener: Listener, wait_for: Wait, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(held, "PATIENCE", 0.1)
+    monkeypatch.setattr(input_state, "PATIENCE", 0.1)
     with window(server, "poise-held") as client:
         for _ in range(2):
             client.send(message(keys=["KeyW"]))
             wait_for(lambda: listener.told and listener.told[-1][1].keys)
-            wait_for(lambda: listener.told[-1][1] == Held())
+            wait_for(lambda: listener.told[-1][1] == InputState())
     assert len(listener.told) == 4
 
 
@@ -569,7 +569,7 @@ def test_a_message_that_is_too_long_is_not_read(server: Server) -> None:
 
 
 def test_a_whole_number_of_any_size_is_clipped() -> None:
-    assert held.parse(message(axes=[10**400, -(10**400)])).axes == (1.0, -1.0)
+    assert input_state.parse(message(axes=[10**400, -(10**400)])).axes == (1.0, -1.0)
 
 
 def test_claimed_keys_are_told_to_all_windows(server: Server) -> None:
@@ -592,9 +592,9 @@ def test_without_a_listener_nobody_tells_what_is_held() -> None:
 
 
 def test_a_listener_that_fails_is_heard_and_called_again(wait_for: Wait, caplog: pytest.LogCaptureFixture) -> None:
-    told: list[Held] = []
+    told: list[InputState] = []
 
-    def fail(window: int, held: Held) -> None:
+    def fail(window: int, held: InputState) -> None:
         told.append(held)
         raise RuntimeError("broken")
 
@@ -611,5 +611,5 @@ def test_those_who_stay_are_let_go_when_the_server_stops(listener: Listener, wai
         client = window(server, "poise-held")
         client.send(message(keys=["KeyW"]))
         wait_for(lambda: listener.told)
-    assert listener.told[-1] == (0, Held())
+    assert listener.told[-1] == (0, InputState())
     client.close()

@@ -21,7 +21,7 @@ from poise.model.builder import ModelBuilder
 from poise.model.joint import Mimic
 from poise.model.model import Model
 from poise.spatial import SE3
-from poise.viewer.session.aims import LED, default_task, gizmo_of, kind_of, new_task
+from poise.viewer.session.aims import TASK_KINDS, default_task, gizmo_of, kind_of, new_task
 from poise.viewer.session.session import Moment, Session
 
 PLANAR = pz.load("planar3")
@@ -132,7 +132,7 @@ def test_what_is_reached_is_on_target_and_what_is_not_has_its_digits() -> None:
 
 
 def test_every_kind_of_task_is_offered_and_has_a_gizmo() -> None:
-    for kind in LED:
+    for kind in TASK_KINDS:
         task = new_task(kind, "panda_hand", weight=2.0, priority=1)
         assert kind_of(task) == kind
         assert task.priority == 1
@@ -146,7 +146,7 @@ def test_every_kind_of_task_is_offered_and_has_a_gizmo() -> None:
         new_task("pose", "panda_hand", priority=-1)
 
 
-@pytest.mark.parametrize("kind", LED)
+@pytest.mark.parametrize("kind", TASK_KINDS)
 @settings(derandomize=True, max_examples=40)
 @given(numbers=st.lists(st.floats(-1.0, 1.0), min_size=7, max_size=7))
 def test_goals_and_gizmos_are_inverse_to_each_other(kind: str, numbers: list[float]) -> None:
@@ -187,7 +187,7 @@ def massive() -> Model:
 MASSIVE = massive()
 
 
-@pytest.mark.parametrize("kind", LED)
+@pytest.mark.parametrize("kind", TASK_KINDS)
 def test_every_kind_of_task_is_led(kind: str) -> None:
     """Goals that another configuration fulfils are reached from home."""
     model = MASSIVE

@@ -9,7 +9,7 @@ from typing import Any, Final, final
 import numpy as np
 import numpy.typing as npt
 
-from poise.bench.judge import held, judge
+from poise.bench.judge import feasibility_of, judge
 from poise.bench.problems import Problems, given_starts, goals, reachable, starts
 from poise.bench.report import DEFAULT, Comparison, Row
 from poise.common.array import Array, ArrayLike
@@ -22,7 +22,7 @@ from poise.model.model import Model, a_model
 from poise.model.units import units
 from poise.solving.answers.solution import Solution
 from poise.solving.arguments.arguments import Tasks, several
-from poise.solving.requirements.limits import Limits, Stated
+from poise.solving.requirements.limits import Limits, LimitsLike
 from poise.solving.requirements.outcome import Trace
 from poise.solving.solvers.solver import Solver
 from poise.spatial import SE3
@@ -55,7 +55,7 @@ def compare(
     q0: ArrayLike | None = None,
     count: int = 100,
     seed: int = 0,
-    limits: Stated = True,
+    limits: LimitsLike = True,
     max_iterations: int | None = None,
     max_restarts: int = 0,
     max_time: float | None = None,
@@ -90,18 +90,18 @@ def compare(
     traced = sum(entrant.tracer is not None for entrant in entrants)
     rounds = len(problems.targets) + traced
     shown = progress or (progress is None and on_terminal())
-    with bar("comparing", rounds, shown=shown, after=0.0 if progress else LONG, thread=False) as tell:
-        answers, times = _race([entrant.solver for entrant in entrants], problems, tell)
+    with bar("comparing", rounds, shown=shown, after=0.0 if progress else LONG, thread=False) as advance:
+        answers, times = _race([entrant.solver for entrant in entrants], problems, advance)
         done, paths = itertools.count(len(problems.targets) + 1), []
         for entrant in entrants:
             paths.append([] if entrant.tracer is None else _traces(entrant.tracer, problems))
             if entrant.tracer is not None:
-                tell(next(done))
+                advance(next(done))
     numbers = goals(model, given, problems.targets)
-    with held(model, given, limits) as room:
-        verdicts = [judge(model, given, numbers, np.array([a.q for a in some]), room) for some in answers]
+    with feasibility_of(model, given, limits) as feasibility:
+        verdicts = [judge(model, given, numbers, np.array([a.q for a in some]), feasibility) for some in answers]
     rows = []
-    for entrant, verdict, found, taken, traces in zip(entrants, verdicts, answers, times, paths, strict=True):
+    for entrant, verdict, found, seconds, traces in zip(entrants, verdicts, answers, times, paths, strict=True):
         rows.append(
             Row(
                 label=entrant.label,
@@ -111,7 +111,7 @@ def compare(
                 outside=verdict.outside,
                 position_error=verdict.position.max(axis=1, initial=0.0),
                 rotation_error=verdict.rotation.max(axis=1, initial=0.0),
-                times=taken,
+                times=seconds,
                 iterations=np.array([answer.iterations for answer in found]),
                 oscillation=oscillation(model, traces),
                 curve=convergence(traces),
@@ -119,7 +119,7 @@ def compare(
         )
     return Comparison(
         model=model.name,
-        tasks=tuple(_stated(task) for task in given),
+        tasks=tuple(_described(task) for task in given),
         unit=" and ".join(unit for _, unit in _allowed(*given) if unit),
         joint_unit=" and ".join(sorted({unit for unit in units(model).values() if unit})),
         problems=problems,
@@ -160,7 +160,7 @@ def _problems(
     q0: ArrayLike | None,
     count: int,
     seed: int,
-    limits: Stated,
+    limits: LimitsLike,
 ) -> Problems:
     whole("count", count, 1)
     whole("seed", seed, 0)
@@ -187,7 +187,7 @@ def _entrants(
     tasks: Sequence[Task],
     methods: Sequence[str | Method | None] | None,
     *,
-    limits: Stated,
+    limits: LimitsLike,
     seed: int,
     max_iterations: int | None,
     max_restarts: int,
@@ -196,21 +196,21 @@ def _entrants(
     """Those that can do the tasks, and why the others cannot."""
     if isinstance(methods, str) or not isinstance(methods, Iterable | None):
         raise TypeError(f"methods must be a sequence, such as [{methods!r}], or None for all; got {methods!r}")
-    stated = [None, *METHODS] if methods is None else methods
-    chosen = [None if method in (None, DEFAULT) else method_of(method) for method in stated]
+    requested = [None, *METHODS] if methods is None else methods
+    chosen = [None if method in (None, DEFAULT) else method_of(method) for method in requested]
     if not chosen:
         raise ValueError("methods is empty; name at least one, or None for all")
     entrants: list[_Entrant] = []
     refused: dict[str, str] = {}
     for label, method in zip(labels(chosen), chosen, strict=True):
-        kept = limits if method is None or method.capabilities.limits else False
+        imposed = limits if method is None or method.capabilities.limits else False
         try:
             solver = Solver(
-                model, tasks, method=method, limits=kept, seed=seed, max_iterations=max_iterations,
+                model, tasks, method=method, limits=imposed, seed=seed, max_iterations=max_iterations,
                 max_restarts=max_restarts, max_time=max_time,
             )  # fmt: skip
             tracer = None if method is None else Solver(
-                model, tasks, method=method, limits=kept, seed=seed, max_iterations=max_iterations, max_restarts=0,
+                model, tasks, method=method, limits=imposed, seed=seed, max_iterations=max_iterations, max_restarts=0,
                 trace=True,
             )  # fmt: skip
         except ValueError as error:
@@ -249,7 +249,7 @@ def _label(method: Method) -> str:
 
 
 def _race(
-    solvers: Sequence[Solver], problems: Problems, tell: Callable[[int], None]
+    solvers: Sequence[Solver], problems: Problems, advance: Callable[[int], None]
 ) -> tuple[list[list[Solution]], Array]:
     """Each solver's answers, and (solvers, N) seconds."""
     for solver in solvers:
@@ -262,7 +262,7 @@ def _race(
             answer = solver(target, start)
             times[k, i] = (perf_counter_ns() - begin) * 1e-9
             answers[k].append(answer)
-        tell(i + 1)
+        advance(i + 1)
     return answers, times
 
 
@@ -279,7 +279,7 @@ def _allowed(*tasks: Task) -> list[tuple[float, str]]:
     return [(min(block.tolerance for block in blocks if block.unit == unit), unit) for unit in units]
 
 
-def _stated(task: Task) -> str:
+def _described(task: Task) -> str:
     """Type, frame and tolerances of a task."""
     if not task.required:
         return f"{task.label}, not required"

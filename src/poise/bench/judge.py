@@ -13,16 +13,16 @@ from poise.kernels.machine.layout import CLOSED
 from poise.model.model import Model
 from poise.solving.arguments.arguments import each_goal
 from poise.solving.path.constraints import Balls
-from poise.solving.path.feasibility import Room
+from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.limits import PathLimits
-from poise.solving.requirements.limits import Stated
+from poise.solving.requirements.limits import LimitsLike
 from poise.solving.requirements.loop_projection import loop_tasks
 from poise.tasks.base import Task
 from poise.tasks.effector import Measure
 from poise.tasks.loop import LoopTask
 
 Flags = npt.NDArray[np.bool_]
-NOTHING: Final = Room(())
+NOTHING: Final = PathFeasibility(())
 """Nothing must hold beside the limits of joints."""
 
 
@@ -42,29 +42,33 @@ class Verdict:
 
 
 @contextmanager
-def held(model: Model, tasks: Sequence[Task], limits: Stated) -> Iterator[Room]:
+def feasibility_of(model: Model, tasks: Sequence[Task], limits: LimitsLike) -> Iterator[PathFeasibility]:
     """What must hold of an answer beside the limits of joints, within the block."""
-    stated = PathLimits.of(model, limits, None, None)
-    with Room.lent(model, stated) as room:
+    path_limits = PathLimits.of(model, limits, None, None)
+    with PathFeasibility.borrowed(model, path_limits) as feasibility:
         loops = [*loop_tasks(model, tasks), *(task for task in tasks if isinstance(task, LoopTask) and task.required)]
-        room = room.closing(model, loops, limits=stated.positions)
-        yield room.and_(Balls(model)) if stated.positions and model.ball_limits else room
+        feasibility = feasibility.with_loops(model, loops, limits=path_limits.positions)
+        yield feasibility.with_constraints(Balls(model)) if path_limits.positions and model.ball_limits else feasibility
 
 
-def judge(model: Model, tasks: Sequence[Task], goals: Array, q: Array, room: Room = NOTHING) -> Verdict:
-    """Judge the answers `q` (N, nq) to `goals` (N, .), joined, over the rows whose weight is not 0; `room` is what must
-    hold."""
+def judge(
+    model: Model, tasks: Sequence[Task], goals: Array, q: Array, feasibility: PathFeasibility = NOTHING
+) -> Verdict:
+    """Judge the answers `q` (N, nq) to `goals` (N, .), joined, over the rows whose weight is not 0; `feasibility` is
+    what must hold."""
     finite: Flags = np.all(np.isfinite(q), axis=1)
     answers = np.where(finite[:, None], q, model.home)
     position, rotation = np.zeros((2, len(q), len(tasks)))
-    reached = finite if room.loops is None else finite & (room.loops.gaps(answers) <= CLOSED)
+    reached = finite if feasibility.loops is None else finite & (feasibility.loops.gaps(answers) <= CLOSED)
     for k, (task, goal) in enumerate(zip(tasks, each_goal(tasks, goals), strict=True)):
         errors = task.judged(model, goal, answers)
         if task.required:
             reached = reached & np.all(errors <= task.tolerances, axis=1)
         position[:, k], rotation[:, k] = _total(task, errors, "m"), _total(task, errors, "rad")
     position[~finite], rotation[~finite] = np.inf, np.inf
-    outside: Flags = np.any((answers < model.lower) | (answers > model.upper), axis=1) | (room(answers) < 0.0) | ~finite
+    outside: Flags = (
+        np.any((answers < model.lower) | (answers > model.upper), axis=1) | (feasibility(answers) < 0.0) | ~finite
+    )
     return Verdict(position, rotation, reached, outside)
 
 

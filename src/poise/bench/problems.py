@@ -7,13 +7,13 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from poise.bench.judge import held
+from poise.bench.judge import feasibility_of
 from poise.common.array import Array, ArrayLike
 from poise.common.errors import ShapeError
 from poise.model.joint import JointKind
 from poise.model.model import Model
 from poise.solving.arguments.arguments import alone, joined
-from poise.solving.requirements.limits import Stated
+from poise.solving.requirements.limits import LimitsLike
 from poise.spatial import SE3
 from poise.tasks.base import Task
 from poise.tasks.frame import OfFrame
@@ -40,7 +40,7 @@ class Problems:
     """(N, nq) where each solve begins."""
 
 
-def reachable(model: Model, tasks: Sequence[Task], count: int, seed: int, limits: Stated = True) -> Problems:
+def reachable(model: Model, tasks: Sequence[Task], count: int, seed: int, limits: LimitsLike = True) -> Problems:
     """Targets at random configurations in which all holds that must; starts within the limits of joints, independent
     of them."""
     goal, _ = _streams(seed)
@@ -61,11 +61,11 @@ def singular(model: Model, tasks: Sequence[Task], count: int, seed: int) -> Prob
     Raises ValueError for tasks that are not about a frame in the world.
     """
     goal, _ = _streams(seed)
-    drawn = _holding(model, tasks, count * _CANDIDATES, goal).reshape(count, _CANDIDATES, model.nq)
-    rows = [_rows(model, task, drawn) for task in tasks]
+    samples = _holding(model, tasks, count * _CANDIDATES, goal).reshape(count, _CANDIDATES, model.nq)
+    rows = [_rows(model, task, samples) for task in tasks]
     values = np.linalg.svd(np.concatenate(rows, axis=-2), compute_uv=False)
     worst = np.argmin(values[..., -1] / values[..., 0], axis=1)
-    return Problems(targets_at(model, tasks, drawn[np.arange(count), worst]), starts(model, count, seed))
+    return Problems(targets_at(model, tasks, samples[np.arange(count), worst]), starts(model, count, seed))
 
 
 def unreachable(model: Model, tasks: Sequence[Task], count: int, seed: int) -> Problems:
@@ -84,8 +84,8 @@ def unreachable(model: Model, tasks: Sequence[Task], count: int, seed: int) -> P
     probes = np.concatenate([answers, model.sample(1000, seed=goal)])
     targets = []
     for task in (task for task in tasks if isinstance(task, OfFrame)):
-        pose = task.seen(model, answers).array.copy()
-        reach = np.linalg.norm(task.seen(model, probes).xyz, axis=-1).max()
+        pose = task.frame_pose(model, answers).array.copy()
+        reach = np.linalg.norm(task.frame_pose(model, probes).xyz, axis=-1).max()
         pose[:, :3] *= _BEYOND * reach / np.linalg.norm(pose[:, :3], axis=-1, keepdims=True)
         targets.append([task.target_of(SE3(row)) for row in pose])
     return Problems(_by_problem(targets), starts(model, count, seed))
@@ -148,17 +148,17 @@ def given_starts(model: Model, q0: ArrayLike, count: int) -> Array:
 
 
 def _holding(
-    model: Model, tasks: Sequence[Task], count: int, seed: np.random.Generator, limits: Stated = True
+    model: Model, tasks: Sequence[Task], count: int, seed: np.random.Generator, limits: LimitsLike = True
 ) -> Array:
     """(count, nq) random configurations in which all holds that must; raises ValueError where next to none is found."""
-    with held(model, tasks, limits) as room:
+    with feasibility_of(model, tasks, limits) as feasibility:
         found = np.zeros((0, model.nq))
         for _ in range(_DRAWS):
             q = model.sample(count, seed=seed)
-            if room.loops is not None:
-                q, closed = room.loops.all_closed(q)
+            if feasibility.loops is not None:
+                q, closed = feasibility.loops.all_closed(q)
                 q = q[closed]
-            found = np.concatenate([found, q[room(q) >= 0.0]])
+            found = np.concatenate([found, q[feasibility(q) >= 0.0]])
             if len(found) >= count:
                 return found[:count]
     raise ValueError(f"hardly any configuration of {model.name} that was drawn keeps what must hold: give targets")
@@ -175,7 +175,7 @@ def _rows(model: Model, task: Task, q: Array) -> Array:
         raise ValueError(f"singular poses are of frames in the world, not of {task.label}: choose other problems")
     jacobian, units = model.jacobian(task.frame, q), {block.unit for block in task.blocks}
     if task.offset is not None:  # the tool's own velocity: v + w x r
-        arm = (task.seen(model, q).xyz - model.pose(task.frame, q).xyz)[..., None]
+        arm = (task.frame_pose(model, q).xyz - model.pose(task.frame, q).xyz)[..., None]
         jacobian[..., :3, :] += np.cross(jacobian[..., 3:, :], arm, axis=-2)
     return jacobian[..., 0 if "m" in units else 3 : 6 if "rad" in units else 3, :]
 

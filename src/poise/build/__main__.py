@@ -18,7 +18,7 @@ def main() -> int:
     )
     parser.add_argument("--out", type=Path, help="a folder for the libraries; by default where poise looks for them")
     parser.add_argument("--jobs", type=int, default=0, help="processes; by default as many as there are cores")
-    given = parser.parse_args()
+    options = parser.parse_args()
     try:
         import numba
     except ModuleNotFoundError:
@@ -29,10 +29,10 @@ def main() -> int:
     from poise.build.page import called, make_page
 
     begun = time.monotonic()
-    usual = {name: place(name) for name in given.target or [machine()]}
-    files = {name: given.out / file.name if given.out else file for name, file in usual.items()}
+    usual = {name: place(name) for name in options.target or [machine()]}
+    files = {name: options.out / file.name if options.out else file for name, file in usual.items()}
     libraries = {TARGETS[name]: file for name, file in files.items() if name in TARGETS}
-    made = dict.fromkeys(libraries.values(), make_all(libraries, given.jobs) if libraries else 0)
+    made = dict.fromkeys(libraries.values(), make_all(libraries, options.jobs) if libraries else 0)
     if PAGE.name in files:
         made[files[PAGE.name]] = make_page(called(), files[PAGE.name])
     for out, count in made.items():

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from poise import __version__
-from poise.kernels import image
+from poise.kernels import serialised
 from poise.kernels.machine import layout, packing
 from poise.kernels.machine.record import Record
 from poise.kernels.statuses import STATUSES
@@ -33,11 +33,11 @@ def generated(kinds: Mapping[str, str], levels: Sequence[str]) -> str:
 
     The kinds of each are as in `poise.build.lowering`: WebAssembly calls none through an address as anything else.
     """
-    records = {"IMAGE": image.IMAGE, "CALL": layout.CALL, "SHAPE": layout.SHAPE}
+    records = {"IMAGE": serialised.IMAGE, "CALL": layout.CALL, "SHAPE": layout.SHAPE}
     numbers = {f"{prefix}_{name}": word for prefix, record in records.items() for name, word in _words(record)}
     numbers |= {f"HEADER_{name.upper()}": packing.header_word(name) for name in _SECTIONS.split()}
     numbers |= {name: getattr(layout, name) for name in _CODES.split()}
-    numbers |= {name: getattr(image, name) for name in _KINDS.split()}
+    numbers |= {name: getattr(serialised, name) for name in _KINDS.split()}
     numbers |= {"LAYOUT": layout_number(), "VERSION": version_number(__version__)}
     lines = [f"#define {name} INT64_C({number})" for name, number in numbers.items()]
     lines += [_declared(f"{symbol}_{level}", kinds[symbol]) for symbol in kinds for level in levels]

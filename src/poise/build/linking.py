@@ -1,4 +1,4 @@
-"""One shared library of many objects, that needs no other; and beside it the rim, which needs Python alone."""
+"""One shared library of many objects, that needs no other; and beside it the fast path, which needs Python alone."""
 
 import json
 import os
@@ -21,7 +21,7 @@ _RUNTIME = Path(__file__).with_name("runtime.c")
 _FACE = Path(__file__).with_name("poise.c")
 _HEADER = Path(__file__).with_name("poise.h")
 _BROWSER = Path(__file__).with_name("browser.c")
-_RIM = Path(__file__).with_name("rim.c")
+_FAST_PATH = Path(__file__).with_name("fast_path.c")
 _STABLE = Path(__file__).with_name("stable.h")
 _COMPILED = ("-O3", "-ffreestanding", "-fno-builtin", "-fno-stack-protector", "-nostdlib", "-s")
 _AS_PYTHON = ("-ffp-contract=off", "-fno-math-errno")  # what is in C rounds as Python does
@@ -31,7 +31,7 @@ _WHOLE = {
     "linux": ("-Wl,--no-undefined", "-Wl,-Bsymbolic", "-Wl,-z,noexecstack"),  # what the others do of their own accord
     "darwin": ("-Wl,-install_name,@rpath/libpoise.dylib",),
 }
-"""For the library, not the rim.  On Linux a program looks for the name of the file that it was linked with."""
+"""For the library, not the fast path.  On Linux a program looks for the name of the file that it was linked with."""
 
 
 def link(objects: Sequence[Path], contents: str, kinds: Mapping[str, str], target: Target, out: Path) -> None:
@@ -41,10 +41,10 @@ def link(objects: Sequence[Path], contents: str, kinds: Mapping[str, str], targe
     """
     system = target.name.partition("-")[2]
     with tempfile.TemporaryDirectory() as folder:
-        said = Path(folder) / "contents.c"
-        said.write_text(f"const char {CONTENTS}[] = {json.dumps(contents)};\n")
+        contents_file = Path(folder) / "contents.c"
+        contents_file.write_text(f"const char {CONTENTS}[] = {json.dumps(contents)};\n")
         (Path(folder) / "generated.h").write_text(generated(kinds, [level.name for level in target.levels]))
-        sources = [_RUNTIME, _FACE, said]
+        sources = [_RUNTIME, _FACE, contents_file]
         flags = [*_SHARED, *_WHOLE.get(system, ()), *_AS_PYTHON, f"-I{folder}"]
         _make(target, [*flags, *map(str, sources), *map(str, objects)], out)
 
@@ -63,33 +63,39 @@ def link_page(made: bytes, kinds: Mapping[str, str], out: Path) -> None:
         _make(PAGE, [*_MODULE, *_AS_PYTHON, *exported, f"-I{folder}", *map(str, sources)], out)
 
 
-def link_rim(target: Target, out: Path) -> None:
+def link_fast_path(target: Target, out: Path) -> None:
     """Write the extension of Python, which finds Python's own symbols where it is loaded; raises what `link` does."""
     numbers = [f"-D{name}={CALL.fields[name.lower()].word}" for name in ("NARROW", "PHASE")]
     codes = ("BEGIN", "GO_ON", "RUNNING", "SOLVED", "BAD_GOAL", "GOAL_NUMBERS")
-    given = [*_SHARED, *_AS_PYTHON, *numbers, *(f"-D{name}={getattr(layout, name)}" for name in codes), str(_RIM)]
+    arguments = [
+        *_SHARED,
+        *_AS_PYTHON,
+        *numbers,
+        *(f"-D{name}={getattr(layout, name)}" for name in codes),
+        str(_FAST_PATH),
+    ]
     with tempfile.TemporaryDirectory() as folder:
         if target.name.endswith("-win"):
-            given.append(str(_imports(target, Path(folder))))
+            arguments.append(str(_imports(target, Path(folder))))
         elif target.name.endswith("darwin"):
-            given += ["-undefined", "dynamic_lookup", f"-Wl,-install_name,@rpath/{out.name}"]
-        _make(target, given, out)
+            arguments += ["-undefined", "dynamic_lookup", f"-Wl,-install_name,@rpath/{out.name}"]
+        _make(target, arguments, out)
 
 
 def _imports(target: Target, folder: Path) -> Path:
-    """What tells the linker of Windows that Python has what the rim calls."""
+    """What tells the linker of Windows that Python has what the fast path calls."""
     names = re.findall(r"\b_?Py\w+(?=[(,;])", "".join(re.findall(r"^IMPORTED .*", _STABLE.read_text(), re.M)))
-    told, imports = folder / "python3.def", folder / "python3.lib"
-    told.write_text(
+    definition, imports = folder / "python3.def", folder / "python3.lib"
+    definition.write_text(
         "\n".join(["LIBRARY python3.dll", "EXPORTS", *(n + " DATA" * n.startswith(("_", "PyExc")) for n in names)])
     )
     kind = {"x86_64-win": "i386:x86-64", "aarch64-win": "arm64"}[target.name]
-    command = [sys.executable, "-m", "ziglang", "dlltool", "-d", str(told), "-l", str(imports), "-m", kind]
+    command = [sys.executable, "-m", "ziglang", "dlltool", "-d", str(definition), "-l", str(imports), "-m", kind]
     subprocess.run(command, check=True)
     return imports
 
 
-def _make(target: Target, given: Sequence[str], out: Path) -> None:
+def _make(target: Target, arguments: Sequence[str], out: Path) -> None:
     """Let a compiler for the target make the library `out` of what is given."""
     if find_spec("ziglang") is not None:
         linker = [sys.executable, "-m", "ziglang", "cc", "-target", target.zig]
@@ -100,7 +106,7 @@ def _make(target: Target, given: Sequence[str], out: Path) -> None:
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / out.name  # beside which the linker of Windows leaves more
-        command = [*linker, *_COMPILED, "-o", str(made), *given]
+        command = [*linker, *_COMPILED, "-o", str(made), *arguments]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError(f"{' '.join(linker)} has not linked {out.name}: {done.stderr.strip()}")

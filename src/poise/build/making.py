@@ -13,15 +13,15 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from poise.build.linking import link, link_rim
+from poise.build.linking import link, link_fast_path
 from poise.build.lowering import lower
 from poise.build.objects import emit
 from poise.build.targets import Target
 from poise.kernels.compiling import cache
 from poise.kernels.compiling.identity import compiler
 from poise.kernels.compiling.jit import dispatcher, typed
-from poise.kernels.compiling.numba_internals import kept_under
-from poise.kernels.fast_path import beside
+from poise.kernels.compiling.numba_internals import cache_key
+from poise.kernels.fast_path import fast_path_file
 from poise.kernels.machine.jit import SIGNATURES
 from poise.kernels.machine.library import digest
 from poise.kernels.workers import Job
@@ -37,13 +37,13 @@ class Compiled(NamedTuple):
 
 
 def make_all(libraries: Mapping[Target, Path], processes: int = 0) -> int:
-    """Write the library of each target and the rim beside it; returns how many functions they have.
+    """Write the library of each target and the fast path beside it; returns how many functions they have.
 
     Raises what `make` does.
     """
     made = make(list(dict.fromkeys(jobs())), libraries, processes)
     for target, out in libraries.items():
-        link_rim(target, beside(out))
+        link_fast_path(target, fast_path_file(out))
     return made
 
 
@@ -58,13 +58,13 @@ def make(functions: Sequence[Job], libraries: Mapping[Target, Path], processes: 
         for job, *types in functions:
             function: Any = getattr(job, "function", job)
             signature, lowered = tuple(types) or SIGNATURES[function], None
-            identity = kept_under(dispatcher(function), typed(signature))
+            identity = cache_key(dispatcher(function), typed(signature))
             for target, compiled in found.items():
                 key = identity and f"{identity} object for {target}, {how}"
-                kept = cache.load(key) if key else None
-                if kept is not None:
+                cached = cache.load(key) if key else None
+                if cached is not None:
                     compiled.append(Future())
-                    compiled[-1].set_result(pickle.loads(kept))
+                    compiled[-1].set_result(pickle.loads(cached))
                     continue
                 lowered = lowered or lower(function, signature)
                 compiled.append(pool.submit(compile_levels, lowered.symbol, lowered.kinds, lowered.text, target))

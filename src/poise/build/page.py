@@ -12,7 +12,7 @@ from poise.build.objects import emit
 from poise.build.targets import PAGE
 from poise.kernels.compiling import cache
 from poise.kernels.compiling.jit import dispatcher, typed
-from poise.kernels.compiling.numba_internals import kept_under
+from poise.kernels.compiling.numba_internals import cache_key
 from poise.kernels.machine.jit import SIGNATURES, function_of
 from poise.kernels.machine.kinds import WIDE
 from poise.kernels.methods.routines import ROUTINES
@@ -33,7 +33,7 @@ _ENTRIES: Final = (
 
 def called() -> list[Job]:
     """What files of solvers and trackers name: methods take no lanes there."""
-    routines = [(function, *given) for function, *given in jobs() if given]
+    routines = [(function, *types) for function, *types in jobs() if types]
     methods = set(ROUTINES.values())
     found = [job for job in routines if not (job[0] in methods and job[-1] == WIDE)]
     return list(dict.fromkeys([*((function_of(name),) for name in _ENTRIES), *found]))
@@ -41,17 +41,17 @@ def called() -> list[Job]:
 
 def make_page(functions: Sequence[Job], out: Path) -> int:
     """Write the module of these functions, as `making.make` does a library; returns how many it has."""
-    given = [(getattr(job, "function", job), tuple(types)) for job, *types in functions]
-    each: list[tuple[Any, tuple[str, ...]]] = [(f, types or SIGNATURES[f]) for f, types in given]
-    identities = [kept_under(dispatcher(f), typed(types)) for f, types in each]
+    typed_jobs = [(getattr(job, "function", job), tuple(types)) for job, *types in functions]
+    each: list[tuple[Any, tuple[str, ...]]] = [(f, types or SIGNATURES[f]) for f, types in typed_jobs]
+    identities = [cache_key(dispatcher(f), typed(types)) for f, types in each]
     key = f"page of {identities}, {tools()}" if all(identities) else None
-    kept = cache.load(key) if key else None
-    if kept is None:
+    cached = cache.load(key) if key else None
+    if cached is None:
         lowered = [lower(f, types) for f, types in each]
         made = emit({one.symbol: one.text for one in lowered}, PAGE.triple, PAGE.levels[0])
-        kept = pickle.dumps(({one.symbol: one.kinds for one in lowered}, made))
+        cached = pickle.dumps(({one.symbol: one.kinds for one in lowered}, made))
         if key:
-            cache.save(key, kept)
-    kinds, made = pickle.loads(kept)
+            cache.save(key, cached)
+    kinds, made = pickle.loads(cached)
     link_page(made, kinds, out)
     return len(kinds)

@@ -1,5 +1,5 @@
 /* libpoise's face in C, see poise.h: files of solvers and trackers, and calls of the kernels with what they hold.  How a
-   file lies is said in `kernels/image.py`, whose fields are numbered in `generated.h`, as those of a CALL are. */
+   file lies is said in `kernels/serialised.py`, whose fields are numbered in `generated.h`, as those of a CALL are. */
 
 #define PZ_INSIDE
 #include "poise.h"

@@ -1,4 +1,4 @@
-/* What the rim calls of Python's stable interface, as it is since 3.11: for every target alike, and where the headers of
+/* What the fast path calls of Python's stable interface, as it is since 3.11: for every target alike, and where the headers of
    a Python are not. */
 
 #include <stddef.h>

@@ -89,7 +89,7 @@ class Calibration:
 
     def explain(self) -> str:
         """How well the model fits now, what could not be told, and what does not fit, in sentences."""
-        return "\n".join([*self._fit(), *self._not_told(), *self._astray()])
+        return "\n".join([*self._fit(), *self._unidentifiable(), *self._astray()])
 
     def save_urdf(self, path: str | os.PathLike[str], source: str | os.PathLike[str]) -> None:
         """Write the URDF file `source`, from which the model was loaded, with what was calibrated, and nothing else
@@ -133,7 +133,7 @@ class Calibration:
             lines.append("The least squares did not come to rest: start nearer to the robot as it is, or free less.")
         return lines
 
-    def _not_told(self) -> list[str]:
+    def _unidentifiable(self) -> list[str]:
         lines = []
         for direction in self.undetermined[:_SHOWN]:
             first, *others = (name for name, share in direction.items() if abs(share) > _LITTLE)

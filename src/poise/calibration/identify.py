@@ -64,23 +64,23 @@ def calibrate(
     optimize = optional("calibration", "scipy", "calibration", "scipy.optimize")
     found = parameters(a_model(model), free)
     measured = _checked(model, measurements)
-    stated = deviations(model, found, prior or {})
+    prior_deviations = deviations(model, found, prior or {})
     if prior and any(each.std is None for each in measured):
         raise ValueError(
             "prior is weighed against what was measured, and that has no standard deviation: state it, as in "
             "Measurements(frame, q, poses, std=(1e-4, 1e-3))"
         )
-    system = System(Freed(model, found), measured, stated)
+    system = System(Freed(model, found), measured, prior_deviations)
     if system.rows < len(found):
         raise ValueError(
             f"{system.rows} numbers were measured and {len(found)} are free: measure at more configurations, or free "
             "less"
         )
-    answer = _settled(optimize, system, np.zeros(len(found)))
-    if system.far(answer.x) and answer.told.shape[1] == len(found):
-        roughly = (_settled(optimize, system, x, _ROUGH) for x in system.freed.turned_about(prior or {}))
+    answer = _least_squares(optimize, system, np.zeros(len(found)))
+    if system.far(answer.x) and answer.identifiable.shape[1] == len(found):
+        roughly = (_least_squares(optimize, system, x, _ROUGH) for x in system.freed.turned_about(prior or {}))
         near = next((one for one in roughly if not system.far(one.x)), None)
-        answer = answer if near is None else _settled(optimize, system, near.x)
+        answer = answer if near is None else _least_squares(optimize, system, near.x)
     return _judged(system, calibrated(system.freed, model, answer.x), answer)
 
 
@@ -89,56 +89,56 @@ class _Answer(NamedTuple):
     """Where the least squares came to."""
 
     x: Array
-    told: Array
+    identifiable: Array
     """(k, rank) the directions that measurements tell of, orthonormal."""
     converged: bool
 
 
-def _settled(optimize: Any, system: System, x: Array, tolerance: float = _EXACT) -> _Answer:
+def _least_squares(optimize: Any, system: System, x: Array, tolerance: float = _EXACT) -> _Answer:
     """The least squares from a start, among what can be told apart."""
-    told = _told_apart(system.jacobian(x))
-    if not told.size:
+    identifiable = _identifiable_directions(system.jacobian(x))
+    if not identifiable.size:
         raise ValueError("nothing that is free moves what was measured: free what carries the frame, or its base")
     for _ in range(_ROUNDS):
-        answer = _least(optimize, system, x, told, tolerance)
-        x = x + told @ answer.x
-        before, told = told, _told_apart(system.jacobian(x))
-        if told.shape == before.shape:
+        answer = _least(optimize, system, x, identifiable, tolerance)
+        x = x + identifiable @ answer.x
+        before, identifiable = identifiable, _identifiable_directions(system.jacobian(x))
+        if identifiable.shape == before.shape:
             break
-    return _Answer(x, told, bool(answer.success))
+    return _Answer(x, identifiable, bool(answer.success))
 
 
 def _judged(system: System, made: Model, answer: _Answer) -> Calibration:
     """The answer, and how well it is known."""
     linalg, special = (importlib.import_module(f"scipy.{name}") for name in ("linalg", "special"))
-    x, told, found = answer.x, answer.told, system.freed.parameters
+    x, identifiable, found = answer.x, answer.identifiable, system.freed.parameters
     jacobian, weighted = system.jacobian(x), system.weighted(x)
-    spare = system.rows - told.shape[1]
+    spare = system.rows - identifiable.shape[1]
     noise = float(np.sqrt(np.square(system.residuals(x)).sum() / spare)) if spare else np.nan
-    stated = system.measurements[0].std is not None
+    has_std = system.measurements[0].std is not None
     return Calibration(
         model=made,
         names=(names := tuple(one.name for one in found)),
         units=tuple(one.unit for one in found),
         values=x,
-        covariance=covariance(jacobian, told) * (1.0 if stated else noise**2),
-        undetermined=undetermined(told, names, linalg),
+        covariance=covariance(jacobian, identifiable) * (1.0 if has_std else noise**2),
+        undetermined=undetermined(identifiable, names, linalg),
         measurements=tuple(system.measurements),
         before=tuple(system.lacking(np.zeros_like(x))),
         after=tuple(system.lacking(x)),
         noise=noise,
-        singular_values=singular_values(jacobian, told),
-        outliers=tuple(outliers(each, special, stated=stated) for each in weighted),
+        singular_values=singular_values(jacobian, identifiable),
+        outliers=tuple(outliers(each, special, has_std=has_std) for each in weighted),
         converged=answer.converged,
     )
 
 
-def _least(optimize: Any, system: System, start: Array, told: Array, tolerance: float) -> Any:
+def _least(optimize: Any, system: System, start: Array, identifiable: Array, tolerance: float) -> Any:
     """The least squares among start + told y."""
     return optimize.least_squares(
-        lambda y: system.residuals(start + told @ y),
-        np.zeros(told.shape[1]),
-        lambda y: system.jacobian(start + told @ y) @ told,
+        lambda y: system.residuals(start + identifiable @ y),
+        np.zeros(identifiable.shape[1]),
+        lambda y: system.jacobian(start + identifiable @ y) @ identifiable,
         method="lm",
         ftol=tolerance,
         xtol=tolerance,
@@ -146,7 +146,7 @@ def _least(optimize: Any, system: System, start: Array, told: Array, tolerance: 
     )
 
 
-def _told_apart(jacobian: Array) -> Array:
+def _identifiable_directions(jacobian: Array) -> Array:
     """(k, rank) the directions that measurements tell of, orthonormal."""
     _, sizes, ways = np.linalg.svd(jacobian, full_matrices=False)
     return ways[sizes > _RANK * sizes.max(initial=0.0)].T

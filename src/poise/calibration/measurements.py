@@ -74,11 +74,11 @@ class Measurements:
         whole = given.ndim == 1 and given.dtype.kind in "iu" and (np.abs(given + 0.5) < len(self) + 0.5).all()
         if not whole and not (given.shape == (len(self),) and given.dtype == np.bool_):
             raise ValueError(f"rows is {rows!r}; it must be indices below {len(self)}, or as many truth values")
-        kept = np.delete(np.arange(len(self)), given)
-        measured = self.measured.array[kept]
+        remaining = np.delete(np.arange(len(self)), given)
+        measured = self.measured.array[remaining]
         return Measurements(
             self.frame,
-            self.q[kept],
+            self.q[remaining],
             SE3(measured) if self.rows == _POSE else measured[:, :3],
             base=self.base,
             std=self.std,

@@ -95,7 +95,7 @@ def deviations(model: Model, found: Sequence[Parameter], prior: Mapping[str, flo
 
 def _of(model: Model, name: str) -> list[Parameter]:
     """The parameters of one name."""
-    owner, part = (name, "") if _can_be_placed(model, name) else _parted(model, name)
+    owner, part = (name, "") if _can_be_placed(model, name) else _split_name(model, name)
     if part == "offset":
         return [_offset(model, owner)]
     if part == "length":
@@ -104,7 +104,7 @@ def _of(model: Model, name: str) -> list[Parameter]:
     return [Parameter(owner, axis, "m" if len(axis) == 1 else "rad", np.eye(6)[_AXES.index(axis)]) for axis in axes]
 
 
-def _parted(model: Model, name: str) -> tuple[str, str]:
+def _split_name(model: Model, name: str) -> tuple[str, str]:
     """An owner and its part."""
     owner, _, part = name.rpartition(".")
     if owner and _can_be_placed(model, owner):

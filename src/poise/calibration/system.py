@@ -47,8 +47,8 @@ class System:
     def __init__(self, freed: Freed, measurements: Sequence[Measurements], prior: Array) -> None:
         self.freed, self.measurements = freed, measurements
         self._weights = [1.0 / (np.ones(each.rows) if each.std is None else each.std) for each in measurements]
-        self._stated = np.isfinite(prior)
-        self._prior = np.diag(1.0 / prior)[self._stated]
+        self._has_prior = np.isfinite(prior)
+        self._prior = np.diag(1.0 / prior)[self._has_prior]
 
     @property
     def rows(self) -> int:

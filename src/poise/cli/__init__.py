@@ -71,7 +71,7 @@ def _run(arguments: list[str]) -> int:
         raise
     except (PoiseError, ValueError, OSError) as error:
         return _said(error, json=command.json, explain=command.explain)
-    return _told(answer, command)
+    return _report(answer, command)
 
 
 def commands() -> dict[str, Any]:
@@ -171,7 +171,7 @@ class _Shown(StringIO):
         return "\n".join(fill(line, width) if len(line) > width and line[:1].isalnum() else line for line in lines)
 
 
-def _told(answer: "Answer", command: "Answers") -> int:
+def _report(answer: "Answer", command: "Answers") -> int:
     """Print an answer, for programs or for people, with what explains it where that is asked for; its exit code."""
     from poise.cli.output import print_json, say
 

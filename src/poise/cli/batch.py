@@ -33,7 +33,7 @@ class Batch(ToTargets):
     """File of targets: .parquet, .csv or .npz."""
     out: Annotated[Path, arg(aliases=["-o"])]
     """File of answers: .parquet."""
-    prefer: Literal["nearest", "first"] = "nearest"
+    select: Literal["nearest", "first"] = "nearest"
     """Which solution: the nearest to the start of those found, or the first."""
     max_restarts: int | None = None
     """Random starts of a row, at most; left out, as many as a solve takes."""
@@ -67,13 +67,13 @@ class Batch(ToTargets):
         source, out = source_of(self.targets.resolve()), self.out.resolve()
         solver, engine = self._solver(source), self._engine(source)
         began = time.perf_counter()
-        with _telling(source.count) as tell:
+        with _reporting(source.count) as report:
             try:
                 summary, complete = solve_file(
-                    solver, source, out, rows=self.rows, engine=engine, start_over=self.start_over, tell=tell
+                    solver, source, out, rows=self.rows, engine=engine, start_over=self.start_over, on_progress=report
                 )
             except KeyboardInterrupt:
-                print(f"stopped: {tell.done:,} rows are done and kept; the same command goes on", file=sys.stderr)
+                print(f"stopped: {report.done:,} rows are done and kept; the same command goes on", file=sys.stderr)
                 raise
         return self._answer(summary, complete, time.perf_counter() - began, solver)
 
@@ -83,7 +83,7 @@ class Batch(ToTargets):
         model = pz.load(self.robot, base=self.base)
         task = self.task(model, turns=bool(rotation_columns(source.schema.names)))
         return pz.Solver(
-            model, task, limits=self.limits, prefer=self.prefer, seed=self.seed, max_restarts=self.max_restarts
+            model, task, limits=self.limits, select=self.select, seed=self.seed, max_restarts=self.max_restarts
         )
 
     def _engine(self, source: "Source") -> "Engine":
@@ -120,7 +120,7 @@ class Batch(ToTargets):
         )
 
 
-class _Tell:
+class _Reporter:
     """How many rows are done; calls of it end the job after a Ctrl-C that came when nobody listened."""
 
     def __init__(self, show: Callable[[int], None]) -> None:
@@ -139,14 +139,14 @@ class _Tell:
 
 
 @contextmanager
-def _telling(count: int | None) -> Iterator[_Tell]:
+def _reporting(count: int | None) -> Iterator[_Reporter]:
     """A bar on a terminal, and Ctrl-C heard."""
     from poise.common.progress import bar, on_terminal
 
     with bar("rows", count, shown=on_terminal()) as show:
-        tell = _Tell(show)
-        before = signal.signal(signal.SIGINT, tell.stop)
+        report = _Reporter(show)
+        before = signal.signal(signal.SIGINT, report.stop)
         try:
-            yield tell
+            yield report
         finally:
             signal.signal(signal.SIGINT, before)

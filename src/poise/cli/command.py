@@ -24,14 +24,14 @@ def command(kind: type[_Settings]) -> type[_Settings]:
     what they mean.
     """
     for name, hint in kind.__annotations__.items():
-        default, kept = getattr(kind, name, 0), getattr(hint, "__metadata__", ())
-        stated = hint.__origin__ if kept else hint
+        default, metadata = getattr(kind, name, 0), getattr(hint, "__metadata__", ())
+        annotation = hint.__origin__ if metadata else hint
         if default is None or default == "" or default == () or isinstance(default, bool):
-            kept = (*kept, arg(help_behavior_hint=""))
+            metadata = (*metadata, arg(help_behavior_hint=""))
         if default is None:
             # With None first tyro sees that the default is right, without what it imports to look into tuples.
-            stated = Union[None, stated]  # noqa: UP007
-        kind.__annotations__[name] = Annotated[(stated, *kept)] if kept else stated
+            annotation = Union[None, annotation]  # noqa: UP007
+        kind.__annotations__[name] = Annotated[(annotation, *metadata)] if metadata else annotation
     return dataclasses.dataclass(frozen=True, kw_only=True)(kind)
 
 

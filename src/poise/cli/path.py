@@ -27,7 +27,7 @@ class Path(Writes, ToTargets):
     """File for the joints, .csv or .parquet: a row a waypoint, whether or not all of it can be followed."""
     q0: Annotated[tuple[float, ...] | None, arg(metavar="Q ...")] = None
     """Where the search begins, nq numbers [rad or m], and the path too if that meets the first pose."""
-    begin: Annotated[tuple[float, ...] | None, arg(metavar="Q ...")] = None
+    start: Annotated[tuple[float, ...] | None, arg(metavar="Q ...")] = None
     """Where the arm stands, nq numbers [rad or m]: the path begins there, and fails if that misses the first pose."""
     closed: bool = False
     """End in the configuration of the beginning; the last pose must be the first."""
@@ -67,7 +67,7 @@ class Path(Writes, ToTargets):
                 task,
                 poses,
                 q0=self.q0,
-                begin=self.begin,
+                start=self.start,
                 limits=self.limits,
                 closed=self.closed,
                 dt=self.dt,

@@ -28,7 +28,7 @@ class Reach(Writes, OfRobot):
     """How many orientations are tried at each voxel, spread over all rotations; 0 leaves the orientation free."""
     bounds: Annotated[tuple[float, float, float, float, float, float] | None, numbers("X Y Z X Y Z")] = None
     """Lower and upper corner of a box to stay in [m]; left out, as far as the frame can ever be."""
-    effort: int = 64
+    budget: int = 64
     """Starts besides home, at most, before a target counts as not reached."""
     seed: int = 0
     """Seed of the random starts."""
@@ -54,7 +54,7 @@ class Reach(Writes, OfRobot):
                 orientations=self.orientations,
                 bounds=None if self.bounds is None else (self.bounds[:3], self.bounds[3:]),
                 limits=self.limits,
-                effort=self.effort,
+                budget=self.budget,
                 seed=self.seed,
                 threads=self.threads,
             )
@@ -70,7 +70,7 @@ class Reach(Writes, OfRobot):
             facts=facts,
             show=show,
             explanation=f"{facts['voxels_reached']:,} of {facts['voxels']:,} voxels of {self.grid:g} m were reached by "
-            f"{found.frame}, which forward kinematics confirms; what is not was not found from {self.effort + 1} "
+            f"{found.frame}, which forward kinematics confirms; what is not was not found from {self.budget + 1} "
             f"starts, and proved are those that lengths rule out. {line}.",
             code=0 if found.counts.any() else 2,
         )
@@ -124,7 +124,7 @@ def _print(found: "ReachMap") -> None:
         (
             "  not found",
             f"{f['targets_not_found']:,}",
-            f"by {found.effort + 1} start{'s' * (found.effort > 0)} each",
+            f"by {found.budget + 1} start{'s' * (found.budget > 0)} each",
         ),
         ("  proved to be out of reach", f"{f['targets_proved']:,}", "by lengths"),
         ("time", took, unit),

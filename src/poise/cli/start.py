@@ -10,7 +10,7 @@ from poise.common.errors import NameNotFound
 from poise.model.model import Model
 from poise.model.units import units
 
-_TELLING = 1e-9
+_NOTED = 1e-9
 """A start that is farther beyond a limit than this is told of [rad or m]."""
 _SHOWN = 4
 """Joints that a message names, at most."""
@@ -50,22 +50,22 @@ def start(model: Model, words: Sequence[str] | None, *, limits: bool = True, opt
         return None
     q = configuration(model, words, option)
     if limits:
-        _tell(model, q, option)
+        _warn_of_clipping(model, q, option)
     return q
 
 
-def _tell(model: Model, q: Array, option: str) -> None:
-    within = np.clip(q, model.lower, model.upper)
-    moved = np.flatnonzero(np.abs(within - q) > _TELLING)
+def _warn_of_clipping(model: Model, q: Array, option: str) -> None:
+    clipped = np.clip(q, model.lower, model.upper)
+    moved = np.flatnonzero(np.abs(clipped - q) > _NOTED)
     if not moved.size:
         return
     unit = units(model)
     joints = [(i, model.coordinates[i]) for i in moved]
-    shown = [f"{name} from {q[i]:g} to {within[i]:.4g} {unit[name]}" for i, name in joints[:_SHOWN]]
+    shown = [f"{name} from {q[i]:g} to {clipped[i]:.4g} {unit[name]}" for i, name in joints[:_SHOWN]]
     more = f" and {len(joints) - _SHOWN} more" if len(joints) > _SHOWN else ""
     degrees = any(unit[name] == "rad" and abs(q[i]) > 2.0 * np.pi for i, name in joints)
-    asked = "; were these degrees? poise takes radians" if degrees else ""
-    warnings.warn(f"{option} is moved within the joint limits: {', '.join(shown)}{more}{asked}", stacklevel=3)
+    hint = "; were these degrees? poise takes radians" if degrees else ""
+    warnings.warn(f"{option} is moved within the joint limits: {', '.join(shown)}{more}{hint}", stacklevel=3)
 
 
 def _number(word: str) -> float | None:

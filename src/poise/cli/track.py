@@ -53,20 +53,20 @@ class Track(Writes, OfRobot):
             raise ValueError("--dt is inf; it must be a number of seconds")
         rows = read_waypoints(self.targets)
         model = pz.load(self.robot, base=self.base)
-        stated, led = self._tasks(model, rows)
-        tracker = pz.Tracker(model, stated, self.method, dt=self.dt, updates=self.updates, limits=self.limits)
-        tasks = [task for task in stated if task.blocks]
+        in_file, targeted = self._tasks(model, rows)
+        tracker = pz.Tracker(model, in_file, self.method, dt=self.dt, updates=self.updates, limits=self.limits)
+        tasks = [task for task in in_file if task.blocks]
         goals = np.repeat(tracker.targets[None], len(rows), axis=0)
-        goals[:, led] = _goals(tasks[led], rows, self.targets)
+        goals[:, targeted] = _goals(tasks[targeted], rows, self.targets)
         begin = start(model, self.q0, limits=self.limits)
         q = model.home if begin is None else begin
         path, failed = np.empty((len(rows), model.nq)), 0
-        with bar("steps", len(rows), shown=on_terminal(), after=LONG) as tell:
+        with bar("steps", len(rows), shown=on_terminal(), after=LONG) as update:
             for k, goal in enumerate(goals):
                 tracker.targets = goal
                 path[k] = q = tracker.step(q)
                 failed += tracker.failed
-                tell(k + 1)
+                update(k + 1)
         errors = _errors(model, tasks, goals, path)
         if self.out is not None:
             self._write(model, path, errors)
@@ -89,14 +89,14 @@ class Track(Writes, OfRobot):
             return [pz.PoseTask(frame) if rows.shape[1] == 7 else pz.PositionTask(frame)], 0
         if self.frame is not None:
             raise ValueError("--frame is for one task without a file; the tasks of --tasks name their own frames")
-        stated = read_tasks(self.tasks, model)
-        led = [i for i, task in enumerate(task for task in stated if task.blocks) if not task.aimed]
-        if len(led) != 1:
-            found = "all have one" if not led else f"tasks {' and '.join(map(str, led))} have none"
+        in_file = read_tasks(self.tasks, model)
+        targeted = [i for i, task in enumerate(task for task in in_file if task.blocks) if not task.aimed]
+        if len(targeted) != 1:
+            found = "all have one" if not targeted else f"tasks {' and '.join(map(str, targeted))} have none"
             raise ValueError(
                 f"{self.tasks}: leave the target of one task to {self.targets}, and give the others theirs; {found}"
             )
-        return stated, led[0]
+        return in_file, targeted[0]
 
     def _write(self, model: "Model", path: "Array", errors: "dict[str, Array]") -> None:
         import numpy as np

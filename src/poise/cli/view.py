@@ -124,8 +124,8 @@ class View(Writes):
                 "frames"
             )
         if self.robot is None or self.robot in ROBOTS:
-            given = ROBOTS[self.robot or "ten-links"]()
-            model, frame, start = given.model, given.frame, given.start
+            chosen = ROBOTS[self.robot or "ten-links"]()
+            model, frame, start = chosen.model, chosen.frame, chosen.start
         else:
             model = pz.load(self.robot, base=self.base)
             frame, start = model.tip, tuple(model.home.tolist())
@@ -133,7 +133,7 @@ class View(Writes):
         # The turn of a hand is guided where there are joints for it.
         program = Program(model, frame, turns=turns_too(model, frame), start=start if self.q0 is None else self.q0)
         if self.work is not None:
-            program.take_up(load_work(self.work, model))
+            program.open_work(load_work(self.work, model))
         page = OperatorPage(program, look=self.look, host=self.host, port=self.port, dark=self.dark)
         return self._show(page, f"{model.name} is guided")
 

@@ -94,9 +94,9 @@ def _member(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Memb
         if dtype.hasobject:
             raise ValueError("it holds Python objects, and those are not read from files")
         # A dtype of no bytes would let a header claim any number of elements.
-        claimed, held = prod(shape) * max(dtype.itemsize, 1), info.file_size - begin
-        if min(shape, default=0) < 0 or (claimed != held and (dtype.itemsize or claimed > 1)):
-            raise ValueError(f"its header claims {shape} of {dtype}, {claimed:,} bytes, and {held:,} are there")
+        claimed, stored = prod(shape) * max(dtype.itemsize, 1), info.file_size - begin
+        if min(shape, default=0) < 0 or (claimed != stored and (dtype.itemsize or claimed > 1)):
+            raise ValueError(f"its header claims {shape} of {dtype}, {claimed:,} bytes, and {stored:,} are there")
         offset = None
         if info.compress_type == zipfile.ZIP_STORED and 0 not in shape and shape:
             # Its data stand behind its local header, whose last two numbers are the lengths of what is before them.

@@ -60,13 +60,13 @@ def titled(title: str, size: tuple[float, float]) -> "Figure":
 
 
 def save_figure(figure: "Figure", path: str | os.PathLike[str]) -> None:
-    """Write a figure, as the suffix says; raises as `written_aside` does."""
+    """Write a figure, as the suffix says; raises as `atomic_write` does."""
     out = io.BytesIO()  # on a full disk Matplotlib goes wrong in ways of its own
     figure.savefig(out, format=Path(path).suffix[1:].lower() or None)
     write_whole(path, out.getvalue())
 
 
-def beside(axes: "Axes") -> None:
+def legend_beside(axes: "Axes") -> None:
     """The legend of what is drawn on `axes`, if it has labels, to the right of it."""
     if axes.get_legend_handles_labels()[1]:
         axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))

@@ -24,7 +24,7 @@ _WHY: Final = {
 
 
 @contextmanager
-def written_aside(path: str | os.PathLike[str], folder: Path | None = None) -> Iterator[Path]:
+def atomic_write(path: str | os.PathLike[str], folder: Path | None = None) -> Iterator[Path]:
     """A file that takes the name `path`, on the disk, where the block ends well, and is removed where not.
 
     Until then it is in `folder`, or beside `path`, under a name that no other process or thread has.  What was there of
@@ -32,23 +32,23 @@ def written_aside(path: str | os.PathLike[str], folder: Path | None = None) -> I
     to as it is.  Raises OSError that names `path`, the reason and the mend.
     """
     goal = Path(os.path.realpath(path))
-    aside = (goal.parent if folder is None else folder) / f".{goal.name}.{os.getpid()}.{threading.get_ident()}"
+    draft = (goal.parent if folder is None else folder) / f".{goal.name}.{os.getpid()}.{threading.get_ident()}"
     with explained(path):
         if goal.exists() and not goal.is_file():
             yield goal
             return
-        _refuse_kept(goal)
+        _refuse_read_only(goal)
         try:
-            yield aside
+            yield draft
             if goal.exists():
-                shutil.copymode(goal, aside)
-            with aside.open("rb+") as file:
+                shutil.copymode(goal, draft)
+            with draft.open("rb+") as file:
                 os.fsync(file.fileno())
-            aside.replace(goal)
+            draft.replace(goal)
             sync(goal.parent)
         finally:
             with suppress(OSError):
-                aside.unlink(missing_ok=True)
+                draft.unlink(missing_ok=True)
 
 
 def make_folder(folder: Path) -> None:
@@ -79,19 +79,19 @@ def folder_for_work(folder: Path) -> Iterator[None]:
 
 
 def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
-    """Write a text, in UTF-8 and as it is, or bytes; raises as `written_aside` does."""
-    with written_aside(path) as aside:
-        aside.write_bytes(content.encode() if isinstance(content, str) else content)
+    """Write a text, in UTF-8 and as it is, or bytes; raises as `atomic_write` does."""
+    with atomic_write(path) as draft:
+        draft.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 def refuse_place(path: str | os.PathLike[str]) -> None:
-    """Raises what `written_aside` would raise where no file can be written, before the work that leads to one."""
+    """Raises what `atomic_write` would raise where no file can be written, before the work that leads to one."""
     goal = Path(os.path.realpath(path))
     with explained(path):
         if goal.is_dir():
             raise IsADirectoryError(errno.EISDIR, "")
         if not goal.exists() or goal.is_file():
-            _refuse_kept(goal)
+            _refuse_read_only(goal)
             with TemporaryFile(dir=goal.parent, prefix="."):
                 pass
 
@@ -120,7 +120,7 @@ def sync(folder: Path) -> None:
             os.close(handle)
 
 
-def _refuse_kept(goal: Path) -> None:
+def _refuse_read_only(goal: Path) -> None:
     """Raises PermissionError for a file that nobody may write to, though it could be put away in its folder."""
     if goal.exists() and not os.access(goal, os.W_OK):
         raise PermissionError(errno.EACCES, "")

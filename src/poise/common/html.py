@@ -25,10 +25,10 @@ def paragraph(text: str, *, bold: bool = False) -> str:
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], title: str) -> str:
     """A table under its title, which folds where it is long; numbers to the right, empty columns left out."""
     cells = [tuple(row) for row in rows]
-    kept = [i for i in range(len(head)) if any(row[i] for row in cells)]
-    sides = ["right" if any(_NUMBER.match(row[i]) for row in cells) else "left" for i in kept]
+    columns = [i for i in range(len(head)) if any(row[i] for row in cells)]
+    sides = ["right" if any(_NUMBER.match(row[i]) for row in cells) else "left" for i in columns]
     lines = [
-        "<tr>" + "".join(_cell(tag, row[i], side) for i, side in zip(kept, sides, strict=True)) + "</tr>"
+        "<tr>" + "".join(_cell(tag, row[i], side) for i, side in zip(columns, sides, strict=True)) + "</tr>"
         for tag, row in [("th", tuple(head)), *(("td", row) for row in cells)]
     ]
     shown = " open" if len(cells) <= LONG else ""

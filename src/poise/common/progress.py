@@ -11,7 +11,7 @@ LONG: Final = 2.0
 """From here on something takes long [s]."""
 EVERY: Final = 10.0
 """How often a line is logged at most [s]."""
-_REST: Final = 0.25
+_REFRESH: Final = 0.25
 """How often a bar without a thread moves at most [s]."""
 
 
@@ -56,19 +56,19 @@ def bar(
     line, begun = progress.add_task(what, total=total), monotonic()
     moved = begun
 
-    def tell(done: int) -> None:
+    def update(done: int) -> None:
         nonlocal moved
         progress.update(line, completed=done)
         now = monotonic()
         if now - begun >= after:
             progress.start()
-            if not thread and now - moved >= _REST:
+            if not thread and now - moved >= _REFRESH:
                 moved = now
                 progress.refresh()
 
     try:
-        tell(0)
-        yield tell
+        update(0)
+        yield update
     finally:
         if progress.live.is_started:
             progress.stop()
@@ -79,8 +79,8 @@ def shown_or_logged(what: str, total: int, progress: bool | None) -> Iterator[Ca
     """A `bar`, if `progress` asks for it or somebody may be looking; else a line every ten seconds to the logger
     `poise`, at the level of information; neither with False."""
     if progress or (progress is None and on_terminal()):
-        with bar(what, total, shown=True, after=0.0 if progress else LONG) as tell:
-            yield tell
+        with bar(what, total, shown=True, after=0.0 if progress else LONG) as update:
+            yield update
         return
     import logging
 

@@ -33,8 +33,8 @@ def fill(text: str, width: int | None, indent: str = "") -> str:
     """A paragraph in lines of at most `width` letters, broken between words; later lines begin with `indent`."""
     if width is None:
         return text
-    kept = text[: len(text) - len(text.lstrip())]
-    return "\n".join(_broken(text.strip(), width, kept, kept + indent))
+    leading = text[: len(text) - len(text.lstrip())]
+    return "\n".join(_broken(text.strip(), width, leading, leading + indent))
 
 
 class _Sheet:

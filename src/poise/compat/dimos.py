@@ -14,7 +14,7 @@ import numpy as np
 from poise.common.checks import positive
 from poise.common.errors import PoiseError
 from poise.compat.dimos_world import joint_state, model_of, pose_of, positions, result
-from poise.compat.held import all_held_but
+from poise.compat.locked import all_locked_but
 from poise.solving.requirements.status import Status
 from poise.solving.search.prepared import prepared_search
 from poise.tasks.pose import PoseTask
@@ -88,7 +88,7 @@ def _solved(
         q = np.array(whole.neutral)
         q[list(places.values())] = positions(world, list(places), seed)
         moving = places if joints is None else joints
-        model, free = all_held_but(whole, q, moving)
+        model, free = all_locked_but(whole, q, moving)
         into = whole.pose(prepared.config.base_link, q) @ pose_of(prepared.config.base_pose).inverse()
         close, turned = (min(_FINEST, tolerance) for tolerance in tolerances)
         tasks = [
@@ -97,8 +97,10 @@ def _solved(
         ]
         search = prepared_search(model, tasks) if tasks else None
     except (PoiseError, ValueError, TypeError, AttributeError, KeyError) as error:
-        told = isinstance(error, PoiseError | ValueError)
-        return result("NO_SOLUTION", str(error) if told else f"the world or a target is not as it must be: {error!r}")
+        expected = isinstance(error, PoiseError | ValueError)
+        return result(
+            "NO_SOLUTION", str(error) if expected else f"the world or a target is not as it must be: {error!r}"
+        )
     if search is None:
         return result("SUCCESS", "no tip is led, and all joints stay", joint_state=joint_state(places, q, moving))
     targets = [task.target for task in tasks]

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from poise.common.array import Array
 from poise.common.checks import finite
-from poise.compat.held import all_held_but
+from poise.compat.locked import all_locked_but
 from poise.io import load
 from poise.model.model import Model
 from poise.spatial import SE3
@@ -30,7 +30,7 @@ def _model_of(
     text: str, names: tuple[str, ...], low: tuple[float, ...], high: tuple[float, ...]
 ) -> tuple[Model, Mapping[str, int]]:
     model = load(text).with_limits(dict(zip(names, zip(low, high, strict=True), strict=True)))
-    model, _ = all_held_but(model, model.neutral, names)
+    model, _ = all_locked_but(model, model.neutral, names)
     return model, {name: model.index(name).start for name in names}
 
 

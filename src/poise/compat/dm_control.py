@@ -13,7 +13,7 @@ import numpy as np
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import finite, not_negative, positive
 from poise.common.lazy import optional
-from poise.compat.held import all_held_but
+from poise.compat.locked import all_locked_but
 from poise.io.from_mujoco import FromMuJoCo
 from poise.solving.solvers.solver import solve
 from poise.spatial import SO3
@@ -68,7 +68,9 @@ def qpos_from_site_pose(
     known = FromMuJoCo.of(physics.model.ptr)
     qpos = np.array(physics.data.qpos)
     q = known.q(qpos)
-    model, places = all_held_but(known.model, q, known.model.joint_names if joint_names is None else list(joint_names))
+    model, places = all_locked_but(
+        known.model, q, known.model.joint_names if joint_names is None else list(joint_names)
+    )
     each = max(0.5 * tol / (1.0 + rot_weight), _FINEST)
     frame = known.site(site_name)
     tasks: list[Task] = []

@@ -47,8 +47,8 @@ class Chain:
         self.model = model_of(self.links, active, name)
         self.solution: Solution | None = None  # of the last call
         self._moving = [i for i, link in enumerate(self.links) if link.joint_type != "fixed"]
-        self._held = [i for i in self._moving if not active[i]]
-        self._led = [i for i in self._moving if active[i]]
+        self._fixed = [i for i in self._moving if not active[i]]
+        self._active = [i for i in self._moving if active[i]]
         self._solvers: dict[Any, Solver] = {}
 
     @classmethod
@@ -103,12 +103,12 @@ class Chain:
             goals.append(pose[:3, _AXES[orientation_mode]])
         elif orientation_mode == "all":
             goals.append(SO3.from_matrix(pose[:3, :3], orthonormalise=True))
-        self.solution = self._solver(no_position, orientation_mode, start[self._held])(goals, start[self._led])
-        start[self._led] = self.solution.q
+        self.solution = self._solver(no_position, orientation_mode, start[self._fixed])(goals, start[self._active])
+        start[self._active] = self.solution.q
         return start
 
-    def _solver(self, no_position: bool, mode: str | None, held: Array) -> Solver:
-        key = no_position, mode, tuple(held)
+    def _solver(self, no_position: bool, mode: str | None, fixed: Array) -> Solver:
+        key = no_position, mode, tuple(fixed)
         if key not in self._solvers:
             tip = str(len(self) - 1)
             tasks: list[Task] = [] if no_position else [PositionTask(tip)]
@@ -116,6 +116,6 @@ class Chain:
                 tasks.append(OrientationTask(tip) if mode == "all" else AxisTask(tip, axis=np.eye(3)[_AXES[mode]]))
             if not tasks:
                 raise ValueError("there is neither a target_position nor an orientation_mode; give one of them")
-            still = {str(i): x for i, x in zip(self._held, held, strict=True)}
+            still = {str(i): x for i, x in zip(self._fixed, fixed, strict=True)}
             self._solvers = {key: Solver(self.model.lock(still), tasks)}
         return self._solvers[key]

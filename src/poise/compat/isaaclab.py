@@ -107,9 +107,9 @@ class DifferentialIKController:
         if ((q + step >= low) & (q + step <= high)).all():
             return np.asarray(q + step)
         start = np.clip(q, low, high)
-        sides = np.concatenate([np.eye(len(q)), -np.eye(len(q))]), np.concatenate([high - start, start - low])
+        inequalities = np.concatenate([np.eye(len(q)), -np.eye(len(q))]), np.concatenate([high - start, start - low])
         wants = gain * error if self.cfg.ik_method != "trans" else rows @ step
-        best = least_squares(rows, wants, max(damping, 1e-6), sides, (rows[:0], error[:0]))[: len(q)]
+        best = least_squares(rows, wants, max(damping, 1e-6), inequalities, (rows[:0], error[:0]))[: len(q)]
         return np.asarray(np.clip(start + best, low, high))
 
     def _weights(self) -> Array:

@@ -15,7 +15,7 @@ import numpy as np
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import finite, not_negative
 from poise.common.errors import ShapeError
-from poise.compat.held import all_held_but
+from poise.compat.locked import all_locked_but
 from poise.compat.poses import pose_of
 from poise.io import load
 from poise.solving.answers.solution import Solution
@@ -40,7 +40,7 @@ class RobotKinematics:
         model = load(urdf_path)
         self.target_frame_name = target_frame_name
         self.joint_names = list(model.joint_names if joint_names is None else joint_names)
-        self.model, _ = all_held_but(model, model.neutral, self.joint_names)
+        self.model, _ = all_locked_but(model, model.neutral, self.joint_names)
         self.places = [self.model.index(name).start for name in self.joint_names]
         self.solution: Solution | None = None
         """What the last `inverse_kinematics` came to."""

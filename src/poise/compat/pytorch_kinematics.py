@@ -104,7 +104,7 @@ class PseudoInverseIK:
         some = np.asarray(np.isfinite(matrices).all(axis=(1, 2)))
         targets = SE3(np.repeat(SE3.from_matrix(matrices[some], orthonormalise=True).array, retries, axis=0))
         starts = np.broadcast_to(numbers_of(self.initial_config), (len(some), retries, n))[some].reshape(-1, n)
-        found = self._solver.batch(targets, starts, closest=False)
+        found = self._solver.batch(targets, starts, best_effort=False)
         kind = {"dtype": self.dtype, "device": self.device}
         left = self._task.left(targets.array, self._model.pose(END, numbers_of(torch.as_tensor(found.q, **kind))))
         answers = np.full((len(some), retries, n + 2), np.nan)

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from poise.common.array import Array
-from poise.kernels.algebra.dense import dense_room
+from poise.kernels.algebra.dense import dense_buffer_size
 from poise.kernels.machine.jit import prepare
 
 _UNMET: Final = 1e-8
@@ -34,32 +34,35 @@ def root(hessian: Array) -> Array:
 
 
 def least_squares(
-    rows: Array, wants: Array, mu: float, within: tuple[Array, Array], exact: tuple[Array, Array],
+    rows: Array, wants: Array, mu: float, inequalities: tuple[Array, Array], equalities: tuple[Array, Array],
     last: Array | None = None, slope: Array | float = 0.0,
 ) -> Array:  # fmt: skip
-    """x (n,), the minimum of |rows x - wants|^2 + mu |x|^2 + 2 slope x with G x <= h of `within`, A x = b of `exact`.
+    """x (n,), the minimum of |rows x - wants|^2 + mu |x|^2 + 2 slope x with G x <= h and A x = b.
 
     mu is 1e-12 at least.  Behind x, (2 n + p,) in all, is what holds it: what held the `last` of a sequence is tried
     first.  Raises ValueError where there is no such x, or where a number is none.
     """
-    n, k, p, mu = rows.shape[1], len(exact[1]), len(within[1]), max(mu, _LEAST)
+    n, k, p, mu = rows.shape[1], len(equalities[1]), len(inequalities[1]), max(mu, _LEAST)
     if np.any(slope):
         size = math.sqrt(mu)
         rows, wants, mu = np.concatenate([rows, size * np.eye(n)]), np.concatenate([wants, slope / -size]), 0.0
     if k:
-        rows, wants = np.concatenate([exact[0], rows]), np.concatenate([exact[1], wants])
+        rows, wants = np.concatenate([equalities[0], rows]), np.concatenate([equalities[1], wants])
     found = np.zeros(2 * n + p)
     if last is not None:
         known = len(found) if len(last) == len(found) else 2 * n
         found[n:known] = last[n:known]
-    given = (
-        np.ascontiguousarray(numbers, dtype=np.float64) for numbers in (rows, wants, [0.0] * (k > 0) + [mu], *within)
+    arguments = (
+        np.ascontiguousarray(numbers, dtype=np.float64)
+        for numbers in (rows, wants, [0.0] * (k > 0) + [mu], *inequalities)
     )
-    room = np.empty(dense_room(len(rows), n, p))
-    beyond = prepare("algebra.dense.minimise_dense")(_plan(k, len(rows)), *given, found, room)
+    workspace = np.empty(dense_buffer_size(len(rows), n, p))
+    beyond = prepare("algebra.dense.minimise_dense")(_plan(k, len(rows)), *arguments, found, workspace)
     if math.isnan(beyond):
         raise ValueError(_NAN)
-    if beyond > 0.0 or (k and (np.abs(exact[0] @ found[:n] - exact[1]) > _UNMET * (1.0 + np.abs(exact[1]))).any()):
+    if beyond > 0.0 or (
+        k and (np.abs(equalities[0] @ found[:n] - equalities[1]) > _UNMET * (1.0 + np.abs(equalities[1]))).any()
+    ):
         raise ValueError(_NONE)
     return found
 

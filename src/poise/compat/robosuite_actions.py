@@ -38,16 +38,16 @@ class Actions:
         """
         rows = finite("input_action", action, len(sites) * self.width).reshape(len(sites), -1)
         turns = (SO3(wxyz=r[3:]) if self.width == 7 else SO3.from_rotvec(r[3:]) for r in rows)
-        given = [SE3.from_parts(row[:3], turn) for row, turn in zip(rows, turns, strict=True)]
+        commanded = [SE3.from_parts(row[:3], turn) for row, turn in zip(rows, turns, strict=True)]
         frame = base if self.input_ref_frame == "base" else SE3.identity()
         if self.input_type == "absolute":
-            return [frame @ pose for pose in given]
+            return [frame @ pose for pose in commanded]
         if self.input_type == "delta_pose":
-            return [site @ change for site, change in zip(sites, given, strict=True)]
+            return [site @ change for site, change in zip(sites, commanded, strict=True)]
         axes = frame.rotation
         return [
             SE3.from_parts(
                 site.xyz + axes.act(change.xyz), axes @ change.rotation @ axes.inverse() @ site.rotation
             )
-            for site, change in zip(sites, given, strict=True)
+            for site, change in zip(sites, commanded, strict=True)
         ]  # fmt: skip

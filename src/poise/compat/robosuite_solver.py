@@ -6,7 +6,7 @@ from typing import Any, Final, final
 import numpy as np
 
 from poise.common.array import Array, ArrayLike
-from poise.compat.held import all_held_but
+from poise.compat.locked import all_locked_but
 from poise.compat.robosuite_actions import Actions
 from poise.compat.robosuite_joints import joints_of
 from poise.io.from_mujoco import FromMuJoCo
@@ -94,17 +94,17 @@ class IKSolverMink:
         into = whole.pose(self._base, q) @ base.inverse()
         sites = [into.inverse() @ whole.pose(frame, q) for frame in self._frames]
         targets = self._actions.poses(input_action, sites, base)
-        held = np.array(whole.neutral)
+        locked_at = np.array(whole.neutral)
         for name in self._between:
-            held[whole.index(name)] = q[whole.index(name)]
-        model, places = all_held_but(whole, held, self._moving)
+            locked_at[whole.index(name)] = q[whole.index(name)]
+        model, places = all_locked_but(whole, locked_at, self._moving)
         if self._prepared is None or self._prepared[0] is not model:
             followed = [*self._tasks, PostureTask(model.neutral, weight=self._weights or 1.0)]
             towards = Tracker(model, followed, updates=_UPDATES, settle=False)
             self._prepared = model, towards, Solver(model, self._tasks, max_restarts=0)
         _, tracker, solver = self._prepared
         goals = [
-            whole.pose(link, held) @ whole.pose(link, q).inverse() @ into @ target
+            whole.pose(link, locked_at) @ whole.pose(link, q).inverse() @ into @ target
             for link, target in zip(self._carriers, targets, strict=True)
         ]
         tracker.posture = known.q(self._posture)[places]

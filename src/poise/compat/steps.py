@@ -1,4 +1,4 @@
-"""A step of differential inverse kinematics, as mink and pink have it: tasks are squares, limits are sides."""
+"""A step of differential inverse kinematics, as mink and pink have it: tasks are squares, limits are inequalities."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, NamedTuple, Self
@@ -39,7 +39,7 @@ class Part(NamedTuple):
         return rows.T @ rows + self.mu * np.eye(rows.shape[1]), self.slope - self.wants @ rows
 
 
-class Side(NamedTuple):
+class Inequality(NamedTuple):
     """G dq <= h, (k, nv) and (k,); what may give way gets no farther out where it cannot hold."""
 
     rows: Array
@@ -54,37 +54,43 @@ def equations(configuration: Any, tasks: Iterable[Any]) -> tuple[Array, Array]:
 
 
 def step(
-    configuration: Any, part: Part, sides: Sequence[Side], exact: tuple[Array, Array], refusal: type[Exception]
+    configuration: Any,
+    part: Part,
+    inequalities: Sequence[Inequality],
+    equalities: tuple[Array, Array],
+    refusal: type[Exception],
 ) -> Array:
     """dq (nv,), which looks first at what held the last of the configuration; raises `refusal` where there is none."""
     rows, wants, mu, slope = part
     n = rows.shape[1]
     try:
-        last = least_squares(rows, wants, mu, stacked(n, sides), exact, configuration.last, slope)
+        last = least_squares(rows, wants, mu, stacked(n, inequalities), equalities, configuration.last, slope)
     except ValueError:
-        eased = [(s.rows, np.maximum(s.most, 0.0) if s.may_give_way else s.most) for s in sides]
+        eased = [(s.rows, np.maximum(s.most, 0.0) if s.may_give_way else s.most) for s in inequalities]
         try:
-            last = least_squares(rows, wants, mu, stacked(n, eased), exact, None, slope)
+            last = least_squares(rows, wants, mu, stacked(n, eased), equalities, None, slope)
         except ValueError as error:
             raise refusal(str(error)) from None
     configuration.last = last
     return last[:n]
 
 
-def shortened(dq: Array, holds: Callable[[Array], bool]) -> Array:
+def shortened(dq: Array, is_feasible: Callable[[Array], bool]) -> Array:
     """A step (nv,), cut in half until it leads to where what is not linear holds."""
     for _ in range(_HALVES):
-        if holds(dq):
+        if is_feasible(dq):
             break
         dq = 0.5 * dq
     return dq
 
 
-def programme(part: Part, sides: Sequence[Side], exact: tuple[Array, Array]) -> Any:
+def programme(part: Part, inequalities: Sequence[Inequality], equalities: tuple[Array, Array]) -> Any:
     """The step as a `qpsolvers.Problem`; needs qpsolvers."""
     from qpsolvers import Problem
 
     pairs = [
-        numbers if len(numbers) else None for pair in (stacked(part.rows.shape[1], sides), exact) for numbers in pair
+        numbers if len(numbers) else None
+        for pair in (stacked(part.rows.shape[1], inequalities), equalities)
+        for numbers in pair
     ]
     return Problem(*part.objective, *pairs)

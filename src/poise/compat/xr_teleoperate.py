@@ -17,7 +17,7 @@ import numpy as np
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import finite
 from poise.common.errors import ShapeError
-from poise.compat.held import all_held_but
+from poise.compat.locked import all_locked_but
 from poise.compat.poses import pose_of
 from poise.io import load
 from poise.methods.bounded import BoundedLeastSquares
@@ -52,7 +52,7 @@ class G1_29_ArmIK:
     ) -> None:
         whole = model if isinstance(model, Model) else load(model)
         sides = {side: [f"{side}_{name}_joint" for name in _ARM] for side in ("left", "right")}
-        self.model, _ = all_held_but(whole, whole.neutral, [*sides["left"], *sides["right"]])
+        self.model, _ = all_locked_but(whole, whole.neutral, [*sides["left"], *sides["right"]])
         self.places = np.array([self.model.index(name).start for names in sides.values() for name in names])
         joints = [self.model.joint(name) for names in sides.values() for name in names]
         self._low, self._high = np.array([(joint.lower[0], joint.upper[0]) for joint in joints]).T
@@ -89,10 +89,10 @@ class G1_29_ArmIK:
         except ShapeError:
             raise
         except ValueError as error:
-            held = start if self._command is None else self._command
+            last = start if self._command is None else self._command
             self.reason = f"{error}; the arms are held where they are"
             warnings.warn(self.reason, RuntimeWarning, stacklevel=2)
-            return held.copy(), self._torques(held)
+            return last.copy(), self._torques(last)
         self._solutions.appendleft(self._solved(goals, start))
         full = len(self._solutions) == len(_NEWEST_FIRST)
         mean = _NEWEST_FIRST @ np.array(self._solutions) if full else self._solutions[0]

@@ -96,8 +96,8 @@ class Experiment(Generic[Results]):
 
 def columns(text: str) -> dict[str, str]:
     """Headings with the formats of their numbers, from such a text as "method | error:.3f | failed:d"."""
-    parted = (heading.rpartition(":") for heading in text.split(" | "))
-    return {name or last: last if name else "" for name, _, last in parted}
+    parts = (heading.rpartition(":") for heading in text.split(" | "))
+    return {name or last: last if name else "" for name, _, last in parts}
 
 
 def judge(holds: bool) -> Verdict:

@@ -33,7 +33,7 @@ def measure(quick: bool) -> dict[str, Race]:
         model = load(robot)
         targets = model.sample(200 if quick else 10_000, seed=0)
         found[name] = race(
-            model, frame, model.sample(seed=1), targets, place=NEAR, turn=NEAR, prefer="first", limits=limits
+            model, frame, model.sample(seed=1), targets, place=NEAR, turn=NEAR, select="first", limits=limits
         )
     return found
 
@@ -67,8 +67,8 @@ def tables(results: dict[str, Race]) -> tuple[Table, ...]:
 
 def claims(results: dict[str, Race]) -> tuple[Claim, ...]:
     """What the notebooks find."""
-    free, kept = results["Panda, no limits"], results["Panda"]
-    count = len(kept.reached)
+    free, limited = results["Panda, no limits"], results["Panda"]
+    count = len(limited.reached)
     return (
         Claim(
             "without limits all poses of a Panda are reached, and 54 % of the answers are out of its limits",
@@ -79,14 +79,14 @@ def claims(results: dict[str, Race]) -> tuple[Claim, ...]:
         Claim(
             "where limits are kept some poses are not reached: 0.91 % by beginning again, 0.76 % by quadratic programs",
             _SOURCE,
-            f"{(~kept.reached).mean():.2%} of {count:,}, with limits in every step",
-            judge(not kept.reached.all()),
+            f"{(~limited.reached).mean():.2%} of {count:,}, with limits in every step",
+            judge(not limited.reached.all()),
         ),
         Claim(
             "with its limits a Panda takes four times as long as without: 113.8 us in place of 27.2",
             _SOURCE,
-            f"{1e6 * kept.seconds.mean():.1f} us in place of {1e6 * free.seconds.mean():.1f}",
-            judge(kept.seconds.mean() > 3.0 * free.seconds.mean()),
+            f"{1e6 * limited.seconds.mean():.1f} us in place of {1e6 * free.seconds.mean():.1f}",
+            judge(limited.seconds.mean() > 3.0 * free.seconds.mean()),
         ),
     )
 

@@ -204,8 +204,8 @@ def _table(title: str, runs: dict[str, Runs]) -> Table:
 
 def claims(results: Results) -> tuple[Claim, ...]:
     """What the paper says of each way."""
-    kept = [name for name in results.within if "penalty" not in name]
-    worst = max(float(r[name].beyond.max()) for r in (results.within, results.outside) for name in kept)
+    hard = [name for name in results.within if "penalty" not in name]
+    worst = max(float(r[name].beyond.max()) for r in (results.within, results.outside) for name in hard)
     broken = {n: r for n, r in results.outside.items() if "penalty" in n}
     products = [penalty * beyond for penalty, beyond, _ in results.penalties[2:]]
     growth = results.penalties[-1][2] / results.penalties[2][2]

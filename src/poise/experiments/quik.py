@@ -48,7 +48,7 @@ def measure(quick: bool) -> dict[str, Race]:
     return {
         name: race(
             arm, arm.tip, np.zeros(arm.nq), random.uniform(-math.pi, math.pi, (count, arm.nq)), place=NEAR, turn=NEAR,
-            prefer="first", limits=False,
+            select="first", limits=False,
         )
         for name, arm in arms().items()
     }  # fmt: skip

@@ -44,7 +44,7 @@ def measure(quick: bool) -> dict[str, Race]:
     arm = load("panda")
     made, start = arm.sample(200 if quick else 1000, seed=0), arm.sample(seed=1)
     return {
-        name: race(arm, "panda_hand", start, made, place=NEAR, turn=NEAR, prefer="first", limits=limits)
+        name: race(arm, "panda_hand", start, made, place=NEAR, turn=NEAR, select="first", limits=limits)
         for name, limits in CASES.items()
     }
 

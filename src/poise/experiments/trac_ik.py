@@ -62,7 +62,7 @@ def measure(quick: bool) -> Results:
             continue
         model, frame = chain(name)
         targets = model.sample(200 if quick else 10_000, seed=0)
-        for found, prefer in ((first, "first"), (nearest, "nearest")):
+        for found, select in ((first, "first"), (nearest, "nearest")):
             found[name] = race(
                 model,
                 frame,
@@ -70,7 +70,7 @@ def measure(quick: bool) -> Results:
                 targets,
                 place=NEAR,
                 turn=NEAR,
-                prefer=prefer,
+                select=select,
             )
     return first, nearest
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 PLACE, TURN = 1e-3, 1e-2
 """Tolerances [m], [rad]."""
-APART: Final = 1e-3
+CLEARANCE: Final = 1e-3
 """How far from one another links are at least [m]."""
 PUBLISHED: Final = {"pink": (0.99, 38.9e3), "OInK": (0.97, 16.4e3)}
 """What was reached, and in which mean [us]."""
@@ -39,9 +39,9 @@ def measure(quick: bool) -> Results:
     """Poses of configurations that are free, from the middle of the limits."""
     arm = load("xarm7")
     q = arm.sample(300 if quick else 11_000, seed=0)
-    free = q[np.asarray(arm.distance(q).distance) >= APART][: 200 if quick else 10_000]
-    apart = CollisionLimit(min_distance=APART)
-    found = race(arm, arm.tip, middle(arm), free, place=PLACE, turn=TURN, prefer="first", limits=[apart])
+    free = q[np.asarray(arm.distance(q).distance) >= CLEARANCE][: 200 if quick else 10_000]
+    collision = CollisionLimit(min_distance=CLEARANCE)
+    found = race(arm, arm.tip, middle(arm), free, place=PLACE, turn=TURN, select="first", limits=[collision])
     return Results(found, int(np.sum(arm.in_collision(found.q))))
 
 

@@ -54,9 +54,9 @@ class HeightMap:
             raise ShapeError(f"heights must have shape (rows, columns), 1 to 65,535 of each, got {given.shape}")
         finite_positive("cell", cell)
         checked_size("cell times rows or columns", cell * max(given.shape))
-        kept = np.array(given, order="C")
-        vars(self).update(cell=cell, pose=single(pose), heights=kept, tree=_pyramid(kept, cell))
-        kept.flags.writeable = False
+        stored = np.array(given, order="C")
+        vars(self).update(cell=cell, pose=single(pose), heights=stored, tree=_pyramid(stored, cell))
+        stored.flags.writeable = False
 
     @classmethod
     def of_tree(cls, heights: Array, tree: Array, cell: float, pose: SE3) -> "HeightMap":

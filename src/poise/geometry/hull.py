@@ -32,8 +32,8 @@ def hull_faces(points: Array, *, corners: float = math.inf, height: float = 0.0)
         count += 1
         apex = int(np.argmax(above))
         seen = normals @ points[apex] - offsets > thin
-        rim = _rim(faces[seen])
-        fresh = np.column_stack([rim, np.full(len(rim), apex)])
+        horizon = _horizon(faces[seen])
+        fresh = np.column_stack([horizon, np.full(len(horizon), apex)])
         fresh_normals, fresh_offsets = _planes(points, fresh)
         loose = np.flatnonzero((above > 0.0) & seen[face])
         faces = np.concatenate([faces[~seen], fresh])
@@ -46,7 +46,7 @@ def hull_faces(points: Array, *, corners: float = math.inf, height: float = 0.0)
             above[loose], best = _above(points[loose], fresh_normals, fresh_offsets, thin)
             face[loose] = len(faces) - len(fresh) + best
         above[apex] = 0.0
-    return faces if _hold(points[above == 0.0], normals, offsets, 10.0 * thin) else None
+    return faces if _all_inside(points[above == 0.0], normals, offsets, 10.0 * thin) else None
 
 
 def enclosed_volume(points: Array, faces: Triangles) -> float:
@@ -92,14 +92,14 @@ def _above(points: Array, normals: Array, offsets: Array, thin: float) -> tuple[
     return np.where(height > thin, height, 0.0), face
 
 
-def _rim(faces: Triangles) -> Triangles:
+def _horizon(faces: Triangles) -> Triangles:
     """(k, 2) the edges between these faces and the others, each as the face that goes has it."""
     edges = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
     there = set(map(tuple, edges.tolist()))
     return np.array([edge for edge in edges.tolist() if (edge[1], edge[0]) not in there], dtype=np.intp).reshape(-1, 2)
 
 
-def _hold(points: Array, normals: Array, offsets: Array, thin: float) -> bool:
+def _all_inside(points: Array, normals: Array, offsets: Array, thin: float) -> bool:
     """Whether no point lies above any face."""
     pieces = range(0, len(points), 4096)
     return all((points[i : i + 4096] @ normals.T - offsets <= thin).all() for i in pieces)

@@ -95,7 +95,7 @@ class World:
         if not isinstance(mesh, MeshShape):
             raise TypeError(f"mesh must be a MeshShape, as in MeshShape('bin.stl'), got {mesh!r}")
         whole("hulls", hulls, 1)
-        from poise.geometry.kept_fits import fit_of  # which takes a while to load
+        from poise.geometry.fit_cache import fit_of  # which takes a while to load
 
         shapes = [shape.placed(mesh.pose) for shape in fit_of(mesh, hulls=hulls, capsules=0).shapes]
         names = (name,) if len(shapes) == 1 else tuple(f"{name} {k}" for k in range(len(shapes)))

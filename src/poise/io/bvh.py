@@ -145,7 +145,7 @@ def _skeleton(
         notes=tuple(notes),
         file=file,
     )
-    return stood_up(skeleton, up, stated=False)
+    return stood_up(skeleton, up, by_format=False)
 
 
 @final
@@ -162,7 +162,7 @@ class _Track:
 
 
 def _tracks(tree: Hierarchy, rows: Array, file: str | None, mended: Mended) -> list[_Track]:
-    given, turns, start = list[Array | None](), list[Array](), 0
+    positions, turns, start = list[Array | None](), list[Array](), 0
     for node in tree.joints:
         channels = node.channels or []
         columns = rows[:, start : start + len(channels)]
@@ -171,10 +171,12 @@ def _tracks(tree: Hierarchy, rows: Array, file: str | None, mended: Mended) -> l
         if missing.any():
             _report(node, missing, file, mended)
             columns = np.where(missing[:, None], 0.0, columns)
-        given.append(_given(node, columns, missing))
+        positions.append(_positions(node, columns, missing))
         turns.append(_turn(channels, columns, missing))
     out = []
-    for node, place, turn in zip(tree.joints, in_parents(tree.joints, given, turns, mended.notes), turns, strict=True):
+    for node, place, turn in zip(
+        tree.joints, in_parents(tree.joints, positions, turns, mended.notes), turns, strict=True
+    ):
         middle = np.array(node.offset)
         if place is not None and len(place) and node.parent >= 0:
             middle = place.mean(axis=0)
@@ -184,7 +186,7 @@ def _tracks(tree: Hierarchy, rows: Array, file: str | None, mended: Mended) -> l
 
 def _moved(nodes: list[Node], tracks: list[_Track], still: float, notes: list[str]) -> dict[int, Array]:
     """The places of roots, and of other joints that move farther than `still` against their parents."""
-    places, loose, held = dict[int, Array](), list[str](), list[str]()
+    places, loose, fixed = dict[int, Array](), list[str](), list[str]()
     for i, (node, track) in enumerate(zip(nodes, tracks, strict=True)):
         if track.place is None:
             continue
@@ -194,21 +196,21 @@ def _moved(nodes: list[Node], tracks: list[_Track], still: float, notes: list[st
             places[i] = track.place
             loose.append(node.name)
         else:
-            held.append(node.name)
-    if held:
-        notes.append(f"{some_joints(held)}: given places that do not change; read as joints that only turn")
+            fixed.append(node.name)
+    if fixed:
+        notes.append(f"{some_joints(fixed)}: given places that do not change; read as joints that only turn")
     if loose:
         notes.append(f"{some_joints(loose)}: moved against the parent; read as floating joints")
     return places
 
 
-def _given(node: Node, columns: Array, missing: Flags) -> Array | None:
+def _positions(node: Node, columns: Array, missing: Flags) -> Array | None:
     """(frames, 3) the places as the frames give them; None for an inner joint that is given none."""
-    given = [(k, "xyz".index(axis)) for k, (axis, what) in enumerate(node.channels or []) if what == "position"]
-    if not given and node.parent >= 0:
+    positions = [(k, "xyz".index(axis)) for k, (axis, what) in enumerate(node.channels or []) if what == "position"]
+    if not positions and node.parent >= 0:
         return None
     place = np.tile(np.array(node.offset), (len(columns), 1))
-    place[:, [axis for _, axis in given]] = columns[:, [k for k, _ in given]]
+    place[:, [axis for _, axis in positions]] = columns[:, [k for k, _ in positions]]
     return bridged(place, missing) if missing.any() else place
 
 
@@ -236,15 +238,15 @@ def _report(node: Node, missing: Flags, file: str | None, mended: Mended) -> Non
 
 def _rename(tree: Hierarchy, mended: Mended) -> None:
     """Give joints names that are different."""
-    given = [joint.name for joint in tree.joints]
+    originals = [joint.name for joint in tree.joints]
     renamed = list[str]()
-    for joint, name in zip(tree.joints, numbered(given, given), strict=True):
+    for joint, name in zip(tree.joints, numbered(originals, originals), strict=True):
         if name != joint.name:
             renamed.append(f"{joint.name!r} in line {joint.line} is {name!r}")
             joint.name = name
     if renamed:
         more = f" and {len(renamed) - 3} more" if len(renamed) > 3 else ""
-        line = next(joint.line for joint, name in zip(tree.joints, given, strict=True) if joint.name != name)
+        line = next(joint.line for joint, name in zip(tree.joints, originals, strict=True) if joint.name != name)
         mended.add("joints have names that were given before, and got numbers", line, ", ".join(renamed[:3]) + more)
 
 

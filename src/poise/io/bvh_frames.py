@@ -46,16 +46,16 @@ def read_frames(
     head = _TIMES.match(data, at)
     if head is None:
         raise ModelError("MOTION needs two lines, 'Frames: 100' and 'Frame Time: 0.01'", file=file, line=line)
-    stated, seconds = (_text(word) for word in head.groups())
-    if not re.fullmatch(r"\d{1,18}", stated, re.ASCII):
-        raise ModelError(f"Frames is {stated!r}; it must be a whole number", file=file, line=line)
+    declared, seconds = (_text(word) for word in head.groups())
+    if not re.fullmatch(r"\d{1,18}", declared, re.ASCII):
+        raise ModelError(f"Frames is {declared!r}; it must be a whole number", file=file, line=line)
     body = data[head.end() :]
     first = line + data.count(b"\n", at, head.end())
     if b"#" in body:
         body = _OLD_NAN.sub(b"nan", body)
-    rows = _table(body, first, width, int(stated), file)
-    if len(rows) != int(stated):
-        mended.add(f"Frames says {int(stated)}, and there are {len(rows)} rows; all of them are read", line)
+    rows = _table(body, first, width, int(declared), file)
+    if len(rows) != int(declared):
+        mended.add(f"Frames says {int(declared)}, and there are {len(rows)} rows; all of them are read", line)
     if fps is not None:
         return rows, 1.0 / fps
     time = float(seconds) if NUMBER.fullmatch(seconds.encode()) and "(" not in seconds else float("nan")
@@ -65,7 +65,7 @@ def read_frames(
     return rows, time
 
 
-def _table(body: bytes, first: int, width: int, stated: int, file: str | None) -> Array:
+def _table(body: bytes, first: int, width: int, declared: int, file: str | None) -> Array:
     """(frames, width) the numbers of the text, whose first line has the number `first` in the file."""
     if body.count(b"\n") > _LINES:
         raise ModelError(f"MOTION has more than {_LINES} lines, which no motion needs", file=file, line=first)
@@ -76,7 +76,7 @@ def _table(body: bytes, first: int, width: int, stated: int, file: str | None) -
     if numbers is None or len(numbers) != total:
         _refuse_words(lines, first, file)
     odd = next((i for i, count in enumerate(counts) if count not in (0, width)), None)
-    if odd is not None and (width == 0 or total != width * stated):
+    if odd is not None and (width == 0 or total != width * declared):
         cut = odd == max(i for i, count in enumerate(counts) if count) and counts[odd] < width
         raise ModelError(
             f"this frame has {counts[odd]} numbers, and the joints have {width} channels"
@@ -84,8 +84,10 @@ def _table(body: bytes, first: int, width: int, stated: int, file: str | None) -
             file=file,
             line=first + odd,
         )
-    if not total and stated and width:
-        raise ModelError(f"{stated} frames are announced, and none follows; the file is cut off", file=file, line=first)
+    if not total and declared and width:
+        raise ModelError(
+            f"{declared} frames are announced, and none follows; the file is cut off", file=file, line=first
+        )
     return numbers.reshape(-1, max(width, 1))[:, :width]
 
 

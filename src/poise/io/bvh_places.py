@@ -17,33 +17,35 @@ from poise.quaternions import conjugate, quaternion_product, rotate
 
 _FRAMES: Final = 240
 """Frames that are looked at, at most, evenly over the motion."""
-_TOLD: Final = 0.25
+_NEARER: Final = 0.25
 """Places are the world's if bones are nearer to their offsets then, by this factor; in a file of Vicon it is 0.04."""
 _TORN: Final = 2.0
 """A bone that is longer than its offset by more than this factor is no bone."""
 
 
 def in_parents(
-    nodes: Sequence[Node], given: Sequence[Array | None], turns: Sequence[Array], notes: list[str]
+    nodes: Sequence[Node], positions: Sequence[Array | None], turns: Sequence[Array], notes: list[str]
 ) -> list[Array | None]:
     """(frames, 3) the place of each joint in its parent, and of a root in the world; None for what has no channels.
 
-    `given` are the places as the file has them, (frames, 3), and `turns` (frames, 4) are relative to the parents.
+    `positions` are the places as the file has them, (frames, 3), and `turns` (frames, 4) are relative to the parents.
     """
-    told = [i for i, node in enumerate(nodes) if node.parent >= 0 and len(_along(node)) == 3]
+    positioned = [i for i, node in enumerate(nodes) if node.parent >= 0 and len(_along(node)) == 3]
     frames = len(turns[0])
-    if told and frames:
+    if positioned and frames:
         some = np.unique(np.linspace(0, frames - 1, _FRAMES).astype(int))
-        few = [None if place is None else place[some] for place in given]
-        carried = _of_world(nodes, few, [turn[some] for turn in turns], told)
-        read = [(_offset(nodes[i]), few[i], carried[i]) for i in told]
+        few = [None if place is None else place[some] for place in positions]
+        carried = _of_world(nodes, few, [turn[some] for turn in turns], positioned)
+        read = [(_offset(nodes[i]), few[i], carried[i]) for i in positioned]
         near = sum(_miss(place, offset) for offset, _, place in read if place is not None)
         far = sum(min(_miss(p, offset), _miss(p + offset, offset)) for offset, p, _ in read if p is not None)
-        if near < _TOLD * far:
-            notes.append(f"{some_joints([nodes[i].name for i in told])}: the places are the world's, not the parent's")
-            return _of_world(nodes, given, turns, told)
+        if near < _NEARER * far:
+            notes.append(
+                f"{some_joints([nodes[i].name for i in positioned])}: the places are the world's, not the parent's"
+            )
+            return _of_world(nodes, positions, turns, positioned)
     return [
-        place if place is None else _replacing(node, place, notes) for node, place in zip(nodes, given, strict=True)
+        place if place is None else _replacing(node, place, notes) for node, place in zip(nodes, positions, strict=True)
     ]
 
 
@@ -62,13 +64,13 @@ def _replacing(node: Node, place: Array, notes: list[str]) -> Array:
 
 
 def _of_world(
-    nodes: Sequence[Node], given: Sequence[Array | None], turns: Sequence[Array], told: Sequence[int]
+    nodes: Sequence[Node], positions: Sequence[Array | None], turns: Sequence[Array], positioned: Sequence[int]
 ) -> list[Array | None]:
-    """The places in the parents, if those of the joints `told` are the world's."""
-    out, turned, stood = list(given), list[Array](), list[Array]()
-    world = set(told)
+    """The places in the parents, if those of the joints `positioned` are the world's."""
+    out, turned, stood = list(positions), list[Array](), list[Array]()
+    world = set(positioned)
     for i, (node, turn) in enumerate(zip(nodes, turns, strict=True)):
-        place = given[i]
+        place = positions[i]
         at = np.broadcast_to(_offset(node), (len(turn), 3)) if place is None else place
         if node.parent < 0:
             turned.append(turn)
@@ -98,12 +100,12 @@ def lengths(tree: Hierarchy, middles: Sequence[Array], mended: Mended) -> list[A
     line = 0
     for i, (node, middle) in enumerate(zip(tree.joints, middles, strict=True)):
         offset = _offset(node)
-        length, stated = np.linalg.norm(middle), np.linalg.norm(offset)
-        far = node.parent >= 0 and length > _TORN * stated
+        length, declared = np.linalg.norm(middle), np.linalg.norm(offset)
+        far = node.parent >= 0 and length > _TORN * declared
         out.append(offset if far and (i in alone or offset.any()) else middle)
         if far and offset.any() and i not in alone:
             line = line or node.line
-            torn.append(f"{node.name!r} ({length:.4g} for {stated:.4g})")
+            torn.append(f"{node.name!r} ({length:.4g} for {declared:.4g})")
     if torn:
         more = f" and {len(torn) - 8} more" if len(torn) > 8 else ""
         mended.add(

@@ -56,7 +56,7 @@ class _Tokens:
         self._words = self._split(text)
         self.line = 1
         self.next = ""
-        self.take()
+        self.advance()
 
     @staticmethod
     def _split(text: str) -> Iterator[tuple[str, int]]:
@@ -64,7 +64,7 @@ class _Tokens:
             for word in re.findall(r"[{}]|[^\s{}]+", line):
                 yield word, number
 
-    def take(self) -> str:
+    def advance(self) -> str:
         """The next word, "" after the last."""
         word = self.next
         self.next, self.line = next(self._words, ("", self.line))
@@ -77,12 +77,12 @@ class _Tokens:
         """All words before the brace that opens a joint."""
         words = list[str]()
         while self.next not in ("{", "}", "") and not (words and self.next.upper() in ("OFFSET", "CHANNELS")):
-            words.append(self.take())
+            words.append(self.advance())
         if self.next != "{":
             raise self.error(
                 f"the {what} {' '.join(words)[:60]!r} needs a '{{' after its name, not {_shown(self.next)}"
             )
-        self.take()
+        self.advance()
         return " ".join(words)
 
     def numbers(self, what: str) -> tuple[float, ...]:
@@ -93,7 +93,7 @@ class _Tokens:
             if not abs(number) <= LARGEST:
                 raise self.error(f"the OFFSET of {what} holds {self.next[:60]}, which is no length; {BOUND}")
             out.append(number)
-            self.take()
+            self.advance()
         return tuple(out)
 
 
@@ -102,10 +102,10 @@ def read_tree(data: bytes, file: str | None) -> Hierarchy:
     words = _Tokens(data, file)
     if words.next.upper() != "HIERARCHY":
         raise words.error(f"a BVH begins with HIERARCHY, not with {_shown(words.next)}")
-    words.take()
+    words.advance()
     out, open_nodes = Hierarchy(), list[tuple[Node, int]]()
     while words.next:
-        line, word = words.line, words.take().upper()
+        line, word = words.line, words.advance().upper()
         if word == "}":
             if not open_nodes:
                 raise words.error("this '}' closes nothing; take it away, or open what it closes", line)
@@ -137,7 +137,7 @@ def _open(words: _Tokens, word: str, line: int, out: Hierarchy, open_nodes: list
     if word != "ROOT" and (carrier is None or carrier.end):
         raise words.error(f"{word} stands in no joint; call the first of a tree ROOT", line)
     if word == "END":
-        words.take()
+        words.advance()
     name = words.name("End Site" if word == "END" else word)
     if len(out.joints) + len(out.ends) == _JOINTS:
         raise words.error(f"the file has more than {_JOINTS} joints, which no skeleton has", line)
@@ -167,19 +167,19 @@ def _channels(words: _Tokens, node: Node, line: int) -> None:
         raise words.error(f"{label(node)} has two lines CHANNELS; keep one of them", line)
     if node.end:
         raise words.error("an End Site has no CHANNELS; call it JOINT, with a name, to move it", line)
-    stated, given = words.take(), list[str]()
+    count, channels = words.advance(), list[str]()
     while words.next.lower() in _CHANNELS:
-        given.append(words.take().lower())
-    if not re.fullmatch(r"\d{1,3}", stated, re.ASCII) or int(stated) != len(given):
+        channels.append(words.advance().lower())
+    if not re.fullmatch(r"\d{1,3}", count, re.ASCII) or int(count) != len(channels):
         raise words.error(
-            f"the CHANNELS of {label(node)} are said to be {_shown(stated)} and {len(given)} follow, then "
+            f"the CHANNELS of {label(node)} are said to be {_shown(count)} and {len(channels)} follow, then "
             f"{_shown(words.next)}; each is X, Y or Z and position or rotation",
             line,
         )
-    twice = [name for name in given if given.count(name) > 1]
+    twice = [name for name in channels if channels.count(name) > 1]
     if twice:
         raise words.error(f"the CHANNELS of {label(node)} name {twice[0].capitalize()} twice; keep one", line)
-    node.channels = [_CHANNELS[name] for name in given]
+    node.channels = [_CHANNELS[name] for name in channels]
 
 
 def label(node: Node) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from poise.common.array import Array
-from poise.common.files import written_aside
+from poise.common.files import atomic_write
 from poise.io.bvh_frames import FPS
 from poise.io.skeleton import SkeletonFile, check_arguments
 from poise.io.upright import Z_UP
@@ -36,7 +36,7 @@ def write_bvh(skeleton: SkeletonFile, path: Path, *, unit: float = 0.01) -> None
         if joint.turns or i in skeleton.places:
             columns.append(angles[:, i])
     time = float(np.diff(skeleton.times).mean()) if len(skeleton.times) > 1 else 1.0 / FPS
-    with written_aside(path) as aside, aside.open("w", encoding="utf-8", newline="\n") as out:
+    with atomic_write(path) as draft, draft.open("w", encoding="utf-8", newline="\n") as out:
         out.write("HIERARCHY\n")
         for line in _tree_lines(skeleton, axes / unit):
             out.write(line + "\n")

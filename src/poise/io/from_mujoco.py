@@ -15,7 +15,7 @@ _READ: Final = (
 )  # fmt: skip
 """What of an MjModel a `Model` is made of: programs write into it."""
 _MODELS: Final = 16
-_kept: Final[dict[tuple[Any, ...], "FromMuJoCo"]] = {}
+_cached: Final[dict[tuple[Any, ...], "FromMuJoCo"]] = {}
 
 
 @final
@@ -44,11 +44,11 @@ class FromMuJoCo:
         """That of a model with these numbers, made anew where they have changed."""
         read = (getattr(mjmodel, name) for name in _READ)
         numbers = tuple(value if type(value) is bytes else value.tobytes() for value in read)
-        if numbers not in _kept:
-            while len(_kept) >= _MODELS:
-                del _kept[next(iter(_kept))]
-            _kept[numbers] = cls(mjmodel)
-        return _kept[numbers]
+        if numbers not in _cached:
+            while len(_cached) >= _MODELS:
+                del _cached[next(iter(_cached))]
+            _cached[numbers] = cls(mjmodel)
+        return _cached[numbers]
 
     def q(self, qpos: ArrayLike) -> Array:
         """(nq,) of a qpos; raises ShapeError and ValueError."""

@@ -99,8 +99,8 @@ def never_compared(m: Any) -> Iterator[tuple[int, int]]:
     kinds = {b: _bits(m, geoms[m.geom_bodyid[geoms] == b]) for b in bodies.tolist()}
     for first, second in combinations(bodies.tolist(), 2):
         pair = frozenset((first, second))
-        apart = pair in excluded or _akin(m, first, second) or not _affine(kinds[first], kinds[second])
-        if apart and pair not in paired:
+        ignored = pair in excluded or _akin(m, first, second) or not _affine(kinds[first], kinds[second])
+        if ignored and pair not in paired:
             yield first, second
 
 

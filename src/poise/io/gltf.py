@@ -95,7 +95,7 @@ def read_gltf(
         notes=tuple(notes),
         file=str(path),
     )
-    return stood_up(skeleton, up, stated=True)
+    return stood_up(skeleton, up, by_format=True)
 
 
 def _joints(names: tuple[str, ...], parents: tuple[int, ...], offsets: Array) -> tuple[SkeletonJoint, ...]:

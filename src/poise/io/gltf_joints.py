@@ -192,10 +192,10 @@ class _Reader:
             notes=tuple(self.notes),
         )
 
-    def _chosen(self, what: str, items: list[Item], asked: int | str | None) -> Item | None:
+    def _chosen(self, what: str, items: list[Item], wanted: int | str | None) -> Item | None:
         """The skin or animation that is asked for; if it was not, and there are others, a note names them."""
         known = [item.text("name") or str(number) for number, item in enumerate(items)]
-        if asked is None:
+        if wanted is None:
             read = 0
             if what == "skin":
                 sizes = [len(item.indices("joints", "nodes", len(self.nodes))) for item in items]
@@ -207,11 +207,11 @@ class _Reader:
                     f"{some([repr(name) for name in others])}"
                 )
             return items[read] if items else None
-        if isinstance(asked, str) and asked and asked in (names := [item.text("name") for item in items]):
-            return items[names.index(asked)]
-        if not isinstance(asked, str) and 0 <= asked < len(items):
-            return items[asked]
-        raise NameNotFound(str(asked), known, owner=str(self.document.path), noun=what)
+        if isinstance(wanted, str) and wanted and wanted in (names := [item.text("name") for item in items]):
+            return items[names.index(wanted)]
+        if not isinstance(wanted, str) and 0 <= wanted < len(items):
+            return items[wanted]
+        raise NameNotFound(str(wanted), known, owner=str(self.document.path), noun=what)
 
     # The tree ----------------------------------------------------------------------------------------------------
 
@@ -287,9 +287,11 @@ class _Reader:
         return {node[name]: -1 if above is None else node[above] for name, above in WEBXR_PARENTS.items()}
 
     def _names(self, order: list[int]) -> tuple[str, ...]:
-        given = [self.nodes[node].text("name") for node in order]
-        names = numbered(given, [f"node{node}" for node in order])
-        renamed = [f"nodes[{n}] is {name!r}" for n, name, old in zip(order, names, given, strict=True) if name != old]
+        originals = [self.nodes[node].text("name") for node in order]
+        names = numbered(originals, [f"node{node}" for node in order])
+        renamed = [
+            f"nodes[{n}] is {name!r}" for n, name, old in zip(order, names, originals, strict=True) if name != old
+        ]
         if renamed:
             self.notes.append(f"joints without a name of their own were given one: {some(renamed)}")
         return names
@@ -384,8 +386,8 @@ class _Reader:
                 poses.append(_Poses(length * xyz[None], unit(wxyz[None]), stands.scale))
         bones = np.array([[pose.xyz[0] for pose in some] for some in (poses, rest)])[:, 1:]
         lengths = np.linalg.norm(bones[1], axis=1)
-        apart = np.linalg.norm(bones[0] - bones[1], axis=1)
-        if not (apart <= _SAME * (lengths + 0.01 * lengths.max(initial=0.0))).all():
+        distances = np.linalg.norm(bones[0] - bones[1], axis=1)
+        if not (distances <= _SAME * (lengths + 0.01 * lengths.max(initial=0.0))).all():
             self.notes.append("the bones of the bind pose are not those of the nodes, whose pose is taken for the rest")
             return rest
         return poses
@@ -396,7 +398,7 @@ class _Reader:
         """The channels that move nodes; those of weights and of extensions move none."""
         samplers = clip.children("samplers")
         found: dict[tuple[int, str], Channel] = {}
-        held = 0
+        total = 0
         for channel in clip.children("channels"):
             target = channel.child("target")
             path = target.text("path")
@@ -409,8 +411,8 @@ class _Reader:
                 raise target.error(f"another channel moves the {path} of node {node} already")
             sampler = samplers[channel.index("sampler", "samplers in this animation", len(samplers))]
             found[node, path] = read_channel(self.document, sampler, node, path)
-            held += found[node, path].values.size
-            if held > _NUMBERS:
+            total += found[node, path].values.size
+            if total > _NUMBERS:
                 raise clip.error("its channels have more numbers than fit into memory; cut it")
         return list(found.values())
 

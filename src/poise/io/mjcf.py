@@ -300,9 +300,11 @@ class _Reader:
             sites = m.eq_objtype[i] == _SITE
             objects = [int(m.eq_obj1id[i]), int(m.eq_obj2id[i])]
             bodies = [int(m.site_bodyid[x]) for x in objects] if sites else objects
-            led = [body for body in bodies if m.body_mocapid[body] >= 0]
-            if led:
-                self.remarks.append(f"{kind} {name!r} is ignored: {self.bodies[led[0]]!r} is a mocap body, led by hand")
+            mocap = [body for body in bodies if m.body_mocapid[body] >= 0]
+            if mocap:
+                self.remarks.append(
+                    f"{kind} {name!r} is ignored: {self.bodies[mocap[0]]!r} is a mocap body, led by hand"
+                )
                 continue
             if self.movers(bodies[0]) == self.movers(bodies[1]):
                 self.remarks.append(f"{kind} {name!r} is ignored: no joint moves one of its bodies against the other")

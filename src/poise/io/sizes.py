@@ -20,8 +20,8 @@ def robot_sizes() -> dict[str, int]:
 def _counted(file: Path) -> int:
     joints = {joint.get("name"): joint for joint in ElementTree.parse(file).getroot().iterfind("joint")}
 
-    def led(joint: ElementTree.Element) -> bool:
+    def mimics(joint: ElementTree.Element) -> bool:
         mimic = joint.find("mimic")
         return mimic is not None and mimic.get("joint") in joints
 
-    return sum(joint.get("type") != "fixed" and not led(joint) for joint in joints.values())
+    return sum(joint.get("type") != "fixed" and not mimics(joint) for joint in joints.values())

@@ -105,12 +105,12 @@ def check_arguments(unit: float | None, up: str | None, fps: float | None) -> No
         raise ValueError(f"fps must be frames a second, more than 0, got {fps!r}")
 
 
-def numbered(given: Sequence[str], spare: Sequence[str]) -> tuple[str, ...]:
-    """Names that are different: those `given`, of which a second one gets a number, and `spare` ones for empty ones."""
-    taken = set(given)
+def numbered(originals: Sequence[str], spare: Sequence[str]) -> tuple[str, ...]:
+    """Names that are different: `originals`, of which a second one gets a number, and `spare` ones for empty ones."""
+    taken = set(originals)
     names: dict[str, None] = {}
     used: dict[str, int] = {}
-    for name, other in zip(given, spare, strict=True):
+    for name, other in zip(originals, spare, strict=True):
         wanted = unique = name or other
         while unique in names or (unique != name and unique in taken):
             used[wanted] = used.get(wanted, 1) + 1
@@ -132,16 +132,16 @@ def reach(parents: Sequence[int], offsets: Sequence[Array], ends: Sequence[tuple
 def bridged(values: Array, missing: Flags) -> Array:
     """(frames, k) numbers with those of the frames `missing` (frames,) on straight lines between their neighbours."""
     frames = np.arange(len(values))
-    held = ~missing
-    return np.column_stack([np.interp(frames, frames[held], column[held]) for column in values.T])
+    present = ~missing
+    return np.column_stack([np.interp(frames, frames[present], column[present]) for column in values.T])
 
 
 def bridged_turns(turns: Array, missing: Flags) -> Array:
     """(frames, 4) unit quaternions with those of the frames `missing` turned evenly from neighbour to neighbour."""
     frames = np.arange(len(turns))
-    held = frames[~missing]
-    after = np.searchsorted(held, frames)
-    first, last = held[np.maximum(after - 1, 0)], held[np.minimum(after, len(held) - 1)]
+    present = frames[~missing]
+    after = np.searchsorted(present, frames)
+    first, last = present[np.maximum(after - 1, 0)], present[np.minimum(after, len(present) - 1)]
     share = np.where(last > first, (frames - first) / np.maximum(last - first, 1), 0.0)
     way = quaternion_log(quaternion_product(turns[last], conjugate(turns[first])))
     between = quaternion_product(quaternion_exp(share[:, None] * way), turns[first])

@@ -31,14 +31,14 @@ _LOW, _FLAT = 0.1, 0.45
 its length from feet to head."""
 
 
-def stood_up(skeleton: SkeletonFile, up: Up | None, *, stated: bool) -> SkeletonFile:
+def stood_up(skeleton: SkeletonFile, up: Up | None, *, by_format: bool) -> SkeletonFile:
     """A skeleton in the axes of its file, turned so that z is up, if y is; `up` says which is, or it is found.
 
-    Of a format in which it is `stated` that y is up, y it is unless `up` says otherwise, and what is found is said.
+    Of a format in which it is `by_format` that y is up, y it is unless `up` says otherwise, and what is found is said.
     """
     notes = list[str]()
     if up is None:
-        up = _found(skeleton, notes, stated=stated)
+        up = _found(skeleton, notes, by_format=by_format)
     if up == "y":
         w, x, y, z = np.moveaxis(skeleton.turns, -1, 0)
         skeleton = replace(
@@ -51,7 +51,7 @@ def stood_up(skeleton: SkeletonFile, up: Up | None, *, stated: bool) -> Skeleton
     return replace(skeleton, up="z", notes=(*skeleton.notes, *notes))
 
 
-def _found(skeleton: SkeletonFile, notes: list[str], *, stated: bool) -> Up:
+def _found(skeleton: SkeletonFile, notes: list[str], *, by_format: bool) -> Up:
     """The axis that is up, and in `notes` what there is to say of it."""
     names = [*(joint.name for joint in skeleton.joints), *(name for name, _, _ in skeleton.ends)]
     heads, feet = ([i for i, name in enumerate(names) if word.search(name)] for word in (_HEAD, _FOOT))
@@ -59,7 +59,7 @@ def _found(skeleton: SkeletonFile, notes: list[str], *, stated: bool) -> Up:
     rest = unit_vectors(_way(still, heads, feet), np.zeros(3))[0]
     if not heads or not len(skeleton.times):
         x, y, z = np.ptp(still[0], axis=0)
-        if not stated and (rest[2] > _ALONG or z > max(3.0 * y, 0.5 * x)):
+        if not by_format and (rest[2] > _ALONG or z > max(3.0 * y, 0.5 * x)):
             notes.append("at rest it reaches along z, and no frame tells more; y is taken to be up, up='z' says z")
         return "y"
     some = np.unique(np.linspace(0, len(skeleton.times) - 1, _FRAMES).astype(int))
@@ -73,8 +73,8 @@ def _found(skeleton: SkeletonFile, notes: list[str], *, stated: bool) -> Up:
     _, low, under = np.abs(np.median(places.min(axis=1), axis=0))  # from the ground, if y is up and if z is
     high = np.median(places[..., 1].max(axis=1))
     lies = rest[2] < _ALONG and low < _LOW * length and low <= under and high < _FLAT * length
-    if stated or z < _MOST or y > _FEW or lies:
-        why = ", as the format has it" if stated else ", for it seems to lie on the ground" if lies else ""
+    if by_format or z < _MOST or y > _FEW or lies:
+        why = ", as the format has it" if by_format else ", for it seems to lie on the ground" if lies else ""
         notes.append(f"{seen}; y is taken to be up{why}, up='z' says z")
         return "y"
     notes.append(f"{seen}; z is taken to be up, up='y' says y")

@@ -50,9 +50,9 @@ class UrdfJoints:
         if "quat_xyzw" in origin.attributes and self._is_of(_QUATERNIONS, "quat_xyzw", origin):
             if "rpy" in origin.attributes:
                 raise origin.error(f"{origin.label} states its rotation twice, as rpy and as quat_xyzw; keep one")
-            given = origin.numbers("quat_xyzw", 4)
+            xyzw = origin.numbers("quat_xyzw", 4)
             try:
-                wxyz = np.roll(unit_quaternion("quat_xyzw", given), 1)
+                wxyz = np.roll(unit_quaternion("quat_xyzw", xyzw), 1)
             except ValueError as error:
                 raise origin.error(f"{origin.label}: {error}") from None
         else:

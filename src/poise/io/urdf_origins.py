@@ -86,12 +86,16 @@ class _Places:
             return end, end, _origin(pose).encode()
         begin, end, tag = self._tag(joint, "origin")
         tag = _QUATERNION.sub(b"", tag)  # for a rotation may be stated once
-        return begin, end, _stated(_stated(tag, "rpy", pose.rotation.rpy().tolist()), "xyz", pose.xyz.tolist())
+        return (
+            begin,
+            end,
+            _with_attribute(_with_attribute(tag, "rpy", pose.rotation.rpy().tolist()), "xyz", pose.xyz.tolist()),
+        )
 
     def mimic(self, joint: str, offset: float) -> tuple[int, int, bytes]:
         """The same of the offset with which it follows another."""
         begin, end, tag = self._tag(joint, "mimic")
-        return begin, end, _stated(tag, "offset", [offset])
+        return begin, end, _with_attribute(tag, "offset", [offset])
 
     def _tag(self, joint: str, name: str) -> tuple[int, int, bytes]:
         begin = self._tags[joint, name]
@@ -110,7 +114,7 @@ class _Places:
             self.end = self._parser.CurrentByteIndex
 
 
-def _stated(tag: bytes, attribute: str, numbers: Sequence[float]) -> bytes:
+def _with_attribute(tag: bytes, attribute: str, numbers: Sequence[float]) -> bytes:
     """A tag with these numbers as an attribute."""
     text = f'{attribute}="{_written(numbers)}"'.encode()
     old = re.compile(rb"""(?<=\s)%s\s*=\s*("[^"]*"|'[^']*')""" % attribute.encode())

@@ -153,13 +153,13 @@ def _expand(file: str, document: bytes, packages: Packages, given: dict[str, str
 def _as_it_was(xacro: Any, substitution: Any) -> Iterator[None]:
     """Leaves the variables of xacro's modules as they were."""
     names = ("filestack", "macrostack", "all_includes", "verbosity", "warning", "print_location")
-    kept = {name: getattr(xacro, name) for name in names}
+    saved = {name: getattr(xacro, name) for name in names}
     context, find = dict(xacro.substitution_args_context), substitution._eval_find
     xacro.all_includes = []
     try:
         yield
     finally:
-        for name, value in kept.items():
+        for name, value in saved.items():
             setattr(xacro, name, value)
         xacro.substitution_args_context.clear()
         xacro.substitution_args_context.update(context)

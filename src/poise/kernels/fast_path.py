@@ -1,4 +1,4 @@
-"""The extension of Python that stands beside the library of kernels; see `build/rim.c`."""
+"""The extension of Python that stands beside the library of kernels; see `build/fast_path.c`."""
 
 import sysconfig
 from functools import cache
@@ -10,21 +10,21 @@ from typing import Any
 from poise.kernels.machine.library import library
 
 
-def beside(library: Path) -> Path:
+def fast_path_file(library: Path) -> Path:
     """Where the extension is that goes with a library."""
-    return library.with_name(library.name.replace("poise", "rim", 1))
+    return library.with_name(library.name.replace("poise", "fast_path", 1))
 
 
 @cache
-def rim() -> Any:
+def load_fast_path() -> Any:
     """The extension; None where there is none that goes with this library and this Python."""
     found = library()
     if found is None or sysconfig.get_config_var("Py_GIL_DISABLED"):
         return None
-    file = str(beside(found.file))
-    loader = ExtensionFileLoader("rim", file)
+    file = str(fast_path_file(found.file))
+    loader = ExtensionFileLoader("fast_path", file)
     try:
-        module = module_from_spec(ModuleSpec("rim", loader, origin=file))
+        module = module_from_spec(ModuleSpec("fast_path", loader, origin=file))
         loader.exec_module(module)
     except ImportError:
         return None

@@ -26,7 +26,7 @@ Job = tuple[Any, ...]
 
 A routine may come in what has it as `function` and can be pickled.
 """
-Watch = Callable[[int], AbstractContextManager[Callable[[int], None]]]
+Progress = Callable[[int], AbstractContextManager[Callable[[int], None]]]
 """Told how many there are, it gives what is told how many are done."""
 _Place = Any
 """The module and the name by which another process finds a function, or what holds it."""
@@ -37,28 +37,28 @@ _SECONDS: Final = struct.Struct("d")
 _WORK: Final = "from poise.kernels.workers import work; work()"
 
 
-def compile_together(jobs: Iterable[Job], watch: Watch | None = None) -> None:
+def compile_together(jobs: Iterable[Job], progress: Progress | None = None) -> None:
     """Load or compile all of these; put first what takes longest.
 
-    `watch` is told how many must be compiled, if any, and what it then gives how many are; without it lines on stderr
-    tell of them.
+    `progress` is told how many must be compiled, if any, and what it then gives how many are; without it lines on
+    stderr tell of them.
     """
     wanted = list(dict.fromkeys(jobs))
     places = {job: _place(job[0]) for job in wanted if jit.missing(*_unwrapped(job))}
     away = deque((job, place) for job, place in places.items() if place is not None)
     missing = sum(place is not None for place in places.values())
     NOTICE.expect(missing)
-    with watch(missing) if watch is not None and missing else contextlib.nullcontext(_unheard) as tell:
-        NOTICE.quiet = watch is not None
+    with progress(missing) if progress is not None and missing else contextlib.nullcontext(_unheard) as report:
+        NOTICE.quiet = progress is not None
         try:
-            _compile_away(away, tell)
+            _compile_away(away, report)
         finally:
             NOTICE.quiet = False
     for job in wanted:
         jit.ready(*_unwrapped(job))
 
 
-def _compile_away(away: deque[tuple[Job, _Place]], tell: Callable[[int], None]) -> None:
+def _compile_away(away: deque[tuple[Job, _Place]], report: Callable[[int], None]) -> None:
     """Compile what can be compiled anywhere, in this process and in others."""
     done, lock = 0, threading.Lock()
 
@@ -66,19 +66,19 @@ def _compile_away(away: deque[tuple[Job, _Place]], tell: Callable[[int], None]) 
         nonlocal done
         with lock:
             done += 1
-            tell(done)
+            report(done)
 
-    leaders = [
-        threading.Thread(target=_lead, args=(away, one_more), daemon=True)
+    threads = [
+        threading.Thread(target=_feed, args=(away, one_more), daemon=True)
         for _ in range(_processes(len(away)) - 1 if away else 0)
     ]
-    for leader in leaders:
-        leader.start()
+    for thread in threads:
+        thread.start()
     for job, _ in _rest(away):
         jit.ready(*_unwrapped(job))
         one_more()
-    for leader in leaders:
-        leader.join()
+    for thread in threads:
+        thread.join()
 
 
 def work() -> None:
@@ -103,7 +103,7 @@ def _unheard(done: int) -> None:
     """Nobody asked how many are done."""
 
 
-def _lead(jobs: deque[tuple[Job, _Place]], done: Callable[[], None]) -> None:
+def _feed(jobs: deque[tuple[Job, _Place]], done: Callable[[], None]) -> None:
     """Give a worker one job after the other; what it does not do, the caller will."""
     import subprocess
 

@@ -65,16 +65,17 @@ class Case(Protocol):
         """Whether joint limits hold."""
 
     @property
-    def stated(self) -> int:
+    def inequalities(self) -> int:
         """Inequalities between joints."""
 
     @property
     def posture(self) -> bool:
-        """Whether a posture is followed, as the last level; `w.phi` then leads to it, `p.shares` are its weights."""
+        """Whether a posture is followed, as the last level; `w.phi` then leads to it, `p.weight_ratios` are its
+        weights."""
 
     @property
-    def led(self) -> tuple[int, ...]:
-        """The tasks that another method proposes steps for, by their places; `w.wanted` is such a step."""
+    def delegated(self) -> tuple[int, ...]:
+        """The tasks that another method proposes steps for, by their places; `w.delegated_step` is such a step."""
 
     @property
     def rows(self) -> int:
@@ -178,7 +179,7 @@ class Method:
         potentials = [term for term in self.terms if isinstance(term, Potential)]
         functions = [f for term in potentials for f in (term.gradient, term.hessian) if f is not None]
         routines = [getattr(used, "routine", None) for used in (self, self.rule)]
-        return Reads(*functions, *(r.inner for r in routines if isinstance(r, Routine) and not r.kept))
+        return Reads(*functions, *(r.inner for r in routines if isinstance(r, Routine) and not r.cached))
 
     def refuse(self, case: Case) -> None:
         """Raises ValueError, with the way out, for a case that the capabilities do not tell of."""

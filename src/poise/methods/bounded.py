@@ -34,7 +34,13 @@ from poise.kernels.machine.views import section
 from poise.kernels.methods.clamp import clamp_errors
 from poise.kernels.methods.damping import damp
 from poise.kernels.methods.update import bent_by_limits, hold_balls_at_limits, move, remember, shorten
-from poise.kernels.requirements.limits import allow, jerking, left_to_limits, loosen, stated_limits
+from poise.kernels.requirements.limits import (
+    jerking,
+    left_to_limits,
+    loosen_step_bounds,
+    set_step_bounds,
+    step_constraints,
+)
 from poise.kernels.solver.ends import evaluate
 from poise.kernels.solver.limits import hold_flat
 from poise.methods.base import Capabilities, Case, ClampMag, JacobianMethod, Method, Plan, method
@@ -116,12 +122,12 @@ class BoundedLeastSquares(JacobianMethod):
             w.free[a] = 1.0
         if s.way == BOX:
             hold_flat(p, w)
-            loosen(p, w)
+            loosen_step_bounds(p, w)
             _box_step(p, w)
         else:
             hold_balls_at_limits(p, w)
             _columns_step(p, s, w)
-        allow(p, w)
+        set_step_bounds(p, w)
         shorten(p, w, w.memory[INVERSE_RADIUS])
         if s.way == BOX and not jerking(p) and bent_by_limits(p, w):
             _box_step(p, w)
@@ -137,10 +143,10 @@ def _box_step(p: Any, w: Any) -> Any:
     for i in range(m * row):
         w.rows[i] = 0.0
     spread(p, w.jacobian, w.free, row, w.rows)
-    stated = stated_limits(p, w, 1, NONE)
-    stated.squares[0] = damp(p, w)
-    level = Levels(1, section(p.plan, 1, 2), section(p.plan, 3, m), w.rows, w.clamped, stated.squares, w.phi, 0)
-    minimise(level, stated.limits, w.step, stated.side, stated.room)
+    constraints = step_constraints(p, w, 1, NONE)
+    constraints.squares[0] = damp(p, w)
+    level = Levels(1, section(p.plan, 1, 2), section(p.plan, 3, m), w.rows, w.clamped, constraints.squares, w.phi, 0)
+    minimise(level, constraints.limits, w.step, constraints.side, constraints.buffer)
 
 
 @kernel

@@ -36,7 +36,7 @@ from poise.kernels.solver.ends import evaluate
 from poise.methods.base import Capabilities, Case, Method, Plan, method
 from poise.methods.joints import Joints
 
-_HELD: Final = 12
+_POSE_ROWS: Final = 12
 """Rows of an effector while the sweep runs: G R^T, which takes its rotation R to the target G, then its place."""
 _MOTION: Final = 7
 
@@ -79,7 +79,7 @@ class CyclicCoordinateDescent(Method):
             axes = ((3, 2), (9, 1), (6, 0)) if kind == BALL_AXES else ((3, 0),)
             motions += [[u, FRAME * u + row, kind, velocity + k, coordinate, first, len(moved)] for row, k in axes]
         numbers = [len(motions), *(x for motion in motions for x in motion), *moved]
-        return Plan(np.array(numbers, dtype=np.int64), rows=_HELD * len(joints.tips))
+        return Plan(np.array(numbers, dtype=np.int64), rows=_POSE_ROWS * len(joints.tips))
 
     @staticmethod
     def update(p: Any, s: Any, w: Any) -> tuple[Any, Any]:
@@ -87,7 +87,7 @@ class CyclicCoordinateDescent(Method):
         cost, score = evaluate(p, w)
         remember(w, cost)
         clamp_errors(p, w)
-        _take_poses(p, w, w.room)
+        _read_poses(p, w, w.room)
         _sweep(p, s, w, w.room)
         _join_turns(p, w)
         restrain(p, w)
@@ -96,26 +96,26 @@ class CyclicCoordinateDescent(Method):
 
 
 @functools.partial(kernel, inline=True)
-def _take_poses(p: Any, w: Any, held: Any) -> Any:
-    """Fill `held` with what the effectors' frames at w.q say."""
+def _read_poses(p: Any, w: Any, poses: Any) -> Any:
+    """Fill `poses` with what the effectors' frames at w.q say."""
     for k in range(len(p.effectors)):
         effector = p.effectors[k]
-        at, goal, to = FRAME * effector.tip, GOAL * k, _HELD * k
+        at, goal, to = FRAME * effector.tip, GOAL * k, _POSE_ROWS * k
         for i in range(3):
             # Row i of the unit's rotation: its x, y and z axes are three rows of the frame each.
             x, y, z = load(w.frames, at + 6 + i), load(w.frames, at + 9 + i), load(w.frames, at + 3 + i)
             place = load(w.frames, at + i) + x * effector.tool[9] + y * effector.tool[10] + z * effector.tool[11]
-            store(held, to + 9 + i, place)
+            store(poses, to + 9 + i, place)
             if effector.rotation >= 0:
                 for j in range(3):
                     row = goal + 3 * j
                     turn = load(w.target, row) * x + load(w.target, row + 1) * y + load(w.target, row + 2) * z
-                    store(held, to + 3 * j + i, turn)
+                    store(poses, to + 3 * j + i, turn)
 
 
 @functools.partial(kernel, inline=True)
-def _sweep(p: Any, s: Any, w: Any, held: Any) -> Any:
-    """w.step becomes the best change of one coordinate after the other, `held` what they make of the effectors.
+def _sweep(p: Any, s: Any, w: Any, poses: Any) -> Any:
+    """w.step becomes the best change of one coordinate after the other, `poses` what they make of the effectors.
 
     No frame of a joint changes while those beyond it move, so the frames at w.q serve the whole sweep.
     """
@@ -131,10 +131,10 @@ def _sweep(p: Any, s: Any, w: Any, held: Any) -> Any:
         weight, cosine, sine, size, along = zero, zero, zero, zero, zero
         for j in range(first, last):
             k = moved[j]
-            to, goal = _HELD * k, GOAL * k + 9
+            to, goal = _POSE_ROWS * k, GOAL * k + 9
             position, rotation = _weights(p, s, k)
             if position > 0.0:
-                d0, d1, d2 = load(held, to + 9) - p0, load(held, to + 10) - p1, load(held, to + 11) - p2
+                d0, d1, d2 = load(poses, to + 9) - p0, load(poses, to + 10) - p1, load(poses, to + 11) - p2
                 c0, c1, c2 = load(w.target, goal) - p0, load(w.target, goal + 1) - p1, load(w.target, goal + 2) - p2
                 da, ca = d0 * a0 + d1 * a1 + d2 * a2, c0 * a0 + c1 * a1 + c2 * a2
                 weight = weight + position
@@ -144,12 +144,12 @@ def _sweep(p: Any, s: Any, w: Any, held: Any) -> Any:
                 sine = sine + position * spin
                 size = size + position * (c0 * c0 + c1 * c1 + c2 * c2 + d0 * d0 + d1 * d1 + d2 * d2)
             if rotation > 0.0:
-                e0, e1, e2 = load(held, to), load(held, to + 1), load(held, to + 2)
-                e3, e4, e5 = load(held, to + 3), load(held, to + 4), load(held, to + 5)
-                e6, e7, e8 = load(held, to + 6), load(held, to + 7), load(held, to + 8)
-                within = a0 * (e0 * a0 + e1 * a1 + e2 * a2) + a1 * (e3 * a0 + e4 * a1 + e5 * a2)
-                within = within + a2 * (e6 * a0 + e7 * a1 + e8 * a2)
-                cosine = cosine + rotation * (e0 + e4 + e8 - within)
+                e0, e1, e2 = load(poses, to), load(poses, to + 1), load(poses, to + 2)
+                e3, e4, e5 = load(poses, to + 3), load(poses, to + 4), load(poses, to + 5)
+                e6, e7, e8 = load(poses, to + 6), load(poses, to + 7), load(poses, to + 8)
+                axial = a0 * (e0 * a0 + e1 * a1 + e2 * a2) + a1 * (e3 * a0 + e4 * a1 + e5 * a2)
+                axial = axial + a2 * (e6 * a0 + e7 * a1 + e8 * a2)
+                cosine = cosine + rotation * (e0 + e4 + e8 - axial)
                 sine = sine + rotation * (a0 * (e7 - e5) + a1 * (e2 - e6) + a2 * (e3 - e1))
                 size = size + rotation
         if c < 0:
@@ -181,17 +181,17 @@ def _sweep(p: Any, s: Any, w: Any, held: Any) -> Any:
         turning, sliding = kind != PRISMATIC, c >= 0 and kind != REVOLUTE
         sn, cs = sincos(turn if turning else zero)
         for j in range(first, last):
-            to = _HELD * moved[j]
+            to = _POSE_ROWS * moved[j]
             if turning:
-                _turn_effector(p, w, held, moved[j], at, (a0, a1, a2), cs, sn)
+                _turn_effector(p, w, poses, moved[j], at, (a0, a1, a2), cs, sn)
             if sliding:
-                store(held, to + 9, load(held, to + 9) + slide * a0)
-                store(held, to + 10, load(held, to + 10) + slide * a1)
-                store(held, to + 11, load(held, to + 11) + slide * a2)
+                store(poses, to + 9, load(poses, to + 9) + slide * a0)
+                store(poses, to + 10, load(poses, to + 10) + slide * a1)
+                store(poses, to + 11, load(poses, to + 11) + slide * a2)
         if c < 0:
             for b in range(len(p.balls)):
                 if p.balls[b].limited and p.balls[b].v == a:  # the last of its axes
-                    _pull_in(p, w, p.balls[b], unit, moved, first, last, held)
+                    _pull_in(p, w, p.balls[b], unit, moved, first, last, poses)
 
 
 @functools.partial(kernel, inline=True)
@@ -231,8 +231,8 @@ def _join_turns(p: Any, w: Any) -> Any:
 
 
 @kernel
-def _pull_in(p: Any, w: Any, ball: Any, unit: Any, moved: Any, first: Any, last: Any, held: Any) -> Any:
-    """Let w.step hold what the limits of a ball leave of its turns' joint one, and `held` what that makes of them."""
+def _pull_in(p: Any, w: Any, ball: Any, unit: Any, moved: Any, first: Any, last: Any, poses: Any) -> Any:
+    """Let w.step hold what the limits of a ball leave of its turns' joint one, and `poses` what that makes of them."""
     i, a, at = ball.q, ball.v, FRAME * unit
     qw, qx, qy, qz = _joined(w, a)
     scale = 2.0 * half_angle_ratio(qw)
@@ -251,18 +251,18 @@ def _pull_in(p: Any, w: Any, ball: Any, unit: Any, moved: Any, first: Any, last:
     a1 = x * load(w.frames, at + 7) + y * load(w.frames, at + 10) + z * load(w.frames, at + 4)
     a2 = x * load(w.frames, at + 8) + y * load(w.frames, at + 11) + z * load(w.frames, at + 5)
     for j in range(first, last):
-        _turn_effector(p, w, held, moved[j], at, (a0, a1, a2), cs, sn)
+        _turn_effector(p, w, poses, moved[j], at, (a0, a1, a2), cs, sn)
 
 
 @kernel
-def _turn_effector(p: Any, w: Any, held: Any, k: Any, at: Any, axis: Any, cs: Any, sn: Any) -> Any:
+def _turn_effector(p: Any, w: Any, poses: Any, k: Any, at: Any, axis: Any, cs: Any, sn: Any) -> Any:
     """Turn what is held of effector k about an axis through the frame whose rows begin at `at`."""
-    to = _HELD * k
+    to = _POSE_ROWS * k
     p0, p1, p2 = load(w.frames, at), load(w.frames, at + 1), load(w.frames, at + 2)
-    d0, d1, d2 = load(held, to + 9) - p0, load(held, to + 10) - p1, load(held, to + 11) - p2
+    d0, d1, d2 = load(poses, to + 9) - p0, load(poses, to + 10) - p1, load(poses, to + 11) - p2
     d0, d1, d2 = turned(axis, (sn, cs), (d0, d1, d2))
-    store(held, to + 9, d0 + p0), store(held, to + 10, d1 + p1), store(held, to + 11, d2 + p2)
+    store(poses, to + 9, d0 + p0), store(poses, to + 10, d1 + p1), store(poses, to + 11, d2 + p2)
     if p.effectors[k].rotation >= 0:
         for i in range(to, to + 9, 3):
-            e0, e1, e2 = turned(axis, (sn, cs), (load(held, i), load(held, i + 1), load(held, i + 2)))
-            store(held, i, e0), store(held, i + 1, e1), store(held, i + 2, e2)
+            e0, e1, e2 = turned(axis, (sn, cs), (load(poses, i), load(poses, i + 1), load(poses, i + 2)))
+            store(poses, i, e0), store(poses, i + 1, e1), store(poses, i + 2, e2)

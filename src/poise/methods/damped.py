@@ -82,10 +82,10 @@ class DampedLeastSquares(NullSpaceMethod):
 
 def damped_prepared(rule: DampingRule, case: Case, *, by_values: bool) -> Prepared:
     """Damped least squares by rows, or by singular values where the rule needs them."""
-    apart = rule.reads == "directions"
+    by_direction = rule.reads == "directions"
     # An inverse iteration would find the values that are always zero.
-    if by_values or rule.reads == "values" or (apart and case.rank() < case.rows):
-        return Prepared(filtered, {"kind": SMOOTH, "apart": apart}, rule.routine, ranked=True)
-    if apart:
-        return Prepared(damped, {"apart": True}, rule.routine_of_rows)
+    if by_values or rule.reads == "values" or (by_direction and case.rank() < case.rows):
+        return Prepared(filtered, {"kind": SMOOTH, "separate": by_direction}, rule.routine, ranked=True)
+    if by_direction:
+        return Prepared(damped, {"separate": True}, rule.routine_of_rows)
     return Prepared(judged if rule.reads == "gain" else damped, damping=rule.routine)

@@ -147,7 +147,7 @@ def _step(p: Any, s: Any, w: Any) -> Any:
         add_null_term(p, w, split(p, w))
     beta = splat(w.e, 1.0)
     if s.beta_rule:
-        beta = _settle(p, w)
+        beta = _posture_gain(p, w)
     square = splat(w.e, 0.0)
     for a in range(n):
         x = load(w.step, a)
@@ -176,7 +176,7 @@ def _alpha(p: Any, s: Any, w: Any) -> Any:
 
 
 @functools.partial(kernel, inline=True)
-def _settle(p: Any, w: Any) -> Any:
+def _posture_gain(p: Any, w: Any) -> Any:
     """beta, by which beta^2 |q - q_d|^2 never grows while the targets stand still (appendix A)."""
     posture = p.posture
     away = splat(w.e, 0.0)

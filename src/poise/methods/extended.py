@@ -148,7 +148,7 @@ def _hold_what_leaves(p: Any, w: Any) -> Any:
 
 
 @kernel
-def _divide_room(m: Any, n: Any, w: Any) -> Any:
+def _divide_workspace(m: Any, n: Any, w: Any) -> Any:
     """Of w.room, behind what a decomposition needs: Z (n x n at most), K and E Z, then y (n) and mu (m)."""
     at = m * pitch(w.rows, n)
     square = n * n
@@ -165,17 +165,17 @@ def _divide_room(m: Any, n: Any, w: Any) -> Any:
 def _extended_step(p: Any, s: Any, w: Any) -> Any:
     """w.step = J^+ e + Z y, from the errors w.clamped and the Jacobian of the joints that are free."""
     m, n = len(w.e), len(w.step)
-    basis, bent, reduced, y, _mu = _divide_room(m, n, w)
+    basis, curvature_basis, reduced, y, _mu = _divide_workspace(m, n, w)
     left = _reduce(p, s, w)
     for i in range(left):
         total = 0.0
         for a in range(n):
             pulled = w.phi[a]
             for b in range(n):
-                pulled -= bent[a * n + b] * w.step[b]
+                pulled -= curvature_basis[a * n + b] * w.step[b]
             total += basis[i * n + a] * pulled
         y[i] = total
-    _solve_definite(left, n, reduced, bent, y)
+    _solve_definite(left, n, reduced, curvature_basis, y)
     for i in range(left):
         for a in range(n):
             w.step[a] += basis[i * n + a] * y[i]
@@ -186,7 +186,7 @@ def _reduce(p: Any, s: Any, w: Any) -> Any:
     """Fill the basis Z, K and E Z in `divide_room`, w.step with J^+ e, w.phi with -grad g; the columns of Z."""
     m, n = len(w.e), len(w.step)
     row, side = pitch(w.rows, n), pitch(w.turn, m)
-    basis, bent, reduced, slope, mu = _divide_room(m, n, w)
+    basis, curvature_basis, reduced, slope, mu = _divide_workspace(m, n, w)
     differing = (
         p.common[0].manipulability_gain != 0.0 or p.common[0].limit_gain != 0.0 or p.common[0].clearance_gain != 0.0
     )
@@ -213,10 +213,10 @@ def _reduce(p: Any, s: Any, w: Any) -> Any:
             w.step[a] += w.rows[i * row + a] * w.along[i] * inverse
         for k in range(m):
             mu[k] += w.turn[i * side + k] * along * inverse
-    _hessian(p, s, w, mu, bent)
+    _hessian(p, s, w, mu, curvature_basis)
     if differing:
         for i in range(n * n):
-            bent[i] += reduced[i]
+            curvature_basis[i] += reduced[i]
     left = _complete(m, n, w, RANK * top, basis)
     for i in range(left):
         for j in range(i + 1):
@@ -224,7 +224,7 @@ def _reduce(p: Any, s: Any, w: Any) -> Any:
             for a in range(n):
                 inner = 0.0
                 for b in range(n):
-                    inner += bent[a * n + b] * basis[j * n + b]
+                    inner += curvature_basis[a * n + b] * basis[j * n + b]
                 total += basis[i * n + a] * inner
             reduced[i * n + j] = total
             reduced[j * n + i] = total
@@ -232,7 +232,7 @@ def _reduce(p: Any, s: Any, w: Any) -> Any:
 
 
 @kernel
-def _hessian_by_differences(p: Any, s: Any, w: Any, bent: Any, slope: Any) -> Any:
+def _hessian_by_differences(p: Any, s: Any, w: Any, curvature_basis: Any, slope: Any) -> Any:
     """bent (n x n) = Hess g and slope (n) = -grad g at w.q, joints held as if free.
 
     w.jacobian is afterwards what it was; what `split` leaves is not.
@@ -241,7 +241,7 @@ def _hessian_by_differences(p: Any, s: Any, w: Any, bent: Any, slope: Any) -> An
     for a in range(n):
         w.other[a], w.free[a] = w.free[a], 1.0
     for i in range(n * n):
-        bent[i] = 0.0
+        curvature_basis[i] = 0.0
     for c in range(len(p.coordinates)):
         i, a = p.coordinates[c].q, p.coordinates[c].v
         x = w.q[i]
@@ -249,7 +249,7 @@ def _hessian_by_differences(p: Any, s: Any, w: Any, bent: Any, slope: Any) -> An
             w.q[i] = x + side * _NEAR
             _fall(p, s, w)
             for b in range(n):
-                bent[a * n + b] -= side * w.phi[b] / (2.0 * _NEAR)
+                curvature_basis[a * n + b] -= side * w.phi[b] / (2.0 * _NEAR)
         w.q[i] = x
     _fall(p, s, w)
     for a in range(n):
@@ -321,7 +321,7 @@ def _complete(m: Any, n: Any, w: Any, least: Any, basis: Any) -> Any:
 
 
 @kernel
-def _hessian(p: Any, s: Any, w: Any, mu: Any, bent: Any) -> Any:
+def _hessian(p: Any, s: Any, w: Any, mu: Any, curvature_basis: Any) -> Any:
     """bent (n x n) = Hess g - sum mu_k Hess f_k, at w.q.
 
     What turns about z_i turns all that follows: the second derivative of a place by joints i and j, i not after j, is
@@ -329,20 +329,20 @@ def _hessian(p: Any, s: Any, w: Any, mu: Any, bent: Any) -> Any:
     """
     n = len(w.step)
     for i in range(n * n):
-        bent[i] = 0.0
+        curvature_basis[i] = 0.0
     for c in range(len(p.coordinates)):
         a = p.coordinates[c].v
-        bent[a * n + a] = p.common[0].rest_gain
+        curvature_basis[a * n + a] = p.common[0].rest_gain
         half = 0.5 * (p.coordinates[c].upper - p.coordinates[c].lower)
         if 0.0 < half < 1e300:
-            bent[a * n + a] += 2.0 * p.common[0].centre_gain / (len(p.coordinates) * half * half)
+            curvature_basis[a * n + a] += 2.0 * p.common[0].centre_gain / (len(p.coordinates) * half * half)
     if p.common[0].potential_gain != 0.0:
         nv = p.velocities[n]
         entries = section(w.room, len(w.room) - nv - nv * nv, nv * nv)
         call(w.routines[HESSIAN], as_array(w.q), as_matrix(entries, nv, nv))
         for a in range(n):
             for b in range(n):
-                bent[a * n + b] += entries[nv * p.velocities[a] + p.velocities[b]]
+                curvature_basis[a * n + b] += entries[nv * p.velocities[a] + p.velocities[b]]
     for k in range(len(p.effectors)):
         effector = p.effectors[k]
         slot0 = effector.first_slot
@@ -370,9 +370,9 @@ def _hessian(p: Any, s: Any, w: Any, mu: Any, bent: Any) -> Any:
                 elif p.columns[j].kind != PRISMATIC:
                     turn = n0 * (z1 * y2 - z2 * y1) + n1 * (z2 * y0 - z0 * y2) + n2 * (z0 * y1 - z1 * y0)
                     value += 0.5 * turn
-                bent[a * n + b] -= value
+                curvature_basis[a * n + b] -= value
                 if i != j:
-                    bent[b * n + a] -= value
+                    curvature_basis[b * n + a] -= value
 
 
 @kernel
@@ -435,9 +435,9 @@ def _solve_definite(left: Any, n: Any, reduced: Any, scratch: Any, x: Any) -> An
 @entry_point(WHOLE, REALS)
 def reduced_hessian(address: int, out: Any) -> int:
     """E Z at `start`, row by row into `out`, with all joints free; its rows, or a negative code for bad input."""
-    given = entry_at(address, CALL)
-    p = problem_at(given.problem)
-    w = narrow(p, given.narrow, given.routines)
+    entry = entry_at(address, CALL)
+    p = problem_at(entry.problem)
+    w = narrow(p, entry.narrow, entry.routines)
     if not aim_at(p, w.goal, w.target):
         return BAD_GOAL
     if not clip_start(p, w.start, w.q):
@@ -450,7 +450,7 @@ def reduced_hessian(address: int, out: Any) -> int:
         w.free[a] = 1.0
     w.memory[SPLIT] = 0.0
     left = _reduce(p, settings_of(p, _RECORD), w)
-    _basis, _bent, reduced, _y, _mu = _divide_room(m, n, w)
+    _basis, _curvature_basis, reduced, _y, _mu = _divide_workspace(m, n, w)
     for i in range(left):
         for j in range(left):
             out[i * left + j] = reduced[i * n + j]

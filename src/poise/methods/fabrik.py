@@ -343,7 +343,7 @@ def _follow(p: Any, w: Any, places: Any, wanted: Any, motions: Any) -> Any:
                 if ball:
                     x = best_turn(cosine, sine, size)
                 else:
-                    low, high = _room(p, w, u, rules[u, 3])
+                    low, high = _turn_range(p, w, u, rules[u, 3])
                     x = best_turn_within(cosine, sine, size, low, high)
                 _turn_about(motions, to, (a0, a1, a2), (p0, p1, p2), x)
             if not ball:
@@ -353,7 +353,7 @@ def _follow(p: Any, w: Any, places: Any, wanted: Any, motions: Any) -> Any:
 
 
 @kernel
-def _room(p: Any, w: Any, u: Any, c: Any) -> Any:
+def _turn_range(p: Any, w: Any, u: Any, c: Any) -> Any:
     """How far the hinge of unit u, which has the coordinate c, may turn back and on."""
     multiplier, x = p.units[u].multiplier, load(w.q, p.coordinates[c].q)
     low, high = multiplier * (p.coordinates[c].lower - x), multiplier * (p.coordinates[c].upper - x)

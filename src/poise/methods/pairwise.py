@@ -75,7 +75,7 @@ class PairwiseJacobian(JacobianMethod):
             return
         joints, model, tasks = Joints(case), case.model, case.tasks
         way = "take form='twists', which serves any tree"
-        if len(tasks) != 1 or tasks[0].leads != (POSITION,):
+        if len(tasks) != 1 or tasks[0].frame_parts != (POSITION,):
             given = ", ".join(task.label for task in tasks)
             raise ValueError(f"form='printed' of the method 'pairwise' leads one PositionTask, not {given}: {way}")
         active = [u for u in range(len(joints.kinds)) if not joints.idle(u)]

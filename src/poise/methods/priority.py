@@ -43,13 +43,19 @@ from poise.kernels.methods.criteria import null_space_velocity
 from poise.kernels.methods.damping import damp
 from poise.kernels.methods.routines import updating
 from poise.kernels.methods.update import bent_by_limits, hold_joints_at_limits, measure, move, shorten
-from poise.kernels.requirements.dear import any_is_dear, keep_dear, see_rest, take_rest, weigh_columns
-from poise.kernels.requirements.limits import allow, jerking, loosen, stated_limits
+from poise.kernels.requirements.heavy_joints import (
+    add_shortfall_step,
+    any_heavy_joint,
+    find_shortfall,
+    keep_heavy_joints,
+    weigh_columns,
+)
+from poise.kernels.requirements.limits import jerking, loosen_step_bounds, set_step_bounds, step_constraints
 from poise.kernels.solver.limits import hold_flat
 from poise.methods.base import Capabilities, Case, ClampMag, NullSpaceMethod, Plan, Prepared, method
 from poise.methods.criteria import Manipulability
 from poise.methods.damping import Constant, Curvature, DampingRule, MaxNorm, rule_of
-from poise.methods.ranking import led_level, ranking, ranks
+from poise.methods.ranking import delegated_level, ranking, ranks
 
 Form = Literal["lexicographic", "siciliano-slotine", "chiaverini", "baerlocher-boulic"]
 _RULES: dict[str, tuple[type[DampingRule], ...]] = {
@@ -68,7 +74,7 @@ Against the largest of J_k P itself it would pass rounding for a direction where
 _FIRST = 1e-3
 """Against the later levels' bound by settling, that of the first: it binds where the first level itself overshoots."""
 _CHIAVERINI, _BAERLOCHER_BOULIC = 2, 3
-NONE_LED = -1
+NONE_DELEGATED = -1
 """No level is another method's."""
 _PROJECTED: Final = Record("Projected", "form", "constant longest")
 """`form` as in the settings; lambda^2 is `constant`, or by MaxNorm's formula where `longest` is not 0."""
@@ -79,39 +85,39 @@ def lexicographic_update(p: Any, s: Any, w: Any) -> Any:
 
     The errors of a later level count less.
     """
-    return _go_in_levels(p, s, w, NONE_LED)
+    return _go_in_levels(p, s, w, NONE_DELEGATED)
 
 
 def completing_update(p: Any, s: Any, w: Any) -> Any:
-    """The same where another method proposes: the level that it leads goes as w.wanted would.
+    """The same where another method proposes: the level that it leads goes as w.delegated_step would.
 
-    What no level asks for and no posture pulls goes as w.wanted does.
+    What no level asks for and no posture pulls goes as w.delegated_step does.
     """
-    return _go_in_levels(p, s, w, int(s.led))
+    return _go_in_levels(p, s, w, int(s.delegated))
 
 
 @functools.partial(kernel, inline=True)
-def _go_in_levels(p: Any, s: Any, w: Any, led: Any) -> Any:
-    """The update, of which another method proposes level `led`, if any."""
+def _go_in_levels(p: Any, s: Any, w: Any, delegated: Any) -> Any:
+    """The update, of which another method proposes level `delegated`, if any."""
     cost, score, levels = _measure(p, w)
     for a in range(len(w.free)):
         w.free[a] = 1.0
     hold_flat(p, w)
     _spread_rows(p, w)
-    if led != NONE_LED:
-        _take_proposal(p, levels, led, w)
-    loosen(p, w)
-    share = _within_limits(p, p.plan[0], levels, s.first, led, False, w)
-    allow(p, w)
+    if delegated != NONE_DELEGATED:
+        _use_proposal(p, levels, delegated, w)
+    loosen_step_bounds(p, w)
+    share = _within_limits(p, p.plan[0], levels, s.first, delegated, False, w)
+    set_step_bounds(p, w)
     shorten(p, w, _FIRST * w.memory[INVERSE_RADIUS])
-    keep_dear(p, w)
+    keep_heavy_joints(p, w)
     if not jerking(p) and bent_by_limits(p, w):
         _spread_rows(p, w)
-        if led != NONE_LED and len(p.pull) == 0:
+        if delegated != NONE_DELEGATED and len(p.posture_mask) == 0:
             _follow_proposal(w)
-        share = _within_limits(p, p.plan[0], levels, s.first, led, True, w)
-    if any_is_dear(p):
-        allow(p, w)
+        share = _within_limits(p, p.plan[0], levels, s.first, delegated, True, w)
+    if any_heavy_joint(p):
+        set_step_bounds(p, w)
     w.memory[SHARE] *= share
     move(p, w)
     return cost, score
@@ -131,8 +137,8 @@ def projected_update(p: Any, s: Any, w: Any) -> Any:
 _LEXICOGRAPHIC: Final = Record("Lexicographic", "", "first")
 """The share of its damping that the first level has."""
 _LEXICOGRAPHIC_ROUTINE: Final = updating(lexicographic_update, _LEXICOGRAPHIC, wide=False)
-_COMPLETING: Final = Record("Completing", "led", "first")
-"""`led`: the level that another method proposes."""
+_COMPLETING: Final = Record("Completing", "delegated", "first")
+"""`delegated`: the level that another method proposes."""
 _COMPLETING_ROUTINE: Final = updating(completing_update, _COMPLETING, wide=False)
 _PROJECTED_ROUTINE: Final = updating(projected_update, _PROJECTED, wide=False)
 
@@ -198,8 +204,8 @@ class TaskPriority(NullSpaceMethod):
         if self.form == "lexicographic":
             numbers = {"first": self.first_damping}
             damping = None if rule is None else rule.routine
-            if case.led:
-                return Prepared(_COMPLETING_ROUTINE, {**numbers, "led": led_level(case)}, damping=damping)
+            if case.delegated:
+                return Prepared(_COMPLETING_ROUTINE, {**numbers, "delegated": delegated_level(case)}, damping=damping)
             return Prepared(_LEXICOGRAPHIC_ROUTINE, numbers, damping=damping)
         numbers = {
             "form": tuple(_RULES).index(self.form),
@@ -239,11 +245,11 @@ def _refuse_levels(case: Case, plan: Plan) -> None:
     places = ranks(case)
     count = max(places, default=-1) + 1
     first, order = plan.numbers[1 : count + 2], plan.numbers[count + 2 :]
-    lasting = np.repeat([not task.sides for task in tasks], [3 * len(task.blocks) for task in tasks])
+    lasting = np.repeat([not task.inequality_rows for task in tasks], [3 * len(task.blocks) for task in tasks])
     for k in range(count):
         members = [task for task, place in zip(tasks, places, strict=True) if place == k]
         names, priority = ", ".join(task.label for task in members), members[0].priority
-        if not any(task.sides for task in members) and case.rank(order[first[k] : first[k + 1]]) == 0:
+        if not any(task.inequality_rows for task in members) and case.rank(order[first[k] : first[k + 1]]) == 0:
             raise ValueError(f"priority {priority} holds no row that a joint can change: {names}; look at the weights")
         before = order[: first[k]]
         if any(task.required for task in members) and k and case.rank(before[lasting[before]]) == n:
@@ -276,22 +282,22 @@ def _spread_rows(p: Any, w: Any) -> Any:
 
 
 @kernel
-def _take_proposal(p: Any, levels: Any, led: Any, w: Any) -> Any:
-    """The errors of the level that is led become what w.wanted does there."""
-    times(p, w.jacobian, w.wanted, w.y)
+def _use_proposal(p: Any, levels: Any, delegated: Any, w: Any) -> Any:
+    """The errors of the level that is led become what w.delegated_step does there."""
+    times(p, w.jacobian, w.delegated_step, w.y)
     count = p.plan[0]
-    for r in range(levels[led], levels[led + 1]):
+    for r in range(levels[delegated], levels[delegated + 1]):
         i = levels[count + 1 + r]
         w.clamped[i] = w.y[i]
-    if len(p.pull) == 0:
+    if len(p.posture_mask) == 0:
         _follow_proposal(w)
 
 
 @kernel
 def _follow_proposal(w: Any) -> Any:
-    """The last level goes as w.wanted does."""
+    """The last level goes as w.delegated_step does."""
     for a in range(len(w.phi)):
-        w.phi[a] = w.wanted[a]
+        w.phi[a] = w.delegated_step[a]
 
 
 @kernel
@@ -307,43 +313,43 @@ def _ranked_cost(count: Any, levels: Any, e: Any) -> Any:
 
 
 @functools.partial(kernel, inline=True)
-def _within_limits(p: Any, count: Any, levels: Any, share: Any, led: Any, again: Any, w: Any) -> Any:
+def _within_limits(p: Any, count: Any, levels: Any, share: Any, delegated: Any, again: Any, w: Any) -> Any:
     """w.step is the minimum in levels, within max(l - q, -v dt) <= step <= min(u - q, v dt) and the rows.
 
     The share of it that settling leaves to the later levels.  `again`: for what accelerations have bent; then joints
     that are dear go as they did, and a level that is led is damped as others are, or its step would go to and fro.
     """
-    stated = stated_limits(p, w, count, p.common[0].max_step)
-    _level_dampings(p, count, levels, w, stated.squares)
-    stated.squares[0] *= share
-    if led != NONE_LED and not again:
-        stated.squares[led] = 0.0
+    constraints = step_constraints(p, w, count, p.common[0].max_step)
+    _level_dampings(p, count, levels, w, constraints.squares)
+    constraints.squares[0] *= share
+    if delegated != NONE_DELEGATED and not again:
+        constraints.squares[delegated] = 0.0
     first, order = section(levels, 0, count + 1), section(levels, count + 1, len(w.e))
-    dear = any_is_dear(p) and not again
-    if dear:
-        plain = Levels(count, first, order, w.rows, w.clamped, stated.squares, w.phi, 0)
-        minimise(plain, stated.limits, w.step, stated.side, stated.room)
-        see_rest(p, w, count, first, order, stated)
-    if len(p.shares) > 0:
-        weigh_columns(p, w, stated.limits)
-    stages = Levels(count, first, order, w.rows, w.clamped, stated.squares, w.phi, int(p.common[0].null))
-    minimise(stages, stated.limits, w.step, stated.side, stated.room)
+    heavy = any_heavy_joint(p) and not again
+    if heavy:
+        plain = Levels(count, first, order, w.rows, w.clamped, constraints.squares, w.phi, 0)
+        minimise(plain, constraints.limits, w.step, constraints.side, constraints.buffer)
+        find_shortfall(p, w, count, first, order, constraints)
+    if len(p.weight_ratios) > 0:
+        weigh_columns(p, w, constraints.limits)
+    stages = Levels(count, first, order, w.rows, w.clamped, constraints.squares, w.phi, int(p.common[0].null))
+    minimise(stages, constraints.limits, w.step, constraints.side, constraints.buffer)
     if w.memory[INVERSE_RADIUS] > 0.0 and count + int(p.common[0].null) > 1:
         for a in range(len(w.step)):
             w.other[a] = w.step[a]
-        alone = Levels(max(led, 0) + 1, first, order, w.rows, w.clamped, stated.squares, w.phi, 0)
-        minimise(alone, stated.limits, w.step, stated.side, stated.room)
-        for a in range(len(p.shares)):
-            w.other[a] = w.other[a] * p.shares[a]
-            w.step[a] = w.step[a] * p.shares[a]
+        alone = Levels(max(delegated, 0) + 1, first, order, w.rows, w.clamped, constraints.squares, w.phi, 0)
+        minimise(alone, constraints.limits, w.step, constraints.side, constraints.buffer)
+        for a in range(len(p.weight_ratios)):
+            w.other[a] = w.other[a] * p.weight_ratios[a]
+            w.step[a] = w.step[a] * p.weight_ratios[a]
         shortened = _shorten_later_levels(w)
-        if dear:
-            take_rest(p, w, count, first, order, stated)
+        if heavy:
+            add_shortfall_step(p, w, count, first, order, constraints)
         return shortened
-    for a in range(len(p.shares)):
-        w.step[a] = w.step[a] * p.shares[a]
-    if dear:
-        take_rest(p, w, count, first, order, stated)
+    for a in range(len(p.weight_ratios)):
+        w.step[a] = w.step[a] * p.weight_ratios[a]
+    if heavy:
+        add_shortfall_step(p, w, count, first, order, constraints)
     return 1.0
 
 

@@ -185,7 +185,7 @@ def _learn(p: Any, s: Any, w: Any) -> Any:
         if s.memory == 0:
             _update_inverse_hessian(w, along, changes)
         else:
-            _keep_pair(w, s.memory)
+            _store_pair(w, s.memory)
         w.memory[PAIRS] += 1.0
 
 
@@ -226,7 +226,7 @@ def _update_inverse_hessian(w: Any, along: Any, changes: Any) -> Any:
 
 
 @kernel
-def _keep_pair(w: Any, memory: Any) -> Any:
+def _store_pair(w: Any, memory: Any) -> Any:
     """Put the step w.step and the gradient's change w.other in the place of the oldest pair of `memory`."""
     n = len(w.step)
     at = n * (int(w.memory[PAIRS]) % memory)
@@ -243,13 +243,13 @@ def _through_pairs(w: Any, memory: Any) -> Any:
     A pair whose curvature is not positive in them is left out.
     """
     n, count = len(w.step), int(w.memory[PAIRS])
-    held, last = min(count, memory), count - 1
+    stored, last = min(count, memory), count - 1
     steps, changes = section(w.room, 0, memory * n), section(w.room, memory * n, memory * n)
     inverse, pulled = section(w.room, 2 * memory * n, memory), section(w.room, 2 * memory * n + memory, memory)
     size = 0.0
     for a in range(n):
         w.step[a] = 2.0 * w.gradient[a]
-    for k in range(held):
+    for k in range(stored):
         i = (last - k) % memory
         along = pull = square = 0.0
         for a in range(n):
@@ -265,8 +265,8 @@ def _through_pairs(w: Any, memory: Any) -> Any:
             w.step[a] -= pulled[i] * changes[i * n + a] * w.free[a]
     for a in range(n):
         w.step[a] *= size
-    for k in range(held):
-        i = (last - held + 1 + k) % memory
+    for k in range(stored):
+        i = (last - stored + 1 + k) % memory
         back = 0.0
         for a in range(n):
             back += changes[i * n + a] * w.step[a]

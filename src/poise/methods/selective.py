@@ -91,14 +91,14 @@ class SelectivelyDamped(NullSpaceMethod):
             for k in range(0, m, 3):
                 x, y, z = load(w.turn, i * side + k), load(w.turn, i * side + k + 1), load(w.turn, i * side + k + 2)
                 moved = moved + sqrt(x * x + y * y + z * z)
-            travel, longest = splat(w.e, 0.0), splat(w.e, 0.0)
+            motion, longest = splat(w.e, 0.0), splat(w.e, 0.0)
             for a in range(n):
                 v = load(w.rows, i * row + a)
                 v = select(v < 0.0, -v, v)
-                travel = travel + v * load(w.other, a)
+                motion = motion + v * load(w.other, a)
                 longest = select(v > longest, v, longest)
-            travel = travel * inverse * inverse
-            gamma = widest * select(moved < travel, moved / select(real, travel, 1.0), 1.0)
+            motion = motion * inverse * inverse
+            gamma = widest * select(moved < motion, moved / select(real, motion, 1.0), 1.0)
             square = sigma * sigma + damping
             scale = select(real, load(w.along, i) / select(real, square, 1.0), 0.0)
             size = longest * select(scale < 0.0, -scale, scale)

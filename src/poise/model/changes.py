@@ -142,11 +142,11 @@ def stretched(model: "Model", bones: Sequence[str], most: float, least: float) -
         if not number or not 0.0 <= share < end:
             below = "" if end == math.inf else " and less than 1, all of it"
             raise ValueError(f"{what} is {share!r}; it is a share of a bone's length, 0 or more{below}")
-    asked = {model.joint(name).name for name in bones}
+    named = {model.joint(name).name for name in bones}
     names, bodies = {joint.name for joint in model.joints}, {*model.links, *model.frames}
     joints, links = list[Joint](), list(model.links)
     for joint in model.joints:
-        if joint.name in asked:
+        if joint.name in named:
             way = joint.origin.xyz
             length = float(np.linalg.norm(way))
             if length < _SHORT:
@@ -234,7 +234,7 @@ def _numbers(joint: Joint, what: str, value: ArrayLike, size: int) -> tuple[floa
     return tuple(map(float, numbers))
 
 
-def refuse_held(model: "Model", limits: Iterable[str], velocity: Iterable[str]) -> None:
+def refuse_narrower(model: "Model", limits: Iterable[str], velocity: Iterable[str]) -> None:
     """Raises ValueError for a joint that another one, which was not named, holds to less than was asked for it."""
     for names, what, word in ((set(limits), _range, "limits"), (set(velocity), _speed, "velocity limit")):
         for name in sorted(names):
@@ -242,11 +242,11 @@ def refuse_held(model: "Model", limits: Iterable[str], velocity: Iterable[str]) 
             source, multiplier, _ = model.follows(joint)
             if joint.size != 1 or multiplier == 0.0:
                 continue
-            asked = what(model, joint)
+            named = what(model, joint)
             for other in model.joints:
                 if other.name in names or other.size != 1 or model.follows(other)[0] != source:
                     continue
-                if _narrower(what(model, other), asked):
+                if _narrower(what(model, other), named):
                     raise ValueError(
                         f"the {word} of {name!r} would be held to less by {other.name!r}, which moves with it: name "
                         f"{other.name!r} too"

@@ -319,17 +319,17 @@ class ConfigurationSpace:
                 self.index(joint.name)
         for name, value in following.items():
             source, multiplier, offset = self.follows(self.joint(name))
-            leads = float(out[self._q_at[source]])
-            wanted = multiplier * leads + offset
+            leader = float(out[self._q_at[source]])
+            wanted = multiplier * leader + offset
             if abs(value - wanted) > _ALIKE * max(1.0, abs(wanted)):
                 raise ValueError(
-                    f"{name} is {value:.6g}, but it mimics {source}, which at {leads:.6g} takes it to {wanted:.6g}: "
+                    f"{name} is {value:.6g}, but it mimics {source}, which at {leader:.6g} takes it to {wanted:.6g}: "
                     f"leave {name} out, or set {source} to what you mean"
                 )
-        asked = [name for name in {**(values or {}), **joints} if name in at and in_degrees(self, out, at[name])]
-        if asked:
+        suspects = [name for name in {**(values or {}), **joints} if name in at and in_degrees(self, out, at[name])]
+        if suspects:
             warnings.warn(
-                f"{asked[0]} is far beyond its limits in radians: degrees? numpy.radians makes them radians",
+                f"{suspects[0]} is far beyond its limits in radians: degrees? numpy.radians makes them radians",
                 UserWarning,
                 stacklevel=2,
             )
@@ -360,16 +360,16 @@ class ConfigurationSpace:
         """(nv,) the largest rates that joints state, narrowed by those that mimic; inf where there is none."""
         rates = np.full(self.nv, math.inf)
         for joint in self.joints:
-            stated = of(joint)
-            if joint.nv and stated:
-                rates[self.velocity_index(joint.name)] = stated
+            declared = of(joint)
+            if joint.nv and declared:
+                rates[self.velocity_index(joint.name)] = declared
         for joint in self.joints:
-            stated = of(joint)
-            if joint.mimic and stated:
+            declared = of(joint)
+            if joint.mimic and declared:
                 source, multiplier, _ = self.follows(joint)
                 if multiplier != 0.0:
                     at = self._v_at[source]
-                    rates[at] = min(rates[at], stated[0] / abs(multiplier))
+                    rates[at] = min(rates[at], declared[0] / abs(multiplier))
         return frozen(rates)
 
     def _farthest(self) -> Array:

@@ -10,8 +10,8 @@ import numpy as np
 from poise.common.errors import FrameNotFound, ModelError
 from poise.common.progress import bar, on_terminal
 from poise.geometry.enclosing import Ellipsoid
+from poise.geometry.fit_cache import fit_of
 from poise.geometry.fitting import Fit
-from poise.geometry.kept_fits import fit_of
 from poise.geometry.meshes import LinkShape, MeshShape
 from poise.geometry.shapes import Shape
 
@@ -122,14 +122,14 @@ def fit_shapes(
     meshes = sum(isinstance(shape, MeshShape) and link in wanted for link, shape in every)
     shapes: dict[str, list[LinkShape]] = {}
     fits: list[MeshFit] = []
-    with bar("fitting meshes", meshes, shown=on_terminal(), after=_SECONDS) as tell:
+    with bar("fitting meshes", meshes, shown=on_terminal(), after=_SECONDS) as update:
         for link, shape in every:
             if isinstance(shape, MeshShape) and link in wanted:
                 fit = _fit(link, shape, int(hulls), capsules)
                 placed = tuple(part.placed(shape.pose) for part in fit.shapes)
                 fits.append(MeshFit(link, shape, placed, fit.closed, fit.volume, fit.fitted, fit.protrusion))
                 shapes.setdefault(link, []).extend(placed)
-                tell(len(fits))
+                update(len(fits))
             else:
                 shapes.setdefault(link, []).append(shape)
     return ShapeFit(model.with_shapes(shapes), tuple(fits))

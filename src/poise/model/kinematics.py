@@ -62,17 +62,17 @@ class Query:
 
 def _query(model: "Model", frame: Frame) -> Query:
     found = model.queries.get(frame.name)
-    return _kept(model, frame.name, [frame]) if found is None else found
+    return _cached(model, frame.name, [frame]) if found is None else found
 
 
 def query_of_all(model: "Model", frames: Sequence[Frame]) -> Query:
     """The problem of these frames, an effector for each."""
     names = tuple(frame.name for frame in frames)
     found = model.queries.get(names)
-    return _kept(model, names, frames) if found is None else found
+    return _cached(model, names, frames) if found is None else found
 
 
-def _kept(model: "Model", key: Any, frames: Sequence[Frame]) -> Query:
+def _cached(model: "Model", key: Any, frames: Sequence[Frame]) -> Query:
     hung = [model.tree.links[frame.link] for frame in frames]
     units, number = carrying(model.tree, [unit for unit, _ in hung])
     tips = [number[unit] for unit, _ in hung]
@@ -152,9 +152,9 @@ def frame_manipulability(model: "Model", frame: Frame, q: Array, basis: Array) -
     if count:
         small = min(len(basis), joints)
         linear, angular = np.empty(f.columns), np.empty(f.columns)
-        scratch, held = np.empty(len(basis) * joints + small * small), np.empty(f.frames)
+        scratch, transforms = np.empty(len(basis) * joints + small * small), np.empty(f.frames)
         rows = np.array(basis, dtype=np.float64, order="C")
-        evaluate(f.address, rows, _rows(q), held, linear, angular, scratch, out)
+        evaluate(f.address, rows, _rows(q), transforms, linear, angular, scratch, out)
     return out.reshape(q.shape[:-1])
 
 
@@ -166,14 +166,14 @@ def twists(model: "Model", frame: Frame, rows: str) -> Array:
     """
     key = twists, frame.name, rows
     if key not in model.queries:
-        kept = _ROWS[rows]
+        chosen_rows = _ROWS[rows]
         seen, _ = frame_jacobians(model, frame, model.sample(_LOOKS, seed=0))
-        basis, sizes, _ = np.linalg.svd(np.concatenate(list(seen[:, kept]), axis=1), full_matrices=False)
+        basis, sizes, _ = np.linalg.svd(np.concatenate(list(seen[:, chosen_rows]), axis=1), full_matrices=False)
         if not sizes.any():
             raise ValueError(f"no joint of {model.name} moves the {rows} of {frame.name!r}: it has no manipulability")
         some = basis[:, sizes > 1e-9 * sizes[0]].T
         made = np.zeros((len(some), 6))
-        made[:, kept] = some
+        made[:, chosen_rows] = some
         model.queries[key] = frozen(made)
     found: Array = model.queries[key]
     return found

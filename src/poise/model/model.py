@@ -366,11 +366,11 @@ class Model(ConfigurationSpace):
         Raises JointNotFound for an unknown name, ValueError for limits that are no numbers or the wrong way round, for
         a fixed joint, and for one that another, which moves with it by `mimic` and is not named, would hold to less.
         """
-        from poise.model.changes import limited, refuse_held
+        from poise.model.changes import limited, refuse_narrower
 
         limits, velocity = {} if limits is None else limits, {} if velocity is None else velocity
         made = self._with(joints=limited(self, limits, velocity))
-        refuse_held(made, limits, velocity)
+        refuse_narrower(made, limits, velocity)
         return made
 
     def with_stretch(self, bones: Sequence[str], most: float, *, least: float = 0.0) -> "Model":

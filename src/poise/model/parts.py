@@ -47,7 +47,7 @@ def between(model: "Model", frames: Iterable[Frame], base: str, tip: str) -> dic
 
 def locked(model: "Model", frames: Iterable[Frame], positions: Mapping[str, ArrayLike]) -> dict[str, Any]:
     """What `Model.lock` is made of; `frames` are those that are no link's."""
-    held = {}
+    locked_at = {}
     for name, value in positions.items():
         joint = model.joint(name)
         refuse_masked(name, value)
@@ -61,14 +61,14 @@ def locked(model: "Model", frames: Iterable[Frame], positions: Mapping[str, Arra
             raise ValueError(f"cannot lock {name!r} at {written(position)}: its limits are {ends}{question}")
         if joint.ball is not None and not joint.ball.at(0).inside(position / np.linalg.norm(position)).all():
             raise ValueError(f"cannot lock {name!r} at {position}: its limits are {joint.ball} [rad]")
-        held[name] = position
+        locked_at[name] = position
     joints = []
     for joint in model.joints:
         source, multiplier, offset = model.follows(joint)
-        if joint.name not in held and joint.mimic and source in held:
-            held[joint.name] = multiplier * held[source] + offset
-        if joint.name in held:
-            origin = joint.origin @ joint.motion(held[joint.name])
+        if joint.name not in locked_at and joint.mimic and source in locked_at:
+            locked_at[joint.name] = multiplier * locked_at[source] + offset
+        if joint.name in locked_at:
+            origin = joint.origin @ joint.motion(locked_at[joint.name])
             joint = Joint(name=joint.name, kind=JointKind.FIXED, parent=joint.parent, child=joint.child, origin=origin)
         joints.append(joint)
     return {

@@ -42,8 +42,10 @@ def without_robot(
     entries = () if world is None else a_world(world).snapshot().entries
     carried = tuple(entry for entry in entries if entry.link is not None)
     # Nobody else has it meanwhile.
-    kept = model.queries.pop(_OWN, None)
-    scene = kept[1] if kept is not None and kept[0] == carried else Scene(model, _own(model, carried), apart=None)
+    cached = model.queries.pop(_OWN, None)
+    scene = (
+        cached[1] if cached is not None and cached[0] == carried else Scene(model, _own(model, carried), excluded=None)
+    )
     scene.q[:] = checked
     flat = given.reshape(-1) if given.flags.carray else np.array(given, order="C").ravel()
     near = np.empty(-(-len(given) // WIDTH) * WIDTH)

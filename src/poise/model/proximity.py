@@ -155,7 +155,7 @@ def nearest(model: "Model", q: ArrayLike, world: World | None, self_collision: b
         scene = pool.pop()
         scene.sync()
     except IndexError:
-        scene = Scene(model, model.fitted_shapes, world, apart=unmet(model) if self_collision else None)
+        scene = Scene(model, model.fitted_shapes, world, excluded=excluded_pairs(model) if self_collision else None)
     try:
         try:
             refuse_masked("q", q)
@@ -200,7 +200,7 @@ def slopes_of_many(scene: Scene, q: Array) -> Array:
     return slopes
 
 
-def unmet(model: "Model") -> frozenset[frozenset[str]]:
+def excluded_pairs(model: "Model") -> frozenset[frozenset[str]]:
     """The pairs of links that need no look: what the model says, else what random configurations show.
 
     Where no SRDF or the like says which: links that are fixed to each other or joined by a joint, those that meet at
@@ -221,15 +221,15 @@ def unmet(model: "Model") -> frozenset[frozenset[str]]:
 
 def at_home(model: "Model", margin: float) -> Mapping[frozenset[str], float]:
     """The distances at the model's home [m] of the links that are nearer there than `margin`, and looked at."""
-    kept: dict[float, Mapping[frozenset[str], float]] = model.queries.setdefault(_AT_HOME, {})
-    if margin not in kept:
-        scene = Scene(model, model.fitted_shapes, apart=unmet(model))
+    cached: dict[float, Mapping[frozenset[str], float]] = model.queries.setdefault(_AT_HOME, {})
+    if margin not in cached:
+        scene = Scene(model, model.fitted_shapes, excluded=excluded_pairs(model))
         _, least = _meetings(scene, model.home[None], np.array([margin]))
         names = [name for _, name in scene.groups]
         pairs = ((names[j], names[i], float(least[i, j])) for i in range(len(names)) for j in range(i))
         found = {frozenset((a, b)): d for a, b, d in pairs if d < margin and WORLD not in (a, b)}
-        kept[margin] = MappingProxyType(found)
-    return kept[margin]
+        cached[margin] = MappingProxyType(found)
+    return cached[margin]
 
 
 def left_alone_at_home(model: "Model") -> list[tuple[str, str]]:
@@ -238,7 +238,7 @@ def left_alone_at_home(model: "Model") -> list[tuple[str, str]]:
     if model.disabled:
         return []
     met = _met_at_home(model, _joined(model, tuple(model.fitted_shapes)))
-    return [pair for pair in met if frozenset(pair) in unmet(model)]
+    return [pair for pair in met if frozenset(pair) in excluded_pairs(model)]
 
 
 def around_at_home(model: "Model") -> Mapping[frozenset[str], float]:
@@ -247,7 +247,7 @@ def around_at_home(model: "Model") -> Mapping[frozenset[str], float]:
     near = at_home(model, 0.0)
     if not near or not _has_ellipsoids(model):
         return {}
-    scene = Scene(model, measured(model, within=True), apart=unmet(model))
+    scene = Scene(model, measured(model, within=True), excluded=excluded_pairs(model))
     _, least = _meetings(scene, model.home[None], np.array([_AROUND]))
     names = [name for _, name in scene.groups]
     pairs = ((frozenset((names[j], names[i])), float(least[i, j])) for i in range(len(names)) for j in range(i))
@@ -258,18 +258,18 @@ def _has_ellipsoids(model: "Model") -> bool:
     return any(isinstance(shape, Ellipsoid) for shapes in model.shapes.values() for shape in shapes)
 
 
-def _met_at_home(model: "Model", apart: frozenset[frozenset[str]]) -> list[tuple[str, str]]:
+def _met_at_home(model: "Model", excluded: frozenset[frozenset[str]]) -> list[tuple[str, str]]:
     """The pairs of links that meet at home."""
-    scene = Scene(model, measured(model, within=True), apart=apart)
+    scene = Scene(model, measured(model, within=True), excluded=excluded)
     hits, _ = _meetings(scene, model.home[None], np.zeros(1))
     names = [name for _, name in scene.groups]
     found = sorted((names[j], names[i]) for i in range(len(names)) for j in range(i) if hits[i, j] > 0.0)
     return [pair for pair in found if WORLD not in pair]
 
 
-def _left_out(model: "Model", apart: frozenset[frozenset[str]]) -> frozenset[frozenset[str]]:
+def _left_out(model: "Model", excluded: frozenset[frozenset[str]]) -> frozenset[frozenset[str]]:
     """The pairs of links that meet at home, which a warning names."""
-    pairs = _met_at_home(model, apart)
+    pairs = _met_at_home(model, excluded)
     if pairs:
         shown = ", ".join(f"{a!r} and {b!r}" for a, b in pairs[:4]) + (", ..." if len(pairs) > 4 else "")
         warnings.warn(
@@ -289,19 +289,19 @@ def _sampled(model: "Model") -> frozenset[frozenset[str]]:
     shapes = model.fitted_shapes
     links = tuple(shapes)
     joined = _joined(model, links)
-    scene = Scene(model, shapes, apart=joined)
+    scene = Scene(model, shapes, excluded=joined)
     count = len(scene.groups)
     places = [model.pose(link, model.home).xyz for link in shapes]
     margin = np.array([_NEVER * float(np.ptp(places, axis=0).max())]) if places else np.zeros(1)
     some = model.sample(_SAMPLES, seed=0)
     hits, least = _meetings(scene, some, margin)
     if _has_ellipsoids(model):
-        scene = Scene(model, measured(model, within=True), apart=joined)
+        scene = Scene(model, measured(model, within=True), excluded=joined)
         hits, _ = _meetings(scene, some, margin)
     home, _ = _meetings(scene, model.home[None], margin)
-    unmet = (home > 0.0) | (hits > _ALWAYS * _SAMPLES) | (least > margin[0])
+    excluded_pairs = (home > 0.0) | (hits > _ALWAYS * _SAMPLES) | (least > margin[0])
     names = [name for _, name in scene.groups]
-    pairs = (frozenset((names[i], names[j])) for i in range(count) for j in range(i) if unmet[i, j])
+    pairs = (frozenset((names[i], names[j])) for i in range(count) for j in range(i) if excluded_pairs[i, j])
     return joined | frozenset(pair for pair in pairs if WORLD not in pair)
 
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from poise.common.array import Array
 from poise.geometry.shapes import Core, Shape
 from poise.geometry.world import Entry, Snapshot, World
-from poise.kernels.collision.columns import HEIGHTS_ROOM
+from poise.kernels.collision.columns import HEIGHTS_BUFFER
 from poise.kernels.machine import layout, packing
 from poise.kernels.machine.jit import address, prepare
 from poise.kernels.machine.kinds import NARROW, PROBLEM_VIEW, WHOLE, WIDE
@@ -84,7 +84,7 @@ class _Piece:
 class Scene:
     """The shapes of a model's links, and of a world if there is one; `sync` takes over what has changed in that.
 
-    `apart` are the pairs of links that need no look, None for all of them; `allowed` are pairs of links or shapes of
+    `excluded` are the pairs of links that need no look, None for all of them; `allowed` are pairs of links or shapes of
     the world that may meet.  `eases` are pairs of links that may come nearer than others, and by how much [m]: their
     distances are longer by that.  `ahead` [s]: shapes of the world are taken to where their velocities bring them by
     then.
@@ -95,10 +95,10 @@ class Scene:
     __slots__ = (
         "_ahead",
         "_allowed",
-        "_apart",
         "_arrays",
         "_eases",
         "_entries",
+        "_excluded",
         "_left",
         "_model",
         "_number",
@@ -126,7 +126,7 @@ class Scene:
         shapes: Mapping[str, Sequence[Shape]],
         world: World | None = None,
         *,
-        apart: frozenset[frozenset[str]] | None = frozenset(),
+        excluded: frozenset[frozenset[str]] | None = frozenset(),
         allowed: frozenset[frozenset[str]] = frozenset(),
         eases: Mapping[frozenset[str], float] = MappingProxyType({}),
         ahead: float = 0.0,
@@ -135,7 +135,7 @@ class Scene:
 
         Raises ValueError for a half-space that a joint moves, FrameNotFound for a link that the model does not have.
         """
-        self._model, self._shapes, self._apart, self._allowed, self._ahead = model, shapes, apart, allowed, ahead
+        self._model, self._shapes, self._excluded, self._allowed, self._ahead = model, shapes, excluded, allowed, ahead
         self._eases = eases
         self._world = None if world is None else weakref.ref(world)
         self._structure, self._seen = -2, -2
@@ -152,7 +152,7 @@ class Scene:
     def _again(self, model: "Model", allowed: frozenset[frozenset[str]]) -> "Scene":
         world = None if self._world is None else self._world()
         return Scene(
-            model, self._shapes, world, apart=self._apart, allowed=allowed, eases=self._eases, ahead=self._ahead
+            model, self._shapes, world, excluded=self._excluded, allowed=allowed, eases=self._eases, ahead=self._ahead
         )
 
     def sync(self) -> bool:
@@ -213,7 +213,10 @@ class Scene:
         movers = sum(piece.unit >= 0 for piece in pieces)
         bounded = sum(piece.core.kind not in _UNBOUNDED for piece in pieces)
         row = WIDTH * -(-bounded // WIDTH)
-        unmet, group = _apart(groups, pieces, self._apart, self._allowed), [groups.index(p.group) for p in pieces]
+        unmet, group = (
+            _exclusions(groups, pieces, self._excluded, self._allowed),
+            [groups.index(p.group) for p in pieces],
+        )
         eases = _between_links(groups, self._eases)
         self.words = packing.pack(
             {
@@ -224,7 +227,7 @@ class Scene:
                 "scene": joined(SCENE, [[movers, bounded, len(pieces), len(groups)]], np.zeros((1, 0))),
                 "chains": joined(CHAIN, [[*c, g] for c, g in zip(chains, group, strict=True)], ()),
                 "levers": levers,
-                "unmet": unmet.ravel(),
+                "ignored": unmet.ravel(),
                 "eases": eases.ravel() if self._eases else (),
             },
             {
@@ -246,7 +249,7 @@ class Scene:
                 "until": MOST_NEAR,
                 "row": model.nv,
                 "rate": model.nv,
-                "room": HEIGHTS_ROOM,
+                "room": HEIGHTS_BUFFER,
             },
         )
         self.narrow: Array = workspace(packing.total_rows(self.words))
@@ -277,7 +280,7 @@ class Scene:
                 continue
             self._entries[entry.name] = entry
             k, core = self._places[entry.name], entry.shape.core
-            unit, pose = _held(self._model, entry)
+            unit, pose = _carried_by(self._model, entry)
             drift = self._ahead * np.array(entry.velocity)
             if drift.any():
                 pose = SE3.from_parts(drift) @ pose
@@ -365,7 +368,7 @@ def _moved(before: Core, now: Core) -> float:
     return float(np.abs(now.pose.xyz - before.pose.xyz).sum()) + size * turned + abs(now.radius - before.radius)
 
 
-def _held(model: "Model", entry: Entry) -> tuple[int, SE3]:
+def _carried_by(model: "Model", entry: Entry) -> tuple[int, SE3]:
     """The unit that carries a shape of the world, and the pose of the shape's core in its frame."""
     if entry.link is None:
         return -1, entry.shape.core.pose
@@ -381,7 +384,7 @@ def _pieces(model: "Model", shapes: Mapping[str, Sequence[Shape]], entries: Sequ
         unit, hangs = model.tree.links[link]
         pieces += [_Piece(link, x.core, unit, hangs @ x.core.pose, ("link", link)) for x in some]
     for entry in entries:
-        unit, pose = _held(model, entry)
+        unit, pose = _carried_by(model, entry)
         pieces.append(_Piece(entry.name, entry.shape.core, unit, pose, ("world", entry.name), entry))
     for piece in pieces:
         if piece.core.kind in _UNBOUNDED and piece.unit >= 0:
@@ -392,10 +395,10 @@ def _pieces(model: "Model", shapes: Mapping[str, Sequence[Shape]], entries: Sequ
     return sorted(pieces, key=lambda piece: (piece.unit < 0, piece.core.kind in _UNBOUNDED))
 
 
-def _apart(
+def _exclusions(
     groups: Sequence[tuple[str, str]],
     pieces: Sequence[_Piece],
-    apart: frozenset[frozenset[str]] | None,
+    excluded: frozenset[frozenset[str]] | None,
     allowed: frozenset[frozenset[str]],
 ) -> npt.NDArray[np.int64]:
     """(groups, groups) 1 where two groups need no look."""
@@ -405,7 +408,10 @@ def _apart(
     out = np.asarray(units[:, None] == units, dtype=np.int64)  # one body, or both stand still
     links = [name for kind, name in groups if kind == "link"]
     pairs = {
-        (("link", a), ("link", b)) for i, a in enumerate(links) for b in links[:i] if apart is None or {a, b} in apart
+        (("link", a), ("link", b))
+        for i, a in enumerate(links)
+        for b in links[:i]
+        if excluded is None or {a, b} in excluded
     }
     pairs |= {
         (one, other)

@@ -37,16 +37,16 @@ def parents_first(joints: Mapping[str, Joint], links: Sequence[str], refusal: Re
     rank = {name: i for i, name in enumerate(joints)}
     ready = [rank[joint.name] for link in placed for joint in carried.get(link, ())]
     heapq.heapify(ready)
-    given = list(joints.values())
+    unordered = list(joints.values())
     ordered: list[Joint] = []
     while ready:
-        joint = given[heapq.heappop(ready)]
+        joint = unordered[heapq.heappop(ready)]
         ordered.append(joint)
         for child in carried.get(joint.child, ()):
             heapq.heappush(ready, rank[child.name])
-    if len(ordered) < len(given):
+    if len(ordered) < len(unordered):
         names = {joint.name for joint in ordered}
-        stuck = next(joint for joint in given if joint.name not in names)
+        stuck = next(joint for joint in unordered if joint.name not in names)
         raise refusal(f"the links form a cycle through joint {stuck.name!r}: no link of it is a root", stuck.name)
     return ordered
 

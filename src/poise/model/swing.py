@@ -95,7 +95,7 @@ class BallLimits:
         swing, twist = self.parts(wxyz)
         return np.asarray((_level(swing, self.quarter(swing)) <= 1.0) & (np.abs(twist) <= self.half))
 
-    def rooms(self, wxyz: Array) -> Array:
+    def margins(self, wxyz: Array) -> Array:
         """(..., 2) how far unit quaternions (..., 4) are from their limits of swing and twist [rad]; negative
         outside."""
         swing, twist = self.parts(wxyz)
@@ -103,9 +103,9 @@ class BallLimits:
         far = np.where(root > 0.0, angle * (1.0 / np.where(root > 0.0, root, 1.0) - 1.0), FREE)
         return np.stack([far, self.half - np.abs(twist)], axis=-1)
 
-    def room(self, wxyz: Array) -> Array:
+    def margin(self, wxyz: Array) -> Array:
         """(...) how far unit quaternions (..., 4) are from the nearest limit [rad]; negative outside."""
-        return np.asarray(self.rooms(wxyz).min(axis=-1))
+        return np.asarray(self.margins(wxyz).min(axis=-1))
 
     def met(self, wxyz: Array, slack: float) -> dict[str, tuple[float, float]]:
         """Of one rotation (4,), "swing" and "twist" where no more than `slack` [rad] is left of them, and their limits.

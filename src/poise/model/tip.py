@@ -43,7 +43,7 @@ def tip_of(model: "Model") -> str:
     fixed = [link for link in model.links if body[link] != link]
     fingered = Counter(body[link] for link in fixed if _FINGER.search(link.lower()))
 
-    def aside(link: str) -> bool:
+    def sensor_or_finger(link: str) -> bool:
         """Whether it is a sensor, or one of several fingers; a single tip that is fixed is where an arm ends."""
         if body[link] == link or link in ends:
             return False
@@ -52,8 +52,8 @@ def tip_of(model: "Model") -> str:
 
     def rank(link: str) -> tuple[int, bool, bool, bool, int]:
         end = ends.get(link) == ()  # one with joints of its own is where a gripper is mounted
-        tool = not aside(link) and not _TOOL.isdisjoint(words(link))
-        return freedom.get(link, 0), end, not aside(link), tool, depth.get(link, 0)
+        tool = not sensor_or_finger(link) and not _TOOL.isdisjoint(words(link))
+        return freedom.get(link, 0), end, not sensor_or_finger(link), tool, depth.get(link, 0)
 
     last = max((link for link in model.links if not arm or link not in beyond), key=rank, default=WORLD)
     tools = (name for name in model.end_effectors if name not in model.links and model.frame(name).link == last)
@@ -69,14 +69,14 @@ def fingers(model: "Model") -> set[str]:
             parent = body[joint.parent]
             branches.setdefault(parent, []).append(joint)
             before[joint.child] = before.get(parent, 0) + (joint.size == 1)
-    stated_ends = _ends(model)
-    held = {joint.name for link in stated_ends for joint in model.root_path(link)}
-    stated = {name for names in stated_ends.values() for name in names}
-    ends = {body[link] for link, names in stated_ends.items() if not names}
+    ends_in_file = _ends(model)
+    carrying = {joint.name for link in ends_in_file for joint in model.root_path(link)}
+    fingers_in_file = {name for names in ends_in_file.values() for name in names}
+    ends = {body[link] for link, names in ends_in_file.items() if not names}
     found: set[str] = set()
     for link, joints in branches.items():
-        free = [joint for joint in joints if joint.name not in held]
-        own = [joint for joint in free if link in ends or joint.name in stated or _called_so(joint)]
+        free = [joint for joint in joints if joint.name not in carrying]
+        own = [joint for joint in free if link in ends or joint.name in fingers_in_file or _called_so(joint)]
         twins = _twins(model, [joint for joint in free if joint.child not in branches]) if link in before else []
         # What a trunk carries beside a gripper is something else.
         palm = own and (link in before or any(_FINGER.search(joint.name.lower()) for joint in own))

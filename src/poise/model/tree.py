@@ -144,7 +144,7 @@ class UnitArrays(NamedTuple):
     """Units as the kernels read them."""
 
     numbers: npt.NDArray[np.int64]
-    """(n, 5) `parent, kind, iq, whether its whole frame is kept, whether its placement is a, alpha, d`."""
+    """(n, 5) `parent, kind, iq, whether its whole frame is stored, whether its placement is a, alpha, d`."""
     places: Array
     """(n, 16) `rotation 9, place 3, multiplier, offset, pitch, slide at zero`; a placement by a, alpha and d has
     `a, cos alpha, sin alpha, d` in place of the first twelve.  The pitch of a slide is 1."""
@@ -161,8 +161,8 @@ class UnitArrays(NamedTuple):
         return pose_of(back) @ hang
 
 
-def unit_arrays(units: Sequence[Unit], kept: set[int]) -> UnitArrays:
-    """The arrays of `units`; `kept` are those whose whole frame something reads later.
+def unit_arrays(units: Sequence[Unit], stored: set[int]) -> UnitArrays:
+    """The arrays of `units`; `stored` are those whose whole frame something reads later.
 
     A unit's frame may be turned about and slid along its own z axis as one likes.  So the frame of a unit is laid on
     the common normal of its axis and the next one's, and the way to the next is a slide `a` along x, a turn `alpha`
@@ -170,9 +170,9 @@ def unit_arrays(units: Sequence[Unit], kept: set[int]) -> UnitArrays:
     than half the work of a general placement.  It serves the first child of each unit; others, and units that
     neither turn nor slide, keep a general placement.
     """
-    kept = kept | {unit.parent for i, unit in enumerate(units) if unit.parent != i - 1}
-    kept |= {i for i, unit in enumerate(units) if unit.kind == BALL_AXES}
-    table = [(unit.parent, unit.kind, unit.iq, i in kept, 0) for i, unit in enumerate(units)]
+    stored = stored | {unit.parent for i, unit in enumerate(units) if unit.parent != i - 1}
+    stored |= {i for i, unit in enumerate(units) if unit.kind == BALL_AXES}
+    table = [(unit.parent, unit.kind, unit.iq, i in stored, 0) for i, unit in enumerate(units)]
     motions = [(unit.multiplier, unit.offset, 1.0 if unit.kind == PRISMATIC else unit.pitch) for unit in units]
     numbers, places = np.array(table, dtype=np.int64).reshape(-1, 5), np.zeros((len(units), 16))
     places[:, 12:15] = np.array(motions).reshape(-1, 3)

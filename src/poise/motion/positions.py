@@ -31,7 +31,7 @@ _LINE: Final = 0.03
 """Children point one way and its opposite if they leave the line by no more than this share of their distance."""
 _ROUNDS: Final = 4
 """Of turning the children of all frames onto their mean, which is then taken anew, at most."""
-_SETTLED: Final = 1e-5
+_CONVERGED: Final = 1e-5
 """A change of the mean by no more than this share of the longest bone is the last."""
 _OPPOSITE: Final = -0.8
 """A bone whose cosine with rest is less is so near to the opposite of rest that its shortest rotation may flip."""
@@ -184,7 +184,7 @@ def _seen(vectors: Array, bones: Array) -> Array:
         for _ in range(_ROUNDS):
             before = shape
             shape = rotate(conjugate(_turned_onto(shape, vectors))[:, None], vectors).mean(axis=0)
-            if np.abs(shape - before).max() <= _SETTLED * bones.max():
+            if np.abs(shape - before).max() <= _CONVERGED * bones.max():
                 break
     lengths = np.linalg.norm(shape, axis=1)
     return shape * (bones / np.where(lengths > 0.0, lengths, 1.0))[:, None]
@@ -243,9 +243,9 @@ def _swung(rest: Array, ways: Array, fps: float) -> Array:
     follows = quaternion_product(_shortest(ways[:-1], ways[1:]), turns[:-1])
     twist = quaternion_product(conjugate(turns[1:]), follows)
     steps = 2.0 * np.arctan2(twist[:, 1:] @ rest, twist[:, 0])
-    kept = np.exp(-0.5 * (1.0 + cosines) / (fps * _UNWIND))  # nothing is taken back at the opposite itself
+    decay = np.exp(-0.5 * (1.0 + cosines) / (fps * _UNWIND))  # nothing is taken back at the opposite itself
     angles, angle = [0.0], 0.0
-    for step, keep in zip(steps.tolist(), kept[1:].tolist(), strict=True):
+    for step, keep in zip(steps.tolist(), decay[1:].tolist(), strict=True):
         angle = keep * math.remainder(angle + step, 2.0 * math.pi)
         angles.append(angle)
     half = 0.5 * np.array(angles)[:, None]

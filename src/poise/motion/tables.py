@@ -12,7 +12,7 @@ import numpy.typing as npt
 from poise.common.archive import Member, members
 from poise.common.array import Array
 from poise.common.errors import PoiseError
-from poise.common.files import written_aside
+from poise.common.files import atomic_write
 from poise.model.frame import WORLD
 from poise.model.joint import JointKind
 from poise.model.model import Model
@@ -72,7 +72,7 @@ def write_csv(file: Path, model: Model, times: Array, q: Array, columns: Sequenc
     if not header:
         refuse_uneven(times, "a table without a header")
     rows = q[:, [model.coordinates.index(name) for name in columns]]
-    with written_aside(file) as aside, aside.open("w", encoding="utf-8", newline="\n") as out:
+    with atomic_write(file) as draft, draft.open("w", encoding="utf-8", newline="\n") as out:
         if header:
             out.write(",".join(["time_s", *map(_quoted, columns)]) + "\n")
             rows = np.column_stack([times, rows])
@@ -101,9 +101,9 @@ def read_table(
     try:
         bare = kind == ".csv" and _is_bare(file, model.coordinates)
         if bare:
-            given, names, rows = _of_rows(file, model, fps, quaternion, joints)
+            stamps, names, rows = _of_rows(file, model, fps, quaternion, joints)
         else:
-            given, names, rows = _of_csv(file, model.coordinates) if kind == ".csv" else _of_npz(file)
+            stamps, names, rows = _of_csv(file, model.coordinates) if kind == ".csv" else _of_npz(file)
     except (OSError, ValueError, csv.Error) as error:
         raise PoiseError(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}") from None
     missing = [name for name in model.coordinates if name not in names]
@@ -115,9 +115,9 @@ def read_table(
     if not bare and (quaternion is not None or joints is not None):
         raise ValueError(f"quaternion and joints are for a CSV without a header; {file} names its columns")
     q = rows[:, [names.index(name) for name in model.coordinates]]
-    if given is None or fps is not None:
-        given = (FRAME if fps is None else 1.0 / fps) * np.arange(len(q), dtype=np.float64)
-    times: Array = given - given[:1]
+    if stamps is None or fps is not None:
+        stamps = (FRAME if fps is None else 1.0 / fps) * np.arange(len(q), dtype=np.float64)
+    times: Array = stamps - stamps[:1]
     if not len(q):
         raise PoiseError(f"{file} has no row; a motion needs one at least")
     if not (np.isfinite(q).all() and np.isfinite(times).all()):
@@ -185,9 +185,9 @@ def _of_csv(file: Path, coordinates: Sequence[str]) -> tuple[Array | None, list[
         if len(row) != len(header):
             raise ValueError(f"row {i} has {len(row)} columns, and the header {len(header)}")
     names = [_plain(name, coordinates) for name in header]
-    kept = [k for k, name in enumerate(names) if name in ("time", "time_s") or _number(rows, k)]
-    table = np.array([[float(row[k]) for k in kept] for row in rows]).reshape(len(rows), len(kept))
-    names = [names[k] for k in kept]
+    numeric = [k for k, name in enumerate(names) if name in ("time", "time_s") or _number(rows, k)]
+    table = np.array([[float(row[k]) for k in numeric] for row in rows]).reshape(len(rows), len(numeric))
+    names = [names[k] for k in numeric]
     at = next((k for k, name in enumerate(names) if name in ("time", "time_s")), None)
     return None if at is None else table[:, at], names, table
 

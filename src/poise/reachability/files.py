@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from poise.common.array import Array
-from poise.common.files import write_whole, written_aside
+from poise.common.files import atomic_write, write_whole
 from poise.common.lazy import optional
 from poise.common.plain import to_json
 from poise.reachability.colours import coloured
@@ -36,8 +36,8 @@ def write_parquet(found: "ReachMap", path: str | os.PathLike[str]) -> None:
     }
     columns |= {f"q.{name}": column for name, column in zip(found.model.coordinates, found.q.T, strict=True)}
     table = pyarrow.table({name: np.ascontiguousarray(column) for name, column in columns.items()})
-    with written_aside(path) as aside:
-        pyarrow.parquet.write_table(table.replace_schema_metadata({"poise": to_json(facts)}), os.fspath(aside))
+    with atomic_write(path) as draft:
+        pyarrow.parquet.write_table(table.replace_schema_metadata({"poise": to_json(facts)}), os.fspath(draft))
 
 
 def write_ply(found: "ReachMap", path: str | os.PathLike[str]) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import finite
 from poise.common.errors import ShapeError
-from poise.solving.problem.reach_bound import Span
+from poise.solving.problem.reach_bound import ReachBound
 
 _MOST: Final = 4e9
 """Bytes that a map may take."""
@@ -28,7 +28,7 @@ def checked_bounds(bounds: ArrayLike | None) -> Array:
     return box
 
 
-def voxels(ball: Span, grid: float, box: Array, bytes_each: int) -> Array:
+def voxels(ball: ReachBound, grid: float, box: Array, bytes_each: int) -> Array:
     """(n, 3) centres of the voxels in the box that are within the ball, x slowest [m].
 
     Raises ValueError if nothing bounds them, if there are none, or if `bytes_each` of them are too many.

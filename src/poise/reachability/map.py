@@ -23,7 +23,7 @@ class ReachMap:
     """Where a frame can go: a row for each of n voxels, a column for each of m orientations; the arrays are read-only.
 
     What is reached is certified, and what is `proved` can never be.  The rest was not found by as many starts as
-    `effort` allows, so the map is a lower bound.
+    `budget` allows, so the map is a lower bound.
     """
 
     model: Model
@@ -36,7 +36,7 @@ class ReachMap:
     """(m,) rotations of the frame in the world that were tried at each voxel; None: any would do, and m is 1."""
     limits: bool
     """Whether every joint is within its limits."""
-    effort: int
+    budget: int
     """Starts besides home, at most, for each target."""
     seed: int
     """What the random ones among the starts depend on."""
@@ -117,7 +117,7 @@ class ReachMap:
             "grid": self.grid,
             "orientations": 0 if self.orientations is None else self.reached.shape[1],
             "limits": self.limits,
-            "effort": self.effort,
+            "budget": self.budget,
             "seed": self.seed,
             "voxels": len(self.points),
             "voxels_reached": int(some.sum()),
@@ -157,7 +157,7 @@ class ReachMap:
         lines.append(
             f"{f['targets']:,} targets in {duration(self.time)}: {f['targets_reached']:,} reached, "
             f"{f['targets_proved']:,} proved to be out of reach, "
-            f"{f['targets_not_found']:,} not found by {self.effort + 1} start{'s' * (self.effort > 0)}."
+            f"{f['targets_not_found']:,} not found by {self.budget + 1} start{'s' * (self.budget > 0)}."
         )
         return "\n".join(lines)
 

@@ -16,8 +16,8 @@ from poise.reachability.lattice import checked_bounds, voxels
 from poise.reachability.map import ReachMap
 from poise.reachability.mobility import manipulability_of
 from poise.reachability.rotations import spread
-from poise.solving.problem.reach_bound import span
-from poise.solving.requirements.limits import Limits, Stated
+from poise.solving.problem.reach_bound import reach_bound
+from poise.solving.requirements.limits import Limits, LimitsLike
 from poise.solving.solvers.solver import Solver
 from poise.solving.unreachable.infeasibility import ruled_out
 from poise.spatial import SO3
@@ -36,8 +36,8 @@ def reach(
     grid: float = 0.05,
     orientations: int | SO3 = 32,
     bounds: ArrayLike | None = None,
-    limits: Stated = True,
-    effort: int = 64,
+    limits: LimitsLike = True,
+    budget: int = 64,
     seed: int = 0,
     threads: int | None = None,
     progress: bool | None = None,
@@ -51,7 +51,7 @@ def reach(
     comes within 1e-6 m and 1e-6 rad of it, by forward kinematics, with every joint within its limits, unless `limits`
     is False; what a list of `limits` states beside them holds too, as for `solve`.
 
-    Each target is tried from a stored start near it and up to `effort` more, the first of which are stored too and the
+    Each target is tried from a stored start near it and up to `budget` more, the first of which are stored too and the
     others random, drawn with `seed`; with 0 from home alone.  So what is reached is certain, what is not was not found
     by so many starts, and the map is a lower bound.  Targets that lengths prove to be out of reach are not tried.
     The same seed gives the same map on any number of `threads`, by default all cores.  `progress` shows a bar on
@@ -67,7 +67,7 @@ def reach(
         raise ValueError(f"no joint of {model.name} moves {name!r}; name another frame")
     if isinstance(grid, bool) or not (isinstance(grid, (int, float)) and 0.0 < grid < math.inf):
         raise ValueError(f"grid is {grid!r}; it must be a positive length [m]")
-    whole("effort", effort, 0)
+    whole("budget", budget, 0)
     positions = Limits.of(limits).positions
     turns = _turns(orientations)
     task = PositionTask(name) if turns is None else PoseTask(name)
@@ -79,11 +79,11 @@ def reach(
             UserWarning,
             stacklevel=2,
         )
-    solver = Solver(model, task, limits=limits, prefer="first", seed=seed, max_restarts=effort)
+    solver = Solver(model, task, limits=limits, select="first", seed=seed, max_restarts=budget)
 
     each = 1 if turns is None else len(turns.wxyz)
     box = checked_bounds(bounds)
-    ball = span(model, name, limits=positions, of_pose=False)
+    ball = reach_bound(model, name, limits=positions, of_pose=False)
     points = voxels(ball, float(grid), box, bytes_each=8 * (3 + 2 + model.nq) + 8 + 2 * each)
     measure = manipulability_of(model, task, "position" if turns is None else "pose")
 
@@ -92,7 +92,7 @@ def reach(
     wxyz = np.array([[1.0, 0.0, 0.0, 0.0]]) if turns is None else turns.wxyz
     best, mean, q = np.zeros(n), np.zeros(n), np.full((n, model.nq), np.nan)
     many = max(1, _TARGETS // each)
-    with shown_or_logged("voxels", n, progress) as tell:
+    with shown_or_logged("voxels", n, progress) as advance:
         for start in range(0, n, many):
             here = slice(start, min(start + many, n))
             goals = np.column_stack([points[here].repeat(each, axis=0), np.tile(wxyz, (here.stop - start, 1))])
@@ -101,7 +101,7 @@ def reach(
             targets = goals[~proved[here].ravel(), : 3 if turns is None else 7]
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", "stopped by Ctrl-C", RuntimeWarning)
-                batch = solver.batch(targets, closest=False, threads=threads, progress=False)
+                batch = solver.batch(targets, best_effort=False, threads=threads, progress=False)
             if batch.interrupted:
                 raise KeyboardInterrupt
             found = batch.success
@@ -112,11 +112,11 @@ def reach(
             # The last of a voxel is its best, and among equals the first orientation.
             order = np.lexsort((-turn, moves, voxel))
             best[voxel[order]], q[voxel[order]] = moves[order], solved[order]
-            tell(here.stop)
+            advance(here.stop)
     counts = reached.sum(1)
     mean = np.where(counts > 0, mean / np.maximum(counts, 1), np.nan)
     return ReachMap(
-        model=model, frame=name, grid=float(grid), orientations=turns, limits=positions, effort=effort, seed=seed,
+        model=model, frame=name, grid=float(grid), orientations=turns, limits=positions, budget=budget, seed=seed,
         centre=ball.centre, points=points, reached=reached, proved=proved, counts=counts,
         manipulability=np.where(counts > 0, best, np.nan), mean_manipulability=mean, q=q,
         time=perf_counter() - began,

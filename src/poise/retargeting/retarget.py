@@ -26,20 +26,20 @@ from poise.retargeting.contact.touches import Touch, at_poses, check_objects, ch
 from poise.retargeting.follow.following import Followed
 from poise.retargeting.follow.ground_clearance import on_ground
 from poise.retargeting.follow.self_collision import as_looked_at, standing
-from poise.retargeting.follow.tracker_cache import followers
+from poise.retargeting.follow.tracker_cache import cached_followers
 from poise.retargeting.hands.finger_paths import FingerPaths, finger_paths
 from poise.retargeting.reference.bending import folding
 from poise.retargeting.reference.bodies import Robot, Source
 from poise.retargeting.reference.four_legs import BOLD, on_four_legs, on_rigid_trunk
-from poise.retargeting.reference.objects import beside, kept
+from poise.retargeting.reference.objects import touch_errors, with_objects
 from poise.retargeting.reference.targets import beneath, hanging, seen_from, targets, toe
 from poise.retargeting.reference.within_reach import posture, within_reach
 from poise.retargeting.report.notes import missing_fingers, notes
 from poise.retargeting.report.report import Report, report
 from poise.solving.arguments.arguments import cores
-from poise.solving.arguments.lru_cache import kept as kept_with
-from poise.solving.arguments.work_queue import Pieces
-from poise.solving.requirements.limits import Limits, Stated
+from poise.solving.arguments.lru_cache import cached
+from poise.solving.arguments.work_queue import WorkQueue
+from poise.solving.requirements.limits import Limits, LimitsLike
 from poise.spatial import SE3
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Retargeted:
         seen: Source,
         done: Followed,
         fingers: FingerPaths,
-        apart: "CollisionLimit | None",
+        collision: "CollisionLimit | None",
         *,
         objects: Mapping[str, Motion],
         given: Contacts | None,
@@ -91,7 +91,7 @@ class Retargeted:
         self.touches: tuple[Touch, ...] = seen.touches
         """When its hands touch them, as found in the source."""
         self._robot, self._seen, self._done = robot, seen, done
-        self._fingers, self._apart, self._again = fingers, apart, again
+        self._fingers, self._collision, self._again = fingers, collision, again
 
     def again(self, *, body: BodyMap | None = None, contacts: Contacts | None = None) -> "Retargeted":
         """Carry the same motion with the same settings, by another map or with other contacts; None: with those it had.
@@ -106,7 +106,7 @@ class Retargeted:
     def notes(self) -> tuple[str, ...]:
         """What was assumed, and what limits kept the robot from, in sentences."""
         return (
-            *notes(self.motion, self._robot, self._seen, self._done, self._apart),
+            *notes(self.motion, self._robot, self._seen, self._done, self._collision),
             *missing_fingers(self.body),
             *self._fingers.notes,
             *untouched(self.objects, self.touches),
@@ -134,7 +134,7 @@ class Retargeted:
             latency=float(np.quantile(self._done.seconds, 0.99)) + self._fingers.seconds,
             notes=self.notes,
             fingers=self._fingers.off(self.motion),
-            touches=kept(self.motion, self._robot, self._seen, followed.objects),
+            touches=touch_errors(self.motion, self._robot, self._seen, followed.objects),
         )
 
     @property
@@ -161,7 +161,7 @@ def retarget(
     contacts: Contacts | None = ...,
     fps: float | None = ...,
     speed: float = ...,
-    limits: Stated = ...,
+    limits: LimitsLike = ...,
     smooth: float = ...,
     objects: Mapping[str, Motion] | None = ...,
 ) -> Retargeted: ...
@@ -174,7 +174,7 @@ def retarget(
     contacts: Sequence[Contacts | None] | None = ...,
     fps: float | None = ...,
     speed: float = ...,
-    limits: Stated = ...,
+    limits: LimitsLike = ...,
     smooth: float = ...,
     objects: Sequence[Mapping[str, Motion]] | None = ...,
 ) -> list[Retargeted]: ...
@@ -186,7 +186,7 @@ def retarget(
     contacts: Contacts | Sequence[Contacts | None] | None = None,
     fps: float | None = None,
     speed: float = 1.0,
-    limits: Stated = True,
+    limits: LimitsLike = True,
     smooth: float = 0.0,
     objects: Mapping[str, Motion] | Sequence[Mapping[str, Motion]] | None = None,
 ) -> Retargeted | list[Retargeted]:
@@ -246,7 +246,7 @@ def _carried(
     stances = _each(given, len(motions))
     out: dict[int, Retargeted] = {}
     failed: dict[int, Exception] = {}
-    pieces = Pieces(len(motions), 1)
+    pieces = WorkQueue(len(motions), 1)
 
     def work() -> None:
         for k in chain.from_iterable(pieces):
@@ -291,23 +291,25 @@ def _one(
     if animal:
         machine = on_four_legs(machine, even, known.source)
         seen = on_rigid_trunk(seen, machine)
-    led = hanging(seen) if machine.fixed_base else seen
-    wanted = beside(targets(led, machine), led, machine, things)
-    stated = limits
-    if limits.apart is not None:
-        looked_at = kept_with(machine.model, as_looked_at, partial(as_looked_at, machine.model, robot))
+    followed = hanging(seen) if machine.fixed_base else seen
+    wanted = with_objects(targets(followed, machine), followed, machine, things)
+    adapted = limits
+    if limits.collision is not None:
+        looked_at = cached(machine.model, as_looked_at, partial(as_looked_at, machine.model, robot))
         machine = replace(machine, model=looked_at)
-        stated = limits._replace(apart=standing(limits.apart, machine, led, wanted))
-    with followers(machine, dt, limits, stated, speed) as (follower, bare):
+        adapted = limits._replace(collision=standing(limits.collision, machine, followed, wanted))
+    with cached_followers(machine, dt, limits, adapted, speed) as (follower, bare):
         if animal:
             wanted = within_reach(wanted, machine, seen.times)
-            done = follower.follow(led, wanted, smooth=smooth, start=posture(machine, wanted))
+            done = follower.follow(followed, wanted, smooth=smooth, start=posture(machine, wanted))
         else:
-            done = on_ground(follower, led, wanted, bare, smooth=smooth)
+            done = on_ground(follower, followed, wanted, bare, smooth=smooth)
     moved = Motion(robot, even.times, done.q, name=motion.name)
     carried = {name: at_poses(thing, wanted.objects[name]) for name, thing in things.items()}
-    again = partial(retarget, motion, robot, fps=fps, speed=speed, limits=limits.stated, smooth=smooth, objects=objects)
-    made = (moved, even, known, machine, seen, done, fingers, stated.apart)
+    again = partial(
+        retarget, motion, robot, fps=fps, speed=speed, limits=limits.as_given, smooth=smooth, objects=objects
+    )
+    made = (moved, even, known, machine, seen, done, fingers, adapted.collision)
     return Retargeted(*made, objects=carried, given=given, again=again)
 
 
@@ -342,7 +344,7 @@ def _robot(robot: Model, body: BodyMap, proportions: Proportions, standing: Sequ
     toed = tuple(part for part in standing if TOES.get(part) in body.source)
     values = (*proportions.robot_points.values(), *proportions.robot_axes.values())
     key = (_standing, *body.robot.items(), *body.parts, *standing, *toed, *(x.tobytes() for x in values))
-    made = kept_with(robot, key, partial(_standing, robot, body, proportions, standing, toed))
+    made = cached(robot, key, partial(_standing, robot, body, proportions, standing, toed))
     return replace(made, scale=proportions.scales["leg"])
 
 

@@ -14,12 +14,19 @@ from poise.solving.solvers.solver import Solver
 
 Engine: TypeAlias = Callable[[Solver, Source, Parts, int], Iterator[Part]]
 """Solves, of a source in parts of so many rows, those that are not done yet, and writes them."""
-Tell: TypeAlias = Callable[[int], None]
+ProgressCallback: TypeAlias = Callable[[int], None]
 """Is told how many rows are done, at the beginning and after every part; what it raises ends the job."""
 
 
 def solve_file(
-    solver: Solver, source: Source, out: Path, *, rows: int, engine: Engine, start_over: bool, tell: Tell
+    solver: Solver,
+    source: Source,
+    out: Path,
+    *,
+    rows: int,
+    engine: Engine,
+    start_over: bool,
+    on_progress: ProgressCallback,
 ) -> tuple[Summary, bool]:
     """Solve for all rows of `source` into the Parquet file `out`; the summary, and whether there was nothing to do.
 
@@ -29,21 +36,21 @@ def solve_file(
     """
     nothing = solve_table(solver, source.schema.empty_table())
     parts = Parts(out, job_of(solver, source, rows))
-    with parts.held(start_over=start_over) as complete:
+    with parts.locked(start_over=start_over) as complete:
         if complete is not None:
             return complete, True
-        tell(parts.rows)
+        on_progress(parts.rows)
         try:
             for part in engine(solver, source, parts, rows):
                 parts.record(part)
-                tell(parts.rows)
+                on_progress(parts.rows)
             source.refuse_changes()
             return parts.merge(nothing.schema), False
         except OSError as error:
-            raise OSError(f"{error}; {kept(parts)}") from error
+            raise OSError(f"{error}; {resume_hint(parts)}") from error
 
 
-def kept(parts: Parts) -> str:
+def resume_hint(parts: Parts) -> str:
     """What is safe, and how to go on."""
     return f"{parts.rows:,} rows are done and kept in {parts.folder}; the same command goes on from there"
 
@@ -73,7 +80,7 @@ def job_of(solver: Solver, source: Source, rows: int) -> Job:
         "offset": None if task.offset is None else task.offset.array.tolist(),
         "task": type(task).__name__,
         "tolerances": [block.tolerance for block in task.blocks],
-        "prefer": solver.prefer,
+        "select": solver.select,
         "seed": solver.seed,
         "limits": solver.limits,
         "max_restarts": solver.max_restarts,

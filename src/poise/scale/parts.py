@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from poise.common.files import explained, sync, written_aside
+from poise.common.files import atomic_write, explained, sync
 
 Job: TypeAlias = dict[str, Any]
 """What was asked, in words and numbers that JSON has: two runs with the same job give the same rows."""
@@ -82,7 +82,7 @@ class Summary:
 
 @final
 class Parts:
-    """The folder of parts of one output file, held by this process alone while `held` lasts."""
+    """The folder of parts of one output file, locked by this process alone while `locked` lasts."""
 
     def __init__(self, out: Path, job: Job) -> None:
         self.out, self.job = out, job
@@ -96,7 +96,7 @@ class Parts:
         return sum(part.rows for part in self.done.values())
 
     @contextmanager
-    def held(self, *, start_over: bool) -> Iterator[Summary | None]:
+    def locked(self, *, start_over: bool) -> Iterator[Summary | None]:
         """The folder, made or found again; the value is the summary where the output is complete already.
 
         Raises ValueError where the output or its parts are those of another job, unless they may be removed to
@@ -106,7 +106,7 @@ class Parts:
             self.folder.mkdir(exist_ok=True)
             lock = (self.folder / "lock").open("a")
         with lock:
-            _take(lock, self.out)
+            _acquire(lock, self.out)
             if start_over:
                 self._clear()
             try:
@@ -130,7 +130,7 @@ class Parts:
         parts = [self.done[number] for number in sorted(self.done)]
         summary = Summary.of(parts)
         about = {_JOB: json.dumps(self.job), _SUMMARY: json.dumps(asdict(summary))}
-        with written_aside(self.out, self.folder) as path, _writer(path, schema.with_metadata(about)) as writer:
+        with atomic_write(self.out, self.folder) as path, _writer(path, schema.with_metadata(about)) as writer:
             for part in parts:
                 writer.write_table(pq.read_table(path_of(self.folder, part.number)), row_group_size=max(part.rows, 1))
         return summary
@@ -193,7 +193,7 @@ class Parts:
 def write_part(folder: Path, number: int, begin: int, table: pa.Table) -> Part:
     """Write a part whole or not at all; its first row is the input's row `begin`."""
     path = path_of(folder, number)
-    with written_aside(path) as aside, _writer(aside, table.schema) as writer:
+    with atomic_write(path) as draft, _writer(draft, table.schema) as writer:
         writer.write_table(table, row_group_size=max(table.num_rows, 1))
     return Part.of(number, begin, table, path.stat().st_size)
 
@@ -209,7 +209,7 @@ def _writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
     return pq.ParquetWriter(path, schema, use_dictionary=texts)
 
 
-def _take(lock: Any, out: Path) -> None:
+def _acquire(lock: Any, out: Path) -> None:
     """Lock an open file; raises OSError where another process has it, or has just removed it."""
     try:
         if sys.platform == "win32":

@@ -167,18 +167,18 @@ def source_of(path: Path) -> Source:
 
 def _cut(pieces: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
     """The same rows in tables of `rows` rows each but for the last, whatever pieces a reader gives."""
-    held: list[pa.Table] = []
+    buffered: list[pa.Table] = []
     lack = rows
     for piece in pieces:
-        rest = piece
-        while rest.num_rows >= lack:
-            yield pa.concat_tables([*held, rest.slice(0, lack)])
-            rest, held, lack = rest.slice(lack), [], rows
-        if rest.num_rows:
-            held.append(rest)
-            lack -= rest.num_rows
-    if held:
-        yield pa.concat_tables(held)
+        remaining = piece
+        while remaining.num_rows >= lack:
+            yield pa.concat_tables([*buffered, remaining.slice(0, lack)])
+            remaining, buffered, lack = remaining.slice(lack), [], rows
+        if remaining.num_rows:
+            buffered.append(remaining)
+            lack -= remaining.num_rows
+    if buffered:
+        yield pa.concat_tables(buffered)
 
 
 def _without(pieces: Iterable[pa.Table], first: int) -> Iterator[pa.Table]:

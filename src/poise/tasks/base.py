@@ -27,17 +27,17 @@ from poise.tasks.fields import (
     PLAIN,
     Weight,
     flat,
+    frozen_value,
     goal_of,
     hashable,
     point,
-    settled,
     tolerance,
     weights,
     without_truth,
 )
 from poise.tasks.goal import Flags, refuse_goal, sound_goals
 from poise.tasks.stated import Stated
-from poise.tasks.value import Value, again, all_but_target, names_of, settle, usual
+from poise.tasks.value import Value, again, all_but_target, freeze, names_of, usual
 
 if TYPE_CHECKING:
     from poise.model.model import Model
@@ -121,7 +121,7 @@ class Task(Value, metaclass=Stated):
     """The fields that are weights, and those that are tolerances."""
     yardstick: ClassVar[bool] = True
     """Whether its weights count where the largest of a level is sought; else they are held against those that do."""
-    leads: ClassVar[tuple[str, ...]] = ()
+    frame_parts: ClassVar[tuple[str, ...]] = ()
     """What of its frame it leads all of: POSITION, ROTATION or both."""
     along_target: ClassVar[bool] = False
     """Whether rows and weights are along the target's own axes."""
@@ -148,18 +148,18 @@ class Task(Value, metaclass=Stated):
 
     def __post_init__(self) -> None:
         if self.to_point and self.target is not None:
-            self._set("target", self._taken(self.target))
+            self._set("target", self._checked_target(self.target))
         kind: Any = type(self)
         defaults = usual(kind)
         if defaults is not None and all(map(is_, defaults.read(self), defaults.defaults)):
-            settle(self, defaults.others)
+            freeze(self, defaults.others)
         else:
             self._check()
-            settle(self)
+            freeze(self)
 
-    def _taken(self, target: Any) -> Any:
+    def _checked_target(self, target: Any) -> Any:
         """A target as the task holds it; raises as the constructor does."""
-        return settled(point("target", target) if self.to_point else target)
+        return frozen_value(point("target", target) if self.to_point else target)
 
     def _check(self) -> None:
         """Check and round the fields that all tasks have; raises as the constructor does."""
@@ -245,9 +245,9 @@ class Task(Value, metaclass=Stated):
         return tuple(block.tolerance for block in self.blocks)
 
     @property
-    def asked(self) -> int:
+    def weighted_rows(self) -> int:
         """How many numbers it asks the joints for."""
-        return sum(block.asked for block in self.blocks)
+        return sum(block.weighted_rows for block in self.blocks)
 
     @property
     def level(self) -> int:
@@ -255,7 +255,7 @@ class Task(Value, metaclass=Stated):
         return 2 * self.priority + (not self.required)
 
     @property
-    def sides(self) -> int:
+    def inequality_rows(self) -> int:
         """Of a range that has an inside, its sides: as many inequalities say that it is not left; else 0."""
         return self.rows if self.inequality else 0
 

@@ -11,8 +11,8 @@ from poise.kernels.algebra.rotations import aim_error
 from poise.kernels.machine.jit import routine
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.machine.layout import DIRECTION
-from poise.kernels.rows.border import put_side
 from poise.kernels.rows.frame import seen_frame
+from poise.kernels.rows.range_side import put_side
 from poise.quaternions import rotate
 from poise.spatial import SE3
 from poise.tasks.aim import angles, axis_of, only
@@ -47,15 +47,15 @@ def cone_rows(p: Any, w: Any, k: Any) -> None:
 @routine
 def cone_sides(p: Any, w: Any, b: Any) -> None:
     """The angle between axis and direction beyond the opening [rad], less than 0 within."""
-    border = p.borders[b]
-    k = border.effector
+    task_range = p.ranges[b]
+    k = task_range.effector
     f = seen_frame(p, w, k)
     a0, a1, a2 = axis_of(p, k, f)
     e0, e1, e2 = aim_error(a0, a1, a2, load(f.target, 9), load(f.target, 10), load(f.target, 11))
     angle = sqrt(e0 * e0 + e1 * e1 + e2 * e2)
     inverse = -1.0 / angle if angle > 1e-12 else 0.0
     excess = angle - p.numbers[p.effectors[k].first_number + 3]
-    put_side(p, w, k, border.first, excess, f.angular, (inverse * e0, inverse * e1, inverse * e2))
+    put_side(p, w, k, task_range.first, excess, f.angular, (inverse * e0, inverse * e1, inverse * e2))
 
 
 @final
@@ -89,8 +89,8 @@ class ConeTask(OfFrame):
         super().__post_init__()
 
     @property
-    def sides(self) -> int:
-        """See `Task.sides`; a cone that is a line has no inside, and one of pi no outside."""
+    def inequality_rows(self) -> int:
+        """See `Task.inequality_rows`; a cone that is a line has no inside, and one of pi no outside."""
         return int(0.0 < self.angle < np.pi)
 
     @property

@@ -11,8 +11,8 @@ from poise.common.errors import ShapeError
 from poise.kernels.machine.jit import routine
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.machine.layout import FAR
-from poise.kernels.rows.border import put_side
 from poise.kernels.rows.frame import seen_frame
+from poise.kernels.rows.range_side import put_side
 from poise.spatial import SE3
 from poise.tasks.aim import only
 from poise.tasks.effector import Measure
@@ -50,8 +50,8 @@ def distance_rows(p: Any, w: Any, k: Any) -> None:
 @routine
 def distance_sides(p: Any, w: Any, b: Any) -> None:
     """What the distance to a point is more than the largest, and less than the least [m]; where there is one."""
-    border = p.borders[b]
-    k, i = border.effector, border.first
+    task_range = p.ranges[b]
+    k, i = task_range.effector, task_range.first
     f = seen_frame(p, w, k)
     x, y, z = f.px - load(f.target, 9), f.py - load(f.target, 10), f.pz - load(f.target, 11)
     distance = sqrt(x * x + y * y + z * z)
@@ -98,8 +98,8 @@ class DistanceTask(OfFrame):
         return f"DistanceTask({self.base!r}, distance, {place}, base={self.frame!r}, offset=SE3.from_parts(target))"
 
     @property
-    def sides(self) -> int:
-        """See `Task.sides`; one distance has no inside."""
+    def inequality_rows(self) -> int:
+        """See `Task.inequality_rows`; one distance has no inside."""
         return 2 if self.depth > 0.0 else 0
 
     @property
@@ -118,7 +118,7 @@ class DistanceTask(OfFrame):
         Of an interval it is as much more as it takes.
         """
         out = self.goal(np.zeros(3) if self.target is None else self.target)
-        distance = float(np.linalg.norm(self.seen(model, q).xyz - out[:3]))
+        distance = float(np.linalg.norm(self.frame_pose(model, q).xyz - out[:3]))
         if isinstance(self.distance, tuple):
             out[3:5] = min(out[3], distance), max(out[4], distance)
         else:

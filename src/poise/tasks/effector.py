@@ -36,7 +36,7 @@ class Block(NamedTuple):
         return self.weight == _ONES
 
     @property
-    def asked(self) -> int:
+    def weighted_rows(self) -> int:
         """How many numbers it asks the joints for."""
         return min(self.rows, sum(w != 0.0 for w in self.weight))
 

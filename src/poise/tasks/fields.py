@@ -17,11 +17,11 @@ Weight: TypeAlias = ArrayLike
 _LEAST = 1e-9
 _FINEST = 1e-15
 PLAIN: Final = frozenset((float, int, str, bool, type(None)))
-SETTLED: Final = PLAIN | {SE3, SO3}
+IMMUTABLE: Final = PLAIN | {SE3, SO3}
 """What nobody can change."""
 
 
-def settled(content: Any) -> Any:
+def frozen_value(content: Any) -> Any:
     """A field's content that nobody else changes: a list as a tuple, an array as a copy that is read-only."""
     if type(content) in PLAIN:
         return content
@@ -29,11 +29,11 @@ def settled(content: Any) -> Any:
         case np.ndarray():
             return frozen(content) if content.ndim else float(content)
         case list():
-            return tuple(settled(x) for x in content)
+            return tuple(frozen_value(x) for x in content)
         case set():
             return frozenset(content)
         case Mapping():
-            return MappingProxyType({name: settled(x) for name, x in content.items()})
+            return MappingProxyType({name: frozen_value(x) for name, x in content.items()})
     return content
 
 

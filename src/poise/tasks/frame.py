@@ -46,7 +46,7 @@ class OfFrame(Task):
         """Whether it is seen from the world, not from a base."""
         return self.base is None
 
-    def seen(self, model: "Model", q: Array) -> SE3:
+    def frame_pose(self, model: "Model", q: Array) -> SE3:
         """Poses of the frame, or of the tool on it, at `q` (..., nq), seen from the base."""
         pose = model.pose(self.frame, q)
         if self.offset is not None:
@@ -59,11 +59,11 @@ class OfFrame(Task):
 
     def target_at(self, model: "Model", q: Array) -> Any:
         """A target that the configuration `q` (nq,) fulfils, as the task takes it."""
-        return self.target_of(self.seen(model, q))
+        return self.target_of(self.frame_pose(model, q))
 
     def fulfilled(self, model: "Model", q: Array) -> Array | None:
         """(n, 7) goals that the configurations `q` (n, nq) fulfil."""
-        return self.goals(self.target_of(self.seen(model, q)))
+        return self.goals(self.target_of(self.frame_pose(model, q)))
 
     def place(self, model: "Model") -> Place:
         """Where the frame, or its tool, hangs; raises FrameNotFound, and ValueError for one that no joint carries."""
@@ -111,7 +111,7 @@ class OfFrame(Task):
 
     def judged(self, model: "Model", goal: Array, q: Array) -> Array:
         """(N, blocks) the norm of each block at `q` (N, nq) for the goals (N, 7), from the poses of the model alone."""
-        rows = self.left(goal, self.seen(model, q))
+        rows = self.left(goal, self.frame_pose(model, q))
         return np.stack([block.norms(some) for block, some in zip(self.blocks, rows, strict=True)], axis=1)
 
     def left(self, goal: Array, pose: SE3) -> list[Array]:
@@ -139,7 +139,7 @@ def brief(kind: _Kind) -> _Kind:
         if type(frame) is str and target is not None and not more and not named:
             own = self.__dict__
             own.update(of_frame(frame))
-            own["target"] = self._taken(target)
+            own["target"] = self._checked_target(target)
         elif frame is MISSING:
             whole(self, target=target, **named)
         else:

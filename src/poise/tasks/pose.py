@@ -14,7 +14,7 @@ from poise.common.array import Array, ArrayLike
 from poise.common.cached import cached_property
 from poise.common.checks import with_holes
 from poise.common.errors import ShapeError
-from poise.kernels.fast_path import rim
+from poise.kernels.fast_path import load_fast_path
 from poise.kernels.machine.jit import routine
 from poise.kernels.machine.layout import GOAL_NUMBERS, PLACE, SHORTEST, TURN
 from poise.kernels.rows.frame import seen_frame
@@ -69,17 +69,17 @@ class PoseTask(OfFrame):
 
     rows: ClassVar[int] = 3
     goal_kind: ClassVar[int] = PLACE | TURN
-    leads: ClassVar[tuple[str, ...]] = (POSITION, ROTATION)
+    frame_parts: ClassVar[tuple[str, ...]] = (POSITION, ROTATION)
     weight_names: ClassVar[tuple[str, ...]] = ("position_weight", "rotation_weight")
     tolerance_names: ClassVar[tuple[str, ...]] = ("position_tolerance", "rotation_tolerance")
 
     def __post_init__(self) -> None:
         if self.target is not None:
-            self._set("target", self._taken(self.target))
+            self._set("target", self._checked_target(self.target))
         _axes(self.axes)
         super().__post_init__()
 
-    def _taken(self, target: Any) -> SE3:
+    def _checked_target(self, target: Any) -> SE3:
         pose = target if type(target) is SE3 else SE3.parse(target, "target")
         _single(pose)
         return pose
@@ -160,7 +160,7 @@ class PositionTask(OfFrame):
     rows: ClassVar[int] = 3
     routine: ClassVar[Any] = staticmethod(position_rows)
     to_point: ClassVar[bool] = True
-    leads: ClassVar[tuple[str, ...]] = (POSITION,)
+    frame_parts: ClassVar[tuple[str, ...]] = (POSITION,)
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
@@ -200,7 +200,7 @@ class OrientationTask(OfFrame):
     rows: ClassVar[int] = 3
     routine: ClassVar[Any] = staticmethod(orientation_rows)
     goal_kind: ClassVar[int] = TURN
-    leads: ClassVar[tuple[str, ...]] = (ROTATION,)
+    frame_parts: ClassVar[tuple[str, ...]] = (ROTATION,)
 
     def __post_init__(self) -> None:
         if self.target is not None:
@@ -283,7 +283,7 @@ def _normalised(rows: Array) -> Array:
 
 def _poses_of(matrices: Array) -> Array:
     """(n, 7) the poses of (n, 4, 4) matrices, each by itself whatever the others are; NaN for one that is none."""
-    extension = rim()
+    extension = load_fast_path()
     if extension is not None:
         out = np.empty((len(matrices), GOAL_NUMBERS))
         if extension.poses(matrices, out):

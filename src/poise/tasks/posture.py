@@ -18,7 +18,7 @@ from poise.tasks.effector import Block
 from poise.tasks.error import TaskError
 from poise.tasks.fields import tolerance
 from poise.tasks.goal import Flags
-from poise.tasks.value import settle
+from poise.tasks.value import freeze
 
 if TYPE_CHECKING:
     from poise.model.model import Model
@@ -71,7 +71,7 @@ class PostureTask(Task):
             _refuse_negative("weight", self.weight)
         self._set("tolerance", tolerance("tolerance", self.tolerance))
         self._set("required", math.isfinite(self.tolerance))
-        settle(self)
+        freeze(self)
 
     def _structure(self) -> tuple[Any, ...]:
         return *super()._structure(), self.target is None
@@ -128,8 +128,8 @@ class PostureTask(Task):
         """(nv,) the weight of each velocity; raises ShapeError, and JointNotFound for a joint that there is not."""
         if isinstance(self.weight, Mapping):
             found = np.ones(model.nv)
-            for name, stated in self.weight.items():
-                given = np.asarray(stated, dtype=np.float64)
+            for name, weight in self.weight.items():
+                given = np.asarray(weight, dtype=np.float64)
                 joint = model.joint(name)
                 if not joint.nv:
                     raise ValueError(

@@ -11,8 +11,8 @@ from poise.common.cached import cached_property
 from poise.geometry.shapes import Box, Capsule, HalfSpace, Rounded, Sphere
 from poise.kernels.machine.jit import kernel, routine
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
-from poise.kernels.rows.border import put_side
 from poise.kernels.rows.frame import seen_frame
+from poise.kernels.rows.range_side import put_side
 from poise.spatial import SE3
 from poise.tasks.effector import Measure
 from poise.tasks.frame import OfFrame
@@ -63,8 +63,8 @@ def region_rows(p: Any, w: Any, k: Any) -> None:
 @routine
 def region_sides(p: Any, w: Any, b: Any) -> None:
     """How far a point is beyond each side of a region [m]: of a box and a half-space their planes, else one."""
-    border = p.borders[b]
-    k, i = border.effector, border.first
+    task_range = p.ranges[b]
+    k, i = task_range.effector, task_range.first
     f, at = seen_frame(p, w, k), p.effectors[k].first_number
     x, y, z = f.px - p.numbers[at + 9], f.py - p.numbers[at + 10], f.pz - p.numbers[at + 11]
     radius, square, g0, g1, g2 = p.numbers[at + 18], 0.0, 0.0, 0.0, 0.0
@@ -129,8 +129,8 @@ class RegionTask(OfFrame):
         return -half, half
 
     @property
-    def sides(self) -> int:
-        """See `Task.sides`; a plate, a segment and a point have no inside."""
+    def inequality_rows(self) -> int:
+        """See `Task.inequality_rows`; a plate, a segment and a point have no inside."""
         if isinstance(self.region, HalfSpace):
             return 1
         return 0 if self.depth == 0.0 else 1 if self.region.core.radius > 0.0 else 6

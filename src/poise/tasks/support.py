@@ -13,7 +13,7 @@ from poise.kernels.kinematics.mass import mass_columns, mass_moments
 from poise.kernels.machine.jit import routine
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.machine.views import section
-from poise.kernels.rows.border import put_side
+from poise.kernels.rows.range_side import put_side
 from poise.model.model import Model
 from poise.spatial import frozen
 from poise.tasks.effector import Effector, Measure, Units
@@ -65,21 +65,21 @@ def support_rows(p: Any, w: Any, k: Any) -> None:
 @routine
 def support_sides(p: Any, w: Any, b: Any) -> None:
     """How far the centre of mass is beyond each side of a convex polygon, seen from above [m]."""
-    border = p.borders[b]
-    k = border.effector
+    task_range = p.ranges[b]
+    k = task_range.effector
     effector = p.effectors[k]
     mass_moments(p.units, p.bodies, w.frames, w.scratch)
     world = 3 * len(p.units)
     x, y = load(w.scratch, world), load(w.scratch, world + 1)
     jacobian = section(w.jacobian, p.blocks[effector.first_block].start, 3 * effector.columns)
     mass_columns(p.columns, effector.first_column, effector.last_column, p.bodies, w.frames, w.scratch, jacobian)
-    for i in range(border.first, border.last):
-        at = effector.first_number + 4 * (i - border.first)
+    for i in range(task_range.first, task_range.last):
+        at = effector.first_number + 4 * (i - task_range.first)
         along_x, along_y = p.numbers[at + 2], p.numbers[at + 3]
         length = sqrt(along_x * along_x + along_y * along_y)
         u0, u1 = along_y / length, -along_x / length  # to the right of the edges of a polygon to their left
-        gap = u0 * (x - p.numbers[at]) + u1 * (y - p.numbers[at + 1])
-        put_side(p, w, k, i, gap, jacobian, (u0, u1, 0.0))
+        residual = u0 * (x - p.numbers[at]) + u1 * (y - p.numbers[at + 1])
+        put_side(p, w, k, i, residual, jacobian, (u0, u1, 0.0))
 
 
 @final
@@ -122,14 +122,14 @@ class SupportTask(OfMass):
     def corners(self) -> Array:
         """(n, 2) corners of the polygon within which the centre of mass is kept, counterclockwise [m]."""
         hull = _hull(np.asarray(self.polygon))
-        kept = hull
+        shrunk = hull
         for start, end in zip(hull, np.roll(hull, -1, axis=0), strict=True):
-            kept = _cut(kept, start, end - start, self.margin)
-        return frozen(kept)
+            shrunk = _cut(shrunk, start, end - start, self.margin)
+        return frozen(shrunk)
 
     @property
-    def sides(self) -> int:
-        """See `Task.sides`."""
+    def inequality_rows(self) -> int:
+        """See `Task.inequality_rows`."""
         return len(self.corners)
 
     @property

@@ -65,14 +65,14 @@ def swivel_rows(p: Any, w: Any, k: Any) -> None:
     v0, v1, v2 = n1 * u2 - n2 * u1, n2 * u0 - n0 * u2, n0 * u1 - n1 * u0
     phi = angle_of(u0 * x0 + u1 * x1 + u2 * x2, v0 * x0 + v1 * x1 + v2 * x2)
     # Where the pole is on the line, or the line is none, nothing is asked for.
-    asked = (length > _NOTHING) & (reach > _NOTHING)
-    phi, size, one = select(asked, phi, zero), select(asked, size, zero), select(asked, 1.0, zero)
+    defined = (length > _NOTHING) & (reach > _NOTHING)
+    phi, size, one = select(defined, phi, zero), select(defined, size, zero), select(defined, 1.0, zero)
     store(w.e, 3 * effector.first_block, -size * phi)
     store(w.e, 3 * effector.first_block + 1, zero), store(w.e, 3 * effector.first_block + 2, zero)
     g0, g1, g2 = phi * x0 + one * y0, phi * x1 + one * y1, phi * x2 + one * y2
-    far, ratio = 1.0 / select(asked, length, 1.0), size / select(asked, reach, 1.0)
-    along, beside = middle * far, pole * ratio * far
-    h0, h1, h2 = beside * b0 - along * g0, beside * b1 - along * g1, beside * b2 - along * g2
+    far, ratio = 1.0 / select(defined, length, 1.0), size / select(defined, reach, 1.0)
+    along, across = middle * far, pole * ratio * far
+    h0, h1, h2 = across * b0 - along * g0, across * b1 - along * g1, across * b2 - along * g2
     e0, e1, e2 = -ratio * b0, -ratio * b1, -ratio * b2
     start, width = p.blocks[effector.first_block].start, 3 * effector.columns
     for j in range(width):
@@ -191,7 +191,7 @@ class SwivelTask(Task):
         """Unit vectors (..., 3) along the line, or 0, the middle from it, and the root, at `q` (..., nq) [m]."""
         root, middle, end = (model.pose(name, q).xyz for name in (self.root, self.middle, self.end))
         line = _directions(end - root)
-        return line, _beside(middle - root, line), root
+        return line, _perpendicular(middle - root, line), root
 
     def target_at(self, model: "Model", q: Array) -> Array:
         """A target that the configurations `q` (..., nq) fulfil: a pole on the side of the middle."""
@@ -207,10 +207,10 @@ class SwivelTask(Task):
         """(N, 1) the arcs at `q` (N, nq) for the goals (N, 7), from the poses of the model alone [m]."""
         line, middle, root = self._limb(model, q)
         pole = goal[:, :3] if self.base is None else model.pose(self.base, q).act(goal[:, :3])
-        wanted = rotate(quaternion_exp(self.angle * line), _directions(_beside(pole - root, line)))
+        wanted = rotate(quaternion_exp(self.angle * line), _directions(_perpendicular(pole - root, line)))
         x, y = (middle * wanted).sum(axis=-1), (middle * np.cross(line, wanted)).sum(axis=-1)
-        asked = (line != 0.0).any(axis=-1) & (wanted != 0.0).any(axis=-1)
-        arc = np.where(asked, np.hypot(x, y) * np.abs(np.arctan2(y, x)), 0.0)
+        defined = (line != 0.0).any(axis=-1) & (wanted != 0.0).any(axis=-1)
+        arc = np.where(defined, np.hypot(x, y) * np.abs(np.arctan2(y, x)), 0.0)
         return np.stack([b.norms(np.stack([arc, 0.0 * arc, 0.0 * arc], axis=-1)) for b in self.blocks], axis=1)
 
 
@@ -220,7 +220,7 @@ def _directions(vectors: Array) -> Array:
     return np.where(length > _NOTHING, vectors / np.where(length > _NOTHING, length, 1.0), 0.0)
 
 
-def _beside(vectors: Array, line: Array) -> Array:
+def _perpendicular(vectors: Array, line: Array) -> Array:
     """(..., 3) the vectors without their parts along unit vectors."""
     along: Array = (vectors * line).sum(axis=-1, keepdims=True)
     return vectors - along * line

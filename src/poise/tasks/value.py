@@ -6,7 +6,7 @@ from functools import cache
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from poise.tasks.fields import PLAIN, SETTLED, settled
+from poise.tasks.fields import IMMUTABLE, PLAIN, frozen_value
 
 
 class Value:
@@ -32,16 +32,16 @@ def again(kind: Any, values: Mapping[str, Any]) -> Any:
     value = object.__new__(kind)
     for name, content in values.items():
         object.__setattr__(value, name, content)
-    settle(value)
+    freeze(value)
     return value
 
 
-def settle(value: Any, names: Sequence[str] = ()) -> None:
+def freeze(value: Any, names: Sequence[str] = ()) -> None:
     """Give a frozen dataclass copies that nobody can change of what a caller could, in these fields, or in all."""
     for name in names or names_of(value.__class__):
         content = getattr(value, name)
-        if type(content) not in SETTLED:
-            object.__setattr__(value, name, settled(content))
+        if type(content) not in IMMUTABLE:
+            object.__setattr__(value, name, frozen_value(content))
 
 
 @cache

@@ -5,7 +5,7 @@ from typing import final
 
 from poise.common.checks import finite_positive
 from poise.spatial import SE3, SO3
-from poise.teleop.ways import gone, way
+from poise.teleop.displacements import moved_pose, pose_difference
 
 
 @final
@@ -48,5 +48,5 @@ class Clutch:
         if self._latched is None:
             self._latched = device, target
         begin, at = self._latched
-        place, turn = way(begin, device)
-        return gone(at, self.scale * self.axes.act(place), self.axes.act(turn))
+        place, turn = pose_difference(begin, device)
+        return moved_pose(at, self.scale * self.axes.act(place), self.axes.act(turn))

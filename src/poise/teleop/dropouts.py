@@ -5,7 +5,7 @@ from typing import Literal, TypeAlias, final
 
 from poise.common.checks import finite_positive
 from poise.spatial import SE3
-from poise.teleop.ways import gone, way
+from poise.teleop.displacements import moved_pose, pose_difference
 
 State: TypeAlias = Literal["idle", "engaged", "easing", "lost"]
 """Of a `Stream`: the clutch is open; the target moves with the device; nothing comes, and the arm comes to rest; the
@@ -48,5 +48,5 @@ class Dropouts:
             return target
         left = self.ease - (since - min(dt, since))
         part = 1.0 if left <= dt else dt / left
-        place, turn = way(target, at)
-        return gone(target, part * place, part * turn)
+        place, turn = pose_difference(target, at)
+        return moved_pose(target, part * place, part * turn)

@@ -13,7 +13,7 @@ import numpy as np
 from poise.common.array import Array
 from poise.common.checks import finite_positive, not_negative, positive
 from poise.spatial import SE3
-from poise.teleop.ways import gone, length, way
+from poise.teleop.displacements import length, moved_pose, pose_difference
 
 
 @final
@@ -55,13 +55,14 @@ class OneEuro:
             return pose
         part = _part(self.slope_cutoff, dt)
         place, turn = (
-            slope + part * (raw / dt - slope) for slope, raw in zip(self._slopes, way(self._before, pose), strict=True)
+            slope + part * (raw / dt - slope)
+            for slope, raw in zip(self._slopes, pose_difference(self._before, pose), strict=True)
         )
         self._slopes, self._before = (place, turn), pose
-        ahead, twist = way(self._last, pose)
+        ahead, twist = pose_difference(self._last, pose)
         ahead = _part(self.cutoff + self.beta * length(place), dt) * ahead
         twist = _part(self.cutoff + self.turn_beta * length(turn), dt) * twist
-        self._last = gone(self._last, ahead, twist)
+        self._last = moved_pose(self._last, ahead, twist)
         return self._last
 
 

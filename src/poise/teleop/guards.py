@@ -9,7 +9,7 @@ from poise.common.array import Array, ArrayLike
 from poise.common.checks import finite, finite_positive
 from poise.quaternions import conjugate, rotate
 from poise.spatial import SE3, one_pose, pose_of
-from poise.teleop.ways import gone, length, way
+from poise.teleop.displacements import length, moved_pose, pose_difference
 
 _SILENCE: Final = 0.05
 """A hand that was not heard for longer is not believed to have gone farther [s]."""
@@ -56,7 +56,7 @@ class Jumps:
 
     def _near(self, here: SE3, there: SE3) -> bool:
         """Whether a hand can have gone from one to the other since a pose came."""
-        place, turned = way(here, there)
+        place, turned = pose_difference(here, there)
         time = min(self._since, _SILENCE)
         return length(place) <= self.speed * time and length(turned) <= self.turn * time
 
@@ -93,10 +93,10 @@ class Workspace:
         back = conjugate(self.pose.wxyz)
         begin, seen = (rotate(back, each.xyz - self.pose.xyz) for each in (last, target))
         lower, upper = self._corners
-        kept = seen.clip(np.minimum(lower, begin), np.maximum(upper, begin))
-        if (kept == seen).all():
+        clamped = seen.clip(np.minimum(lower, begin), np.maximum(upper, begin))
+        if (clamped == seen).all():
             return target
-        return pose_of(np.concatenate([self.pose.xyz + rotate(self.pose.wxyz, kept), target.wxyz]))
+        return pose_of(np.concatenate([self.pose.xyz + rotate(self.pose.wxyz, clamped), target.wxyz]))
 
 
 @final
@@ -143,10 +143,10 @@ class SpeedClip:
 
     def step(self, last: SE3, target: SE3, dt: float) -> SE3:
         """`target`, or as far on the way to it from `last` as goes in `dt` seconds."""
-        place, turn = way(last, target)
+        place, turn = pose_difference(last, target)
         far, wide = length(place), length(turn)
         if far <= self.speed * dt and wide <= self.turn * dt:
             return target
-        return gone(
+        return moved_pose(
             last, min(1.0, self.speed * dt / (far or 1.0)) * place, min(1.0, self.turn * dt / (wide or 1.0)) * turn
         )

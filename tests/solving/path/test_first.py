@@ -8,7 +8,7 @@ import poise as pz
 from poise.model.scene import Scene
 from poise.solving.path.candidates import Candidates
 from poise.solving.path.clearance import Clearance
-from poise.solving.path.feasibility import Room
+from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.solve import followed
 
 TASK = pz.PoseTask("panda_hand")
@@ -58,7 +58,9 @@ def test_one_waypoint_that_is_blocked_is_seen_wherever_it_is(waypoint: int, side
         away = np.linalg.norm(arm.pose("tip", q).xyz - points[waypoint], axis=-1) - 1e-3
         return np.where(side * q[..., 1] > 0.0, away, 1.0)
 
-    path = followed(arm, pz.PositionTask("tip"), points, room=Room([Clearance(arm, distances)]), **settings())
+    path = followed(
+        arm, pz.PositionTask("tip"), points, feasibility=PathFeasibility([Clearance(arm, distances)]), **settings()
+    )
     assert path.success, path.explain()
     assert (side * path.q[:, 1] < 0.0).all()
 
@@ -72,7 +74,9 @@ def test_what_blocks_a_step_is_seen_too() -> None:
         away = np.linalg.norm(arm.pose("tip", q).xyz - middle, axis=-1) - 0.03
         return np.where(q[..., 1] > 0.0, away, 1.0)
 
-    path = followed(arm, pz.PositionTask("tip"), points, room=Room([Clearance(arm, distances)]), **settings())
+    path = followed(
+        arm, pz.PositionTask("tip"), points, feasibility=PathFeasibility([Clearance(arm, distances)]), **settings()
+    )
     assert path.success, path.explain()
     assert (path.q[:, 1] < 0.0).all()
 

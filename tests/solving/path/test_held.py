@@ -8,9 +8,9 @@ from ways import across, elbow
 
 import poise as pz
 from poise.common.array import Array
-from poise.solving.path.feasibility import Room
+from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.loops import Loops
-from poise.solving.requirements.loop_projection import Closure, loop_tasks
+from poise.solving.requirements.loop_projection import LoopProjection, loop_tasks
 
 PANDA, HAND = pz.load("panda"), pz.PoseTask("panda_hand")
 JOINTS = [joint.name for joint in PANDA.joints if joint.nq]
@@ -41,7 +41,7 @@ def test_a_sum_of_joints_is_kept_along_a_path_that_would_leave_it(seed: int, pac
     most = float(sums[0] + 0.4 * (sums.max() - sums[0]) + 1e-3)
     assert sums.max() > most + 1e-3
     limits = [pz.LinearLimit(dict(zip(JOINTS, factors, strict=True)), most), *paced.get("limits", [])]
-    path = pz.solve_path(PANDA, HAND, across(30), limits=limits, begin=free.q[0])
+    path = pz.solve_path(PANDA, HAND, across(30), limits=limits, start=free.q[0])
     assert path.success, path.explain()
     assert (path.q @ factors).max() <= most + 1e-9
     assert (between(path) @ factors).max() <= most + 1e-9
@@ -301,8 +301,8 @@ def test_a_way_that_cannot_be_closed_is_given_up_where_it_is_first_open(monkeypa
     assert np.array_equal(closed[open_ones], way[open_ones])
     assert max(gap(bar, one) for one in closed[found]) <= 1e-7
     tried: list[object] = []
-    monkeypatch.setattr(Closure, "closed", lambda *given: tried.append(given))
-    assert Room([], loops).straight(bar, *ends) is None
+    monkeypatch.setattr(LoopProjection, "project", lambda *given: tried.append(given))
+    assert PathFeasibility([], loops).straight(bar, *ends) is None
     assert len(tried) == 1
 
 

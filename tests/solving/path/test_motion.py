@@ -11,7 +11,7 @@ from ways import DOWN, across
 
 import poise as pz
 from poise.solving.path.clock import Clock
-from poise.solving.path.feasibility import Room
+from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.limits import Rates
 from poise.solving.path.timing import timed
 
@@ -86,12 +86,28 @@ def test_a_straight_way_takes_little_more_than_the_least_time(way: float, jerk: 
     asked = InputParameter(1)
     asked.current_position, asked.target_position = [0.0], [way]
     asked.max_velocity, asked.max_acceleration = [2.0], [10.0]
-    _, law = timed(arm, q, Rates(most, np.full(2, 10.0), np.full(2, NONE)), still, Clock(None), Room(()), kept=True)
-    assert law.duration == pytest.approx(_least(asked), rel=1e-4)
+    _, trajectory = timed(
+        arm,
+        q,
+        Rates(most, np.full(2, 10.0), np.full(2, NONE)),
+        still,
+        Clock(None),
+        PathFeasibility(()),
+        within_limits=True,
+    )
+    assert trajectory.duration == pytest.approx(_least(asked), rel=1e-4)
     asked.max_jerk = [jerk]
-    _, law = timed(arm, q, Rates(most, np.full(2, 10.0), np.full(2, jerk)), still, Clock(None), Room(()), kept=True)
+    _, trajectory = timed(
+        arm,
+        q,
+        Rates(most, np.full(2, 10.0), np.full(2, jerk)),
+        still,
+        Clock(None),
+        PathFeasibility(()),
+        within_limits=True,
+    )
     least = _least(asked)
-    assert least * (1.0 - 1e-6) <= law.duration <= 1.3 * least
+    assert least * (1.0 - 1e-6) <= trajectory.duration <= 1.3 * least
 
 
 def _least(asked: InputParameter) -> float:
@@ -111,13 +127,15 @@ def test_any_rows_are_passed_within_all_limits(seed: int, rows: int, jerky: bool
     q = np.repeat(q, rng.integers(1, 3, rows), axis=0)
     acceleration, jerk = rng.uniform(1.0, 20.0, 7), rng.uniform(50.0, 500.0, 7) if jerky else np.full(7, NONE)
     limits = Rates(arm.velocity, acceleration, jerk)
-    times, law = timed(arm, q, limits, np.zeros(len(q), dtype=bool), Clock(time), Room(()), kept=True)
+    times, trajectory = timed(
+        arm, q, limits, np.zeros(len(q), dtype=bool), Clock(time), PathFeasibility(()), within_limits=True
+    )
     assert (np.diff(times) >= 0.0).all()
-    assert np.allclose(law.at(times).q, q, atol=1e-6)
-    t = np.linspace(0.0, law.duration, 5001)
-    state = law.at(t)
+    assert np.allclose(trajectory.at(times).q, q, atol=1e-6)
+    t = np.linspace(0.0, trajectory.duration, 5001)
+    state = trajectory.at(t)
     assert (np.maximum(arm.lower - state.q, state.q - arm.upper) <= 1e-13).all()
-    if not law.duration:
+    if not trajectory.duration:
         return
     for some, most in ((state.q, arm.velocity), (state.velocity, acceleration), (state.acceleration, jerk)):
         assert (np.abs(np.diff(some, axis=0)) / t[1] <= most * (1.0 + 1e-3)).all()
@@ -132,10 +150,10 @@ def test_what_is_no_more_than_rounding_takes_no_time(acceleration: float) -> Non
     q = np.array([[0.0, 0.0], [0.0, 1e3], [1.0, np.nextafter(1e3, 2e3)], [1.0, 0.0]])
     rates = Rates(np.array([NONE, 10.0]), np.array([NONE, acceleration]), np.full(2, NONE))
     rests = np.zeros(len(q), dtype=np.bool_)
-    times, law = timed(builder.build(), q, rates, rests, Clock(None), Room([]), kept=True)
+    times, trajectory = timed(builder.build(), q, rates, rests, Clock(None), PathFeasibility([]), within_limits=True)
     assert times[1] == times[2]
-    assert np.isfinite(law.at(np.linspace(0.0, law.duration, 101)).q).all()
-    assert np.isfinite(law.at(times).q).all()
+    assert np.isfinite(trajectory.at(np.linspace(0.0, trajectory.duration, 101)).q).all()
+    assert np.isfinite(trajectory.at(times).q).all()
 
 
 def test_a_floating_base_turns_within_its_limits() -> None:
@@ -228,7 +246,7 @@ def test_paths_are_joined_where_they_meet() -> None:
     arm = pz.load("panda")
     limits = [pz.AccelerationLimit(8.0), pz.JerkLimit(800.0)]
     there = pz.plan(arm, TASK, across(40)[:1], q0=arm.home, limits=limits)
-    line = pz.solve_path(arm, TASK, across(40), begin=there.q[-1], limits=limits)
+    line = pz.solve_path(arm, TASK, across(40), start=there.q[-1], limits=limits)
     assert line.success, line.explain()
     up = pz.PositionTask("panda_hand")
     back = pz.plan(arm, up, [[0.5, 0.0, 0.5]], q0=line.q[-1], limits=limits)

@@ -59,9 +59,9 @@ def test_where_the_arm_stands_is_where_it_begins_or_it_fails(poses: Path, capsys
     asked = ["path", "panda", str(poses), "--frame", "panda_hand"]
     assert main([*asked, "--q0", *home]) == 0
     assert "q0 does not meet the first pose" in capsys.readouterr().out
-    assert main([*asked, "--begin", *home]) == 2
+    assert main([*asked, "--start", *home]) == 2
     assert "from the first pose" in capsys.readouterr().out
-    assert main([*asked, "--begin", *stands]) == 0
+    assert main([*asked, "--start", *stands]) == 0
 
 
 def test_csv_needs_no_arrow(poses: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

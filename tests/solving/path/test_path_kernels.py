@@ -15,7 +15,7 @@ import poise as pz
 from poise.kernels.machine.jit import prepare
 from poise.kernels.path.sequence import best_sequence
 from poise.solving.path.clock import Clock
-from poise.solving.path.feasibility import Room
+from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.limits import Rates
 from poise.solving.path.program import Program, System
 from poise.solving.path.timing import timed
@@ -80,7 +80,7 @@ def test_a_program_meets_its_optimality_conditions(seed: int) -> None:
     blocks, ties, right = system(n, size, seed)
     low, high = np.full((n, size), -0.05), np.full((n, size), 0.08)
     found = Program(
-        blocks=blocks, ties=ties, right=right, low=low, high=high, leans=(), widest=None, closed=False,
+        blocks=blocks, ties=ties, right=right, low=low, high=high, inequalities=(), widest=None, closed=False,
         clock=Clock(None),
     ).solve()  # fmt: skip
     assert found is not None
@@ -134,7 +134,7 @@ def test_the_best_sequence_is_that_of_all(seed: int, stop: int) -> None:
 
 def least_schedule(arm: pz.Model, q: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray) -> np.ndarray:
     limits = Rates(velocity, acceleration, np.full(arm.nv, np.inf))
-    return timed(arm, q, limits, np.zeros(len(q), dtype=bool), Clock(None), Room(()), kept=True)[0]
+    return timed(arm, q, limits, np.zeros(len(q), dtype=bool), Clock(None), PathFeasibility(()), within_limits=True)[0]
 
 
 def kept(arm: pz.Model, q: np.ndarray, times: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray) -> None:

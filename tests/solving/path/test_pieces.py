@@ -9,7 +9,7 @@ import pytest
 from ways import elbow
 
 import poise as pz
-from poise.solving.path import reconfigurations as parted
+from poise.solving.path import reconfigurations as reconfiguring
 
 STEP = 0.3
 """What a joint may change by from waypoint to waypoint [rad]."""
@@ -234,7 +234,7 @@ def test_a_way_goes_around_what_is_in_it() -> None:
 
 def test_where_no_way_leads_to_the_next_piece_it_fails_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     """The elbow would have to be stretched on the way, and cannot be; nothing else leads from side to side."""
-    monkeypatch.setattr(parted, "WORK", 200)
+    monkeypatch.setattr(reconfiguring, "WORK", 200)
     arm = elbow((-2.6, 2.6)).with_shapes({"lower": pz.Capsule([0.9, 0.0, 0.0], [1.0, 0.0, 0.0], 0.01)})
     around = np.arange(0.0, 2.0 * np.pi, np.pi / 8.0)
     parts = [pz.SE3.from_xyz_rpy([1.8 * np.cos(x), 1.8 * np.sin(x), 0.0], [0.0, 0.0, x]) for x in around]
@@ -257,7 +257,7 @@ def test_files_and_copies_have_the_pieces(tmp_path: Path) -> None:
     assert all(columns["success"])
     met = np.flatnonzero(~np.ma.getmaskarray(columns["waypoint"]))
     assert np.array_equal(met, path.stations)
-    back = pz.solve_path(elbow((-2.6, 2.6)), pz.PositionTask("tip"), ring(1.2)[::-1], begin=path.q[-1],
+    back = pz.solve_path(elbow((-2.6, 2.6)), pz.PositionTask("tip"), ring(1.2)[::-1], start=path.q[-1],
                          velocity=2.0, reconfigurations=1)  # fmt: skip
     both = path.then(back)
     assert both.reconfigurations.tolist() == [path.reconfigurations[0], len(ring(1.2)) + back.reconfigurations[0]]

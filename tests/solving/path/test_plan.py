@@ -9,7 +9,7 @@ import pytest
 import poise as pz
 from poise.solving.path.clearance import Clearance
 from poise.solving.path.clock import Clock
-from poise.solving.path.feasibility import Room
+from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.via_points import planned
 
 PICK = [[0.4, 0.3, 0.5], [0.4, 0.3, 0.3], [0.4, 0.3, 0.5], [0.4, -0.3, 0.5], [0.4, -0.3, 0.3]]
@@ -104,7 +104,11 @@ def test_a_way_around_what_is_between() -> None:
     assert distances(straight.q).min() < 0.0
     one, two = (
         planned(
-            arm, pz.PoseTask("panda_hand"), poses(), room=Room([Clearance(arm, distances, 0.02)]), **settings(threads=n)
+            arm,
+            pz.PoseTask("panda_hand"),
+            poses(),
+            feasibility=PathFeasibility([Clearance(arm, distances, 0.02)]),
+            **settings(threads=n),
         )
         for n in (1, 2)
     )
@@ -122,8 +126,8 @@ def test_a_wall_without_a_door_is_said() -> None:
         return np.abs(np.sin(q[..., 0])) - 0.1  # the upper arm may not cross the x axis
 
     path = planned(
-        arm, pz.PositionTask("tool"), [[0.2, 1.3, 0.0], [0.2, -1.3, 0.0]], room=Room([Clearance(arm, distances)]),
-        **settings(max_time=0.4),
+        arm, pz.PositionTask("tool"), [[0.2, 1.3, 0.0], [0.2, -1.3, 0.0]],
+        feasibility=PathFeasibility([Clearance(arm, distances)]), **settings(max_time=0.4),
     )  # fmt: skip
     assert path.status is pz.Status.COLLISION
     assert path.first_failure is not None
@@ -142,8 +146,8 @@ def test_a_station_out_of_reach_or_inside_is_named() -> None:
         return np.linalg.norm(arm.pose("tool", q).xyz - [1.0, -1.0, 0.0], axis=-1) - 0.2
 
     path = planned(
-        arm, pz.PositionTask("tool"), [[1.0, 1.0, 0.0], [1.0, -1.0, 0.0]], room=Room([Clearance(arm, distances)]),
-        **settings(max_time=1.0),
+        arm, pz.PositionTask("tool"), [[1.0, 1.0, 0.0], [1.0, -1.0, 0.0]],
+        feasibility=PathFeasibility([Clearance(arm, distances)]), **settings(max_time=1.0),
     )  # fmt: skip
     assert path.first_failure is not None
     assert path.first_failure.status is pz.Status.COLLISION
@@ -159,7 +163,11 @@ def test_a_pose_is_searched_for_before_it_is_blamed(seed: int) -> None:
         return 0.006 - np.abs(np.remainder(q.sum(axis=-1) - 0.3 + np.pi, 2.0 * np.pi) - np.pi)
 
     path = planned(
-        arm, pz.PositionTask("tool"), [[1.0, 1.0, 0.0]], room=Room([Clearance(arm, distances)]), **settings(seed=seed)
+        arm,
+        pz.PositionTask("tool"),
+        [[1.0, 1.0, 0.0]],
+        feasibility=PathFeasibility([Clearance(arm, distances)]),
+        **settings(seed=seed),
     )
     assert path.success, path.explain()
     assert distances(path.q).min() >= 0.0
@@ -295,9 +303,9 @@ def test_a_dip_between_two_looks_is_seen() -> None:
     def distances(q: np.ndarray) -> np.ndarray:
         return np.abs(q[..., 0] - 0.5093) - 0.002
 
-    room = Room([Clearance(arm, distances)])
-    assert room.on_way(np.array([0.0, 0.0]), np.array([1.0, 0.0])) < 0.0
-    assert room.on_way(np.array([0.0, 0.0]), np.array([0.5, 0.0])) > 0.0
+    feasibility = PathFeasibility([Clearance(arm, distances)])
+    assert feasibility.on_way(np.array([0.0, 0.0]), np.array([1.0, 0.0])) < 0.0
+    assert feasibility.on_way(np.array([0.0, 0.0]), np.array([0.5, 0.0])) > 0.0
 
 
 def test_a_gantry_goes_round_a_wall() -> None:

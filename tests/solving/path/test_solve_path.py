@@ -12,7 +12,7 @@ from ways import across, armed, elbow
 import poise as pz
 from poise.solving.path import program, route
 from poise.solving.path.clearance import Clearance
-from poise.solving.path.feasibility import Room
+from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.solve import followed
 
 
@@ -138,13 +138,13 @@ def test_steps_are_out_of_proportion_to_those_between_poses_that_are_met_alone(b
     x = np.concatenate([[0.2, 0.9, 1.6], np.linspace(2.1, 2.6, 20)])
     target = points(np.stack([x, 0.0 * x], axis=1))
     begin = pz.solve(arm, pz.PositionTask("tip", target[0])).q if begins else None
-    path = pz.solve_path(arm, pz.PositionTask("tip"), target, begin=begin)
+    path = pz.solve_path(arm, pz.PositionTask("tip"), target, start=begin)
     assert {failure.status for failure in path.failures} == {pz.Status.UNREACHABLE}
     assert path.first_failure is not None
     assert path.first_failure.waypoint == 3
     assert path.fraction == 3 / 23
     np.testing.assert_array_equal(path.followed, path.q[:3])
-    assert pz.solve_path(arm, pz.PositionTask("tip"), target[:3], begin=begin).success
+    assert pz.solve_path(arm, pz.PositionTask("tip"), target[:3], start=begin).success
 
 
 def test_each_way_to_fail_is_told_of() -> None:
@@ -282,11 +282,11 @@ def test_a_q0_that_misses_the_first_pose_is_told_of() -> None:
 def test_a_path_begins_where_it_must_or_fails() -> None:
     arm, task = pz.load("panda"), pz.PoseTask("panda_hand")
     stands = pz.solve(arm, pz.PoseTask("panda_hand", across(80)[0]), q0=arm.home).q
-    path = pz.solve_path(arm, task, across(80), begin=stands)
+    path = pz.solve_path(arm, task, across(80), start=stands)
     assert path.success
     assert path.notes == ()
     assert np.array_equal(path.q[0], stands)
-    other = pz.solve_path(arm, task, across(80), begin=arm.home)
+    other = pz.solve_path(arm, task, across(80), start=arm.home)
     assert other.status is pz.Status.LOCAL_MINIMUM
     assert other.first_failure is not None
     assert other.first_failure.waypoint == 0
@@ -295,11 +295,11 @@ def test_a_path_begins_where_it_must_or_fails() -> None:
     outside = np.array(arm.home)
     outside[3] = 0.5
     with pytest.raises(ValueError, match=r"begin is 0\.5 at 'panda_joint4', outside its limits"):
-        pz.solve_path(arm, task, across(80), begin=outside)
+        pz.solve_path(arm, task, across(80), start=outside)
     with pytest.raises(ValueError, match="not both"):
-        pz.solve_path(arm, task, across(80), begin=stands, q0=stands)
+        pz.solve_path(arm, task, across(80), start=stands, q0=stands)
     with pytest.raises(pz.ShapeError, match="begin must have 7 numbers"):
-        pz.solve_path(arm, task, across(80), begin=stands[:3])
+        pz.solve_path(arm, task, across(80), start=stands[:3])
 
 
 def test_what_is_too_near_at_the_beginning_is_said_of_it() -> None:
@@ -312,7 +312,7 @@ def test_what_is_too_near_at_the_beginning_is_said_of_it() -> None:
     assert wished.success, wished.explain()
     assert not np.array_equal(wished.q[0], free.q[0])
     assert "'ball'" in " ".join(wished.notes)
-    must = pz.solve_path(arm, task, across(80), begin=free.q[0], limits=limits)
+    must = pz.solve_path(arm, task, across(80), start=free.q[0], limits=limits)
     assert must.status is pz.Status.COLLISION
     assert must.first_failure is not None
     assert must.first_failure.waypoint == 0
@@ -421,7 +421,13 @@ def test_a_path_keeps_its_distance(optimise: bool) -> None:
         return np.linalg.norm(arm.pose("panda_link4", q).xyz - centre, axis=-1) - 0.08
 
     assert distances(free.q).min() < 0.0
-    path = followed(arm, task, across(80), room=Room([Clearance(arm, distances, 0.02)]), **settings(optimise=optimise))
+    path = followed(
+        arm,
+        task,
+        across(80),
+        feasibility=PathFeasibility([Clearance(arm, distances, 0.02)]),
+        **settings(optimise=optimise),
+    )
     assert path.success, path.explain()
     assert path.clearances is not None
     assert path.clearances.min() >= 0.02
@@ -436,7 +442,9 @@ def test_a_way_that_is_blocked_is_said() -> None:
     def distances(q: np.ndarray) -> np.ndarray:
         return np.linalg.norm(arm.pose("tool", q).xyz - circle()[30], axis=-1) - 0.05
 
-    path = followed(arm, pz.PositionTask("tool"), circle(), room=Room([Clearance(arm, distances)]), **settings())
+    path = followed(
+        arm, pz.PositionTask("tool"), circle(), feasibility=PathFeasibility([Clearance(arm, distances)]), **settings()
+    )
     assert path.status is pz.Status.COLLISION
     inside = np.linalg.norm(circle() - circle()[30], axis=1) < 0.05
     assert path.first_failure is not None
@@ -454,7 +462,11 @@ def test_a_jump_is_not_blamed_on_a_waypoint(max_jump: float) -> None:
     """Every waypoint has a configuration that is free; what cannot be done is to go on without a jump."""
     arm = pz.load("planar3")
     path = followed(
-        arm, pz.PositionTask("tool"), circle(10), room=Room([Clearance(arm, corridor)]), **settings(max_jump=max_jump)
+        arm,
+        pz.PositionTask("tool"),
+        circle(10),
+        feasibility=PathFeasibility([Clearance(arm, corridor)]),
+        **settings(max_jump=max_jump),
     )
     assert path.status is pz.Status.JUMP
     assert path.reached.all()

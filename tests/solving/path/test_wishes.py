@@ -170,7 +170,7 @@ def test_a_line_that_may_be_missed_is_followed_where_it_can_be() -> None:
 
 def test_a_path_begins_where_it_must_though_nothing_is_required() -> None:
     begin = pz.solve_path(PANDA, PULL, LINE).q[0]
-    path = pz.solve_path(PANDA, [SOFT, AWAY], [LINE, None], begin=begin)
+    path = pz.solve_path(PANDA, [SOFT, AWAY], [LINE, None], start=begin)
     assert np.array_equal(path.q[0], begin)
 
 
@@ -271,7 +271,7 @@ def test_a_posture_is_followed_as_fast_as_the_pace_allows() -> None:
     free = pz.solve(PANDA, [pz.PositionTask("panda_hand", target=LINE[0]), pz.PostureTask(PANDA.home + 0.5)], q0=begin)
     still = np.repeat(LINE[:1], 40, axis=0)
     path = pz.solve_path(
-        PANDA, [PULL, pz.PostureTask(free.q)], [still, None], begin=begin, dt=0.1, velocity=0.5
+        PANDA, [PULL, pz.PostureTask(free.q)], [still, None], start=begin, dt=0.1, velocity=0.5
     )  # fmt: skip
     assert path.success, path.explain()
     away = np.linalg.norm(PANDA.difference(path.q, np.broadcast_to(free.q, path.q.shape)), axis=1)

@@ -11,7 +11,7 @@ from poise.compat.mink.exceptions import NoSolutionFound
 from poise.compat.mink.limits import CollisionAvoidanceLimit, ConfigurationLimit, Limit
 from poise.compat.mink.limits.configuration_limit import ranges
 from poise.compat.mink.tasks import BaseTask, Task
-from poise.compat.steps import Part, Side
+from poise.compat.steps import Inequality, Part
 
 
 def solve_ik(
@@ -34,18 +34,18 @@ def solve_ik(
     """
     finite_positive("dt", dt)
     configuration.check_limits(safety_break=safety_break)
-    kept = [ranges(configuration)] if limits is None else list(limits)
-    if kept and not any(isinstance(limit, ConfigurationLimit) for limit in kept):
-        kept.append(ranges(configuration))
-    part, sides = _objective(configuration, tasks, damping), _sides(configuration, kept, dt)
-    exact = steps.equations(configuration, constraints or ())
-    step = steps.step(configuration, part, sides, exact, NoSolutionFound)
+    chosen = [ranges(configuration)] if limits is None else list(limits)
+    if chosen and not any(isinstance(limit, ConfigurationLimit) for limit in chosen):
+        chosen.append(ranges(configuration))
+    part, inequalities = _objective(configuration, tasks, damping), _inequalities(configuration, chosen, dt)
+    equalities = steps.equations(configuration, constraints or ())
+    step = steps.step(configuration, part, inequalities, equalities, NoSolutionFound)
 
-    def holds(dq: Array) -> bool:
+    def is_feasible(dq: Array) -> bool:
         then = configuration.integrate(dq, 1.0)
-        return all(limit.kept(configuration, then) for limit in kept)
+        return all(limit.satisfied(configuration, then) for limit in chosen)
 
-    return steps.shortened(step, holds) / dt
+    return steps.shortened(step, is_feasible) / dt
 
 
 def build_ik(
@@ -57,21 +57,21 @@ def build_ik(
     constraints: Iterable[Task] | None = None,
 ) -> Any:
     """The step as a `qpsolvers.Problem`; needs qpsolvers."""
-    sides = _sides(configuration, [ranges(configuration)] if limits is None else list(limits), dt)
-    exact = steps.equations(configuration, constraints or ())
-    return steps.programme(_objective(configuration, tasks, damping), sides, exact)
+    inequalities = _inequalities(configuration, [ranges(configuration)] if limits is None else list(limits), dt)
+    equalities = steps.equations(configuration, constraints or ())
+    return steps.programme(_objective(configuration, tasks, damping), inequalities, equalities)
 
 
 def _objective(configuration: Configuration, tasks: Iterable[BaseTask], damping: float) -> Part:
     return Part.sum(configuration.nv, [task.residual(configuration) for task in tasks], damping)
 
 
-def _sides(configuration: Configuration, limits: Sequence[Limit], dt: float) -> list[Side]:
-    found = list[Side]()
+def _inequalities(configuration: Configuration, limits: Sequence[Limit], dt: float) -> list[Inequality]:
+    found = list[Inequality]()
     for limit in limits:
         if not isinstance(limit, Limit):
             raise TypeError(f"limits holds {limit!r}, which is no Limit of {__package__}")
         rows, most = limit.compute_qp_inequalities(configuration, dt)
         if rows is not None and most is not None:
-            found.append(Side(rows, most, isinstance(limit, ConfigurationLimit | CollisionAvoidanceLimit)))
+            found.append(Inequality(rows, most, isinstance(limit, ConfigurationLimit | CollisionAvoidanceLimit)))
     return found

@@ -12,7 +12,7 @@ from poise.compat.pink.exceptions import NoSolutionFound
 from poise.compat.pink.limits import ConfigurationLimit, Limit
 from poise.compat.pink.limits.usual import usual
 from poise.compat.pink.tasks import Task
-from poise.compat.steps import Part, Side
+from poise.compat.steps import Inequality, Part
 
 
 def solve_ik(
@@ -30,15 +30,18 @@ def solve_ik(
     finite_positive("dt", dt)
     configuration.check_limits(safety_break=safety_break)
     beyond = list(barriers or ())
-    part, sides = _objective(configuration, [*tasks, *beyond], damping), _sides(configuration, limits, beyond, dt)
-    exact = steps.equations(configuration, constraints or ())
-    step = steps.step(configuration, part, sides, exact, NoSolutionFound)
+    part, inequalities = (
+        _objective(configuration, [*tasks, *beyond], damping),
+        _inequalities(configuration, limits, beyond, dt),
+    )
+    equalities = steps.equations(configuration, constraints or ())
+    step = steps.step(configuration, part, inequalities, equalities, NoSolutionFound)
 
-    def holds(dq: Array) -> bool:
+    def is_feasible(dq: Array) -> bool:
         then = configuration.at(configuration.integrate(dq, 1.0))
-        return all(barrier.kept(configuration, then) for barrier in beyond)
+        return all(barrier.satisfied(configuration, then) for barrier in beyond)
 
-    return (steps.shortened(step, holds) if beyond else step) / dt
+    return (steps.shortened(step, is_feasible) if beyond else step) / dt
 
 
 def build_ik(
@@ -48,25 +51,28 @@ def build_ik(
 ) -> Any:  # fmt: skip
     """The step as a `qpsolvers.Problem`; needs qpsolvers."""
     beyond = list(barriers or ())
-    sides, exact = _sides(configuration, limits, beyond, dt), steps.equations(configuration, constraints or ())
-    return steps.programme(_objective(configuration, [*tasks, *beyond], damping), sides, exact)
+    inequalities, equalities = (
+        _inequalities(configuration, limits, beyond, dt),
+        steps.equations(configuration, constraints or ()),
+    )
+    return steps.programme(_objective(configuration, [*tasks, *beyond], damping), inequalities, equalities)
 
 
 def _objective(configuration: Configuration, terms: Iterable[Any], damping: float) -> Part:
     return Part.sum(configuration.model.nv, [term.residual(configuration) for term in terms], damping)
 
 
-def _sides(
+def _inequalities(
     configuration: Configuration, limits: Iterable[Limit] | None, barriers: list[Barrier], dt: float
-) -> list[Side]:
-    kept = usual(configuration.model) if limits is None else list(limits)
-    each_kind: list[tuple[Any, type[Any]]] = [*((k, Limit) for k in kept), *((b, Barrier) for b in barriers)]
-    found = list[Side]()
+) -> list[Inequality]:
+    chosen = usual(configuration.model) if limits is None else list(limits)
+    each_kind: list[tuple[Any, type[Any]]] = [*((k, Limit) for k in chosen), *((b, Barrier) for b in barriers)]
+    found = list[Inequality]()
     for each, kind in each_kind:
         if not isinstance(each, kind):
             raise TypeError(f"{each!r} is no {kind.__name__} of {__package__}")
         part = each.compute_qp_inequalities(configuration, dt)
         if part is not None:
             rows, most = part
-            found.append(Side(rows, most, isinstance(each, ConfigurationLimit)))
+            found.append(Inequality(rows, most, isinstance(each, ConfigurationLimit)))
     return found

@@ -44,7 +44,7 @@ MEASURED: Final = {NONE: 0.019, POSTURE: 0.298, WEAK: 0.452, STRONG: 0.596}
 With the printed sign it found 0.005, which is no figure to agree on: what draws the arm towards an obstacle grows as it
 comes near, so rounding decides how near that is.
 """
-APART: Final = 1e-9
+CLEARANCE: Final = 1e-9
 """How far starts are apart that should lead to the same figure, where it is one [rad]."""
 
 
@@ -86,7 +86,9 @@ def methods(field: Field) -> dict[str, DasSlotineSheridan]:
     """The law with each term on and off."""
     points = tuple((x, y, 0.0) for x, y in field.obstacles)
 
-    def law(posture: float, repulsion: float, *, literal: bool = False, rule: bool = False) -> DasSlotineSheridan:
+    def controller(
+        posture: float, repulsion: float, *, literal: bool = False, rule: bool = False
+    ) -> DasSlotineSheridan:
         terms: list[RestPosture | Clearance] = [RestPosture(gain=posture)] if posture else []
         terms += [Clearance(obstacles=points, gain=repulsion)] if repulsion else []
         return DasSlotineSheridan(
@@ -94,12 +96,12 @@ def methods(field: Field) -> dict[str, DasSlotineSheridan]:
         )
 
     return {
-        NONE: law(0.0, 0.0),
-        POSTURE: law(0.05, 0.0),
-        WEAK: law(0.02, 0.02),
-        STRONG: law(0.02, 0.05),
-        LITERAL: law(0.02, 0.05, literal=True),
-        RULED: law(0.02, 0.05, rule=True),
+        NONE: controller(0.0, 0.0),
+        POSTURE: controller(0.05, 0.0),
+        WEAK: controller(0.02, 0.02),
+        STRONG: controller(0.02, 0.05),
+        LITERAL: controller(0.02, 0.05, literal=True),
+        RULED: controller(0.02, 0.05, rule=True),
     }
 
 
@@ -130,7 +132,7 @@ def cross(field: Field, method: DasSlotineSheridan, *, repeats: int = 1, starts:
         tracker.rollout(START, targets[:, None])
         spent = min(spent, time.perf_counter() - begun)
     clearances = _clearances(field, path)
-    others = START + np.random.default_rng(0).uniform(-APART, APART, (starts - 1, 10))
+    others = START + np.random.default_rng(0).uniform(-CLEARANCE, CLEARANCE, (starts - 1, 10))
     least = [clearances, *(_clearances(field, tracker.rollout(q, targets[:, None])) for q in others)]
     errors = np.linalg.norm(joints(path)[:, 10] - targets[:, :2], axis=-1)
     return Passage(

@@ -13,8 +13,8 @@ import numpy as np
 from poise.experiments.base import Claim, Experiment, Table, columns, judge, judge_spread
 from poise.experiments.das.figures import figures
 from poise.experiments.das.problem import (
-    APART,
     BETWEEN,
+    CLEARANCE,
     FAR,
     FIELDS,
     HYBRID,
@@ -39,7 +39,11 @@ from poise.experiments.das.problem import (
     methods,
 )
 
-_LAW, _NEWTON, _RESULTS = "Das et al. 1988, eq. 2.2", "Das et al. 1988, section 2.3", "Das et al. 1988, section 2.4"
+_EQUATION, _NEWTON, _RESULTS = (
+    "Das et al. 1988, eq. 2.2",
+    "Das et al. 1988, section 2.3",
+    "Das et al. 1988, section 2.4",
+)
 _A, _B = "Das et al. 1988, appendix A", "Das et al. 1988, appendix B"
 
 
@@ -97,7 +101,7 @@ def tables(results: Results) -> tuple[Table, ...]:
                 "clearance: from the nearest joint to the nearest obstacle over all waypoints [links]",
                 "joints at waypoints count, links do not: on the way to the first waypoint of the open field the "
                 "repelled arm sweeps over an obstacle",
-                f"least and most: of starts at most {APART:.0e} rad from the first; the printed sign draws the arm "
+                f"least and most: of starts at most {CLEARANCE:.0e} rad from the first; the printed sign draws the arm "
                 "towards the obstacles, and rounding decides how near it comes",
                 "beta is 1 but where the rule is named; every start, path and number is ours, for the paper has none",
             ),
@@ -151,16 +155,16 @@ def _fields(results: Results) -> Iterator[Claim]:
     signs = [(row[STRONG].least, row[LITERAL].least) for row in rows.values()]
     yield Claim(
         "the term with +K_obs and x from the obstacle to the joint repels",
-        _LAW,
+        _EQUATION,
         "clearance with the other sign and as printed: "
         + ", ".join(f"{_range(other)} and {_range(printed)}" for other, printed in signs)
-        + f", from starts {APART:.0e} rad apart",
+        + f", from starts {CLEARANCE:.0e} rad apart",
         judge(all(min(printed) >= max(other) for other, printed in signs)),
     )
     worst = {name: row[STRONG].errors.max() for name, row in rows.items()}
     yield Claim(
         "the terms do not affect the motion of the end of the manipulator",
-        _LAW,
+        _EQUATION,
         "true to first order; largest error "
         + ", ".join(f"{name} {error:.3f}" for name, error in worst.items())
         + f" links, without the terms at most {max(row[NONE].errors.max() for row in rows.values()):.1g}",

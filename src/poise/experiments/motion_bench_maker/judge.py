@@ -28,13 +28,13 @@ class Judgement:
     """The hand is within `POSITION` and `ROTATION` of its pose at the goal, and no joint beyond its limit."""
     free: bool
     """No link is in an obstacle."""
-    apart: bool
+    self_free: bool
     """No link is in another, but for those that a joint connects."""
 
     @property
     def good(self) -> bool:
         """All of it."""
-        return self.there and self.free and self.apart
+        return self.there and self.free and self.self_free
 
 
 def installed() -> bool:

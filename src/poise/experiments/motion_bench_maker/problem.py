@@ -24,7 +24,7 @@ from poise.spatial import SE3
 from poise.tasks.pose import PoseTask
 
 HAND: Final = "panda_hand"
-HELD: Final = ("panda_link7", "panda_hand", "panda_leftfinger", "panda_rightfinger")
+HAND_LINKS: Final = ("panda_link7", "panda_hand", "panda_leftfinger", "panda_rightfinger")
 """The links that the hand's pose holds where they are, however the arm stands."""
 FINGERS: Final = ("panda_finger_joint1", "panda_finger_joint2")
 OPEN: Final = 0.065
@@ -86,15 +86,15 @@ def panda() -> Model:
 
 
 @cache
-def _held() -> Model:
+def _hand_alone() -> Model:
     """The arm with no shapes but those that the hand's pose holds."""
     arm = panda()
-    return arm.with_shapes({link: arm.fitted_shapes[link] for link in HELD})
+    return arm.with_shapes({link: arm.fitted_shapes[link] for link in HAND_LINKS})
 
 
 def hand_blocked(problem: Problem) -> bool:
     """Whether what the hand's pose holds is in an obstacle, so that there is no solution."""
-    return bool(_held().in_collision(problem.goal, problem.world, self_collision=False))
+    return bool(_hand_alone().in_collision(problem.goal, problem.world, self_collision=False))
 
 
 @final
@@ -112,10 +112,10 @@ class Answer:
 
 
 def solve(
-    arm: Model, problem: Problem, *, room: float = 0.0, calls: int = 1, max_restarts: int | None = None
+    arm: Model, problem: Problem, *, clearance: float = 0.0, calls: int = 1, max_restarts: int | None = None
 ) -> Answer:
-    """Ask so many times for the hand's pose at the goal, with everything `room` apart [m]."""
-    limit = CollisionLimit(problem.world, min_distance=room)
+    """Ask so many times for the hand's pose at the goal, with everything `clearance` apart [m]."""
+    limit = CollisionLimit(problem.world, min_distance=clearance)
     solver = Solver(arm, PoseTask(HAND), limits=[limit], max_restarts=max_restarts)
     target, spent = arm.pose(HAND, problem.goal), []
     for _ in range(calls):

@@ -18,7 +18,7 @@ from poise.experiments.motion_bench_maker.problem import OPEN, Answer, Problem, 
 from poise.experiments.motion_bench_maker.published import LADDER, LADDER_SOURCE, SETS, SOLVERS, SOURCE
 from poise.experiments.motion_bench_maker.sets import ARCHIVE, problem_sets
 
-ROOM: Final = 0.001
+CLEARANCE: Final = 0.001
 """The least distance that is asked for in the sets as they are [m]; on the ladder it is 0."""
 MORE: Final = 20_000
 """Random starts that a pose of the ladder gets that was not found, instead of a thousand."""
@@ -77,7 +77,7 @@ def measure(quick: bool) -> Results:
     """Run everything; `quick` takes few poses of each set."""
     sets = {name: some[:: QUICK if quick else 1] for name, some in problem_sets().items()}
     return Results(
-        sets={name: [_find(each, room=ROOM, calls=CALLS) for each in some] for name, some in sets.items()},
+        sets={name: [_find(each, clearance=CLEARANCE, calls=CALLS) for each in some] for name, some in sets.items()},
         ladder={
             (name, by): _climb([each.grown(by) for each in sets[name]]) for name, by in LADDER if name in sets
         },
@@ -85,8 +85,8 @@ def measure(quick: bool) -> Results:
     )  # fmt: skip
 
 
-def _find(problem: Problem, *, room: float = 0.0, calls: int = 1, max_restarts: int | None = None) -> Found:
-    answer = solve(panda(), problem, room=room, calls=calls, max_restarts=max_restarts)
+def _find(problem: Problem, *, clearance: float = 0.0, calls: int = 1, max_restarts: int | None = None) -> Found:
+    answer = solve(panda(), problem, clearance=clearance, calls=calls, max_restarts=max_restarts)
     return Found(answer, Judge(problem)(answer.q) if installed() else None)
 
 
@@ -98,7 +98,7 @@ def _climb(problems: Sequence[Problem]) -> Rung:
             first if first.answer.solved else _find(each, max_restarts=MORE)
             for first, each in zip(found, problems, strict=True)
         ],
-        known=[(goal := Judge(each)(each.goal)).free and goal.apart for each in problems] if installed() else [],
+        known=[(goal := Judge(each)(each.goal)).free and goal.self_free for each in problems] if installed() else [],
         blocked=sum(map(hand_blocked, problems)),
     )
 
@@ -132,14 +132,18 @@ def _sets(results: Results) -> Table:
     def row(name: str, found: Sequence[Found]) -> list[str | float | None]:
         spent, solved = _spent(found), [each.judged for each in found if each.answer.solved]
         judged = [each for each in solved if each is not None]
-        counts = [sum(each.there for each in judged), sum(each.free for each in judged), sum(e.apart for e in judged)]
+        counts = [
+            sum(each.there for each in judged),
+            sum(each.free for each in judged),
+            sum(e.self_free for e in judged),
+        ]
         return [
             name, len(found), len(solved), *(counts if results.judged else [None] * 3), float(np.median(spent)),
             float(np.quantile(spent, 0.99)), float(spent.max()), found[int(spent.argmax())].answer.starts,
         ]  # fmt: skip
 
     return Table(
-        f"Poses of the hand, with {1e3 * ROOM:g} mm of room",
+        f"Poses of the hand, with {1e3 * CLEARANCE:g} mm of room",
         columns(
             "set | poses:d | solved:d | there:d | free:d | apart:d | median us:.0f | p99 us:.0f | worst us:.0f | "
             "its starts:d"

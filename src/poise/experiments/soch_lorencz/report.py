@@ -150,13 +150,13 @@ def _start(results: Results) -> Iterator[Claim]:
         f"{ours.leap:.2f} rad",
         judge(all(calm[steps] < 0.1 * jump for steps, jump in jumps.items())),
     )
-    damped, apart = runs[DLS], float(np.abs(ours.path[-1] - plain.path[-1]).max())
+    damped, far = runs[DLS], float(np.abs(ours.path[-1] - plain.path[-1]).max())
     yield Claim(
         "its behaviour differs from that of the pseudoinverse",
         _EXPERIMENT,
-        f"after a revolution a joint is {apart:.2f} rad away; the error lags by {ours.errors.mean():.1f} on average, "
+        f"after a revolution a joint is {far:.2f} rad away; the error lags by {ours.errors.mean():.1f} on average, "
         f"{ours.errors.max():.0f} at most, though the whole ellipse is within reach",
-        judge(apart > 0.1),
+        judge(far > 0.1),
     )
     yield Claim(
         "damped least squares, which needs no added rows, leaves the start without a jump too",
@@ -195,11 +195,11 @@ def _weights(results: Results) -> Iterator[Claim]:
 
 def _rank(results: Results) -> Iterator[Claim]:
     lost = [f"{rank} of {n} for {name}" for name, (_, rank, n) in results.ranks.items() if rank < n]
-    kept = [f"{value:.2f} for {name}" for name, (value, rank, n) in results.ranks.items() if rank == n]
+    full_rank = [f"{value:.2f} for {name}" for name, (value, rank, n) in results.ranks.items() if rank == n]
     yield Claim(
         "the rank of the extended Jacobian is always guaranteed to be n",
         _EXPERIMENT,
-        f"rank {' and '.join(lost) or 'n everywhere'}; the least singular value is {', '.join(kept)}",
+        f"rank {' and '.join(lost) or 'n everywhere'}; the least singular value is {', '.join(full_rank)}",
         judge(not lost),
     )
     yield Claim(

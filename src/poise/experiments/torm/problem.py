@@ -123,15 +123,15 @@ def names() -> tuple[str, ...]:
 
 def problem_of(name: str) -> Problem:
     """The problem of this name."""
-    stated = _data()["problems"][name]
-    arm = robot(stated["robot"])
+    entry = _data()["problems"][name]
+    arm = robot(entry["robot"])
     placed = np.eye(4)
-    placed[:3, :3], placed[:3, 3] = stated["offset_rotation"], stated["offset_xyz"]
+    placed[:3, :3], placed[:3, 3] = entry["offset_rotation"], entry["offset_xyz"]
     origin = SE3.from_matrix(placed)
-    if stated["frame"] != "world":
-        origin = arm.pose(stated["frame"], arm.home) @ origin
+    if entry["frame"] != "world":
+        origin = arm.pose(entry["frame"], arm.home) @ origin
     world = World()
-    for i, box in enumerate(stated["obstacles"]):
+    for i, box in enumerate(entry["obstacles"]):
         world.add(f"box {i}", Box(SE3.from_xyz_rpy(box["center"], box["rpy"]), box["size"]))
-    waypoints = SE3(np.array(_data()["paths"][stated["path"]]))
-    return Problem(name, stated["robot"], arm, origin @ waypoints, world)
+    waypoints = SE3(np.array(_data()["paths"][entry["path"]]))
+    return Problem(name, entry["robot"], arm, origin @ waypoints, world)

@@ -13,17 +13,17 @@ the while, and what the levels before have reached never changes.  One problem a
 import functools
 
 from poise.kernels.algebra.directions import copy_row, dot_before, fit, turn, turn_back
-from poise.kernels.algebra.feasibility import largest, make_room, slope_of_rows, touch, toward_rows
+from poise.kernels.algebra.feasibility import largest, relax_bounds, slope_of_rows, touch, toward_rows
 from poise.kernels.algebra.reflections import dot
 from poise.kernels.algebra.working_set import (
     NONE,
-    behind,
     between,
     divide,
     first_bound,
     first_row,
     go,
     keep_level,
+    level_end,
     meet,
     put,
     rebuild,
@@ -39,12 +39,12 @@ from poise.kernels.machine.lanes import load_pack, packs, pitch, sqrt, store_pac
 
 
 @kernel
-def minimise(levels, limits, x, side, room):
+def minimise(levels, limits, x, side, buffer):
     """x (n), the minimum in levels (`Levels`) within `limits` (`Limits`); the most that a row of `limits` is beyond.
 
     That is 0 where x keeps them all.  Bounds with low > high meet in their middle.  `side` (n + p) says what to try to
     hold from the start: -1 the lower bound and 1 the upper, then 1 for a row; and then what of it holds the first
-    level.  `room` is of `room_for`.  x and the result are NaN where a number is none, or infinite but for a bound.
+    level.  `buffer` is of `buffer_size`.  x and the result are NaN where a number is none, or infinite but for a bound.
     """
     n, p = len(x), len(limits.most)
     if not _finite(len(levels.e), n, p, levels, limits):
@@ -53,14 +53,14 @@ def minimise(levels, limits, x, side, room):
         for c in range(n + p):
             side[c] = 0.0
         return float("nan")
-    s = divide(len(levels.e), n, p, room)
+    s = divide(len(levels.e), n, p, buffer)
     m = rows_that_ask(n, levels, s)
     used, number = _begin(n, levels, limits, m, s, side)
     stages, start, stop, beyond = levels.count + levels.pull, 0, 0, 0.0
     for k in range(-1 if p else 0, stages):
         start, rank = stop, 0
         if 0 <= k < levels.count:
-            stop = behind(levels, k, m, s, start)
+            stop = level_end(levels, k, m, s, start)
         for pivot in range(4 * (n + p) + 20):
             share, blocked, rank = 0.0, -1, 0
             if k < 0:
@@ -77,9 +77,9 @@ def minimise(levels, limits, x, side, room):
                     blocked, share = first_row(n, limits, s, blocked, share)
                 go(n, limits, s, share)
             if blocked >= 0:
-                held = meet(n, limits, s, used, blocked, start, m)
-                number += held - used
-                used = held
+                active = meet(n, limits, s, used, blocked, start, m)
+                number += active - used
+                used = active
                 rank = 0
             elif k >= 0 or not moving:
                 if number == 0:
@@ -93,11 +93,11 @@ def minimise(levels, limits, x, side, room):
                 leaving = wrong(n, s, used, scale, pivot > n)
                 if leaving < 0:
                     break
-                s.now[whole(s.held[leaving])] = 0.0
+                s.now[whole(s.constraint_of[leaving])] = 0.0
                 used, number = rebuild(n, levels, limits, max(k, 0), m, s, wait_again(s, used))
                 rank = 0
         if k < 0:
-            beyond = make_room(n, limits, s)
+            beyond = relax_bounds(n, limits, s)
             continue
         if k == 0:
             for c in range(n + p):
@@ -167,26 +167,26 @@ def _begin(n, levels, limits, m, s, side):
             s.waiting[number] = n + i
             number += 1
     used, number = rebuild(n, levels, limits, 0, m, s, number)
-    if not _settle(n, levels, limits, m, s, used):
+    if not _solve_first_level(n, levels, limits, m, s, used):
         used, number = rebuild(n, levels, limits, 0, m, s, wait_again(s, used))
     return used, number
 
 
 @functools.partial(kernel, inline=True)
-def _settle(n, levels, limits, m, s, used):
+def _solve_first_level(n, levels, limits, m, s, used):
     """Move s.x to the first level's minimum with all rows that are held as equations; whether they may stay held.
 
     If x is then beyond anything else, none of the rows may, and x is what the box leaves of the way.
     """
     row, wide, bounds, inside = pitch(s.lower, n), packs(s.lower, n), 0, True
-    while bounds < used and whole(s.held[bounds]) < n:
+    while bounds < used and whole(s.constraint_of[bounds]) < n:
         bounds += 1
     if bounds == used:
         return True
     for c in range(packs(s.move, n)):
         store_pack(s.move, c, zeros(s.move))
     for i in range(bounds, used):
-        c = whole(s.held[i]) - n
+        c = whole(s.constraint_of[i]) - n
         value = limits.most[c] - dot(limits.rows, c * wide, s.x, 0, 0, wide)
         for j in range(bounds, i):
             value = value - s.lower[i * row + j] * s.move[j]
@@ -194,7 +194,7 @@ def _settle(n, levels, limits, m, s, used):
     way(n, s, used)
     _step(n, s)
     if used < n:
-        _toward_stage(n, levels, 0, s, used, 0, behind(levels, 0, m, s, 0) if levels.count else 0)
+        _toward_stage(n, levels, 0, s, used, 0, level_end(levels, 0, m, s, 0) if levels.count else 0)
         _step(n, s)
     for a in range(n):
         clipped = between(limits.low[a], s.x[a], limits.high[a])
@@ -206,7 +206,7 @@ def _settle(n, levels, limits, m, s, used):
         inside = inside and over <= touch(limits, s, i, reach)
     if not inside:
         for i in range(bounds, used):
-            s.now[whole(s.held[i])] = 0.0
+            s.now[whole(s.constraint_of[i])] = 0.0
     return inside
 
 

@@ -1,7 +1,7 @@
 """`active_set.minimise` of matrices that Python has."""
 
 from poise.kernels.algebra.active_set import minimise
-from poise.kernels.algebra.working_set import NONE, Levels, Limits, room_for
+from poise.kernels.algebra.working_set import NONE, Levels, Limits, buffer_size
 from poise.kernels.machine.jit import entry_point, kernel
 from poise.kernels.machine.kinds import REALS, TABLE, WHOLES
 from poise.kernels.machine.lanes import pitch, sqrt
@@ -12,14 +12,14 @@ _ROUNDING = 1e-8
 """Against the length of a side and its bound, by how much less it is not broken."""
 
 
-def dense_room(m, n, p):
+def dense_buffer_size(m, n, p):
     """Numbers that m rows of levels, n unknowns and p inequalities need to work in."""
     row = WIDTH * ((n + WIDTH - 1) // WIDTH)
-    return room_for(m, n, p) + (m + p) * row + WIDTH * ((3 * n + p + WIDTH - 1) // WIDTH)
+    return buffer_size(m, n, p) + (m + p) * row + WIDTH * ((3 * n + p + WIDTH - 1) // WIDTH)
 
 
 @entry_point(WHOLES, TABLE, REALS, REALS, TABLE, REALS, REALS, REALS)
-def minimise_dense(plan, rows, wants, squares, sides, most, last, room):
+def minimise_dense(plan, rows, wants, squares, sides, most, last, buffer):
     """The minimum in levels of |rows x - wants|^2 + lambda^2 |x|^2 with sides x <= most, of those the shortest.
 
     `plan` is the number of levels, the first row of each and the end of the last, then the numbers of the rows in their
@@ -28,10 +28,10 @@ def minimise_dense(plan, rows, wants, squares, sides, most, last, room):
     breaks most, 0 if that is rounding, and NaN if a number is none.
     """
     m, n = rows.shape
-    p, row = len(most), pitch(room, n)
-    packed, others, at = section(room, 0, m * row), section(room, m * row, p * row), (m + p) * row
-    low, high, nothing = section(room, at, n), section(room, at + n, n), section(room, at + 2 * n, n)
-    ends, at = section(room, at + 3 * n, p), at + pitch(room, 3 * n + p)
+    p, row = len(most), pitch(buffer, n)
+    packed, others, at = section(buffer, 0, m * row), section(buffer, m * row, p * row), (m + p) * row
+    low, high, nothing = section(buffer, at, n), section(buffer, at + n, n), section(buffer, at + 2 * n, n)
+    ends, at = section(buffer, at + 3 * n, p), at + pitch(buffer, 3 * n + p)
     for i in range(m):
         _pack(rows, i, packed, i)
     for a in range(n):
@@ -40,7 +40,7 @@ def minimise_dense(plan, rows, wants, squares, sides, most, last, room):
     limits = Limits(low, high, section(others, 0, general * row), section(ends, 0, general))
     levels = Levels(plan[0], plan[1 : plan[0] + 2], plan[plan[0] + 2 :], packed, wants, squares, nothing, 1)
     x = section(last, 0, n)
-    minimise(levels, limits, x, section(last, n, n + general), section(room, at, len(room) - at))
+    minimise(levels, limits, x, section(last, n, n + general), section(buffer, at, len(buffer) - at))
     return _beyond(sides, most, x)
 
 

@@ -37,7 +37,7 @@ def toward_rows(n, limits, s, used):
 
 
 @functools.partial(kernel, inline=True)
-def make_room(n, limits, s):
+def relax_bounds(n, limits, s):
     """s.most is h, raised to where x is; the most that a row is raised by.
 
     At the least sum of squares that is the same for every x.

@@ -159,7 +159,7 @@ def clipped(ball, w, x, y, z):
 
 
 @kernel
-def within(ball, w, x, y, z):
+def ball_within_limits(ball, w, x, y, z):
     """Whether the unit quaternion keeps the ball's limits, of one number wide."""
     w, x, y, z = since_rest(ball, w, x, y, z)
     _, sx, sy, ratio, twist = parts(ball, w, x, y, z)
@@ -195,7 +195,7 @@ def _side(u, ends):
 
 
 @kernel
-def borders(ball, w, x, y, z):
+def boundaries(ball, w, x, y, z):
     """Where a ball at (w, x, y, z) has its borders: unit turns or 0, in the axis' frame, and how far they are.
 
     (n, its level, how fast that grows along n [1/rad]; m, the twist, c; k): n leads out of the ellipse, the level 1 on
@@ -244,12 +244,12 @@ def flat_direction(ball, w, x, y, z):
 
 
 @kernel
-def walls(ball, w, x, y, z):
+def linearised_limits(ball, w, x, y, z):
     """Inequalities for a turn omega from (w, x, y, z): n . omega <= out, and -low <= m . omega <= high.
 
     To first order; where there is no border n or m is 0.  Along the joint frame's axes.
     """
-    (n0, n1, n2), reached, rate, (m0, m1, m2), twist, c, _ = borders(ball, w, x, y, z)
+    (n0, n1, n2), reached, rate, (m0, m1, m2), twist, c, _ = boundaries(ball, w, x, y, z)
     # The root of the level grows as fast along a ray as a distance.
     root = sqrt(reached)
     out = 2.0 * root * (1.0 - root) / select(rate > 1e-150, rate, 1.0)
@@ -270,7 +270,7 @@ def blocked(ball, wxyz, turn, share):
     """
     w, x, y, z = wxyz
     h0, h1, h2 = seen(ball, turn[0], turn[1], turn[2])
-    (n0, n1, n2), reached, rate, (m0, m1, m2), twist, c, (k0, k1, k2) = borders(ball, w, x, y, z)
+    (n0, n1, n2), reached, rate, (m0, m1, m2), twist, c, (k0, k1, k2) = boundaries(ball, w, x, y, z)
     wrong = k0 * h0 + k1 * h1 + k2 * h2
     h0, h1, h2 = h0 - wrong * k0, h1 - wrong * k1, h2 - wrong * k2
     way_out = n0 * h0 + n1 * h1 + n2 * h2

@@ -32,7 +32,7 @@ Limits = namedtuple("Limits", "low high rows most")
 """low <= x <= high (n each), and rows x <= most (p; p x n, in packs, the padding 0)."""
 Working = namedtuple(
     "Working",
-    "mirrors lower rows part scratch x y z move step slope nu now held waiting "
+    "mirrors lower rows part scratch x y z move step slope nu now constraint_of waiting "
     "length most over change places squares b mark",
 )
 """Room: mirrors, and L, row by row (n x n each); the rows of J that are not all zeros, in the coordinates y = Q^T x,
@@ -50,7 +50,7 @@ NONE = 1e300
 """A bound this far away is none."""
 
 
-def room_for(m, n, p):
+def buffer_size(m, n, p):
     """Numbers that an active set needs for m rows of levels, n unknowns and p rows of inequalities."""
     most = max(m, p)
     row, column = WIDTH * ((n + WIDTH - 1) // WIDTH), WIDTH * ((2 * most + WIDTH - 1) // WIDTH)
@@ -58,41 +58,41 @@ def room_for(m, n, p):
 
 
 @functools.partial(kernel, inline=True)
-def divide(m, n, p, room):
-    """The sections of `room`."""
-    row, most = pitch(room, n), max(m, p)
+def divide(m, n, p, buffer):
+    """The sections of `buffer`."""
+    row, most = pitch(buffer, n), max(m, p)
     a0 = n * row
     a1 = a0 + n * row
     a2 = a1 + m * row
     a3 = a2 + most * row
-    a4 = a3 + (most + 2) * pitch(room, 2 * most)
+    a4 = a3 + (most + 2) * pitch(buffer, 2 * most)
     a5 = a4 + 7 * row
     a6 = a5 + 3 * n + 2 * p
     a7 = a6 + 4 * p
     return Working(
-        section(room, 0, n * row),
-        section(room, a0, n * row),
-        section(room, a1, m * row),
-        section(room, a2, most * row),
-        section(room, a3, (most + 2) * pitch(room, 2 * most)),
-        section(room, a4, row),
-        section(room, a4 + row, row),
-        section(room, a4 + 2 * row, row),
-        section(room, a4 + 3 * row, row),
-        section(room, a4 + 4 * row, row),
-        section(room, a4 + 5 * row, row),
-        section(room, a4 + 6 * row, row),
-        section(room, a5, n + p),
-        section(room, a5 + n + p, n),
-        section(room, a5 + 2 * n + p, n + p),
-        section(room, a6, p),
-        section(room, a6 + p, p),
-        section(room, a6 + 2 * p, p),
-        section(room, a6 + 3 * p, p),
-        section(room, a7, m),
-        section(room, a7 + m, m),
-        section(room, a7 + 2 * m, most),
-        section(room, a7 + 2 * m + most, most),
+        section(buffer, 0, n * row),
+        section(buffer, a0, n * row),
+        section(buffer, a1, m * row),
+        section(buffer, a2, most * row),
+        section(buffer, a3, (most + 2) * pitch(buffer, 2 * most)),
+        section(buffer, a4, row),
+        section(buffer, a4 + row, row),
+        section(buffer, a4 + 2 * row, row),
+        section(buffer, a4 + 3 * row, row),
+        section(buffer, a4 + 4 * row, row),
+        section(buffer, a4 + 5 * row, row),
+        section(buffer, a4 + 6 * row, row),
+        section(buffer, a5, n + p),
+        section(buffer, a5 + n + p, n),
+        section(buffer, a5 + 2 * n + p, n + p),
+        section(buffer, a6, p),
+        section(buffer, a6 + p, p),
+        section(buffer, a6 + 2 * p, p),
+        section(buffer, a6 + 3 * p, p),
+        section(buffer, a7, m),
+        section(buffer, a7 + m, m),
+        section(buffer, a7 + 2 * m, most),
+        section(buffer, a7 + 2 * m + most, most),
     )
 
 
@@ -138,7 +138,7 @@ def rows_that_ask(n, levels, s):
 
 
 @kernel
-def behind(levels, k, m, s, start):
+def level_end(levels, k, m, s, start):
     """The number behind the last row of level k, of the m that ask for something, whose first is `start`."""
     stop = start
     while stop < m and whole(s.places[stop]) < levels.first[k + 1]:
@@ -161,7 +161,7 @@ def reduce_level(n, s, used, start, stop):
 def keep_level(n, s, used, rank, stop, m):
     """The rows of a level, of which `rank` are ready, take up directions; the rows behind it follow."""
     for j in range(used, used + rank):
-        s.held[j] = LEVEL
+        s.constraint_of[j] = LEVEL
     turn_all(n, s.mirrors, used, used + rank, s.rows, stop, m)
     return used + rank
 
@@ -180,7 +180,7 @@ def hold(n, limits, s, used, c):
     turn(n, s.mirrors, 0, used, s.lower, used)
     if not take_up(n, used, s.lower, s.mirrors, length):
         return False
-    s.held[used] = c
+    s.constraint_of[used] = c
     return True
 
 
@@ -190,11 +190,11 @@ def rebuild(n, levels, limits, k, m, s, number):
 
     What cannot move anyway, the other rows being kept, is no longer held, so that all multipliers are unique.
     """
-    used, start, held = 0, 0, 0
+    used, start, active = 0, 0, 0
     for i in range(m):
         copy_row(n, levels.rows, levels.order[whole(s.places[i])], s.rows, i)
     for j in range(k):
-        stop = behind(levels, j, m, s, start)
+        stop = level_end(levels, j, m, s, start)
         if used < n:
             used = keep_level(n, s, used, reduce_level(n, s, used, start, stop), stop, m)
         start = stop
@@ -202,13 +202,13 @@ def rebuild(n, levels, limits, k, m, s, number):
     for i in range(number):
         c = whole(s.waiting[i])
         if used < n and hold(n, limits, s, used, c):
-            held, used = held + 1, used + 1
+            active, used = active + 1, used + 1
         else:
             s.now[c] = 0.0
     turn_all(n, s.mirrors, first, used, s.rows, start, m)
     copy_row(n, s.x, 0, s.y, 0)
     turn(n, s.mirrors, 0, used, s.y, 0)
-    return used, held
+    return used, active
 
 
 @functools.partial(kernel, inline=True)
@@ -232,8 +232,8 @@ def wait_again(s, used):
     """The constraints that are still held wait for directions; how many they are."""
     number = 0
     for j in range(used):
-        if s.held[j] != LEVEL and s.now[whole(s.held[j])] != 0.0:
-            s.waiting[number] = s.held[j]
+        if s.constraint_of[j] != LEVEL and s.now[whole(s.constraint_of[j])] != 0.0:
+            s.waiting[number] = s.constraint_of[j]
             number += 1
     return number
 
@@ -297,13 +297,13 @@ def wrong(n, s, used, scale, plainly):
     solve_transposed(n, used, s.lower, s.slope, s.nu)
     place, worst = -1, -WRONG * scale
     for j in range(used):
-        if s.held[j] != LEVEL:
-            c = whole(s.held[j])
+        if s.constraint_of[j] != LEVEL:
+            c = whole(s.constraint_of[j])
             value = s.nu[j] * s.now[c]
             if c >= n:
                 value = value * s.length[c - n]
             if value < -WRONG * scale:
-                if plainly and (place < 0 or c < whole(s.held[place])):
+                if plainly and (place < 0 or c < whole(s.constraint_of[place])):
                     place = j
                 elif not plainly and value < worst:
                     place, worst = j, value

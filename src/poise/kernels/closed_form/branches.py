@@ -163,10 +163,10 @@ def collect(p, v, score, start, value, found, count):
     inside, number = score <= INSIDE, load(known, LANE_NUMBER)
     store(known, FITS, select(inside, load(known, FITS), 0.0))
     missed = any_of((load(known, LOOSE) > 0.5) & (load(known, FITS) < 0.5))
-    room, close = _ALIKE_SQUARES * (1.0 + square), number < 0.0
+    tolerance, close = _ALIKE_SQUARES * (1.0 + square), number < 0.0
     for lane in range(WIDTH):
         gap = square - known[_SQUARE, lane]
-        close = close | ((gap * gap <= room * room) & (number > lane))
+        close = close | ((gap * gap <= tolerance * tolerance) & (number > lane))
         if known[_SCORE, lane] <= INSIDE:
             certified += 1
     if any_of(close & inside):
@@ -201,18 +201,18 @@ def _all(p, w, v, samples, found, count):
     arm, total, missing = p.arms[0], 0, False
     for i in range(len(w.target)):
         store(v.target, i, w.target[i])
-    first = low = span = 0.0
+    first = low = spread = 0.0
     if arm.swept != 0:
         c = p.coordinates[abs(arm.swept) - 1]
         first = min(max(w.pool[c.q], c.lower), c.upper)
-        low, span = c.lower, c.upper - c.lower
-        if not arm.slides and not span < TURN / abs(arm.swept_rate):
-            span = TURN / abs(arm.swept_rate)
-            low = min(max(first - 0.5 * span, c.lower), c.upper - span)
+        low, spread = c.lower, c.upper - c.lower
+        if not arm.slides and not spread < TURN / abs(arm.swept_rate):
+            spread = TURN / abs(arm.swept_rate)
+            low = min(max(first - 0.5 * spread, c.lower), c.upper - spread)
     for k in range(samples):
-        value = first + k * span / samples
-        if value > low + span:
-            value = max(value - span, low)
+        value = first + k * spread / samples
+        if value > low + spread:
+            value = max(value - spread, low)
         candidates(p, v, w.target, w.pool, value)
         score = polish(p, v, w.pool)
         count, certified, missed = collect(p, v, score, w.pool, value, found, count)

@@ -23,8 +23,8 @@ from poise.kernels.machine.layout import (
     WIDTH,
 )
 from poise.kernels.machine.views import entry_at
-from poise.kernels.solver.limits import room_of_sums
-from poise.kernels.solver.looking import holds
+from poise.kernels.solver.feasibility import is_feasible
+from poise.kernels.solver.limits import slack_of_sums
 from poise.kernels.solver.nearness import square_between, turn_within
 from poise.kernels.solver.state import INSIDE
 
@@ -57,7 +57,7 @@ def nearest_branch(p, w, v, address):
     # Rows of the state, which no search is using yet.
     store(v.state, _SQUARE, square), store(v.state, _SCORE, score), store(v.state, _COST, cost)
     found, code = _nearest_left(v), SOLVED
-    if entry_at(address, CALL).looking != 0 and found >= 0:
+    if entry_at(address, CALL).check_feasibility != 0 and found >= 0:
         found, code = _nearest_that_holds(p, w, v, found, address)
     if found < 0 or any_of(load(v.branches, LOOSE) > 0.5):
         out[CODE] = UNSOLVED
@@ -90,11 +90,11 @@ def _nearest_that_holds(p, w, v, found, address):
     while found >= 0:
         for i in range(len(w.q)):
             w.q[i] = v.q[i, found]
-        if holds(p, w, address):
+        if is_feasible(p, w, address):
             return found, SOLVED
         if w.clearance[0] > most:
             best, most = found, w.clearance[0]
-        if room_of_sums(p, w, w.q) < 0.0 and turn_within(p, w, w.pool):
+        if slack_of_sums(p, w, w.q) < 0.0 and turn_within(p, w, w.pool):
             v.state[_SQUARE, found] = square_between(p, w.q, w.pool)  # another may be nearer now
             for i in range(len(w.q)):
                 v.q[i, found] = w.q[i]

@@ -15,7 +15,7 @@ from poise.kernels.algebra.vectors import dot, minus, opposite, plus, scaled, ve
 from poise.kernels.collision.boxes import point_box
 from poise.kernels.collision.cylinders import point_cylinder
 from poise.kernels.collision.directions import clamped
-from poise.kernels.collision.epa import EPA_ROOM
+from poise.kernels.collision.epa import EPA_BUFFER
 from poise.kernels.collision.gjk import FIRST, SECOND
 from poise.kernels.collision.one_by_one import polytopes
 from poise.kernels.collision.placing import ORIGIN, X, Y, Z, out_of, seen_along
@@ -29,13 +29,13 @@ HEAD = WIDTH
 """Numbers before those of the first children."""
 BALLS, POINTS = 4 * WIDTH, 3 * WIDTH
 """Numbers of a pack of balls, and of one of points."""
-GAPS = -(-EPA_ROOM // WIDTH) * WIDTH
+GAPS = -(-EPA_BUFFER // WIDTH) * WIDTH
 """Where the distances of eight balls are in the room."""
 STACK = GAPS + WIDTH
 _MOST = 80
 """Where the packs are that wait, each with the distance that its points are not below, and how many there can be: seven
 for each level but one, and levels grow with the logarithm of the points."""
-CLOUD_ROOM = STACK + 2 * _MOST
+CLOUD_BUFFER = STACK + 2 * _MOST
 """Numbers that are worked in."""
 ROUNDING = 1e-9
 """What a bound of distances leaves for rounding [m]."""

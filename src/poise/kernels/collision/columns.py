@@ -9,7 +9,7 @@ level.  A NaN is nothing.
 """
 
 from poise.kernels.algebra.vectors import minus
-from poise.kernels.collision.cloud import CLOUD_ROOM
+from poise.kernels.collision.cloud import CLOUD_BUFFER
 from poise.kernels.collision.directions import absolute, smaller
 from poise.kernels.collision.gjk import COLUMN, SECOND
 from poise.kernels.collision.placing import ORIGIN
@@ -21,9 +21,9 @@ LEVELS = 5
 """The pack of level 0."""
 MOST_ROWS = 1 << 16
 """Fewer than so many rows and columns: then no more packs wait than there is room for."""
-COLUMNS = CLOUD_ROOM
+COLUMNS = CLOUD_BUFFER
 """Where the middles, x and y, of eight columns are in the room, half their edges, and their heights."""
-HEIGHTS_ROOM = COLUMNS + 5 * WIDTH
+HEIGHTS_BUFFER = COLUMNS + 5 * WIDTH
 """Numbers that are worked in."""
 NO_HEIGHT = -1e300
 """The height of a cell in which nothing is."""

@@ -8,7 +8,7 @@ own normal, says nothing that is not so.
 import numpy as np
 
 from poise.kernels.algebra.vectors import cross, dot, minus, plus, scaled, vector
-from poise.kernels.collision.gjk import FIRST as ROOM
+from poise.kernels.collision.gjk import FIRST as BUFFER
 from poise.kernels.collision.gjk import support
 from poise.kernels.collision.near import DISTANCE, FIRST, NORMAL, POINTS, SECOND, distance_between, ease
 from poise.kernels.collision.placing import X, Z, part
@@ -52,13 +52,13 @@ def place_corner(s, x, k, n, number):
     else:
         a, b = (_COSINE, _SINE) if number % 2 == 0 else (-_SINE, _COSINE)
     for i in range(FRAME):
-        numbers[ROOM + i] = frames[FRAME * k + i]
+        numbers[BUFFER + i] = frames[FRAME * k + i]
     if not lying:
         axis = part(frames, k, X)
     t = minus(axis, scaled(dot(axis, n), n))
     t = scaled(1.0 / sqrt(dot(t, t)), t)
     u, tilt = cross(n, t), -_TILT if number >= 2 else _TILT
-    point = support(shape, s.vertices, numbers, ROOM, plus(n, plus(scaled(tilt * a, t), scaled(tilt * b, u))))
+    point = support(shape, s.vertices, numbers, BUFFER, plus(n, plus(scaled(tilt * a, t), scaled(tilt * b, u))))
     for i in range(3):
         frames[FRAME * s.scene[0].count + i] = point[i]
     return True

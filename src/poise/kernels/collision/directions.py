@@ -66,7 +66,7 @@ def across(a):
 
 
 @kernel
-def apart(way, spare):
+def separation(way, spare):
     """How far it is along `way` [m], and its unit vector; that of `spare` where there is no way."""
     square = dot(way, way)
     near = square < TOUCH * TOUCH

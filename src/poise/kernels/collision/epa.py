@@ -19,7 +19,7 @@ _FACE, _EDGE = 7, 2
 """Numbers of a face, its corners, its unit vector outwards and its distance from the origin [m], and of an edge."""
 _FACES = SIMPLEX + _MOST * CORNER
 _EDGES = _FACES + 2 * _MOST * _FACE
-EPA_ROOM = _EDGES + 2 * _MOST * _EDGE
+EPA_BUFFER = _EDGES + 2 * _MOST * _EDGE
 """Numbers that are worked in."""
 _FLAT = 1e-10
 """A set of differences that is no longer, wider or higher than this [m] has no extent there."""

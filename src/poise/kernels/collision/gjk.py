@@ -26,7 +26,7 @@ CORNER = 9
 """Numbers of a corner: the difference, and the points of the first and of the second."""
 _WEIGHTS = SIMPLEX + 4 * CORNER
 """Where the weights of the corners are."""
-GJK_ROOM = _WEIGHTS + 4
+GJK_BUFFER = _WEIGHTS + 4
 """Numbers that are worked in."""
 _MOST = 128
 """Steps; a search among few corners needs a dozen."""

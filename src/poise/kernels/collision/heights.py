@@ -44,7 +44,7 @@ def to_heights(shape, heights, vertices, numbers, below):
         depth, p, way = way_out(shape, heights, vertices, numbers, frame, -limit)
         distance, n = -depth if -depth < limit else NOTHING, opposite(way)
     elif distance < NOTHING:
-        distance, p, n = _apart(shape, heights, vertices, numbers, frame, column)
+        distance, p, n = _separation(shape, heights, vertices, numbers, frame, column)
     if not distance < NOTHING:
         return distance, origin, origin, (0.0, 0.0, 1.0)
     q = plus(p, scaled(distance, n))
@@ -81,7 +81,7 @@ def _nearest(shape, heights, vertices, numbers, frame, limit):
                 continue
             column = column_at(numbers, k)
             if shape.core >= BOX or level == 0:
-                exact = _apart(shape, heights, vertices, numbers, frame, column)[0]
+                exact = _separation(shape, heights, vertices, numbers, frame, column)[0]
                 if level == 0 and not exact > TOUCH:
                     return 0.0, column
                 gap = exact if exact > 0.0 else gap
@@ -128,7 +128,7 @@ def _extents(half, frame):
 
 
 @kernel
-def _apart(shape, heights, vertices, numbers, frame, column):
+def _separation(shape, heights, vertices, numbers, frame, column):
     """The distance of a core to a column [m], the nearest point of the core, the unit vector from there.
 
     The distance is 0 where the core is in the column.

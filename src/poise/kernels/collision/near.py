@@ -66,7 +66,7 @@ def _put_centres(s, x, count):
 @kernel
 def looked_at(s, i, j):
     """Whether shapes i and j may meet."""
-    return s.unmet[s.chains[i].group * s.scene[0].groups + s.chains[j].group] == 0
+    return s.ignored[s.chains[i].group * s.scene[0].groups + s.chains[j].group] == 0
 
 
 @routine
@@ -144,10 +144,10 @@ def _keep_near(s, x, i, j, margin, ahead):
     if not looked_at(s, i, j):
         return
     if ahead:
-        apart = x.advance[i] + (x.advance[j] if j < s.scene[0].movers else 0.0)
-        if not spheres_within(s, x, i, j, margin + apart):
+        approach = x.advance[i] + (x.advance[j] if j < s.scene[0].movers else 0.0)
+        if not spheres_within(s, x, i, j, margin + approach):
             return
-        margin = margin + min(apart, _approach(s, x, i, j))
+        margin = margin + min(approach, _approach(s, x, i, j))
     if not spheres_within(s, x, i, j, margin) or not may_be_within(s, x, i, j, margin):
         return
     if not distance_between(s, x, i, j, margin) < margin:
@@ -170,7 +170,7 @@ def _keep_near(s, x, i, j, margin, ahead):
 def _approach(s, x, i, j):
     """How much nearer to each other shapes i and j come at most, without what moves both alike [m]."""
     shared = shared_columns(s, i, j)
-    return travel(s, i, shared, x.row) + travel(s, j, shared, x.row) if shared > 0 else np.inf
+    return max_displacement(s, i, shared, x.row) + max_displacement(s, j, shared, x.row) if shared > 0 else np.inf
 
 
 @kernel
@@ -277,7 +277,7 @@ def _add_columns(s, x, i, shared, pair, point, sign):
 
 
 @kernel
-def travel(s, i, first, speeds):
+def max_displacement(s, i, first, speeds):
     """How far a point of shape i can go with changes of up to |speeds| (nv), but for its first columns' [m]."""
     chain, way = s.chains[i], 0.0
     for k in range(chain.first_column + first, chain.last_column):
@@ -287,7 +287,8 @@ def travel(s, i, first, speeds):
 
 @kernel
 def sweep(s, x, i, first, ways, rates):
-    """`travel` from where x.frames have shape i, with `ways` and with `rates` (nv) that are part of these [m].
+    """`max_displacement` from where x.frames have shape i, with `ways` and with `rates` (nv) that are part of these
+    [m].
 
     It is less, for an axis is no farther from the shape than now and what turns between the two can take it.
     """

@@ -70,8 +70,8 @@ def _inner(shape):
     A point of a hull's spine may be outside, but is no farther from the hull than its girth; one of a cylinder's may be
     the middle of a flat end.
     """
-    held = shape.radius + min(shape.half[0], min(shape.half[1], shape.half[2]))
-    return -shape.girth if shape.core == HULL else 0.0 if shape.core == CYLINDER else held
+    inner_radius = shape.radius + min(shape.half[0], min(shape.half[1], shape.half[2]))
+    return -shape.girth if shape.core == HULL else 0.0 if shape.core == CYLINDER else inner_radius
 
 
 @functools.partial(kernel, inline=True)

@@ -2,14 +2,14 @@
 
 from poise.kernels.algebra.vectors import minus, plus, scaled, vector
 from poise.kernels.collision.box_axes import widest_gap
-from poise.kernels.collision.epa import EPA_ROOM, way_out
-from poise.kernels.collision.gjk import FIRST, GJK_ROOM, SECOND, half_of, nearest_points
+from poise.kernels.collision.epa import EPA_BUFFER, way_out
+from poise.kernels.collision.gjk import FIRST, GJK_BUFFER, SECOND, half_of, nearest_points
 from poise.kernels.collision.placing import ORIGIN
 from poise.kernels.collision.to_cylinder import nearest_to_cylinder
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.layout import BOX, CYLINDER
 
-BOX_ROOM, HULL_ROOM = GJK_ROOM, EPA_ROOM
+BOX_BUFFER, HULL_BUFFER = GJK_BUFFER, EPA_BUFFER
 """Numbers that are worked in, where both are boxes and where one is a hull."""
 NEARLY = 1e-6
 """Nearer than this [m] the search may take an overlap between edges that are almost parallel for none."""

@@ -5,13 +5,13 @@ import functools
 from poise.kernels.algebra.vectors import minus, opposite, plus, scaled
 from poise.kernels.collision.boxes import point_box, segment_box
 from poise.kernels.collision.cloud import to_cloud
-from poise.kernels.collision.columns import HEIGHTS_ROOM
+from poise.kernels.collision.columns import HEIGHTS_BUFFER
 from poise.kernels.collision.cylinders import point_cylinder, segment_cylinder
 from poise.kernels.collision.directions import TOUCH, chosen
 from poise.kernels.collision.gjk import FIRST, SECOND
 from poise.kernels.collision.half_spaces import to_half_space
 from poise.kernels.collision.heights import to_heights
-from poise.kernels.collision.one_by_one import BOX_ROOM, HULL_ROOM, polytopes
+from poise.kernels.collision.one_by_one import BOX_BUFFER, HULL_BUFFER, polytopes
 from poise.kernels.collision.placing import ORIGIN, Z, along_axes, combined, part
 from poise.kernels.collision.segments import point_point, point_segment, segment_segment
 from poise.kernels.machine.jit import kernel
@@ -30,17 +30,17 @@ from poise.kernels.machine.layout import (
 )
 from poise.kernels.machine.views import flat, section
 
-__all__ = ["BOX_ROOM", "HEIGHTS_ROOM", "HULL_ROOM", "signed_distance"]
+__all__ = ["BOX_BUFFER", "HEIGHTS_BUFFER", "HULL_BUFFER", "signed_distance"]
 
 
 @functools.partial(kernel, inline=True)
-def signed_distance(shapes, a, b, vertices, frames, room, out):
+def signed_distance(shapes, a, b, vertices, frames, buffer, out):
     """What is known of shapes a and b, PROXIMITY rows of `out`.
 
-    `frames` are the shapes' in the world, rows FRAME * shape, as of `place_shapes`.  `room` has HULL_ROOM rows where a
-    hull meets anything but a half-space, HEIGHTS_ROOM where one is a cloud or a height map, BOX_ROOM where boxes meet,
-    else none.  Not both may be half-spaces, clouds or height maps.  Of the latter two row 0 says what the distance is
-    asked to be below: a large number is the answer where it is not.  The result is NaN where a frame is.
+    `frames` are the shapes' in the world, rows FRAME * shape, as of `place_shapes`.  `buffer` has HULL_BUFFER rows
+    where a hull meets anything but a half-space, HEIGHTS_BUFFER where one is a cloud or a height map, BOX_BUFFER where
+    boxes meet, else none.  Not both may be half-spaces, clouds or height maps.  Of the latter two row 0 says what the
+    distance is asked to be below: a large number is the answer where it is not.  The result is NaN where a frame is.
     """
     # The second is a half-space, or the one with the higher core.
     swapped = shapes[a].core == HALF_SPACE or (shapes[b].core != HALF_SPACE and shapes[a].core > shapes[b].core)
@@ -63,9 +63,9 @@ def signed_distance(shapes, a, b, vertices, frames, room, out):
     elif second.core == BOX and first.core != BOX:
         distance, p, q, n = _to_box(first, second, frames, a, b)
     elif second.core == CYLINDER and (first.core == POINT or first.core == SEGMENT):
-        distance, p, q, n = _to_cylinder(first, second, vertices, frames, a, b, room, out)
+        distance, p, q, n = _to_cylinder(first, second, vertices, frames, a, b, buffer, out)
     else:
-        distance, p, q, n = _one_by_one(first, second, vertices, frames, a, b, room, out)
+        distance, p, q, n = _one_by_one(first, second, vertices, frames, a, b, buffer, out)
     distance = distance - (first.radius + second.radius)
     p, q = plus(p, scaled(first.radius, n)), minus(q, scaled(second.radius, n))
     if swapped:
@@ -89,7 +89,7 @@ def _to_box(first, second, frames, a, b):
 
 
 @functools.partial(kernel, inline=True)
-def _to_cylinder(first, second, vertices, frames, a, b, room, out):
+def _to_cylinder(first, second, vertices, frames, a, b, buffer, out):
     """From a point or a segment, at frame a, to a cylinder, at frame b."""
     c = along_axes(frames, b, minus(part(frames, a, ORIGIN), part(frames, b, ORIGIN)))
     if first.core == POINT:
@@ -102,17 +102,17 @@ def _to_cylinder(first, second, vertices, frames, a, b, room, out):
     if first.core == SEGMENT:
         within = distance < TOUCH
         if any_of(within):
-            depth, deepest, other, way = _one_by_one(first, second, vertices, frames, a, b, room, out)
+            depth, deepest, other, way = _one_by_one(first, second, vertices, frames, a, b, buffer, out)
             distance, n = select(within, depth, distance), chosen(within, way, n)
             p, q = chosen(within, deepest, p), chosen(within, other, q)
     return distance, p, q, n
 
 
 @kernel
-def _one_by_one(first, second, vertices, frames, a, b, room, out):
+def _one_by_one(first, second, vertices, frames, a, b, buffer, out):
     """The same where it is found by a search, of two polytopes or to a cloud or a height map: each lane by itself."""
     lanes = packs(frames, WIDTH)
-    numbers, poses, found = flat(room), flat(section(frames, 0, len(frames))), flat(section(out, 0, PROXIMITY))
+    numbers, poses, found = flat(buffer), flat(section(frames, 0, len(frames))), flat(section(out, 0, PROXIMITY))
     for lane in range(lanes):
         for i in range(FRAME):
             numbers[FIRST + i] = poses[(FRAME * a + i) * lanes + lane]

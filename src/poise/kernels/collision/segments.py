@@ -7,7 +7,7 @@ Where the cores touch that is across both, if they are segments: what is rounded
 import functools
 
 from poise.kernels.algebra.vectors import cross, dot, minus, plus, scaled
-from poise.kernels.collision.directions import TOUCH, absolute, across, apart, chosen, clamped, larger, smaller
+from poise.kernels.collision.directions import TOUCH, absolute, across, chosen, clamped, larger, separation, smaller
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, select, sqrt
 
@@ -20,7 +20,7 @@ second on the common normal is known better than the way between two points that
 def point_point(p, q):
     """From p to q."""
     way = minus(q, p)
-    distance, n = apart(way, (0.0, 0.0, 1.0))
+    distance, n = separation(way, (0.0, 0.0, 1.0))
     return distance, p, q, n
 
 
@@ -28,7 +28,7 @@ def point_point(p, q):
 def point_segment(p, c, z, h):
     """From p to the segment from c - h z to c + h z."""
     q = plus(c, scaled(clamped(dot(z, minus(p, c)), h), z))
-    distance, n = apart(minus(q, p), across(z))
+    distance, n = separation(minus(q, p), across(z))
     return distance, p, q, n
 
 

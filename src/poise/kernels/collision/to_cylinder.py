@@ -47,11 +47,11 @@ def nearest_to_cylinder(first, second, vertices, numbers):
         if not dot(n, minus(p, w)) > _ENOUGH * (distance + sqrt(dot(w, w))):
             break
         _put(numbers, SIMPLEX + 3 * count, w)
-        kept, nearer, foot, out = _with_last(numbers, count, half)
+        mask, nearer, foot, out = _with_last(numbers, count, half)
         if not nearer < distance:
             break
         distance, p, n = nearer, foot, out
-        count = _keep(numbers, count, kept)
+        count = _keep(numbers, count, mask)
     q = minus(p, scaled(distance, n))
     out = opposite(out_of(axes, n))
     p, q = plus(origin, out_of(axes, p)), plus(origin, out_of(axes, q))
@@ -63,29 +63,29 @@ def _with_last(numbers, count, half):
     """Which corners of `count` besides the last are next to the cylinder's nearest point, as bits; the distance of the
     simplex of all of them, its nearest point, and the unit vector away from the cylinder; 0 where it overlaps."""
     w = vector(numbers, SIMPLEX + 3 * count)
-    kept = 0
+    mask = 0
     distance, p, n = point_cylinder(w, half)
     if not distance > 0.0:
-        return kept, 0.0, p, n
+        return mask, 0.0, p, n
     beginning = n
     for k in range(count):
         d = minus(vector(numbers, SIMPLEX + 3 * k), w)
         if dot(beginning, d) < 0.0:
             reach, foot, out = _edge(w, d, half)
             if reach < distance:
-                kept, distance, p, n = 1 << k, reach, foot, out
+                mask, distance, p, n = 1 << k, reach, foot, out
     for k in range(count):
         i, j = k, (k + 1) % count
         if i != j and (count == 3 or k == 0):
             u, v = vector(numbers, SIMPLEX + 3 * i), vector(numbers, SIMPLEX + 3 * j)
             within, reach, foot, out = _triangle(u, v, w, half)
             if within and reach < distance:
-                kept, distance, p, n = 1 << i | 1 << j, reach, foot, out
+                mask, distance, p, n = 1 << i | 1 << j, reach, foot, out
     if count == 3 and distance > 0.0:
         q = minus(p, scaled(distance, n))
         if _is_within(numbers, q):
             distance = 0.0
-    return kept, distance, p, n
+    return mask, distance, p, n
 
 
 @functools.partial(kernel, inline=True)
@@ -136,11 +136,11 @@ def _is_within(numbers, q):
 
 
 @kernel
-def _keep(numbers, count, kept):
+def _keep(numbers, count, mask):
     """Keep the corners with these bits, and the last; returns how many."""
     corners = 0
     for k in range(count):
-        if kept >> k & 1:
+        if mask >> k & 1:
             _put(numbers, SIMPLEX + 3 * corners, vector(numbers, SIMPLEX + 3 * k))
             corners += 1
     _put(numbers, SIMPLEX + 3 * corners, vector(numbers, SIMPLEX + 3 * count))

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from poise.kernels.compiling.identity import compiler
-from poise.kernels.machine.places import cache_home
+from poise.kernels.machine.cache_home import cache_home
 
 _NAME: Final = re.compile("kernels-[0-9a-f]{16}")
 _LANGUAGE: Final = (Path(__file__).parent, Path(__file__).parents[1] / "machine")

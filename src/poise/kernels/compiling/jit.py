@@ -46,13 +46,13 @@ def dispatcher(kernel: Any) -> Any:
 
 
 def _made(function: Callable[..., Any], role: Role) -> Any:
-    kept = role in (Role.ENTRY, Role.ROUTINE)
-    if kept or role is Role.OWN:
+    cached = role in (Role.ENTRY, Role.ROUTINE)
+    if cached or role is Role.OWN:
         options = known(_nrt=False, **{"no_cfunc_wrapper" if role is Role.ENTRY else "no_cpython_wrapper": True})
     else:
         options = inner_options(inline=role is Role.INLINED)
     made = numba.njit(nogil=True, error_model="numpy", fastmath=set(lanes.FLAGS), **options)(function)
-    if kept:
+    if cached:
         keep(made, functools.partial(NOTICE.begins, name(function)))
     return made
 
@@ -175,22 +175,22 @@ def _adopt(function: Callable[..., Any], reads: Reads, *signature: str) -> Any:
     renew(reads)
     inner = _compiled(function, signature)
 
-    def guarded(given: Any, out: Any) -> None:
+    def guarded(inputs: Any, out: Any) -> None:
         out[:] = 0.0
         try:
-            inner(given, out)
+            inner(inputs, out)
         except Exception:
             out[:] = np.nan
 
-    def guarded_two(given: Any, numbers: Any, out: Any) -> None:
+    def guarded_two(inputs: Any, numbers: Any, out: Any) -> None:
         out[:] = np.nan
         try:
-            inner(given, numbers, out)
+            inner(inputs, numbers, out)
         except Exception:
             out[:] = np.nan
 
-    def trusted(given: Any, numbers: Any, out: Any) -> None:
-        inner(given, numbers, out)
+    def trusted(inputs: Any, numbers: Any, out: Any) -> None:
+        inner(inputs, numbers, out)
 
     if signature[-1] in kinds.ROWS.values():
         return _compiled(trusted, signature)
@@ -239,5 +239,5 @@ def heart(error: Exception) -> str:
     text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
     lines = [line.strip(" >-") for line in text.splitlines()]
     lines = [line for line in lines if line and not line.startswith("Failed in nopython mode")]
-    told = lines[0] if lines else type(error).__name__
-    return (f"{told} {lines[1]}" if told.endswith(":") and len(lines) > 1 else told).rstrip(".")
+    message = lines[0] if lines else type(error).__name__
+    return (f"{message} {lines[1]}" if message.endswith(":") and len(lines) > 1 else message).rstrip(".")

@@ -258,7 +258,7 @@ def keep(compiled: Any, on_miss: Callable[[], None]) -> None:
         compiled._cache = _DiskCache(compiled.py_func, on_miss)
 
 
-def kept_under(compiled: Any, signature: Any) -> str | None:
+def cache_key(compiled: Any, signature: Any) -> str | None:
     """The key under which this function is kept, compiled for these argument types; None if it is not."""
     disk_cache = getattr(compiled, "_cache", None)
     return disk_cache.key(signature) if isinstance(disk_cache, _DiskCache) else None
@@ -266,7 +266,7 @@ def kept_under(compiled: Any, signature: Any) -> str | None:
 
 def is_missing(compiled: Any, signature: Any) -> bool:
     """Whether this function could be on disk, compiled for these argument types, and is not."""
-    key = kept_under(compiled, signature)
+    key = cache_key(compiled, signature)
     return key is not None and not cache.has(key)
 
 

@@ -1,8 +1,8 @@
 """How an answer at rest moves with the numbers of its targets, and with a placement that is let loose."""
 
 from poise.kernels.algebra.rotations import change_of_turn, quaternion_step, square_share
-from poise.kernels.gradients.conditions import look
-from poise.kernels.gradients.split import STEP, move, pull, turn_between
+from poise.kernels.gradients.conditions import evaluate_conditions
+from poise.kernels.gradients.split import STEP, find_gradient, move, turn_between
 from poise.kernels.machine.jit import entry_point, kernel
 from poise.kernels.machine.kinds import REALS, WHOLE
 from poise.kernels.machine.lanes import pitch
@@ -13,29 +13,29 @@ from poise.kernels.solver.ends import aim_at
 
 @entry_point(WHOLE, REALS, REALS)
 def by_goals(address, cotangent, out):
-    """out (n, columns): the derivative at w.rest by each of the problem's goal steps, then by the velocities of the
-    posture, if there is one; with a cotangent (n) that times it (columns), for which one pair of products with
-    w.answers and w.yields serves all.
+    """out (n, columns): the derivative at w.stationary by each of the problem's goal steps, then by the velocities of
+    the posture, if there is one; with a cotangent (n) that times it (columns), for which one pair of products with
+    w.residual_sensitivity and w.gradient_sensitivity serves all.
     """
     request = entry_at(address, CALL)
     p = problem_at(request.problem)
     w = narrow(p, request.narrow, request.routines)
     for i in range(len(w.q)):
-        w.q[i] = w.rest[i]
+        w.q[i] = w.stationary[i]
     if not aim_at(p, w.goal, w.target):
         return 0
-    look(p, w, request, True)
-    n, m, steps, pulled = len(w.step), len(w.lacking), len(p.goal_steps), len(cotangent) > 0
+    evaluate_conditions(p, w, request, True)
+    n, m, steps, pulled = len(w.step), len(w.condition_residual), len(p.goal_steps), len(cotangent) > 0
     columns = steps + (n if len(w.posture_goal) > 0 else 0)
     if pulled:
         for k in range(m):
-            w.held_sizes[k] = 0.0
+            w.active_sigma[k] = 0.0
             for a in range(n):
-                w.held_sizes[k] = w.held_sizes[k] + cotangent[a] * w.answers[a * m + k]
+                w.active_sigma[k] = w.active_sigma[k] + cotangent[a] * w.residual_sensitivity[a * m + k]
         for b in range(n):
             w.moved[b] = 0.0
             for a in range(n):
-                w.moved[b] = w.moved[b] + cotangent[a] * w.yields[a * n + b]
+                w.moved[b] = w.moved[b] + cotangent[a] * w.gradient_sensitivity[a * n + b]
     for s in range(columns):
         if s < steps:
             _differ(p, w, request, s)
@@ -44,33 +44,33 @@ def by_goals(address, cotangent, out):
         if pulled:
             out[s] = 0.0
             for k in range(m):
-                out[s] = out[s] + w.held_sizes[k] * w.spare_rows[k]
+                out[s] = out[s] + w.active_sigma[k] * w.residual_change[k]
             for b in range(n):
-                out[s] = out[s] - w.moved[b] * w.spare_pull[b]
+                out[s] = out[s] - w.moved[b] * w.gradient_change[b]
         else:
             for a in range(n):
                 value = 0.0
                 for k in range(m):
-                    value += w.answers[a * m + k] * w.spare_rows[k]
+                    value += w.residual_sensitivity[a * m + k] * w.residual_change[k]
                 for b in range(n):
-                    value -= w.yields[a * n + b] * w.spare_pull[b]
+                    value -= w.gradient_sensitivity[a * n + b] * w.gradient_change[b]
                 out[a * columns + s] = value
     return 1
 
 
 @kernel
 def _differ(p, w, request, s):
-    """What rows lack more, w.spare_rows, and are pulled more, w.spare_pull, a unit of goal step s; central
+    """What rows lack more, w.residual_change, and are pulled more, w.gradient_change, a unit of goal step s; central
     differences."""
-    n, m, step = len(w.step), len(w.lacking), p.goal_steps[s]
+    n, m, step = len(w.step), len(w.condition_residual), p.goal_steps[s]
     row, at = pitch(w.condition_rows, n), step.at
     g0, g1, g2, g3 = w.goal[at], 0.0, 0.0, 0.0
     if step.turn >= 0:
         g1, g2, g3 = w.goal[at + 1], w.goal[at + 2], w.goal[at + 3]
     for k in range(m):
-        w.spare_rows[k] = 0.0
+        w.residual_change[k] = 0.0
     for a in range(n):
-        w.spare_pull[a] = 0.0
+        w.gradient_change[a] = 0.0
     for way in range(2):
         sign = 1.0 - 2.0 * way
         if step.turn < 0:
@@ -81,13 +81,15 @@ def _differ(p, w, request, s):
             z = sign * STEP if step.turn == 2 else 0.0
             w.goal[at], w.goal[at + 1], w.goal[at + 2], w.goal[at + 3] = quaternion_step(g0, g1, g2, g3, x, y, z)
         aim_at(p, w.goal, w.target)
-        look(p, w, request, False)
+        evaluate_conditions(p, w, request, False)
         for k in range(m):
-            w.spare_rows[k] = w.spare_rows[k] + sign * w.lacking[k] / (2.0 * STEP)
-            share = w.lacking[k] if w.missed[k] > 0.5 else w.multiplier[k]
+            w.residual_change[k] = w.residual_change[k] + sign * w.condition_residual[k] / (2.0 * STEP)
+            share = w.condition_residual[k] if w.missed[k] > 0.5 else w.multiplier[k]
             if share != 0.0:
                 for a in range(n):
-                    w.spare_pull[a] = w.spare_pull[a] - sign * share * w.condition_rows[k * row + a] / (2.0 * STEP)
+                    w.gradient_change[a] = w.gradient_change[a] - sign * share * w.condition_rows[k * row + a] / (
+                        2.0 * STEP
+                    )
     w.goal[at] = g0
     if step.turn >= 0:
         w.goal[at + 1], w.goal[at + 2], w.goal[at + 3] = g1, g2, g3
@@ -95,27 +97,27 @@ def _differ(p, w, request, s):
 
 @kernel
 def _lead(p, w, v):
-    """The same a unit of velocity `v` of the posture at w.rest.
+    """The same a unit of velocity `v` of the posture at w.stationary.
 
     The vector t of the turn from one rotation to another changes with a turn of the first by -(1 + [t] / 2 + share
     [t]^2), the inverse of the right Jacobian of SO(3).
     """
-    for k in range(len(w.lacking)):
-        w.spare_rows[k] = 0.0
+    for k in range(len(w.condition_residual)):
+        w.residual_change[k] = 0.0
     for a in range(len(w.step)):
-        w.spare_pull[a] = 0.0
-    w.spare_pull[v] = -w.leaning[v]
+        w.gradient_change[a] = 0.0
+    w.gradient_change[v] = -w.posture_hessian[v]
     for k in range(len(p.balls)):
-        i, first, q, r = p.balls[k].q, p.balls[k].v, w.rest, w.posture_goal
+        i, first, q, r = p.balls[k].q, p.balls[k].v, w.stationary, w.posture_goal
         if first <= v < first + 3:
             turn, x, y, z = turn_between(r[i], r[i + 1], r[i + 2], r[i + 3], q[i], q[i + 1], q[i + 2], q[i + 3])
             x, y, z = turn * x, turn * y, turn * z
             share = square_share(x, y, z)
             a, b, c = 1.0 if v == first else 0.0, 1.0 if v == first + 1 else 0.0, 1.0 if v == first + 2 else 0.0
             a, b, c = change_of_turn((x, y, z), share, a, b, c)
-            w.spare_pull[first] = -w.leaning[first] * a
-            w.spare_pull[first + 1] = -w.leaning[first + 1] * b
-            w.spare_pull[first + 2] = -w.leaning[first + 2] * c
+            w.gradient_change[first] = -w.posture_hessian[first] * a
+            w.gradient_change[first + 1] = -w.posture_hessian[first + 1] * b
+            w.gradient_change[first + 2] = -w.posture_hessian[first + 2] * c
 
 
 @entry_point(WHOLE, WHOLE, REALS, REALS)
@@ -125,12 +127,12 @@ def by_placement(address, first, lacks, pulls):
     request = entry_at(address, CALL)
     p = problem_at(request.problem)
     w = narrow(p, request.narrow, request.routines)
-    n, m = len(w.step), len(w.lacking)
+    n, m = len(w.step), len(w.condition_residual)
     for i in range(len(w.q)):
         w.q[i] = w.start[i]
     if not aim_at(p, w.goal, w.target):
         return 0
-    look(p, w, request, True)
+    evaluate_conditions(p, w, request, True)
     row = pitch(w.condition_rows, n)
     for a in range(n):
         w.moved[a] = 0.0
@@ -144,9 +146,9 @@ def by_placement(address, first, lacks, pulls):
         for way in range(2):
             sign = 1.0 - 2.0 * way
             move(p, w.start, w.moved, sign * STEP, w.q)
-            look(p, w, request, True)
-            pull(p, w, 1.0, w.pulling)
+            evaluate_conditions(p, w, request, True)
+            find_gradient(p, w, 1.0, w.lagrangian_gradient)
             for a in range(n):
-                pulls[s * n + a] = pulls[s * n + a] + sign * w.pulling[a] / (2.0 * STEP)
+                pulls[s * n + a] = pulls[s * n + a] + sign * w.lagrangian_gradient[a] / (2.0 * STEP)
         w.moved[first + s] = 0.0
     return 1

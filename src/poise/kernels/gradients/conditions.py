@@ -13,7 +13,7 @@ from poise.kernels.machine.jit import call, kernel
 from poise.kernels.machine.lanes import pitch, sqrt
 from poise.kernels.machine.layout import MEASURE, NEAR
 from poise.kernels.machine.views import narrow, problem_at, section
-from poise.kernels.requirements.sides import measure
+from poise.kernels.requirements.ranges import evaluate_ranges
 from poise.kernels.solver.ends import evaluate
 
 MOST_CONTACTS = 8
@@ -27,15 +27,16 @@ _NOWHERE = 1e3
 
 
 @kernel
-def look(p, w, request, fully):
-    """w.lacking and w.condition_rows at w.q for w.target; without `fully` those alone that a target has a say in."""
+def evaluate_conditions(p, w, request, fully):
+    """w.condition_residual and w.condition_rows at w.q for w.target; without `fully` those alone that a target has a
+    say in."""
     n = len(w.step)
     row, c = pitch(w.condition_rows, n), len(w.e)
     evaluate(p, w)
-    for i in range((c + len(w.gap)) * row):
+    for i in range((c + len(w.range_residual)) * row):
         w.condition_rows[i] = 0.0
     for i in range(c):
-        w.lacking[i] = w.e[i]
+        w.condition_residual[i] = w.e[i]
     for k in range(len(p.effectors)):
         effector = p.effectors[k]
         for b in range(effector.first_block, effector.last_block):
@@ -43,14 +44,14 @@ def look(p, w, request, fully):
                 a = p.slots[effector.first_slot + s]
                 for r in range(3):
                     w.condition_rows[(3 * b + r) * row + a] = w.jacobian[p.blocks[b].start + 3 * s + r]
-    if len(w.gap) > 0:
-        measure(p, w, w.q)
-        for i in range(len(w.gap)):
-            w.lacking[c + i] = -w.gap[i]
+    if len(w.range_residual) > 0:
+        evaluate_ranges(p, w, w.q)
+        for i in range(len(w.range_residual)):
+            w.condition_residual[c + i] = -w.range_residual[i]
             for a in range(n):
-                w.condition_rows[(c + i) * row + a] = w.border_rows[i * row + a]
+                w.condition_rows[(c + i) * row + a] = w.range_jacobian[i * row + a]
     if fully:
-        c = _add_sums(p, w, c + len(w.gap))
+        c = _add_sums(p, w, c + len(w.range_residual))
         if request.scene != 0:
             c = _add_contacts(w, request, c)
         _add_balls(p, w, c)
@@ -63,13 +64,13 @@ def _add_sums(p, w, first):
     row, wide = pitch(w.condition_rows, n), n + 1
     for k in range(len(p.inequalities) // wide):
         at = (first + k) * row
-        room = p.inequalities[k * wide + n]
+        slack = p.inequalities[k * wide + n]
         for a in range(n):
             w.condition_rows[at + a] = p.inequalities[k * wide + a]
         for r in range(len(p.coordinates)):
             coordinate = p.coordinates[r]
-            room -= p.inequalities[k * wide + coordinate.v] * w.q[coordinate.q]
-        w.lacking[first + k] = room
+            slack -= p.inequalities[k * wide + coordinate.v] * w.q[coordinate.q]
+        w.condition_residual[first + k] = slack
     return first + len(p.inequalities) // wide
 
 
@@ -83,7 +84,7 @@ def find_contacts(p, w, request):
     for i in range(len(w.q)):
         x.q[i] = w.q[i]
     place_all(s, x)
-    find_near(s, x, p.guard[0].distance + SHAPES, False)
+    find_near(s, x, p.collision[0].distance + SHAPES, False)
     for t in range(MOST_CONTACTS):
         best = -1
         for k in range(np.int64(x.near[0])):
@@ -115,13 +116,13 @@ def _add_contacts(w, request, first):
         place_movers(s, x)
     for t in range(MOST_CONTACTS):
         at = (first + t) * row
-        w.lacking[first + t] = _NOWHERE
+        w.condition_residual[first + t] = _NOWHERE
         for a in range(n):
             w.condition_rows[at + a] = 0.0
         if w.contact[2 * t] >= 0.0:
             x.pair[DISTANCE] = _NOWHERE
             call(x.routines[MEASURE], s, x, np.int64(w.contact[2 * t]), np.int64(w.contact[2 * t + 1]))
-            w.lacking[first + t] = x.pair[DISTANCE] - least
+            w.condition_residual[first + t] = x.pair[DISTANCE] - least
             distance_row(s, x, section(x.pair, 0, NEAR))
             for a in range(n):
                 w.condition_rows[at + a] = -x.row[a]
@@ -137,7 +138,7 @@ def _add_balls(p, w, first):
         ball = p.balls[k]
         if ball.limited:
             q = w.q[ball.q], w.q[ball.q + 1], w.q[ball.q + 2], w.q[ball.q + 3]
-            w.lacking[at], w.lacking[at + 1] = _rooms(ball, q[0], q[1], q[2], q[3])
+            w.condition_residual[at], w.condition_residual[at + 1] = _slacks(ball, q[0], q[1], q[2], q[3])
             for i in range(2 * row):
                 w.condition_rows[at * row + i] = 0.0
             for r in range(3):
@@ -153,14 +154,14 @@ def _change(ball, q, axis, turn):
     """By how much the rooms of a ball are larger after a turn about an axis than after the turn back."""
     x, y, z = turn if axis == 0 else 0.0, turn if axis == 1 else 0.0, turn if axis == 2 else 0.0
     a, b, c, d = quaternion_step(q[0], q[1], q[2], q[3], x, y, z)
-    swing, twist = _rooms(ball, a, b, c, d)
+    swing, twist = _slacks(ball, a, b, c, d)
     a, b, c, d = quaternion_step(q[0], q[1], q[2], q[3], -x, -y, -z)
-    other, other_twist = _rooms(ball, a, b, c, d)
+    other, other_twist = _slacks(ball, a, b, c, d)
     return swing - other, twist - other_twist
 
 
 @kernel
-def _rooms(ball, w, x, y, z):
+def _slacks(ball, w, x, y, z):
     """How far a unit quaternion is from its limits of swing and of twist [rad]; see `BallLimits.rooms`."""
     w, x, y, z = since_rest(ball, w, x, y, z)
     _, sx, sy, ratio, twist = parts(ball, w, x, y, z)

@@ -27,7 +27,7 @@ def find_flat(p, w):
     for a in range(n):
         largest = max(largest, p.posture_weights[a])
     count = _count_null(w)
-    row, within, bound = pitch(w.null_rows, n), pitch(w.inner_left, count), flat_size(w)
+    row, inner_row, bound = pitch(w.null_rows, n), pitch(w.inner_left, count), flat_size(w)
     for t in range(count):
         if w.inner_sizes[t] > bound:
             continue
@@ -36,7 +36,7 @@ def find_flat(p, w):
             w.flat_rows[at + a] = 0.0
         for u in range(count):
             for a in range(n):
-                w.flat_rows[at + a] = w.flat_rows[at + a] + w.inner_left[t * within + u] * w.null_rows[u * row + a]
+                w.flat_rows[at + a] = w.flat_rows[at + a] + w.inner_left[t * inner_row + u] * w.null_rows[u * row + a]
         for _ in range(2):
             for u in range(found):
                 along = _weighted(p, w, u * row, at)
@@ -61,10 +61,10 @@ def _weighted(p, w, first, second):
 
 @kernel
 def _count_null(w):
-    """How many directions what holds at w.rest leaves."""
-    held, free = 0, 0
-    for k in range(len(w.holds)):
-        held += 1 if w.holds[k] > 0.5 else 0
+    """How many directions what holds at w.stationary leaves."""
+    active_rows, free = 0, 0
+    for k in range(len(w.active)):
+        active_rows += 1 if w.active[k] > 0.5 else 0
     for a in range(len(w.free)):
         free += 1 if w.free[a] > 0.5 else 0
-    return free - rank_of(held, w)
+    return free - rank_of(active_rows, w)

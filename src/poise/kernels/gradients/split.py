@@ -7,7 +7,7 @@ dq = J^+ de - Z (Z^T H Z)^-1 Z^T (dg + H J^+ de) is `answers` de - `yields` dg.
 from poise.kernels.algebra.rotations import quaternion_step
 from poise.kernels.algebra.scalar import angle_of
 from poise.kernels.algebra.svd import decompose, identity
-from poise.kernels.gradients.conditions import look
+from poise.kernels.gradients.conditions import evaluate_conditions
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import pitch, sqrt
 
@@ -25,7 +25,7 @@ _NO_GRADIENT = 1e-5
 
 
 @kernel
-def lean(p, posture, shares, q, out):
+def posture_gradient(p, posture, shares, q, out):
     """out (n): how far q is from a posture, as velocities times shares of theirs; 0 without a posture."""
     for a in range(len(out)):
         out[a] = 0.0
@@ -54,13 +54,13 @@ def turn_between(w0, x0, y0, z0, w1, x1, y1, z1):
 
 
 @kernel
-def pull(p, w, sign, out):
+def find_gradient(p, w, sign, out):
     """out (n): the gradient of the Lagrangian at w.q, its conditions at hand; with `sign` 0 without multipliers."""
     n = len(out)
     row = pitch(w.condition_rows, n)
-    lean(p, w.posture_goal, w.leaning, w.q, out)
-    for k in range(len(w.lacking)):
-        share = w.lacking[k] if w.missed[k] > 0.5 else sign * w.multiplier[k]
+    posture_gradient(p, w.posture_goal, w.posture_hessian, w.q, out)
+    for k in range(len(w.condition_residual)):
+        share = w.condition_residual[k] if w.missed[k] > 0.5 else sign * w.multiplier[k]
         if share != 0.0:
             for a in range(n):
                 out[a] = out[a] - share * w.condition_rows[k * row + a]
@@ -80,78 +80,79 @@ def move(p, q, step, scale, out):
 
 
 @kernel
-def decompose_held(w):
-    """Singular values of the rows that hold over the free joints into w.held_sizes, and the two sides; their number."""
-    n, held = len(w.step), 0
+def decompose_active(w):
+    """Singular values of the rows that hold over the free joints into w.active_sigma, and the two sides; their
+    number."""
+    n, active_rows = len(w.step), 0
     row = pitch(w.condition_rows, n)
-    for k in range(len(w.lacking)):
-        if w.holds[k] > 0.5:
+    for k in range(len(w.condition_residual)):
+        if w.active[k] > 0.5:
             for a in range(row):
-                w.held_right[held * row + a] = 0.0
+                w.active_right[active_rows * row + a] = 0.0
             for a in range(n):
-                w.held_right[held * row + a] = w.condition_rows[k * row + a] * w.free[a]
-            held += 1
-    if held > 0:
-        identity(held, w.held_left)
-        decompose(held, n, w.held_right, w.held_left, w.held_sizes)
-    return held
+                w.active_right[active_rows * row + a] = w.condition_rows[k * row + a] * w.free[a]
+            active_rows += 1
+    if active_rows > 0:
+        identity(active_rows, w.active_left)
+        decompose(active_rows, n, w.active_right, w.active_left, w.active_sigma)
+    return active_rows
 
 
 @kernel
-def least_size(held, w):
+def least_size(active_rows, w):
     """The size up to which one counts as 0."""
     largest = 0.0
-    for i in range(held):
-        largest = max(largest, w.held_sizes[i])
+    for i in range(active_rows):
+        largest = max(largest, w.active_sigma[i])
     return RANK * largest
 
 
 @kernel
-def rank_of(held, w):
+def rank_of(active_rows, w):
     """How many directions the rows that hold tie."""
-    rank, least = 0, least_size(held, w)
-    for i in range(held):
-        if w.held_sizes[i] > least:
+    rank, least = 0, least_size(active_rows, w)
+    for i in range(active_rows):
+        if w.active_sigma[i] > least:
             rank += 1
     return rank
 
 
 @kernel
-def find_multipliers(held, w):
-    """w.multiplier: of what holds, what leaves least of w.pulling over the free joints; 0 of all else."""
+def find_multipliers(active_rows, w):
+    """w.multiplier: of what holds, what leaves least of w.lagrangian_gradient over the free joints; 0 of all else."""
     n = len(w.step)
-    row, side, least = pitch(w.condition_rows, n), pitch(w.held_left, held), least_size(held, w)
+    row, side, least = pitch(w.condition_rows, n), pitch(w.active_left, active_rows), least_size(active_rows, w)
     at = 0
-    for k in range(len(w.lacking)):
+    for k in range(len(w.condition_residual)):
         w.multiplier[k] = 0.0
-        if w.holds[k] > 0.5:
+        if w.active[k] > 0.5:
             value = 0.0
-            for i in range(held):
-                size = w.held_sizes[i]
+            for i in range(active_rows):
+                size = w.active_sigma[i]
                 if size > least:
                     along = 0.0
                     for a in range(n):
-                        along += w.held_right[i * row + a] * w.pulling[a]
-                    value += w.held_left[i * side + at] * along / (size * size)
+                        along += w.active_right[i * row + a] * w.lagrangian_gradient[a]
+                    value += w.active_left[i * side + at] * along / (size * size)
             w.multiplier[k], at = value, at + 1
 
 
 @kernel
-def find_null_space(held, w):
+def find_null_space(active_rows, w):
     """w.null_rows: an orthonormal basis of the null space of what holds over the free joints; how many rows it has.
 
     Each is the unit vector that is least in what there is already, less its part in that (Gram and Schmidt, twice).
     """
     n = len(w.step)
-    row, least, count = pitch(w.condition_rows, n), least_size(held, w), 0
+    row, least, count = pitch(w.condition_rows, n), least_size(active_rows, w), 0
     for a in range(n):
         count += 1 if w.free[a] > 0.5 else 0
         w.other[a] = w.free[a]
-    for i in range(held):
-        if w.held_sizes[i] > least:
+    for i in range(active_rows):
+        if w.active_sigma[i] > least:
             count -= 1
             for a in range(n):
-                x = w.held_right[i * row + a] / w.held_sizes[i]
+                x = w.active_right[i * row + a] / w.active_sigma[i]
                 w.other[a] = w.other[a] - x * x
     for t in range(count):
         best = 0
@@ -163,9 +164,9 @@ def find_null_space(held, w):
             w.null_rows[at + a] = 0.0
         w.null_rows[at + best] = 1.0
         for _ in range(2):
-            for i in range(held):
-                if w.held_sizes[i] > least:
-                    _take(n, w.null_rows, at, w.held_right, i * row, w.held_sizes[i])
+            for i in range(active_rows):
+                if w.active_sigma[i] > least:
+                    _take(n, w.null_rows, at, w.active_right, i * row, w.active_sigma[i])
             for u in range(t):
                 _take(n, w.null_rows, at, w.null_rows, u * row, 1.0)
             square = 0.0
@@ -193,7 +194,7 @@ def _take(n, rows, at, others, other, size):
 @kernel
 def find_hessian(p, w, request, q):
     """w.hessian over the free joints at q (nq), by differences of w's rows, which end as before; WHOLE or NO_LEAST."""
-    n, m = len(w.step), len(w.lacking)
+    n, m = len(w.step), len(w.condition_residual)
     row, wanted, kind = pitch(w.condition_rows, n), is_wanted(w), WHOLE
     for i in range(n * n):
         w.hessian[i] = 0.0
@@ -206,9 +207,9 @@ def find_hessian(p, w, request, q):
         w.phi[a] = 0.0
         for k in range(m):
             if w.missed[k] > 0.5:
-                w.phi[a] = w.phi[a] - w.lacking[k] * w.condition_rows[k * row + a]
+                w.phi[a] = w.phi[a] - w.condition_residual[k] * w.condition_rows[k * row + a]
     for k in range(m):
-        left += w.lacking[k] ** 2 if w.missed[k] > 0.5 else 0.0
+        left += w.condition_residual[k] ** 2 if w.missed[k] > 0.5 else 0.0
         for a in range(n):
             whole += w.condition_rows[k * row + a] ** 2
     for a in range(n):
@@ -221,18 +222,18 @@ def find_hessian(p, w, request, q):
         for way in range(2):
             sign = 1.0 - 2.0 * way
             move(p, q, w.step, sign * STEP, w.q)
-            look(p, w, request, True)
-            pull(p, w, 1.0, w.pulling)
+            evaluate_conditions(p, w, request, True)
+            find_gradient(p, w, 1.0, w.lagrangian_gradient)
             for a in range(n):
-                w.hessian[v * n + a] = w.hessian[v * n + a] + sign * w.free[a] * w.pulling[a] / (2.0 * STEP)
+                w.hessian[v * n + a] = w.hessian[v * n + a] + sign * w.free[a] * w.lagrangian_gradient[a] / (2.0 * STEP)
             for k in range(m):
                 if w.missed[k] > 0.5:
-                    squares += sign * 0.5 * w.lacking[k] ** 2
+                    squares += sign * 0.5 * w.condition_residual[k] ** 2
         w.step[v] = 0.0
         away = max(away, abs(squares / (2.0 * STEP) - w.phi[v]))
     for i in range(len(q)):
         w.q[i] = q[i]
-    look(p, w, request, True)
+    evaluate_conditions(p, w, request, True)
     if away > _NO_GRADIENT * sqrt(left) * sqrt(whole):
         return NO_LEAST
     for a in range(n):
@@ -245,8 +246,8 @@ def find_hessian(p, w, request, q):
 @kernel
 def is_wanted(w):
     """Whether there is anything to be least."""
-    for a in range(len(w.leaning)):
-        if w.leaning[a] > 0.0:
+    for a in range(len(w.posture_hessian)):
+        if w.posture_hessian[a] > 0.0:
             return True
     for k in range(len(w.missed)):
         if w.missed[k] > 0.5:
@@ -291,17 +292,17 @@ def decompose_inner(count, w):
 
 
 @kernel
-def split(p, w, request, q, held):
-    """w.answers and w.yields at q (nq), whose rows are decomposed; how many there are in the null space, how many of
-    these are flat, and what is found of the Hessian."""
-    n, c = len(w.step), len(w.lacking)
+def split(p, w, request, q, active_rows):
+    """w.residual_sensitivity and w.gradient_sensitivity at q (nq), whose rows are decomposed; how many there are in the
+    null space, how many of these are flat, and what is found of the Hessian."""
+    n, c = len(w.step), len(w.condition_residual)
     kind = find_hessian(p, w, request, q)
-    row, side, least = pitch(w.null_rows, n), pitch(w.held_left, held), least_size(held, w)
-    count, flat = find_null_space(held, w), 0
+    row, side, least = pitch(w.null_rows, n), pitch(w.active_left, active_rows), least_size(active_rows, w)
+    count, flat = find_null_space(active_rows, w), 0
     decompose_inner(count, w)
-    within, bound = pitch(w.inner_right, count), RANK * largest_curvature(w)
+    inner_row, bound = pitch(w.inner_right, count), RANK * largest_curvature(w)
     for i in range(n * n):
-        w.yields[i] = 0.0
+        w.gradient_sensitivity[i] = 0.0
     for t in range(count):
         size = w.inner_sizes[t]
         if not size > bound:
@@ -309,33 +310,33 @@ def split(p, w, request, q, held):
             continue
         along = 0.0
         for u in range(count):
-            along += w.inner_left[t * within + u] * w.inner_right[t * within + u]
+            along += w.inner_left[t * inner_row + u] * w.inner_right[t * inner_row + u]
         if not along > 0.5 * size:
             kind = max(kind, FALLING)
         for a in range(n):
             value = 0.0
             for u in range(count):
-                value += w.inner_left[t * within + u] * w.null_rows[u * row + a]
+                value += w.inner_left[t * inner_row + u] * w.null_rows[u * row + a]
             w.other[a] = value
         for a in range(n):
             for b in range(n):
-                w.yields[a * n + b] = w.yields[a * n + b] + w.other[a] * w.other[b] / size
+                w.gradient_sensitivity[a * n + b] = w.gradient_sensitivity[a * n + b] + w.other[a] * w.other[b] / size
     if flat > 0 and kind == WHOLE:
         kind = FLAT
     at = 0
     for k in range(c):
         for a in range(n):
-            w.answers[a * c + k] = 0.0
-        if w.holds[k] < 0.5:
+            w.residual_sensitivity[a * c + k] = 0.0
+        if w.active[k] < 0.5:
             continue
         for a in range(n):
             w.other[a] = 0.0
-        for i in range(held):
-            size = w.held_sizes[i]
+        for i in range(active_rows):
+            size = w.active_sigma[i]
             if size > least:
-                share = w.held_left[i * side + at] / (size * size)
+                share = w.active_left[i * side + at] / (size * size)
                 for a in range(n):
-                    w.other[a] = w.other[a] + share * w.held_right[i * row + a]
+                    w.other[a] = w.other[a] + share * w.active_right[i * row + a]
         for a in range(n):
             value = 0.0
             for b in range(n):
@@ -344,7 +345,7 @@ def split(p, w, request, q, held):
         for a in range(n):
             value = w.other[a]
             for b in range(n):
-                value -= w.yields[a * n + b] * w.phi[b]
-            w.answers[a * c + k] = value
+                value -= w.gradient_sensitivity[a * n + b] * w.phi[b]
+            w.residual_sensitivity[a * c + k] = value
         at += 1
     return count, flat, kind

@@ -20,14 +20,14 @@ def manipulabilities(problem, basis, q, frames, linear, angular, scratch, out):
     """
     p = problem_at(problem)
     rank, joints, width = len(basis), len(linear) // 3, len(q) // len(out)
-    held = section(frames, 0, len(frames))
+    unit_poses = section(frames, 0, len(frames))
     slides, turns = section(linear, 0, len(linear)), section(angular, 0, len(angular))
     rows, small = section(scratch, 0, rank * joints), min(rank, joints)
     matrix = section(scratch, rank * joints, small * small)
     for i in range(len(out)):
-        forward(p.units, section(q, i * width, width), held)
-        x, y, z = tool_point(p.effectors[0], held)
-        jacobian_columns(p.columns, 0, len(p.columns), held, x, y, z, slides, turns)
+        forward(p.units, section(q, i * width, width), unit_poses)
+        x, y, z = tool_point(p.effectors[0], unit_poses)
+        jacobian_columns(p.columns, 0, len(p.columns), unit_poses, x, y, z, slides, turns)
         for a in range(rank):
             for k in range(joints):
                 value = 0.0

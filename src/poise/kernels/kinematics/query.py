@@ -70,14 +70,14 @@ def jacobians(problem, which, q, frames, linear, angular, out_pose, out):
     count = len(out)
     width = len(q) // count
     effector = p.effectors[which]
-    held = section(frames, 0, len(frames))
+    unit_poses = section(frames, 0, len(frames))
     slides, turns = section(linear, 0, len(linear)), section(angular, 0, len(angular))
     for i in range(count):
-        forward(p.units, section(q, i * width, width), held)
+        forward(p.units, section(q, i * width, width), unit_poses)
         pose = section(out_pose, 7 * i, 7)
-        frame_pose(effector, held, pose)
+        frame_pose(effector, unit_poses, pose)
         first, last = effector.first_column, effector.last_column
-        jacobian_columns(p.columns, first, last, held, pose[0], pose[1], pose[2], slides, turns)
+        jacobian_columns(p.columns, first, last, unit_poses, pose[0], pose[1], pose[2], slides, turns)
         for k in range(effector.columns):
             v = p.slots[effector.first_slot + k]
             for r in range(3):
@@ -91,10 +91,10 @@ def mass_centres(problem, q, frames, moments, out):
     p = problem_at(problem)
     count, units = len(out), len(p.units)
     width = len(q) // count
-    held, sums = section(frames, 0, len(frames)), section(moments, 0, len(moments))
+    unit_poses, sums = section(frames, 0, len(frames)), section(moments, 0, len(moments))
     for i in range(count):
-        forward(p.units, section(q, i * width, width), held)
-        mass_moments(p.units, p.bodies, held, sums)
+        forward(p.units, section(q, i * width, width), unit_poses)
+        mass_moments(p.units, p.bodies, unit_poses, sums)
         for k in range(3):
             out[i, k] = moments[3 * units + k]
 
@@ -105,15 +105,15 @@ def mass_centre_jacobians(problem, q, frames, moments, linear, out):
     p = problem_at(problem)
     count = len(out)
     width = len(q) // count
-    held, sums, slides = (
+    unit_poses, sums, slides = (
         section(frames, 0, len(frames)),
         section(moments, 0, len(moments)),
         section(linear, 0, len(linear)),
     )
     for i in range(count):
-        forward(p.units, section(q, i * width, width), held)
-        mass_moments(p.units, p.bodies, held, sums)
-        mass_columns(p.columns, 0, len(p.columns), p.bodies, held, sums, slides)
+        forward(p.units, section(q, i * width, width), unit_poses)
+        mass_moments(p.units, p.bodies, unit_poses, sums)
+        mass_columns(p.columns, 0, len(p.columns), p.bodies, unit_poses, sums, slides)
         for k in range(len(p.slots)):
             for r in range(3):
                 out[i, r, p.slots[k]] = linear[3 * k + r]

@@ -129,8 +129,8 @@ the distance changes by its product with the velocity of the second point less t
 
 SCENE: Final = Record("Scene", "movers bounded count groups")
 """Shapes that must not meet: the first `movers` move, those up to `bounded` stand still, the others, up to `count`, are
-half-spaces and stand still too.  They are in `groups`, which `unmet` and `eases` tell of.  Behind them is a point, put
-wherever one is measured from."""
+half-spaces and stand still too.  They are in `groups`, which `ignored` and `eases` tell of.  Behind them is a point,
+put wherever one is measured from."""
 
 CHAIN: Final = Record("Chain", "first_column last_column first_lever group")
 """What moves a shape: the COLUMNs from `first_column` to `last_column`, from the root on, each with the number of its
@@ -140,24 +140,25 @@ NEAR: Final = 2 + PROXIMITY
 """Rows of a pair that is near: the numbers of two shapes, then what is known of them."""
 MOST_NEAR: Final = 32
 """Pairs that are known to be near, at most: the nearest."""
-MOST_GUARDS: Final = 2 * MOST_NEAR
+MAX_COLLISION_ROWS: Final = 2 * MOST_NEAR
 """Inequalities of pairs, at most: one of each, and of the corners of those that lie flat."""
 
-GUARD: Final = Record("Guard", "", "distance reserve share retreat travel")
+COLLISION: Final = Record("Collision", "", "distance reserve share retreat lookahead")
 """How a tracker keeps shapes apart: by `distance` [m], aiming at `reserve` more, a pair getting nearer by no more than
 `share` of what is left in an update, and one that is too near farther by `retreat` [m] at most; pairs are looked for
-as far ahead as speeds lead, but of any point no farther than `travel` [m]."""
+as far ahead as speeds lead, but of any point no farther than `lookahead` [m]."""
 RATES: Final = Record("Rates", "", "speed change jerk lower upper")
 """What a velocity keeps over a whole step of a Tracker: the longest way [rad or m a step], the largest change of it
 from one step to the next, and the largest change of that; see `poise.kernels.requirements.braking`.  `lower` and
-`upper` are the limits of its coordinate [rad or m], also where a leash leaves less of them to the COORDINATE."""
-BORDER: Final = Record("Border", "effector first last", "reserve back")
+`upper` are the limits of its coordinate [rad or m], also where a limit of the following error leaves less of them to
+the COORDINATE."""
+RANGE: Final = Record("Range", "effector first last", "reserve back")
 """A range that a Tracker's step does not leave: that of a task, whose sides are those from `first` to `last`; a step
 aims to stay `reserve` [m or rad] inside, and from outside it comes back by `back` in an update, at least."""
 LOOP: Final = Record("Loop", "effector first last")
 """A loop that a step leaves closed: that of a task, whose rows are those from `first` to `last`: of its place, then of
 its rotation."""
-LED: Final = Record("Led", "effector", "scale")
+DELEGATED: Final = Record("Delegated", "effector", "scale")
 """A task that another method proposes steps for: its effector, and what that method's weights are of those here."""
 TWIST: Final = Record("Twist", "first count", "most")
 """`count` velocities from `first` on, whose Euclidean length is at most `most` in one update [rad or m]."""
@@ -211,7 +212,7 @@ PROBLEM: Final[Mapping[str, Record | str]] = {
     "scene": SCENE,
     "chains": CHAIN,
     "levers": REAL,
-    "unmet": WHOLE,
+    "ignored": WHOLE,
     "eases": REAL,
     # What a method adds.
     "common": COMMON,
@@ -222,20 +223,20 @@ PROBLEM: Final[Mapping[str, Record | str]] = {
     "twists": TWIST,
     "inequalities": REAL,
     "posture": REAL,
-    "pull": REAL,
-    "shares": REAL,
+    "posture_mask": REAL,
+    "weight_ratios": REAL,
     "bounds": REAL,
     "plan": WHOLE,
     "plan_reals": REAL,
     "criteria": WHOLE,
     "criteria_reals": REAL,
     "velocities": WHOLE,
-    "guard": GUARD,
-    "borders": BORDER,
+    "collision": COLLISION,
+    "ranges": RANGE,
     "loops": LOOP,
     "loop_plan": WHOLE,
-    "together": WHOLE,
-    "led": LED,
+    "braking_group": WHOLE,
+    "delegated": DELEGATED,
     # Of a gradient.
     "ranks": RANK,
     "goal_steps": GOAL_STEP,
@@ -245,25 +246,24 @@ PROBLEM: Final[Mapping[str, Record | str]] = {
 `posture_weights` (n,): of a PostureTask.  `farthest` (nq,): the largest number that a start may hold.
 `arms`: one where the task has a closed form.  `shapes`, `vertices`: of links and of what stands in their way; the
 vertices lie in packs, x, y and z of eight.  `scene`, `chains` (one a shape), `levers`: what of them may meet, and how
-they move; `unmet` (groups x groups): 1 where two groups need no look; `eases` (groups x groups, or none): by how much
+they move; `ignored` (groups x groups): 1 where two groups need no look; `eases` (groups x groups, or none): by how much
 two groups may come nearer than others [m], for which their distances count as so much longer.
 
 `settings` and `rule`: the settings of the method at hand and of its damping rule, each as its own record has them.
 `speeds` (n,): the largest change of each active velocity in one update, infinite where none is stated.  `rates`: one
 for each active velocity where a step may change the velocity by so much alone, else none; `speeds` are then those of
-the whole step.  `twists`: of free bases.  `inequalities`
-(n + 1 each): a row of A and its entry of b, of limits A q <= b on the active velocities' coordinates.  `posture` (nq,):
-where a null-space term pulls to.  `pull` (n,): 1 for each active velocity that the posture of a Tracker pulls, else 0;
-empty without one.  `shares` (n,): the least of that posture's weights over that of each active velocity; empty where
-all are alike.  `bounds` (2 a coordinate): lower and upper limit, whether or not they hold.  `plan`,
-`plan_reals`: what the method at hand has prepared.  `criteria`, `criteria_reals`: what obstacles push, and the
-obstacles.  `velocities` (n + 1,): the model's number of each active velocity, and how many the model has; for a user's
-criterion and a guard.  `guard`: one where shapes are kept apart.  `borders`: one a range that steps do not leave.
-`loops`: one a loop that steps leave closed; `loop_plan`: 0 and the number of their rows m, then 0 to m - 1.
-`together` (n,): 0 for each active velocity that may brake by itself, else the number of those that brake together, as
-those of a loop do; empty where a step has no more to keep than bounds.  `led`: the tasks that another method proposes
-steps for, in that method's order.  `ranks`: one a block.  `goal_steps`: those that a
-gradient is asked for.  `movable` (n,): 1 for what tasks move, else 0."""
+the whole step.  `twists`: of free bases.  `inequalities` (n + 1 each): a row of A and its entry of b, of limits A q <=
+b on the active velocities' coordinates.  `posture` (nq,): where a null-space term pulls to.  `posture_mask` (n,): 1 for
+each active velocity that the posture of a Tracker pulls, else 0; empty without one.  `weight_ratios` (n,): the least of
+that posture's weights over that of each active velocity; empty where all are alike.  `bounds` (2 a coordinate): lower
+and upper limit, whether or not they hold.  `plan`, `plan_reals`: what the method at hand has prepared.  `criteria`,
+`criteria_reals`: what obstacles push, and the obstacles.  `velocities` (n + 1,): the model's number of each active
+velocity, and how many the model has; for a user's criterion and a guard.  `collision`: one where shapes are kept apart.
+`ranges`: one a range that steps do not leave.  `loops`: one a loop that steps leave closed; `loop_plan`: 0 and the
+number of their rows m, then 0 to m - 1.  `braking_group` (n,): 0 for each active velocity that may brake by itself,
+else the number of those that brake together, as those of a loop do; empty where a step has no more to keep than bounds.
+`delegated`: the tasks that another method proposes steps for, in that method's order.  `ranks`: one a block.
+`goal_steps`: those that a gradient is asked for.  `movable` (n,): 1 for what tasks move, else 0."""
 
 WORK: Final[Mapping[str, str]] = {
     "goal": "GOAL_NUMBERS an effector, which Python writes",
@@ -307,27 +307,27 @@ WORK: Final[Mapping[str, str]] = {
     "prior": "nq, the q before the last step; of a hand that of the last frame",
     "begun": "nq, where a step of a Tracker began",
     "last_step": "n",
-    "apart": "n, a step with each joint bound by itself",
+    "clamped_step": "n, a step with each joint bound by itself",
     "guide": "nq, what a Tracker pulls to in this step",
     "last_guide": "nq, the same in the one before",
-    "wanted": "n, the step that another method proposes",
+    "delegated_step": "n, the step that another method proposes",
     # Of a Tracker with accelerations.
-    "travel": "n, the way of its last step",
-    "travel_change": "n, what that was more than the one before",
+    "displacement": "n, the way of its last step",
+    "displacement_change": "n, what that was more than the one before",
     "least": "n, the lower bounds of this step",
     "largest": "n, the upper",
-    "gone": "n, the way since it began",
+    "step_so_far": "n, the way since it began",
     "proposed": "n, the way that its method would go",
-    "behind": "n, what of that the last step left",
-    "flow": "n, the target's own motion in the last step",
-    "flow_change": "n, its change",
-    "there": "nq, where a scout has arrived",
+    "tracking_error": "n, what of that the last step left",
+    "target_velocity": "n, the target's own motion in the last step",
+    "target_velocity_change": "n, its change",
+    "scout_goal": "nq, where a scout has arrived",
     "trail": "TRAIL n, the last steps of an arm that creeps, and room",
     "leap": "n, what is left of its leap",
-    "due": "m, the errors that a step began with",
-    "undone": "m, what of those the last step left",
-    "steady": "n, what of that motion was counted on",
-    "stream": "n, what of it is counted on",
+    "start_errors": "m, the errors that a step began with",
+    "remaining_errors": "m, what of those the last step left",
+    "last_feed_forward": "n, what of that motion was counted on",
+    "feed_forward": "n, what of it is counted on",
     # Of more than one way to look for an answer.
     "branches": "BRANCHES, what is known of each lane that holds a branch of a closed form",
     "room": "what the method at hand asked for",
@@ -350,64 +350,64 @@ WORK: Final[Mapping[str, str]] = {
     "row": "nv, what each velocity does to the distance of a pair, or a way of each",
     "rate": "nv, how far each velocity goes in a step",
     # Of a guard.
-    "guard_rows": "MOST_GUARDS packed rows, inequalities of pairs",
-    "guard_most": "MOST_GUARDS, their other sides",
+    "collision_rows": "MAX_COLLISION_ROWS packed rows, inequalities of pairs",
+    "collision_bounds": "MAX_COLLISION_ROWS, their other sides",
     "clearance": "2, the least distance of all pairs at q, and the largest of those too small, at `best` [m]",
     # Of borders, for each side of them.
-    "border_rows": "a packed row, what each velocity does to its gap",
-    "border_reach": "a packed row, what it can do to it at most in whatever direction",
-    "border_most": "by how much an update may let that grow",
-    "gap": "how far the effector is beyond it [m or rad], less than 0 inside",
-    "gap_before": "the same before the update",
+    "range_jacobian": "a packed row, what each velocity does to its gap",
+    "range_column_norms": "a packed row, what it can do to it at most in whatever direction",
+    "range_bounds": "by how much an update may let that grow",
+    "range_residual": "how far the effector is beyond it [m or rad], less than 0 inside",
+    "range_residual_before": "the same before the update",
     # Of steps that keep more than bounds.
-    "stopping": "2 n + nq, with accelerations: a step on the way to rest, its change, and where it led",
-    "loop_gap": "m, by how much loops are open",
+    "braking_state": "2 n + nq, with accelerations: a step on the way to rest, its change, and where it led",
+    "loop_residual": "m, by how much loops are open",
     "loop_rows": "m packed rows, their Jacobian",
-    "loop_want": "m, what a step is to make of them",
-    "loop_squares": "m, its damping",
+    "loop_target": "m, what a step is to make of them",
+    "loop_damping": "m, its damping",
     "unclosed": "n, a step before they are closed",
     "phase": "n, another",
-    "held_rows": "packed rows, inequalities of a whole step",
-    "held_most": "their other sides",
-    "held_side": "n and one each, which may be met",
-    "held_room": "for the active set",
+    "constraint_rows": "packed rows, inequalities of a whole step",
+    "constraint_bounds": "their other sides",
+    "constraint_sides": "n and one each, which may be met",
+    "constraint_buffer": "for the active set",
     "lowest": "n, the lower bounds of a whole step",
     "highest": "n, the upper",
-    "wishes": "3 n, the step that is wished, braking, and what was tried",
+    "candidate_steps": "3 n, the step that is wished, braking, and what was tried",
     "slope": "a packed row, of what is cut off",
-    "ways": "n, with accelerations: how far velocities go on the way to rest",
-    "fastest": "n, and in a step at most",
+    "braking_distances": "n, with accelerations: how far velocities go on the way to rest",
+    "braking_speeds": "n, and in a step at most",
     "brake_box": "3 n, bounds and the step before",
     "brake_from": "nq, where it began",
     # Of a gradient, c being conditions: rows of tasks, sides, sums, two shapes each, swing and twist of balls.
-    "lacking": "c, what each lacks",
+    "condition_residual": "c, what each lacks",
     "condition_rows": "c packed rows, their Jacobian",
     "multiplier": "c, what each pulls with",
-    "holds": "c, 1 where it holds",
+    "active": "c, 1 where it holds",
     "missed": "c, 1 where what is left is to be least",
-    "leaning": "n, squares of the weights of the posture, where it counts",
-    "answers": "n x c, what q does where conditions lack more",
-    "yields": "n x n, what it does where it is pulled",
+    "posture_hessian": "n, squares of the weights of the posture, where it counts",
+    "residual_sensitivity": "n x c, what q does where conditions lack more",
+    "gradient_sensitivity": "n x n, what it does where it is pulled",
     "contact": "two each, shapes that are as near as they may be; -1 behind the last",
-    "rest": "nq, where the answer rests",
-    "letting": "n and c, of limits and conditions, see `poise.kernels.gradients.holding`",
+    "stationary": "nq, where the answer rests",
+    "releasable": "n and c, of limits and conditions, see `poise.kernels.gradients.holding`",
     "limit_side": "n, -1 or 1 where a limit holds a joint, 2 where both do, which are one",
     "moving": "n, 1 for what may move",
     "hessian": "n x n, of the Lagrangian",
-    "held_left": "c packed rows, u_i of the conditions that hold",
-    "held_right": "c packed rows, sigma_i v_i",
-    "held_sizes": "c, sigma_i",
+    "active_left": "c packed rows, u_i of the conditions that hold",
+    "active_right": "c packed rows, sigma_i v_i",
+    "active_sigma": "c, sigma_i",
     "null_rows": "n packed rows, of their null space",
     "inner_left": "n packed rows, of the Hessian within it",
     "inner_right": "n packed rows",
     "inner_sizes": "n",
-    "pulling": "n, the gradient of the Lagrangian",
-    "spare_rows": "c, what a condition lacked on one side",
-    "spare_pull": "n, the pull there",
-    "begun_rest": "nq, where the search for that began",
-    "beside_rest": "nq, where it is looked around",
-    "drawn": "nq, the nearest to a posture among the configurations where what is missed is least",
-    "drawn_step": "n, a step there that leaves what is missed as it is",
+    "lagrangian_gradient": "n, the gradient of the Lagrangian",
+    "residual_change": "c, what a condition lacked on one side",
+    "gradient_change": "n, the pull there",
+    "stationary_start": "nq, where the search for that began",
+    "perturbed": "nq, where it is looked around",
+    "towards_posture": "nq, the nearest to a posture among the configurations where what is missed is least",
+    "posture_step": "n, a step there that leaves what is missed as it is",
     "flat_rows": "n packed rows, the directions in which that is flat, orthonormal in the weights of the posture",
 }
 """What each section of a workspace is: how many rows, n being active velocities and m residual rows, and of what."""
@@ -415,16 +415,16 @@ WORK: Final[Mapping[str, str]] = {
 CALL: Final = Record(
     "Call",
     "problem narrow wide routines wide_routines seed max_iterations max_restarts usual_restarts nearest chunk phase "
-    "updates settle steps characters goals postures path trace trace_rows samples found problems starts answers index "
-    "given looking scene scene_work scene_changed proposer scout",
+    "updates anti_chatter steps characters goals postures path trace trace_rows samples found problems starts "
+    "answers index given check_feasibility scene scene_work scene_changed proposer scout",
 )
 """What an entry point is told, by the address of this record: the addresses of the problem, of its two workspaces and
-of the tables of routines for each width, then numbers, of which `settle`, `given` and `looking`, whether solutions are
-looked at, are 0 or 1; `goals`, `postures`,
-`path`, `trace`, `found`, `starts` and `answers` are addresses of arrays, `index` that of an index of starts, `scene`
-and `scene_work` those of shapes that must not meet and of their workspace, 0 where there is none; `scene_changed` is 1
-where a shape has moved since the last call, `proposer` the address of the record of the method that proposes steps for
-the tasks that are led, and `scout` that of the workspace of an arm that runs ahead."""
+of the tables of routines for each width, then numbers, of which `anti_chatter`, `given` and `check_feasibility`,
+whether solutions are looked at, are 0 or 1; `goals`, `postures`, `path`, `trace`, `found`, `starts` and `answers` are
+addresses of arrays, `index` that of an index of starts, `scene` and `scene_work` those of shapes that must not meet and
+of their workspace, 0 where there is none; `scene_changed` is 1 where a shape has moved since the last call, `proposer`
+the address of the record of the method that proposes steps for the tasks that are led, and `scout` that of the
+workspace of an arm that runs ahead."""
 
 (
     SEARCH,
@@ -434,14 +434,14 @@ the tasks that are led, and `scout` that of the workspace of an arm that runs ah
     RULE,
     GRADIENT,
     HESSIAN,
-    WATCH,
-    APART,
+    COLLISION_ROWS,
+    STAYS_CLEAR,
     STOPPABLE,
-    CLEAR,
+    CLEARANCE,
     MEASURE,
     SOFT,
     RANGE_ROWS,
-    TAKE,
+    PROJECT_STEP,
     PROPOSE,
     SCOUT,
     FOLLOW,

@@ -20,7 +20,7 @@ import numpy as np
 PACKAGE: Final = Path(__file__).parents[2]
 SEAL: Final = PACKAGE / "compiled" / "sealed"
 """A file of wheels alone: their library was put beside the text that it was compiled of, which nobody edits there."""
-ROOMS: Final = ("kernels", "methods", "tasks")
+FOLDERS: Final = ("kernels", "methods", "tasks")
 """The folders of the package in which kernels stand."""
 CONTENTS: Final = "poise_contents"
 """The symbol of the library's text: the digest of what it was compiled of, its levels, then a line a function."""
@@ -50,7 +50,7 @@ def digest() -> str:
     import hashlib
 
     sum_ = hashlib.sha256()
-    kernels = (file for room in ROOMS for file in (PACKAGE / room).rglob("*.py"))
+    kernels = (file for folder in FOLDERS for file in (PACKAGE / folder).rglob("*.py"))
     for file in sorted((*kernels, *(PACKAGE / "build").glob("*.[ch]"))):
         sum_.update(f"{file.relative_to(PACKAGE).as_posix()}\0".encode() + file.read_bytes() + b"\0")
     return sum_.hexdigest()
@@ -125,9 +125,9 @@ def _flat(kind: str) -> list[Any]:
 def _spread(called: Any, kinds: list[tuple[Any, str]]) -> Callable[..., Any]:
     """A function of numbers and arrays for one of numbers, addresses and extents."""
 
-    def call(*given: Any) -> Any:
+    def call(*args: Any) -> Any:
         flat: list[Any] = []
-        for x, ((_, number, dtype), axes) in zip(given, kinds, strict=True):
+        for x, ((_, number, dtype), axes) in zip(args, kinds, strict=True):
             if not axes:
                 flat.append(number(x))
                 continue

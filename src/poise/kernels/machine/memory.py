@@ -6,8 +6,9 @@ from poise.kernels.machine.lanes import splat, store
 MEMORY = 44
 (
     FRESH, MU, NU, PREDICTED, LAST, DAMPING, STEP, FAILED, NEWTON, COST, SPLIT, PAIRS, SWAY, SCORE, FLOOR, SHARE,
-    INVERSE_RADIUS, TURNED, STIRRED, MOVED, JUMP, LAST_JUMP, LESSENED, WENT, GUARDED, GUARDS_NEW, UPDATES, STAGE, HELD,
-    CUTTING, VERDICT, AT, SURE, GAP, CERTIFIED, ABREAST, SCOUT, LED,
+    INVERSE_RADIUS, TURNED, STIRRED, MOVED, JUMP, LAST_JUMP, LESSENED, WENT,
+    COLLISION_COUNT, COLLISIONS_CHANGED, UPDATES, STAGE, CONSTRAINTS,
+    CUTTING, IS_CLEAR, BRAKING_STEP, CLEAR_STEPS, LOOP_RESIDUAL, CERTIFIED, ABREAST, SCOUT, SCOUT_COUNT,
     LOWEST, WAITED, CREPT, MARKED, FUTILE, EVEN,
 ) = range(MEMORY)  # fmt: skip
 """Rows of `memory`: 0 before the first update; gain-ratio damping; the last lambda^2 and largest step; whether the
@@ -62,9 +63,9 @@ def forget(w):
         store(w.last_target, i, splat(w.memory, 0.0))
     for i in range(len(w.last_guide)):
         store(w.last_guide, i, splat(w.memory, 0.0))
-    for a in range(len(w.travel)):
-        store(w.travel, a, splat(w.memory, 0.0)), store(w.travel_change, a, splat(w.memory, 0.0))
-        store(w.behind, a, splat(w.memory, 0.0)), store(w.steady, a, splat(w.memory, 0.0))
-        store(w.flow, a, splat(w.memory, 0.0)), store(w.flow_change, a, splat(w.memory, 0.0))
-    for i in range(len(w.undone)):
-        store(w.undone, i, splat(w.memory, 0.0))
+    for a in range(len(w.displacement)):
+        store(w.displacement, a, splat(w.memory, 0.0)), store(w.displacement_change, a, splat(w.memory, 0.0))
+        store(w.tracking_error, a, splat(w.memory, 0.0)), store(w.last_feed_forward, a, splat(w.memory, 0.0))
+        store(w.target_velocity, a, splat(w.memory, 0.0)), store(w.target_velocity_change, a, splat(w.memory, 0.0))
+    for i in range(len(w.remaining_errors)):
+        store(w.remaining_errors, i, splat(w.memory, 0.0))

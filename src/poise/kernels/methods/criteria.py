@@ -49,13 +49,13 @@ def null_space_velocity(p, w):
         if 0.0 < half < 1e300:
             phi = phi + (middle - x) * (2.0 * gains.centre_gain / (count * half * half))
             if gains.limit_gain != 0.0:
-                room, least = (high - x) * (x - low), _EDGE * half * half
-                room = select(room > least, room, least)
-                away = (middle - x) * (2.0 * gains.limit_gain * half * half) / (room * room)
+                slack, least = (high - x) * (x - low), _EDGE * half * half
+                slack = select(slack > least, slack, least)
+                away = (middle - x) * (2.0 * gains.limit_gain * half * half) / (slack * slack)
                 away = select(away > gains.limit_longest, gains.limit_longest, away)
                 phi = phi + select(away < -gains.limit_longest, -gains.limit_longest, away)
         store(w.phi, a, load(w.phi, a) + phi)
-    if len(p.pull) > 0:
+    if len(p.posture_mask) > 0:
         pull(p, w)
     if gains.clearance_gain != 0.0:
         repel(p, w)
@@ -67,7 +67,8 @@ def null_space_velocity(p, w):
 
 @functools.partial(kernel, inline=True)
 def pull(p, w):
-    """phi += the velocity that goes along with w.guide, and `_NEARER` of what else w.q is away, where `p.pull` says so.
+    """phi += the velocity that goes along with w.guide, and `_NEARER` of what else w.q is away, where `p.posture_mask`
+    says so.
 
     The second part is no longer than `_FARTHEST` lets it be; in the first step it is all that w.q is away.  Coordinates
     are pulled no farther than their limits.
@@ -78,8 +79,8 @@ def pull(p, w):
         x, to, last = load(w.q, c.q), load(w.guide, c.q), load(w.last_guide, c.q)
         to = select(to < c.lower, c.lower, select(to > c.upper, c.upper, to))
         last = select(last < c.lower, c.lower, select(last > c.upper, c.upper, last))
-        store(w.phi, c.v, load(w.phi, c.v) + p.pull[c.v] * (to - last))
-        store(w.other, c.v, p.pull[c.v] * (last - x))
+        store(w.phi, c.v, load(w.phi, c.v) + p.posture_mask[c.v] * (to - last))
+        store(w.other, c.v, p.posture_mask[c.v] * (last - x))
     for b in range(len(p.balls)):
         i, a = p.balls[b].q, p.balls[b].v
         square = splat(w.e, 0.0)
@@ -90,9 +91,15 @@ def pull(p, w):
             store(w.guide, k, load(w.guide, k) * inverse)
         u0, u1, u2 = turn_since(w.q, w.guide, i)
         v0, v1, v2 = turn_since(w.q, w.last_guide, i)
-        store(w.phi, a, load(w.phi, a) + p.pull[a] * (u0 - v0)), store(w.other, a, p.pull[a] * v0)
-        store(w.phi, a + 1, load(w.phi, a + 1) + p.pull[a + 1] * (u1 - v1)), store(w.other, a + 1, p.pull[a + 1] * v1)
-        store(w.phi, a + 2, load(w.phi, a + 2) + p.pull[a + 2] * (u2 - v2)), store(w.other, a + 2, p.pull[a + 2] * v2)
+        store(w.phi, a, load(w.phi, a) + p.posture_mask[a] * (u0 - v0)), store(w.other, a, p.posture_mask[a] * v0)
+        (
+            store(w.phi, a + 1, load(w.phi, a + 1) + p.posture_mask[a + 1] * (u1 - v1)),
+            store(w.other, a + 1, p.posture_mask[a + 1] * v1),
+        )
+        (
+            store(w.phi, a + 2, load(w.phi, a + 2) + p.posture_mask[a + 2] * (u2 - v2)),
+            store(w.other, a + 2, p.posture_mask[a + 2] * v2),
+        )
     longest = splat(w.e, 1e-300)
     for a in range(len(w.step)):
         x = load(w.other, a)
@@ -156,13 +163,13 @@ def repel(p, w):
             o = 3 * points + 4 * i
             x, y, z = p0 - reals[o], p1 - reals[o + 1], p2 - reals[o + 2]
             size = sqrt(x * x + y * y + z * z)
-            room = size - reals[o + 3]
-            room = select(room > _TOUCH, room, _TOUCH)
-            scale = gain / (select(size > _TOUCH, size, _TOUCH) * room)
+            slack = size - reals[o + 3]
+            slack = select(slack > _TOUCH, slack, _TOUCH)
+            scale = gain / (select(size > _TOUCH, size, _TOUCH) * slack)
             f0, f1, f2 = f0 + scale * x, f1 + scale * y, f2 + scale * z
         for i in range(boxes):
-            n0, n1, n2, room = _outward(reals, first + 16 * i, p0, p1, p2)
-            scale = gain / select(room > _TOUCH, room, _TOUCH)
+            n0, n1, n2, slack = _outward(reals, first + 16 * i, p0, p1, p2)
+            scale = gain / select(slack > _TOUCH, slack, _TOUCH)
             f0, f1, f2 = f0 + scale * n0, f1 + scale * n1, f2 + scale * n2
         _gather(forces, to, f0, f1, f2, p1 * f2 - p2 * f1, p2 * f0 - p0 * f2, p0 * f1 - p1 * f0)
     for k in range(units):

@@ -14,12 +14,12 @@ from poise.kernels.machine.record import Record
 from poise.kernels.machine.views import section
 from poise.kernels.methods.damping import damp
 from poise.kernels.methods.routines import stepping, updating
-from poise.kernels.methods.update import hold_joints_at_limits, measure, move, restrain, take_back
-from poise.kernels.requirements.dear import ABLE, any_is_dear
+from poise.kernels.methods.update import hold_joints_at_limits, measure, move, restrain, undo_step
+from poise.kernels.requirements.heavy_joints import ABLE, any_heavy_joint
 from poise.kernels.solver.step import damping_factor, longest_column
 
-ROWS: Final = Record("DampedRows", "apart")
-"""`apart`: the damping rule adds what it damps to J J^T itself, and leaves a floor."""
+ROWS: Final = Record("DampedRows", "separate")
+"""`separate`: the damping rule adds what it damps to J J^T itself, and leaves a floor."""
 PLAIN: Final = Record("Plain")
 _LEAST = 1e-12
 """Share of the largest diagonal entry of J^T J below which mu would not keep pivots above rounding; it is a share of mu
@@ -35,12 +35,12 @@ def damped_step(p, s, w):
     """step = J^T (J J^T + lambda^2 I)^-1 e (Buss 2004, eq. 11)."""
     size = len(w.e)
     gram(p, size, w.jacobian, w.free, w.matrix)
-    if s.apart:
+    if s.separate:
         for i in range(size):
             for j in range(i):
                 store(w.matrix, j * size + i, load(w.matrix, i * size + j))
     damping = damp(p, w)
-    if s.apart:
+    if s.separate:
         damping = load(w.memory, FLOOR)
     factor(size, damping, w.matrix)
     through_rows(p, w)
@@ -58,12 +58,12 @@ def through_rows(p, w):
 def guided_step(p, s, w):
     """step = M J^T ((J M J^T + lambda^2 I)^-1 e - (J M J^T)^-1 J phi) + phi, towards the posture that is phi away.
 
-    M is the diagonal of `p.shares` squared.  The inverse that takes phi's part in J away is damped by no more than
-    rounding asks for.  Beside joints that are dear, what of the step without weights the others cannot do, all joints
-    do as without: of e' = J J^T (J J^T + lambda^2 I)^-1 e it is rho (J M J^T + rho I)^-1 e'.
+    M is the diagonal of `p.weight_ratios` squared.  The inverse that takes phi's part in J away is damped by no more
+    than rounding asks for.  Beside joints that are dear, what of the step without weights the others cannot do, all
+    joints do as without: of e' = J J^T (J J^T + lambda^2 I)^-1 e it is rho (J M J^T + rho I)^-1 e'.
     """
     size, n = len(w.e), len(w.step)
-    weighted = any_is_dear(p)
+    weighted = any_heavy_joint(p)
     plain, rest = section(w.room, size * size, size * size), section(w.room, 2 * size * size, size)
     if weighted:
         gram(p, size, w.jacobian, w.free, plain)
@@ -73,8 +73,8 @@ def guided_step(p, s, w):
         for a in range(n):
             store(w.step, a, load(w.step, a) * load(w.free, a))
         times(p, w.jacobian, w.step, rest)
-    for a in range(len(p.shares)):
-        store(w.free, a, load(w.free, a) * (p.shares[a] * p.shares[a]))
+    for a in range(len(p.weight_ratios)):
+        store(w.free, a, load(w.free, a) * (p.weight_ratios[a] * p.weight_ratios[a]))
     gram(p, size, w.jacobian, w.free, w.matrix)
     damping = damp(p, w)
     sharp, largest = section(w.room, 0, size * size), splat(w.e, 1e-300)
@@ -136,7 +136,7 @@ def _take_rest(p, w, rho, plain, rest):
     back_substitute(size, plain, rest, rest)
     transpose_times(p, w.jacobian, rest, w.step)
     for a in range(n):
-        free = load(w.free, a) * (1.0 / (p.shares[a] * p.shares[a]))
+        free = load(w.free, a) * (1.0 / (p.weight_ratios[a] * p.weight_ratios[a]))
         store(w.phi, a, load(w.phi, a) + load(w.step, a) * free)
 
 
@@ -218,7 +218,7 @@ def judged_update(p, s, w):
     back = judge_last(p, w, cost, score)
     damped_step(p, s, w)
     restrain(p, w)
-    take_back(w, back)
+    undo_step(w, back)
     move(p, w)
     predict(p, w)
     store(w.memory, PREDICTED, select(back, 0.0, load(w.memory, PREDICTED)))

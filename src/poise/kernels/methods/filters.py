@@ -14,13 +14,14 @@ from poise.kernels.methods.criteria import RANK, add_manipulability
 from poise.kernels.methods.damping import damp
 from poise.kernels.methods.routines import stepping
 
-FILTER: Final = Record("Filter", "kind apart", "cutoff gain largest width")
+FILTER: Final = Record("Filter", "kind separate", "cutoff gain largest width")
 """The filter tau of the singular values sigma, of which the largest is sigma_1.
 
 - TRUNCATED: 1 / sigma, 0 up to `cutoff` sigma_1.
 - GAUSSIAN: sigma / (sigma^2 + lambda^2), lambda^2 = `largest` exp(-2 (sigma / `width`)^2).
 - JPARSE: 1 / sigma above `cutoff` sigma_1, else `gain` sigma / (`cutoff` sigma_1)^2.
-- SMOOTH: sigma / (sigma^2 + lambda^2) by the damping rule, which has a lambda of its own for each sigma if `apart`."""
+- SMOOTH: sigma / (sigma^2 + lambda^2) by the damping rule, which has a lambda of its own for each sigma if
+  `separate`."""
 TRUNCATED, GAUSSIAN, JPARSE, SMOOTH = range(4)
 _RENEWED = 500.0
 """Updates after which the rotation kept from one to the next is made anew, before rounding shows in it."""
@@ -109,7 +110,7 @@ def filtered_step(p, s, w):
             if s.kind == GAUSSIAN:
                 ratio = sigma * (1.0 / s.width)
                 own = exp(-2.0 * ratio * ratio) * s.largest
-            elif s.apart:
+            elif s.separate:
                 own = load(w.y, i) + floor
             square = sigma * sigma + own
             tau = select(sigma > RANK * top, sigma / select(square > 0.0, square, 1.0), 0.0)

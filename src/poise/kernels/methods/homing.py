@@ -15,10 +15,10 @@ from poise.kernels.machine.memory import (
     FOLLOWING,
     FREE,
     INVERSE_RADIUS,
-    LED,
     LOWEST,
     SCORE,
     SCOUT,
+    SCOUT_COUNT,
     SEEN,
     TURNED,
     WAITED,
@@ -27,7 +27,7 @@ from poise.kernels.machine.memory import (
 from poise.kernels.machine.views import entry_at, narrow
 from poise.kernels.methods.update import move, remember, shorten
 from poise.kernels.requirements.limits import difference
-from poise.kernels.requirements.settling import first_seen
+from poise.kernels.requirements.trust_radius import first_seen
 from poise.kernels.solver.ends import evaluate
 
 _PATIENCE, _FALL = 50.0, 0.99
@@ -56,42 +56,43 @@ _WAYS = 2.0
 
 @routine
 def scout(p, w, address):
-    """Look how the last step went, and where a limit holds the arm back let the scout go on: w.there is where it is.
+    """Look how the last step went, and where a limit holds the arm back let the scout go on: w.scout_goal is where it
+    is.
 
     w.memory[SCOUT] is then FOLLOWING.
     """
-    given = entry_at(address, CALL)
-    v = narrow(p, given.scout, given.routines)
+    request = entry_at(address, CALL)
+    v = narrow(p, request.scout, request.routines)
     if w.memory[SCORE] <= 1.0 or _moved(p, w, v):
-        w.memory[SCOUT], w.memory[LED], w.memory[LOWEST], w.memory[WAITED] = 0.0, 0.0, 0.0, 0.0
+        w.memory[SCOUT], w.memory[SCOUT_COUNT], w.memory[LOWEST], w.memory[WAITED] = 0.0, 0.0, 0.0, 0.0
     if w.memory[SCORE] <= 1.0 or w.memory[SCOUT] in (FOLLOWING, DONE, FREE):
         return
     if w.memory[SCOUT] == 0.0:
         if not _falls_no_more(w, w.memory[COST], _PATIENCE, _FALL):
             return
         w.memory[LOWEST], w.memory[WAITED] = 0.0, 0.0
-        _see(p, w, v)
-        if w.memory[LED] >= _WAYS or not _stands_at_limits(p, w):
-            w.memory[SCOUT] = DONE if w.memory[LED] >= _WAYS else FREE
+        _send_scout(p, w, v)
+        if w.memory[SCOUT_COUNT] >= _WAYS or not _stands_at_limits(p, w):
+            w.memory[SCOUT] = DONE if w.memory[SCOUT_COUNT] >= _WAYS else FREE
             return
         _set_out(p, w, v)
     for _ in range(_EACH):
         for i in range(len(v.begun)):
             v.begun[i] = v.q[i]
-        if len(p.borders) > 0:
+        if len(p.ranges) > 0:
             call(v.routines[RANGE_ROWS], p, v)
         call(v.routines[METHOD], p, v)
-        for a in range(len(v.travel)):
-            v.travel_change[a], v.travel[a] = v.step[a] - v.travel[a], v.step[a]
-        v.memory[LED] += 1.0
+        for a in range(len(v.displacement)):
+            v.displacement_change[a], v.displacement[a] = v.step[a] - v.displacement[a], v.step[a]
+        v.memory[SCOUT_COUNT] += 1.0
         if v.memory[SCORE] <= 1.0 or v.memory[COST] <= _NEAR * w.memory[COST]:
-            for i in range(len(w.there)):
-                w.there[i] = v.before[i]
+            for i in range(len(w.scout_goal)):
+                w.scout_goal[i] = v.before[i]
             w.memory[SCOUT], w.memory[LOWEST], w.memory[WAITED] = FOLLOWING, 0.0, 0.0
-            w.memory[LED] += 1.0
+            w.memory[SCOUT_COUNT] += 1.0
             w.memory[INVERSE_RADIUS], w.memory[TURNED] = 0.0, 0.0
             return
-        if _falls_no_more(v, v.memory[COST], _PATIENCE, _FALL) or v.memory[LED] > _MOST:
+        if _falls_no_more(v, v.memory[COST], _PATIENCE, _FALL) or v.memory[SCOUT_COUNT] > _MOST:
             if w.memory[SCOUT] == float(_STARTS):
                 w.memory[SCOUT] = DONE
                 return
@@ -100,10 +101,10 @@ def scout(p, w, address):
 
 @routine
 def follow(p, w):
-    """Move w.q by one step of a straight way to w.there, where the scout has arrived; in place of a method's."""
+    """Move w.q by one step of a straight way to w.scout_goal, where the scout has arrived; in place of a method's."""
     cost, score = evaluate(p, w)
     remember(w, cost)
-    difference(p, w.q, w.there, w.step)
+    difference(p, w.q, w.scout_goal, w.step)
     farthest, swiftest = 0.0, 0.0
     for a in range(len(w.step)):
         x = abs(w.step[a])
@@ -150,7 +151,7 @@ def _stands_at_limits(p, w):
 
 
 @kernel
-def _see(p, w, v):
+def _send_scout(p, w, v):
     """Send the scout to where the arm's targets are."""
     for i in range(len(w.target)):
         v.target[i] = w.target[i]

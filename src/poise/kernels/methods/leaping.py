@@ -80,7 +80,7 @@ def look_back(p, w):
         if w.memory[CREPT] == _PATIENCE:
             w.memory[FUTILE], w.memory[MARKED] = 0.0, 0.0
             # Without a plan a method knows nothing of walls, and where they let its steps end is no minimum.
-            w.memory[EVEN] = 1.0 if len(p.together) == 0 or len(p.plan) > 0 else 0.0
+            w.memory[EVEN] = 1.0 if len(p.braking_group) == 0 or len(p.plan) > 0 else 0.0
     elif longest <= _ROUNDING:
         w.memory[CREPT] = _RESTS
         for a in range(n):
@@ -132,7 +132,7 @@ def _changes(p, w):
     """Whether accelerations have a say in the step."""
     changes = False
     for a in range(len(p.rates)):
-        changes = changes or abs(w.travel_change[a]) > _CALM * p.rates[a].change
+        changes = changes or abs(w.displacement_change[a]) > _CALM * p.rates[a].change
     return changes
 
 

@@ -56,16 +56,16 @@ class Routine:
         module, code = function.__module__ or "__main__", function.__code__
         self.record, self.wide, self.key = record, wide, (module, function.__qualname__)
         self.owner: tuple[type[Any], str] | None = None
-        self.kept = module.partition(".")[0] == "poise"
-        if not self.kept and any(step.opname == "RAISE_VARARGS" for step in dis.get_instructions(code)):
+        self.cached = module.partition(".")[0] == "poise"
+        if not self.cached and any(step.opname == "RAISE_VARARGS" for step in dis.get_instructions(code)):
             raise TypeError(
                 f"{'.'.join(self.key)} raises, which compiled code that runs without Python cannot: check the settings "
                 "in __post_init__, and let a step that fails be NaN"
             )
-        self.reads = Reads() if self.kept else Reads(inner)
+        self.reads = Reads() if self.cached else Reads(inner)
         """What a user's reads around it."""
         self.function: Any = self._made()
-        if self.kept:
+        if self.cached:
             ROUTINES[self.key] = self
 
     def _made(self) -> Any:
@@ -81,7 +81,7 @@ class Routine:
             function.__name__,
         )
         made.__module__, made.__qualname__ = self.key
-        return routine(made) if self.kept else own_routine(made)
+        return routine(made) if self.cached else own_routine(made)
 
     def address(self, width: Any) -> int:
         """Where it is for a workspace of this type; loads or compiles it.
@@ -93,7 +93,7 @@ class Routine:
             compiler(name(self.function)).renew(self.reads)
             self.function = self._made()
         at = PROBLEM_VIEW, width
-        fault = "" if self.kept or UNJITTED else compiler(name(self.function)).fault(self.function, at)
+        fault = "" if self.cached or UNJITTED else compiler(name(self.function)).fault(self.function, at)
         if fault:
             way = " for eight characters, of which Capabilities(characters=False) relieves it" * (width == WIDE)
             raise ValueError(f"{'.'.join(self.key)} is not compiled by Numba{way}: {fault}")

@@ -187,9 +187,9 @@ def bent_by_limits(p, w):
     bent = False
     if len(p.rates) > 0 and w.memory[SHARE] > 0.0:
         for a in range(len(w.step)):
-            bent = bent or w.step[a] != w.apart[a]
+            bent = bent or w.step[a] != w.clamped_step[a]
     if bent:
-        times(p, w.jacobian, w.apart, w.clamped)
+        times(p, w.jacobian, w.clamped_step, w.clamped)
     return bent
 
 
@@ -205,17 +205,17 @@ def choose(p, w, ratio, faster):
         x = load(w.step, a)
         low, high = left(p, w, a)
         y = own * x
-        store(w.apart, a, select(y < low, low, select(y > high, high, y)))
+        store(w.clamped_step, a, select(y < low, low, select(y > high, high, y)))
         y = whole * x
         store(w.step, a, select(y < low, low, select(y > high, high, y)))
     for k in range(len(p.twists)):
         twist = p.twists[k]
-        over = length_of(twist, w.apart) * (1.0 / twist.most)
+        over = length_of(twist, w.clamped_step) * (1.0 / twist.most)
         for a in range(twist.first, twist.first + twist.count):
-            store(w.apart, a, load(w.apart, a) / select(over > 1.0, over, 1.0))
-    better = _remaining(p, w, w.apart) < _remaining(p, w, w.step)
+            store(w.clamped_step, a, load(w.clamped_step, a) / select(over > 1.0, over, 1.0))
+    better = _remaining(p, w, w.clamped_step) < _remaining(p, w, w.step)
     for a in range(n):
-        store(w.step, a, select(better, load(w.apart, a), load(w.step, a)))
+        store(w.step, a, select(better, load(w.clamped_step, a), load(w.step, a)))
 
 
 @kernel
@@ -240,7 +240,7 @@ def length_of(twist, step):
 
 
 @functools.partial(kernel, inline=True)
-def take_back(w, back):
+def undo_step(w, back):
     """Lanes whose last step raised the error return to where they were; the others remember where they are."""
     for i in range(len(w.q)):
         x = select(back, load(w.prior, i), load(w.before, i))

@@ -35,8 +35,8 @@ from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, select, splat, store
 from poise.kernels.machine.memory import FRESH, JUMP, LAST_JUMP, LESSENED, MOVED, WENT
 from poise.kernels.requirements.braking import NO_LIMIT, fastest, way_to_stand
-from poise.kernels.requirements.dear import any_is_dear, is_dear
-from poise.kernels.requirements.settling import away_from_last_targets, see_targets
+from poise.kernels.requirements.heavy_joints import any_heavy_joint, is_heavy_joint
+from poise.kernels.requirements.trust_radius import away_from_last_targets, store_targets
 
 _FIRM = 0.7
 """Share of the limits that a stop is planned with; the linear model does not know the rest."""
@@ -64,7 +64,7 @@ _NOTHING = 1e-18
 
 
 @kernel
-def see(p, w):
+def observe_targets(p, w):
     """Whether the targets have moved since the last step, which begins anew."""
     moved = (away_from_last_targets(p, w) > 0.0) & (load(w.memory, FRESH) > 0.5)
     store(w.memory, MOVED, select(moved, splat(w.e, 1.0), 0.0))
@@ -77,46 +77,46 @@ def see(p, w):
 def approach(p, w):
     """w.step, what the method proposes, becomes what of it the arm is to go now, whatever the limits let come of it.
 
-    w.apart is the same.  What the step has gone before, w.gone, counts to both.
+    w.clamped_step is the same.  What the step has gone before, w.step_so_far, counts to both.
     """
     farther = _beyond_clamp(w)
     jumps = splat(w.e, 0.0)
     for a in range(len(w.step)):
-        store(w.proposed, a, load(w.gone, a) + farther * load(w.step, a))
+        store(w.proposed, a, load(w.step_so_far, a) + farther * load(w.step, a))
         rate = p.rates[a]
         u = own_motion(w, a)
-        change = u - load(w.flow, a)
+        change = u - load(w.target_velocity, a)
         x = _size(change) * (1.0 / rate.change)
         jumps = select(x > jumps, x, jumps)
-        x = _size(change - load(w.flow_change, a)) * (1.0 / rate.jerk)
+        x = _size(change - load(w.target_velocity_change, a)) * (1.0 / rate.jerk)
         jumps = select(x > jumps, x, jumps)
     store(w.memory, JUMP, jumps)
     followed = (jumps <= _FOLLOWED) & (load(w.memory, LAST_JUMP) <= _FOLLOWED)
     for a in range(len(w.step)):
         u, _, _ = _seen(p.rates[a], w, a, followed)
-        store(w.stream, a, u)
+        store(w.feed_forward, a, u)
     counted = _explained(p, w)
     lessened, went = load(w.memory, LESSENED), load(w.memory, WENT)
     shorter = select((lessened > went) & (went > _NOTHING), went / select(lessened > went, lessened, 1.0), 1.0)
     _brake_together(p, w, False, followed, counted, shorter, farther)
-    if any_is_dear(p):
+    if any_heavy_joint(p):
         _brake_together(p, w, True, followed, counted, splat(w.e, 1.0), farther)
 
 
 @kernel
-def _brake_together(p, w, dear, followed, counted, shorter, farther):
-    """Let joints that are `dear`, or those that are not, go what of w.step lets all of them stop; see the module.
+def _brake_together(p, w, heavy, followed, counted, shorter, farther):
+    """Let joints that are `heavy`, or those that are not, go what of w.step lets all of them stop; see the module.
 
     What the others cannot do they do without them: limbs that are all but stretched ask for more than there is, and
-    would keep a base from going.  `counted` is the share of w.stream that is the target's motion.
+    would keep a base from going.  `counted` is the share of w.feed_forward that is the target's motion.
     """
     longest, hardest = splat(w.e, 0.0), splat(w.e, 0.0)
     for a in range(len(w.step)):
-        if is_dear(p, a) == dear:
+        if is_heavy_joint(p, a) == heavy:
             rate = p.rates[a]
             _, change, swing = _seen(rate, w, a, followed)
-            u, change, swing = counted * load(w.stream, a), counted * change, counted * swing
-            store(w.stream, a, u)
+            u, change, swing = counted * load(w.feed_forward, a), counted * change, counted * swing
+            store(w.feed_forward, a, u)
             r = load(w.proposed, a) - u
             x = _size(r) / _reserve(rate.change, select(r < 0.0, change, -change))
             longest = select(x > longest, x, longest)
@@ -124,21 +124,21 @@ def _brake_together(p, w, dear, followed, counted, shorter, farther):
             hardest = select(x > hardest, x, hardest)
     share = select(longest > 1.0, fastest(splat(w.e, 1.0), 1.0 / select(longest > 1.0, longest, 1.0)), 1.0)
     for a in range(len(w.step)):
-        if is_dear(p, a) == dear:
+        if is_heavy_joint(p, a) == heavy:
             rate = p.rates[a]
-            d, gone, u = load(w.proposed, a), load(w.gone, a), load(w.stream, a)
+            d, gone, u = load(w.proposed, a), load(w.step_so_far, a), load(w.feed_forward, a)
             r = d - u
             if rate.jerk < NO_LIMIT:
                 _, change, _ = _seen(rate, w, a, followed)
                 most, jerk = _together(r, longest, rate.change), _together(r, hardest, rate.jerk)
-                before = load(w.travel, a) - (u - counted * change)
+                before = load(w.displacement, a) - (u - counted * change)
                 low, high = load(w.least, a) - u, load(w.largest, a) - u
                 x = d - (r - _relative_step(shorter * r, before, low, high, most, jerk)) - gone
             else:
                 x = select(share < 1.0, d - (1.0 - share) * r, d) - gone
             own = load(w.step, a)
             x = select((farther > 1.0) & (((own >= 0.0) & (x > own)) | ((own <= 0.0) & (x < own))), own, x)
-            store(w.step, a, x), store(w.apart, a, x)
+            store(w.step, a, x), store(w.clamped_step, a, x)
 
 
 @kernel
@@ -146,35 +146,35 @@ def remember_target(p, w):
     """What the step leaves of its way, and how the target moved; to be told when the step is taken."""
     lessened, went = _RECALLED * load(w.memory, LESSENED), _RECALLED * load(w.memory, WENT)
     for a in range(len(w.step)):
-        last = load(w.travel, a) - load(w.travel_change, a)
-        lessened = lessened + last * (load(w.behind, a) + last - load(w.proposed, a))
+        last = load(w.displacement, a) - load(w.displacement_change, a)
+        lessened = lessened + last * (load(w.tracking_error, a) + last - load(w.proposed, a))
         went = went + last * last
         u = own_motion(w, a)
-        store(w.flow_change, a, u - load(w.flow, a)), store(w.flow, a, u)
-        store(w.steady, a, load(w.stream, a))
-        store(w.behind, a, load(w.proposed, a) - load(w.travel, a))
+        store(w.target_velocity_change, a, u - load(w.target_velocity, a)), store(w.target_velocity, a, u)
+        store(w.last_feed_forward, a, load(w.feed_forward, a))
+        store(w.tracking_error, a, load(w.proposed, a) - load(w.displacement, a))
     store(w.memory, LESSENED, lessened), store(w.memory, WENT, went)
     store(w.memory, LAST_JUMP, load(w.memory, JUMP))
-    times(p, w.jacobian, w.travel, w.y)
+    times(p, w.jacobian, w.displacement, w.y)
     for i in range(len(w.y)):
-        store(w.undone, i, load(w.due, i) - load(w.y, i))
-    see_targets(p, w)
+        store(w.remaining_errors, i, load(w.start_errors, i) - load(w.y, i))
+    store_targets(p, w)
 
 
 @kernel
 def _explained(p, w):
-    """The share of w.stream that is counted: as much as the targets' motion explains, as errors tell it.
+    """The share of w.feed_forward that is counted: as much as the targets' motion explains, as errors tell it.
 
-    w.due (m) is the errors that the step began with.  A posture that moves tells nothing by errors.
+    w.start_errors (m) is the errors that the step began with.  A posture that moves tells nothing by errors.
     """
-    times(p, w.jacobian, w.gone, w.y)
+    times(p, w.jacobian, w.step_so_far, w.y)
     for i in range(len(w.e)):
-        store(w.due, i, load(w.e, i) + load(w.y, i))
-    times(p, w.jacobian, w.stream, w.y)
+        store(w.start_errors, i, load(w.e, i) + load(w.y, i))
+    times(p, w.jacobian, w.feed_forward, w.y)
     square, along, led = splat(w.e, 0.0), splat(w.e, 0.0), splat(w.e, 0.0)
     for i in range(len(w.e)):
         x = load(w.y, i)
-        square, along = square + x * x, along + x * (load(w.due, i) - load(w.undone, i))
+        square, along = square + x * x, along + x * (load(w.start_errors, i) - load(w.remaining_errors, i))
     for i in range(len(w.guide)):
         led = led + _size(load(w.guide, i) - load(w.last_guide, i))
     along = _EXPLAINED * select(along > 0.0, along, 0.0)
@@ -185,22 +185,22 @@ def _explained(p, w):
 @kernel
 def own_motion(w, a):
     """u of an entry: what of w.proposed the last step did not leave; 0 where the targets stand."""
-    return select(load(w.memory, MOVED) > 0.5, load(w.proposed, a) - load(w.behind, a), 0.0)
+    return select(load(w.memory, MOVED) > 0.5, load(w.proposed, a) - load(w.tracking_error, a), 0.0)
 
 
 @kernel
 def _seen(rate, w, a, followed):
     """u of an entry as it is counted on, its change, and the change of that."""
     u = own_motion(w, a)
-    change = u - load(w.flow, a)
-    swing = change - load(w.flow_change, a)
-    steady = load(w.steady, a)
+    change = u - load(w.target_velocity, a)
+    swing = change - load(w.target_velocity_change, a)
+    last = load(w.last_feed_forward, a)
     little = min(rate.jerk, _SLOWLY * rate.change)
-    apart = u - steady
-    apart = select(apart > little, little, select(apart < -little, -little, apart))
+    deviation = u - last
+    deviation = select(deviation > little, little, select(deviation < -little, -little, deviation))
     counted = followed | (load(w.memory, MOVED) < 0.5)
     known = counted & (load(w.memory, MOVED) > 0.5)
-    return select(counted, u, steady + apart), select(known, change, 0.0), select(known, swing, 0.0)
+    return select(counted, u, last + deviation), select(known, change, 0.0), select(known, swing, 0.0)
 
 
 @kernel

@@ -37,11 +37,11 @@ def _sure(limit):
 
 
 @kernel
-def fastest(room, slowing):
+def fastest(distance, slowing):
     """The largest v with v + (v - slowing) + (v - 2 slowing) + ... <= room, over its positive terms; room if < 0."""
-    ahead = select(room < 0.0, 0.0, select(room < _FARTHEST, room, _FARTHEST))
+    ahead = select(distance < 0.0, 0.0, select(distance < _FARTHEST, distance, _FARTHEST))
     k = floor(0.5 * (sqrt(1.0 + 8.0 * ahead / slowing) - 1.0))
-    return select(room < 0.0, room, (ahead + 0.5 * slowing * k * (k + 1.0)) / (k + 1.0))
+    return select(distance < 0.0, distance, (ahead + 0.5 * slowing * k * (k + 1.0)) / (k + 1.0))
 
 
 @kernel
@@ -90,26 +90,26 @@ def way_to_stand(v, rise, most, jerk):
 
 
 @kernel
-def _braked(room, v, low, high, most, jerk):
-    """The largest step in [low, high] after v from which braking keeps within `room`; low if there is none."""
+def _braked(distance, v, low, high, most, jerk):
+    """The largest step in [low, high] after v from which braking keeps within `distance`; low if there is none."""
     most, jerk = _sure(most), _sure(jerk)
     way_low, _ = way_to_rest(low, low - v, most, jerk)
     way_high, slope = way_to_rest(high, high - v, most, jerk)
-    inside, hopeless = way_high <= room, way_low > room
+    inside, hopeless = way_high <= distance, way_low > distance
     below, above = low, high
     for _ in range(_TRIALS):
         # No end is looked at again: near the root rounding would decide which of the two is taken.
         gap = way_high - way_low
-        chord = below + (room - way_low) * (above - below) / select(gap > 0.0, gap, 1.0)
+        chord = below + (distance - way_low) * (above - below) / select(gap > 0.0, gap, 1.0)
         chord = select(chord < below, below, select(chord > above, above, chord))
-        newton = above - (way_high - room) / slope
+        newton = above - (way_high - distance) / slope
         above = select(newton > chord, newton, chord)
         below = chord
         way_low, _ = way_to_rest(below, below - v, most, jerk)
         way_high, slope = way_to_rest(above, above - v, most, jerk)
     found = select(inside, high, select(hopeless, low, below))
-    back = select(room < low, low, select(room > high, high, room))
-    return select(room < 0.0, back, found)
+    back = select(distance < low, low, select(distance > high, high, distance))
+    return select(distance < 0.0, back, found)
 
 
 @kernel

@@ -6,11 +6,11 @@ from collections import namedtuple
 import numpy as np
 
 from poise.kernels.algebra.rotations import normalised, quaternion_step
-from poise.kernels.algebra.swing_twist import walls
+from poise.kernels.algebra.swing_twist import linearised_limits
 from poise.kernels.algebra.working_set import NONE, Limits
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load, pitch, select, splat, sqrt, store
-from poise.kernels.machine.memory import ELSEWHERE, FRESH, GUARDED, GUARDS_NEW, PREDICTED
+from poise.kernels.machine.memory import COLLISION_COUNT, COLLISIONS_CHANGED, ELSEWHERE, FRESH, PREDICTED
 from poise.kernels.machine.views import section
 from poise.kernels.requirements.balls import turn_ball, turn_since
 from poise.kernels.requirements.braking import NO_LIMIT, allowed, allowed_anywhere
@@ -29,7 +29,7 @@ _AT_LIMIT = 1e-15
 
 
 @kernel
-def take_start(p, q0, q):
+def read_start(p, q0, q):
     """Copy the start q0 into q, quaternions to unit length; False if a number is too large.
 
     Coordinates are brought within their limits, unless they are to come back at their speed; those that no task moves
@@ -54,7 +54,7 @@ def _put_unit(q0, i, q):
     q[i], q[i + 1], q[i + 2], q[i + 3] = normalised(q0[i], q0[i + 1], q0[i + 2], q0[i + 3])
 
 
-Stated = namedtuple("Stated", "limits side squares room")
+StepConstraints = namedtuple("StepConstraints", "limits side squares buffer")
 """The limits of an update, what to try to hold of them, and room for the levels' lambda^2 and for the active set."""
 
 
@@ -63,8 +63,8 @@ def left_to_limits(p, w, longest, low, high):
     """The box of an update from w.before, low <= dq <= high (n each) [rad or m], which always holds a step.
 
     low = max(l - q, -v dt) and high = min(u - q, v dt), and what is beyond a limit comes back at its speed; with
-    accelerations it is what `allow` found for the whole step, less the way of the updates before.  Entries are no
-    longer than `longest`, where the others let them.  One number wide.
+    accelerations it is what `set_step_bounds` found for the whole step, less the way of the updates before.  Entries
+    are no longer than `longest`, where the others let them.  One number wide.
     """
     if len(p.rates) > 0:
         since_begun(p, w, w.before)
@@ -93,12 +93,12 @@ def left_to_speeds(p, q, updates, longest, low, high):
 def left(p, w, a):
     """What speeds and accelerations leave to entry a of a step from w.before, once `since_begun` is told."""
     if len(p.rates) > 0:
-        return load(w.least, a) - load(w.gone, a), load(w.largest, a) - load(w.gone, a)
+        return load(w.least, a) - load(w.step_so_far, a), load(w.largest, a) - load(w.step_so_far, a)
     return splat(w.q, -p.speeds[a]), splat(w.q, p.speeds[a])
 
 
 @kernel
-def allow(p, w):
+def set_step_bounds(p, w):
     """w.least and w.largest (n): what speeds, accelerations, jerks and positions leave to the step from w.begun.
 
     Without accelerations there are none.
@@ -107,12 +107,14 @@ def allow(p, w):
         return
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
-        low, high = allowed_from(p.rates[c.v], c, load(w.begun, c.q), load(w.travel, c.v), load(w.travel_change, c.v))
+        low, high = allowed_from(
+            p.rates[c.v], c, load(w.begun, c.q), load(w.displacement, c.v), load(w.displacement_change, c.v)
+        )
         store(w.least, c.v, low), store(w.largest, c.v, high)
     for b in range(len(p.balls)):
         for k in range(3):
             a = p.balls[b].v + k
-            rate, v, s = p.rates[a], load(w.travel, a), load(w.travel_change, a)
+            rate, v, s = p.rates[a], load(w.displacement, a), load(w.displacement_change, a)
             low, high = allowed_anywhere(v, s, rate.speed, rate.change, rate.jerk)
             store(w.least, a, low), store(w.largest, a, high)
 
@@ -121,7 +123,7 @@ def allow(p, w):
 def allowed_from(rate, c, x, v, s):
     """The least and the largest step of a coordinate from x, after the step v, whose change was s.
 
-    It stays within what a leash leaves as well as its limits let it.
+    It stays within what a limit of the following error leaves as well as its limits let it.
     """
     low, high = allowed(x - c.lower, c.upper - x, v, s, rate.speed, rate.change, rate.jerk)
     if c.lower > rate.lower or c.upper < rate.upper:
@@ -141,7 +143,7 @@ def jerking(p):
 
 
 @kernel
-def loosen(p, w):
+def loosen_step_bounds(p, w):
     """w.least and w.largest of a step that may be wanted, whatever speeds and accelerations let come of it."""
     if len(p.rates) == 0:
         return
@@ -159,8 +161,8 @@ def loosen(p, w):
 
 @kernel
 def since_begun(p, w, q):
-    """w.gone (n) is the way from w.begun to q."""
-    difference(p, w.begun, q, w.gone)
+    """w.step_so_far (n) is the way from w.begun to q."""
+    difference(p, w.begun, q, w.step_so_far)
 
 
 @kernel
@@ -176,15 +178,16 @@ def difference(p, q0, q1, step):
 
 
 @kernel
-def keep_whole_step(p, w, updates):
-    """Bring w.q to where the way from w.begun, w.gone, keeps what `allow` left, each joint by itself."""
+def clamp_whole_step(p, w, updates):
+    """Bring w.q to where the way from w.begun, w.step_so_far, keeps what `set_step_bounds` left, each joint by
+    itself."""
     since_begun(p, w, w.q)
     bent = splat(w.q, 0.0)
-    for a in range(len(w.gone)):
-        x, low, high = load(w.gone, a), load(w.least, a), load(w.largest, a)
-        within = select(x < low, low, select(x > high, high, x))
+    for a in range(len(w.step_so_far)):
+        x, low, high = load(w.step_so_far, a), load(w.least, a), load(w.largest, a)
+        clamped = select(x < low, low, select(x > high, high, x))
         bent = select((x < low) | (x > high), 1.0, bent)
-        store(w.gone, a, within)
+        store(w.step_so_far, a, clamped)
     for k in range(len(p.twists)):
         bent = _keep_twist(p.twists[k], updates * p.twists[k].most, w, bent)
     changed = bent > 0.5
@@ -193,7 +196,7 @@ def keep_whole_step(p, w, updates):
     for r in range(len(p.coordinates)):
         c, rate = p.coordinates[r], p.rates[p.coordinates[r].v]
         x0 = load(w.begun, c.q)
-        x = x0 + load(w.gone, c.v)
+        x = x0 + load(w.step_so_far, c.v)
         # What the limits allow, they allow to the last bit; and who brakes for a limit comes to stand at it.
         low, high = rate.lower - x0, rate.upper - x0
         x = select((x < rate.lower + _AT_LIMIT) & (load(w.least, c.v) >= low - _AT_LIMIT), rate.lower, x)
@@ -203,7 +206,7 @@ def keep_whole_step(p, w, updates):
         i, a = p.balls[b].q, p.balls[b].v
         w0, x0, y0, z0 = load(w.begun, i), load(w.begun, i + 1), load(w.begun, i + 2), load(w.begun, i + 3)
         w1, x1, y1, z1 = quaternion_step(
-            w0, x0, y0, z0, load(w.gone, a), load(w.gone, a + 1), load(w.gone, a + 2)
+            w0, x0, y0, z0, load(w.step_so_far, a), load(w.step_so_far, a + 1), load(w.step_so_far, a + 2)
         )  # fmt: skip
         store(w.q, i, select(changed, w1, load(w.q, i))), store(w.q, i + 1, select(changed, x1, load(w.q, i + 1)))
         store(w.q, i + 2, select(changed, y1, load(w.q, i + 2)))
@@ -212,20 +215,21 @@ def keep_whole_step(p, w, updates):
 
 
 @kernel
-def remember_way(w, lawful):
+def remember_step(w, within_limits):
     """Remember that the whole step was w.step.
 
-    One that was not `lawful` broke its limits, and its acceleration is none that a jerk could go on from.
+    One that was not `within_limits` broke its limits, and its acceleration is none that a jerk could go on from.
     """
     for a in range(len(w.step)):
         x = load(w.step, a)
-        store(w.travel_change, a, x - load(w.travel, a) if lawful else splat(w.step, 0.0))
-        store(w.travel, a, x)
+        store(w.displacement_change, a, x - load(w.displacement, a) if within_limits else splat(w.step, 0.0))
+        store(w.displacement, a, x)
 
 
 @kernel
 def _keep_twist(twist, most, w, bent):
-    """Bring some of w.gone to a length of at most `most`, towards what of the last step the box still holds; whether.
+    """Bring some of w.step_so_far to a length of at most `most`, towards what of the last step the box still holds;
+    whether.
 
     Both are within the box, and so is all between them.  Where that is itself too long, the last step is what all
     speeds and accelerations let go on.
@@ -234,7 +238,7 @@ def _keep_twist(twist, most, w, bent):
     longest = most * most
     square, other = splat(w.q, 0.0), splat(w.q, 0.0)
     for a in range(first, first + count):
-        x, y = load(w.gone, a), _kept(w, a)
+        x, y = load(w.step_so_far, a), _last_step_clamped(w, a)
         square, other = square + x * x, other + y * y
     over, astray = square > longest, other > longest
     if not any_of(over):
@@ -242,41 +246,41 @@ def _keep_twist(twist, most, w, bent):
     # The largest share s of the way from y to x with |y + s (x - y)| <= most.
     aa, ab, bb = splat(w.q, 0.0), splat(w.q, 0.0), splat(w.q, 0.0)
     for a in range(first, first + count):
-        y = select(astray, load(w.travel, a), _kept(w, a))
-        d = load(w.gone, a) - y
+        y = select(astray, load(w.displacement, a), _last_step_clamped(w, a))
+        d = load(w.step_so_far, a) - y
         aa, ab, bb = aa + d * d, ab + d * y, bb + y * y
-    room = longest - bb
-    root = sqrt(ab * ab + aa * select(room < 0.0, 0.0, room))
+    slack = longest - bb
+    root = sqrt(ab * ab + aa * select(slack < 0.0, 0.0, slack))
     # Of the two forms of the root, the one without a difference of near numbers.
-    share = select(ab > 0.0, room / select(ab > 0.0, ab + root, 1.0), (root - ab) / select(aa > 0.0, aa, 1.0))
+    share = select(ab > 0.0, slack / select(ab > 0.0, ab + root, 1.0), (root - ab) / select(aa > 0.0, aa, 1.0))
     share = select(share < 0.0, 0.0, select(share > 1.0, 1.0, share))
     for a in range(first, first + count):
-        x = load(w.gone, a)
-        y = select(astray, load(w.travel, a), _kept(w, a))
-        store(w.gone, a, select(over, y + share * (x - y), x))
+        x = load(w.step_so_far, a)
+        y = select(astray, load(w.displacement, a), _last_step_clamped(w, a))
+        store(w.step_so_far, a, select(over, y + share * (x - y), x))
     return select(over, 1.0, bent)
 
 
 @kernel
-def _kept(w, a):
+def _last_step_clamped(w, a):
     """What the box leaves of an entry of the last step."""
-    y, low, high = load(w.travel, a), load(w.least, a), load(w.largest, a)
+    y, low, high = load(w.displacement, a), load(w.least, a), load(w.largest, a)
     return select(y < low, low, select(y > high, high, y))
 
 
 @functools.partial(kernel, inline=True)
-def stated_limits(p, w, levels, longest):
+def step_constraints(p, w, levels, longest):
     """What limits leave to an update: box and rows, what held the last one, room for `levels` lambda^2, and more room.
 
     The room is that of `poise.methods.ranking`.
     """
     n = len(w.step)
-    linear, sides = len(p.inequalities) // (n + 1), len(w.border_most)
-    stated = linear + sides + BALL_ROWS * limited_balls(p)
-    held, most = stated + np.int64(w.memory[GUARDED]), stated + len(w.guard_most)
+    linear, range_sides = len(p.inequalities) // (n + 1), len(w.range_bounds)
+    fixed = linear + range_sides + BALL_ROWS * limited_balls(p)
+    count, most = fixed + np.int64(w.memory[COLLISION_COUNT]), fixed + len(w.collision_bounds)
     row = pitch(w.rows, n)
-    rows, ends = section(w.room, 0, held * row), section(w.room, most * row, held)
-    side, at = section(w.room, most * row + most, n + held), most * (row + 2) + n
+    rows, ends = section(w.room, 0, count * row), section(w.room, most * row, count)
+    side, at = section(w.room, most * row + most, n + count), most * (row + 2) + n
     squares, low, high = (
         section(w.room, at, levels),
         section(w.room, at + levels, n),
@@ -286,32 +290,32 @@ def stated_limits(p, w, levels, longest):
     left_to_limits(p, w, longest, low, high)
     put_rows(p, w, rows, ends)
     if w.memory[FRESH] < 0.5:
-        for c in range(n + held):
+        for c in range(n + count):
             side[c] = 0.0
-    elif w.memory[GUARDS_NEW] > 0.5:
-        for c in range(n + stated, n + held):
+    elif w.memory[COLLISIONS_CHANGED] > 0.5:
+        for c in range(n + fixed, n + count):
             side[c] = 0.0
-    return Stated(Limits(low, high, rows, ends), side, squares, section(w.room, at, len(w.room) - at))
+    return StepConstraints(Limits(low, high, rows, ends), side, squares, section(w.room, at, len(w.room) - at))
 
 
 @functools.partial(kernel, inline=True)
 def put_rows(p, w, rows, most):
     """rows (in packs) and most: what sums of joints, sides of ranges, balls and pairs of shapes ask of a step from w.q;
     how many there are."""
-    n, sides, pairs = len(w.step), len(w.border_most), np.int64(w.memory[GUARDED])
+    n, range_sides, pairs = len(w.step), len(w.range_bounds), np.int64(w.memory[COLLISION_COUNT])
     row, linear = pitch(rows, n), len(p.inequalities) // (n + 1)
-    stated = linear + sides + BALL_ROWS * limited_balls(p)
+    fixed = linear + range_sides + BALL_ROWS * limited_balls(p)
     _linear_rows(p, w, linear, rows, most)
-    for i in range(sides):
+    for i in range(range_sides):
         for c in range(row):
-            rows[(linear + i) * row + c] = w.border_rows[i * row + c]
-        most[linear + i] = w.border_most[i]
-    _ball_rows(p, w, linear + sides, rows, most)
+            rows[(linear + i) * row + c] = w.range_jacobian[i * row + c]
+        most[linear + i] = w.range_bounds[i]
+    _ball_rows(p, w, linear + range_sides, rows, most)
     for k in range(pairs):
         for c in range(row):
-            rows[(stated + k) * row + c] = w.guard_rows[k * row + c]
-        most[stated + k] = w.guard_most[k]
-    return stated + pairs
+            rows[(fixed + k) * row + c] = w.collision_rows[k * row + c]
+        most[fixed + k] = w.collision_bounds[k]
+    return fixed + pairs
 
 
 @kernel
@@ -333,7 +337,7 @@ def _ball_rows(p, w, first, rows, most):
         ball = p.balls[r]
         if ball.limited:
             i, a = ball.q, ball.v
-            n, out, m, low, high = walls(ball, w.q[i], w.q[i + 1], w.q[i + 2], w.q[i + 3])
+            n, out, m, low, high = linearised_limits(ball, w.q[i], w.q[i + 1], w.q[i + 2], w.q[i + 3])
             for k in range(BALL_ROWS):
                 for c in range(row):
                     rows[(at + k) * row + c] = 0.0
@@ -352,15 +356,15 @@ def _ball_rows(p, w, first, rows, most):
 @functools.partial(kernel, inline=True)
 def _linear_rows(p, w, count, rows, most):
     """rows = A (in packs) and most = b - A q, of the limits A q <= b."""
-    n, stated = len(w.step), p.inequalities
+    n, table = len(w.step), p.inequalities
     row = pitch(rows, n)
     for i in range(count):
         at = i * (n + 1)
         for c in range(row):
-            rows[i * row + c] = stated[at + c] if c < n else 0.0
-        left = stated[at + n]
+            rows[i * row + c] = table[at + c] if c < n else 0.0
+        left = table[at + n]
         for r in range(len(p.coordinates)):
-            left -= stated[at + p.coordinates[r].v] * w.q[p.coordinates[r].q]
+            left -= table[at + p.coordinates[r].v] * w.q[p.coordinates[r].q]
         most[i] = left
 
 

@@ -10,9 +10,9 @@ from poise.kernels.kinematics.forward import forward
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import pitch, sqrt
 from poise.kernels.machine.layout import CLOSED, EXACT
-from poise.kernels.machine.memory import GAP
+from poise.kernels.machine.memory import LOOP_RESIDUAL
 from poise.kernels.machine.views import section
-from poise.kernels.requirements.go import go
+from poise.kernels.requirements.integrate import integrate
 from poise.kernels.rows.frame import seen_frame
 from poise.kernels.rows.residuals import place_rows, turn_rows
 
@@ -21,8 +21,8 @@ _NEWTON = 8
 
 
 @kernel
-def open_at(p, w, q):
-    """w.loop_gap (m), what the loops lack at q [m, rad], and its Jacobian w.loop_rows; the largest of the gaps."""
+def evaluate_loops(p, w, q):
+    """w.loop_residual (m), what the loops lack at q [m, rad], and its Jacobian w.loop_rows; the largest of the gaps."""
     forward(p.units, q, w.frames)
     n, largest = len(w.step), 0.0
     row = pitch(w.loop_rows, n)
@@ -36,7 +36,7 @@ def open_at(p, w, q):
             turn_rows(f, 3)
         for i in range(loop.first, loop.last):
             k = i - loop.first
-            w.loop_gap[i] = f.e[k]
+            w.loop_residual[i] = f.e[k]
             largest = max(largest, abs(f.e[k])) if abs(f.e[k]) < 1e300 else 1e300
             for c in range(effector.columns):
                 a = p.slots[effector.first_slot + c]
@@ -45,24 +45,24 @@ def open_at(p, w, q):
 
 
 @kernel
-def loop_level(p, w, wish):
-    """That the loops are closed, to first order, and then as near to `wish` (n) as can be."""
-    m = len(w.loop_gap)
+def loop_level(p, w, desired):
+    """That the loops are closed, to first order, and then as near to `desired` (n) as can be."""
+    m = len(w.loop_residual)
     return Levels(
-        1 if m > 0 else 0, section(p.loop_plan, 0, 2), section(p.loop_plan, 2, m), w.loop_rows, w.loop_want,
-        w.loop_squares, wish, 1,
+        1 if m > 0 else 0, section(p.loop_plan, 0, 2), section(p.loop_plan, 2, m), w.loop_rows, w.loop_target,
+        w.loop_damping, desired, 1,
     )  # fmt: skip
 
 
 @kernel
-def want_closed(w, step):
-    """w.loop_want: what the rows are to come to so that what is open after `step` closes."""
-    for i in range(len(w.loop_gap)):
-        w.loop_want[i] = w.loop_gap[i] + along(len(w.step), w.loop_rows, i, step)
+def set_loop_target(w, step):
+    """w.loop_target: what the rows are to come to so that what is open after `step` closes."""
+    for i in range(len(w.loop_residual)):
+        w.loop_target[i] = w.loop_residual[i] + along(len(w.step), w.loop_rows, i, step)
 
 
 @kernel
-def close(p, w, start, step, low, high, q):
+def project_to_loops(p, w, start, step, low, high, q):
     """Go from `start` (nq) to q (nq) by the step (n) that is next to `step`, within its box, and closes all loops.
 
     Whether there is one.  A closed place that is farther off than the step was long belongs to another way to assemble
@@ -72,16 +72,16 @@ def close(p, w, start, step, low, high, q):
     for a in range(n):
         first[a] = step[a]
     for _ in range(_NEWTON):
-        go(p, w, start, step, q)
-        largest = open_at(p, w, q)
+        integrate(p, w, start, step, q)
+        largest = evaluate_loops(p, w, q)
         if largest <= EXACT or not largest < 1e300:
             break
-        want_closed(w, step)
+        set_loop_target(w, step)
         for a in range(n):
-            w.phase[a], w.held_side[a] = step[a], 0.0
-        limits = Limits(low, high, section(w.held_rows, 0, 0), section(w.held_most, 0, 0))
-        minimise(loop_level(p, w, w.phase), limits, step, section(w.held_side, 0, n), w.held_room)
+            w.phase[a], w.constraint_sides[a] = step[a], 0.0
+        limits = Limits(low, high, section(w.constraint_rows, 0, 0), section(w.constraint_bounds, 0, 0))
+        minimise(loop_level(p, w, w.phase), limits, step, section(w.constraint_sides, 0, n), w.constraint_buffer)
     aside, way = 0.0, 0.0
     for a in range(n):
         aside, way = aside + (step[a] - first[a]) ** 2, way + first[a] ** 2
-    return largest <= EXACT and (aside <= (sqrt(way) + CLOSED) ** 2 or w.memory[GAP] > CLOSED)
+    return largest <= EXACT and (aside <= (sqrt(way) + CLOSED) ** 2 or w.memory[LOOP_RESIDUAL] > CLOSED)

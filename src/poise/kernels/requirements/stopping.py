@@ -12,10 +12,10 @@ from poise.kernels.machine.lanes import pitch
 from poise.kernels.machine.memory import ABREAST
 from poise.kernels.machine.views import section
 from poise.kernels.requirements.braking import NO_LIMIT, allowed_anywhere, fastest, way_to_stand
-from poise.kernels.requirements.go import go
+from poise.kernels.requirements.integrate import integrate
 from poise.kernels.requirements.limits import allowed_from, limited_balls
-from poise.kernels.requirements.loops import close
-from poise.kernels.requirements.sides import beyond, inside
+from poise.kernels.requirements.loops import project_to_loops
+from poise.kernels.requirements.ranges import range_violation, ranges_hold
 
 STOPS, _RESTING = 4096, 1e-9
 """Braking is followed for so many steps, or until a step and its change are so small [rad or m]."""
@@ -39,7 +39,7 @@ def after_step(p, w, v, s, x):
     """Let v, s (n each) and x (nq) be the step that w.step is, its change from the last one, and where it led."""
     for a in range(len(v)):
         v[a] = w.step[a]
-        s[a] = v[a] - w.travel[a]
+        s[a] = v[a] - w.displacement[a]
     for i in range(len(x)):
         x[i] = w.q[i]
 
@@ -81,21 +81,21 @@ def brake_on(p, w, v, s, x):
         _brake_together(p, w, g, low, high, v, s)
     for i in range(len(x)):
         w.brake_from[i] = x[i]
-    holds = True
+    allowed = True
     if len(p.loops) > 0:
-        holds = close(p, w, w.brake_from, v, low, high, x)
+        allowed = project_to_loops(p, w, w.brake_from, v, low, high, x)
     else:
-        go(p, w, w.brake_from, v, x)
+        integrate(p, w, w.brake_from, v, x)
     for a in range(n):
-        holds = holds and low[a] - ROUNDED <= v[a] <= high[a] + ROUNDED
+        allowed = allowed and low[a] - ROUNDED <= v[a] <= high[a] + ROUNDED
         s[a] = v[a] - last[a]
-    return holds and sums_hold(p, w, x)
+    return allowed and sums_hold(p, w, x)
 
 
 @kernel
 def _group(p, w, a):
     """The group of velocities that brake by the same share which a is of, or 0."""
-    return 1 if w.memory[ABREAST] > 0.5 else p.together[a]
+    return 1 if w.memory[ABREAST] > 0.5 else p.braking_group[a]
 
 
 @kernel
@@ -126,28 +126,29 @@ def _brake_together(p, w, group, low, high, v, s):
 def steer(p, w, v, s, x):
     """Bend a step of braking, v, s (n each) and x (nq) of `brake_on`, back within ranges that it leaves by their bend.
 
-    Whether x is within all of them then.  What is bent has no known way to rest: w.ways and w.fastest are UNKNOWN.
+    Whether x is within all of them then.  What is bent has no known way to rest: w.braking_distances and
+    w.braking_speeds are UNKNOWN.
     """
     n = len(v)
     low, high, last = section(w.brake_box, 0, n), section(w.brake_box, n, n), section(w.brake_box, 2 * n, n)
-    row = pitch(w.border_rows, n)
+    row = pitch(w.range_jacobian, n)
     for _ in range(_BENDS):
-        if inside(p, w, x, False, False):
+        if ranges_hold(p, w, x, False, False):
             return True
-        for b in range(len(p.borders)):
-            for i in range(p.borders[b].first, p.borders[b].last):
-                over, square = beyond(w, i), 0.0
+        for b in range(len(p.ranges)):
+            for i in range(p.ranges[b].first, p.ranges[b].last):
+                over, square = range_violation(w, i), 0.0
                 for a in range(n):
-                    square += w.border_rows[i * row + a] ** 2
+                    square += w.range_jacobian[i * row + a] ** 2
                 if over > 0.0 and square > 0.0:
-                    share = (over + 0.5 * p.borders[b].reserve) / square
+                    share = (over + 0.5 * p.ranges[b].reserve) / square
                     for a in range(n):
-                        v[a] = min(max(v[a] - share * w.border_rows[i * row + a], low[a]), high[a])
-        go(p, w, w.brake_from, v, x)
+                        v[a] = min(max(v[a] - share * w.range_jacobian[i * row + a], low[a]), high[a])
+        integrate(p, w, w.brake_from, v, x)
         for a in range(n):
             s[a] = v[a] - last[a]
-            w.ways[a], w.fastest[a] = UNKNOWN, UNKNOWN
-    return inside(p, w, x, False, False) and sums_hold(p, w, x)
+            w.braking_distances[a], w.braking_speeds[a] = UNKNOWN, UNKNOWN
+    return ranges_hold(p, w, x, False, False) and sums_hold(p, w, x)
 
 
 @kernel
@@ -170,8 +171,8 @@ def sums_hold(p, w, x):
 def follow_braking(p, w, v, s, x):
     """How many steps of braking follow w.step, which led to w.q, at most; -1 where one does not hold.
 
-    w.ways (n) is how far each velocity goes on them and w.fastest (n) the longest of its steps, or where nothing ties
-    joints together what they are at most.  v, s (n each) and x (nq) are of w.step then.
+    w.braking_distances (n) is how far each velocity goes on them and w.braking_speeds (n) the longest of its steps, or
+    where nothing ties joints together what they are at most.  v, s (n each) and x (nq) are of w.step then.
     """
     n, steps = len(v), STOPS
     after_step(p, w, v, s, x)
@@ -179,13 +180,13 @@ def follow_braking(p, w, v, s, x):
         bound_braking(p, w, v, s)
         return steps
     for a in range(n):
-        w.ways[a], w.fastest[a] = 0.0, 0.0
+        w.braking_distances[a], w.braking_speeds[a] = 0.0, 0.0
     for k in range(STOPS):
         if not brake_on(p, w, v, s, x):
             return -1
         for a in range(n):
             size = abs(v[a])
-            w.ways[a], w.fastest[a] = w.ways[a] + size, max(w.fastest[a], size)
+            w.braking_distances[a], w.braking_speeds[a] = w.braking_distances[a] + size, max(w.braking_speeds[a], size)
         if rests(v, s):
             steps = k
             break
@@ -204,14 +205,15 @@ def rests(v, s):
 
 @kernel
 def bound_braking(p, w, v, s):
-    """w.ways (n) and w.fastest (n) of braking after a step v, whose change was s (n each), are no more than this."""
+    """w.braking_distances (n) and w.braking_speeds (n) of braking after a step v, whose change was s (n each), are no
+    more than this."""
     for a in range(len(v)):
         rate, speed, rise = p.rates[a], abs(v[a]), abs(s[a])
-        w.ways[a] = way_to_rest_within(rate, speed, rise)
+        w.braking_distances[a] = way_to_rest_within(rate, speed, rise)
         if rate.jerk < NO_LIMIT:
-            w.fastest[a] = speed + 0.5 * rise * (rise / rate.jerk + 1.0)
+            w.braking_speeds[a] = speed + 0.5 * rise * (rise / rate.jerk + 1.0)
         else:
-            w.fastest[a] = max(speed - rate.change, 0.0)
+            w.braking_speeds[a] = max(speed - rate.change, 0.0)
 
 
 @kernel

@@ -20,7 +20,7 @@ _COSINE, _SINE = 0.9999999999708962, 7.629394531175985e-06
 """Of the angle STEP."""
 
 
-def own_room(frames, numbers, rows, columns):
+def own_buffer_size(frames, numbers, rows, columns):
     """Rows of scratch that `own_rows` works in."""
     slopes = 6 * frames * rows
     return 6 * columns + 12 * frames + numbers + 2 * rows + slopes + 12 * frames + numbers + max(rows, slopes)
@@ -69,26 +69,26 @@ def own_sides(p, w, b):
 
     No direction changes a row faster than its derivatives by each frame's place and turn are long, times the columns.
     """
-    border = p.borders[b]
-    linear, angular, frames, out, slopes = _seen(p, w, border.effector)
-    effector, row = p.effectors[border.effector], pitch(w.border_rows, len(w.step))
+    task_range = p.ranges[b]
+    linear, angular, frames, out, slopes = _seen(p, w, task_range.effector)
+    effector, row = p.effectors[task_range.effector], pitch(w.range_jacobian, len(w.step))
     count = len(frames) // FRAME
     for r in range(len(out)):
-        asked = p.blocks[effector.first_block + r // 3].weight[r % 3] > 0.0
-        w.gap[border.first + r] = load(out, r) if asked else -np.inf
+        weighted = p.blocks[effector.first_block + r // 3].weight[r % 3] > 0.0
+        w.range_residual[task_range.first + r] = load(out, r) if weighted else -np.inf
         for a in range(row):
-            w.border_rows[(border.first + r) * row + a] = 0.0
-            w.border_reach[(border.first + r) * row + a] = 0.0
+            w.range_jacobian[(task_range.first + r) * row + a] = 0.0
+            w.range_column_norms[(task_range.first + r) * row + a] = 0.0
     for f in range(count):
         _columns(p, w, effector.first_frame + f, frames, FRAME * f, linear, angular)
         for r in range(len(out)):
             g = 6 * (count * r + f)
             straight, turning = _length(slopes, g), _length(slopes, g + 3)
-            asked = p.blocks[effector.first_block + r // 3].weight[r % 3] > 0.0
-            for c in range(effector.columns if asked else 0):
-                j, at = 3 * c, (border.first + r) * row + p.slots[effector.first_slot + c]
-                w.border_rows[at] += _along(slopes, g, linear, angular, j)
-                w.border_reach[at] += straight * _length(linear, j) + turning * _length(angular, j)
+            weighted = p.blocks[effector.first_block + r // 3].weight[r % 3] > 0.0
+            for c in range(effector.columns if weighted else 0):
+                j, at = 3 * c, (task_range.first + r) * row + p.slots[effector.first_slot + c]
+                w.range_jacobian[at] += _along(slopes, g, linear, angular, j)
+                w.range_column_norms[at] += straight * _length(linear, j) + turning * _length(angular, j)
 
 
 @kernel
@@ -173,10 +173,10 @@ def _residual(w, effector, frames, numbers, out, plain):
     f, n = section(plain, 0, len(frames)), section(plain, len(frames), len(numbers))
     o = as_array(section(plain, len(frames) + len(numbers), len(out)))
     for lane in range(packs(out, WIDTH)):
-        _take(frames, lane, as_array(f))
-        _take(numbers, lane, as_array(n))
+        _gather_lane(frames, lane, as_array(f))
+        _gather_lane(numbers, lane, as_array(n))
         call(place, as_matrix(f, len(frames) // FRAME, FRAME), as_array(n), o)
-        _give(o, out, lane)
+        _scatter_lane(o, out, lane)
 
 
 @kernel
@@ -190,14 +190,14 @@ def _slopes(w, effector, frames, numbers, out, plain):
     o = section(plain, len(frames) + len(numbers), len(out))
     rows, count = effector.residual_rows, len(frames) // FRAME
     for lane in range(packs(out, WIDTH)):
-        _take(frames, lane, as_array(f))
-        _take(numbers, lane, as_array(n))
+        _gather_lane(frames, lane, as_array(f))
+        _gather_lane(numbers, lane, as_array(n))
         call(place, as_matrix(f, count, FRAME), as_array(n), as_matrix(o, rows, 6 * count))
-        _give(as_array(o), out, lane)
+        _scatter_lane(as_array(o), out, lane)
 
 
 @kernel
-def _take(rows, lane, out):
+def _gather_lane(rows, lane, out):
     """One lane of rows, as plain numbers."""
     numbers, width = flat(rows), packs(rows, WIDTH)
     for i in range(len(out)):
@@ -205,7 +205,7 @@ def _take(rows, lane, out):
 
 
 @kernel
-def _give(found, rows, lane):
+def _scatter_lane(found, rows, lane):
     """Plain numbers, as one lane of rows."""
     numbers, width = flat(rows), packs(rows, WIDTH)
     for i in range(len(found)):
@@ -215,17 +215,17 @@ def _give(found, rows, lane):
 @kernel
 def _differences(p, w, effector, frames, numbers, residuals, slopes, plain):
     """Write the derivatives of the residual by each frame's twist: half the difference over STEP both ways."""
-    count, (ahead, behind) = len(frames) // FRAME, residuals
+    count, (ahead, backward) = len(frames) // FRAME, residuals
     for f in range(count):
         for axis in range(6):
             _nudge(frames, FRAME * f, axis, 1.0)
             _residual(w, effector, frames, numbers, ahead, plain)
             _put_frame(p, w, effector.first_frame + f, frames, FRAME * f)
             _nudge(frames, FRAME * f, axis, -1.0)
-            _residual(w, effector, frames, numbers, behind, plain)
+            _residual(w, effector, frames, numbers, backward, plain)
             _put_frame(p, w, effector.first_frame + f, frames, FRAME * f)
             for r in range(len(ahead)):
-                store(slopes, 6 * (count * r + f) + axis, (load(ahead, r) - load(behind, r)) * (0.5 / STEP))
+                store(slopes, 6 * (count * r + f) + axis, (load(ahead, r) - load(backward, r)) * (0.5 / STEP))
 
 
 @kernel

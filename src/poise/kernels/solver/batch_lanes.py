@@ -36,12 +36,13 @@ from poise.kernels.machine.layout import (
 from poise.kernels.machine.views import entry_at, narrow, problem_at, rows_at, section, wide
 from poise.kernels.solver.descent import improve
 from poise.kernels.solver.ends import aim_at, answer, clip_start, evaluate
+from poise.kernels.solver.feasibility import is_feasible
 from poise.kernels.solver.lane import begin, draw_offsets, judge, renew
-from poise.kernels.solver.looking import holds
 from poise.kernels.solver.nearness import near_turn
 from poise.kernels.solver.starts import INDEX, nearest_stored, put_stored, query
 from poise.kernels.solver.state import (
     AGE,
+    BEST_CLEARANCE,
     ENDED,
     FIRST,
     FRESH,
@@ -51,7 +52,6 @@ from poise.kernels.solver.state import (
     LIMIT,
     MEASURE,
     PROBLEM,
-    ROOM,
     SCORE,
     SLOW,
     STARTED,
@@ -94,7 +94,7 @@ def solve_many(address):
         store(v.target, i, 0.0)
     for i in range(count):
         store(v.q, i, 0.0), store(v.before, i, 0.0), store(v.pool, i, 0.0)
-    if request.looking:
+    if request.check_feasibility:
         w.clearance[1] = -np.inf
     closed = len(p.arms) > 0 and request.max_restarts > 0
     if closed:
@@ -117,7 +117,9 @@ def solve_many(address):
                 if closed and answers[columns * k + CODE] != RUNNING:
                     k = -1
                     continue
-                code = take(p, w, v, lane, section(goals, numbers * k, numbers), section(starts, count * k, count))
+                code = assign_problem(
+                    p, w, v, lane, section(goals, numbers * k, numbers), section(starts, count * k, count)
+                )
                 if code != SOLVED:
                     answers[columns * k + CODE], k = code, -1
                 else:
@@ -166,7 +168,7 @@ def solve_closed(p, w, v, goals, starts, answers, address):
 
 
 @kernel
-def take(p, w, v, lane, goal, start):
+def assign_problem(p, w, v, lane, goal, start):
     """Give a problem to a lane; SOLVED, or the code of what is wrong with it."""
     if not aim_at(p, goal, w.target):
         return BAD_GOAL
@@ -183,7 +185,7 @@ def take(p, w, v, lane, goal, start):
         for i in range(p.idle_balls[c].q, p.idle_balls[c].q + 4):
             v.q[i, lane] = w.q[i]
     v.state[STARTED, lane], v.state[FRESH, lane], v.state[MEASURE, lane] = 0.0, 1.0, -1.0
-    v.state[LEAST, lane], v.state[ROOM, lane], v.state[FIRST, lane] = np.inf, -np.inf, np.inf
+    v.state[LEAST, lane], v.state[BEST_CLEARANCE, lane], v.state[FIRST, lane] = np.inf, -np.inf, np.inf
     return SOLVED
 
 
@@ -219,7 +221,7 @@ def end_start(p, w, v, lane, request, answers, address):
     """
     cost = v.state[LANE_COST, lane]
     solved, code = v.state[SCORE, lane] <= INSIDE, UNSOLVED
-    if not solved and not (v.state[ROOM, lane] == -np.inf and cost < v.state[LEAST, lane]):
+    if not solved and not (v.state[BEST_CLEARANCE, lane] == -np.inf and cost < v.state[LEAST, lane]):
         return
     at = len(w.out) * np.int64(v.state[PROBLEM, lane])
     for i in range(len(w.q)):
@@ -227,13 +229,13 @@ def end_start(p, w, v, lane, request, answers, address):
     near_turn(p, w, w.pool)
     if not solved:
         v.state[LEAST, lane] = cost
-    elif request.looking == 0 or holds(p, w, address):
+    elif request.check_feasibility == 0 or is_feasible(p, w, address):
         code = SOLVED
     else:
         v.state[SCORE, lane], v.state[SLOW, lane] = np.inf, np.inf
-        if not w.clearance[0] > v.state[ROOM, lane]:
+        if not w.clearance[0] > v.state[BEST_CLEARANCE, lane]:
             return
-        v.state[ROOM, lane], code = w.clearance[0], BLOCKED
+        v.state[BEST_CLEARANCE, lane], code = w.clearance[0], BLOCKED
     for i in range(len(w.e)):
         w.e[i] = v.e[i, lane]
     started = np.int64(v.state[STARTED, lane])

@@ -39,7 +39,7 @@ def begin(p, w, fresh, offsets, q0):
     """Put each fresh lane at the start of its number: number 0 is the caller's `q0` (nq rows, of one number for all
     lanes or of one for each), the others are random."""
     start = load(w.state, STARTED)
-    given = start < 0.5
+    own_start = start < 0.5
     for c in range(len(p.coordinates)):
         coordinate = p.coordinates[c]
         i = coordinate.q
@@ -50,18 +50,18 @@ def begin(p, w, fresh, offsets, q0):
             low = select(low < coordinate.lower, coordinate.lower, low)
             high = select(high > coordinate.upper, coordinate.upper, high)
         value = low + _spread(p, offsets, c, start) * (high - low)
-        value = select(given, x, select(value > high, high, value))
+        value = select(own_start, x, select(value > high, high, value))
         _put(w, i, fresh, value)
     for c in range(len(p.balls)):
         i, place = p.balls[c].q, len(p.coordinates) + 3 * c
-        drawn = random_rotation(
+        sampled = random_rotation(
             p.balls[c],
             _spread(p, offsets, place, start),
             _spread(p, offsets, place + 1, start),
             _spread(p, offsets, place + 2, start),
         )
         for k in range(4):
-            _put(w, i + k, fresh, select(given, load(q0, i + k), drawn[k]))
+            _put(w, i + k, fresh, select(own_start, load(q0, i + k), sampled[k]))
     # A lane not looked at yet has a limit below zero, and so counts as rejected once.
     store(w.state, MU, select(fresh, 0.25 * MU_LOW, load(w.state, MU)))
     store(w.state, LIMIT, select(fresh, -1.0, load(w.state, LIMIT)))

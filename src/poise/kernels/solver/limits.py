@@ -14,20 +14,20 @@ _ROUNDING = 1e-12
 
 
 @kernel
-def room_of_sums(p, w, q):
+def slack_of_sums(p, w, q):
     """The least that any of the limits A q <= b leaves at q (nq) [rad or m], infinite where there is none.
 
     It is negative where one does not hold.
     """
-    n, room = len(w.step), np.inf
+    n, slack = len(w.step), np.inf
     for i in range(len(p.inequalities) // (n + 1)):
         at = i * (n + 1)
         left, size = p.inequalities[at + n], 1.0
         for r in range(len(p.coordinates)):
             c = p.coordinates[r]
             left, size = left - p.inequalities[at + c.v] * q[c.q], max(size, abs(q[c.q]))
-        room = min(room, left + _ROUNDING * size)
-    return room
+        slack = min(slack, left + _ROUNDING * size)
+    return slack
 
 
 @kernel

@@ -39,8 +39,8 @@ from poise.kernels.machine.layout import (
 from poise.kernels.machine.views import entry_at, narrow, problem_at, wide
 from poise.kernels.solver.descent import MU_LOW, improve
 from poise.kernels.solver.ends import aim_at, answer, clip_start, evaluate, finish, spread_jacobian
+from poise.kernels.solver.feasibility import is_feasible, judged, reject
 from poise.kernels.solver.lane import begin, draw_offsets, judge, renew
-from poise.kernels.solver.looking import holds, judged, reject
 from poise.kernels.solver.nearness import near_turn, square_of
 from poise.kernels.solver.pool import MOST_POLISH, POLISH, keep_candidate, polish
 from poise.kernels.solver.state import (
@@ -162,12 +162,25 @@ def promises(p, w, usual_restarts, restarts):
 
 @kernel
 def search(
-    p, own, w, q0, spare, offsets, max_iterations, restarts, usual_restarts, spent, chunk, wait, looking, address
+    p,
+    own,
+    w,
+    q0,
+    spare,
+    offsets,
+    max_iterations,
+    restarts,
+    usual_restarts,
+    spent,
+    chunk,
+    wait,
+    check_feasibility,
+    address,
 ):
     """Eight lanes until one converges, the restarts are spent, or `chunk` iterations have passed.
 
     With `wait` the descents from q0 go on then, while they may end nearer.  After `usual_restarts` there are more, up
-    to `restarts`, the smaller the least error is.  Where one is `looking`, a solution counts where all that must hold
+    to `restarts`, the smaller the least error is.  With `check_feasibility`, a solution counts where all that must hold
     does.  Returns (lane or -1, restarts spent, whether it may go on).
     """
     for _ in range(chunk):
@@ -186,7 +199,7 @@ def search(
             patience = select(careful, load(w.state, PATIENCE), patience)
             bold = bold & (load(w.state, PATIENCE) <= 0.0)
         ended = judge(w, cost, score, slow, patience, max_iterations)
-        if looking and any_of(load(w.state, SCORE) <= INSIDE):
+        if check_feasibility and any_of(load(w.state, SCORE) <= INSIDE):
             reject(p, own, w, address)
         if any_of(load(w.state, SCORE) <= INSIDE):
             lane, least = nearest(p, w, q0, spare)
@@ -199,7 +212,7 @@ def search(
                 if w.state[ENDED, lane] > 0.5:
                     keep_candidate(p, own, w, lane)
                     w.state[PATIENCE, lane] = 0.0
-                    blocked = looking and own.clearance[1] > -np.inf
+                    blocked = check_feasibility and own.clearance[1] > -np.inf
                     most = min(_BLOCKED * usual_restarts, restarts) if blocked else usual_restarts
                     more = spent < most or (not blocked and spent < promises(p, w, usual_restarts, restarts))
                     if renew(w, lane, spent + 1, more):
@@ -218,16 +231,16 @@ def search_lanes(p, w, v, address):
 
     A routine of its own, which `solve` calls through its address, so that the two widths can be compiled side by side.
     """
-    given = entry_at(address, CALL)
+    request = entry_at(address, CALL)
     count, out = len(w.q), w.out
-    if given.phase == BEGIN:
+    if request.phase == BEGIN:
         for i in range(len(w.target)):
             store(v.target, i, w.target[i])
-        draw_offsets(w.offsets, given.seed)
+        draw_offsets(w.offsets, request.seed)
         for i in range(count):
             store(v.q, i, w.pool[i]), store(v.before, i, w.pool[i])
-        own = 2 if given.nearest else 1
-        spent = min(WIDTH - own, given.max_restarts)
+        own = 2 if request.nearest else 1
+        spent = min(WIDTH - own, request.max_restarts)
         for lane in range(WIDTH):
             start = max(lane - own + 1, 0)
             v.state[STARTED, lane] = start if start <= spent else -1
@@ -235,7 +248,7 @@ def search_lanes(p, w, v, address):
         store(v.state, LIMIT, np.inf)
         store(v.state, PATIENCE, 0.0), store(v.state, MARK, np.inf)
         store(v.state, NU, 2.0), store(v.state, PREDICTED, 0.0)
-        if given.nearest:
+        if request.nearest:
             far = out[COST] / (_CLOSE * len(p.blocks))
             v.state[PATIENCE, 1] = _LEAST_PATIENCE + _MORE_PATIENCE / (1.0 + far * far)
         store(v.state, POOL_COST, np.inf), store(v.state, POOL_AGE, 0.0), store(v.state, POOL_START, 0.0)
@@ -245,20 +258,21 @@ def search_lanes(p, w, v, address):
             v.pool[i, 0] = w.pool[i]
         out[RESTARTS] = spent
     lane, spent, stationary = -1, np.int64(out[RESTARTS]), False
-    if given.phase == END:
+    if request.phase == END:
         found, least = nearest(p, v, w.pool, w.before)
         lane = found if least < np.inf else -1
     else:
         lane, spent, more = search(
-            p, w, v, w.pool, w.before, w.offsets, given.max_iterations, given.max_restarts, given.usual_restarts, spent,
-            given.chunk, given.nearest != 0, given.looking, address,
+            p, w, v, w.pool, w.before, w.offsets, request.max_iterations, request.max_restarts, request.usual_restarts,
+            spent,
+            request.chunk, request.nearest != 0, request.check_feasibility, address,
         )  # fmt: skip
         out[RESTARTS] = spent
         if lane < 0 and more:
             out[CODE] = RUNNING
             return
     out[STATIONARY] = 0.0
-    if lane < 0 and given.looking and w.clearance[1] > -np.inf:
+    if lane < 0 and request.check_feasibility and w.clearance[1] > -np.inf:
         out[CODE], out[ITERATIONS], out[START] = UNSOLVED, 0.0, 0.0
         for i in range(count):
             w.q[i] = w.best[i]
@@ -267,7 +281,7 @@ def search_lanes(p, w, v, address):
         for k in range(WIDTH):
             if v.state[STARTED, k] >= 0.0:
                 keep_candidate(p, w, v, k)
-        most = POLISH if given.phase == END else min(max(POLISH, given.max_iterations), MOST_POLISH)
+        most = POLISH if request.phase == END else min(max(POLISH, request.max_iterations), MOST_POLISH)
         lane, stationary, iterations = polish(p, v, most)
         start = v.state[POOL_START, lane]
     else:
@@ -284,42 +298,42 @@ def solve(address):
     After `chunk` iterations the search pauses and returns RUNNING: call again with the phase GO_ON, or with END to stop
     searching.
     """
-    given = entry_at(address, CALL)
-    p = problem_at(given.problem)
-    w = narrow(p, given.narrow, given.routines)
+    request = entry_at(address, CALL)
+    p = problem_at(request.problem)
+    w = narrow(p, request.narrow, request.routines)
     out = w.out
-    if given.phase == BEGIN:
+    if request.phase == BEGIN:
         if not aim_at(p, w.goal, w.target):
             return BAD_GOAL
         if not clip_start(p, w.start, w.pool):
             return BAD_START
-        if given.looking:
+        if request.check_feasibility:
             w.clearance[1] = -np.inf
-        if len(p.arms) > 0 and given.max_restarts > 0:
-            call(w.routines[CLOSED_FORM], p, w, wide(p, given.wide, given.wide_routines), address)
+        if len(p.arms) > 0 and request.max_restarts > 0:
+            call(w.routines[CLOSED_FORM], p, w, wide(p, request.wide, request.wide_routines), address)
             if out[CODE] == SOLVED or out[CODE] == BLOCKED:
                 return np.int64(out[CODE])
-        iterations, cost, score = track(p, w, w.pool, given.max_iterations)
+        iterations, cost, score = track(p, w, w.pool, request.max_iterations)
         turned = score <= INSIDE and near_turn(p, w, w.pool)
-        if score <= INSIDE and (given.looking == 0 or holds(p, w, address)):
+        if score <= INSIDE and (request.check_feasibility == 0 or is_feasible(p, w, address)):
             if turned:
                 cost, score = evaluate(p, w)
             return answer(p, w, cost, score, iterations, np.int64(0), np.int64(0), False)
-    call(w.routines[SEARCH], p, w, wide(p, given.wide, given.wide_routines), address)
+    call(w.routines[SEARCH], p, w, wide(p, request.wide, request.wide_routines), address)
     if out[CODE] == RUNNING:
         return RUNNING
     near_turn(p, w, w.pool)
     restarts, start = np.int64(out[RESTARTS]), np.int64(out[START])
     code = finish(p, w, np.int64(out[ITERATIONS]), restarts, start, out[STATIONARY] > 0.5)
-    return judged(p, w, code, given.looking, address)
+    return judged(p, w, code, request.check_feasibility, address)
 
 
 @entry_point(WHOLE, REALS, TABLE)
 def linearise(address, e, jacobian):
     """Residual rows `e` (m,) and Jacobian `jacobian` (m, active velocities) at `start`; a code."""
-    given = entry_at(address, CALL)
-    p = problem_at(given.problem)
-    w = narrow(p, given.narrow, given.routines)
+    request = entry_at(address, CALL)
+    p = problem_at(request.problem)
+    w = narrow(p, request.narrow, request.routines)
     if not aim_at(p, w.goal, w.target):
         return BAD_GOAL
     if not clip_start(p, w.start, w.q):

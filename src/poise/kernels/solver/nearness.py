@@ -7,7 +7,7 @@ import numpy as np
 from poise.kernels.algebra.scalar import angle_of
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import floor, rint, select, sqrt
-from poise.kernels.solver.limits import room_of_sums
+from poise.kernels.solver.limits import slack_of_sums
 
 _TURN = 6.283185307179586
 _ROUNDING = 1e-9
@@ -79,7 +79,7 @@ def near_turn(p, w, start):
             x = turned_near(c, w.q[c.q], start[c.q])
             if x != w.q[c.q]:
                 w.q[c.q], turned = x, True
-    return (room_of_sums(p, w, w.q) < 0.0 and turn_within(p, w, start)) or turned
+    return (slack_of_sums(p, w, w.q) < 0.0 and turn_within(p, w, start)) or turned
 
 
 @kernel
@@ -99,7 +99,7 @@ def turn_within(p, w, start):
     best, least = np.int64(-1), np.inf
     for k in range(total):
         square = _put_turns(p, w, start, k)
-        if square < least and room_of_sums(p, w, w.q) >= 0.0:
+        if square < least and slack_of_sums(p, w, w.q) >= 0.0:
             best, least = k, square
     if best >= 0:
         _put_turns(p, w, start, best)

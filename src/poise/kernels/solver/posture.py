@@ -24,7 +24,7 @@ from poise.kernels.solver.state import AGE, ENDED, FRESH, INSIDE, LIMIT, SCORE, 
 
 _STARTS = 64
 """Descents, one from the posture and the others from random starts."""
-_DRAWN = 0.7
+_TOWARDS = 0.7
 """How much of the way from the posture to a random configuration is left to a start."""
 _HASTE, _FALL, _OLD = 5.0, 0.25, 21.0
 """Iterations after which the error of a descent must fall by this factor each time, and after which it is given up."""
@@ -43,27 +43,27 @@ def _turn_near(p, w, centre, which):
 
 
 @kernel
-def _draw(p, w, offsets, centre, fresh):
+def _sample_starts(p, w, offsets, centre, fresh):
     """Put each fresh lane at the start of its number, drawn towards `centre`; number 0 is there."""
     begin(p, w, fresh, offsets, centre)
     _turn_near(p, w, centre, fresh)
     for k in range(len(p.coordinates)):
         i = p.coordinates[k].q
         x = load(w.q, i)
-        x = select(fresh, centre[i] + _DRAWN * (x - centre[i]), x)
+        x = select(fresh, centre[i] + _TOWARDS * (x - centre[i]), x)
         store(w.q, i, x), store(w.before, i, x)
     for k in range(len(p.balls)):
         i = p.balls[k].q
         x0, x1, x2, x3 = load(w.q, i), load(w.q, i + 1), load(w.q, i + 2), load(w.q, i + 3)
         c0, c1, c2, c3 = centre[i], centre[i + 1], centre[i + 2], centre[i + 3]
-        share = select(x0 * c0 + x1 * c1 + x2 * c2 + x3 * c3 < 0.0, splat(w.q, -_DRAWN), splat(w.q, _DRAWN))
-        rest = 1.0 - _DRAWN
-        drawn = normalised(
+        share = select(x0 * c0 + x1 * c1 + x2 * c2 + x3 * c3 < 0.0, splat(w.q, -_TOWARDS), splat(w.q, _TOWARDS))
+        rest = 1.0 - _TOWARDS
+        sampled = normalised(
             share * x0 + rest * c0, share * x1 + rest * c1, share * x2 + rest * c2, share * x3 + rest * c3
         )
-        drawn = clipped(p.balls[k], drawn[0], drawn[1], drawn[2], drawn[3])
+        sampled = clipped(p.balls[k], sampled[0], sampled[1], sampled[2], sampled[3])
         for j in range(4):
-            x = select(fresh, drawn[j], load(w.q, i + j))
+            x = select(fresh, sampled[j], load(w.q, i + j))
             store(w.q, i + j, x), store(w.before, i + j, x)
 
 
@@ -85,7 +85,7 @@ def _gather(p, v, posture, centre, offsets, starts):
     """Descend to the tasks from this many starts around `centre`, and keep the nearest to `posture` in the pool."""
     for lane in range(WIDTH):
         v.state[STARTED, lane] = lane
-    _draw(p, v, offsets, centre, load(v.state, STARTED) >= 0.0)
+    _sample_starts(p, v, offsets, centre, load(v.state, STARTED) >= 0.0)
     spent, alive = WIDTH, WIDTH
     while alive > 0:
         cost, score = evaluate(p, v)
@@ -103,7 +103,7 @@ def _gather(p, v, posture, centre, offsets, starts):
                         spent += 1
                     else:
                         alive -= 1
-            _draw(p, v, offsets, centre, load(v.state, FRESH) > 0.5)
+            _sample_starts(p, v, offsets, centre, load(v.state, FRESH) > 0.5)
         improve(p, v, cost, cost >= 0.0, False)
 
 
@@ -157,7 +157,7 @@ def gather_lanes(p, w, v, address):
 
 
 @entry_point(WHOLE)
-def settle(address):
+def approach_posture(address):
     """Bring the solved configuration of `out` as near to `posture_goal` as the tasks allow, and certify it anew.
 
     The workspaces are as `lm_solver.solve` left them.  Without `max_restarts`, or after a method of the caller's, which

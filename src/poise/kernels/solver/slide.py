@@ -132,12 +132,12 @@ def _advance(p, w, alpha):
     t = select(longest > _LONGEST, _LONGEST / select(longest > 0.0, longest, one), one)
     for k in range(len(p.coordinates)):
         c = p.coordinates[k]
-        room = _room(c, load(w.q, c.q), load(w.step, c.v), one)
-        t = select(room < t, room, t)
+        share = _share_to_limit(c, load(w.q, c.q), load(w.step, c.v), one)
+        t = select(share < t, share, t)
     for k in range(len(p.coordinates)):
         c = p.coordinates[k]
         x, s = load(w.q, c.q), load(w.step, c.v)
-        meets = _room(c, x, s, one) <= t
+        meets = _share_to_limit(c, x, s, one) <= t
         limit = select(s < 0.0, splat(w.q, c.lower), splat(w.q, c.upper))
         x = select(meets, limit, x + t * s)
         x = select(x < c.lower, splat(w.q, c.lower), x)
@@ -159,7 +159,7 @@ def _advance(p, w, alpha):
 
 
 @functools.partial(kernel, inline=True)
-def _room(c, x, s, one):
+def _share_to_limit(c, x, s, one):
     """How much of a step a coordinate can take; 2 where it does not move."""
     moves = (s < 0.0) | (s > 0.0)
     return select(moves, select(s < 0.0, c.lower - x, c.upper - x) / select(moves, s, one), 2.0 * one)

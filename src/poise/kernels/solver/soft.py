@@ -209,7 +209,7 @@ def _improve(p, w, least_gain, exact, least, passes):
     near = missed < close
     damping = select(near | (mu > _FAR_MU), mu, splat(w.e, _FAR_MU)) * scale
     required_damping = far * ease + _FLOOR
-    settled = _constrained_step(p, w, required_damping, damping, passes)
+    active_set_found = _constrained_step(p, w, required_damping, damping, passes)
     merit, predicted = _merits(p, w, required_damping, damping)
     fresh = age < 0.5
     before, limit, promised = load(w.choice, MISSED), load(w.state, LIMIT), load(w.choice, PREDICTED)
@@ -219,10 +219,10 @@ def _improve(p, w, least_gain, exact, least, passes):
     nearer, restored = missed <= before, (missed < _MADE_UP * before) & (before > _SLIGHT)
     accepted = fresh | (near & (level | was_far | restored)) | (was_far & nearer)
     judged = near & was_near & (limit - promised > _LEVEL * size) & (limit < 1e300)
-    promise = select(settled, predicted, np.inf)
+    promise = select(active_set_found, predicted, np.inf)
     change = damping_factor(limit - merit, select(judged, limit - promised, 1.0))
     after = select(accepted, select(judged, _at_least(mu * change, _LEAST_MU), mu), mu * nu)
-    store(w.choice, MU, select(settled, after, 2.0 * after))
+    store(w.choice, MU, select(active_set_found, after, 2.0 * after))
     store(w.choice, NU, select(accepted, splat(w.e, 2.0), 2.0 * nu))
     store(w.choice, EASE, select(accepted, _at_least(0.5 * ease, _LEAST_EASE), 4.0 * ease))
     store(w.choice, MISSED, select(accepted, missed, before))
@@ -235,10 +235,10 @@ def _improve(p, w, least_gain, exact, least, passes):
         way = way + load(w.step, a) * load(w.step, a)
     # No less than what is to be gained, and without the cancellation of two merits that are alike.
     to_gain = 0.5 * (1.0 + mu) * (1.0 + mu) * scale * way
-    still = accepted & settled & (to_gain <= least_gain * merit) & (missed < exact)
+    still = accepted & active_set_found & (to_gain <= least_gain * merit) & (missed < exact)
     resting = (score <= INSIDE) & ((beyond <= INSIDE) | still)
     tired = (age > _LONGEST) | ((age > _TIRED) & (before >= close)) | (mu > _STIFF)
-    hopeless = tired | (accepted & settled & near & was_near & (merit - _HOPE * gain > least))
+    hopeless = tired | (accepted & active_set_found & near & was_near & (merit - _HOPE * gain > least))
     store(w.choice, RESTING, select(resting, splat(w.e, 1.0), select(hopeless, splat(w.e, -1.0), 0.0)))
     store(w.choice, AGE, age + 1.0)
     for a in range(len(w.step)):

@@ -15,6 +15,7 @@ from poise.kernels.machine.layout import (
     BLOCKED,
     CALL,
     CLOSED,
+    COLLISION_ROWS,
     END,
     FOLLOW,
     GOAL,
@@ -23,13 +24,12 @@ from poise.kernels.machine.layout import (
     LOOK_BACK,
     METHOD,
     NOT_FINITE,
+    PROJECT_STEP,
     PROPOSE,
     RANGE_ROWS,
     RUNNING,
     SCOUT,
     SOLVED,
-    TAKE,
-    WATCH,
     WIDTH,
 )
 from poise.kernels.machine.memory import (
@@ -62,18 +62,24 @@ from poise.kernels.machine.memory import (
     TRACE,
     forget,
 )
-from poise.kernels.machine.memory import SCOUT as LOOKING
+from poise.kernels.machine.memory import SCOUT as SCOUT_STATE
 from poise.kernels.machine.views import entry_at, narrow, problem_at, rows_at, section, wide
-from poise.kernels.requirements.approach import remember_target, see
+from poise.kernels.requirements.approach import observe_targets, remember_target
 from poise.kernels.requirements.balls import turn_since
-from poise.kernels.requirements.limits import allow, keep_whole_step, remember_way, shorten_whole_step, take_start
-from poise.kernels.requirements.loops import open_at
-from poise.kernels.requirements.settling import adapt_radius, let_go, widen
-from poise.kernels.requirements.sides import measure
-from poise.kernels.requirements.stages import AT_LEAST
+from poise.kernels.requirements.limits import (
+    clamp_whole_step,
+    read_start,
+    remember_step,
+    set_step_bounds,
+    shorten_whole_step,
+)
+from poise.kernels.requirements.loops import evaluate_loops
+from poise.kernels.requirements.ranges import evaluate_ranges
+from poise.kernels.requirements.stages import NO_ACCELERATION
+from poise.kernels.requirements.trust_radius import adapt_trust_radius, release_trust_radius, widen_trust_radius
 from poise.kernels.solver.ends import aim_at, clip_start, evaluate, finish, is_posture
+from poise.kernels.solver.feasibility import is_feasible
 from poise.kernels.solver.lane import begin, draw_offsets
-from poise.kernels.solver.looking import holds
 from poise.kernels.solver.nearness import near_turn
 from poise.kernels.solver.state import STARTED
 
@@ -87,59 +93,59 @@ _ROUNDING = 1e-7
 
 
 @kernel
-def _update(p, w, updates, settle, address, method):
+def _update(p, w, updates, anti_chatter, address, method):
     """So many updates of the method from w.q, over all of which speeds and accelerations hold.
 
     `method` is the place of its routine.
 
     Where there is more to keep the method proposes, and the requirements take what they allow of the whole step.
     """
-    has_rates, held = len(p.rates) > 0, len(p.together) > 0
-    if updates > 1 or has_rates or held:
+    has_rates, constrained = len(p.rates) > 0, len(p.braking_group) > 0
+    if updates > 1 or has_rates or constrained:
         for i in range(len(w.q)):
             store(w.begun, i, load(w.q, i))
     if has_rates:
-        allow(p, w)
-        see(p, w)
-    if settle:
-        let_go(p, w)
+        set_step_bounds(p, w)
+        observe_targets(p, w)
+    if anti_chatter:
+        release_trust_radius(p, w)
     for _ in range(updates):
-        if len(p.guard) > 0:
-            call(w.routines[WATCH], p, w, address)
-        if len(p.borders) > 0:
+        if len(p.collision) > 0:
+            call(w.routines[COLLISION_ROWS], p, w, address)
+        if len(p.ranges) > 0:
             call(w.routines[RANGE_ROWS], p, w)
         _step(p, w, address, method)
-        if settle and not has_rates and not held:
-            adapt_radius(p, w)
+        if anti_chatter and not has_rates and not constrained:
+            adapt_trust_radius(p, w)
     if has_rates:
-        keep_whole_step(p, w, updates)
+        clamp_whole_step(p, w, updates)
         for a in range(len(w.step)):
-            store(w.step, a, load(w.gone, a))
+            store(w.step, a, load(w.step_so_far, a))
     elif updates > 1:
         shorten_whole_step(p, w, updates)
-    if held:
-        call(w.routines[TAKE], p, w, address)
-    if settle and (has_rates or held):
-        adapt_radius(p, w)
+    if constrained:
+        call(w.routines[PROJECT_STEP], p, w, address)
+    if anti_chatter and (has_rates or constrained):
+        adapt_trust_radius(p, w)
     if has_rates:
-        remember_way(w, not held or any_of(load(w.memory, STAGE) < AT_LEAST))
+        remember_step(w, not constrained or any_of(load(w.memory, STAGE) < NO_ACCELERATION))
         remember_target(p, w)
 
 
 @kernel
 def _step(p, w, address, method):
     """One update of the method from w.q, of what another one proposes where there are tasks that it leads."""
-    if len(p.led) > 0:
+    if len(p.delegated) > 0:
         call(w.routines[PROPOSE], p, w, address)
     call(w.routines[method], p, w)
 
 
 @kernel
-def _update_or_follow(p, w, updates, settle, address):
+def _update_or_follow(p, w, updates, anti_chatter, address):
     """The same, or where a scout has found the way, or an arm that creeps leaps, so many steps of that."""
-    scouting, leaping = settle and entry_at(address, CALL).scout != 0, settle and len(w.trail) > 0
+    scouting, leaping = anti_chatter and entry_at(address, CALL).scout != 0, anti_chatter and len(w.trail) > 0
     method = LEAP if leaping and w.memory[CREPT] < 0.0 else METHOD
-    _update(p, w, updates, settle, address, FOLLOW if scouting and w.memory[LOOKING] == FOLLOWING else method)
+    _update(p, w, updates, anti_chatter, address, FOLLOW if scouting and w.memory[SCOUT_STATE] == FOLLOWING else method)
     if leaping:
         call(w.routines[LOOK_BACK], p, w)
     if scouting:
@@ -147,11 +153,11 @@ def _update_or_follow(p, w, updates, settle, address):
 
 
 @kernel
-def _take_step(p, w, updates, settle, address):
+def _step_towards_goal(p, w, updates, anti_chatter, address):
     """`updates` updates from w.start towards w.goal; a code.  The new q is in w.out from ANSWER on."""
     if not (aim_at(p, w.goal, w.target) and is_posture(p, w.guide)):
         return BAD_GOAL
-    if not take_start(p, w.start, w.before):
+    if not read_start(p, w.start, w.before):
         return BAD_START
     away = 0.0
     for i in range(len(w.q)):
@@ -159,9 +165,9 @@ def _take_step(p, w, updates, settle, address):
         w.q[i] = w.before[i]
     if away > 1e-24:  # not where the last step led: there is nothing to take back
         w.memory[PREDICTED], w.memory[CERTIFIED] = ELSEWHERE, 0.0
-        widen(w, sqrt(away))
+        widen_trust_radius(w, sqrt(away))
     w.memory[FAILED] = 0.0
-    _update_or_follow(p, w, updates, settle, address)
+    _update_or_follow(p, w, updates, anti_chatter, address)
     for i in range(len(w.q)):
         w.out[ANSWER + i] = w.q[i]
     return NOT_FINITE if w.memory[FAILED] > 0.5 else SOLVED
@@ -170,9 +176,11 @@ def _take_step(p, w, updates, settle, address):
 @entry_point(WHOLE)
 def step(address):
     """Take `updates` updates from `start` towards `goal`; the new q is in `out` from ANSWER on."""
-    given = entry_at(address, CALL)
-    p = problem_at(given.problem)
-    return _take_step(p, narrow(p, given.narrow, given.routines), given.updates, given.settle, address)
+    request = entry_at(address, CALL)
+    p = problem_at(request.problem)
+    return _step_towards_goal(
+        p, narrow(p, request.narrow, request.routines), request.updates, request.anti_chatter, address
+    )
 
 
 @entry_point(WHOLE)
@@ -181,13 +189,13 @@ def steps(address):
 
     Where a posture is followed, each step has its own of `postures` (steps x nq).
     """
-    given = entry_at(address, CALL)
-    p = problem_at(given.problem)
-    w = narrow(p, given.narrow, given.routines)
+    request = entry_at(address, CALL)
+    p = problem_at(request.problem)
+    w = narrow(p, request.narrow, request.routines)
     width, count = GOAL_NUMBERS * len(p.effectors), len(w.q)
-    goals, path = rows_at(given.goals, given.steps * width), rows_at(given.path, given.steps * count)
-    postures, failed = rows_at(given.postures, given.steps * count), False
-    for k in range(given.steps):
+    goals, path = rows_at(request.goals, request.steps * width), rows_at(request.path, request.steps * count)
+    postures, failed = rows_at(request.postures, request.steps * count), False
+    for k in range(request.steps):
         if k > 0:
             for i in range(count):
                 w.start[i] = w.q[i]
@@ -195,7 +203,7 @@ def steps(address):
             w.goal[i] = goals[k * width + i]
         for i in range(len(w.guide)):
             w.guide[i] = postures[k * count + i]
-        code = _take_step(p, w, given.updates, given.settle, address)
+        code = _step_towards_goal(p, w, request.updates, request.anti_chatter, address)
         if code < 0:
             return code
         failed = failed or code != SOLVED
@@ -210,21 +218,21 @@ def rollout(address):
 
     Where a posture is followed, each step has its own of `postures` (steps x nq).
     """
-    given = entry_at(address, CALL)
-    p = problem_at(given.problem)
-    w = narrow(p, given.narrow, given.routines)
+    request = entry_at(address, CALL)
+    p = problem_at(request.problem)
+    w = narrow(p, request.narrow, request.routines)
     width, count = GOAL_NUMBERS * len(p.effectors), len(w.q)
-    goals, path = rows_at(given.goals, given.steps * width), rows_at(given.path, given.steps * count)
-    postures = rows_at(given.postures, given.steps * count)
-    if not take_start(p, w.start, w.q):
+    goals, path = rows_at(request.goals, request.steps * width), rows_at(request.path, request.steps * count)
+    postures = rows_at(request.postures, request.steps * count)
+    if not read_start(p, w.start, w.q):
         return BAD_START
     forget(w)
-    for k in range(given.steps):
+    for k in range(request.steps):
         for i in range(len(w.guide)):
             w.guide[i] = postures[k * count + i]
         if not (aim_at(p, section(goals, k * width, width), w.target) and is_posture(p, w.guide)):
             return BAD_GOAL
-        _update_or_follow(p, w, given.updates, given.settle, address)
+        _update_or_follow(p, w, request.updates, request.anti_chatter, address)
         for i in range(count):
             path[k * count + i] = w.q[i]
     return NOT_FINITE if w.memory[FAILED] > 0.5 else SOLVED
@@ -236,18 +244,18 @@ def rollout_lanes(address):
 
     The starts (characters x nq) are the first rows of `path` (characters x steps x nq), which the way overwrites.
     """
-    given = entry_at(address, CALL)
-    p = problem_at(given.problem)
-    w, v = narrow(p, given.narrow, given.routines), wide(p, given.wide, given.wide_routines)
-    width, count, steps, characters = GOAL_NUMBERS * len(p.effectors), len(w.q), given.steps, given.characters
-    goals, path = rows_at(given.goals, characters * steps * width), rows_at(given.path, characters * steps * count)
-    postures = rows_at(given.postures, characters * steps * count)
+    request = entry_at(address, CALL)
+    p = problem_at(request.problem)
+    w, v = narrow(p, request.narrow, request.routines), wide(p, request.wide, request.wide_routines)
+    width, count, steps, characters = GOAL_NUMBERS * len(p.effectors), len(w.q), request.steps, request.characters
+    goals, path = rows_at(request.goals, characters * steps * width), rows_at(request.path, characters * steps * count)
+    postures = rows_at(request.postures, characters * steps * count)
     failed = False
     for first in range(0, characters, WIDTH):
         some = min(WIDTH, characters - first)
         for lane in range(WIDTH):
             c = first + min(lane, some - 1)
-            if not take_start(p, section(path, c * steps * count, count), w.q):
+            if not read_start(p, section(path, c * steps * count, count), w.q):
                 return BAD_START
             for i in range(count):
                 v.q[i, lane] = w.q[i]
@@ -266,7 +274,7 @@ def rollout_lanes(address):
                     place_alone = effector.position >= 0 and effector.rotation < 0 and not effector.weighing
                     for i in range(row + 9 if place_alone else row, row + (GOAL if effector.weighing else 12)):
                         v.target[i, lane] = w.target[i]
-            _update(p, v, given.updates, given.settle, address, METHOD)
+            _update(p, v, request.updates, request.anti_chatter, address, METHOD)
             for lane in range(some):
                 for i in range(count):
                     path[((first + lane) * steps + k) * count + i] = v.q[i, lane]
@@ -282,10 +290,10 @@ def _note_trace(p, w, trace, row):
     m, n, count = len(w.e), len(w.free), len(w.q)
     for a in range(n):
         w.free[a] = 1.0
-    apart = pitch(w.rows, n)
-    for i in range(m * apart):
+    stride = pitch(w.rows, n)
+    for i in range(m * stride):
         w.rows[i] = 0.0
-    spread(p, w.jacobian, w.free, apart, w.rows)
+    spread(p, w.jacobian, w.free, stride, w.rows)
     identity(m, w.spare)
     decompose(m, n, w.rows, w.spare, w.sigma)
     at = row * (TRACE + m + count)
@@ -308,41 +316,41 @@ def _start(p, w, number):
 @kernel
 def _propose(p, w, address):
     """One update from w.q; whether all that must hold does there, and the sum of squares and the score there."""
-    if len(p.together) == 0:
+    if len(p.braking_group) == 0:
         _step(p, w, address, METHOD)
         return True, w.memory[COST], w.memory[SCORE]
-    kept = _all_hold(p, w, address)
+    feasible = _all_hold(p, w, address)
     _update(p, w, 1, True, address, METHOD)
-    return kept, w.memory[COST], w.memory[SCORE]
+    return feasible, w.memory[COST], w.memory[SCORE]
 
 
 @kernel
 def _all_hold(p, w, address):
     """Whether all that must hold does at w.q, which stays: sums of joints, shapes, ranges and loops."""
-    if not holds(p, w, address):
+    if not is_feasible(p, w, address):
         return False
-    if len(p.borders) > 0:
-        measure(p, w, w.q)
-        for i in range(len(w.gap)):
-            if not w.gap[i] <= _ROUNDING:
+    if len(p.ranges) > 0:
+        evaluate_ranges(p, w, w.q)
+        for i in range(len(w.range_residual)):
+            if not w.range_residual[i] <= _ROUNDING:
                 return False
-    return len(p.loops) == 0 or open_at(p, w, w.q) <= CLOSED
+    return len(p.loops) == 0 or evaluate_loops(p, w, w.q) <= CLOSED
 
 
 @kernel
 def _away(p, w):
     """The square of how far w.before is from the posture w.guide, of what that pulls; 0 without one."""
     square = 0.0
-    if len(p.pull) == 0:
+    if len(p.posture_mask) == 0:
         return square
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
-        x = p.pull[c.v] * (min(max(w.guide[c.q], c.lower), c.upper) - w.before[c.q])
+        x = p.posture_mask[c.v] * (min(max(w.guide[c.q], c.lower), c.upper) - w.before[c.q])
         square += x * x
     for b in range(len(p.balls)):
         a = p.balls[b].v
         u0, u1, u2 = turn_since(w.before, w.guide, p.balls[b].q)
-        square += (p.pull[a] * u0) ** 2 + (p.pull[a + 1] * u1) ** 2 + (p.pull[a + 2] * u2) ** 2
+        square += (p.posture_mask[a] * u0) ** 2 + (p.posture_mask[a + 1] * u1) ** 2 + (p.posture_mask[a + 2] * u2) ** 2
     return square
 
 
@@ -351,7 +359,7 @@ def _is_better(p, loop, rank, cost, away):
     """Whether this is better than the best: as to what holds, then the error, then how far a posture is."""
     if rank != loop[RANK]:
         return rank > loop[RANK]
-    if len(p.pull) == 0:
+    if len(p.posture_mask) == 0:
         return cost < loop[BEST]
     less = cost < (1.0 - _ALIKE) * loop[BEST] - _FULFILLED
     return less or (cost <= (1.0 + _ALIKE) * loop[LEAST] + _FULFILLED and away < loop[NEAREST])
@@ -362,7 +370,7 @@ def _put_best(p, w, address):
     """w.q is the best q, turned near to the start where all holds there too."""
     for i in range(len(w.q)):
         w.q[i] = w.best[i]
-    if near_turn(p, w, w.pool) and len(p.together) > 0 and not _all_hold(p, w, address):
+    if near_turn(p, w, w.pool) and len(p.braking_group) > 0 and not _all_hold(p, w, address):
         for i in range(len(w.q)):
             w.q[i] = w.best[i]
 
@@ -376,22 +384,22 @@ def iterate(address):
     or a posture is followed, it goes on within the tolerances, for as long as what is left falls.  Phases and `chunk`
     are those of `lm_solver.solve`.
     """
-    given = entry_at(address, CALL)
-    p = problem_at(given.problem)
-    w = narrow(p, given.narrow, given.routines)
-    loop, count, phase = w.loop, len(w.q), given.phase
-    held, lessening = len(p.together) > 0, len(p.pull) > 0
+    request = entry_at(address, CALL)
+    p = problem_at(request.problem)
+    w = narrow(p, request.narrow, request.routines)
+    loop, count, phase = w.loop, len(w.q), request.phase
+    constrained, lessening = len(p.braking_group) > 0, len(p.posture_mask) > 0
     for b in range(len(p.blocks)):
         lessening = lessening or p.blocks[b].soft > 0
     columns = TRACE + len(w.e) + count
-    trace = rows_at(given.trace, given.trace_rows * columns)
+    trace = rows_at(request.trace, request.trace_rows * columns)
     if phase == BEGIN:
         if not aim_at(p, w.goal, w.target):
             return BAD_GOAL
         if not clip_start(p, w.start, w.pool):
             return BAD_START
-        draw_offsets(w.offsets, given.seed)
-        if held:
+        draw_offsets(w.offsets, request.seed)
+        if constrained:
             w.clearance[1] = np.inf  # w.best is not for what does not hold
         loop[STARTS], loop[BEST], loop[ENDED], loop[FAILURES] = 0.0, np.inf, 0.0, 0.0
         loop[SPENT], loop[RANK], loop[BEYOND], loop[LEAST], loop[NEAREST] = 0.0, -1.0, 0.0, np.inf, 0.0
@@ -399,18 +407,18 @@ def iterate(address):
             w.q[i], w.before[i], w.best[i] = w.pool[i], w.pool[i], w.pool[i]
         _start(p, w, 0.0)
     if phase != END:
-        for _ in range(given.chunk):
+        for _ in range(request.chunk):
             age = loop[AGE]
             row = np.int64(age)
-            if row < given.trace_rows:
+            if row < request.trace_rows:
                 _note_trace(p, w, trace, row)
-            kept, cost, score = _propose(p, w, address)
-            if row < given.trace_rows:
+            feasible, cost, score = _propose(p, w, address)
+            if row < request.trace_rows:
                 trace[row * columns + 2], trace[row * columns + 3] = w.memory[STEP], w.memory[DAMPING]
             loop[LENGTH] = age + 1.0
-            if score <= 1.0 and not kept:
+            if score <= 1.0 and not feasible:
                 loop[BEYOND] = 1.0
-            rank = (2.0 if score <= 1.0 else 1.0) if kept else 0.0
+            rank = (2.0 if score <= 1.0 else 1.0) if feasible else 0.0
             away = _away(p, w)
             if _is_better(p, loop, rank, cost, away):
                 loop[BEST], loop[NEAREST], loop[SPENT], loop[ENDED] = cost, away, age, 0.0
@@ -428,7 +436,7 @@ def iterate(address):
             failed = w.memory[FAILED] > 0.5
             stalled = age - loop[SINCE] >= _PATIENCE
             loop[AGE] = age + 1.0
-            if failed or stalled or age >= given.max_iterations:
+            if failed or stalled or age >= request.max_iterations:
                 if failed:
                     loop[FAILURES] += 1.0
                 elif stalled and loop[OWNER] == loop[STARTS]:
@@ -439,7 +447,7 @@ def iterate(address):
                     code = finish(p, w, np.int64(loop[SPENT]), starts, np.int64(loop[OWNER]), loop[ENDED] > 0.5)
                     if code == SOLVED:
                         return code
-                if loop[STARTS] >= given.max_restarts:
+                if loop[STARTS] >= request.max_restarts:
                     phase = END
                     break
                 loop[STARTS] += 1.0

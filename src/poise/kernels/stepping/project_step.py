@@ -8,29 +8,29 @@ then accelerations and jerks.
 
 from poise.kernels.algebra.working_set import NONE
 from poise.kernels.machine.jit import call, kernel, routine
-from poise.kernels.machine.layout import APART, CALL, CLOSED, RANGE_ROWS, STOPPABLE, WATCH
+from poise.kernels.machine.layout import CALL, CLOSED, COLLISION_ROWS, RANGE_ROWS, STAYS_CLEAR, STOPPABLE
 from poise.kernels.machine.memory import (
     ABREAST,
-    AT,
+    BRAKING_STEP,
     CERTIFIED,
+    CLEAR_STEPS,
     CUTTING,
     ELSEWHERE,
     FAILED,
-    GAP,
+    IS_CLEAR,
+    LOOP_RESIDUAL,
     PREDICTED,
     STAGE,
-    SURE,
     UPDATES,
-    VERDICT,
 )
 from poise.kernels.machine.views import entry_at, section
 from poise.kernels.methods.update import length_of
-from poise.kernels.requirements.go import go
+from poise.kernels.requirements.integrate import integrate
 from poise.kernels.requirements.limits import limited_balls, since_begun
-from poise.kernels.requirements.loops import close, open_at
-from poise.kernels.requirements.nearest import SEEN_MORE, base_of, cut, nearest, state_box, state_rows
-from poise.kernels.requirements.sides import inside, sure_inside
-from poise.kernels.requirements.stages import AT_LEAST, OPEN, RANGED, RATED
+from poise.kernels.requirements.loops import evaluate_loops, project_to_loops
+from poise.kernels.requirements.nearest_step import SEEN_MORE, base_of, cut, nearest_step, state_box, state_rows
+from poise.kernels.requirements.ranges import ranges_hold, ranges_hold_for
+from poise.kernels.requirements.stages import ALL, LOOPS_OPEN, NO_ACCELERATION, NO_RANGES
 from poise.kernels.requirements.stopping import (
     ROUNDED,
     STOPS,
@@ -55,43 +55,43 @@ _STRETCHES = 3
 
 
 @routine
-def take(p, w, address):
+def project_step(p, w, address):
     """Let w.q and w.step be the step from w.begun that is taken in place of what is proposed there."""
     updates, n = entry_at(address, CALL).updates, len(w.step)
-    has_rates, wish = len(p.rates) > 0, section(w.wishes, 0, n)
+    has_rates, desired = len(p.rates) > 0, section(w.candidate_steps, 0, n)
     w.memory[UPDATES] = float(updates)
-    w.memory[STAGE], w.memory[CUTTING] = float(RANGED), 0.0
+    w.memory[STAGE], w.memory[CUTTING] = float(ALL), 0.0
     unlimited = p.common[0].unlimited > 0
     if updates > 1 or unlimited:
         since_begun(p, w, w.q)
         for a in range(n):
-            w.step[a] = w.gone[a]
+            w.step[a] = w.step_so_far[a]
     if updates > 1:
         _look_from_begun(p, w, address)
-    certified, w.memory[CERTIFIED] = w.memory[CERTIFIED], float(RANGED + 1)
+    certified, w.memory[CERTIFIED] = w.memory[CERTIFIED], float(ALL + 1)
     abreast = w.memory[ABREAST]
     finite = _finite(w)
     for a in range(n):
-        wish[a] = w.step[a] if finite else 0.0
+        desired[a] = w.step[a] if finite else 0.0
     if not finite:
         w.memory[FAILED] = 1.0
     elif unlimited or len(p.loops) > 0 or (has_rates and limited_balls(p) > 0):
         if len(p.loops) > 0:
-            w.memory[GAP] = open_at(p, w, w.begun)
+            w.memory[LOOP_RESIDUAL] = evaluate_loops(p, w, w.begun)
         state_box(p, w, has_rates)
-        if _go(p, w) and _holds(p, w, address, RANGED):
+        if _go(p, w) and _holds(p, w, address, ALL):
             return
-    elif _holds(p, w, address, RANGED):
+    elif _holds(p, w, address, ALL):
         return
     w.memory[PREDICTED] = ELSEWHERE
-    for stage in range(RANGED, AT_LEAST + 1):
+    for stage in range(ALL, NO_ACCELERATION + 1):
         w.memory[STAGE] = float(stage)
-        for a in range(n if stage == AT_LEAST else 0):
-            wish[a] = base_of(w)[a]  # braking, as far as that goes
-        needed = stage == RANGED or (stage == RATED and len(p.borders) > 0) or (stage == AT_LEAST and has_rates)
+        for a in range(n if stage == NO_ACCELERATION else 0):
+            desired[a] = base_of(w)[a]  # braking, as far as that goes
+        needed = stage == ALL or (stage == NO_RANGES and len(p.ranges) > 0) or (stage == NO_ACCELERATION and has_rates)
         w.memory[ABREAST] = abreast  # as was seen to a step before
         if needed and _found(p, w, address, stage, 0.0 < certified <= stage + 1):
-            w.memory[CERTIFIED] = stage + 1.0 if stage < AT_LEAST else 0.0
+            w.memory[CERTIFIED] = stage + 1.0 if stage < NO_ACCELERATION else 0.0
             return
     w.memory[CERTIFIED] = 0.0
     _give_way(p, w, address)
@@ -109,12 +109,12 @@ def _finite(w):
 @kernel
 def _look_from_begun(p, w, address):
     """Let what is seen before an update be seen from w.begun, where the first of several began."""
-    aside = section(w.stopping, 2 * len(w.step), len(w.q))
+    aside = section(w.braking_state, 2 * len(w.step), len(w.q))
     for i in range(len(w.q)):
         aside[i], w.q[i] = w.q[i], w.begun[i]
-    if len(p.guard) > 0:
-        call(w.routines[WATCH], p, w, address)
-    if len(p.borders) > 0:
+    if len(p.collision) > 0:
+        call(w.routines[COLLISION_ROWS], p, w, address)
+    if len(p.ranges) > 0:
         call(w.routines[RANGE_ROWS], p, w)
     for i in range(len(w.q)):
         w.q[i] = aside[i]
@@ -128,8 +128,8 @@ def _go(p, w):
     if not _keeps_box(w):
         return False
     if len(p.loops) > 0:
-        return close(p, w, w.begun, w.step, w.lowest, w.highest, w.q) and _keeps_box(w)
-    go(p, w, w.begun, w.step, w.q)
+        return project_to_loops(p, w, w.begun, w.step, w.lowest, w.highest, w.q) and _keeps_box(w)
+    integrate(p, w, w.begun, w.step, w.q)
     return _keeps_box(w)
 
 
@@ -169,15 +169,15 @@ def _holds(p, w, address, stage):
 
     With CUTTING, what does not is cut off the next step.
     """
-    held = _holds_here(p, w, address, stage)
-    if held and len(p.rates) > 0 and stage < AT_LEAST:
-        cutting, bordered = w.memory[CUTTING] > 0.5, len(p.guard) > 0 or (stage == RANGED and len(p.borders) > 0)
-        w.memory[ABREAST], w.memory[CUTTING] = 0.0, 1.0 if cutting and not bordered else 0.0
-        held = _can_stop(p, w, address, stage)
-        if bordered and not held:
+    satisfied = _holds_here(p, w, address, stage)
+    if satisfied and len(p.rates) > 0 and stage < NO_ACCELERATION:
+        cutting, guarded = w.memory[CUTTING] > 0.5, len(p.collision) > 0 or (stage == ALL and len(p.ranges) > 0)
+        w.memory[ABREAST], w.memory[CUTTING] = 0.0, 1.0 if cutting and not guarded else 0.0
+        satisfied = _can_stop(p, w, address, stage)
+        if guarded and not satisfied:
             w.memory[ABREAST], w.memory[CUTTING] = 1.0, 1.0 if cutting else 0.0
-            held = _can_stop(p, w, address, stage)
-    return held
+            satisfied = _can_stop(p, w, address, stage)
+    return satisfied
 
 
 @kernel
@@ -186,11 +186,11 @@ def _holds_here(p, w, address, stage):
     cutting = w.memory[CUTTING] > 0.5
     if not sums_hold(p, w, w.q) or _whirls(p, w):
         return False
-    held = stage != RANGED or len(p.borders) == 0 or inside(p, w, w.q, cutting, False)
-    if len(p.guard) > 0:
-        call(w.routines[APART], p, w, address)
-        held = held and w.memory[VERDICT] > 0.5
-    return held
+    satisfied = stage != ALL or len(p.ranges) == 0 or ranges_hold(p, w, w.q, cutting, False)
+    if len(p.collision) > 0:
+        call(w.routines[STAYS_CLEAR], p, w, address)
+        satisfied = satisfied and w.memory[IS_CLEAR] > 0.5
+    return satisfied
 
 
 @kernel
@@ -208,47 +208,47 @@ def _can_stop(p, w, address, stage):
 
     Ranges and pairs of shapes are measured again only where what they had to spare may be used up.
     """
-    n, each, ranged = len(w.step), brakes_each(p, w), stage == RANGED and len(p.borders) > 0
-    v, s, x = section(w.stopping, 0, n), section(w.stopping, n, n), section(w.stopping, 2 * n, len(w.q))
+    n, each, ranged = len(w.step), brakes_each(p, w), stage == ALL and len(p.ranges) > 0
+    v, s, x = section(w.braking_state, 0, n), section(w.braking_state, n, n), section(w.braking_state, 2 * n, len(w.q))
     steps = follow_braking(p, w, v, s, x)
     if steps <= 0:
         return steps == 0
-    sure = sure_inside(w) if ranged else NONE
-    sure_apart = _sure_apart(p, w, address, 0)
+    sure = ranges_hold_for(w) if ranged else NONE
+    clear_for = _clear_for(p, w, address, 0)
     for k in range(1, STOPS + 1):
-        if k > steps or (sure > steps and sure_apart > steps) or rests(v, s):
+        if k > steps or (sure > steps and clear_for > steps) or rests(v, s):
             return True
         if not brake_on(p, w, v, s, x):
             return False
         for a in range(0 if each else n):
-            w.ways[a] = max(w.ways[a] - abs(v[a]), 0.0)
-        if each and k >= min(sure, sure_apart):
+            w.braking_distances[a] = max(w.braking_distances[a] - abs(v[a]), 0.0)
+        if each and k >= min(sure, clear_for):
             bound_braking(p, w, v, s)
         if k >= sure:
             bent = w.memory[ABREAST] > 0.5 and len(p.loops) == 0 and steer(p, w, v, s, x)
-            if not bent and not inside(p, w, x, w.memory[CUTTING] > 0.5, True):
+            if not bent and not ranges_hold(p, w, x, w.memory[CUTTING] > 0.5, True):
                 return False
-            if w.fastest[0] == UNKNOWN:
+            if w.braking_speeds[0] == UNKNOWN:
                 steps = STOPS
-            sure = k + sure_inside(w)
-        if k >= sure_apart or w.fastest[0] == UNKNOWN:
-            sure_apart = _sure_apart(p, w, address, k)
-            if sure_apart < 0.0:
+            sure = k + ranges_hold_for(w)
+        if k >= clear_for or w.braking_speeds[0] == UNKNOWN:
+            clear_for = _clear_for(p, w, address, k)
+            if clear_for < 0.0:
                 return False
     return True
 
 
 @kernel
-def _sure_apart(p, w, address, k):
+def _clear_for(p, w, address, k):
     """For how many steps of braking pairs of shapes surely stay apart, seen after k of them; negative: one is too near.
 
     NONE if they do to the end.
     """
-    if len(p.guard) == 0:
+    if len(p.collision) == 0:
         return NONE
-    w.memory[AT] = float(k)
+    w.memory[BRAKING_STEP] = float(k)
     call(w.routines[STOPPABLE], p, w, address)
-    return w.memory[SURE]
+    return w.memory[CLEAR_STEPS]
 
 
 @kernel
@@ -258,15 +258,15 @@ def _found(p, w, address, stage, certified):
     `certified`: whether braking was seen to, a step before, so that rounding now is no verdict on it.
     """
     n = len(w.step)
-    wish, base, tried = section(w.wishes, 0, n), base_of(w), section(w.wishes, 2 * n, n)
-    has_rates = len(p.rates) > 0 and stage < AT_LEAST
-    state_rows(p, w, stage == RANGED)
+    desired, base, tried = section(w.candidate_steps, 0, n), base_of(w), section(w.candidate_steps, 2 * n, n)
+    has_rates = len(p.rates) > 0 and stage < NO_ACCELERATION
+    state_rows(p, w, stage == ALL)
     state_box(p, w, has_rates)
     _put_base(p, w, base, has_rates)
     abreast = w.memory[ABREAST]
     for _ in range(_TRIALS):
         w.memory[CUTTING] = 1.0
-        nearest(p, w, wish, w.step)
+        nearest_step(p, w, desired, w.step)
         for a in range(n):
             tried[a] = w.step[a]
         if _go(p, w) and _holds(p, w, address, stage):
@@ -298,18 +298,18 @@ def _put_base(p, w, base, has_rates):
     """base (n) is the next step of braking, or without accelerations the least step that the rows ask for."""
     n = len(base)
     if has_rates:
-        s, x = section(w.stopping, n, n), section(w.stopping, 2 * n, len(w.q))
+        s, x = section(w.braking_state, n, n), section(w.braking_state, 2 * n, len(w.q))
         for a in range(n):
-            base[a], s[a] = w.travel[a], w.travel_change[a]
+            base[a], s[a] = w.displacement[a], w.displacement_change[a]
         for i in range(len(x)):
             x[i] = w.begun[i]
         brake_on(p, w, base, s, x)
-        if w.memory[ABREAST] > 0.5 and len(p.borders) > 0 and len(p.loops) == 0:
+        if w.memory[ABREAST] > 0.5 and len(p.ranges) > 0 and len(p.loops) == 0:
             steer(p, w, base, s, x)
         return
     for a in range(n):
         w.slope[a] = 0.0
-    nearest(p, w, w.slope, base)
+    nearest_step(p, w, w.slope, base)
 
 
 @kernel
@@ -319,23 +319,23 @@ def _give_way(p, w, address):
     Loops stay closed, and what must be broken is broken by the least sum of squares.
     """
     n = len(w.step)
-    base, tried = base_of(w), section(w.wishes, 2 * n, n)
+    base, tried = base_of(w), section(w.candidate_steps, 2 * n, n)
     for a in range(n):
         tried[a] = 0.0
-    if _fits(p, w, address, AT_LEAST, 1.0, tried, tried):
+    if _fits(p, w, address, NO_ACCELERATION, 1.0, tried, tried):
         return
     for k in range(1, _STRETCHES + 1):
         for a in range(n):
             tried[a] = min(max(2.0**k * base[a], w.lowest[a]), w.highest[a])
-        if _fits(p, w, address, AT_LEAST, 1.0, tried, tried):
+        if _fits(p, w, address, NO_ACCELERATION, 1.0, tried, tried):
             return
     for a in range(n):
         w.step[a] = base[a]
     if not _go(p, w):
         if not _finite(w):  # what must hold has no number here
             w.memory[FAILED] = 1.0
-        if w.memory[GAP] > CLOSED:
-            w.memory[STAGE] = float(OPEN)
+        if w.memory[LOOP_RESIDUAL] > CLOSED:
+            w.memory[STAGE] = float(LOOPS_OPEN)
         for a in range(n):
             w.step[a] = 0.0
         for i in range(len(w.q)):

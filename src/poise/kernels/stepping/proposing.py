@@ -15,17 +15,17 @@ _READ = 12
 
 @routine
 def propose(p, w, address):
-    """w.wanted (n) is the step from w.q that the method of the call's `proposer` takes."""
-    given = entry_at(entry_at(address, CALL).proposer, CALL)
-    p1 = problem_at(given.problem)
-    w1 = narrow(p1, given.narrow, given.routines)
+    """w.delegated_step (n) is the step from w.q that the method of the call's `proposer` takes."""
+    request = entry_at(entry_at(address, CALL).proposer, CALL)
+    p1 = problem_at(request.problem)
+    w1 = narrow(p1, request.narrow, request.routines)
     if w.memory[FRESH] < 0.5:
         forget(w1)
     if w.memory[PREDICTED] == ELSEWHERE:
         w1.memory[PREDICTED] = ELSEWHERE
     w.memory[PREDICTED] = 0.0
-    for k in range(len(p.led)):
-        at, scale = GOAL * p.led[k].effector, p.led[k].scale
+    for k in range(len(p.delegated)):
+        at, scale = GOAL * p.delegated[k].effector, p.delegated[k].scale
         for i in range(GOAL):
             w1.target[GOAL * k + i] = w.target[at + i] * (1.0 if i < _READ else scale)
     for i in range(len(w.q)):
@@ -34,4 +34,4 @@ def propose(p, w, address):
     call(w1.routines[METHOD], p1, w1)
     if w1.memory[FAILED] > 0.5:
         w.memory[FAILED] = 1.0
-    difference(p, w.q, w1.q, w.wanted)
+    difference(p, w.q, w1.q, w.delegated_step)

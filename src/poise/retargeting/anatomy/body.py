@@ -18,7 +18,7 @@ from poise.retargeting.anatomy.fingers import fingers_of, on_hand
 from poise.retargeting.anatomy.four_legs import on_four, on_paws
 from poise.retargeting.anatomy.matching import anatomy
 from poise.retargeting.anatomy.parts import ENDS, FINGERS, PARENTS
-from poise.tasks.value import Value, settle
+from poise.tasks.value import Value, freeze
 
 _COLUMNS: Final = ("part", "skeleton", "robot", "stands")
 _PARTS: Final = (*PARENTS, *FINGERS)
@@ -51,7 +51,7 @@ class BodyMap(Value):
     """By part that was looked for and not found, where and why, in words."""
 
     def __post_init__(self) -> None:
-        settle(self)
+        freeze(self)
         for name, column in (("source", self.source), ("robot", self.robot)):
             _check_parts(column, name, _PARTS, "")
             twins = [part for part, frame in column.items() if list(column.values()).count(frame) > 1]

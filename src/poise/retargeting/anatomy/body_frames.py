@@ -29,7 +29,7 @@ from poise.retargeting.anatomy.foot_geometry import links_from, sole
 from poise.retargeting.anatomy.median import median
 from poise.retargeting.anatomy.naming import label_of
 from poise.retargeting.anatomy.parts import LIMBS, PARENTS, SIDES, TOES
-from poise.solving.arguments.lru_cache import kept
+from poise.solving.arguments.lru_cache import cached
 from poise.spatial import SE3
 
 NEAR: Final = 1e-4
@@ -69,7 +69,7 @@ _Z: Final = np.array([0.0, 0.0, 1.0])
 
 
 @final
-class Figure:
+class BodyFrames:
     """A model with the frames of its parts, at the configurations that are looked at."""
 
     def __init__(self, model: Model, frames: Mapping[str, str], q: Array, reference: Array, *, skeleton: bool) -> None:
@@ -221,7 +221,7 @@ class Figure:
 
     def _foot(self, part: str, link: str, q: Array) -> Array:
         """(n, k, 3) the frames of a foot, seen from a part, at configurations (n, nq) [m]."""
-        names = kept(self.model, (_beneath, link), partial(_beneath, self.model, link))
+        names = cached(self.model, (_beneath, link), partial(_beneath, self.model, link))
         home = self.model.poses(q, [self.frames[part]]).inverse()
         return home.act(self.model.poses(q, names).xyz)
 

@@ -131,10 +131,10 @@ class Contacts:
         out = self
         for part in other.parts:
             self._column(part)
-            shape, given = self.points[part].shape, other.points[part]
-            if given.shape[1] not in (1, shape[1]):
-                raise ShapeError(f"contacts of {part} must be of its {shape[1]} points, got {given.shape[1]}")
-            points = np.broadcast_to(given, shape)
+            shape, values = self.points[part].shape, other.points[part]
+            if values.shape[1] not in (1, shape[1]):
+                raise ShapeError(f"contacts of {part} must be of its {shape[1]} points, got {values.shape[1]}")
+            points = np.broadcast_to(values, shape)
             stances = [
                 replace(one, points=borne(points[one.start : one.stop])) for one in other.intervals if one.part == part
             ]
@@ -143,12 +143,12 @@ class Contacts:
 
     def only(self, parts: Collection[str]) -> "Contacts":
         """Those of these parts, as far as they were looked at."""
-        kept = tuple(part for part in self.parts if part in parts)
+        selected = tuple(part for part in self.parts if part in parts)
         return Contacts(
-            kept,
-            self.on[:, [self.parts.index(part) for part in kept]],
-            {part: self.points[part] for part in kept},
-            tuple(one for one in self.intervals if one.part in kept),
+            selected,
+            self.on[:, [self.parts.index(part) for part in selected]],
+            {part: self.points[part] for part in selected},
+            tuple(one for one in self.intervals if one.part in selected),
         )
 
     def _column(self, part: str) -> int:
@@ -202,10 +202,10 @@ def frozen_flags(flags: Flags) -> Flags:
     return out
 
 
-def _flags(part: str, given: npt.ArrayLike) -> Flags:
+def _flags(part: str, values: npt.ArrayLike) -> Flags:
     """(frames, points) flags of a part; those (frames,) are of one point."""
-    refuse_masked(f"flags of {part}", given)
-    numbers = np.asarray(given)
+    refuse_masked(f"flags of {part}", values)
+    numbers = np.asarray(values)
     if numbers.ndim not in (1, 2) or not numbers.size:
         raise ShapeError(f"flags of {part} must have shape (frames,) or (frames, points), got {numbers.shape}")
     if not np.isin(numbers, (0, 1)).all():

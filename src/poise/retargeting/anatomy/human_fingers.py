@@ -16,7 +16,7 @@ far it goes to either side [rad]: about 15 degrees more than is normal (American
 Motion, 1965)."""
 _THUMB: Final = np.radians([[-180.0, 180.0, 90.0], [0.0, 75.0, 90.0], [-35.0, 95.0, 90.0]])
 """The same of a thumb, whose first bone goes where it likes, and whose second one says where it bends."""
-_TOLD: Final = np.radians(5.0)
+_NOTED: Final = np.radians(5.0)
 """What is beyond by less is not told of [rad]."""
 
 
@@ -30,7 +30,7 @@ def within_human(part: str, ways: Array) -> tuple[Array, list[str]]:
         along, beyond = ways[:, 0], ways[:, 1]
         bend = unit_vectors(beyond - along * np.sum(along * beyond, axis=1, keepdims=True))
         seen = np.stack([along, bend, np.cross(bend, along)], axis=1)
-    kept, out, beyond_by = seen, ways.copy(), np.zeros(len(ways))
+    clamped, out, beyond_by = seen, ways.copy(), np.zeros(len(ways))
     for k, (low, high, aside) in enumerate((_THUMB if name == "thumb" else _FINGER)[: ways.shape[1]]):
         if name == "thumb" and k == 0:
             continue
@@ -40,13 +40,13 @@ def within_human(part: str, ways: Array) -> tuple[Array, list[str]]:
         bend = middle + np.remainder(bend - middle + np.pi, 2.0 * np.pi) - np.pi  # by the shorter way from the middle
         human, sideways = np.clip(bend, low, high), np.clip(swing, -aside, aside)
         beyond_by = np.maximum(beyond_by, np.maximum(np.abs(bend - human), np.abs(swing - sideways)))
-        seen, kept = _bent(seen, bend, swing), _bent(kept, human, sideways)
-        out[:, k] = kept[:, 0]
-    told = beyond_by > _TOLD
-    if not told.any():
+        seen, clamped = _bent(seen, bend, swing), _bent(clamped, human, sideways)
+        out[:, k] = clamped[:, 0]
+    over = beyond_by > _NOTED
+    if not over.any():
         return out, []
     return out, [
-        f"in {told.mean():.1%} of the frames the source bends the {part.replace('_', ' ')} farther than people can, by "
+        f"in {over.mean():.1%} of the frames the source bends the {part.replace('_', ' ')} farther than people can, by "
         f"up to {np.degrees(beyond_by.max()):.0f} deg; it was brought back"
     ]
 

@@ -22,7 +22,7 @@ from poise.model.model import Model
 from poise.model.tip import SENSOR, fingers, words
 from poise.retargeting.anatomy.naming import groups_of, label_of, missing_part, side_of
 from poise.retargeting.anatomy.parts import LIMBS, PARENTS, SIDES
-from poise.solving.arguments.lru_cache import kept
+from poise.solving.arguments.lru_cache import cached
 
 _KIND: Final = (
     dict.fromkeys(("toe", "ankle", "foot", "knee", "hip", "leg"), "leg")
@@ -77,7 +77,7 @@ class _Limb:
 
 def anatomy(model: Model) -> Anatomy:
     """The parts of a body in a skeleton or a robot, which keeps them; see the head of this file."""
-    return kept(model, Anatomy, lambda: _Finder(model).anatomy())
+    return cached(model, Anatomy, lambda: _Finder(model).anatomy())
 
 
 def parts_of(model: Model) -> dict[str, str]:
@@ -91,13 +91,15 @@ class _Finder:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        aside = fingers(model)
-        self.palms = {joint.parent for joint in model.joints if joint.child in aside and joint.parent not in aside}
+        finger_links = fingers(model)
+        self.palms = {
+            joint.parent for joint in model.joints if joint.child in finger_links and joint.parent not in finger_links
+        }
         for joint in model.joints:
             called = joint.size > 0 and any(_ASIDE.search("_".join(words(name))) for name in (joint.name, joint.child))
-            if joint.parent in aside or called:
-                aside.add(joint.child)
-        self.joints = [joint for joint in model.joints if joint.child not in aside]
+            if joint.parent in finger_links or called:
+                finger_links.add(joint.child)
+        self.joints = [joint for joint in model.joints if joint.child not in finger_links]
         self.balls = any(joint.kind is JointKind.SPHERICAL for joint in self.joints)
         poses = model.poses(model.neutral, model.links)
         self.place = dict(zip(model.links, poses.xyz, strict=True)) | {WORLD: np.zeros(3)}
@@ -294,8 +296,8 @@ class _Finder:
         near = _NEAR * self.size
         if beyond:
             those = self.place[beyond[0].child]
-            kept = [joint for joint, place in zip(joints, at, strict=True) if np.linalg.norm(place - those) > near]
-            return kept or joints
+            far = [joint for joint, place in zip(joints, at, strict=True) if np.linalg.norm(place - those) > near]
+            return far or joints
         return [joint for joint, place in zip(joints, at, strict=True) if np.linalg.norm(place - at[0]) <= near]
 
     def _places(self, limb: _Limb) -> list[int]:

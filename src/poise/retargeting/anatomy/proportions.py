@@ -19,11 +19,11 @@ from poise.model.model import Model
 from poise.motion.clip import Motion
 from poise.quaternions import matrix_quaternion
 from poise.retargeting.anatomy.body import BodyMap
-from poise.retargeting.anatomy.body_frames import NEAR, Figure
+from poise.retargeting.anatomy.body_frames import NEAR, BodyFrames
 from poise.retargeting.anatomy.fingers import Finger, hands_of, palm, points_of
 from poise.retargeting.anatomy.parts import LIMBS, SIDES, TOES
-from poise.solving.arguments.lru_cache import kept
-from poise.tasks.value import Value, settle
+from poise.solving.arguments.lru_cache import cached
+from poise.tasks.value import Value, freeze
 
 _KINDS: Final[Mapping[str, tuple[str, ...]]] = {
     "leg": ("hip", "knee"),
@@ -75,7 +75,7 @@ class Proportions(Value):
     """By finger of the map that cannot be compared, why, in words."""
 
     def __post_init__(self) -> None:
-        settle(self)
+        freeze(self)
 
     @classmethod
     def of(cls, source: Motion | Model, robot: Model, body: BodyMap) -> Self:
@@ -87,15 +87,15 @@ class Proportions(Value):
         body.check(source, robot)
         parts = body.parts
         toes = [toe for ankle, toe in TOES.items() if ankle in parts and toe in body.source and toe not in parts]
-        human = Figure.of_skeleton(source, {part: body.source[part] for part in (*parts, *toes)}, body.source)
+        human = BodyFrames.of_skeleton(source, {part: body.source[part] for part in (*parts, *toes)}, body.source)
         frames = {part: body.robot[part] for part in parts}
-        machine = kept(robot, (Figure, *frames.items()), partial(Figure.of_robot, robot, frames))
+        machine = cached(robot, (BodyFrames, *frames.items()), partial(BodyFrames.of_robot, robot, frames))
         lengths = dict(_lengths(human, machine))
         scales, assumed = _scales(lengths)
         ankles = _ankles(human, machine, scales["leg"], assumed)
         axes, other = dict(human.axes), dict(machine.axes)
         ours, theirs = (
-            kept(model, (hands_of, *names.items()), partial(hands_of, model, names))
+            cached(model, (hands_of, *names.items()), partial(hands_of, model, names))
             for model, names in ((human.model, body.source), (robot, body.robot))
         )
         both = {part: (ours[part], theirs[part]) for part in ours if part in theirs}
@@ -137,30 +137,30 @@ class Proportions(Value):
         return html.together(html.table(_COLUMNS, self._rows(), "proportions"), *map(html.paragraph, self.assumed))
 
 
-def _palm(figure: Figure, wrist: str, fingers: Mapping[str, Finger]) -> Array | None:
+def _palm(body: BodyFrames, wrist: str, fingers: Mapping[str, Finger]) -> Array | None:
     """(3, 3) the axes of a hand as its knuckles show them, on average, seen from its wrist; None where they do not."""
     side = wrist.partition("_")[0]
     own = {part: one for part, one in fingers.items() if part.startswith(side)}
-    if wrist not in figure.frames or not own:
+    if wrist not in body.frames or not own:
         return None
-    back = figure.poses[wrist].inverse()
+    back = body.poses[wrist].inverse()
     starts = {
         part.partition("_")[2]: back.act(points[:, 0]).mean(axis=0)
-        for part, points in points_of(own, figure.model, figure.q).items()
+        for part, points in points_of(own, body.model, body.q).items()
     }
-    return palm(figure.points[wrist], starts)
+    return palm(body.points[wrist], starts)
 
 
-def _lengths(human: Figure, machine: Figure) -> Iterator[tuple[str, tuple[float, float]]]:
+def _lengths(human: BodyFrames, machine: BodyFrames) -> Iterator[tuple[str, tuple[float, float]]]:
     """What can be compared, by the part from which it reaches outwards, or by its own name."""
     for limb in LIMBS.values():
         for inner, outer in pairwise(limb):
             if inner in human.points and outer in human.points:
                 both = human.length(inner, outer), machine.length(inner, outer)
-                for figure, length in zip((human, machine), both, strict=True):
-                    if not length > NEAR * figure.size:
+                for body, length in zip((human, machine), both, strict=True):
+                    if not length > NEAR * body.size:
                         raise ValueError(
-                            f"{figure.frames[inner]!r} and {figure.frames[outer]!r} of {figure.model.name} stand in "
+                            f"{body.frames[inner]!r} and {body.frames[outer]!r} of {body.model.name} stand in "
                             f"one place, so the bone from {inner} to {outer} has no length; map one of them elsewhere"
                         )
                 yield inner, both
@@ -172,7 +172,7 @@ def _lengths(human: Figure, machine: Figure) -> Iterator[tuple[str, tuple[float,
 
 
 def _if_any(
-    name: str, human: Figure, machine: Figure, a: float | None, b: float | None
+    name: str, human: BodyFrames, machine: BodyFrames, a: float | None, b: float | None
 ) -> Iterator[tuple[str, tuple[float, float]]]:
     """The lengths of both, where both are one."""
     if a is not None and b is not None and a > NEAR * human.size and b > NEAR * machine.size:
@@ -200,7 +200,7 @@ def _scales(lengths: Mapping[str, tuple[float, float]]) -> tuple[dict[str, float
     return {kind: scales.get(kind, mean) for kind in _KINDS}, assumed
 
 
-def _ankles(human: Figure, machine: Figure, scale: float, assumed: list[str]) -> tuple[float, float] | None:
+def _ankles(human: BodyFrames, machine: BodyFrames, scale: float, assumed: list[str]) -> tuple[float, float] | None:
     """Mean heights of the ankles above the soles."""
     if not human.ankles:
         return None

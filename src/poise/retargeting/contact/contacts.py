@@ -184,10 +184,10 @@ def _floor(ground: Ground | None, path: Array) -> Array:
     """(frames, points) the height of the ground beneath; 0 where it is not known."""
     if ground is None or not callable(ground):
         return np.full(path.shape[:2], 0.0 if ground is None else float(ground))
-    given = finite("the ground", ground(path[..., :2].reshape(-1, 2)))
-    if given.shape != (path.shape[0] * path.shape[1],):
+    heights = finite("the ground", ground(path[..., :2].reshape(-1, 2)))
+    if heights.shape != (path.shape[0] * path.shape[1],):
         raise ShapeError(f"ground must give one height for each place, ({path.shape[0] * path.shape[1]},)")
-    return np.array(given).reshape(path.shape[:2])
+    return np.array(heights).reshape(path.shape[:2])
 
 
 def _levels(
@@ -214,8 +214,8 @@ def _levels(
 def _low(above: Array, speed: Array, scale: float) -> Flags:
     """(frames, points) which points stand on the lowest ground, from heights above where they do and their speeds."""
     enter = (speed < _SLOW * scale) & (above < _LOW * scale)
-    hold = (speed < _FAST * scale) & (above < _HIGH * scale)
-    return np.stack([holding(enter[:, k], hold[:, k]) for k in range(above.shape[1])], axis=1)
+    stay = (speed < _FAST * scale) & (above < _HIGH * scale)
+    return np.stack([hysteresis(enter[:, k], stay[:, k]) for k in range(above.shape[1])], axis=1)
 
 
 def _step_up(
@@ -232,7 +232,7 @@ def _step_up(
         elsewhere = ~standing[part].any(axis=1)  # than on the lowest ground, on which the other point of a foot is too
         for k in range(standing[part].shape[1]):
             height, speed = above[part][:, k], speeds[part][:, k]
-            slow = elsewhere & holding(speed < _SLOW * scale, speed < _FAST * scale)
+            slow = elsewhere & hysteresis(speed < _SLOW * scale, speed < _FAST * scale)
             if not slow.any():
                 continue
             for lowest, inside in _hollows(height, _RISE * scale):
@@ -251,10 +251,10 @@ def _step_up(
             standing[part][rest, k] = True
 
 
-def holding(enter: Flags, hold: Flags) -> Flags:
+def hysteresis(enter: Flags, stay: Flags) -> Flags:
     """(frames,) the runs of frames that may hold a stance in which there is one that may begin it."""
     out = np.zeros(len(enter), dtype=bool)
-    for start, stop in runs(hold):
+    for start, stop in runs(stay):
         out[start:stop] = enter[start:stop].any()
     return out
 
@@ -340,8 +340,8 @@ def _steady(path: Array, standing: Flags, times: Array, scale: float) -> Flags:
         here, when = path[start:stop, which], times[start:stop]
         after = np.minimum(np.searchsorted(when, when + 2.0 * _WINDOW), len(when) - 1)
         at = np.minimum(np.arange(len(when)), np.searchsorted(when, when[-1] - 2.0 * _WINDOW))
-        took = np.maximum(when[after] - when[at], 1e-9)
-        calm = np.linalg.norm(here[after] - here[at], axis=1) < _CALM * scale * took + 1e-12
+        duration = np.maximum(when[after] - when[at], 1e-9)
+        calm = np.linalg.norm(here[after] - here[at], axis=1) < _CALM * scale * duration + 1e-12
         first = 0
         while first < len(here):
             if not calm[first]:

@@ -16,7 +16,7 @@ from poise.common.array import Array
 from poise.quaternions import unit_vectors
 from poise.retargeting.anatomy.contact_schedule import Contact, Contacts, Flags, runs
 from poise.retargeting.anatomy.parts import HIPS, SIDES
-from poise.retargeting.contact.contacts import holding, lasting
+from poise.retargeting.contact.contacts import hysteresis, lasting
 
 _SOLE: Final = (0.57, 0.42)
 """Least cosine between up in a foot and the vertical: to come to stand on its sole, and to stay; 55 and 65 degrees."""
@@ -36,18 +36,18 @@ def on_soles(found: Contacts, ups: Mapping[str, Array], shins: Mapping[str, Arra
     `ups` and `shins` hold by part, (frames, 3), up in the foot and the way from its ankle to its knee; parts that have
     none stand as they were found to.
     """
-    on, points, kept = np.zeros_like(found.on), {}, list[Contact]()
+    on, points, shortened = np.zeros_like(found.on), {}, list[Contact]()
     for i, part in enumerate(found.parts):
         able = np.ones(len(found), dtype=bool)
         if part in ups and part in shins:
             sole, shin = (unit_vectors(ways[part])[:, 2] for ways in (ups, shins))
-            able = holding((sole > _SOLE[0]) & (shin > _SHIN[0]), (sole > _SOLE[1]) & (shin > _SHIN[1]))
+            able = hysteresis((sole > _SOLE[0]) & (shin > _SHIN[0]), (sole > _SOLE[1]) & (shin > _SHIN[1]))
         for one in (one for one in found.intervals if one.part == part):
             for start, stop in runs(lasting(able[one.start : one.stop], times[one.start : one.stop])):
-                kept.append(replace(one, start=one.start + start, stop=one.start + stop))
+                shortened.append(replace(one, start=one.start + start, stop=one.start + stop))
                 on[one.start + start : one.start + stop, i] = True
         points[part] = found.points[part] & on[:, i, None]
-    return Contacts(found.parts, on, points, tuple(kept))
+    return Contacts(found.parts, on, points, tuple(shortened))
 
 
 def off_feet(places: Mapping[str, Array], found: Contacts, times: Array, height: float) -> Flags:
@@ -62,8 +62,8 @@ def off_feet(places: Mapping[str, Array], found: Contacts, times: Array, height:
     trunk = unit_vectors(shoulders - hips)[:, 2]
     high = (hips[:, 2] - np.min([path[:, 2] for path in places.values()], axis=0)) / height
     stands = found.on.any(axis=1)
-    tilted = holding((trunk < _TRUNK[0]) & ~stands, trunk < _TRUNK[1])
+    tilted = hysteresis((trunk < _TRUNK[0]) & ~stands, trunk < _TRUNK[1])
     out = np.zeros(len(times), dtype=bool)
-    for start, stop in runs(tilted | holding(high < _LOW[0], high < _LOW[1])):
+    for start, stop in runs(tilted | hysteresis(high < _LOW[0], high < _LOW[1])):
         out |= (times > times[start] - _ABOUT) & (times < times[stop - 1] + _ABOUT)
     return out

@@ -16,8 +16,8 @@ from poise.common.array import Array
 from poise.model.model import Model
 from poise.retargeting.anatomy.contact_schedule import Flags, runs
 from poise.retargeting.anatomy.parts import LIMBS, RIGID, ancestors
-from poise.retargeting.contact.holding import Span
-from poise.retargeting.follow.first_frame import settled
+from poise.retargeting.contact.pinning import Span
+from poise.retargeting.follow.first_frame import converged
 from poise.retargeting.follow.task_stack import Stance, tasks
 from poise.retargeting.reference.bodies import Robot, Targets
 from poise.solving.tracking.tracker import Tracker
@@ -72,20 +72,20 @@ class Limb:
 
     def off(self, robot: Robot, targets: Targets, path: Array, frames: slice | int = slice(None)) -> Array:
         """(n,) how far its end is from where it should be, seen from its root, along a path (n, nq) [m]."""
-        gap = _places(robot, self.end, path) - targets.places[self.end][frames]
+        error = _places(robot, self.end, path) - targets.places[self.end][frames]
         if self.root is not None:
-            gap = gap - (_places(robot, self.root, path) - targets.places[self.root][frames])
-        out: Array = np.linalg.norm(gap, axis=-1)
+            error = error - (_places(robot, self.root, path) - targets.places[self.root][frames])
+        out: Array = np.linalg.norm(error, axis=-1)
         return out
 
-    def led(self, robot: Robot, targets: Targets, frame: int, starts: Array) -> Array:
+    def solved_from(self, robot: Robot, targets: Targets, frame: int, starts: Array) -> Array:
         """(k, nq) what starts (k, nq), which differ in its joints alone, come to by what it should do at a frame."""
         parts = [part for task in self.tracker.tasks if (part := robot.part(task)) is not None]
         goals = SE3(np.array([[*targets.places[part][frame], *targets.turns[part][frame]] for part in parts]))
         if self.base is not None:
             there = SE3.from_parts(robot.pose(robot.root, starts[0]).xyz - targets.places[robot.root][frame])
             goals = robot.model.pose(self.base, starts[0]).inverse() @ there @ goals
-        return settled(self.tracker, starts, goals.array, _LOOKING)
+        return converged(self.tracker, starts, goals.array, _LOOKING)
 
     @property
     def away(self) -> float:
@@ -134,9 +134,9 @@ def limbs(robot: Robot) -> tuple[Limb, ...]:
 
 def _tracker(robot: Robot, parts: frozenset[str], base: str | None) -> Tracker:
     """One that leads parts that stand on nothing, seen from a base, by weights in place of levels: in eight lanes."""
-    asked: list[Any] = [task for task in tasks(robot, Stance(frozenset(), False, False)) if robot.part(task) in parts]
-    first = min(task.priority for task in asked)
-    seen = [replace(task.lighter(_LIGHTER ** (task.priority - first)), base=base, priority=0) for task in asked]
+    stack: list[Any] = [task for task in tasks(robot, Stance(frozenset(), False, False)) if robot.part(task) in parts]
+    first = min(task.priority for task in stack)
+    seen = [replace(task.lighter(_LIGHTER ** (task.priority - first)), base=base, priority=0) for task in stack]
     return Tracker(robot.model, seen)
 
 
@@ -200,7 +200,7 @@ def _goal(robot: Robot, limb: Limb, targets: Targets, q: Array, frame: int) -> A
     starts = np.tile(q, (_STARTS, 1))
     starts[0, limb.columns] = model.home[limb.columns]
     starts[1:, limb.columns] = model.sample(_STARTS - 1, seed=0)[:, limb.columns]
-    ends = limb.led(robot, targets, frame, starts)
+    ends = limb.solved_from(robot, targets, frame, starts)
     near = limb.off(robot, targets, ends, frame) < _FREE * limb.away
     if not near.any():
         return None

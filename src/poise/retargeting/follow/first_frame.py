@@ -12,7 +12,7 @@ from poise.solving.tracking.tracker import Tracker
 from poise.spatial import SE3
 from poise.tasks.pose import PoseTask
 
-_STARTS, _SETTLING = 8, 100
+_STARTS, _ITERATIONS = 8, 100
 """Starts from which the first frame is looked for, and how many steps each has."""
 _LESS: Final = 1e-2
 """What a squared error counts against one of the level before, when starts are compared."""
@@ -29,16 +29,16 @@ def first(
     start: Array | None = None,
     *,
     levels: int = 3,
-    keeps: Callable[[Array], bool] = lambda _: True,
+    is_feasible: Callable[[Array], bool] = lambda _: True,
 ) -> Array:
     """(nq,) the posture from which the first goals (tasks, 7) are best fulfilled, of what many starts come to.
 
     The robot's home is preferred, as long as no other start comes much nearer in what is asked on so many levels; with
-    a `start` (nq,) there is no other.  A posture that `keeps` what it must goes before all that do not.
+    a `start` (nq,) there is no other.  A posture that `is_feasible` goes before all that are not.
     """
     model = robot.model
     if start is not None:
-        return settled(tracker, start, goals)
+        return converged(tracker, start, goals)
     starts = np.concatenate([model.home[None], model.sample(_STARTS - 1, seed=0)])
     trunk = [
         k
@@ -49,23 +49,23 @@ def first(
         if joint.kind is JointKind.FLOATING and trunk:
             carried = model.pose(joint.child, model.home).inverse() @ robot.pose(robot.root, model.home)
             starts[:, model.index(joint.name)] = (SE3(goals[trunk[0]]) @ carried.inverse()).array
-    best, least, kept = starts[0], np.inf, False
+    best, least, best_sound = starts[0], np.inf, False
     for k, start in enumerate(starts):
-        end = settled(tracker, start, goals)
+        end = converged(tracker, start, goals)
         left = sum(
             _LESS**task.priority * float((task.judged(model, goal[None], end[None]) ** 2).sum())
             for task, goal in zip(tracker.tasks, goals, strict=True)
             if task.priority < levels
         )
-        sound = keeps(end)
-        if sound > kept or (sound == kept and left < least * (_BETTER if k == 1 else 1.0)):
-            best, least, kept = end, left, sound
-        if k == 0 and kept and least < _GOOD:
+        sound = is_feasible(end)
+        if sound > best_sound or (sound == best_sound and left < least * (_BETTER if k == 1 else 1.0)):
+            best, least, best_sound = end, left, sound
+        if k == 0 and best_sound and least < _GOOD:
             break
     return best
 
 
-def settled(tracker: Tracker, starts: Array, goals: Array, steps: int = _SETTLING) -> Array:
+def converged(tracker: Tracker, starts: Array, goals: Array, steps: int = _ITERATIONS) -> Array:
     """(..., nq) where starts (..., nq) are after so many steps towards the goals (tasks, 7)."""
     if not tracker.model.loops:
         still = np.broadcast_to(goals, (*starts.shape[:-1], steps, *goals.shape))

@@ -22,10 +22,10 @@ from poise.methods.priority import TaskPriority
 from poise.model.model import Model
 from poise.quaternions import conjugate, part_of_turn, quaternion_product, rotate
 from poise.retargeting.anatomy.contact_schedule import runs
-from poise.retargeting.contact.holding import Span, fading
+from poise.retargeting.contact.pinning import Span, fading
 from poise.retargeting.contact.touches import Touch
 from poise.retargeting.follow.detours import Detour, Limb, detour, limbs
-from poise.retargeting.follow.first_frame import first, settled
+from poise.retargeting.follow.first_frame import converged, first
 from poise.retargeting.follow.task_stack import Stance, tasks
 from poise.retargeting.reference.bodies import Robot, Source, Targets
 from poise.retargeting.reference.objects import on_objects
@@ -48,7 +48,7 @@ _FIRST: Final = 0.02
 """The share of it that parts have which stand."""
 _FREE_FALL: Final = 0.2
 """The share of it that all parts have while nothing is held, off its feet."""
-_REST: Final = 0.02
+_HOME_PULL: Final = 0.02
 """Pull to the robot's home, where no task has a say."""
 _CATCH_UP: Final = 0.25
 """How long a part has, when other parts begin or end to stand, to catch up with its target [s]."""
@@ -57,7 +57,7 @@ _LANDING: Final = 0.5
 down too fast for its joints."""
 _AT_ONCE: Final = 1024
 """Frames of one call at most, so that Python hears of signals."""
-_MARK: Final = 100
+_CHECKPOINT_SPACING: Final = 100
 """Frames from one mark to the next, at least."""
 _ROUNDS: Final = 12
 """How often a path is followed once more with ways round what held an arm, at most."""
@@ -66,10 +66,10 @@ _WORTH: Final = 0.8
 
 
 @final
-class Marks(NamedTuple):
+class Checkpoints(NamedTuple):
     """Frames from which a motion can be followed otherwise that is the same up to there."""
 
-    asked: Targets
+    wanted: Targets
     """What was followed, before that was changed by where feet came down."""
     trackers: dict[int, Tracker]
     """By frame, the Tracker that led there."""
@@ -88,12 +88,12 @@ class Followed:
     """(frames,) what each frame took, on average over a span in which what stands stays the same."""
     detours: tuple[Detour, ...] = ()
     """The ways on which arms went round what they could not pass."""
-    marks: Marks | None = None
+    checkpoints: Checkpoints | None = None
     """From where the same can be followed otherwise; None where nobody will."""
 
 
 @final
-class Tried:
+class WarmStart:
     """What was found while a motion was followed with targets that are nearly the same."""
 
     def __init__(self) -> None:
@@ -106,7 +106,7 @@ class Tried:
 
 
 @final
-class _Led(NamedTuple):
+class _TaskRows(NamedTuple):
     """What the tasks of a Tracker lead."""
 
     tasks: int
@@ -118,9 +118,9 @@ class _Led(NamedTuple):
     """The numbers of those that lead a rotation, each with the part of which."""
 
     @classmethod
-    def by(cls, robot: Robot, asked: Sequence[Task]) -> Self:
+    def by(cls, robot: Robot, stack: Sequence[Task]) -> Self:
         places, turns = list[tuple[int, str, Array | None]](), []
-        for k, task in enumerate(asked):
+        for k, task in enumerate(stack):
             part = robot.part(task)
             if part is not None and not isinstance(task, OrientationTask):
                 offset = task.offset if isinstance(task, PositionTask | PoseTask) else None
@@ -128,7 +128,7 @@ class _Led(NamedTuple):
                 places.append((k, part, aside if aside.any() else None))
             if part is not None and isinstance(task, PoseTask | OrientationTask):
                 turns.append((k, part))
-        return cls(len(asked), places, turns)
+        return cls(len(stack), places, turns)
 
 
 @final
@@ -139,10 +139,10 @@ class Follower:
         self.robot, self._dt, self._limits, self._speed = robot, dt, limits, speed
         self._trackers: dict[tuple[Stance, bool, frozenset[str]], Tracker] = {}
         self._updates = min(_UPDATES, max(1, int(np.ceil(dt / SUBSTEP - 1e-9))))
-        self._alone = limits.apart is not None
+        self._alone = limits.collision is not None
         """Whether each update is a step, as a CollisionLimit needs it."""
-        self._unhurried: dict[tuple[Stance, bool], Tracker] = {}
-        self._leads: dict[Tracker, _Led] = {}
+        self._untimed_trackers: dict[tuple[Stance, bool], Tracker] = {}
+        self._rows: dict[Tracker, _TaskRows] = {}
         self._limbs = limbs(robot)
         self._fingers = columns_of(robot.model, robot.fingers)
 
@@ -153,18 +153,18 @@ class Follower:
         *,
         smooth: float = 0.0,
         start: Array | None = None,
-        tried: Tried | None = None,
+        warm_start: WarmStart | None = None,
     ) -> Followed:
         """What the robot does, frame by frame; averaged over `smooth` [s] and followed again where that is not 0.
 
         Where the posture of the first frame is known, to begin with, it is `start` (nq,); else it is looked for.  Ways
-        round that were `tried` are gone again or left, and what is found is added: targets that are a little higher are
+        round of `warm_start` are gone again or left, and what is found is added: targets that are a little higher are
         followed without another search.
         """
-        tried = Tried() if tried is None else tried
-        done = self.go(source, targets, tried.detours, start, tried.done)
+        warm_start = WarmStart() if warm_start is None else warm_start
+        done = self.go(source, targets, warm_start.detours, start, warm_start.done)
         for _ in range(_ROUNDS):
-            ways = self._ways(source, done, tried.spans)
+            ways = self._ways(source, done, warm_start.spans)
             if not ways:
                 break
             other = self.go(source, targets, (*done.detours, *ways), start, done)
@@ -172,8 +172,8 @@ class Follower:
             if worth:
                 all_are = len(worth) == len(ways)
                 done = other if all_are else self.go(source, targets, (*done.detours, *worth), start, done)
-        tried.detours, tried.done = done.detours, done
-        done = replace(done, q=done.q.copy(), seconds=done.seconds.copy(), marks=None)
+        warm_start.detours, warm_start.done = done.detours, done
+        done = replace(done, q=done.q.copy(), seconds=done.seconds.copy(), checkpoints=None)
         if smooth > 0.0 and len(done.q) > 1:
             self._walk(source, done, averaged(self.robot.model, done.q, smooth / self._dt))
         return done
@@ -190,44 +190,46 @@ class Follower:
 
         Up to where they are those of `like` the robot does as it did there.
         """
-        asked = on_objects(targets, source, self.robot)
+        wanted = on_objects(targets, source, self.robot)
         own = Targets(
-            {part: path.copy() for part, path in asked.places.items()},
-            {part: turns.copy() for part, turns in asked.turns.items()},
-            asked.objects,
+            {part: path.copy() for part, path in wanted.places.items()},
+            {part: turns.copy() for part, turns in wanted.turns.items()},
+            wanted.objects,
         )
         frames = len(source.times)
-        marks = Marks(asked, {})
-        done = Followed(np.empty((frames, self.robot.model.nq)), own, np.zeros(frames), detours, marks)
-        if like is not None and like.marks is not None:
-            alike = _alike(done, like, like.marks.asked, asked)
-            marks.trackers.update({frame: led for frame, led in like.marks.trackers.items() if frame < alike})
-            if marks.trackers:
-                self._resume(source, done, like, max(marks.trackers))
+        checkpoints = Checkpoints(wanted, {})
+        done = Followed(np.empty((frames, self.robot.model.nq)), own, np.zeros(frames), detours, checkpoints)
+        if like is not None and like.checkpoints is not None:
+            alike = _alike(done, like, like.checkpoints.wanted, wanted)
+            checkpoints.trackers.update(
+                {frame: tracker for frame, tracker in like.checkpoints.trackers.items() if frame < alike}
+            )
+            if checkpoints.trackers:
+                self._resume(source, done, like, max(checkpoints.trackers))
         self._walk(source, done, None, start)
         return done
 
-    def _resume(self, source: Source, done: Followed, like: Followed, mark: int) -> None:
+    def _resume(self, source: Source, done: Followed, like: Followed, checkpoint: int) -> None:
         """Do up to a mark as was done before."""
-        done.q[:mark], done.seconds[:mark] = like.q[:mark], like.seconds[:mark]
-        _begin_as(done.targets, like.targets, mark)
+        done.q[:checkpoint], done.seconds[:checkpoint] = like.q[:checkpoint], like.seconds[:checkpoint]
+        _begin_as(done.targets, like.targets, checkpoint)
         for part in source.contacts.parts:
-            came = [one.start for one in source.contacts.intervals if one.part == part and 0 < one.start < mark]
+            came = [one.start for one in source.contacts.intervals if one.part == part and 0 < one.start < checkpoint]
             if came:
                 here = self.robot.poses(done.q[came[-1] - 1])[part]
-                _hold(self.robot, source, done.targets, part, came[-1], here)
-        _begin_as(done.targets, like.targets, mark)
+                _pin(self.robot, source, done.targets, part, came[-1], here)
+        _begin_as(done.targets, like.targets, checkpoint)
 
-    def _ways(self, source: Source, done: Followed, tried: dict[Limb, list[Span]]) -> list[Detour]:
+    def _ways(self, source: Source, done: Followed, searched: dict[Limb, list[Span]]) -> list[Detour]:
         """The next way round for each limb that needs one, and that has not been tried."""
         ways, ease = [], int(np.ceil(_CATCH_UP / self._dt))
         for limb in self._limbs:
             if not self._free(Stance(frozenset(source.contacts.parts), False, False), limb.parts):
                 continue  # nothing else is asked of the robot
-            way, vain = detour(self.robot, limb, done.targets, done.q, self._dt, self._speed, tried[limb])
-            tried[limb] += vain
+            way, vain = detour(self.robot, limb, done.targets, done.q, self._dt, self._speed, searched[limb])
+            searched[limb] += vain
             if way is not None:
-                tried[limb] += [way.caught, (way.start, way.stop + ease)]
+                searched[limb] += [way.caught, (way.start, way.stop + ease)]
                 ways.append(way)
         return ways
 
@@ -244,31 +246,36 @@ class Follower:
     def _walk(self, source: Source, done: Followed, postures: Array | None, start: Array | None = None) -> None:
         """Fill the path by one step a frame: towards targets, or towards postures with feet held."""
         path, targets, again = done.q, done.targets, postures is not None
-        marks = {} if done.marks is None else done.marks.trackers
-        q, last, mark = path[0].copy(), None, max(marks, default=0)
-        if mark:
-            q, last = path[mark - 1].copy(), marks[mark]
+        checkpoints = {} if done.checkpoints is None else done.checkpoints.trackers
+        q, last, checkpoint = path[0].copy(), None, max(checkpoints, default=0)
+        if checkpoint:
+            q, last = path[checkpoint - 1].copy(), checkpoints[checkpoint]
         for stance, coming, span in _spans(source, () if again else done.detours):
-            if span.start < mark:
+            if span.start < checkpoint:
                 continue
             ways = [] if again else [way for way in done.detours if way.start <= span.start < way.stop]
-            if last is not None and not again and source.off_feet.any() and span.start >= mark + _MARK:
-                mark = span.start
-                marks[mark] = copy(last)
+            if (
+                last is not None
+                and not again
+                and source.off_feet.any()
+                and span.start >= checkpoint + _CHECKPOINT_SPACING
+            ):
+                checkpoint = span.start
+                checkpoints[checkpoint] = copy(last)
             tracker = self._tracker(stance, again, frozenset(part for way in ways for part in way.limb.parts))
-            led = self._led(tracker)
+            rows = self._rows_of(tracker)
             pulls = None if postures is None else postures[span]
             if last is None:
-                goals = _goals(led, targets, span)
+                goals = _goals(rows, targets, span)
                 tracker.reset()
                 q = self._first(stance, goals[0], start) if postures is None else postures[0]
             else:
                 here = self.robot.poses(q)
                 for part in () if again else coming:
-                    _hold(self.robot, source, targets, part, span.start, here[part])
-                goals = _goals(led, targets, slice(span.start - 1, span.stop))
+                    _pin(self.robot, source, targets, part, span.start, here[part])
+                goals = _goals(rows, targets, slice(span.start - 1, span.stop))
                 goals, before = goals[1:], goals[0]
-                _ease_in(led, goals, before, here, source.times[span], but=coming)
+                _ease_in(rows, goals, before, here, source.times[span], but=coming)
                 tracker.take_over(last)
             last = tracker
             if ways:
@@ -295,10 +302,10 @@ class Follower:
             done.seconds[now] += (perf_counter() - began) / (now.stop - frame)
         return q
 
-    def _led(self, tracker: Tracker) -> _Led:
-        if tracker not in self._leads:
-            self._leads[tracker] = _Led.by(self.robot, [task for task in tracker.tasks if task.blocks])
-        return self._leads[tracker]
+    def _rows_of(self, tracker: Tracker) -> _TaskRows:
+        if tracker not in self._rows:
+            self._rows[tracker] = _TaskRows.by(self.robot, [task for task in tracker.tasks if task.blocks])
+        return self._rows[tracker]
 
     def _free(self, stance: Stance, away: frozenset[str]) -> list[Task]:
         """What is asked while parts of limbs are on a way of their own; a hand that touches keeps its place on it."""
@@ -309,32 +316,32 @@ class Follower:
         """The one for a way to stand, with these parts on ways of their own."""
         key = (stance, again, away)
         if key not in self._trackers:
-            stated = tasks(self.robot, stance)
-            if not stated:
+            stack = tasks(self.robot, stance)
+            if not stack:
                 hint = "; base='floating' lets it move" if self.robot.fixed_base else ""
                 raise ValueError(
                     f"no joint of {self.robot.model.name} moves one of {', '.join(self.robot.frames)} against another, "
                     f"so there is nothing to follow{hint}"
                 )
-            asked: list[Task] = [*stated]
+            chosen: list[Task] = [*stack]
             lag = _CLOSE if stance.agile else _LAG
-            share = _LAG * _FIRST / lag if any(task.priority == 0 for task in stated) else _FREE_FALL
+            share = _LAG * _FIRST / lag if any(task.priority == 0 for task in stack) else _FREE_FALL
             plain = TaskPriority(damping=Curvature(lag), first_damping=share if stance.agile else _FIRST)
-            method = replace(plain, null_space=RestPosture(gain=_REST))
+            method = replace(plain, null_space=RestPosture(gain=_HOME_PULL))
             if again:
-                held = [task for task in stated if task.priority < stance.free]
-                asked, method = [*held, PostureTask()], plain
+                pinned = [task for task in stack if task.priority < stance.free]
+                chosen, method = [*pinned, PostureTask()], plain
             elif away:
                 pulled = {name for limb in self._limbs if limb.parts & away for name in limb.joints}
                 weights = {joint.name: float(joint.name in pulled) for joint in self.robot.model.joints if joint.nv}
-                asked, method = [*self._free(stance, away), PostureTask(weight=weights)], plain
+                chosen, method = [*self._free(stance, away), PostureTask(weight=weights)], plain
             self._trackers[key] = Tracker(
                 self.robot.model,
-                asked,
+                chosen,
                 method,
                 dt=self._dt / self._updates if self._alone else self._dt,
                 updates=1 if self._alone else self._updates,
-                limits=self._limits.stated,
+                limits=self._limits.as_given,
                 speed=self._speed,
                 settle=False,
             )
@@ -342,29 +349,33 @@ class Follower:
 
     def _first(self, stance: Stance, goals: Array, start: Array | None) -> Array:
         """(nq,) the posture of the first frame; sought once more where its shapes are nearer than they may be."""
-        levels, apart, model = stance.free + (1 if stance.off else 2), self._limits.apart, self.robot.model
-        found = first(self.robot, self._settling(stance), goals, start, levels=levels)
-        if apart is None or apart.holds_in(model, scene := apart.scene(model), found):
+        levels, collision, model = stance.free + (1 if stance.off else 2), self._limits.collision, self.robot.model
+        found = first(self.robot, self._untimed_tracker(stance), goals, start, levels=levels)
+        if collision is None or collision.holds_in(model, scene := collision.scene(model), found):
             return found
-        tracker, keeps = self._settling(stance, apart=True), partial(apart.holds_in, model, scene)
-        beside: Array = settled(tracker, found, goals)
-        return beside if keeps(beside) else first(self.robot, tracker, goals, start, levels=levels, keeps=keeps)
+        tracker, is_feasible = self._untimed_tracker(stance, collision=True), partial(collision.holds_in, model, scene)
+        separated: Array = converged(tracker, found, goals)
+        return (
+            separated
+            if is_feasible(separated)
+            else first(self.robot, tracker, goals, start, levels=levels, is_feasible=is_feasible)
+        )
 
-    def _settling(self, stance: Stance, *, apart: bool = False) -> Tracker:
-        """The one that comes to a frame: its steps stand for no time, and shapes are kept `apart` if asked for."""
-        if (stance, apart) not in self._unhurried:
+    def _untimed_tracker(self, stance: Stance, *, collision: bool = False) -> Tracker:
+        """The one that comes to a frame: its steps stand for no time, and with `collision` shapes are kept apart."""
+        if (stance, collision) not in self._untimed_trackers:
             tracker = self._tracker(stance, False)
-            limits = self._limits._replace(others=(), apart=self._limits.apart if apart else None)
-            self._unhurried[stance, apart] = Tracker(
-                self.robot.model, tracker.tasks, tracker.method, limits=limits.stated
+            limits = self._limits._replace(others=(), collision=self._limits.collision if collision else None)
+            self._untimed_trackers[stance, collision] = Tracker(
+                self.robot.model, tracker.tasks, tracker.method, limits=limits.as_given
             )
-        return self._unhurried[stance, apart]
+        return self._untimed_trackers[stance, collision]
 
 
-def _alike(one: Followed, other: Followed, asked: Targets, asked_other: Targets) -> int:
+def _alike(one: Followed, other: Followed, wanted: Targets, wanted_other: Targets) -> int:
     """The first frame in which other things were asked."""
     first = min([len(one.q), *(way.start for way in {*one.detours} ^ {*other.detours})])
-    for mine, theirs in ((asked.places, asked_other.places), (asked.turns, asked_other.turns)):
+    for mine, theirs in ((wanted.places, wanted_other.places), (wanted.turns, wanted_other.turns)):
         for part, path in mine.items():
             if path is not theirs[part] and (differs := (path[:first] != theirs[part][:first]).any(axis=1)).any():
                 first = int(np.argmax(differs))
@@ -378,21 +389,21 @@ def _begin_as(targets: Targets, others: Targets, frames: int) -> None:
             path[:frames] = theirs[part][:frames]
 
 
-def _goals(led: _Led, targets: Targets, span: slice) -> Array:
+def _goals(rows: _TaskRows, targets: Targets, span: slice) -> Array:
     """(frames, tasks, 7) the targets of tasks over a span of frames."""
-    out = np.zeros((span.stop - span.start, led.tasks, 7))
+    out = np.zeros((span.stop - span.start, rows.tasks, 7))
     out[..., 3] = 1.0
-    for k, part, aside in led.places:
+    for k, part, aside in rows.places:
         out[:, k, :3] = targets.places[part][span]
         if aside is not None:
             out[:, k, :3] += rotate(targets.turns[part][span], aside)
-    for k, part in led.turns:
+    for k, part in rows.turns:
         out[:, k, 3:] = targets.turns[part][span]
     return out
 
 
 def _ease_in(
-    led: _Led,
+    rows: _TaskRows,
     goals: Array,
     before: Array,
     here: Mapping[str, Array],
@@ -410,13 +421,13 @@ def _ease_in(
     near = goals[: len(fade)]
     places = [
         (k, here[part][:3] if aside is None else here[part][:3] + rotate(here[part][3:], aside))
-        for k, part, aside in led.places
+        for k, part, aside in rows.places
         if part not in but
     ]
     if places:
         those, points = [k for k, _ in places], np.array([place for _, place in places])
         near[:, those, :3] += fade[..., None] * (points - before[those, :3])
-    turns = [(k, here[part][3:]) for k, part in led.turns if part not in but]
+    turns = [(k, here[part][3:]) for k, part in rows.turns if part not in but]
     if turns:
         those, poses = [k for k, _ in turns], np.array([turn for _, turn in turns])
         way = part_of_turn(quaternion_product(conjugate(before[those, 3:]), poses), fade)
@@ -479,7 +490,7 @@ def _reached(source: Source, touch: Touch) -> int:
     return int(np.searchsorted(source.times, source.times[touch.start] - _CATCH_UP))
 
 
-def _hold(robot: Robot, source: Source, targets: Targets, part: str, frame: int, here: Array) -> None:
+def _pin(robot: Robot, source: Source, targets: Targets, part: str, frame: int, here: Array) -> None:
     """Change the targets of a part that comes to stand at this frame, so that it stays at `here` (7,), where it is.
 
     Along the ground it stays there until it leaves it; how high it is and how it is turned is put right in time.

@@ -19,7 +19,7 @@ from poise.common.array import Array
 from poise.quaternions import rotate, unit_vectors
 from poise.retargeting.anatomy.foot_geometry import lowest
 from poise.retargeting.anatomy.parts import LIMBS, PARENTS
-from poise.retargeting.follow.following import Followed, Follower, Tried
+from poise.retargeting.follow.following import Followed, Follower, WarmStart
 from poise.retargeting.reference.bodies import Robot, Source, Targets
 from poise.retargeting.reference.targets import stance
 
@@ -40,12 +40,12 @@ def on_ground(follower: Follower, source: Source, aims: Targets, bare: Follower,
     How deep that is shows the `bare` follower, which keeps no shapes apart: one that keeps a floor is never in it,
     however low its targets are.  Raises ModelError and MissingExtra for meshes that may collide and cannot be read.
     """
-    robot, tried = follower.robot, Tried()
+    robot, warm_start = follower.robot, WarmStart()
     if robot.fixed_base or not source.off_feet.any():
         return follower.follow(source, aims, smooth=smooth)
     links = _carried(robot)
     names = [name for own in links.values() for name in own]
-    before = done = tried.done = bare.go(source, aims)
+    before = done = warm_start.done = bare.go(source, aims)
     aims = along(aims, source, robot, done.q)
     heights = lowest(robot.model, done.q, links=names, under=-_DEEP)
     for k in range(_ROUNDS):
@@ -58,7 +58,7 @@ def on_ground(follower: Follower, source: Source, aims: Targets, bare: Follower,
         whole = gently(_needed(depths[_WHOLE]), source.times)
         rises = {part: gently(_needed(depth - whole), source.times) for part, depth in depths.items() if part != _WHOLE}
         aims = raised(aims, source, robot, whole, rises)
-        before, done = done, bare.follow(source, aims, smooth=smooth, tried=tried)
+        before, done = done, bare.follow(source, aims, smooth=smooth, warm_start=warm_start)
     return done if bare is follower else follower.follow(source, aims, smooth=smooth)
 
 

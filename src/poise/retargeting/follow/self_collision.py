@@ -13,7 +13,7 @@ import numpy as np
 from poise.common.array import Array
 from poise.kernels.machine.jit import prepare
 from poise.model.model import Model
-from poise.model.proximity import unmet
+from poise.model.proximity import excluded_pairs
 from poise.retargeting.reference.bodies import Robot, Source, Targets
 from poise.solving.requirements.collision import RESERVE, SAID, CollisionLimit
 from poise.spatial import SE3
@@ -31,7 +31,7 @@ _BROKEN: Final = 1e-5
 
 def as_looked_at(model: Model, robot: Model) -> Model:
     """A model of the same links, with the shapes and the pairs of `robot` that are looked at: neither is found anew."""
-    made = model.with_shapes(robot.fitted_shapes, [(a, b) for a, b in map(sorted, unmet(robot))])
+    made = model.with_shapes(robot.fitted_shapes, [(a, b) for a, b in map(sorted, excluded_pairs(robot))])
     made.queries[SAID] = robot.queries.setdefault(SAID, set())  # so that a note is said once
     return made
 
@@ -64,7 +64,7 @@ def what_stands(robot: Robot, part: str) -> list[str]:
     return beneath or rigid
 
 
-def held_apart(limit: CollisionLimit, robot: Robot, path: Array) -> list[str]:
+def collision_notes(limit: CollisionLimit, robot: Robot, path: Array) -> list[str]:
     """In sentences, which pairs were at their least distance along a path (frames, nq), and how often; and which are
     nearer, those apart that have a finger.
 

@@ -25,7 +25,7 @@ _FREE: Final = 6
 """How many axes bring a frame to any pose."""
 _PLACED: Final = 3
 """As many joints of a limb are taken up by the place of its end."""
-_HELD: Final = 6
+_HAND_AXES: Final = 6
 """And as many by how its end is held."""
 _HAND: Final = 0.1
 """Weight of how a hand or a foot is turned, against where it is [m/rad]."""
@@ -93,7 +93,7 @@ def tasks(robot: Robot, stance: Stance) -> list[Task]:
                 made.append(OrientationTask(frame, priority=free + 1, weight=_HAND))
         elif part in BENDS and not any(end in feet for end in BENDS[part]):
             root, end = BENDS[part]
-            known = _HELD if end in palms else _PLACED
+            known = _HAND_AXES if end in palms else _PLACED
             if robot.fixed_base and between(model, robot.frames[robot.root], robot.frames[end]) <= known:
                 continue  # where its end is, or how it is held, says where its middle is
             if root in robot.frames and end in robot.frames:

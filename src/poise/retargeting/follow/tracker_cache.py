@@ -8,40 +8,40 @@ from typing import Any, Final
 from poise.retargeting.follow.following import Follower
 from poise.retargeting.reference.bodies import Robot
 from poise.solving.arguments.arguments import cores
-from poise.solving.arguments.lru_cache import kept
+from poise.solving.arguments.lru_cache import cached
 from poise.solving.requirements.limits import Limits, key_of
 
-_KEPT: Final = 8
+_CACHED: Final = 8
 """Pairs of followers that wait for a motion, beside one for each thread."""
 _LOCK: Final = Lock()
 
 
 @contextmanager
-def followers(
-    robot: Robot, dt: float, limits: Limits, stated: Limits, speed: float
+def cached_followers(
+    robot: Robot, dt: float, limits: Limits, adapted: Limits, speed: float
 ) -> Iterator[tuple[Follower, Follower]]:
-    """One that keeps `stated`, and one that keeps no shapes apart, for one thread; `limits` are as the user said them.
+    """One that keeps `adapted`, and one that keeps no shapes apart, for one thread; `limits` are as the user said them.
 
     They are those of another motion if there are any, of a body of any size.
     """
-    touched = () if stated.apart is None else tuple(stated.apart.allowed)
+    touched = () if adapted.collision is None else tuple(adapted.collision.allowed)
     places = [
         (part, place.tobytes())
         for places in (robot.points, robot.axes, robot.ankles, robot.soles)
         for part, place in places.items()
     ]
     names = (*robot.frames.items(), *robot.roundings.items(), *robot.fingers, *touched)
-    key = (dt, speed, key_of(limits.stated), *names, *places)
-    waiting: list[tuple[Any, tuple[Follower, Follower]]] = kept(robot.model, Follower, list)
+    key = (dt, speed, key_of(limits.as_given), *names, *places)
+    waiting: list[tuple[Any, tuple[Follower, Follower]]] = cached(robot.model, Follower, list)
     with _LOCK:
         place = next((k for k, (own, _) in enumerate(waiting) if own == key), None)
         pair = None if place is None else waiting.pop(place)[1]
     if pair is None:
-        bare = Follower(robot, dt, limits._replace(apart=None), speed)
-        pair = bare if stated.apart is None else Follower(robot, dt, stated, speed), bare
+        bare = Follower(robot, dt, limits._replace(collision=None), speed)
+        pair = bare if adapted.collision is None else Follower(robot, dt, adapted, speed), bare
     for follower in pair:
         follower.robot = robot
     yield pair
     with _LOCK:
         waiting.append((key, pair))
-        del waiting[: -(_KEPT + cores())]
+        del waiting[: -(_CACHED + cores())]

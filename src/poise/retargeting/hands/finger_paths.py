@@ -115,20 +115,20 @@ def finger_paths(
             hands.append(replace(_nothing(len(motion)), notes=(none,)))
         elif fingers:
             hands.append(_one_hand(motion, robot, body, proportions, fingers, limits.positions))
-    asked = _together(hands, len(motion))
-    if not asked.joints:
-        return asked
-    tracker = _in_time(robot, asked.joints, dt, limits, speed)
+    wanted = _together(hands, len(motion))
+    if not wanted.joints:
+        return wanted
+    tracker = _in_time(robot, wanted.joints, dt, limits, speed)
     began = perf_counter()
-    columns = columns_of(robot, asked.joints)
+    columns = columns_of(robot, wanted.joints)
     postures = np.tile(robot.home, (len(motion), 1))
-    postures[:, columns] = asked.q
+    postures[:, columns] = wanted.q
     if smooth > 0.0 and len(motion) > 1:
         postures = averaged(robot, postures, smooth / dt)
     path = tracker.rollout(postures[0], [postures])[:, columns]
-    seconds = asked.seconds + (perf_counter() - began) / len(motion)
-    notes = (*asked.notes, *_behind(path, postures[:, columns]))
-    return replace(asked, q=path, seconds=seconds, notes=notes)
+    seconds = wanted.seconds + (perf_counter() - began) / len(motion)
+    notes = (*wanted.notes, *_behind(path, postures[:, columns]))
+    return replace(wanted, q=path, seconds=seconds, notes=notes)
 
 
 def _nothing(frames: int) -> FingerPaths:
@@ -172,8 +172,8 @@ def _one_hand(
     points = points_of({part: one for part, (one, _) in fingers.items()}, motion.model, motion.q)
     for part, places in points.items():
         bent = unit_vectors(rotate(back[:, None], np.diff(places, axis=1)))
-        human, told = within_human(part, bent @ axes)
-        seen[part], notes = human @ axes.T, [*notes, *told]
+        human, remarks = within_human(part, bent @ axes)
+        seen[part], notes = human @ axes.T, [*notes, *remarks]
     ways = np.stack([unit_vectors(seen[bone.part][:, bone.span].sum(axis=1)) for bone in bones], axis=1)
     turned = hand.pose(body.robot[wrist], hand.neutral).rotation.act(ways)
     q = _followed(follower, _landmarks(bones, turned))
@@ -199,9 +199,9 @@ def _followed(follower: HandRetargeter, points: Array) -> Array:
     return np.stack([follower.step(frame, last=hand.home) for frame in points])
 
 
-def _behind(path: Array, asked: Array) -> list[str]:
+def _behind(path: Array, wanted: Array) -> list[str]:
     """Where joints could not go as fast as they should, in words."""
-    behind = (np.abs(path - asked) > _BEHIND).any(axis=1)
+    behind = (np.abs(path - wanted) > _BEHIND).any(axis=1)
     if not behind.any():
         return []
     return [
@@ -213,10 +213,10 @@ def _behind(path: Array, asked: Array) -> list[str]:
 def _hand(robot: Model, fingers: Mapping[str, Finger]) -> Model:
     """A robot of which nothing moves but these fingers; a frame ends each, called as its part is."""
     free = {robot.follows(robot.joint(name))[0] for finger in fingers.values() for name in finger.joints}
-    held = {
+    locked = {
         joint.name: robot.home[robot.index(joint.name)] for joint in robot.joints if joint.nq and joint.name not in free
     }
-    hand = robot.lock(held)
+    hand = robot.lock(locked)
     for part, finger in fingers.items():
         hand = hand.with_frame(_end(part), link=finger.links[-1], origin=SE3.from_parts(finger.tip))
     return hand
@@ -255,5 +255,5 @@ def _landmarks(bones: Sequence[_Bone], ways: Array) -> Array:
 
 def _in_time(robot: Model, joints: Sequence[str], dt: float, limits: Limits, speed: float) -> Tracker:
     """What moves these joints as fast as the limits let them."""
-    asked = PostureTask(weight={joint.name: float(joint.name in joints) for joint in robot.joints if joint.nv})
-    return Tracker(robot, [asked], dt=dt, limits=limits._replace(apart=None).stated, speed=speed, settle=False)
+    posture = PostureTask(weight={joint.name: float(joint.name in joints) for joint in robot.joints if joint.nv})
+    return Tracker(robot, [posture], dt=dt, limits=limits._replace(collision=None).as_given, speed=speed, settle=False)

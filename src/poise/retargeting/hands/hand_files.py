@@ -69,12 +69,12 @@ def load_hand_retargeter(
     file = Path(path).expanduser()
     settings = _Settings(file, _read(file), side)
     kind, side = settings.kind, settings.side
-    others = [name for name in settings.given if name not in (*_ALL, *_OWN[kind])]
+    others = [name for name in settings.entries if name not in (*_ALL, *_OWN[kind])]
     notes = [f"of other types, and not read: {', '.join(others)}"] if others else []
     notes += [
         f"{name} was read, which dex-retargeting does not do with DexPilot"
         for name in ("normal_delta", "huber_delta")
-        if kind == "dexpilot" and name in settings.given
+        if kind == "dexpilot" and name in settings.entries
     ]
     robot = settings.text("urdf_path", "" if model is not None else None)
     if settings.flag("ignore_mimic_joint", False):
@@ -90,12 +90,12 @@ def load_hand_retargeter(
     if side is None:
         side = "left" if "left" in Path(robot).name.lower() or "left" in model.name.lower() else "right"
         notes.append(f"taken to be a {side} hand")
-    if (names := settings.names("target_joint_names", ())) and (held := _left_out(model, names, settings)):
-        model = model.lock(held)
-        notes.append(f"stand still: {', '.join(held)}")
-    stated = settings.number("low_pass_alpha", _ALPHA)
+    if (names := settings.names("target_joint_names", ())) and (locked := _left_out(model, names, settings)):
+        model = model.lock(locked)
+        notes.append(f"stand still: {', '.join(locked)}")
+    alpha_in_file = settings.number("low_pass_alpha", _ALPHA)
     if alpha is None:
-        alpha = stated if 0.0 <= stated <= 1.0 else 1.0
+        alpha = alpha_in_file if 0.0 <= alpha_in_file <= 1.0 else 1.0
         if alpha == 0.0:
             raise settings.refused("low_pass_alpha", "0, a filter that lets nothing through: make it more, 1 is none")
     pinch = Pinch(
@@ -143,8 +143,8 @@ class _Settings:
 
     def __init__(self, file: Path, content: Any, side: Side | None) -> None:
         self.file, self.side = file, side
-        self.given: dict[Any, Any] = self._one_hand(content if isinstance(content, dict) else {})
-        for name in self.given:
+        self.entries: dict[Any, Any] = self._one_hand(content if isinstance(content, dict) else {})
+        for name in self.entries:
             if name not in _KNOWN:
                 near = nearest_names(name, _KNOWN)
                 hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"known are {', '.join(_KNOWN)}"
@@ -178,28 +178,28 @@ class _Settings:
 
     def text(self, name: str, default: str | None) -> str:
         """One text; one without a default must be there."""
-        value = self.given.get(name, default)
+        value = self.entries.get(name, default)
         if not isinstance(value, str):
             raise self.refused(name, "missing" if value is None else f"{_SHORT.repr(value)}; it must be a text")
         return value
 
     def number(self, name: str, default: float) -> float:
         """One finite number."""
-        value = self.given.get(name, default)
+        value = self.entries.get(name, default)
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < 1e300:
             raise self.refused(name, f"{_SHORT.repr(value)}; it must be a number")
         return float(value)
 
     def flag(self, name: str, default: bool) -> bool:
         """True or False."""
-        value = self.given.get(name, default)
+        value = self.entries.get(name, default)
         if not isinstance(value, bool):
             raise self.refused(name, f"{_SHORT.repr(value)}; it must be True or False")
         return value
 
     def names(self, name: str, default: tuple[str, ...] | None) -> tuple[str, ...]:
         """A list of names; one without a default must be there and not be empty."""
-        value = self.given.get(name)
+        value = self.entries.get(name)
         if value is None and default is not None:
             return default
         if not isinstance(value, list) or not value or not all(isinstance(x, str) for x in value):
@@ -212,10 +212,10 @@ class _Settings:
         """Rows of names of landmarks; one row may stand alone, or in a list of its own.  None where there are none."""
         name = f"{_INDICES}_{self.kind}"
         numbered, called = (
-            (WEBXR, "the joints of WebXR") if self.given.get(name) else (MEDIAPIPE, "landmarks of MediaPipe")
+            (WEBXR, "the joints of WebXR") if self.entries.get(name) else (MEDIAPIPE, "landmarks of MediaPipe")
         )
-        name = name if self.given.get(name) else _INDICES
-        value = self.given.get(name)
+        name = name if self.entries.get(name) else _INDICES
+        value = self.entries.get(name)
         if value is None:
             return None
         found = [value] if isinstance(value, list) and not any(isinstance(x, list) for x in value) else value
@@ -249,21 +249,21 @@ def _links(settings: _Settings) -> tuple[dict[Any, Any], str | None]:
     """What follows what, as a HandRetargeter takes it, and the robot's wrist."""
     if settings.kind == "position":
         links = settings.names("target_link_names", None)
-        return _once(settings, links, _stated(settings, settings.landmarks(1, len(links)))[0]), None
+        return _once(settings, links, _required(settings, settings.landmarks(1, len(links)))[0]), None
     if settings.kind == "vector":
         origins = settings.names("target_origin_link_names", None)
         tips = settings.names("target_task_link_names", None)
         if len(origins) != len(tips):
             raise settings.refused("target_task_link_names", f"{len(tips)} names for {len(origins)} origins")
-        between = list(zip(*_stated(settings, settings.landmarks(2, len(tips))), strict=True))
+        between = list(zip(*_required(settings, settings.landmarks(2, len(tips))), strict=True))
         return _once(settings, list(zip(origins, tips, strict=True)), between), None
     fingers, wrist = settings.names("finger_tip_link_names", None), settings.text("wrist_link_name", None)
     n = len(fingers)
     if n > len(TIPS):
         raise settings.refused("finger_tip_link_names", f"of {n} fingers; a hand has five")
-    tips_of, given = list(TIPS[:n]), settings.landmarks(2, n * (n - 1) // 2 + n)
-    if given is not None:
-        starts, stops = given
+    tips_of, pairs_in_file = list(TIPS[:n]), settings.landmarks(2, n * (n - 1) // 2 + n)
+    if pairs_in_file is not None:
+        starts, stops = pairs_in_file
         tips_of = stops[-n:]
         ends = [WRIST, *tips_of]
         pairs = [(ends[j], ends[i]) for i in range(1, n) for j in range(i + 1, n + 1)]
@@ -274,7 +274,7 @@ def _links(settings: _Settings) -> tuple[dict[Any, Any], str | None]:
     return _once(settings, fingers, tips_of), wrist
 
 
-def _stated(settings: _Settings, rows: list[list[str]] | None) -> list[list[str]]:
+def _required(settings: _Settings, rows: list[list[str]] | None) -> list[list[str]]:
     """Landmarks that must be there."""
     if rows is None:
         raise settings.refused(_INDICES, "missing")

@@ -26,7 +26,7 @@ from poise.motion.clip import Motion
 from poise.retargeting.anatomy.landmarks import KNUCKLES, MEDIAPIPE, WRIST, columns, landmark, shown_side
 from poise.solving.problem.problem import pack
 from poise.solving.problem.workspace import Bound, Scratch
-from poise.solving.requirements.limits import Limits, Stated
+from poise.solving.requirements.limits import Limits, LimitsLike
 from poise.spatial import SO3
 from poise.tasks.base import Task
 from poise.tasks.value import Value
@@ -37,7 +37,7 @@ Side: TypeAlias = Literal["right", "left"]
 _HUBER: Final[Mapping[str, float]] = {"position": 0.02, "vector": 0.02, "dexpilot": 0.03}
 _STEPS: Final = 50
 """Steps of a frame, at most."""
-_SETTLING: Final = 15
+_REPEATS: Final = 15
 """How often the first frame is solved from a start, each time from where it led."""
 _STARTS: Final = 6
 """Random starts of the first frame, beside the middle of the limits and `neutral`."""
@@ -136,7 +136,7 @@ class HandRetargeter:
         regularization: float = 4e-3,
         alpha: float = 1.0,
         pinch: Pinch | None = None,
-        limits: Stated = True,
+        limits: LimitsLike = True,
         q0: ArrayLike | None = None,
         notes: Sequence[str] = (),
     ) -> None:
@@ -166,14 +166,14 @@ class HandRetargeter:
         used = [*axes, *(name for pair in pairs for name in pair if name is not None)]
         self.landmarks: tuple[str, ...] = tuple(dict.fromkeys(used))
         """The landmarks that are read, by their names."""
-        stated = Limits.of(limits)
-        if stated.beside:
+        parsed = Limits.of(limits)
+        if parsed.has_constraints:
             raise ValueError(
                 f"a HandRetargeter keeps the limits of joints alone, and limits holds {limits!r}: give True or False, "
                 "or follow VectorTasks by a Tracker, which keeps them"
             )
         self.q0 = None if q0 is None else model.check_q(q0, "q0")
-        self._problem = self._packed(pairs, side, np.eye(3) if turn is None else turn.matrix(), stated.positions)
+        self._problem = self._packed(pairs, side, np.eye(3) if turn is None else turn.matrix(), parsed.positions)
         self._columns: dict[int, npt.NDArray[np.intp]] = {}
         self._begin()
 
@@ -208,7 +208,7 @@ class HandRetargeter:
         self._scratch = Scratch(Bound(self._problem))
         self._buffer = np.zeros((len(self.landmarks), 3))
         self._path = np.zeros((1, self.model.nq))
-        self._scratch.tell(max_iterations=_STEPS)
+        self._scratch.set_fields(max_iterations=_STEPS)
         prepare(descent.follow)
         prepare(descent.value)
 
@@ -308,7 +308,7 @@ class HandRetargeter:
             scratch = self._scratch
             past = scratch.narrow.copy()
             scratch.start[:], scratch.narrow[self._problem.rows("prior")] = here, there
-            scratch.tell_of(goals=chosen)
+            scratch.set_arrays(goals=chosen)
             self._standing = False
             code = prepare(descent.value)(scratch.address)
             value = float(scratch.out[COST])
@@ -359,8 +359,8 @@ class HandRetargeter:
             scratch.start[:] = start
         standing = points is self._buffer and start is None
         if not (standing and self._standing):  # what was told last still holds
-            scratch.tell(steps=len(path), given=int(start is not None))
-            scratch.tell_of(goals=points, path=path)
+            scratch.set_fields(steps=len(path), given=int(start is not None))
+            scratch.set_arrays(goals=points, path=path)
         self._standing = standing
         code = prepare(descent.follow)(scratch.address)
         if code == BAD_GOAL:
@@ -374,7 +374,7 @@ class HandRetargeter:
         random = [model.sample(seed=seed) for seed in range(_STARTS)]
         best, least = model.home, np.inf
         one = points.reshape(-1, len(self.landmarks), 3)[:1]
-        frames = np.repeat(one, _SETTLING, axis=0)
+        frames = np.repeat(one, _REPEATS, axis=0)
         for q in (model.normalize(np.where(np.isfinite(box), box, model.home)), model.home, *random):
             path = np.empty((len(frames), model.nq))
             self._run(frames, path, q)

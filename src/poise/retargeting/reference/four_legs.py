@@ -22,7 +22,7 @@ from poise.retargeting.anatomy.four_legs import chains_of, length_of, places_of
 from poise.retargeting.anatomy.parts import HIPS, LIMBS
 from poise.retargeting.reference.bodies import Robot, Source
 from poise.retargeting.reference.within_reach import SHOULDERS, Leg
-from poise.solving.arguments.lru_cache import kept
+from poise.solving.arguments.lru_cache import cached
 
 BOLD: Final = 2.0
 """How much larger than its hips are high an animal counts where it is looked for what stands: it is faster for its
@@ -44,7 +44,7 @@ def on_four_legs(robot: Robot, source: Motion | Model, frames: Mapping[str, str]
             soles[part] = (points[part] - roundings[part] * robot.axes[part][:, 2])[None]
     made = replace(
         robot,
-        model=kept(robot.model, (_within_a_turn, *robot.soles), partial(_within_a_turn, robot)),
+        model=cached(robot.model, (_within_a_turn, *robot.soles), partial(_within_a_turn, robot)),
         points=points,
         soles=soles,
         roundings=roundings,

@@ -16,7 +16,7 @@ from poise.common.array import Array
 from poise.motion.clip import Motion
 from poise.quaternions import conjugate, quaternion_product, rotate
 from poise.retargeting.anatomy.foot_geometry import lowest
-from poise.retargeting.contact.holding import held, held_turns, shares
+from poise.retargeting.contact.pinning import pinned, pinned_turns, shares
 from poise.retargeting.contact.touches import Touch
 from poise.retargeting.reference.bodies import Robot, Source, Targets
 from poise.retargeting.reference.targets import seen_from
@@ -48,7 +48,7 @@ class Kept:
         )
 
 
-def beside(aims: Targets, source: Source, robot: Robot, objects: Mapping[str, Motion]) -> Targets:
+def with_objects(aims: Targets, source: Source, robot: Robot, objects: Mapping[str, Motion]) -> Targets:
     """The targets of a robot that does as a body does, with the `objects` of the source beside it."""
     around = np.zeros(3)
     if robot.fixed_base:
@@ -94,12 +94,12 @@ def on_objects(aims: Targets, source: Source, robot: Robot) -> Targets:
             quaternion_product(pose.wxyz, np.broadcast_to(touch.turn, pose.wxyz.shape))
             for touch, pose in zip(own, poses, strict=True)
         ]
-        places[part] = held(places[part], spans, np.array(there), source.times, _REACH)
-        turns[part] = held_turns(turns[part], spans, np.array(turned), source.times, _REACH)
+        places[part] = pinned(places[part], spans, np.array(there), source.times, _REACH)
+        turns[part] = pinned_turns(turns[part], spans, np.array(turned), source.times, _REACH)
     return replace(aims, places=places, turns=turns)
 
 
-def kept(motion: Motion, robot: Robot, source: Source, objects: Mapping[str, SE3]) -> tuple[Kept, ...]:
+def touch_errors(motion: Motion, robot: Robot, source: Source, objects: Mapping[str, SE3]) -> tuple[Kept, ...]:
     """How well a motion of the robot keeps each touch of objects that are at these poses (frames,)."""
     out = []
     for touch in source.touches:

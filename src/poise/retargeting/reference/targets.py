@@ -17,7 +17,7 @@ from poise.quaternions import conjugate, matrix_quaternion, quaternion_product, 
 from poise.retargeting.anatomy.contact_schedule import Contacts, runs
 from poise.retargeting.anatomy.median import median
 from poise.retargeting.anatomy.parts import HIPS, PARENTS, RIGID, TOES, ancestors
-from poise.retargeting.contact.holding import Span, held, held_turns, shares
+from poise.retargeting.contact.pinning import Span, pinned, pinned_turns, shares
 from poise.retargeting.reference.bodies import Robot, Source, Targets
 from poise.spatial import SE3
 
@@ -77,9 +77,9 @@ def targets(source: Source, robot: Robot) -> Targets:
     for part, parent in ((part, PARENTS[part]) for part in robot.soles):
         share = loose(source, part)
         if share.any() and parent in places:
-            led = places[parent] + _bone(source, robot, part, parent)
-            led += rotate(turns[part], robot.points[part] - robot.ankles[part])
-            places[part] += share[:, None] * (led - places[part])
+            from_parent = places[parent] + _bone(source, robot, part, parent)
+            from_parent += rotate(turns[part], robot.points[part] - robot.ankles[part])
+            places[part] += share[:, None] * (from_parent - places[part])
     return Targets(places, turns)
 
 
@@ -137,11 +137,11 @@ def foot(source: Source, robot: Robot, part: str) -> tuple[Array, Array]:
                 flat.append(level)
     floor = np.zeros(len(times))
     if spans:
-        path = held(path, spans, np.array(places), times, EASE)
+        path = pinned(path, spans, np.array(places), times, EASE)
         share, which = shares(spans, times, EASE)
         floor = share * (np.array(places)[which, 2] - high)
     if flats:
-        turns = held_turns(turns, flats, np.array(flat), times, EASE)
+        turns = pinned_turns(turns, flats, np.array(flat), times, EASE)
     path[:, 2] += (1.0 - loose(source, part)) * sunk(robot, part, path, turns, floor)
     return path, turns
 

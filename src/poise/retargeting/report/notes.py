@@ -12,7 +12,7 @@ from poise.retargeting.anatomy.contact_schedule import Flags, runs
 from poise.retargeting.anatomy.parts import ENDS, FINGERS, SIDES
 from poise.retargeting.follow.detours import at_ends
 from poise.retargeting.follow.following import Followed
-from poise.retargeting.follow.self_collision import held_apart
+from poise.retargeting.follow.self_collision import collision_notes
 from poise.retargeting.reference.bodies import Robot, Source
 from poise.solving.requirements.collision import CollisionLimit
 
@@ -32,7 +32,7 @@ _OFTEN: Final = 5
 
 
 def notes(
-    motion: Motion, robot: Robot, source: Source, done: Followed, apart: CollisionLimit | None = None
+    motion: Motion, robot: Robot, source: Source, done: Followed, collision: CollisionLimit | None = None
 ) -> tuple[str, ...]:
     """Of a motion of the robot: jumps of the source, sides that are swapped, feet that are not there, times off its
     feet, limits that kept it from its targets, shapes that were kept `apart`, joints that shake."""
@@ -42,8 +42,8 @@ def notes(
         *_feet(robot, source),
         *_off_feet(robot, source),
         *_round(source, done),
-        *_held(motion, robot, done),
-        *(() if apart is None else held_apart(apart, robot, motion.q)),
+        *_limited(motion, robot, done),
+        *(() if collision is None else collision_notes(collision, robot, motion.q)),
         *shaking(motion),
     )
 
@@ -133,7 +133,7 @@ def _round(source: Source, done: Followed) -> list[str]:
     ]
 
 
-def _held(motion: Motion, robot: Robot, done: Followed) -> list[str]:
+def _limited(motion: Motion, robot: Robot, done: Followed) -> list[str]:
     """The parts that limits kept away, and the joints that were at a limit then."""
     out = []
     for part in (robot.root, *(end for end in ENDS if end in robot.frames and end not in robot.soles)):

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from poise.common.drawing import BAD, COLOURS, GREY, beside, looking, titled
+from poise.common.drawing import BAD, COLOURS, GREY, legend_beside, looking, titled
 from poise.retargeting.anatomy.contact_schedule import runs
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def draw(report: "Report") -> "Figure":
         panels = figure.subplots(5, 1, sharex=True, height_ratios=(1.2, 1.6, 0.9, 0.9, 1.0))
         for panel, fill in zip(panels, (_errors, _feet, _depth, _speeds, _jerks), strict=True):
             fill(panel, report)
-            beside(panel)
+            legend_beside(panel)
         panels[-1].set_xlabel("time [s]")
     return figure
 

@@ -187,9 +187,9 @@ class Solutions(Configurations, Sequence[Branch]):
         if not way.form.exact:
             parts.append("the axes almost are as it takes them, so near the edge of the reach one may be missing")
         if not self._total and self.complete:
-            proof = certificate_of(self.model, way.judged, self._goal, limits=way.limits)
+            certificate = certificate_of(self.model, way.judged, self._goal, limits=way.limits)
             parts.append(
-                "no certificate says why" if proof is None else "a certificate says: the target is out of reach"
+                "no certificate says why" if certificate is None else "a certificate says: the target is out of reach"
             )
         return "; ".join(parts)
 

@@ -48,13 +48,13 @@ class Question(NamedTuple):
     model: Model
     tasks: Sequence[Task]
     """As they are solved for, the loops last."""
-    stated: Sequence[Task]
+    user_tasks: Sequence[Task]
     """As they were stated, without the loops."""
     bound: Bound
     q: Array
     goal: Array
     """The goal numbers of all tasks, as the kernels read them."""
-    asked: Array | float = 1.0
+    prepared: Array | float = 1.0
     """(m,) or one for all: the share of each row that a step asks for, where errors are clamped."""
 
 
@@ -62,10 +62,10 @@ class Question(NamedTuple):
 class Pull:
     """Where a task pulls, along the velocities that move the tasks (n,)."""
 
-    __slots__ = ("e", "rows", "stated", "task")
+    __slots__ = ("as_given", "e", "rows", "task")
 
-    def __init__(self, task: Task, stated: Task, e: Array, rows: Array) -> None:
-        self.task, self.stated, self.e, self.rows = task, stated, e, rows
+    def __init__(self, task: Task, as_given: Task, e: Array, rows: Array) -> None:
+        self.task, self.as_given, self.e, self.rows = task, as_given, e, rows
 
     @property
     def pull(self) -> Array:
@@ -80,28 +80,28 @@ class Pull:
     @property
     def heaviest(self) -> float:
         """The largest of its weights, as they were stated."""
-        return max(float(np.max(getattr(self.stated, name))) for name in self.stated.weight_names)
+        return max(float(np.max(getattr(self.as_given, name))) for name in self.as_given.weight_names)
 
     def __str__(self) -> str:
         """It, with its weights."""
-        named = (f"{name}={_short(getattr(self.stated, name))}" for name in self.stated.weight_names)
+        named = (f"{name}={_short(getattr(self.as_given, name))}" for name in self.as_given.weight_names)
         return f"{self.task.label} with {' and '.join(named)}"
 
 
-def rivals(asked: Question) -> list[str]:
+def rivals(prepared: Question) -> list[str]:
     """A sentence for each task that others keep short of its target at q; none where the arm is not at rest."""
-    missed = _missed(asked, asked.q)
-    with_rows = [task for task in asked.tasks if task.blocks]
+    missed = _missed(prepared, prepared.q)
+    with_rows = [task for task in prepared.tasks if task.blocks]
     short = any(_short_of(task, left[0]) for task, left in zip(with_rows, missed, strict=True))
     if len(with_rows) < 2 or not short or not all(np.isfinite(left).all() for left in missed):
         return []
-    pulls, out = _pulls(asked, asked.q), list[str]()
+    pulls, out = _pulls(prepared, prepared.q), list[str]()
     told: set[frozenset[int]] = set()
     order = sorted(range(len(pulls)), key=lambda k: (pulls[k].task.level, pulls[k].heaviest))
     for k in order:  # the lighter of two that pull against each other is the one that is held
         if not _short_of(pulls[k].task, missed[k][0]):
             continue
-        before, against = _holders(asked, pulls, k)
+        before, against = _holders(prepared, pulls, k)
         out += [_first(pulls[k], pulls[j]) for j in before]
         for j in against:
             if frozenset((k, j)) not in told:
@@ -110,23 +110,23 @@ def rivals(asked: Question) -> list[str]:
     return out
 
 
-def brakes(asked: Question, before: Array) -> list[str]:
+def brakes(prepared: Question, before: Array) -> list[str]:
     """A sentence for each task of a Tracker that creeps, because weights of a posture or costs of motion say so.
 
     The last step led from `before` (nq,) to q.
     """
-    problem, posture = asked.bound.problem, one_posture(asked.tasks)
+    problem, posture = prepared.bound.problem, one_posture(prepared.tasks)
     shares = problem.section("shares") if posture is not None else np.zeros(0)
-    heavy = len(shares) > 0 or any(isinstance(task, OfVelocities) for task in asked.tasks)
-    missed = _missed(asked, before, asked.q) if heavy else []
+    heavy = len(shares) > 0 or any(isinstance(task, OfVelocities) for task in prepared.tasks)
+    missed = _missed(prepared, before, prepared.q) if heavy else []
     if not all(np.isfinite(left).all() for left in missed):
         return []
-    pulls, out = _pulls(asked, asked.q) if heavy else [], list[str]()
+    pulls, out = _pulls(prepared, prepared.q) if heavy else [], list[str]()
     for this, (was, left) in zip(pulls, missed, strict=True):
         came = float(np.linalg.norm(was) - np.linalg.norm(left))
         if not _short_of(this.task, left) or came > _CREEPS * float(np.linalg.norm(left)):
             continue
-        pull = _free(asked, this.pull) * this.pull
+        pull = _free(prepared, this.pull) * this.pull
         size = float(np.linalg.norm(pull))
         if size <= _SINGULAR * this.scale:
             continue
@@ -134,10 +134,10 @@ def brakes(asked: Question, before: Array) -> list[str]:
         if len(shares):
             dear |= (shares <= _CREEPS) & (np.abs(pull) > _HOLDS * size)
         if posture is not None and float(np.linalg.norm(pull[dear])) > _MOSTLY * size:
-            most = posture.weights(asked.model)[list(problem.velocities)][dear].max()
+            most = posture.weights(prepared.model)[list(problem.velocities)][dear].max()
             out.append(
-                f"{this.task.label} needs {_joints(asked, dear)}, whose weight in the PostureTask, {most:g}, makes it "
-                "creep: lower that weight."
+                f"{this.task.label} needs {_joints(prepared, dear)}, whose weight in the PostureTask, {most:g}, makes "
+                "it creep: lower that weight."
             )
         way = float(np.linalg.norm(this.rows @ pull))
         for other in pulls:
@@ -148,26 +148,26 @@ def brakes(asked: Question, before: Array) -> list[str]:
     return out
 
 
-def limited(asked: Question, before: Array) -> list[str]:
+def limited(prepared: Question, before: Array) -> list[str]:
     """The tasks that come no nearer, by the last step from `before` (nq,) to q, for their pull is into limits."""
     out = []
-    for this, (was, left) in zip(_pulls(asked, asked.q), _missed(asked, before, asked.q), strict=True):
+    for this, (was, left) in zip(_pulls(prepared, prepared.q), _missed(prepared, before, prepared.q), strict=True):
         came, pull = float(np.linalg.norm(was) - np.linalg.norm(left)), this.pull
         size = float(np.linalg.norm(pull))
-        stopped = float(np.linalg.norm(pull - _free(asked, pull) * pull))
+        stopped = float(np.linalg.norm(pull - _free(prepared, pull) * pull))
         held = stopped > _HOLDS * size > _HOLDS * _SINGULAR * this.scale
         if _short_of(this.task, left) and held and came <= _CREEPS * float(np.linalg.norm(left)):
             out.append(this.task.label)
     return out
 
 
-def _missed(asked: Question, *qs: Array) -> list[Array]:
+def _missed(prepared: Question, *qs: Array) -> list[Array]:
     """(len(qs), blocks) how much of each task with rows is left at each of `qs`."""
-    rows = asked.goal[: GOAL_NUMBERS * sum(bool(task.blocks) for task in asked.tasks)].reshape(-1, GOAL_NUMBERS)
-    with_rows = [task for task in asked.tasks if task.blocks]
+    rows = prepared.goal[: GOAL_NUMBERS * sum(bool(task.blocks) for task in prepared.tasks)].reshape(-1, GOAL_NUMBERS)
+    with_rows = [task for task in prepared.tasks if task.blocks]
     at = np.array(qs)
     return [
-        task.judged(asked.model, np.repeat(goal[None], len(at), axis=0), at)
+        task.judged(prepared.model, np.repeat(goal[None], len(at), axis=0), at)
         for task, goal in zip(with_rows, rows, strict=True)
     ]
 
@@ -177,20 +177,22 @@ def _short_of(task: Task, left: Array) -> bool:
     return not isinstance(task, LoopTask | OfVelocities) and bool((left > task.tolerances).any())
 
 
-def _pulls(asked: Question, q: Array) -> list[Pull]:
+def _pulls(prepared: Question, q: Array) -> list[Pull]:
     """Those of all tasks with rows, at `q` (nq,)."""
-    e, jacobian = rows_at(asked.model, asked.tasks, asked.bound, q, asked.goal)
-    e *= asked.asked
-    active = jacobian[:, list(asked.bound.problem.velocities)]
+    e, jacobian = rows_at(prepared.model, prepared.tasks, prepared.bound, q, prepared.goal)
+    e *= prepared.prepared
+    active = jacobian[:, list(prepared.bound.problem.velocities)]
     out, at = [], 0
-    for k, task in enumerate(asked.tasks):
+    for k, task in enumerate(prepared.tasks):
         if task.blocks:
             rows = slice(at, at := at + 3 * len(task.blocks))
-            out.append(Pull(task, asked.stated[k] if k < len(asked.stated) else task, e[rows], active[rows]))
+            out.append(
+                Pull(task, prepared.user_tasks[k] if k < len(prepared.user_tasks) else task, e[rows], active[rows])
+            )
     return out
 
 
-def _holders(asked: Question, pulls: Sequence[Pull], k: int) -> tuple[list[int], list[int]]:
+def _holders(prepared: Question, pulls: Sequence[Pull], k: int) -> tuple[list[int], list[int]]:
     """The tasks that come before task `k` and hold it, and those of its level that pull against it."""
     this = pulls[k]
     alike = [
@@ -201,7 +203,7 @@ def _holders(asked: Question, pulls: Sequence[Pull], k: int) -> tuple[list[int],
     if not this.pull.any():
         return [], []
     total = np.sum([pulls[j].pull for j in alike], axis=0)
-    free = _free(asked, total)
+    free = _free(prepared, total)
     pull = free * this.pull
     size = float(np.linalg.norm(pull))
     if size <= _SINGULAR * this.scale:
@@ -211,7 +213,7 @@ def _holders(asked: Question, pulls: Sequence[Pull], k: int) -> tuple[list[int],
         for j, other in enumerate(pulls)
         if j != k and (other.task.level < this.task.level or isinstance(other.task, LoopTask))
     }
-    first |= {j: free * rows for j, rows in _walls(asked, pulls, k, pull) if j != k}
+    first |= {j: free * rows for j, rows in _walls(prepared, pulls, k, pull) if j != k}
     taken = {j: rows for j, rows in first.items() if not isinstance(pulls[j].task, LoopTask)}
     loops = [rows for j, rows in first.items() if isinstance(pulls[j].task, LoopTask)]
     if float(np.linalg.norm(_beyond(loops, pull))) <= _AT_REST * size:
@@ -226,22 +228,22 @@ def _holders(asked: Question, pulls: Sequence[Pull], k: int) -> tuple[list[int],
     return [], [j for j, part in against.items() if part >= _HOLDS]
 
 
-def _walls(asked: Question, pulls: Sequence[Pull], k: int, pull: Array) -> Iterator[tuple[int, Array]]:
+def _walls(prepared: Question, pulls: Sequence[Pull], k: int, pull: Array) -> Iterator[tuple[int, Array]]:
     """The ranges that are not left and end along a pull (n,), each with its rows there."""
-    walls = [j for j, other in enumerate(pulls) if other.task.sides and other.task.level == 0 and j != k]
+    walls = [j for j, other in enumerate(pulls) if other.task.inequality_rows and other.task.level == 0 and j != k]
     if not walls:
         return
-    way = np.zeros(asked.model.nv)
-    way[list(asked.bound.problem.velocities)] = _NUDGE * pull / np.linalg.norm(pull)
-    there = _pulls(asked, asked.model.integrate(asked.q, way))
+    way = np.zeros(prepared.model.nv)
+    way[list(prepared.bound.problem.velocities)] = _NUDGE * pull / np.linalg.norm(pull)
+    there = _pulls(prepared, prepared.model.integrate(prepared.q, way))
     yield from ((j, there[j].rows) for j in walls if there[j].e.any())
 
 
-def _free(asked: Question, pull: Array) -> Array:
+def _free(prepared: Question, pull: Array) -> Array:
     """(n,) 1 for the velocities that no limit of a joint holds against a pull (n,), 0 for the others."""
     free = np.ones(len(pull))
-    for c in asked.bound.problem.section("coordinates"):
-        at, push = asked.q[c["q"]], pull[c["v"]]
+    for c in prepared.bound.problem.section("coordinates"):
+        at, push = prepared.q[c["q"]], pull[c["v"]]
         if (push < 0.0 and at - c["lower"] < _AT_LIMIT) or (push > 0.0 and c["upper"] - at < _AT_LIMIT):
             free[c["v"]] = 0.0
     return free
@@ -260,7 +262,7 @@ def _beyond(rows: Sequence[Array], pull: Array) -> Array:
 def _first(held: Pull, holder: Pull) -> str:
     """What is said of a task that one before it holds."""
     one, other = held.task, holder.task
-    if other.sides and other.level == 0:
+    if other.inequality_rows and other.level == 0:
         return f"{other.label} is a range that is not left, and holds {one.label} back: widen it, or move the target."
     why = f"has priority={other.priority}" if other.priority != one.priority else "is required"
     same = "the same priority" if other.priority != one.priority else "the same required="
@@ -280,10 +282,10 @@ def _against(held: Pull, other: Pull) -> str:
     )
 
 
-def _joints(asked: Question, which: npt.NDArray[np.bool_]) -> str:
+def _joints(prepared: Question, which: npt.NDArray[np.bool_]) -> str:
     """The joints of these velocities (n,), in words."""
-    chosen = {v for v, some in zip(asked.bound.problem.velocities, which, strict=True) if some}
-    model = asked.model
+    chosen = {v for v, some in zip(prepared.bound.problem.velocities, which, strict=True) if some}
+    model = prepared.model
     names = [j.name for j in model.joints if j.nv and chosen & {*range(model.nv)[model.velocity_index(j.name)]}]
     return " and ".join(map(repr, names))
 

@@ -12,7 +12,7 @@ from poise.solving.arguments.arguments import each_goal
 from poise.solving.arguments.unit_hints import millimetres
 from poise.solving.problem.reach_bound import walk
 from poise.solving.problem.rows import rows_at
-from poise.solving.requirements.outcome import Asked, Outcome
+from poise.solving.requirements.outcome import Outcome, PreparedProblem
 from poise.solving.requirements.status import Budget, Status
 from poise.solving.unreachable.infeasibility import by_lengths, chain_of_task, never_turned, posed, ruled_out
 from poise.spatial import SE3
@@ -25,7 +25,7 @@ _AT_LIMIT = 1e-6
 """A joint this near to a limit [rad or m] stands at it."""
 _NUDGE = 1e-4
 """A turn that tells whether a ball is pushed out of its limits [rad]."""
-_AT_REST = (Status.LOCAL_MINIMUM, Status.LIMIT)
+_STATIONARY = (Status.LOCAL_MINIMUM, Status.LIMIT)
 _SLIGHT = 2e-3
 """What rounding may leave [m or rad]: a right angle with three digits is off by 8e-4."""
 _MARGIN = 1.05
@@ -38,8 +38,8 @@ def cause(outcome: Outcome) -> Status:
     """The status of a solve that ended short of its target."""
     if outcome.posture_alone:
         # Without other tasks every joint is at its posture but for the limits, which so are proven to be in the way.
-        return Status.LOCAL_MINIMUM if outcome.asked.frame_tasks else Status.LIMIT
-    tasks, limits = outcome.asked.tasks, outcome.asked.problem.limits
+        return Status.LOCAL_MINIMUM if outcome.prepared.frame_tasks else Status.LIMIT
+    tasks, limits = outcome.prepared.tasks, outcome.prepared.problem.limits
     goals = list(zip(tasks, each_goal(tasks, outcome.goal[None]), strict=True))
     if any(ruled_out(outcome.model, task, goal, limits=limits)[0] for task, goal in goals):
         return Status.UNREACHABLE
@@ -49,15 +49,15 @@ def cause(outcome: Outcome) -> Status:
         return Status.BUDGET
     if held_by(outcome):
         return Status.LIMIT
-    apart = outcome.asked.limits.apart
-    if apart is not None and apart.holds_back(outcome.model, outcome.q, _descent(outcome)):
+    collision = outcome.prepared.limits.collision
+    if collision is not None and collision.holds_back(outcome.model, outcome.q, _descent(outcome)):
         return Status.COLLISION
     return Status.LOCAL_MINIMUM
 
 
 def what_blocks(outcome: Outcome) -> Status:
     """The status of a solve all of whose solutions break what must hold beside the limits of joints."""
-    if outcome.asked.limits.apart is None or _sums_at_limits(outcome):
+    if outcome.prepared.limits.collision is None or _sums_at_limits(outcome):
         return Status.LIMIT
     return Status.COLLISION
 
@@ -74,13 +74,13 @@ def task_errors(tasks: Sequence[Task], raw: Array) -> tuple[TaskError, ...]:
 
 def explain(outcome: Outcome, status: Status, budget: Budget | None) -> str:
     """A sentence or two: what was reached, and what stands in the way of the rest."""
-    left, soft = (what_is_left(outcome.asked, outcome.errors, required=required) for required in (True, False))
+    left, soft = (what_is_left(outcome.prepared, outcome.errors, required=required) for required in (True, False))
     if status is Status.CONVERGED:
         if not soft:
             return f"Every task is within its tolerances: {left}."
         parts = [f"Every required task is within its tolerances: {left}."] if left else []
         parts.append(f"As well as it goes, what is left of the others: {soft}.")
-        if not outcome.stationary and not all(task.required for task in outcome.asked.frame_tasks):
+        if not outcome.stationary and not all(task.required for task in outcome.prepared.frame_tasks):
             parts.append("They could perhaps be missed less: the last descent had not come to rest.")
         return " ".join(parts + _rivals(outcome))
     parts = [f"Not reached: {status.message}. What is left: {left}."]
@@ -88,12 +88,12 @@ def explain(outcome: Outcome, status: Status, budget: Budget | None) -> str:
         parts.append(f"Not required, and left: {soft}.")
     if outcome.posture_alone:
         parts.append("Only the posture is farther away than its tolerance; the other tasks are within theirs.")
-        return " ".join(parts if outcome.asked.frame_tasks else parts[:1])
+        return " ".join(parts if outcome.prepared.frame_tasks else parts[:1])
     parts += out_of_reach(outcome) + in_the_way(outcome)
     held = held_by(outcome)
     if held:
         parts.append("At their limits, and pushed against them: " + ", ".join(held) + ".")
-    enough = _enough(outcome) if outcome.stationary and status in _AT_REST else []
+    enough = _enough(outcome) if outcome.stationary and status in _STATIONARY else []
     if enough:
         parts.append(
             f"That is a minimum, and next to nothing: it cannot be met better from here, and {' and '.join(enough)} "
@@ -103,24 +103,24 @@ def explain(outcome: Outcome, status: Status, budget: Budget | None) -> str:
     if budget == "iterations":
         parts.append("The error was still falling: more max_iterations or max_restarts may help.")
     if status is not Status.BUDGET and len(parts) == 1:
-        tried = outcome.restarts + 1
-        starts = f"All {tried} starts" if tried > 1 else "The start"
+        attempts = outcome.restarts + 1
+        starts = f"All {attempts} starts" if attempts > 1 else "The start"
         parts.append(f"{starts} came to rest short of the target; that is no proof that it cannot be reached.")
     return " ".join(parts if enough or status is Status.UNREACHABLE else parts + _rivals(outcome))
 
 
 def _rivals(outcome: Outcome) -> list[str]:
     """A sentence for each task that other tasks keep short of its target, where the answer is at rest."""
-    asked = outcome.asked
+    prepared = outcome.prepared
     if not outcome.stationary:
         return []
-    return rivals(Question(outcome.model, asked.tasks, asked.stated, asked.bound, outcome.q, outcome.goal))
+    return rivals(Question(outcome.model, prepared.tasks, prepared.user_tasks, prepared.bound, outcome.q, outcome.goal))
 
 
 def _enough(outcome: Outcome) -> list[str]:
     """The tolerances with which what is left would do, where that is as little as rounding leaves; else none."""
     found = []
-    for task, error in zip(outcome.asked.tasks, outcome.errors, strict=True):
+    for task, error in zip(outcome.prepared.tasks, outcome.errors, strict=True):
         if not (task.required and task.blocks):
             continue
         names = task.tolerance_names
@@ -136,9 +136,9 @@ def _enough(outcome: Outcome) -> list[str]:
     return found
 
 
-def what_is_left(asked: Asked, errors: Sequence[TaskError], *, required: bool) -> str:
+def what_is_left(prepared: PreparedProblem, errors: Sequence[TaskError], *, required: bool) -> str:
     """The error of each task by which an answer is judged, or of each of the others, in words."""
-    both = zip(asked.tasks, errors, strict=True)
+    both = zip(prepared.tasks, errors, strict=True)
     return "; ".join(task.words(error) for task, error in both if task.required is required)
 
 
@@ -149,15 +149,15 @@ def held_by(outcome: Outcome) -> list[str]:
 
 def _sums_at_limits(outcome: Outcome) -> list[str]:
     """The stated rows at whose most the answer stands while the remaining error pushes it beyond."""
-    model, asked = outcome.model, outcome.asked
-    if not asked.limits.others:
+    model, prepared = outcome.model, outcome.prepared
+    if not prepared.limits.others:
         return []
-    velocities = asked.problem.velocities
-    coordinates = asked.problem.section("coordinates")
+    velocities = prepared.problem.velocities
+    coordinates = prepared.problem.section("coordinates")
     at = outcome.q[coordinates["q"]]
     downhill = _descent(outcome)[list(velocities)]
     out = []
-    for limit in asked.limits.others:
+    for limit in prepared.limits.others:
         found = limit.inequalities(model, velocities, None)
         stands = found.rows[:, coordinates["v"]] @ at > found.most - _AT_LIMIT
         if (stands & (found.rows @ downhill > 0.0)).any():
@@ -168,7 +168,7 @@ def _sums_at_limits(outcome: Outcome) -> list[str]:
 def joints_at_limits(outcome: Outcome) -> list[str]:
     """The joints that stand at a limit while the remaining error pushes them out."""
     model, q = outcome.model, outcome.q
-    if not outcome.asked.problem.limits:
+    if not outcome.prepared.problem.limits:
         return []
     downhill = _descent(outcome)
     scale = float(np.abs(downhill).max(initial=0.0))
@@ -198,16 +198,18 @@ def joints_at_limits(outcome: Outcome) -> list[str]:
 
 def _descent(outcome: Outcome) -> Array:
     """(nv,) direction in which the error falls: J^T e."""
-    asked = outcome.asked
-    e, jacobian = rows_at(outcome.model, asked.tasks, asked.bound, outcome.q, outcome.goal)
-    judged = np.repeat([task.required for task in asked.frame_tasks], [3 * len(t.blocks) for t in asked.frame_tasks])
+    prepared = outcome.prepared
+    e, jacobian = rows_at(outcome.model, prepared.tasks, prepared.bound, outcome.q, outcome.goal)
+    judged = np.repeat(
+        [task.required for task in prepared.frame_tasks], [3 * len(t.blocks) for t in prepared.frame_tasks]
+    )
     return e[judged] @ jacobian[judged]
 
 
 def out_of_reach(outcome: Outcome) -> list[str]:
     """A sentence for each target that the lengths between the axes rule out, or that no joint turns to."""
     out = []
-    tasks, limits = outcome.asked.tasks, outcome.asked.problem.limits
+    tasks, limits = outcome.prepared.tasks, outcome.prepared.problem.limits
     for task, (goal,) in zip(tasks, each_goal(tasks, outcome.goal[None]), strict=True):
         if never_turned(outcome.model, task, goal, limits=limits):
             out.append(f"No joint turns {task.frame_names[0]!r}, and its target is turned.")
@@ -229,15 +231,15 @@ def out_of_reach(outcome: Outcome) -> list[str]:
 
 def in_the_way(outcome: Outcome) -> list[str]:
     """A sentence for each target at which the links of its frame are themselves too near to something."""
-    tasks, limit, out = outcome.asked.tasks, outcome.asked.limits.apart, []
+    tasks, limit, out = outcome.prepared.tasks, outcome.prepared.limits.collision, []
     for task, (goal,) in zip(tasks, each_goal(tasks, outcome.goal[None]), strict=True):
         if limit is None or not (posed(task) and task.in_world) or not np.isfinite(goal).all():
             continue
         assert isinstance(task, OfFrame)
         found = limit.at_target(outcome.model, task, SE3(goal))
         if found is not None and found[0].distance + found[1] < limit.least(outcome.model, *found[0].pair):
-            (one, other), gap = found[0].pair, found[0].distance
-            where = f"{-gap:.3g} m deep in" if gap < 0.0 else f"{gap:.3g} m from"
+            (one, other), distance = found[0].pair, found[0].distance
+            where = f"{-distance:.3g} m deep in" if distance < 0.0 else f"{distance:.3g} m from"
             out.append(f"At the target {one!r} itself is {where} {other!r}, so there is no solution.")
     return out
 
@@ -245,7 +247,7 @@ def in_the_way(outcome: Outcome) -> list[str]:
 def _inside(task: Task, error: TaskError) -> bool:
     """Whether a task is a range that is fulfilled."""
     left = [x for x in (error.position, error.rotation, error.residual) if x is not None]
-    return task.sides > 0 and all(x <= task.tolerance for x in left)
+    return task.inequality_rows > 0 and all(x <= task.tolerance for x in left)
 
 
 def _too_few_joints(outcome: Outcome, errors: Sequence[TaskError]) -> list[str]:
@@ -253,22 +255,22 @@ def _too_few_joints(outcome: Outcome, errors: Sequence[TaskError]) -> list[str]:
 
     A range that is fulfilled asks for nothing.
     """
-    both = zip(outcome.asked.tasks, errors, strict=True)
+    both = zip(outcome.prepared.tasks, errors, strict=True)
     tasks = [task for task, error in both if task.blocks and task.required and not _inside(task, error)]
     if any(isinstance(task, LoopTask) for task in tasks):
         return []  # rows of loops depend on each other, and say nothing of how many joints there should be
-    rows, joints = sum(task.asked for task in tasks), len(outcome.asked.problem.velocities)
+    rows, joints = sum(task.weighted_rows for task in tasks), len(outcome.prepared.problem.velocities)
     if joints >= rows:
         return []
     ways = []
     if any(task.rows > 1 for task in tasks):
         ways.append("drop rows with a weight of 0")
-    if any(task.leads == (POSITION, ROTATION) for task in tasks):
+    if any(task.frame_parts == (POSITION, ROTATION) for task in tasks):
         if joints >= _PLACED_AND_POINTED:
             ways.append("use a PositionTask with an AxisTask, which leaves the turn about the axis free")
         elif joints >= _PLACED:
             ways.append("use a PositionTask, which leaves the rotation free")
-        if joints >= _PLACED and outcome.asked.method is None:
+        if joints >= _PLACED and outcome.prepared.method is None:
             ways.append("give the position a PositionTask and the rotation an OrientationTask with required=False")
     if len(tasks) > 1:
         ways.append("leave out the task that matters least")

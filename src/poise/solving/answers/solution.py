@@ -29,7 +29,7 @@ from poise.solving.answers import explain
 from poise.solving.arguments.arguments import refusal
 from poise.solving.arguments.unit_hints import pulled_in
 from poise.solving.problem.answer import Answer
-from poise.solving.requirements.outcome import Asked, Outcome, Trace, duration
+from poise.solving.requirements.outcome import Outcome, PreparedProblem, Trace, duration
 from poise.solving.requirements.status import Budget, Status
 from poise.solving.unreachable.certificate import Certificate
 from poise.solving.unreachable.infeasibility import certificate_of
@@ -61,7 +61,7 @@ class Solution(Answer):
     def __init__(
         self,
         model: Model,
-        asked: Asked,
+        prepared: PreparedProblem,
         raw: Array,
         goal: Array | bytes,
         code: int,
@@ -72,8 +72,8 @@ class Solution(Answer):
         others: str = "random",
         start: bytes | None = None,
     ) -> None:
-        # In this order `build/rim.c` tells them too.
-        self._told = model, asked, raw, goal, code, nanoseconds, timed_out, trace, others, start
+        # In this order `build/fast_path.c` tells them too.
+        self._told = model, prepared, raw, goal, code, nanoseconds, timed_out, trace, others, start
 
     @property
     def model(self) -> Model:  # type: ignore[override]
@@ -81,7 +81,7 @@ class Solution(Answer):
         return self._told[0]
 
     @property
-    def _asked(self) -> Asked:
+    def _prepared(self) -> PreparedProblem:
         return self._told[1]
 
     @property
@@ -152,13 +152,13 @@ class Solution(Answer):
     @property
     def nearest(self) -> "Proximity | None":
         """The two shapes that are nearest to each other at q, as the world is now; None without a CollisionLimit."""
-        limit = self._asked.limits.apart
+        limit = self._prepared.limits.collision
         return None if limit is None else limit.nearest(self.model, self.q)
 
     @property
     def method(self) -> Any:
         """The method whose updates were iterated; None: the solver's own way."""
-        return self._asked.method
+        return self._prepared.method
 
     @property
     def cost(self) -> float:
@@ -168,7 +168,7 @@ class Solution(Answer):
     @property
     def errors(self) -> tuple[TaskError, ...]:
         """What is left of each task, in the order of the tasks."""
-        return explain.task_errors(self._asked.tasks, self._raw[ANSWER + self.model.nq :])
+        return explain.task_errors(self._prepared.tasks, self._raw[ANSWER + self.model.nq :])
 
     @property
     def status(self) -> Status:
@@ -198,8 +198,10 @@ class Solution(Answer):
         It is looked for when it is asked for, in tens of milliseconds; in up to seconds with more than six joints, and
         where there is none.
         """
-        asked = self._asked
-        return None if self.success else certificate_of(self.model, asked.tasks, self.goal, limits=asked.problem.limits)
+        prepared = self._prepared
+        if self.success:
+            return None
+        return certificate_of(self.model, prepared.tasks, self.goal, limits=prepared.problem.limits)
 
     @property
     def stationary(self) -> bool:
@@ -211,20 +213,20 @@ class Solution(Answer):
 
         Shapes of a world count as they are now.  Raises ValueError where the swing or twist of a joint has no width.
         """
-        return _gradients()(self.model, self._asked, self.q, self.goal, self._raw[CODE] == SOLVED)
+        return _gradients()(self.model, self._prepared, self.q, self.goal, self._raw[CODE] == SOLVED)
 
     @property
     def _outcome(self) -> Outcome:
         posture_alone = not self.success and int(self._raw[CODE]) == SOLVED
         return Outcome(
-            self.model, self._asked, self.q, self.goal, self.restarts, self.stationary, posture_alone, self.errors
+            self.model, self._prepared, self.q, self.goal, self.restarts, self.stationary, posture_alone, self.errors
         )
 
     def explain(self) -> str:
         """A sentence or two: what was reached, what stands in the way of the rest, and what of `q0` was pulled in."""
         words = self._reached()
         start = self._told[9]
-        if start is not None and self._asked.problem.limits:
+        if start is not None and self._prepared.problem.limits:
             words += pulled_in(self.model, np.frombuffer(start))
         return words
 
@@ -237,7 +239,7 @@ class Solution(Answer):
                 *explain.out_of_reach(self._outcome),
                 *explain.in_the_way(self._outcome),
             ]
-            return " ".join([*parts, "With closest=True it is searched for, and what stands in the way is said."])
+            return " ".join([*parts, "With best_effort=True it is searched for, and what stands in the way is said."])
         if self._code == RUNNING:
             return f"Not solved: {status.message}."
         if self._code == BLOCKED and status is Status.COLLISION:
@@ -245,25 +247,27 @@ class Solution(Answer):
             proof = "the pose has no other branches" if every else "that is no proof that there is none"
             certain = explain.in_the_way(self._outcome)
             words = f". {' '.join(certain)}" if certain else f"; {proof}."
-            return f"Not solved: {status.message}{words} {self._apart()}"
+            return f"Not solved: {status.message}{words} {self._explain_collision()}"
         if self._code in (BAD_GOAL, BAD_START):
-            return f"Not solved: {refusal(self._code, self.model, self._asked.tasks, self.goal)}."
+            return f"Not solved: {refusal(self._code, self.model, self._prepared.tasks, self.goal)}."
         return explain.explain(self._outcome, status, self.budget)
 
-    def _apart(self) -> str:
+    def _explain_collision(self) -> str:
         """What keeping shapes apart leaves of the tasks, and which shapes are in the way."""
-        limit, near, q, words = self._asked.limits.apart, self.nearest, self.q, "At q"
+        limit, near, q, words = self._prepared.limits.collision, self.nearest, self.q, "At q"
         assert limit is not None
         assert near is not None
         if limit.allows(self.model, near):
-            words = f"q keeps them apart, and leaves {explain.what_is_left(self._asked, self.errors, required=True)}; "
-            free = self._asked.unheld(self.model, self.goal, q)
+            words = (
+                f"q keeps them apart, and leaves {explain.what_is_left(self._prepared, self.errors, required=True)}; "
+            )
+            free = self._prepared.solve_unconstrained(self.model, self.goal, q)
             beyond = limit.nearest(self.model, free)
-            held = limit.allows(self.model, beyond)
-            words += "at q" if held else "nearer to the target"
-            q, near = (q, near) if held else (free, beyond)
+            clear = limit.allows(self.model, beyond)
+            words += "at q" if clear else "nearer to the target"
+            q, near = (q, near) if clear else (free, beyond)
         advice = limit.unparted(self.model, near.pair)
-        if not advice and not limit.can_part(self.model, q, self._asked.problem.velocities):
+        if not advice and not limit.can_part(self.model, q, self._prepared.problem.velocities):
             advice = " No joint that the tasks move parts these two: begin at a q0 where they are apart."
         return f"{words} {near.pair[0]!r} and {near.pair[1]!r} are {near.distance:.3g} m apart.{advice}"
 

@@ -120,7 +120,7 @@ def start_of(model: Model, q0: ArrayLike, name: str = "q0") -> Array:
     return given if plain else one_start(model, q0, name)
 
 
-def room_for(name: str, out: Any, model: Model) -> None:
+def check_out(name: str, out: Any, model: Model) -> None:
     """Raises TypeError, ShapeError or ValueError unless `out` is an array for one configuration (nq,) of float64."""
     if type(out) is np.ndarray and out.dtype == np.float64 and out.shape == (model.nq,) and out.flags.writeable:
         return

@@ -41,9 +41,9 @@ def refuse(model: Model, tasks: Sequence[Task], method: Method, *, limits: bool,
         if isinstance(term, JointCentring | LimitDistance) and not np.isfinite([model.lower, model.upper]).all(0).any():
             raise ValueError(f"{type(term).__name__} reads the joint limits, and {model.name} has none: leave it out")
     for task in tasks:
-        if can.tasks == "positions" and task.leads != (POSITION,):
+        if can.tasks == "positions" and task.frame_parts != (POSITION,):
             raise _refusal(method, "positions", f", not {task.label}: {_WAY}")
-        if can.tasks == "poses" and not task.leads:
+        if can.tasks == "poses" and not task.frame_parts:
             raise _refusal(method, "poses", f", not {task.label}: {_WAY}")
         if can.tasks != "any" and not task.in_world:
             raise _refusal(method, "world", f", not {task.label}: {_WAY}")
@@ -73,7 +73,7 @@ def _refuse_criteria(task: Task, method: Method) -> None:
     if not any(isinstance(term, Manipulability) for term in method.terms):
         return
     place = task.label
-    if not task.leads or not task.in_world:
+    if not task.frame_parts or not task.in_world:
         raise ValueError(
             f"Manipulability is of positions and rotations in the world, not of {place}: leave it out of the criteria"
         )
@@ -83,7 +83,7 @@ def _refuse_criteria(task: Task, method: Method) -> None:
 
 def _refuse_weights(task: Task, method: Method) -> None:
     heeds = method.capabilities.weights
-    if heeds == "any" or not task.leads:
+    if heeds == "any" or not task.frame_parts:
         return
     for field in task.weight_names:
         weight = np.broadcast_to(getattr(task, field), 3)

@@ -34,8 +34,8 @@ class Twist:
     own origin.  With `frame="tool"` both are along the target's own axes, which turn with it: the target follows the
     screw motion.  Tasks with a position take a linear part, tasks with a rotation an angular one.
 
-    Where the frame is held back, the target is no farther ahead of it than the Tracker's `lead`, and against the
-    direction of the twist no farther than a tenth of that: an arm answers at once when the twist turns.
+    Where the frame is held back, the target is no farther ahead of it than the Tracker's `max_target_lead`, and against
+    the direction of the twist no farther than a tenth of that: an arm answers at once when the twist turns.
 
     Raises ShapeError or ValueError for numbers that are no velocity.
     """
@@ -52,20 +52,20 @@ class Twist:
             object.__setattr__(self, name, tuple(given.tolist()))
         one_of("frame", self.frame, ("world", "tool"))
 
-    def seen(self, task: Task, model: Model, q: Array, name: str) -> Array:
+    def frame_pose(self, task: Task, model: Model, q: Array, name: str) -> Array:
         """(7,) where the frame of a task is at `q` (nq,), seen as its target is.
 
         Raises ValueError for a task whose target it cannot move, or for a part that the task does not lead.
         """
-        if not isinstance(task, OfFrame) or not task.leads:
+        if not isinstance(task, OfFrame) or not task.frame_parts:
             raise ValueError(
                 f"{name} is a Twist, and {task.label} takes none: give one to a PoseTask, PositionTask or "
                 "OrientationTask"
             )
         for part, lead, what in (("linear", POSITION, "position"), ("angular", ROTATION, "rotation")):
-            if lead not in task.leads and any(getattr(self, part)):
+            if lead not in task.frame_parts and any(getattr(self, part)):
                 raise ValueError(f"{name} has {part} velocity, and {task.label} has no {what}: leave it out")
-        return task.seen(model, q).array
+        return task.frame_pose(model, q).array
 
     def moved(self, target: Array, here: Array, dt: float, lead: "Lead") -> Array:
         """(7,) where the target (7,) is after `dt` seconds, for a frame that is `here` (7,); see `Lead`."""
@@ -75,10 +75,10 @@ class Twist:
         if self.frame == "tool":
             way, spin = rotate(turn, way), rotate(turn, spin)
         gone = _screwed(way, spin) if self.frame == "tool" else way
-        place = frame + _held(place + gone - frame, way, lead.distance)
-        turned = quaternion_product(quaternion_exp(_held(spin, spin, lead.angle)), turn)
+        place = frame + _limited(place + gone - frame, way, lead.distance)
+        turned = quaternion_product(quaternion_exp(_limited(spin, spin, lead.angle)), turn)
         ahead = quaternion_log(quaternion_product(turned, conjugate(facing)))
-        turned = quaternion_product(quaternion_exp(_held(ahead, spin, lead.angle)), facing)
+        turned = quaternion_product(quaternion_exp(_limited(ahead, spin, lead.angle)), facing)
         return np.array([*place, *_unit(turned)])
 
 
@@ -93,22 +93,24 @@ class Lead:
     """[rad], at most 1.5, for a target that is turned farther would come round from behind."""
 
     def __post_init__(self) -> None:
-        positive("the distance of lead", self.distance)
-        positive("the angle of lead", self.angle)
+        positive("the distance of max_target_lead", self.distance)
+        positive("the angle of max_target_lead", self.angle)
         if self.angle > _WIDEST:
-            raise ValueError(f"the angle of lead is {self.angle:g}; it must be at most {_WIDEST} rad")
+            raise ValueError(f"the angle of max_target_lead is {self.angle:g}; it must be at most {_WIDEST} rad")
 
     @classmethod
     def of(cls, lead: Any) -> "Lead":
         """From metres, or metres and radians; raises ValueError for what is neither."""
         given = tuple(lead) if isinstance(lead, (list, tuple)) else (lead,)
         if len(given) not in (1, 2):
-            raise ValueError(f"lead must be metres or (metres, radians), as in lead=(0.1, 0.5), got {lead!r}")
+            raise ValueError(
+                f"max_target_lead must be metres or (metres, radians), as in max_target_lead=(0.1, 0.5), got {lead!r}"
+            )
         return cls(*given)
 
 
-def _held(ahead: Array, way: Array, lead: float) -> Array:
-    """(3,) `ahead` no longer than `lead`, nor than a tenth of that against the direction of `way` (3,)."""
+def _limited(ahead: Array, way: Array, lead: float) -> Array:
+    """(3,) `ahead` no longer than `max_target_lead`, nor than a tenth of that against the direction of `way` (3,)."""
     length = math.hypot(*way.tolist())
     if length > 0.0:
         ahead = ahead - min(0.0, float(ahead @ way) / length + _BACK * lead) / length * way

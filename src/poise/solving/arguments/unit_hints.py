@@ -25,11 +25,11 @@ def millimetres(place: Array, root: Array, reach: float) -> str:
 def pulled_in(model: Model, q0: Array) -> str:
     """A further sentence, of what of the start `q0` (nq,) was beyond the limits and so pulled in; '' if nothing was."""
     unit = model.normalize(q0)
-    kept = model.clip(unit)
-    places = np.flatnonzero(np.abs(kept - unit) > _ROUNDING)
+    clipped = model.clip(unit)
+    places = np.flatnonzero(np.abs(clipped - unit) > _ROUNDING)
     if not len(places):
         return ""
-    named = [f"{model.coordinates[i]} from {q0[i]:.6g} to {kept[i]:.6g}" for i in places[:_NAMED]]
+    named = [f"{model.coordinates[i]} from {q0[i]:.6g} to {clipped[i]:.6g}" for i in places[:_NAMED]]
     more = f" and {len(places) - _NAMED} more" if len(places) > _NAMED else ""
     question = ": degrees? numpy.radians makes them radians" if in_degrees(model, q0) else ""
     return f" q0 was pulled in to the limits, {', '.join(named)}{more}{question}."

@@ -17,8 +17,8 @@ def run(name: str, owner: str, function: Callable[..., Any], where: str, *argume
 
     Raises ValueError if it raises.
     """
-    for given in arguments[:-1] or arguments:
-        given.flags.writeable = False
+    for argument in arguments[:-1] or arguments:
+        argument.flags.writeable = False
     try:
         with np.errstate(all="ignore"):
             found = function(*arguments)
@@ -30,7 +30,7 @@ def run(name: str, owner: str, function: Callable[..., Any], where: str, *argume
     return found
 
 
-def refuse_apart(name: str, of: str, owner: str, where: str, given: Array, found: Array, size: float) -> None:
+def refuse_mismatch(name: str, of: str, owner: str, where: str, given: Array, found: Array, size: float) -> None:
     """Raises ValueError where derivatives `given` are not what differences `found`, of a function of this `size`."""
     if not (np.isfinite(given).all() and np.isfinite(found).all()):
         return

@@ -21,5 +21,5 @@ def relative(tasks: Sequence[Task]) -> tuple[tuple[Task, ...], tuple[float, ...]
 def _largest(level: Sequence[Task]) -> float:
     """The largest weight of tasks of one level; 1 where all are 0, and of a posture."""
     counted = [task for task in level if task.yardstick] or level
-    given = (float(np.max(getattr(task, name))) for task in counted for name in task.weight_names)
-    return max(given, default=1.0) or 1.0
+    largest = (float(np.max(getattr(task, name))) for task in counted for name in task.weight_names)
+    return max(largest, default=1.0) or 1.0

@@ -23,7 +23,7 @@ def _wait_for(workers: "list[Future[None]]") -> None:
 
 
 @final
-class Pieces:
+class WorkQueue:
     """The pieces of `many` rows, `size` rows each: an iterator in each thread, each piece in one of them.
 
     Which thread takes which is left to chance, so what is made of a piece may depend on the piece alone.
@@ -48,13 +48,13 @@ class Pieces:
                 return
             yield range(first, min(first + self.size, self._many))
 
-    def share(self, work: Callable[[], None], threads: int, tell: Callable[[], None] | None = None) -> None:
-        """Call `work`, which takes pieces, in so many threads, and `tell` ten times a second; raises what they raise.
+    def share(self, work: Callable[[], None], threads: int, report: Callable[[], None] | None = None) -> None:
+        """Call `work`, which takes pieces, in so many threads, and `report` ten times a second; raises what they raise.
 
         Python hears of signals in this thread alone, so Ctrl-C is a KeyboardInterrupt here when the pieces that were
         begun are done.
         """
-        if threads == 1 and tell is None:
+        if threads == 1 and report is None:
             work()
             return
         from concurrent.futures import ThreadPoolExecutor, wait
@@ -63,8 +63,8 @@ class Pieces:
             workers = [pool.submit(self._stopping, work) for _ in range(threads)]
             try:
                 while wait(workers, _LOOK).not_done:
-                    if tell is not None:
-                        tell()
+                    if report is not None:
+                        report()
             finally:
                 self.stopped = True
                 _wait_for(workers)

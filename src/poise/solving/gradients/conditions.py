@@ -11,22 +11,31 @@ import numpy as np
 from poise.common.array import Array
 from poise.kernels.gradients.conditions import MOST_CONTACTS
 from poise.kernels.machine import packing
-from poise.kernels.machine.layout import GOAL_NUMBERS, GOAL_STEP, GUARD, PLACE, RANK, TURN, WIDTH
+from poise.kernels.machine.layout import COLLISION, GOAL_NUMBERS, GOAL_STEP, PLACE, RANK, TURN, WIDTH
 from poise.kernels.machine.packing import joined
 from poise.model.loosening import Loose
 from poise.model.model import Model
 from poise.solving.problem.problem import Problem, pack
 from poise.solving.problem.workspace import Bound, Scratch
 from poise.solving.requirements.collision import CollisionLimit
-from poise.solving.requirements.outcome import Asked
-from poise.solving.requirements.ranges import border_rows, borders, ranges
+from poise.solving.requirements.outcome import PreparedProblem
+from poise.solving.requirements.ranges import range_records, range_rows, ranges
 from poise.tasks.base import Task, levels
 from poise.tasks.loop import LoopTask
 from poise.tasks.posture import PostureTask
 
 _NARROW: Final = 2e-2
 """A limit of swing or twist that is this narrow has no sides to tell from each other [rad]."""
-KEPT: Final = ("multiplier", "holds", "missed", "leaning", "answers", "yields", "contact", "rest")
+SAVED: Final = (
+    "multiplier",
+    "active",
+    "missed",
+    "posture_hessian",
+    "residual_sensitivity",
+    "gradient_sensitivity",
+    "contact",
+    "stationary",
+)
 """What is kept of an answer, in the order of a workspace."""
 
 
@@ -39,7 +48,7 @@ class Conditions:
         model: Model,
         tasks: Sequence[Task],
         sums: tuple[Array, Array],
-        apart: CollisionLimit | None,
+        collision: CollisionLimit | None,
         balls: Sequence[str],
         *,
         limits: bool = False,
@@ -47,44 +56,48 @@ class Conditions:
     ) -> None:
         """`sums` are rows (p, nv) and the most of each, `balls` the joints whose limits of swing and twist count,
         `parts` more sections of the problem."""
-        self.model, self.apart, self._sums, self._balls = model, apart, sums, balls
+        self.model, self.collision, self._sums, self._balls = model, collision, sums, balls
         found = ((n, b) for n in balls for b in model.ball_limits if b.place == model.index(n).start)
         self.narrow = next((n for n, b in found if min(b.half, *np.ravel(b.semi_axes)) <= _NARROW), "")
         """A joint whose limits have no sides to tell from each other, if there is one."""
         problem = _limited(pack(model, tasks, limits=limits, also=range(model.nv)), model, balls)
-        kept, sides = ranges(tasks), sum(task.sides for task in ranges(tasks))
-        given = {"inequalities": np.hstack([sums[0], sums[1][:, None]]).ravel(), "ranks": _ranks(tasks)}
-        given |= {} if parts is None else parts
-        if sides:
-            given["borders"] = borders(tasks, None)
-        if apart is not None:
-            given["guard"] = joined(GUARD, (), [[apart.min_distance, 0.0, 0.0, 0.0, 0.0]])
-        self.tasks, shapes = 3 * problem.blocks, MOST_CONTACTS if apart is not None else 0
+        range_tasks, inequality_rows = ranges(tasks), sum(task.inequality_rows for task in ranges(tasks))
+        sections = {"inequalities": np.hstack([sums[0], sums[1][:, None]]).ravel(), "ranks": _ranks(tasks)}
+        sections |= {} if parts is None else parts
+        if inequality_rows:
+            sections["ranges"] = range_records(tasks, None)
+        if collision is not None:
+            sections["collision"] = joined(COLLISION, (), [[collision.min_distance, 0.0, 0.0, 0.0, 0.0]])
+        self.tasks, shapes = 3 * problem.blocks, MOST_CONTACTS if collision is not None else 0
         """Rows of the tasks."""
-        self.count = self.tasks + sides + len(sums[1]) + shapes + 2 * len(balls)
+        self.count = self.tasks + inequality_rows + len(sums[1]) + shapes + 2 * len(balls)
         """All rows."""
-        rows = _rows(model, self.count, shapes, posture=len(given.get("posture_weights", ())) > 0)
-        problem = problem.extended(given, rows | (border_rows(sides, model.nv) if sides else {}))
-        self.bound = Bound(problem, (*(["ranges"] if sides else []), *(["shapes"] if shapes else [])), apart=apart)
-        self._before = [task.label for task in kept for _ in range(task.sides)] + ["a sum of joints"] * len(sums[1])
-        self._behind = [f"{name}.{what}" for name in balls for what in ("swing", "twist")]
+        rows = _rows(model, self.count, shapes, posture=len(sections.get("posture_weights", ())) > 0)
+        problem = problem.extended(sections, rows | (range_rows(inequality_rows, model.nv) if inequality_rows else {}))
+        self.bound = Bound(
+            problem, (*(["ranges"] if inequality_rows else []), *(["shapes"] if shapes else [])), collision=collision
+        )
+        self._inequality_names = [task.label for task in range_tasks for _ in range(task.inequality_rows)] + [
+            "a sum of joints"
+        ] * len(sums[1])
+        self._swing_twist_names = [f"{name}.{what}" for name in balls for what in ("swing", "twist")]
         problem = self.bound.problem
-        self.at = {name: problem.rows(name) for name in (*KEPT, "lacking", "condition_rows", "letting")}
+        self.at = {name: problem.rows(name) for name in (*SAVED, "condition_residual", "condition_rows", "releasable")}
         """Where sections are in a workspace."""
-        first, last = self.at[KEPT[0]].start, self.at[KEPT[-1]].stop
+        first, last = self.at[SAVED[0]].start, self.at[SAVED[-1]].stop
         self.memory = slice(first, last)
         """Where in a workspace lies what is kept of an answer."""
-        self.places = {name: slice(self.at[name].start - first, self.at[name].stop - first) for name in KEPT}
+        self.places = {name: slice(self.at[name].start - first, self.at[name].stop - first) for name in SAVED}
         """Where a section is within that."""
         self.steps = len(problem.section("goal_steps"))
         """How many goal steps there are."""
-        self.columns = self.steps + (model.nv if len(given.get("posture_weights", ())) else 0)
+        self.columns = self.steps + (model.nv if len(sections.get("posture_weights", ())) else 0)
         """These, and the velocities of the posture."""
 
     def labels(self, scratch: Scratch) -> list[str]:
         """What the rows behind the tasks' are of, for the contacts at hand."""
         shapes = [" and ".join(map(repr, pair)) for pair in self.pairs(scratch)]
-        return [*self._before, *shapes, *self._behind]
+        return [*self._inequality_names, *shapes, *self._swing_twist_names]
 
     def pairs(self, scratch: Scratch) -> list[tuple[str, str]]:
         """The names of the shapes of each contact."""
@@ -99,15 +112,15 @@ class Conditions:
         rows, most = self._sums
         spread = np.zeros((len(most), loose.model.nv))
         spread[:, loose.velocities] = rows
-        return Conditions(loose.model, tasks, (spread, most), self.apart, self._balls)
+        return Conditions(loose.model, tasks, (spread, most), self.collision, self._balls)
 
 
-def differentiable_conditions(model: Model, asked: Asked) -> Conditions:
+def differentiable_conditions(model: Model, prepared: PreparedProblem) -> Conditions:
     """Those of what was asked.
 
     Raises ValueError where the limits of a ball have no sides to tell from each other.
     """
-    found = conditions_of(model, asked)
+    found = conditions_of(model, prepared)
     if found.narrow:
         raise ValueError(
             f"the swing or twist of {found.narrow!r} has no width, and its gradient is not at hand: make it a hinge, "
@@ -116,37 +129,37 @@ def differentiable_conditions(model: Model, asked: Asked) -> Conditions:
     return found
 
 
-def conditions_of(model: Model, asked: Asked) -> Conditions:
+def conditions_of(model: Model, prepared: PreparedProblem) -> Conditions:
     """Those of what was asked."""
-    derived = asked.bound.derived
+    derived = prepared.bound.derived
     found: Conditions | None = derived.get(Conditions)
-    return derived.setdefault(Conditions, _conditions_of(model, asked)) if found is None else found
+    return derived.setdefault(Conditions, _conditions_of(model, prepared)) if found is None else found
 
 
-def _conditions_of(model: Model, asked: Asked) -> Conditions:
-    problem = asked.problem
-    stated = problem.section("inequalities").reshape(-1, len(problem.velocities) + 1)
-    rows = np.zeros((len(stated), model.nv))
-    rows[:, list(problem.velocities)] = stated[:, :-1]
+def _conditions_of(model: Model, prepared: PreparedProblem) -> Conditions:
+    problem = prepared.problem
+    linear_limits = problem.section("inequalities").reshape(-1, len(problem.velocities) + 1)
+    rows = np.zeros((len(linear_limits), model.nv))
+    rows[:, list(problem.velocities)] = linear_limits[:, :-1]
     limited = {int(ball["q"]) for ball in problem.section("balls") if ball["limited"]}
     balls = [j.name for j in model.joints if j.ball is not None and model.index(j.name).start in limited]
-    posture = next((task for task in asked.tasks if isinstance(task, PostureTask)), None)
+    posture = next((task for task in prepared.tasks if isinstance(task, PostureTask)), None)
     movable = np.zeros(model.nv)
     movable[list(problem.velocities)] = 1.0
     parts = {
         "movable": movable,
-        "goal_steps": joined(GOAL_STEP, *_steps(asked)),
+        "goal_steps": joined(GOAL_STEP, *_steps(prepared)),
         "posture_weights": () if posture is None else posture.weights(model),
     }
     return Conditions(
-        model, asked.frame_tasks, (rows, np.array(stated[:, -1])), asked.limits.apart, balls,
+        model, prepared.frame_tasks, (rows, np.array(linear_limits[:, -1])), prepared.limits.collision, balls,
         limits=problem.limits, parts=parts,
     )  # fmt: skip
 
 
-def by_task(asked: Asked, moved: Array) -> tuple[Array, ...]:
+def by_task(prepared: PreparedProblem, moved: Array) -> tuple[Array, ...]:
     """What is by all goal steps and velocities of the posture (..., columns), for each task that is stated."""
-    tasks = asked.tasks[: len(asked.stated)]
+    tasks = prepared.tasks[: len(prepared.user_tasks)]
     counts = [len(_changes(task)) for task in tasks]
     ends = np.cumsum(counts)
     posture = moved[..., sum(counts) :]
@@ -156,10 +169,10 @@ def by_task(asked: Asked, moved: Array) -> tuple[Array, ...]:
     )
 
 
-def _steps(asked: Asked) -> tuple[list[list[int]], list[list[float]]]:
+def _steps(prepared: PreparedProblem) -> tuple[list[list[int]], list[list[float]]]:
     """The whole numbers and the real ones of all goal steps."""
     whole, real, at = [], [], 0
-    for task in asked.tasks[: len(asked.stated)]:
+    for task in prepared.tasks[: len(prepared.user_tasks)]:
         for place, turn, scale in _changes(task):
             whole.append([at + place, turn])
             real.append([scale])
@@ -183,7 +196,7 @@ def _ranks(tasks: Sequence[Task]) -> Any:
     """Records of `RANK`, one for each block of the tasks."""
     order = levels(tasks)
     ranks = [
-        [order.index(task.level), int(task.required), int(isinstance(task, LoopTask)), int(task.sides > 0)]
+        [order.index(task.level), int(task.required), int(isinstance(task, LoopTask)), int(task.inequality_rows > 0)]
         for task in tasks
         for _ in task.blocks
     ]
@@ -204,16 +217,20 @@ def _rows(model: Model, count: int, shapes: int, *, posture: bool) -> dict[str, 
     row, most = WIDTH * -(-n // WIDTH), max(n, count)
     packed = WIDTH * -(-most // WIDTH)
     return {
-        **dict.fromkeys(("lacking", "multiplier", "holds", "missed", "held_sizes", "spare_rows"), count),
-        **dict.fromkeys(("condition_rows", "held_right"), count * row),
-        **dict.fromkeys(("leaning", "limit_side", "moving", "pulling", "spare_pull", "inner_sizes"), n),
-        **dict.fromkeys(("other", "phi", "moved", "drawn_step"), n),
-        **dict.fromkeys(("rest", "begun_rest", "beside_rest", "drawn"), nq),
+        **dict.fromkeys(
+            ("condition_residual", "multiplier", "active", "missed", "active_sigma", "residual_change"), count
+        ),
+        **dict.fromkeys(("condition_rows", "active_right"), count * row),
+        **dict.fromkeys(
+            ("posture_hessian", "limit_side", "moving", "lagrangian_gradient", "gradient_change", "inner_sizes"), n
+        ),
+        **dict.fromkeys(("other", "phi", "moved", "posture_step"), n),
+        **dict.fromkeys(("stationary", "stationary_start", "perturbed", "towards_posture"), nq),
         **dict.fromkeys(("null_rows", "inner_left", "inner_right", "flat_rows"), n * row),
-        **dict.fromkeys(("yields", "hessian"), n * n),
-        "answers": n * count,
+        **dict.fromkeys(("gradient_sensitivity", "hessian"), n * n),
+        "residual_sensitivity": n * count,
         "contact": 2 * shapes,
-        "letting": n + count,
-        "held_left": count * packed,
+        "releasable": n + count,
+        "active_left": count * packed,
         "posture_goal": nq if posture else 0,
     }

@@ -13,11 +13,11 @@ from poise.common.checks import finite
 from poise.kernels.machine.layout import GOAL_NUMBERS
 from poise.model.loosening import Loose, loosened, tool_of
 from poise.model.model import Model
-from poise.solving.arguments.lru_cache import kept
+from poise.solving.arguments.lru_cache import cached
 from poise.solving.gradients.conditions import Conditions, by_task
 from poise.solving.gradients.inverses import ONE_SIDED, SINGULAR, inverses_of
 from poise.solving.gradients.stationary import Stationary, stationary
-from poise.solving.requirements.outcome import Asked
+from poise.solving.requirements.outcome import PreparedProblem
 from poise.tasks.base import Task
 from poise.tasks.frame import OfFrame
 from poise.tasks.posture import PostureTask
@@ -35,17 +35,17 @@ class SolutionGradient:
     least, it is the derivative at the exact rest, to which a few of Newton's steps lead from q.
     """
 
-    def __init__(self, model: Model, asked: Asked, q: Array, goal: Array, solved: bool) -> None:
+    def __init__(self, model: Model, prepared: PreparedProblem, q: Array, goal: Array, solved: bool) -> None:
         """Of the answer q (nq,) to what was asked for these goal numbers, and whether all that is required of it is
         within its tolerances."""
-        self._model, self._asked, self._answer, self._goal, self._solved = model, asked, q, goal, solved
+        self._model, self._prepared, self._answer, self._goal, self._solved = model, prepared, q, goal, solved
         self._of: Array | None = None
         """(nv,) what a number depends on q by, whose gradient this is; None: that of q."""
         self._inverse: Array | None = None
         """(nv, 6) by the target of a pose alone, found at once; None where there is more to it."""
         self._at_limit = False
         if solved:
-            inverses = inverses_of(self._model, asked)
+            inverses = inverses_of(self._model, prepared)
             if inverses.there:
                 inverse, known = inverses.of_one(q)
                 if known != SINGULAR:
@@ -53,7 +53,7 @@ class SolutionGradient:
 
     @cached_property
     def _found(self) -> Stationary:
-        return stationary(self._model, self._asked, self._answer, self._goal, solved=self._solved)
+        return stationary(self._model, self._prepared, self._answer, self._goal, solved=self._solved)
 
     @property
     def q(self) -> Array:
@@ -104,10 +104,10 @@ class SolutionGradient:
         or a rotation, (nv, 6) of the point of a plane or line and of the turn of its normal or direction, of others a
         column a number; (nv, 0) of one without a target, (nv, nv) of a posture."""
         if self._inverse is not None:
-            return (inverses_of(self._model, self._asked).of_one(self.q, self._of)[0],)
+            return (inverses_of(self._model, self._prepared).of_one(self.q, self._of)[0],)
         if self._found.undefined:
             raise ValueError(self.reason)
-        return by_task(self._asked, self._by_goals)
+        return by_task(self._prepared, self._by_goals)
 
     @cached_property
     def _by_goals(self) -> Array:
@@ -128,10 +128,10 @@ class SolutionGradient:
         found, out = self._found, []
         e, jacobian = found.rows()
         at = 0
-        for task in self._asked.tasks[: len(self._asked.stated)]:
+        for task in self._prepared.tasks[: len(self._prepared.user_tasks)]:
             if isinstance(task, PostureTask):
                 pull = np.where(found.posture > 0.0, 2.0 * np.sqrt(found.posture), 0.0)
-                posture = self._goal[GOAL_NUMBERS * len(self._asked.frame_tasks) :]
+                posture = self._goal[GOAL_NUMBERS * len(self._prepared.frame_tasks) :]
                 changes = np.diag(pull * self._model.difference(posture, found.q))
             else:
                 rows = np.arange(at, at + 3 * len(task.blocks))
@@ -141,7 +141,7 @@ class SolutionGradient:
                         own = rows[3 * k : 3 * k + 3]
                         jacobian[own] = _changes_of_turn(e[own] / weight[own], jacobian[own])
                 each = np.divide(-2.0 * e[rows], weight, out=np.zeros(len(rows)), where=weight != 0.0)
-                changes = (each * found.missed[rows] / self._asked.scales[rows])[:, None] * jacobian[rows]
+                changes = (each * found.missed[rows] / self._prepared.scales[rows])[:, None] * jacobian[rows]
                 changes, at = changes.T, at + len(rows)
             out.append(self._moved(None, changes))
         return tuple(out)
@@ -152,25 +152,27 @@ class SolutionGradient:
         It moves along the axes of that link, as a file states it: the first three columns are its `xyz`, so that a link
         that ends there grows by them.  Raises NameNotFound, and ValueError for a link, which its joint places.
         """
-        loose = kept(self._model, (loosened, name), lambda: loosened(self._model, name))
-        return self._by_loose(loose, self._asked.frame_tasks, name)
+        loose = cached(self._model, (loosened, name), lambda: loosened(self._model, name))
+        return self._by_loose(loose, self._prepared.frame_tasks, name)
 
     def by_offset(self, task: int = 0) -> Array:
         """(nv, 6) by the `offset` of a task about a frame: a tool's, along the axes of the frame.
 
         Raises IndexError for a task that is not there, ValueError for one that is about no frame.
         """
-        tasks = self._asked.tasks[: len(self._asked.stated)]
+        tasks = self._prepared.tasks[: len(self._prepared.user_tasks)]
         if not -len(tasks) <= task < len(tasks):
             raise IndexError(f"there is no task {task}: this answer has {len(tasks)}, counted from 0")
         given = tasks[task]
         if not isinstance(given, OfFrame):
             raise ValueError(f"{given.label} is not about one frame, and has no offset: ask for another task")
-        model, key = self._model, (tool_of, self._asked, task)
-        loose = kept(model, key, lambda: tool_of(model, given.frame, given.offset))
+        model, key = self._model, (tool_of, self._prepared, task)
+        loose = cached(model, key, lambda: tool_of(model, given.frame, given.offset))
         values = {name: getattr(given, name) for name in given._field_names} | {"frame": loose.frame, "offset": None}
-        held = again(type(given), values)
-        return self._by_loose(loose, tuple(held if each is given else each for each in self._asked.frame_tasks), task)
+        replaced = again(type(given), values)
+        return self._by_loose(
+            loose, tuple(replaced if each is given else each for each in self._prepared.frame_tasks), task
+        )
 
     def vjp(self, cotangent: ArrayLike) -> "SolutionGradient":
         """The same of one number, with this derivative (nv,) by q: without forming the rest, each is (k,), not (nv, k).
@@ -206,7 +208,7 @@ class SolutionGradient:
         found = self._found
         if found.undefined:
             raise ValueError(self.reason)
-        there = kept(self._model, (Conditions, self._asked, name), lambda: found.conditions.on(loose, tasks))
+        there = cached(self._model, (Conditions, self._prepared, name), lambda: found.conditions.on(loose, tasks))
         return self._moved(*found.by_placement(loose, there))
 
 

@@ -9,15 +9,15 @@ from poise.common.array import Array
 from poise.kernels.machine.jit import prepare
 from poise.model.model import Model
 from poise.solving.arguments.arguments import cores
-from poise.solving.arguments.work_queue import Pieces
+from poise.solving.arguments.work_queue import WorkQueue
 from poise.solving.problem.workspace import Bound
-from poise.solving.requirements.outcome import Asked
+from poise.solving.requirements.outcome import PreparedProblem
 from poise.tasks.pose import PoseTask
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
 SINGULAR, SMOOTH, ONE_SIDED = range(3)
 """What is known of an answer, see `poise.kernels.gradients.pose_inverse`."""
-_PIECE: Final = 1024
+_CHUNK: Final = 1024
 """Answers that a thread takes at a time."""
 _TWIST: Final = 6
 
@@ -33,9 +33,9 @@ class _One:
         scratch, known, out = bound.new(), np.empty(1), np.empty(_TWIST if pulled else (n, _TWIST))
         scratch.widen(bound)
         self.cotangent = np.empty(n)
-        given = {"goals": self.cotangent} if pulled else {}
-        scratch.tell_of(starts=scratch.start, found=known, answers=out, **given)
-        scratch.tell(problems=1)
+        arrays = {"goals": self.cotangent} if pulled else {}
+        scratch.set_arrays(starts=scratch.start, found=known, answers=out, **arrays)
+        scratch.set_fields(problems=1)
         self.scratch, self.address, self.start = scratch, scratch.address, scratch.start_view
         self.copy, self.known = out.copy, known.data
 
@@ -44,20 +44,20 @@ class _One:
 class Inverses:
     """The derivatives of answers, each the same alone and among others, to the bit."""
 
-    def __init__(self, model: Model, asked: Asked) -> None:
-        task = asked.tasks[0]
+    def __init__(self, model: Model, prepared: PreparedProblem) -> None:
+        task = prepared.tasks[0]
         self.there = (
-            len(asked.tasks) == 1
+            len(prepared.tasks) == 1
             and isinstance(task, PoseTask)
             and task.in_world
-            and task.asked == _TWIST
-            and not asked.limits.beside
-            and not len(asked.problem.section("balls"))
+            and task.weighted_rows == _TWIST
+            and not prepared.limits.has_constraints
+            and not len(prepared.problem.section("balls"))
         )
         """Whether the whole pose of one frame in the world is asked for, and nothing else."""
         if self.there:
-            self._bound, self._nv = asked.bound.bare, model.nv
-            self._velocities = list(asked.problem.velocities)
+            self._bound, self._nv = prepared.bound.bare, model.nv
+            self._velocities = list(prepared.problem.velocities)
             self._all = self._velocities == list(range(model.nv))
             self._find = prepare("gradients.pose_inverse.pose_inverses")
             self._idle: tuple[list[_One], list[_One]] = [], []
@@ -81,18 +81,18 @@ class Inverses:
         q, known, count = np.ascontiguousarray(q), np.empty(len(q)), len(self._velocities)
         given = None if cotangents is None else np.ascontiguousarray(cotangents[:, self._velocities])
         out = np.empty((len(q), *((count, _TWIST) if given is None else (_TWIST,))))
-        pieces = Pieces(len(q), _PIECE)
+        queue = WorkQueue(len(q), _CHUNK)
 
         def work() -> None:
             with self._bound.scratch() as scratch:
                 scratch.widen(self._bound)
-                for piece in pieces:
-                    at = slice(piece.start, piece.stop)
-                    scratch.tell_of(starts=q[at], found=known[at], answers=out[at])
-                    scratch.tell(goals=0 if given is None else given[at].ctypes.data, problems=len(piece))
+                for chunk in queue:
+                    at = slice(chunk.start, chunk.stop)
+                    scratch.set_arrays(starts=q[at], found=known[at], answers=out[at])
+                    scratch.set_fields(goals=0 if given is None else given[at].ctypes.data, problems=len(chunk))
                     self._find(scratch.address)
 
-        pieces.share(work, min(max(len(pieces), 1), cores()))
+        queue.share(work, min(max(len(queue), 1), cores()))
         return out if given is not None or self._all else self._spread(out), known
 
     def _spread(self, active: Array) -> Array:
@@ -102,8 +102,8 @@ class Inverses:
         return out
 
 
-def inverses_of(model: Model, asked: Asked) -> Inverses:
+def inverses_of(model: Model, prepared: PreparedProblem) -> Inverses:
     """Those of what was asked."""
-    derived = asked.bound.derived
+    derived = prepared.bound.derived
     found: Inverses | None = derived.get(Inverses)
-    return derived.setdefault(Inverses, Inverses(model, asked)) if found is None else found
+    return derived.setdefault(Inverses, Inverses(model, prepared)) if found is None else found

@@ -23,29 +23,30 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.common.array import Array
-from poise.kernels.gradients import rest
-from poise.kernels.gradients.holding import MAY_LET_GO, STANDS
+from poise.kernels.gradients import stationary as codes
+from poise.kernels.gradients.holding import MAY_RELEASE, STANDS
 from poise.kernels.machine.jit import prepare
 from poise.model.loosening import Loose
 from poise.model.model import Model
 from poise.solving.arguments.arguments import cores
-from poise.solving.arguments.work_queue import Pieces
+from poise.solving.arguments.work_queue import WorkQueue
 from poise.solving.gradients.conditions import Conditions, differentiable_conditions
 from poise.solving.gradients.inverses import Flags
 from poise.solving.problem.workspace import Scratch
-from poise.solving.requirements.outcome import Asked
+from poise.solving.requirements.outcome import PreparedProblem
 
 _WHY: Final = {
-    rest.NO_NUMBERS: "the target holds numbers that make none",
-    rest.RESTLESS: "q is not at rest: the solve ended before what is left was least, or at what is no minimum",
-    rest.SINGULAR: "q is singular: the tasks and limits that hold tie fewer directions there than beside it",
-    rest.FALLS: "q is not at rest: what is left falls to either side of it",
-    rest.DEGENERATE: "q is degenerate: what is to be least is flat there, and nowhere beside it",
-    rest.DRAWN: "the posture draws several joints together along what is missed, and how is not at hand: leave it out, "
+    codes.INVALID_TARGET: "the target holds numbers that make none",
+    codes.NOT_CONVERGED: "q is not at rest: the solve ended before what is left was least, or at what is no minimum",
+    codes.SINGULAR: "q is singular: the tasks and limits that hold tie fewer directions there than beside it",
+    codes.FALLS: "q is not at rest: what is left falls to either side of it",
+    codes.DEGENERATE: "q is degenerate: what is to be least is flat there, and nowhere beside it",
+    codes.COUPLED: "the posture draws several joints together along what is missed, and how is not at hand: "
+    "leave it out, "
     "and the derivative is that with the least change",
-    rest.NOT_LEAST: "what is left has no least: the rows of a task are not its derivative, see poise.testing",
+    codes.NOT_LEAST: "what is left has no least: the rows of a task are not its derivative, see poise.testing",
 }
-_PIECE: Final = 16
+_CHUNK: Final = 16
 """Answers that a thread takes at a time."""
 _TWIST: Final = 6
 
@@ -71,33 +72,33 @@ class Stationary:
     least_change: bool = False
     """Whether the answer is one of many, and the derivative that with the least change."""
 
-    def _kept(self, name: str) -> Array:
+    def _saved(self, name: str) -> Array:
         return self.memory[self.conditions.places[name]]
 
     @property
     def q(self) -> Array:
         """(nq,) where the answer rests, to rounding."""
-        return self._kept("rest")
+        return self._saved("stationary")
 
     @property
     def missed(self) -> Array:
         """(m,) 1 for the rows of f, else 0."""
-        return self._kept("missed")
+        return self._saved("missed")
 
     @property
     def posture(self) -> Array:
         """(nv,) squares of the weights of the posture, 0 where it does not count."""
-        return self._kept("leaning")
+        return self._saved("posture_hessian")
 
     @property
     def answers(self) -> Array:
         """(nv, m)"""
-        return self._kept("answers").reshape(-1, self.conditions.count)
+        return self._saved("residual_sensitivity").reshape(-1, self.conditions.count)
 
     @property
     def yields(self) -> Array:
         """(nv, nv)"""
-        return self._kept("yields").reshape(len(self.posture), -1)
+        return self._saved("gradient_sensitivity").reshape(len(self.posture), -1)
 
     def by_goals(self, cotangent: Array | None) -> Array:
         """(nv, columns) by all goal steps of the problem and the velocities of the posture, or a cotangent (nv,) times
@@ -115,8 +116,8 @@ class Stationary:
         conditions = self.conditions
         with conditions.bound.scratch(conditions.model) as scratch:
             scratch.goal[:], scratch.start[:], scratch.narrow[conditions.memory] = self.goal, self.q, self.memory
-            prepare("gradients.rest.conditions_at")(scratch.address)
-            e = scratch.narrow[conditions.at["lacking"]].copy()
+            prepare("gradients.stationary.conditions_at")(scratch.address)
+            e = scratch.narrow[conditions.at["condition_residual"]].copy()
             rows = scratch.narrow[conditions.at["condition_rows"]].reshape(len(e), -1)[:, : len(self.posture)].copy()
         return e, rows
 
@@ -129,11 +130,11 @@ class Stationary:
             scratch.goal[:] = self.goal[: len(scratch.goal)]
             scratch.start[:] = loose.widened(self.q)
             if self.contacts:
-                prepare("gradients.rest.contacts_at")(scratch.address)
+                prepare("gradients.stationary.contacts_at")(scratch.address)
                 _arrange(there, scratch, self.contacts)
             for name in ("multiplier", "missed"):
-                scratch.narrow[there.at[name]] = self._kept(name)
-            scratch.narrow[there.at["leaning"]] = 0.0
+                scratch.narrow[there.at[name]] = self._saved(name)
+            scratch.narrow[there.at["posture_hessian"]] = 0.0
             find = prepare("gradients.by_goals.by_placement")
             find(scratch.address, loose.loose.start, lacks.reshape(-1), pulls.reshape(-1))
         return lacks.T, pulls[:, loose.velocities].T
@@ -150,50 +151,50 @@ def _arrange(there: Conditions, scratch: Scratch, contacts: tuple[tuple[str, str
             at[k] = found[places[frozenset(pair)]]
 
 
-def stationary(model: Model, asked: Asked, q: Array, goal: Array, *, solved: bool) -> Stationary:
+def stationary(model: Model, prepared: PreparedProblem, q: Array, goal: Array, *, solved: bool) -> Stationary:
     """How an answer q (nq,) for these goal numbers moves; `solved`: whether all required tasks are."""
-    conditions = differentiable_conditions(model, asked)
+    conditions = differentiable_conditions(model, prepared)
     with conditions.bound.scratch(model) as scratch:
         scratch.goal[:], scratch.start[:] = goal, q
-        scratch.tell(given=int(solved))
-        code = prepare("gradients.rest.settle")(scratch.address)
+        scratch.set_fields(given=int(solved))
+        code = prepare("gradients.stationary.find_stationary")(scratch.address)
         memory = scratch.narrow[conditions.memory].copy()
-        letting = scratch.narrow[conditions.at["letting"]]
-        found = code <= rest.FREE_OF_CHOICE
+        letting = scratch.narrow[conditions.at["releasable"]]
+        found = code <= codes.NOT_UNIQUE
         one_sided, standing = (
             _names(model, conditions, scratch, letting == kind) if found and letting.any() else ()
-            for kind in (MAY_LET_GO, STANDS)
+            for kind in (MAY_RELEASE, STANDS)
         )
         contacts = tuple(conditions.pairs(scratch)) if found else ()
-    if code > rest.FREE_OF_CHOICE:
-        memory[conditions.places["rest"]] = q
+    if code > codes.NOT_UNIQUE:
+        memory[conditions.places["stationary"]] = q
     why = _WHY.get(code, "")
-    return Stationary(conditions, goal, memory, contacts, one_sided, standing, why, code == rest.FREE_OF_CHOICE)
+    return Stationary(conditions, goal, memory, contacts, one_sided, standing, why, code == codes.NOT_UNIQUE)
 
 
 def by_goals_of_many(
-    model: Model, asked: Asked, q: Array, goals: Array, solved: Flags, cotangents: Array | None
+    model: Model, prepared: PreparedProblem, q: Array, goals: Array, solved: Flags, cotangents: Array | None
 ) -> tuple[Array, npt.NDArray[np.str_], Array]:
     """`Stationary.by_goals` of answers q (n, nq) for goal numbers (n, .), with cotangents (n, nv) or without, on all
     cores: (n, columns) or (n, nv, columns), NaN where it is undefined; the status of each (n,); and where each rests
     (n, nq), which is q where it is undefined."""
-    conditions, pieces = differentiable_conditions(model, asked), Pieces(len(q), _PIECE)
+    conditions, queue = differentiable_conditions(model, prepared), WorkQueue(len(q), _CHUNK)
     out = np.full((len(q), *((model.nv,) if cotangents is None else ()), conditions.columns), np.nan)
     status, rests = np.full(len(q), "undefined"), np.array(q)
     given = np.zeros((len(q), 0)) if cotangents is None else np.ascontiguousarray(cotangents)
-    settle, by_goals = prepare("gradients.rest.settle"), prepare("gradients.by_goals.by_goals")
+    find_stationary, by_goals = prepare("gradients.stationary.find_stationary"), prepare("gradients.by_goals.by_goals")
 
     def work() -> None:
         with conditions.bound.scratch(model) as scratch:
-            for i in (row for piece in pieces for row in piece):
+            for i in (row for chunk in queue for row in chunk):
                 scratch.goal[:], scratch.start[:] = goals[i], q[i]
-                scratch.tell(given=int(solved[i]))
-                if settle(scratch.address) <= rest.FREE_OF_CHOICE:
-                    status[i] = "one-sided" if scratch.narrow[conditions.at["letting"]].any() else "smooth"
-                    rests[i] = scratch.narrow[conditions.at["rest"]]
+                scratch.set_fields(given=int(solved[i]))
+                if find_stationary(scratch.address) <= codes.NOT_UNIQUE:
+                    status[i] = "one-sided" if scratch.narrow[conditions.at["releasable"]].any() else "smooth"
+                    rests[i] = scratch.narrow[conditions.at["stationary"]]
                     by_goals(scratch.address, given[i], out[i].reshape(-1))
 
-    pieces.share(work, min(max(len(pieces), 1), cores()))
+    queue.share(work, min(max(len(queue), 1), cores()))
     return out, status, rests
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from poise.common.array import Array
-from poise.kernels.machine.layout import COMMON, LED, MOST_GUARDS, TWIST, WIDTH
+from poise.kernels.machine.layout import COMMON, DELEGATED, MAX_COLLISION_ROWS, TWIST, WIDTH
 from poise.kernels.machine.memory import LENGTH, LOOP, MEMORY, SEEN, TRACE, TRAIL
 from poise.kernels.machine.packing import joined
 from poise.kernels.machine.record import Record
@@ -21,7 +21,7 @@ from poise.model.model import Model
 from poise.model.units import ask_for_degrees_in
 from poise.solving.arguments.capabilities import refuse, refuse_two_postures
 from poise.solving.arguments.weights import relative
-from poise.solving.methods.context import Situation
+from poise.solving.methods.context import MethodContext
 from poise.solving.methods.posture import weighed
 from poise.solving.methods.repulsion import repelled
 from poise.solving.problem.potential import Compiled
@@ -30,7 +30,7 @@ from poise.solving.problem.workspace import Bound, Scratch
 from poise.solving.requirements.collision import CollisionLimit, guard_rows
 from poise.solving.requirements.inequalities import Limit, rates_of, together
 from poise.solving.requirements.outcome import Trace
-from poise.solving.requirements.ranges import border_rows, borders, ranges
+from poise.solving.requirements.ranges import range_records, range_rows, ranges
 from poise.solving.requirements.sections import requirements
 from poise.tasks.base import Task, levels
 from poise.tasks.loop import LoopTask
@@ -45,8 +45,8 @@ def bound_method(
     *entry: str,
     limits: bool,
     also: Sequence[Limit] = (),
-    apart: CollisionLimit | None = None,
-    keeps: bool = False,
+    collision: CollisionLimit | None = None,
+    keep_constraints: bool = False,
     stepping: bool = False,
     dt: float | None = None,
     updates: int = 1,
@@ -56,9 +56,10 @@ def bound_method(
 ) -> Bound:
     """The problem with what a method adds, for an entry point; raises ValueError for what the method cannot do.
 
-    `also` are limits beside those of positions, and `apart` that of shapes, in a step of `dt` [s] and so many updates.
-    `posture` is the last level, which each step reads anew.  `keeps`: whether steps keep what must hold, such as loops
-    and the ranges among the tasks; `stepping`: whether gains of tasks count too.  `numbers` is all scratch told.
+    `also` are limits beside those of positions, and `collision` that of shapes, in a step of `dt` [s] and so many
+    updates.  `posture` is the last level, which each step reads anew.  `keep_constraints`: whether steps keep what must
+    hold, such as loops and the ranges among the tasks; `stepping`: whether gains of tasks count too.  `numbers` are
+    fields of all scratch.
 
     Where there is more than the method knows of, such as later levels, it proposes steps for the tasks of the first
     level, with a problem of its own, and what else there is gets what these leave.
@@ -66,29 +67,29 @@ def bound_method(
     refuse_two_postures(method, posture)
     if posture is not None or len(levels(tasks)) > 1:
         method = method.in_levels
-    led, proposer, parts = _led(tasks, method, posture), None, [*entry]
+    delegated, proposer, parts = _delegated(tasks, method, posture), None, [*entry]
     sections: dict[str, Any] = {}
     rows: dict[str, int] = {}
     if posture is not None and not tasks:
         method = TaskPriority()  # there is nothing to lead
-    if led:
-        own, scales = relative([tasks[k] for k in led])
+    if delegated:
+        own, scales = relative([tasks[k] for k in delegated])
         mine = pack(model, own, limits=limits)
         proposer = bound_method(model, own, mine, method, limits=limits, stepping=stepping)
         method = TaskPriority()
-        sections["led"] = joined(LED, [[k] for k in led], [[1.0 / x] for x in scales])
-        rows["wanted"] = len(problem.velocities)
+        sections["delegated"] = joined(DELEGATED, [[k] for k in delegated], [[1.0 / x] for x in scales])
+        rows["delegated_step"] = len(problem.velocities)
         parts.append("propose")
-    stated = together(model, problem.velocities, also, None if dt is None else dt / updates)
-    rates = () if dt is None else rates_of(model, problem, stated, dt, updates)
-    kept = ranges(tasks) if keeps else ()
-    sides = sum(task.sides for task in kept)
-    beside = len(stated.most) + (0 if apart is None else MOST_GUARDS) + sides
-    case = Situation(model, tuple(tasks), problem, limits, beside, posture=posture is not None, led=led)
+    collected = together(model, problem.velocities, also, None if dt is None else dt / updates)
+    rates = () if dt is None else rates_of(model, problem, collected, dt, updates)
+    range_tasks = ranges(tasks) if keep_constraints else ()
+    inequality_rows = sum(task.inequality_rows for task in range_tasks)
+    count = len(collected.most) + (0 if collision is None else MAX_COLLISION_ROWS) + inequality_rows
+    case = MethodContext(model, tuple(tasks), problem, limits, count, posture=posture is not None, delegated=delegated)
     refuse(model, tasks, method, limits=limits, stepping=stepping)
     method.refuse(case)
     if method.keeps_inequalities:
-        case = replace(case, stated=beside + BALL_ROWS * int(problem.section("balls")["limited"].sum()))
+        case = replace(case, inequalities=count + BALL_ROWS * int(problem.section("balls")["limited"].sum()))
     clear = next((term for term in method.terms if isinstance(term, Clearance)), None)
     if clear is not None:
         problem = repelled(case, clear)
@@ -102,52 +103,64 @@ def bound_method(
     sections |= {
         "common": words(COMMON, common).view(np.int64),
         **_settings(method, way),
-        "speeds": stated.changes * (updates if has_rates else 1),
-        "twists": joined(TWIST, [t[:2] for t in stated.twists], [t[2:] for t in stated.twists]),
-        "inequalities": np.column_stack([stated.rows, stated.most]).ravel(),
-        "posture": _rest(model, method),
+        "speeds": collected.changes * (updates if has_rates else 1),
+        "twists": joined(TWIST, [t[:2] for t in collected.twists], [t[2:] for t in collected.twists]),
+        "inequalities": np.column_stack([collected.rows, collected.most]).ravel(),
+        "posture": _rest_posture(model, method),
         "bounds": np.column_stack([model.lower[places], model.upper[places]]).ravel(),
         "plan": plan.numbers,
         "plan_reals": plan.reals,
     }
-    rows |= {**_rows(case), "room": _room(case, method, plan)}
+    rows |= {**_rows(case), "room": _workspace_rows(case, method, plan)}
     if has_rates:
         sections["rates"] = rates
-        rows |= dict.fromkeys(("travel", "travel_change", "least", "largest", "gone"), n)
-        rows |= dict.fromkeys(("proposed", "behind", "flow", "flow_change", "steady", "stream"), n)
-        rows |= dict.fromkeys(("due", "undone"), case.rows)
+        rows |= dict.fromkeys(("displacement", "displacement_change", "least", "largest", "step_so_far"), n)
+        rows |= dict.fromkeys(
+            (
+                "proposed",
+                "tracking_error",
+                "target_velocity",
+                "target_velocity_change",
+                "last_feed_forward",
+                "feed_forward",
+            ),
+            n,
+        )
+        rows |= dict.fromkeys(("start_errors", "remaining_errors"), case.rows)
     if posture is not None:
         sections |= weighed(model, posture, problem.velocities)
         rows |= dict.fromkeys(("guide", "last_guide"), model.nq)
-    if apart is not None:
-        sections["guard"] = apart.guard(dt, bounded=bool(np.isfinite(stated.changes).all()))
+    if collision is not None:
+        sections["collision"] = collision.guard(dt, bounded=bool(np.isfinite(collected.changes).all()))
         rows |= guard_rows(n)
         parts += ["shapes", "shapes in steps"]
-    if kept:
-        sections["borders"] = borders(tasks, None if dt is None else dt / updates)
-        rows |= border_rows(sides, n)
+    if range_tasks:
+        sections["ranges"] = range_records(tasks, None if dt is None else dt / updates)
+        rows |= range_rows(inequality_rows, n)
         parts.append("ranges")
     # The way that a scout finds keeps ranges, and no other task beside the one that it is for.
-    if numbers.get("settle") and not led and len([task for task in tasks if task not in kept]) == 1:
-        rows["there"] = model.nq
+    if numbers.get("anti_chatter") and not delegated and len([task for task in tasks if task not in range_tasks]) == 1:
+        rows["scout_goal"] = model.nq
         parts.append("scout")
     # A leap goes straight on: for the sake of a later level it would disturb those before it.
-    if numbers.get("settle") and updates == 1 and posture is None and len(levels(tasks)) == 1:
+    if numbers.get("anti_chatter") and updates == 1 and posture is None and len(levels(tasks)) == 1:
         rows |= {"trail": TRAIL * n, "leap": n}
         parts.append("leap")
-    held = beside > 0 or common["unlimited"] > 0.0
-    if keeps and (taking := requirements(model, tasks, problem, beside, held=held, has_rates=has_rates)):
-        sections |= taking[0]
-        rows |= taking[1]
-        parts.append("take")
+    constrained = count > 0 or common["unlimited"] > 0.0
+    if keep_constraints and (
+        step_sections := requirements(model, tasks, problem, count, constrained=constrained, has_rates=has_rates)
+    ):
+        sections |= step_sections[0]
+        rows |= step_sections[1]
+        parts.append("project step")
     potential = next((term for term in method.terms if isinstance(term, Potential)), None)
-    if potential is not None or apart is not None:
+    if potential is not None or collision is not None:
         sections["velocities"] = [*problem.velocities, model.nv]
     return Bound(
         problem.extended(sections, rows), tuple(parts), way.routine, way.damping,
         None if potential is None else Compiled(model, potential, method.curved), proposer,
-        lanes=method.capabilities.characters and potential is None and "take" not in parts and not led,
-        apart=apart, ahead=dt or 0.0, traced=traced, numbers={**numbers, "updates": updates},
+        lanes=method.capabilities.characters and potential is None and "project step" not in parts and not delegated,
+        collision=collision, ahead=dt or 0.0, traced=traced, numbers={**numbers, "updates": updates},
     )  # fmt: skip
 
 
@@ -161,19 +174,21 @@ def trace_of(problem: Problem, scratch: Scratch) -> Trace:
     return Trace(np.sqrt(rows[:, 0]), rows[:, 2], rows[:, 3], values, rows[:, first + m :])
 
 
-def _led(tasks: Sequence[Task], method: Method, posture: PostureTask | None) -> tuple[int, ...]:
+def _delegated(tasks: Sequence[Task], method: Method, posture: PostureTask | None) -> tuple[int, ...]:
     """The tasks that the method leads, by their places, where there is more than it knows of; else none.
 
     They are those of the first level, but for loops and ranges, which hold whatever is proposed.
     """
-    can, kept = method.capabilities, ranges(tasks)
-    held = [k for k, task in enumerate(tasks) if isinstance(task, LoopTask) or any(task is other for other in kept)]
+    can, range_tasks = method.capabilities, ranges(tasks)
+    excluded = [
+        k for k, task in enumerate(tasks) if isinstance(task, LoopTask) or any(task is other for other in range_tasks)
+    ]
     more = (
         (len(levels(tasks)) > 1 and not can.priorities)
         or (posture is not None and not method.follows_posture)
-        or (len(held) > 0 and can.tasks != "any")
+        or (len(excluded) > 0 and can.tasks != "any")
     )
-    pulling = [k for k in range(len(tasks)) if k not in held]
+    pulling = [k for k in range(len(tasks)) if k not in excluded]
     if not more or not pulling:
         return ()
     first = min(tasks[k].level for k in pulling)
@@ -191,14 +206,14 @@ def words(record: Record, numbers: Mapping[str, float]) -> Array:
     return found
 
 
-def _common(case: Situation, method: Method, way: Prepared) -> dict[str, float]:
+def _common(case: MethodContext, method: Method, way: Prepared) -> dict[str, float]:
     """The settings that all methods have, see `COMMON`."""
     model, can = case.model, method.capabilities
     limited = bool(np.isfinite([model.lower, model.upper]).any()) or bool(model.ball_limits)
     common: dict[str, float] = {"max_step": np.inf, **method.common()}
     common["dependent"] = case.rows - case.rank() if way.ranked else 0
     common["unlimited"] = case.limits and limited and not can.limits
-    if case.posture or case.led:
+    if case.posture or case.delegated:
         common["null"] = 1
     return common
 
@@ -212,7 +227,7 @@ def _settings(method: Method, way: Prepared) -> dict[str, Any]:
     }
 
 
-def _rest(model: Model, method: Method) -> Array:
+def _rest_posture(model: Model, method: Method) -> Array:
     """(nq,) where a null-space term pulls to."""
     rest = model.home
     for term in method.terms:
@@ -222,21 +237,21 @@ def _rest(model: Model, method: Method) -> Array:
     return rest
 
 
-def _room(case: Situation, method: Method, plan: Plan) -> int:
+def _workspace_rows(case: MethodContext, method: Method, plan: Plan) -> int:
     """Rows of room: for the method, or, if that is more, for singular values; and for criteria."""
     m, n, model = case.rows, case.columns, case.model
     wanted = method.room(m, n)
     if not isinstance(wanted, int) or wanted < 0:
         raise ValueError(f"room({m}, {n}) of the method {method.name!r} must be a number of rows, got {wanted!r}")
-    room = max(m * _packed(n), m * _packed(m), wanted, plan.rows)
+    rows = max(m * _packed(n), m * _packed(m), wanted, plan.rows)
     if any(isinstance(term, Clearance) for term in method.terms):
-        room += 6 * len(case.section("units"))
+        rows += 6 * len(case.section("units"))
     if any(isinstance(term, Potential) for term in method.terms):
-        room += model.nv * (1 + model.nv)
-    return room
+        rows += model.nv * (1 + model.nv)
+    return rows
 
 
-def _rows(case: Situation) -> dict[str, int]:
+def _rows(case: MethodContext) -> dict[str, int]:
     """Rows of a workspace that every method has."""
     m, n, nq = case.rows, case.columns, case.model.nq
     jacobian = case.problem.rows("jacobian")
@@ -261,7 +276,7 @@ def _rows(case: Situation) -> dict[str, int]:
         "prior": nq,
         "begun": nq,
         "last_step": n,
-        "apart": n,
+        "clamped_step": n,
     }
 
 

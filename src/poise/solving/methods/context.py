@@ -22,18 +22,18 @@ _POSES: Final = 3
 
 @final
 @dataclass(frozen=True)
-class Situation:
+class MethodContext:
     """See `poise.methods.base.Case`."""
 
     model: Model
     tasks: tuple[Task, ...]
     problem: Problem
     limits: bool
-    stated: int = 0
+    inequalities: int = 0
     """Inequalities between joints."""
     posture: bool = False
     """Whether a posture is followed, as the last level."""
-    led: tuple[int, ...] = ()
+    delegated: tuple[int, ...] = ()
     """The tasks that another method proposes steps for."""
 
     @property

@@ -15,7 +15,7 @@ from poise.solving.problem.workspace import Scratch
 from poise.tasks.base import Task
 from poise.tasks.posture import PostureTask, missed_by
 
-_WITHIN: Final = 1.0 - 1e-9
+_SHARE: Final = 1.0 - 1e-9
 """Share of its tolerance that a posture is searched within, so that rounding takes nothing beyond it."""
 
 
@@ -23,7 +23,7 @@ _WITHIN: Final = 1.0 - 1e-9
 class Posture:
     """Bring solved configurations near to a posture; see `poise.kernels.solver.posture`."""
 
-    __slots__ = ("_alone", "_counts", "_drawn", "_tolerance", "_weight")
+    __slots__ = ("_alone", "_counts", "_pulled", "_tolerance", "_weight")
 
     def __init__(self, model: Model, task: PostureTask, problem: Problem) -> None:
         weight = task.weights(model)
@@ -31,7 +31,7 @@ class Posture:
         active = list(problem.velocities)
         largest = float(weight[active].max(initial=0.0))
         self._weight = np.array(weight[active]) / (largest or 1.0)
-        self._drawn = _coordinates(model, self._counts)
+        self._pulled = _coordinates(model, self._counts)
         self._alone = _coordinates(model, self._counts & ~np.isin(np.arange(model.nv), active))
 
     def extended(self, model: Model, problem: Problem) -> Problem:
@@ -40,7 +40,7 @@ class Posture:
         rows = {"posture_goal": model.nq, "choice": CHOICE, **vectors}
         return problem.extended({"posture_weights": self._weight}, rows)
 
-    def settle(self, model: Model, scratch: Scratch, code: int) -> int:
+    def approach(self, model: Model, scratch: Scratch, code: int) -> int:
         """Move the configuration in the scratch's `out`, if it is solved, near to the posture; the code.
 
         The last entry of `out` becomes the distance that is left.
@@ -51,20 +51,20 @@ class Posture:
             if self._alone.size:
                 q[self._alone] = model.clip(goal)[self._alone]
             if self._weight.any():
-                code = prepare("solver.posture.settle")(scratch.address)
+                code = prepare("solver.posture.approach_posture")(scratch.address)
         return self.judge(model, scratch, code)
 
     def start(self, model: Model, scratch: Scratch) -> Array:
         """(nq,) the scratch's start with the posture in the place of what that draws."""
         start: Array = scratch.start.copy()
-        start[self._drawn] = model.clip(scratch.posture_goal)[self._drawn]
+        start[self._pulled] = model.clip(scratch.posture_goal)[self._pulled]
         return start
 
     def bounds(self, model: Model, scratch: Scratch) -> tuple[Array, Array]:
         """(nq,) the least and the largest numbers of q within the tolerance; infinite for those of balls."""
         low, high = np.full(model.nq, -np.inf), np.full(model.nq, np.inf)
         at_q = model._plain[0][self._counts[model._plain[1]]]
-        near, goal = _WITHIN * self._tolerance, scratch.posture_goal[at_q]
+        near, goal = _SHARE * self._tolerance, scratch.posture_goal[at_q]
         low[at_q], high[at_q] = goal - near, goal + near
         return low, high
 
@@ -94,7 +94,7 @@ def _coordinates(model: Model, velocities: npt.NDArray[np.bool_]) -> npt.NDArray
     return np.array(places, dtype=np.intp)
 
 
-MOST_APART: Final = 1e4
+MAX_WEIGHT_RATIO: Final = 1e4
 """How many times the least of its weights the largest may be in a Tracker: their squares are what it reckons with."""
 
 
@@ -103,13 +103,13 @@ def weighed(model: Model, task: PostureTask, velocities: Sequence[int]) -> dict[
     weight = task.weights(model)[list(velocities)]
     pulled = weight > 0.0
     least, most = weight[pulled].min(initial=np.inf), weight[pulled].max(initial=0.0)
-    if most > MOST_APART * least:
+    if most > MAX_WEIGHT_RATIO * least:
         raise ValueError(
             f"the weights of the PostureTask are from {least:g} to {most:g}; in a Tracker the largest may be "
-            f"{MOST_APART:g} times the least: raise the least, or make it 0, which leaves the joint alone"
+            f"{MAX_WEIGHT_RATIO:g} times the least: raise the least, or make it 0, which leaves the joint alone"
         )
     shares = np.where(pulled, least / np.where(pulled, weight, 1.0), 1.0)
-    return {"pull": pulled.astype(float), "shares": shares if (shares < 1.0).any() else np.zeros(0)}
+    return {"posture_mask": pulled.astype(float), "weight_ratios": shares if (shares < 1.0).any() else np.zeros(0)}
 
 
 def pulled(model: Model, task: PostureTask) -> list[int]:

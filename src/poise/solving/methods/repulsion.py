@@ -8,11 +8,11 @@ from poise.methods.criteria import Clearance
 from poise.methods.joints import Joints
 from poise.model.joint import JointKind
 from poise.model.model import Model
-from poise.solving.methods.context import Situation
+from poise.solving.methods.context import MethodContext
 from poise.solving.problem.problem import Problem
 
 
-def repelled(case: Situation, term: Clearance) -> Problem:
+def repelled(case: MethodContext, term: Clearance) -> Problem:
     """The problem with the points that obstacles push, and the obstacles.
 
     All axes of these points' units are kept in it.  Raises FrameNotFound for a frame that the model does not have,

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from poise.common.array import Array
 from poise.solving.answers.solution import Solution
-from poise.solving.path.feasibility import Room
+from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.jumps import FACTOR, LEAST
 from poise.solving.path.route import MISSED, Route
 
@@ -36,10 +36,12 @@ _FEW: Final = 8
 class Candidates:
     """Strands along a route, q (k, n, nq)."""
 
-    def __init__(self, route: Route, q0: Array, room: Room, cap: Array, *, fixed: bool, closed: bool) -> None:
+    def __init__(
+        self, route: Route, q0: Array, feasibility: PathFeasibility, cap: Array, *, fixed: bool, closed: bool
+    ) -> None:
         """With `fixed` all sequences begin at q0 (nq,), with `closed` they end where they began.  `cap` (active
         velocities,) is what each may change by in a step [rad or m], infinite where nothing is said."""
-        self.route, self.q0, self.room, self.fixed, self.closed = route, q0, room, fixed, closed
+        self.route, self.q0, self.feasibility, self.fixed, self.closed = route, q0, feasibility, fixed, closed
         self.cap = cap
         n, nq = len(route), route.model.nq
         self.q: Array = np.empty((0, n, nq))
@@ -47,7 +49,7 @@ class Candidates:
         """(k, n) which waypoints each strand meets."""
         self.inside: Array = np.empty((0, n))
         """(k, n) by how much each is outside what must hold."""
-        self.wished: Array = np.empty((0, n))
+        self.soft_cost: Array = np.empty((0, n))
         """(k, n) what is left of what gives way, as a price."""
         self._sizes: Array = np.empty((0, max(n - 1, 0)))
         """(k, n - 1) the largest change in each step [rad or m]."""
@@ -111,26 +113,26 @@ class Candidates:
         found = self._solutions(waypoint, starts)
         if not len(found):
             return
-        if self.route.led:
+        if self.route.required_tasks:
             self.add(*self.route.both_ways(found, waypoint))
-        if self.route.wishes is not None:
-            self.add(*self.route.best_both_ways(found[:_FEW], waypoint, self.room))
+        if self.route.soft is not None:
+            self.add(*self.route.best_both_ways(found[:_FEW], waypoint, self.feasibility))
 
     def add(self, q: Array, reached: npt.NDArray[np.bool_]) -> None:
         """Add strands q (k, n, nq), of which those that are outside what must hold do not count there."""
         inside = np.zeros(reached.shape)
-        if self.room:
+        if self.feasibility:
             rows, clock = q.reshape(-1, q.shape[-1]), self.route.clock
             far = np.full(len(rows), -np.inf)
             for at in range(0, len(rows), _MEASURED):
                 if clock.late:
                     break
-                far[at : at + _MEASURED] = self.room(rows[at : at + _MEASURED])
+                far[at : at + _MEASURED] = self.feasibility(rows[at : at + _MEASURED])
             inside = np.maximum(-far.reshape(reached.shape), 0.0)
         self.q, self.met = np.concatenate([self.q, q]), np.concatenate([self.met, reached])
         self.inside = np.concatenate([self.inside, inside])
-        wishes = self.route.wishes
-        self.wished = np.concatenate([self.wished, np.zeros(inside.shape) if wishes is None else wishes.cost(q)])
+        soft = self.route.soft
+        self.soft_cost = np.concatenate([self.soft_cost, np.zeros(inside.shape) if soft is None else soft.cost(q)])
         sizes = np.abs(self.route.model.difference(q[:, :-1], q[:, 1:])).max(axis=2, initial=0.0)
         self._sizes = np.concatenate([self._sizes, sizes])
 
@@ -147,8 +149,8 @@ class Candidates:
 
     def sequence(self) -> tuple[Array, npt.NDArray[np.bool_]]:
         """(n, nq) the best sequence through all strands, and (n,) which waypoints it reaches."""
-        price = np.where(self.reached, 0.0, MISSED) + self.wished
-        price[:, 0] += self.route.leaning(self.q[:, 0], self.q0)
+        price = np.where(self.reached, 0.0, MISSED) + self.soft_cost
+        price[:, 0] += self.route.start_cost(self.q[:, 0], self.q0)
         if self.fixed:
             price[:, 0] = np.where((self.q[:, 0] == self.q0).all(axis=1), price[:, 0], np.inf)
         chosen = self.route.sequence(self.q.swapaxes(0, 1), price.T, self.jump, closed=self.closed)
@@ -169,12 +171,12 @@ class Candidates:
             self._search(waypoint)
         if not len(found) and waypoint in self.answers:
             found = self.answers[waypoint].q[None]
-        found = distinct(found if self.route.wishes is None else self.route.best(waypoint, found, self.room))
-        if self.route.wishes is not None:
+        found = distinct(found if self.route.soft is None else self.route.best(waypoint, found, self.feasibility))
+        if self.route.soft is not None:
             return found[:_BEST]
         return found[:: -(-len(found) // _STRANDS)] if len(found) > _STRANDS else found
 
-    def hold(self, starts: int) -> bool:
+    def add_constrained(self, starts: int) -> bool:
         """Lead strands from both ends and the middle by steps that keep all that must hold, until one reaches every
         waypoint; whether there are any."""
         last, before = len(self.route) - 1, len(self.q)
@@ -184,10 +186,10 @@ class Candidates:
             found = self.q0[None]
             if not self.fixed:
                 found = self.route.solutions(waypoint, self.spread(waypoint, starts))
-                found = distinct(self.route.best(waypoint, distinct(found), self.room))
-            some = found[self.room(found) >= 0.0][:_FEW]
+                found = distinct(self.route.best(waypoint, distinct(found), self.feasibility))
+            some = found[self.feasibility(found) >= 0.0][:_FEW]
             if len(some):
-                self.add(*self.route.best_both_ways(some, waypoint, self.room))
+                self.add(*self.route.best_both_ways(some, waypoint, self.feasibility))
         return len(self.q) > before
 
     def search_alone(self) -> bool:
@@ -221,8 +223,8 @@ class Candidates:
             found = self.route.solutions(waypoint, self.spread(waypoint, _STRANDS, turn))
             if waypoint in self.answers:
                 found = np.concatenate([found, self.answers[waypoint].q[None]])
-            if self.room:
-                found = found[self.room(found) >= 0.0]
+            if self.feasibility:
+                found = found[self.feasibility(found) >= 0.0]
             if len(found):
                 break
         return distinct(found, _FEW)
@@ -233,7 +235,7 @@ class Candidates:
         if turn:
             seed = np.random.default_rng([self.route.seed, waypoint, turn])
         spread = self.route.model.sample(starts - 1, seed=seed)
-        spread[:, ~self.route.drawn] = self.q0[~self.route.drawn]
+        spread[:, ~self.route.sampled] = self.q0[~self.route.sampled]
         return np.concatenate([self.q[:, waypoint] if len(self.q) else self.q0[None], spread])
 
     def _search(self, waypoint: int) -> None:
@@ -261,10 +263,10 @@ class Candidates:
 
 def distinct(q: Array, most: int | None = None) -> Array:
     """The first of configurations q (k, nq) that are alike, so many at most."""
-    kept, count = np.empty_like(q), 0
+    unique, count = np.empty_like(q), 0
     for one in q:
         if count == most:
             break
-        if not (np.abs(kept[:count] - one).max(axis=1, initial=0.0) <= _ALIKE).any():
-            kept[count], count = one, count + 1
-    return kept[:count]
+        if not (np.abs(unique[:count] - one).max(axis=1, initial=0.0) <= _ALIKE).any():
+            unique[count], count = one, count + 1
+    return unique[:count]

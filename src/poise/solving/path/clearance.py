@@ -14,8 +14,8 @@ from poise.kernels.machine.jit import prepare
 from poise.model.model import Model
 from poise.model.proximity import nearest_in, nearest_of_many, slopes_of_many
 from poise.model.scene import Scene
-from poise.solving.arguments.lru_cache import kept
-from poise.solving.path.constraints import Lean, least_on_steps
+from poise.solving.arguments.lru_cache import cached
+from poise.solving.path.constraints import Linearisation, least_on_steps
 from poise.solving.requirements.collision import CollisionLimit
 from poise.solving.requirements.status import Status
 
@@ -29,7 +29,7 @@ _MARGIN: Final = 5e-3
 
 @final
 class Clearance:
-    """The least distance of configurations from all obstacles, and how much of it is asked for: a `Wall`."""
+    """The least distance of configurations from all obstacles, and how much of it is asked for: a `PathConstraint`."""
 
     status = Status.COLLISION
 
@@ -53,16 +53,16 @@ class Clearance:
     @classmethod
     def of(cls, model: Model, limit: CollisionLimit) -> "Clearance":
         """What a limit asks for, with the shapes as they are now."""
-        return cls._seen(model, limit, limit.scene(model))
+        return cls._of_scene(model, limit, limit.scene(model))
 
     @classmethod
     @contextmanager
-    def lent(cls, model: Model, limit: CollisionLimit | None) -> "Iterator[Clearance | None]":
+    def borrowed(cls, model: Model, limit: CollisionLimit | None) -> "Iterator[Clearance | None]":
         """`of`, within the block, after which what was packed is kept for the next; None without a limit."""
         if limit is None:
             yield None
             return
-        idle = kept(model, (Clearance, limit), list[Scene])
+        idle = cached(model, (Clearance, limit), list[Scene])
         try:
             scene = idle.pop()
             scene.sync()
@@ -70,12 +70,12 @@ class Clearance:
         except IndexError:
             scene = limit.scene(model)
         try:
-            yield cls._seen(model, limit, scene)
+            yield cls._of_scene(model, limit, scene)
         finally:
             idle.append(scene)
 
     @classmethod
-    def _seen(cls, model: Model, limit: CollisionLimit, scene: Scene) -> "Clearance":
+    def _of_scene(cls, model: Model, limit: CollisionLimit, scene: Scene) -> "Clearance":
         """What a limit asks for of the shapes of a scene."""
         for query in (queries.nearest_of_many, queries.slopes_of_many):
             prepare(query)
@@ -105,36 +105,36 @@ class Clearance:
         """What is too near at q (nq,), as a sentence."""
         if self._words is not None:
             return self._words(q)
-        room = float(self(q[None])[0])
-        return f"shapes are {room + self.least:.3g} m from each other, and {self.least:.3g} m is asked for."
+        slack = float(self(q[None])[0])
+        return f"shapes are {slack + self.least:.3g} m from each other, and {self.least:.3g} m is asked for."
 
     def __call__(self, q: Array) -> Array:
         """(n,) by how much configurations q (n, nq) are farther away than asked [m]; negative where too near."""
         return np.asarray(self._distances(q), dtype=np.float64) - self.least
 
-    def leans(self, q: Array, velocities: npt.NDArray[np.intp]) -> list[Lean]:
-        """See `Wall`."""
-        room = self(q)
-        near: npt.NDArray[np.intp] = np.flatnonzero(room < _NEAR)
+    def linearise(self, q: Array, velocities: npt.NDArray[np.intp]) -> list[Linearisation]:
+        """See `PathConstraint`."""
+        slack = self(q)
+        near: npt.NDArray[np.intp] = np.flatnonzero(slack < _NEAR)
         rows = np.zeros((len(q), len(velocities)))
         if len(near):
-            rows[near] = self._gradients(q[near], room[near], velocities)
-        return [Lean(rows, room, _MARGIN)]
+            rows[near] = self._gradients(q[near], slack[near], velocities)
+        return [Linearisation(rows, slack, _MARGIN)]
 
-    def _gradients(self, q: Array, room: Array, velocities: npt.NDArray[np.intp]) -> Array:
-        """(n, k) how the clearance, `room` (n,) at q (n, nq), changes with each of k velocities [m per rad or m]."""
+    def _gradients(self, q: Array, slack: Array, velocities: npt.NDArray[np.intp]) -> Array:
+        """(n, k) how the clearance, `slack` (n,) at q (n, nq), changes with each of k velocities [m per rad or m]."""
         if self._slopes is not None:
             return self._slopes(q)[:, velocities]
         n, k = len(q), len(velocities)
         moves = np.zeros((k, self.model.nv))
         moves[np.arange(k), velocities] = _NUDGE
         moved = self.model.integrate(q[:, None], moves[None]).reshape(-1, self.model.nq)
-        return (self(moved).reshape(n, k) - room[:, None]) / _NUDGE
+        return (self(moved).reshape(n, k) - slack[:, None]) / _NUDGE
 
     def on_steps(self, q: Array) -> Array:
         """(n - 1,) the least of what `self` says on the way from each configuration of q (n, nq) to the next."""
         return least_on_steps(self.model, self, q)
 
     def beyond(self, far: float) -> str:
-        """See `Wall`."""
+        """See `PathConstraint`."""
         return f"shapes come {far:.3g} m nearer than asked"

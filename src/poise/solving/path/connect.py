@@ -20,7 +20,7 @@ from poise.common.array import Array
 from poise.kernels.machine.layout import WIDTH
 from poise.model.model import Model
 from poise.solving.path.clock import Clock
-from poise.solving.path.feasibility import Room
+from poise.solving.path.feasibility import PathFeasibility
 
 _REACH: Final = 1.0
 """Length of a branch [rad and m]."""
@@ -28,7 +28,7 @@ _SHARES: Final = (1.0, 0.3)
 """Of a branch, tried one after the other: near to what is in the way a shorter one goes on."""
 _NODES: Final = 4000
 """Configurations of a tree, at most."""
-_ASIDE: Final = 2.0 * np.pi
+_BEYOND_ENDS: Final = 2.0 * np.pi
 """How far beyond both ends the trees may reach, where limits let them [rad or m]: a turn, or about six metres."""
 WORK: Final = 4_000
 """Steps of work of a search, at most, where nothing else is said: a look at eight configurations, or at a straight
@@ -95,7 +95,7 @@ class _Tree:
 
 def connect(
     model: Model,
-    room: Room,
+    feasibility: PathFeasibility,
     q0: Array,
     q1: Array,
     moved: npt.NDArray[np.bool_],
@@ -111,7 +111,7 @@ def connect(
     It is the shortest of so many `ways`, by what `measure` says of corners, or by its length.  Numbers of q that are
     not `moved` (nq,) stay as in q0.
     """
-    at_once = room.straight(model, q0, q1)
+    at_once = feasibility.straight(model, q0, q1)
     if at_once is not None:
         return at_once
     best: Array | None = None
@@ -122,18 +122,20 @@ def connect(
         rng = np.random.default_rng([seed, attempt])
         work = _Work(min(left, more if found else _FIRST << (attempt // 2)), clock)
         begun = work.left
-        nodes = _grown(model, room, q0, q1, _Aims(model, q0, q1, moved, rng, best), work)
+        nodes = _grown(model, feasibility, q0, q1, _Aims(model, q0, q1, moved, rng, best), work)
         left, attempt = left - max(begun - max(work.left, 0), 1), attempt + 1
         if nodes is not None:
             # The first is made shorter whatever the clock says: as the trees have it, it winds.
-            way = _shortened(model, room, _cornered(model, room, nodes), rng, _ROUGH, clock if found else Clock(None))
+            way = _shortened(
+                model, feasibility, _cornered(model, feasibility, nodes), rng, _ROUGH, clock if found else Clock(None)
+            )
             if sized(way) < least:
                 best, least = way, sized(way)
         if best is not None:
             more, found = more or max(_MORE, (most - left) // 2), found + 1
     if best is None:
         return None
-    shorter = _shortened(model, room, best, np.random.default_rng([seed, attempt]), _CUTS, clock)
+    shorter = _shortened(model, feasibility, best, np.random.default_rng([seed, attempt]), _CUTS, clock)
     return shorter if sized(shorter) <= least else best
 
 
@@ -166,8 +168,8 @@ class _Aims:
         self._model, self._q0, self._moved, self._rng = model, q0, moved, rng
         # Around both ends, as limits may be a million turns away; a rotation is drawn as the model does.
         self._plain = plain = _plain(model)
-        low = np.maximum(np.minimum(q0, q1) - _ASIDE, model.lower)[plain]
-        high = np.minimum(np.maximum(q0, q1) + _ASIDE, model.upper)[plain]
+        low = np.maximum(np.minimum(q0, q1) - _BEYOND_ENDS, model.lower)[plain]
+        high = np.minimum(np.maximum(q0, q1) + _BEYOND_ENDS, model.upper)[plain]
         low, high = np.minimum(low, high), np.maximum(low, high)
         if best is not None:
             # The box around the ellipsoid of all points whose ways to both ends are together no longer.
@@ -178,13 +180,13 @@ class _Aims:
             low, high = np.clip(middle - half, low, high), np.clip(middle + half, low, high)
         self._low, self._high = low, high
 
-    def drawn(self) -> Array:
+    def sample(self) -> Array:
         """(8, nq)"""
         aims = self._model.sample(WIDTH, seed=self._rng)
         aims[:, self._plain] = self._rng.uniform(self._low, self._high, (WIDTH, len(self._low)))
         return np.where(self._moved, aims, self._q0)
 
-    def beside(self, q: Array) -> Array:
+    def shifted(self, q: Array) -> Array:
         """(nq,) where the tip is moved away from where q (nq,) has it, in some direction, and not turned."""
         model, way = self._model, self._rng.standard_normal(3)
         shift = np.append(_SHIFT * way / np.linalg.norm(way), np.zeros(3))
@@ -206,15 +208,17 @@ def _plain(model: Model) -> npt.NDArray[np.bool_]:
     return plain
 
 
-def _grown(model: Model, room: Room, q0: Array, q1: Array, aims: _Aims, work: _Work) -> list[Array] | None:
+def _grown(
+    model: Model, feasibility: PathFeasibility, q0: Array, q1: Array, aims: _Aims, work: _Work
+) -> list[Array] | None:
     """A free way from q0 to q1, as two trees have it; None where the work is done before they meet."""
     one, other = _Tree(q0), _Tree(q1)
     while not (one.full or other.full or work.spent):
-        new = _grow(model, room, one, aims, work)
+        new = _grow(model, feasibility, one, aims, work)
         if new:
             nearest = [_away(model, other.q[: other.count], one.q[node]).min() for node in new]
             node = new[int(np.argmin(nearest))]
-            met = _reach(model, room, other, one.q[node], work)
+            met = _reach(model, feasibility, other, one.q[node], work)
             if met is not None:
                 way = one.way(node) + other.way(met)[::-1][1:]
                 return way if (way[0] == q0).all() else way[::-1]
@@ -228,27 +232,27 @@ def _away(model: Model, q: Array, aim: Array) -> Array:
     return np.asarray((model.difference(q, aim) ** 2).sum(axis=1))
 
 
-def _grow(model: Model, room: Room, tree: _Tree, aims: _Aims, work: _Work) -> list[int]:
+def _grow(model: Model, feasibility: PathFeasibility, tree: _Tree, aims: _Aims, work: _Work) -> list[int]:
     """Add a branch towards each of eight aims, a shorter one where an obstacle is in the way; the new nodes."""
-    to = aims.drawn()
+    to = aims.sample()
     near = [int(_away(model, tree.q[: tree.count], aim).argmin()) for aim in to]
     near[0] = aims.node(tree.count)
-    to[0] = aims.beside(tree.q[near[0]])
+    to[0] = aims.shifted(tree.q[near[0]])
     lengths = np.linalg.norm(model.difference(tree.q[near], to), axis=1)
     left, new = [k for k in range(len(to)) if lengths[k] > 0.0], list[int]()
     for share in _SHARES:
         if not left:
             break
         ends = np.stack(
-            [_towards(model, room, tree.q[near[k]], to[k], min(1.0, share * _REACH / lengths[k])) for k in left]
+            [_towards(model, feasibility, tree.q[near[k]], to[k], min(1.0, share * _REACH / lengths[k])) for k in left]
         )
         work.left -= 1
         blocked = list[int]()
-        for k, end, clear in zip(left, ends, room(ends) >= 0.0, strict=True):
+        for k, end, clear in zip(left, ends, feasibility(ends) >= 0.0, strict=True):
             way = None
             if clear and not tree.full:
                 work.left -= 1
-                way = room.straight(model, tree.q[near[k]], end)
+                way = feasibility.straight(model, tree.q[near[k]], end)
             if way is None:
                 blocked.append(k)
             else:
@@ -257,18 +261,18 @@ def _grow(model: Model, room: Room, tree: _Tree, aims: _Aims, work: _Work) -> li
     return new
 
 
-def _reach(model: Model, room: Room, tree: _Tree, aim: Array, work: _Work) -> int | None:
+def _reach(model: Model, feasibility: PathFeasibility, tree: _Tree, aim: Array, work: _Work) -> int | None:
     """Grow towards `aim` until it is there; its node, None if an obstacle is in the way or the work is done."""
     near = int(_away(model, tree.q[: tree.count], aim).argmin())
     while not (tree.full or work.spent):
         length = float(np.linalg.norm(model.difference(tree.q[near], aim)))
         if not length > 0.0:
             return near
-        q = aim if length <= _REACH else _towards(model, room, tree.q[near], aim, _REACH / length)
+        q = aim if length <= _REACH else _towards(model, feasibility, tree.q[near], aim, _REACH / length)
         if q is not aim and not float(np.linalg.norm(model.difference(q, aim))) < length:
             return None
         work.left -= 1
-        if room.straight(model, tree.q[near], q) is None:
+        if feasibility.straight(model, tree.q[near], q) is None:
             return None
         near = tree.add(q, near)
         if q is aim:
@@ -276,27 +280,29 @@ def _reach(model: Model, room: Room, tree: _Tree, aim: Array, work: _Work) -> in
     return None
 
 
-def _towards(model: Model, room: Room, q0: Array, q1: Array, share: float) -> Array:
+def _towards(model: Model, feasibility: PathFeasibility, q0: Array, q1: Array, share: float) -> Array:
     """(nq,) a share of the way from q0 to q1 (nq,), with loops closed, or q0 where they cannot be."""
     q = model.interpolate(q0, q1, share)
-    if room.loops is None:
+    if feasibility.loops is None:
         return q
-    closed, found = room.loops.all_closed(q[None])
+    closed, found = feasibility.loops.all_closed(q[None])
     return closed[0] if found[0] else q0
 
 
 # Ways --------------------------------------------------------------------------------------------------------------
 
 
-def _cornered(model: Model, room: Room, way: list[Array]) -> Array:
+def _cornered(model: Model, feasibility: PathFeasibility, way: list[Array]) -> Array:
     """(k, nq) configurations one after the other, with the corners between them along which loops are closed."""
-    if room.loops is None:
+    if feasibility.loops is None:
         return np.array(way)
-    parts = [part for a, b in pairwise(way) if (part := room.straight(model, a, b)) is not None]
+    parts = [part for a, b in pairwise(way) if (part := feasibility.straight(model, a, b)) is not None]
     return np.concatenate([way[0][None], *(part[1:] for part in parts)])
 
 
-def _shortened(model: Model, room: Room, way: Array, rng: np.random.Generator, cuts: int, clock: Clock) -> Array:
+def _shortened(
+    model: Model, feasibility: PathFeasibility, way: Array, rng: np.random.Generator, cuts: int, clock: Clock
+) -> Array:
     """The way (k, nq), of which parts are replaced by straight ones where these are free, until few are."""
     idle = 0
     for _ in range(cuts):
@@ -313,12 +319,14 @@ def _shortened(model: Model, room: Room, way: Array, rng: np.random.Generator, c
         if a == b:
             continue
         first, last = (
-            _towards(model, room, way[k], way[k + 1], float(np.clip((s - at[k]) / max(moves[k], 1e-300), 0.0, 1.0)))
+            _towards(
+                model, feasibility, way[k], way[k + 1], float(np.clip((s - at[k]) / max(moves[k], 1e-300), 0.0, 1.0))
+            )
             for k, s in ((a, begin), (b, begin + size))
         )
         if float(np.linalg.norm(model.difference(first, last))) > _LESS * size:
             continue
-        cut = room.straight(model, first, last)
+        cut = feasibility.straight(model, first, last)
         if cut is not None:
             way, idle = np.concatenate([way[: a + 1], cut, way[b + 1 :]]), 0
     keep = [0]

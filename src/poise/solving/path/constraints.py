@@ -29,18 +29,18 @@ _EXACT: Final = 2e-10
 """What a sum that has left its limit is taken back inside by [rad or m]."""
 
 
-class Lean(NamedTuple):
+class Linearisation(NamedTuple):
     """How far configurations are within something, linearised."""
 
     rows: Array
     """(n, k) how that changes with each velocity; 0 where it is far away."""
-    room: Array
+    slack: Array
     """(n,)"""
     margin: float
     """How near it may be come to, and what is outside is pushed beyond."""
 
 
-class Wall(Protocol):
+class PathConstraint(Protocol):
     """One kind of requirement."""
 
     status: Status
@@ -49,7 +49,7 @@ class Wall(Protocol):
     def __call__(self, q: Array) -> Array:
         """(n,) how far configurations q (n, nq) are within it; negative outside."""
 
-    def leans(self, q: Array, velocities: npt.NDArray[np.intp]) -> Sequence[Lean]:
+    def linearise(self, q: Array, velocities: npt.NDArray[np.intp]) -> Sequence[Linearisation]:
         """What keeps changes of q (n, nq) within it, in these velocities."""
 
     def on_steps(self, q: Array) -> Array:
@@ -74,20 +74,20 @@ def least_on_steps(model: Model, measure: Callable[[Array], Array], q: Array) ->
     first = np.append(0, np.cumsum(looks)[:-1])
     step = np.repeat(np.arange(len(steps)), looks)
     share = (np.arange(len(step)) - first[step]) / (looks - 1)[step]
-    room = measure(model.integrate(q[step], share[:, None] * steps[step]))
-    least = np.asarray(np.minimum.reduceat(room, first), dtype=np.float64)
+    slack = measure(model.integrate(q[step], share[:, None] * steps[step]))
+    least = np.asarray(np.minimum.reduceat(slack, first), dtype=np.float64)
     while True:
         # From one look to the next it falls by no more than half of what it can change.
         change = ways[step[1:]] * np.diff(share)
-        unsure = (step[1:] == step[:-1]) & (change > 2.0 * RESERVE) & (room[1:] + room[:-1] < change)
+        unsure = (step[1:] == step[:-1]) & (change > 2.0 * RESERVE) & (slack[1:] + slack[:-1] < change)
         after = np.flatnonzero(unsure & (least[step[1:]] >= 0.0))
         if not len(after):
             return least
         middle, on = 0.5 * (share[after] + share[after + 1]), step[after]
         found = measure(model.integrate(q[on], middle[:, None] * steps[on]))
         np.minimum.at(least, on, found)
-        step, share, room = (
-            np.insert(old, after + 1, new) for old, new in ((step, on), (share, middle), (room, found))
+        step, share, slack = (
+            np.insert(old, after + 1, new) for old, new in ((step, on), (share, middle), (slack, found))
         )
 
 
@@ -110,15 +110,15 @@ class Sums:
         return self._most - q @ self._at_q.T
 
     def __call__(self, q: Array) -> Array:
-        """See `Wall`."""
+        """See `PathConstraint`."""
         return np.asarray(self.each(q).min(axis=1) + _ROUNDING, dtype=np.float64)
 
-    def leans(self, q: Array, velocities: npt.NDArray[np.intp]) -> list[Lean]:
-        """See `Wall`."""
-        rooms = self.each(q).T
+    def linearise(self, q: Array, velocities: npt.NDArray[np.intp]) -> list[Linearisation]:
+        """See `PathConstraint`."""
+        slacks = self.each(q).T
         return [
-            Lean(np.broadcast_to(-row[velocities], (len(q), len(velocities))), room, _EXACT)
-            for row, room in zip(self.rows, rooms, strict=True)
+            Linearisation(np.broadcast_to(-row[velocities], (len(q), len(velocities))), slack, _EXACT)
+            for row, slack in zip(self.rows, slacks, strict=True)
         ]
 
     def back(self, q: Array, velocities: npt.NDArray[np.intp]) -> tuple[Array, Array]:
@@ -128,12 +128,12 @@ class Sums:
         return lacking, rows
 
     def on_steps(self, q: Array) -> Array:
-        """See `Wall`: the ends tell, for sums change evenly."""
-        rooms = self(q)
-        return np.minimum(rooms[:-1], rooms[1:])
+        """See `PathConstraint`: the ends tell, for sums change evenly."""
+        slacks = self(q)
+        return np.minimum(slacks[:-1], slacks[1:])
 
     def words(self, q: Array) -> str:
-        """See `Wall`."""
+        """See `PathConstraint`."""
         far = self.each(q[None])[0]
         row = self.rows[int(far.argmin())]
         names = zip(velocity_names(self._model), row, strict=True)
@@ -141,26 +141,26 @@ class Sums:
         return f"{some} are {-far.min():.3g} rad or m beyond a LinearLimit."
 
     def beyond(self, far: float) -> str:
-        """See `Wall`."""
+        """See `PathConstraint`."""
         return f"joints go {far:.3g} rad or m beyond a LinearLimit"
 
 
-class _Between(Wall, Protocol):
-    """A wall that something else keeps at the waypoints, so that it is looked at on the ways between them alone."""
+class _Between(PathConstraint, Protocol):
+    """A constraint that something else keeps at waypoints, so that it is looked at on the ways between them alone."""
 
     status: Status = Status.LIMIT
     _model: Model
 
-    def leans(self, q: Array, velocities: npt.NDArray[np.intp]) -> list[Lean]:
-        """See `Wall`."""
+    def linearise(self, q: Array, velocities: npt.NDArray[np.intp]) -> list[Linearisation]:
+        """See `PathConstraint`."""
         return []
 
     def on_steps(self, q: Array) -> Array:
-        """See `Wall`."""
+        """See `PathConstraint`."""
         return least_on_steps(self._model, self, q)
 
     def words(self, q: Array) -> str:
-        """See `Wall`."""
+        """See `PathConstraint`."""
         return f"{self.beyond(-float(self(q[None])[0]))}."
 
 
@@ -172,12 +172,12 @@ class Balls(_Between):
         self._model = model
 
     def __call__(self, q: Array) -> Array:
-        """See `Wall`: [rad]."""
-        rooms = [ball.room(q[:, ball.place : ball.place + 4]) for ball in self._model.ball_limits]
-        return np.asarray(np.min(rooms, axis=0) + _ROUNDING, dtype=np.float64)
+        """See `PathConstraint`: [rad]."""
+        slacks = [ball.margin(q[:, ball.place : ball.place + 4]) for ball in self._model.ball_limits]
+        return np.asarray(np.min(slacks, axis=0) + _ROUNDING, dtype=np.float64)
 
     def beyond(self, far: float) -> str:
-        """See `Wall`."""
+        """See `PathConstraint`."""
         return f"a ball swings or twists {far:.3g} rad beyond its limits"
 
 
@@ -190,15 +190,15 @@ class Ranges(_Between):
         self._model, self._goals = model, tuple(zip(tasks, goals, strict=True))
 
     def __call__(self, q: Array) -> Array:
-        """See `Wall`: what is left of the tolerance [m or rad], the same everywhere inside; -inf without a number."""
-        rooms = []
+        """See `PathConstraint`: what is left of the tolerance [m or rad], anywhere inside; -inf without a number."""
+        slacks = []
         for task, goal in self._goals:
             left = task.judged(self._model, np.broadcast_to(goal, (len(q), len(goal))), q)
-            rooms += [_JUST * block.tolerance - some for block, some in zip(task.blocks, left.T, strict=True)]
-        return np.nan_to_num(np.min(rooms, axis=0), nan=-np.inf)
+            slacks += [_JUST * block.tolerance - some for block, some in zip(task.blocks, left.T, strict=True)]
+        return np.nan_to_num(np.min(slacks, axis=0), nan=-np.inf)
 
     def beyond(self, far: float) -> str:
-        """See `Wall`."""
+        """See `PathConstraint`."""
         names = " or ".join(task.label for task, _ in self._goals)
         if far == np.inf:
             return f"the residual of {names} raises or leaves no number"

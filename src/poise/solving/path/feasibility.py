@@ -10,7 +10,7 @@ import numpy as np
 from poise.common.array import Array
 from poise.model.model import Model
 from poise.solving.path.clearance import Clearance
-from poise.solving.path.constraints import RESERVE, Sums, Wall
+from poise.solving.path.constraints import RESERVE, PathConstraint, Sums
 from poise.solving.path.limits import PathLimits
 from poise.solving.path.loops import Loops
 from poise.solving.requirements.status import Status
@@ -18,49 +18,49 @@ from poise.tasks.loop import LoopTask
 
 _CORNERS: Final = 0.05
 """Length of the parts of a straight way along which loops are closed, before they are [rad or m]."""
-_APART: Final = 3.0
+_STRETCH: Final = 3.0
 """How much longer closing them may make a part."""
 
 
 @final
-class Room:
-    """All walls of a path, and the loops that stay closed along it."""
+class PathFeasibility:
+    """All constraints of a path, and the loops that stay closed along it."""
 
-    def __init__(self, walls: Sequence[Wall], loops: Loops | None = None) -> None:
-        self.walls, self.loops = tuple(walls), loops
-        self.sums = next((wall for wall in walls if isinstance(wall, Sums)), None)
+    def __init__(self, constraints: Sequence[PathConstraint], loops: Loops | None = None) -> None:
+        self.constraints, self.loops = tuple(constraints), loops
+        self.sums = next((constraint for constraint in constraints if isinstance(constraint, Sums)), None)
 
     @staticmethod
     @contextmanager
-    def lent(model: Model, limits: PathLimits) -> "Iterator[Room]":
+    def borrowed(model: Model, limits: PathLimits) -> "Iterator[PathFeasibility]":
         """What limits ask for, within the block, after which what was packed is kept for the next."""
         sums = [Sums(model, limits.rows, limits.most)] if len(limits.rows) else []
-        with Clearance.lent(model, limits.stated.apart) as clearance:
-            yield Room([*([] if clearance is None else [clearance]), *sums])
+        with Clearance.borrowed(model, limits.given.collision) as clearance:
+            yield PathFeasibility([*([] if clearance is None else [clearance]), *sums])
 
     def __bool__(self) -> bool:
-        """Whether there is any wall."""
-        return bool(self.walls)
+        """Whether there is any constraint."""
+        return bool(self.constraints)
 
-    def and_(self, *walls: Wall) -> "Room":
-        """It with more walls."""
-        return Room([*self.walls, *walls], self.loops)
+    def with_constraints(self, *constraints: PathConstraint) -> "PathFeasibility":
+        """It with more constraints."""
+        return PathFeasibility([*self.constraints, *constraints], self.loops)
 
-    def closing(self, model: Model, loops: Sequence[LoopTask], *, limits: bool) -> "Room":
+    def with_loops(self, model: Model, loops: Sequence[LoopTask], *, limits: bool) -> "PathFeasibility":
         """It with loops, if there are any; the limits of joints hold, or not."""
-        return Room(self.walls, Loops(model, loops, limits=limits, sums=self.sums) if loops else None)
+        return PathFeasibility(self.constraints, Loops(model, loops, limits=limits, sums=self.sums) if loops else None)
 
     def __call__(self, q: Array) -> Array:
-        """(n,) how far configurations q (n, nq) are within all; negative outside, infinite without walls."""
-        return self._least([wall(q) for wall in self.walls], len(q))
+        """(n,) how far configurations q (n, nq) are within all; negative outside, infinite without constraints."""
+        return self._least([constraint(q) for constraint in self.constraints], len(q))
 
     def outside(self, q: Array) -> float:
         """The sum of the squares of all that q (n, nq) are outside by."""
-        return sum((float((np.minimum(wall(q), 0.0) ** 2).sum()) for wall in self.walls), 0.0)
+        return sum((float((np.minimum(constraint(q), 0.0) ** 2).sum()) for constraint in self.constraints), 0.0)
 
     def on_steps(self, q: Array) -> Array:
         """(n - 1,) the least of what `self` says on the straight way from each of q (n, nq) to the next."""
-        return self._least([wall.on_steps(q) for wall in self.walls], len(q) - 1)
+        return self._least([constraint.on_steps(q) for constraint in self.constraints], len(q) - 1)
 
     def on_way(self, q0: Array, q1: Array) -> float:
         """The least of what `self` says on the straight way from q0 to q1 (nq,)."""
@@ -77,34 +77,41 @@ class Room:
         corners, found = self.loops.all_closed(way, whole=True)
         corners[[0, -1]] = ends
         steps = np.abs(model.difference(corners[:-1], corners[1:])).max(axis=1, initial=0.0)
-        if not found.all() or steps.max() > _APART * _CORNERS:
+        if not found.all() or steps.max() > _STRETCH * _CORNERS:
             return None
         return corners if all(self.free(a, b) for a, b in pairwise(corners)) else None
 
     def free(self, q0: Array, q1: Array) -> bool:
         """Whether a straight way is within all, with the reserve for what is between looks if its ends have it."""
         ends = np.stack([q0, q1])
-        rooms = [float(wall(ends).min()) for wall in self.walls]
-        if min(rooms, default=0.0) < 0.0:
+        slacks = [float(constraint(ends).min()) for constraint in self.constraints]
+        if min(slacks, default=0.0) < 0.0:
             return False
         return all(
-            bool(wall.on_steps(ends)[0] >= min(RESERVE, room)) for wall, room in zip(self.walls, rooms, strict=True)
+            bool(constraint.on_steps(ends)[0] >= min(RESERVE, slack))
+            for constraint, slack in zip(self.constraints, slacks, strict=True)
         )
 
     def clearances(self, q: Array) -> Array | None:
         """(n,) how far shapes are from each other at q (n, nq) [m]; None where nothing is said of them."""
-        return next((wall(q) + wall.least for wall in self.walls if isinstance(wall, Clearance)), None)
+        return next(
+            (constraint(q) + constraint.least for constraint in self.constraints if isinstance(constraint, Clearance)),
+            None,
+        )
 
     def words(self, q: Array) -> tuple[Status, str]:
         """What is not kept at q (nq,): its status, and a sentence."""
-        wall = min(self.walls, key=lambda wall: float(wall(q[None])[0]))
-        return wall.status, wall.words(q)
+        constraint = min(self.constraints, key=lambda constraint: float(constraint(q[None])[0]))
+        return constraint.status, constraint.words(q)
 
     def on_step(self, q0: Array, q1: Array) -> tuple[Status, str]:
         """What is not kept on the straight way from q0 to q1 (nq,): its status, and that it is left by so much."""
         ends = np.stack([q0, q1])
-        far, wall = min(((float(wall.on_steps(ends)[0]), wall) for wall in self.walls), key=lambda found: found[0])
-        return wall.status, wall.beyond(-far)
+        far, constraint = min(
+            ((float(constraint.on_steps(ends)[0]), constraint) for constraint in self.constraints),
+            key=lambda found: found[0],
+        )
+        return constraint.status, constraint.beyond(-far)
 
     def no_way(self, q0: Array, q1: Array) -> tuple[Status, str]:
         """The status where no free way was found from q0 to q1 (nq,), and what is to be said of it."""

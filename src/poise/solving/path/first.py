@@ -43,7 +43,7 @@ def first_paths(candidates: Candidates) -> Iterator[Array]:
         steps = route.model.difference(q[:, :-1], q[:, 1:])[..., route.active]
         smooth = np.flatnonzero(_smooth(steps, candidates.cap))
         good = smooth[_free(candidates, q[smooth])]
-        costs = (steps[good] ** 2).sum(axis=(1, 2)) + route.leaning(q[good, 0], candidates.q0)
+        costs = (steps[good] ** 2).sum(axis=(1, 2)) + route.start_cost(q[good, 0], candidates.q0)
         yield from q[good[np.argsort(costs, kind="stable")[:_OFFERED]]]
 
 
@@ -59,17 +59,17 @@ def _smooth(steps: Array, cap: Array) -> npt.NDArray[np.bool_]:
     """(k,) in which strands no one of the steps (k, n - 1, active velocities) is a jump or beyond its cap."""
     sizes = np.abs(steps).max(axis=2, initial=0.0)
     usual = FACTOR * np.median(sizes, axis=1) if sizes.shape[1] else 0.0
-    within = (np.abs(steps) <= cap).all(axis=(1, 2))
-    return np.asarray(within & (sizes.max(axis=1, initial=0.0) <= np.maximum(LEAST, usual)), dtype=np.bool_)
+    within_caps = (np.abs(steps) <= cap).all(axis=(1, 2))
+    return np.asarray(within_caps & (sizes.max(axis=1, initial=0.0) <= np.maximum(LEAST, usual)), dtype=np.bool_)
 
 
 def _free(candidates: Candidates, q: Array) -> npt.NDArray[np.bool_]:
     """(k,) which strands q (k, m, nq) keep their distance from obstacles at all of their waypoints."""
     free = np.ones(len(q), dtype=np.bool_)
-    if not candidates.room:
+    if not candidates.feasibility:
         return free
     for some in (slice(None, None, _COARSE), slice(None)):
         rows = q[free, some]
-        room = candidates.room(rows.reshape(-1, q.shape[-1])).reshape(rows.shape[:2])
-        free[free] = (room >= 0.0).all(axis=1)
+        slack = candidates.feasibility(rows.reshape(-1, q.shape[-1])).reshape(rows.shape[:2])
+        free[free] = (slack >= 0.0).all(axis=1)
     return free

@@ -7,20 +7,20 @@ import numpy as np
 
 from poise.common.array import Array
 from poise.model.model import Model
-from poise.solving.path.feasibility import Room
+from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.limits import Rates, velocity_names
 from poise.solving.path.loops import Loops
 from poise.solving.path.path import PathFailure
-from poise.solving.path.quintic_spline import bent
+from poise.solving.path.quintic_spline import quintic_spline
 from poise.solving.path.timing import even, looked_at
-from poise.solving.path.trajectory import Law
+from poise.solving.path.trajectory import Trajectory
 from poise.solving.requirements.status import Status
 
 _LOOKS: Final = 17
 """So often a step that is bent is looked at."""
 _SLACK: Final = 1.0 + 1e-9
 """Rounding that a speed may be over its limit by."""
-_CLOSING: Final = 1.0 + 1e-6
+_LOOP_SLACK: Final = 1.0 + 1e-6
 """The same where loops are closed, which is to their tolerance."""
 _WORDS: Final = ("go at {} a second", "accelerate by {}", "jerk by {}")
 
@@ -36,7 +36,7 @@ class Pace:
     """The time of a step [s]; None where times are found later."""
     max_jump: float | None
     """How much a joint may change by in a step [rad or m]; None where nothing says."""
-    kept: bool
+    within_limits: bool
     """Whether limits of positions hold."""
 
     @property
@@ -45,41 +45,52 @@ class Pace:
         cap = np.full(self.model.nv, np.inf if self.max_jump is None else float(self.max_jump))
         return cap if self.dt is None else np.minimum(cap, self.rates.velocity * self.dt)
 
-    def law(self, q: Array, dt: float, room: Room) -> Law:
+    def trajectory(self, q: Array, dt: float, feasibility: PathFeasibility) -> Trajectory:
         """The motion through rows q (n, nq), `dt` [s] apart."""
-        return in_given_times(self.model, q, dt * np.arange(len(q), dtype=np.float64), self.rates, room, kept=self.kept)
+        return at_fixed_times(
+            self.model,
+            q,
+            dt * np.arange(len(q), dtype=np.float64),
+            self.rates,
+            feasibility,
+            within_limits=self.within_limits,
+        )
 
-    def too_fast(self, q: Array, room: Room, loops: Loops | None) -> list[PathFailure]:
+    def too_fast(self, q: Array, feasibility: PathFeasibility, loops: Loops | None) -> list[PathFailure]:
         """What is too fast of rows q (n, nq) in the given times, if times are given; see `too_fast`."""
-        return [] if self.dt is None else too_fast(self.law(q, self.dt, room), self.rates, loops)
+        return [] if self.dt is None else too_fast(self.trajectory(q, self.dt, feasibility), self.rates, loops)
 
 
-def in_given_times(model: Model, q: Array, times: Array, rates: Rates, room: Room, *, kept: bool) -> Law:
+def at_fixed_times(
+    model: Model, q: Array, times: Array, rates: Rates, feasibility: PathFeasibility, *, within_limits: bool
+) -> Trajectory:
     """The motion through rows q (n, nq) at `times` (n,) [s].
 
-    It goes straight from row to row, or smoothly, from rest to rest, where accelerations or jerks are limited; limits
-    of positions are `kept` between rows too, or not.
+    It goes straight from row to row, or smoothly, from rest to rest, where accelerations or jerks are limited; with
+    `within_limits` limits of positions hold between rows too.
     """
     if len(q) < 2 or not rates.smooth:
         return even(model, q, times)
     s = np.stack([times[:-1], *(np.full(len(times) - 1, x) for x in (1.0, 0.0, 0.0))], axis=1)
-    return Law(bent(model, times, q, kept=kept, sums=room.sums, rests=True), times, s)
+    return Trajectory(
+        quintic_spline(model, times, q, within_limits=within_limits, sums=feasibility.sums, rests=True), times, s
+    )
 
 
-def too_fast(law: Law, rates: Rates, loops: Loops | None) -> list[PathFailure]:
+def too_fast(trajectory: Trajectory, rates: Rates, loops: Loops | None) -> list[PathFailure]:
     """The steps of a motion with a row at each of its times on which something is beyond its limit, the first each."""
-    if len(law.curve.starts) < 2 or not law.duration > 0.0:
+    if len(trajectory.curve.starts) < 2 or not trajectory.duration > 0.0:
         return []
-    model, looks = law.curve.model, _LOOKS if rates.smooth else 2
-    gaps = np.diff(law.t)
-    t = looked_at(law, looks)
+    model, looks = trajectory.curve.model, _LOOKS if rates.smooth else 2
+    gaps = np.diff(trajectory.t)
+    t = looked_at(trajectory, looks)
     kinds = [
         (found.reshape(len(gaps), looks, model.nv), most, words)
         for found, most, words in zip(
-            law.derivatives(t), rates[:3], _WORDS, strict=True
+            trajectory.derivatives(t), rates[:3], _WORDS, strict=True
         )
     ]  # fmt: skip
-    closing = np.zeros(len(t)) if loops is None else loops.strain(law, rates, t)
+    loop_strain = np.zeros(len(t)) if loops is None else loops.strain(trajectory, rates, t)
     names, out = velocity_names(model), []
     for k in range(len(gaps)):
         for found, most, words in kinds:
@@ -90,12 +101,12 @@ def too_fast(law: Law, rates: Rates, loops: Loops | None) -> list[PathFailure]:
                 reason = f"{names[j]} would have to {size}, and its limit is {most[j]:.4g}."
                 break
         else:
-            lengths, more = rates.lengths(kinds[0][0][k]), float(closing.reshape(len(gaps), looks)[k].max())
+            lengths, more = rates.lengths(kinds[0][0][k]), float(loop_strain.reshape(len(gaps), looks)[k].max())
             if lengths.max(initial=0.0) > _SLACK:
                 first, _, limit = rates.twists[int(lengths.max(axis=0).argmax())]
                 size = f"{lengths.max() * limit:.4g} a second in all"
                 reason = f"{names[first]} would have to go at {size}, and its TwistLimit is {limit:.4g}."
-            elif more > _CLOSING:
+            elif more > _LOOP_SLACK:
                 reason = f"what closes the loops would take {more:.4g} times the time that there is."
             else:
                 continue

@@ -11,7 +11,7 @@ from poise.common.checks import numbers
 from poise.common.errors import ShapeError
 from poise.model.model import Model, a_model
 from poise.solving.requirements.inequalities import together
-from poise.solving.requirements.limits import Limits, Stated
+from poise.solving.requirements.limits import Limits, LimitsLike
 
 
 class Rates(NamedTuple):
@@ -54,9 +54,9 @@ class Rates(NamedTuple):
 class PathLimits:
     """Limits of a path, in numbers."""
 
-    stated: Limits
+    given: Limits
     """As they were given."""
-    standing: Stated
+    timeless: LimitsLike
     """Those that need no time."""
     rows: Array
     """(p, nv) A of sums of joints."""
@@ -67,20 +67,20 @@ class PathLimits:
     @property
     def positions(self) -> bool:
         """Whether joints keep their limits."""
-        return self.stated.positions
+        return self.given.positions
 
     @classmethod
     def of(
-        cls, model: Model, limits: Stated, velocity: ArrayLike | None, acceleration: ArrayLike | None
+        cls, model: Model, limits: LimitsLike, velocity: ArrayLike | None, acceleration: ArrayLike | None
     ) -> "PathLimits":
         """All of `limits`, and `velocity` and `acceleration` beside them: the tighter of what is said twice.
 
         Raises TypeError for what is no limit, ShapeError and ValueError for numbers that are none.
         """
         a_model(model)
-        stated = Limits.of(limits)
+        given = Limits.of(limits)
         # In an update of one second changes are speeds.
-        found = together(model, range(model.nv), stated.others, 1.0)
+        found = together(model, range(model.nv), given.others, 1.0)
         speeds = np.minimum(limits_of("velocity", velocity, model), found.changes)
         hardest, jerks = limits_of("acceleration", acceleration, model), np.full(model.nv, np.inf)
         if found.accelerations is not None:
@@ -88,7 +88,7 @@ class PathLimits:
         if found.jerks is not None:
             jerks = np.minimum(jerks, found.jerks)
         rates = Rates(speeds, hardest, jerks, found.twists)
-        return cls(stated, stated.timeless(model).stated, found.rows, found.most, rates)
+        return cls(given, given.timeless(model).as_given, found.rows, found.most, rates)
 
 
 def limits_of(name: str, value: ArrayLike | None, model: Model) -> Array:

@@ -10,11 +10,11 @@ import numpy.typing as npt
 from poise.common.array import Array
 from poise.kernels.machine.layout import CLOSED, EXACT
 from poise.model.model import Model
-from poise.solving.path.along import Rows
 from poise.solving.path.constraints import Sums
 from poise.solving.path.limits import Rates
-from poise.solving.path.trajectory import Curve, JointState, Law
-from poise.solving.requirements.loop_projection import Closure
+from poise.solving.path.residual_rows import Rows
+from poise.solving.path.trajectory import Curve, JointState, Trajectory
+from poise.solving.requirements.loop_projection import LoopProjection
 from poise.tasks.loop import LoopTask
 
 _STEPS: Final = 12
@@ -38,7 +38,7 @@ class Loops:
         self._tasks = Rows(model, tasks)
         self._active = self._tasks.active
         self._goal = np.concatenate([task.goal(None) for task in tasks])
-        self._closure = Closure(model, tasks, limits=limits)
+        self._projection = LoopProjection(model, tasks, limits=limits)
 
     def _rows(self, q: Array) -> tuple[Array, Array]:
         """(n, m) what the loops lack at q (n, nq) [m, rad], and (n, m, k) how that changes."""
@@ -51,10 +51,10 @@ class Loops:
     def all_closed(self, q: Array, *, whole: bool = False) -> tuple[Array, npt.NDArray[np.bool_]]:
         """(n, nq) the closed configurations near to q (n, nq), and which there are; where there is none, q.
 
-        Steps are taken for all at once; `Closure.closed` looks for one where they lead to none.  What is of use as a
-        `whole` alone is given up at the first that there is none for.
+        Steps are taken for all at once; `LoopProjection.project` looks for one where they lead to none.  What is of
+        use as a `whole` alone is given up at the first that there is none for.
         """
-        given, q, model = q, np.array(q), self._model
+        original, q, model = q, np.array(q), self._model
         found = np.zeros(len(q), dtype=np.bool_)
         if not len(q):
             return q, found
@@ -73,25 +73,29 @@ class Loops:
             moved = model.integrate(q[some], change)
             q[some] = model.clip(moved) if self._limits else moved
         for i in np.flatnonzero(~found):
-            one = self._closure.closed(model, q[i]) if np.isfinite(q[i]).all() else None
+            one = self._projection.project(model, q[i]) if np.isfinite(q[i]).all() else None
             found[i] = one is not None and (self._sums is None or self._sums(one[None])[0] >= 0.0)
-            q[i] = one if found[i] else given[i]
+            q[i] = one if found[i] else original[i]
             if whole and not found[i]:
                 break
         return q, found
 
-    def at(self, law: Law, t: Array) -> JointState:
+    def at(self, trajectory: Trajectory, t: Array) -> JointState:
         """The state at times t (n,) of a motion that is closed at every time."""
-        moving = ((t >= 0.0) & (t <= law.duration))[:, None]
-        return JointState(*self._led(law, t), np.where(moving, self._accelerations(law, t), 0.0))
+        moving = ((t >= 0.0) & (t <= trajectory.duration))[:, None]
+        return JointState(*self._closed_at(trajectory, t), np.where(moving, self._accelerations(trajectory, t), 0.0))
 
-    def strain(self, law: Law, rates: Rates, t: Array) -> Array:
+    def strain(self, trajectory: Trajectory, rates: Rates, t: Array) -> Array:
         """(n,) by what factor the closed motion is too fast at times t (n,)."""
-        parts = [rates.shares(self._led(law, t)[1])]
+        parts = [rates.shares(self._closed_at(trajectory, t)[1])]
         if np.isfinite(rates.acceleration).any():
-            parts.append(np.sqrt(np.abs(self._accelerations(law, t)) / rates.acceleration).max(axis=1, initial=0.0))
+            parts.append(
+                np.sqrt(np.abs(self._accelerations(trajectory, t)) / rates.acceleration).max(axis=1, initial=0.0)
+            )
         if np.isfinite(rates.jerk).any():
-            ends = (self._accelerations(law, np.clip(t + way, 0.0, law.duration)) for way in (-_TWICE, _TWICE))
+            ends = (
+                self._accelerations(trajectory, np.clip(t + way, 0.0, trajectory.duration)) for way in (-_TWICE, _TWICE)
+            )
             jerks = -np.subtract(*ends) / (2.0 * _TWICE)
             parts.append(np.cbrt(np.abs(jerks) / rates.jerk).max(axis=1, initial=0.0))
         return np.asarray(np.max(parts, axis=0), dtype=np.float64)
@@ -108,15 +112,15 @@ class Loops:
         q[between] = self.all_closed(q[between])[0]
         return np.append(s, curve.s[-1]), np.concatenate([q, curve.starts[-1:]])
 
-    def _accelerations(self, law: Law, t: Array) -> Array:
+    def _accelerations(self, trajectory: Trajectory, t: Array) -> Array:
         """(n, nv) how speeds change at times t (n,): with the Jacobian too, so by differences."""
-        first, last = (np.clip(t + way, 0.0, law.duration) for way in (-_TWICE, _TWICE))
-        change = self._led(law, last)[1] - self._led(law, first)[1]
+        first, last = (np.clip(t + way, 0.0, trajectory.duration) for way in (-_TWICE, _TWICE))
+        change = self._closed_at(trajectory, last)[1] - self._closed_at(trajectory, first)[1]
         return np.asarray(change / np.maximum(last - first, 1e-12)[:, None], dtype=np.float64)
 
-    def _led(self, law: Law, t: Array) -> tuple[Array, Array]:
+    def _closed_at(self, trajectory: Trajectory, t: Array) -> tuple[Array, Array]:
         """(n, nq) where the motion is at times t (n,), closed, and (n, nv) its speeds along what stays closed."""
-        q, velocity, _ = law.at(t)
+        q, velocity, _ = trajectory.at(t)
         q, _ = self.all_closed(q)
         _, jacobians = self._rows(q)
         velocity = velocity.copy()

@@ -14,7 +14,7 @@ from poise.common.checks import finite_positive, numbers
 from poise.model.model import Model
 from poise.solving.path.limits import velocity_names
 from poise.solving.path.table import write_csv, write_parquet
-from poise.solving.path.trajectory import JointState, Law, joined
+from poise.solving.path.trajectory import JointState, Trajectory, joined
 from poise.solving.requirements.status import Budget, Status
 from poise.tasks.base import Task
 
@@ -56,7 +56,6 @@ class JointPath(Sequence[Array]):
     __slots__ = (
         "clearances",
         "failures",
-        "law",
         "loops",
         "model",
         "notes",
@@ -70,6 +69,7 @@ class JointPath(Sequence[Array]):
         "tasks",
         "time",
         "times",
+        "trajectory",
         "velocity",
     )
     model: Model
@@ -80,7 +80,7 @@ class JointPath(Sequence[Array]):
     """(n, nq) configurations, each within its limits."""
     times: Array | Any
     """(n,) when each is passed [s]; None where neither a `dt` nor limits of speeds say."""
-    law: Law | None
+    trajectory: Trajectory | None
     """The motion itself, which `at` asks; None without times."""
     loops: Any
     """What stays closed between the rows too; None without loops, and where something fails."""
@@ -183,8 +183,8 @@ class JointPath(Sequence[Array]):
         """How near a number of q that moves the tasks comes to a limit [rad or m]; infinite without limits."""
         model = self.model
         moved = np.abs(self.q - self.q[0]).max(axis=0, initial=0.0) > 0.0
-        room = np.minimum(self.q - model.lower, model.upper - self.q)[:, moved]
-        return float(room.min(initial=np.inf))
+        slack = np.minimum(self.q - model.lower, model.upper - self.q)[:, moved]
+        return float(slack.min(initial=np.inf))
 
     @property
     def singular_value(self) -> float:
@@ -203,11 +203,11 @@ class JointPath(Sequence[Array]):
         the end the joints stand still there.  Without accelerations speeds change at once, from step to step.  Raises
         ShapeError for what is no number, ValueError for a path without times and for a time that is not finite.
         """
-        law = self._timed()
+        trajectory = self._timed()
         times = numbers("t", t, "times [s]")
         if not np.isfinite(times).all():
             raise ValueError(f"t is {t!r}; every time must be finite [s]")
-        found = law.at(times.ravel()) if self.loops is None else self.loops.at(law, times.ravel())
+        found = trajectory.at(times.ravel()) if self.loops is None else self.loops.at(trajectory, times.ravel())
         if self.model.within_limits(self.q):
             found = found._replace(q=self.model.clip(found.q))  # what rounding takes beyond a limit
         return JointState(*(x.reshape(*times.shape, x.shape[-1]) for x in found))
@@ -220,16 +220,16 @@ class JointPath(Sequence[Array]):
         what they are there; `clearances` are not measured anew.  Raises ValueError for a path without times.
         """
         finite_positive("dt", dt)
-        law, passed = self._timed(), np.zeros(len(self.stations), dtype=np.int64)
-        steps = int(np.ceil(law.duration / dt * (1.0 - _ROUNDING)))
+        trajectory, passed = self._timed(), np.zeros(len(self.stations), dtype=np.int64)
+        steps = int(np.ceil(trajectory.duration / dt * (1.0 - _ROUNDING)))
         if steps > _MOST_ROWS:
             raise ValueError(f"dt={dt:g} s makes {steps:,} rows, more than the {_MOST_ROWS:,} that are allowed")
         if steps and self.times is not None:
-            share = self.times[self.stations] / law.duration
+            share = self.times[self.stations] / trajectory.duration
             passed = np.ceil(share * steps * (1.0 - _ROUNDING)).astype(np.int64)
-            law = law.slower(steps * dt / law.duration)
+            trajectory = trajectory.slower(steps * dt / trajectory.duration)
         times = dt * np.arange(steps + 1)
-        made = self._with(law=law, times=times, stations=passed, clearances=None)
+        made = self._with(trajectory=trajectory, times=times, stations=passed, clearances=None)
         return made._with(q=made.at(times).q)
 
     def then(self, *others: "JointPath") -> "JointPath":
@@ -250,12 +250,12 @@ class JointPath(Sequence[Array]):
         """It with other fields."""
         return _made({name: getattr(self, name) for name in self.__slots__} | changed)
 
-    def _timed(self) -> Law:
-        if self.law is None:
+    def _timed(self) -> Trajectory:
+        if self.trajectory is None:
             raise ValueError(
                 "the path has no times, for nothing says how fast it may go: give it velocity=, acceleration= or dt="
             )
-        return self.law
+        return self.trajectory
 
     def facts(self) -> dict[str, Any]:
         """The path in numbers, by name, in m, rad and s."""
@@ -433,19 +433,19 @@ def _joined(one: JointPath, other: JointPath) -> JointPath:
             raise ValueError(f"{path!r} is not joined: {path.explain()}")
     if one.model.coordinates != other.model.coordinates:
         raise ValueError(f"paths of {one.model.name} and {other.model.name} are not joined: they have other joints")
-    if (one.law is None) != (other.law is None):
+    if (one.trajectory is None) != (other.trajectory is None):
         raise ValueError("one of the paths has times and the other none: give both limits of speed, or neither")
-    apart = one.model.difference(one.q[-1], other.q[0])
-    far = int(np.abs(apart).argmax())
-    if abs(apart[far]) > _SEAM:
+    offset = one.model.difference(one.q[-1], other.q[0])
+    far = int(np.abs(offset).argmax())
+    if abs(offset[far]) > _SEAM:
         names = velocity_names(one.model)
         raise ValueError(
-            f"the second path begins {apart[far]:.3g} from the end of the first in {names[far]}: let it begin there, "
-            "by begin= of solve_path or q0= of plan"
+            f"the second path begins {offset[far]:.3g} from the end of the first in {names[far]}: let it begin there, "
+            "by start= of solve_path or q0= of plan"
         )
-    law, times = None, None
-    if one.law is not None and other.law is not None:
-        law = joined([one.law, other.law])
+    trajectory, times = None, None
+    if one.trajectory is not None and other.trajectory is not None:
+        trajectory = joined([one.trajectory, other.trajectory])
     if one.times is not None and other.times is not None:
         times = np.concatenate([one.times, one.times[-1] + other.times[1:]])
     same = [task.structure for task in one.tasks] == [task.structure for task in other.tasks]
@@ -462,7 +462,7 @@ def _joined(one: JointPath, other: JointPath) -> JointPath:
         clearances = np.concatenate([one.clearances, other.clearances[1:]])
     return JointPath(
         model=one.model, tasks=one.tasks if same else (*one.tasks, *other.tasks),
-        q=np.concatenate([one.q, other.q[1:]]), times=times, law=law,
+        q=np.concatenate([one.q, other.q[1:]]), times=times, trajectory=trajectory,
         reached=np.concatenate([one.reached, other.reached]),
         position_errors=both(one.position_errors, other.position_errors),
         rotation_errors=both(one.rotation_errors, other.rotation_errors), clearances=clearances, failures=(),

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from poise.common.drawing import BAD, GREY, LEAST, beside, looking, titled
+from poise.common.drawing import BAD, GREY, LEAST, legend_beside, looking, titled
 from poise.model.units import units
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def draw(path: "JointPath") -> "Figure":
                     joints.axhline(limit, color=line.get_color(), linewidth=0.5, linestyle=":")
         joints.set_title("joints; dotted: their limits", color=GREY)
         joints.set_ylabel(" or ".join(sorted({unit[model.coordinates[i]] for i in moved}, reverse=True)) or "rad or m")
-        beside(joints)
+        legend_beside(joints)
         _rates(rates, path, along)
         for name, values, kind in (
             ("position [m]", path.position_errors, "-"),
@@ -55,7 +55,7 @@ def draw(path: "JointPath") -> "Figure":
                     linewidth=0.8,
                     label="first that cannot be followed",
                 )
-        beside(errors)
+        legend_beside(errors)
     return figure
 
 

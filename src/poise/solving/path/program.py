@@ -46,7 +46,7 @@ class Program:
     """(n, k) the least changes, finite and less than `high`."""
     high: Array
     """(n, k)"""
-    leans: Sequence[tuple[Array, Array]]
+    inequalities: Sequence[tuple[Array, Array]]
     """(n, k) rows whose products with the changes have least values, and (n,) these."""
     widest: tuple[Array, Array] | None
     """(n - 1, k) the least and the largest differences of neighbours; None where they are free."""
@@ -60,8 +60,8 @@ class Program:
         the time is spent."""
         done = _ROUGHLY if roughly else _DONE
         d = np.zeros_like(self.right)
-        gaps = [gap(d) for gap in self._gaps()]
-        slacks = [np.maximum(gap, _SLACK) for gap in gaps]
+        residuals = [residual(d) for residual in self._residuals()]
+        slacks = [np.maximum(residual, _SLACK) for residual in residuals]
         scale = _FIRST * float(np.abs(self.right).mean()) * float(np.mean([s.mean() for s in slacks])) + 1e-12
         forces = [scale / s for s in slacks]
         first = scale
@@ -69,13 +69,13 @@ class Program:
             if self.clock.late:
                 return None
             mean = _mean(slacks, forces)
-            apart = max(float(np.abs(g - s).max(initial=0.0)) for g, s in zip(gaps, slacks, strict=True))
-            if mean < done * first and apart < done * _SLACK:
+            infeasibility = max(float(np.abs(g - s).max(initial=0.0)) for g, s in zip(residuals, slacks, strict=True))
+            if mean < done * first and infeasibility < done * _SLACK:
                 break
             stiff = [z / s for z, s in zip(forces, slacks, strict=True)]
             system = self._system(stiff)
             # A look ahead, with forces that vanish, tells how far they can shrink (Mehrotra 1992).
-            ahead = self._ahead(system, d, slacks, forces, gaps, [0.0] * len(gaps))
+            ahead = self._ahead(system, d, slacks, forces, residuals, [0.0] * len(residuals))
             if ahead is None:
                 return None
             _, ds, dz, way = ahead
@@ -84,7 +84,9 @@ class Program:
                 [z + way * x for z, x in zip(forces, dz, strict=True)],
             )
             aim = mean * (reached / mean) ** 3
-            ahead = self._ahead(system, d, slacks, forces, gaps, [aim - x * y for x, y in zip(ds, dz, strict=True)])
+            ahead = self._ahead(
+                system, d, slacks, forces, residuals, [aim - x * y for x, y in zip(ds, dz, strict=True)]
+            )
             if ahead is None:
                 return None
             step, ds, dz, way = ahead
@@ -92,31 +94,37 @@ class Program:
             d = d + way * step
             slacks = [s + way * x for s, x in zip(slacks, ds, strict=True)]
             forces = [z + way * x for z, x in zip(forces, dz, strict=True)]
-            gaps = [gap(d) for gap in self._gaps()]
-        held = [np.where(z > s, z, 0.0) for z, s in zip(forces[:2], slacks[:2], strict=True)]
-        return np.clip(d, self.low, self.high), held[1] - held[0]
+            residuals = [residual(d) for residual in self._residuals()]
+        bound_forces = [np.where(z > s, z, 0.0) for z, s in zip(forces[:2], slacks[:2], strict=True)]
+        return np.clip(d, self.low, self.high), bound_forces[1] - bound_forces[0]
 
     def _ahead(
-        self, system: "System", d: Array, slacks: list[Array], forces: list[Array], gaps: list[Array], aims: list[Any]
+        self,
+        system: "System",
+        d: Array,
+        slacks: list[Array],
+        forces: list[Array],
+        residuals: list[Array],
+        aims: list[Any],
     ) -> tuple[Array, list[Array], list[Array], float] | None:
         """A step to where the products of slacks and forces are `aims`: the changes of d, slacks and forces, and how
         far it can be gone; None if A is not definite."""
         # Of each constraint: what its force should be, had d not to change.
-        wanted = [(aim + z * s - z * g) / s for aim, z, s, g in zip(aims, forces, slacks, gaps, strict=True)]
+        wanted = [(aim + z * s - z * g) / s for aim, z, s, g in zip(aims, forces, slacks, residuals, strict=True)]
         step = system.solve(self._force(d, wanted))
         if step is None:
             return None
-        moved = [gap(d + step) for gap in self._gaps()]
+        moved = [residual(d + step) for residual in self._residuals()]
         ds = [m - s for m, s in zip(moved, slacks, strict=True)]
         dz = [(aim - z * s - z * x) / s for aim, z, s, x in zip(aims, forces, slacks, ds, strict=True)]
         return step, ds, dz, min(1.0, _farthest(slacks, ds), _farthest(forces, dz))
 
-    def _gaps(self) -> Iterator[Callable[[Array], Array]]:
+    def _residuals(self) -> Iterator[Callable[[Array], Array]]:
         """How far changes are within each kind of constraint."""
         yield lambda d: d - self.low
         yield lambda d: self.high - d
-        for lean, least in self.leans:
-            yield partial(_beside, lean, least)
+        for gradients, least in self.inequalities:
+            yield partial(_excess, gradients, least)
         if self.widest is not None:
             low, high = self.widest
             yield lambda d: np.diff(d, axis=0) - low
@@ -127,11 +135,11 @@ class Program:
         every = np.arange(self.right.shape[1])
         matrix, ties = self.blocks.copy(), self.ties.copy()
         matrix[:, every, every] += stiff[0] + stiff[1]
-        for (lean, _), force in zip(self.leans, stiff[2:], strict=False):
-            matrix += force[:, None, None] * lean[:, :, None] * lean[:, None, :]
-        rest = 2 + len(self.leans)
+        for (gradients, _), force in zip(self.inequalities, stiff[2:], strict=False):
+            matrix += force[:, None, None] * gradients[:, :, None] * gradients[:, None, :]
+        first = 2 + len(self.inequalities)
         if self.widest is not None:
-            both = stiff[rest] + stiff[rest + 1]
+            both = stiff[first] + stiff[first + 1]
             matrix[:-1, every, every] += both
             matrix[1:, every, every] += both
             ties = ties - both
@@ -143,19 +151,19 @@ class Program:
         force[:-1] -= self.ties * d[1:]
         force[1:] -= self.ties * d[:-1]
         force += wanted[0] - wanted[1]
-        for (lean, _), push in zip(self.leans, wanted[2:], strict=False):
-            force += push[:, None] * lean
-        rest = 2 + len(self.leans)
+        for (gradients, _), push in zip(self.inequalities, wanted[2:], strict=False):
+            force += push[:, None] * gradients
+        first = 2 + len(self.inequalities)
         if self.widest is not None:
-            push = wanted[rest] - wanted[rest + 1]
+            push = wanted[first] - wanted[first + 1]
             force[1:] += push
             force[:-1] -= push
         return force
 
 
-def _beside(lean: Array, least: Array, d: Array) -> Array:
+def _excess(gradients: Array, least: Array, d: Array) -> Array:
     """(n,) by how much products of rows and changes (n, k) are more than the least."""
-    return np.asarray((lean * d).sum(axis=1) - least, dtype=np.float64)
+    return np.asarray((gradients * d).sum(axis=1) - least, dtype=np.float64)
 
 
 def _mean(slacks: list[Array], forces: list[Array]) -> float:
@@ -185,7 +193,7 @@ class System:
             matrix, ties = self._folded(matrix, ties)
         self._size = matrix.shape[1]
         self._blocks, self._ties = matrix.ravel(), np.ascontiguousarray(ties).ravel()
-        self._room = np.empty(self._size**2)
+        self._workspace = np.empty(self._size**2)
         self._definite: bool | None = None
         """Whether the matrix is positive definite; None: nothing was solved."""
 
@@ -194,13 +202,13 @@ class System:
         rows = self._side_by_side(right) if self._closed else right
         x = np.array(rows).ravel()
         if self._definite is None:
-            self._definite = prepare(solve_blocks)(self._size, self._blocks, self._ties, x, self._room) > 0.0
+            self._definite = prepare(solve_blocks)(self._size, self._blocks, self._ties, x, self._workspace) > 0.0
         elif self._definite:
-            prepare(solve_again)(self._size, self._blocks, self._ties, x, self._room)
+            prepare(solve_again)(self._size, self._blocks, self._ties, x, self._workspace)
         if not self._definite:
             return None
         found = x.reshape(rows.shape)
-        return self._apart(found) if self._closed else found
+        return self._unfolded(found) if self._closed else found
 
     def _folded(self, matrix: Array, ties: Array) -> tuple[Array, Array]:
         """The blocks of two waypoints each, and what ties them."""
@@ -231,7 +239,7 @@ class System:
         half = len(pull) // 2
         return np.concatenate([pull[:half], pull[: half - 1 : -1]], axis=1)
 
-    def _apart(self, both: Array) -> Array:
+    def _unfolded(self, both: Array) -> Array:
         """(n, k) the solution, waypoint by waypoint."""
         size = self._size // 2
         out = np.concatenate([both[:, :size], both[::-1, size:]])

@@ -17,11 +17,13 @@ _PASSES: Final = 3
 """Times that sums are gone through, where several hold a derivative back."""
 
 
-def bent(model: Model, s: Array, q: Array, *, kept: bool, sums: Sums | None, rests: bool = False) -> Curve:
+def quintic_spline(
+    model: Model, s: Array, q: Array, *, within_limits: bool, sums: Sums | None, rests: bool = False
+) -> Curve:
     """The curve through rows q (n, nq) at s (n,), with derivatives of parabolas through three of them.
 
-    They are less where the curve would leave the limits of the joints between two rows, if these are `kept`, or those
-    of sums of joints.  With `rests` it begins and ends with none.
+    They are less where the curve would leave the limits of the joints between two rows, if `within_limits`, or
+    those of sums of joints.  With `rests` it begins and ends with none.
     """
     h = np.diff(s)[:, None]
     slopes = model.difference(q[:-1], q[1:]) / h
@@ -35,7 +37,7 @@ def bent(model: Model, s: Array, q: Array, *, kept: bool, sums: Sums | None, res
     if rests:
         first[[0, -1]], second[[0, -1]] = 0.0, 0.0
     up, down = np.full((2, *first.shape), np.inf)
-    if kept:
+    if within_limits:
         at_q, at_v = model._plain
         up[:, at_v] = np.maximum(model.upper - q, 0.0)[:, at_q]
         down[:, at_v] = np.maximum(q - model.lower, 0.0)[:, at_q]
@@ -44,7 +46,7 @@ def bent(model: Model, s: Array, q: Array, *, kept: bool, sums: Sums | None, res
         far = np.maximum(sums.each(q), 0.0)
         first = _along(first, sums.rows, *_bounds_first(h, far))
         first = _shrunk(_clipped_first(first, h, up, down), sums.rows, *_bounds_first(h, far))
-    if kept:
+    if within_limits:
         second = _clipped_second(first, second, h, up, down)
     if sums is not None:
         bounds = _bounds_second(h, far, first @ sums.rows.T)
@@ -54,24 +56,24 @@ def bent(model: Model, s: Array, q: Array, *, kept: bool, sums: Sums | None, res
 
 
 def _clipped_first(first: Array, h: Array, up: Array, down: Array) -> Array:
-    """First derivatives, each joint's so small that the coefficients next to a row go half of its room at most."""
+    """First derivatives, each joint's so small that the coefficients next to a row go half way to its limit at most."""
     # After each row, and before it, where all is seen backwards.
-    for some, gap in _sides(h):
-        one, other = -2.5 * down[some] / gap, 2.5 * up[some] / gap
+    for some, interval in _neighbours(h):
+        one, other = -2.5 * down[some] / interval, 2.5 * up[some] / interval
         first[some] = np.clip(first[some], np.minimum(one, other), np.maximum(one, other))
     return first
 
 
 def _clipped_second(first: Array, second: Array, h: Array, up: Array, down: Array) -> Array:
-    """Second derivatives that leave the coefficients next but one to a row what is left of its room."""
-    for some, gap in _sides(h):
-        way = 0.4 * gap * first[some]
-        bend = 20.0 / gap**2
+    """Second derivatives that leave the coefficients next but one to a row what is left of that way."""
+    for some, interval in _neighbours(h):
+        way = 0.4 * interval * first[some]
+        bend = 20.0 / interval**2
         second[some] = np.clip(second[some], bend * (-down[some] - way), bend * (up[some] - way))
     return second
 
 
-def _sides(h: Array) -> list[tuple[slice, Array]]:
+def _neighbours(h: Array) -> list[tuple[slice, Array]]:
     """After each row, and before it: which rows, and how far it is to the next."""
     return [(slice(None, -1), h), (slice(1, None), -h)]
 
@@ -86,8 +88,10 @@ def _bounds_first(h: Array, far: Array) -> tuple[Array, Array]:
 def _bounds_second(h: Array, far: Array, first: Array) -> tuple[Array, Array]:
     """(n, p) the same of second derivatives, beside `first` (n, p)."""
     high = np.full_like(far, np.inf)
-    for some, gap in _sides(h):
-        high[some] = np.minimum(high[some], 20.0 / gap**2 * np.maximum(far[some] - 0.4 * gap * first[some], 0.0))
+    for some, interval in _neighbours(h):
+        high[some] = np.minimum(
+            high[some], 20.0 / interval**2 * np.maximum(far[some] - 0.4 * interval * first[some], 0.0)
+        )
     return np.full_like(far, -np.inf), high
 
 

@@ -24,13 +24,13 @@ from poise.quaternions import LENGTHS
 from poise.solving.answers.solution import Solution
 from poise.solving.arguments.arguments import Tasks, each_goal, joined, several
 from poise.solving.methods.posture import one_posture
-from poise.solving.path.along import rows_of
 from poise.solving.path.clock import Clock
 from poise.solving.path.constraints import Ranges
-from poise.solving.path.feasibility import Room
+from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.limits import PathLimits
 from poise.solving.path.path import PathFailure
-from poise.solving.path.soft_objectives import Wishes, gives_way, on_line
+from poise.solving.path.residual_rows import rows_of
+from poise.solving.path.soft_objectives import SoftObjectives, is_soft, on_line
 from poise.solving.requirements.loop_projection import loop_tasks
 from poise.solving.requirements.status import Status
 from poise.solving.search.prepared import prepared_search
@@ -45,7 +45,7 @@ MISSED: Final = 1e9
 """What a waypoint that is not reached costs in a sequence, beside the squares of steps [rad^2 and m^2]."""
 FINE: Final = 1e5
 """What a step that is a jump costs."""
-_LEANING: Final = 1e-5
+_START_WEIGHT: Final = 1e-5
 """Weight of the square of the distance from q0."""
 _SAMPLES: Final = 24
 """Values of a joint that is swept, where there is a closed form for the others."""
@@ -78,27 +78,27 @@ class Route:
     ) -> None:
         """`each` (n, .) the goals of each of the tasks that are given."""
         self.tasks = tuple(task for task in given if task.blocks)
-        self._leading = [k for k, task in enumerate(self.tasks) if not gives_way(task, self.tasks)]
-        self.led = tuple(self.tasks[k] for k in self._leading)
+        self._required_indices = [k for k, task in enumerate(self.tasks) if not is_soft(task, self.tasks)]
+        self.required_tasks = tuple(self.tasks[k] for k in self._required_indices)
         """Those that waypoints must meet, which the others give way to."""
         loops = loop_tasks(model, given)
-        self.loops = tuple(task for task in (*self.led, *loops) if isinstance(task, LoopTask))
+        self.loops = tuple(task for task in (*self.required_tasks, *loops) if isinstance(task, LoopTask))
         """Those that stay closed."""
         every = [*each, *(np.broadcast_to(loop.goal(None), (len(each[0]), GOAL_NUMBERS)) for loop in loops)]
-        stated = joined((*given, *loops), every)
-        self._asked, self._limits = (*self.led, *loops), limits
-        own = (every[k] for k, task in enumerate((*given, *loops)) if task in self._asked)
-        self.goals = np.hstack([stated[:, :0], *own])
-        self.held: Wishes | None = None
+        all_goals = joined((*given, *loops), every)
+        self._hard_tasks, self._limits = (*self.required_tasks, *loops), limits
+        own = (every[k] for k, task in enumerate((*given, *loops)) if task in self._hard_tasks)
+        self.goals = np.hstack([all_goals[:, :0], *own])
+        self.projection: SoftObjectives | None = None
         """What leads to where all holds that must, and then what gives way; None where there is neither."""
-        if len(self.led) < len(given) or len(limits.rows):
-            self.held = Wishes(model, given, loops, stated, limits.standing)
+        if len(self.required_tasks) < len(given) or len(limits.rows):
+            self.projection = SoftObjectives(model, given, loops, all_goals, limits.timeless)
         self.model, self.seed, self.threads = model, seed, threads
-        first = [replace(task, priority=0) for task in self.led]  # as the loops are
+        first = [replace(task, priority=0) for task in self.required_tasks]  # as the loops are
         self.search, self.near = (
             prepared_search(
                 model, (*first, *loops), limits=limits.positions, max_restarts=restarts,
-                also=[*limits.stated.tied(model), *([] if self.held is None else self.held.active)],
+                also=[*limits.given.tied(model), *([] if self.projection is None else self.projection.active)],
             )
             for restarts in (None, 0)
         )  # fmt: skip
@@ -116,10 +116,10 @@ class Route:
         self.moved[coordinates["q"]] = True
         for ball in self.problem.section("balls"):
             self.moved[ball["q"] : ball["q"] + 4] = True
-        self.drawn = self.moved.copy()
+        self.sampled = self.moved.copy()
         """(nq,) the same, but for what moves for a sum of joints alone: random starts leave it where it is."""
-        wished = np.isin(self.active[coordinates["v"]], [] if self.wishes is None else self.wishes.active)
-        self.drawn[np.setdiff1d(coordinates["q"][~wished], self.problem.drawn["q"])] = False
+        moved_by_soft = np.isin(self.active[coordinates["v"]], [] if self.soft is None else self.soft.active)
+        self.sampled[np.setdiff1d(coordinates["q"][~moved_by_soft], self.problem.sampled_coordinates["q"])] = False
         for kernel in (follow_lanes, rows_along, best_sequence, batch_lanes.solve_many, solve_blocks, solve_again):
             prepare(kernel)
         self.clock = Clock(seconds)
@@ -138,30 +138,31 @@ class Route:
 
     def required(self) -> "Route":
         """It without what gives way."""
-        own = each_goal(self._asked, self.goals)[: len(self.led)]
+        own = each_goal(self._hard_tasks, self.goals)[: len(self.required_tasks)]
         made = Route(
-            self.model, self.led, own, limits=self._limits, seed=self.seed, threads=self.threads, seconds=None
+            self.model, self.required_tasks, own, limits=self._limits, seed=self.seed, threads=self.threads,
+            seconds=None,
         )  # fmt: skip
         made.clock = self.clock
         return made
 
-    def wishing(self, share: float) -> "Route":
+    def with_soft_weight(self, share: float) -> "Route":
         """It with what gives way counting by a share, 1 at most; by 0 not at all."""
         made = copy(self)
-        made.held = None if self.held is None else self.held.by(share)
+        made.projection = None if self.projection is None else self.projection.scaled(share)
         return made
 
     @property
-    def wishes(self) -> Wishes | None:
+    def soft(self) -> SoftObjectives | None:
         """What gives way, if anything does."""
-        return self.held if self.held is not None and len(self.held.active) else None
+        return self.projection if self.projection is not None and len(self.projection.active) else None
 
     def missed(self, q: Array) -> list[PathFailure]:
         """The waypoints at which q (n, nq), all of it reached else, is too far from a posture that is required."""
-        found = [] if self.wishes is None else self.wishes.missed(q)
+        found = [] if self.soft is None else self.soft.missed(q)
         return [PathFailure(t, Status.LOCAL_MINIMUM, reason) for t, reason in found]
 
-    def kept(self, q: Array) -> Array:
+    def clip(self, q: Array) -> Array:
         """(..., nq) the nearest to q (..., nq) within the limits, where they hold."""
         return self.model.clip(q) if self.limits else q
 
@@ -176,22 +177,22 @@ class Route:
     def beginning_at(self, q: Array) -> "Route":
         """It with one waypoint more at its beginning, that which q (nq,) meets."""
         made = copy(self)
-        own = joined(self._asked, [task.at(self.model, q) for task in self._asked])
+        own = joined(self._hard_tasks, [task.at(self.model, q) for task in self._hard_tasks])
         made.goals = np.concatenate([own[None], self.goals])
-        if self.held is not None:
-            made.held = self.held.at(np.append(0, np.arange(len(self))))
+        if self.projection is not None:
+            made.projection = self.projection.at(np.append(0, np.arange(len(self))))
         return made
 
     def changing(self) -> npt.NDArray[np.bool_]:
         """(n,) which waypoints differ from the one before."""
         changed = (self.goals[1:] != self.goals[:-1]).any(axis=1)
-        return np.append(True, changed if self.wishes is None else changed | self.wishes.changing())
+        return np.append(True, changed if self.soft is None else changed | self.soft.changing())
 
     def only(self, some: npt.NDArray[Any]) -> "Route":
         """It with some of its waypoints alone, as an index of theirs says."""
         made = copy(self)
         made.goals = self.goals[some]
-        made.held = None if self.held is None else self.held.at(some)
+        made.projection = None if self.projection is None else self.projection.at(some)
         return made
 
     def __len__(self) -> int:
@@ -215,9 +216,11 @@ class Route:
 
         Those of a joint that is swept are as many as its values give.
         """
-        if self.loops or not self.led:
+        if self.loops or not self.required_tasks:
             return np.zeros((0, self.model.nq))
-        branching = prepared_branching(self.model, self.led, limits=self.problem.limits, turns=True, samples=_SAMPLES)
+        branching = prepared_branching(
+            self.model, self.required_tasks, limits=self.problem.limits, turns=True, samples=_SAMPLES
+        )
         if branching.form is None:
             return np.zeros((0, self.model.nq))
         return np.array(branching(self.model, SE3(self.goals[waypoint]), start, self.seed).q)
@@ -230,7 +233,7 @@ class Route:
         """
         k, n = len(starts), len(self)
         some = slice(first, None, -1) if backwards else slice(first, None)
-        path, scores = self._led(np.ascontiguousarray(self.goals[some]), starts)
+        path, scores = self._track_goals(np.ascontiguousarray(self.goals[some]), starts)
         if not first and not backwards:
             return path, scores <= 1.0
         q, reached = np.empty((k, n, self.model.nq)), np.zeros((k, n), dtype=np.bool_)
@@ -246,7 +249,7 @@ class Route:
             q[:, :waypoint], reached[:, :waypoint] = back[:, :waypoint], there[:, :waypoint]
         return q, reached
 
-    def _led(self, goals: Array, starts: Array) -> tuple[Array, Array]:
+    def _track_goals(self, goals: Array, starts: Array) -> tuple[Array, Array]:
         """Strands from starts (k, nq) along goals (n, .): (k, n, nq) configurations and (k, n) scores."""
         k, n = len(starts), len(goals)
         path, scores = np.repeat(starts[:, None], n, axis=1), np.full((k, n), np.inf)
@@ -260,12 +263,12 @@ class Route:
                         break
                     some = slice(at, min(at + _PIECE, n))
                     part, score = np.empty_like(path[group, some]), np.empty_like(scores[group, some])
-                    scratch.tell(problems=len(part), steps=part.shape[1], phase=GO_ON if at else BEGIN)
-                    scratch.tell_of(goals=goals[some], starts=first, path=part, answers=score)
+                    scratch.set_fields(problems=len(part), steps=part.shape[1], phase=GO_ON if at else BEGIN)
+                    scratch.set_arrays(goals=goals[some], starts=first, path=part, answers=score)
                     try:
                         prepare(follow_lanes)(scratch.address)
                     finally:
-                        scratch.tell(phase=BEGIN)
+                        scratch.set_fields(phase=BEGIN)
                     path[group, some], scores[group, some] = part, score
 
         self._share(lead, [slice(i, i + WIDTH) for i in range(0, k, WIDTH)])
@@ -273,7 +276,7 @@ class Route:
 
     def nearest(self, waypoint: int, start: Array) -> Array:
         """(nq,) how near a strand from `start` (nq,) comes to a waypoint."""
-        return self._led(np.ascontiguousarray(self.goals[waypoint : waypoint + 1]), start[None])[0][0, 0]
+        return self._track_goals(np.ascontiguousarray(self.goals[waypoint : waypoint + 1]), start[None])[0][0, 0]
 
     def continues(self, waypoint: int, q0: Array, q1: Array) -> bool:
         """Whether a strand from q0 comes to q1 (nq,) when it is led to the next waypoint in many small steps.
@@ -291,16 +294,16 @@ class Route:
     def _along(self, waypoint: int, parts: int, q: Array) -> Array | None:
         """(parts + 1, nq) a strand from q (nq,) along the straight line from a waypoint to the next, in so many steps,
         by what gives way where nothing leads; None where it misses the line."""
-        if not self.led and self.held is not None:
-            return self.held.line(waypoint, parts).strand(q, self.seed, self.clock)
-        goals = on_line(self.led, self.goals[waypoint : waypoint + 2], parts)
-        path, scores = self._led(goals, q[None])
+        if not self.required_tasks and self.projection is not None:
+            return self.projection.line(waypoint, parts).strand(q, self.seed, self.clock)
+        goals = on_line(self.required_tasks, self.goals[waypoint : waypoint + 2], parts)
+        path, scores = self._track_goals(goals, q[None])
         return np.concatenate([q[None], path[0]]) if scores.max() <= 1.0 else None
 
-    def led_straight(self, waypoint: int, q: Array) -> Array | None:
+    def straight_line(self, waypoint: int, q: Array) -> Array | None:
         """(k, nq) a strand from q (nq,) along the straight line from a waypoint to the next, from small step to small
         step; None where it misses the line."""
-        numbers = self.goals if self.led or self.held is None else self.held.goals
+        numbers = self.goals if self.required_tasks or self.projection is None else self.projection.goals
         away = float(np.abs(numbers[waypoint + 1] - numbers[waypoint]).max(initial=0.0))
         return self._along(waypoint, max(_LEAST_PARTS, int(np.ceil(away / _PART))), q)
 
@@ -317,33 +320,35 @@ class Route:
         def work(some: slice, late: Callable[[], bool]) -> None:
             with self.near.bound.scratch(self.model) as scratch:
                 self.near.solve_many(
-                    scratch, goals[some], starts[some], raw[some], None, self.seed, given=True, closest=False
+                    scratch, goals[some], starts[some], raw[some], None, self.seed, given=True, best_effort=False
                 )
 
         self._share(work, [slice(i, i + _PIECE) for i in range(0, len(goals), _PIECE)])
         solved = np.isin(raw[:, CODE], (SOLVED, STRAYED))
         return np.where(solved[:, None], raw[:, ANSWER : ANSWER + self.model.nq], starts), solved
 
-    def met(self, q: Array, room: Room) -> Array:
+    def projected(self, q: Array, feasibility: PathFeasibility) -> Array:
         """(n, nq) where q (n, nq), all of it reached, comes within what must hold, and then what gives way is met, one
         level after the other; q where that is not reached."""
-        if self.held is None:
+        if self.projection is None:
             return q
-        moved = self.held.met(q, self.seed, self.clock)
-        good = (self.rows(moved)[2] <= 1.0) & (room(moved) >= 0.0)
+        moved = self.projection.projected(q, self.seed, self.clock)
+        good = (self.rows(moved)[2] <= 1.0) & (feasibility(moved) >= 0.0)
         return np.where(good[:, None], moved, q)
 
-    def best(self, waypoint: int, q: Array, room: Room) -> Array:
-        """(k, nq) what solutions q (k, nq) of one waypoint come to by `met`: first those within what must hold, of
-        which the least of what gives way is left."""
+    def best(self, waypoint: int, q: Array, feasibility: PathFeasibility) -> Array:
+        """(k, nq) what solutions q (k, nq) of one waypoint come to by `projected`: first those within what must
+        hold, of which the least of what gives way is left."""
         here = self.only(np.full(len(q), waypoint))
-        if here.held is None or not len(q):
+        if here.projection is None or not len(q):
             return q
-        moved = here.met(q, room)
-        return moved[np.lexsort((here.held.cost(moved), room(moved) < 0.0))]
+        moved = here.projected(q, feasibility)
+        return moved[np.lexsort((here.projection.cost(moved), feasibility(moved) < 0.0))]
 
-    def best_both_ways(self, starts: Array, waypoint: int, room: Room) -> tuple[Array, npt.NDArray[np.bool_]]:
-        """`both_ways`, with each waypoint led by `met` from where the one before is."""
+    def best_both_ways(
+        self, starts: Array, waypoint: int, feasibility: PathFeasibility
+    ) -> tuple[Array, npt.NDArray[np.bool_]]:
+        """`both_ways`, with each waypoint led by `projected` from where the one before is."""
         k, n = len(starts), len(self)
         q, reached = np.repeat(starts[:, None], n, axis=1), np.zeros((k, n), dtype=np.bool_)
         reached[:, waypoint] = True
@@ -352,9 +357,9 @@ class Route:
             for t in way:
                 if self.clock.late:
                     break
-                path, scores = self._led(np.ascontiguousarray(self.goals[t : t + 1]), last)
+                path, scores = self._track_goals(np.ascontiguousarray(self.goals[t : t + 1]), last)
                 reached[:, t] = scores[:, 0] <= 1.0
-                last = self.only(np.full(k, t)).met(path[:, 0], room)
+                last = self.only(np.full(k, t)).projected(path[:, 0], feasibility)
                 q[:, t] = last
         return q, reached
 
@@ -372,10 +377,10 @@ class Route:
         with np.errstate(invalid="ignore"):
             left = np.linalg.norm(e.reshape(len(e), -1, 3) * self.problem.section("blocks")["inverse_weight"], axis=2)
         out = {unit: np.full((len(e), len(self.tasks)), np.nan) for unit in ("m", "rad")}
-        ends = np.cumsum([0, *(len(task.blocks) for task in self.led)])
-        sizes = {k: left[:, a:b] for k, a, b in zip(self._leading, ends[:-1], ends[1:], strict=True)}
-        if self.wishes is not None:
-            sizes |= dict(zip(self.wishes.number, self.wishes.errors(q), strict=False))
+        ends = np.cumsum([0, *(len(task.blocks) for task in self.required_tasks)])
+        sizes = {k: left[:, a:b] for k, a, b in zip(self._required_indices, ends[:-1], ends[1:], strict=True)}
+        if self.soft is not None:
+            sizes |= dict(zip(self.soft.number, self.soft.errors(q), strict=False))
         for k, some in sizes.items():
             for unit, found in out.items():
                 columns = [b for b, block in enumerate(self.tasks[k].blocks) if block.unit == unit]
@@ -388,26 +393,28 @@ class Route:
         goals = self.goals.reshape(len(self), -1, 7)
         some = [
             k
-            for k, task in enumerate(self.led)
-            if task.required and task.sides and not np.ptp(goals[:, k], axis=0).any()
+            for k, task in enumerate(self.required_tasks)
+            if task.required and task.inequality_rows and not np.ptp(goals[:, k], axis=0).any()
         ]
-        return [Ranges(self.model, [self.led[k] for k in some], list(goals[0, some]))] if some else []
+        return [Ranges(self.model, [self.required_tasks[k] for k in some], list(goals[0, some]))] if some else []
 
     def meets(self, q: Array) -> tuple[bool, str]:
         """Whether q (nq,) meets the first waypoint, and how far it is from it, in words: what must meet it, or where
         nothing must, all."""
         alone = self.only(np.arange(len(self)) == 0)
         e, _, scores = alone.rows(q[None])
-        leading = self._leading or range(len(self.tasks))
-        led = {unit: x[:, leading] for unit, x in alone.errors(e, q[None]).items()}
-        away = [f"{np.nanmax(x):.3g} {unit}" for unit, x in led.items() if not np.isnan(x).all()]
-        met = scores[0] <= 1.0 and (bool(self.led) or alone.held is None or alone.held.left(q[None]).max() <= 1.0)
+        columns = self._required_indices or range(len(self.tasks))
+        left = {unit: x[:, columns] for unit, x in alone.errors(e, q[None]).items()}
+        away = [f"{np.nanmax(x):.3g} {unit}" for unit, x in left.items() if not np.isnan(x).all()]
+        met = scores[0] <= 1.0 and (
+            bool(self.required_tasks) or alone.projection is None or alone.projection.left(q[None]).max() <= 1.0
+        )
         return bool(met), " and ".join(away)
 
-    def leaning(self, q: Array, q0: Array) -> Array:
+    def start_cost(self, q: Array, q0: Array) -> Array:
         """(k,) next to nothing, but the more the farther configurations q (k, nq) are from q0: so that of paths that
         cost the same, such as by whole turns of a joint, the one that begins nearest to q0 is taken."""
-        return np.asarray(_LEANING * (self.model.difference(q0, q) ** 2).sum(axis=-1), dtype=np.float64)
+        return np.asarray(_START_WEIGHT * (self.model.difference(q0, q) ** 2).sum(axis=-1), dtype=np.float64)
 
     def steps(self, q: Array) -> Array:
         """(n - 1, active velocities) what moves the tasks from each configuration to the next."""

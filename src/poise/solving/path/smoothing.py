@@ -15,13 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.common.array import Array
-from poise.solving.path.feasibility import Room
+from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.program import Program
 from poise.solving.path.route import Route
 
 _STIFF: Final = 1e7
 """Weight of the tasks' rows beside the steps'."""
-_HELD: Final = 1e10
+_FIXED: Final = 1e10
 """Weight of a change that is given."""
 _DEAR: Final = 1e4
 """Weight of what of a step is beyond its cap, and of how far outside what must hold something is."""
@@ -57,7 +57,7 @@ class Smoother:
     """What is kept while a path is made shorter."""
 
     route: Route
-    room: Room
+    feasibility: PathFeasibility
     fixed: bool
     """Whether the first configuration stays."""
     closed: bool
@@ -72,7 +72,7 @@ class Smoother:
         is not is pushed to where all holds, and returned `until_free` as soon as it is, if that is all that is asked.
         """
         cost, damping, longest, idle = self.cost(q), _DAMPING, _LONGEST, 0
-        free = self._holds(q)
+        free = self._feasible(q)
         for _ in range(iterations):
             if (
                 idle >= _LAST
@@ -87,8 +87,8 @@ class Smoother:
             if found is None:
                 damping *= 100.0
                 continue
-            moved, after = self._tried(q, *found)
-            freed = after < cost and self._holds(moved)
+            moved, after = self._with_cost(q, *found)
+            freed = after < cost and self._feasible(moved)
             if not after < cost or (free and not freed):
                 longest = _SHRINK * min(longest, float(np.abs(found[0]).max()))
                 continue
@@ -97,7 +97,7 @@ class Smoother:
             free = freed
         return q
 
-    def _tried(self, q: Array, changes: Array, held: npt.NDArray[np.bool_]) -> tuple[Array, float]:
+    def _with_cost(self, q: Array, changes: Array, held: npt.NDArray[np.bool_]) -> tuple[Array, float]:
         """Where changes lead, and the cost there, infinite if they lead nowhere."""
         moved = self._moved(q, changes, held)
         return (q, np.inf) if moved is None else (moved, self.cost(moved))
@@ -106,16 +106,16 @@ class Smoother:
         """The sum of the squares of all steps; what is beyond their caps, or outside what must hold, is dear."""
         steps = self.route.steps(q)
         over = np.maximum(np.abs(steps) - self.cap, 0.0)
-        wished = 0.0 if self.route.wishes is None else float(self.route.wishes.cost(q).sum())
-        return float((steps**2).sum()) + _DEAR * (float((over**2).sum()) + self.room.outside(q)) + wished
+        soft_cost = 0.0 if self.route.soft is None else float(self.route.soft.cost(q).sum())
+        return float((steps**2).sum()) + _DEAR * (float((over**2).sum()) + self.feasibility.outside(q)) + soft_cost
 
     def free(self, q: Array) -> bool:
         """Whether all configurations keep what must hold of them."""
-        return not self.room or bool(self.room(q).min() >= 0.0)
+        return not self.feasibility or bool(self.feasibility(q).min() >= 0.0)
 
-    def _holds(self, q: Array) -> bool:
+    def _feasible(self, q: Array) -> bool:
         """Whether they do, and where something gives way no step is beyond its cap: it is worth none."""
-        paced = self.route.wishes is None or not (np.abs(self.route.steps(q)) > self.cap).any()
+        paced = self.route.soft is None or not (np.abs(self.route.steps(q)) > self.cap).any()
         return paced and self.free(q)
 
     def _moved(self, q: Array, changes: Array, held: npt.NDArray[np.bool_]) -> Array | None:
@@ -126,7 +126,7 @@ class Smoother:
         route = self.route
         full = np.zeros((len(q), route.model.nv))
         full[:, route.active] = changes
-        moved = route.kept(route.model.integrate(q, full))
+        moved = route.clip(route.model.integrate(q, full))
         for _ in range(_RETURNS):
             e, jacobians = self._lacking(moved)
             if not np.abs(e).max(initial=0.0) > _EXACT:
@@ -135,7 +135,7 @@ class Smoother:
             full[:, route.active] = (_forces(across, e)[:, None] @ across)[:, 0]
             if not np.abs(full).max(initial=0.0) < _LONGEST:
                 break
-            moved = route.kept(route.model.integrate(moved, full))
+            moved = route.clip(route.model.integrate(moved, full))
         scores = route.rows(moved)[2]
         if scores.max() > 1.0:
             moved, solved = route.correct(moved)
@@ -151,9 +151,9 @@ class Smoother:
         """(n, m) what tasks lack at q (n, nq), and sums of joints that are beyond their limits, and (n, m, active
         velocities) how that changes."""
         e, jacobians, _ = self.route.rows(q)
-        if self.room.sums is None:
+        if self.feasibility.sums is None:
             return e, jacobians
-        beyond, rows = self.room.sums.back(q, self.route.active)
+        beyond, rows = self.feasibility.sums.back(q, self.route.active)
         return np.concatenate([e, beyond], axis=1), np.concatenate([jacobians, rows], axis=1)
 
     def _changes(self, q: Array, damping: float, longest: float) -> tuple[Array, npt.NDArray[np.bool_]] | None:
@@ -169,27 +169,29 @@ class Smoother:
         blocks = _STIFF * (jacobians.swapaxes(1, 2) @ jacobians)
         blocks[:, every, every] += 2.0 + damping
         blocks[[0, -1], every[:, None], every[:, None]] -= 1.0
-        low, high = self._room(q)
+        low, high = self._step_bounds(q)
         right = pull + _STIFF * (e[:, None] @ jacobians)[:, 0]
-        if self.route.wishes is not None:
-            left, slopes = self.route.wishes.rows(q)
+        if self.route.soft is not None:
+            left, slopes = self.route.soft.rows(q)
             slopes = slopes[..., self.route.active]
             blocks += slopes.swapaxes(1, 2) @ slopes
             right += (left[:, None] @ slopes)[:, 0]
-        leans = []
-        for lean, far, margin in (found for wall in self.room.walls for found in wall.leans(q, self.route.active)):
+        inequalities = []
+        for gradients, far, margin in (
+            found for constraint in self.feasibility.constraints for found in constraint.linearise(q, self.route.active)
+        ):
             # What is free stays so; what is not is pushed out, as far as the tasks let it.
-            out, room = np.where(far < 0.0, _DEAR, 0.0), np.minimum(far, _WIDE)
-            blocks += out[:, None, None] * lean[:, :, None] * lean[:, None, :]
-            right += (out * (margin - room))[:, None] * lean
-            leans.append((lean, np.where(room < 0.0, -_WIDE, np.minimum(margin - room, 0.0))))
+            out, slack = np.where(far < 0.0, _DEAR, 0.0), np.minimum(far, _WIDE)
+            blocks += out[:, None, None] * gradients[:, :, None] * gradients[:, None, :]
+            right += (out * (margin - slack))[:, None] * gradients
+            inequalities.append((gradients, np.where(slack < 0.0, -_WIDE, np.minimum(margin - slack, 0.0))))
         program = Program(
             blocks=blocks, ties=np.full(steps.shape, -1.0), right=right, low=np.maximum(low, -longest) - _LEEWAY,
-            high=np.minimum(high, longest) + _LEEWAY, leans=leans, widest=self._widest(steps), closed=self.closed,
-            clock=self.route.clock,
+            high=np.minimum(high, longest) + _LEEWAY, inequalities=inequalities, widest=self._widest(steps),
+            closed=self.closed, clock=self.route.clock,
         )  # fmt: skip
         if self.fixed:
-            blocks[0, every, every] += _HELD
+            blocks[0, every, every] += _FIXED
             program.right[0] = 0.0
         # First which coordinates stand at their limits, for these withstand a pull instead of the tasks' rows.
         found = program.solve(roughly=True)
@@ -207,7 +209,7 @@ class Smoother:
         """(n - 1, active velocities) how each step may change, to come within its cap or at least nearer to it."""
         if np.isinf(self.cap).all():
             return None
-        aim = self.cap if self.route.wishes is None else _PACED * self.cap
+        aim = self.cap if self.route.soft is None else _PACED * self.cap
         cap = np.minimum(np.maximum(aim, _NEARER * np.abs(steps)), _WIDE)
         return -cap - steps, cap - steps
 
@@ -224,7 +226,7 @@ class Smoother:
             move[v] = 0.0
         return 0.5 * (out + out.swapaxes(1, 2))
 
-    def _room(self, q: Array) -> tuple[Array, Array]:
+    def _step_bounds(self, q: Array) -> tuple[Array, Array]:
         """(n, active velocities) the least and the largest change that the limits of the coordinates leave."""
         route = self.route
         low, high = np.full((len(q), route.model.nv), -np.inf), np.full((len(q), route.model.nv), np.inf)

@@ -17,10 +17,10 @@ from poise.kernels.machine.layout import ANSWER, GOAL_NUMBERS, TURN
 from poise.model.model import Model
 from poise.solving.arguments.arguments import each_goal
 from poise.solving.methods.posture import one_posture, pulled
-from poise.solving.path.along import Rows
 from poise.solving.path.clock import Clock
-from poise.solving.requirements.limits import Stated
-from poise.solving.search import feasible_fallback as within
+from poise.solving.path.residual_rows import Rows
+from poise.solving.requirements.limits import LimitsLike
+from poise.solving.search import feasible_fallback
 from poise.solving.search.prepared import prepared_search
 from poise.tasks.base import Task
 
@@ -31,20 +31,20 @@ _MISSED: Final = 10.0
 
 
 @final
-class Wishes:
+class SoftObjectives:
     """Tasks that give way, with their goals at n waypoints."""
 
     def __init__(
-        self, model: Model, stated: Sequence[Task], loops: Sequence[Task], goals: Array, limits: Stated
+        self, model: Model, given: Sequence[Task], loops: Sequence[Task], goals: Array, limits: LimitsLike
     ) -> None:
-        """Of all that was `stated`, with `goals` (n, .), those of loops behind it too, and `limits` that hold."""
-        self._model, self._stated, self._all, self._limits = model, tuple(stated), goals, limits
-        self._asked = sorted((*stated, *loops), key=lambda task: not task.blocks)
-        tasks = [task for task in stated if task.blocks]
-        self.number = [k for k, task in enumerate(tasks) if gives_way(task, tasks)]
+        """Of all that was `given`, with `goals` (n, .), those of loops behind it too, and `limits` that hold."""
+        self._model, self._given, self._all_goals, self._limits = model, tuple(given), goals, limits
+        self._all_tasks = sorted((*given, *loops), key=lambda task: not task.blocks)
+        tasks = [task for task in given if task.blocks]
+        self.number = [k for k, task in enumerate(tasks) if is_soft(task, tasks)]
         """Which of the frame tasks they are."""
         mine = [tasks[k] for k in self.number]
-        self._led = len(mine) < len(tasks)
+        self._has_required = len(mine) < len(tasks)
         levels = sorted({task.level for task in mine})
         each = [_FIRST * _NEXT ** levels.index(task.level) for task in mine]
         self._share = np.sqrt(np.repeat(each, [3 * len(task.blocks) for task in mine]))
@@ -53,7 +53,7 @@ class Wishes:
         """What they count by beside the steps."""
         self.active: list[int] = [] if self._rows is None else [int(v) for v in self._rows.active]
         """The velocities that change them."""
-        posture = one_posture(stated)
+        posture = one_posture(given)
         if posture is not None:
             self.active = sorted({*self.active, *pulled(model, posture)})
             weight = posture.weights(model)
@@ -61,16 +61,16 @@ class Wishes:
         self.tasks = (*mine, *(() if posture is None else (posture,)))
         """They: the frame tasks, then the posture."""
 
-    def by(self, share: float) -> "Wishes":
+    def scaled(self, share: float) -> "SoftObjectives":
         """They with a share of their weights."""
         made = copy(self)
         made._counted = self._counted * np.sqrt(share)
         return made
 
-    def at(self, some: Any) -> "Wishes":
+    def at(self, some: Any) -> "SoftObjectives":
         """They at some of the waypoints."""
         made = copy(self)
-        made._all = self._all[some]
+        made._all_goals = self._all_goals[some]
         return made
 
     def changing(self) -> npt.NDArray[np.bool_]:
@@ -81,13 +81,13 @@ class Wishes:
     @property
     def goals(self) -> Array:
         """(n, 7 tasks) those of its own frame tasks."""
-        each = each_goal(self._asked, self._all)
-        return np.hstack([self._all[:, :0], *(each[k] for k in self.number)])
+        each = each_goal(self._all_tasks, self._all_goals)
+        return np.hstack([self._all_goals[:, :0], *(each[k] for k in self.number)])
 
     @property
     def _postures(self) -> Array:
         """(n, nq) those of its posture; (n, 0) without one."""
-        return self._all[:, GOAL_NUMBERS * sum(bool(task.blocks) for task in self._asked) :]
+        return self._all_goals[:, GOAL_NUMBERS * sum(bool(task.blocks) for task in self._all_tasks) :]
 
     def rows(self, q: Array) -> tuple[Array, Array]:
         """Rows (n, m), whose squares are what is to be least, and how they fall (n, m, nv), at q (n, nq)."""
@@ -110,27 +110,27 @@ class Wishes:
         found = [(self.rows(one)[0] ** 2).sum(axis=1) for one in flat]
         return np.array(found).reshape(q.shape[:-1])
 
-    def met(self, q: Array, seed: int, clock: Clock) -> Array:
+    def projected(self, q: Array, seed: int, clock: Clock) -> Array:
         """(n, nq) where each of q (n, nq) comes to when its levels are met one after the other, from where it is."""
         # What nothing leads is solved for, which ends at the least of it; else steps need not come to rest there.
-        method = within.METHOD if self._led else None
+        method = feasible_fallback.METHOD if self._has_required else None
         search = prepared_search(
-            self._model, self._stated, method=method, limits=self._limits, prefer="first", max_restarts=0
+            self._model, self._given, method=method, limits=self._limits, select="first", max_restarts=0
         )
         out = np.array(q)
         with search.bound.scratch(self._model) as scratch:
             for k, start in enumerate(q):
                 if clock.late:
                     break
-                code, _ = search.solve_one(self._model, scratch, self._all[k], start, seed=seed)
+                code, _ = search.solve_one(self._model, scratch, self._all_goals[k], start, seed=seed)
                 if code >= 0:
                     out[k] = scratch.out[ANSWER : ANSWER + self._model.nq]
         return out
 
-    def line(self, waypoint: int, parts: int) -> "Wishes":
+    def line(self, waypoint: int, parts: int) -> "SoftObjectives":
         """They at so many waypoints on the straight line from one to the next."""
         made, ends = copy(self), slice(waypoint, waypoint + 2)
-        made._all = on_line(self._asked, self._all[ends], parts)
+        made._all_goals = on_line(self._all_tasks, self._all_goals[ends], parts)
         if self._postures.size:
             first, last = self._postures[ends]
             made._postures[:] = self._model.interpolate(first, last, np.arange(1, parts + 1) / parts)
@@ -139,8 +139,8 @@ class Wishes:
     def strand(self, q: Array, seed: int, clock: Clock) -> Array:
         """(n + 1, nq) from q (nq,) on to where the levels of each waypoint are met, one after the other."""
         out = [q]
-        for k in range(len(self._all)):
-            out.append(self.at([k]).met(out[-1][None], seed, clock)[0])
+        for k in range(len(self._all_goals)):
+            out.append(self.at([k]).projected(out[-1][None], seed, clock)[0])
         return np.array(out)
 
     def left(self, q: Array) -> Array:
@@ -186,6 +186,6 @@ def on_line(tasks: Sequence[Task], ends: Array, parts: int) -> Array:
     return np.ascontiguousarray((1.0 - share) * first + share * last)
 
 
-def gives_way(task: Task, tasks: Sequence[Task]) -> bool:
+def is_soft(task: Task, tasks: Sequence[Task]) -> bool:
     """Whether one of the tasks is not of the first level, or not required."""
     return not task.required or task.level > min(task.level for task in tasks)

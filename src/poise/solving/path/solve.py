@@ -13,15 +13,15 @@ from poise.model.model import Model
 from poise.model.units import ask_for_degrees_in
 from poise.solving.arguments.arguments import Tasks, cores, one_start
 from poise.solving.arguments.unit_hints import pulled_in
-from poise.solving.path.feasibility import Room
+from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.fixed_times import Pace
 from poise.solving.path.limits import PathLimits, velocity_names
 from poise.solving.path.path import JointPath, PathFailure
-from poise.solving.path.reconfigurations import PartedPath
+from poise.solving.path.path_search import PathSearch
+from poise.solving.path.reconfigurations import ReconfiguredPath
 from poise.solving.path.route import Route
-from poise.solving.path.run import Run
 from poise.solving.path.timing import timed
-from poise.solving.requirements.limits import Stated
+from poise.solving.requirements.limits import LimitsLike
 from poise.solving.requirements.status import Status
 
 SPENT: Final = "max_time was spent before all was tried, so this proves little."
@@ -33,8 +33,8 @@ def solve_path(
     poses: Any,
     *,
     q0: ArrayLike | None = None,
-    begin: ArrayLike | None = None,
-    limits: Stated = True,
+    start: ArrayLike | None = None,
+    limits: LimitsLike = True,
     closed: bool = False,
     dt: float | None = None,
     velocity: ArrayLike | None = None,
@@ -56,10 +56,10 @@ def solve_path(
     that out.  After `max_time` seconds, roughly, it is what was found by then: it is made no shorter, and waypoints for
     which nothing was found fail as BUDGET.
 
-    A robot that stands at q is given as `begin` (nq,): the path begins there exactly, and fails, in words, if that does
+    A robot that stands at q is given as `start` (nq,): the path begins there exactly, and fails, in words, if that does
     not meet the first pose.  `q0` (nq,) is a wish: the path begins there if it meets the first pose, and else it is
     where the search begins, as the model's home is by default, and `JointPath.notes` tell of it.  Joints that do not
-    move the tasks stay as in either.  Where nothing must be met, `q0` meets the first pose if all tasks do, and `begin`
+    move the tasks stay as in either.  Where nothing must be met, `q0` meets the first pose if all tasks do, and `start`
     may be anywhere.  With `closed` the last configuration is the first, and the last pose must be too.
 
     `velocity` and `acceleration`, each a number or (nv,) [rad/s or m/s, and per s], are limits of speeds, the model's
@@ -92,13 +92,13 @@ def solve_path(
     Never an exception for a path that cannot be followed: see `JointPath.status` and `first_failure`.  The same seed
     gives the same path on any number of threads, unless `max_time` cuts it short.  Raises FrameNotFound, ShapeError,
     TypeError for what is no limit, and ValueError for numbers that are not finite and settings that make
-    no sense, and for a `begin` outside the limits.
+    no sense, and for a `start` outside the limits.
     """
-    with Room.lent(model, PathLimits.of(model, limits, velocity, acceleration)) as room:
+    with PathFeasibility.borrowed(model, PathLimits.of(model, limits, velocity, acceleration)) as feasibility:
         return followed(
-            model, tasks, poses, q0=q0, begin=begin, limits=limits, closed=closed, dt=dt, velocity=velocity,
+            model, tasks, poses, q0=q0, start=start, limits=limits, closed=closed, dt=dt, velocity=velocity,
             acceleration=acceleration, max_jump=max_jump, reconfigurations=reconfigurations, optimise=optimise,
-            max_time=max_time, seed=seed, threads=threads, room=room,
+            max_time=max_time, seed=seed, threads=threads, feasibility=feasibility,
         )  # fmt: skip
 
 
@@ -108,8 +108,8 @@ def followed(
     poses: Any,
     *,
     q0: ArrayLike | None,
-    begin: ArrayLike | None,
-    limits: Stated,
+    start: ArrayLike | None,
+    limits: LimitsLike,
     closed: bool,
     dt: float | None,
     velocity: ArrayLike | None,
@@ -120,9 +120,9 @@ def followed(
     max_time: float | None,
     seed: int,
     threads: int | None,
-    room: Room,
+    feasibility: PathFeasibility,
 ) -> JointPath:
-    """`solve_path`, with what must hold of each configuration in `room`."""
+    """`solve_path`, with what must hold of each configuration in `feasibility`."""
     began = perf_counter()
     for name, flag in (("closed", closed), ("optimise", optimise)):
         if not isinstance(flag, bool):
@@ -135,21 +135,28 @@ def followed(
     if threads is None:
         threads = cores()
     whole("threads", threads, 1)
-    kept = PathLimits.of(model, limits, velocity, acceleration)
-    route = Route.of(model, tasks, poses, limits=kept, seed=seed, threads=threads, seconds=max_time)
-    room = room.closing(model, route.loops, limits=kept.positions)
+    path_limits = PathLimits.of(model, limits, velocity, acceleration)
+    route = Route.of(model, tasks, poses, limits=path_limits, seed=seed, threads=threads, seconds=max_time)
+    feasibility = feasibility.with_loops(model, route.loops, limits=path_limits.positions)
     if closed:
         _refuse_open(route)
     if reconfigurations:
-        _refuse_pieces(closed=closed, timeless=dt is not None and not kept.rates.timed)
-    start, fixed, notes, wrong = _beginning(route, q0, begin, room)
-    pace = Pace(model, kept.rates, dt, max_jump, kept.positions)
+        _refuse_pieces(closed=closed, timeless=dt is not None and not path_limits.rates.timed)
+    first, fixed, notes, wrong = _beginning(route, q0, start, feasibility)
+    pace = Pace(model, path_limits.rates, dt, max_jump, path_limits.positions)
 
     said, cuts = list[str](), list[int]()
 
     def run(some: Route) -> tuple[Array, npt.NDArray[np.bool_], list[PathFailure]]:
-        made = Run(
-            some, start, room, pace, fixed=fixed, closed=closed, optimise=optimise, reconfigurations=reconfigurations
+        made = PathSearch(
+            some,
+            first,
+            feasibility,
+            pace,
+            fixed=fixed,
+            closed=closed,
+            optimise=optimise,
+            reconfigurations=reconfigurations,
         )
         found = made.followed()
         said[:], cuts[:] = made.notes, made.cuts
@@ -164,70 +171,79 @@ def followed(
         cuts = [int(waypoint) for waypoint in np.flatnonzero(changing)[cuts]]
     if dt is not None or changing.all() or failures:
         q, reached, failures = run(route)
-    parted = PartedPath(route, q, cuts, room)
-    failures += parted.failures
-    times, law = None, None
+    reconfigured = ReconfiguredPath(route, q, cuts, feasibility)
+    failures += reconfigured.failures
+    times, trajectory = None, None
     if dt is not None:
-        times, law = parted.law(pace, dt, room, route.clock)
-    elif kept.rates.timed:
-        held = Room(()) if failures else room  # what failed is left as it is between its rows
-        times, law = timed(model, parted.q, kept.rates, parted.rests, route.clock, held, kept=kept.positions)
+        times, trajectory = reconfigured.trajectory(pace, dt, feasibility, route.clock)
+    elif path_limits.rates.timed:
+        enforced = PathFeasibility(()) if failures else feasibility  # what failed is left as it is between its rows
+        times, trajectory = timed(
+            model,
+            reconfigured.q,
+            path_limits.rates,
+            reconfigured.rests,
+            route.clock,
+            enforced,
+            within_limits=path_limits.positions,
+        )
     failures = sorted([*wrong, *failures], key=lambda failure: failure.waypoint)
     if notes and q0 is not None and not fixed:
-        notes.append(_elsewhere(model, start, q[0]))
+        notes.append(_elsewhere(model, first, q[0]))
     notes += said
-    if not failures and route.wishes is not None:
-        notes += route.wishes.notes(q)
+    if not failures and route.soft is not None:
+        notes += route.soft.notes(q)
     if failures and route.clock.late:
         notes.append(SPENT)
     return path_of(
-        route, room, parted.q, stations=parted.stations, times=times, law=law, failures=tuple(failures),
-        notes=tuple(notes), velocity=kept.rates.velocity, seconds=perf_counter() - began, cuts=cuts,
+        route, feasibility, reconfigured.q, stations=reconfigured.stations, times=times, trajectory=trajectory,
+        failures=tuple(failures), notes=tuple(notes), velocity=path_limits.rates.velocity,
+        seconds=perf_counter() - began, cuts=cuts,
     )  # fmt: skip
 
 
 def _beginning(
-    route: Route, q0: ArrayLike | None, begin: ArrayLike | None, room: Room
+    route: Route, q0: ArrayLike | None, start: ArrayLike | None, feasibility: PathFeasibility
 ) -> tuple[Array, bool, list[str], list[PathFailure]]:
-    """(nq,) where the search begins, whether the path does, what is to be said of it, and why `begin` is not met."""
+    """(nq,) where the search begins, whether the path does, what is to be said of it, and why `start` is not met."""
     model = route.model
-    if begin is not None and q0 is not None:
-        raise ValueError("give q0, from where the search begins, or begin, where the path must begin: not both")
-    name, given = ("q0", q0) if begin is None else ("begin", begin)
-    stated = np.array(model.home if given is None else one_start(model, given, name))
-    ask_for_degrees_in(model, stated, name)
-    unit = model.normalize(stated)
-    if begin is not None:
+    if start is not None and q0 is not None:
+        raise ValueError("give q0, from where the search begins, or start, where the path must begin: not both")
+    name, given = ("q0", q0) if start is None else ("start", start)
+    as_given = np.array(model.home if given is None else one_start(model, given, name))
+    ask_for_degrees_in(model, as_given, name)
+    unit = model.normalize(as_given)
+    if start is not None:
         route.refuse_outside(unit, name)
-    start = route.kept(unit)
+    first = route.clip(unit)
     if given is None:
-        return start, False, [], []
-    met, away = route.meets(start)
-    blocked = bool(room(start[None])[0] < 0.0)
-    if begin is not None:
+        return first, False, [], []
+    met, away = route.meets(first)
+    blocked = bool(feasibility(first[None])[0] < 0.0)
+    if start is not None:
         wrong = []
-        if not met and route.led:
-            reason = f"the path must begin at begin, which is {away} from the first pose: lead the arm there first."
+        if not met and route.required_tasks:
+            reason = f"the path must begin at start, which is {away} from the first pose: lead the arm there first."
             wrong.append(PathFailure(0, Status.LOCAL_MINIMUM, reason))
         elif blocked:
-            status, words = room.words(start)
-            wrong.append(PathFailure(0, status, "the path must begin at begin, where " + words))
-        return start, met or not route.led, [], wrong
-    notes = [pulled_in(model, stated).strip()] if route.limits else []
+            status, words = feasibility.words(first)
+            wrong.append(PathFailure(0, status, "the path must begin at start, where " + words))
+        return first, met or not route.required_tasks, [], wrong
+    notes = [pulled_in(model, as_given).strip()] if route.limits else []
     if not met:
         notes.append(f"q0 does not meet the first pose, which is {away} away.")
     elif blocked:
-        notes.append("q0 meets the first pose, but there " + room.words(start)[1])
-    return start, met and not blocked, [note for note in notes if note], []
+        notes.append("q0 meets the first pose, but there " + feasibility.words(first)[1])
+    return first, met and not blocked, [note for note in notes if note], []
 
 
-def _elsewhere(model: Model, start: Array, q: Array) -> str:
+def _elsewhere(model: Model, first: Array, q: Array) -> str:
     """That a path begins at q (nq,) and not at q0, and how far apart these are."""
-    away = model.difference(start, q)
+    away = model.difference(first, q)
     j = int(np.abs(away).argmax())
     return (
         f"The path begins {away[j]:.3g} from it in {velocity_names(model)[j]}: lead the arm there first, or say where "
-        "it stands by begin=."
+        "it stands by start=."
     )
 
 
@@ -251,7 +267,7 @@ def _smallest(jacobians: Array) -> Array:
 
 
 def path_of(
-    route: Route, room: Room, q: Array, *, stations: npt.NDArray[np.int64], seconds: float,
+    route: Route, feasibility: PathFeasibility, q: Array, *, stations: npt.NDArray[np.int64], seconds: float,
     failures: tuple[PathFailure, ...], cuts: Sequence[int] = (), **made: Any,
 ) -> JointPath:  # fmt: skip
     """The path with all that is measured at its configurations; those of `stations` meet the waypoints of the route."""
@@ -259,8 +275,9 @@ def path_of(
     errors = route.errors(e, q[stations])
     return JointPath(
         model=route.model, tasks=route.tasks, q=q, reached=scores <= 1.0, position_errors=errors["m"],
-        rotation_errors=errors["rad"], clearances=room.clearances(q), loops=None if failures else room.loops,
-        stations=np.array(stations), reconfigurations=np.array(cuts, dtype=np.int64), failures=failures, time=seconds,
+        rotation_errors=errors["rad"], clearances=feasibility.clearances(q),
+        loops=None if failures else feasibility.loops, stations=np.array(stations),
+        reconfigurations=np.array(cuts, dtype=np.int64), failures=failures, time=seconds,
         singular_values=_smallest(jacobians), **made,
     )  # fmt: skip
 
@@ -268,11 +285,11 @@ def path_of(
 def _refuse_open(route: Route) -> None:
     """Raises ValueError unless the last waypoint's goal is the first's."""
     first, last = (route.goals[i].reshape(-1, 7) for i in (0, -1))
-    for k, task in enumerate(route.led):
+    for k, task in enumerate(route.required_tasks):
         turned = np.concatenate([last[k, :3], last[k, 3:] * np.sign(first[k, 3:] @ last[k, 3:] or 1.0)])
-        apart = float(np.abs(first[k] - turned).max())
-        if apart > 1e-6:
+        offset = float(np.abs(first[k] - turned).max())
+        if offset > 1e-6:
             raise ValueError(
-                f"closed=True, but the last target of {task.label} differs from the first by {apart:.3g}: repeat the "
+                f"closed=True, but the last target of {task.label} differs from the first by {offset:.3g}: repeat the "
                 "first at the end"
             )

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from poise.common.files import written_aside
+from poise.common.files import atomic_write
 from poise.common.lazy import optional
 
 _NONE: Final = "nan"
@@ -20,7 +20,7 @@ def write_csv(path: str | os.PathLike[str], columns: Mapping[str, npt.NDArray[An
 
     Raises OSError that names the file.
     """
-    with written_aside(path) as aside, aside.open("w", newline="", encoding="utf-8") as file:
+    with atomic_write(path) as draft, draft.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(columns)
         for row in zip(*columns.values(), strict=True):
@@ -31,8 +31,8 @@ def write_parquet(path: str | os.PathLike[str], columns: Mapping[str, npt.NDArra
     """Write columns (n,), NaN and what is masked as null; raises as `write_csv`, and MissingExtra without pyarrow."""
     pyarrow = optional("writing Parquet", "pyarrow", "data", "pyarrow", "pyarrow.parquet")
     table = {name: pyarrow.array(column, from_pandas=True) for name, column in columns.items()}
-    with written_aside(path) as aside:
-        pyarrow.parquet.write_table(pyarrow.table(table), os.fspath(aside))
+    with atomic_write(path) as draft:
+        pyarrow.parquet.write_table(pyarrow.table(table), os.fspath(draft))
 
 
 def _word(value: Any) -> str:

@@ -11,10 +11,10 @@ from poise.kernels.machine.jit import prepare
 from poise.kernels.path.timing import least_times
 from poise.model.model import Model
 from poise.solving.path.clock import Clock
-from poise.solving.path.feasibility import Room
+from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.limits import Rates
-from poise.solving.path.quintic_spline import bent
-from poise.solving.path.trajectory import Curve, Law, joined
+from poise.solving.path.quintic_spline import quintic_spline
+from poise.solving.path.trajectory import Curve, Trajectory, joined
 
 _POINTS: Final = 8
 """Points on each piece at which limits are kept."""
@@ -46,23 +46,23 @@ def timed(
     most: Rates,
     rests: npt.NDArray[np.bool_],
     clock: Clock,
-    room: Room,
+    feasibility: PathFeasibility,
     *,
-    kept: bool,
-) -> tuple[Array, Law]:
+    within_limits: bool,
+) -> tuple[Array, Trajectory]:
     """(n,) times [s], from 0 on, at which q (n, nq) is passed as early as `most` allows, and the motion itself.
 
     Without accelerations and jerks it goes straight from row to row, each step as fast as can be.  With them the motion
     is smooth, through all rows, and rests at both ends, at `rests` (n,), where the rows turn sharply, and around steps
     that keep what must hold when they are straight, and not when they are bent.  Rows that do not move by more than
-    rounding are passed as one.  Limits of positions are `kept` between rows, or not.
+    rounding are passed as one.  With `within_limits` limits of positions hold between rows too.
     What is tried for jerks ends with the clock: the motion is then slower than it need be.
     """
-    rows = _apart(model, q)
+    rows = _distinct_rows(model, q)
     place = np.searchsorted(rows, np.arange(len(q)), side="right") - 1
-    apart, still = q[rows], np.zeros(len(rows), dtype=np.bool_)
+    distinct, still = q[rows], np.zeros(len(rows), dtype=np.bool_)
     np.logical_or.at(still, place, rests)
-    steps = model.difference(apart[:-1], apart[1:])
+    steps = model.difference(distinct[:-1], distinct[1:])
     ways = np.abs(steps).sum(axis=0)
     # From rest to rest a joint gets no faster, and no harder, than its way and its limits allow.
     with np.errstate(invalid="ignore"):
@@ -73,86 +73,103 @@ def timed(
     moving = np.flatnonzero(durations > _LEAST * durations.sum())
     if not len(moving):
         return np.zeros(len(q)), even(model, q[-1:], np.zeros(1))
-    knots, through = np.append(0.0, np.cumsum(durations[moving])), np.append(moving, len(apart) - 1)
+    knots, through = np.append(0.0, np.cumsum(durations[moving])), np.append(moving, len(distinct) - 1)
     if np.isinf(hardest).all():
-        q, at = apart[through], knots
-        if room.loops is not None:
-            s, q = room.loops.refined(Curve.straight(model, knots, q))
+        q, at = distinct[through], knots
+        if feasibility.loops is not None:
+            s, q = feasibility.loops.refined(Curve.straight(model, knots, q))
             took = rates.shares(model.difference(q[:-1], q[1:]))
             knots = np.append(0.0, np.cumsum(np.maximum(took, _LEAST * took.sum())))
             at = knots[np.searchsorted(s, at)]
-        law = even(model, q, knots)
+        trajectory = even(model, q, knots)
     else:
-        laws = _smooth(model, knots, apart[through], still[through], rates, kept, clock, room)
-        law = joined(laws)
+        trajectories = _smooth(
+            model, knots, distinct[through], still[through], rates, within_limits, clock, feasibility
+        )
+        trajectory = joined(trajectories)
         # Each for itself: where it rests, its end is the one time that is known exactly.
-        ends = np.cumsum([0.0, *(part.duration for part in laws)])
-        passing = [knots[(knots > part.curve.s[0]) & (knots <= part.curve.s[-1])] for part in laws]
-        at = np.concatenate([[0.0], *(part.when(s) + t for part, s, t in zip(laws, passing, ends[:-1], strict=True))])
-    if room.loops is not None:
+        ends = np.cumsum([0.0, *(part.duration for part in trajectories)])
+        passing = [knots[(knots > part.curve.s[0]) & (knots <= part.curve.s[-1])] for part in trajectories]
+        at = np.concatenate(
+            [[0.0], *(part.when(s) + t for part, s, t in zip(trajectories, passing, ends[:-1], strict=True))]
+        )
+    if feasibility.loops is not None:
         # What closes the loops makes some of it faster.
-        t = looked_at(law, _LOOKS)
-        slower = max(1.0, float(room.loops.strain(law, most, t).max())) * _MARGIN
-        law, at = law.slower(slower), at * slower
-    passed = np.zeros(len(apart))
+        t = looked_at(trajectory, _LOOKS)
+        slower = max(1.0, float(feasibility.loops.strain(trajectory, most, t).max())) * _MARGIN
+        trajectory, at = trajectory.slower(slower), at * slower
+    passed = np.zeros(len(distinct))
     passed[moving + 1] = at[1:]
-    return np.maximum.accumulate(passed)[place], law
+    return np.maximum.accumulate(passed)[place], trajectory
 
 
-def even(model: Model, q: Array, times: Array) -> Law:
+def even(model: Model, q: Array, times: Array) -> Trajectory:
     """The motion straight from row to row of q (n, nq), which are passed at increasing times (n,)."""
     if len(q) < 2:
         alone = Curve.straight(model, np.arange(2.0), np.concatenate([q, q]))
-        return Law(alone, np.zeros(2), np.zeros((1, 4)))
+        return Trajectory(alone, np.zeros(2), np.zeros((1, 4)))
     s = np.stack([times[:-1], *(np.full(len(times) - 1, x) for x in (1.0, 0.0, 0.0))], axis=1)
-    return Law(Curve.straight(model, times, q), times, s)
+    return Trajectory(Curve.straight(model, times, q), times, s)
 
 
-def _apart(model: Model, q: Array) -> npt.NDArray[np.intp]:
+def _distinct_rows(model: Model, q: Array) -> npt.NDArray[np.intp]:
     """(k,) the rows of q (n, nq) that differ from the one before among them; what follows each is the same as it."""
     far = np.abs(model.difference(q[:-1], q[1:])).max(axis=1, initial=0.0) > _SAME
-    kept = [0]
+    rows = [0]
     for i in range(1, len(q)):
-        before = kept[-1]
+        before = rows[-1]
         if far[i - 1] if before == i - 1 else np.abs(model.difference(q[before], q[i])).max(initial=0.0) > _SAME:
-            kept.append(i)
-    return np.array(kept, dtype=np.intp)
+            rows.append(i)
+    return np.array(rows, dtype=np.intp)
 
 
 def _smooth(
-    model: Model, s: Array, q: Array, still: npt.NDArray[np.bool_], rates: Rates, kept: bool, clock: Clock, room: Room
-) -> list[Law]:
-    """The motions through rows q (n, nq) at s (n,), each from rest to rest; limits of positions are `kept` or not."""
+    model: Model,
+    s: Array,
+    q: Array,
+    still: npt.NDArray[np.bool_],
+    rates: Rates,
+    within_limits: bool,
+    clock: Clock,
+    feasibility: PathFeasibility,
+) -> list[Trajectory]:
+    """The motions through rows q (n, nq) at s (n,), each from rest to rest; see `timed`."""
     slopes = model.difference(q[:-1], q[1:]) / np.diff(s)[:, None]
     sharp = (np.abs(np.diff(slopes, axis=0)) / rates.velocity).max(axis=1, initial=0.0) > _SHARP
     still = still | np.concatenate([[True], sharp, [True]])
     while True:
         ends = np.flatnonzero(still)
-        curves = [bent(model, s[a : b + 1], q[a : b + 1], kept=kept, sums=room.sums) for a, b in pairwise(ends)]
-        if not room:
+        curves = [
+            quintic_spline(model, s[a : b + 1], q[a : b + 1], within_limits=within_limits, sums=feasibility.sums)
+            for a, b in pairwise(ends)
+        ]
+        if not feasibility:
             break
-        blocked = np.concatenate([_blocked(curve, room) for curve in curves]) & ~(still[:-1] & still[1:])
+        blocked = np.concatenate([_blocked(curve, feasibility) for curve in curves]) & ~(still[:-1] & still[1:])
         if not blocked.any():
             break
         still[:-1] |= blocked
         still[1:] |= blocked
-    if room.loops is not None:
-        curves = [bent(model, *room.loops.refined(curve), kept=kept, sums=room.sums) for curve in curves]
+    if feasibility.loops is not None:
+        curves = [
+            quintic_spline(model, *feasibility.loops.refined(curve), within_limits=within_limits, sums=feasibility.sums)
+            for curve in curves
+        ]
     if np.isinf(rates.jerk).all():
-        return [_kept(_fastest(curve, rates), rates) for curve in curves]
+        return [_slowed_to_limits(_fastest(curve, rates), rates) for curve in curves]
     return [_with_jerks(curve, rates, clock) for curve in curves]
 
 
-def _blocked(curve: Curve, room: Room) -> npt.NDArray[np.bool_]:
+def _blocked(curve: Curve, feasibility: PathFeasibility) -> npt.NDArray[np.bool_]:
     """(k,) on which pieces something does not hold that must."""
     k = np.repeat(np.arange(len(curve.numbers)), _LOOKED_AT)
     share = np.tile(np.arange(_LOOKED_AT) / _LOOKED_AT, len(curve.numbers))
     moved = curve.on(k, curve.s[k] + share * (curve.s[k + 1] - curve.s[k]))[1]
     q = np.concatenate([curve.model.integrate(curve.starts[k], moved), curve.starts[-1:]])
-    return np.asarray((room.on_steps(q).reshape(-1, _LOOKED_AT) < 0.0).any(axis=1), dtype=np.bool_)
+    return np.asarray((feasibility.on_steps(q).reshape(-1, _LOOKED_AT) < 0.0).any(axis=1), dtype=np.bool_)
 
 
-def _fastest(curve: Curve, rates: Rates, cap: Array | None = None) -> Law:
+def _fastest(curve: Curve, rates: Rates, cap: Array | None = None) -> Trajectory:
     """The fastest motion along a curve from rest to rest, by speeds and accelerations at the points of a grid.
 
     Between two points the acceleration of s is constant.  Accelerations are kept at both ends of each (Pham and Pham
@@ -184,45 +201,45 @@ def _fastest(curve: Curve, rates: Rates, cap: Array | None = None) -> Law:
     root = np.sqrt(x)
     took = 2.0 * ds / (root[:-1] + root[1:])
     pieces = np.stack([grid[:-1], root[:-1], 0.5 * np.diff(x) / ds, np.zeros(n - 1)], axis=1)
-    return Law(curve, np.append(0.0, np.cumsum(took)), pieces)
+    return Trajectory(curve, np.append(0.0, np.cumsum(took)), pieces)
 
 
-def _strain(law: Law, rates: Rates, looks: int) -> tuple[Array, Array]:
+def _strain(trajectory: Trajectory, rates: Rates, looks: int) -> tuple[Array, Array]:
     """(n,) times, and by what factor the motion is too fast there, 1 where it is just slow enough."""
-    t = looked_at(law, looks)
+    t = looked_at(trajectory, looks)
     if np.isfinite(rates.jerk).any():
-        turns = law.when(law.curve.s[1:-1])
-        t = np.sort(np.concatenate([t, turns - 1e-9 * law.duration, turns + 1e-9 * law.duration]))
-    return t, strain_at(law, rates, t).max(axis=1)
+        turns = trajectory.when(trajectory.curve.s[1:-1])
+        t = np.sort(np.concatenate([t, turns - 1e-9 * trajectory.duration, turns + 1e-9 * trajectory.duration]))
+    return t, strain_at(trajectory, rates, t).max(axis=1)
 
 
-def looked_at(law: Law, looks: int) -> Array:
+def looked_at(trajectory: Trajectory, looks: int) -> Array:
     """(m looks,) times in each of m intervals, from just after its beginning to just before its end."""
     share = 1e-9 + (1.0 - 2e-9) * np.linspace(0.0, 1.0, looks)
-    return np.asarray((law.t[:-1, None] + np.diff(law.t)[:, None] * share).ravel())
+    return np.asarray((trajectory.t[:-1, None] + np.diff(trajectory.t)[:, None] * share).ravel())
 
 
-def strain_at(law: Law, rates: Rates, t: Array) -> Array:
+def strain_at(trajectory: Trajectory, rates: Rates, t: Array) -> Array:
     """(n, 3) by what factor the motion is too fast at times t (n,), by its speeds, accelerations and jerks."""
-    speeds, accelerations, jerks = law.derivatives(t)
+    speeds, accelerations, jerks = trajectory.derivatives(t)
     hard, abrupt = np.sqrt(np.abs(accelerations) / rates.acceleration), np.cbrt(np.abs(jerks) / rates.jerk)
     return np.stack([rates.shares(speeds), hard.max(axis=1, initial=0.0), abrupt.max(axis=1, initial=0.0)], axis=1)
 
 
-def _kept(law: Law, rates: Rates) -> Law:
+def _slowed_to_limits(trajectory: Trajectory, rates: Rates) -> Trajectory:
     """The motion, as much slower as it takes to keep the limits everywhere."""
-    bends = bool(np.abs(law.curve.numbers[:, 2:]).max(initial=0.0) > 1e-12)
-    strain = float(_strain(law, rates, _ALL_LOOKS if bends else _LOOKS)[1].max())
-    return law.slower(max(1.0, strain * (_MARGIN if bends else 1.0)))
+    bends = bool(np.abs(trajectory.curve.numbers[:, 2:]).max(initial=0.0) > 1e-12)
+    strain = float(_strain(trajectory, rates, _ALL_LOOKS if bends else _LOOKS)[1].max())
+    return trajectory.slower(max(1.0, strain * (_MARGIN if bends else 1.0)))
 
 
-def _with_jerks(curve: Curve, rates: Rates, clock: Clock) -> Law:
+def _with_jerks(curve: Curve, rates: Rates, clock: Clock) -> Trajectory:
     """The fastest that was found of motions along a curve that keep jerks too.
 
     The fastest without is averaged over a while, so that its acceleration changes evenly, and slowed down where that
     breaks a limit; how hard it accelerates, and so how long the while must be, is tried.
     """
-    best: Law | None = None
+    best: Trajectory | None = None
     for share in _SHARES:
         hardest = share * rates.acceleration
         with np.errstate(invalid="ignore"):
@@ -230,9 +247,9 @@ def _with_jerks(curve: Curve, rates: Rates, clock: Clock) -> Law:
         cap = None
         for _ in range(_ROUNDS):
             sharp = _fastest(curve, rates._replace(acceleration=hardest), cap)
-            law = _averaged(sharp, while_)
-            t, strain = _strain(law, rates, _LOOKS)
-            slower = law.slower(max(1.0, float(strain.max())))
+            trajectory = _averaged(sharp, while_)
+            t, strain = _strain(trajectory, rates, _LOOKS)
+            slower = trajectory.slower(max(1.0, float(strain.max())))
             if best is None or slower.duration < best.duration:
                 best = slower
             if strain.max() <= 1.0 + _NEARLY or clock.late:
@@ -241,18 +258,18 @@ def _with_jerks(curve: Curve, rates: Rates, clock: Clock) -> Law:
         if clock.late:
             break
     assert best is not None
-    return _kept(best, rates)
+    return _slowed_to_limits(best, rates)
 
 
-def _lowered(cap: Array | None, law: Law, seconds: float, t: Array, strain: Array) -> Array:
-    """(n,) what the square of ds/dt may be at the points of a law, less than it is where its mean over the last seconds
-    is too fast: first it is made even there, for what changes least needs the least jerk."""
-    x = np.append(law.s[:, 1], 0.0) ** 2
+def _lowered(cap: Array | None, trajectory: Trajectory, seconds: float, t: Array, strain: Array) -> Array:
+    """(n,) what the square of ds/dt may be at the points of a trajectory, less than it is where its mean over the last
+    seconds is too fast: first it is made even there, for what changes least needs the least jerk."""
+    x = np.append(trajectory.s[:, 1], 0.0) ** 2
     out = np.ones(len(x)) if cap is None else cap.copy()
     over = strain > 1.0 + _NEARLY
     t, strain = t[over], strain[over]
-    first = np.minimum(np.searchsorted(law.t, t - seconds), len(x) - 1)
-    last = np.minimum(np.searchsorted(law.t, t) + 1, len(x))
+    first = np.minimum(np.searchsorted(trajectory.t, t - seconds), len(x) - 1)
+    last = np.minimum(np.searchsorted(trajectory.t, t) + 1, len(x))
     level = np.minimum.reduceat(np.append(x, np.inf), np.stack([first, last], axis=1).ravel())[::2] / strain**_GENTLY
     sizes = last - first
     for some in np.array_split(np.arange(len(t)), 1 + sizes.sum() // _AT_ONCE):
@@ -262,14 +279,14 @@ def _lowered(cap: Array | None, law: Law, seconds: float, t: Array, strain: Arra
     return np.maximum(out, _LEAST)
 
 
-def _averaged(law: Law, seconds: float) -> Law:
-    """The motion whose s is the mean of that of `law` over the last seconds."""
-    t = np.unique(np.concatenate([law.t, law.t + seconds]))
+def _averaged(trajectory: Trajectory, seconds: float) -> Trajectory:
+    """The motion whose s is the mean of that of `trajectory` over the last seconds."""
+    t = np.unique(np.concatenate([trajectory.t, trajectory.t + seconds]))
     gaps = np.diff(t)
-    speeds = np.append(law.s[:, 1], 0.0)
-    before = np.interp(t - seconds, law.t, speeds, left=0.0, right=0.0)
-    dds = (np.interp(t, law.t, speeds, left=0.0, right=0.0) - before) / seconds
+    speeds = np.append(trajectory.s[:, 1], 0.0)
+    before = np.interp(t - seconds, trajectory.t, speeds, left=0.0, right=0.0)
+    dds = (np.interp(t, trajectory.t, speeds, left=0.0, right=0.0) - before) / seconds
     ddds = np.diff(dds) / gaps
     ds = np.append(0.0, np.cumsum(gaps * (dds[:-1] + gaps * ddds / 2.0)))
     s = np.append(0.0, np.cumsum(gaps * (ds[:-1] + gaps * (dds[:-1] / 2.0 + gaps * ddds / 6.0))))
-    return Law(law.curve, t, np.stack([law.s[0, 0] + s[:-1], ds[:-1], dds[:-1], ddds], axis=1))
+    return Trajectory(trajectory.curve, t, np.stack([trajectory.s[0, 0] + s[:-1], ds[:-1], dds[:-1], ddds], axis=1))

@@ -63,9 +63,9 @@ class Curve:
             # Of a turn as a vector the derivatives differ from its velocity, but for the beginning, where it is 0.
             some = slice(v, v + 3)
             turn: Array = step[:, some]
-            back = np.asarray(np.linalg.inv(_leading(turn)), dtype=np.float64)
+            back = np.asarray(np.linalg.inv(_left_jacobian(turn)), dtype=np.float64)
             b[:, some] = _times(back, b[:, some])
-            d[:, some] = _times(back, d[:, some] - _turning_on(turn, b[:, some]))
+            d[:, some] = _times(back, d[:, some] - _left_jacobian_rate(turn, b[:, some]))
         numbers = np.stack(
             [
                 np.zeros_like(step), a, 0.5 * c, 10.0 * step - 6.0 * a - 4.0 * b - 1.5 * c + 0.5 * d,
@@ -94,9 +94,9 @@ class Curve:
         for _, v in self.model._turning:
             some = slice(v, v + 3)
             turn, rate = found[0][:, some], found[1][:, some]
-            leading = _leading(turn)
-            found[2][:, some] = _times(leading, found[2][:, some]) + _turning_on(turn, rate)
-            found[1][:, some] = _times(leading, rate)
+            left_jacobian = _left_jacobian(turn)
+            found[2][:, some] = _times(left_jacobian, found[2][:, some]) + _left_jacobian_rate(turn, rate)
+            found[1][:, some] = _times(left_jacobian, rate)
         return k, found[0], found[1] / h, found[2] / h**2, found[3] / h**3
 
 
@@ -104,7 +104,7 @@ def _times(matrices: Array, vectors: Array) -> Array:
     return np.asarray((matrices @ vectors[..., None])[..., 0], dtype=np.float64)
 
 
-def _leading(turn: Array) -> Array:
+def _left_jacobian(turn: Array) -> Array:
     """(n, 3, 3) what leads from changes of vectors of turns (n, 3) to angular velocities along the world's axes."""
     angle = np.linalg.norm(turn, axis=-1)[:, None, None]
     x, y, z = turn.T
@@ -116,17 +116,17 @@ def _leading(turn: Array) -> Array:
     return np.asarray(np.eye(3) + one * cross + two * cross @ cross, dtype=np.float64)
 
 
-def _turning_on(turn: Array, rate: Array) -> Array:
+def _left_jacobian_rate(turn: Array, rate: Array) -> Array:
     """(n, 3) how angular velocities change where turns (n, 3) change by an even `rate` (n, 3)."""
     size = np.linalg.norm(rate, axis=-1, keepdims=True)
     nudge = _NUDGE * rate / np.maximum(size, 1e-300)
-    change = _leading(turn + nudge) - _leading(turn - nudge)
+    change = _left_jacobian(turn + nudge) - _left_jacobian(turn - nudge)
     return _times(change, rate) * size / (2.0 * _NUDGE)
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class Law:
+class Trajectory:
     """A curve, and m intervals of time in each of which s is a polynomial."""
 
     curve: Curve
@@ -140,9 +140,9 @@ class Law:
         """[s]"""
         return float(self.t[-1])
 
-    def slower(self, factor: float) -> "Law":
+    def slower(self, factor: float) -> "Trajectory":
         """It at a fraction 1 / factor of the speed."""
-        return Law(self.curve, self.t * factor, self.s / factor ** np.arange(4))
+        return Trajectory(self.curve, self.t * factor, self.s / factor ** np.arange(4))
 
     def along(self, t: Array) -> tuple[Array, Array, Array, Array]:
         """(n,) s at times t (n,), and its first three derivatives."""
@@ -180,16 +180,20 @@ class Law:
         return np.where(s <= self.s[0, 0], 0.0, np.where(s >= self.curve.s[-1], self.duration, high))
 
 
-def joined(laws: "list[Law]") -> Law:
-    """One law after the other."""
+def joined(trajectories: "list[Trajectory]") -> Trajectory:
+    """One after the other."""
     s, t, first, begun, spent = [], [np.zeros(1)], [np.zeros(1)], 0.0, 0.0
-    for law in laws:
-        moved = law.s.copy()
-        moved[:, 0] += begun - law.curve.s[0]
+    for trajectory in trajectories:
+        moved = trajectory.s.copy()
+        moved[:, 0] += begun - trajectory.curve.s[0]
         s.append(moved)
-        t.append(law.t[1:] + spent)
-        first.append(law.curve.s[1:] - law.curve.s[0] + begun)
-        begun, spent = float(first[-1][-1]), spent + law.duration
-    starts = np.concatenate([laws[0].curve.starts[:1], *(law.curve.starts[1:] for law in laws)])
-    numbers = np.concatenate([law.curve.numbers for law in laws])
-    return Law(Curve(laws[0].curve.model, np.concatenate(first), starts, numbers), np.concatenate(t), np.concatenate(s))
+        t.append(trajectory.t[1:] + spent)
+        first.append(trajectory.curve.s[1:] - trajectory.curve.s[0] + begun)
+        begun, spent = float(first[-1][-1]), spent + trajectory.duration
+    starts = np.concatenate(
+        [trajectories[0].curve.starts[:1], *(trajectory.curve.starts[1:] for trajectory in trajectories)]
+    )
+    numbers = np.concatenate([trajectory.curve.numbers for trajectory in trajectories])
+    return Trajectory(
+        Curve(trajectories[0].curve.model, np.concatenate(first), starts, numbers), np.concatenate(t), np.concatenate(s)
+    )

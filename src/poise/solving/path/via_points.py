@@ -18,7 +18,7 @@ from poise.solving.path.candidates import ROUNDS, distinct
 from poise.solving.path.clock import Clock
 from poise.solving.path.connect import WORK, connect, in_steps, length
 from poise.solving.path.constraints import Balls
-from poise.solving.path.feasibility import Room
+from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.jumps import FACTOR, LEAST
 from poise.solving.path.limits import PathLimits
 from poise.solving.path.path import JointPath, PathFailure
@@ -26,7 +26,7 @@ from poise.solving.path.route import Route
 from poise.solving.path.smoothing import Smoother
 from poise.solving.path.solve import SPENT, path_of
 from poise.solving.path.timing import timed
-from poise.solving.requirements.limits import Stated
+from poise.solving.requirements.limits import LimitsLike
 from poise.solving.requirements.status import Status
 
 _STARTS: Final = 8 * WIDTH
@@ -56,7 +56,7 @@ def plan(
     poses: Any,
     *,
     q0: ArrayLike | None = None,
-    limits: Stated = True,
+    limits: LimitsLike = True,
     straight: Sequence[int] = (),
     step: float = 0.05,
     velocity: ArrayLike | None = None,
@@ -81,10 +81,10 @@ def plan(
     `stations` of the path are the rows of the poses, at which it rests where accelerations are limited; see
     `solve_path` for the other arguments and for what is raised; ValueError also for a `q0` outside the limits.
     """
-    with Room.lent(model, PathLimits.of(model, limits, velocity, acceleration)) as room:
+    with PathFeasibility.borrowed(model, PathLimits.of(model, limits, velocity, acceleration)) as feasibility:
         return planned(
             model, tasks, poses, q0=q0, limits=limits, straight=straight, step=step, velocity=velocity,
-            acceleration=acceleration, max_time=max_time, seed=seed, threads=threads, room=room,
+            acceleration=acceleration, max_time=max_time, seed=seed, threads=threads, feasibility=feasibility,
         )  # fmt: skip
 
 
@@ -94,7 +94,7 @@ def planned(
     poses: Any,
     *,
     q0: ArrayLike | None,
-    limits: Stated,
+    limits: LimitsLike,
     straight: Sequence[int],
     step: float,
     velocity: ArrayLike | None,
@@ -102,9 +102,9 @@ def planned(
     max_time: float | None,
     seed: int,
     threads: int | None,
-    room: Room,
+    feasibility: PathFeasibility,
 ) -> JointPath:
-    """`plan`, with what must hold of each configuration in `room`."""
+    """`plan`, with what must hold of each configuration in `feasibility`."""
     began = perf_counter()
     positive("step", step)
     if max_time is not None:
@@ -112,11 +112,11 @@ def planned(
     whole("seed", seed, 0)
     threads = cores() if threads is None else threads
     whole("threads", threads, 1)
-    kept = PathLimits.of(model, limits, velocity, acceleration)
-    route = Route.of(model, tasks, poses, limits=kept, seed=seed, threads=threads, seconds=max_time)
-    room = room.closing(model, route.loops, limits=kept.positions)
-    if kept.positions and model.ball_limits:
-        room = room.and_(Balls(model))
+    path_limits = PathLimits.of(model, limits, velocity, acceleration)
+    route = Route.of(model, tasks, poses, limits=path_limits, seed=seed, threads=threads, seconds=max_time)
+    feasibility = feasibility.with_loops(model, route.loops, limits=path_limits.positions)
+    if path_limits.positions and model.ball_limits:
+        feasibility = feasibility.with_constraints(Balls(model))
     if max_time is None:
         route.clock = Clock(_SECONDS * len(route))
     if not isinstance(straight, Iterable):
@@ -130,51 +130,59 @@ def planned(
     if q0 is not None:
         ask_for_degrees_in(model, start, "q0")
         route.refuse_outside(start, "q0")
-    start = route.kept(start)
+    start = route.clip(start)
     first = None if q0 is None else start
-    found, failures = _candidates(route, start, room)
-    if first is not None and room(first[None])[0] < 0.0:
-        status, words = room.words(first)
+    found, failures = _candidates(route, start, feasibility)
+    if first is not None and feasibility(first[None])[0] < 0.0:
+        status, words = feasibility.words(first)
         failures.insert(0, PathFailure(0, status, "the path cannot begin at q0, where " + words))
-    if first is not None and room.loops is not None and (gap := float(room.loops.gaps(first[None])[0])) > CLOSED:
+    if (
+        first is not None
+        and feasibility.loops is not None
+        and (gap := float(feasibility.loops.gaps(first[None])[0])) > CLOSED
+    ):
         reason = f"the path cannot begin at q0, where the loops are open by {gap:.3g} m or rad: close them first."
         failures.insert(0, PathFailure(0, Status.LIMIT, reason))
     late = False
     if failures:
         chosen, _ = _chosen(route, found, start, first, set())
         legs = _straight(chosen, first)
-        failures += _unsearched(legs, failures, room, begins=first is not None)
+        failures += _unsearched(legs, failures, feasibility, begins=first is not None)
     else:
-        legs, failures = _legs(route, found, start, first, room, straight, _measure(model, kept))
+        legs, failures = _legs(route, found, start, first, feasibility, straight, _measure(model, path_limits))
         late = route.clock.late
     rows, stations = _rows(model, legs, step, first is not None)
     failures += [] if failures else route.missed(rows[stations])
-    held = Room(()) if failures else room  # what failed is left as it is between the ends of its ways
-    rows = route.kept(rows) if held.loops is None else held.loops.all_closed(rows)[0]
-    times, law = None, None
-    if kept.rates.timed:
+    # What failed is left as it is between the ends of its ways.
+    enforced = PathFeasibility(()) if failures else feasibility
+    rows = route.clip(rows) if enforced.loops is None else enforced.loops.all_closed(rows)[0]
+    times, trajectory = None, None
+    if path_limits.rates.timed:
         rests = np.isin(np.arange(len(rows)), stations)
-        times, law = timed(model, rows, kept.rates, rests, route.clock, held, kept=kept.positions)
+        times, trajectory = timed(
+            model, rows, path_limits.rates, rests, route.clock, enforced, within_limits=path_limits.positions
+        )
     failures.sort(key=lambda failure: failure.waypoint)
     notes = [SPENT] if failures and route.clock.late else [_SHORTER] if late else []
-    if not failures and route.wishes is not None:
-        notes += route.wishes.notes(rows[stations])
+    if not failures and route.soft is not None:
+        notes += route.soft.notes(rows[stations])
     return path_of(
-        route, room, rows, stations=stations, times=times, law=law, failures=tuple(failures), notes=tuple(notes),
-        velocity=kept.rates.velocity, seconds=perf_counter() - began,
+        route, feasibility, rows, stations=stations, times=times, trajectory=trajectory,
+        failures=tuple(failures), notes=tuple(notes), velocity=path_limits.rates.velocity,
+        seconds=perf_counter() - began,
     )  # fmt: skip
 
 
-def _candidates(route: Route, start: Array, room: Room) -> tuple[list[Array], list[PathFailure]]:
+def _candidates(route: Route, start: Array, feasibility: PathFeasibility) -> tuple[list[Array], list[PathFailure]]:
     """Configurations (k, nq) of each pose, the nearest to it where there is none that meets it, and why."""
     found: list[Array] = []
     failures: list[PathFailure] = []
     for k in range(len(route)):
         near = np.concatenate([start[None], found[-1] if found else start[None]])
         some = np.concatenate([route.solutions(k, _spread(route, k, near)), route.branches(k, start)])
-        if room:
+        if feasibility:
             for turn in range(1, ROUNDS):
-                if route.clock.late or (len(some) and room(some).max() >= 0.0):
+                if route.clock.late or (len(some) and feasibility(some).max() >= 0.0):
                     break
                 some = np.concatenate([some, route.solutions(k, _spread(route, k, start[None], turn))])
         met = len(some) > 0
@@ -188,12 +196,12 @@ def _candidates(route: Route, start: Array, room: Room) -> tuple[list[Array], li
                 proved = answer.status is Status.UNREACHABLE
                 failures.append(PathFailure(k, answer.status if proved else Status.LOCAL_MINIMUM, answer.explain()))
         if met:
-            some = route.best(k, some, room)
-        if room and met:
-            far = room(some)
+            some = route.best(k, some, feasibility)
+        if feasibility and met:
+            far = feasibility(some)
             if far.max() < 0.0:
                 some = some[[int(far.argmax())]]
-                status, words = room.words(some[0])
+                status, words = feasibility.words(some[0])
                 reason = "no configuration that was found for it is free: at the one that is least inside "
                 failures.append(PathFailure(k, status, reason + words))
             else:
@@ -208,7 +216,7 @@ def _spread(route: Route, waypoint: int, near: Array, turn: int = 0) -> Array:
     if turn:
         seed = np.random.default_rng([route.seed, waypoint, turn])
     spread = route.model.sample(_STARTS, seed=seed)
-    spread[:, ~route.drawn] = near[0, ~route.drawn]
+    spread[:, ~route.sampled] = near[0, ~route.sampled]
     return np.concatenate([near, spread])
 
 
@@ -217,7 +225,7 @@ def _legs(
     found: list[Array],
     start: Array,
     first: Array | None,
-    room: Room,
+    feasibility: PathFeasibility,
     straight: Sequence[int],
     measure: Measure,
 ) -> tuple[list[Array], list[PathFailure]]:
@@ -226,17 +234,17 @@ def _legs(
     Where a choice of configurations lets it go, others are tried whose straight ways are shorter than its ways.
     """
     best, least, shift = None, np.inf, 1 if first is None else 0
-    between = room.and_(*route.ranges())
+    between = feasibility.with_constraints(*route.ranges())
     for most in _WORK:
         banned, tried, more = set[tuple[int, int]](), list[list[int]](), 0
         while len(tried) < _TRIES and more <= _MORE:
             chosen, numbers = _chosen(route, found, start, first, banned)
-            chosen = _together(route, chosen, first, room)
+            chosen = _together(route, chosen, first, feasibility)
             bounds = [measure(leg) for leg in _straight(chosen, first)]
             if numbers in tried or sum(bounds) > _WORTH * least:
                 break
             tried.append(numbers)
-            legs, blocked = _connected(route, chosen, first, room, between, straight, most, measure)
+            legs, blocked = _connected(route, chosen, first, feasibility, between, straight, most, measure)
             sizes = [measure(leg) for leg in legs]
             if best is None or (len(blocked), sum(sizes)) < (len(best[1]), least):
                 best, least = (legs, blocked), np.inf if blocked else sum(sizes)
@@ -254,16 +262,18 @@ def _legs(
     return best
 
 
-def _measure(model: Model, kept: PathLimits) -> Measure:
+def _measure(model: Model, path_limits: PathLimits) -> Measure:
     """What a way is measured by: jerks, which take long to keep, have no say."""
-    rates = kept.rates._replace(jerk=np.full(model.nv, np.inf))
+    rates = path_limits.rates._replace(jerk=np.full(model.nv, np.inf))
 
     def duration(way: Array) -> float:
         if len(way) < 2:
             return 0.0
         rows = np.concatenate([way[:1], in_steps(model, way, _MEASURED)])
         rests = np.isin(np.arange(len(rows)), (0, len(rows) - 1))
-        return timed(model, rows, rates, rests, Clock(None), Room(()), kept=kept.positions)[1].duration
+        return timed(model, rows, rates, rests, Clock(None), PathFeasibility(()), within_limits=path_limits.positions)[
+            1
+        ].duration
 
     return duration if rates.timed else partial(length, model)
 
@@ -278,18 +288,18 @@ def _chosen(
     shift = len(sets) - len(found)
     for k, some in enumerate(sets):
         q[k, : len(some)], price[k, : len(some)] = some, 0.0
-        if route.wishes is not None and k >= len(sets) - len(found):
+        if route.soft is not None and k >= len(sets) - len(found):
             waypoint = np.full(len(some), k - len(sets) + len(found))
-            price[k, : len(some)] = route.wishes.at(waypoint).cost(some)
+            price[k, : len(some)] = route.soft.at(waypoint).cost(some)
         q[k, len(some) :] = some[0]
-    price[0] += route.leaning(q[0], start)
+    price[0] += route.start_cost(q[0], start)
     for k, i in banned:
         price[k + shift, i] = 1e6
     numbers = route.sequence(q, price, np.inf, closed=False)
     return q[np.arange(len(sets)), numbers][shift:], [int(i) for i in numbers[shift:]]
 
 
-def _together(route: Route, q: Array, first: Array | None, room: Room) -> Array:
+def _together(route: Route, q: Array, first: Array | None, feasibility: PathFeasibility) -> Array:
     """The configurations moved nearer to each other, where all poses are met; `first` stays."""
     if first is not None:
         route = route.beginning_at(first)
@@ -297,8 +307,8 @@ def _together(route: Route, q: Array, first: Array | None, room: Room) -> Array:
     if len(q) < 2 or route.rows(q)[2].max() > 1.0:
         return q if first is None else q[1:]
     cap = np.full(len(route.active), np.inf)
-    moved = Smoother(route, room, first is not None, False, cap).shorten(q, _ITERATIONS)
-    met = route.met(moved, room)
+    moved = Smoother(route, feasibility, first is not None, False, cap).shorten(q, _ITERATIONS)
+    met = route.projected(moved, feasibility)
     return met if first is None else met[1:]
 
 
@@ -308,14 +318,16 @@ def _straight(q: Array, first: Array | None) -> list[Array]:
     return [ends[k : k + 2] for k in range(len(ends) - 1)] or [ends]
 
 
-def _unsearched(legs: list[Array], failures: list[PathFailure], room: Room, *, begins: bool) -> list[PathFailure]:
+def _unsearched(
+    legs: list[Array], failures: list[PathFailure], feasibility: PathFeasibility, *, begins: bool
+) -> list[PathFailure]:
     """What is in the straight ways to poses that do not fail themselves, where none around it was looked for."""
-    if not room or len(legs[0]) < 2:
+    if not feasibility or len(legs[0]) < 2:
         return []
     failed, shift, out = {failure.waypoint for failure in failures}, 0 if begins else 1, []
     for k, (one, other) in enumerate(legs):
-        if k + shift not in failed and room.on_way(one, other) < 0.0:
-            status, words = room.on_step(one, other)
+        if k + shift not in failed and feasibility.on_way(one, other) < 0.0:
+            status, words = feasibility.on_step(one, other)
             reason = f"on the straight way to it {words}; one around was not looked for."
             out.append(PathFailure(k + shift, status, reason))
     return out
@@ -325,8 +337,8 @@ def _connected(
     route: Route,
     q: Array,
     first: Array | None,
-    room: Room,
-    between: Room,
+    feasibility: PathFeasibility,
+    between: PathFeasibility,
     straight: Sequence[int],
     most: int,
     measure: Measure,
@@ -344,7 +356,7 @@ def _connected(
         one = legs[k - 1][-1] if k else legs[0][0]
         legs[k] = np.stack([one, other])
         if k + shift in straight:
-            line, wrong = _line(begun, k, one, room)
+            line, wrong = _line(begun, k, one, feasibility)
             legs[k] = legs[k] if line is None else line
             if wrong is not None:
                 failures.append(PathFailure(k + shift, *wrong))
@@ -362,10 +374,12 @@ def _connected(
     return legs, failures
 
 
-def _line(route: Route, k: int, q: Array, room: Room) -> tuple[Array | None, tuple[Status, str] | None]:
+def _line(
+    route: Route, k: int, q: Array, feasibility: PathFeasibility
+) -> tuple[Array | None, tuple[Status, str] | None]:
     """(m, nq) the straight line from q (nq,) at one waypoint of a route to the next, None where there is none, and what
     is wrong with it."""
-    line = route.led_straight(k, q)
+    line = route.straight_line(k, q)
     if line is None:
         reason = "it is not reached in a straight line from the configurations that were tried before it."
         return None, (Status.LOCAL_MINIMUM, reason)
@@ -373,8 +387,8 @@ def _line(route: Route, k: int, q: Array, room: Room) -> tuple[Array | None, tup
     if sizes.max() > max(LEAST, FACTOR * float(np.median(sizes))):
         reason = f"on the straight line to it a joint would have to change by {sizes.max():.3g} at once."
         return line, (Status.JUMP, reason)
-    for t in np.flatnonzero(room.on_steps(line) < 0.0):
-        status, words = room.on_step(line[t], line[t + 1])
+    for t in np.flatnonzero(feasibility.on_steps(line) < 0.0):
+        status, words = feasibility.on_step(line[t], line[t + 1])
         return line, (status, f"on the straight line to it {words}.")
     return line, None
 

@@ -21,9 +21,9 @@ class Axis(NamedTuple):
     """[m] for each metre, or radian, of its position: 1 of a slide, 0 of a hinge, the pitch of a screw."""
     ball: bool
     """Whether it turns about any axis through its origin, and nothing bounds it."""
-    middle: float
+    centre: float
     half: float
-    """Its position is nowhere but from `middle - half` to `middle + half` [rad or m]: pi of a hinge that goes round,
+    """Its position is nowhere but from `centre - half` to `centre + half` [rad or m]: pi of a hinge that goes round,
     inf of a slide without end."""
 
     @property
@@ -48,7 +48,7 @@ class Chain(NamedTuple):
     def size(self) -> float:
         """No two joints, and no joint and the frame, are ever farther apart [m]."""
         lengths = [float(np.linalg.norm(m[:3, 3])) for m in (self.hang, *(axis.matrix for axis in self.axes))]
-        return sum(lengths) + sum(abs(x.slides) * (abs(x.middle) + x.half) for x in self.axes if x.slides)
+        return sum(lengths) + sum(abs(x.slides) * (abs(x.centre) + x.half) for x in self.axes if x.slides)
 
 
 def chain_of(model: Model, frame: str, base: str | None, offset: SE3, *, limits: bool) -> Chain:
@@ -78,9 +78,9 @@ def _axis(model: Model, unit: Unit, matrix: Array, *, sign: float, limits: bool)
         low = high = unit.offset
     elif unit.kind not in (BALL_AXES, BALL_TURN) and limits:
         low, high = (unit.multiplier * float(x[unit.iq]) + unit.offset for x in (model.lower, model.upper))
-    middle, half = sign * 0.5 * (low + high), 0.5 * abs(high - low)
+    centre, half = sign * 0.5 * (low + high), 0.5 * abs(high - low)
     if not slides and not half < np.pi:
-        middle, half = 0.0, np.pi
+        centre, half = 0.0, np.pi
     elif not half < np.inf:
-        middle, half = 0.0, np.inf
-    return Axis(matrix, unit.kind != PRISMATIC, slides, ball, middle, half)
+        centre, half = 0.0, np.inf
+    return Axis(matrix, unit.kind != PRISMATIC, slides, ball, centre, half)

@@ -13,14 +13,14 @@ from poise.kernels.machine.layout import PLACE, TURN
 from poise.model.model import Model
 from poise.quaternions import conjugate, quaternion_product
 from poise.solving.arguments.arguments import cores
-from poise.solving.arguments.work_queue import Pieces
+from poise.solving.arguments.work_queue import WorkQueue
 from poise.spatial import SE3, SO3
 from poise.tasks.base import Task
 from poise.tasks.pose import PoseTask
 from poise.tasks.posture import PostureTask
 
 Axes: TypeAlias = tuple[int, ...]
-_PIECE: Final = 1024
+_CHUNK: Final = 1024
 """Rows that a thread takes at a time."""
 
 
@@ -80,7 +80,7 @@ def pose_rows(poses: Array) -> Array:
         some = np.ascontiguousarray(poses[at]).reshape(-1)
         sound.append(find(some, out[at].reshape(-1), len(some) // 16) == len(some) // 16)
 
-    in_pieces(len(poses), convert)
+    in_chunks(len(poses), convert)
     return out if all(sound) else SE3.from_matrix(poses, orthonormalise=True).array
 
 
@@ -94,7 +94,7 @@ def _to_poses(twists: Array, poses: Array) -> Array:
     def convert(at: slice) -> None:
         find(given[at].reshape(-1), numbers[at].reshape(-1), out[at].reshape(-1), len(given[at]))
 
-    in_pieces(len(twists), convert)
+    in_chunks(len(twists), convert)
     return out
 
 
@@ -144,12 +144,12 @@ def to_velocities(model: Model, q: Array, given: Array) -> Array:
 # On all cores ------------------------------------------------------------------------------------------------------
 
 
-def in_pieces(count: int, work: Callable[[slice], None]) -> None:
+def in_chunks(count: int, work: Callable[[slice], None]) -> None:
     """Do what takes some rows with all of them, on all cores."""
-    pieces = Pieces(count, _PIECE)
+    queue = WorkQueue(count, _CHUNK)
 
     def some() -> None:
-        for piece in pieces:
-            work(slice(piece.start, piece.stop))
+        for chunk in queue:
+            work(slice(chunk.start, chunk.stop))
 
-    pieces.share(some, min(max(len(pieces), 1), cores()))
+    queue.share(some, min(max(len(queue), 1), cores()))

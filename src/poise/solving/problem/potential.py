@@ -10,7 +10,7 @@ from poise.kernels.machine.jit import address, plain
 from poise.kernels.machine.kinds import FROZEN, REALS, TABLE
 from poise.methods.criteria import Potential
 from poise.model.model import Model
-from poise.solving.arguments.user_functions import compiled, refuse_apart, run
+from poise.solving.arguments.user_functions import compiled, refuse_mismatch, run
 
 _NEAR: Final = 1e-6
 """Half the way of a difference quotient [rad or m]."""
@@ -21,14 +21,14 @@ _OWNER: Final = "the Potential"
 class Compiled:
     """Where the gradient and the Hessian of a `Potential` are; keep it as long as kernels call them."""
 
-    __slots__ = ("_given", "_references", "functions", "gradient", "hessian")
+    __slots__ = ("_arguments", "_references", "functions", "gradient", "hessian")
 
     def __init__(self, model: Model, potential: Potential, curved: bool) -> None:
         """Raises ValueError, with the way out, for functions that do not work, are not compiled or do not agree.
 
         The Hessian counts only if the method is `curved`.
         """
-        self._given = model, potential, curved
+        self._arguments = model, potential, curved
         _try(model, potential, curved=curved)
         self.functions: list[Callable[..., None]] = [potential.gradient]
         references = [compiled("gradient", _OWNER, "second", potential.gradient, FROZEN, REALS)]
@@ -40,7 +40,7 @@ class Compiled:
         self.hessian = address(references[1], FROZEN, TABLE) if len(references) > 1 else 0
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Compiled, self._given
+        return Compiled, self._arguments
 
 
 def _try(model: Model, potential: Potential, *, curved: bool) -> None:
@@ -69,4 +69,4 @@ def _compare(model: Model, q: Array, name: str, given: Array, of: str, function:
     ways = _NEAR * np.eye(model.nv)
     rows = [(function(model.integrate(q, way)) - function(model.integrate(q, -way))) / (2.0 * _NEAR) for way in ways]
     size = 1.0 + float(np.abs(function(q)).max(initial=0.0))
-    refuse_apart(name, of, _OWNER, f"q = {q.tolist()}", given, np.array(rows).reshape(given.shape), size)
+    refuse_mismatch(name, of, _OWNER, f"q = {q.tolist()}", given, np.array(rows).reshape(given.shape), size)

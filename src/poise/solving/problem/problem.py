@@ -31,7 +31,7 @@ from poise.kernels.machine.layout import (
     WIDTH,
 )
 from poise.kernels.machine.packing import joined
-from poise.kernels.rows.own import own_room
+from poise.kernels.rows.own import own_buffer_size
 from poise.model.model import Model
 from poise.model.tree import bodies, carrying, unit_arrays
 from poise.solving.problem.residual import try_residual
@@ -70,14 +70,14 @@ class Problem:
         return packing.unpack(self.words, name)
 
     @property
-    def drawn(self) -> Any:
+    def sampled_coordinates(self) -> Any:
         """The coordinates of which random starts are not those of the caller."""
         coordinates = self.section("coordinates")
         return coordinates[coordinates["sample_lower"] < coordinates["sample_upper"]]
 
     def started(self, start: Array, q: Array) -> Array:
         """(n, nq) random configurations `q` with what is not drawn as in `start` (nq,)."""
-        places = [*self.drawn["q"], *(i + k for i in self.section("balls")["q"] for k in range(4))]
+        places = [*self.sampled_coordinates["q"], *(i + k for i in self.section("balls")["q"] for k in range(4))]
         out = np.tile(start, (len(q), 1))
         out[:, places] = q[:, places]
         return out
@@ -129,7 +129,7 @@ def pack(model: Model, tasks: Sequence[Task], *, limits: bool = True, also: Sequ
     for task in tasks:
         if task.own:
             try_residual(model, task)
-    if tasks and not any(task.asked for task in tasks):
+    if tasks and not any(task.weighted_rows for task in tasks):
         raise ValueError(
             f"every weight of {', '.join(task.label for task in tasks)} is 0, so nothing is asked of {model.name}: "
             "give a weight above 0, or leave out what is not wanted"
@@ -227,7 +227,7 @@ def pack(model: Model, tasks: Sequence[Task], *, limits: bool = True, also: Sequ
         "task_frames": joined(TASK_FRAME, task_frames, [frame.tool for e in made for frame in e.frames]),
     }
     n, m, nq = len(active), 3 * len(blocks), model.nq
-    room = [_room(task, e) for task, e in zip(tasks, made, strict=True)]
+    scratch_rows = [_scratch_rows(task, e) for task, e in zip(tasks, made, strict=True)]
     rows = {
         "goal": GOAL_NUMBERS * len(made),
         "start": nq,
@@ -236,7 +236,7 @@ def pack(model: Model, tasks: Sequence[Task], *, limits: bool = True, also: Sequ
         "frames": FRAME * len(units),
         "e": m,
         "jacobian": row,
-        "scratch": max([*room, 3 * len(units) + 3 if heavy else 0]),
+        "scratch": max([*scratch_rows, 3 * len(units) + 3 if heavy else 0]),
         "free": n,
         "matrix": m * m,
         "y": m,
@@ -252,13 +252,13 @@ def pack(model: Model, tasks: Sequence[Task], *, limits: bool = True, also: Sequ
     return problem if limits else problem.without_limits()
 
 
-def _room(task: Task, e: Effector) -> int:
+def _scratch_rows(task: Task, e: Effector) -> int:
     """Rows of scratch that the rows of a task need."""
     width = len(e.columns.velocities)
     if not task.own:
         return (6 if e.frames else 3) * width
     numbers = len(e.numbers) + (GOAL_NUMBERS if task.takes_target else 0)
-    return own_room(len(e.frames), numbers, task.rows, width)
+    return own_buffer_size(len(e.frames), numbers, task.rows, width)
 
 
 def _gram_tiles(
@@ -282,11 +282,11 @@ def _gram_tiles(
 
 
 def _coordinates(
-    model: Model, units: list[Any], active: dict[int, int], coupled: set[int], led: set[int], *, limits: bool
+    model: Model, units: list[Any], active: dict[int, int], coupled: set[int], moving: set[int], *, limits: bool
 ) -> tuple[list[list[int]], list[list[float]], list[list[int]]]:
     """The coordinates that move, their limits with the ranges of random starts, and the quaternions.
 
-    Those that are not among the `led`, the active velocities that move tasks, start where the caller's do.
+    Those that are not among the `moving`, the active velocities that move tasks, start where the caller's do.
     """
     coords: dict[int, list[int]] = {}
     balls: dict[int, list[int]] = {}
@@ -304,11 +304,11 @@ def _coordinates(
     ranges = []
     for entry in order:
         i = entry[0]
-        centred = entry[1] not in led or low[i] != model.lower[i] or high[i] != model.upper[i]
-        reach = float(high[i] - low[i]) / 2.0 if entry[1] in led else 0.0
-        drawn = (-reach, reach) if centred else (float(low[i]), float(high[i]))
+        centred = entry[1] not in moving or low[i] != model.lower[i] or high[i] != model.upper[i]
+        reach = float(high[i] - low[i]) / 2.0 if entry[1] in moving else 0.0
+        sampled = (-reach, reach) if centred else (float(low[i]), float(high[i]))
         farthest = float(model.farthest[i])  # no answer is where a double has no digits left
-        ranges.append([max(float(model.lower[i]), -farthest), min(float(model.upper[i]), farthest), *drawn])
+        ranges.append([max(float(model.lower[i]), -farthest), min(float(model.upper[i]), farthest), *sampled])
         if limits and model.upper[i] - model.lower[i] < _TURN:
             entry[2] = 0  # there is no room for one
         entry.append(int(centred))
@@ -322,8 +322,8 @@ def _idle(model: Model, coords: set[int], balls: set[int]) -> tuple[list[int], l
         for joint in model.joints
         if joint.nq and joint.quaternion_at is not None
     }
-    held = {i + k for i in quaternions for k in range(4)} | coords
-    idle = [i for i in range(model.nq) if i not in held]
+    packed = {i + k for i in quaternions for k in range(4)} | coords
+    idle = [i for i in range(model.nq) if i not in packed]
     limits = [[float(model.lower[i]), float(model.upper[i])] for i in idle]
     return idle, limits, sorted(quaternions - balls)
 
@@ -337,9 +337,9 @@ def _ball_records(model: Model, balls: Sequence[Sequence[int]]) -> npt.NDArray[n
 
 def _strides(ranges: Sequence[Sequence[float]], balls: int) -> Array:
     """Those of coordinates with these ranges and of balls; 0 for what is not drawn, so that it changes no other."""
-    drawn = np.array([*(low < high for *_, low, high in ranges), *(True,) * (3 * balls)], dtype=np.bool_)
-    found = np.zeros(len(drawn))
-    found[drawn] = strides(int(drawn.sum()))
+    sampled = np.array([*(low < high for *_, low, high in ranges), *(True,) * (3 * balls)], dtype=np.bool_)
+    found = np.zeros(len(sampled))
+    found[sampled] = strides(int(sampled.sum()))
     return found
 
 

@@ -22,7 +22,7 @@ _SWEEPS: Final = 50
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class Span:
+class ReachBound:
     """The `point` of a frame is never farther than `radius` from `centre`."""
 
     centre: Array
@@ -35,12 +35,12 @@ class Span:
     """(n,) where the walk touches each of the axes, along it [m]."""
 
 
-def span(model: Model, frame: str, *, limits: bool, of_pose: bool) -> Span:
+def reach_bound(model: Model, frame: str, *, limits: bool, of_pose: bool) -> ReachBound:
     """The span in the world of the frame's origin, or with `of_pose` of a point of the last axis: see `walk`."""
     return walk(chain_of(model, frame, None, SE3.identity(), limits=limits), of_pose=of_pose, shortest=True)
 
 
-def walk(chain: Chain, *, of_pose: bool, shortest: bool) -> Span:
+def walk(chain: Chain, *, of_pose: bool, shortest: bool) -> ReachBound:
     """The span of the frame's origin, or with `of_pose` of that point of the last axis for which it is smallest.
 
     Such a point keeps its place in the frame, so where a whole pose would put it is known.  Unless the walk is to be
@@ -49,7 +49,7 @@ def walk(chain: Chain, *, of_pose: bool, shortest: bool) -> Span:
     axes, last = chain.axes, len(chain.axes) - 1
     turns = [axis.matrix[:3, :3] for axis in axes]
     places = [
-        axis.matrix[:3, 3] + axis.slides * axis.middle * turn[:, 2] for axis, turn in zip(axes, turns, strict=True)
+        axis.matrix[:3, 3] + axis.slides * axis.centre * turn[:, 2] for axis, turn in zip(axes, turns, strict=True)
     ]
     heights = np.zeros(len(axes))
 
@@ -71,8 +71,8 @@ def walk(chain: Chain, *, of_pose: bool, shortest: bool) -> Span:
                 heights[i] = _mirror([p for p in (before(i), after(i)) if p is not None], heights[i])
     length = sum(np.linalg.norm(p - [0.0, 0.0, heights[i]]) for i in range(last + 1) if (p := after(i)) is not None)
     travels = sum(abs(axis.slides) * axis.half for axis in axes if axis.slides)
-    held = np.linalg.solve(chain.hang, [0.0, 0.0, heights[last], 1.0])[:3] if of_pose else np.zeros(3)
-    return Span(on_axis(0), float(length + travels), held, heights)
+    point = np.linalg.solve(chain.hang, [0.0, 0.0, heights[last], 1.0])[:3] if of_pose else np.zeros(3)
+    return ReachBound(on_axis(0), float(length + travels), point, heights)
 
 
 def _mirror(neighbours: list[Array], height: float) -> float:

@@ -9,7 +9,7 @@ from poise.common.array import Array
 from poise.kernels.machine.jit import address
 from poise.kernels.machine.kinds import FROZEN, FROZEN_TABLE, REALS, ROWS, TABLE
 from poise.model.model import Model
-from poise.solving.arguments.user_functions import compiled, refuse_apart, run
+from poise.solving.arguments.user_functions import compiled, refuse_mismatch, run
 from poise.spatial import SO3
 from poise.tasks.base import Task
 
@@ -36,8 +36,8 @@ def try_residual(model: Model, task: Task) -> None:
 
     def written(name: str, function: Callable[..., Any], seen: Array, *shape: int) -> Array:
         out = np.full(int(np.prod(shape)), np.nan)
-        given = (seen.ravel(), out) if task.lanes else (seen.copy(), out.reshape(shape))
-        run(name, label, function, where, given[0], numbers.copy(), given[1])
+        arguments = (seen.ravel(), out) if task.lanes else (seen.copy(), out.reshape(shape))
+        run(name, label, function, where, arguments[0], numbers.copy(), arguments[1])
         if not np.isfinite(out).all():
             at = tuple(int(i) for i in np.argwhere(~np.isfinite(out.reshape(shape)))[0])
             raise ValueError(
@@ -54,7 +54,7 @@ def try_residual(model: Model, task: Task) -> None:
     for i in range(6 * len(frames)):
         ahead, behind = (written("residual", residual, _moved(frames, i, sign * _NEAR), rows) for sign in (1.0, -1.0))
         found[:, i] = (ahead - behind) / (2.0 * _NEAR)
-    refuse_apart("jacobian", "residual", label, where, given, found, 1.0)
+    refuse_mismatch("jacobian", "residual", label, where, given, found, 1.0)
 
 
 def _moved(frames: Array, i: int, way: float) -> Array:
@@ -73,11 +73,11 @@ def places(kind: type[Task], ndim: int) -> tuple[list[Any], int, int]:
 
     Raises ValueError for one that Numba does not compile.
     """
-    kept, found = [], [0, 0]
+    references, found = [], [0, 0]
     for i, (name, out) in enumerate((("residual", REALS), ("jacobian", TABLE))):
         function = getattr(kind, name, None)
         if function is not None:
             signature = 3 * (ROWS[ndim],) if kind.lanes else (FROZEN_TABLE, FROZEN, out)
-            kept.append(compiled(name, kind.__name__, "third", function, *signature))
-            found[i] = address(kept[-1], *signature)
-    return kept, found[0], found[1]
+            references.append(compiled(name, kind.__name__, "third", function, *signature))
+            found[i] = address(references[-1], *signature)
+    return references, found[0], found[1]

@@ -50,7 +50,7 @@ hold_over_forks(_LOCK, rank=3)
 def _made(model: Model, tasks: tuple[Task, ...], problem: Problem) -> Words | None:
     """The words of an index, as the kernels read them."""
     root = _free_root(model)
-    places = [int(i) for i in problem.drawn["q"]]
+    places = [int(i) for i in problem.sampled_coordinates["q"]]
     places += [int(i) + k for i in problem.section("balls")["q"] for k in range(4)]
     if root >= 0:
         places = [i for i in places if not root <= i < root + 7]
@@ -82,7 +82,7 @@ def _configurations(model: Model, problem: Problem, count: int, root: int) -> Ar
     """(count, nq) spread evenly over the sampling box, the same at all times; other numbers as at home."""
     q = np.tile(model.home, (count, 1))
     low, high = model.sampling_box
-    coordinates = problem.drawn
+    coordinates = problem.sampled_coordinates
     balls = problem.section("balls")
     n = len(coordinates)
     u = np.modf(0.5 + np.arange(1, count + 1)[:, None] * strides(n + 3 * len(balls)))[0]
@@ -110,12 +110,12 @@ def _features(model: Model, tasks: tuple[Task, ...], q: Array) -> tuple[Array, A
         goals = task.fulfilled(model, q)
         if goals is None or not np.isfinite(goals).all():
             continue
-        asked = {block.unit for block in task.blocks if block.asked}
+        units = {block.unit for block in task.blocks if block.weighted_rows}
         if task.goal_kind & DIRECTION:
             weights[k, 0] = _TURN
-        elif task.goal_kind & PLACE and asked - {"rad"}:
+        elif task.goal_kind & PLACE and units - {"rad"}:
             weights[k, 0] = _PLACE / max(float(np.sqrt(goals[:, :3].var(0).mean())), 1e-9)
-        if task.goal_kind & TURN and "rad" in asked:
+        if task.goal_kind & TURN and "rad" in units:
             weights[k, 1] = _TURN
             axes = quaternion_matrix(goals[:, 3:])
             features[:, k, 3:6], features[:, k, 6:9] = axes[:, :, 0], axes[:, :, 2]
@@ -129,8 +129,8 @@ def _costs(tasks: tuple[Task, ...], weights: Array) -> Array:
 
     Two axes of a small turn move by 4/3 of the square of its angle, in the mean over all directions.
     """
-    asked = np.array([[_weight(task, "m"), _weight(task, "rad")] for task in tasks])
-    scales = np.divide(asked, weights, out=np.zeros_like(weights), where=weights > 0.0) ** 2
+    task_weights = np.array([[_weight(task, "m"), _weight(task, "rad")] for task in tasks])
+    scales = np.divide(task_weights, weights, out=np.zeros_like(weights), where=weights > 0.0) ** 2
     costs: Array = np.repeat(scales * [1.0, 0.75], (3, 6), axis=1).ravel()
     return costs
 
@@ -152,7 +152,7 @@ def _usual(leaves: Array, costs: Array) -> float:
 
 def _crowding(problem: Problem, q: Array) -> Array:
     """(count,) how near the configurations are to a limit."""
-    coordinates = problem.drawn
+    coordinates = problem.sampled_coordinates
     x = q[:, coordinates["q"]]
     margin = np.minimum(x - coordinates["lower"], coordinates["upper"] - x).min(axis=1, initial=np.inf)
     return _CROWDED * np.exp(-margin / _MARGIN)
@@ -169,7 +169,7 @@ def _tree(features: Array) -> tuple[npt.NDArray[np.intp], Array]:
         keys = np.take_along_axis(inside, along[:, None, None], axis=2)[:, :, 0]
         half = keys.shape[1] // 2
         ranks = np.argpartition(keys, half, axis=1)
-        middle = np.take_along_axis(keys, ranks[:, half : half + 1], axis=1)[:, 0]
-        splits.append(np.stack([along.view(np.float64), middle], axis=1))
+        split_value = np.take_along_axis(keys, ranks[:, half : half + 1], axis=1)[:, 0]
+        splits.append(np.stack([along.view(np.float64), split_value], axis=1))
         order = np.take_along_axis(cells, ranks, axis=1).ravel()
     return np.sort(order.reshape(-1, _SIZE), axis=1).ravel(), np.concatenate(splits)

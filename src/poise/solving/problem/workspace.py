@@ -51,7 +51,7 @@ class Scratch:
 
     __slots__ = (
         "_references",
-        "_seen",
+        "_synced",
         "address",
         "call",
         "copy",
@@ -76,7 +76,7 @@ class Scratch:
         self.wide: Array | None = None
         self.trace: Array | None = None
         self.scene: Scene | None = None
-        self._seen: Any = None
+        self._synced: Any = None
         """The addresses that the record was told of; None where what has changed may not have been taken over."""
         self.proposer = None if bound.proposer is None else Scratch(bound.proposer)
         """That of the method which proposes steps for some of the tasks."""
@@ -92,7 +92,7 @@ class Scratch:
         self.copy = self.out.copy
         # Assigned to through the buffer protocol, which is quicker and takes nothing but as many doubles.
         self.goal_view, self.start_view = (_view(x) for x in (self.goal, self.start))
-        self.tell(
+        self.set_fields(
             problem=bound.problem.words.ctypes.data,
             narrow=self.narrow.ctypes.data,
             routines=bound.routines.ctypes.data,
@@ -121,7 +121,7 @@ class Scratch:
         if self.wide is None:
             self.wide = workspace(bound.rows, WIDTH)
             self._references.append(bound.wide_routines)
-            self.tell(wide=self.wide.ctypes.data, wide_routines=bound.wide_routines.ctypes.data)
+            self.set_fields(wide=self.wide.ctypes.data, wide_routines=bound.wide_routines.ctypes.data)
 
     def begin_at(self, model: Model, q: ArrayLike, name: str = "q0") -> None:
         """Begin at `q` (nq,), whose numbers the kernel checks; raises as `start_of` does."""
@@ -131,38 +131,38 @@ class Scratch:
         except (TypeError, ValueError):  # no doubles, or not as many
             self.start[:] = start_of(model, q, name)
 
-    def tell(self, **numbers: int) -> None:
+    def set_fields(self, **numbers: int) -> None:
         """Set fields of the record, see `layout.CALL`."""
         for name, number in numbers.items():
             self.call[_WORD[name]] = number
 
-    def surround(self, scene: "Scene") -> None:
+    def set_scene(self, scene: "Scene") -> None:
         """Work with these shapes from now on."""
         self.scene, addresses = scene, scene.addresses
         words, work, _ = addresses
-        self.tell(scene=words, scene_work=work, scene_changed=1)
-        self._seen = addresses
+        self.set_fields(scene=words, scene_work=work, scene_changed=1)
+        self._synced = addresses
 
-    def look_around(self) -> None:
+    def sync_scene(self) -> None:
         """Take over what has changed in the world."""
         scene = self.scene
         if scene is None:
             return
-        seen, self._seen = self._seen, None  # wherever this is interrupted, the next look takes over all
+        seen, self._synced = self._synced, None  # wherever this is interrupted, the next look takes over all
         if scene.sync() or seen is not scene.addresses:
-            self.surround(scene)
+            self.set_scene(scene)
         else:
-            self._seen = seen
+            self._synced = seen
             self.call[_SCENE_CHANGED] = 0
 
-    def look_again(self) -> None:
+    def resync_scene(self) -> None:
         """Let the next look take over all that it sees, for nothing came of the last one."""
-        self._seen = None
+        self._synced = None
 
-    def tell_of(self, **arrays: Array) -> None:
+    def set_arrays(self, **arrays: Array) -> None:
         """Set fields of the record to where arrays are, which are kept until this is called again."""
         self.lent = arrays
-        self.tell(**{name: array.ctypes.data for name, array in arrays.items()})
+        self.set_fields(**{name: array.ctypes.data for name, array in arrays.items()})
 
 
 def _view(numbers: Any) -> Any:
@@ -192,7 +192,7 @@ class Bound:
     """Whether eight problems can run side by side."""
     wide: bool = False
     """Whether all scratch has a workspace for them."""
-    apart: "Shapes | None" = None
+    collision: "Shapes | None" = None
     """What scratch has the shapes of."""
     ahead: float = 0.0
     """How long shapes go on as they do [s]."""
@@ -212,7 +212,7 @@ class Bound:
         self._references: list[Any] = []
         self.routines = np.zeros(FIRST_ROWS + ENTRIES * len(problem.kinds), dtype=np.int64)
         own = [f for kind in problem.kinds for f in kind.functions()]
-        own += [routine.inner for routine in (self.method, self.rule) if routine is not None and not routine.kept]
+        own += [routine.inner for routine in (self.method, self.rule) if routine is not None and not routine.cached]
         if self.criterion is not None:
             self.routines[layout.GRADIENT : layout.HESSIAN + 1] = self.criterion.gradient, self.criterion.hessian
             own += self.criterion.functions
@@ -230,7 +230,7 @@ class Bound:
         """Takes the address of a scratch."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Bound, tuple(getattr(self, given.name) for given in fields(self))
+        return Bound, tuple(getattr(self, each.name) for each in fields(self))
 
     def jobs(self, width: Any) -> dict[int, Job]:
         """All routines by their places in a table for workspaces of this width, and what each of them takes."""
@@ -277,17 +277,17 @@ class Bound:
     def new(self, model: Model | None = None) -> Scratch:
         """Scratch that is told of the settings; for shapes it takes the model."""
         scratch = Scratch(self)
-        scratch.tell(**self.numbers)
+        scratch.set_fields(**self.numbers)
         if self.wide:
             scratch.widen(self)
         if self.traced:
             columns = TRACE + 3 * self.problem.blocks + len(scratch.start)
             scratch.trace = np.full((self.traced, columns), np.nan)
-            scratch.tell(trace_rows=self.traced)
-            scratch.tell_of(trace=scratch.trace)
-        if self.apart is not None:
+            scratch.set_fields(trace_rows=self.traced)
+            scratch.set_arrays(trace=scratch.trace)
+        if self.collision is not None:
             assert model is not None
-            scratch.surround(self.apart.scene(model, ahead=self.ahead))
+            scratch.set_scene(self.collision.scene(model, ahead=self.ahead))
         return scratch
 
     @contextmanager
@@ -298,8 +298,8 @@ class Bound:
         except IndexError:
             scratch = self.new(model)
         try:
-            if self.apart is not None:
-                scratch.look_around()
+            if self.collision is not None:
+                scratch.sync_scene()
             yield scratch
         finally:
             self.idle.append(scratch)
@@ -317,15 +317,15 @@ ROUTINES: Final[dict[str, dict[int, Job]]] = {
     "optimise": {layout.SOFT: ("solver.soft.soft_lanes", PROBLEM_VIEW, NARROW, WIDE, WHOLE)},
     "shapes": {
         layout.MEASURE: ("collision.near.measure", PROBLEM_VIEW, NARROW, WHOLE, WHOLE),
-        layout.CLEAR: ("requirements.shapes.clear", PROBLEM_VIEW, NARROW, WHOLE),
+        layout.CLEARANCE: ("requirements.collision.clearance", PROBLEM_VIEW, NARROW, WHOLE),
     },
     "shapes in steps": {
-        layout.WATCH: ("requirements.shapes.watch", PROBLEM_VIEW, NARROW, WHOLE),
-        layout.APART: ("requirements.shapes.apart", PROBLEM_VIEW, NARROW, WHOLE),
-        layout.STOPPABLE: ("requirements.shapes.stoppable", PROBLEM_VIEW, NARROW, WHOLE),
+        layout.COLLISION_ROWS: ("requirements.collision.collision_rows", PROBLEM_VIEW, NARROW, WHOLE),
+        layout.STAYS_CLEAR: ("requirements.collision.stays_clear", PROBLEM_VIEW, NARROW, WHOLE),
+        layout.STOPPABLE: ("requirements.collision.stoppable", PROBLEM_VIEW, NARROW, WHOLE),
     },
-    "ranges": {layout.RANGE_ROWS: ("requirements.sides.range_rows", PROBLEM_VIEW, NARROW)},
-    "take": {layout.TAKE: ("stepping.project_step.take", PROBLEM_VIEW, NARROW, WHOLE)},
+    "ranges": {layout.RANGE_ROWS: ("requirements.ranges.range_rows", PROBLEM_VIEW, NARROW)},
+    "project step": {layout.PROJECT_STEP: ("stepping.project_step.project_step", PROBLEM_VIEW, NARROW, WHOLE)},
     "propose": {layout.PROPOSE: ("stepping.proposing.propose", PROBLEM_VIEW, NARROW, WHOLE)},
     "scout": {
         layout.SCOUT: ("methods.homing.scout", PROBLEM_VIEW, NARROW, WHOLE),
@@ -339,7 +339,7 @@ ROUTINES: Final[dict[str, dict[int, Job]]] = {
 """The routines of each part by their places in the table."""
 ENTRY_POINTS: Final[dict[str, str]] = {
     "solve": "solver.lm_solver.solve",
-    "posture": "solver.posture.settle",
+    "posture": "solver.posture.approach_posture",
     "optimise": "solver.soft.optimise",
     "iterate": "stepping.method_loop.iterate",
     "step": "stepping.method_loop.step",

@@ -13,7 +13,9 @@ from poise.model.proximity import Proximity
 from poise.solving.problem.problem import Problem
 from poise.solving.requirements.collision import RESERVE, CollisionLimit
 
-Kind = Literal["position", "velocity", "acceleration", "braking", "jerk", "twist", "linear", "distance", "leash"]
+Kind = Literal[
+    "position", "velocity", "acceleration", "braking", "jerk", "twist", "linear", "distance", "following error"
+]
 
 _AT_LIMIT: Final = 1e-6
 """A joint this near to a limit [rad or m] is at it; of speeds and accelerations, this share of them."""
@@ -28,14 +30,14 @@ class ActiveLimit:
 
     `kind` is "position", "velocity" or "acceleration" of one joint; "braking", where a joint goes as fast as it may if
     it shall still stop before the limit of its position; "jerk", where it goes as fast, or as slowly, as its jerk lets
-    it; "twist" of a free base, "linear" of a LinearLimit, "distance" of two shapes, "leash" of what is as far ahead of
-    the measured q as it may be.
+    it; "twist" of a free base, "linear" of a LinearLimit, "distance" of two shapes, "following error" of what is as far
+    ahead of the measured q as it may be.
     """
 
     kind: Kind
     name: str
     """The joint, with the number of its velocity if it has several, or `.swing` or `.twist` of a spherical one; the
-    joints of a LinearLimit; the two shapes; of a leash the joint, or the frame of a task."""
+    joints of a LinearLimit; the two shapes; of a limit of the following error the joint, or the frame of a task."""
     value: float
     """The position [rad or m], the velocity [per s] if it is of a velocity, braking, a jerk or a twist, the
     acceleration [per s^2]; the sum of a LinearLimit over its largest coefficient; the distance [m]; how far ahead of
@@ -54,7 +56,7 @@ class ActiveLimit:
             "twist": f"is at its TwistLimit, {bound}",
             "linear": f"are at their LinearLimit, {bound}",
             "distance": f"are {self.value:.3g} m apart",
-            "leash": f"waits on its leash, {bound} ahead of the measured q",
+            "following error": f"waits for the measured q, {bound} ahead of it",
         }
         return f"{self.name} {words[self.kind]}"
 
@@ -99,8 +101,8 @@ def _positions(model: Model, problem: Problem, q: Array) -> Iterator[tuple[int, 
     """The limits of positions that are met, each with the first place in q of what it limits."""
     for c in problem.section("coordinates"):
         at, lower, upper = int(c["q"]), float(c["lower"]), float(c["upper"])
-        for bound, room in ((lower, q[at] - lower), (upper, upper - q[at])):
-            if room <= _AT_LIMIT:
+        for bound, slack in ((lower, q[at] - lower), (upper, upper - q[at])):
+            if slack <= _AT_LIMIT:
                 yield at, ActiveLimit("position", model.coordinates[at], float(q[at]), bound)
     limited = [joint.name for joint in model.joints if joint.ball is not None]
     moved = {int(ball["q"]) for ball in problem.section("balls") if ball["limited"]}
@@ -154,7 +156,7 @@ def _speeds(problem: Problem, names: list[str], gone: Array, dt: float, updates:
 
 def _rates(problem: Problem, work: Array, names: list[str], gone: Array, dt: float) -> Iterator[ActiveLimit]:
     """Accelerations, and where a joint met the bound of its step that is neither its acceleration nor its speed."""
-    rows = (work[problem.rows(name)].tolist() for name in ("travel_change", "least", "largest"))
+    rows = (work[problem.rows(name)].tolist() for name in ("displacement_change", "least", "largest"))
     for name, rate, x, change, *ends in zip(names, problem.section("rates"), gone.tolist(), *rows, strict=False):
         speed, most, slack = float(rate["speed"]), float(rate["change"]), _AT_LIMIT * float(rate["change"])
         if abs(change) >= most - slack:

@@ -11,22 +11,22 @@ from poise.common.array import Array
 from poise.common.checks import not_negative, positive
 from poise.common.errors import ShapeNotFound
 from poise.geometry.world import World
-from poise.kernels.machine.layout import GUARD, MOST_GUARDS, WIDTH
-from poise.kernels.requirements.shapes import BUILT_NEAR_RESERVE
+from poise.kernels.machine.layout import COLLISION, MAX_COLLISION_ROWS, WIDTH
+from poise.kernels.requirements.collision import BUILT_NEAR_RESERVE
 from poise.model.frame import WORLD
 from poise.model.model import Model
-from poise.model.proximity import Proximity, at_home, nearest_in, nearest_of_many, slopes_of_many, unmet
+from poise.model.proximity import Proximity, at_home, excluded_pairs, nearest_in, nearest_of_many, slopes_of_many
 from poise.model.scene import Scene
 from poise.solving.requirements.inequalities import Constraint
 from poise.spatial import SE3
 from poise.tasks.frame import OfFrame
-from poise.tasks.value import settle
+from poise.tasks.value import freeze
 
 RESERVE: Final = 5e-4
 """What a tracker aims to keep beyond the least distance [m]: more than the curvature of a step takes back."""
 _SHARE: Final = 0.5
 _RETREAT: Final = 0.01
-_TRAVEL: Final = 0.05
+_LOOKAHEAD_LENGTH: Final = 0.05
 """Of an update without a time step: the share of what is left that a pair may get nearer by, how much one that is too
 near gets apart at most [m], and how far ahead of any point pairs are looked for [m]."""
 
@@ -83,14 +83,14 @@ class CollisionLimit(Constraint):
             raise ValueError(f"allowed must hold pairs of names, as in [('left_foot', 'floor')], got {self.allowed!r}")
         positive("rate", self.rate)
         positive("retreat", self.retreat)
-        settle(self)
+        freeze(self)
 
     def scene(self, model: Model, *, ahead: float = 0.0) -> Scene:
         """The shapes as they are now, and will be in `ahead` seconds.
 
         Raises ValueError for a model without shapes.
         """
-        self._tell(model)
+        self._log_near_links(model)
         shapes = model.fitted_shapes
         carried = () if self.world is None else [x for x in self.world.snapshot().entries if x.link is not None]
         if not shapes and not carried:
@@ -102,7 +102,7 @@ class CollisionLimit(Constraint):
             model,
             shapes,
             self.world,
-            apart=unmet(model) if self.self_collision else None,
+            excluded=excluded_pairs(model) if self.self_collision else None,
             allowed=self._pairs(model),
             eases={pair: self.min_distance - least for pair, least in self._built_near(model).items()},
             ahead=ahead,
@@ -119,13 +119,13 @@ class CollisionLimit(Constraint):
 
         No joint has a say in it: the world is looked at as it lies to these links, from where they are at home.
         """
-        body, home = model.tree.links[model.frame(task.frame).link][0], task.seen(model, model.home)
+        body, home = model.tree.links[model.frame(task.frame).link][0], task.frame_pose(model, model.home)
         shapes = {link: some for link, some in model.fitted_shapes.items() if model.tree.links[link][0] == body}
         if self.world is None or not shapes:
             return None
         seen, still = home @ target.inverse(), [x for x in self.world.snapshot().entries if x.link is None]
         moved = World({entry.name: entry.shape.placed(seen) for entry in still})
-        near = nearest_in(Scene(model, shapes, moved, apart=None, allowed=self._pairs(model)), model.home)
+        near = nearest_in(Scene(model, shapes, moved, excluded=None, allowed=self._pairs(model)), model.home)
         if near.distance == math.inf:
             return None
         places = [(model.pose(link, model.home).act(x.core.pose.xyz), x.core) for link in shapes for x in shapes[link]]
@@ -158,7 +158,7 @@ class CollisionLimit(Constraint):
         if self.world is None or len(links) != 1:
             return ""
         others = frozenset(frozenset((links[0], name)) for name in self.world.names if name not in pair)
-        scene = Scene(model, {links[0]: shapes[links[0]]}, self.world, apart=None, allowed=others)
+        scene = Scene(model, {links[0]: shapes[links[0]]}, self.world, excluded=None, allowed=others)
         near = nearest_of_many(scene, model.sample(_POSTURES, seed=0))
         if not ((near.distance < self.min_distance) & (near.pair == pair).all(axis=1)).all():
             return ""
@@ -186,10 +186,10 @@ class CollisionLimit(Constraint):
         if not self.self_collision:
             return {}
         near = at_home(model, self.min_distance + RESERVE)
-        room = BUILT_NEAR_RESERVE
-        return {pair: min(distance - room, self.min_distance) - _ROUNDING for pair, distance in near.items()}
+        reserve = BUILT_NEAR_RESERVE
+        return {pair: min(distance - reserve, self.min_distance) - _ROUNDING for pair, distance in near.items()}
 
-    def _tell(self, model: Model) -> None:
+    def _log_near_links(self, model: Model) -> None:
         """Say once which links are nearer at home than `min_distance`."""
         said: set[float] = model.queries.setdefault(SAID, set())
         near = at_home(model, self.min_distance) if self.self_collision and self.min_distance not in said else {}
@@ -219,11 +219,11 @@ class CollisionLimit(Constraint):
 
         `bounded`: whether all speeds have limits, so that pairs can be looked for as far ahead as they lead.
         """
-        made = np.zeros(1, dtype=GUARD.dtype)
+        made = np.zeros(1, dtype=COLLISION.dtype)
         made["distance"], made["reserve"] = self.min_distance, RESERVE
         made["share"] = _SHARE if dt is None else -math.expm1(-self.rate * dt)
         made["retreat"] = _RETREAT if dt is None else self.retreat * dt
-        made["travel"] = _TRAVEL if dt is None else math.inf if bounded else _AHEAD * dt
+        made["lookahead"] = _LOOKAHEAD_LENGTH if dt is None else math.inf if bounded else _AHEAD * dt
         return made.view(np.int64)
 
 
@@ -236,8 +236,8 @@ def _is_pair(pair: Any) -> bool:
 def guard_rows(columns: int) -> dict[str, int]:
     """Rows of a workspace for the inequalities of pairs, with so many active velocities."""
     return {
-        "guard_rows": MOST_GUARDS * WIDTH * -(-columns // WIDTH),
-        "guard_most": MOST_GUARDS,
+        "collision_rows": MAX_COLLISION_ROWS * WIDTH * -(-columns // WIDTH),
+        "collision_bounds": MAX_COLLISION_ROWS,
         "clearance": 2,
     }
 

@@ -23,7 +23,7 @@ from poise.model.joint import JointKind
 from poise.model.model import Model
 from poise.solving.problem.problem import Problem
 from poise.tasks.coupling import summed
-from poise.tasks.value import Value, settle
+from poise.tasks.value import Value, freeze
 
 NONE: Final = np.inf
 """A bound that is none."""
@@ -92,7 +92,7 @@ class VelocityLimit(Constraint):
     def __post_init__(self) -> None:
         if self.most is not None:
             check_values(self, self.most)
-        settle(self)
+        freeze(self)
 
     def inequalities(self, model: Model, velocities: Sequence[int], dt: float | None) -> Inequalities:
         """The velocity limits times dt; see `Limit`."""
@@ -117,13 +117,13 @@ class AccelerationLimit(Constraint):
     def __post_init__(self) -> None:
         if self.most is not None:
             check_values(self, self.most)
-        settle(self)
+        freeze(self)
 
     def inequalities(self, model: Model, velocities: Sequence[int], dt: float | None) -> Inequalities:
         """The accelerations; see `Limit`."""
         _seconds(self, dt)
         n = len(velocities)
-        most = _stated(self, model, self.most, model.acceleration, "acceleration")
+        most = _limit_values(self, model, self.most, model.acceleration, "acceleration")
         return replace(_bounds(np.full(n, NONE)), accelerations=most[list(velocities)])
 
 
@@ -142,12 +142,12 @@ class JerkLimit(Constraint):
     def __post_init__(self) -> None:
         if self.most is not None:
             check_values(self, self.most)
-        settle(self)
+        freeze(self)
 
     def inequalities(self, model: Model, velocities: Sequence[int], dt: float | None) -> Inequalities:
         """The jerks; see `Limit`."""
         _seconds(self, dt)
-        most = _stated(self, model, self.most, model.jerk, "jerk")
+        most = _limit_values(self, model, self.most, model.jerk, "jerk")
         return replace(_bounds(np.full(len(velocities), NONE)), jerks=most[list(velocities)])
 
 
@@ -169,7 +169,7 @@ class TwistLimit(Constraint):
         for name in ("linear", "angular"):
             if getattr(self, name) is not None:
                 finite_positive(name, getattr(self, name))
-        settle(self)
+        freeze(self)
 
     def inequalities(self, model: Model, velocities: Sequence[int], dt: float | None) -> Inequalities:
         """Twists, and the bounds that they are for each velocity alone; see `Limit`."""
@@ -202,7 +202,7 @@ def _bounds(changes: Array) -> Inequalities:
     return Inequalities(changes, np.zeros((0, len(changes))), np.zeros(0))
 
 
-def _stated(limit: Limit, model: Model, most: Values | None, own: Array, what: str) -> Array:
+def _limit_values(limit: Limit, model: Model, most: Values | None, own: Array, what: str) -> Array:
     """(nv,) the tighter of what a limit and what the model states; raises ValueError where neither says a number."""
     if most is not None:
         return np.minimum(own, values_of(limit, model, most))
@@ -290,7 +290,7 @@ class LinearLimit(Constraint):
         if not any(self.coefficients.values()):
             raise ValueError(f"{self!r} has no coefficient but 0, and so says nothing of a joint; leave it out")
         object.__setattr__(self, "coefficients", {name: float(x) for name, x in self.coefficients.items()})
-        settle(self)
+        freeze(self)
 
     @property
     def structure(self) -> tuple[Any, ...]:
@@ -341,24 +341,24 @@ def _tightest(n: int, found: Sequence[Array | None]) -> Array | None:
     return least if np.isfinite(least).any() else None
 
 
-def rates_of(model: Model, problem: Problem, stated: Inequalities, dt: float, updates: int) -> Any:
+def rates_of(model: Model, problem: Problem, limits: Inequalities, dt: float, updates: int) -> Any:
     """Records of `RATES`, one for each velocity of a problem, of a step of `dt` [s]; see `kernels.methods.braking`.
 
     There are none without accelerations or jerks.  Raises ValueError for one that is nothing beside the rounding of a
     position.
     """
-    if stated.accelerations is None and stated.jerks is None:
+    if limits.accelerations is None and limits.jerks is None:
         return ()
     velocities, coordinates = problem.velocities, problem.section("coordinates")
-    most = _in_steps(model, velocities, stated.accelerations, dt**2, "acceleration")
-    jerk = _in_steps(model, velocities, stated.jerks, dt**3, "jerk")
-    speed = np.minimum(stated.changes * updates, _LARGEST)
+    most = _in_steps(model, velocities, limits.accelerations, dt**2, "acceleration")
+    jerk = _in_steps(model, velocities, limits.jerks, dt**3, "jerk")
+    speed = np.minimum(limits.changes * updates, _LARGEST)
     reach, turns = _ranges(model)
     for a, v in enumerate(velocities):
         if turns[v]:
             speed[a] = min(speed[a], _TURN)
         if jerk[a] < NO_LIMIT:
-            for first, count, length in stated.twists:
+            for first, count, length in limits.twists:
                 if first <= a < first + count:  # a cube within the ball: braking is each coordinate's own
                     speed[a] = min(speed[a], length * updates / math.sqrt(count))
             most[a] = usable(most[a], jerk[a], speed[a], reach[v])
@@ -411,6 +411,6 @@ def usable(most: float, jerk: float, speed: float, reach: float) -> float:
     if fits(high):
         return high * jerk
     for _ in range(100):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if fits(middle) else (low, middle)
+        midpoint = 0.5 * (low + high)
+        low, high = (midpoint, high) if fits(midpoint) else (low, midpoint)
     return max(low * jerk, _ROUNDING * jerk)

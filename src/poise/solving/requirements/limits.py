@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from poise.solving.requirements.collision import CollisionLimit
     from poise.solving.requirements.inequalities import Constraint, Limit, VelocityLimit
 
-Stated: TypeAlias = "bool | Sequence[Limit | Constraint]"
+LimitsLike: TypeAlias = "bool | Sequence[Limit | Constraint]"
 """What `limits=` may be: whether joint limits hold, or what must hold beside them."""
 _KINDS = ("inequalities", "guard")
 """A limit has one of these methods."""
@@ -23,13 +23,13 @@ class Limits(NamedTuple):
 
     positions: bool
     """Whether joints keep their limits."""
-    apart: "CollisionLimit | None"
+    collision: "CollisionLimit | None"
     """What keeps shapes apart."""
     others: tuple[Any, ...]
     """All others: bounds and rows of velocities."""
 
     @classmethod
-    def of(cls, limits: Stated) -> "Limits":
+    def of(cls, limits: LimitsLike) -> "Limits":
         """Raises TypeError for what is no limit, ValueError for two CollisionLimits."""
         if isinstance(limits, bool):
             return cls(limits, None, ())
@@ -40,18 +40,18 @@ class Limits(NamedTuple):
             )
         from poise.solving.requirements.collision import one_collision_limit
 
-        apart = one_collision_limit(limits)
-        return cls(True, apart, tuple(limit for limit in limits if limit is not apart))
+        collision = one_collision_limit(limits)
+        return cls(True, collision, tuple(limit for limit in limits if limit is not collision))
 
     @property
-    def beside(self) -> bool:
+    def has_constraints(self) -> bool:
         """Whether anything is stated beside the limits of joints."""
-        return self.apart is not None or bool(self.others)
+        return self.collision is not None or bool(self.others)
 
     @property
-    def stated(self) -> Stated:
+    def as_given(self) -> LimitsLike:
         """As `limits=` says it."""
-        return [*self.others, *(() if self.apart is None else (self.apart,))] or self.positions
+        return [*self.others, *(() if self.collision is None else (self.collision,))] or self.positions
 
     def timeless(self, model: Model) -> "Limits":
         """Those that hold of a configuration by itself: rows, which tie joints together."""
@@ -65,12 +65,12 @@ class Limits(NamedTuple):
         return [v for v in every if any(row[:, v].any() for row in rows)]
 
 
-def key_of(limits: Stated) -> Hashable:
+def key_of(limits: LimitsLike) -> Hashable:
     """By which what was prepared for the same limits is found again."""
     if limits is True or limits is False:
         return limits
-    stated = Limits.of(limits)
-    return (stated.apart, *map(_structure, stated.others))
+    parsed = Limits.of(limits)
+    return (parsed.collision, *map(_structure, parsed.others))
 
 
 def part_of_speeds(model: Model, speed: float, dt: float | None) -> "VelocityLimit":
@@ -95,7 +95,7 @@ def part_of_speeds(model: Model, speed: float, dt: float | None) -> "VelocityLim
     return VelocityLimit(speed * model.velocity)
 
 
-def looked_at(model: Model, problem: Problem, limits: Limits) -> Problem:
+def with_feasibility_check(model: Model, problem: Problem, limits: Limits) -> Problem:
     """A problem whose solutions are looked at: whether shapes are apart there, and sums of joints within their limits.
 
     Raises ValueError for limits that need a time.
@@ -103,13 +103,15 @@ def looked_at(model: Model, problem: Problem, limits: Limits) -> Problem:
     from poise.solving.requirements.collision import guard_rows
     from poise.solving.requirements.inequalities import together
 
-    stated = together(model, problem.velocities, limits.others)
+    combined = together(model, problem.velocities, limits.others)
     n = len(problem.velocities)
-    apart = limits.apart
-    guard = {} if apart is None else {"velocities": [*problem.velocities, model.nv], "guard": apart.guard(None)}
+    collision = limits.collision
+    guard = (
+        {} if collision is None else {"velocities": [*problem.velocities, model.nv], "collision": collision.guard(None)}
+    )
     return problem.extended(
-        {"inequalities": np.column_stack([stated.rows, stated.most]).ravel(), **guard},
-        {"best": model.nq, **({} if apart is None else guard_rows(n)), "clearance": 2},
+        {"inequalities": np.column_stack([combined.rows, combined.most]).ravel(), **guard},
+        {"best": model.nq, **({} if collision is None else guard_rows(n)), "clearance": 2},
     )
 
 

@@ -49,14 +49,14 @@ def _shared(model: Model, tasks: Sequence[Task]) -> tuple[tuple[LoopTask, ...], 
     if not model.loops:
         return (), ()
     loops = [LoopTask(loop.first, loop.second, loop.kind, weight=LOOP_WEIGHT) for loop in model.loops]
-    stated = {task.structure for task in tasks}
+    known = {task.structure for task in tasks}
     moved = {loop: _places(model, loop) for loop in loops}
     touched = set[int]().union(*(_places(model, task) for task in tasks))
     found: set[LoopTask] = set()
     while more := {loop for loop in loops if loop not in found and moved[loop] & touched}:
         found |= more
         touched = touched.union(*(moved[loop] for loop in more))
-    moving = tuple(loop for loop in loops if loop in found and loop.structure not in stated)
+    moving = tuple(loop for loop in loops if loop in found and loop.structure not in known)
     return moving, tuple(loop for loop in loops if loop not in found)
 
 
@@ -76,44 +76,44 @@ def refuse_loops(model: Model, tasks: Sequence[Task], what: str) -> None:
 
 
 @final
-class Aside:
+class PassiveLoops:
     """Loops of a model that no task moves, so that they stay as they are at the start."""
 
-    __slots__ = ("_closure", "_last", "_places")
+    __slots__ = ("_last", "_places", "_projection")
 
-    def __init__(self, closure: "Closure") -> None:
-        self._closure, self._places = closure, closure.places
+    def __init__(self, projection: "LoopProjection") -> None:
+        self._projection, self._places = projection, projection.places
         self._last: tuple[Array, Array] | None = None
         """The numbers of q of their joints that were seen last, and those at which the loops are closed."""
 
     @staticmethod
-    def of(model: Model, tasks: Sequence[Task], *, limits: bool) -> "Aside | None":
+    def of(model: Model, tasks: Sequence[Task], *, limits: bool) -> "PassiveLoops | None":
         """Those of a model beside the tasks; None if there are none."""
         loops = _shared(model, tasks)[1]
-        return Aside(Closure(model, loops, limits=limits)) if loops else None
+        return PassiveLoops(LoopProjection(model, loops, limits=limits)) if loops else None
 
     def close(self, model: Model, q: Array) -> None:
         """Let q (nq,) change to where they are closed; warns (RuntimeWarning) if they cannot be."""
         seen, last = q[self._places], self._last
         if last is None or not np.array_equal(seen, last[0]):
-            found = q if self._closure.gap(q) <= CLOSED else self._closure.closed(model, q)
+            found = q if self._projection.residual(q) <= CLOSED else self._projection.project(model, q)
             if found is None:
                 self._warn(model)
                 found = q
             last = self._last = (seen, found[self._places])
         q[self._places] = last[1]
 
-    def watch(self, model: Model, q: Array) -> None:
+    def warn_if_open(self, model: Model, q: Array) -> None:
         """Warns (RuntimeWarning) where they are open at q (nq,), each time that their joints stand elsewhere."""
         seen = q[self._places]
         if self._last is None or not np.array_equal(seen, self._last[0]):
             self._last = (seen, seen)
-            if self._closure.gap(q) > CLOSED:
+            if self._projection.residual(q) > CLOSED:
                 self._warn(model)
 
     def _warn(self, model: Model) -> None:
         warnings.warn(
-            f"{named(self._closure.loops)} of {model.name}, which no task moves, is open and stays so: begin at a q "
+            f"{named(self._projection.loops)} of {model.name}, which no task moves, is open and stays so: begin at a q "
             "that closes it",
             RuntimeWarning,
             stacklevel=4,
@@ -121,7 +121,7 @@ class Aside:
 
 
 @final
-class Closure:
+class LoopProjection:
     """Loops of a model, which it does not hold: whether they are closed, and which q near by closes them."""
 
     __slots__ = ("_balls", "_bound", "_columns", "_high", "_low", "_lower", "_upper", "limits", "loops")
@@ -149,11 +149,11 @@ class Closure:
         balls = [int(ball["q"]) + k for ball in self._bound.problem.section("balls") for k in range(4)]
         return np.array([*single, *balls], dtype=np.intp)
 
-    def gap(self, q: Array) -> float:
+    def residual(self, q: Array) -> float:
         """How far the worst loop is open at q (nq,) [m or rad]."""
         return _largest(self._rows(q)[0])
 
-    def closed(self, model: Model, q: Array) -> Array | None:
+    def project(self, model: Model, q: Array) -> Array | None:
         """(nq,) a configuration near to q (nq,) in which all loops are closed, within the limits of joints.
 
         None if Newton's steps lead to none.
@@ -224,7 +224,7 @@ class Closure:
             self._hold(model, start, way, q, jacobian)
             change = np.zeros(len(way))
             some = self._columns
-            change[some] = _within(jacobian, e, low[some] - way[some], high[some] - way[some])
+            change[some] = _clipped_lstsq(jacobian, e, low[some] - way[some], high[some] - way[some])
             change *= min(1.0, _LONGEST / max(float(np.abs(change).max(initial=0.0)), _LONGEST))
             way = np.clip(model.difference(start, model.integrate(q, change)), low, high)
         return None
@@ -235,16 +235,16 @@ def _largest(e: Array) -> float:
     return float(np.sqrt((e.reshape(-1, 3) ** 2).sum(1).max(initial=0.0)))
 
 
-def _within(jacobian: Array, e: Array, low: Array, high: Array) -> Array:
+def _clipped_lstsq(jacobian: Array, e: Array, low: Array, high: Array) -> Array:
     """(n,) the shortest change with J dq = e, as nearly as those can that are left when others meet low or high."""
     free = np.ones(len(low), dtype=bool)
     change = np.zeros(len(low))
     while free.any():
         rest = e - jacobian[:, ~free] @ change[~free]
         change[free] = np.linalg.lstsq(jacobian[:, free], rest, rcond=_RANK)[0]
-        within = np.clip(change, low, high)
-        met = free & (within != change)
-        change = within
+        clipped = np.clip(change, low, high)
+        met = free & (clipped != change)
+        change = clipped
         if not met.any():
             break
         free &= ~met

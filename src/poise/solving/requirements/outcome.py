@@ -31,7 +31,7 @@ class Trace:
     """(k, nq) configurations."""
 
 
-class Asked(Protocol):
+class PreparedProblem(Protocol):
     """What was asked: the tasks, and the problem that they became."""
 
     @property
@@ -39,7 +39,7 @@ class Asked(Protocol):
         """All tasks, in the order of targets and errors."""
 
     @property
-    def stated(self) -> Sequence[Task]:
+    def user_tasks(self) -> Sequence[Task]:
         """Those that targets are given to; the loops of the model come after them."""
 
     @property
@@ -62,7 +62,7 @@ class Asked(Protocol):
     def limits(self) -> Limits:
         """What must hold beside them."""
 
-    def unheld(self, model: Model, goal: Array, q: Array) -> Array:
+    def solve_unconstrained(self, model: Model, goal: Array, q: Array) -> Array:
         """(nq,) what solves near q (nq,) for these goal numbers if nothing but limits of joints must hold."""
 
     @property
@@ -74,7 +74,7 @@ class Outcome(NamedTuple):
     """What a solve came to, for those who explain it."""
 
     model: Model
-    asked: Asked
+    prepared: PreparedProblem
     q: Array
     """(nq,)"""
     goal: Array

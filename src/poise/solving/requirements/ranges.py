@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from poise.kernels.machine.layout import BORDER, WIDTH
+from poise.kernels.machine.layout import RANGE, WIDTH
 from poise.kernels.machine.packing import joined
 from poise.tasks.base import Task, levels
 
@@ -18,7 +18,7 @@ _BACK_AT_ONCE: Final = 0.01
 
 def is_range(task: Task) -> bool:
     """Whether it is a required range with an inside."""
-    return task.required and task.sides > 0 and task.asked > 0
+    return task.required and task.inequality_rows > 0 and task.weighted_rows > 0
 
 
 def ranges(tasks: Sequence[Task]) -> tuple[Task, ...]:
@@ -27,21 +27,21 @@ def ranges(tasks: Sequence[Task]) -> tuple[Task, ...]:
     return tuple(task for task in tasks if task.level in first and is_range(task))
 
 
-def borders(tasks: Sequence[Task], dt: float | None) -> Any:
-    """Records of `BORDER`, one for each of the `ranges` of the tasks, in updates of `dt` [s] or without a time step."""
-    kept, whole, real, side = ranges(tasks), [], [], 0
+def range_records(tasks: Sequence[Task], dt: float | None) -> Any:
+    """Records of `RANGE`, one for each of the `ranges` of the tasks, in updates of `dt` [s] or without a time step."""
+    range_tasks, whole, real, side = ranges(tasks), [], [], 0
     for k, task in enumerate(tasks):
-        if any(task is other for other in kept):
-            whole.append([k, side, side + task.sides])
+        if any(task is other for other in range_tasks):
+            whole.append([k, side, side + task.inequality_rows])
             back = _BACK_AT_ONCE if dt is None else _BACK * dt
             real.append([min(RESERVE, _DEPTH * task.depth), back])
-            side += task.sides
-    return joined(BORDER, whole, real) if whole else ()
+            side += task.inequality_rows
+    return joined(RANGE, whole, real) if whole else ()
 
 
-def border_rows(sides: int, columns: int) -> dict[str, int]:
+def range_rows(inequality_rows: int, columns: int) -> dict[str, int]:
     """Rows of a workspace for the inequalities of so many sides, with so many active velocities."""
     return {
-        **dict.fromkeys(("border_rows", "border_reach"), sides * WIDTH * -(-columns // WIDTH)),
-        **dict.fromkeys(("border_most", "gap", "gap_before"), sides),
+        **dict.fromkeys(("range_jacobian", "range_column_norms"), inequality_rows * WIDTH * -(-columns // WIDTH)),
+        **dict.fromkeys(("range_bounds", "range_residual", "range_residual_before"), inequality_rows),
     }

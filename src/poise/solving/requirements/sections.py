@@ -6,11 +6,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from poise.kernels.algebra.working_set import room_for
+from poise.kernels.algebra.working_set import buffer_size
 from poise.kernels.machine.layout import LOOP, WIDTH
 from poise.kernels.machine.packing import joined
 from poise.kernels.requirements.limits import BALL_ROWS
-from poise.kernels.requirements.stages import AT_LEAST
+from poise.kernels.requirements.stages import NO_ACCELERATION
 from poise.model.model import Model
 from poise.solving.problem.problem import Problem
 from poise.solving.requirements.active_limits import ActiveLimit
@@ -20,7 +20,7 @@ from poise.tasks.loop import LoopTask
 _BELOW: Final = {"distance": ("distances of shapes", lt), "linear": ("sums of joints", gt)}
 """What stands below accelerations and jerks, by the kind of an active limit, and how the value of one that is broken
 stands to its bound."""
-GIVES_WAY: Final = (
+RELAXATION_ORDER: Final = (
     ("tasks", "always: each goes as far as the others and all below let it"),
     ("ranges", "where a step begins outside, or comes to a border too fast to stop before it"),
     ("accelerations and jerks", "where braking within them breaks what stands below, as when an obstacle comes near"),
@@ -33,17 +33,17 @@ _CUTS: Final = 24
 
 
 def requirements(
-    model: Model, tasks: Sequence[Task], problem: Problem, rows: int, *, held: bool, has_rates: bool
+    model: Model, tasks: Sequence[Task], problem: Problem, rows: int, *, constrained: bool, has_rates: bool
 ) -> tuple[dict[str, Any], dict[str, int]] | None:
     """Sections and rows of workspaces, with so many inequalities beside those of balls; None if nothing is kept.
 
-    `held`: whether there are such inequalities, or may be.  Loops are to be kept closed, and where accelerations are
-    limited a ball is not to leave its limits.
+    `constrained`: whether there are such inequalities, or may be.  Loops are to be kept closed, and where
+    accelerations are limited a ball is not to leave its limits.
     """
     loops = [(k, 6 if task.kind == "pose" else 3) for k, task in enumerate(tasks) if isinstance(task, LoopTask)]
     balls = problem.section("balls")
     limited = [ball for ball in balls if ball["limited"]]
-    if not (held or loops or (has_rates and limited)):
+    if not (constrained or loops or (has_rates and limited)):
         return None
     n, nq = len(problem.velocities), model.nq
     ends = np.cumsum([0, *(count for _, count in loops)])
@@ -54,23 +54,23 @@ def requirements(
     return {
         "loops": joined(LOOP, whole, []) if whole else (),
         "loop_plan": [0, m, *range(m)],
-        "together": _together(tasks, problem, [k for k, _ in loops], limited),
+        "braking_group": _together(tasks, problem, [k for k, _ in loops], limited),
     }, {
-        **dict.fromkeys(("loop_gap", "loop_want", "loop_squares"), m),
+        **dict.fromkeys(("loop_residual", "loop_target", "loop_damping"), m),
         "loop_rows": m * wide,
         **dict.fromkeys(("unclosed", "phase"), n if m else 0),
-        "held_rows": inequalities * wide,
-        "held_most": inequalities,
-        "held_side": n + inequalities,
-        "held_room": room_for(m, n, inequalities),
+        "constraint_rows": inequalities * wide,
+        "constraint_bounds": inequalities,
+        "constraint_sides": n + inequalities,
+        "constraint_buffer": buffer_size(m, n, inequalities),
         **dict.fromkeys(("lowest", "highest"), n),
-        "wishes": 3 * n,
+        "candidate_steps": 3 * n,
         "slope": wide,
-        "stopping": 2 * n + nq,
-        **dict.fromkeys(("ways", "fastest"), n if has_rates else 0),
+        "braking_state": 2 * n + nq,
+        **dict.fromkeys(("braking_distances", "braking_speeds"), n if has_rates else 0),
         "brake_box": 3 * n if has_rates else 0,
         "brake_from": nq if has_rates else 0,
-        "gone": n,
+        "step_so_far": n,
         "clearance": 2,
     }  # fmt: skip
 
@@ -89,15 +89,15 @@ def _together(tasks: Sequence[Task], problem: Problem, loops: Sequence[int], lim
     return group
 
 
-def given_way(stage: int, problem: Problem, active: Sequence[ActiveLimit]) -> str:
+def relaxed_constraints(stage: int, problem: Problem, active: Sequence[ActiveLimit]) -> str:
     """What gave way in a step that ended at this stage, see `kernels.requirements.stages`; empty for nothing.
 
     That is what the problem has of the stages up to there.  Without accelerations a step that comes to the last one
     keeps not even what stands below: of the `active` limits that it ended at those gave way that are broken.
     """
-    stages = zip(("borders", "rates"), GIVES_WAY[1 : 1 + stage], strict=False)
+    stages = zip(("ranges", "rates"), RELAXATION_ORDER[1 : 1 + stage], strict=False)
     gave = [name for section, (name, _) in stages if len(problem.section(section))]
-    if stage >= AT_LEAST and not len(problem.section("rates")):
+    if stage >= NO_ACCELERATION and not len(problem.section("rates")):
         below = [(*_BELOW[one.kind], one) for one in active if one.kind in _BELOW]
         gave += dict.fromkeys(name for name, beyond, one in below if beyond(one.value, one.bound))
     return ", ".join(gave)

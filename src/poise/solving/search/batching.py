@@ -28,17 +28,17 @@ from poise.kernels.machine.layout import (
 )
 from poise.model.model import Model
 from poise.solving.arguments.arguments import cores, left_at
-from poise.solving.arguments.work_queue import Pieces
+from poise.solving.arguments.work_queue import WorkQueue
 from poise.solving.problem.workspace import Scratch
 from poise.solving.search.search import Search
 from poise.solving.search.without_ranges import goals_without, with_ranges
 
 _NONE: Final = np.zeros(0, dtype=np.intp)
-_PIECE: Final = 1024
+_CHUNK: Final = 1024
 """Problems that a thread takes at a time."""
 _WHOLE: Final = [CODE, ITERATIONS, RESTARTS, START, STATIONARY]
 """Columns of an answer that hold whole numbers, and so 0 where nothing was solved."""
-_SLOW_PIECE: Final = 64
+_SLOW_CHUNK: Final = 64
 """The same where many of them may be searched for one by one, so that all threads have some."""
 _MANY: Final = 500_000
 """So many problems take long enough to tell of it."""
@@ -48,8 +48,8 @@ _SLOW_MANY: Final = 200
 
 def _starts_or_home(model: Model, starts: Array, *, limits: bool) -> Array:
     """(n, nq) the starts (n, nq) within the limits, where they hold, and home in place of those that are none."""
-    kept = model.normalize(np.where(model.sound(starts)[:, None], starts, model.home))
-    return model.clip(kept) if limits else kept
+    valid = model.normalize(np.where(model.sound(starts)[:, None], starts, model.home))
+    return model.clip(valid) if limits else valid
 
 
 def solved(
@@ -66,10 +66,10 @@ def solved(
 
     Where there are ranges the other tasks are solved first, and what the ranges are in the way of once more.
     """
-    if search.unranged is None or not len(goals):
+    if search.without_ranges is None or not len(goals):
         return Batch(search, model, goals, starts, **settings).run(threads, progress)
     others = goals_without(search.tasks, goals)
-    raw, codes, late = Batch(search.unranged, model, others, starts, **settings).run(threads, progress)
+    raw, codes, late = Batch(search.without_ranges, model, others, starts, **settings).run(threads, progress)
     raw, inside = with_ranges(model, search.frame_tasks, goals, raw)
     rest = np.flatnonzero(~inside | (codes != SOLVED))
     if (codes == RUNNING).any():  # it was stopped
@@ -93,10 +93,10 @@ class Batch:
         seed: int,
         *,
         given: bool,
-        closest: bool,
+        best_effort: bool,
     ) -> None:
         self.search, self.model, self.goals, self.starts = search, model, goals, starts
-        self.seed, self.given, self.closest = seed, given, closest
+        self.seed, self.given, self.best_effort = seed, given, best_effort
         n = len(goals)
         out = search.problem.rows("out")
         self._nothing = np.full(out.stop - out.start, np.nan)
@@ -108,25 +108,25 @@ class Batch:
         self.done = 0
         self.lanes = search.in_lanes
         self.index = search.index(model) if self.lanes and n else None
-        self._fast = self.lanes and (search.apart is None or not closest)
-        self._pieces = Pieces(n, _PIECE if self._fast else _SLOW_PIECE)
+        self._fast = self.lanes and (search.collision is None or not best_effort)
+        self._queue = WorkQueue(n, _CHUNK if self._fast else _SLOW_CHUNK)
 
     def run(
         self, threads: int | None, progress: bool | None
     ) -> tuple[Array, npt.NDArray[np.int8], npt.NDArray[np.bool_]]:
         """Solve all problems, or those until Ctrl-C; what `solved` says of them."""
         if threads is None:
-            threads = cores() if len(self._pieces) > 1 else 1
+            threads = cores() if len(self._queue) > 1 else 1
         whole("threads", threads, 1)
-        threads = min(threads, max(len(self._pieces), 1))
+        threads = min(threads, max(len(self._queue), 1))
         n = len(self.goals)
         try:
             if progress or (progress is None and n >= (_MANY if self._fast else _SLOW_MANY)):
-                with shown_or_logged("solving", n, progress) as tell:
-                    self._pieces.share(self._work, threads, lambda: tell(self.done))
-                    tell(self.done)
+                with shown_or_logged("solving", n, progress) as report:
+                    self._queue.share(self._work, threads, lambda: report(self.done))
+                    report(self.done)
             else:
-                self._pieces.share(self._work, threads)
+                self._queue.share(self._work, threads)
         except KeyboardInterrupt:
             rest = int((self.codes == RUNNING).sum())
             if not rest:
@@ -156,39 +156,41 @@ class Batch:
     def _work(self) -> None:
         """Solve one piece after the other, until there are no more or another thread has failed."""
         with self.search.bound.scratch(self.model) as scratch:
-            for piece in self._pieces:
-                left = self._solve_in_lanes(scratch, piece) if self.lanes else np.array(piece)
+            for chunk in self._queue:
+                left = self._solve_in_lanes(scratch, chunk) if self.lanes else np.array(chunk)
                 for k in left:
-                    if self._pieces.stopped:
+                    if self._queue.stopped:
                         return
                     self._solve(scratch, int(k))
-                self.done += len(piece)
+                self.done += len(chunk)
 
-    def _solve_in_lanes(self, scratch: Scratch, piece: range) -> npt.NDArray[np.intp]:
+    def _solve_in_lanes(self, scratch: Scratch, chunk: range) -> npt.NDArray[np.intp]:
         """Solve a piece, eight problems at a time; those that are left."""
-        some = slice(piece.start, piece.stop)
+        some = slice(chunk.start, chunk.stop)
         self.search.solve_many(
             scratch, self.goals[some], self.starts[some], self.raw[some], self.index, self.seed,
-            given=self.given, closest=self.closest,
+            given=self.given, best_effort=self.best_effort,
         )  # fmt: skip
         raw = self.raw[some]
         codes = raw[:, CODE].astype(np.int8)
-        if not self.search.has_aside and (codes == SOLVED).all():
+        if not self.search.has_passive_loops and (codes == SOLVED).all():
             self.codes[some] = SOLVED
             return _NONE
         strayed = codes == STRAYED
         codes[strayed] = SOLVED
-        for k, row in enumerate(raw if self.search.has_aside else ()):
-            codes[k] = self.search.close_aside(self.model, scratch, row[ANSWER : ANSWER + self.model.nq], codes[k])
+        for k, row in enumerate(raw if self.search.has_passive_loops else ()):
+            codes[k] = self.search.close_passive_loops(
+                self.model, scratch, row[ANSWER : ANSWER + self.model.nq], codes[k]
+            )
         strayed &= codes == SOLVED
         codes[strayed] = STRAYED
         raw[:, CODE] = np.where((codes == SOLVED) | strayed, codes, UNSOLVED)
         codes[strayed] = RUNNING
-        if self.closest:
+        if self.best_effort:
             codes[(codes == UNSOLVED) | (codes == BLOCKED)] = RUNNING
         codes[codes == UNSOLVED] = GIVEN_UP
         self.codes[some] = codes
-        left: npt.NDArray[np.intp] = np.flatnonzero(codes == RUNNING) + piece.start
+        left: npt.NDArray[np.intp] = np.flatnonzero(codes == RUNNING) + chunk.start
         return left
 
     def _solve(self, scratch: Scratch, k: int) -> None:

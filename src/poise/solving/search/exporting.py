@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from poise.kernels.image import SOLVER, TRACKER
+from poise.kernels.serialised import SOLVER, TRACKER
 from poise.solving.arguments.arguments import joined
 from poise.solving.search.search import Search
 from poise.solving.search.serialised import written
@@ -34,15 +34,15 @@ def export_solver(model: "Model", search: Search, file: Any) -> None:
             any(not task.required for task in search.frame_tasks),
             "how far a task that is not required gives way is found by Python; require all, or export a Tracker",
         ),
-        (bool(search.loops) or search._closure is not None or search._aside is not None, _LOOPS),
+        (bool(search.loops) or search._projection is not None or search._passive_loops is not None, _LOOPS),
         (
-            search.unranged is not None,
+            search.without_ranges is not None,
             "what lies within a range that is required is found by Python; export a Tracker",
         ),
     )
     goals = [task.at(model, model.home) if task.target is None else task.goal_on(model) for task in search.tasks]
     targets, scratch = joined(search.tasks, goals), search.bound.new(model)
-    written(file, SOLVER, model, search.tasks, search.bound, scratch, targets, held=search._held)
+    written(file, SOLVER, model, search.tasks, search.bound, scratch, targets, constrained=search._constrained)
 
 
 def export_tracker(

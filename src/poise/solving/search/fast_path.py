@@ -1,4 +1,4 @@
-"""The rim in C around calls of the usual kind, where the package's library has it; see `build/rim.c`."""
+"""The fast path in C around calls of the usual kind, where the package's library has it; see `build/fast_path.c`."""
 
 import ctypes
 from _ctypes import CFuncPtr
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from poise.kernels.fast_path import rim
+from poise.kernels.fast_path import load_fast_path
 from poise.kernels.machine.layout import ANSWER
 from poise.solving.answers.solution import Solution
 from poise.solving.problem.workspace import Bound, Scratch
@@ -21,11 +21,19 @@ _KINDS = {(POSITION, ROTATION): b"p", (POSITION,): b"t"}
 
 def line_of_search(search: Any) -> Any:
     """What answers usual calls of a search of which the kernel's answer is all; or None."""
-    more = search._alone, search._aside, search._posture, search.apart, search.max_time, search.unranged, *search.loops
-    if search._held or search._soft or search.trace or any(one is not None for one in more):
+    more = (
+        search._alone,
+        search._passive_loops,
+        search._posture,
+        search.collision,
+        search.max_time,
+        search.without_ranges,
+        *search.loops,
+    )
+    if search._constrained or search._soft or search.trace or any(one is not None for one in more):
         return None
     own, home = None if search._own is None else search._own.tobytes(), search._home.tobytes()
-    return _line(search.bound, search.stated, 0, 0, search.bound.idle, own, home, _pause, None, None, None, None)
+    return _line(search.bound, search.user_tasks, 0, 0, search.bound.idle, own, home, _pause, None, None, None, None)
 
 
 def line_of_tracker(
@@ -40,13 +48,13 @@ def _pause() -> None:
     another thread has sent."""
 
 
-def _line(bound: Bound, tasks: Sequence[Task], address: int, skipped: int, *held: Any) -> Any:
-    extension = rim()
+def _line(bound: Bound, tasks: Sequence[Task], address: int, skipped: int, *references: Any) -> Any:
+    extension = load_fast_path()
     if extension is None or not isinstance(bound.run, CFuncPtr):
         return None
     run = ctypes.cast(bound.run, ctypes.c_void_p).value
     goal, start, out = map(bound.problem.rows, ("goal", "start", "out"))
     nq = start.stop - start.start
     numbers = np.array([run, address, goal.start, start.start, out.start + skipped, nq], dtype=np.int64)
-    kinds = b"".join(_KINDS.get(task.leads, b"-") for task in tasks)
-    return extension.line(numbers.tobytes(), kinds, SE3, Solution, *held)
+    kinds = b"".join(_KINDS.get(task.frame_parts, b"-") for task in tasks)
+    return extension.line(numbers.tobytes(), kinds, SE3, Solution, *references)

@@ -40,11 +40,11 @@ _LESS: Final = 1.0 - 1e-6
 """A cost that is less by this factor is lower."""
 _SHORT: Final = 50
 """Iterations from q0, at most, where something that holds is known: what leads to the targets takes fewer."""
-Closing: TypeAlias = Callable[[Array], Array | None]
+CloseLoops: TypeAlias = Callable[[Array], Array | None]
 """Gives the q (nq,) near to another at which all loops are closed, or None."""
 
 
-def keeps(problem: Problem, apart: "CollisionLimit | None", model: Model, scratch: Scratch, q: Array) -> bool:
+def satisfies(problem: Problem, collision: "CollisionLimit | None", model: Model, scratch: Scratch, q: Array) -> bool:
     """Whether limits of sums hold at q (nq,), and shapes are as far apart as asked."""
     rows = problem.section("inequalities").reshape(-1, len(problem.velocities) + 1)
     coordinates = problem.section("coordinates")
@@ -52,11 +52,11 @@ def keeps(problem: Problem, apart: "CollisionLimit | None", model: Model, scratc
     rounding = 1e-12 * max(1.0, float(np.abs(at).max(initial=0.0)))
     if not (rows[:, :-1][:, coordinates["v"]] @ at <= rows[:, -1] + rounding).all():
         return False
-    return apart is None or scratch.scene is None or apart.holds_in(model, scratch.scene, q)
+    return collision is None or scratch.scene is None or collision.holds_in(model, scratch.scene, q)
 
 
-def brought_within(
-    search: Callable[[], Any], model: Model, scratch: Scratch, code: int, end: float, closed: Closing
+def feasible_answer(
+    search: Callable[[], Any], model: Model, scratch: Scratch, code: int, end: float, closed: CloseLoops
 ) -> tuple[int, bool]:
     """Let `out` of the scratch be an answer that keeps all; the code, and whether the time was spent.
 
@@ -68,38 +68,38 @@ def brought_within(
     if begins[0] is None and begins[1] is None:
         return (BLOCKED if code == SOLVED else code), False
     inner, late = search(), False
-    wishes = not all(task.required for task in inner.frame_tasks)
+    has_soft = not all(task.required for task in inner.frame_tasks)
     seed = int(scratch.call[SEED])
-    if wishes:  # which may end at one minimum from here, and at another from there
+    if has_soft:  # which may end at one minimum from here, and at another from there
         begins += [closed(begin) for begin in model.sample(_MORE, seed=seed)]
     best: tuple[Array, Array, int] | None = None
     good, ways = 0.5, [*((begin, 0) for begin in begins), (begins[1], min(_RESTARTS, inner.max_restarts))]
     for k, (begin, restarts) in enumerate(ways):
         if begin is None or (restarts and best is not None):
             continue
-        brief = best is not None and (not wishes or 2 <= k < len(begins))
+        brief = best is not None and (not has_soft or 2 <= k < len(begins))
         most = min(_SHORT, inner.max_iterations) if brief else inner.max_iterations
         with inner.bound.scratch(model) as found:
-            found.tell(max_restarts=restarts, max_iterations=most)
+            found.set_fields(max_restarts=restarts, max_iterations=most)
             try:
                 ended, late = inner.solve_one(model, found, scratch.goal, begin, seed=seed, end=end)
             finally:
-                found.tell(max_restarts=inner.max_restarts, max_iterations=inner.max_iterations)
+                found.set_fields(max_restarts=inner.max_restarts, max_iterations=inner.max_iterations)
             rank = found.narrow[inner.problem.rows("loop")][RANK] if ended >= 0 else 0.0
             less = best is not None and rank == good and found.out[COST] < _LESS * best[0][COST]
-            if rank > good or (wishes and less):
+            if rank > good or (has_soft and less):
                 best, good = (found.out.copy(), begin, ended), rank
-                if wishes and brief:
+                if has_soft and brief:
                     ways.append((best[0][at].copy(), 0))  # from where it goes on to rest
-        if late or (rank > 1.5 and not wishes):
+        if late or (rank > 1.5 and not has_soft):
             break
     if best is None:
         return (BLOCKED if code == SOLVED else code), late
     answer, begin, ended = best
-    tried, spent, came_from = out[RESTARTS], out[ITERATIONS], out[START]
+    attempts, spent, came_from = out[RESTARTS], out[ITERATIONS], out[START]
     out[:] = answer
     solved = answer[CODE] == SOLVED
-    out[RESTARTS], out[ITERATIONS] = tried + answer[RESTARTS], spent + answer[ITERATIONS]
+    out[RESTARTS], out[ITERATIONS] = attempts + answer[RESTARTS], spent + answer[ITERATIONS]
     out[START] = came_from if begin is begins[0] and (solved or came_from == BY_CLOSED_FORM) else answer[START]
     out[DISTANCE] = distance(model, inner.problem, start, out[at])
     if solved:

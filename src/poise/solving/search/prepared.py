@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 from poise.common.checks import one_of
 from poise.model.model import Model, a_model
 from poise.solving.arguments.arguments import chosen
-from poise.solving.arguments.lru_cache import kept
-from poise.solving.requirements.limits import Stated, key_of
+from poise.solving.arguments.lru_cache import cached
+from poise.solving.requirements.limits import LimitsLike, key_of
 from poise.solving.search.search import PREFERENCES, Preference, Search
 from poise.tasks.base import Task
 
@@ -25,8 +25,8 @@ def prepared_search(
     tasks: Sequence[Task],
     *,
     method: "str | Method | None" = None,
-    limits: Stated = True,
-    prefer: Preference = "nearest",
+    limits: LimitsLike = True,
+    select: Preference = "nearest",
     max_iterations: int | None = None,
     max_restarts: int | None = None,
     max_time: float | None = None,
@@ -36,18 +36,18 @@ def prepared_search(
     """The search that the model keeps for tasks of this structure and these settings."""
     a_model(model)
     if (
-        method is None and limits is True and prefer == "nearest" and max_iterations is None and max_restarts is None
+        method is None and limits is True and select == "nearest" and max_iterations is None and max_restarts is None
         and max_time is None and trace is False and not also
     ):  # fmt: skip
-        return kept(model, (Search, *map(STRUCTURE, tasks)), partial(Search, model, tasks))
-    one_of("prefer", prefer, PREFERENCES)
+        return cached(model, (Search, *map(STRUCTURE, tasks)), partial(Search, model, tasks))
+    one_of("select", select, PREFERENCES)
     named = chosen(method)
     reads = named and named.reads
     settings = max_iterations, max_restarts, max_time, trace
     kinds = map(type, settings)  # 1, 1.0 and True are the same to a dict, and not as settings
     make = partial(
-        Search, model, tasks, method=named, limits=limits, prefer=prefer, max_iterations=max_iterations,
+        Search, model, tasks, method=named, limits=limits, select=select, max_iterations=max_iterations,
         max_restarts=max_restarts, max_time=max_time, trace=trace, also=also,
     )  # fmt: skip
-    key = Search, named, reads, key_of(limits), prefer, *settings, *kinds, *also, *map(STRUCTURE, tasks)
-    return kept(model, key, make)
+    key = Search, named, reads, key_of(limits), select, *settings, *kinds, *also, *map(STRUCTURE, tasks)
+    return cached(model, key, make)

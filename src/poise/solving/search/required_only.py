@@ -21,7 +21,7 @@ def required_alone(tasks: Sequence[Task]) -> list[Task] | None:
     return required if required and len(required) < len(tasks) else None
 
 
-def solved_without_wishes(
+def solved_required_only(
     search: Any, others: Any, by_steps: Callable[[], Any], model: Model, scratch: Scratch, end: float
 ) -> tuple[bool, bool]:
     """Whether `out` of the scratch of a search becomes a solution by way of `others`, the search for what is required
@@ -30,7 +30,7 @@ def solved_without_wishes(
     `by_steps` gives a search for all of the tasks that leads on from there.
     """
     at, out, seed = slice(ANSWER, ANSWER + model.nq), scratch.out, int(scratch.call[SEED])
-    each = zip(search.stated, each_goal(search.tasks, scratch.goal[None]), strict=False)  # loops come after these
+    each = zip(search.user_tasks, each_goal(search.tasks, scratch.goal[None]), strict=False)  # loops come after these
     own = [numbers for task, (numbers,) in each if task.required]
     goal = joined(others.tasks, [*own, *(loop.goal(None) for loop in others.loops)])
     with others.bound.scratch(model) as found:
@@ -40,11 +40,11 @@ def solved_without_wishes(
         return False, late
     steps = by_steps()
     with steps.bound.scratch(model) as found:
-        found.tell(max_restarts=0)
+        found.set_fields(max_restarts=0)
         try:
             code, _ = steps.solve_one(model, found, scratch.goal, answer[at], seed=seed, end=end)
         finally:
-            found.tell(max_restarts=steps.max_restarts)
+            found.set_fields(max_restarts=steps.max_restarts)
         if code == SOLVED:
             answer[at], answer[COST] = found.out[at], found.out[COST]
             answer[ITERATIONS] += found.out[ITERATIONS]

@@ -34,12 +34,12 @@ from poise.solving.methods.posture import Posture, one_posture, pulled
 from poise.solving.problem.problem import pack
 from poise.solving.problem.start_index import Words, start_index
 from poise.solving.problem.workspace import PHASE, SEED, Bound, Scratch
-from poise.solving.requirements.limits import Limits, Stated, looked_at
-from poise.solving.requirements.loop_projection import Aside, Closure, loop_tasks
-from poise.solving.search import feasible_fallback as within
+from poise.solving.requirements.limits import Limits, LimitsLike, with_feasibility_check
+from poise.solving.requirements.loop_projection import LoopProjection, PassiveLoops, loop_tasks
+from poise.solving.search import feasible_fallback as fallback
 from poise.solving.search.fast_path import line_of_search
-from poise.solving.search.required_only import required_alone, solved_without_wishes
-from poise.solving.search.soft import certified_start, from_required, soft_alone, with_room
+from poise.solving.search.required_only import required_alone, solved_required_only
+from poise.solving.search.soft import certified_start, from_required, soft_alone, with_soft_rows
 from poise.solving.search.without_ranges import solved_without_ranges, without_ranges
 from poise.spatial import SE3
 from poise.tasks.base import POSITION, ROTATION, Task, levels
@@ -79,25 +79,25 @@ class Search:
 
     __slots__ = (
         "_alone",
-        "_aside",
-        "_closure",
+        "_constrained",
+        "_fallback",
         "_follows",
-        "_held",
         "_home",
         "_index",
         "_line",
         "_loop_goals",
         "_others",
         "_own",
+        "_passive_loops",
         "_pose_alone",
         "_posture",
+        "_projection",
         "_required",
         "_settings",
         "_soft",
         "_usual_restarts",
-        "_within",
-        "apart",
         "bound",
+        "collision",
         "frame_tasks",
         "limits",
         "loops",
@@ -105,14 +105,14 @@ class Search:
         "max_restarts",
         "max_time",
         "method",
-        "prefer",
         "problem",
         "scales",
         "seed",
-        "stated",
+        "select",
         "tasks",
         "trace",
-        "unranged",
+        "user_tasks",
+        "without_ranges",
     )
 
     def __init__(
@@ -121,8 +121,8 @@ class Search:
         tasks: Sequence[Task],
         *,
         method: "str | Method | None" = None,
-        limits: Stated = True,
-        prefer: Preference = "nearest",
+        limits: LimitsLike = True,
+        select: Preference = "nearest",
         seed: int = 0,
         max_iterations: int | None = None,
         max_restarts: int | None = None,
@@ -132,10 +132,10 @@ class Search:
     ) -> None:
         """`also` are velocities that are free even where they move no task, of which there may be none."""
         a_model(model)
-        self.stated = tuple(tasks)
+        self.user_tasks = tuple(tasks)
         """Those that targets are given to; the loops of the model come after them."""
-        loops = self.loops = loop_tasks(model, self.stated)
-        own, scales = relative(self.stated)
+        loops = self.loops = loop_tasks(model, self.user_tasks)
+        own, scales = relative(self.user_tasks)
         self.tasks: tuple[Task, ...] = (*own, *loops)
         self._loop_goals = [loop.goal(None) for loop in loops]
         self.frame_tasks = tuple(task for task in self.tasks if task.blocks)
@@ -144,21 +144,25 @@ class Search:
         posture = one_posture(self.tasks)
         ranked = len(levels(self.frame_tasks)) > 1 or not all(task.required for task in self.frame_tasks)
         self.limits = Limits.of(limits)
-        looking = self.limits.beside
-        held = looking or any(task.required and (task.sides or isinstance(task, LoopTask)) for task in self.frame_tasks)
+        looking = self.limits.has_constraints
+        constrained = looking or any(
+            task.required and (task.inequality_rows or isinstance(task, LoopTask)) for task in self.frame_tasks
+        )
         """Whether more must hold than the limits of joints."""
         self._soft = method is None and soft_alone(self.frame_tasks)
-        self._alone = required_alone(self.stated) if method is None and (held or (ranked and not self._soft)) else None
+        self._alone = (
+            required_alone(self.user_tasks) if method is None and (constrained or (ranked and not self._soft)) else None
+        )
         """What is solved for alone where nothing was found beside what gives way."""
         self._others: Search | None = None
         self._settings: dict[str, Any] = {
-            "prefer": prefer, "seed": seed, "max_iterations": max_iterations, "max_restarts": max_restarts,
+            "select": select, "seed": seed, "max_iterations": max_iterations, "max_restarts": max_restarts,
             "max_time": max_time,
         }  # fmt: skip
-        others = without_ranges(self.stated) if method is None and trace is False else None
+        others = without_ranges(self.user_tasks) if method is None and trace is False else None
         if method is None and ranked and not self._soft:
-            method = within.METHOD
-            max_restarts = _STEPS_RESTARTS if max_restarts is None and held else max_restarts
+            method = fallback.METHOD
+            max_restarts = _STEPS_RESTARTS if max_restarts is None and constrained else max_restarts
         self.method = by = chosen(method)
         if max_iterations is None:
             max_iterations = _ITERATIONS if by is None else by.iterations
@@ -169,8 +173,8 @@ class Search:
             raise TypeError(f"trace must be True or False, whether every iteration is recorded, got {trace!r}")
         if trace and by is None:
             raise ValueError("a trace is of one method's iterations; name one, such as method='lm'")
-        positions, self.apart = self.limits.positions, self.limits.apart
-        one_of("prefer", prefer, PREFERENCES)
+        positions, self.collision = self.limits.positions, self.limits.collision
+        one_of("select", select, PREFERENCES)
         whole("max_iterations", max_iterations, 1)
         whole("max_restarts", max_restarts, 0)
         whole("seed", seed, 0)
@@ -178,8 +182,8 @@ class Search:
             positive("max_time", max_time)
         self.seed, self.max_iterations, self.max_restarts, self.trace = seed, max_iterations, max_restarts, trace
         self.max_time = None if max_time is None or max_time > 1e9 else max_time
-        self.prefer = prefer
-        followed = posture if by is not None and (held or ranked) else None
+        self.select = select
+        followed = posture if by is not None and (constrained or ranked) else None
         """A posture that is the last level of a method's steps; else it is what an answer slides to."""
         also = (*also, *self.limits.tied(model), *(() if followed is None else pulled(model, followed)))
         problem = pack(model, self.frame_tasks, limits=positions, also=also)
@@ -189,7 +193,7 @@ class Search:
         self._required: Search | None = None
         """The search for the required tasks alone, where others are soft."""
         if self._soft:
-            problem = with_room(problem)
+            problem = with_soft_rows(problem)
             required = [task for task in self.frame_tasks if task.required]
             self._required = Search(model, required, limits=positions, **self._settings) if required else None
         elif by is None and posture is None and [len(task.moving(model)) for task in self.frame_tasks] == [_AXES]:
@@ -198,7 +202,8 @@ class Search:
             problem = with_closed_form(model, self.frame_tasks[0], problem)
         numbers = {
             "seed": seed, "max_iterations": max_iterations, "max_restarts": max_restarts, "phase": BEGIN,
-            "usual_restarts": self._usual_restarts, "nearest": int(prefer == "nearest"), "looking": int(looking),
+            "usual_restarts": self._usual_restarts,
+            "nearest": int(select == "nearest"), "check_feasibility": int(looking),
             "chunk": _CHUNK if self.max_time is None else _TIMED_CHUNK,
         }  # fmt: skip
         if by is not None:
@@ -206,29 +211,31 @@ class Search:
 
             self.bound = bound_method(
                 model, self.frame_tasks, problem, by, "iterate", limits=positions, also=self.limits.others,
-                apart=self.apart, keeps=True, posture=followed, traced=max_iterations + 1 if trace else 0,
-                numbers=numbers,
+                collision=self.collision, keep_constraints=True, posture=followed,
+                traced=max_iterations + 1 if trace else 0, numbers=numbers,
             )  # fmt: skip
         else:
-            parts = ["optimise"] if self._soft else ["solve", *([] if self.apart is None else ["shapes"])]
+            parts = ["optimise"] if self._soft else ["solve", *([] if self.collision is None else ["shapes"])]
             parts += [] if self._posture is None or self._soft else ["posture"]
             parts += ["closed form"] if len(problem.section("arms")) else []
-            problem = looked_at(model, problem, self.limits) if looking else problem
-            self.bound = Bound(problem, tuple(parts), apart=self.apart, wide=True, numbers=numbers)
+            problem = with_feasibility_check(model, problem, self.limits) if looking else problem
+            self.bound = Bound(problem, tuple(parts), collision=self.collision, wide=True, numbers=numbers)
         self.problem = self.bound.problem
-        self.unranged = None if others is None else Search(model, others, limits=limits, **self._settings)
+        self.without_ranges = None if others is None else Search(model, others, limits=limits, **self._settings)
         """The search for the other tasks, where there are required ranges."""
-        self._held, self._follows = held and by is None, followed is not None
-        self._within: Search | None = None
+        self._constrained, self._follows = constrained and by is None, followed is not None
+        self._fallback: Search | None = None
         closed = [task for task in self.frame_tasks if isinstance(task, LoopTask)]
-        self._closure = Closure(model, closed, limits=positions) if closed else None
-        self._aside = Aside.of(model, self.stated, limits=positions)
+        self._projection = LoopProjection(model, closed, limits=positions) if closed else None
+        self._passive_loops = PassiveLoops.of(model, self.user_tasks, limits=positions)
         self._home = np.array(model.home)
-        self._pose_alone = len(self.tasks) == 1 and [task.leads for task in self.frame_tasks] == [(POSITION, ROTATION)]
+        self._pose_alone = len(self.tasks) == 1 and [task.frame_parts for task in self.frame_tasks] == [
+            (POSITION, ROTATION)
+        ]
         self._own: Array | None = None
         if all(task.aimed for task in self.tasks):
             self._own = joined(self.tasks, [task.goal_on(model) for task in self.tasks])
-        if self.apart is not None:
+        if self.collision is not None:
             self.bound.idle.append(self.bound.new(model))  # its shapes are not to be packed by the first call
         self._index: Words | None = None
         self._line = line_of_search(self)
@@ -255,8 +262,8 @@ class Search:
         except IndexError:
             scratch = bound.new(model)
         try:
-            if self.apart is not None:
-                scratch.look_around()
+            if self.collision is not None:
+                scratch.sync_scene()
             if self._pose_alone and type(target) is SE3 and target.array.ndim == 1:
                 goal = target.array
             elif self._pose_alone and (pose := pose_numbers(target)) is not None:
@@ -311,24 +318,24 @@ class Search:
 
     def _solved(self, model: Model, scratch: Scratch, began: int, end: float) -> tuple[int, bool]:
         """Solve for the goal and the start that stand in the scratch; the code, and whether the time was spent."""
-        if self.unranged is not None and solved_without_ranges(
-            self.tasks, self.unranged, self._certified, model, scratch, end
+        if self.without_ranges is not None and solved_without_ranges(
+            self.tasks, self.without_ranges, self._certified, model, scratch, end
         ):
             return SOLVED, False
         if self._follows:
             scratch.narrow[self.problem.rows("guide")] = scratch.posture_goal
         code, late = self._run(model, scratch, began, end)
         if code == UNSOLVED and self._posture is not None and self._posture.misses(scratch.out) and not late:
-            code, late = self._within_posture(model, scratch, began, end)
+            code, late = self._search_near_posture(model, scratch, began, end)
         looked = code == SOLVED and not self._soft and self._posture is None  # the kernel has
-        if code >= 0 and self._held and not late and not looked:
-            code, late = self.kept_within(model, scratch, code, end)
+        if code >= 0 and self._constrained and not late and not looked:
+            code, late = self.make_feasible(model, scratch, code, end)
         alone = self._alone
         if alone is not None and code in (UNSOLVED, BLOCKED) and not late:
             others = self._other(model, lambda: alone)
-            solved, late = solved_without_wishes(self, others, partial(self._by_steps, model), model, scratch, end)
+            solved, late = solved_required_only(self, others, partial(self._step_search, model), model, scratch, end)
             code = SOLVED if solved else code
-        return self.close_aside(model, scratch, scratch.out[ANSWER : ANSWER + model.nq], code), late
+        return self.close_passive_loops(model, scratch, scratch.out[ANSWER : ANSWER + model.nq], code), late
 
     def _run(self, model: Model, scratch: Scratch, began: int, end: float) -> tuple[int, bool]:
         """The same, of all that a search and a posture do."""
@@ -336,19 +343,19 @@ class Search:
             return self._found(model, scratch, began, end)
         if not self._soft:
             code, late = self._found(model, scratch, began, end)
-            ended = self._posture.judge if self._follows else self._posture.settle
+            ended = self._posture.judge if self._follows else self._posture.approach
             return code if code < 0 else ended(model, scratch, code), late
-        from poise.solving.search.soft_with_posture import found_near
+        from poise.solving.search.soft_with_posture import solved_near_posture
 
         find = partial(self._found, model, scratch, began, end)
-        code, late = found_near(self, self._posture, find, partial(self._other, model), model, scratch, end)
+        code, late = solved_near_posture(self, self._posture, find, partial(self._other, model), model, scratch, end)
         return code if code < 0 else self._posture.judge(model, scratch, code), late
 
     def _found(self, model: Model, scratch: Scratch, began: int, end: float) -> tuple[int, bool]:
         """The same, of what comes before a posture."""
         code: int = self.bound.run(scratch.address)
         if code == RUNNING:
-            return self._go_on(scratch, began, end)
+            return self._continue(scratch, began, end)
         if code == UNSOLVED and self._soft:
             return from_required(self, self._required, model, scratch)
         return code, False
@@ -356,10 +363,10 @@ class Search:
     def _other(self, model: Model, tasks: Callable[[], Sequence[Task]]) -> "Search":
         """The search for other tasks that it leans on; it is made when it is first needed."""
         if self._others is None:
-            self._others = Search(model, tasks(), limits=self.limits.stated, **self._settings)
+            self._others = Search(model, tasks(), limits=self.limits.as_given, **self._settings)
         return self._others
 
-    def _within_posture(self, model: Model, scratch: Scratch, began: int, end: float) -> tuple[int, bool]:
+    def _search_near_posture(self, model: Model, scratch: Scratch, began: int, end: float) -> tuple[int, bool]:
         """Search from the answer in `out` on, which is too far from the posture, where nothing is; `out` stays as it is
         where that leads nowhere.
 
@@ -369,48 +376,48 @@ class Search:
         start, before = scratch.start.copy(), scratch.out.copy()
         near = self.problem.between(*self._posture.bounds(model, scratch))
         scratch.start[:] = before[ANSWER : ANSWER + model.nq]
-        scratch.tell(problem=near.words.ctypes.data)
+        scratch.set_fields(problem=near.words.ctypes.data)
         try:
             code, late = (self._found if self._soft else self._run)(model, scratch, began, end)
         finally:
-            scratch.tell(problem=self.problem.words.ctypes.data)
+            scratch.set_fields(problem=self.problem.words.ctypes.data)
             scratch.start[:] = start
         if self._posture.judge(model, scratch, code) != SOLVED:
             scratch.out[:] = before
             return UNSOLVED, late
-        scratch.out[DISTANCE] = within.distance(model, self.problem, start, scratch.out[ANSWER : ANSWER + model.nq])
+        scratch.out[DISTANCE] = fallback.distance(model, self.problem, start, scratch.out[ANSWER : ANSWER + model.nq])
         return code, late
 
     def _certified(self, model: Model, scratch: Scratch) -> int:
         """The code of the scratch's start, taken as it is."""
         if not all(task.required for task in self.frame_tasks):
             return certified_start(scratch)
-        scratch.tell(max_restarts=0)
+        scratch.set_fields(max_restarts=0)
         try:
             code: int = self.bound.run(scratch.address)
         finally:
-            scratch.tell(max_restarts=self.max_restarts)
+            scratch.set_fields(max_restarts=self.max_restarts)
         return UNSOLVED if code == SOLVED and scratch.out[ITERATIONS] > 0.0 else code
 
-    def kept_within(self, model: Model, scratch: Scratch, code: int, end: float = inf) -> tuple[int, bool]:
+    def make_feasible(self, model: Model, scratch: Scratch, code: int, end: float = inf) -> tuple[int, bool]:
         """Let the answer in the scratch's `out`, whose code this is, keep all that must hold."""
-        if scratch.out[CODE] == SOLVED and within.keeps(
-            self.problem, self.apart, model, scratch, scratch.out[ANSWER : ANSWER + model.nq]
+        if scratch.out[CODE] == SOLVED and fallback.satisfies(
+            self.problem, self.collision, model, scratch, scratch.out[ANSWER : ANSWER + model.nq]
         ):
             return code, False  # where the posture alone is missed, all else holds
-        closed = np.copy if self._closure is None else partial(self._closure.closed, model)
-        return within.brought_within(partial(self._by_steps, model), model, scratch, code, end, closed)
+        closed = np.copy if self._projection is None else partial(self._projection.project, model)
+        return fallback.feasible_answer(partial(self._step_search, model), model, scratch, code, end, closed)
 
-    def _by_steps(self, model: Model) -> "Search":
+    def _step_search(self, model: Model) -> "Search":
         """A search for the same tasks by steps that keep all that must hold; it is made when it is first needed."""
-        if self._within is None:
-            self._within = Search(
-                model, self.stated, method=within.METHOD, limits=self.limits.stated, seed=self.seed, prefer=self.prefer,
-                max_restarts=self.max_restarts, max_time=self.max_time,
+        if self._fallback is None:
+            self._fallback = Search(
+                model, self.user_tasks, method=fallback.METHOD, limits=self.limits.as_given, seed=self.seed,
+                select=self.select, max_restarts=self.max_restarts, max_time=self.max_time,
             )  # fmt: skip
-        return self._within
+        return self._fallback
 
-    def unheld(self, model: Model, goal: Array, q: Array) -> Array:
+    def solve_unconstrained(self, model: Model, goal: Array, q: Array) -> Array:
         """(nq,) what solves near q (nq,) for these goal numbers if nothing but limits of joints must hold."""
         if not self.frame_tasks:
             return q
@@ -420,20 +427,20 @@ class Search:
             return scratch.out[ANSWER : ANSWER + model.nq].copy()
 
     @property
-    def has_aside(self) -> bool:
+    def has_passive_loops(self) -> bool:
         """Whether the model has loops that no task moves."""
-        return self._aside is not None
+        return self._passive_loops is not None
 
-    def close_aside(self, model: Model, scratch: Scratch, q: Array, code: int) -> int:
+    def close_passive_loops(self, model: Model, scratch: Scratch, q: Array, code: int) -> int:
         """Let the loops that no task moves be closed at an answer q (nq,), which changes where they are not; the code.
 
         What moves then may be too near to something.
         """
-        if self._aside is None or code not in (SOLVED, UNSOLVED, BLOCKED):
+        if self._passive_loops is None or code not in (SOLVED, UNSOLVED, BLOCKED):
             return code
-        self._aside.close(model, q)
-        if code == SOLVED and self.apart is not None and scratch.scene is not None:
-            return SOLVED if self.apart.holds_in(model, scratch.scene, q) else BLOCKED
+        self._passive_loops.close(model, q)
+        if code == SOLVED and self.collision is not None and scratch.scene is not None:
+            return SOLVED if self.collision.holds_in(model, scratch.scene, q) else BLOCKED
         return code
 
     @property
@@ -458,25 +465,25 @@ class Search:
         seed: int,
         *,
         given: bool,
-        closest: bool,
+        best_effort: bool,
     ) -> None:
         """Solve problems in lanes: goals (n, 7 tasks), starts (n, nq), answers (n, rows of `out`) with their codes.
 
-        The code of a problem that is left is RUNNING: after a few starts if its `closest` is to be searched for, else
-        after all of them.
+        The code of a problem that is left is RUNNING: after a few starts if its `best_effort` is to be searched for,
+        else after all of them.
         """
         goals, starts = np.ascontiguousarray(goals), np.ascontiguousarray(starts)
-        scratch.tell(
+        scratch.set_fields(
             problems=len(goals), given=int(given), index=0 if index is None else index.ctypes.data, seed=seed,
-            max_restarts=min(self.max_restarts, _LANE_RESTARTS if closest else self._usual_restarts),
+            max_restarts=min(self.max_restarts, _LANE_RESTARTS if best_effort else self._usual_restarts),
         )  # fmt: skip
-        scratch.tell_of(goals=goals, starts=starts, answers=answers)
+        scratch.set_arrays(goals=goals, starts=starts, answers=answers)
         try:
             watched(prepare("solver.batch_lanes.solve_many"), self.bound.reads)(scratch.address)
         finally:
-            scratch.tell(max_restarts=self.max_restarts, seed=self.seed)
+            scratch.set_fields(max_restarts=self.max_restarts, seed=self.seed)
 
-    def _go_on(self, scratch: Scratch, began: int, end: float = inf) -> tuple[int, bool]:
+    def _continue(self, scratch: Scratch, began: int, end: float = inf) -> tuple[int, bool]:
         """Search on in chunks, between which Python hears of signals; the code, and whether the time was spent."""
         end = min(1e9 * end, inf if self.max_time is None else began + 1e9 * self.max_time)
         code, spent = RUNNING, False
@@ -495,6 +502,6 @@ class Search:
             if self._own is None:
                 raise ValueError("the tasks have no target; give one to the tasks or to the call")
             return self._own
-        given = zip(self.stated, one_a_task(self.stated, target), strict=True)
+        given = zip(self.user_tasks, one_a_task(self.user_tasks, target), strict=True)
         goals = [task.goal_on(model, value, name) for task, (name, value) in given]
         return joined(self.tasks, [*goals, *self._loop_goals])

@@ -1,4 +1,4 @@
-"""A prepared solver or tracker as a file that `libpoise` loads, see `kernels/image.py`."""
+"""A prepared solver or tracker as a file that `libpoise` loads, see `kernels/serialised.py`."""
 
 import hashlib
 import zlib
@@ -11,12 +11,12 @@ import numpy.typing as npt
 
 from poise.common.array import Array
 from poise.common.files import write_whole
-from poise.kernels.image import FIXED, FUNCTION, IMAGE, MAGIC, OBSTACLE, TRACKER, WORK
 from poise.kernels.machine import layout
 from poise.kernels.machine.jit import SIGNATURES, function_of, symbol
 from poise.kernels.machine.kinds import NARROW, WIDE
 from poise.kernels.machine.layout import CALL, WIDTH
 from poise.kernels.machine.record import Record
+from poise.kernels.serialised import FIXED, FUNCTION, IMAGE, MAGIC, OBSTACLE, TRACKER, WORK
 from poise.model.kinematics import query_of_all
 from poise.model.model import Model
 from poise.model.scene import Scene
@@ -54,7 +54,7 @@ def version_number(version: str) -> int:
 
 
 @final
-class _Image:
+class _Contents:
     """What a file is made of, as it grows."""
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ class _Image:
         self.functions: list[str] = []
         self.ends = {FIXED: 0, WORK: 0}
 
-    def keep(self, words: Any) -> int:
+    def add_fixed(self, words: Any) -> int:
         """Put words into what is fixed; where they are."""
         at = self.ends[FIXED]
         self.fixed.append(np.ascontiguousarray(words).view(np.int64).ravel())
@@ -78,7 +78,7 @@ class _Image:
         self.ends[WORK] = -(-(at + len(self.work[-1][1])) // WIDTH) * WIDTH
         return at
 
-    def room(self, count: int) -> int:
+    def reserve(self, count: int) -> int:
         """Room for so many numbers in the work of a thread."""
         return self.lay(np.zeros(count))
 
@@ -93,13 +93,13 @@ class _Image:
 
     def entry(self, name: str) -> int:
         """A word of what is fixed that is the address of an entry point; where it is."""
-        at = self.keep(np.zeros(1, dtype=np.int64))
+        at = self.add_fixed(np.zeros(1, dtype=np.int64))
         self.call(symbol(name, SIGNATURES.get(function_of(name), ())), at)
         return at
 
     def table(self, bound: Bound, width: Any) -> int:
         """A table of the routines of a problem, for workspaces of this width; where it is."""
-        at = self.keep(np.zeros(len(bound.routines), dtype=np.int64))
+        at = self.add_fixed(np.zeros(len(bound.routines), dtype=np.int64))
         for place, (function, *signature) in bound.jobs(width).items():
             self.call(symbol(function, tuple(signature)), at + place)
         return at
@@ -112,20 +112,20 @@ class _Image:
             words[place[name]] = 0
         words[place["chunk"]] = _CHUNK
         at = {"call": self.lay(words), "narrow": self.lay(scratch.narrow)}
-        told = {name: (WORK, at[name]) for name in ("narrow",)}
-        told["problem"] = FIXED, self.keep(bound.problem.words)
-        told["routines"] = FIXED, self.table(bound, NARROW)
+        fields = {name: (WORK, at[name]) for name in ("narrow",)}
+        fields["problem"] = FIXED, self.add_fixed(bound.problem.words)
+        fields["routines"] = FIXED, self.table(bound, NARROW)
         if scratch.wide is not None:
-            told["wide"] = WORK, self.room(scratch.wide.size)
-            told["wide_routines"] = FIXED, self.table(bound, WIDE)
+            fields["wide"] = WORK, self.reserve(scratch.wide.size)
+            fields["wide_routines"] = FIXED, self.table(bound, WIDE)
         if scratch.scene is not None:
             at["scene"], at["scene_work"] = self.lay(scratch.scene.words), self.lay(scratch.scene.narrow)
-            told |= {name: (WORK, at[name]) for name in ("scene", "scene_work")}
+            fields |= {name: (WORK, at[name]) for name in ("scene", "scene_work")}
         if scratch.scout is not None:
-            told["scout"] = WORK, self.room(scratch.scout.size)
+            fields["scout"] = WORK, self.reserve(scratch.scout.size)
         if bound.proposer is not None and scratch.proposer is not None:
-            told["proposer"] = WORK, self.record(bound.proposer, scratch.proposer)["call"]
-        for name, (kind, target) in told.items():
+            fields["proposer"] = WORK, self.record(bound.proposer, scratch.proposer)["call"]
+        for name, (kind, target) in fields.items():
             self.link(kind, at["call"] + place[name], target)
         return at
 
@@ -150,23 +150,23 @@ def written(
     scratch: Scratch,
     targets: Array,
     *,
-    held: bool = False,
+    constrained: bool = False,
 ) -> None:
-    """Write the file of a solver or a tracker, whose `targets` are the numbers that its tasks begin with; `held` of a
-    solver whose answers keep more than limits of joints."""
-    words = _image(kind, model, tasks, bound, scratch, targets, held=held)
+    """Write the file of a solver or a tracker, whose `targets` are the numbers that its tasks begin with;
+    `constrained` of a solver whose answers keep more than limits of joints."""
+    words = _serialise(kind, model, tasks, bound, scratch, targets, constrained=constrained)
     write_whole(file, words.astype("<i8").tobytes())
 
 
-def _image(
-    kind: int, model: Model, tasks: Sequence[Task], bound: Bound, scratch: Scratch, targets: Array, *, held: bool
+def _serialise(
+    kind: int, model: Model, tasks: Sequence[Task], bound: Bound, scratch: Scratch, targets: Array, *, constrained: bool
 ) -> Words:
     from poise import __version__
 
-    image, head = _Image(), np.zeros(1, dtype=IMAGE.dtype)[0]
-    led = [task for task in tasks if task.blocks]
-    posture = model.nq if len(led) < len(tasks) else 0
-    at = image.record(bound, scratch)
+    contents, head = _Contents(), np.zeros(1, dtype=IMAGE.dtype)[0]
+    frame_tasks = [task for task in tasks if task.blocks]
+    posture = model.nq if len(frame_tasks) < len(tasks) else 0
+    at = contents.record(bound, scratch)
     rows = {name: at["narrow"] + bound.problem.rows(name).start for name in ("goal", "guide", "start", "out")}
     frames = [model.frame(name) for name in model.frames]
     query = query_of_all(model, frames)
@@ -177,8 +177,14 @@ def _image(
         )
     obstacles = _obstacles(scene)
     head["magic"], head["layout"], head["version"] = MAGIC, layout_number(), version_number(__version__)
-    head["held"] = held
-    head["kind"], head["nq"], head["nv"], head["tasks"], head["posture"] = kind, model.nq, model.nv, len(led), posture
+    head["held"] = constrained
+    head["kind"], head["nq"], head["nv"], head["tasks"], head["posture"] = (
+        kind,
+        model.nq,
+        model.nv,
+        len(frame_tasks),
+        posture,
+    )
     head["blocks"], head["frames"] = bound.problem.blocks, len(frames)
     head["shapes"], head["obstacles"] = 0 if scene is None else len(scene.names), len(obstacles)
     head["call"], head["start"], head["out"] = (
@@ -189,25 +195,32 @@ def _image(
     head["goal"], head["guide"] = rows["goal"], rows["guide"]
     head["frame_words"], head["column_words"] = query.frames, query.columns
     head["pose_frames"], head["pose_linear"], head["pose_angular"], head["pose_all"], head["pose_out"] = (
-        image.room(count) for count in (query.frames, query.columns, query.columns, 7 * len(frames), 6 * model.nv)
+        contents.reserve(count) for count in (query.frames, query.columns, query.columns, 7 * len(frames), 6 * model.nv)
     )
-    head["query"] = image.keep(query.words)
+    head["query"] = contents.add_fixed(query.words)
     if scene is not None:
-        head["scene"], head["scene_work"], head["sight"] = at["scene"], at["scene_work"], image.lay(scene.narrow)
-        head["nearest"], head["place"] = (image.entry(f"collision.queries.{name}") for name in ("nearest_at", "place"))
-    head["run"] = image.entry(ENTRY_POINTS[bound.parts[0]])
-    head["poses"], head["jacobians"] = (image.entry(f"kinematics.query.{name}") for name in ("poses", "jacobians"))
-    head["lower"], head["upper"], head["home"] = map(image.keep, (model.lower, model.upper, model.home))
-    head["targets"] = image.keep(targets)
-    head["reads"] = image.keep(np.array([task.goal_read for task in led], dtype=np.int64))
-    head["movable"] = image.keep(obstacles)
-    names = [*image.functions, *(next(iter(task.frame_names), "") for task in led), *model.coordinates, *model.frames]
+        head["scene"], head["scene_work"], head["sight"] = at["scene"], at["scene_work"], contents.lay(scene.narrow)
+        head["nearest"], head["place"] = (
+            contents.entry(f"collision.queries.{name}") for name in ("nearest_at", "place")
+        )
+    head["run"] = contents.entry(ENTRY_POINTS[bound.parts[0]])
+    head["poses"], head["jacobians"] = (contents.entry(f"kinematics.query.{name}") for name in ("poses", "jacobians"))
+    head["lower"], head["upper"], head["home"] = map(contents.add_fixed, (model.lower, model.upper, model.home))
+    head["targets"] = contents.add_fixed(targets)
+    head["reads"] = contents.add_fixed(np.array([task.goal_read for task in frame_tasks], dtype=np.int64))
+    head["movable"] = contents.add_fixed(obstacles)
+    names = [
+        *contents.functions,
+        *(next(iter(task.frame_names), "") for task in frame_tasks),
+        *model.coordinates,
+        *model.frames,
+    ]
     names += [] if scene is None else [*scene.names, *(scene.names[one["shape"]] for one in obstacles)]
     text = b"".join(name.encode() + b"\0" for name in names)
     parts = {
-        "fixed": np.concatenate(image.fixed),
-        "presets": image.presets(),
-        "links": np.array(image.links, dtype=np.int64).ravel(),
+        "fixed": np.concatenate(contents.fixed),
+        "presets": contents.presets(),
+        "links": np.array(contents.links, dtype=np.int64).ravel(),
         "names": np.frombuffer(text + bytes(-len(text) % 8), dtype=np.int64),
     }
     counts = {"fixed": "fixed_words", "presets": "preset_words", "links": "link_count"}
@@ -216,7 +229,7 @@ def _image(
         head[name], end = end, end + len(words)
         if name in counts:
             head[counts[name]] = len(words) // (3 if name == "links" else 1)
-    head["length"], head["work_words"], head["functions"] = end, image.ends[WORK], len(image.functions)
+    head["length"], head["work_words"], head["functions"] = end, contents.ends[WORK], len(contents.functions)
     whole = np.concatenate([np.frombuffer(head.tobytes(), dtype=np.int64), *parts.values()])
     place = IMAGE.fields["sum"].word
     whole[place] = zlib.crc32(whole[place + 1 :].astype("<i8").tobytes())

@@ -1,7 +1,8 @@
 """A posture beside tasks that are not required: of the answers that miss these least, one near to it.
 
 Where they are fulfilled they are as good as required, and the search for that is what solves.  Where they are missed q
-goes towards the posture among the configurations where what is missed is least; see `poise.kernels.gradients.drawn`.
+goes towards the posture among the configurations where what is missed is least; see
+`poise.kernels.gradients.towards_posture`.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,14 +12,14 @@ from typing import Any, Final
 import numpy as np
 
 from poise.common.array import Array
-from poise.kernels.gradients.rest import FREE_OF_CHOICE
+from poise.kernels.gradients.stationary import NOT_UNIQUE
 from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import ANSWER, DISTANCE, ITERATIONS, RESTARTS, SOLVED, START, STATIONARY
 from poise.model.model import Model
 from poise.solving.gradients.conditions import conditions_of
 from poise.solving.methods.posture import Posture
 from poise.solving.problem.workspace import SEED, Scratch
-from poise.solving.requirements.outcome import Asked
+from poise.solving.requirements.outcome import PreparedProblem
 from poise.solving.search.feasible_fallback import distance
 from poise.solving.search.soft import certified_start
 from poise.tasks.base import Task
@@ -38,7 +39,7 @@ def _with(task: Task, **changes: Any) -> Task:
     return changed
 
 
-def found_near(
+def solved_near_posture(
     search: Any,
     posture: Posture,
     find: Callable[[], tuple[int, bool]],
@@ -63,11 +64,11 @@ def found_near(
         return code, late
     tolerances = np.concatenate([task.tolerances for task in search.frame_tasks])
     if not (out[at.stop : -1] <= tolerances).all():
-        near = _least_near(model, search, scratch)
+        near = _nearest_minimum(model, search, scratch)
         if near is not None:
-            _take(model, scratch, near)
+            _set_answer(model, scratch, near)
     else:
-        inner, spent = other(partial(all_required, search.stated)), out[ITERATIONS]
+        inner, spent = other(partial(all_required, search.user_tasks)), out[ITERATIONS]
         with inner.bound.scratch(model) as found:
             found_code, late = inner.solve_one(
                 model, found, scratch.goal, out[at], seed=int(scratch.call[SEED]), end=end
@@ -79,21 +80,21 @@ def found_near(
     return code, late
 
 
-def _least_near(model: Model, asked: Asked, scratch: Scratch) -> Array | None:
+def _nearest_minimum(model: Model, prepared: PreparedProblem, scratch: Scratch) -> Array | None:
     """(nq,) where what the answer in `out` misses is as little and at rest, nearer to the posture; None if nowhere."""
     q = scratch.out[ANSWER : ANSWER + model.nq]
-    conditions = conditions_of(model, asked)
+    conditions = conditions_of(model, prepared)
     if conditions.narrow:
         return None
     with conditions.bound.scratch(model) as work:
         work.goal[:], work.start[:] = scratch.goal, q
-        work.tell(given=1)
-        if prepare("gradients.drawn.draw")(work.address) > FREE_OF_CHOICE:
+        work.set_fields(given=1)
+        if prepare("gradients.towards_posture.move_towards_posture")(work.address) > NOT_UNIQUE:
             return None
-        return work.narrow[conditions.at["rest"]].copy()
+        return work.narrow[conditions.at["stationary"]].copy()
 
 
-def _take(model: Model, scratch: Scratch, q: Array) -> None:
+def _set_answer(model: Model, scratch: Scratch, q: Array) -> None:
     """Let q (nq,), which is at rest, be the answer in `out`, if it solves what is required."""
     out, before, start = scratch.out, scratch.out.copy(), scratch.start.copy()
     scratch.start[:] = q

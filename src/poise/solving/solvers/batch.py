@@ -26,7 +26,7 @@ from poise.model.units import ask_for_degrees_in
 from poise.solving.answers.solution import Solution
 from poise.solving.arguments.arguments import Tasks, joined, one_start, several
 from poise.solving.problem.answer import Configurations
-from poise.solving.requirements.limits import Stated
+from poise.solving.requirements.limits import LimitsLike
 from poise.solving.requirements.status import Status
 from poise.solving.search.batching import solved
 from poise.solving.search.prepared import prepared_search
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 class SolutionBatch(Configurations, Sequence[Solution]):
     """The answers to many problems, in their order, as arrays; an index gives a `Solution`, a slice another batch."""
 
-    __slots__ = ("_asked", "_codes", "_late", "_raw", "_status", "goals", "model")
+    __slots__ = ("_codes", "_late", "_raw", "_search", "_status", "goals", "model")
     model: Model
     """Whose joints these are."""
     goals: Array
@@ -51,13 +51,20 @@ class SolutionBatch(Configurations, Sequence[Solution]):
     def __init__(
         self,
         model: Model,
-        asked: Search,
+        search: Search,
         raw: Array,
         goals: Array,
         codes: npt.NDArray[np.int8],
         late: npt.NDArray[np.bool_],
     ) -> None:
-        self.model, self._asked, self._raw, self.goals, self._codes, self._late = model, asked, raw, goals, codes, late
+        self.model, self._search, self._raw, self.goals, self._codes, self._late = (
+            model,
+            search,
+            raw,
+            goals,
+            codes,
+            late,
+        )
         self._status: npt.NDArray[np.object_] | None = None
 
     @property
@@ -94,9 +101,9 @@ class SolutionBatch(Configurations, Sequence[Solution]):
     def _errors(self, name: str) -> Array:
         """(n, tasks) one field of the TaskErrors, from the norms of the blocks of rows."""
         unit = {"position": "m", "rotation": "rad"}[name]
-        left = np.full((len(self), len(self._asked.tasks)), np.nan)
+        left = np.full((len(self), len(self._search.tasks)), np.nan)
         at = ANSWER + self.model.nq
-        for k, task in enumerate(self._asked.tasks):
+        for k, task in enumerate(self._search.tasks):
             rows = [at + b for b, block in enumerate(task.blocks) if block.unit == unit]
             if rows:
                 left[:, k] = np.sqrt((self._raw[:, rows] ** 2).sum(1))
@@ -149,7 +156,7 @@ class SolutionBatch(Configurations, Sequence[Solution]):
         from poise.solving.gradients.batch_gradient import BatchGradient
 
         solved = self._raw[:, CODE] == SOLVED
-        return BatchGradient(self.model, self._asked, self.q, self.goals, solved)
+        return BatchGradient(self.model, self._search, self.q, self.goals, solved)
 
     def explain(self) -> str:
         """A line for each status: how many problems ended so, and the rows of the first that did not converge."""
@@ -175,10 +182,10 @@ class SolutionBatch(Configurations, Sequence[Solution]):
             raise TypeError(f"a batch is indexed by a number, a slice or an array of them, got {index!r}")
         if isinstance(index, (int, np.integer)):
             code = int(self._codes[index])
-            late, others = bool(self._late[index]), "stored or random" if self._asked.in_lanes else "random"
-            return Solution(self.model, self._asked, self._raw[index], self.goals[index], code, 0, late, others=others)
+            late, others = bool(self._late[index]), "stored or random" if self._search.in_lanes else "random"
+            return Solution(self.model, self._search, self._raw[index], self.goals[index], code, 0, late, others=others)
         return SolutionBatch(
-            self.model, self._asked, self._raw[index], self.goals[index], self._codes[index], self._late[index]
+            self.model, self._search, self._raw[index], self.goals[index], self._codes[index], self._late[index]
         )
 
     def __iter__(self) -> Iterator[Solution]:
@@ -211,9 +218,9 @@ def solve_batch(
     *,
     q0: ArrayLike | None = None,
     method: "str | Method | None" = None,
-    limits: Stated = True,
-    prefer: Preference = "nearest",
-    closest: bool = True,
+    limits: LimitsLike = True,
+    select: Preference = "nearest",
+    best_effort: bool = True,
     seed: int = 0,
     threads: int | None = None,
     max_iterations: int | None = None,
@@ -229,10 +236,10 @@ def solve_batch(
     (n, nq), or (nq,) for all.
 
     Each problem begins at its `q0`, then at the stored configuration that is nearest to the target and to q0, then at
-    random ones.  So an answer is near to q0, but not compared with others as `solve` does.  With `prefer="first"` a
+    random ones.  So an answer is near to q0, but not compared with others as `solve` does.  With `select="first"` a
     problem begins at a stored configuration at once, unless q0 is as near to its target; without `q0` always.  An arm
     of six joints that has a closed form gets the nearest of all its solutions.  What a few starts do not solve is
-    searched for as by `solve`, which takes a thousand times as long; with `closest=False` it is given up after
+    searched for as by `solve`, which takes a thousand times as long; with `best_effort=False` it is given up after
     `max_restarts` starts instead, and its q is the best that they came to.  With a `method`, priorities, a PostureTask,
     a task that is not required or a `max_time`, the seconds for one problem, all problems are solved as by `solve`, on
     all cores.
@@ -247,11 +254,11 @@ def solve_batch(
     Raises FrameNotFound, ShapeError, and ValueError for settings that make no sense.
     """
     search = prepared_search(
-        model, several(tasks), method=method, limits=limits, prefer=prefer, max_iterations=max_iterations,
+        model, several(tasks), method=method, limits=limits, select=select, max_iterations=max_iterations,
         max_restarts=max_restarts, max_time=max_time,
     )  # fmt: skip
     # The search is kept for tasks of this structure, and may have been made for others with targets of their own.
-    return run_batch(search, model, several(tasks), targets, q0, seed, closest, threads, progress)
+    return run_batch(search, model, several(tasks), targets, q0, seed, best_effort, threads, progress)
 
 
 def run_batch(
@@ -261,13 +268,15 @@ def run_batch(
     targets: Any,
     q0: Any,
     seed: int | None,
-    closest: bool,
+    best_effort: bool,
     threads: int | None,
     progress: bool | None,
 ) -> SolutionBatch:
     """Solve for many targets of these tasks with a search that was prepared for such."""
-    if not isinstance(closest, bool):
-        raise TypeError(f"closest must be True or False, whether what is not solved comes close, got {closest!r}")
+    if not isinstance(best_effort, bool):
+        raise TypeError(
+            f"best_effort must be True or False, whether what is not solved comes close, got {best_effort!r}"
+        )
     seed = search.seed if seed is None else seed
     whole("seed", seed, 0)
     goals, starts = problems_of(model, tasks, targets, q0, search.loops)
@@ -275,7 +284,7 @@ def run_batch(
         ask_for_degrees_in(model, starts[0], "q0")
     raw, codes, late = solved(
         search, model, goals, starts, threads=threads, progress=progress, seed=seed, given=q0 is not None,
-        closest=closest,
+        best_effort=best_effort,
     )  # fmt: skip
     return SolutionBatch(model, search, raw, goals, codes, late)
 

@@ -7,8 +7,8 @@ from poise.common.checks import whole
 from poise.model.model import Model, a_model
 from poise.solving.answers.branches import BranchBatch, Solutions
 from poise.solving.arguments.arguments import Tasks, several
-from poise.solving.arguments.lru_cache import kept
-from poise.solving.requirements.limits import Stated, key_of
+from poise.solving.arguments.lru_cache import cached
+from poise.solving.requirements.limits import LimitsLike, key_of
 from poise.solving.search.prepared import STRUCTURE
 from poise.solving.solvers.branching import Branching, check
 from poise.tasks.base import Task
@@ -34,7 +34,7 @@ class BranchSolver:
         model: Model,
         tasks: Tasks,
         *,
-        limits: Stated = True,
+        limits: LimitsLike = True,
         turns: bool = False,
         samples: int = 64,
         seed: int = 0,
@@ -85,7 +85,7 @@ def solve_all(
     target: Any = None,
     q0: ArrayLike | None = None,
     *,
-    limits: Stated = True,
+    limits: LimitsLike = True,
     turns: bool = False,
     samples: int = 64,
     seed: int = 0,
@@ -121,9 +121,9 @@ def solve_all(
     return found
 
 
-def prepared_branching(model: Model, tasks: Tasks, *, limits: Stated, turns: bool, samples: int) -> Branching:
+def prepared_branching(model: Model, tasks: Tasks, *, limits: LimitsLike, turns: bool, samples: int) -> Branching:
     """What the model keeps for all solutions of tasks of this structure and with these settings."""
     given = several(tasks)
     check(turns, samples)
     key = (Branching, key_of(limits), turns, samples, *map(STRUCTURE, given))
-    return kept(model, key, lambda: Branching(model, given, limits=limits, turns=turns, samples=samples))
+    return cached(model, key, lambda: Branching(model, given, limits=limits, turns=turns, samples=samples))

@@ -14,13 +14,13 @@ from poise.model.model import Model, a_model
 from poise.solving.answers.branches import BranchBatch, Solutions
 from poise.solving.arguments.arguments import Tasks, alone, cores, one_start, refusal, refuse_numbers, several
 from poise.solving.arguments.weights import relative
-from poise.solving.arguments.work_queue import Pieces
+from poise.solving.arguments.work_queue import WorkQueue
 from poise.solving.problem.closed_form import ClosedForm, closed_form
 from poise.solving.problem.problem import Problem, pack
 from poise.solving.problem.workspace import Bound, Scratch
-from poise.solving.requirements.limits import Limits, Stated, looked_at
+from poise.solving.requirements.limits import Limits, LimitsLike, with_feasibility_check
 from poise.solving.requirements.loop_projection import loop_tasks
-from poise.solving.search.feasible_fallback import keeps
+from poise.solving.search.feasible_fallback import satisfies
 from poise.solving.search.search import Search
 from poise.solving.solvers.batch import problems_of
 from poise.spatial import SE3
@@ -38,7 +38,7 @@ _AS_GOOD: Final = 1.01
 _ROUNDING: Final = 1e-9
 """A joint that whole turns take over its limit by no more than this stands at it [rad]."""
 _TURN: Final = 2.0 * pi
-_ROOM: Final = 2**16
+_BUFFER: Final = 2**16
 """Numbers that a thread collects the branches of a piece in, so that they stay in the cache [doubles]."""
 _NAMED: Final = 5
 """Rows that are named, at most, of those that are no target."""
@@ -53,13 +53,13 @@ class Branching:
 
     __slots__ = (
         "_bound",
+        "_checked",
         "_home",
-        "_looked",
+        "_limits",
         "_lower",
         "_own",
         "_search",
         "_soft",
-        "_stated",
         "_turning",
         "_upper",
         "_values",
@@ -72,25 +72,25 @@ class Branching:
         "turns",
     )
 
-    def __init__(self, model: Model, tasks: Tasks, *, limits: Stated, turns: bool, samples: int) -> None:
+    def __init__(self, model: Model, tasks: Tasks, *, limits: LimitsLike, turns: bool, samples: int) -> None:
         a_model(model)
         check(turns, samples)
         self.tasks = several(tasks)
-        self._stated = Limits.of(limits)
-        self.limits, self.turns, self.samples = self._stated.positions, turns, samples
+        self._limits = Limits.of(limits)
+        self.limits, self.turns, self.samples = self._limits.positions, turns, samples
         self._home = np.array(model.home)
         self.form: ClosedForm | None = None
         self._search: Search | None = None
         self._own: Array | None = None
-        self._looked: Problem | None = None
+        self._checked: Problem | None = None
         """What tells whether all that is stated beside the limits of joints holds."""
         if len(self.tasks) == 1 and isinstance(self.tasks[0], PoseTask):
-            self._take_form(model, self.tasks[0])
+            self._use_closed_form(model, self.tasks[0])
         if self.form is None:
-            self._search = Search(model, self.tasks, limits=limits, prefer="first", max_restarts=_RESTARTS)
+            self._search = Search(model, self.tasks, limits=limits, select="first", max_restarts=_RESTARTS)
         problem = self.form.problem if self._search is None else self._search.problem
-        if self._stated.beside:
-            self._looked = looked_at(model, problem, self._stated) if self._search is None else problem
+        if self._limits.has_constraints:
+            self._checked = with_feasibility_check(model, problem, self._limits) if self._search is None else problem
         self.judged: tuple[Task, ...] = self.tasks if self._search is None else self._search.tasks
         """Whose errors are told."""
         self._soft = not all(task.required for task in self.judged if task.blocks)
@@ -102,23 +102,23 @@ class Branching:
         self._width = BRANCH + model.nq + problem.blocks + (self._search is not None)
         settings = {"samples": self._values, "problems": 1}
         self._bound = (
-            Bound(problem, ("branches",), wide=True, apart=self._stated.apart, numbers=settings)
+            Bound(problem, ("branches",), wide=True, collision=self._limits.collision, numbers=settings)
             if self._search is None
             else self._search.bound
         )
 
-    def _take_form(self, model: Model, stated: PoseTask) -> None:
+    def _use_closed_form(self, model: Model, pose_task: PoseTask) -> None:
         """Find the closed form of a pose, if its arm has one, all of it is required, and no loop goes along."""
-        task = relative([stated])[0][0]
+        task = relative([pose_task])[0][0]
         assert isinstance(task, PoseTask)
         if task.required and all(min(b.weight) > 0.0 for b in task.blocks) and not loop_tasks(model, self.tasks):
-            self.form = closed_form(model, task, pack(model, [task], limits=self.limits, also=self._stated.tied(model)))
+            self.form = closed_form(model, task, pack(model, [task], limits=self.limits, also=self._limits.tied(model)))
             self._own = None if task.target is None else task.goal(task.target)
 
     def _new_scratch(self, model: Model) -> Scratch:
         """Scratch that is told of its own goal and start, and has room for the branches and what is said of them."""
         scratch, found = self._bound.new(model), np.empty((self._values * WIDTH, self._width))
-        scratch.tell_of(found=found, goals=scratch.goal, starts=scratch.start, answers=np.empty(SAID))
+        scratch.set_arrays(found=found, goals=scratch.goal, starts=scratch.start, answers=np.empty(SAID))
         return scratch
 
     def __call__(self, model: Model, target: Any, q0: ArrayLike | None, seed: int) -> Solutions:
@@ -131,8 +131,8 @@ class Branching:
         except IndexError:
             scratch = self._new_scratch(model)
         try:
-            if self._looked is not None:
-                scratch.look_around()
+            if self._checked is not None:
+                scratch.sync_scene()
             if type(target) is SE3 and target.array.ndim == 1:
                 scratch.goal_view[:] = target.array
             else:
@@ -145,7 +145,7 @@ class Branching:
                 refuse_numbers(total, model, self.judged, scratch.goal, scratch.start)
             if self._values > 1:
                 raw = raw[raw[:, DISTANCE].argsort(kind="stable")]
-            if self.turns or self._looked is not None:
+            if self.turns or self._checked is not None:
                 raw = self._turned(model, scratch, raw, scratch.start)
         finally:
             bound.idle.append(scratch)
@@ -156,10 +156,10 @@ class Branching:
         whole("seed", seed, 0)
         goal = search.goal_numbers(target, model)
         home = one_start(model, self._home if q0 is None else q0)
-        raw, total, tried = self._searched(search, model, goal, home, seed)
+        raw, total, attempts = self._searched(search, model, goal, home, seed)
         if total < 0:
             refuse_numbers(total, model, self.judged, goal, home)
-        return Solutions(model, self, raw, total, goal, starts=tried)
+        return Solutions(model, self, raw, total, goal, starts=attempts)
 
     def _goal(self, target: Any) -> Array:
         """(7,) numbers of a target, or of the task's own."""
@@ -177,29 +177,31 @@ class Branching:
         search = self._search
         goals, starts = problems_of(model, self.tasks, targets, q0, () if search is None else search.loops)
         n = len(goals)
-        size = max(1, _ROOM // (WIDTH * self._values * self._width)) if search is None else 1
-        pieces, answers = Pieces(n, size), np.empty((n, SAID))
+        size = max(1, _BUFFER // (WIDTH * self._values * self._width)) if search is None else 1
+        queue, answers = WorkQueue(n, size), np.empty((n, SAID))
         # Without a sweep there are no more rows than this, so each piece is written where it stays but for gaps.
-        plain = search is None and self._values == 1 and not self.turns and self._looked is None
-        room = np.empty((n * WIDTH, self._width)) if plain else None
-        parts = [np.empty((0, self._width))] * max(1, len(pieces))
+        plain = search is None and self._values == 1 and not self.turns and self._checked is None
+        buffer = np.empty((n * WIDTH, self._width)) if plain else None
+        parts = [np.empty((0, self._width))] * max(1, len(queue))
 
         def work() -> None:
             scratch = self._bound.new(model) if search is None else None
-            found = np.empty((0 if room is not None else size * self._values * WIDTH, self._width))
-            for piece in pieces:
-                i, some = piece.start, slice(piece.start, piece.stop)
+            found = np.empty((0 if buffer is not None else size * self._values * WIDTH, self._width))
+            for chunk in queue:
+                i, some = chunk.start, slice(chunk.start, chunk.stop)
                 if search is not None:
-                    part, total, _ = self._searched(search, model, goals[i], starts[i], seed, pieces)
+                    part, total, _ = self._searched(search, model, goals[i], starts[i], seed, queue)
                     parts[i], answers[i] = part, (len(part), total, False)
-                elif scratch is not None and room is not None:
-                    self._part(scratch, room[i * WIDTH : piece.stop * WIDTH], goals[some], starts[some], answers[some])
+                elif scratch is not None and buffer is not None:
+                    self._part(
+                        scratch, buffer[i * WIDTH : chunk.stop * WIDTH], goals[some], starts[some], answers[some]
+                    )
                 elif scratch is not None:
                     count = self._part(scratch, found, goals[some], starts[some], answers[some])
                     parts[i // size] = self._sorted(model, scratch, found[:count], starts[some], answers[some])
 
-        pieces.share(work, max(1, min(threads, len(pieces))))
-        raw = np.concatenate(parts) if room is None else _closed_up(room, answers[:, ROWS_OF], size)
+        queue.share(work, max(1, min(threads, len(queue))))
+        raw = np.concatenate(parts) if buffer is None else _closed_up(buffer, answers[:, ROWS_OF], size)
         return BranchBatch(raw, answers, model.nq, self._refused(model, goals, answers[:, CERTIFIED]))
 
     def _refused(self, model: Model, goals: Array, said: Array) -> str:
@@ -214,8 +216,8 @@ class Branching:
     def _part(self, scratch: Scratch, found: Array, goals: Array, starts: Array, answers: Array) -> int:
         """Write the rows of some targets into `found`, in one call that holds no lock of the interpreter; how many."""
         goals, starts = np.ascontiguousarray(goals), np.ascontiguousarray(starts)
-        scratch.tell(problems=len(goals))
-        scratch.tell_of(found=found, goals=goals, starts=starts, answers=answers)
+        scratch.set_fields(problems=len(goals))
+        scratch.set_arrays(found=found, goals=goals, starts=starts, answers=answers)
         count: int = self._bound.run(scratch.address)
         return count
 
@@ -223,7 +225,7 @@ class Branching:
         """The rows of some targets, of each the nearest first, with their whole turns if they are asked for."""
         counts = answers[:, ROWS_OF].astype(np.int64)
         raw = raw[np.lexsort((raw[:, DISTANCE], np.repeat(np.arange(len(counts)), counts)))]
-        if not self.turns and self._looked is None:
+        if not self.turns and self._checked is None:
             return raw
         each = np.split(raw, np.cumsum(counts)[:-1])
         turned = [self._turned(model, scratch, rows, rest) for rows, rest in zip(each, starts, strict=True)]
@@ -237,24 +239,24 @@ class Branching:
         goal: Array,
         home: Array,
         seed: int,
-        pieces: Pieces | None = None,
+        queue: WorkQueue | None = None,
     ) -> tuple[Array, int, int]:
         """What searches find, from home and from random starts, those that are alike merged.
 
         The rows; how many branches they are, or a code if it is no goal or no start; and how many starts were tried.
         """
-        tried, least = 0, inf
+        attempts, least = 0, inf
         rows: list[Array] = []
         at = slice(ANSWER, ANSWER + model.nq)
         with search.bound.scratch(model) as scratch:
-            drawn = search.problem.started(home, model.sample(_STARTS * self.samples - 1, seed=seed))
-            for k, start in enumerate([home, *drawn]):
-                if pieces is not None and pieces.stopped:
+            random_starts = search.problem.started(home, model.sample(_STARTS * self.samples - 1, seed=seed))
+            for k, start in enumerate([home, *random_starts]):
+                if queue is not None and queue.stopped:
                     break
                 code, _ = search.solve_one(model, scratch, goal, start, seed=(seed + k) % WHOLE)
                 if code < 0:
                     return np.empty((0, self._width)), code, 0
-                tried += 1 + int(scratch.out[RESTARTS])
+                attempts += 1 + int(scratch.out[RESTARTS])
                 if code != SOLVED or (self._soft and scratch.out[COST] > _AS_GOOD * least):
                     continue
                 if self._soft and _AS_GOOD * scratch.out[COST] < least:
@@ -272,11 +274,11 @@ class Branching:
                 rows.append(np.concatenate([[-1.0, 0.0, 0.0, distance], q, scratch.out[at.stop :]]))
             raw = np.array(rows).reshape(-1, self._width)
             raw = raw[raw[:, DISTANCE].argsort(kind="stable")]
-            return self._turned(model, scratch, raw, home) if self.turns else raw, len(raw), tried
+            return self._turned(model, scratch, raw, home) if self.turns else raw, len(raw), attempts
 
     def _holds(self, model: Model, scratch: Scratch, q: Array) -> bool:
         """Whether all that is stated beside the limits of joints holds at q (nq,)."""
-        return self._looked is None or keeps(self._looked, self._stated.apart, model, scratch, q)
+        return self._checked is None or satisfies(self._checked, self._limits.collision, model, scratch, q)
 
     def _turned(self, model: Model, scratch: Scratch, raw: Array, rest: Array) -> Array:
         """What whole turns within the limits make of the rows: all where everything holds, or of each the nearest."""
@@ -291,22 +293,22 @@ class Branching:
             still = row[DISTANCE] ** 2 - np.sum((q[joints] - rest[joints]) ** 2)
             part[:, DISTANCE] = np.sqrt(np.maximum(still, 0.0) + np.sum(moved**2, axis=1))
             part = part[part[:, DISTANCE].argsort(kind="stable")]
-            kept = [way for way in part if self._holds(model, scratch, way[BRANCH : BRANCH + model.nq])]
-            parts += [way[None] for way in (kept if self.turns else kept[:1])]
+            feasible = [way for way in part if self._holds(model, scratch, way[BRANCH : BRANCH + model.nq])]
+            parts += [way[None] for way in (feasible if self.turns else feasible[:1])]
         out = np.concatenate(parts)
         return out[out[:, DISTANCE].argsort(kind="stable")]
 
 
-def _closed_up(room: Array, counts: Array, size: int) -> Array:
-    """The rows in `room`, where those of `size` targets begin at WIDTH times the first: moved together, in place."""
+def _closed_up(buffer: Array, counts: Array, size: int) -> Array:
+    """The rows in `buffer`, where those of `size` targets begin at WIDTH times the first: moved together, in place."""
     end = 0
     for first in range(0, len(counts), size):
         at, many = first * WIDTH, int(counts[first : first + size].sum())
         if end < at:
-            room[end : end + many] = room[at : at + many]
+            buffer[end : end + many] = buffer[at : at + many]
         end += many
-    room.resize((end, room.shape[1]), refcheck=False)  # gives back what is left, and moves nothing
-    return room
+    buffer.resize((end, buffer.shape[1]), refcheck=False)  # gives back what is left, and moves nothing
+    return buffer
 
 
 def check(turns: Any, samples: Any) -> None:

@@ -17,7 +17,7 @@ from poise.model.model import Model
 from poise.solving.arguments.arguments import each_goal, left_at
 from poise.solving.gradients.batch_gradient import BatchGradient
 from poise.solving.gradients.inverses import Flags, inverses_of
-from poise.solving.problem.ports import Axes, in_pieces, of_velocities, port_of, to_velocities
+from poise.solving.problem.ports import Axes, in_chunks, of_velocities, port_of, to_velocities
 from poise.solving.solvers.batch import problems_of
 from poise.solving.solvers.solver import Solver
 from poise.tasks.posture import PostureTask
@@ -44,27 +44,27 @@ class Differentiable:
 
     name: str
     model: Model
-    given: Callable[[tuple[int, ...]], tuple[int, ...]]
+    input_axes: Callable[[tuple[int, ...]], tuple[int, ...]]
     """The last axes that it takes, of an input of a shape; raises ShapeError where they are others."""
     value: Callable[[Array, Array], Array]
-    """Of (n, *given) and starts (n, nq)."""
+    """Of (n, *input_axes) and starts (n, nq)."""
     pulled: Callable[[Array, Array, Array], Array]
-    """Cotangents (n, *given), of those of the values, and of inputs and values."""
+    """Cotangents (n, *input_axes), of those of the values, and of inputs and values."""
     result: tuple[int, ...]
     """The last axes of its value."""
 
     def outer(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """The leading axes of an input of a shape; raises ShapeError for a wrong one."""
-        return shape[: len(shape) - len(self.given(shape))]
+        return shape[: len(shape) - len(self.input_axes(shape))]
 
     def at(self, given: Array, start: Array) -> Array:
-        """(..., *result) of (..., *given) and starts (..., nq)."""
+        """(..., *result) of (..., *input_axes) and starts (..., nq)."""
         outer = self.outer(given.shape)
         rows = np.array(start, dtype=np.float64).reshape(-1, self.model.nq)
         return self.value(_rows(given, len(outer)), rows).reshape(*outer, *self.result)
 
     def pull(self, cotangents: Array, given: Array, found: Array) -> Array:
-        """(..., *given) of (..., *result) cotangents, inputs and what was found there."""
+        """(..., *input_axes) of (..., *result) cotangents, inputs and what was found there."""
         count = len(self.outer(given.shape))
         rows = (_rows(x, count) for x in (cotangents, given, found))
         return self.pulled(*rows).reshape(given.shape)
@@ -315,5 +315,5 @@ def _together(find: Callable[..., Array], shape: tuple[int, ...], *rows: Array) 
     def some(at: slice) -> None:
         out[at] = find(*(each[at] for each in rows))
 
-    in_pieces(len(out), some)
+    in_chunks(len(out), some)
     return out

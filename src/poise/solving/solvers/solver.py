@@ -8,7 +8,7 @@ from poise.model.model import Model
 from poise.solving.answers.solution import Solution
 from poise.solving.arguments.arguments import Tasks, one_start, several
 from poise.solving.problem.rows import rows_at
-from poise.solving.requirements.limits import Stated
+from poise.solving.requirements.limits import LimitsLike
 from poise.solving.search.prepared import prepared_search
 from poise.solving.search.search import Preference, Search
 from poise.solving.solvers.batch import SolutionBatch, run_batch
@@ -36,8 +36,8 @@ class Solver:
         tasks: Tasks,
         *,
         method: "str | Method | None" = None,
-        limits: Stated = True,
-        prefer: Preference = "nearest",
+        limits: LimitsLike = True,
+        select: Preference = "nearest",
         seed: int = 0,
         max_iterations: int | None = None,
         max_restarts: int | None = None,
@@ -46,7 +46,7 @@ class Solver:
     ) -> None:
         self.model = model
         self._search = Search(
-            model, several(tasks), method=method, limits=limits, prefer=prefer, seed=seed,
+            model, several(tasks), method=method, limits=limits, select=select, seed=seed,
             max_iterations=max_iterations, max_restarts=max_restarts, max_time=max_time, trace=trace,
         )  # fmt: skip
 
@@ -62,7 +62,7 @@ class Solver:
     @property
     def tasks(self) -> tuple[Task, ...]:
         """What it solves for, in the order of targets and errors; errors go on with the loops of the model."""
-        return self._search.stated
+        return self._search.user_tasks
 
     @property
     def method(self) -> "Method | None":
@@ -75,9 +75,9 @@ class Solver:
         return self._search.problem.limits
 
     @property
-    def prefer(self) -> Preference:
+    def select(self) -> Preference:
         """Which solution it returns: the nearest to q0 of those found, or the first."""
-        return self._search.prefer
+        return self._search.select
 
     @property
     def seed(self) -> int:
@@ -110,13 +110,13 @@ class Solver:
         targets: Any = None,
         q0: ArrayLike | None = None,
         *,
-        closest: bool = True,
+        best_effort: bool = True,
         seed: int | None = None,
         threads: int | None = None,
         progress: bool | None = None,
     ) -> SolutionBatch:
         """Solve for many targets, from `q0` (n, nq) or from one start for all; see `solve_batch`."""
-        return run_batch(self._search, self.model, self.tasks, targets, q0, seed, closest, threads, progress)
+        return run_batch(self._search, self.model, self.tasks, targets, q0, seed, best_effort, threads, progress)
 
     def export(self, file: "str | os.PathLike[str]") -> None:
         """Write it as a file that `libpoise` loads, in C, C++ or a browser, with all limits and shapes as they are now.
@@ -146,8 +146,8 @@ def solve(
     *,
     q0: ArrayLike | None = None,
     method: "str | Method | None" = None,
-    limits: Stated = True,
-    prefer: Preference = "nearest",
+    limits: LimitsLike = True,
+    select: Preference = "nearest",
     seed: int = 0,
     max_iterations: int | None = None,
     max_restarts: int | None = None,
@@ -162,11 +162,11 @@ def solve(
     another's squared error is more than 1 % less.
 
     Where an arm of six joints has a closed form for a pose, its nearest solution is the answer and no start is made:
-    then iterations, time, seed and `prefer` decide nothing.  Only with `max_restarts=0`, and at singular poses with a
+    then iterations, time, seed and `select` decide nothing.  Only with `max_restarts=0`, and at singular poses with a
     line of solutions, the search is made all the same.
 
     Of the solutions found, the nearest to `q0` is returned, by `Solution.distance`: when a start has converged, the
-    descents from `q0` go on for as long as they may still end nearer.  With `prefer="first"` the first to converge is
+    descents from `q0` go on for as long as they may still end nearer.  With `select="first"` the first to converge is
     returned, sooner.  With `max_restarts=0` there are no starts but `q0`.  By default there are 200 random
     starts, and without a method of the caller's choice more, up to 20,000, the smaller the error that is left, unless
     it is at a minimum around which there is no solution, as an arm of five joints has whose file is rounded.
@@ -179,7 +179,7 @@ def solve(
     Tasks with `required=False` are missed as little as the others allow, and the answer is not judged by them: without
     a method, a few starts descend on the sum of the squares of their errors among the configurations that fulfil the
     required tasks, `max_restarts` at most, 31 if it allows more.  The least of the minima where they come to rest is
-    returned; of those that are alike the nearest to `q0`, and with `prefer="first"` the first of all.  It is a search,
+    returned; of those that are alike the nearest to `q0`, and with `select="first"` the first of all.  It is a search,
     which proves nothing.  Where no start fulfils the required tasks, these are solved for alone.  Tasks none of which
     is required are a least-squares problem, and every q where it rests counts as solved.
 
@@ -200,7 +200,7 @@ def solve(
     """
     given = several(tasks)
     search = prepared_search(
-        model, given, method=method, limits=limits, prefer=prefer, max_iterations=max_iterations,
+        model, given, method=method, limits=limits, select=select, max_iterations=max_iterations,
         max_restarts=max_restarts, max_time=max_time, trace=trace,
     )  # fmt: skip
     for task in given:

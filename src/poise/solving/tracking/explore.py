@@ -16,7 +16,7 @@ from poise.model.model import Model
 from poise.solving.path.clearance import Clearance
 from poise.solving.path.clock import Clock
 from poise.solving.path.connect import connect
-from poise.solving.path.feasibility import Room
+from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.requirements.limits import Limits
 from poise.solving.search.search import Search
 from poise.tasks.base import Task
@@ -46,15 +46,15 @@ class Explorer:
         "_best",
         "_coordinates",
         "_goal",
-        "_led",
         "_limits",
         "_model",
         "_moving",
+        "_on_detour",
         "_search",
         "_since",
         "_tried",
         "_way",
-        "kept",
+        "guide_tasks",
         "places",
         "waits",
     )
@@ -64,18 +64,18 @@ class Explorer:
     ) -> None:
         """`tasks` move these velocities, and of them `ranges` must hold on all ways."""
         self._model, self._limits = model, limits
-        self._search = Search(model, tuple(tasks), limits=limits.timeless(model).stated)
+        self._search = Search(model, tuple(tasks), limits=limits.timeless(model).as_given)
         self._moving = np.zeros(model.nv, dtype=np.bool_)
         self._moving[list(velocities)] = True
         self._coordinates = np.zeros(model.nq, dtype=np.bool_)
         for joint in model.joints:
             if joint.nv and self._moving[model.velocity_index(joint.name)].any():
                 self._coordinates[model.index(joint.name)] = True
-        held = [*ranges, *(task for task in tasks if isinstance(task, LoopTask))]
-        self.places = [k for k, task in enumerate(tasks) if any(task is other for other in held)]
+        constraints = [*ranges, *(task for task in tasks if isinstance(task, LoopTask))]
+        self.places = [k for k, task in enumerate(tasks) if any(task is other for other in constraints)]
         """Of the tasks, which must hold on the way."""
         corners = PostureTask(weight=self._moving.astype(float))
-        self.kept: tuple[Task, ...] = (*(tasks[k] for k in self.places), corners)
+        self.guide_tasks: tuple[Task, ...] = (*(tasks[k] for k in self.places), corners)
         """What a guide follows: these, and the corners."""
         self._goal: Array | None = None
         self.waits = False
@@ -85,7 +85,7 @@ class Explorer:
     def forget(self) -> None:
         """Begin anew: there is no way, and nothing was tried."""
         self._way: Array | None = None
-        self._best, self._since, self._tried, self._led = np.inf, 0, 0, False
+        self._best, self._since, self._tried, self._on_detour = np.inf, 0, 0, False
 
     def corner(self, q: Array, goal: Array) -> Array | None:
         """(nq,) where to go now, on the way; None where there is none, and the targets are to be followed."""
@@ -100,26 +100,26 @@ class Explorer:
                 break
             self._way = self._way[1:]
             self._best, self._since = np.inf, 0
-        if not len(self._way) or self._held(away):
+        if not len(self._way) or self._stalled(away):
             self._way = None
             self._best, self._since = np.inf, 0
             return None
-        self._led = True
+        self._on_detour = True
         corner: Array = self._way[0]
         return corner
 
     def look(self, q: Array, cost: float, score: float) -> None:
         """Look for a way where the errors at q are too large and their sum of squares has not fallen for long."""
-        if self._led:  # these are the errors of a step before the way
-            self._led = False
+        if self._on_detour:  # these are the errors of a step before the way
+            self._on_detour = False
         elif score <= 1.0:
             self._best, self._since, self._tried = np.inf, 0, 0
-        elif self._held(cost) and self._tried < _TRIES:
+        elif self._stalled(cost) and self._tried < _TRIES:
             self._best, self._since = np.inf, 0
             self._way = self._find(q)
             self._tried += 1
 
-    def _held(self, left: float) -> bool:
+    def _stalled(self, left: float) -> bool:
         """Whether what is left has not fallen for long."""
         if self.waits:
             return False
@@ -138,8 +138,8 @@ class Explorer:
             if code != SOLVED:
                 return None
             end = scratch.out[ANSWER : ANSWER + model.nq].copy()
-        if self._limits.apart is None:
+        if self._limits.collision is None:
             return end[None]
-        room = Room([Clearance.of(model, self._limits.apart)])
-        way = connect(model, room, q, end, self._coordinates, seed=self._tried, clock=Clock(_LONG), ways=1)
+        feasibility = PathFeasibility([Clearance.of(model, self._limits.collision)])
+        way = connect(model, feasibility, q, end, self._coordinates, seed=self._tried, clock=Clock(_LONG), ways=1)
         return None if way is None else way[1:]

@@ -15,9 +15,9 @@ from poise.solving.answers.competing import Question, brakes, limited, rivals
 from poise.solving.problem.workspace import Bound, Scratch
 from poise.solving.requirements.active_limits import ActiveLimit, active_limits, at_distance
 from poise.solving.requirements.collision import CollisionLimit
-from poise.solving.requirements.sections import given_way
+from poise.solving.requirements.sections import relaxed_constraints
 from poise.solving.tracking.explore import Explorer
-from poise.solving.tracking.following_error import Leashed
+from poise.solving.tracking.following_error import FollowingErrorBound
 from poise.tasks.base import Task
 from poise.tasks.error import TaskError
 
@@ -27,7 +27,7 @@ BUSY: Final = (
 )
 
 
-_TOLD: Final = {
+_SCOUT_WORDS: Final = {
     FOLLOWING: " A joint's limit held it back, so it goes round by another posture.",
     DONE: (
         " No posture was found in which the limits let it come nearer: solve tells whether the target is within reach, "
@@ -49,13 +49,13 @@ class LastStep:
 
     model: Model
     tasks: tuple[Task, ...]
-    _apart: CollisionLimit | None
+    _collision: CollisionLimit | None
     _bound: Bound
     _count: int
     _dt: float | None
     _explorer: Explorer | None
     _followed: tuple[Task, ...]
-    _leashed: Leashed | None
+    _error_bound: FollowingErrorBound | None
     _lock: Lock
     _memory: Array
     _goals: list[Array]
@@ -106,7 +106,7 @@ class LastStep:
         """
         with self._entered():
             q = self._last_q()
-            return None if self._apart is None else self._apart.nearest(self.model, q)
+            return None if self._collision is None else self._collision.nearest(self.model, q)
 
     @property
     def failed(self) -> bool:
@@ -128,11 +128,11 @@ class LastStep:
             q = self._last_q()
             left = [task.words(error) for task, error in zip(self._followed, self._errors(q), strict=True)]
             active = self._active(q)
-            gave = given_way(int(self._memory[STAGE]), self._bound.problem, active)
+            gave = relaxed_constraints(int(self._memory[STAGE]), self._bound.problem, active)
             others = "".join(f" {sentence}" for sentence in self._others(q, active))
         held = f" Held by limits: {'; '.join(map(str, active))}." if active else ""
         gave = f" Nothing kept all limits: {gave} gave way." if gave else ""
-        return f"What is left: {'; '.join(left)}.{held}{gave}{others}{_TOLD.get(self._memory[SCOUT], '')}"
+        return f"What is left: {'; '.join(left)}.{held}{gave}{others}{_SCOUT_WORDS.get(self._memory[SCOUT], '')}"
 
     def _others(self, q: Array, active: Sequence[ActiveLimit]) -> list[str]:
         """A sentence for each task that others keep short at q (nq,), but where joints go as fast as they may."""
@@ -185,8 +185,8 @@ class LastStep:
         before = self.model.normalize(self._scratch.start)
         problem, work = self._bound.problem, self._scratch.narrow
         found = active_limits(self.model, problem, work, before, q, self._dt, self._count, self._posture)
-        if self._leashed is not None:
-            found = tuple(self._leashed.active(found, q))
-        if self._apart is None:
+        if self._error_bound is not None:
+            found = tuple(self._error_bound.active(found, q))
+        if self._collision is None:
             return found
-        return (*found, *at_distance(self._apart, self.model, self._apart.nearest(self.model, q)))
+        return (*found, *at_distance(self._collision, self.model, self._collision.nearest(self.model, q)))

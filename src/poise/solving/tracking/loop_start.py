@@ -9,7 +9,7 @@ from poise.kernels.machine.layout import CLOSED
 from poise.model.loop import named
 from poise.model.model import Model
 from poise.solving.requirements.inequalities import Limit, together
-from poise.solving.requirements.loop_projection import Closure
+from poise.solving.requirements.loop_projection import LoopProjection
 from poise.solving.search.search import Search
 from poise.tasks.loop import LoopTask
 
@@ -20,17 +20,17 @@ _OPEN: Final = (
 
 
 @final
-class Closing:
+class LoopStart:
     """The way of a Tracker from an open start that is too far from closed ones for a step, to the nearest of them."""
 
-    __slots__ = ("_aim", "_closure", "_loops", "_model", "_search", "_warned")
+    __slots__ = ("_aim", "_loops", "_model", "_projection", "_search", "_warned")
 
     def __init__(
         self, model: Model, loops: Sequence[LoopTask], *, limits: bool, bounds: Sequence[Limit], dt: float | None
     ) -> None:
         changes = together(model, range(model.nv), bounds, dt).changes
         self._model, self._loops = model, tuple(loops)
-        self._closure = Closure(model, loops, limits=limits, changes=changes)
+        self._projection = LoopProjection(model, loops, limits=limits, changes=changes)
         self._search: Search | None = None
         self._aim: Array | None = None
         self._warned = False
@@ -38,7 +38,7 @@ class Closing:
     def refuse_open(self, starts: Array) -> None:
         """Raises ValueError if the loops are open at one of these (N, nq)."""
         for q in starts:
-            gap = self._closure.gap(q)
+            gap = self._projection.residual(q)
             if gap > CLOSED:
                 raise ValueError(
                     f"a rollout begins with closed loops, and {named(self._loops)} is open by {gap:.3g} m or rad at q: "
@@ -51,22 +51,22 @@ class Closing:
 
     def __call__(self, start: Array) -> Array:
         """(nq,) where the next step on the way from `start` (nq,) leads."""
-        model, closure = self._model, self._closure
+        model, projection = self._model, self._projection
         start = model.normalize(start)
         if self._aim is None:
-            near = closure.closed(model, start)
+            near = projection.project(model, start)
             self._aim = self._searched(start) if near is None else near
         if self._aim is None:
             if not self._warned:
                 self._warned = True
-                gap = closure.gap(start)
+                gap = projection.residual(start)
                 warnings.warn(_OPEN.format(name=model.name, gap=gap), RuntimeWarning, stacklevel=3)
             return start
-        return closure.towards(model, start, self._aim)
+        return projection.towards(model, start, self._aim)
 
     def _searched(self, start: Array) -> Array | None:
         """(nq,) a closed configuration that random starts lead to; None if there is none."""
         if self._search is None:
-            self._search = Search(self._model, self._loops, limits=self._closure.limits)
+            self._search = Search(self._model, self._loops, limits=self._projection.limits)
         found = self._search(self._model, None, start, None)
         return found.q if found.success else None

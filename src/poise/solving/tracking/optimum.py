@@ -19,7 +19,7 @@ from poise.solving.tracking.tracker import Tracker
 from poise.tasks.base import Task
 
 _UPDATES: Final = 200
-_REST: Final = 1e-12
+_STATIONARY: Final = 1e-12
 """A step at which `relax` ends [rad or m]."""
 
 
@@ -58,7 +58,7 @@ def relax(
     tracker.targets = _goals(model, given, now).reshape(-1, 7)
     for _ in range(_UPDATES):
         before, now = now, tracker.step(now)
-        if np.abs(now - before).max() <= _REST:
+        if np.abs(now - before).max() <= _STATIONARY:
             return now
     raise ValueError(
         f"no minimum of the criterion was reached from this q in {_UPDATES} updates; start elsewhere, or lower max_step"

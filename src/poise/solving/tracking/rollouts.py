@@ -28,7 +28,7 @@ class Rollouts:
     def __init__(self, model: Model, followed: Sequence[Task], bound: Bound) -> None:
         self._model, self._followed, self._bound = model, tuple(followed), bound
 
-    def lead(self, starts: Array, goals: Array, path: Array, threads: int, *, single: bool) -> bool:
+    def follow(self, starts: Array, goals: Array, path: Array, threads: int, *, single: bool) -> bool:
         """Fill `path` (characters, steps, nq) from `starts` (characters, nq); whether a step was no finite number.
 
         `goals` (characters, steps, .) are those of all tasks, joined.  A `single` character goes as it does in steps;
@@ -54,22 +54,24 @@ class Rollouts:
     def go_on(self, scratch: Scratch, q: Array, goals: Array, postures: Array | None, path: Array) -> int:
         """Fill `path` (steps, nq) by steps from `q` (nq,) with what the scratch remembers; a code."""
         scratch.start[:] = q
-        scratch.tell(steps=len(path))
-        scratch.tell_of(goals=goals, path=path, postures=path if postures is None else postures)
+        scratch.set_fields(steps=len(path))
+        scratch.set_arrays(goals=goals, path=path, postures=path if postures is None else postures)
         code: int = watched(prepare(method_loop.steps), self._bound.reads)(scratch.address)
         return code
 
     def _lead_some(self, starts: Array, goals: Array, path: Array, alone: bool, first: int) -> int:
         """Lead one character, or several, eight side by side, the first of them of this number; a code."""
         with self._bound.scratch(self._model) as scratch:
-            scratch.tell(steps=path.shape[1], characters=len(path))
-            led, postures = np.split(goals, [len(scratch.goal)], axis=-1)
-            scratch.tell_of(goals=np.ascontiguousarray(led), path=path, postures=np.ascontiguousarray(postures))
+            scratch.set_fields(steps=path.shape[1], characters=len(path))
+            frame_goals, postures = np.split(goals, [len(scratch.goal)], axis=-1)
+            scratch.set_arrays(
+                goals=np.ascontiguousarray(frame_goals), path=path, postures=np.ascontiguousarray(postures)
+            )
             if alone:
                 scratch.start[:] = starts[0]
                 if scratch.scene is not None:  # as if seen for the first time
                     scratch.scene.forget()
-                    scratch.tell(scene_changed=0)
+                    scratch.set_fields(scene_changed=0)
                 code: int = watched(prepare(method_loop.rollout), self._bound.reads)(scratch.address)
             else:
                 scratch.widen(self._bound)

@@ -109,17 +109,17 @@ class Targets(LastStep):
 
     def _moved(self, k: int, twist: Twist, name: str, *, stepping: bool) -> Array:
         """(7,) the target of task `k` after a step of its `twist`."""
-        task, given = self.tasks[k], self._goals[k]
+        task, current = self.tasks[k], self._goals[k]
         if self._dt is None or not stepping:
             raise ValueError(
                 f"{name} is a Twist, which needs the time of a step: give the Tracker dt [s], and the Twist to `step`"
             )
-        here = twist.seen(task, self.model, self._scratch.start, name)
+        here = twist.frame_pose(task, self.model, self._scratch.start, name)
         target = here.copy()
-        some = slice(0 if POSITION in task.leads else 3, 7 if ROTATION in task.leads else 3)
+        some = slice(0 if POSITION in task.frame_parts else 3, 7 if ROTATION in task.frame_parts else 3)
         if self._memory[FRESH] > 0.5:
-            target[some] = given[some]
-        moved = given.copy()
+            target[some] = current[some]
+        moved = current.copy()
         moved[some] = twist.moved(target, here, self._dt, self._lead)[some]
         return moved
 

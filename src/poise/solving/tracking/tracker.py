@@ -13,26 +13,26 @@ from poise.common.array import Array, ArrayLike
 from poise.common.checks import positive, whole
 from poise.kernels.machine.layout import ANSWER, GOAL_NUMBERS, NOT_FINITE, SOLVED
 from poise.kernels.machine.memory import COST, CREPT, FAILED, FRESH, SCORE, STAGE
-from poise.kernels.requirements.stages import OPEN
+from poise.kernels.requirements.stages import LOOPS_OPEN
 from poise.methods.base import Method, method_of
 from poise.model.model import Model, a_model
 from poise.quaternions import pose_numbers
 from poise.rate import LONGEST
-from poise.solving.arguments.arguments import Tasks, cores, one_start, refuse_numbers, room_for, several
+from poise.solving.arguments.arguments import Tasks, check_out, cores, one_start, refuse_numbers, several
 from poise.solving.arguments.twist import Lead
 from poise.solving.arguments.weights import relative
 from poise.solving.methods.bound_method import bound_method
 from poise.solving.methods.posture import one_posture, pulled
 from poise.solving.problem.problem import pack
 from poise.solving.requirements.inequalities import VelocityLimit, values_of
-from poise.solving.requirements.limits import Limits, Stated, part_of_speeds
-from poise.solving.requirements.loop_projection import Aside, loop_tasks
+from poise.solving.requirements.limits import Limits, LimitsLike, part_of_speeds
+from poise.solving.requirements.loop_projection import PassiveLoops, loop_tasks
 from poise.solving.requirements.ranges import ranges
 from poise.solving.search.fast_path import line_of_tracker
 from poise.solving.tracking.explore import Explorer
-from poise.solving.tracking.following_error import Leash, Leashed
+from poise.solving.tracking.following_error import FollowingErrorBound, FollowingErrorLimit
 from poise.solving.tracking.last_step import BUSY
-from poise.solving.tracking.loop_start import Closing
+from poise.solving.tracking.loop_start import LoopStart
 from poise.solving.tracking.rollouts import Rollouts
 from poise.solving.tracking.targets import Targets
 from poise.spatial import SE3
@@ -44,10 +44,12 @@ _NOT_FINITE: Final = (
     "where it was, or braked where accelerations are limited: damp the method, or let the residual be a number "
     "everywhere; `failed` tells of every such step, this warning of the first"
 )
-_LEASH: Final = Leash()
+_LEASH: Final = FollowingErrorLimit()
 _PASTS: Final = (
-    "last_step", "last_target", "last_guide", "travel", "travel_change", "behind", "flow", "flow_change", "steady",
-    "undone",
+    "last_step", "last_target", "last_guide",
+    "displacement", "displacement_change", "tracking_error",
+    "target_velocity", "target_velocity_change", "last_feed_forward",
+    "remaining_errors",
 )  # fmt: skip
 """The rows of the workspace that hold what a tracker remembers of its steps."""
 
@@ -59,17 +61,16 @@ class Tracker(Targets):
     Joint limits hold at every step, unless `limits` is False; a list of limits, such as `AccelerationLimit`, adds to
     them.  With the time step `dt` [s] no joint goes faster than the model's velocity limits over a whole step: it is
     shortened, or each joint bound by itself, whichever leaves less of the error.  A start outside the limits then comes
-    back no faster.  With `speed`, a number above 0 and up to 1, they go at that part of those limits at most.
-    The method is "dls" unless another is named, "qp" where a limit ties joints together, as `LinearLimit` and
+    back no faster.  With `speed`, a number above 0 and up to 1, they go at that part of those limits at most.  The
+    method is "dls" unless another is named, "qp" where a limit ties joints together, as `LinearLimit` and
     `CollisionLimit` do, or a task is a range, and "priority", which bounds each joint's speed by itself, where tasks
-    have different priorities.  A step that turns back makes the next ones shorter, until targets move, and an
-    arm that creeps leaps to where its steps lead, so that it comes to rest where they stand still; `settle=False`
-    leaves the method as it is published.  With `explore`
-    an arm that limits or obstacles hold back from a target looks for a way round and follows it, within all that
-    must hold; the step at which it looks takes some milliseconds, or, among many obstacles, seconds.  A tracker has a
-    past of its own: a second thread that enters it is refused.  A target that a `Twist` moves is never farther ahead of
-    its frame than `lead`: metres, or metres and radians.  A command is never farther ahead of a `measured` q than its
-    `leash`.
+    have different priorities.  A step that turns back makes the next ones shorter, until targets move, and an arm that
+    creeps leaps to where its steps lead, so that it comes to rest where they stand still; `settle=False` leaves the
+    method as it is published.  With `explore` an arm that limits or obstacles hold back from a target looks for a way
+    round and follows it, within all that must hold; the step at which it looks takes some milliseconds, or, among many
+    obstacles, seconds.  A tracker has a past of its own: a second thread that enters it is refused.  A target that a
+    `Twist` moves is never farther ahead of its frame than `max_target_lead`: metres, or metres and radians.  A command
+    is never farther ahead of a `measured` q than its `following_error`.
 
     A PostureTask among the tasks is the last level: each step goes as far towards its posture as they leave it, also of
     joints that no task moves.  The posture may be another at each step.
@@ -92,13 +93,12 @@ class Tracker(Targets):
     """
 
     __slots__ = (
-        "_apart",
-        "_aside",
         "_bound",
-        "_closing",
+        "_collision",
         "_copy",
         "_count",
         "_dt",
+        "_error_bound",
         "_explorer",
         "_followed",
         "_goal",
@@ -106,10 +106,11 @@ class Tracker(Targets):
         "_guide",
         "_lead",
         "_leash",
-        "_leashed",
         "_line",
         "_lock",
+        "_loop_start",
         "_memory",
+        "_passive_loops",
         "_pasts",
         "_points",
         "_points_shape",
@@ -136,12 +137,12 @@ class Tracker(Targets):
         *,
         dt: float | None = None,
         updates: int = 1,
-        limits: Stated = True,
+        limits: LimitsLike = True,
         settle: bool = True,
         explore: bool = False,
         speed: float = 1.0,
-        lead: float | tuple[float, float] = (0.1, 0.5),
-        leash: Leash = _LEASH,
+        max_target_lead: float | tuple[float, float] = (0.1, 0.5),
+        following_error: FollowingErrorLimit = _LEASH,
     ) -> None:
         a_model(model)
         whole("updates", updates, 1)
@@ -155,39 +156,42 @@ class Tracker(Targets):
         self.tasks = tuple(task.in_steps(model, None if dt is None else dt / updates) for task in several(tasks))
         posture = one_posture(self.tasks)
         self._posture_place = None if posture is None else self.tasks.index(posture)
-        stated = Limits.of(limits)
-        self._apart = stated.apart
+        given = Limits.of(limits)
+        self._collision = given.collision
         self._followed = (*relative(self.tasks)[0], *loop_tasks(model, self.tasks))
-        leading = tuple(task for task in self._followed if task.blocks)
-        self._aside = Aside.of(model, self.tasks, limits=stated.positions)
-        loops = [task for task in leading if isinstance(task, LoopTask)]
-        speeds = () if dt is None else (rate, *(limit for limit in stated.others if isinstance(limit, VelocityLimit)))
-        self._closing = Closing(model, loops, limits=stated.positions, bounds=speeds, dt=dt) if loops else None
+        frame_tasks = tuple(task for task in self._followed if task.blocks)
+        self._passive_loops = PassiveLoops.of(model, self.tasks, limits=given.positions)
+        loops = [task for task in frame_tasks if isinstance(task, LoopTask)]
+        speeds = () if dt is None else (rate, *(limit for limit in given.others if isinstance(limit, VelocityLimit)))
+        self._loop_start = LoopStart(model, loops, limits=given.positions, bounds=speeds, dt=dt) if loops else None
         if method is None:
-            tied = stated.timeless(model).beside or bool(loops) or bool(ranges(leading))
-            ranked = len(levels(leading)) > 1 or (tied and posture is not None)
+            tied = given.timeless(model).has_constraints or bool(loops) or bool(ranges(frame_tasks))
+            ranked = len(levels(frame_tasks)) > 1 or (tied and posture is not None)
             method = "priority" if ranked else "qp" if tied else "dls"
         self.model, self.method = model, method_of(method)
         also = [] if posture is None else pulled(model, posture)
-        problem = pack(model, leading, limits=stated.positions, also=[*also, *stated.tied(model)])
+        problem = pack(model, frame_tasks, limits=given.positions, also=[*also, *given.tied(model)])
         self._bound = bound_method(
-            model, leading, problem, self.method, "step", limits=stated.positions,
-            also=[*stated.others, *(() if dt is None else (rate,))], apart=self._apart, keeps=True, stepping=True,
-            dt=dt, updates=updates, posture=posture, numbers={"settle": int(settle)},
+            model, frame_tasks, problem, self.method, "step", limits=given.positions,
+            also=[*given.others, *(() if dt is None else (rate,))], collision=self._collision, keep_constraints=True,
+            stepping=True, dt=dt, updates=updates, posture=posture, numbers={"anti_chatter": int(settle)},
         )  # fmt: skip
         self._rollouts = Rollouts(model, self._followed, self._bound)
         self._count, self._dt = updates, dt
-        self._lead = Lead.of(lead)
-        if not isinstance(leash, Leash):
-            raise TypeError(f"leash must be a Leash, as in leash=Leash(joints=0.2, distance=0.05), got {leash!r}")
-        values_of(leash, model, leash.joints)
-        self._leash, self._leashed, self._warned = leash, None, False
+        self._lead = Lead.of(max_target_lead)
+        if not isinstance(following_error, FollowingErrorLimit):
+            raise TypeError(
+                "following_error must be a FollowingErrorLimit, as in "
+                f"following_error=FollowingErrorLimit(joints=0.2, distance=0.05), got {following_error!r}"
+            )
+        values_of(following_error, model, following_error.joints)
+        self._leash, self._error_bound, self._warned = following_error, None, False
         self._explorer, self._guide = None, None
         if explore:
             velocities = self._bound.problem.velocities
-            self._explorer = Explorer(model, leading, ranges(leading), velocities, stated)
+            self._explorer = Explorer(model, frame_tasks, ranges(frame_tasks), velocities, given)
             self._guide = Tracker(
-                model, self._explorer.kept, "priority", dt=dt, updates=updates, limits=limits, speed=speed
+                model, self._explorer.guide_tasks, "priority", dt=dt, updates=updates, limits=limits, speed=speed
             )
         self._bind()
         self._targets[:, 3] = 1.0
@@ -208,23 +212,25 @@ class Tracker(Targets):
         self._pasts = {past: scratch.narrow[self._bound.problem.rows(past)] for past in _PASTS}
         rows = iter(self._targets)
         self._goals = [next(rows) if task.blocks else self._posture for task in self._followed]
-        leads = [task.leads for task in self.tasks if task.blocks]
+        leads = [task.frame_parts for task in self.tasks if task.blocks]
         self._rows = self._targets[: len(leads)]
         self._points = self._rows[:, :3]
-        self._points_shape = self._points.shape if all(lead == (POSITION,) for lead in leads) else None
+        self._points_shape = (
+            self._points.shape if all(max_target_lead == (POSITION,) for max_target_lead in leads) else None
+        )
         self._pose_alone = leads == [(POSITION, ROTATION)] and len(self._targets) == 1
         self._step = partial(self._bound.run, scratch.address)
-        look = None if self._apart is None else scratch.look_around
-        usual = self._explorer is None and self._closing is None and self._aside is None
+        look = None if self._collision is None else scratch.sync_scene
+        usual = self._explorer is None and self._loop_start is None and self._passive_loops is None
         own = [task for task in self._followed if task.blocks]
         self._line = line_of_tracker(self._bound, own, scratch, look, self._lock, self._copy) if usual else None
 
     def __getstate__(self) -> dict[str, Any]:
         names = (
-            "_apart", "_bound", "_count", "_dt", "_followed", "_lead", "_leash", "_posture_place", "_rollouts",
+            "_collision", "_bound", "_count", "_dt", "_followed", "_lead", "_leash", "_posture_place", "_rollouts",
             "_warned", "method", "model", "tasks",
         )  # fmt: skip
-        own = ("_aside", "_closing", "_explorer", "_guide", "_leashed")
+        own = ("_passive_loops", "_loop_start", "_explorer", "_guide", "_error_bound")
         state = {name: getattr(self, name) for name in names} | {name: copy(getattr(self, name)) for name in own}
         return {**state, "past": self._scratch.past()}
 
@@ -247,7 +253,7 @@ class Tracker(Targets):
 
         With None for `q` it begins where the last step led, which is what was commanded; the first one, and the first
         after `reset`, at `measured`.  `measured` (nq,) is where the robot is, by its encoders: the command is then no
-        farther ahead of it than the tracker's `leash`, and waits there; `active_limits` and `explain` tell.
+        farther ahead of it than the tracker's `following_error`, and waits there; `active_limits` and `explain` tell.
 
         The array is new, or it is `out`, (nq,) of float64, which may be `q` itself.  A `q` outside the limits comes
         back as fast as speeds and accelerations let it; without a dt it is pulled in at once.  The last velocity is
@@ -257,15 +263,15 @@ class Tracker(Targets):
         Raises ShapeError for a wrong shape, ValueError for an entry that is not finite or an `out` that cannot be
         written.
         """
-        if self._line is not None and self._leashed is None and measured is None:
-            led = self._line.step(q, target, out)
-            if type(led) is int:
-                self._complain(led)
+        if self._line is not None and self._error_bound is None and measured is None:
+            result = self._line.step(q, target, out)
+            if type(result) is int:
+                self._warn_or_raise(result)
                 return self._copy() if out is None else out
-            if led is not None:
-                return cast(Array, led)
+            if result is not None:
+                return cast(Array, result)
         if out is not None:
-            room_for("out", out, self.model)
+            check_out("out", out, self.model)
         if not self._lock.acquire(False):
             raise RuntimeError(BUSY)
         try:
@@ -277,28 +283,28 @@ class Tracker(Targets):
                     self._goal[:] = pose
                 else:
                     self._aim(target, stepping=True)
-            if self._apart is not None:
-                self._scratch.look_around()
-            if self._explorer is None or not self._go_round(self._explorer, measured):
+            if self._collision is not None:
+                self._scratch.sync_scene()
+            if self._explorer is None or not self._detour_step(self._explorer, measured):
                 code: int = (
-                    self._step() if measured is None and self._leashed is None else self._step_on_leash(measured)
+                    self._step() if measured is None and self._error_bound is None else self._step_on_leash(measured)
                 )
                 if code != SOLVED:
-                    self._complain(code)
-                if self._aside is not None:
-                    self._aside.watch(self.model, self._scratch.start)
-                if self._closing is not None:
-                    if self._memory[STAGE] == OPEN:
-                        self._q[:] = self._closing(self._scratch.start)
+                    self._warn_or_raise(code)
+                if self._passive_loops is not None:
+                    self._passive_loops.warn_if_open(self.model, self._scratch.start)
+                if self._loop_start is not None:
+                    if self._memory[STAGE] == LOOPS_OPEN:
+                        self._q[:] = self._loop_start(self._scratch.start)
                     else:
-                        self._closing.forget()
+                        self._loop_start.forget()
             if out is None:
                 return self._copy()
             out[:] = self._q
             return out
         except BaseException:
             self._scratch.start[:] = np.nan  # so that nothing is told of a step that was not taken
-            self._scratch.look_again()
+            self._scratch.resync_scene()
             raise
         finally:
             self._lock.release()
@@ -308,9 +314,9 @@ class Tracker(Targets):
 
         All are arrays of float64 without gaps; `postures` (steps, nq) are those of a PostureTask.  Raises as `step`.
         """
-        if (self._apart, self._explorer, self._closing, self._aside, self._leashed) == (None,) * 5:
+        if (self._collision, self._explorer, self._loop_start, self._passive_loops, self._error_bound) == (None,) * 5:
             with self._entered():
-                self._complain(self._rollouts.go_on(self._scratch, q, goals, postures, path))
+                self._warn_or_raise(self._rollouts.go_on(self._scratch, q, goals, postures, path))
             return
         for k, row in enumerate(path):
             self._rows[:], self._posture[:] = goals[k], self._posture if postures is None else postures[k]
@@ -325,33 +331,33 @@ class Tracker(Targets):
         return one_start(self.model, measured, "measured")
 
     def _step_on_leash(self, measured: ArrayLike | None) -> int:
-        """A step that is not farther ahead of `measured` (nq,) than the leash; a code."""
-        scratch, leashed = self._scratch, self._put_on_leash(self, measured)
+        """A step that is not farther ahead of `measured` (nq,) than the limit of the following error; a code."""
+        scratch, error_bound = self._scratch, self._put_on_leash(self, measured)
         before = scratch.past()
         code: int = self._step()
-        rows = (self._bound.problem.rows(name) for name in ("travel", "travel_change"))
+        rows = (self._bound.problem.rows(name) for name in ("displacement", "displacement_change"))
         travel, travel_change = (scratch.narrow[at] for at in rows)
         start = self.model.normalize(scratch.start)
-        if code == SOLVED and leashed.shortens(start, self._q, travel, travel_change):
+        if code == SOLVED and error_bound.shortens(start, self._q, travel, travel_change):
             scratch.return_to(before)
-            scratch.tell(problem=leashed.words.ctypes.data)
+            scratch.set_fields(problem=error_bound.words.ctypes.data)
             try:
                 code = self._step()
             finally:
-                scratch.tell(problem=self._bound.problem.words.ctypes.data)
+                scratch.set_fields(problem=self._bound.problem.words.ctypes.data)
             self._memory[CREPT] = 0.0  # it waits for the robot, which nothing else tells it of
         return code
 
-    def _put_on_leash(self, tracker: "Tracker", measured: ArrayLike | None) -> Leashed:
+    def _put_on_leash(self, tracker: "Tracker", measured: ArrayLike | None) -> FollowingErrorBound:
         """What keeps a tracker, it or its guide, near `measured` (nq,), by the frames of its own tasks."""
-        if tracker._leashed is None:
-            tracker._leashed = Leashed(self._leash, self.model, self.tasks, tracker._bound.problem)
+        if tracker._error_bound is None:
+            tracker._error_bound = FollowingErrorBound(self._leash, self.model, self.tasks, tracker._bound.problem)
         if measured is not None:
             measured = self.model.normalize(one_start(self.model, measured, "measured"), "measured")
-        tracker._leashed.measure(measured)
-        return tracker._leashed
+        tracker._error_bound.measure(measured)
+        return tracker._error_bound
 
-    def _complain(self, code: int) -> None:
+    def _warn_or_raise(self, code: int) -> None:
         """Warn of the first step that was no finite number; raise ValueError for numbers that a kernel refused."""
         if code == NOT_FINITE and not self._warned:
             self._warned = True
@@ -360,11 +366,11 @@ class Tracker(Targets):
             goal = np.concatenate([self._scratch.goal, self._posture])
             refuse_numbers(code, self.model, self._followed, goal, self._scratch.start, "q")
 
-    def _go_round(self, explorer: Explorer, measured: ArrayLike | None) -> bool:
+    def _detour_step(self, explorer: Explorer, measured: ArrayLike | None) -> bool:
         """Take a step on the way round, where there is one; else let the explorer see how the last step went."""
         assert self._guide is not None
         scratch, guide = self._scratch, self._guide
-        explorer.waits = self._leashed is not None and self._leashed.held
+        explorer.waits = self._error_bound is not None and self._error_bound.shortened
         if self._memory[FRESH] > 0.5:
             explorer.look(scratch.start, self._memory[COST], self._memory[SCORE])
         corner = explorer.corner(scratch.start, scratch.goal)
@@ -373,16 +379,16 @@ class Tracker(Targets):
         mine, theirs = self._bound.problem, guide._bound.problem
         some = [theirs.velocities.index(v) for v in mine.velocities]
         has_rates = len(mine.section("rates")) > 0
-        for past in ("travel", "travel_change") if has_rates else ():
+        for past in ("displacement", "displacement_change") if has_rates else ():
             guide._scratch.narrow[theirs.rows(past)][some] = scratch.narrow[mine.rows(past)]
         guide._targets[: len(explorer.places)] = self._targets[explorer.places]
-        if measured is not None or self._leashed is not None:
+        if measured is not None or self._error_bound is not None:
             self._put_on_leash(guide, measured)
         guide._posture[:] = corner
         guide.step(scratch.start, measured=measured, out=self._q)
-        if guide._leashed is not None:
-            self._put_on_leash(self, measured).held = guide._leashed.held
-        for past in ("travel", "travel_change", "least", "largest") if has_rates else ():
+        if guide._error_bound is not None:
+            self._put_on_leash(self, measured).shortened = guide._error_bound.shortened
+        for past in ("displacement", "displacement_change", "least", "largest") if has_rates else ():
             scratch.narrow[mine.rows(past)] = guide._scratch.narrow[theirs.rows(past)][some]
         self._memory[STAGE] = guide._memory[STAGE]
         return True
@@ -395,7 +401,7 @@ class Tracker(Targets):
         """
         from poise.solving.search.exporting import export_tracker
 
-        loops = self._closing is not None or self._aside is not None
+        loops = self._loop_start is not None or self._passive_loops is not None
         explores = self._explorer is not None
         export_tracker(self.model, self._followed, self._bound, self._scratch, file, explores=explores, loops=loops)
 
@@ -410,8 +416,8 @@ class Tracker(Targets):
         if self._explorer is not None and self._guide is not None:
             self._explorer.forget()
             self._guide.reset()
-        if self._closing is not None:
-            self._closing.forget()
+        if self._loop_start is not None:
+            self._loop_start.forget()
 
     def take_over(self, other: "Tracker") -> None:
         """Go on where another Tracker of the same model is, from its last command with its velocity and acceleration.
@@ -431,8 +437,8 @@ class Tracker(Targets):
             raise ValueError(
                 "the tasks of the other Tracker are moved by other joints, so its velocities are not known"
             )
-        travel, travel_change = self._pasts["travel"], self._pasts["travel_change"]
-        theirs_were = [other._pasts[past].copy() for past in ("travel", "travel_change")]
+        travel, travel_change = self._pasts["displacement"], self._pasts["displacement_change"]
+        theirs_were = [other._pasts[past].copy() for past in ("displacement", "displacement_change")]
         command, shorter = other._q.copy(), 1.0
         if len(travel):
             if other._dt is None:
@@ -471,8 +477,8 @@ class Tracker(Targets):
         start = self.model.check_q(q, "q")
         single = start.ndim == 1
         start = np.atleast_2d(start)
-        if self._closing is not None:
-            self._closing.refuse_open(start)
+        if self._loop_start is not None:
+            self._loop_start.refuse_open(start)
         goals = self._each_step(targets, None if single else len(start))
         path = np.empty((*goals.shape[:2], self.model.nq))
         if self._explorer is not None:
@@ -480,7 +486,7 @@ class Tracker(Targets):
         else:
             shared = cores() if threads is None else threads
             with self._entered():
-                failed = self._rollouts.lead(start, goals, path, shared, single=single)
+                failed = self._rollouts.follow(start, goals, path, shared, single=single)
         with self._entered():
             self.reset()
             self._memory[FAILED] = float(failed)
@@ -488,7 +494,7 @@ class Tracker(Targets):
 
     def _roll_by_steps(self, starts: Array, goals: Array, path: Array) -> bool:
         """Fill `path` by steps, which may look for ways round; whether one was no finite number."""
-        kept, failed = [goal.copy() for goal in self._goals], False
+        saved, failed = [goal.copy() for goal in self._goals], False
         try:
             for c, q in enumerate(starts):
                 self.reset()
@@ -497,6 +503,6 @@ class Tracker(Targets):
                     q = self.step(q, out=row)
                     failed = failed or self.failed
         finally:
-            for goal, before in zip(self._goals, kept, strict=True):
+            for goal, before in zip(self._goals, saved, strict=True):
                 goal[:] = before
         return failed

@@ -24,7 +24,7 @@ _TOGETHER: Final = 200
 def bisected(loop: Loop, plan: Plan) -> tuple[Array, list[Array]] | None:
     """The tree and the reasons of a certificate; None where a box is left, or too many boxes would be."""
     axes = loop.chain.axes
-    boxes = np.array([(axis.middle, axis.half) for axis in axes]).T[None]
+    boxes = np.array([(axis.centre, axis.half) for axis in axes]).T[None]
     for reason in plan.always:
         if empty(loop, reason.rows, boxes)[0]:
             return np.array([-1]), [reason.rows]
@@ -53,18 +53,18 @@ def bisected(loop: Loop, plan: Plan) -> tuple[Array, list[Array]] | None:
         count += len(ids)
         stages, coarse, left = np.tile(stages, 2), np.tile(coarse, 2), np.ones(len(ids), dtype=bool)
         for s, first in sorted(set(zip(stages.tolist(), (coarse == len(_WIDTHS)).tolist(), strict=True))):
-            asked = np.flatnonzero((stages == s) & ((coarse == len(_WIDTHS)) == first))
+            active = np.flatnonzero((stages == s) & ((coarse == len(_WIDTHS)) == first))
             for reason in plan.stages[s] if first else later[plan.order[s]]:
-                if not len(asked):
+                if not len(active):
                     break
-                spent += len(asked) * 3 ** reason.joints.bit_count()
-                out = empty(loop, reason.rows, boxes[asked])
+                spent += len(active) * 3 ** reason.joints.bit_count()
+                out = empty(loop, reason.rows, boxes[active])
                 if out.any():
                     if id(reason) not in used:
                         used[id(reason)] = len(reasons)
                         reasons.append(reason.rows)
-                    ends.append((ids[asked[out]], ~used[id(reason)]))
-                    left[asked[out]], asked = False, asked[~out]
+                    ends.append((ids[active[out]], ~used[id(reason)]))
+                    left[active[out]], active = False, active[~out]
         if left.any():
             waiting.append((ids[left], boxes[left]))
     return _tree(count, halved, ends), reasons

@@ -11,7 +11,7 @@ from poise.common.array import Array
 from poise.model.model import Model
 from poise.quaternions import rotate
 from poise.solving.arguments.arguments import each_goal
-from poise.solving.arguments.lru_cache import kept
+from poise.solving.arguments.lru_cache import cached
 from poise.solving.problem.chain import Chain, chain_of
 from poise.solving.problem.reach_bound import walk
 from poise.solving.unreachable.branch_and_bound import bisected
@@ -28,16 +28,16 @@ _ROUNDING: Final = 1e-8
 
 def certificate_of(model: Model, tasks: Sequence[Task], goal: Array, *, limits: bool) -> Certificate | None:
     """A proof that one of the targets of tasks, whose goal numbers are joined, is out of reach; None without."""
-    asked = list(zip(tasks, each_goal(tasks, goal[None]), strict=True))
-    tried = (way(model, task, one, limits=limits) for way in (by_lengths, by_boxes) for task, (one,) in asked)
-    return next((proof for proof in tried if proof is not None), None)
+    pairs = list(zip(tasks, each_goal(tasks, goal[None]), strict=True))
+    certificates = (way(model, task, one, limits=limits) for way in (by_lengths, by_boxes) for task, (one,) in pairs)
+    return next((certificate for certificate in certificates if certificate is not None), None)
 
 
 def by_lengths(model: Model, task: Task, goal: Array, *, limits: bool) -> Certificate | None:
     """The proof that the links are too short for the goal (7,) of a task, or one of them too long; None without."""
     for polygon in _polygons(model, task, limits=limits):
         if polygon.open(_unit(goal[None]))[0]:
-            return _aimed(polygon.proof, goal)
+            return _aimed(polygon.certificate, goal)
     return None
 
 
@@ -58,11 +58,13 @@ def by_boxes(model: Model, task: Task, goal: Array, *, limits: bool) -> Certific
         return None
     assert isinstance(task, OfFrame)
     chain = chain_of_task(model, task, limits=limits)
-    asked = kept(model, (by_boxes, task.structure, limits), lambda: plan(chain, posed=whole, placed=not turned(task)))
-    stated = _aimed(_stated(task, whole=whole, limits=limits), goal)
-    found = bisected(loop_of(chain, stated), asked)
-    proof = None if found is None else replace(stated, tree=found[0], reasons=tuple(found[1]))
-    return proof if proof is not None and proof.verify(model) else None
+    features = cached(
+        model, (by_boxes, task.structure, limits), lambda: plan(chain, posed=whole, placed=not turned(task))
+    )
+    template = _aimed(_certificate_for(task, whole=whole, limits=limits), goal)
+    found = bisected(loop_of(chain, template), features)
+    certificate = None if found is None else replace(template, tree=found[0], reasons=tuple(found[1]))
+    return certificate if certificate is not None and certificate.verify(model) else None
 
 
 def never_turned(model: Model, task: Task, goal: Array, *, limits: bool) -> bool:
@@ -86,13 +88,13 @@ def posed(task: Task) -> bool:
 
 def turned(task: Task) -> bool:
     """Whether a task must bring a frame to all of a rotation, and leaves its place free."""
-    return task.leads == (ROTATION,) and task.required and min(task.blocks[0].weight) > 0.0
+    return task.frame_parts == (ROTATION,) and task.required and min(task.blocks[0].weight) > 0.0
 
 
 class Polygon(NamedTuple):
     """Points on the axes of a chain, and the sides between them; a target adds the one that closes."""
 
-    proof: Certificate
+    certificate: Certificate
     """What it proves, the target left open."""
     first: Array
     """(3,) in the base [m]."""
@@ -132,18 +134,19 @@ def _polygons(model: Model, task: Task, *, limits: bool) -> list[Polygon]:
         chain = chain_of_task(model, task, limits=limits)
         ways = [(False, False), (False, True)] + [(True, True)] * posed(task)
         return [
-            _polygon(chain, _stated(task, whole=whole, limits=limits), shortest=shortest) for whole, shortest in ways
+            _polygon(chain, _certificate_for(task, whole=whole, limits=limits), shortest=shortest)
+            for whole, shortest in ways
         ]
 
-    return kept(model, (by_lengths, task.structure, limits), made)
+    return cached(model, (by_lengths, task.structure, limits), made)
 
 
-def _polygon(chain: Chain, stated: Certificate, *, shortest: bool) -> Polygon:
+def _polygon(chain: Chain, template: Certificate, *, shortest: bool) -> Polygon:
     """The polygon of a walk along a chain, to its last axis if a rotation is stated."""
-    whole = stated.rotation_tolerance < np.pi
+    whole = template.rotation_tolerance < np.pi
     way = walk(chain, of_pose=whole, shortest=shortest)
     ups = [
-        height + (axis.slides and axis.slides * axis.middle)
+        height + (axis.slides and axis.slides * axis.centre)
         for axis, height in zip(chain.axes, way.heights, strict=True)
     ]
     points = [axis.matrix @ [0.0, 0.0, up, 1.0] for axis, up in zip(chain.axes, ups, strict=True)]
@@ -151,11 +154,11 @@ def _polygon(chain: Chain, stated: Certificate, *, shortest: bool) -> Polygon:
     if not whole:
         points.append(chain.hang[:, 3])
         rows.append([POINT, len(rows), len(rows), *chain.hang[:, 3]])
-    sides = [np.linalg.norm(p - [0.0, 0.0, up, 1.0]) for p, up in zip(points[1:], way.heights, strict=False)]
-    slack = stated.position_tolerance + sum(abs(axis.slides) * axis.half for axis in chain.axes if axis.slides)
-    slack += stated.rotation_tolerance * float(np.linalg.norm(way.point)) * whole
-    proof = replace(stated, kind="lengths", reasons=(np.array(rows),), tree=np.array([-1], dtype=np.int16))
-    return Polygon(proof, way.centre, way.point, float(max(sides, default=0.0)), float(sum(sides)), float(slack))
+    edges = [np.linalg.norm(p - [0.0, 0.0, up, 1.0]) for p, up in zip(points[1:], way.heights, strict=False)]
+    slack = template.position_tolerance + sum(abs(axis.slides) * axis.half for axis in chain.axes if axis.slides)
+    slack += template.rotation_tolerance * float(np.linalg.norm(way.point)) * whole
+    certificate = replace(template, kind="lengths", reasons=(np.array(rows),), tree=np.array([-1], dtype=np.int16))
+    return Polygon(certificate, way.centre, way.point, float(max(edges, default=0.0)), float(sum(edges)), float(slack))
 
 
 def chain_of_task(model: Model, task: OfFrame, *, limits: bool) -> Chain:
@@ -163,7 +166,7 @@ def chain_of_task(model: Model, task: OfFrame, *, limits: bool) -> Chain:
     return chain_of(model, task.frame, task.base, task.offset or SE3.identity(), limits=limits)
 
 
-def _stated(task: OfFrame, *, whole: bool, limits: bool) -> Certificate:
+def _certificate_for(task: OfFrame, *, whole: bool, limits: bool) -> Certificate:
     """What a proof says, but for the target and why."""
     place, turn = (np.inf if turned(task) else task.blocks[0].tolerance), task.blocks[-1].tolerance
     return Certificate(
@@ -173,10 +176,10 @@ def _stated(task: OfFrame, *, whole: bool, limits: bool) -> Certificate:
     )  # fmt: skip
 
 
-def _aimed(proof: Certificate, goal: Array) -> Certificate:
+def _aimed(certificate: Certificate, goal: Array) -> Certificate:
     """It with the goal (7,) as the target, or the place of it where that is all that is asked."""
-    whole = proof.rotation_tolerance < np.pi
-    return replace(proof, target=SE3(goal) if whole else SE3.from_parts(goal[:3]))
+    whole = certificate.rotation_tolerance < np.pi
+    return replace(certificate, target=SE3(goal) if whole else SE3.from_parts(goal[:3]))
 
 
 def _unit(goals: Array) -> Array:

@@ -15,13 +15,13 @@ import numpy as np
 
 from poise.common.array import Array
 from poise.solving.problem.chain import Chain
-from poise.solving.unreachable.verify import DIRECTION, MOST, PLANE, POINT, carried, seen
+from poise.solving.unreachable.verify import DIRECTION, MOST, PLANE, POINT, carried, in_frame
 
 _STILL: Final = 1e-7
 """A share of the chain's size, or an angle [rad], by which a joint moves what it does not move."""
 _LEVER: Final = 1e-2
 """The same by which it has to move what is to tell of it."""
-_APART: Final = 0.5
+_SEPARATED: Final = 0.5
 """The sine of the angle between two measures that tell two arcs of a joint apart."""
 _ALIKE: Final = 1e-9
 """Two points that are no farther apart are one [m], and two directions."""
@@ -66,7 +66,7 @@ def plan(chain: Chain, *, posed: bool, placed: bool = True) -> Plan:
         if joints >> k & 1
     }
 
-    def told(known: int) -> dict[int, float]:
+    def determined(known: int) -> dict[int, float]:
         """By joint that is told by others that are known, how well it is."""
         found: dict[int, float] = {}
         for (joints, k), some in best.items():
@@ -77,14 +77,14 @@ def plan(chain: Chain, *, posed: bool, placed: bool = True) -> Plan:
     def after(k: int) -> int:
         """How many joints are known as soon as joint k is."""
         all_known = known | 1 << k
-        while more := told(all_known):
+        while more := determined(all_known):
             for j in more:
                 all_known |= 1 << j
         return all_known.bit_count()
 
     out, known, unknown = Plan([], [], by_joints.get(0, [])), 0, set(range(len(chain.axes)))
     while unknown:
-        ready = told(known)
+        ready = determined(known)
         k = max(ready, key=lambda j: ready[j]) if ready else max(unknown, key=lambda j: (after(j), j))
         known |= 1 << k
         unknown.remove(k)
@@ -98,8 +98,8 @@ def _best(some: list[Reason], k: int) -> list[Reason]:
     """A few that tell of joint k best, with phases that differ."""
     out: list[Reason] = []
     for one in sorted(some, key=lambda one: -one.levers[k]):
-        apart = all(abs(np.sin(one.phases[k] - other.phases[k])) > _APART for other in out)
-        if one.levers[k] > _LEVER and apart and len(out) < _EACH:
+        separated = all(abs(np.sin(one.phases[k] - other.phases[k])) > _SEPARATED for other in out)
+        if one.levers[k] > _LEVER and separated and len(out) < _EACH:
             out.append(one)
     return out
 
@@ -159,9 +159,9 @@ def _spanned(chain: Chain, kind: int, body: int, x: Array) -> Array:
     first = last = body
     there = x
     while first > 0 and _stays(chain, first - 1, kind, x):
-        x, first = seen(kind, chain.axes[first - 1].matrix) @ x, first - 1
+        x, first = in_frame(kind, chain.axes[first - 1].matrix) @ x, first - 1
     while last < len(chain.axes):
-        there = seen(kind, np.linalg.inv(chain.axes[last].matrix)) @ there
+        there = in_frame(kind, np.linalg.inv(chain.axes[last].matrix)) @ there
         if not _stays(chain, last, kind, there):
             break
         last += 1
@@ -201,7 +201,7 @@ def _look(chain: Chain, row: Array) -> tuple[list[float], list[float]]:
         bodies = [np.eye(4)]
         for axis, x in zip(chain.axes, draw.uniform(0.3, 2.5, len(chain.axes)), strict=True):
             bodies.append(bodies[-1] @ axis.matrix @ carried(axis, x))
-        there = [seen(kind, np.linalg.inv(body) @ bodies[int(row[1])]) @ row[3:] for body in bodies[1:]]
+        there = [in_frame(kind, np.linalg.inv(body) @ bodies[int(row[1])]) @ row[3:] for body in bodies[1:]]
         slid = [(1.0, 0.0, abs(float(x[2])))[kind] for x in there]
         turned = [float(np.hypot(x[0], x[1])) / (size if kind == POINT else 1.0) for x in there]
         levers.append(

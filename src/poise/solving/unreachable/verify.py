@@ -39,22 +39,28 @@ class Loop(NamedTuple):
     """No two places of the loop are farther apart [m]."""
 
 
-def proves(model: Any, proof: Any) -> bool:
+def proves(model: Any, certificate: Any) -> bool:
     """Whether a `Certificate` holds: its boxes fill the ranges of all joints, and its reasons empty every box."""
-    chain = chain_of(model, proof.frame, proof.base, proof.offset, limits=proof.limits)
-    boxes = _boxes(chain, proof.tree, len(proof.reasons))
-    if boxes is None or min(proof.position_tolerance, proof.rotation_tolerance) < 0.0:
+    chain = chain_of(model, certificate.frame, certificate.base, certificate.offset, limits=certificate.limits)
+    boxes = _boxes(chain, certificate.tree, len(certificate.reasons))
+    if boxes is None or min(certificate.position_tolerance, certificate.rotation_tolerance) < 0.0:
         return False
-    closed, parts = loop_of(chain, proof), list(zip(proof.reasons, boxes, strict=True))
+    closed, parts = loop_of(chain, certificate), list(zip(certificate.reasons, boxes, strict=True))
     some = ((reason, part) for reason, all_of in parts for part in np.array_split(all_of, 1 + len(all_of) // 256))
-    sound = all(_sound(reason, len(chain.axes)) for reason in proof.reasons)
+    sound = all(_sound(reason, len(chain.axes)) for reason in certificate.reasons)
     return sound and all(empty(closed, reason, part).all() for reason, part in some)
 
 
-def loop_of(chain: Chain, proof: Any) -> Loop:
+def loop_of(chain: Chain, certificate: Any) -> Loop:
     """The loop that the target of a proof closes."""
-    closing, place = chain.hang @ np.linalg.inv(proof.target.matrix()), proof.position_tolerance
-    return Loop(chain, closing, place, proof.rotation_tolerance, chain.size + np.linalg.norm(proof.target.xyz) + place)
+    closing, place = chain.hang @ np.linalg.inv(certificate.target.matrix()), certificate.position_tolerance
+    return Loop(
+        chain,
+        closing,
+        place,
+        certificate.rotation_tolerance,
+        chain.size + np.linalg.norm(certificate.target.xyz) + place,
+    )
 
 
 def _boxes(chain: Chain, tree: Any, count: int) -> Any:
@@ -63,7 +69,7 @@ def _boxes(chain: Chain, tree: Any, count: int) -> Any:
     A number of the tree halves a box, in the joint that it names, or gives it to the reason ~number; and the next
     one does so with the lower half, or with the upper half of what was halved last and is left.
     """
-    left: list[Any] = [np.array([(axis.middle, axis.half) for axis in chain.axes]).T]
+    left: list[Any] = [np.array([(axis.centre, axis.half) for axis in chain.axes]).T]
     found: list[list[Any]] = [[] for _ in range(count)]
     for node in np.asarray(tree, dtype=int).tolist():
         if not left or not -count <= node < len(chain.axes):
@@ -107,7 +113,7 @@ def _side(loop: Loop, one: Any, two: Any, boxes: Any) -> Any:
     size, place = loop.size + np.linalg.norm(x) + np.linalg.norm(y), POINT in (kind, other)
     slack: Any = 0.0  # by how much a feature that is not quite on its axes is moved by them
     for axis in axes[start:near]:
-        x = seen(kind, np.linalg.inv(axis.matrix @ carried(axis, axis.slides and axis.middle))) @ x
+        x = in_frame(kind, np.linalg.inv(axis.matrix @ carried(axis, axis.slides and axis.centre))) @ x
         off = np.linalg.norm(x[: 3 if axis.ball else 2]) * axis.turns
         along = axis.slides and (1.0, 0.0, abs(x[2]))[kind]
         slid = along and abs(along * axis.slides) * axis.half
@@ -115,17 +121,17 @@ def _side(loop: Loop, one: Any, two: Any, boxes: Any) -> Any:
     there, bends = np.broadcast_to(y, (m, 1, 4)), list[Any]()
     for k in (k % (n + 1) for k in range(far - 1, near - 1, -1)):
         if k == n:
-            there = there @ seen(other, loop.closing).T
+            there = there @ in_frame(other, loop.closing).T
             way = [axis.matrix[:3, 3] for axis in axes[near:]] + [loop.chain.hang[:3, 3]]
             reach: Any = size if place else 1.0  # how far from the target it is that a turn there moves
             if kind == POINT:
                 reach = slack + np.linalg.norm(x[:3] - way[0]) + sum(np.linalg.norm(step) for step in way[1:])
-                reach += sum(abs(axis.slides) * (abs(axis.middle) + axis.half) for axis in axes[near:] if axis.slides)
+                reach += sum(abs(axis.slides) * (abs(axis.centre) + axis.half) for axis in axes[near:] if axis.slides)
             slack += loop.turn * reach + (loop.place if place else 0.0)  # any place will do: then it is infinite
             continue
         c, w = boxes[:, 0, k], boxes[:, 1, k] + _ROUNDING * (1.0 + np.abs(boxes[:, 0, k]))
         three = carried(axes[k], c[:, None] + w[:, None] * [-1.0, 0.0, 1.0])
-        many = np.einsum("mrij,mvj->mrvi", seen(other, axes[k].matrix @ three), there)
+        many = np.einsum("mrij,mvj->mrvi", in_frame(other, axes[k].matrix @ three), there)
         there = many.reshape(m, 3 * there.shape[1], 4)
         arc = np.where(w < WIDEST, np.cos(w), np.nan)  # NaN proves nothing
         bends.insert(0, arc if axes[k].hinge else np.full(m, 1.0 if axes[k].slide else np.nan))
@@ -133,8 +139,8 @@ def _side(loop: Loop, one: Any, two: Any, boxes: Any) -> Any:
             return np.zeros(m), np.full(m, np.inf)
     f = ((there - x) ** 2).sum(-1) if kind == other == POINT else there @ x
     for i, bend in enumerate(bends):
-        start, middle, end = np.moveaxis(f.reshape(m, 3**i, 3, 3 ** (len(bends) - i - 1)), 2, 0)
-        f = np.stack([start, middle + (middle - 0.5 * (start + end)) / bend[:, None, None], end], axis=2)
+        start, centre, end = np.moveaxis(f.reshape(m, 3**i, 3, 3 ** (len(bends) - i - 1)), 2, 0)
+        f = np.stack([start, centre + (centre - 0.5 * (start + end)) / bend[:, None, None], end], axis=2)
     low, high = f.reshape(m, 3 ** len(bends)).min(1), f.reshape(m, 3 ** len(bends)).max(1)
     if kind == other == POINT:
         edge = _SQUARED * size**2
@@ -152,6 +158,6 @@ def carried(axis: Axis, at: Any) -> Any:
     return out
 
 
-def seen(kind: int, pose: Any) -> Any:
+def in_frame(kind: int, pose: Any) -> Any:
     """(..., 4, 4) what the numbers of a feature in one frame become in another, in which the first has a pose."""
     return np.swapaxes(np.linalg.inv(pose), -1, -2) if kind == PLANE else pose

@@ -110,7 +110,7 @@ class Carrying:
             columns[side] = others if frame is None else {**others, known: frame}
             both = columns["source"].keys() & columns["robot"].keys()
             standing = tuple(one for one in self.body.contacts if one in both)
-            self._take(self._now._replace(body=BodyMap(columns["source"], columns["robot"], standing)))
+            self._apply(self._now._replace(body=BodyMap(columns["source"], columns["robot"], standing)))
 
         return self._edit(go)
 
@@ -122,7 +122,7 @@ class Carrying:
                 raise ValueError(f"{part} cannot stand: give it a joint of the skeleton and a frame of the robot first")
             standing = {*self.body.contacts, part} if on else {*self.body.contacts} - {part}
             body = replace(self.body, contacts=tuple(one for one in ENDS if one in standing), missing={})
-            self._take(self._now._replace(body=body))
+            self._apply(self._now._replace(body=body))
 
         return self._edit(go)
 
@@ -134,7 +134,7 @@ class Carrying:
             if part not in now.contacts.parts:
                 raise ValueError(f"{part} has no contacts: let it stand on the ground in the map, and carry the motion")
             edit = now.contacts.with_stance if on else now.contacts.without_stance
-            self._take(now._replace(contacts=edit(part, start, stop), given=now.given | {part}))
+            self._apply(now._replace(contacts=edit(part, start, stop), given=now.given | {part}))
 
         return self._edit(go)
 
@@ -182,7 +182,7 @@ class Carrying:
         with self._lock:
             return self.attempt(go)
 
-    def _take(self, edited: Edited) -> None:
+    def _apply(self, edited: Edited) -> None:
         if edited.content != self._now.content:
             self._past.append(self._now)
             self._now = edited

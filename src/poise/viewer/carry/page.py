@@ -13,7 +13,7 @@ from poise.common.files import write_whole
 from poise.retargeting.anatomy.parts import ENDS
 from poise.retargeting.retarget import Retargeted
 from poise.viewer.carry.carrying import PARTS, SIDES, Carrying, Side
-from poise.viewer.carry.stances import stances
+from poise.viewer.carry.contact_timeline import contact_timeline
 from poise.viewer.pages.page import Page
 from poise.viewer.pages.recording import html_of_motion
 from poise.viewer.panel.text import plain
@@ -27,7 +27,7 @@ from poise.viewer.server.server import serve
 
 PICTURES: Final = 30.0
 """A second."""
-_TOLD: Final = 6
+_REFRESH: Final = 6
 """Pictures from one time that texts are brought up to date to the next."""
 NONE: Final = "-"
 """What has no joint or no frame."""
@@ -81,7 +81,7 @@ class CarryingPage(Page):
         self._which = gui.add_dropdown("motion", names, visible=len(names) > 1)
         _by_hand(self._which, lambda: self.turn_to(names.index(self._which.value)))
         self.timeline = Timeline(gui, done.motion.duration, plays=True)
-        self._stances = gui.add_html("")
+        self._contact_timeline = gui.add_html("")
         self._undo = gui.add_button("Undo")
         self._undo.on_click(lambda _: self.carrying.undo())
         self._carry = gui.add_button("Carry the motion", color="green")
@@ -215,16 +215,18 @@ class CarryingPage(Page):
             mark.visible = frame is not None
             if frame is not None:
                 mark.position = tuple(motion.model.pose(frame, motion.at(motion.times[0] + time)).xyz.tolist())
-        if self._pictures % _TOLD == 0:
-            self._tell(time)
+        if self._pictures % _REFRESH == 0:
+            self._refresh(time)
         self._pictures += 1
 
-    def _tell(self, time: float) -> None:
+    def _refresh(self, time: float) -> None:
         """Bring texts and widgets up to date."""
         carrying, done, part = self.carrying, self.carrying.done, self.carrying.part
-        self._write("words", self._words, self._told())
+        self._write("words", self._words, self._summary())
         self._write(
-            "stances", self._stances, stances(carrying.contacts, done.source.times, time, chosen=(part, self._ends))
+            "contact_timeline",
+            self._contact_timeline,
+            contact_timeline(carrying.contacts, done.source.times, time, chosen=(part, self._ends)),
         )
         self._write("table", self._table, table_of(carrying))
         if done is not self._reported:
@@ -256,7 +258,7 @@ class CarryingPage(Page):
     def _feet(self) -> tuple[str, ...]:
         return (NONE, *self.carrying.contacts.parts)
 
-    def _told(self) -> str:
+    def _summary(self) -> str:
         carrying = self.carrying
         if carrying.refusal:
             return f"**Refused:** {plain(carrying.refusal)}"

@@ -27,7 +27,7 @@ from poise.viewer.scene.stage import Stage
 from poise.viewer.server.downloads import download
 from poise.viewer.server.viser_internals import empty
 
-LAW: Final = "the law of Das et al."
+DAS: Final = "the law of Das et al."
 NONE: Final = "none"
 OVER: Final = {"green": (58, 155, 91), "violet": (154, 91, 208)}
 """The colours of the two attempts that are laid over the robot."""
@@ -61,7 +61,7 @@ class Desk(Panel[Snapshot]):
     def _tabs(self) -> Mapping[str, Callable[[], object]]:
         return {
             "Guide": self._add_guide,
-            "Law": self._add_law,
+            "Law": self._add_control_law,
             "Desired": self._add_desired,
             "Obstacles": self._add_obstacles,
             "Attempts": self._add_attempts,
@@ -100,7 +100,7 @@ class Desk(Panel[Snapshot]):
                 notes.setdefault(one.name, []).append(colour)
         self._write("table", self._table, table_of(moment.attempts, notes))
 
-    def _told(self, moment: Snapshot) -> list[str]:
+    def _status_lines(self, moment: Snapshot) -> list[str]:
         parts = self._refused()
         if moment.trouble:
             parts.append(f"**{plain(moment.trouble)}**")
@@ -132,12 +132,12 @@ class Desk(Panel[Snapshot]):
 
     # The law and the desired joints ----------------------------------------------------------------------------------
 
-    def _add_law(self) -> None:
+    def _add_control_law(self) -> None:
         gui, program = self._gui, self._program
         law = program.moment.setup.law
-        method = gui.add_dropdown("led by", (LAW, *METHODS), initial_value=LAW)
-        self._shows(method, lambda now: LAW if now.setup.method is None else now.setup.method.name)
-        self._edits(lambda: self._edit(program.choose, None if method.value == LAW else method.value), method)
+        method = gui.add_dropdown("led by", (DAS, *METHODS), initial_value=DAS)
+        self._shows(method, lambda now: DAS if now.setup.method is None else now.setup.method.name)
+        self._edits(lambda: self._edit(program.choose, None if method.value == DAS else method.value), method)
         for name, label, low, high in _TERMS:
             self._term(name, label, low, high, float(getattr(law, name)))
         self._switched("beta", "beta by the paper's rule", "beta", (0.0, 1.0, 1.0), on_is_none=True)
@@ -227,8 +227,8 @@ class Desk(Panel[Snapshot]):
 
     def _looked_at(self) -> list[Attempt | None]:
         """The attempt that is chosen, and the one that is laid over it."""
-        kept = {one.name: one for one in self._attempts}
-        return [kept.get(choice.value) for choice in (self._chosen, self._other)]
+        by_name = {one.name: one for one in self._attempts}
+        return [by_name.get(choice.value) for choice in (self._chosen, self._other)]
 
     def _one(self) -> Attempt:
         """The attempt that is chosen; raises ValueError where there is none."""
@@ -259,16 +259,16 @@ class Desk(Panel[Snapshot]):
         """Take over an uploaded file, which our own readers read and nothing else."""
         program = self._program
 
-        def take() -> None:
+        def apply() -> None:
             with tempfile.TemporaryDirectory() as folder:
                 file = Path(folder) / f"upload{kind}"
                 write_whole(file, upload.content)
                 try:
-                    program.load(load_scene(file, program.model)) if kind == ".json" else program.take_up(
+                    program.load(load_scene(file, program.model)) if kind == ".json" else program.open_work(
                         load_work(file, program.model)
                     )
                 except Unreadable as error:
                     raise Unreadable(str(error).replace(str(file), upload.name)) from error
 
-        if self._edit(take):
+        if self._edit(apply):
             self._stage.obstacles.select(None)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final, Literal, final
 
-from poise.viewer.server.held import Held
+from poise.viewer.server.input_state import InputState
 
 _WAYS: Final = {
     "ArrowRight": (0, 1.0),
@@ -32,24 +32,24 @@ class Windows:
     """What is held in each window of the browser, and what that is worth."""
 
     def __init__(self) -> None:
-        self._held: dict[int, Held] = {}
+        self._states: dict[int, InputState] = {}
         self.speed, self.turning = 0.0, 0.0
         """Of a key that is held [m/s] and [rad/s]."""
         self.frame: Literal["world", "tool"] = "world"
         """Whose axes it moves along."""
 
-    def update(self, client: int, held: Held) -> frozenset[str]:
+    def update(self, client: int, state: InputState) -> frozenset[str]:
         """Take what a window holds now; the keys that were not down in it before, which are told once."""
-        before = self._held.get(client, Held())
-        self._held = {**self._held, client: held}
-        if held.at_rest:
-            self._held = {k: v for k, v in self._held.items() if k != client}
-        return held.keys - before.keys
+        before = self._states.get(client, InputState())
+        self._states = {**self._states, client: state}
+        if state.at_rest:
+            self._states = {k: v for k, v in self._states.items() if k != client}
+        return state.keys - before.keys
 
-    def wished(self) -> tuple[tuple[float, ...], tuple[float, ...], Literal["world", "tool"]]:
+    def commanded(self) -> tuple[tuple[float, ...], tuple[float, ...], Literal["world", "tool"]]:
         """(3,) linear and (3,) angular velocity that all windows together ask for [m/s; rad/s], and their frame."""
         linear, angular = [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]
-        for one in list(self._held.values()):
+        for one in list(self._states.values()):
             way = angular if one.keys & _SHIFTS else linear
             for key in one.keys & _WAYS.keys():
                 axis, sign = _WAYS[key]
@@ -57,7 +57,7 @@ class Windows:
             for stick, axis, sign in _STICKS:
                 linear[axis] += sign * _pushed(one.axes, stick)
             angular[2] -= _pushed(one.axes, _TWIST)
-        return _within(linear, self.speed), _within(angular, self.turning), self.frame
+        return _clamped(linear, self.speed), _clamped(angular, self.turning), self.frame
 
 
 def _pushed(axes: Sequence[float], stick: int) -> float:
@@ -65,5 +65,5 @@ def _pushed(axes: Sequence[float], stick: int) -> float:
     return push if abs(push) > _SLACK else 0.0
 
 
-def _within(values: Sequence[float], most: float) -> tuple[float, ...]:
+def _clamped(values: Sequence[float], most: float) -> tuple[float, ...]:
     return tuple(most * min(max(value, -1.0), 1.0) for value in values)

@@ -8,7 +8,7 @@ from poise.viewer.operator.keys import CLAIMED, PAUSE, RECORD, Windows
 from poise.viewer.operator.program import Program
 from poise.viewer.pages.page import GuidedPage
 from poise.viewer.scene.appearance import Look
-from poise.viewer.server.held import Held
+from poise.viewer.server.input_state import InputState
 
 RATE: Final = 60.0
 """Updates of the law a second."""
@@ -35,15 +35,15 @@ class OperatorPage(GuidedPage):
         self.server.claim(CLAIMED)
 
     def _tick(self) -> None:
-        linear, angular, frame = wished = self.windows.wished()
+        linear, angular, frame = commanded = self.windows.commanded()
         drive = self.program.moment.drive
-        if wished != (drive.linear, drive.angular, drive.frame):
+        if commanded != (drive.linear, drive.angular, drive.frame):
             self.program.attempt(lambda: self.program.drive(linear, angular, frame=frame))
         self.program.tick(1.0 / RATE)
 
-    def _input(self, client: int, held: Held) -> None:
+    def _input(self, client: int, state: InputState) -> None:
         """On the server's own thread, so it only says what is to be done; a window may be there before the panel."""
-        for key in self.windows.update(client, held) if self._loops else ():
+        for key in self.windows.update(client, state) if self._loops else ():
             if key == PAUSE:
                 self.program.attempt(self.program.toggle_pause)
             elif key == RECORD:

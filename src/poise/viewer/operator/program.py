@@ -28,7 +28,7 @@ from poise.solving.tracking.tracker import Tracker
 from poise.spatial import SE3, frozen, pose_of
 from poise.tasks.pose import PoseTask, PositionTask
 from poise.viewer.operator.attempt import Attempt
-from poise.viewer.operator.law import Law
+from poise.viewer.operator.control_law import Law
 from poise.viewer.operator.moment import Snapshot
 from poise.viewer.operator.setup import Obstacle, Setup, aimed, named, surround, yes_or_no
 from poise.viewer.operator.work import Work
@@ -45,7 +45,7 @@ _MOST_NUMBERS: Final = 20_000_000
 """Of a recording."""
 
 
-_Led: TypeAlias = tuple[tuple[Any, ...], Tracker]
+_KeyedTracker: TypeAlias = tuple[tuple[Any, ...], Tracker]
 """A method at work, and what it was made from."""
 
 
@@ -78,7 +78,7 @@ class Program(Guided):
         yes_or_no("turns", turns)
         self.turns = turns
         super().__init__(model, World(), (PoseTask(frame) if turns else PositionTask(frame),), frame)
-        self._held = nullcontext()  # ticks go on while a method is made
+        self._edit_lock = nullcontext()  # ticks go on while a method is made
         self._body = bodied(model, self.frame)
         self.lead = Lead(max(_AHEAD * reach(model, self.frame), 1e-3), _AHEAD_TURNED) if lead is None else lead
         self._start = frozen(self._configuration("start", model.home if start is None else start))
@@ -91,8 +91,8 @@ class Program(Guided):
         self._paused = False
         self._setup = Setup.of(model) if setup is None else setup
         self._target = self.model.pose(self.frame, self._start)
-        self._led: _Led = self._leader(self._setup, self._dt, None)
-        self._set(self._setup, self._led)
+        self._keyed: _KeyedTracker = self._tracker_for(self._setup, self._dt, None)
+        self._set(self._setup, self._keyed)
         self._put(self._start)
 
     # Guide -----------------------------------------------------------------------------------------------------------
@@ -196,7 +196,7 @@ class Program(Guided):
             raise ValueError(f"dt is {dt:g}; a tick takes at most {_LONGEST_TICK:g} s")
         with self._edited():
             if dt != self._dt:
-                self._led, self._dt = self._leader(self._setup, dt, self._led), dt
+                self._keyed, self._dt = self._tracker_for(self._setup, dt, self._keyed), dt
             if not self._paused:
                 self._advance()
         return self.moment
@@ -265,11 +265,11 @@ class Program(Guided):
 
     def attempt_of(self, name: str) -> Attempt:
         """The attempt of this name; raises ValueError, with the names that there are."""
-        kept = self._moment.attempts
-        for attempt in kept:
+        attempts = self._moment.attempts
+        for attempt in attempts:
             if attempt.name == name:
                 return attempt
-        names = ", ".join(repr(attempt.name) for attempt in kept) or "none"
+        names = ", ".join(repr(attempt.name) for attempt in attempts) or "none"
         raise ValueError(f"there is no attempt {name!r}; there are: {names}")
 
     def discard(self, name: str) -> None:
@@ -297,7 +297,7 @@ class Program(Guided):
                 attempts=self._attempts, committed=self._committed,
             )  # fmt: skip
 
-    def take_up(self, work: Work) -> None:
+    def open_work(self, work: Work) -> None:
         """Go on with such work, in place of all that there is, from its start.
 
         Raises ValueError while an attempt is recorded, and for work with another robot, frame or kind of target.
@@ -311,10 +311,10 @@ class Program(Guided):
                 "start the program with that"
             )
         start, dt = frozen(self._configuration("start", work.start)), self._dt
-        led = self._leader(work.setup, dt, None)
+        keyed = self._tracker_for(work.setup, dt, None)
         with self._edited():
             self._refuse_recording("take up other work")
-            self._set(work.setup, led if self._dt == dt else self._leader(work.setup, self._dt, None))
+            self._set(work.setup, keyed if self._dt == dt else self._tracker_for(work.setup, self._dt, None))
             self._start, self._attempts, self._committed = start, work.attempts, work.committed
             self._put(start)
 
@@ -362,20 +362,20 @@ class Program(Guided):
         """
         while True:
             with self._lock:
-                before, dt, led = self._setup, self._dt, self._led
+                before, dt, keyed = self._setup, self._dt, self._keyed
             setup = edit(before)
-            made = self._leader(setup, dt, led)
+            made = self._tracker_for(setup, dt, keyed)
             with self._edited():
                 if self._setup is before and self._dt == dt:
                     self._set(setup, made)
                     return
 
-    def _set(self, setup: Setup, led: _Led) -> None:
-        self._setup, self._led = setup, led
+    def _set(self, setup: Setup, keyed: _KeyedTracker) -> None:
+        self._setup, self._keyed = setup, keyed
         surround(self.world, setup.obstacles)
         surround(self._stopping, setup.stopping)
 
-    def _leader(self, setup: Setup, dt: float, old: _Led | None) -> _Led:
+    def _tracker_for(self, setup: Setup, dt: float, old: _KeyedTracker | None) -> _KeyedTracker:
         """What leads by a setup; of the old one, it keeps what would be made the same.
 
         Raises ShapeError or ValueError for a setup that nothing can lead by.
@@ -384,14 +384,14 @@ class Program(Guided):
             raise ShapeError(
                 f"desired has {len(setup.desired)} numbers, and {self.model.name} has {self.model.nq} (nq)"
             )
-        method, period = setup.led_by, dt / setup.updates
+        method, period = setup.full_method, dt / setup.updates
         limit = (setup.min_distance, setup.self_collision) if setup.stops else None
-        led_by = (method, period, limit)
-        if old is not None and old[0] == led_by:
+        key = (method, period, limit)
+        if old is not None and old[0] == key:
             return old
-        apart = CollisionLimit(self._stopping, min_distance=setup.min_distance, self_collision=setup.self_collision)
-        model, limits = (self.model, True) if limit is None else (self._body, [apart])
-        return led_by, Tracker(model, self._tasks[0], method, dt=period, limits=limits, settle=False)
+        collision = CollisionLimit(self._stopping, min_distance=setup.min_distance, self_collision=setup.self_collision)
+        model, limits = (self.model, True) if limit is None else (self._body, [collision])
+        return key, Tracker(model, self._tasks[0], method, dt=period, limits=limits, settle=False)
 
     def _put(self, q: Array) -> None:
         """Rest at q, with the target at the hand."""
@@ -400,7 +400,7 @@ class Program(Guided):
         self._drive = Twist()
         self._velocity = frozen(np.zeros(self.model.nv))
         self._trouble: str | None = None
-        self._led[1].reset()
+        self._keyed[1].reset()
         self._publish()
 
     def _advance(self) -> None:
@@ -411,11 +411,11 @@ class Program(Guided):
         self._trouble, goal = None, self._target if self.turns else self._target.xyz
         try:
             for _ in range(self._setup.updates):
-                q = self._led[1].step(q, goal)
+                q = self._keyed[1].step(q, goal)
             self._q = frozen(q)
         except (ValueError, RuntimeError, Warning) as error:
             self._trouble = str(error)
-        if self._led[1].failed:
+        if self._keyed[1].failed:
             self._trouble = "the step was no finite number, as a singular pose can make it: damp the method"
         self._velocity = frozen(self.model.difference(before, self._q) / self._dt)
         self._hand = self.model.pose(self.frame, self._q)

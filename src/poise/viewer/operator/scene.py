@@ -21,7 +21,7 @@ from poise.methods.damping import RULES
 from poise.methods.registry import METHODS
 from poise.model.model import Model
 from poise.spatial import SE3, pose_of
-from poise.viewer.operator.law import Law
+from poise.viewer.operator.control_law import Law
 from poise.viewer.operator.setup import Obstacle, Setup
 
 SCHEMA: Final = 1
@@ -117,7 +117,7 @@ class Part:
             raise Unreadable(f"{place} must be an object of JSON, got {_short(content)}")
         self.content, self.place = content, place
 
-    def take(self, key: str, *kinds: type) -> Any:
+    def entry(self, key: str, *kinds: type) -> Any:
         """The entry; raises Unreadable unless it is there and is of one of the kinds."""
         if key not in self.content:
             raise Unreadable(f"{self.place} has no {key!r}: add it, or save the file again from the program")
@@ -129,7 +129,7 @@ class Part:
 
     def numbers(self, key: str, count: int) -> list[float]:
         """A list of so many finite numbers."""
-        values = self.take(key, list)
+        values = self.entry(key, list)
         if len(values) != count or not all(type(x) in (int, float) and abs(x) < math.inf for x in values):
             raise Unreadable(f"{self.place}: {key} must be {count} finite numbers, got {_short(values)}")
         with Placed(f"{self.place}: {key}: "):
@@ -137,7 +137,7 @@ class Part:
 
     def part(self, key: str, name: str | None = None) -> "Part":
         """An object within."""
-        return Part(self.take(key, Mapping), f"{self.place}: {key if name is None else name}")
+        return Part(self.entry(key, Mapping), f"{self.place}: {key if name is None else name}")
 
 
 @final
@@ -157,7 +157,7 @@ class Placed:
 
 def check_schema(top: Part) -> None:
     """Raises Unreadable for a file of another version."""
-    schema = top.take("schema", int)
+    schema = top.entry("schema", int)
     if schema != SCHEMA:
         raise Unreadable(
             f"{top.place} has the schema {schema}, and this version of poise reads {SCHEMA}: open it with the version "
@@ -167,13 +167,13 @@ def check_schema(top: Part) -> None:
 
 def check_robot(top: Part, model: Model) -> None:
     """Raises Unreadable for a file of another robot."""
-    joints = top.take("joints", list)
+    joints = top.entry("joints", list)
     if joints != list(model.coordinates):
         both = zip(joints, model.coordinates, strict=False)
         first = next((f"joint {i} is {a!r} there and {b!r} here" for i, (a, b) in enumerate(both) if a != b), None)
-        told = first or f"it has {len(joints)} joints there and {model.nq} here"
+        why = first or f"it has {len(joints)} joints there and {model.nq} here"
         raise Unreadable(
-            f"{top.place} is of the robot {_short(top.take('robot', str))}, and this is {model.name!r}: {told}; open "
+            f"{top.place} is of the robot {_short(top.entry('robot', str))}, and this is {model.name!r}: {why}; open "
             "it with that robot"
         )
 
@@ -207,7 +207,7 @@ def _value(value: Any, place: str) -> Any:
         return tuple(_value(x, f"{place}[{i}]") for i, x in enumerate(value))
     if isinstance(value, Mapping):
         part = Part(value, place)
-        name = part.take("kind", str)
+        name = part.entry("kind", str)
         if name == "SE3":
             with Placed(f"{place}: "):
                 return _exact_pose(part.numbers("numbers", 7))

@@ -11,7 +11,7 @@ from poise.geometry.world import World
 from poise.methods.base import Method, NullSpaceMethod
 from poise.model.model import Model
 from poise.spatial import SE3, SO3
-from poise.viewer.operator.law import Law
+from poise.viewer.operator.control_law import Law
 
 _MOST_UPDATES: Final = 1000
 _LONGEST_NAME: Final = 80
@@ -85,7 +85,7 @@ class Setup:
         return cls(desired=tuple(model.home.tolist()))
 
     @property
-    def led_by(self) -> Method:
+    def full_method(self) -> Method:
         """The method with the terms of the null space that are set."""
         method = self.law.method() if self.method is None else self.method
         if not isinstance(method, NullSpaceMethod):

@@ -120,28 +120,28 @@ def load_work(path: str | os.PathLike[str], model: Model) -> Work:
     top = Part(about, file)
     check_schema(top)
     check_robot(top, model)
-    setups = [read_setup(Part(s, f"{file}: setups[{i}]"), model) for i, s in enumerate(top.take("setups", list))]
+    setups = [read_setup(Part(s, f"{file}: setups[{i}]"), model) for i, s in enumerate(top.entry("setups", list))]
     attempts = []
-    for i, found in enumerate(top.take("attempts", list)):
+    for i, found in enumerate(top.entry("attempts", list)):
         part = Part(found, f"{file}: attempts[{i}]")
         rows = tuple((row, _setup(setups, number, part.place)) for row, number in _pairs(part))
         time, q, target = (_array(arrays, key, file) for key in _keys(i))
         with Placed(f"{part.place}: "):
             attempt = Attempt(
-                name=part.take("name", str), model=model, frame=part.take("frame", str),
-                turns=part.take("turns", bool), time=time, q=q, target=target, setups=rows,
+                name=part.entry("name", str), model=model, frame=part.entry("frame", str),
+                turns=part.entry("turns", bool), time=time, q=q, target=target, setups=rows,
             )  # fmt: skip
         attempts.append(attempt)
     start = _array(arrays, "start_q", file)
     with Placed(f"{file}: "):
         model.check_q(start, "start_q")
-        model.frame(top.take("frame", str))
-    committed = top.take("committed", str, type(None))
+        model.frame(top.entry("frame", str))
+    committed = top.entry("committed", str, type(None))
     if committed is not None and committed not in [attempt.name for attempt in attempts]:
         raise Unreadable(f"{file}: committed is {committed!r}, and there is no attempt of this name")
     return Work(
-        model=model, frame=top.take("frame", str), turns=top.take("turns", bool), start=start,
-        setup=_setup(setups, top.take("setup", int), file), attempts=tuple(attempts), committed=committed,
+        model=model, frame=top.entry("frame", str), turns=top.entry("turns", bool), start=start,
+        setup=_setup(setups, top.entry("setup", int), file), attempts=tuple(attempts), committed=committed,
     )  # fmt: skip
 
 
@@ -207,7 +207,7 @@ def _array(arrays: Mapping[str, Any], key: str, file: str) -> Array:
 
 
 def _pairs(part: Part) -> list[tuple[int, int]]:
-    pairs = part.take("setups", list)
+    pairs = part.entry("setups", list)
     if not all(isinstance(p, list) and len(p) == 2 and all(type(x) is int for x in p) for p in pairs):
         raise Unreadable(f"{part.place}: setups must be pairs of a row and the number of a setup")
     return [(row, number) for row, number in pairs]

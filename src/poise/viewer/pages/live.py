@@ -184,5 +184,5 @@ def live_script() -> str:
     packed = base64.b64encode(gzip.compress(library.read_bytes(), 9, mtime=0)).decode()
     modules = [(_BROWSER / name).read_text(encoding="utf-8") for name in ("poise.js", "stage.js", "page.js")]
     text = "\n".join(re.sub(r"^export ", "", module, flags=re.MULTILINE) for module in modules)
-    given = "return { Poise, Stage, library, show };"
-    return f'"use strict";\nconst poise = (() => {{\nconst PACKED = "{packed}";\n{text}\n{given}\n}})();'
+    exports = "return { Poise, Stage, library, show };"
+    return f'"use strict";\nconst poise = (() => {{\nconst PACKED = "{packed}";\n{text}\n{exports}\n}})();'

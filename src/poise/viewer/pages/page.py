@@ -12,7 +12,7 @@ from poise.viewer.pages.recording import Recording
 from poise.viewer.panel.panel import Panel
 from poise.viewer.scene.appearance import Look, appearance
 from poise.viewer.scene.stage import Stage
-from poise.viewer.server.held import Held
+from poise.viewer.server.input_state import InputState
 from poise.viewer.server.loop import Loop
 from poise.viewer.server.server import Server, serve
 from poise.viewer.session.guided import Guided
@@ -107,7 +107,7 @@ class GuidedPage(Page):
         dark: bool,
         title: str = "",
         width: Literal["medium", "large"] = "medium",
-        on_input: Callable[[int, Held], None] | None = None,
+        on_input: Callable[[int, InputState], None] | None = None,
     ) -> None:
         """`tick` is called `rate` times a second; the rest as `view` and `serve` take it."""
         self._guided = session

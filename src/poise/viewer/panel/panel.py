@@ -26,7 +26,7 @@ _FOLLOWED, _PLOTTED = 0.1, 0.25
 """How often text and widgets are brought up to date, and plots [s]."""
 _HAND: Final = 0.5
 """A widget is left alone for so long after a hand has changed it [s]."""
-_KEPT: Final = 240
+_SAMPLES: Final = 240
 """Points of a plot over time."""
 
 M = TypeVar("M", bound=Seen)
@@ -37,7 +37,7 @@ class Panel(ABC, Generic[M]):
 
     def __init__(self, server: Any, session: Guided, stage: Stage, dark: bool = False) -> None:
         self._guided, self._stage, self._gui = session, stage, server.gui
-        self._dark, self._watching = dark, False
+        self._dark, self._plotting = dark, False
         self._said, self._plotted = 0.0, 0.0
         self._texts: dict[str, str] = {}
         self._shown: list[tuple[Any, Callable[[M], Any]]] = []
@@ -62,7 +62,7 @@ class Panel(ABC, Generic[M]):
         """What fills each tab, by its name."""
 
     @abstractmethod
-    def _told(self, moment: M) -> list[str]:
+    def _status_lines(self, moment: M) -> list[str]:
         """What is said above the tabs, in paragraphs."""
 
     # Following -------------------------------------------------------------------------------------------------------
@@ -79,7 +79,7 @@ class Panel(ABC, Generic[M]):
             seen = moment, self._guided.refusal
             if seen != self._seen or time() - self._touched < 2.0 * _HAND:
                 self._seen = seen
-                self._write("words", self._words, "\n\n".join(self._told(moment)))
+                self._write("words", self._words, "\n\n".join(self._status_lines(moment)))
                 self._show(moment)
             if self._undo.disabled == (self._guided.undoable > 0):
                 self._undo.disabled = self._guided.undoable == 0
@@ -267,32 +267,32 @@ class Panel(ABC, Generic[M]):
         switch("nearest distance", True, lambda on: setattr(stage, "show_distance", on))
         switch("manipulability ellipsoid", False, lambda on: setattr(stage, "show_ellipsoid", on))
         switch("dark", self._dark, self._darken)
-        switch("singular values and damping over time", False, self._watch)
+        switch("singular values and damping over time", False, self._plot_history)
         self._over_time = Plot(gui, "singular values and damping", "s")
-        self._watched: deque[tuple[float, Array, float]] = deque(maxlen=_KEPT)
+        self._history: deque[tuple[float, Array, float]] = deque(maxlen=_SAMPLES)
         self._since = perf_counter()
 
     def _darken(self, on: bool) -> None:
         self._gui.configure_theme(dark_mode=on, show_logo=False, show_share_button=False)
         shade(self._stage.grid, dark=on)
 
-    def _watch(self, on: bool) -> None:
-        self._watching = on
+    def _plot_history(self, on: bool) -> None:
+        self._plotting = on
         self._over_time.hide()
-        self._watched.clear()
+        self._history.clear()
 
     def _plot(self, moment: M) -> None:
-        found = self._guided.jacobian(moment.q) if self._watching else None
+        found = self._guided.jacobian(moment.q) if self._plotting else None
         if found is None:
             return
         damping = self._guided.damping()
-        self._watched.append(
+        self._history.append(
             (perf_counter() - self._since, np.asarray(np.linalg.svd(found[1], compute_uv=False)), damping)
         )
-        watched = list(self._watched)  # another thread may empty it
-        if not watched:
+        history = list(self._history)  # another thread may empty it
+        if not history:
             return
-        times = np.array([time for time, _, _ in watched])
-        rows = np.array([[*values, damping] for _, values, damping in watched]).T
+        times = np.array([time for time, _, _ in history])
+        rows = np.array([[*values, damping] for _, values, damping in history]).T
         names = [*(f"s{i + 1}" for i in range(len(rows) - 1)), "lambda"]
         self._over_time.show(times, list(zip(names, rows, strict=True)))

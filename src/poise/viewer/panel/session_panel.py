@@ -17,7 +17,7 @@ from poise.viewer.panel.settings import Setting, changed, settings_of
 from poise.viewer.panel.text import plain
 from poise.viewer.scene.stage import Stage
 from poise.viewer.server.viser_internals import empty
-from poise.viewer.session.aims import LED, new_task
+from poise.viewer.session.aims import TASK_KINDS, new_task
 from poise.viewer.session.session import LEAST, Moment, Session
 
 OWN: Final = "poise's own"
@@ -62,7 +62,7 @@ class SessionPanel(Panel[Moment]):
             self._draw_convergence()
         super()._plot(moment)
 
-    def _told(self, moment: Moment) -> list[str]:
+    def _status_lines(self, moment: Moment) -> list[str]:
         session = self.session
         held = [name for name, at in zip(session.model.coordinates, session.at_limit(moment.q), strict=True) if at]
         parts = self._refused() or [plain(moment.words or "Drag a target.")]
@@ -83,7 +83,7 @@ class SessionPanel(Panel[Moment]):
         gui, session, model = self._gui, self.session, self.session.model
         self._targets = gui.add_folder(None)
         with gui.add_folder("Add a target"):
-            kind = gui.add_dropdown("kind", tuple(LED), initial_value="pose")
+            kind = gui.add_dropdown("kind", tuple(TASK_KINDS), initial_value="pose")
             frame = gui.add_dropdown("frame", model.frames or ("world",), initial_value=model.tip)
             self._button("Add", lambda: session.attempt(lambda: session.add_task(new_task(kind.value, frame.value))))
 
@@ -126,13 +126,13 @@ class SessionPanel(Panel[Moment]):
 
     def _add_heeding(self) -> None:
         gui, session = self._gui, self.session
-        apart = gui.add_checkbox("keep apart", session.apart is not None, hint="A hard limit on distances")
+        separate = gui.add_checkbox("keep apart", session.apart is not None, hint="A hard limit on distances")
         least = gui.add_number("least mm", 1e3 * LEAST, min=0.0, step=1.0)
         heed = gui.add_checkbox("heed in the null space", session.clearance is not None)
         gain = gui.add_number("gain", _GAIN, min=1e-4, step=0.01)
-        self._edits(lambda: session.keep_apart(1e-3 * least.value if apart.value else None), apart, least)
+        self._edits(lambda: session.keep_apart(1e-3 * least.value if separate.value else None), separate, least)
         self._edits(lambda: session.heed(gain.value if heed.value else None), heed, gain)
-        self._shows(apart, lambda _: session.apart is not None)
+        self._shows(separate, lambda _: session.apart is not None)
         self._shows(heed, lambda _: session.clearance is not None)
 
     # Methods ---------------------------------------------------------------------------------------------------------

@@ -44,10 +44,10 @@ class Figure:
                 )
         self._nodes, self._handles = Nodes(server, handles), handles
 
-    def on_click(self, told: Callable[[str], object]) -> None:
-        """Call `told` with the name of a link that is clicked."""
+    def on_click(self, callback: Callable[[str], object]) -> None:
+        """Call `callback` with the name of a link that is clicked."""
         for handle, frame in zip(self._handles, self._frames, strict=True):
-            handle.on_click(lambda _, frame=frame: told(frame))
+            handle.on_click(lambda _, frame=frame: callback(frame))
 
     def place(self, q: Array) -> int:
         """Show the robot at `q` (nq,); how many links moved."""

@@ -63,7 +63,7 @@ def on_pull(gizmo: Any, pulled: Callable[[Phase, list[float]], object]) -> None:
     """
     thread = ThreadPoolExecutor(1, "poise hand")
 
-    async def told(event: Any) -> None:
+    async def callback(event: Any) -> None:
         thread.submit(pulled, event.phase, [*map(float, gizmo.position), *map(float, gizmo.wxyz)])
 
-    gizmo.on_update(told)
+    gizmo.on_update(callback)

@@ -33,7 +33,7 @@ class Obstacles:
         self._nodes: dict[str, Any] = {}
         self._shapes: dict[str, Obstacle] = {}
         self._gizmo: Any = None
-        self._held = False
+        self._dragged = False
         self.selected: str | None = None
         """The one that has a gizmo."""
         self.on_select: Callable[[str | None], None] = lambda name: None
@@ -54,7 +54,7 @@ class Obstacles:
                 if known is None or resized(known, shape):
                     self._nodes[name] = self._body(name, shape)
                 _place(self._nodes[name], shape.pose)
-                if name == self.selected and not self._held:
+                if name == self.selected and not self._dragged:
                     _place(self._gizmo, shape.pose)
                 self._shapes[name] = shape
 
@@ -63,7 +63,7 @@ class Obstacles:
         with self._lock:
             if self._gizmo is not None:
                 self._gizmo.remove()
-            self._gizmo, self._held = None, False
+            self._gizmo, self._dragged = None, False
             self.selected = name if name in self._shapes else None
             if self.selected is not None:
                 self._gizmo = self._handle(self.selected)
@@ -74,7 +74,7 @@ class Obstacles:
         _place(gizmo, self._shapes[name].pose)
 
         def pulled(phase: Phase, pose: list[float]) -> None:
-            self._held = phase != "end"
+            self._dragged = phase != "end"
             self._moved(phase, name, pose)
 
         on_pull(gizmo, pulled)

@@ -43,7 +43,7 @@ class Stage:
         self.figure = Figure(server, "/robot", model, parts)
         self.ghost: Figure | None = None
         self._gizmos: list[Any] = []
-        self._held: set[str] = set()
+        self._dragged: set[str] = set()
         self._structure = -1
         self.obstacles = Obstacles(server, self.size, self._move_obstacle)
         self._line: Any = None
@@ -90,7 +90,7 @@ class Stage:
             self.seconds = perf_counter() - before
             self._paint_ghost(moment)
             for k, gizmo in enumerate(self._gizmos):
-                pose = None if gizmo is None or gizmo.name in self._held else self.session.gizmo_pose(k, moment)
+                pose = None if gizmo is None or gizmo.name in self._dragged else self.session.gizmo_pose(k, moment)
                 if pose is not None:
                     gizmo.position, gizmo.wxyz = tuple(pose[:3]), tuple(pose[3:])
             entries = self.session.world.snapshot().entries
@@ -113,7 +113,7 @@ class Stage:
         for gizmo in self._gizmos:
             if gizmo is not None:
                 gizmo.remove()
-        self._held.clear()
+        self._dragged.clear()
         self._gizmos = [self._gizmo(k, moment) for k in range(len(moment.tasks))]
         self._structure = moment.structure
 
@@ -128,11 +128,11 @@ class Stage:
         gizmo.position, gizmo.wxyz = tuple(pose[:3]), tuple(pose[3:])
 
         def pulled(phase: Phase, pose: list[float]) -> None:
-            self._held.add(gizmo.name)
+            self._dragged.add(gizmo.name)
             self.session.drag(k, pose)
             if phase == "end":
                 self.session.release()
-                self._held.discard(gizmo.name)
+                self._dragged.discard(gizmo.name)
                 self._shown = None  # a pull that was refused leaves the moment as it was
 
         on_pull(gizmo, pulled)

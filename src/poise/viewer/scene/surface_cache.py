@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from poise.geometry import meshes, triangles
-from poise.geometry.kept import kept
+from poise.geometry.disk_cache import disk_cached
 from poise.geometry.meshes import MeshShape, read_mesh
 from poise.geometry.visuals import Surface
 from poise.viewer.scene import surfaces
@@ -28,14 +28,14 @@ def surface(mesh: MeshShape | Surface) -> ColouredSurface:
     if isinstance(mesh, Surface):
         content = mesh.vertices.tobytes() + mesh.faces.tobytes()
         none = np.zeros((len(mesh.faces), 3, 4), dtype=np.uint8)
-        return _kept(f"{len(mesh.vertices)} vertices", content, lambda: drawable(mesh.vertices[mesh.faces], none))
+        return _cached(f"{len(mesh.vertices)} vertices", content, lambda: drawable(mesh.vertices[mesh.faces], none))
     content = read_mesh(mesh)
-    return _kept(Path(mesh.file).suffix.lower(), content, lambda: decoded(mesh, content))
+    return _cached(Path(mesh.file).suffix.lower(), content, lambda: decoded(mesh, content))
 
 
-def _kept(kind: str, content: bytes, make: Callable[[], ColouredSurface]) -> ColouredSurface:
+def _cached(kind: str, content: bytes, make: Callable[[], ColouredSurface]) -> ColouredSurface:
     """The surface of a mesh with this content, made if there is none."""
-    return kept("surfaces", _CODE, kind.encode() + b"\0" + content, make, write=_written, read=_read)
+    return disk_cached("surfaces", _CODE, kind.encode() + b"\0" + content, make, write=_written, read=_read)
 
 
 def _written(found: ColouredSurface) -> bytes:

@@ -94,12 +94,12 @@ def _coarser(points: npt.NDArray[np.float32], places: Numbers) -> tuple[npt.NDAr
     """The points, those within a cell of a grid as one, with the finest grid that leaves few enough triangles."""
     low, extent = points.min(axis=0), max(float(np.ptp(points, axis=0).max()), _POINT)
     cells, merged = _FINEST, np.arange(len(points))
-    kept = len(places) // 3
-    while kept > _MOST:
+    remaining = len(places) // 3
+    while remaining > _MOST:
         grid = ((points - low) * (cells / extent)).astype(np.float32).round()
         _, merged = _alike(grid + np.float32(0.0))
         a, b, c = merged[places].reshape(-1, 3).T
-        kept = int(((a != b) & (b != c) & (c != a)).sum())
+        remaining = int(((a != b) & (b != c) & (c != a)).sum())
         cells //= 2
     if cells == _FINEST:
         return points, places

@@ -15,9 +15,9 @@ from types import TracebackType
 from typing import Any, Self
 
 from poise.common.errors import PoiseError
-from poise.viewer.server import held, viser_internals
+from poise.viewer.server import input_state, viser_internals
 from poise.viewer.server.guard import Guard, is_websocket
-from poise.viewer.server.held import Held, HeldInput
+from poise.viewer.server.input_state import InputSockets, InputState
 
 _TRIED = 100
 """Ports after the one that is asked for."""
@@ -30,7 +30,7 @@ class Server:
     `host`, `port`: where it listens.  `wanted`: the port that was asked for.
     """
 
-    def __init__(self, viser: Any, host: str, port: int, wanted: int, inputs: HeldInput | None) -> None:
+    def __init__(self, viser: Any, host: str, port: int, wanted: int, inputs: InputSockets | None) -> None:
         self.viser, self.host, self.port, self.wanted = viser, host, port, wanted
         self._inputs = inputs
         self._stopping, self._stopped = threading.Lock(), False
@@ -84,7 +84,7 @@ def serve(
     host: str = "127.0.0.1",
     port: int = 8080,
     title: str = "poise",
-    on_input: Callable[[int, Held], None] | None = None,
+    on_input: Callable[[int, InputState], None] | None = None,
 ) -> Server:
     """Start a server for the browser, and return while it runs.
 
@@ -107,7 +107,7 @@ def serve(
         )
     listener = _listen(host, address, family, port)
     bound = listener.getsockname()[1]
-    door = _Door(replace(guard, port=bound), None if on_input is None else HeldInput(on_input))
+    door = _Door(replace(guard, port=bound), None if on_input is None else InputSockets(on_input))
     try:
         viser = viser_internals.start(listener, title=title, door=door.around)
     except BaseException:
@@ -141,7 +141,7 @@ def _listen(host: str, address: str, family: socket.AddressFamily, port: int) ->
 class _Door:
     """What stands between the port and viser: the guard, the script in the page, and the sockets of that script."""
 
-    def __init__(self, guard: Guard, inputs: HeldInput | None) -> None:
+    def __init__(self, guard: Guard, inputs: InputSockets | None) -> None:
         self.guard, self.inputs = guard, inputs
 
     def around(self, handler: Any, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
@@ -160,13 +160,13 @@ class _Door:
             return self._dressed(process(connection, request))
 
         def select_subprotocol(connection: Any, offered: list[str]) -> str | None:
-            if self.inputs is not None and held.SUBPROTOCOL in offered:
-                return held.SUBPROTOCOL
+            if self.inputs is not None and input_state.SUBPROTOCOL in offered:
+                return input_state.SUBPROTOCOL
             chosen: str | None = select(connection, offered)
             return chosen
 
         async def handle(connection: Any) -> None:
-            if self.inputs is not None and connection.subprotocol == held.SUBPROTOCOL:
+            if self.inputs is not None and connection.subprotocol == input_state.SUBPROTOCOL:
                 await self.inputs.attend(connection)
             elif connection.subprotocol == version:
                 await handler(connection)
@@ -202,7 +202,7 @@ def _closed(response: Any) -> Any:
 @lru_cache(maxsize=2)
 def _with_script(page: bytes, packed: bool) -> bytes:
     text = gzip.decompress(page) if packed else page
-    text = text.replace(b"</head>", held.script() + b"</head>", 1)
+    text = text.replace(b"</head>", input_state.script() + b"</head>", 1)
     return gzip.compress(text) if packed else text
 
 

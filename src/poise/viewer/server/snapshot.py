@@ -23,10 +23,10 @@ def screenshot(
     *,
     width: int = 1280,
     height: int = 800,
-    settle: float = 4.0,
+    wait: float = 4.0,
     ready: Callable[[Any], object] = lambda page: None,
 ) -> Path:
-    """Write what a browser shows of a viewer as PNG, `settle` seconds after it has connected.
+    """Write what a browser shows of a viewer as PNG, `wait` seconds after it has connected.
 
     `ready` is called with the page of playwright before these seconds, to press what shall be pressed.  Needs
     playwright and a chromium of the system.  Raises MissingExtra and PoiseError where one is not there, OSError for
@@ -52,7 +52,7 @@ def screenshot(
                 page.wait_for_timeout(50)
             page.add_style_tag(content=_UNSAID)
             ready(page)
-            page.wait_for_timeout(1e3 * settle)
+            page.wait_for_timeout(1e3 * wait)
             write_whole(file, page.screenshot(timeout=1e3 * _SECONDS))
         finally:
             opened.close()

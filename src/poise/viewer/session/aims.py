@@ -14,7 +14,7 @@ from poise.tasks.frame import OfFrame
 from poise.tasks.mass import CentreOfMassTask
 from poise.tasks.pose import OrientationTask, PoseTask, PositionTask
 
-LED: Final[Mapping[str, type[Task]]] = {
+TASK_KINDS: Final[Mapping[str, type[Task]]] = {
     "position": PositionTask,
     "pose": PoseTask,
     "orientation": OrientationTask,
@@ -39,18 +39,18 @@ class Gizmo:
 
 
 def new_task(kind: str, frame: str, *, weight: float = 1.0, priority: int = 0) -> Task:
-    """A task of a kind of `LED`; the centre of mass has no frame.
+    """A task of a kind of `TASK_KINDS`; the centre of mass has no frame.
 
     Raises KeyError for another kind, ValueError for a weight or priority that is none.
     """
-    make: Any = LED[kind]
+    make: Any = TASK_KINDS[kind]
     own = () if make is CentreOfMassTask else (frame,)
     return make(*own, priority=priority, **dict.fromkeys(make.weight_names, weight))
 
 
 def kind_of(task: Task) -> str:
-    """The kind of `LED`, or the name of the class."""
-    return next((kind for kind, made in LED.items() if type(task) is made), type(task).__name__)
+    """The kind of `TASK_KINDS`, or the name of the class."""
+    return next((kind for kind, made in TASK_KINDS.items() if type(task) is made), type(task).__name__)
 
 
 def default_task(model: Model) -> Task | None:
@@ -73,7 +73,7 @@ def gizmo_of(task: Task) -> Gizmo | None:
 
 def _frame_pose(task: Task, model: Model, q: Array) -> Array:
     if isinstance(task, OfFrame) and task.frame in model.frames:
-        return task.seen(model, q).array
+        return task.frame_pose(model, q).array
     return np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
 
 

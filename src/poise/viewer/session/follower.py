@@ -30,20 +30,20 @@ class Follower:
     """
 
     def __init__(
-        self, model: Model, tasks: Sequence[Task], method: Method | None, *, apart: CollisionLimit | None = None
+        self, model: Model, tasks: Sequence[Task], method: Method | None, *, collision: CollisionLimit | None = None
     ) -> None:
         self.model, self.tasks, self.method = model, tuple(tasks), method
-        limits: list[Any] = [] if apart is None else [apart]
+        limits: list[Any] = [] if collision is None else [collision]
         self._tracker: Tracker | None = None
-        if method is not None or apart is not None:
+        if method is not None or collision is not None:
             # Without a method of the caller's choice a limit that ties joints together chooses its own.
             self._tracker = Tracker(
-                model, tasks, method, updates=1 if apart is not None else UPDATES, limits=limits or True
+                model, tasks, method, updates=1 if collision is not None else UPDATES, limits=limits or True
             )
         common: dict[str, Any] = {"method": method, "limits": limits or True, "max_time": _SECONDS}
         self._solver = Solver(model, tasks, **common)
         self._near = Solver(model, tasks, max_restarts=0, **common)
-        self._once = apart is not None
+        self._once = collision is not None
 
     def step(self, goals: Array, q: Array) -> Array:
         """(nq,) the next configuration after `q` towards `goals` (tasks, 7)."""
@@ -60,7 +60,7 @@ class Follower:
         if self._tracker is not None:
             self._tracker.reset()
 
-    def settle(self, goals: Array, q: Array) -> Solution:
+    def solve(self, goals: Array, q: Array) -> Solution:
         """The solution from `q`, with other starts where that leads nowhere."""
         return self._solver(self.targets(goals), q)
 

@@ -60,13 +60,13 @@ class Guided(ABC):
         self.frame = model.tip if frame is None else frame
         """The frame that obstacles are put beside."""
         self._lock = threading.RLock()
-        self._held: AbstractContextManager[Any] = self._lock
+        self._edit_lock: AbstractContextManager[Any] = self._lock
         """Held by an `attempt` from its begin to its end."""
         self.refusal = ""
         """Why the last change was refused; empty if it was not."""
         self._steps: deque[dict[Part, Any]] = deque(maxlen=_STEPS)
         """What the parts were before each edit."""
-        self._holding = False
+        self._dragging = False
         """Whether a hand goes on with the last of them."""
 
     @property
@@ -81,9 +81,9 @@ class Guided(ABC):
 
     def at_limit(self, q: Array) -> npt.NDArray[np.bool_]:
         """(nq,) which joints are at a limit."""
-        room = _AT_LIMIT * np.where(np.isfinite(self.model.upper - self.model.lower), 1.0, 0.0)
-        span = np.where(room > 0.0, self.model.upper - self.model.lower, 0.0)
-        return (room > 0.0) & ((q <= self.model.lower + _AT_LIMIT * span) | (q >= self.model.upper - _AT_LIMIT * span))
+        slack = _AT_LIMIT * np.where(np.isfinite(self.model.upper - self.model.lower), 1.0, 0.0)
+        span = np.where(slack > 0.0, self.model.upper - self.model.lower, 0.0)
+        return (slack > 0.0) & ((q <= self.model.lower + _AT_LIMIT * span) | (q >= self.model.upper - _AT_LIMIT * span))
 
     def gizmo_pose(self, k: int, moment: Seen | None = None) -> Array | None:
         """(7,) where the gizmo of a task stands; None if it has none."""
@@ -152,18 +152,18 @@ class Guided(ABC):
 
         What a hand that has `held` on does to the same parts, until `let_go`, is one step.
         """
-        with self._held:
+        with self._edit_lock:
             before = {part: self._part(part) for part in parts}
             if not self.attempt(go):
                 return False
-            if not (held and self._holding and self._steps and self._steps[-1].keys() == before.keys()):
+            if not (held and self._dragging and self._steps and self._steps[-1].keys() == before.keys()):
                 self._steps.append(before)
-            self._holding = held
+            self._dragging = held
             return True
 
     def let_go(self) -> None:
         """A hand lets go; what it does next is a step of its own."""
-        self._holding = False
+        self._dragging = False
 
     def undo(self) -> bool:
         """Take back the last edit of obstacles or targets; False where there is none."""
@@ -192,7 +192,7 @@ class Guided(ABC):
 
     def attempt(self, go: Callable[[], Any]) -> bool:
         """Call `go`; False, and a `refusal` that says why, if it raises an error that a wrong input can make."""
-        with self._held:
+        with self._edit_lock:
             self.refusal = ""
             try:
                 go()
@@ -203,8 +203,8 @@ class Guided(ABC):
 
     def _ask(self, go: Callable[[], _Result], otherwise: _Result) -> _Result:
         """What `go` returns, or else `otherwise` and a `refusal`; one that is there stays where it goes well."""
-        with self._held:
-            answer, kept = [otherwise], self.refusal
+        with self._edit_lock:
+            answer, before = [otherwise], self.refusal
             if self.attempt(lambda: answer.__setitem__(0, go())):
-                self.refusal = kept
+                self.refusal = before
             return answer[0]

@@ -85,7 +85,7 @@ class Session(Guided):
         self._method = None if method is None else method_of(method)
         self._second: Method | None = None
         self._second_on = False
-        self._apart: CollisionLimit | None = None
+        self._collision: CollisionLimit | None = None
         self._clear: float | None = None
         self._goals = np.array([self._first_goal(task) for task in self._tasks]).reshape(-1, 7)
         self._lead: Follower | None = None
@@ -122,7 +122,7 @@ class Session(Guided):
     @property
     def apart(self) -> CollisionLimit | None:
         """What keeps shapes apart."""
-        return self._apart
+        return self._collision
 
     @property
     def clearance(self) -> float | None:
@@ -158,8 +158,8 @@ class Session(Guided):
             if self._lead is None:
                 return
             before = perf_counter()
-            found = self._lead.settle(self._goals, self._q)
-            if found.success or self._apart is None or self._apart.is_kept(self.model, found.q):
+            found = self._lead.solve(self._goals, self._q)
+            if found.success or self._collision is None or self._collision.is_kept(self.model, found.q):
                 self._q = found.q.copy()
             self._words = self._rest() if found.success else found.explain()
             self._stir()
@@ -249,7 +249,7 @@ class Session(Guided):
         """Keep shapes at least so far apart [m], as a hard limit; None: do not."""
         return self.attempt(
             lambda: self._change(
-                apart=None if least is None else CollisionLimit(self.world, min_distance=least),
+                collision=None if least is None else CollisionLimit(self.world, min_distance=least),
             )
         )
 
@@ -348,7 +348,7 @@ class Session(Guided):
 
     def _look(self, seconds: float) -> Moment:
         near = None
-        if len(self.world) or self._apart is not None:
+        if len(self.world) or self._collision is not None:
             found = self.model.distance(self._q, self.world)
             near = found if isinstance(found, Proximity) else None
         return Moment(
@@ -403,16 +403,16 @@ class Session(Guided):
     def _change(self, **values: Any) -> None:
         """Change settings; if nothing can be built with them they stay as they were."""
         names = {f"_{name}": value for name, value in values.items()}
-        kept = {name: getattr(self, name) for name in names}
+        before = {name: getattr(self, name) for name in names}
         for name, value in names.items():
             setattr(self, name, value)
         try:
             self._rebuild()
         except Exception:
-            for name, value in kept.items():
+            for name, value in before.items():
                 setattr(self, name, value)
             raise
-        self._structure += len(values.get("tasks", ())) != len(kept.get("_tasks", ()))
+        self._structure += len(values.get("tasks", ())) != len(before.get("_tasks", ()))
 
     def _rebuild(self) -> None:
         lead = self._follower(self._method)
@@ -426,7 +426,7 @@ class Session(Guided):
     def _follower(self, method: Method | None) -> Follower | None:
         if not self._tasks:
             return None
-        return Follower(self.model, self._tasks, self._heeding(method), apart=self._apart)
+        return Follower(self.model, self._tasks, self._heeding(method), collision=self._collision)
 
     def _heeding(self, method: Method | None) -> Method | None:
         """The method, with the obstacles as its criterion if they are to be heeded."""

@@ -65,7 +65,7 @@ class CollisionAvoidanceLimit(Limit):
             most.append(self.gain * (distance - least - _SLACK) + self.bound_relaxation)
         return Constraint(np.array(rows), np.array(most)) if rows else Constraint()
 
-    def kept(self, configuration: Configuration, q: Array) -> bool:
+    def satisfied(self, configuration: Configuration, q: Array) -> bool:
         """Whether all are as far apart at a qpos as they shall be, or as they are now."""
         m, now, there, least = self.model, configuration.data, self._there, self.minimum_distance_from_collisions
         there.qpos, there.mocap_pos, there.mocap_quat = q, now.mocap_pos, now.mocap_quat

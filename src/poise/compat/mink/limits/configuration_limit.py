@@ -21,7 +21,7 @@ class ConfigurationLimit(Limit):
         limited = np.asarray(model.jnt_limited, dtype=bool)
         self._joints = np.flatnonzero(limited & (model.jnt_type >= int(mujoco.mjtJoint.mjJNT_SLIDE)))
         rows = np.eye(model.nv)[model.jnt_dofadr[self._joints]]
-        self._sides = np.concatenate([rows, -rows])
+        self._matrix = np.concatenate([rows, -rows])
         self._balls = np.flatnonzero(limited & (model.jnt_type == int(mujoco.mjtJoint.mjJNT_BALL)))
         if (model.jnt_range[self._balls, 1] <= min_distance_from_limits).any():
             raise LimitDefinitionError(
@@ -40,7 +40,7 @@ class ConfigurationLimit(Limit):
             turns[i, m.jnt_dofadr[j] : m.jnt_dofadr[j] + 3] = turn / max(angle, 1e-9)
             left[i] = m.jnt_range[j, 1] - off - angle
         most = np.concatenate([high - off - x, x - low - off, left])
-        return Constraint(np.concatenate([self._sides, turns]), np.minimum(self.gain * most, most))
+        return Constraint(np.concatenate([self._matrix, turns]), np.minimum(self.gain * most, most))
 
 
 def ranges(configuration: Configuration) -> ConfigurationLimit:

@@ -26,6 +26,6 @@ class Limit(ABC):
     def compute_qp_inequalities(self, configuration: Configuration, dt: float) -> Constraint:
         """What it says of dq (nv,) in a step of `dt` [s]."""
 
-    def kept(self, configuration: Configuration, q: Array) -> bool:
+    def satisfied(self, configuration: Configuration, q: Array) -> bool:
         """Whether a step to a qpos (nq,) keeps it, beyond what is said to first order."""
         return True

@@ -38,8 +38,8 @@ class VelocityLimit(Limit):
             limit += np.broadcast_to(given, count).tolist()
         self.indices, self.limit = np.array(indices, dtype=np.int64), np.array(limit)
         rows = np.eye(model.nv)[self.indices]
-        self._sides = np.concatenate([rows, -rows])
+        self._matrix = np.concatenate([rows, -rows])
 
     def compute_qp_inequalities(self, configuration: Configuration, dt: float) -> Constraint:
         """How far each joint may go in `dt`."""
-        return Constraint(self._sides, dt * np.concatenate([self.limit, self.limit]))
+        return Constraint(self._matrix, dt * np.concatenate([self.limit, self.limit]))

@@ -62,7 +62,7 @@ class Barrier(ABC):
         most = [g * self.gain_function(h) for g, h in zip(self.gain, self.compute_barrier(configuration), strict=True)]
         return -np.atleast_2d(self.compute_jacobian(configuration)) / dt, np.array(most)
 
-    def kept(self, now: Configuration, then: Configuration) -> bool:
+    def satisfied(self, now: Configuration, then: Configuration) -> bool:
         """Whether it is 0 or more after a step, or no less than before."""
         before, after = self.compute_barrier(now), self.compute_barrier(then)
         return bool((np.sort(after) >= np.minimum(np.sort(before), -_ROUNDING)).all())

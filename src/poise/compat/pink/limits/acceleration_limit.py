@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from poise.common.array import Array, ArrayLike
-from poise.compat.pink.limits.limit import Limit, Reach, Sides, apart, each, limited, velocities
+from poise.compat.pink.limits.limit import Inequalities, Limit, Reach, each, limited, two_sided, velocities
 
 if TYPE_CHECKING:
     from poise.compat.pink.configuration import Configuration
@@ -25,9 +25,9 @@ class AccelerationLimit(Limit):
         """The velocity (nv,) of the step before, and its time [s]."""
         self.Delta_q_prev = np.asarray(v_prev, dtype=np.float64)[self.indices] * dt
 
-    def compute_qp_inequalities(self, configuration: "Configuration", dt: float) -> Sides | None:
+    def compute_qp_inequalities(self, configuration: "Configuration", dt: float) -> Inequalities | None:
         """How far each joint may go: v' - v <= a dt, and room for the way to brake, v^2 / (2 a) + v dt / 2."""
         once, ways = self.a_max * dt**2, np.full((2, self.model.nv), np.inf)
         ways[:, self._reach.indices] = self._reach.left(configuration.q)
         stop = once * (np.sqrt(0.25 + 2.0 * np.maximum(ways[:, self.indices], 0.0) / once) - 0.5)
-        return apart(self._rows, *np.minimum(stop, [once + self.Delta_q_prev, once - self.Delta_q_prev]))
+        return two_sided(self._rows, *np.minimum(stop, [once + self.Delta_q_prev, once - self.Delta_q_prev]))

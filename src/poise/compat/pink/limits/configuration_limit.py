@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from poise.compat.pink.exceptions import PinkError
-from poise.compat.pink.limits.limit import Limit, Reach, Sides, apart, ranged, velocities
+from poise.compat.pink.limits.limit import Inequalities, Limit, Reach, ranged, two_sided, velocities
 
 if TYPE_CHECKING:
     from poise.compat.pink.configuration import Configuration
@@ -23,8 +23,8 @@ class ConfigurationLimit(Limit):
         self._reach = Reach(model)
         self._rows = np.eye(model.nv)[self._reach.indices]
 
-    def compute_qp_inequalities(self, configuration: "Configuration", dt: float) -> Sides | None:
+    def compute_qp_inequalities(self, configuration: "Configuration", dt: float) -> Inequalities | None:
         """How far each joint may go, and must where it is outside."""
-        return apart(
+        return two_sided(
             self._rows, *(np.minimum(self.config_limit_gain * x, x) for x in self._reach.left(configuration.q))
         )

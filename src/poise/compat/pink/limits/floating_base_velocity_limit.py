@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from poise.common.array import Array, ArrayLike
-from poise.compat.pink.limits.limit import Limit, Sides, apart
+from poise.compat.pink.limits.limit import Inequalities, Limit, two_sided
 
 if TYPE_CHECKING:
     from poise.compat.pink.configuration import Configuration
@@ -31,13 +31,13 @@ class FloatingBaseVelocityLimit(Limit):
             raise ValueError(f'base_frame is {base_frame!r}, which is not on "root_joint"; {names} are')
         self._root = model.joints[root]
 
-    def compute_qp_inequalities(self, configuration: "Configuration", dt: float) -> Sides | None:
+    def compute_qp_inequalities(self, configuration: "Configuration", dt: float) -> Inequalities | None:
         """How far the base may go in `dt`."""
         rows, some = np.zeros((6, self.model.nv)), np.isfinite(self.twist_max)
         at = slice(self._root.idx_v, self._root.idx_v + self._root.nv)
         rows[:, at] = configuration.get_frame_jacobian(self.base_frame)[:, at]
         most = dt * self.twist_max[some]
-        return apart(rows[some], most, most)
+        return two_sided(rows[some], most, most)
 
 
 def _three(name: str, most: ArrayLike) -> Array:

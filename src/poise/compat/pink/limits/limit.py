@@ -11,7 +11,7 @@ from poise.compat.pink.exceptions import PinkError
 if TYPE_CHECKING:
     from poise.compat.pink.configuration import Configuration
 
-Sides = tuple[Array, Array]
+Inequalities = tuple[Array, Array]
 _BOUNDLESS: Final = 1e20
 """From which on a limit of Pinocchio is none."""
 _LEAST: Final = 1e-10
@@ -21,7 +21,7 @@ class Limit(ABC):
     """What a step must keep."""
 
     @abstractmethod
-    def compute_qp_inequalities(self, configuration: "Configuration", dt: float) -> Sides | None:
+    def compute_qp_inequalities(self, configuration: "Configuration", dt: float) -> Inequalities | None:
         """G (k, nv) and h (k,) of a step of `dt` [s]; None: there is nothing to keep."""
 
 
@@ -54,7 +54,7 @@ def each(model: Any, given: ArrayLike | None, name: str, usual: Array | None) ->
     return found
 
 
-def apart(rows: Array, up: Array, down: Array) -> Sides:
+def two_sided(rows: Array, up: Array, down: Array) -> Inequalities:
     """-down <= rows dq <= up, as G and h."""
     return np.concatenate([rows, -rows]), np.concatenate([up, down])
 
@@ -72,7 +72,7 @@ class Reach:
         each = [(joint.idx_q + i, joint.idx_v + i) for joint in joints for i in range(joint.nv)]
         self._places, self.indices = np.array([(q, v) for q, v in each if some[v]], dtype=np.int64).reshape(-1, 2).T
 
-    def left(self, q: Array) -> Sides:
+    def left(self, q: Array) -> Inequalities:
         """(k,) how far the velocities of `indices` may go to the upper limits, and to the lower ones."""
         low, high, x = self._model.lowerPositionLimit, self._model.upperPositionLimit, q[self._places]
         return high[self._places] - x, x - low[self._places]

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from poise.common.array import ArrayLike
-from poise.compat.pink.limits.limit import Limit, Sides, apart, each, limited, velocities
+from poise.compat.pink.limits.limit import Inequalities, Limit, each, limited, two_sided, velocities
 
 if TYPE_CHECKING:
     from poise.compat.pink.configuration import Configuration
@@ -20,7 +20,7 @@ class VelocityLimit(Limit):
         self.indices = np.flatnonzero(velocities(model, limited(self.velocity_limit), by_q=False))
         self._rows = np.eye(model.nv)[self.indices]
 
-    def compute_qp_inequalities(self, configuration: "Configuration", dt: float) -> Sides | None:
+    def compute_qp_inequalities(self, configuration: "Configuration", dt: float) -> Inequalities | None:
         """How far each joint may go in `dt`."""
         most = dt * self.velocity_limit[self.indices]
-        return apart(self._rows, most, most)
+        return two_sided(self._rows, most, most)

@@ -62,19 +62,19 @@ class TeleopMocap(Steps):
         """On or off, and all back to how it was at first."""
         self.on = not self.on
         self.reset_state()
-        _tell("keys move mocap bodies", self.on)
+        _announce("keys move mocap bodies", self.on)
 
     def toggle_manual(self) -> None:
         """A step a press, or keys that move on."""
         self.manual = not self.manual
         self.reset_keys()
-        _tell("a step a press", self.manual)
+        _announce("a step a press", self.manual)
 
     def toggle_rotation(self) -> None:
         """Turns or moves."""
         self.rotation = not self.rotation
         self.reset_keys()
-        _tell("turns", self.rotation)
+        _announce("turns", self.rotation)
 
     def toggle_mocap(self) -> None:
         """The next body."""
@@ -92,5 +92,5 @@ class TeleopMocap(Steps):
         self.manual, self.rotation, self.mocap_idx = True, False, 0
 
 
-def _tell(what: str, on: bool) -> None:
+def _announce(what: str, on: bool) -> None:
     print(f"{what}: {'on' if on else 'off'}")

@@ -6,27 +6,27 @@ from poise.kernels.machine.jit import call, kernel
 from poise.kernels.machine.layout import (
     BLOCKED,
     CALL,
-    CLEAR,
+    CLEARANCE,
     SOLVED,
     WIDTH,
 )
 from poise.kernels.machine.views import entry_at
-from poise.kernels.solver.limits import room_of_sums
+from poise.kernels.solver.limits import slack_of_sums
 from poise.kernels.solver.nearness import near_turn
 from poise.kernels.solver.state import HOLDS, INSIDE, LANE_COST, LIMIT, SCORE, SLOW
 
 
 @kernel
-def holds(p, w, address):
+def is_feasible(p, w, address):
     """Whether limits of sums hold at w.q, one number wide, and all shapes are as far apart as asked.
 
     w.best is the best q where they do not.
     """
-    w.clearance[0] = room_of_sums(p, w, w.q)
+    w.clearance[0] = slack_of_sums(p, w, w.q)
     if entry_at(address, CALL).scene:
-        room = w.clearance[0]
-        call(w.routines[CLEAR], p, w, address)
-        w.clearance[0] = min(w.clearance[0] - p.guard[0].distance, room)
+        slack = w.clearance[0]
+        call(w.routines[CLEARANCE], p, w, address)
+        w.clearance[0] = min(w.clearance[0] - p.collision[0].distance, slack)
     if w.clearance[0] >= 0.0:
         return True
     if w.clearance[0] > w.clearance[1]:
@@ -37,9 +37,9 @@ def holds(p, w, address):
 
 
 @kernel
-def judged(p, w, code, looking, address):
+def judged(p, w, code, check_feasibility, address):
     """The code of an answer at w.q that has this one unless something does not hold there."""
-    if not looking or (code == SOLVED and holds(p, w, address)):
+    if not check_feasibility or (code == SOLVED and is_feasible(p, w, address)):
         return code
     return BLOCKED if w.clearance[1] > -np.inf else code
 
@@ -52,7 +52,7 @@ def reject(p, w, v, address):
             for i in range(len(w.q)):
                 w.q[i] = v.q[i, lane]
             near_turn(p, w, w.pool)
-            if holds(p, w, address):
+            if is_feasible(p, w, address):
                 v.state[HOLDS, lane] = 1.0
             else:
                 v.state[SCORE, lane], v.state[SLOW, lane] = np.inf, np.inf

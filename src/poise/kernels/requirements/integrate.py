@@ -1,14 +1,14 @@
 """Where a step leads: within the limits of positions and balls, whichever way it was found."""
 
 from poise.kernels.algebra.rotations import quaternion_step
-from poise.kernels.algebra.swing_twist import within
+from poise.kernels.algebra.swing_twist import ball_within_limits
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.memory import UPDATES
 from poise.kernels.requirements.balls import turn_since, turned_within
 
 
 @kernel
-def go_to(p, w, start, step, share, q):
+def integrate_part(p, w, start, step, share, q):
     """q (nq) is where that share of a step (n) leads from `start` (nq).
 
     A ball with limits goes along its border.
@@ -19,7 +19,9 @@ def go_to(p, w, start, step, share, q):
         c = p.coordinates[r]
         x = start[c.q]
         lower, upper = c.lower, c.upper
-        if has_rates:  # who begins beyond what a leash leaves is still within the limits of the joint
+        if (
+            has_rates
+        ):  # who begins beyond what a limit of the following error leaves is still within the limits of the joint
             rate = p.rates[c.v]
             lower, upper = lower if x >= lower else rate.lower, upper if x <= upper else rate.upper
         y = x + share * step[c.v]
@@ -29,7 +31,7 @@ def go_to(p, w, start, step, share, q):
         i, a = p.balls[b].q, p.balls[b].v
         w0, x0, y0, z0 = start[i], start[i + 1], start[i + 2], start[i + 3]
         u0, u1, u2 = share * step[a], share * step[a + 1], share * step[a + 2]
-        if p.balls[b].limited and within(p.balls[b], w0, x0, y0, z0):
+        if p.balls[b].limited and ball_within_limits(p.balls[b], w0, x0, y0, z0):
             w1, x1, y1, z1, _, _, _ = turned_within(
                 p.balls[b], w0, x0, y0, z0, u0, u1, u2,
                 many * p.speeds[a], many * p.speeds[a + 1], many * p.speeds[a + 2],
@@ -40,9 +42,9 @@ def go_to(p, w, start, step, share, q):
 
 
 @kernel
-def go(p, w, start, step, q):
+def integrate(p, w, start, step, q):
     """q (nq) is where a step (n) leads from `start` (nq); the step becomes what was gone."""
-    go_to(p, w, start, step, 1.0, q)
+    integrate_part(p, w, start, step, 1.0, q)
     for b in range(len(p.balls)):
         i, a = p.balls[b].q, p.balls[b].v
         if p.balls[b].limited:

@@ -75,15 +75,20 @@ def test_a_leash_that_is_not_reached_changes_no_bit(method: str, limits: str) ->
     for tick in range(160):
         q = bare.step(q, around(tick))
         assert np.array_equal(leashed.step(None, around(tick), measured=measured), q)
-        assert not [limit for limit in leashed.active_limits if limit.kind == "leash"]
+        assert not [limit for limit in leashed.active_limits if limit.kind == "following error"]
         measured = measured + 0.1 * (q - measured)  # a servo with a delay of 10 steps
 
 
 @pytest.mark.parametrize("limits", LIMITS)
-@pytest.mark.parametrize("leash", [pz.Leash(0.1, distance=FREE, angle=FREE), pz.Leash(FREE, distance=0.05, angle=FREE)])
-def test_an_arm_that_stands_still_keeps_its_command_on_the_leash(leash: pz.Leash, limits: str) -> None:
-    loop = pz.Tracker(PANDA, HAND, dt=DT, limits=LIMITS[limits], leash=leash)
-    joints, way = 0.1 if leash.distance == FREE else FREE, leash.distance
+@pytest.mark.parametrize(
+    "following error",
+    [pz.FollowingErrorLimit(0.1, distance=FREE, angle=FREE), pz.FollowingErrorLimit(FREE, distance=0.05, angle=FREE)],
+)
+def test_an_arm_that_stands_still_keeps_its_command_on_the_leash(
+    following_error: pz.FollowingErrorLimit, limits: str
+) -> None:
+    loop = pz.Tracker(PANDA, HAND, dt=DT, limits=LIMITS[limits], following_error=following_error)
+    joints, way = 0.1 if following_error.distance == FREE else FREE, following_error.distance
     goal, path, velocity = beside(0.1, 0.4, -0.1), [], np.zeros(7)
     for _ in range(250):
         path.append(loop.step(None, goal, measured=HOME))
@@ -98,17 +103,17 @@ def test_an_arm_that_stands_still_keeps_its_command_on_the_leash(leash: pz.Leash
     # Joints brake in time; of a frame straight steps foretell where it will be.
     assert far <= joints + 1e-9
     assert off <= way + (1e-5 if limits in ("none", "shapes") else 5e-3)
-    held = [limit for limit in loop.active_limits if limit.kind == "leash"]
+    held = [limit for limit in loop.active_limits if limit.kind == "following error"]
     assert held
     assert all(abs(limit.bound) in (0.1, 0.05) for limit in held)
-    assert "waits on its leash" in loop.explain()
+    assert "waits for the measured q" in loop.explain()
     assert "brakes" not in loop.explain()
     if limits != "jerks":
         assert np.abs(velocity).max() < 1e-6
 
 
 def test_the_command_goes_on_when_the_arm_does() -> None:
-    loop = pz.Tracker(PANDA, HAND, dt=DT, leash=pz.Leash(0.1, distance=0.05, angle=0.1))
+    loop = pz.Tracker(PANDA, HAND, dt=DT, following_error=pz.FollowingErrorLimit(0.1, distance=0.05, angle=0.1))
     goal, measured = beside(0.1, 0.3, -0.1), HOME
     for tick in range(1200):
         q = loop.step(None, goal, measured=measured)
@@ -124,9 +129,14 @@ def test_the_command_goes_on_when_the_arm_does() -> None:
 
 
 @pytest.mark.parametrize("limits", ["none", "accelerations", "jerks"])
-@pytest.mark.parametrize("leash", [pz.Leash(0.2, distance=FREE, angle=FREE), pz.Leash(FREE, distance=0.1, angle=0.3)])
-def test_a_command_comes_back_to_an_arm_that_was_pushed_away(leash: pz.Leash, limits: str) -> None:
-    loop = pz.Tracker(PANDA, HAND, dt=DT, limits=LIMITS[limits], leash=leash)
+@pytest.mark.parametrize(
+    "following error",
+    [pz.FollowingErrorLimit(0.2, distance=FREE, angle=FREE), pz.FollowingErrorLimit(FREE, distance=0.1, angle=0.3)],
+)
+def test_a_command_comes_back_to_an_arm_that_was_pushed_away(
+    following_error: pz.FollowingErrorLimit, limits: str
+) -> None:
+    loop = pz.Tracker(PANDA, HAND, dt=DT, limits=LIMITS[limits], following_error=following_error)
     loop.step(None, HERE, measured=HOME)
     pushed, velocity = HOME + np.array([0.8, 0.3, -0.5, 0.2, 0.4, 0.1, -0.6]), loop.velocity
     for _ in range(400):
@@ -136,27 +146,29 @@ def test_a_command_comes_back_to_an_arm_that_was_pushed_away(leash: pz.Leash, li
             assert np.abs(loop.velocity - velocity).max() <= 15.0 * DT * (1 + 1e-9)
         velocity = loop.velocity
     far, off, turn = ahead(q, pushed)
-    if leash.distance == FREE:
+    if following_error.distance == FREE:
         assert far <= 0.2 + (1e-9 if limits != "jerks" else 0.01)
     else:
         assert off <= 0.1 + 5e-3
         assert turn <= 0.3 + 0.015
-    assert [limit for limit in loop.active_limits if limit.kind == "leash"]
+    assert [limit for limit in loop.active_limits if limit.kind == "following error"]
 
 
 def test_some_joints_have_a_leash_of_their_own() -> None:
-    loop = pz.Tracker(PANDA, HAND, dt=DT, leash=pz.Leash({"panda_joint1": 0.05}, distance=FREE, angle=FREE))
+    loop = pz.Tracker(
+        PANDA, HAND, dt=DT, following_error=pz.FollowingErrorLimit({"panda_joint1": 0.05}, distance=FREE, angle=FREE)
+    )
     for _ in range(400):
         q = loop.step(None, beside(0.1, 0.4, -0.1), measured=HOME)
     assert abs(q[0] - HOME[0]) == pytest.approx(0.05, abs=1e-9)
     assert np.abs(q - HOME)[1:].max() > 0.2
-    (limit,) = [limit for limit in loop.active_limits if limit.kind == "leash"]
+    (limit,) = [limit for limit in loop.active_limits if limit.kind == "following error"]
     assert (limit.name, limit.value, limit.bound) == ("panda_joint1", pytest.approx(0.05), 0.05)
 
 
 def test_a_leash_ends_where_the_limits_of_the_joints_do() -> None:
     """A measured q beyond them, as an encoder's zero can have it, draws the command to the limit at most."""
-    loop = pz.Tracker(PANDA, HAND, dt=DT, leash=pz.Leash(0.1))
+    loop = pz.Tracker(PANDA, HAND, dt=DT, following_error=pz.FollowingErrorLimit(0.1))
     beyond = HOME.copy()
     beyond[3] = PANDA.upper[3] + 0.5
     loop.step(HOME, HERE)
@@ -168,13 +180,14 @@ def test_a_leash_ends_where_the_limits_of_the_joints_do() -> None:
 
 @pytest.mark.parametrize("method", ["dls", "qp", "priority", "lm"])
 def test_limits_stand_before_a_leash_that_closes_in(method: str) -> None:
-    """Arms under tight jerks whose measured q lags, stops and is pushed, so that the leash moves like a wall."""
+    """Arms under tight jerks whose measured q lags, stops and is pushed, so that the limit of the following error moves
+    like a wall."""
     rng = np.random.default_rng(0)
     for name, frame in [("panda", "panda_hand"), ("iiwa14", "iiwa_link_ee")] * 2:
         arm, jerk, acceleration, dt = pz.load(name), rng.uniform(5.0, 60.0), rng.uniform(1.0, 10.0), 0.01
         limits = [pz.AccelerationLimit(acceleration), pz.JerkLimit(jerk)]
-        leash = pz.Leash(joints=rng.uniform(0.02, 0.4), distance=rng.uniform(0.02, 0.3))
-        loop = pz.Tracker(arm, pz.PositionTask(frame), method, dt=dt, limits=limits, leash=leash)
+        following_error = pz.FollowingErrorLimit(joints=rng.uniform(0.02, 0.4), distance=rng.uniform(0.02, 0.3))
+        loop = pz.Tracker(arm, pz.PositionTask(frame), method, dt=dt, limits=limits, following_error=following_error)
         start = arm.sample(seed=rng)
         joint = rng.integers(arm.nq)
         start[joint] = arm.upper[joint] - 1e-3 if rng.random() < 0.5 else arm.lower[joint] + 1e-3
@@ -196,7 +209,9 @@ def test_limits_stand_before_a_leash_that_closes_in(method: str) -> None:
 def test_closed_loops_stay_closed_on_a_leash() -> None:
     bar = four_bar()
     start = pz.solve(bar, pz.JointCouplingTask({"crank": 1.0}, 1.0)).q
-    loop = pz.Tracker(bar, pz.PositionTask("pen", weight=(1, 1, 0)), dt=0.01, leash=pz.Leash(0.2))
+    loop = pz.Tracker(
+        bar, pz.PositionTask("pen", weight=(1, 1, 0)), dt=0.01, following_error=pz.FollowingErrorLimit(0.2)
+    )
     goal = bar.pose("pen", pz.solve(bar, pz.JointCouplingTask({"crank": 1.0}, 2.0), q0=start).q).xyz
     for _ in range(100):
         q = loop.step(None, goal, measured=start)
@@ -205,7 +220,7 @@ def test_closed_loops_stay_closed_on_a_leash() -> None:
 
 
 def test_a_tracker_that_was_pickled_goes_on_from_its_command() -> None:
-    loop = pz.Tracker(PANDA, HAND, dt=DT, leash=pz.Leash(0.05))
+    loop = pz.Tracker(PANDA, HAND, dt=DT, following_error=pz.FollowingErrorLimit(0.05))
     for _ in range(100):
         loop.step(None, beside(0.1, 0.4, -0.1), measured=HOME)
     twin = pickle.loads(pickle.dumps(loop))
@@ -255,14 +270,16 @@ def test_a_tracker_without_times_has_no_velocities_to_take_over() -> None:
 
 def test_what_makes_no_sense_is_refused() -> None:
     for value in (0.0, -1.0, math.nan, True):
-        with pytest.raises(ValueError, match="Leash holds"):
-            pz.Leash(value)
+        with pytest.raises(ValueError, match="FollowingErrorLimit holds"):
+            pz.FollowingErrorLimit(value)
     with pytest.raises(ValueError, match="distance is 0"):
-        pz.Leash(distance=0)
-    with pytest.raises(TypeError, match="leash must be a Leash, as in"):
-        pz.Tracker(PANDA, HAND, leash=0.1)  # type: ignore[arg-type]
+        pz.FollowingErrorLimit(distance=0)
+    with pytest.raises(TypeError, match="following_error must be a FollowingErrorLimit, as in"):
+        pz.Tracker(PANDA, HAND, following_error=0.1)  # type: ignore[arg-type]
     with pytest.raises(pz.JointNotFound, match="joint1"):
-        pz.Tracker(PANDA, HAND, leash=pz.Leash({"joint_1": 0.1})).step(None, HERE, measured=HOME)
+        pz.Tracker(PANDA, HAND, following_error=pz.FollowingErrorLimit({"joint_1": 0.1})).step(
+            None, HERE, measured=HOME
+        )
     loop = pz.Tracker(PANDA, HAND, dt=DT)
     with pytest.raises(pz.ShapeError, match="measured must have 7 numbers"):
         loop.step(None, HERE, measured=np.zeros(6))

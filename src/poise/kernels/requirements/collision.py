@@ -22,32 +22,32 @@ from poise.kernels.collision.near import (
     distance_row,
     ease,
     find_near,
+    max_displacement,
     place_all,
     place_movers,
     shared_columns,
     sweep,
-    travel,
 )
 from poise.kernels.collision.nearest import nearest_pair
 from poise.kernels.machine.jit import kernel, routine
 from poise.kernels.machine.lanes import pitch
-from poise.kernels.machine.layout import CALL, MOST_GUARDS, MOST_NEAR, NEAR
+from poise.kernels.machine.layout import CALL, MAX_COLLISION_ROWS, MOST_NEAR, NEAR
 from poise.kernels.machine.memory import (
-    AT,
+    BRAKING_STEP,
     CERTIFIED,
+    CLEAR_STEPS,
+    COLLISION_COUNT,
+    COLLISIONS_CHANGED,
     CUTTING,
-    GUARDED,
-    GUARDS_NEW,
     INVERSE_RADIUS,
-    SURE,
+    IS_CLEAR,
     TURNED,
-    VERDICT,
 )
 from poise.kernels.machine.views import entry_at, narrow, problem_at, section
-from poise.kernels.requirements.go import go_to
-from poise.kernels.requirements.nearest import SEEN_MORE, cut, cut_half
-from poise.kernels.requirements.settling import widen
+from poise.kernels.requirements.integrate import integrate_part
+from poise.kernels.requirements.nearest_step import SEEN_MORE, cut, cut_half
 from poise.kernels.requirements.stopping import UNKNOWN, way_to_rest_within
+from poise.kernels.requirements.trust_radius import widen_trust_radius
 
 _LOOKS = 64
 """Looks along the way of an update, at most."""
@@ -65,8 +65,8 @@ that takes them in before its inequality is met, and of pairs that are merely in
 
 
 @routine
-def watch(p, w, address):
-    """w.guard_rows and w.guard_most: what the pairs that are near ask of the update from w.q."""
+def collision_rows(p, w, address):
+    """w.collision_rows and w.collision_bounds: what the pairs that are near ask of the update from w.q."""
     request = entry_at(address, CALL)
     s = problem_at(request.scene)
     x = narrow(s, request.scene_work, request.routines)
@@ -75,12 +75,12 @@ def watch(p, w, address):
         place_all(s, x)
         moved, w.memory[CERTIFIED] = True, 0.0
     if x.stirred[0] > 0.0:
-        widen(w, x.stirred[0])
+        widen_trust_radius(w, x.stirred[0])
         x.stirred[0] = 0.0
     if moved:
-        look_ahead(p, s, x, w.travel)
+        look_ahead(p, s, x, w.displacement)
     count = np.int64(x.near[0])
-    before, rows = np.int64(w.memory[GUARDED]), count
+    before, rows = np.int64(w.memory[COLLISION_COUNT]), count
     same = x.near_before[0] == x.near[0]
     for k in range(count):
         pair, old = section(x.near, 1 + NEAR * k, NEAR), section(x.near_before, 1 + NEAR * k, 2)
@@ -91,62 +91,62 @@ def watch(p, w, address):
         for side in range(2 if _comes_near(p, w, k) else 0):
             if has_corners(s.shapes[np.int64(pair[FIRST + side])]):
                 for number in range(CORNERS):
-                    if rows < MOST_GUARDS and corner_is_near(s, x, pair, side == 1, number):
+                    if rows < MAX_COLLISION_ROWS and corner_is_near(s, x, pair, side == 1, number):
                         _state(p, w, s, x, x.pair, rows)
                         rows += 1
     for i in range(1 + NEAR * count):
         x.near_before[i] = x.near[i]
-    w.memory[GUARDED], w.memory[GUARDS_NEW] = float(rows), 0.0 if same and rows == before else 1.0
+    w.memory[COLLISION_COUNT], w.memory[COLLISIONS_CHANGED] = float(rows), 0.0 if same and rows == before else 1.0
 
 
 @kernel
 def _state(p, w, s, x, pair, k):
-    """Row k of w.guard_rows and w.guard_most is what a pair, or a corner of one, asks of the update."""
-    n, guard = len(w.step), p.guard[0]
-    row = pitch(w.guard_rows, n)
+    """Row k of w.collision_rows and w.collision_bounds is what a pair, or a corner of one, asks of the update."""
+    n, limit = len(w.step), p.collision[0]
+    row = pitch(w.collision_rows, n)
     distance_row(s, x, pair)
     largest = 0.0
     for a in range(n):
         largest = max(largest, abs(x.row[p.velocities[a]]))
     asks = largest > _FIXED
     for a in range(row):
-        w.guard_rows[k * row + a] = -x.row[p.velocities[a]] if asks and a < n else 0.0
+        w.collision_rows[k * row + a] = -x.row[p.velocities[a]] if asks and a < n else 0.0
     brake = 0.0
     for a in range(len(p.rates)):
-        brake += abs(w.guard_rows[k * row + a]) * p.rates[a].change
+        brake += abs(w.collision_rows[k * row + a]) * p.rates[a].change
     # Links that are as near as they are built are not to be pushed apart.
     built_near = ease(s, np.int64(pair[FIRST]), np.int64(pair[SECOND])) != 0.0
-    reserve = BUILT_NEAR_RESERVE if built_near else guard.reserve
+    reserve = BUILT_NEAR_RESERVE if built_near else limit.reserve
     drift, brake = drifted(x, pair), brake if len(p.rates) > 0 else np.inf
-    w.guard_most[k] = may_approach(guard, pair[DISTANCE], reserve, drift, brake) if asks else NONE
-    if w.guard_most[k] < 0.0 and (drift != 0.0 or pair[DISTANCE] < guard.distance):
+    w.collision_bounds[k] = may_approach(limit, pair[DISTANCE], reserve, drift, brake) if asks else NONE
+    if w.collision_bounds[k] < 0.0 and (drift != 0.0 or pair[DISTANCE] < limit.distance):
         # What brings the arm to rest at its targets must not hold it where something comes near.
         w.memory[INVERSE_RADIUS], w.memory[TURNED] = 0.0, 0.0
 
 
 @kernel
 def _comes_near(p, w, k):
-    """Whether row k of w.guard_rows is one that a step soon meets, as the last one went."""
+    """Whether row k of w.collision_rows is one that a step soon meets, as the last one went."""
     n, way = len(w.step), 0.0
-    row = pitch(w.guard_rows, n)
+    row = pitch(w.collision_rows, n)
     for a in range(n):
-        way += w.guard_rows[k * row + a] * w.step[a]
-    return w.guard_most[k] < _SOON * abs(way) + _CLOSE
+        way += w.collision_rows[k * row + a] * w.step[a]
+    return w.collision_bounds[k] < _SOON * abs(way) + _CLOSE
 
 
 @kernel
-def may_approach(guard, distance, reserve, drift, brake):
+def may_approach(limit, distance, reserve, drift, brake):
     """How much nearer joints may bring a pair in an update [m]; negative where they must take it apart.
 
     `distance` is that with shapes of the world where they are going to be, `drift` what their going there adds to it;
     `reserve` is what is to be kept beyond the least; `brake` is by how much less it may be an update later, where
     accelerations are limited: v^2 / 2 of it stop v.
     """
-    room = distance - drift - guard.distance - reserve
-    left = guard.share * room
-    if room > 0.0:
-        left = min(left, np.sqrt(brake * room))
-    return max(left, -guard.retreat) + drift
+    margin = distance - drift - limit.distance - reserve
+    left = limit.share * margin
+    if margin > 0.0:
+        left = min(left, np.sqrt(brake * margin))
+    return max(left, -limit.retreat) + drift
 
 
 @kernel
@@ -197,14 +197,14 @@ def _find_ahead(p, s, x):
     place_movers(s, x)
     for i in range(s.scene[0].movers):
         # Within a step alone, what it costs to know more is more than what it saves.
-        way = sweep(s, x, i, 0, x.row, x.row)[0] if len(p.rates) > 0 else travel(s, i, 0, x.row)
-        x.advance[i] = way if len(p.rates) > 0 and way < NONE else min(way, p.guard[0].travel)
-    find_near(s, x, p.guard[0].distance + p.guard[0].reserve, True)
+        way = sweep(s, x, i, 0, x.row, x.row)[0] if len(p.rates) > 0 else max_displacement(s, i, 0, x.row)
+        x.advance[i] = way if len(p.rates) > 0 and way < NONE else min(way, p.collision[0].lookahead)
+    find_near(s, x, p.collision[0].distance + p.collision[0].reserve, True)
 
 
 @routine
-def apart(p, w, address):
-    """VERDICT: whether no pair is nearer than asked at w.q, nor on the way there by more than half of _UNSEEN.
+def stays_clear(p, w, address):
+    """IS_CLEAR: whether no pair is nearer than asked at w.q, nor on the way there by more than half of _UNSEEN.
 
     x.near is then of w.q.  Between two looks a pair whose shapes come T has a distance of at least (d + d' - T) / 2;
     one whose d - T is enough needs none.
@@ -212,38 +212,38 @@ def apart(p, w, address):
     request = entry_at(address, CALL)
     s = problem_at(request.scene)
     x = narrow(s, request.scene_work, request.routines)
-    guard, farthest = p.guard[0], 0.0
+    limit, farthest = p.collision[0], 0.0
     cutting = w.memory[CUTTING] > 0.5
-    w.memory[VERDICT] = 0.0
+    w.memory[IS_CLEAR] = 0.0
     _put(p, x, w.step)
-    for i in range(s.scene[0].movers if guard.travel < np.inf and not _seen_ahead(p, w) else 0):
-        farthest = max(farthest, travel(s, i, 0, x.row))
+    for i in range(s.scene[0].movers if limit.lookahead < np.inf and not _seen_ahead(p, w) else 0):
+        farthest = max(farthest, max_displacement(s, i, 0, x.row))
     seen, wanted = x.near_before, 1.0
-    if farthest > guard.travel * (1.0 + 1e-9):
+    if farthest > limit.lookahead * (1.0 + 1e-9):
         _look_as_far(p, w, s, x)
         seen = x.near
     for k in range(np.int64(seen[0])):
         pair = section(seen, 1 + NEAR * k, NEAR)
         way = _way(s, x, pair)
-        if pair[DISTANCE] - way < guard.distance - 0.5 * _UNSEEN:
-            wanted = max(wanted, way / max(2.0 * min(pair[DISTANCE], guard.distance), _UNSEEN))
+        if pair[DISTANCE] - way < limit.distance - 0.5 * _UNSEEN:
+            wanted = max(wanted, way / max(2.0 * min(pair[DISTANCE], limit.distance), _UNSEEN))
     looks = np.int64(np.ceil(min(wanted, float(_LOOKS))))
-    if wanted > _LOOKS and farthest > guard.travel:
+    if wanted > _LOOKS and farthest > limit.lookahead:
         if cutting:  # the same way, less far
             for a in range(len(w.step)):
-                w.wishes[a] = _LOOKS / wanted * w.step[a]
+                w.candidate_steps[a] = _LOOKS / wanted * w.step[a]
             w.memory[CUTTING] = SEEN_MORE
         return
     for k in range(1, looks):
-        go_to(p, w, w.begun, w.step, k / looks, x.q)
+        integrate_part(p, w, w.begun, w.step, k / looks, x.q)
         place_movers(s, x)
-        find_near(s, x, guard.distance, False)
-        if not _apart(p, w, s, x, 0.5 * _UNSEEN, k / looks if cutting else 0.0):
+        find_near(s, x, limit.distance, False)
+        if not _all_clear(p, w, s, x, 0.5 * _UNSEEN, k / looks if cutting else 0.0):
             return
     moved_to(x, w.q)
     look_ahead(p, s, x, w.step)
-    if _apart(p, w, s, x, 0.0, 1.0 if cutting else 0.0):
-        w.memory[VERDICT] = 1.0
+    if _all_clear(p, w, s, x, 0.0, 1.0 if cutting else 0.0):
+        w.memory[IS_CLEAR] = 1.0
 
 
 @kernel
@@ -252,8 +252,8 @@ def _look_as_far(p, w, s, x):
     moved_to(x, w.begun)
     place_movers(s, x)
     for i in range(s.scene[0].movers):
-        x.advance[i] = travel(s, i, 0, x.row)
-    find_near(s, x, p.guard[0].distance, True)
+        x.advance[i] = max_displacement(s, i, 0, x.row)
+    find_near(s, x, p.collision[0].distance, True)
 
 
 @functools.partial(kernel, inline=True)
@@ -266,25 +266,25 @@ def _put(p, x, step):
 
 
 @kernel
-def _apart(p, w, s, x, slack, share):
+def _all_clear(p, w, s, x, slack, share):
     """Whether every pair of x.near is as far apart as asked, less `slack`; x.q is after that share of w.step.
 
     What is not is cut off the next step, unless the share is 0.
     """
-    guard, clear = p.guard[0], True
+    limit, all_clear = p.collision[0], True
     for k in range(np.int64(x.near[0])):
         pair = section(x.near, 1 + NEAR * k, NEAR)
-        least = guard.distance
+        least = limit.distance
         if not pair[DISTANCE] >= least - slack:
-            least = _least(x, pair, guard.distance)
+            least = _least(x, pair, limit.distance)
             if not pair[DISTANCE] >= least - slack:
-                clear = False
+                all_clear = False
                 if share > 0.0:
                     # A little more, but not more than it had before.
-                    over = min(guard.distance + 0.5 * guard.reserve, _least(x, pair, NONE)) - pair[DISTANCE]
+                    over = min(limit.distance + 0.5 * limit.reserve, _least(x, pair, NONE)) - pair[DISTANCE]
                     _slope_of(p, w, s, x, pair)
                     cut(w, (over - slack) / share)
-    return clear
+    return all_clear
 
 
 @kernel
@@ -297,24 +297,24 @@ def _slope_of(p, w, s, x, pair):
 
 @routine
 def stoppable(p, w, address):
-    """SURE: for how many steps of braking all pairs stay apart, as is seen after so many as AT says.
+    """CLEAR_STEPS: for how many steps of braking all pairs stay apart, as is seen after so many as BRAKING_STEP says.
 
     It is NONE if they do to the end, and less than 0 where one is too near by then.  What is left of the way is
-    w.ways, in steps of at most w.fastest; where it led by then is the q of w.stopping.  A pair is measured again only
-    where what it had to spare may be used up.
+    w.braking_distances, in steps of at most w.braking_speeds; where it led by then is the q of w.braking_state.  A pair
+    is measured again only where what it had to spare may be used up.
     """
     request = entry_at(address, CALL)
     s = problem_at(request.scene)
     x = narrow(s, request.scene_work, request.routines)
-    n, at = len(w.step), w.memory[AT]
+    n, at = len(w.step), w.memory[BRAKING_STEP]
     if at == 0.0:
         if moved_to(x, w.q):  # another way of braking was looked at, and led elsewhere
             look_ahead(p, s, x, w.step)
-        _see_ways(p, w, s, x)
-    _put_ways(p, w, x)
-    full = np.int64(x.near[0]) == MOST_NEAR or (at > 0.0 and w.fastest[0] == UNKNOWN)
+        _find_near_on_braking_way(p, w, s, x)
+    _put_braking_way(p, w, x)
+    full = np.int64(x.near[0]) == MOST_NEAR or (at > 0.0 and w.braking_speeds[0] == UNKNOWN)
     if at > 0.0:
-        moved_to(x, section(w.stopping, 2 * n, len(w.q)))
+        moved_to(x, section(w.braking_state, 2 * n, len(w.q)))
         if full:  # there may be others now
             _find_ahead(p, s, x)
         else:
@@ -327,21 +327,21 @@ def stoppable(p, w, address):
             if not anew:
                 distance = distance_between(s, x, np.int64(pair[FIRST]), np.int64(pair[SECOND]), NONE)
                 pair = x.pair
-            least = p.guard[0].distance
+            least = p.collision[0].distance
             if at > 0.0 and not distance >= least and not distance >= _least(x, pair, least):
                 if w.memory[CUTTING] > 0.5:
                     _slope_of(p, w, s, x, pair)
                     cut_half(w)
                 soonest = -1.0
                 break
-            x.until[k] = _safe_until(p.guard[0], s, x, pair, distance, at)
+            x.until[k] = _safe_until(p.collision[0], s, x, pair, distance, at)
         soonest = min(soonest, x.until[k])
     if np.int64(x.near[0]) == MOST_NEAR:
-        soonest = min(soonest, _unlisted_until(p.guard[0], s, x, at))
+        soonest = min(soonest, _unlisted_until(p.collision[0], s, x, at))
     if at > 0.0 and not full:
         moved_to(x, w.q)
         place_movers(s, x)
-    w.memory[SURE] = soonest
+    w.memory[CLEAR_STEPS] = soonest
 
 
 @kernel
@@ -354,7 +354,7 @@ def _seen_ahead(p, w):
 
 
 @kernel
-def _unlisted_until(guard, s, x, at):
+def _unlisted_until(limit, s, x, at):
     """For how many steps of braking pairs stay apart for which x.near has no room: all are farther off than its own."""
     farthest, way, rate = 0.0, 0.0, 0.0
     for k in range(MOST_NEAR):
@@ -362,37 +362,38 @@ def _unlisted_until(guard, s, x, at):
     for i in range(s.scene[0].movers):
         one_way, one_rate = sweep(s, x, i, 0, x.row, x.rate)
         way, rate = max(way, one_way), max(rate, one_rate)
-    spare = farthest - guard.distance
+    spare = farthest - limit.distance
     return NONE if spare >= 2.0 * way else at + max(np.floor(spare / (2.0 * rate)), 1.0)
 
 
 @kernel
-def _see_ways(p, w, s, x):
-    """See to it that x.near, of w.q, has all pairs that come near where w.ways are longer than was looked ahead."""
+def _find_near_on_braking_way(p, w, s, x):
+    """See to it that x.near, of w.q, has all pairs that come near where w.braking_distances are longer than was looked
+    ahead."""
     longer = False
     for a in range(len(w.step)):
-        longer = longer or w.ways[a] > _way_ahead(p, a, w.step)
+        longer = longer or w.braking_distances[a] > _way_ahead(p, a, w.step)
     if longer:
         for v in range(len(x.row)):
             x.row[v] = 0.0
         for a in range(len(w.step)):
-            x.row[p.velocities[a]] = max(_way_ahead(p, a, w.step), w.ways[a])
+            x.row[p.velocities[a]] = max(_way_ahead(p, a, w.step), w.braking_distances[a])
         _find_ahead(p, s, x)
 
 
 @kernel
-def _put_ways(p, w, x):
-    """x.row and x.rate are w.ways and w.fastest, by the model's velocities."""
+def _put_braking_way(p, w, x):
+    """x.row and x.rate are w.braking_distances and w.braking_speeds, by the model's velocities."""
     for v in range(len(x.row)):
         x.rate[v], x.row[v] = 0.0, 0.0
     for a in range(len(w.step)):
-        x.rate[p.velocities[a]], x.row[p.velocities[a]] = w.fastest[a], w.ways[a]
+        x.rate[p.velocities[a]], x.row[p.velocities[a]] = w.braking_speeds[a], w.braking_distances[a]
 
 
 @kernel
-def _safe_until(guard, s, x, pair, distance, at):
+def _safe_until(limit, s, x, pair, distance, at):
     """For how many steps of braking a pair stays apart of which that is the distance after `at`, whatever its way."""
-    spare = distance - guard.distance
+    spare = distance - limit.distance
     if not spare > 0.0:
         return at + 1.0
     i, j = np.int64(pair[FIRST]), np.int64(pair[SECOND])
@@ -407,7 +408,7 @@ def _way(s, x, pair):
     """How far the shapes of a pair can come towards each other in the step that x.row holds [m]."""
     i, j = np.int64(pair[FIRST]), np.int64(pair[SECOND])
     shared = shared_columns(s, i, j)
-    return travel(s, i, shared, x.row) + travel(s, j, shared, x.row)
+    return max_displacement(s, i, shared, x.row) + max_displacement(s, j, shared, x.row)
 
 
 @kernel
@@ -421,7 +422,7 @@ def _least(x, pair, least):
 
 
 @routine
-def clear(p, w, address):
+def clearance(p, w, address):
     """w.clearance[0] = the least distance of all pairs at w.q [m]."""
     request = entry_at(address, CALL)
     s = problem_at(request.scene)

@@ -13,7 +13,7 @@ _GREY: Final = "#888"
 _CHOSEN: Final = "#d0417e"
 
 
-def stances(
+def contact_timeline(
     contacts: Contacts, times: Array, now: float, *, chosen: tuple[str, tuple[float, float]] = ("", (0.0, 0.0))
 ) -> str:
     """An SVG: for each part a row with a bar while it stands, and a line at `now`, seconds after the first of `times`

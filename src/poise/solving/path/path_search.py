@@ -11,7 +11,7 @@ from poise.common.array import Array
 from poise.kernels.machine.layout import WIDTH
 from poise.solving.answers.solution import Solution
 from poise.solving.path.candidates import Candidates
-from poise.solving.path.feasibility import Room
+from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.first import first_paths
 from poise.solving.path.fixed_times import Pace
 from poise.solving.path.jumps import FACTOR, LEAST, around
@@ -32,7 +32,7 @@ _PUSHED, _PUSHES = 8, 12
 """Strands that are pushed out of obstacles, at most, where none is free, and iterations of each."""
 _FREED: Final = 2
 """So many that are free are enough."""
-_APART: Final = 0.5
+_DISTINCT: Final = 0.5
 """Strands are tried that differ by more than this from those tried before [rad or m]."""
 _BETWEEN: Final = frozenset({Status.JUMP, Status.COLLISION, Status.LIMIT})
 """What can be wrong between two waypoints that are met, and is mended by a cut."""
@@ -48,18 +48,18 @@ _SLACK: Final = 1.0 + 1e-9
 
 
 @final
-class Run:
+class PathSearch:
     """One call of `solve_path`."""
 
     def __init__(
-        self, route: Route, start: Array, room: Room, pace: Pace, *, fixed: bool, closed: bool, optimise: bool,
-        reconfigurations: int = 0,
+        self, route: Route, start: Array, feasibility: PathFeasibility, pace: Pace, *, fixed: bool, closed: bool,
+        optimise: bool, reconfigurations: int = 0,
     ) -> None:  # fmt: skip
-        self.route, self.room, self.pace, self.closed = route, room, pace, closed
+        self.route, self.feasibility, self.pace, self.closed = route, feasibility, pace, closed
         self.cap = cap = pace.most[route.active]
         self.optimise, self.most = optimise, reconfigurations
-        self.candidates = Candidates(route, start, room, cap, fixed=fixed, closed=closed)
-        self.smoother = Smoother(route, room, fixed, closed, cap)
+        self.candidates = Candidates(route, start, feasibility, cap, fixed=fixed, closed=closed)
+        self.smoother = Smoother(route, feasibility, fixed, closed, cap)
         self.notes: list[str] = []
         """What is to be said of the path."""
         self.freed: list[Array] = []
@@ -70,18 +70,18 @@ class Run:
     def followed(self) -> tuple[Array, npt.NDArray[np.bool_], list[PathFailure]]:
         """(n, nq) the path, (n,) which waypoints it meets, and what of it cannot be followed."""
         every = np.ones(len(self.route), dtype=np.bool_)
-        if not self.optimise and self.route.wishes is None:
+        if not self.optimise and self.route.soft is None:
             for q in first_paths(self.candidates):
                 if not self.failures(q, every):
                     return q, every, []
         q, reached = self.found()
         failures = self.failures(q, reached)
-        if failures and self.route.wishes is not None:
+        if failures and self.route.soft is not None:
             plain = self._without(q, reached)
-            drawn = None if plain is None else self._drawn(plain)
-            if drawn is not None:
+            improved = None if plain is None else self._with_soft(plain)
+            if improved is not None:
                 self.notes.append(_GAVE_WAY)
-                return drawn, every, []
+                return improved, every, []
         if failures and self.most and reached.all():
             cut = self._cut(q, failures)
             if cut is not None:
@@ -116,13 +116,13 @@ class Run:
         fails or is not asked for, as it is; and what of it fails."""
         alone, every = self.route.only(np.arange(first, first + len(q))), np.ones(len(q), dtype=np.bool_)
         fixed = self.candidates.fixed and not first
-        run = Run(alone, q[0], self.room, self.pace, fixed=fixed, closed=False, optimise=self.optimise)
-        wrong = run.failures(q, every)
-        if not wrong and not self.optimise and alone.wishes is None:
+        search = PathSearch(alone, q[0], self.feasibility, self.pace, fixed=fixed, closed=False, optimise=self.optimise)
+        wrong = search.failures(q, every)
+        if not wrong and not self.optimise and alone.soft is None:
             return q, wrong
-        shorter = run.smoother.shorten(q, _ITERATIONS)
-        shorter = shorter if alone.wishes is None else run._met(shorter)
-        return (q, wrong) if run.failures(shorter, every) else (shorter, [])
+        shorter = search.smoother.shorten(q, _ITERATIONS)
+        shorter = shorter if alone.soft is None else search._projected(shorter)
+        return (q, wrong) if search.failures(shorter, every) else (shorter, [])
 
     def _without(self, q: Array, reached: npt.NDArray[np.bool_]) -> Array | None:
         """(n, nq) a path that can be followed, without what gives way: what q comes to, or one that is searched for
@@ -132,28 +132,28 @@ class Run:
             q = self._smoother(0.0).shorten(q, _ITERATIONS)
             if not self.failures(q, every, of_postures=False):
                 return q
-        if not self.route.led or self.route.clock.late:
+        if not self.route.required_tasks or self.route.clock.late:
             return None
-        alone = Run(
-            self.route.required(), self.candidates.q0, self.room, self.pace, fixed=self.candidates.fixed,
+        alone = PathSearch(
+            self.route.required(), self.candidates.q0, self.feasibility, self.pace, fixed=self.candidates.fixed,
             closed=self.closed, optimise=self.optimise,
         )  # fmt: skip
         q, _, failures = alone.followed()
         return None if failures else q
 
-    def _drawn(self, q: Array) -> Array | None:
+    def _with_soft(self, q: Array) -> Array | None:
         """What can be followed of the way of such a path, q (n, nq), to what gives way; None where nothing can."""
         every = np.ones(len(q), dtype=np.bool_)
         for share in _SHARES:
-            drawn = self._smoother(share).shorten(q, _ITERATIONS)
-            for some in (self._met(drawn), drawn) if share == 1.0 else (drawn,):
+            improved = self._smoother(share).shorten(q, _ITERATIONS)
+            for some in (self._projected(improved), improved) if share == 1.0 else (improved,):
                 if not self.failures(some, every):
                     return some
         return None if self.failures(q, every) else q
 
     def _smoother(self, share: float) -> Smoother:
         """What makes a path shorter where what gives way counts by a share."""
-        return replace(self.smoother, route=self.route.wishing(share))
+        return replace(self.smoother, route=self.route.with_soft_weight(share))
 
     def found(self) -> tuple[Array, npt.NDArray[np.bool_]]:
         """(n, nq) the path, and (n,) which waypoints it meets."""
@@ -164,22 +164,26 @@ class Run:
         q, reached = self._freed(*self._best())
         if not reached.all() and candidates.search_alone():
             q, reached = self._freed(*self._best())
-        if self.room.sums is not None and (not reached.all() or self._jumps(q)) and candidates.hold(_STARTS):
+        if (
+            self.feasibility.sums is not None
+            and (not reached.all() or self._jumps(q))
+            and candidates.add_constrained(_STARTS)
+        ):
             q, reached = self._freed(*self._best())
-        wished = self.route.wishes is not None
-        if not reached.all() or not (wished or (self.optimise and len(q) > 1)):
+        has_soft = self.route.soft is not None
+        if not reached.all() or not (has_soft or (self.optimise and len(q) > 1)):
             return q, reached
         shortest = self._shortest(q)
-        return self._met(shortest) if wished else shortest, reached
+        return self._projected(shortest) if has_soft else shortest, reached
 
-    def _met(self, q: Array) -> Array:
+    def _projected(self, q: Array) -> Array:
         """The path with what gives way met as nearly as what comes before it lets, where that brings no jumps."""
-        moved = self.route.met(q, self.room)
+        moved = self.route.projected(q, self.feasibility)
         if self.candidates.fixed:
             moved[0] = q[0]
         far = np.abs(self.route.model.difference(q, moved)).max(axis=1, initial=0.0)
         for some in (moved, np.where((far <= _NEAR)[:, None], moved, q)):
-            met = self._closing(some)
+            met = self._close_ends(some)
             if self._jumps(met) <= self._jumps(q):
                 return met
         return q
@@ -187,7 +191,7 @@ class Run:
     def _freed(self, q: Array, reached: npt.NDArray[np.bool_]) -> tuple[Array, npt.NDArray[np.bool_]]:
         """The path, or what comes of pushing others out of obstacles, where some of its waypoints are missed or its
         joints jump, and those have less of it."""
-        if len(q) > 1 and self.room and (not reached.all() or self._jumps(q)):
+        if len(q) > 1 and self.feasibility and (not reached.all() or self._jumps(q)):
             self.freed = self._pushed()
             if self.freed and (not reached.all() or self._jumps(self.freed[0]) < self._jumps(q)):
                 return self.freed[0], np.ones(len(q), dtype=np.bool_)
@@ -198,14 +202,14 @@ class Run:
         candidates, out, good = self.candidates, list[Array](), 0
         tried: list[Array] = []
         for k in candidates.blocked():
-            one = self._closing(candidates.q[k].copy())
+            one = self._close_ends(candidates.q[k].copy())
             if candidates.fixed and not (one[0] == candidates.q0).all():
                 continue
             if len(tried) == _PUSHED or self.route.clock.late:
                 break
             # What is a little beyond its cap may come within it.
             far = np.abs(self.route.steps(one)).max(initial=0.0) > candidates.jump
-            if far or any(np.abs(one - other).max() <= _APART for other in tried):
+            if far or any(np.abs(one - other).max() <= _DISTINCT for other in tried):
                 continue
             tried.append(one)
             free = self.smoother.shorten(one, _PUSHES, until_free=True)
@@ -220,9 +224,9 @@ class Run:
         """The best strand that meets all waypoints without a jump, or else the best sequence through all strands."""
         whole_ones = self._ranked()
         if len(whole_ones):
-            return self._closing(self.candidates.q[whole_ones[0]].copy()), np.ones(len(self.route), dtype=np.bool_)
+            return self._close_ends(self.candidates.q[whole_ones[0]].copy()), np.ones(len(self.route), dtype=np.bool_)
         q, reached = self.candidates.sequence()
-        return self._closing(q), reached
+        return self._close_ends(q), reached
 
     def _ranked(self) -> npt.NDArray[np.intp]:
         """The strands that meet all waypoints without a jump, the shortest first."""
@@ -232,8 +236,8 @@ class Run:
         if not len(ones) or len(self.route) < 2:
             return ones
         steps = self.route.model.difference(candidates.q[ones, :-1], candidates.q[ones, 1:])[..., self.route.active]
-        costs = (steps**2).sum(axis=(1, 2)) + self.route.leaning(candidates.q[ones, 0], candidates.q0)
-        costs += candidates.wished[ones].sum(axis=1)
+        costs = (steps**2).sum(axis=(1, 2)) + self.route.start_cost(candidates.q[ones, 0], candidates.q0)
+        costs += candidates.soft_cost[ones].sum(axis=1)
         if self.closed:
             gaps = self.route.model.difference(candidates.q[ones, -1], candidates.q[ones, 0])
             costs += (gaps**2).sum(axis=1)
@@ -241,7 +245,7 @@ class Run:
         order = np.argsort(costs, kind="stable")
         return ones[order[smooth[order]]]
 
-    def _closing(self, q: Array) -> Array:
+    def _close_ends(self, q: Array) -> Array:
         """The path, which ends where it began if that is asked for."""
         if self.closed:
             q[-1] = q[0]
@@ -252,20 +256,20 @@ class Run:
         candidates, smoother = self.candidates, self.smoother
         tried: list[Array] = []
         many = max(_FEWEST, min(_TRIED, _WAYPOINTS // len(q)))
-        others = [self._closing(candidates.q[k].copy()) for k in self._ranked()]
+        others = [self._close_ends(candidates.q[k].copy()) for k in self._ranked()]
         sequence, met = candidates.sequence()
         if met.all():
-            others.insert(0, self._closing(sequence))
+            others.insert(0, self._close_ends(sequence))
         for one in [*others, *self.freed, q]:
-            if len(tried) < many and all(np.abs(one - other).max() > _APART for other in tried):
+            if len(tried) < many and all(np.abs(one - other).max() > _DISTINCT for other in tried):
                 tried.append(one)
         trials = [smoother.shorten(one, _TRIAL) for one in tried]
-        best = min(trials, key=lambda one: (self._jumps(one), smoother.cost(one) + self._leaning(one)))
+        best = min(trials, key=lambda one: (self._jumps(one), smoother.cost(one) + self._start_cost(one)))
         best = smoother.shorten(best, _ITERATIONS)
         return best if self._jumps(best) <= self._jumps(q) else q
 
-    def _leaning(self, q: Array) -> float:
-        return float(self.route.leaning(q[:1], self.candidates.q0)[0])
+    def _start_cost(self, q: Array) -> float:
+        return float(self.route.start_cost(q[:1], self.candidates.q0)[0])
 
     def _jumps(self, q: Array) -> int:
         steps = np.abs(self.route.steps(q))
@@ -294,22 +298,22 @@ class Run:
             for t in np.flatnonzero(jumping & both):
                 jumping[t] = not route.continues(int(t), q[t], q[t + 1])
         out += [self._jumped(int(t), q, max_jump) for t in np.flatnonzero(jumping & both)]
-        if self.room and len(q) > 1:
-            free = self.room.on_steps(q)
+        if self.feasibility and len(q) > 1:
+            free = self.feasibility.on_steps(q)
             for t in np.flatnonzero((free < 0.0) & both & ~jumping):
-                status, words = self.room.on_step(q[t], q[t + 1])
+                status, words = self.feasibility.on_step(q[t], q[t + 1])
                 out.append(PathFailure(int(t) + 1, status, f"on the way from waypoint {t} {words}."))
         if of_postures:
             out += [failure for failure in route.missed(q) if reached[failure.waypoint]]
-        return out + self.pace.too_fast(q, self.room, None if out else self.room.loops)
+        return out + self.pace.too_fast(q, self.feasibility, None if out else self.feasibility.loops)
 
     def _missed(self, t: int, q: Array, solution: Solution | None, either: Status) -> PathFailure:
         unsure = solution is None or solution.success or solution.budget == "time"
         if self.route.clock.late and unsure and t not in self.candidates.barren:
             return PathFailure(t, Status.BUDGET, "nothing was found for it in max_time.")
         if solution is not None and solution.success:
-            if self.room(q[None])[0] < 0.0:
-                status, words = self.room.words(q)
+            if self.feasibility(q[None])[0] < 0.0:
+                status, words = self.feasibility.words(q)
                 reason = "no configuration that was found for it is free: at the one chosen "
                 return PathFailure(t, status, reason + words)
             reason = "it can be reached, but by no way that was found from the others."

@@ -12,10 +12,12 @@ import pytest
 
 import poise as pz
 from poise.common.array import Array
-from poise.kernels.fast_path import rim
+from poise.kernels.fast_path import load_fast_path
 from poise.model.scene import Scene
 
-pytestmark = pytest.mark.skipif(rim() is None, reason="there is no library, of which the rim is a part")
+pytestmark = pytest.mark.skipif(
+    load_fast_path() is None, reason="there is no library, of which the fast path is a part"
+)
 
 TURNS = [(0.3, 0.2, 0.1), (3.1, 0.0, 0.0), (0.0, 3.1, 0.0), (0.0, 0.0, -3.1), (np.pi, 0.0, 0.0)]
 

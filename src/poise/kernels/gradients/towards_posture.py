@@ -7,10 +7,10 @@ Rest.     They bend, so Newton's steps lead back to where what is missed is leas
 Length.   A step counts if it came nearer to the posture and no more is missed than before; else a part of it is tried.
 """
 
-from poise.kernels.gradients.conditions import look
+from poise.kernels.gradients.conditions import evaluate_conditions
 from poise.kernels.gradients.flat import find_flat
-from poise.kernels.gradients.rest import FREE_OF_CHOICE, NO_NUMBERS, part, rest_from_start
-from poise.kernels.gradients.split import decompose_held, lean, move, split
+from poise.kernels.gradients.split import decompose_active, move, posture_gradient, split
+from poise.kernels.gradients.stationary import INVALID_TARGET, NOT_UNIQUE, partition_conditions, stationary_from_start
 from poise.kernels.machine.jit import entry_point, kernel
 from poise.kernels.machine.kinds import WHOLE
 from poise.kernels.machine.lanes import pitch
@@ -29,49 +29,49 @@ _LEVEL = 1e-9
 
 
 @entry_point(WHOLE)
-def draw(address):
-    """From the answer w.start, where all that is required is fulfilled, towards w.posture_goal; w.rest is where it
-    leads.  A code of `rest`: what is above FREE_OF_CHOICE leads nowhere."""
+def move_towards_posture(address):
+    """From the answer w.start, where all that is required is fulfilled, towards w.posture_goal; w.stationary is where
+    it leads.  A code of `rest`: what is above NOT_UNIQUE leads nowhere."""
     request = entry_at(address, CALL)
     p = problem_at(request.problem)
     w = narrow(p, request.narrow, request.routines)
     if not aim_at(p, w.goal, w.target):
-        return NO_NUMBERS
-    _put_apart(p, w, request)
-    code = rest_from_start(p, w, request, True)
-    if code != FREE_OF_CHOICE:
+        return INVALID_TARGET
+    _place_free_joints(p, w, request)
+    code = stationary_from_start(p, w, request, True)
+    if code != NOT_UNIQUE:
         return code
     longest = _step_to_posture(p, w, request)
     missed, away, share = _missed(w), _away(p, w), 1.0
     for i in range(len(w.q)):
-        w.drawn[i] = w.rest[i]
+        w.towards_posture[i] = w.stationary[i]
     for _ in range(_STEPS):
         if not share * longest > _STILL:
             break
-        move(p, w.drawn, w.drawn_step, min(share, _LONGEST / longest), w.q)
+        move(p, w.towards_posture, w.posture_step, min(share, _LONGEST / longest), w.q)
         clip_start(p, w.q, w.start)
-        rests = rest_from_start(p, w, request, False) == FREE_OF_CHOICE
+        rests = stationary_from_start(p, w, request, False) == NOT_UNIQUE
         if rests and _missed(w) <= (1.0 + _LEVEL) * missed and _away(p, w) < away:
             for i in range(len(w.q)):
-                w.drawn[i] = w.rest[i]
+                w.towards_posture[i] = w.stationary[i]
             missed, away, share = min(missed, _missed(w)), _away(p, w), 1.0
             longest = _step_to_posture(p, w, request)
         else:
             share = _PART * min(share, _LONGEST / longest)
     for i in range(len(w.q)):
-        w.rest[i] = w.drawn[i]
+        w.stationary[i] = w.towards_posture[i]
     return code
 
 
 @kernel
-def _put_apart(p, w, request):
+def _place_free_joints(p, w, request):
     """Put the joints of w.start that move nothing that is asked to the posture, as far as their limits allow."""
     for i in range(len(w.q)):
-        w.q[i], w.drawn[i] = w.start[i], w.start[i]
-    look(p, w, request, True)
-    for k in range(len(w.holds)):
-        w.holds[k], w.missed[k] = 0.0, 0.0
-    part(p, w, request)
+        w.q[i], w.towards_posture[i] = w.start[i], w.start[i]
+    evaluate_conditions(p, w, request, True)
+    for k in range(len(w.active)):
+        w.active[k], w.missed[k] = 0.0, 0.0
+    partition_conditions(p, w, request)
     some = False
     for k in range(len(w.missed)):
         some = some or w.missed[k] > 0.5
@@ -79,59 +79,59 @@ def _put_apart(p, w, request):
         return
     for k in range(len(p.coordinates)):
         c = p.coordinates[k]
-        if w.leaning[c.v] > 0.0:
-            w.drawn[c.q] = w.posture_goal[c.q]
+        if w.posture_hessian[c.v] > 0.0:
+            w.towards_posture[c.q] = w.posture_goal[c.q]
     for k in range(len(p.balls)):
         c = p.balls[k]
-        if w.leaning[c.v] > 0.0:
+        if w.posture_hessian[c.v] > 0.0:
             for j in range(4):
-                w.drawn[c.q + j] = w.posture_goal[c.q + j]
-    clip_start(p, w.drawn, w.start)
+                w.towards_posture[c.q + j] = w.posture_goal[c.q + j]
+    clip_start(p, w.towards_posture, w.start)
 
 
 @kernel
 def _step_to_posture(p, w, request):
-    """w.drawn_step at w.rest, which is at hand; its largest entry.
+    """w.posture_step at w.stationary, which is at hand; its largest entry.
 
     A joint at a limit that nothing pushes it to is let go where the posture draws it inward.
     """
     n = len(w.step)
     row = pitch(w.condition_rows, n)
-    lean(p, w.posture_goal, p.posture_weights, w.rest, w.drawn_step)
+    posture_gradient(p, w.posture_goal, p.posture_weights, w.stationary, w.posture_step)
     some = False
     for a in range(n):
-        if w.letting[a] > 0.5 and w.limit_side[a] * w.drawn_step[a] > 0.0:
+        if w.releasable[a] > 0.5 and w.limit_side[a] * w.posture_step[a] > 0.0:
             w.free[a], some = 1.0, True
     if some:
-        split(p, w, request, w.rest, decompose_held(w))
+        split(p, w, request, w.stationary, decompose_active(w))
     found, longest = find_flat(p, w), 0.0
     for a in range(n):
-        w.pulling[a], w.drawn_step[a] = p.posture_weights[a] * w.drawn_step[a], 0.0
+        w.lagrangian_gradient[a], w.posture_step[a] = p.posture_weights[a] * w.posture_step[a], 0.0
     for t in range(found):
         along = 0.0
         for a in range(n):
-            along += w.flat_rows[t * row + a] * w.pulling[a]
+            along += w.flat_rows[t * row + a] * w.lagrangian_gradient[a]
         for a in range(n):
-            w.drawn_step[a] = w.drawn_step[a] - along * w.flat_rows[t * row + a]
+            w.posture_step[a] = w.posture_step[a] - along * w.flat_rows[t * row + a]
     for a in range(n):
-        longest = max(longest, abs(w.drawn_step[a]))
+        longest = max(longest, abs(w.posture_step[a]))
     return longest
 
 
 @kernel
 def _missed(w):
-    """The squares of what is missed at w.rest."""
+    """The squares of what is missed at w.stationary."""
     value = 0.0
-    for k in range(len(w.lacking)):
-        value += w.lacking[k] * w.lacking[k] if w.missed[k] > 0.5 else 0.0
+    for k in range(len(w.condition_residual)):
+        value += w.condition_residual[k] * w.condition_residual[k] if w.missed[k] > 0.5 else 0.0
     return value
 
 
 @kernel
 def _away(p, w):
-    """The weighted square of the way from w.rest to the posture."""
+    """The weighted square of the way from w.stationary to the posture."""
     value = 0.0
-    lean(p, w.posture_goal, p.posture_weights, w.rest, w.pulling)
-    for a in range(len(w.pulling)):
-        value += w.pulling[a] * w.pulling[a]
+    posture_gradient(p, w.posture_goal, p.posture_weights, w.stationary, w.lagrangian_gradient)
+    for a in range(len(w.lagrangian_gradient)):
+        value += w.lagrangian_gradient[a] * w.lagrangian_gradient[a]
     return value

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TypeVar
 
 from poise.common.files import write_whole
-from poise.kernels.machine.places import cache_home
+from poise.kernels.machine.cache_home import cache_home
 
 _Made = TypeVar("_Made")
 
 
-def kept(
+def disk_cached(
     folder: str,
     code: tuple[Path, ...],
     content: bytes,

@@ -25,14 +25,14 @@ _AT_BOUND = 0.99
 """Share of the bound from which a step that was shortened is as long as it."""
 _LEAST = 1e-16
 """The least bound, and the shortest step that tells anything [rad or m]."""
-_ROOM = 100.0
+_WIDENING = 100.0
 """How much longer a step may be for each metre or radian that something was moved [rad or m]."""
 _CALMING = 0.5
 """What an update leaves of the step up to which a turn may be the targets' doing."""
 
 
 @functools.partial(kernel, inline=True)
-def adapt_radius(p, w):
+def adapt_trust_radius(p, w):
     """Bound the next steps by how the last one, w.step, went on from the one before."""
     along, longest, last = splat(w.e, 0.0), splat(w.e, 0.0), splat(w.e, 0.0)
     for a in range(len(w.step)):
@@ -58,15 +58,15 @@ def adapt_radius(p, w):
         store(w.memory, TURNED, select(turned, turns + 1.0, turns))
         # Gain-ratio damping learns from whole steps alone: without this it would keep a step that turns for ever.
         store(w.memory, MU, load(w.memory, MU) * select(turned, splat(w.e, 2.0), 1.0))
-    see_targets(p, w)
+    store_targets(p, w)
 
 
 @functools.partial(kernel, inline=True)
-def let_go(p, w):
+def release_trust_radius(p, w):
     """Widen the bound by as much as the targets, and a posture, have moved since the last update."""
     moved, stirred = away_from_last_targets(p, w), load(w.memory, STIRRED)
-    store(w.memory, STIRRED, select(_ROOM * moved > stirred, _ROOM * moved, stirred))
-    widen(w, moved)
+    store(w.memory, STIRRED, select(_WIDENING * moved > stirred, _WIDENING * moved, stirred))
+    widen_trust_radius(w, moved)
 
 
 @functools.partial(kernel, inline=True)
@@ -84,7 +84,7 @@ def away_from_last_targets(p, w):
 
 
 @functools.partial(kernel, inline=True)
-def see_targets(p, w):
+def store_targets(p, w):
     """Remember where the targets are.  One that is a way has moved by it in each step, and is counted from none."""
     for k in range(len(p.effectors)):
         stays = 0.0 if p.effectors[k].goal & WAY else 1.0
@@ -99,9 +99,9 @@ def first_seen(effector):
 
 
 @functools.partial(kernel, inline=True)
-def widen(w, moved):
+def widen_trust_radius(w, moved):
     """Widen the bound, for something was moved so far, and what crept begins anew."""
     bound = load(w.memory, INVERSE_RADIUS)
-    store(w.memory, INVERSE_RADIUS, bound / (1.0 + _ROOM * bound * moved))
+    store(w.memory, INVERSE_RADIUS, bound / (1.0 + _WIDENING * bound * moved))
     for row in (TURNED, CREPT):
         store(w.memory, row, select(moved > 0.0, 0.0, load(w.memory, row)))

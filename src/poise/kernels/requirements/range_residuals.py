@@ -4,19 +4,19 @@ from poise.kernels.machine.jit import entry_point
 from poise.kernels.machine.kinds import WHOLE
 from poise.kernels.machine.layout import BAD_GOAL, BAD_START, CALL, SOLVED
 from poise.kernels.machine.views import entry_at, narrow, problem_at
-from poise.kernels.requirements.sides import measure
+from poise.kernels.requirements.ranges import evaluate_ranges
 from poise.kernels.solver.ends import aim_at, clip_start
 
 
 @entry_point(WHOLE)
-def gaps(address):
+def range_residuals(address):
     """Leave the gap of each side [m or rad] and its row, see `sides`, at `start` for the targets of `goal`; a code."""
-    given = entry_at(address, CALL)
-    p = problem_at(given.problem)
-    w = narrow(p, given.narrow, given.routines)
+    request = entry_at(address, CALL)
+    p = problem_at(request.problem)
+    w = narrow(p, request.narrow, request.routines)
     if not aim_at(p, w.goal, w.target):
         return BAD_GOAL
     if not clip_start(p, w.start, w.q):
         return BAD_START
-    measure(p, w, w.q)
+    evaluate_ranges(p, w, w.q)
     return SOLVED

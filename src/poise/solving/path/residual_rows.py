@@ -33,7 +33,7 @@ def rows_of(problem: Problem, scratch: Scratch, goals: Array, q: Array) -> tuple
     """Residual rows (n, m), Jacobians (n, m, active velocities) and scores (n,) of a problem at q (n, nq)."""
     n, m = len(q), 3 * problem.blocks
     e, jacobians, scores = np.zeros((n, m)), np.zeros((n, m, len(problem.velocities))), np.empty(n)
-    scratch.tell(steps=n)
-    scratch.tell_of(goals=np.ascontiguousarray(goals), path=np.ascontiguousarray(q), answers=scores)
+    scratch.set_fields(steps=n)
+    scratch.set_arrays(goals=np.ascontiguousarray(goals), path=np.ascontiguousarray(q), answers=scores)
     prepare(rows_along)(scratch.address, e, jacobians)
     return e, jacobians, scores

@@ -5,19 +5,19 @@ from poise.kernels.machine.lanes import load, pitch, sqrt
 
 
 @kernel
-def put_side(p, w, k, i, gap, columns, gradient):
+def put_side(p, w, k, i, residual, columns, gradient):
     """Side i: its gap [m or rad], less than 0 inside, and its row, g^T J of the columns (3 each) of effector k.
 
     The gradient g has the length 1, or 0 where the gap has no slope; no direction changes the gap faster than the
     columns are long.
     """
     effector, n, (g0, g1, g2) = p.effectors[k], len(w.step), gradient
-    row = pitch(w.border_rows, n)
+    row = pitch(w.range_jacobian, n)
     for a in range(row):
-        w.border_rows[i * row + a], w.border_reach[i * row + a] = 0.0, 0.0
+        w.range_jacobian[i * row + a], w.range_column_norms[i * row + a] = 0.0, 0.0
     for c in range(effector.columns):
         x, y, z = load(columns, 3 * c), load(columns, 3 * c + 1), load(columns, 3 * c + 2)
         a = p.slots[effector.first_slot + c]
-        w.border_rows[i * row + a] = g0 * x + g1 * y + g2 * z
-        w.border_reach[i * row + a] = sqrt(x * x + y * y + z * z)
-    w.gap[i] = gap
+        w.range_jacobian[i * row + a] = g0 * x + g1 * y + g2 * z
+        w.range_column_norms[i * row + a] = sqrt(x * x + y * y + z * z)
+    w.range_residual[i] = residual

@@ -1,4 +1,4 @@
-/* The rim between Python and the kernels: what a call of a Solver and a step of a Tracker do where arguments are as usual,
+/* The fast path between Python and the kernels: what a call of a Solver and a step of a Tracker do where arguments are as usual,
    arrays of doubles and SE3.  All else gives None, and the same call is made in Python, which knows all and says what is
    wrong: nothing is refused here.  The numbers in capitals are those of `kernels/machine/layout.py`. */
 
@@ -326,9 +326,9 @@ static PyObject *line(PyObject *module, PyObject *const *given, Py_ssize_t count
 
 static PyMethodDef of_lines[] = {{"solve", solve, METH_FASTCALL, 0}, {"step", step, METH_FASTCALL, 0}, {0}};
 static PyType_Slot slots[] = {{Py_tp_dealloc, freed}, {Py_tp_methods, of_lines}, {0}};
-static PyType_Spec spec = {"poise.rim.Line", sizeof(Line), 0, Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+static PyType_Spec spec = {"poise.fast_path.Line", sizeof(Line), 0, Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
 static PyMethodDef functions[] = {{"line", line, METH_FASTCALL, 0}, {"poses", poses, METH_FASTCALL, 0}, {0}};
-static PyModuleDef definition = {{1}, .name = "poise.rim", .size = -1, .methods = functions};
+static PyModuleDef definition = {{1}, .name = "poise.fast_path", .size = -1, .methods = functions};
 
 static PyObject *attribute(const char *module, const char *name) {
   PyObject *found = PyImport_ImportModule(module), *value = found ? PyObject_GetAttrString(found, name) : NULL;
@@ -336,7 +336,7 @@ static PyObject *attribute(const char *module, const char *name) {
   return value;
 }
 
-EXPORTED PyObject *PyInit_rim(void) {
+EXPORTED PyObject *PyInit_fast_path(void) {
   PyObject *module = PyModule_Create2(&definition, ABI_VERSION);
   line_type = PyType_FromSpec(&spec), clock = attribute("time", "perf_counter_ns");
   array_type = attribute("numpy", "ndarray");

@@ -1,9 +1,9 @@
 """Calls between other work, in C and in Python: a loop makes a pose of a matrix before and copies the answer after.
 
-    python benchmarks/rim.py [ROUNDS]
+    python benchmarks/fast_path.py [ROUNDS]
 
 All ways of one round are called in turn on the same problems, with the caches emptied of them by work in between: the
-median and the 99th percentile of each [us], and the ratio of the rim to the calls that Python makes. It needs a
+median and the 99th percentile of each [us], and the ratio of the fast path to the calls that Python makes. It needs a
 library, see `python -m poise.build`.
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 from g1 import g1_boxed
 
 import poise as pz
-from poise.kernels.fast_path import rim
+from poise.kernels.fast_path import load_fast_path
 
 COUNT = 1000
 ARMS = ("panda", "iiwa14", "ur10")
@@ -88,8 +88,8 @@ def raced(title: str, model: pz.Model, frames: list[str], starts: Any, rounds: i
 def main() -> None:
     """Print the figures."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
-    if rim() is None:
-        raise SystemExit("there is no rim here: run python -m poise.build")
+    if load_fast_path() is None:
+        raise SystemExit("there is no C fast path here: run python -m poise.build")
     for name in ARMS:
         arm = pz.load(name)
         raced(name, arm, [arm.tip], arm.sample(COUNT, seed=5), rounds)

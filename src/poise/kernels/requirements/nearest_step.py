@@ -12,10 +12,10 @@ from poise.kernels.algebra.working_set import NONE, Limits, along
 from poise.kernels.machine.jit import call, kernel
 from poise.kernels.machine.lanes import pitch
 from poise.kernels.machine.layout import RANGE_ROWS
-from poise.kernels.machine.memory import CUTTING, HELD, UPDATES
+from poise.kernels.machine.memory import CONSTRAINTS, CUTTING, UPDATES
 from poise.kernels.machine.views import section
 from poise.kernels.requirements.limits import left_to_speeds, put_rows
-from poise.kernels.requirements.loops import loop_level, open_at, want_closed
+from poise.kernels.requirements.loops import evaluate_loops, loop_level, set_loop_target
 
 SEEN_MORE = 2.0
 """In CUTTING: the next step is to be another."""
@@ -25,15 +25,16 @@ _NOTHING = 1e-15
 
 @kernel
 def state_rows(p, w, ranged):
-    """w.held_rows and w.held_most: what a step from w.begun must keep; of ranges nothing unless `ranged`."""
+    """w.constraint_rows and w.constraint_bounds: what a step from w.begun must keep; of ranges nothing unless
+    `ranged`."""
     for i in range(len(w.q)):
         w.q[i] = w.begun[i]
-    if len(p.borders) > 0:
+    if len(p.ranges) > 0:
         call(w.routines[RANGE_ROWS], p, w)
-    w.memory[HELD] = float(put_rows(p, w, w.held_rows, w.held_most))
+    w.memory[CONSTRAINTS] = float(put_rows(p, w, w.constraint_rows, w.constraint_bounds))
     linear = len(p.inequalities) // (len(w.step) + 1)
-    for i in range(0 if ranged else len(w.border_most)):
-        w.held_most[linear + i] = NONE
+    for i in range(0 if ranged else len(w.range_bounds)):
+        w.constraint_bounds[linear + i] = NONE
 
 
 @kernel
@@ -45,22 +46,24 @@ def state_box(p, w, has_rates):
 
 
 @kernel
-def nearest(p, w, wish, step):
-    """step (n) is the nearest to `wish` (n) within the box and the rows, which closes the loops to first order.
+def nearest_step(p, w, desired, step):
+    """step (n) is the nearest to `desired` (n) within the box and the rows, which closes the loops to first order.
 
     Where there is none it is beyond the rows by the least sum of squares.
     """
-    n, count = len(step), int(w.memory[HELD])
-    row = pitch(w.held_rows, n)
+    n, count = len(step), int(w.memory[CONSTRAINTS])
+    row = pitch(w.constraint_rows, n)
     for c in range(n + count):
-        w.held_side[c] = 0.0
+        w.constraint_sides[c] = 0.0
     for a in range(n):
         step[a] = 0.0
-    if len(w.loop_gap) > 0:
-        open_at(p, w, w.begun)
-        want_closed(w, step)
-    limits = Limits(w.lowest, w.highest, section(w.held_rows, 0, count * row), section(w.held_most, 0, count))
-    minimise(loop_level(p, w, wish), limits, step, section(w.held_side, 0, n + count), w.held_room)
+    if len(w.loop_residual) > 0:
+        evaluate_loops(p, w, w.begun)
+        set_loop_target(w, step)
+    limits = Limits(
+        w.lowest, w.highest, section(w.constraint_rows, 0, count * row), section(w.constraint_bounds, 0, count)
+    )
+    minimise(loop_level(p, w, desired), limits, step, section(w.constraint_sides, 0, n + count), w.constraint_buffer)
 
 
 @kernel
@@ -83,7 +86,7 @@ def cut_half(w):
 @kernel
 def base_of(w):
     """The step (n) that all falls back on."""
-    return section(w.wishes, len(w.step), len(w.step))
+    return section(w.candidate_steps, len(w.step), len(w.step))
 
 
 @kernel
@@ -95,10 +98,10 @@ def along_slope(w, step):
 @kernel
 def _add(w, most):
     """Add the row w.slope^T dq <= most, if there is room."""
-    count = int(w.memory[HELD])
-    if count < len(w.held_most):
-        row = pitch(w.held_rows, len(w.step))
+    count = int(w.memory[CONSTRAINTS])
+    if count < len(w.constraint_bounds):
+        row = pitch(w.constraint_rows, len(w.step))
         for c in range(row):
-            w.held_rows[count * row + c] = w.slope[c] if c < len(w.step) else 0.0
-        w.held_most[count] = most
-        w.memory[HELD], w.memory[CUTTING] = float(count + 1), SEEN_MORE
+            w.constraint_rows[count * row + c] = w.slope[c] if c < len(w.step) else 0.0
+        w.constraint_bounds[count] = most
+        w.memory[CONSTRAINTS], w.memory[CUTTING] = float(count + 1), SEEN_MORE

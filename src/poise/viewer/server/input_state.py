@@ -1,6 +1,6 @@
 """What is held down in a window of the browser: keys, and the sticks and buttons of a gamepad.
 
-viser tells neither of a key that is let go nor of a gamepad.  So its page gets one small script more, `held.js`, which
+viser tells neither of a key that is let go nor of a gamepad.  So its page gets one small script more, `state.js`, which
 tells it all through a WebSocket of its own.  Each message is everything that is held, so none depends on another:
 
     {"keys": ["KeyW"], "axes": [0.25, -1], "buttons": [false, true]}
@@ -34,7 +34,7 @@ _CODE = re.compile(r"[A-Za-z0-9]{1,32}")
 
 
 @dataclass(frozen=True)
-class Held:
+class InputState:
     """What is held in one window.
 
     `keys`: the codes of the keys that are down, by their place on the keyboard, such as "KeyW" or "ArrowUp".
@@ -52,27 +52,27 @@ class Held:
         return not (self.keys or any(self.axes) or any(self.buttons))
 
 
-def parse(message: str | bytes) -> Held:
-    """What a window tells.  Raises ValueError for anything that `held.js` would not send."""
+def parse(message: str | bytes) -> InputState:
+    """What a window tells.  Raises ValueError for anything that `state.js` would not send."""
     if not isinstance(message, str) or len(message) > LONGEST:
         raise ValueError(f"a message is text of at most {LONGEST} characters")
     try:
-        told = json.loads(message)
+        content = json.loads(message)
     except (ValueError, RecursionError):
         raise ValueError("a message is JSON") from None
-    if not isinstance(told, dict) or told.keys() != MOST.keys():
+    if not isinstance(content, dict) or content.keys() != MOST.keys():
         raise ValueError('a message has "keys", "axes" and "buttons", and nothing else')
     for name, most in MOST.items():
-        if not isinstance(told[name], list) or len(told[name]) > most:
+        if not isinstance(content[name], list) or len(content[name]) > most:
             raise ValueError(f'"{name}" is a list of at most {most}')
-    if not all(_is_code(key) for key in told["keys"]):
+    if not all(_is_code(key) for key in content["keys"]):
         raise ValueError('"keys" are codes such as "KeyW"')
-    if not all(_is_number(axis) for axis in told["axes"]):
+    if not all(_is_number(axis) for axis in content["axes"]):
         raise ValueError('"axes" are finite numbers')
-    if not all(type(button) is bool for button in told["buttons"]):
+    if not all(type(button) is bool for button in content["buttons"]):
         raise ValueError('"buttons" are true or false')
-    axes = tuple(float(min(max(axis, -1), 1)) for axis in told["axes"])
-    return Held(frozenset(told["keys"]), axes, tuple(told["buttons"]))
+    axes = tuple(float(min(max(axis, -1), 1)) for axis in content["axes"])
+    return InputState(frozenset(content["keys"]), axes, tuple(content["buttons"]))
 
 
 def _is_code(key: object) -> bool:
@@ -85,15 +85,15 @@ def _is_number(axis: object) -> bool:
 
 @cache
 def script() -> bytes:
-    """The element that `held.js` is in the page."""
+    """The element that `state.js` is in the page."""
     return b"<script>" + files("poise.viewer").joinpath("held.js").read_bytes() + b"</script>"
 
 
-class HeldInput:
+class InputSockets:
     """The sockets of all windows that tell what they hold; all but `claim` runs on the server's own thread."""
 
-    def __init__(self, tell: Callable[[int, Held], None]) -> None:
-        self._tell = tell
+    def __init__(self, callback: Callable[[int, InputState], None]) -> None:
+        self._callback = callback
         self._windows = count()
         self._connections: set[Any] = set()
         self._claimed: frozenset[str] = frozenset()
@@ -117,33 +117,33 @@ class HeldInput:
         """Tell what one window holds, whenever it changes, until it leaves."""
         from websockets.exceptions import ConnectionClosed
 
-        window, held = next(self._windows), Held()
+        window, state = next(self._windows), InputState()
         connection.protocol.max_message_size = LONGEST
         self._connections.add(connection)
         try:
             await self._send_claimed(connection)
             while True:
                 try:
-                    async with asyncio.timeout(None if held.at_rest else PATIENCE):
+                    async with asyncio.timeout(None if state.at_rest else PATIENCE):
                         now = parse(await connection.recv())
                 except TimeoutError:
-                    now = Held()
+                    now = InputState()
                 except ConnectionClosed:
                     break
                 except ValueError as error:
                     await connection.close(1008, str(error))
                     break
-                if now != held:
-                    held = now
-                    self._say(window, held)
+                if now != state:
+                    state = now
+                    self._say(window, state)
         finally:
             self._connections.discard(connection)
-            if held != Held():
-                self._say(window, Held())
+            if state != InputState():
+                self._say(window, InputState())
 
-    def _say(self, window: int, held: Held) -> None:
+    def _say(self, window: int, state: InputState) -> None:
         try:
-            self._tell(window, held)
+            self._callback(window, state)
         except Exception as error:
             context = {"message": "what was told of held keys has failed", "exception": error}
             asyncio.get_running_loop().call_exception_handler(context)

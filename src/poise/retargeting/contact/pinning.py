@@ -44,7 +44,7 @@ def _gone(share: Array) -> Array:
     return 1.0 - s * s * s * (10.0 - s * (15.0 - 6.0 * s))
 
 
-def held(path: Array, spans: Sequence[Span], places: Array, times: Array, ease: float) -> Array:
+def pinned(path: Array, spans: Sequence[Span], places: Array, times: Array, ease: float) -> Array:
     """(frames, 3) a path (frames, 3) [m] that stays at the place (spans, 3) of each span; or that goes with places
     (spans, frames, 3)."""
     moved, share, near, there = _near(path, spans, places, times, ease)
@@ -52,7 +52,7 @@ def held(path: Array, spans: Sequence[Span], places: Array, times: Array, ease: 
     return moved
 
 
-def held_turns(turns: Array, spans: Sequence[Span], stances: Array, times: Array, ease: float) -> Array:
+def pinned_turns(turns: Array, spans: Sequence[Span], stances: Array, times: Array, ease: float) -> Array:
     """(frames, 4) rotations (frames, 4) that stay at that (spans, 4) of each span, or go with those (spans, frames, 4);
     quaternions w x y z."""
     out, share, near, there = _near(turns, spans, stances, times, ease)

@@ -10,13 +10,13 @@ from typing import Any, Final
 
 import numpy as np
 
+from poise.geometry.disk_cache import disk_cached
 from poise.geometry.fitting import Fit, fit_capsules, fit_hulls
-from poise.geometry.kept import kept
 from poise.geometry.meshes import MeshShape, mesh_triangles, read_mesh
 from poise.geometry.shapes import Capsule, ConvexHull, Sphere
 from poise.spatial import SE3
 
-_TEXTS: Final = ("decomposition", "fitting", "hull", "kept_fits", "meshes", "smallest", "triangles")
+_TEXTS: Final = ("decomposition", "fitting", "hull", "fit_cache", "meshes", "smallest", "triangles")
 """The files of this folder that a fit depends on."""
 _CODE: Final = tuple(Path(__file__).with_name(f"{name}.py") for name in _TEXTS)
 
@@ -34,12 +34,12 @@ def fit_of(mesh: MeshShape, *, hulls: int, capsules: int) -> Fit:
         triangles = mesh_triangles(mesh, content)
         return fit_hulls(triangles, hulls) if hulls else fit_capsules(triangles, capsules)
 
-    return kept_fit(content, settings, make)
+    return cached_fit(content, settings, make)
 
 
-def kept_fit(content: bytes, settings: str, make: Callable[[], Fit]) -> Fit:
+def cached_fit(content: bytes, settings: str, make: Callable[[], Fit]) -> Fit:
     """The fit of a mesh with this content, made if there is none."""
-    return kept("fits", _CODE, settings.encode() + b"\0" + content, make, write=_written, read=_read)
+    return disk_cached("fits", _CODE, settings.encode() + b"\0" + content, make, write=_written, read=_read)
 
 
 def _written(fit: Fit) -> bytes:
