@@ -59,7 +59,7 @@ def aside(path: Path) -> Iterator[tuple[ast.Call, bool]]:
         id(inner)
         for block in ast.walk(tree)
         if isinstance(block, ast.With)
-        and any(word in ast.unparse(block.items[0]) for word in ("written_aside(", "TemporaryDirectory("))
+        and any(word in ast.unparse(block.items[0]) for word in ("atomic_write(", "TemporaryDirectory("))
         for inner in ast.walk(block)
     }
     for node in ast.walk(tree):

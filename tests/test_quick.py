@@ -124,7 +124,7 @@ def test_a_name_taken_from_a_face_is_an_arrow() -> None:
 
 def test_of_equally_near_files_the_one_that_speaks_of_the_change_is_nearer() -> None:
     changed = "kernels.closed_form.families"
-    assert far(changed, "solving/test_solve_all.py") < far(changed, "solving/test_leash.py")
+    assert far(changed, "solving/test_solve_all.py") < far(changed, "solving/test_following_error.py")
 
 
 def test_what_no_arrow_leads_to_is_far() -> None:

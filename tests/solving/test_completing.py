@@ -14,8 +14,9 @@ from support.mechanisms import CRANK, GROUND, ROCKER, four_bar, gap, rocker_angl
 from support.registered import for_a_while
 
 import poise as pz
+from poise import own
 from poise.common.array import Array
-from poise.methods import METHODS, own
+from poise.methods import METHODS
 from poise.solving.arguments.capabilities import CANNOT
 
 ARM = pz.load("panda")

@@ -81,7 +81,7 @@ def test_a_leash_that_is_not_reached_changes_no_bit(method: str, limits: str) ->
 
 @pytest.mark.parametrize("limits", LIMITS)
 @pytest.mark.parametrize(
-    "following error",
+    "following_error",
     [pz.FollowingErrorLimit(0.1, distance=FREE, angle=FREE), pz.FollowingErrorLimit(FREE, distance=0.05, angle=FREE)],
 )
 def test_an_arm_that_stands_still_keeps_its_command_on_the_leash(
@@ -130,7 +130,7 @@ def test_the_command_goes_on_when_the_arm_does() -> None:
 
 @pytest.mark.parametrize("limits", ["none", "accelerations", "jerks"])
 @pytest.mark.parametrize(
-    "following error",
+    "following_error",
     [pz.FollowingErrorLimit(0.2, distance=FREE, angle=FREE), pz.FollowingErrorLimit(FREE, distance=0.1, angle=0.3)],
 )
 def test_a_command_comes_back_to_an_arm_that_was_pushed_away(
