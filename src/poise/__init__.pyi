@@ -1,6 +1,8 @@
 from poise.bench.compare import compare as compare
 from poise.calibration.identify import calibrate as calibrate
 from poise.common.errors import FrameNotFound as FrameNotFound
+from poise.common.errors import InvalidType as InvalidType
+from poise.common.errors import InvalidValue as InvalidValue
 from poise.common.errors import JointNotFound as JointNotFound
 from poise.common.errors import MissingExtra as MissingExtra
 from poise.common.errors import ModelError as ModelError

@@ -17,6 +17,9 @@ _MUCH_LESS = 0.2
 class PoiseError(Exception):
     """The root of every error that poise raises on purpose.  It can be pickled, and so cross to another process."""
 
+    code: str = "error"
+    """Which rule was broken, a word of the page "Errors" that stays as it is; sentences may get better."""
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _again, (type(self), self.args), self.__dict__
 
@@ -28,8 +31,26 @@ def _again(kind: type[PoiseError], arguments: tuple[Any, ...]) -> PoiseError:
     return error
 
 
+class InvalidValue(PoiseError, ValueError):
+    """A number, an array, a word or a combination of arguments that is not allowed."""
+
+    def __init__(self, code: str, message: str) -> None:
+        self.code = code
+        super().__init__(message)
+
+
+class InvalidType(PoiseError, TypeError):
+    """An argument of a kind that is not taken."""
+
+    def __init__(self, code: str, message: str) -> None:
+        self.code = code
+        super().__init__(message)
+
+
 class ModelError(PoiseError, ValueError):
     """A robot description that cannot be a kinematic tree; `file` and `line` say where, when there is a file."""
+
+    code = "invalid-model"
 
     def __init__(self, message: str, *, file: str | None = None, line: int | None = None) -> None:
         self.message, self.file, self.line = message, file, line
@@ -40,6 +61,7 @@ class ModelError(PoiseError, ValueError):
 class NameNotFound(PoiseError, KeyError):
     """A name that the model does not have; the message suggests the nearest ones that it has."""
 
+    code = "unknown-name"
     noun = "name"
 
     def __init__(self, name: str, known: Iterable[str], *, owner: str = "the model", noun: str | None = None) -> None:
@@ -114,9 +136,13 @@ class ReferenceNotFound(NameNotFound):
 class ShapeError(PoiseError, ValueError):
     """An array argument of the wrong shape; the message names the argument, its shape and the shape wanted."""
 
+    code = "wrong-shape"
+
 
 class MissingExtra(PoiseError, ImportError):
     """A feature that needs an optional dependency; the message is the command that installs it."""
+
+    code = "missing-extra"
 
     def __init__(self, feature: str, package: str, extra: str) -> None:
         super().__init__(f'{feature} needs {package}: pip install "poise[{extra}]"')
