@@ -108,7 +108,7 @@ def _add_contacts(w, request, first):
     """The room between two shapes each, from row `first` on; the row behind them."""
     s = problem_at(request.scene)
     x = narrow(s, request.scene_work, request.routines)
-    n, least = len(w.step), problem_at(request.problem).guard[0].distance
+    n, least = len(w.step), problem_at(request.problem).collision[0].distance
     row = pitch(w.condition_rows, n)
     for i in range(len(w.q)):
         x.q[i] = w.q[i]

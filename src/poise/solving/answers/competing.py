@@ -116,7 +116,7 @@ def brakes(prepared: Question, before: Array) -> list[str]:
     The last step led from `before` (nq,) to q.
     """
     problem, posture = prepared.bound.problem, one_posture(prepared.tasks)
-    shares = problem.section("shares") if posture is not None else np.zeros(0)
+    shares = problem.section("weight_ratios") if posture is not None else np.zeros(0)
     heavy = len(shares) > 0 or any(isinstance(task, OfVelocities) for task in prepared.tasks)
     missed = _missed(prepared, before, prepared.q) if heavy else []
     if not all(np.isfinite(left).all() for left in missed):
