@@ -78,6 +78,13 @@ def list_statuses(app: Any) -> None:
     statuses.write()
 
 
+def list_codes(app: Any) -> None:
+    """The page of the errors lists the codes that there are."""
+    import codes
+
+    codes.write()
+
+
 def list_modules(app: Any) -> None:
     """The page of the files has their first lines."""
     import modules
@@ -91,5 +98,6 @@ def setup(app: Any) -> None:
     app.connect("builder-inited", draw_pictures)
     app.connect("builder-inited", run_examples)
     app.connect("builder-inited", list_statuses)
+    app.connect("builder-inited", list_codes)
     app.connect("builder-inited", list_modules)
     app.connect("autodoc-process-docstring", keep_formulas)

@@ -124,7 +124,7 @@ def test_a_service_answers_in_order_and_logs_what_it_refuses() -> None:
     assert said.returncode == 0, said.stderr
     answers = [json.loads(line) for line in said.stdout.splitlines()]
     assert [answer["name"] for answer in answers] == [f"request {k}" for k in range(20)]
-    assert [answer["status"] for answer in answers[-3:]] == ["CONVERGED", "UNREACHABLE", "ValueError"]
+    assert [answer["status"] for answer in answers[-3:]] == ["CONVERGED", "UNREACHABLE", "not-a-rotation"]
     assert said.stderr.count("refused") == 2
     assert "18 CONVERGED" in said.stderr
 

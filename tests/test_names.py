@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.refusals import refused
 
 import poise as pz
 from poise.common.errors import NameNotFound, nearest_names
@@ -184,9 +185,9 @@ def test_a_joint_that_contradicts_the_one_that_it_mimics_is_refused() -> None:
         model.q(near=0.3, revolute_joint=0.2)
     with pytest.raises(ValueError, match=r"far is 2, but it mimics revolute_joint, which at 0 takes it to 1\.125"):
         model.q(far=2.0)
-    with pytest.raises(ValueError, match="near"):
+    with refused("not-finite", "near"):
         model.q(near=float("nan"))
-    with pytest.raises(pz.ShapeError, match="near must have shape"):
+    with refused("wrong-shape", "near"):
         model.q(near=[0.1, 0.2])
     with pytest.raises(pz.JointNotFound, match="did you mean 'near'"):
         model.q(nearr=0.3)

@@ -18,7 +18,14 @@ from support.trees import steady, trees
 import poise as pz
 from poise.cli.codes import UsageError
 from poise.common.array import Array
-from poise.common.errors import ExperimentNotFound, NameNotFound, ReferenceNotFound, ShapeNotFound
+from poise.common.errors import (
+    ExperimentNotFound,
+    InvalidType,
+    InvalidValue,
+    NameNotFound,
+    ReferenceNotFound,
+    ShapeNotFound,
+)
 from poise.geometry.shapes import Shape
 from poise.methods.criteria import Criterion
 from poise.methods.damping import RULES as KINDS_OF_RULES
@@ -113,6 +120,8 @@ ERRORS = [
     ReferenceNotFound("bus", ["buss2004"]),
     pz.ShapeError("q must have shape (7,), got (6,)"),
     pz.MissingExtra("reading xacro", "xacro", "xacro"),
+    InvalidValue("not-positive", "dt is 0; it must be a positive number"),
+    InvalidType("not-a-model", "model must be a Model, got 3"),
     pz.ModelWarning("arm.urdf: unknown tags"),
     Unreadable("work.npz is no work"),
     UsageError("Unrecognized options: --nope"),

@@ -216,7 +216,7 @@ def test_a_first_answer_imports_what_it_uses_alone(robot: str) -> None:
 def test_every_error_is_a_poise_error() -> None:
     classes = [named(name) for name in PUBLIC if isinstance(named(name), type)]
     errors = [c for c in classes if issubclass(c, Exception) and not issubclass(c, Warning)]
-    assert len(errors) == 7
+    assert len(errors) == 9
     assert all(issubclass(error, pz.PoiseError) for error in errors)
 
 

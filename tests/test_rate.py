@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.refusals import refused
 
 import poise as pz
 
@@ -74,7 +75,7 @@ def test_it_sleeps_by_itself() -> None:
 
 @pytest.mark.parametrize("dt", [0.0, -0.1, math.nan, math.inf, 1e300, 10**400, True, None, "fast"])
 def test_a_dt_that_is_none_is_refused(dt: Any) -> None:
-    with pytest.raises(ValueError, match="dt is"):
+    with refused("out-of-range", "dt"):
         pz.Rate(dt)
 
 

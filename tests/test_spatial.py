@@ -10,6 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.linalg import expm, polar
 from scipy.spatial.transform import Rotation
+from support.refusals import refused
 from support.trees import steady
 
 from poise.common.array import Array
@@ -499,7 +500,7 @@ def test_close_counts_metres_and_radians_each_by_itself(
 def test_close_to_what_is_no_motion_is_refused() -> None:
     with pytest.raises(TypeError, match=r"another SE3, got .*SE3.parse"):
         T.isclose(T.matrix())  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="another SO3"):
+    with refused("not-a-rotation", "SO3"):
         R.isclose(T)  # type: ignore[arg-type]
 
 
@@ -542,7 +543,7 @@ def test_a_rotation_that_is_one_is_left_alone() -> None:
 
 
 def test_a_target_of_rounded_decimals_is_refused_by_its_own_name() -> None:
-    with pytest.raises(ValueError, match="goal is not a rotation to 1e-06"):
+    with refused("not-a-rotation", "goal"):
         SE3.parse(T.matrix().round(5), "goal")
 
 
@@ -633,18 +634,18 @@ def test_parse_says_what_is_no_pose(value: Any, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "error", "message"),
+    ("value", "code", "words"),
     [
-        (with_nan((7,), 3), ValueError, r"goal\[3\] is nan"),
-        (with_nan((4, 4), 1, 2), ValueError, r"goal\[1, 2\] is nan"),
-        (np.zeros(7), ValueError, "zero quaternion"),
-        ([0.0, -0.8, 0.0, -2.4, 0.0, 1.6, 0.8], ValueError, r"goal is no pose: .* length 2.99 .* model.pose"),
-        ([[0.4, 0, 0.5, 1, 0, 0, 0], [0.4, 0, 0.5, 0.5, 0, 0, 0]], ValueError, "length 0.5 in place of 1"),
-        (np.zeros((4, 4)), ValueError, "last row"),
+        (with_nan((7,), 3), "not-finite", "goal[3]"),
+        (with_nan((4, 4), 1, 2), "not-finite", "goal[1, 2]"),
+        (np.zeros(7), "not-a-rotation", "zero quaternion"),
+        ([0.0, -0.8, 0.0, -2.4, 0.0, 1.6, 0.8], "not-a-pose", "model.pose(frame, q)"),
+        ([[0.4, 0, 0.5, 1, 0, 0, 0], [0.4, 0, 0.5, 0.5, 0, 0, 0]], "not-a-pose", "length 0.5 in place of 1"),
+        (np.zeros((4, 4)), "not-a-pose", "last row"),
     ],
 )
-def test_parse_says_which_number_is_none(value: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
+def test_parse_says_which_number_is_none(value: Any, code: str, words: str) -> None:
+    with refused(code, words):
         SE3.parse(value, "goal")
 
 
@@ -665,7 +666,7 @@ def test_motions_print_their_numbers() -> None:
 
 def test_points_of_different_lengths_are_refused_in_words() -> None:
     for motion in (SE3.identity(), SO3.identity()):
-        with pytest.raises(ShapeError, match="point must be numbers"):
+        with refused("wrong-shape", "point"):
             motion @ [[1.0, 2.0, 3.0], [1.0, 2.0]]
 
 

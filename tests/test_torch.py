@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.learning import arm, drawn, five, solver, starts, turned, turned_starts
+from support.refusals import refused
 
 import poise as pz
 
@@ -153,7 +154,7 @@ def test_what_cannot_be_done_is_said(poses: Any) -> None:
         ik(np.eye(4))
     with pytest.raises(TypeError, match=r"got torch\.int64"):
         ik(torch.eye(4, dtype=torch.int64))
-    with pytest.raises(pz.ShapeError, match="ik takes poses"):
+    with refused("wrong-shape", "ik"):
         ik(torch.zeros(3, 6))
     with pytest.raises(pz.ShapeError, match="q0 must have 7 numbers"):
         ik(poses, torch.zeros(6))

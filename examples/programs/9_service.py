@@ -41,8 +41,8 @@ def answer(solver: pz.Solver, request: Request) -> Answer:
     """One request, from home, so that an answer does not depend on the one before it."""
     try:
         sol = solver(pz.SE3(np.array(request.pose)))
-    except ValueError as error:  # a wrong question, as of a pose that is none
-        return Answer(request.name, type(error).__name__, str(error), {})
+    except pz.PoiseError as error:  # a wrong question, as of a pose that is none
+        return Answer(request.name, error.code, str(error), {})
     return Answer(request.name, sol.status.name, sol.explain(), sol.named() if sol.success else {})
 
 

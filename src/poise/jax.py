@@ -12,7 +12,7 @@ from typing import Any, final
 
 import numpy as np
 
-from poise.common.errors import ShapeError
+from poise.common.errors import InvalidType, ShapeError
 from poise.common.lazy import optional
 from poise.solving.problem.ports import Axes
 from poise.solving.solvers.differentiable import Differentiable, Functions
@@ -33,7 +33,7 @@ class Function:
         jnp, model = _jax().numpy, self.of.model
         array = jnp.asarray(given)
         if array.dtype not in (jnp.float32, jnp.float64):
-            raise TypeError(f"{self.of.name} takes an array of float32 or float64, got {array.dtype}")
+            raise InvalidType("not-an-array", f"{self.of.name} takes an array of float32 or float64, got {array.dtype}")
         start = jnp.asarray(np.array(model.home) if q0 is None else q0, array.dtype)
         if start.shape[-1:] != (model.nq,):
             raise ShapeError(f"q0 must have {model.nq} numbers at the end, got shape {start.shape}")

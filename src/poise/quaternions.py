@@ -11,7 +11,7 @@ import numpy as np
 
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import finite
-from poise.common.errors import ShapeError
+from poise.common.errors import InvalidValue, ShapeError
 
 _CONJUGATE: Final = np.array([1.0, -1.0, -1.0, -1.0])
 _TINY: Final = 1e-8
@@ -41,10 +41,11 @@ def near_unit_quaternion(name: str, value: ArrayLike) -> Array:
     lengths = np.linalg.norm(numbers, axis=-1)
     if (np.abs(lengths - 1.0) > LENGTHS).any():
         worst = float(lengths.flat[np.argmax(np.abs(lengths - 1.0))])
-        raise ValueError(
+        raise InvalidValue(
+            "not-a-pose",
             f"{name} is no pose: the last four of its seven numbers are a quaternion w x y z, and have length "
             f"{worst:.3g} in place of 1; of joint angles model.pose(frame, q) makes a pose, of a quaternion of any "
-            "length SE3.from_xyz_wxyz(xyz, wxyz)"
+            "length SE3.from_xyz_wxyz(xyz, wxyz)",
         )
     return unit
 
@@ -53,7 +54,9 @@ def normalized(name: str, wxyz: Array) -> Array:
     """(..., 4) finite numbers normalised to unit length."""
     norm = np.linalg.norm(wxyz, axis=-1, keepdims=True)
     if (norm < 1e-12).any():
-        raise ValueError(f"{name} is a zero quaternion, which is no rotation; the identity is wxyz = 1 0 0 0")
+        raise InvalidValue(
+            "not-a-rotation", f"{name} is a zero quaternion, which is no rotation; the identity is wxyz = 1 0 0 0"
+        )
     return wxyz / norm
 
 
@@ -201,13 +204,16 @@ def rotation_matrices(name: str, value: ArrayLike, *, orthonormalise: bool = Fal
         which = f"{name}[{', '.join(map(str, index))}]" if index else name
         wanted = "its columns must be orthonormal and right-handed"
         if mirrored[index] and far[index] <= _ROUNDED:
-            raise ValueError(f"{which} is not a rotation: it is a mirror image, of determinant -1; {wanted}")
+            raise InvalidValue(
+                "not-a-rotation", f"{which} is not a rotation: it is a mirror image, of determinant -1; {wanted}"
+            )
         if far[index] > _ROUNDED:
             stretch = ", ".join(f"{x:.3g}" for x in sizes[index])
-            raise ValueError(f"{which} is not a rotation: it stretches by {stretch}; {wanted}")
-        raise ValueError(
+            raise InvalidValue("not-a-rotation", f"{which} is not a rotation: it stretches by {stretch}; {wanted}")
+        raise InvalidValue(
+            "not-a-rotation",
             f"{which} is not a rotation to {TOLERANCE:g}: it is off by {off[index]:.2g}, as rounded decimals are; "
-            f"{wanted}; from_matrix(..., orthonormalise=True) takes the nearest rotation"
+            f"{wanted}; from_matrix(..., orthonormalise=True) takes the nearest rotation",
         )
     nearest: Array = u @ vt
     return nearest

@@ -6,6 +6,9 @@ from typing import Final, Self, final
 
 import numpy as np
 
+from poise.common.checks import broken_rule
+from poise.common.errors import InvalidValue
+
 LONGEST: Final = 1e6
 """The longest dt [s]; far beyond it no clock can sleep."""
 
@@ -27,8 +30,9 @@ class Rate:
 
     def __init__(self, dt: float, *, sleep: Callable[[float], object] = sleep) -> None:
         if isinstance(dt, bool) or not isinstance(dt, (int, float, np.floating, np.integer)) or not 0.0 < dt <= LONGEST:
-            raise ValueError(
-                f"dt is {dt!r}; it must be a positive number [s] of at most {LONGEST:g}, as in Rate(0.002)"
+            raise InvalidValue(
+                broken_rule(dt, "out-of-range"),
+                f"dt is {dt!r}; it must be a positive number [s] of at most {LONGEST:g}, as in Rate(0.002)",
             )
         self.dt, self.slipped = float(dt), 0
         self._sleep, self._tick, self._due = sleep, -1, 0.0

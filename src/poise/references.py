@@ -6,7 +6,7 @@ from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
 
-from poise.common.errors import ReferenceNotFound
+from poise.common.errors import InvalidValue, ReferenceNotFound
 from poise.experiments.registry import EXPERIMENTS
 from poise.methods.damping import RULES
 from poise.methods.registry import METHODS
@@ -20,7 +20,7 @@ def entries() -> Mapping[str, str]:
     for entry in re.split(r"\n\s*\n", text.strip()):
         head = re.match(r"@\w+\{([^,\s]+),", entry)
         if head is None:
-            raise ValueError(f"references.bib has an entry without a key: {entry.splitlines()[0]!r}")
+            raise InvalidValue("wrong-format", f"references.bib has an entry without a key: {entry.splitlines()[0]!r}")
         found[head[1]] = entry
     return MappingProxyType(found)
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import finite
-from poise.common.errors import ShapeError
+from poise.common.errors import InvalidType, InvalidValue, ShapeError
 from poise.kernels.machine import layout
 from poise.quaternions import (
     TOLERANCE,
@@ -175,12 +175,15 @@ class SO3:
             return NotImplemented
         shape = _shape_of(other)
         if shape == (3, 3) and is_rotation(other):
-            raise TypeError(
+            raise InvalidType(
+                "wrong-type",
                 "a 3x3 matrix that is a rotation can be meant as one, or as three points: say SO3.from_matrix(matrix), "
-                "or act(points), which takes a point a row"
+                "or act(points), which takes a point a row",
             )
         if shape[-1:] == (4,):
-            raise TypeError(f"R @ x takes an SO3 or (..., 3) points, got shape {shape}: say SO3(wxyz=x), or T @ x")
+            raise InvalidType(
+                "wrong-type", f"R @ x takes an SO3 or (..., 3) points, got shape {shape}: say SO3(wxyz=x), or T @ x"
+            )
         return self.act(other)
 
     def act(self, point: ArrayLike) -> Array:
@@ -190,8 +193,9 @@ class SO3:
     def isclose(self, other: "SO3", *, atol: float = TOLERANCE) -> Any:
         """Whether the angle between the two is at most `atol` [rad]: a bool, or (...,) of them for batches."""
         if not isinstance(other, SO3):
-            raise TypeError(
-                f"isclose compares with another SO3, got {type(other).__name__}; see SO3.from_matrix and SO3.from_xyzw"
+            raise InvalidType(
+                "not-a-rotation",
+                f"isclose compares with another SO3, got {type(other).__name__}; see SO3.from_matrix and SO3.from_xyzw",
             )
         return _flag(angles_between(self.wxyz, other.wxyz) <= atol)
 
@@ -379,12 +383,16 @@ class SE3:
             wxyz = rescaled(quaternion_product(self.wxyz, other.wxyz))
             return pose_of(np.concatenate([xyz, wxyz], axis=-1))
         if isinstance(other, SO3):
-            raise TypeError("an SO3 is no pose: write T @ SE3.from_parts([0, 0, 0], R), or T.rotation @ R")
+            raise InvalidType(
+                "not-a-pose", "an SO3 is no pose: write T @ SE3.from_parts([0, 0, 0], R), or T.rotation @ R"
+            )
         if not isinstance(other, (np.ndarray, list, tuple)):
             return NotImplemented
         shape = _shape_of(other)
         if shape[-2:] == (4, 4) or shape[-1:] == (7,):
-            raise TypeError(f"T @ x takes an SE3 or (..., 3) points, got shape {shape}: make it a pose, SE3.parse(x)")
+            raise InvalidType(
+                "wrong-type", f"T @ x takes an SE3 or (..., 3) points, got shape {shape}: make it a pose, SE3.parse(x)"
+            )
         return self.act(other)
 
     def act(self, point: ArrayLike) -> Array:
@@ -395,8 +403,9 @@ class SE3:
         """Whether the origins are at most `atol` [m] apart and the angle between the two is at most `atol` [rad]:
         a bool, or (...,) of them for batches."""
         if not isinstance(other, SE3):
-            raise TypeError(
-                f"isclose compares with another SE3, got {type(other).__name__}; SE3.parse makes one of numbers"
+            raise InvalidType(
+                "not-a-pose",
+                f"isclose compares with another SE3, got {type(other).__name__}; SE3.parse makes one of numbers",
             )
         turned = angles_between(self.wxyz, other.wxyz) <= atol
         return _flag(turned & (np.linalg.norm(self.xyz - other.xyz, axis=-1) <= atol))
@@ -428,7 +437,7 @@ class SE3:
     def __getitem__(self, index: Any) -> "SE3":
         """The poses of a batch at `index`, the same to the last bit."""
         if self.array.ndim == 1:
-            raise TypeError("a single pose cannot be indexed; use .xyz, .wxyz or .array")
+            raise InvalidType("not-a-sequence", "a single pose cannot be indexed; use .xyz, .wxyz or .array")
         rows = self.array[index]
         if rows.ndim < 1 or rows.shape[-1] != self.array.shape[-1]:
             raise IndexError(f"index {index!r} reaches into the numbers of a pose; use .array for those")
@@ -458,7 +467,7 @@ def one_pose(name: str, value: Any) -> SE3:
     if pose.array.ndim != 1:
         raise ShapeError(f"{name} must be one pose, got {pose!r}")
     if not (np.abs(pose.xyz) <= LARGEST).all():
-        raise ValueError(f"{name} stands at {pose.xyz.tolist()}; {BOUND}")
+        raise InvalidValue("out-of-range", f"{name} stands at {pose.xyz.tolist()}; {BOUND}")
     return pose
 
 
@@ -474,7 +483,7 @@ def _parts_of(name: str, matrix: ArrayLike, *, orthonormalise: bool = False) -> 
     """(..., 3) metres and the rotations of (..., 4, 4) homogeneous matrices; raises as `SE3.from_matrix` does."""
     m = finite(name, matrix, 4, 4)
     if np.abs(m[..., 3, :] - [0.0, 0.0, 0.0, 1.0]).max(initial=0.0) > 1e-9:
-        raise ValueError(f"{name} is not a pose: its last row must be 0 0 0 1")
+        raise InvalidValue("not-a-pose", f"{name} is not a pose: its last row must be 0 0 0 1")
     turn = rotation_matrices(name, m[..., :3, :3], orthonormalise=orthonormalise)
     return m[..., :3, 3], SO3(wxyz=matrix_quaternion(turn))
 

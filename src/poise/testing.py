@@ -11,6 +11,7 @@ import numpy as np
 
 from poise.common.array import Array
 from poise.common.checks import positive, whole
+from poise.common.errors import InvalidValue
 from poise.methods.base import Method
 from poise.model.model import Model, a_model
 from poise.solving.solvers.solver import Solver
@@ -119,7 +120,9 @@ def check_requirement(
     limits: Any = True if isinstance(requirement, Task) else [requirement]
     inside = [q for q in model.sample(50 * count, seed=seed) if beyond(q) < 0.0][:count]
     if not inside:
-        raise ValueError(f"it holds at none of {50 * count} random configurations, so there is nothing to begin at")
+        raise InvalidValue(
+            "empty", f"it holds at none of {50 * count} random configurations, so there is nothing to begin at"
+        )
     places = np.array([model.pose(frame, q).xyz for q in model.sample(count, seed=seed + 1)])
     others: list[None] = [None] * (len(tasks) - 1)
     free, constrained = Solver(model, lead), Solver(model, tasks, limits=limits)

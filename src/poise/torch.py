@@ -18,7 +18,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from poise.common.array import Array
-from poise.common.errors import ShapeError
+from poise.common.errors import InvalidType, ShapeError
 from poise.common.lazy import optional
 from poise.solving.problem.ports import Axes
 from poise.solving.solvers.differentiable import Differentiable, Functions
@@ -48,7 +48,7 @@ class Function:
         """
         if not isinstance(given, self._tensor) or given.dtype not in self._types:
             kind = getattr(given, "dtype", type(given).__name__)
-            raise TypeError(f"{self.of.name} takes a tensor of float32 or float64, got {kind}")
+            raise InvalidType("not-an-array", f"{self.of.name} takes a tensor of float32 or float64, got {kind}")
         nq, start = self.of.model.nq, (self._home if q0 is None else q0).to(given)
         if start.shape[-1:] != (nq,):
             raise ShapeError(f"q0 must have {nq} numbers at the end, got shape {tuple(start.shape)}")
@@ -63,7 +63,7 @@ def _joined(tensors: Sequence[Any], axes: Sequence[Axes]) -> Any:
     torch = _torch()
     for one in tensors:
         if not isinstance(one, torch.Tensor):
-            raise TypeError(f"ik takes tensors of float32 or float64, got {type(one).__name__}")
+            raise InvalidType("not-an-array", f"ik takes tensors of float32 or float64, got {type(one).__name__}")
     outer = [one.shape[: one.dim() - len(last)] for one, last in zip(tensors, axes, strict=True)]
     shape = torch.broadcast_shapes(*outer)
     flat = (one.reshape(*some, -1) for one, some in zip(tensors, outer, strict=True))

@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 from support.mechanisms import at, four_bar, gap
+from support.refusals import refused
 from support.registered import for_a_while
 
 import poise as pz
@@ -167,7 +168,7 @@ def test_what_must_hold_does_where_targets_are_and_in_what_counts() -> None:
 
 
 def test_where_next_to_nothing_holds_targets_are_to_be_given() -> None:
-    with pytest.raises(ValueError, match="hardly any configuration of panda that was drawn keeps what must hold"):
+    with refused("needs", "panda"):
         pz.compare(ARM, GOAL, count=2, limits=[pz.LinearLimit({"panda_joint1": 1.0}, -9.0)])
 
 
@@ -340,7 +341,7 @@ def test_without_matplotlib_the_error_says_what_to_install(
 
 
 def test_another_kind_of_file_or_a_missing_folder_is_said(report: pz.results.Comparison, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"picture\.txt is no picture; its name must end in \.png, \.svg or \.pdf"):
+    with refused("wrong-format", "picture.txt"):
         report.plot(tmp_path / "picture.txt")
     with pytest.raises(FileNotFoundError, match="there is no folder"):
         report.plot(tmp_path / "nowhere" / "picture.png")
@@ -350,48 +351,48 @@ def test_another_kind_of_file_or_a_missing_folder_is_said(report: pz.results.Com
 
 
 @pytest.mark.parametrize(
-    ("arguments", "error", "words"),
+    ("arguments", "code", "words"),
     [
-        ({"methods": ["lmm"]}, ValueError, "no method 'lmm'; did you mean 'lm'"),
-        ({"methods": []}, ValueError, "methods is empty"),
-        ({"methods": "lm"}, TypeError, r"methods must be a sequence, such as \['lm'\]"),
-        ({"methods": pz.methods.GaussNewton()}, TypeError, "methods must be a sequence"),
-        ({"methods": [3]}, TypeError, "got 3"),
-        ({"count": 0}, ValueError, "count is 0"),
-        ({"count": 1.5}, ValueError, "count is 1.5"),
-        ({"seed": -1}, ValueError, "seed is -1"),
-        ({"max_iterations": 0}, ValueError, "^max_iterations is 0; it must be at least 1$"),
-        ({"max_restarts": -1}, ValueError, "^max_restarts is -1"),
-        ({"max_time": 0.0}, ValueError, "^max_time is 0.0"),
-        ({"q0": [0.0, 0.0]}, pz.ShapeError, "q0"),
-        ({"q0": np.zeros((3, 7)), "count": 4}, pz.ShapeError, r"\(4, 7\), one a problem, got \(3, 7\)"),
-        ({"targets": []}, ValueError, "targets is empty"),
-        ({"targets": 3}, pz.ShapeError, "targets must be a sequence"),
-        ({"targets": pz.SE3.identity()}, pz.ShapeError, "targets must be N poses"),
-        ({"targets": [pz.SE3.identity(), [1, 2, 3]]}, pz.ShapeError, r"targets\[1\]"),
+        ({"methods": ["lmm"]}, "unknown-word", "'lm'"),
+        ({"methods": []}, "empty", "methods"),
+        ({"methods": "lm"}, "not-a-sequence", "methods"),
+        ({"methods": pz.methods.GaussNewton()}, "not-a-sequence", "methods"),
+        ({"methods": [3]}, "not-a-method", "3"),
+        ({"count": 0}, "out-of-range", "count"),
+        ({"count": 1.5}, "not-whole", "count"),
+        ({"seed": -1}, "out-of-range", "seed"),
+        ({"max_iterations": 0}, "out-of-range", "max_iterations"),
+        ({"max_restarts": -1}, "out-of-range", "max_restarts"),
+        ({"max_time": 0.0}, "not-positive", "max_time"),
+        ({"q0": [0.0, 0.0]}, "wrong-shape", "q0"),
+        ({"q0": np.zeros((3, 7)), "count": 4}, "wrong-shape", "q0"),
+        ({"targets": []}, "empty", "targets"),
+        ({"targets": 3}, "wrong-shape", "targets"),
+        ({"targets": pz.SE3.identity()}, "wrong-shape", "targets"),
+        ({"targets": [pz.SE3.identity(), [1, 2, 3]]}, "wrong-shape", "targets[1]"),
     ],
 )
-def test_bad_arguments_are_named(arguments: dict[str, object], error: type[Exception], words: str) -> None:
-    with pytest.raises(error, match=words):
+def test_bad_arguments_are_named(arguments: dict[str, object], code: str, words: str) -> None:
+    with refused(code, words):
         pz.compare(ARM, GOAL, **{"methods": ["lm"], "count": 4, **arguments})
 
 
 def test_bad_tasks_are_named() -> None:
     with pytest.raises(pz.FrameNotFound, match="panda_hnd"):
         pz.compare(ARM, pz.PoseTask("panda_hnd"))
-    with pytest.raises(ValueError, match="VelocityLimit needs the time of a step"):
+    with refused("no-dt", "VelocityLimit"):
         pz.compare(ARM, GOAL, count=1, limits=[pz.VelocityLimit(1.0)])
-    with pytest.raises(ValueError, match=r"targets\[0\] must be 2 targets"):
+    with refused("wrong-shape", "targets[0]"):
         pz.compare(ARM, [GOAL, pz.PositionTask("panda_link4")], [ARM.pose(ARM.tip, ARM.home)])
-    with pytest.raises(ValueError, match=r"targets\[0\] of PositionTask\('panda_link4'\) is not finite"):
+    with refused("not-finite", "targets[0]"):
         pz.compare(ARM, pz.PositionTask("panda_link4"), [[0, np.nan, 0]])
-    with pytest.raises(ValueError, match=r"^the frame 'world' does not move"):
+    with refused("nothing-moves", "'world'"):
         pz.compare(ARM, pz.PositionTask("world"), methods=["lm", "dls"])
 
 
 @pytest.mark.usefixtures("odd_methods")
 def test_a_comparison_of_no_method_is_an_error() -> None:
-    with pytest.raises(ValueError, match=r"^the method 'points' follows positions only"):
+    with refused("not-supported", "'points'"):
         pz.compare(ARM, GOAL, methods=["points"])
 
 

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import approx_fprime
 from scipy.stats import chi2
+from support.refusals import refused
 from support.trees import steady
 
 import poise as pz
@@ -426,39 +427,39 @@ def measured(count: int = 10) -> Measurements:
 
 
 @pytest.mark.parametrize(
-    ("free", "error", "words"),
+    ("free", "code", "words"),
     [
-        (["elbow"], pz.PoiseError, "no joint or frame 'elbow'; did you mean 'elbow_joint'"),
-        (["elbow_joint.offst"], ValueError, r"'elbow_joint' has no part 'offst'.*did you mean 'offset'"),
-        (["tool0"], ValueError, "'tool0' is a link of ur5e and is placed by its joint: name 'tool0_joint'"),
-        (["world"], ValueError, "'world' does not move: free 'base'"),
-        (["elbow_joint", "elbow_joint.x"], ValueError, "free names 'elbow_joint.x' twice"),
-        ([], ValueError, "free names nothing"),
-        ("elbow_joint", TypeError, r"free must be a sequence of names.*got 'elbow_joint'"),
-        ([3], TypeError, r"free must be a sequence of names.*got \[3\]"),
-        (["probe.offset"], ValueError, "'probe' is no joint and reads nothing"),
-        (["tool0_joint.offset"], ValueError, "'tool0_joint' is fixed and has no offset"),
-        (["base.length"], ValueError, "'base' has no length"),
-        (["tracker"], ValueError, "nothing that is free moves what was measured"),
+        (["elbow"], "unknown-name", "'elbow_joint'"),
+        (["elbow_joint.offst"], "no-such-part", "'offset'"),
+        (["tool0"], "no-such-part", "'tool0_joint'"),
+        (["world"], "nothing-moves", "'base'"),
+        (["elbow_joint", "elbow_joint.x"], "duplicate", "'elbow_joint.x'"),
+        ([], "empty", "free"),
+        ("elbow_joint", "not-a-sequence", "'elbow_joint'"),
+        ([3], "not-a-sequence", "[3]"),
+        (["probe.offset"], "not-supported", "'probe'"),
+        (["tool0_joint.offset"], "not-supported", "'tool0_joint'"),
+        (["base.length"], "not-supported", "'base'"),
+        (["tracker"], "nothing-moves", "measured"),
     ],
 )
-def test_a_name_that_cannot_be_free_says_what_can(free: list[str], error: type[Exception], words: str) -> None:
-    with pytest.raises(error, match=words):
+def test_a_name_that_cannot_be_free_says_what_can(free: list[str], code: str, words: str) -> None:
+    with refused(code, words):
         pz.calibrate(arm(), measured(), free=free)
 
 
 @pytest.mark.parametrize(
-    ("prior", "error", "words"),
+    ("prior", "code", "words"),
     [
-        ({"elbow_joint": 0.1}, ValueError, "state 'elbow_joint.xyz' and 'elbow_joint.rotation'"),
-        ({"elbow_joint.x": 0.0}, ValueError, "the prior of 'elbow_joint.x' is 0.0"),
-        ({"elbow_joint.x": np.nan}, ValueError, "the prior of 'elbow_joint.x' is nan; it must be finite"),
-        (0.1, TypeError, "prior must be deviations by name"),
-        ({"wrist_1_joint.x": 0.1}, pz.PoiseError, "free has no parameter 'wrist_1_joint.x'"),
+        ({"elbow_joint": 0.1}, "wrong-length", "'elbow_joint.rotation'"),
+        ({"elbow_joint.x": 0.0}, "not-positive", "'elbow_joint.x'"),
+        ({"elbow_joint.x": np.nan}, "not-finite", "'elbow_joint.x'"),
+        (0.1, "wrong-type", "prior"),
+        ({"wrist_1_joint.x": 0.1}, "unknown-name", "'wrist_1_joint.x'"),
     ],
 )
-def test_a_prior_that_makes_no_sense_is_refused(prior: dict[str, float], error: type[Exception], words: str) -> None:
-    with pytest.raises(error, match=words):
+def test_a_prior_that_makes_no_sense_is_refused(prior: dict[str, float], code: str, words: str) -> None:
+    with refused(code, words):
         pz.calibrate(arm(), measured(), free=["elbow_joint"], prior=prior)
 
 
@@ -474,14 +475,14 @@ def test_measurements_that_do_not_fit_one_another_are_refused() -> None:
         Measurements("probe", q[:3], poses)
     with pytest.raises(pz.ShapeError, match="a row each"):
         Measurements("probe", q[0], seen(arm(), q[0]))
-    with pytest.raises(ValueError, match=r"xyz\[2, 1\] is nan"):
+    with refused("not-finite", "xyz[2, 1]"):
         Measurements("probe", q, np.where(np.arange(12).reshape(4, 3) == 7, np.nan, poses.xyz))
     with pytest.raises(pz.ShapeError, match=r"std of poses is \(metres, radians\) or six"):
         Measurements("probe", q, poses, std=0.1)
     with pytest.raises(pz.ShapeError, match="std of positions is a number"):
         Measurements("probe", q, poses.xyz, std=(0.1, 0.1))
     for std in ((0.0, 1.0), (np.nan, 1.0), (-1.0, 1.0), (np.inf, np.inf)):
-        with pytest.raises(ValueError, match="each must be above 0"):
+        with refused("not-positive", "std"):
             Measurements("probe", q, poses, std=std)
     with pytest.raises(pz.FrameNotFound, match="did you mean 'probe'"):
         pz.calibrate(arm(), Measurements("prob", q, poses), free=["base"])
@@ -489,15 +490,15 @@ def test_measurements_that_do_not_fit_one_another_are_refused() -> None:
         pz.calibrate(arm(), Measurements("probe", q[:, :5], poses), free=["base"])
     bad = q.copy()
     bad[2, 3] = np.nan
-    with pytest.raises(ValueError, match=r"q\[2, 3\]"):
+    with refused("not-finite", "q[2, 3]"):
         pz.calibrate(arm(), Measurements("probe", bad, poses), free=["base"])
-    with pytest.raises(TypeError, match="measurements must be Measurements"):
+    with refused("wrong-type", "measurements"):
         pz.calibrate(arm(), [poses], free=["base"])  # type: ignore[list-item]
-    with pytest.raises(ValueError, match="measurements is empty"):
+    with refused("empty", "measurements"):
         pz.calibrate(arm(), [], free=["base"])
-    with pytest.raises(ValueError, match="state it for all, or for none"):
+    with refused("inconsistent", "std"):
         pz.calibrate(arm(), [measured(), Measurements("probe", q, poses, std=(1, 1))], free=["base"])
-    with pytest.raises(TypeError, match="load it first"):
+    with refused("not-a-model", "'ur5e'"):
         pz.calibrate("ur5e", measured(), free=["base"])  # type: ignore[arg-type]
 
 
@@ -536,12 +537,12 @@ def test_rows_are_left_out_by_index_or_mask_and_nothing_else() -> None:
     assert np.array_equal(measured_.without([]).q, measured_.q)
     assert np.array_equal(measured_.without([-1]).q, measured_.q[:-1])
     for rows in ([0.5], [len(measured_)], [-len(measured_) - 1], some[:-1], "ab"):
-        with pytest.raises(ValueError, match="rows is"):
+        with refused("out-of-range", "rows"):
             measured_.without(rows)
-    with pytest.raises(ValueError, match=r"rows\[1\] is masked"):
+    with refused("masked", "rows[1]"):
         measured_.without(np.ma.array([1, 3], mask=[False, True]))
 
 
 def test_a_prior_without_deviations_of_what_was_measured_is_refused() -> None:
-    with pytest.raises(ValueError, match="no standard deviation"):
+    with refused("needs", "prior"):
         pz.calibrate(arm(), measured(), free=["elbow_joint"], prior={"elbow_joint.x": 1e-3})

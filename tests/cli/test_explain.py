@@ -12,7 +12,7 @@ import poise as pz
 from poise.cli import commands, main
 from poise.cli.codes import CODES, code_of
 from poise.cli.command import Answers
-from poise.common.errors import PoiseError
+from poise.common.errors import InvalidType, InvalidValue, PoiseError
 
 ANSWERS = [
     ["info"],
@@ -171,7 +171,9 @@ def test_codes_are_a_closed_list_that_the_page_has() -> None:
     told = re.findall(r"^\| `(\w+)` \| (.*) \|$", page.partition("| code |")[2].partition("\n\n")[0], re.MULTILINE)
     assert dict(told) == {kind.__name__: text for kind, text in CODES.items()}
     own = [kind for kind in vars(sys.modules["poise.common.errors"]).values() if isinstance(kind, type)]
-    assert {kind for kind in own if issubclass(kind, PoiseError)} <= CODES.keys()
+    named = {InvalidValue: "ValueError", InvalidType: "PoiseError"}
+    assert {kind for kind in own if issubclass(kind, PoiseError)} <= CODES.keys() | named
+    assert {kind: code_of(kind("empty", ""))[0] for kind in named} == named
     assert code_of(json.JSONDecodeError("?", "", 0))[0] == "ValueError"
     assert code_of(FileNotFoundError())[0] == "OSError"
 

@@ -10,6 +10,7 @@ import pytest
 from by_coal import as_coal
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.refusals import refused
 
 import poise as pz
 from poise.clouds import PointCloud
@@ -187,26 +188,26 @@ def test_order_of_points_changes_no_distance() -> None:
 
 
 @pytest.mark.parametrize(
-    ("points", "says"),
+    ("points", "code", "words"),
     [
-        ([1.0, 2.0, 3.0], r"points must have shape \(n, 3\), got \(3,\)"),
-        ([[1.0, 2.0]], r"points must have shape \(n, 3\), got \(1, 2\)"),
-        ([[0.0, np.inf, 0.0], [0.0, 1e300, 0.0]], r"points\[1\] is"),
-        ([[np.nan, 1e300, 0.0], [0.0, 1e300, 0.0]], r"points\[1\] is \[0.0, 1e\+300, 0.0\]; beyond"),
-        ("cloud", "points must be numbers"),
+        ([1.0, 2.0, 3.0], "wrong-shape", "points"),
+        ([[1.0, 2.0]], "wrong-shape", "points"),
+        ([[0.0, np.inf, 0.0], [0.0, 1e300, 0.0]], "out-of-range", "points[1]"),
+        ([[np.nan, 1e300, 0.0], [0.0, 1e300, 0.0]], "out-of-range", "points[1]"),
+        ("cloud", "wrong-shape", "points"),
     ],
 )
-def test_what_is_no_cloud_is_refused(points: object, says: str) -> None:
-    with pytest.raises((pz.ShapeError, ValueError), match=says):
+def test_what_is_no_cloud_is_refused(points: object, code: str, words: str) -> None:
+    with refused(code, words):
         PointCloud(points, RADIUS)
 
 
 def test_a_link_that_moves_carries_no_cloud() -> None:
     world = pz.World()
     world.attach("cloud", PointCloud([[0.0, 0.0, 0.1]], RADIUS), "panda_hand")
-    with pytest.raises(ValueError, match="a cloud must stand still"):
+    with refused("not-supported"):
         arm().distance(arm().home, world)
-    with pytest.raises(TypeError, match=r"link 'panda_hand' is given PointCloud\(.*\) as a shape; a shape is a Sphere"):
+    with refused("not-a-shape", "'panda_hand'"):
         arm().with_shapes({"panda_hand": PointCloud([[0.0, 0.0, 0.1]], RADIUS)})  # type: ignore[dict-item]
 
 
@@ -289,7 +290,7 @@ def test_steps_in_the_corner_of_a_bin_keep_their_distance_while_the_cloud_change
 def test_a_file_for_programs_in_c_refuses_a_cloud(tmp_path: Path) -> None:
     limit = pz.CollisionLimit(pz.World({"bin": PointCloud([[0.5, 0.0, 0.0]], RADIUS)}))
     loop = pz.Tracker(arm(), pz.PositionTask("panda_hand"), dt=0.01, limits=[limit])
-    with pytest.raises(ValueError, match="'bin' is a cloud of points or a height map"):
+    with refused("not-exportable", "'bin'"):
         loop.export(tmp_path / "tracker.poise")
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.refusals import refused
 
 import poise as pz
 from poise.common.array import Array
@@ -204,16 +205,16 @@ def _unit(v):
 def test_one_limit_that_makes_sense(arm: pz.Model) -> None:
     limit = pz.CollisionLimit(scene())
     assert pz.Tracker(arm, pz.PositionTask(HAND), limits=[limit]).method.name == "qp"
-    with pytest.raises(ValueError, match="two CollisionLimits"):
+    with refused("too-many"):
         pz.Tracker(arm, pz.PositionTask(HAND), limits=[limit, limit])
-    with pytest.raises(ValueError, match="min_distance is -1"):
+    with refused("negative", "min_distance"):
         pz.CollisionLimit(min_distance=-1.0)
     for odd in ([("ball",)], [(1, 2)], ["ab"], [("ball", "ball")], None):
-        with pytest.raises(ValueError, match="allowed must hold pairs of names"):
+        with refused("not-a-sequence", "allowed"):
             pz.CollisionLimit(allowed=odd)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="world must be a World"):
+    with refused("wrong-type", "world"):
         pz.CollisionLimit([])  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="has no collision shapes"):
+    with refused("no-shapes"):
         pz.Tracker(arm.with_shapes({}), pz.PositionTask(HAND), limits=[pz.CollisionLimit()])
     with pytest.raises(pz.ShapeNotFound, match="panda_hand"):
         pz.Tracker(arm, pz.PositionTask(HAND), limits=[pz.CollisionLimit(allowed=[("panda_hnd", "panda_link1")])])
@@ -384,7 +385,7 @@ def test_what_is_squeezed_gives_way_to_both_sides_alike(method: str) -> None:
 
 def test_a_robot_without_shapes_is_refused() -> None:
     world = pz.World({"ball": pz.Sphere((0, 0, 0), 1)})
-    with pytest.raises(ValueError, match="has no collision shapes"):
+    with refused("no-shapes"):
         pz.solve(pz.load("planar3"), pz.PositionTask("tool", [1, 0, 0]), limits=[pz.CollisionLimit(world)])
 
 
@@ -405,7 +406,7 @@ def test_a_step_that_is_refused_or_interrupted_leaves_the_next_one_what_has_chan
             if k % 3 == 0:
                 world.replace("ball", pz.Sphere((2.0 + 0.02 * k, 0.6, 0.0), 0.1))
             if k % 3 == 0 and stumbling == "refused":
-                with pytest.raises(ValueError, match="nan"):
+                with refused("not-finite"):
                     tracker.step(q * np.nan, goal)
             if k % 3 == 0 and stumbling == "interrupted":
                 with monkeypatch.context() as patch:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from by_coal import as_coal
 from scipy.optimize import linprog
+from support.refusals import refused
 from test_clouds import SHAPES, arm, flying, turned
 
 import poise as pz
@@ -224,19 +225,19 @@ def test_rows_lie_along_y_and_columns_along_x_and_a_hole_is_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("heights", "cell", "says"),
+    ("heights", "cell", "code", "words"),
     [
-        ([0.0, 1.0], 0.1, r"heights must have shape \(rows, columns\), 1 to 65,535 of each, got \(2,\)"),
-        (np.zeros((0, 3)), 0.1, r"1 to 65,535 of each, got \(0, 3\)"),
-        ([[0.0, 1.0], [0.0, np.inf]], 0.1, r"heights\[1, 1\] is inf"),
-        ([[0.0]], 0.0, "cell is 0.0; it must be a positive number"),
-        ([[0.0]], np.inf, "cell is infinite"),
-        ([[0.0, 0.0]], 1e15, r"cell times rows or columns is 2e\+15; beyond"),
-        ("ground", 0.1, "heights must be numbers"),
+        ([0.0, 1.0], 0.1, "wrong-shape", "heights"),
+        (np.zeros((0, 3)), 0.1, "wrong-shape", "1 to 65,535 of each, got (0, 3)"),
+        ([[0.0, 1.0], [0.0, np.inf]], 0.1, "not-finite", "heights[1, 1]"),
+        ([[0.0]], 0.0, "not-positive", "cell"),
+        ([[0.0]], np.inf, "not-finite", "cell"),
+        ([[0.0, 0.0]], 1e15, "out-of-range", "cell times rows or columns is 2e+15; beyond"),
+        ("ground", 0.1, "wrong-shape", "heights"),
     ],
 )
-def test_what_is_no_height_map_is_refused(heights: object, cell: float, says: str) -> None:
-    with pytest.raises((pz.ShapeError, ValueError), match=says):
+def test_what_is_no_height_map_is_refused(heights: object, cell: float, code: str, words: str) -> None:
+    with refused(code, words):
         HeightMap(heights, cell)
 
 
@@ -275,11 +276,11 @@ def test_neither_a_moving_link_nor_a_file_carries_one(tmp_path: Path) -> None:
     world.attach("ground", HeightMap([[0.1]], CELL), "panda_hand")
     with pytest.raises(ValueError, match="a height map must stand still: make it a Box"):
         arm().distance(arm().home, world)
-    with pytest.raises(TypeError, match=r"link 'panda_hand' is given HeightMap\(.*\) as a shape; a shape is a Sphere"):
+    with refused("not-a-shape", "'panda_hand'"):
         arm().with_shapes({"panda_hand": HeightMap([[0.1]], CELL)})  # type: ignore[dict-item]
     limit = pz.CollisionLimit(pz.World({"ground": HeightMap([[0.0]], CELL)}))
     loop = pz.Tracker(arm(), pz.PositionTask("panda_hand"), dt=0.01, limits=[limit])
-    with pytest.raises(ValueError, match="'ground' is a cloud of points or a height map"):
+    with refused("not-exportable", "'ground'"):
         loop.export(tmp_path / "tracker.poise")
 
 

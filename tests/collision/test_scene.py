@@ -5,6 +5,7 @@ import pickle
 import coal
 import numpy as np
 import pytest
+from support.refusals import refused
 
 import poise as pz
 from poise.kernels.collision import queries
@@ -196,7 +197,7 @@ def test_a_robot_without_shapes_meets_nothing() -> None:
 
 
 def test_numbers_that_are_none_are_refused(arm: pz.Model) -> None:
-    with pytest.raises(ValueError, match=r"q\[1\] is nan"):
+    with refused("not-finite", "q[1]"):
         arm.distance([0.0, np.nan, *[0.0] * (arm.nq - 2)])
     with pytest.raises(pz.ShapeError, match="must have 8 numbers"):
         arm.distance([0.0, 1.0])
@@ -208,7 +209,7 @@ def test_numbers_that_are_none_are_refused(arm: pz.Model) -> None:
         arm.distance(arm.home, world)
     moving = pz.World()
     moving.attach("plane", pz.HalfSpace((0, 0, 0), (0, 0, 1)), "panda_hand")
-    with pytest.raises(ValueError, match="must stand still"):
+    with refused("not-supported"):
         arm.distance(arm.home, moving)
 
 
@@ -233,9 +234,9 @@ def test_threads_share_a_model_and_a_world(arm: pz.Model) -> None:
 
 
 def test_what_is_no_world_and_no_distance_is_refused(arm: pz.Model) -> None:
-    with pytest.raises(TypeError, match="world must be a World"):
+    with refused("wrong-type", "world"):
         arm.distance(arm.home, {"ball": pz.Sphere((0, 0, 0), 1)})  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="shapes must be shapes by name"):
+    with refused("not-a-sequence", "shapes"):
         pz.World(None)  # type: ignore[arg-type]
     for wrong in (float("nan"), -0.1, "near"):
         with pytest.raises(ValueError, match="min_distance is"):

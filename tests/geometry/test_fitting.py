@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.refusals import refused
 
 import poise as pz
 from poise.common.array import Array
@@ -190,7 +191,7 @@ def test_several_hulls_are_nearer_and_hold_all_of_a_mesh_that_is_bent(tmp_path: 
     assert fit.protrusion < 0.2 * fit_hulls(ELBOW).protrusion
     whole = pz.World()
     whole.add_mesh("elbow", mesh)
-    with pytest.raises(ValueError, match="elbow"):
+    with refused("duplicate", "elbow"):
         whole.add_mesh("elbow", mesh)
     # Between the arms there is room, where one hull has none.
     ball = pz.World({"ball": pz.Sphere(ROOM.act((0.2, 0.05, 0.2)), 0.02)})
@@ -205,7 +206,7 @@ def test_several_hulls_ask_for_what_makes_them(tmp_path: Path, monkeypatch: pyte
     assert pz.World().add_mesh("box", mesh) == ("box",)
     with pytest.raises(pz.MissingExtra, match=r"poise\[hulls\]"):
         pz.World().add_mesh("box", mesh, hulls=3)
-    with pytest.raises(ValueError, match="hulls is 0"):
+    with refused("out-of-range", "hulls"):
         pz.World().add_mesh("box", mesh, hulls=0)
 
 
@@ -437,15 +438,15 @@ def test_without_trimesh_the_command_is_said(tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.parametrize(
-    ("settings", "error", "message"),
+    ("settings", "code", "words"),
     [
-        ({"capsules": 0}, ValueError, "capsules must be 1 or more for each mesh, got 0"),
-        ({"capsules": 2.5}, ValueError, "capsules must be 1 or more"),
-        ({"links": ["hnad"]}, pz.FrameNotFound, "did you mean 'hand'"),
+        ({"capsules": 0}, "out-of-range", "capsules"),
+        ({"capsules": 2.5}, "out-of-range", "capsules"),
+        ({"links": ["hnad"]}, "unknown-name", "did you mean 'hand'"),
     ],
 )
-def test_settings_that_make_no_sense_are_refused(settings: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
+def test_settings_that_make_no_sense_are_refused(settings: Any, code: str, words: str) -> None:
+    with refused(code, words):
         pz.fit_shapes(robot(Path("box.stl")), **settings)
 
 

@@ -9,6 +9,7 @@ import pytest
 import scipy.spatial
 from hypothesis import given
 from hypothesis import strategies as st
+from support.refusals import refused
 
 import poise as pz
 from poise.common.array import Array
@@ -64,26 +65,26 @@ def test_shapes_are_equal_where_their_numbers_are() -> None:
 
 
 @pytest.mark.parametrize(
-    ("make", "error", "message"),
+    ("make", "code", "words"),
     [
-        (lambda: pz.Sphere([1.0, 2.0], 0.1), pz.ShapeError, r"centre must have shape \(3,\), got \(2,\)"),
-        (lambda: pz.Sphere([[1.0, 2.0, 3.0]] * 2), pz.ShapeError, r"centre must have shape \(3,\), got \(2, 3\)"),
-        (lambda: pz.Sphere([1.0, np.nan, 0.0], 0.1), ValueError, r"centre\[1\] is nan"),
-        (lambda: pz.Sphere([1.0, 2.0, 3.0], -0.1), ValueError, "radius is -0.1; it must be a finite number, 0 or more"),
-        (lambda: pz.Capsule([0, 0, 0], [0, 0, 1], np.inf), ValueError, "radius is inf"),
-        (lambda: pz.Capsule([0, 0, 0], [0, 1], 0.1), pz.ShapeError, r"end must have shape \(3,\)"),
-        (lambda: pz.Box([0, 0, 0], [1, 1, 1]), TypeError, r"pose must be one SE3, .* got \[0, 0, 0\]"),
-        (lambda: pz.Box(pz.SE3.from_parts(np.zeros((2, 3))), [1, 1, 1]), TypeError, "pose must be one SE3"),
-        (lambda: pz.Box(POSE, [1, -1, 1]), ValueError, r"size\[1\] is -1.0; the length of an edge must be 0 or more"),
-        (lambda: pz.Box(POSE, 1.0), pz.ShapeError, r"size must have shape \(3,\)"),
-        (lambda: pz.Cylinder([0, 0, 0], 0.1, 0.4), TypeError, r"pose must be one SE3, .* got \[0, 0, 0\]"),
-        (lambda: pz.Cylinder(POSE, -0.1, 0.4), ValueError, "radius is -0.1; it must be a finite number, 0 or more"),
-        (lambda: pz.Cylinder(POSE, 0.1, np.nan), ValueError, "length is nan; it must be a finite number, 0 or more"),
-        (lambda: pz.Cylinder(POSE, 0.1, 1e300), ValueError, r"length is 1e\+300; "),
+        (lambda: pz.Sphere([1.0, 2.0], 0.1), "wrong-shape", "centre"),
+        (lambda: pz.Sphere([[1.0, 2.0, 3.0]] * 2), "wrong-shape", "centre"),
+        (lambda: pz.Sphere([1.0, np.nan, 0.0], 0.1), "not-finite", "centre[1]"),
+        (lambda: pz.Sphere([1.0, 2.0, 3.0], -0.1), "negative", "radius"),
+        (lambda: pz.Capsule([0, 0, 0], [0, 0, 1], np.inf), "not-finite", "radius"),
+        (lambda: pz.Capsule([0, 0, 0], [0, 1], 0.1), "wrong-shape", "end"),
+        (lambda: pz.Box([0, 0, 0], [1, 1, 1]), "not-a-pose", "pose"),
+        (lambda: pz.Box(pz.SE3.from_parts(np.zeros((2, 3))), [1, 1, 1]), "not-a-pose", "pose"),
+        (lambda: pz.Box(POSE, [1, -1, 1]), "negative", "size[1]"),
+        (lambda: pz.Box(POSE, 1.0), "wrong-shape", "size"),
+        (lambda: pz.Cylinder([0, 0, 0], 0.1, 0.4), "not-a-pose", "pose"),
+        (lambda: pz.Cylinder(POSE, -0.1, 0.4), "negative", "radius"),
+        (lambda: pz.Cylinder(POSE, 0.1, np.nan), "not-finite", "length"),
+        (lambda: pz.Cylinder(POSE, 0.1, 1e300), "out-of-range", "length"),
     ],
 )
-def test_what_makes_no_sense_is_refused(make: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
+def test_what_makes_no_sense_is_refused(make: Any, code: str, words: str) -> None:
+    with refused(code, words):
         make()
 
 
@@ -224,22 +225,22 @@ def test_points_without_volume_are_kept(points: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("make", "error", "message"),
+    ("make", "code", "words"),
     [
-        (lambda: pz.HalfSpace([0, 0, 0], [0, 0, 0]), ValueError, "normal is 0 0 0; it must point out"),
-        (lambda: pz.HalfSpace([0, 0, 0], [0, np.inf, 0]), ValueError, r"normal\[1\] is inf"),
-        (lambda: pz.HalfSpace([0, 0], [0, 0, 1]), pz.ShapeError, r"point must have shape \(3,\)"),
-        (lambda: pz.ConvexHull(np.zeros((0, 3))), pz.ShapeError, r"points must have shape \(n, 3\) with n at least 1"),
-        (lambda: pz.ConvexHull([1.0, 2.0, 3.0]), pz.ShapeError, r"points must have shape \(n, 3\)"),
-        (lambda: pz.ConvexHull([[1.0, 2.0, np.nan]]), ValueError, r"points\[0, 2\] is nan"),
-        (lambda: pz.ConvexHull([[1.0, 2.0, 3.0]], -1.0), ValueError, "radius is -1.0"),
-        (lambda: pz.ConvexHull([[1.0, 2.0, 3.0]], pose=[0, 0, 0]), TypeError, "pose must be one SE3"),
-        (lambda: pz.Sphere([0, 0, 0]).at([1, 2, 3]), TypeError, "pose must be one SE3"),
-        (lambda: pz.Sphere([0, 0, 0]).placed(pz.SE3(np.tile(POSE.array, (2, 1)))), TypeError, "pose must be one SE3"),
+        (lambda: pz.HalfSpace([0, 0, 0], [0, 0, 0]), "zero-vector", "normal"),
+        (lambda: pz.HalfSpace([0, 0, 0], [0, np.inf, 0]), "not-finite", "normal[1]"),
+        (lambda: pz.HalfSpace([0, 0], [0, 0, 1]), "wrong-shape", "point"),
+        (lambda: pz.ConvexHull(np.zeros((0, 3))), "wrong-shape", "points"),
+        (lambda: pz.ConvexHull([1.0, 2.0, 3.0]), "wrong-shape", "points"),
+        (lambda: pz.ConvexHull([[1.0, 2.0, np.nan]]), "not-finite", "points[0, 2]"),
+        (lambda: pz.ConvexHull([[1.0, 2.0, 3.0]], -1.0), "negative", "radius"),
+        (lambda: pz.ConvexHull([[1.0, 2.0, 3.0]], pose=[0, 0, 0]), "not-a-pose", "pose"),
+        (lambda: pz.Sphere([0, 0, 0]).at([1, 2, 3]), "not-a-pose", "pose"),
+        (lambda: pz.Sphere([0, 0, 0]).placed(pz.SE3(np.tile(POSE.array, (2, 1)))), "not-a-pose", "pose"),
     ],
 )
-def test_half_spaces_and_hulls_refuse_nonsense(make: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
+def test_half_spaces_and_hulls_refuse_nonsense(make: Any, code: str, words: str) -> None:
+    with refused(code, words):
         make()
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.refusals import refused
 
 import poise as pz
 
@@ -150,35 +151,35 @@ def test_readers_see_wholes_while_others_write() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "error", "message"),
+    ("change", "code", "words"),
     [
-        (lambda w: w["bal"], KeyError, "the world has no shape 'bal'; did you mean 'ball'?"),
-        (lambda w: w.move("bal", HAND), KeyError, "did you mean 'ball'"),
-        (lambda w: w.replace("bal", BALL), KeyError, "did you mean 'ball'"),
-        (lambda w: w.grasp("bal", "hand", HAND), KeyError, "did you mean 'ball'"),
-        (lambda w: w.add("ball", BALL), ValueError, "the world has a shape 'ball' already; replace or move it"),
-        (lambda w: w.attach("ball", BALL, "hand"), ValueError, "has a shape 'ball' already"),
-        (lambda w: w.grasp("cup", "hand", HAND), ValueError, "'cup' is on the link 'hand' already; detach it first"),
-        (lambda w: w.detach("ball", HAND), ValueError, "no link carries 'ball'"),
-        (lambda w: w.move("cup", HAND, velocity=[1, 0, 0]), ValueError, "'cup' moves with the link 'hand'"),
-        (lambda w: w.add("", BALL), TypeError, "name of a shape must be a str that is not empty"),
-        (lambda w: w.add(BALL, "x"), TypeError, "name of a shape must be a str"),
-        (lambda w: w.add("x", [0, 0, 0]), TypeError, r"shape must be a Sphere, .* got \[0, 0, 0\]"),
-        (lambda w: w.add("x", BALL, velocity=1.0), pz.ShapeError, r"velocity must have shape \(3,\)"),
-        (lambda w: w.add("x", BALL, velocity=[0, np.nan, 0]), ValueError, r"velocity\[1\] is nan"),
-        (lambda w: w.move("ball", [1, 2, 3]), pz.ShapeError, "pose must be an SE3, 7 numbers"),
-        (lambda w: w.move("ball", np.tile(HAND.array, (2, 1))), pz.ShapeError, "pose must be one pose"),
-        (lambda w: w.attach("x", BALL, 3), TypeError, "link must be the name of a link, got 3"),
-        (lambda w: w.attach("x", BALL, "hand", allowed="finger"), TypeError, "allowed must be a sequence of names"),
-        (lambda w: pz.World(BALL), TypeError, "put the Sphere in a list"),
-        (lambda w: pz.World({"ball": 3}), TypeError, "shape must be a Sphere"),
+        (lambda w: w["bal"], "unknown-name", "the world has no shape 'bal'; did you mean 'ball'?"),
+        (lambda w: w.move("bal", HAND), "unknown-name", "did you mean 'ball'"),
+        (lambda w: w.replace("bal", BALL), "unknown-name", "did you mean 'ball'"),
+        (lambda w: w.grasp("bal", "hand", HAND), "unknown-name", "did you mean 'ball'"),
+        (lambda w: w.add("ball", BALL), "duplicate", "the world has a shape 'ball' already; replace or move it"),
+        (lambda w: w.attach("ball", BALL, "hand"), "duplicate", "has a shape 'ball' already"),
+        (lambda w: w.grasp("cup", "hand", HAND), "conflict", "'cup' is on the link 'hand' already; detach it first"),
+        (lambda w: w.detach("ball", HAND), "needs", "no link carries 'ball'"),
+        (lambda w: w.move("cup", HAND, velocity=[1, 0, 0]), "conflict", "'cup' moves with the link 'hand'"),
+        (lambda w: w.add("", BALL), "wrong-type", "name"),
+        (lambda w: w.add(BALL, "x"), "wrong-type", "name"),
+        (lambda w: w.add("x", [0, 0, 0]), "not-a-shape", "shape"),
+        (lambda w: w.add("x", BALL, velocity=1.0), "wrong-shape", "velocity"),
+        (lambda w: w.add("x", BALL, velocity=[0, np.nan, 0]), "not-finite", "velocity[1]"),
+        (lambda w: w.move("ball", [1, 2, 3]), "wrong-shape", "pose"),
+        (lambda w: w.move("ball", np.tile(HAND.array, (2, 1))), "wrong-shape", "pose"),
+        (lambda w: w.attach("x", BALL, 3), "wrong-type", "link"),
+        (lambda w: w.attach("x", BALL, "hand", allowed="finger"), "not-a-sequence", "allowed"),
+        (lambda w: pz.World(BALL), "not-a-sequence", "put the Sphere in a list"),
+        (lambda w: pz.World({"ball": 3}), "not-a-shape", "shape"),
     ],
 )
-def test_what_makes_no_sense_is_refused_and_changes_nothing(change: Any, error: type[Exception], message: str) -> None:
+def test_what_makes_no_sense_is_refused_and_changes_nothing(change: Any, code: str, words: str) -> None:
     world = pz.World({"ball": BALL})
     world.attach("cup", CUP, "hand")
     before = world.snapshot()
-    with pytest.raises(error, match=message):
+    with refused(code, words):
         change(world)
     assert world.snapshot() is not None
     assert world.snapshot() == before

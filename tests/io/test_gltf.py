@@ -13,6 +13,7 @@ from scipy.spatial.transform import Rotation
 from support import makehuman
 from support.captures import WEBXR, needs_webxr
 from support.gltf_files import KEYS, Gltf, arm, placed, turns, walking
+from support.refusals import refused
 
 import poise as pz
 from poise.common.errors import ModelError, NameNotFound
@@ -115,16 +116,22 @@ def test_nodes_that_carry_nothing_are_ends_of_bones(tmp_path: Path) -> None:
 def test_load_gives_the_model(tmp_path: Path) -> None:
     model = pz.load(walking().saved(tmp_path))
     assert model.links == ("upper", "lower", "hand")
-    with pytest.raises(ValueError, match="is a skeleton, whose root floats"):
+    with refused("conflict"):
         pz.load(tmp_path / "test.glb", base="planar")
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
-    [({"unit": 0.0}, "unit must be"), ({"up": "x"}, "up must be"), ({"fps": np.nan}, "fps must")],
+    ("options", "code", "words"),
+    [
+        ({"unit": 0.0}, "out-of-range", "unit"),
+        ({"up": "x"}, "unknown-word", "up"),
+        ({"fps": np.nan}, "out-of-range", "fps"),
+    ],
 )
-def test_arguments_that_make_no_sense_are_refused(tmp_path: Path, options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+def test_arguments_that_make_no_sense_are_refused(
+    tmp_path: Path, options: dict[str, Any], code: str, words: str
+) -> None:
+    with refused(code, words):
         read_gltf(walking().saved(tmp_path), **options)
 
 
@@ -248,11 +255,11 @@ def test_two_roots_get_a_node_above_them(tmp_path: Path) -> None:
 
 def test_what_cannot_be_written_is_refused(tmp_path: Path) -> None:
     skeleton = read_gltf(walking().saved(tmp_path))
-    with pytest.raises(ValueError, match=r"ends neither in \.glb nor in \.gltf"):
+    with refused("wrong-format"):
         write_gltf(skeleton, tmp_path / "test.bvh")
-    with pytest.raises(ValueError, match="needs a joint and a frame; there are 3 and 0"):
+    with refused("empty"):
         write_gltf(replace(skeleton, times=np.zeros(0)), tmp_path / "test.glb")
-    with pytest.raises(ValueError, match="32-bit floats"):
+    with refused("not-supported", "32-bit"):
         write_gltf(replace(skeleton, times=1e9 + np.arange(4) / 100), tmp_path / "test.glb")
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.refusals import refused
 
 from poise.common.errors import ModelWarning
 from poise.io import load
@@ -135,7 +136,7 @@ def test_an_mjcf_has_no_packages(tmp_path: Path) -> None:
     robot = tmp_path / "r.xml"
     robot.write_text("<mujoco/>")
     for source in (robot, "<mujoco/>"):
-        with pytest.raises(ValueError, match=r"package_dirs is for URDF and xacro files, and .* is an MJCF, whose"):
+        with refused("conflict", "package_dirs"):
             load(source, package_dirs=tmp_path)
 
 

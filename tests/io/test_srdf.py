@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.refusals import refused
 
 import poise as pz
 from poise.common.errors import ModelError, ModelWarning
@@ -166,7 +167,7 @@ def test_an_srdf_may_be_named(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"none.srdf: no such file.*; to load the robot without its SRDF, give"):
         pz.load(URDF, srdf=tmp_path / "none.srdf")
     for other in ("planar2", "<mujoco/>"):
-        with pytest.raises(ValueError, match=r"srdf is for URDF and xacro files, and the .* is none: leave it out"):
+        with refused("conflict", "srdf"):
             pz.load(other, srdf=named)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from support.refusals import refused
 from support.trees import steady, trees
 
 import poise as pz
@@ -168,15 +169,15 @@ def test_eight_characters_go_as_one_does() -> None:
 
 def test_what_it_cannot_do_is_refused_by_name() -> None:
     panda = TEXTBOOK["panda"]()
-    with pytest.raises(ValueError, match=r"'ccd' follows poses only, not LookAtTask\('panda_hand'\)"):
+    with refused("not-supported", "'ccd'"):
         pz.solve(panda, pz.LookAtTask("panda_hand", [1, 0, 0]), method="ccd")
     uneven = pz.PoseTask("panda_hand", pz.SE3.identity(), position_weight=(1, 1, 0))
-    with pytest.raises(ValueError, match=r"position_weight of PoseTask\('panda_hand'\) is \(1\.0, 1\.0, 0\.0\)"):
+    with refused("not-supported", "position_weight"):
         pz.solve(panda, uneven, method="ccd")
     builder = pz.ModelBuilder("finger")
     builder.joint("knuckle", "revolute", parent="world", child="bone")
     builder.joint("tip", "revolute", parent="bone", child="nail", mimic=pz.Mimic(joint="knuckle"))
-    with pytest.raises(ValueError, match="'knuckle' moves several at once"):
+    with refused("not-supported", "'knuckle'"):
         pz.solve(builder.build(), pz.PositionTask("nail", [1, 0, 0]), method="ccd")
-    with pytest.raises(ValueError, match="orientation_weight is 0"):
+    with refused("not-positive", "orientation_weight"):
         pz.methods.CyclicCoordinateDescent(orientation_weight=0.0)

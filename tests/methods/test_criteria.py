@@ -9,6 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import linalg, optimize
+from support.refusals import refused
 
 import poise as pz
 from poise.common.array import Array
@@ -350,52 +351,52 @@ def test_frames_that_cannot_be_pushed_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("make", "error", "message"),
+    ("make", "code", "words"),
     [
         (
             lambda: pz.criteria.Clearance(obstacles=SHAPES[0]),
-            TypeError,
+            "not-a-sequence",
             "obstacles must be a sequence of shapes; put the Box in a list",
         ),
         (
             lambda: pz.criteria.Clearance(obstacles=[*SHAPES, [1, 2, 3]]),
-            TypeError,
-            r"obstacles\[3\] is \[1, 2, 3\]: make it a Sphere",
+            "not-a-shape",
+            "obstacles[3] is [1, 2, 3]: make it a Sphere",
         ),
         (
             lambda: pz.criteria.Clearance(obstacles=SHAPES, frames="hand"),
-            TypeError,
-            r"frames must be a sequence of names, .*'hand'",
+            "not-a-sequence",
+            "frames",
         ),
-        (lambda: pz.criteria.Clearance(obstacles=SHAPES, frames=(1,)), TypeError, "frames must be a sequence of names"),
-        (lambda: pz.criteria.Clearance(obstacles=SHAPES, frames=()), ValueError, "frames is empty"),
-        (lambda: pz.criteria.Clearance(obstacles=[]), pz.ShapeError, r"obstacles must be points \(k, 3\) or spheres"),
-        (lambda: pz.criteria.Clearance(obstacles=[[1.0, 2.0]]), pz.ShapeError, r"got shape \(1, 2\)"),
-        (lambda: pz.criteria.Clearance(obstacles=[1.0, 2.0, 3.0]), pz.ShapeError, r"got shape \(3,\)"),
+        (lambda: pz.criteria.Clearance(obstacles=SHAPES, frames=(1,)), "not-a-sequence", "frames"),
+        (lambda: pz.criteria.Clearance(obstacles=SHAPES, frames=()), "empty", "frames"),
+        (lambda: pz.criteria.Clearance(obstacles=[]), "wrong-shape", "obstacles"),
+        (lambda: pz.criteria.Clearance(obstacles=[[1.0, 2.0]]), "wrong-shape", "got shape (1, 2)"),
+        (lambda: pz.criteria.Clearance(obstacles=[1.0, 2.0, 3.0]), "wrong-shape", "got shape (3,)"),
         (
             lambda: pz.criteria.Clearance(obstacles=[[0, 0, 0, 1], [0, 0, 0, -1]]),
-            ValueError,
-            r"obstacles\[1\] has the radius",
+            "negative",
+            "obstacles[1]",
         ),
-        (lambda: pz.criteria.Clearance(obstacles=[[0, 0, np.nan]]), ValueError, "obstacles"),
-        (lambda: pz.criteria.Clearance(obstacles=OBSTACLES, gain=0.0), ValueError, "gain is 0.0"),
-        (lambda: pz.criteria.Manipulability(gain=-1.0), ValueError, "gain is -1.0"),
-        (lambda: pz.criteria.LimitDistance(longest=0.0), ValueError, "longest is 0.0"),
-        (lambda: pz.methods.Pseudoinverse(null_space=()), ValueError, "null_space is empty"),
+        (lambda: pz.criteria.Clearance(obstacles=[[0, 0, np.nan]]), "not-finite", "obstacles"),
+        (lambda: pz.criteria.Clearance(obstacles=OBSTACLES, gain=0.0), "not-positive", "gain"),
+        (lambda: pz.criteria.Manipulability(gain=-1.0), "not-positive", "gain"),
+        (lambda: pz.criteria.LimitDistance(longest=0.0), "not-positive", "longest"),
+        (lambda: pz.methods.Pseudoinverse(null_space=()), "empty", "null_space"),
         (
             lambda: pz.methods.Pseudoinverse(null_space=(pz.criteria.RestPosture(), "up")),
-            TypeError,
+            "wrong-type",
             "or None, got 'up'",
         ),
         (
             lambda: pz.methods.Pseudoinverse(null_space=(pz.criteria.RestPosture(), pz.criteria.RestPosture())),
-            ValueError,
-            "null_space holds 2 of RestPosture; make them one",
+            "too-many",
+            "null_space",
         ),
     ],
 )
-def test_what_makes_no_sense_is_refused(make: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
+def test_what_makes_no_sense_is_refused(make: Any, code: str, words: str) -> None:
+    with refused(code, words):
         make()
 
 
@@ -403,9 +404,9 @@ def test_what_makes_no_sense_is_refused(make: Any, error: type[Exception], messa
     "task", [pz.PositionTask("panda_hand", weight=(2.0, 1.0, 1.0)), pz.PoseTask("panda_hand", rotation_weight=0.5)]
 )
 def test_manipulability_is_of_tasks_without_weights(task: Any) -> None:
-    with pytest.raises(ValueError, match=r"Manipulability needs tasks without weights.*panda_hand"):
+    with refused("not-supported", "Manipulability"):
         pz.Tracker(PANDA, task, pz.methods.Pseudoinverse(null_space=pz.criteria.Manipulability()))
-    with pytest.raises(ValueError, match="Manipulability is of positions and rotations"):
+    with refused("not-supported", "Manipulability"):
         pz.Tracker(
             PANDA, pz.LookAtTask("panda_hand"), pz.methods.Pseudoinverse(null_space=pz.criteria.Manipulability())
         )
@@ -420,7 +421,7 @@ def test_a_criterion_of_limits_needs_some(criterion: pz.criteria.JointCentring |
 
 
 def test_an_infinite_gain_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"gain is infinite; it must be a finite number"):
+    with refused("not-finite", "gain"):
         pz.criteria.RestPosture(gain=math.inf)
-    with pytest.raises(ValueError, match=r"position_stiffness is infinite"):
+    with refused("not-finite", "position_stiffness"):
         pz.methods.DasSlotineSheridan(position_stiffness=math.inf)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import optimize
+from support.refusals import refused
 
 import poise as pz
 from poise.common.array import Array
@@ -400,22 +401,22 @@ def test_a_singular_jacobian_gives_a_finite_step() -> None:
 
 
 def test_what_it_cannot_do_is_refused() -> None:
-    with pytest.raises(ValueError, match="the method 'extended' follows poses only, not AxisTask"):
+    with refused("not-supported", "'extended'"):
         pz.Tracker(PANDA, pz.AxisTask(HAND), "extended")
-    with pytest.raises(TypeError, match=r"criterion must be one of RestPosture, .* got 3"):
+    with refused("wrong-type", "criterion"):
         pz.methods.ExtendedJacobian(criterion=3)  # type: ignore[arg-type]
     widest = pz.methods.ExtendedJacobian(criterion=pz.criteria.Manipulability())
-    with pytest.raises(ValueError, match=r"Manipulability needs tasks without weights.*panda_hand"):
+    with refused("not-supported", "Manipulability"):
         pz.Tracker(PANDA, pz.PositionTask(HAND, weight=(2.0, 1.0, 1.0)), widest)
     builder = pz.ModelBuilder("ball")
     builder.joint("ball", "spherical", parent="world", child="head")
     builder.joint("turn", "revolute", parent="head", child="arm", origin=SE3.from_parts([0.3, 0, 0]))
-    with pytest.raises(ValueError, match="no Hessian of the Manipulability for balls, and 'ball' turns as one"):
+    with refused("not-supported", "'ball'"):
         pz.Tracker(builder.build(), pz.PositionTask("arm"), widest)
     away = pz.methods.ExtendedJacobian(criterion=pz.criteria.Clearance(obstacles=[[0.0, 0.0, 1.0]]))
-    with pytest.raises(ValueError, match="no Hessian of the Clearance for balls, and 'ball' turns as one"):
+    with refused("not-supported", "'ball'"):
         pz.Tracker(builder.build(), pz.PositionTask("arm"), away)
-    with pytest.raises(ValueError, match="cutoff is 0; it must be a positive number"):
+    with refused("not-positive", "cutoff"):
         pz.methods.ExtendedJacobian(cutoff=0)
     with pytest.raises(ValueError, match="a PostureTask is no constraint: give the method criterion="):
         algorithmic_singularity(PANDA, [pz.PositionTask(HAND), pz.PostureTask()], PANDA.home)

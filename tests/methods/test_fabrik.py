@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.refusals import refused
 
 import poise as pz
 from poise.common.array import Array
@@ -217,20 +218,20 @@ def test_eight_characters_go_as_one_does() -> None:
 
 def test_what_it_cannot_do_is_refused_by_name() -> None:
     arm = TEXTBOOK["planar3"]()
-    with pytest.raises(ValueError, match=r"'fabrik' follows positions only, not PoseTask\('tool'\)"):
+    with refused("not-supported", "'fabrik'"):
         pz.solve(arm, pz.PoseTask("tool", pz.SE3.identity()), method="fabrik")
-    with pytest.raises(ValueError, match=r"weight of PositionTask\('tool'\) is \(1.0, 0.5, 0.5\)"):
+    with refused("not-supported", "PositionTask('tool')"):
         pz.solve(arm, pz.PositionTask("tool", [1, 0, 0], weight=(2.0, 1.0, 1.0)), method="fabrik")
     builder = pz.ModelBuilder("lift")
     builder.joint("rail", "prismatic", parent="world", child="cart", axis=(0, 0, 1))
     builder.joint("elbow", "revolute", parent="cart", child="arm")
     builder.frame("tip", link="arm", origin=pz.SE3.from_parts([1.0, 0.0, 0.0]))
-    with pytest.raises(ValueError, match="moves no joint that slides, and 'rail' does"):
+    with refused("not-supported", "'rail'"):
         pz.solve(builder.build(), pz.PositionTask("tip", [1, 0, 0]), method="fabrik")
     builder = pz.ModelBuilder("finger")
     builder.joint("knuckle", "revolute", parent="world", child="bone")
     builder.joint("tip", "revolute", parent="bone", child="nail", mimic=pz.Mimic(joint="knuckle"))
-    with pytest.raises(ValueError, match="'knuckle' moves several at once"):
+    with refused("not-supported", "'knuckle'"):
         pz.solve(builder.build(), pz.PositionTask("nail", [1, 0, 0]), method="fabrik")
-    with pytest.raises(ValueError, match="passes is 0"):
+    with refused("out-of-range", "passes"):
         pz.methods.Fabrik(passes=0)

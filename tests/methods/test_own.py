@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pytest
+from support.refusals import refused
 from support.registered import for_a_while
 
 import poise as pz
@@ -288,7 +289,7 @@ def test_a_routine_goes_into_a_pickle_by_name() -> None:
 
 
 def test_a_name_is_given_once_but_a_class_can_be_made_anew() -> None:
-    with pytest.raises(ValueError, match=r"the method 'dls' is poise\.methods\.damped\.DampedLeastSquares already"):
+    with refused("duplicate", "'dls'"):
 
         @method
         @dataclass(frozen=True, kw_only=True)
@@ -322,23 +323,23 @@ def test_a_name_is_given_once_but_a_class_can_be_made_anew() -> None:
         assert pz.methods.METHODS["own-anew"] is kind
         steps.append(pz.Tracker(ARM, HAND, "own-anew").step(ARM.home, target) - ARM.home)
     np.testing.assert_allclose(steps[1], 2.0 * steps[0], rtol=1e-9)
-    with pytest.raises(ValueError, match=r"Constant is a damping rule of poise\.methods\.damping already"):
+    with refused("duplicate", "Constant"):
         damping_rule(dataclass(frozen=True)(type("Constant", (Proportional,), {})))
 
 
 def test_what_is_no_method_or_rule_says_why() -> None:
-    with pytest.raises(TypeError, match="is no method: derive it from Method or JacobianMethod"):
+    with refused("not-a-method"):
         method(dict)  # type: ignore[type-var]
-    with pytest.raises(TypeError, match="Nameless has no name and title"):
+    with refused("not-a-method", "Nameless"):
         method(dataclass(frozen=True)(type("Nameless", (JacobianMethod,), {})))
     with pytest.raises(TypeError, match="Still has no kernel: give it a step or an update"):
         method(dataclass(frozen=True)(type("Still", (JacobianMethod,), {"name": "still", "title": "Still"})))
     names = {"name": "bound", "title": "Bound", "step": lambda p, s, w: None}
-    with pytest.raises(TypeError, match=r"step of Bound must be a @staticmethod step\(p, s, w\)"):
+    with refused("own-function", "step of Bound"):
         method(dataclass(frozen=True)(type("Bound", (JacobianMethod,), names)))
-    with pytest.raises(TypeError, match="is no damping rule: derive it from DampingRule"):
+    with refused("wrong-type"):
         damping_rule(float)  # type: ignore[type-var]
-    with pytest.raises(TypeError, match="Dull has no kernel"):
+    with refused("own-function", "Dull"):
         damping_rule(dataclass(frozen=True)(type("Dull", (DampingRule,), {})))
     for name in ("bound", "still"):
         assert name not in pz.methods.METHODS
@@ -369,5 +370,5 @@ def test_a_kernel_that_is_not_compiled_says_so_and_the_way_out() -> None:
 
 def test_a_rule_that_needs_more_than_errors_is_refused_where_it_is_not_served() -> None:
     for rule in (pz.damping.DeoWalker(), pz.damping.Chiaverini(), pz.damping.GainRatio()):
-        with pytest.raises(ValueError, match="it must be lambda, or a rule that looks at the error alone"):
+        with refused("not-supported"):
             pz.Tracker(ARM, HAND, Descent(damping=rule))

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
+from support.refusals import refused
 
 import poise as pz
 from poise.common.array import Array
@@ -260,7 +261,7 @@ def test_the_printed_form_is_for_planar_chains_and_says_what_else_serves() -> No
         pz.Tracker(PANDA, pz.PositionTask(HAND), printed)
     with pytest.raises(ValueError, match=rf"one PositionTask, not PoseTask\('tool'\): {way}"):
         pz.Tracker(ARM, pz.PoseTask("tool"), printed)
-    with pytest.raises(ValueError, match="one PositionTask, not PositionTask"):
+    with refused("not-supported"):
         pz.Tracker(ARM, [TIP, TIP], printed)
     builder = pz.ModelBuilder("slide")
     builder.joint("a", "revolute", parent="world", child="a")
@@ -270,16 +271,16 @@ def test_the_printed_form_is_for_planar_chains_and_says_what_else_serves() -> No
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "message"),
+    ("field", "value", "code", "words"),
     [
-        ("weight", 0.0, "weight is 0.0; it must be a positive number"),
-        ("length", -1.0, "length is -1.0; it must be a positive number"),
-        ("form", "paper", "form is 'paper'; it must be one of 'twists', 'printed'"),
-        ("solver", "qr", "solver is 'qr'; it must be one of 'orthogonal', 'lu'"),
+        ("weight", 0.0, "not-positive", "weight"),
+        ("length", -1.0, "not-positive", "length"),
+        ("form", "paper", "unknown-word", "form"),
+        ("solver", "qr", "unknown-word", "solver"),
     ],
 )
-def test_settings_that_make_no_sense_are_refused(field: str, value: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+def test_settings_that_make_no_sense_are_refused(field: str, value: Any, code: str, words: str) -> None:
+    with refused(code, words):
         pz.methods.PairwiseJacobian(**{field: value})
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.refusals import refused
 
 import poise as pz
 from poise.methods import damping
@@ -66,7 +67,7 @@ def test_a_name_that_is_none_gets_the_nearest() -> None:
     with pytest.raises(ValueError, match="did you mean 'dls'"):
         pz.solve(PANDA, pz.PoseTask("panda_hand", PANDA.pose("panda_hand", PANDA.home)), method="dlss")
     for wrong in (pz.methods.DampedLeastSquares, 3, None, pz.damping.Constant(0.1)):
-        with pytest.raises(TypeError, match="method must be a short name such as 'dls', or a method such as"):
+        with refused("not-a-method", "method"):
             method_of(wrong)  # type: ignore[arg-type]
 
 
@@ -83,7 +84,7 @@ def test_damping_is_lambda_or_a_rule(kind: Any) -> None:
         with pytest.raises(ValueError, match=r"damping is .*; it must be a finite number, 0 or more"):
             kind(damping=wrong)
     for wrong in ("0.1", None, True, pz.damping.Constant, [0.1]):
-        with pytest.raises(TypeError, match="damping must be lambda or a damping rule, got"):
+        with refused("wrong-type", "damping"):
             kind(damping=wrong)
     for rule in RULES:
         if rule is not pz.damping.Constant:
@@ -103,9 +104,9 @@ def test_clamps_are_positive(kind: Any) -> None:
         with pytest.raises(ValueError, match=r"max_error is .*; it must be a positive number"):
             kind(max_error=wrong)
     for wrong in ("0.1", [0.1]):
-        with pytest.raises(TypeError, match="max_error must be a number, a ClampMag or None"):
+        with refused("wrong-type", "max_error"):
             kind(max_error=wrong)
-    with pytest.raises(ValueError, match="jacobian is 'targets'; it must be one of 'effector', 'target'"):
+    with refused("unknown-word", "jacobian"):
         kind(jacobian="targets")
     with pytest.raises(TypeError):
         kind(0.1)  # settings are named
@@ -119,7 +120,7 @@ def test_a_clamp_refuses_what_makes_no_sense(wrong: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("kind", NULL_SPACE)
 def test_null_space_terms_are_checked(kind: Any) -> None:
-    with pytest.raises(TypeError, match="null_space must be a criterion such as RestPosture"):
+    with refused("wrong-type", "null_space"):
         kind(null_space="home")
     for term in (
         pz.criteria.RestPosture,
@@ -127,7 +128,7 @@ def test_null_space_terms_are_checked(kind: Any) -> None:
         pz.criteria.LimitDistance,
         pz.criteria.Manipulability,
     ):
-        with pytest.raises(ValueError, match=r"gain is 0.0; it must be a positive number"):
+        with refused("not-positive", "gain"):
             term(gain=0.0)
     with pytest.raises(pz.ShapeError, match="q of the RestPosture must have 7 numbers"):
         pz.Tracker(PANDA, HAND, kind(null_space=pz.criteria.RestPosture(q=np.zeros(6))))
@@ -141,31 +142,32 @@ CHOICES = [(kind, field.name) for kind in KINDS for field in dataclasses.fields(
 
 @pytest.mark.parametrize(("kind", "name"), CHOICES, ids=str)
 def test_a_choice_that_is_none_is_told_the_choices(kind: Any, name: str) -> None:
-    with pytest.raises(ValueError, match=f"{name} is 'best'; it must be one of '"):
+    with refused("unknown-word", name):
         kind(**{name: "best"})
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    ("settings", "code", "words"),
     [
-        ({"damping": pz.damping.DeoWalker(), "form": "rows"}, "DeoWalker needs singular values"),
-        ({"damping": pz.damping.MaxNorm(), "form": "qr"}, "MaxNorm needs singular values"),
-        ({"damping": pz.damping.Chiaverini(), "form": "columns"}, "Chiaverini damps rows"),
-        ({"damping": pz.damping.GainRatio(), "form": "svd"}, "GainRatio works with form='rows'"),
+        ({"damping": pz.damping.DeoWalker(), "form": "rows"}, "conflict", "DeoWalker"),
+        ({"damping": pz.damping.MaxNorm(), "form": "qr"}, "conflict", "MaxNorm"),
+        ({"damping": pz.damping.Chiaverini(), "form": "columns"}, "conflict", "Chiaverini damps rows"),
+        ({"damping": pz.damping.GainRatio(), "form": "svd"}, "conflict", "GainRatio works with form='rows'"),
         (
             {"damping": pz.damping.GainRatio(), "null_space": pz.criteria.JointCentring()},
-            "GainRatio works .* without a null_space",
+            "conflict",
+            "GainRatio works",
         ),
-        ({"null_space": pz.criteria.JointCentring(), "form": "rows"}, "null_space needs singular values"),
+        ({"null_space": pz.criteria.JointCentring(), "form": "rows"}, "conflict", "null_space"),
     ],
 )
-def test_settings_that_do_not_go_together_say_why(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+def test_settings_that_do_not_go_together_say_why(settings: dict[str, Any], code: str, words: str) -> None:
+    with refused(code, words):
         pz.methods.DampedLeastSquares(**settings)
 
 
 def test_the_plain_inverses_take_no_null_space() -> None:
-    with pytest.raises(ValueError, match="null_space needs form='svd'"):
+    with refused("needs", "null_space"):
         pz.methods.Pseudoinverse(form="rows", null_space=pz.criteria.JointCentring())
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.refusals import refused
 from support.trees import composed, configurations, origins, reach, steady, trees
 
 import poise as pz
@@ -80,19 +81,19 @@ def test_a_tool_takes_everything_along() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "link", "origin", "kind", "message"),
+    ("name", "link", "origin", "code", "words"),
     [
-        ("eye", "palm", pz.SE3.identity(), pz.ModelError, "has a frame 'eye' already; give the new one another name"),
-        ("palm", "palm", pz.SE3.identity(), pz.ModelError, "has a frame 'palm' already"),
-        ("", "palm", pz.SE3.identity(), pz.ModelError, "a text that is not empty"),
-        ("tcp", "pam", pz.SE3.identity(), pz.FrameNotFound, "did you mean 'palm'"),
-        ("tcp", "palm", [0.1, 0.0, 0.0], pz.ShapeError, "origin must be an SE3, 7 numbers"),
-        ("tcp", "palm", pz.SE3(np.tile(pz.SE3.identity().array, (2, 1))), pz.ShapeError, "origin must be one pose"),
-        ("tcp", "palm", pz.SE3.from_parts([1e18, 0.0, 0.0]), ValueError, "origin stands at .*beyond 2\\^50"),
+        ("eye", "palm", pz.SE3.identity(), "invalid-model", "has a frame 'eye' already; give the new one another name"),
+        ("palm", "palm", pz.SE3.identity(), "invalid-model", "has a frame 'palm' already"),
+        ("", "palm", pz.SE3.identity(), "invalid-model", "a text that is not empty"),
+        ("tcp", "pam", pz.SE3.identity(), "unknown-name", "did you mean 'palm'"),
+        ("tcp", "palm", [0.1, 0.0, 0.0], "wrong-shape", "origin"),
+        ("tcp", "palm", pz.SE3(np.tile(pz.SE3.identity().array, (2, 1))), "wrong-shape", "origin"),
+        ("tcp", "palm", pz.SE3.from_parts([1e18, 0.0, 0.0]), "out-of-range", "origin stands at"),
     ],
 )
-def test_a_tool_that_cannot_be_is_refused(name: str, link: str, origin: Any, kind: type, message: str) -> None:
-    with pytest.raises(kind, match=message):
+def test_a_tool_that_cannot_be_is_refused(name: str, link: str, origin: Any, code: str, words: str) -> None:
+    with refused(code, words):
         gripper().with_frame(name, link=link, origin=origin)
 
 
@@ -169,32 +170,32 @@ def test_joints_that_move_together_are_named_together() -> None:
     for stated, other in (({"left": (0.0, 0.1)}, "right"), ({"right": (-0.2, 0.0)}, "left")):
         with pytest.raises(ValueError, match=f"held to less by '{other}', which moves with it: name '{other}' too"):
             model.with_limits(stated)
-    with pytest.raises(ValueError, match="the velocity limit of 'left' would be held to less by 'right'"):
+    with refused("inconsistent", "'left'"):
         model.with_limits(velocity={"left": 0.3})
     with pytest.raises(pz.ModelError, match="no position in common"):
         model.with_limits({"left": (0.02, 0.03), "right": (-0.01, 0.0)})
 
 
 @pytest.mark.parametrize(
-    ("limits", "velocity", "kind", "message"),
+    ("limits", "velocity", "code", "words"),
     [
-        ({}, {}, ValueError, "names no joint"),
-        ({"lifd": (0.0, 1.0)}, {}, pz.JointNotFound, "did you mean 'lift'"),
-        ({}, {"lifd": 1.0}, pz.JointNotFound, "did you mean 'lift'"),
-        ({"lift": (1.0, 0.0)}, {}, ValueError, "'lift' are the wrong way round: lower 1 > upper 0"),
-        ({"lift": (math.nan, 0.0)}, {}, ValueError, "limits of 'lift' holds nan"),
-        ({"lift": (math.inf, math.inf)}, {}, ValueError, "'lift' are inf to inf"),
-        ({"lift": (0.0, 1e300)}, {}, ValueError, r"beyond 2\^50"),
-        ({"lift": 1.0}, {}, ValueError, r"'lift' must be \(lower, upper\), got 1.0"),
-        ({"lift": ([0.0, 1.0], 2.0)}, {}, ValueError, "'lift' must be a number or 1 of them"),
-        ({"lift": ("low", "high")}, {}, ValueError, "'lift' holds 'low', which is no number"),
-        ({}, {"lift": 0.0}, ValueError, r"velocity limit of 'lift' is 0; it must be above 0: model.lock\(lift=...\)"),
-        ({}, {"lift": -1.0}, ValueError, "must be above 0"),
-        ({}, {"lift": math.nan}, ValueError, "no number"),
+        ({}, {}, "empty", "names no joint"),
+        ({"lifd": (0.0, 1.0)}, {}, "unknown-name", "did you mean 'lift'"),
+        ({}, {"lifd": 1.0}, "unknown-name", "did you mean 'lift'"),
+        ({"lift": (1.0, 0.0)}, {}, "inconsistent", "'lift' are the wrong way round: lower 1 > upper 0"),
+        ({"lift": (math.nan, 0.0)}, {}, "not-a-number", "limits"),
+        ({"lift": (math.inf, math.inf)}, {}, "out-of-range", "'lift' are inf to inf"),
+        ({"lift": (0.0, 1e300)}, {}, "out-of-range", "beyond 2^50"),
+        ({"lift": 1.0}, {}, "wrong-length", "'lift' must be (lower, upper), got 1.0"),
+        ({"lift": ([0.0, 1.0], 2.0)}, {}, "wrong-length", "'lift' must be a number or 1 of them"),
+        ({"lift": ("low", "high")}, {}, "not-a-number", "'lift' holds 'low', which is no number"),
+        ({}, {"lift": 0.0}, "not-positive", "velocity limit of 'lift' is 0; it must be above 0: model.lock(lift=...)"),
+        ({}, {"lift": -1.0}, "not-positive", "must be above 0"),
+        ({}, {"lift": math.nan}, "not-a-number", "no number"),
     ],
 )
-def test_limits_that_make_no_sense_are_refused(limits: Any, velocity: Any, kind: type, message: str) -> None:
-    with pytest.raises(kind, match=message):
+def test_limits_that_make_no_sense_are_refused(limits: Any, velocity: Any, code: str, words: str) -> None:
+    with refused(code, words):
         gripper().with_limits(limits, velocity=velocity)
 
 
@@ -203,9 +204,9 @@ def test_a_fixed_joint_and_a_ball_take_no_limits() -> None:
     builder.joint("mount", "fixed", parent="base", child="arm")
     builder.joint("ball", "spherical", parent="arm", child="hand")
     model = builder.build()
-    with pytest.raises(ValueError, match="'mount' is fixed and has no limits"):
+    with refused("no-limits", "'mount'"):
         model.with_limits({"mount": (0.0, 1.0)})
-    with pytest.raises(ValueError, match="'ball' is spherical and can have no limits"):
+    with refused("no-limits", "'ball'"):
         model.with_limits({"ball": (0.0, 1.0)})
     assert model.with_limits(velocity={"ball": 2.0}).velocity.tolist() == [2.0, 2.0, 2.0]
 
@@ -317,27 +318,27 @@ def test_a_payload_takes_everything_else_along() -> None:
 
 
 @pytest.mark.parametrize(
-    ("mass", "link", "centre", "kind", "message"),
+    ("mass", "link", "centre", "code", "words"),
     [
-        (0.0, "palm", (0, 0, 0), ValueError, "mass is 0.0; it must be a finite number of kg, above 0"),
-        (-1.0, "palm", (0, 0, 0), ValueError, "above 0"),
-        (math.nan, "palm", (0, 0, 0), ValueError, "finite"),
-        (math.inf, "palm", (0, 0, 0), ValueError, "finite"),
-        ("1", "palm", (0, 0, 0), ValueError, "finite number"),
-        (1.0, "pam", (0, 0, 0), pz.FrameNotFound, "did you mean 'palm'"),
-        (1.0, "door", (0, 0, 0), pz.ModelError, "'world' has no mass"),
-        (1.0, "palm", (0, 0), pz.ShapeError, "centre"),
-        (1.0, "palm", (0, 0, math.nan), ValueError, "centre"),
+        (0.0, "palm", (0, 0, 0), "out-of-range", "mass"),
+        (-1.0, "palm", (0, 0, 0), "out-of-range", "above 0"),
+        (math.nan, "palm", (0, 0, 0), "out-of-range", "finite"),
+        (math.inf, "palm", (0, 0, 0), "out-of-range", "finite"),
+        ("1", "palm", (0, 0, 0), "not-a-number", "finite number"),
+        (1.0, "pam", (0, 0, 0), "unknown-name", "did you mean 'palm'"),
+        (1.0, "door", (0, 0, 0), "invalid-model", "'world' has no mass"),
+        (1.0, "palm", (0, 0), "wrong-shape", "centre"),
+        (1.0, "palm", (0, 0, math.nan), "not-finite", "centre"),
     ],
 )
-def test_a_payload_that_cannot_be_is_refused(mass: Any, link: str, centre: Any, kind: type, message: str) -> None:
-    with pytest.raises(kind, match=message):
+def test_a_payload_that_cannot_be_is_refused(mass: Any, link: str, centre: Any, code: str, words: str) -> None:
+    with refused(code, words):
         gripper().with_payload(mass, link=link, centre=centre)
 
 
 @pytest.mark.parametrize("given", [{"limits": [(0.0, 1.0)]}, {"limits": 3}, {"velocity": 0.5}, {"velocity": []}])
 def test_limits_of_joints_without_names_are_refused(given: Any) -> None:
-    with pytest.raises(TypeError, match=f"{next(iter(given))} must name joints"):
+    with refused("wrong-type", next(iter(given))):
         gripper().with_limits(**given)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.refusals import refused
 from support.trees import composed, configurations, reach, steady, trees
 
 import poise as pz
@@ -219,7 +220,7 @@ def test_a_joint_moves_only_what_hangs_on_it(data: st.DataObject) -> None:
 
 
 def test_an_unknown_reference_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"'local'.*got 'body'"):
+    with refused("unknown-word"):
         fixed().jacobian("head", [], reference="body")  # type: ignore[arg-type]
 
 
@@ -345,7 +346,7 @@ def test_wrenches_and_gravity_that_make_no_sense_are_refused() -> None:
     arm = load("panda").with_payload(1.0, link="panda_hand")
     with pytest.raises(ValueError, match=r"gravity must have shape \(3,\), got \(\)"):
         arm.gravity_torques(arm.home, gravity=-9.81)
-    with pytest.raises(ValueError, match=r"wrenches\['panda_hand'\]\[2\] is nan"):
+    with refused("not-finite", "wrenches['panda_hand'][2]"):
         arm.gravity_torques(arm.home, wrenches={"panda_hand": [0, 0, np.nan, 0, 0, 0]})
     with pytest.raises(FrameNotFound, match="hand"):
         arm.gravity_torques(arm.home, wrenches={"hand": np.zeros(6)})
@@ -429,11 +430,11 @@ def test_what_is_wrong_with_a_question_is_said() -> None:
         arm.jacobian("hnd", arm.home)
     with pytest.raises(ShapeError, match=r"q must have 5 numbers \(nq of arm\), got shape \(4,\)"):
         arm.pose("hand", arm.home[:4])
-    with pytest.raises(ShapeError, match=r"got shape \(\)"):
+    with refused("wrong-shape"):
         arm.jacobian("hand", 1.0)
     bad = np.tile(arm.home, (2, 1))
     bad[1, 3] = np.nan
-    with pytest.raises(ValueError, match=r"q\[1, 3\] is nan"):
+    with refused("not-finite", "q[1, 3]"):
         arm.pose("hand", bad)
 
 
@@ -464,9 +465,9 @@ def test_manipulability_of_a_plane_is_that_of_the_plane() -> None:
 
 def test_manipulability_refuses_what_it_cannot_tell() -> None:
     arm = pz.load("panda")
-    with pytest.raises(ValueError, match="no joint of panda moves the pose of 'panda_link0'"):
+    with refused("nothing-moves", "'panda_link0'"):
         arm.manipulability("panda_link0", arm.home)
-    with pytest.raises(ValueError, match="rows must be 'pose', 'position' or 'rotation', got 'linear'"):
+    with refused("unknown-word", "rows"):
         arm.manipulability("panda_hand", arm.home, rows="linear")  # type: ignore[arg-type]
     with pytest.raises(FrameNotFound):
         arm.manipulability("hand", arm.home)

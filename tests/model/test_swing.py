@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from support.refusals import refused
 
 import poise as pz
 from poise.model.swing import nearest_on_ellipse
@@ -134,7 +135,7 @@ def test_what_no_joint_can_keep_is_refused() -> None:
         arm(limits=(-1.0, 1.0))
     with pytest.raises(pz.ModelError, match="spherical joints only"):
         pz.ModelBuilder("x").joint("hinge", "revolute", parent="a", child="b", swing=1.0)
-    with pytest.raises(ValueError, match="cannot lock"):
+    with refused("outside-limits"):
         arm(swing=0.5).lock(shoulder=[0.0, 0.0, 1.0, 0.0])
 
 
@@ -170,7 +171,7 @@ def test_a_model_takes_limits_of_swing_and_twist() -> None:
     assert model.within_limits(model.sample(50, seed=0))
     assert not model.within_limits(arm(swing=2.0).sample(50, seed=0))
     assert model.with_limits({"shoulder": pz.SwingTwist()}).joint("shoulder").ball is None
-    with pytest.raises(ValueError, match="spherical joints only"):
+    with refused("not-supported"):
         arm().with_limits({"elbow": pz.SwingTwist(swing=1.0)})
     for wrong, match in (
         ({"swing": ((0.1, 1.0), (0.0, 1.0))}, "with 0 in them"),

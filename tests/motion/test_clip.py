@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.refusals import refused
 
 import poise as pz
-from poise.common.errors import FrameNotFound, ModelError, PoiseError, ShapeError
+from poise.common.errors import FrameNotFound, ModelError, PoiseError
 from poise.motion.tables import read_table
 
 
@@ -82,16 +83,16 @@ def test_a_bvh_takes_even_frames_alone(tmp_path: Path) -> None:
 
 def test_what_is_no_model_axis_or_unit_is_refused(tmp_path: Path) -> None:
     model = walker()
-    with pytest.raises(TypeError, match=r"got 'g1': load it first, pz.load\('g1'\)"):
+    with refused("not-a-model", "'g1'"):
         pz.Motion("g1", [0.0], model.neutral[None])  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="load it first"):
+    with refused("not-a-model", "'g1'"):
         pz.load_motion("rows.csv", model="g1", fps=30)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="up must be"):
+    with refused("unknown-word", "up must"):
         motion_of(model, up="x")
-    for unit in (0.0, -1.0, float("nan")):
-        with pytest.raises(ValueError, match="unit must be the metres"):
+    for unit, code in ((0.0, "out-of-range"), (-1.0, "out-of-range"), (float("nan"), "not-finite")):
+        with refused(code, "unit"):
             motion_of(model, unit=unit)
-        with pytest.raises(ValueError, match="unit must be the metres"):
+        with refused(code, "unit"):
             motion_of(model).save(tmp_path / "walk.bvh", unit=unit)
 
 
@@ -107,7 +108,7 @@ def test_frames_and_slices() -> None:
     assert np.array_equal(part.q, motion.q[4:10:2])
     assert np.array_equal(part.times, motion.times[4:10:2])
     assert motion[:1].fps == 0.0
-    with pytest.raises(ValueError, match="are none"):
+    with refused("empty", "frames"):
         motion[5:5]
     with pytest.raises(ValueError, match="read-only"):
         motion.q[0, 0] = 1.0
@@ -128,7 +129,7 @@ def test_between_two_frames_it_turns_evenly() -> None:
     assert np.abs(model.difference(several[0, 0], motion[0])).max() < 1e-12
     assert np.abs(model.difference(several[1, 2], motion[-1])).max() < 1e-9
     assert np.array_equal(motion[2:3].at([0.0, 7.0]), motion.q[[2, 2]])
-    with pytest.raises(ValueError, match="time"):
+    with refused("not-finite", "time"):
         motion.at(np.nan)
 
 
@@ -143,24 +144,24 @@ def test_positions_are_those_of_the_model() -> None:
 
 
 @pytest.mark.parametrize(
-    ("times", "rows", "error", "message"),
+    ("times", "rows", "code", "message"),
     [
-        ([0.0, 0.1], 3, ShapeError, "needs times"),
-        ([], 0, ValueError, "at least one frame"),
-        ([0.0, 0.1, 0.1], 3, ValueError, r"times\[2\] does not"),
-        ([0.0, np.nan, 0.1], 3, ValueError, "times"),
+        ([0.0, 0.1], 3, "wrong-shape", "times"),
+        ([], 0, "empty", "frame"),
+        ([0.0, 0.1, 0.1], 3, "inconsistent", "times[2]"),
+        ([0.0, np.nan, 0.1], 3, "not-finite", "times"),
     ],
 )
-def test_what_is_no_motion_is_refused(times: list[float], rows: int, error: type[Exception], message: str) -> None:
+def test_what_is_no_motion_is_refused(times: list[float], rows: int, code: str, message: str) -> None:
     model = walker()
-    with pytest.raises(error, match=message):
+    with refused(code, message):
         pz.Motion(model, np.array(times), model.sample(rows, seed=0))
 
 
 def test_a_configuration_that_is_none_is_refused() -> None:
     q = walker().sample(2, seed=0)
     q[1, 4] = np.nan
-    with pytest.raises(ValueError, match=r"q\[1, 4\]"):
+    with refused("not-finite", "q[1, 4]"):
         pz.Motion(walker(), np.arange(2.0), q)
 
 
@@ -247,23 +248,23 @@ def test_the_header_says_the_order_of_the_quaternion(tmp_path: Path, order: str)
 
 def test_what_cannot_be_written_or_read_is_refused(tmp_path: Path) -> None:
     motion = motion_of(walker())
-    for name, options, message in (
-        ("m.fbx", {}, "must end in"),
-        ("m.csv", {"unit": 0.1}, "leave it out"),
-        ("m.npz", {"quaternion": "xyzw"}, "quaternion"),
-        ("m.bvh", {"unit": -1.0}, "unit must be"),
+    for name, options, code, word in (
+        ("m.fbx", {}, "wrong-format", "m.fbx"),
+        ("m.csv", {"unit": 0.1}, "conflict", "unit"),
+        ("m.npz", {"quaternion": "xyzw"}, "conflict", "quaternion"),
+        ("m.bvh", {"unit": -1.0}, "out-of-range", "unit"),
     ):
-        with pytest.raises(ValueError, match=message):
+        with refused(code, word):
             motion.save(tmp_path / name, **options)
     motion.save(tmp_path / "m.csv")
     motion.save(tmp_path / "m.bvh")
-    with pytest.raises(ValueError, match="say whose they are with model"):
+    with refused("needs", "model"):
         pz.load_motion(tmp_path / "m.csv")
-    with pytest.raises(ValueError, match="leave them out"):
+    with refused("conflict", "unit and up"):
         pz.load_motion(tmp_path / "m.csv", model=motion.model, unit=0.1)
-    with pytest.raises(ValueError, match="leave it out"):
+    with refused("conflict", "model"):
         pz.load_motion(tmp_path / "m.bvh", model=motion.model)
-    with pytest.raises(ValueError, match="fps"):
+    with refused("out-of-range", "fps"):
         pz.load_motion(tmp_path / "m.csv", model=motion.model, fps=0.0)
     with pytest.raises(PoiseError, match="no column"):
         pz.load_motion(tmp_path / "m.csv", model=arm())
@@ -276,5 +277,5 @@ def test_what_cannot_be_written_or_read_is_refused(tmp_path: Path) -> None:
 def test_a_name_that_a_bvh_cannot_hold_is_refused(tmp_path: Path) -> None:
     builder = pz.ModelBuilder("odd")
     builder.joint("a{b", "floating", parent="world", child="a{b")
-    with pytest.raises(ValueError, match="cannot hold the name"):
+    with refused("not-supported", "a{b"):
         motion_of(builder.build()).save(tmp_path / "odd.bvh")

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.refusals import refused
 
 import poise as pz
 from poise.common.errors import PoiseError
@@ -206,12 +207,12 @@ def test_frames_that_are_not_even_need_a_header(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"0\.0004 to 0\.0084 s apart"):
         uneven.save(tmp_path / "m.csv", header=False)
     motion.save(tmp_path / "m.csv")
-    with pytest.raises(ValueError, match="names its columns"):
+    with refused("conflict", "quaternion and joints"):
         load_motion(tmp_path / "m.csv", model=motion.model, quaternion="xyzw")
-    with pytest.raises(ValueError, match="are for CSV"):
+    with refused("conflict", "header"):
         motion.save(tmp_path / "m.npz", header=False)
     for name, options in (("m.bvh", {"joints": ["a"]}), ("m.csv", {"skin": 0}), ("m.bvh", {"animation": "walk"})):
-        with pytest.raises(ValueError, match="leave them out"):
+        with refused("conflict"):
             load_motion(tmp_path / name, **options)  # type: ignore[arg-type]
 
 

@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 from support.captures import ASSIMP, climber, climbs, needs_assimp, needs_holosoma
+from support.refusals import refused
 
 import poise as pz
-from poise.common.errors import ModelError, ModelWarning, ShapeError
+from poise.common.errors import ModelWarning
 
 NAMES = ["Hips", "Spine", "Head", "LeftArm", "LeftHand", "RightArm", "RightHand", "LeftLeg", "RightLeg", "RightFoot"]
 PARENTS = [None, "Hips", "Spine", "Spine", "LeftArm", "Spine", "RightArm", "Hips", "Hips", "RightLeg"]
@@ -238,27 +239,27 @@ def test_two_bodies_have_a_root_each() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "error", "message"),
+    ("changes", "code", "message"),
     [
-        ({"positions": np.zeros((4, 2))}, ShapeError, r"\(frames, joints, 3\), got \(4, 2\)"),
-        ({"positions": np.zeros((0, 2, 3))}, ShapeError, "need a frame"),
-        ({"positions": np.zeros((4, 0, 3)), "names": [], "parents": []}, ShapeError, "1 to 4096 joints"),
-        ({"positions": "abc"}, ShapeError, "must be numbers"),
-        ({"names": ["a"]}, ShapeError, "2 joints need as many names and parents, got 1 and 2"),
-        ({"parents": [None, "c"]}, ValueError, "the parent of 'b' is 'c'"),
-        ({"parents": [-1, 2]}, ValueError, "the parent of 'b' is 2"),
-        ({"parents": [1, 0]}, ValueError, "the parents of 'a' go in a circle"),
-        ({"parents": [-1, 1]}, ValueError, "the parents of 'b' go in a circle"),
-        ({"names": ["a", "a"], "parents": [-1, 0]}, ModelError, "a"),
-        ({"positions": np.full((4, 2, 3), np.nan)}, ValueError, "joint 'a' has no frame"),
-        ({"fps": 0.0}, ValueError, "fps must be"),
-        ({"unit": -1.0}, ValueError, "unit must be"),
-        ({"up": "x"}, ValueError, "up must be 'y' or 'z'"),
+        ({"positions": np.zeros((4, 2))}, "wrong-shape", "(4, 2)"),
+        ({"positions": np.zeros((0, 2, 3))}, "wrong-shape", "frame"),
+        ({"positions": np.zeros((4, 0, 3)), "names": [], "parents": []}, "wrong-shape", "4096"),
+        ({"positions": "abc"}, "wrong-shape", "numbers"),
+        ({"names": ["a"]}, "wrong-shape", "names"),
+        ({"parents": [None, "c"]}, "out-of-range", "'b'"),
+        ({"parents": [-1, 2]}, "out-of-range", "'b'"),
+        ({"parents": [1, 0]}, "inconsistent", "'a'"),
+        ({"parents": [-1, 1]}, "inconsistent", "'b'"),
+        ({"names": ["a", "a"], "parents": [-1, 0]}, "invalid-model", "a"),
+        ({"positions": np.full((4, 2, 3), np.nan)}, "not-finite", "'a'"),
+        ({"fps": 0.0}, "out-of-range", "fps"),
+        ({"unit": -1.0}, "out-of-range", "unit"),
+        ({"up": "x"}, "unknown-word", "up"),
     ],
 )
-def test_what_makes_no_sense_is_refused(changes: dict[str, Any], error: type[Exception], message: str) -> None:
+def test_what_makes_no_sense_is_refused(changes: dict[str, Any], code: str, message: str) -> None:
     arguments = {"positions": np.zeros((4, 2, 3)), "names": ["a", "b"], "parents": [-1, 0], "fps": 30.0}
-    with pytest.raises(error, match=message):
+    with refused(code, message):
         pz.motion_from_positions(**(arguments | changes))
 
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.mechanisms import COUPLER, CRANK, GROUND, ROCKER, at, four_bar, gap, rocker_angles
+from support.refusals import refused
 from support.trees import steady, trees
 
 import poise as pz
@@ -123,7 +124,7 @@ def test_a_list_of_limits_keeps_those_of_joints_too() -> None:
     found = together.q[together.counts > 0]
     assert (found.sum(axis=1) <= 1.0 + 1e-9).all()
     assert 0 < len(found) < (plain.counts > 0).sum()
-    with pytest.raises(TypeError, match="limits must be True or False"):
+    with refused("not-a-limit", "limits"):
         pz.reach(arm, "tool", grid=GRID, limits="no")  # type: ignore[arg-type]
 
 
@@ -364,30 +365,30 @@ def test_a_redundant_planar_arm_is_not_always_singular() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "error", "words"),
+    ("arguments", "code", "words"),
     [
-        ({"frame": "hand"}, pz.FrameNotFound, "did you mean"),
-        ({"frame": "panda_link0"}, ValueError, "no joint of panda moves 'panda_link0'"),
-        ({"grid": 0.0}, ValueError, "positive length"),
-        ({"grid": -0.1}, ValueError, "positive length"),
-        ({"grid": math.nan}, ValueError, "positive length"),
-        ({"grid": "0.1"}, ValueError, "positive length"),
-        ({"grid": 1e-3}, ValueError, r"about 3\.\de\+09 voxels.* GB; grid=0\.00\d+ would do"),
-        ({"orientations": -1}, ValueError, "orientations is -1; it must be at least 0"),
-        ({"orientations": 2.5}, ValueError, "orientations is 2.5; it must be a whole number"),
-        ({"orientations": pz.SO3(wxyz=np.ones((2, 2, 4)))}, pz.ShapeError, "m rotations in a row"),
-        ({"bounds": (0, 1)}, pz.ShapeError, "two corners"),
-        ({"bounds": ((0, 0, 0), (1, -1, 1))}, ValueError, "lower corner must come first"),
-        ({"bounds": ((0, 0, 0), (1, math.inf, 1))}, ValueError, "bounds"),
-        ({"bounds": ((4, 4, 4), (5, 5, 5))}, ValueError, "no voxel's centre"),
-        ({"budget": -1}, ValueError, "budget is -1"),
-        ({"threads": 0}, ValueError, "threads is 0"),
-        ({"seed": -1}, ValueError, "seed is -1"),
+        ({"frame": "hand"}, "unknown-name", "did you mean"),
+        ({"frame": "panda_link0"}, "nothing-moves", "'panda_link0'"),
+        ({"grid": 0.0}, "not-positive", "grid"),
+        ({"grid": -0.1}, "not-positive", "grid"),
+        ({"grid": math.nan}, "not-finite", "grid"),
+        ({"grid": "0.1"}, "not-a-number", "grid"),
+        ({"grid": 1e-3}, "too-many", "grid=0.00"),
+        ({"orientations": -1}, "out-of-range", "orientations"),
+        ({"orientations": 2.5}, "not-whole", "orientations"),
+        ({"orientations": pz.SO3(wxyz=np.ones((2, 2, 4)))}, "wrong-shape", "rotations"),
+        ({"bounds": (0, 1)}, "wrong-shape", "corners"),
+        ({"bounds": ((0, 0, 0), (1, -1, 1))}, "inconsistent", "bounds"),
+        ({"bounds": ((0, 0, 0), (1, math.inf, 1))}, "not-finite", "bounds"),
+        ({"bounds": ((4, 4, 4), (5, 5, 5))}, "empty", "voxel"),
+        ({"budget": -1}, "out-of-range", "budget"),
+        ({"threads": 0}, "out-of-range", "threads"),
+        ({"seed": -1}, "out-of-range", "seed"),
     ],
     ids=str,
 )
-def test_what_makes_no_sense_is_refused(arguments: dict[str, object], error: type[Exception], words: str) -> None:
-    with pytest.raises(error, match=words):
+def test_what_makes_no_sense_is_refused(arguments: dict[str, object], code: str, words: str) -> None:
+    with refused(code, words):
         pz.reach(pz.load("panda"), **({"grid": 0.5} | arguments))
 
 
@@ -396,7 +397,7 @@ def test_a_slide_without_limits_needs_bounds() -> None:
     b.joint("slide", "prismatic", parent="base", child="cart", axis=(1, 0, 0))
     b.joint("turn", "revolute", parent="cart", child="arm")
     b.frame("tool", link="arm", origin=pz.SE3.from_parts([0.3, 0.0, 0.0]))
-    with pytest.raises(ValueError, match="give bounds"):
+    with refused("no-limits", "bounds"):
         pz.reach(b.build(), "tool", orientations=0)
     result = pz.reach(b.build(), "tool", grid=0.1, orientations=0, bounds=((-2, -0.5, 0), (2, 0.5, 0)))
     assert np.array_equal(result.counts > 0, np.abs(result.points[:, 1]) <= 0.3 + 1e-9)

@@ -10,6 +10,7 @@ import pytest
 from bodies import ARM, CONVENTIONS, LEG, called, human, robot, skeleton
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.refusals import refused
 
 import poise as pz
 from poise.common.errors import NameNotFound
@@ -74,7 +75,7 @@ def test_a_human_without_feet_stands_on_none() -> None:
 def test_nothing_in_common_is_said() -> None:
     builder = pz.ModelBuilder("rock")
     builder.link("stone")
-    with pytest.raises(ValueError, match=r"no part of a body was found in both person and rock; state the map"):
+    with refused("inconsistent", "person", "rock"):
         pz.BodyMap.found(PERSON, builder.build())
 
 
@@ -130,33 +131,31 @@ def test_a_good_file_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "error", "words"),
+    ("old", "new", "code", "words"),
     [
-        ("LeftHand", "LeftHnd", pz.FrameNotFound, "source.left_wrist: person has no frame 'LeftHnd'; did you mean "),
-        ("left_wrist_link", "wrist_lft", pz.FrameNotFound, "robot.left_wrist: arms has no frame 'wrist_lft'"),
-        ("left_wrist =", "left_wirst =", NameNotFound, "source has no part of a body 'left_wirst'; did you mean"),
-        ("[robot]", "[robots]", NameNotFound, "has no field 'robots'; did you mean 'robot'"),
-        ("[robot]", "", ValueError, "Cannot overwrite a value|overwrite"),
-        ('"Hips"', "3", ValueError, "source.pelvis must be a name in quotation marks, got 3"),
-        ('"Hips"', '["Hips"]', ValueError, "source.pelvis must be a name in quotation marks"),
-        ('"Hips"', '"LeftHand"', ValueError, "source has 'LeftHand' twice, as pelvis and as left_wrist"),
-        ("[source]", 'contacts = "left_ankle"\n[source]', ValueError, "contacts must be a list of parts"),
-        ("[source]", 'contacts = ["left_knee"]\n[source]', NameNotFound, "contacts has no part of a body 'left_knee'"),
-        ('[source]\npelvis = "Hips"', "source = 3\n[robots]", NameNotFound, "has no field 'robots'"),
-        ("[source]", "[source", ValueError, "line 1"),
+        ("LeftHand", "LeftHnd", "unknown-name", "source.left_wrist"),
+        ("left_wrist_link", "wrist_lft", "unknown-name", "robot.left_wrist"),
+        ("left_wrist =", "left_wirst =", "unknown-name", "'left_wirst'"),
+        ("[robot]", "[robots]", "unknown-name", "'robot'"),
+        ("[robot]", "", "wrong-format", "overwrite"),
+        ('"Hips"', "3", "wrong-type", "source.pelvis"),
+        ('"Hips"', '["Hips"]', "wrong-type", "source.pelvis"),
+        ('"Hips"', '"LeftHand"', "duplicate", "'LeftHand'"),
+        ("[source]", 'contacts = "left_ankle"\n[source]', "not-a-sequence", "contacts"),
+        ("[source]", 'contacts = ["left_knee"]\n[source]', "unknown-name", "'left_knee'"),
+        ('[source]\npelvis = "Hips"', "source = 3\n[robots]", "unknown-name", "'robots'"),
+        ("[source]", "[source", "wrong-format", "line 1"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_place(
-    old: str, new: str, error: type[Exception], words: str, tmp_path: Path
-) -> None:
+def test_what_is_wrong_is_said_with_its_place(old: str, new: str, code: str, words: str, tmp_path: Path) -> None:
     file = written(tmp_path, GOOD.replace(old, new, 1))
-    with pytest.raises(error, match=words) as caught:
+    with refused(code, words) as caught:
         pz.BodyMap.load(file, PERSON, arms())
     assert str(file) in str(caught.value)
 
 
 def test_a_table_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"has no table \[robot\]; under it each line is a part"):
+    with refused("wrong-format", "[robot]"):
         pz.BodyMap.load(written(tmp_path, '[source]\npelvis = "Hips"\n'))
 
 
@@ -164,21 +163,21 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="cannot be read"):
         pz.BodyMap.load(tmp_path / "none.toml")
     (tmp_path / "other.toml").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(ValueError, match="no text in UTF-8"):
+    with refused("wrong-format", "UTF-8"):
         pz.BodyMap.load(tmp_path / "other.toml")
-    with pytest.raises(ValueError, match=r"must end in \.toml"):
+    with refused("wrong-format", ".toml"):
         pz.BodyMap.load(tmp_path / "map.json")
-    with pytest.raises(ValueError, match=r"must end in \.toml"):
+    with refused("wrong-format", ".toml"):
         pz.BodyMap(ONE, ONE).save(tmp_path / "map.json")
     (tmp_path / "deep.toml").write_text("contacts = " + "[" * 5000)
-    with pytest.raises(ValueError, match=r"deep\.toml"):
+    with refused("wrong-format", "deep.toml"):
         pz.BodyMap.load(tmp_path / "deep.toml")
 
 
 def test_a_map_in_code_is_looked_at_as_well() -> None:
     with pytest.raises(NameNotFound, match="source has no part of a body 'hand'"):
         pz.BodyMap({"hand": "LeftHand"}, {})
-    with pytest.raises(ValueError, match="robot has 'base' twice"):
+    with refused("duplicate", "'base'"):
         pz.BodyMap({}, {"pelvis": "base", "chest": "base"})
     with pytest.raises(pz.FrameNotFound, match=r"robot\.pelvis: arms has no frame 'bse'; did you mean 'base'"):
         pz.BodyMap(ONE, {"pelvis": "bse"}).check(PERSON, arms())

@@ -8,6 +8,7 @@ from gaits import ANKLE, FOOT, TOE, gait
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.captures import ASSIMP, climber, climbs, needs_assimp, needs_holosoma
+from support.refusals import refused
 
 import poise as pz
 from poise.common.array import Array
@@ -304,16 +305,16 @@ def test_bad_input() -> None:
     path = np.zeros((3, 2, 3))
     with pytest.raises(ShapeError, match=r"places of left_ankle must have shape \(2, points, 3\)"):
         contacts({"left_ankle": path}, [0.0, 1.0])
-    with pytest.raises(ValueError, match="times must grow"):
+    with refused("inconsistent", "times"):
         contacts({"left_ankle": path}, [0.0, 1.0, 1.0])
-    with pytest.raises(ValueError, match="size must be the height"):
+    with refused("not-positive", "size"):
         contacts({"left_ankle": path}, [0.0, 1.0, 2.0], size=0.0)
-    with pytest.raises(ValueError, match="'tail'"):
+    with refused("no-such-part", "'tail'"):
         contacts({"left_ankle": path}, [0.0, 1.0, 2.0], steps=["tail"])
     path[1, 0, 2] = np.nan
-    with pytest.raises(ValueError, match="left_ankle"):
+    with refused("not-finite", "left_ankle"):
         contacts({"left_ankle": path}, [0.0, 1.0, 2.0])
-    with pytest.raises(ValueError, match="'tail' was not looked at"):
+    with refused("no-such-part", "'tail'"):
         contacts({}, [0.0])["tail"]
 
 

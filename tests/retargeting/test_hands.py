@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from support.hand_models import Array, clip, human_hand, robot_hand
+from support.refusals import refused
 
 import poise as pz
 from poise.retargeting.anatomy.landmarks import MEDIAPIPE, TIPS, WEBXR
@@ -239,12 +240,12 @@ def test_frames_that_are_no_hand_are_bridged_and_told() -> None:
     assert motion.notes == ("2 frames were no hand and were bridged: 3, 8",)
     np.testing.assert_allclose(motion.q, retargeter("vector").retarget(between).q, atol=1e-9)
     assert len(retargeter("vector").retarget(hands[:1])) == 1
-    with pytest.raises(ValueError, match="none of the frames is a hand"):
+    with refused("not-a-pose", "none of the frames"):
         retargeter("vector").retarget(np.zeros((3, 21, 3)))
     ours = retargeter("vector")
     before = ours.step(hands[0])
     for bad in (hands[3], hands[8]):
-        with pytest.raises(ValueError, match="in one line"):
+        with refused("not-a-pose", "in one line"):
             ours.step(bad)
     assert np.isfinite(ours.step(hands[1])).all()
     assert np.isfinite(before).all()
@@ -266,51 +267,51 @@ def test_landmarks_that_are_masked_are_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("make", "error", "message"),
+    ("make", "code", "message"),
     [
-        (lambda: pz.hands.HandRetargeter(ROBOT, {}), ValueError, "links must say"),
-        (lambda: pz.hands.HandRetargeter(ROBOT, LINKS), ValueError, "needs the frame of the robot's wrist"),
-        (lambda: pz.hands.HandRetargeter(ROBOT, {"tip9": 4}, wrist="palm"), pz.FrameNotFound, "tip9"),
-        (lambda: pz.hands.HandRetargeter(ROBOT, {"tip0": "thumb"}, wrist="palm"), pz.PoiseError, "thumb-tip"),
-        (lambda: pz.hands.HandRetargeter(ROBOT, {"tip0": 21}, wrist="palm"), ValueError, "from 0 to 20"),
-        (lambda: pz.hands.HandRetargeter(ROBOT, {"tip0": 4.0}, wrist="palm"), ValueError, "must be the name"),
-        (lambda: pz.hands.HandRetargeter(ROBOT, {("palm", "tip0"): 4}), ValueError, "from, to"),
+        (lambda: pz.hands.HandRetargeter(ROBOT, {}), "wrong-type", "links"),
+        (lambda: pz.hands.HandRetargeter(ROBOT, LINKS), "needs", "wrist"),
+        (lambda: pz.hands.HandRetargeter(ROBOT, {"tip9": 4}, wrist="palm"), "unknown-name", "tip9"),
+        (lambda: pz.hands.HandRetargeter(ROBOT, {"tip0": "thumb"}, wrist="palm"), "unknown-name", "thumb-tip"),
+        (lambda: pz.hands.HandRetargeter(ROBOT, {"tip0": 21}, wrist="palm"), "out-of-range", "tip0"),
+        (lambda: pz.hands.HandRetargeter(ROBOT, {"tip0": 4.0}, wrist="palm"), "wrong-type", "tip0"),
+        (lambda: pz.hands.HandRetargeter(ROBOT, {("palm", "tip0"): 4}), "wrong-type", "links"),
         (
             lambda: pz.hands.HandRetargeter(ROBOT, {("palm", "tip0"): (0, 4)}, wrist="palm"),
-            ValueError,
-            "leave out wrist",
+            "conflict",
+            "wrist",
         ),
         (
             lambda: pz.hands.HandRetargeter(ROBOT, {("palm", "tip0"): (0, 4), "tip1": 8}, wrist="palm"),
-            ValueError,
-            "all",
+            "wrong-type",
+            "links",
         ),
-        (lambda: pz.hands.HandRetargeter(ROBOT, {"tip0": 4}, "dexpilot", wrist="palm"), ValueError, "two to five"),
-        (lambda: pz.hands.HandRetargeter(ROBOT, LINKS, "position", wrist="palm"), ValueError, "leave out wrist"),
-        (lambda: retargeter("position", scale=2.0), ValueError, "no scale"),
-        (lambda: retargeter("vectors"), ValueError, "kind is 'vectors'"),
-        (lambda: retargeter("vector", side="top"), ValueError, "side is 'top'"),
-        (lambda: retargeter("vector", alpha=0.0), ValueError, "alpha is"),
-        (lambda: retargeter("vector", regularization=-1.0), ValueError, "regularization is"),
-        (lambda: retargeter("vector", huber=0.0), ValueError, "huber is"),
-        (lambda: retargeter("vector", turn=np.eye(3)), pz.ShapeError, "turn must be an SO3"),
-        (lambda: pz.hands.Pinch(near=0.06), ValueError, "flicker"),
-        (lambda: pz.hands.Pinch(touch=0.0), ValueError, "touch is"),
-        (lambda: retargeter("vector").step(np.zeros((22, 3))), pz.ShapeError, "21 landmarks"),
-        (lambda: retargeter("vector").step(np.zeros(63)), pz.ShapeError, r"\(21, 3\)"),
-        (lambda: retargeter("vector").retarget(np.zeros((21, 3))), pz.ShapeError, "frames"),
-        (lambda: retargeter("vector").retarget(clip(2), fps=1.0, times=[0.0, 1.0]), ValueError, "leave out fps"),
-        (lambda: retargeter("vector").retarget(clip(2), times=[0.0]), pz.ShapeError, "times"),
-        (lambda: retargeter("vector").retarget([*clip(2), np.nan * clip(1)[0]], times=[0.0]), pz.ShapeError, "times"),
-        (lambda: retargeter("dexpilot", pinch=0.03), ValueError, "pinch must be a Pinch"),
-        (lambda: retargeter("vector", limits=None), TypeError, "limits must be True or False"),
-        (lambda: retargeter("vector", limits=0), TypeError, "limits must be True or False"),
-        (lambda: retargeter("vector", limits="no"), TypeError, "limits must be True or False"),
-        (lambda: retargeter("vector", limits=[pz.VelocityLimit(1.0)]), ValueError, "the limits of joints alone"),
+        (lambda: pz.hands.HandRetargeter(ROBOT, {"tip0": 4}, "dexpilot", wrist="palm"), "wrong-length", "fingertips"),
+        (lambda: pz.hands.HandRetargeter(ROBOT, LINKS, "position", wrist="palm"), "conflict", "wrist"),
+        (lambda: retargeter("position", scale=2.0), "conflict", "scale"),
+        (lambda: retargeter("vectors"), "unknown-word", "kind"),
+        (lambda: retargeter("vector", side="top"), "unknown-word", "side"),
+        (lambda: retargeter("vector", alpha=0.0), "out-of-range", "alpha"),
+        (lambda: retargeter("vector", regularization=-1.0), "negative", "regularization"),
+        (lambda: retargeter("vector", huber=0.0), "not-positive", "huber"),
+        (lambda: retargeter("vector", turn=np.eye(3)), "wrong-shape", "turn"),
+        (lambda: pz.hands.Pinch(near=0.06), "inconsistent", "near"),
+        (lambda: pz.hands.Pinch(touch=0.0), "not-positive", "touch"),
+        (lambda: retargeter("vector").step(np.zeros((22, 3))), "wrong-shape", "landmarks"),
+        (lambda: retargeter("vector").step(np.zeros(63)), "wrong-shape", "(21, 3)"),
+        (lambda: retargeter("vector").retarget(np.zeros((21, 3))), "wrong-shape", "frames"),
+        (lambda: retargeter("vector").retarget(clip(2), fps=1.0, times=[0.0, 1.0]), "conflict", "fps"),
+        (lambda: retargeter("vector").retarget(clip(2), times=[0.0]), "wrong-shape", "times"),
+        (lambda: retargeter("vector").retarget([*clip(2), np.nan * clip(1)[0]], times=[0.0]), "wrong-shape", "times"),
+        (lambda: retargeter("dexpilot", pinch=0.03), "wrong-type", "pinch"),
+        (lambda: retargeter("vector", limits=None), "not-a-limit", "limits"),
+        (lambda: retargeter("vector", limits=0), "not-a-limit", "limits"),
+        (lambda: retargeter("vector", limits="no"), "not-a-limit", "limits"),
+        (lambda: retargeter("vector", limits=[pz.VelocityLimit(1.0)]), "not-supported", "limits"),
     ],
 )
-def test_refused(make: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
+def test_refused(make: Any, code: str, message: str) -> None:
+    with refused(code, message):
         make()
 
 
@@ -319,7 +320,7 @@ def test_closed_loops_are_refused() -> None:
     for name in ("a", "b"):
         b.joint(f"to {name}", "revolute", parent="palm", child=name, limits=(-1, 1))
     b.loop("a", "b")
-    with pytest.raises(ValueError, match="closed loops"):
+    with refused("not-supported", "closed loops"):
         pz.hands.HandRetargeter(b.build(), {"a": 4}, wrist="palm")
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.refusals import refused
 
 import poise as pz
 from poise.common.array import Array
@@ -57,7 +58,7 @@ def test_turns() -> None:
     found = tracking(PARTS, places, places, places, turns=-turns, target_turns=target).rotation
     hidden = np.ma.array(turns)
     hidden[0, 2, 1] = np.ma.masked
-    with pytest.raises(ValueError, match=r"turns\[0, 2, 1\] is masked"):
+    with refused("masked", "turns[0, 2, 1]"):
         tracking(PARTS, places, places, places, turns=hidden, target_turns=target)
     assert np.isnan(found[:, 1]).all()
     assert np.allclose(np.delete(found, 1, axis=1), np.delete(angles, 1, axis=1))
@@ -237,7 +238,7 @@ def test_what_is_faster_is_not_seen_in_frames_that_are_further_apart() -> None:
     assert rms(jerk(model, q, times, apart=4)) == pytest.approx(0.0, abs=1e-6)
     assert Jerk(np.ones(3), np.full(3, 2.0)).ratio == 0.5
     assert np.isnan(Jerk(np.ones(3), np.zeros(3)).ratio)
-    with pytest.raises(ValueError, match="apart must be a number of frames"):
+    with refused("out-of-range", "apart"):
         jerk(model, q, times, apart=0)
 
 

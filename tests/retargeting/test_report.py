@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from support.figures import legible, named
 from support.readable import assert_readable
+from support.refusals import refused
 
 import poise as pz
 from poise.common.array import Array
@@ -125,7 +126,7 @@ def test_steps_lie_as_high_as_they_are_said_to() -> None:
     assert np.allclose(found.heights[:, 1], 0.0, atol=1e-9)
     assert found.depth < 1e-9
     assert of(robot, source, ground=np.tile([0.0, 0.25], (61, 1))).ground.depth == pytest.approx(0.05)
-    with pytest.raises(ValueError, match=r"ground\[3, 1\] is masked"):
+    with refused("masked", "ground[3, 1]"):
         of(robot, source, ground=np.ma.array(np.zeros((61, 2)), mask=np.arange(122).reshape(61, 2) == 7))
 
 
@@ -153,7 +154,7 @@ def test_numbers_go_into_json(tmp_path: Path) -> None:
     assert set(plain["parts"]) == set(PARTS)
     found.save(tmp_path / "report.json")
     assert json.loads((tmp_path / "report.json").read_text()) == plain
-    with pytest.raises(ValueError, match=r"must end in \.json, \.png"):
+    with refused("wrong-format", ".json"):
         found.save(tmp_path / "report.txt")
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from support.refusals import refused
 
 import poise as pz
 from poise.common.array import Array
@@ -89,9 +90,9 @@ def test_what_is_no_foot_is_refused() -> None:
     model = leg(Box(SE3.identity(), (0.2, 0.1, 0.04)))
     with pytest.raises(FrameNotFound):
         sole(model, "food")
-    with pytest.raises(ValueError, match="up is 0 0 0"):
+    with refused("zero-vector", "up is"):
         sole(model, "foot", up=(0, 0, 0))
-    with pytest.raises(ValueError, match="stands still in leg"):
+    with refused("nothing-moves", "world"):
         sole(model, "world")
     with pytest.raises(ModelError, match="is not there"):
         sole(leg(MeshShape("/not/there.stl")), "foot")

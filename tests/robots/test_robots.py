@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.refusals import refused
 
 import poise as pz
 from poise.common.errors import ShapeError
@@ -184,11 +185,11 @@ def test_planar_arms_have_links_of_one_metre() -> None:
 
 
 def test_planar_arms_are_checked() -> None:
-    with pytest.raises(ValueError, match="at least one joint, got n = 0"):
+    with refused("out-of-range", "n = 0"):
         planar(0)
     with pytest.raises(ShapeError, match=r"a number or 3 numbers, one for each link, got shape \(2,\)"):
         planar(3, [1, 2])
-    with pytest.raises(ValueError, match=r"length\[1\] is nan"):
+    with refused("not-finite", "length[1]"):
         planar(2, [1, math.nan])
 
 

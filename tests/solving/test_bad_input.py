@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from independent import fk
+from support.refusals import refused
 
 import poise as pz
 
@@ -563,7 +564,7 @@ def test_one_weight_in_a_list_is_for_one_row() -> None:
     target = [arm().pose(HAND, arm().home + 0.1), None]
     np.testing.assert_array_equal(loop.step(arm().home, target), other.step(arm().home, target))
     two = pz.DampingTask([JOINT, "panda_joint2"], weight=[0.5])
-    with pytest.raises(pz.ShapeError, match=r"weight of DampingTask.* one number or 2.* got 1"):
+    with refused("wrong-shape", "weight"):
         pz.Tracker(arm(), [pz.PoseTask(HAND), two], dt=0.1)
 
 
@@ -572,7 +573,7 @@ def test_what_was_refused_leaves_the_solver_as_it_was() -> None:
     used = pz.Solver(model, [pz.PoseTask(HAND), pz.PostureTask()])
     wanted = pz.Solver(model, [pz.PoseTask(HAND), pz.PostureTask()])([POSE, model.home])
     for target, q0 in [([[NAN] * 7, None], None), ([POSE, [NAN] * 7], None), ([POSE, [1.0] * 7], [NAN] * 7)]:
-        with pytest.raises(ValueError, match="nan"):
+        with refused("not-finite"):
             used(target, q0)
     assert used([POSE, None]).q.tobytes() == wanted.q.tobytes()
 

@@ -9,6 +9,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from independent import fk
+from support.refusals import refused
 
 import poise as pz
 from poise.solving.search import batching
@@ -264,19 +265,19 @@ def test_without_limits_joints_may_leave_them(panda, problems) -> None:
 
 
 @pytest.mark.parametrize(
-    ("targets", "q0", "words"),
+    ("targets", "q0", "code", "words"),
     [
-        (np.zeros((3, 6)), None, r"shape \(3, 6\)"),
-        (np.zeros(7), None, "n poses"),
-        (None, None, "no target"),
-        (np.zeros((3, 7)), np.zeros((2, 7)), "2 rows for 3 targets"),
-        (np.zeros((3, 7)), np.zeros(6), r"\(7,\)"),
-        (np.zeros((3, 7)), "home", "q0"),
-        ("here", None, "numbers"),
+        (np.zeros((3, 6)), None, "wrong-shape", "shape (3, 6)"),
+        (np.zeros(7), None, "wrong-shape", "n poses"),
+        (None, None, "no-target", "no target"),
+        (np.zeros((3, 7)), np.zeros((2, 7)), "wrong-shape", "2 rows for 3 targets"),
+        (np.zeros((3, 7)), np.zeros(6), "wrong-shape", "(7,)"),
+        (np.zeros((3, 7)), "home", "wrong-shape", "q0"),
+        ("here", None, "wrong-shape", "numbers"),
     ],
 )
-def test_what_has_the_wrong_shape_is_refused(panda, targets, q0, words) -> None:
-    with pytest.raises(ValueError, match=words):
+def test_what_has_the_wrong_shape_is_refused(panda, targets, q0, code: str, words: str) -> None:
+    with refused(code, words):
         pz.solve_batch(panda, POSE, targets, q0=q0)
 
 
@@ -322,7 +323,7 @@ def test_other_arguments_are_refused(panda, problems) -> None:
     two = [pz.PositionTask("panda_hand"), pz.AxisTask("panda_hand", axis=(0, 0, 1))]
     with pytest.raises(pz.ShapeError, match="list of 2"):
         pz.solve_batch(panda, two, problems[0].xyz)
-    with pytest.raises(pz.ShapeError, match="as many rows"):
+    with refused("wrong-shape"):
         pz.solve_batch(panda, two, [problems[0].xyz, problems[0].xyz[:5]])
     for threads in (0, 1.5, True):
         with pytest.raises(ValueError, match="threads"):
@@ -468,7 +469,7 @@ def test_one_target_in_two_forms_is_one_target() -> None:
 
 @pytest.mark.parametrize("index", [None, True, (0, 1)])
 def test_what_is_no_index_is_refused(panda, problems, index) -> None:
-    with pytest.raises(TypeError, match="indexed by"):
+    with refused("wrong-type"):
         pz.solve_batch(panda, POSE, problems[0][:3])[index]
 
 

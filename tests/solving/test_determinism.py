@@ -10,6 +10,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 import pytest
+from support.refusals import refused
 
 import poise as pz
 
@@ -78,7 +79,7 @@ def between_other_calls(arm: pz.Model) -> list[pz.Solution]:
     for i, (target, start) in enumerate(jobs()):
         solver(jobs()[i - 7][0], jobs()[i - 3][1], seed=i)
         solver.linearise(jobs()[i - 5][1], jobs()[i - 2][0])
-        with pytest.raises(ValueError, match="q0"):
+        with refused("not-finite", "q0"):
             solver(target, np.full(7, np.nan))
         out.append(solver(target, start))
         out[-1].explain()
@@ -204,7 +205,7 @@ def test_solve_does_not_remember_the_target_of_another_call(make: Callable[..., 
     arm = pz.load("panda")
     target = [0.4, 0.1, 0.5, 0, 1, 0, 0] if make is pz.PoseTask else [0.4, 0.1, 0.5]
     for _ in range(2):
-        with pytest.raises(ValueError, match="no target"):
+        with refused("no-target"):
             pz.solve(arm, make("panda_hand"))
         pz.solve(arm, make("panda_hand", target=target))
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pytest
 from scipy.optimize import minimize
 from support.human import bent, figure, swaying
+from support.refusals import refused
 
 import poise as pz
 from poise.common.errors import JointNotFound, ShapeError
@@ -265,20 +266,27 @@ def test_a_recorded_walk_is_led_over_uneven_ground() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tasks", "method", "settings", "message"),
+    ("tasks", "method", "settings", "code", "words"),
     [
-        ([HAND, pz.PostureTask(), pz.PostureTask()], None, {}, "2 PostureTasks"),
+        ([HAND, pz.PostureTask(), pz.PostureTask()], None, {}, "too-many", "2 PostureTasks"),
         (
             [HAND, pz.PostureTask()],
             pz.methods.TaskPriority(null_space=pz.criteria.RestPosture()),
             {},
+            "conflict",
             "takes the place of RestPosture",
         ),
-        ([HAND, pz.PostureTask(weight={"panda_joint1": 1e5})], None, {}, "from 1 to 100000; in a Tracker"),
+        (
+            [HAND, pz.PostureTask(weight={"panda_joint1": 1e5})],
+            None,
+            {},
+            "out-of-range",
+            "from 1 to 100000; in a Tracker",
+        ),
     ],
 )
-def test_what_it_cannot_follow_it_refuses(tasks: Any, method: Any, settings: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+def test_what_it_cannot_follow_it_refuses(tasks: Any, method: Any, settings: Any, code: str, words: str) -> None:
+    with refused(code, words):
         pz.Tracker(PANDA, tasks, method, **settings)
 
 
@@ -286,7 +294,7 @@ def test_a_posture_is_for_a_tracker_that_follows_one() -> None:
     ik = pz.Tracker(PANDA, HAND)
     assert ik.posture is None
     for ask in (lambda: setattr(ik, "posture", PANDA.home),):
-        with pytest.raises(ValueError, match="follows a PostureTask: state one"):
+        with refused("needs"):
             ask()
 
 
@@ -295,11 +303,11 @@ def test_a_posture_of_another_shape_or_without_numbers_is_refused() -> None:
     way = np.tile(ik.targets[0], (3, 1))
     with pytest.raises(ShapeError, match=r"target\[1\] must have 7 numbers"):
         ik.step(PANDA.home, [None, PANDA.home[:5]])
-    with pytest.raises(ValueError, match=r"target\[1\]\[0\] of the PostureTask, 'panda_joint1', is nan"):
+    with refused("not-finite", "target[1][0]"):
         ik.step(PANDA.home, [None, np.full(PANDA.nq, np.nan)])
     with pytest.raises(ShapeError, match=r"targets\[0\] must be of 1 x 4, characters x steps, got \(1, 3\)"):
         ik.rollout(PANDA.home, [way, np.tile(PANDA.home, (4, 1))])
-    with pytest.raises(ValueError, match=r"targets\[1\]\[0, 0\] is inf"):
+    with refused("not-finite", "targets[1][0, 0]"):
         ik.rollout(PANDA.home, [way, np.full((3, PANDA.nq), np.inf)])
 
 
@@ -309,10 +317,10 @@ def test_a_zero_quaternion_in_a_posture_is_refused_and_leaves_no_trace(method: s
     motion, none = swaying(FIGURE, 3), STANCE.copy()
     none[FIGURE.index("Head")] = 0.0
     q = ik.step(STANCE, [None, None, motion[0]])
-    with pytest.raises(ValueError, match=r"target\[2\].* is a zero quaternion"):
+    with refused("not-a-rotation", "target[2]"):
         ik.step(q, [None, None, none])
     assert np.abs(ik.step(q, [None, None, motion[1]]) - q).max() > 1e-3
-    with pytest.raises(ValueError, match="zero quaternion"):
+    with refused("not-a-rotation"):
         other.rollout(STANCE, [None, None, np.stack([motion[0], none, motion[1]])])
 
 
@@ -336,11 +344,11 @@ def test_weights_by_joint_are_those_of_an_array() -> None:
 def test_weights_of_joints_that_there_are_not_are_refused() -> None:
     with pytest.raises(JointNotFound, match="panda_joint2"):
         pz.Tracker(PANDA, [HAND, pz.PostureTask(weight={"panda_jont2": 4.0})])
-    with pytest.raises(ValueError, match=r"weight\['Head'\] of the PostureTask is negative"):
+    with refused("negative", "weight['Head']"):
         pz.PostureTask(weight={"Head": -1.0})
-    with pytest.raises(ShapeError, match=r"weight\['Head'\] .* shape \(3,\)"):
+    with refused("wrong-shape", "'Head'"):
         pz.PostureTask(weight={"Head": (1.0, 2.0)}).weights(FIGURE)
-    with pytest.raises(ValueError, match="fixed or follows"):
+    with refused("nothing-moves"):
         pz.PostureTask(weight={"panda_hand_joint": 1.0}).weights(PANDA)
 
 

@@ -9,6 +9,7 @@ import daqp
 import numpy as np
 import pytest
 from support.mechanisms import at, puppet
+from support.refusals import refused
 
 import poise as pz
 from poise.common.array import Array
@@ -147,29 +148,29 @@ def test_what_begins_beyond_comes_back_though_it_moves_no_task() -> None:
 
 def test_what_cannot_be_kept_is_refused() -> None:
     assert pz.Tracker(PANDA, HAND, limits=[SUM]).method.name == "qp"
-    with pytest.raises(ValueError, match="the LinearLimit couples joints of one coordinate, and 'shoulder' has 4"):
+    with refused("not-supported", "'shoulder'"):
         pz.Tracker(puppet(), pz.PositionTask("palm"), limits=[LinearLimit({"shoulder": 1.0}, 1.0)])
-    with pytest.raises(ValueError, match="those that follow others cancel"):
+    with refused("empty"):
         pz.Tracker(TAILED, TIP, limits=[LinearLimit({"tail": 1.0, "fin": -2.0}, 1.0)])
-    with pytest.raises(ValueError, match="coefficients must name joints"):
+    with refused("empty", "coefficients"):
         LinearLimit({}, 1.0)
-    with pytest.raises(ValueError, match="holds nan, which is no finite number"):
+    with refused("not-finite"):
         LinearLimit({"panda_joint1": np.nan}, 1.0)
     for wrong in ("a", None, [1.0]):
-        with pytest.raises(ValueError, match="which is no finite number"):
+        with refused("not-finite"):
             LinearLimit({"panda_joint1": 1.0}, wrong)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="no coefficient but 0"):
+    with refused("empty"):
         LinearLimit({"panda_joint1": 0.0}, -1.0)
     for given in (SUM, "yes", [1], [LinearLimit], None, 0):
-        with pytest.raises(TypeError, match="limits must be True or False"):
+        with refused("not-a-limit", "limits"):
             pz.Tracker(PANDA, HAND, "qp", limits=given)  # type: ignore[arg-type]
 
 
 def test_what_is_no_limit_is_refused_by_a_solve() -> None:
     for given in ([1], SUM, "no", None):
-        with pytest.raises(TypeError, match="limits must be True or False"):
+        with refused("not-a-limit", "limits"):
             pz.Solver(PANDA, HAND, limits=given)  # type: ignore[arg-type]
-        with pytest.raises(TypeError, match="limits must be True or False"):
+        with refused("not-a-limit", "limits"):
             pz.solve(PANDA, pz.PositionTask("panda_hand", [0.4, 0.1, 0.5]), limits=given)  # type: ignore[arg-type]
 
 

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from support.mechanisms import BASE, at, delta, four_bar, gap, motor_angles, rocker_angles, two_arms
+from support.refusals import refused
 from support.trees import configurations, steady, trees
 
 import poise as pz
@@ -290,7 +291,7 @@ def test_levels_of_tasks_are_heeded_beside_loops(gripper: pz.Model) -> None:
 
 
 def test_a_level_that_a_closed_chain_leaves_nothing_is_refused(bar: pz.Model) -> None:
-    with pytest.raises(ValueError, match="priority 1 can never act"):
+    with refused("nothing-moves"):
         pz.Tracker(bar, [pz.JointCouplingTask({"crank": 1.0}), pz.PositionTask("pen", priority=1)])
 
 
@@ -353,9 +354,9 @@ def test_a_model_that_is_gone_leaves_nothing_behind() -> None:
 def test_what_would_leave_loops_open_is_refused_by_name(bar: pz.Model, closed_bar: Array) -> None:
     task = pz.PositionTask("pen", [0.5, 0.5, 0.0])
     path = np.zeros((3, 3))
-    with pytest.raises(ValueError, match=r"does not keep loops closed.*LoopTask\('coupler_end', 'rocker_end'\)"):
+    with refused("not-supported"):
         relax(bar, task, closed_bar)
-    with pytest.raises(ValueError, match=r"a rollout begins with closed loops, and LoopTask\('coupler_end'"):
+    with refused("inconsistent", "LoopTask('coupler_end'"):
         pz.Tracker(bar, task).rollout(closed_bar + 0.1 * np.eye(bar.nq)[0], path[:, None])
     assert pz.Tracker(bar, task, dt=0.01, limits=[pz.VelocityLimit(1.0)]) is not None
 
@@ -385,17 +386,17 @@ def test_loops_that_no_task_moves_stay_as_they_are(gripper: pz.Model) -> None:
 
 
 def test_a_loop_task_that_makes_no_sense_is_refused(bar: pz.Model) -> None:
-    with pytest.raises(ValueError, match="kind must be 'point' or 'pose'"):
+    with refused("unknown-word", "kind"):
         pz.LoopTask("a", "b", "hinge")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="'a' is named twice"):
+    with refused("duplicate", "'a'"):
         pz.LoopTask("a", "a")
-    with pytest.raises(ValueError, match="one positive number"):
+    with refused("not-positive"):
         pz.LoopTask("a", "b", weight=0.0)
     with pytest.raises(TypeError):
         pz.LoopTask("a")  # type: ignore[call-arg]
-    with pytest.raises(pz.ShapeError, match="takes no target"):
+    with refused("wrong-shape"):
         pz.Solver(bar, pz.LoopTask("pen", "rocker_end"))([0.0, 0.0, 0.0])
-    with pytest.raises(ValueError, match="never moves"):
+    with refused("nothing-moves"):
         pz.solve(bar, pz.LoopTask("pen", "coupler_end"))
     with pytest.raises(pz.FrameNotFound, match="nowhere"):
         pz.solve(bar, pz.LoopTask("pen", "nowhere"))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from support.refusals import refused
 
 import poise as pz
 from poise.solving.search.search import Preference
@@ -137,9 +138,9 @@ def test_small_steps_of_a_target_make_no_jump_that_could_be_avoided(name: str) -
 def test_preferences_that_are_none() -> None:
     model = pz.load("planar3")
     for wrong in ("fast", None, 1, ["nearest"]):
-        with pytest.raises(ValueError, match=r"select is .*; it must be one of 'nearest', 'first'"):
+        with refused("unknown-word", "select"):
             pz.Solver(model, pz.PositionTask(model.tip), select=wrong)  # type: ignore[arg-type]
-        with pytest.raises(ValueError, match=r"select is"):
+        with refused("unknown-word", "select"):
             pz.solve(model, pz.PositionTask(model.tip, [1.0, 0.0, 0.0]), select=wrong)  # type: ignore[arg-type]
 
 

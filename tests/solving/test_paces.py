@@ -9,6 +9,7 @@ import daqp
 import numpy as np
 import numpy.typing as npt
 import pytest
+from support.refusals import refused
 
 import poise as pz
 from poise.robots.planar import planar
@@ -328,7 +329,7 @@ def test_the_velocity_is_that_of_the_last_step_and_reset_forgets_it() -> None:
     ik.reset()
     assert (ik.velocity == 0.0).all()
     assert np.abs(ik.step(path[-1], target) - path[-1]).max() <= 20.0 * DT**2 * (1.0 + 1e-9), "from rest"
-    with pytest.raises(ValueError, match="a velocity needs the time of a step"):
+    with refused("no-dt"):
         _ = pz.Tracker(PANDA, HAND).velocity
 
 
@@ -365,16 +366,16 @@ def test_what_is_no_limit_is_refused(kind: Any) -> None:
 
 
 def test_a_twist_that_is_none_is_refused() -> None:
-    with pytest.raises(ValueError, match="bounds nothing"):
+    with refused("empty"):
         pz.TwistLimit()
     for wrong in (0.0, -1.0, math.inf, math.nan):
         with pytest.raises(ValueError, match="linear"):
             pz.TwistLimit(linear=wrong)
-    with pytest.raises(ValueError, match="has no planar or floating joint"):
+    with refused("no-such-part"):
         pz.Tracker(PANDA, HAND, dt=DT, limits=[pz.TwistLimit(1.0)])
-    with pytest.raises(ValueError, match="'hinge', which is revolute"):
+    with refused("not-supported", "'hinge'"):
         pz.Tracker(wanderer(), pz.PoseTask("tip"), dt=DT, limits=[pz.TwistLimit(1.0, joint="hinge")])
-    with pytest.raises(ValueError, match="TwistLimit needs the time of a step"):
+    with refused("no-dt", "TwistLimit"):
         pz.Tracker(wanderer(), pz.PoseTask("tip"), limits=[pz.TwistLimit(1.0)])
 
 

@@ -12,6 +12,7 @@ from independent import fk, pose_error
 from make_unreachable import Chain
 from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
+from support.refusals import refused
 
 import poise as pz
 from poise.io.installed import installed_robots
@@ -445,7 +446,7 @@ def test_the_length_and_sign_of_a_quaternion_in_the_posture_mean_nothing(scale: 
 def test_a_posture_with_a_quaternion_of_no_length_is_refused() -> None:
     model = brick()
     for target in (np.zeros(7), [1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 0.0]):
-        with pytest.raises(ValueError, match="zero quaternion"):
+        with refused("not-a-rotation"):
             pz.solve(model, pz.PostureTask(target))
 
 
@@ -562,7 +563,7 @@ def test_a_rollout_takes_the_targets_that_a_step_takes(place: int) -> None:
     assert (tracker.rollout(arm.home, stays) == tracker.rollout(arm.home, left_out)).all()
     numbers = np.stack([poses[0].array, np.pad(points[0], ((0, 0), (0, 4)))], axis=1)
     assert (tracker.rollout(arm.home, left_out) == tracker.rollout(arm.home, numbers)).all()
-    with pytest.raises(pz.ShapeError, match="a row a step for one task at least"):
+    with refused("wrong-shape"):
         tracker.rollout(arm.home, [None, None, None])
     ways[place] = postures[0, 1]
     assert tracker.rollout(starts, ways).shape == (count, steps, arm.nq)

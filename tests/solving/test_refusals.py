@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from support.refusals import refused
 
 import poise as pz
 
@@ -117,7 +118,7 @@ def test_none_in_a_list_of_targets_is_the_target_of_its_task() -> None:
     tasks = [pz.PositionTask(ARM.tip), pz.OrientationTask(ARM.tip, own.rotation)]
     solver = pz.Solver(ARM, tasks)
     np.testing.assert_array_equal(solver([own.xyz, None]).q, solver([own.xyz, own.rotation]).q)
-    with pytest.raises(ValueError, match=r"target\[0\] is None, and PositionTask\('.*'\) has no target of its own"):
+    with refused("no-target", "target[0]"):
         solver([None, None])
 
 
@@ -149,9 +150,9 @@ TAKES_A_MODEL: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("call", TAKES_A_MODEL.values(), ids=TAKES_A_MODEL)
 def test_a_name_or_a_file_is_to_be_loaded_first(call: Callable[[Any], Any]) -> None:
-    with pytest.raises(TypeError, match=r"model must be a Model, got 'panda': load it first, pz.load\('panda'\)"):
+    with refused("not-a-model", "pz.load('panda')"):
         call("panda")
-    with pytest.raises(TypeError, match=r"load it first, pz.load\('arm.urdf'\)"):
+    with refused("not-a-model", "pz.load('arm.urdf')"):
         call(Path("arm.urdf"))
     with pytest.raises(TypeError, match="got PoseTask"):
         call(TASK)
@@ -378,25 +379,31 @@ def test_nobody_is_told_to_use_what_is_used_already(tasks: list[Any], ways: dict
 
 
 @pytest.mark.parametrize(
-    ("ask", "words"),
+    ("ask", "code", "words"),
     [
-        (lambda: pz.PositionTask(HAND, POSE), r"target must be a point of shape \(3,\), got a pose: give its .xyz"),
-        (lambda: pz.OrientationTask(HAND, POSE), r"target must be an SO3, got SE3; give its .rotation"),
-        (lambda: pz.PoseTask(HAND, FIVE), r"target must be one pose, got a batch of \(5,\); solve_batch takes many"),
-        (lambda: pz.PoseTask(HAND, [0.4, 0.1, 0.5, 3.1, 0, 0]), r"got shape \(6,\); .*SE3.from_xyz_rpy\(xyz, rpy\)"),
-        (lambda: pz.PostureTask(weight=[1, -1]), r"weight\[1\] of the PostureTask is negative; it must be 0, which"),
+        (
+            lambda: pz.PositionTask(HAND, POSE),
+            "wrong-shape",
+            "target must be a point of shape (3,), got a pose: give its .xyz",
+        ),
+        (lambda: pz.OrientationTask(HAND, POSE), "wrong-shape", "target must be an SO3, got SE3; give its .rotation"),
+        (lambda: pz.PoseTask(HAND, FIVE), "wrong-shape", "target"),
+        (lambda: pz.PoseTask(HAND, [0.4, 0.1, 0.5, 3.1, 0, 0]), "wrong-shape", "got shape (6,);"),
+        (lambda: pz.PostureTask(weight=[1, -1]), "negative", "weight[1]"),
         (
             lambda: pz.solve(ARM, pz.PoseTask(HAND)),
-            r"PoseTask has no target; give it one, as in PoseTask\(..., target=",
+            "no-target",
+            "PoseTask has no target; give it one, as in PoseTask(..., target=",
         ),
         (
             lambda: pz.Solver(ARM, pz.AxisTask(HAND), method="fabrik", limits=False),
-            r"not AxisTask\('panda_hand'\): choose another method, such as 'lm'",
+            "not-supported",
+            "not AxisTask('panda_hand'): choose another method, such as 'lm'",
         ),
     ],
 )
-def test_a_refusal_says_what_to_do(ask: Callable[[], Any], words: str) -> None:
-    with pytest.raises(ValueError, match=words):
+def test_a_refusal_says_what_to_do(ask: Callable[[], Any], code: str, words: str) -> None:
+    with refused(code, words):
         ask()
 
 
@@ -416,7 +423,7 @@ def test_a_row_of_a_path_that_is_none_is_named_by_its_task_and_its_waypoint() ->
     postures, poses = ARM.sample(5, seed=2), ARM.pose(HAND, ARM.sample(5, seed=1)).array
     coordinate = ARM.coordinates[4]
     for along in (pz.solve_path, pz.plan):
-        with pytest.raises(ValueError, match=r"^poses\[0\]\[2\]\[4\] of PoseTask\('.*'\) is nan"):
+        with refused("not-finite", "poses[0][2][4]"):
             along(ARM, WITH_POSTURE, [bad_poses, postures])
         with pytest.raises(ValueError, match=rf"^poses\[1\]\[2\]\[4\] of the PostureTask, '{coordinate}', is nan"):
             along(ARM, WITH_POSTURE, [poses, bad_postures])
@@ -426,10 +433,10 @@ def test_a_target_of_a_rollout_that_is_none_is_named_by_its_step_and_its_charact
     bad, _ = rows()
     good = ARM.pose(HAND, ARM.sample(5, seed=1)).array
     tracker = pz.Tracker(ARM, pz.PoseTask(HAND), dt=0.01)
-    with pytest.raises(ValueError, match=r"^step 2: target\[4\] of PoseTask\('.*'\) is nan"):
+    with refused("not-finite", "step 2: target[4] of PoseTask("):
         tracker.rollout(ARM.home, [bad])
     many = np.stack([good] * 11 + [bad])
-    with pytest.raises(ValueError, match=r"^step 2 of character 11: target\[4\] of PoseTask\('.*'\) is nan"):
+    with refused("not-finite", "step 2 of character 11: target[4] of PoseTask("):
         tracker.rollout(np.stack([ARM.home] * 12), [many], threads=2)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from independent import fk, mimics, pose_error
+from support.refusals import refused
 
 import poise as pz
 from poise.io.installed import installed_robots
@@ -115,7 +116,7 @@ def test_installed_robots_reach_what_they_can_reach(name: str) -> None:
 def test_robots_that_cannot_move_are_told_so(name: str) -> None:
     model = load(name)
     assert model.nq == 0
-    with pytest.raises(ValueError, match=f"the frame '{model.tip}' does not move: no joint of .* carries it"):
+    with refused("nothing-moves", model.tip):
         pz.Solver(model, pz.PositionTask(model.tip))
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.refusals import refused
 
 import poise as pz
 
@@ -49,7 +50,7 @@ def test_the_way_round_is_as_slow() -> None:
 @pytest.mark.parametrize("speed", [0.0, -0.5, 1.5, float("nan"), True, "fast", None])
 def test_a_speed_that_is_no_part_is_refused(speed: Any) -> None:
     arm = pz.load("ur5e")
-    with pytest.raises(ValueError, match="a part of the model's velocity limits, above 0 and up to 1"):
+    with refused("out-of-range"):
         pz.Tracker(arm, pz.PoseTask("tool0"), dt=0.01, speed=speed)
 
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.refusals import refused
 
 import poise as pz
 from poise.robots.buss import double_y, y
@@ -203,7 +204,7 @@ def test_characters_go_the_same_ways_on_any_number_of_threads(method: str) -> No
     want = ik.rollout(starts, points, threads=1)
     for threads in (None, 2, 5):
         assert (ik.rollout(starts, points, threads=threads) == want).all()
-    with pytest.raises(ValueError, match="threads"):
+    with refused("out-of-range", "threads"):
         ik.rollout(starts, points, threads=0)
 
 
@@ -464,18 +465,18 @@ def test_a_number_that_is_not_finite_is_named(entry: float) -> None:
     ik = pz.Tracker(PANDA, HAND)
     q = HOME.copy()
     q[2] = entry
-    with pytest.raises(ValueError, match=r"q\[2\] is -?(nan|inf)"):
+    with refused("not-finite", "q[2]"):
         ik.step(q)
     ik.targets[0, 1] = entry
-    with pytest.raises(ValueError, match=r"target\[1\] of PoseTask\('panda_hand'\) is -?(nan|inf)"):
+    with refused("not-finite", "target[1] of PoseTask('panda_hand')"):
         ik.step(HOME)
     points = pz.Tracker(PANDA, [WRIST, pz.PositionTask("panda_link4")])
-    with pytest.raises(ValueError, match=r"target\[1\]\[2\] of PositionTask\('panda_link4'\) is -?(nan|inf)"):
+    with refused("not-finite", "target[1][2] of PositionTask('panda_link4')"):
         points.step(HOME, np.array([[0.1, 0.2, 0.3], [0.1, 0.2, entry]]))
     poses = around(4)
     poses[2, 0, 3] = entry
     fresh = pz.Tracker(PANDA, HAND)
-    with pytest.raises(ValueError, match=r"target\[3\] of PoseTask\('panda_hand'\) is -?(nan|inf)"):
+    with refused("not-finite", "target[3] of PoseTask('panda_hand')"):
         fresh.rollout(HOME, poses)
     with pytest.raises(ValueError, match=r"q\[1, 2\] is|q\[1\]\[2\] is"):
         fresh.rollout(np.array([HOME, q]), np.array([around(4), around(4)]))
@@ -519,18 +520,18 @@ def test_reset_forgets_the_past() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    ("settings", "code", "words"),
     [
-        ({"dt": 0.0}, "dt is 0.0"),
-        ({"dt": -1.0}, "dt is -1.0"),
-        ({"dt": math.nan}, "dt is nan"),
-        ({"updates": 0}, "updates is 0; it must be at least 1"),
-        ({"updates": 1.5}, "updates is 1.5; it must be a whole number"),
-        ({"method": "dsl"}, "did you mean 'dls'"),
+        ({"dt": 0.0}, "not-positive", "dt"),
+        ({"dt": -1.0}, "not-positive", "dt"),
+        ({"dt": math.nan}, "not-finite", "dt"),
+        ({"updates": 0}, "out-of-range", "updates"),
+        ({"updates": 1.5}, "not-whole", "updates"),
+        ({"method": "dsl"}, "unknown-word", "did you mean 'dls'"),
     ],
 )
-def test_settings_that_make_no_sense_are_named(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+def test_settings_that_make_no_sense_are_named(settings: dict[str, Any], code: str, words: str) -> None:
+    with refused(code, words):
         pz.Tracker(PANDA, HAND, **settings)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from support.refusals import refused
 
 import poise as pz
 
@@ -47,18 +48,18 @@ def test_a_step_fills_an_array_of_the_callers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("out", "error", "words"),
+    ("out", "code", "words"),
     [
-        (np.empty(7, dtype=np.float32), TypeError, "float64.* got float32"),
-        ([0.0] * 7, TypeError, "got list"),
-        (np.empty(6), pz.ShapeError, r"shape \(7,\).*got shape \(6,\)"),
-        (np.empty((1, 7)), pz.ShapeError, r"got shape \(1, 7\)"),
-        (np.broadcast_to(0.0, 7), ValueError, "read-only"),
+        (np.empty(7, dtype=np.float32), "not-an-array", "float64"),
+        ([0.0] * 7, "not-an-array", "got list"),
+        (np.empty(6), "wrong-shape", "shape (7,)"),
+        (np.empty((1, 7)), "wrong-shape", "got shape (1, 7)"),
+        (np.broadcast_to(0.0, 7), "not-an-array", "read-only"),
     ],
 )
-def test_what_cannot_take_an_answer_is_refused_before_the_step(out: Any, error: type[Exception], words: str) -> None:
+def test_what_cannot_take_an_answer_is_refused_before_the_step(out: Any, code: str, words: str) -> None:
     tracker, other = pz.Tracker(PANDA, HAND), pz.Tracker(PANDA, HAND)
-    with pytest.raises(error, match=words):
+    with refused(code, words):
         tracker.step(HOME, poses(1)[0], out=out)
     np.testing.assert_array_equal(tracker.step(HOME), other.step(HOME))
 
@@ -264,11 +265,11 @@ def test_of_a_step_that_was_refused_nothing_is_told() -> None:
     tracker = pz.Tracker(PANDA, HAND, dt=0.01)
     q = tracker.step(HOME, poses(1)[0])
     velocity, far = tracker.velocity, PANDA.sample(seed=1)
-    for refused, why in (((far, "no pose"), "target must be"), ((np.full(7, np.nan), None), "q.0. is nan")):
+    for given, why in (((far, "no pose"), "target must be"), ((np.full(7, np.nan), None), "q.0. is nan")):
         with pytest.raises(ValueError, match=why):
-            tracker.step(*refused)
+            tracker.step(*given)
         for name in ("velocity", "errors", "active_limits", "nearest"):
-            with pytest.raises(ValueError, match="the last step was refused or interrupted"):
+            with refused("needs"):
                 getattr(tracker, name)
         assert "refused" in tracker.explain()
     again = tracker.step(q)
@@ -280,14 +281,14 @@ def test_targets_are_taken_all_or_none() -> None:
     figure = pz.load("double_y")
     tracker = pz.Tracker(figure, [pz.PositionTask("e0"), pz.PositionTask("e1")], dt=0.01)
     before = tracker.targets.copy()
-    with pytest.raises(ValueError, match=r"target\[1\]"):
+    with refused("wrong-shape", "target[1]"):
         tracker.step(figure.home, [[1.0, 2.0, 3.0], "here"])
     np.testing.assert_array_equal(tracker.targets, before)
 
 
 def test_a_dt_is_a_time_that_a_step_can_take() -> None:
     for dt in (np.inf, 1e300):
-        with pytest.raises(ValueError, match="dt is"):
+        with refused("out-of-range", "dt"):
             pz.Tracker(PANDA, HAND, dt=dt)
 
 
@@ -300,7 +301,7 @@ def test_one_number_in_a_list_is_a_target() -> None:
 def test_targets_that_are_no_numbers_are_refused() -> None:
     tracker = pz.Tracker(PANDA, HAND, dt=0.01)
     for none in (pz.Twist([0.1, 0.0, 0.0]), "there", [[1.0, 2.0], [3.0]]):
-        with pytest.raises(pz.ShapeError, match="targets must be numbers"):
+        with refused("wrong-shape", "targets"):
             tracker.rollout(HOME, none)
-        with pytest.raises(pz.ShapeError, match="targets must be numbers"):
+        with refused("wrong-shape", "targets"):
             tracker.targets = none

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.refusals import refused
 
 import poise as pz
 
@@ -132,22 +133,22 @@ def test_the_target_is_never_farther_ahead_than_the_lead(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "error", "words"),
+    ("arguments", "code", "words"),
     [
-        (([1.0, 0.0],), pz.ShapeError, r"linear must have shape \(3,\)"),
-        (([1.0, 0.0, math.nan],), ValueError, r"linear\[2\] is nan"),
-        (([1.0, 0.0, 0.0], [0.0, math.inf, 0.0]), ValueError, r"angular\[1\] is inf"),
-        (([1.0, 0.0, 0.0], [0.0, 0.0, 0.0], "hand"), ValueError, "frame is 'hand'.*'world', 'tool'"),
+        (([1.0, 0.0],), "wrong-shape", "linear"),
+        (([1.0, 0.0, math.nan],), "not-finite", "linear[2]"),
+        (([1.0, 0.0, 0.0], [0.0, math.inf, 0.0]), "not-finite", "angular[1]"),
+        (([1.0, 0.0, 0.0], [0.0, 0.0, 0.0], "hand"), "unknown-word", "frame"),
     ],
 )
-def test_what_is_no_velocity_is_refused(arguments: Any, error: type[Exception], words: str) -> None:
-    with pytest.raises(error, match=words):
+def test_what_is_no_velocity_is_refused(arguments: Any, code: str, words: str) -> None:
+    with refused(code, words):
         pz.Twist(*arguments)
 
 
 def test_what_a_twist_cannot_move_is_refused() -> None:
     twist = pz.Twist([0.1, 0.0, 0.0], [0.0, 0.1, 0.0])
-    with pytest.raises(ValueError, match="dt"):
+    with refused("no-dt", "dt"):
         pz.Tracker(PANDA, HAND).step(HOME, twist)
     timed = pz.Tracker(PANDA, HAND, dt=DT)
     with pytest.raises(ValueError, match="to `step`"):

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.refusals import refused
 
 import poise as pz
 from poise.bench.judge import judge
@@ -74,11 +75,9 @@ def test_it_says_what_is_left_and_what_is_wrong() -> None:
     answer = pz.solve(ARM, [fixed, pz.ConeTask("panda_hand", AXIS, tilted(1.0), angle=0.3)], max_restarts=0)
     assert not answer.success
     assert f"ConeTask('panda_hand') {answer.errors[1].rotation:.3g} rad" in answer.explain()
-    with pytest.raises(ValueError, match=r"angle is 4\.0; it must be from 0 to pi"):
+    with refused("out-of-range", "angle"):
         pz.ConeTask("panda_hand", angle=4.0)
-    with pytest.raises(
-        ValueError, match=r"target of ConeTask\('panda_hand'\) is a zero vector, which has no direction"
-    ):
+    with refused("zero-vector", "target"):
         pz.solve(ARM, pz.ConeTask("panda_hand", target=(0, 0, 0), angle=0.1))
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from support.refusals import refused
 
 import poise as pz
 from poise.robots import planar
@@ -186,7 +187,7 @@ def test_a_frame_of_the_world_seen_from_what_moves_is_led_the_other_way_round() 
     found = pz.solve(model, pz.PoseTask("l7", target.inverse(), base="mark"))
     assert found.success
     assert (model.pose("l7", found.q).inverse() @ model.pose("mark", found.q)).isclose(target, atol=1e-5)
-    with pytest.raises(ValueError, match="the frame 'mark' does not move"):
+    with refused("nothing-moves", "'mark'"):
         pz.Solver(model, pz.PoseTask("mark"))
 
 
@@ -215,23 +216,23 @@ def test_errors_name_what_is_wrong() -> None:
     model = chain()
     with pytest.raises(pz.FrameNotFound, match="l77"):
         pz.Solver(model, pz.PoseTask("l7", base="l77"))
-    with pytest.raises(ValueError, match=r"PoseTask\('l7', base='l7'\) never moves"):
+    with refused("nothing-moves", "PoseTask('l7', base='l7')"):
         pz.Solver(model, pz.PoseTask("l7", base="l7"))
-    with pytest.raises(ValueError, match="normal is zero"):
+    with refused("zero-vector", "normal"):
         pz.PlaneTask("l7", (0.0, 0.0, 0.0))
-    with pytest.raises(ValueError, match="distance is -1"):
+    with refused("negative", "distance"):
         pz.DistanceTask("l7", -1.0)
-    with pytest.raises(ValueError, match="distance is nan"):
+    with refused("not-finite", "distance"):
         pz.DistanceTask("l7", float("nan"))
     with pytest.raises(pz.JointNotFound, match="j99"):
         pz.Solver(model, pz.JointCouplingTask({"j99": 1.0}))
-    with pytest.raises(ValueError, match="coefficients must name joints"):
+    with refused("empty", "coefficients"):
         pz.JointCouplingTask({})
     with pytest.raises(ValueError, match=r"no link of planar3 has a mass.*ModelBuilder\.mass"):
         pz.Solver(planar(3), pz.CentreOfMassTask([0.0, 0.0, 0.0]))
-    with pytest.raises(ValueError, match=r"target\[0\] of PlaneTask\('l7'\) is nan"):
+    with refused("not-finite", "target[0] of PlaneTask('l7')"):
         pz.solve(model, pz.PlaneTask("l7", target=[float("nan"), 0.0, 0.0]))
-    with pytest.raises(ValueError, match="target is nan"):
+    with refused("not-finite", "target"):
         pz.solve(model, pz.JointCouplingTask({"j1": 1.0}, float("nan")))
 
 
@@ -257,5 +258,5 @@ def test_what_a_coupling_lacks_is_told() -> None:
 def test_a_joint_of_several_coordinates_is_not_coupled() -> None:
     builder = pz.ModelBuilder("floating")
     builder.joint("base", "floating", parent="map", child="body")
-    with pytest.raises(ValueError, match=r"couples joints of one coordinate, and 'base' has 7"):
+    with refused("not-supported", "'base'"):
         pz.Solver(builder.build(), pz.JointCouplingTask({"base": 1.0}))

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.refusals import refused
 
 import poise as pz
 from poise.bench.judge import judge
@@ -351,27 +352,31 @@ def listed(frames: Any, numbers: Any, out: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("task", "message"),
+    ("task", "code", "words"),
     [
-        (made(), r"Mine\('grip'\) has no residual: give its class residual\(frames, numbers, out\)"),
-        (made(residual=one, rows=0), r"rows of Mine\('grip'\) is 0; it must be a whole number, 1 or more"),
-        (made(residual=too_many), r"residual of Mine\('grip'\) raises IndexError at q = \["),
-        (made(residual=one, rows=2), r"residual of Mine\('grip'\) leaves out\[1\] without a finite number .* all 2"),
-        (made(residual=no_number), r"residual of Mine\('grip'\) leaves out\[0\] without a finite number"),
-        (made(residual=raising), r"residual of Mine\('grip'\) raises RuntimeError at q = .*: not today"),
-        (made(residual=returning), r"returns something; it must write into its third argument"),
+        (made(), "own-function", "Mine('grip') has no residual: give its class residual(frames, numbers, out)"),
+        (made(residual=one, rows=0), "not-whole", "rows"),
+        (made(residual=too_many), "own-function", "residual of Mine('grip') raises IndexError at q = ["),
+        (made(residual=one, rows=2), "own-function", "residual of Mine('grip') leaves out[1] without a finite number"),
+        (made(residual=no_number), "own-function", "residual of Mine('grip') leaves out[0] without a finite number"),
+        (made(residual=raising), "own-function", "residual of Mine('grip') raises RuntimeError at q ="),
+        (made(residual=returning), "own-function", "returns something; it must write into its third argument"),
         (
             made(residual=one, jacobian=wrong),
-            r"jacobian of Mine\('grip'\) is not that of its residual: at .* it gives 1 for entry \[0, 1\], and "
-            "differences of residual give 0",
+            "own-function",
+            "jacobian of Mine('grip') is not that of its residual: at",
         ),
-        (made(residual=listed), r"residual of Mine is not compiled by Numba: .* into its third argument"),
-        (made(residual=one, frames=()), r"Mine\(\) names no frame: give it a field such as frame: str, or frames"),
-        (made(residual=one, frames=("floor",)), r"Mine\('floor'\) never moves"),
+        (made(residual=listed), "own-function", "residual of Mine is not compiled by Numba:"),
+        (
+            made(residual=one, frames=()),
+            "own-function",
+            "Mine() names no frame: give it a field such as frame: str, or frames",
+        ),
+        (made(residual=one, frames=("floor",)), "nothing-moves", "Mine('floor') never moves"),
     ],
 )
-def test_what_does_not_work_is_said(task: pz.Task, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+def test_what_does_not_work_is_said(task: pz.Task, code: str, words: str) -> None:
+    with refused(code, words):
         pz.Solver(MODEL, task)
 
 
@@ -399,15 +404,15 @@ def test_wrong_arguments_are_said() -> None:
         pz.Solver(MODEL, Wipe(frame="girp", slope=0.0))
     with pytest.raises(pz.ShapeError, match=r"weight must be one number or 5, one a row, got shape \(3,\)"):
         Level(frames=("grip", "wrist"), weight=(1, 1, 1))
-    with pytest.raises(ValueError, match=r"weight is -1.0; a weight must be 0 or from"):
+    with refused("out-of-range", "weight"):
         Wipe(frame="grip", slope=0.0, weight=-1)
-    with pytest.raises(ValueError, match=r"priority is 0\.5"):
+    with refused("not-whole", "priority"):
         Wipe(frame="grip", slope=0.0, priority=0.5)  # type: ignore[arg-type]
     with pytest.raises(pz.ShapeError, match="takes no target, give None"):
         pz.Solver(MODEL, Wipe(frame="grip", slope=0.0))(1.0)
-    with pytest.raises(ValueError, match="follows poses only, not Wipe"):
+    with refused("not-supported"):
         pz.Tracker(MODEL, Wipe(frame="grip", slope=0.0), "ccd")
-    with pytest.raises(ValueError, match="WideWipe has no target"):
+    with refused("no-target", "WideWipe"):
         pz.solve(MODEL, WideWipe(frame="grip"))
 
 

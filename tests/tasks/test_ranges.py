@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import lsq_linear, nnls
+from support.refusals import refused
 
 import poise as pz
 from poise.bench.judge import judge
@@ -145,7 +146,7 @@ def test_as_near_as_a_region_allows() -> None:
 
 
 def test_a_region_says_what_is_wrong() -> None:
-    with pytest.raises(TypeError, match="region must be a Sphere, a Capsule, a Box or a HalfSpace"):
+    with refused("not-a-shape", "region"):
         pz.RegionTask(HAND, pz.ConvexHull(np.eye(3)))
     with pytest.raises(pz.FrameNotFound):
         pz.solve(ARM, pz.RegionTask("hnad", REGIONS[0]))
@@ -211,13 +212,13 @@ def test_a_humanoid_is_brought_to_stand_on_its_feet() -> None:
 
 
 def test_a_support_says_what_is_wrong() -> None:
-    with pytest.raises(ValueError, match="the points of polygon are all on one line"):
+    with refused("empty"):
         pz.SupportTask([[0, 0], [1, 1], [2, 2]])
-    with pytest.raises(ValueError, match=r"a margin of 0\.2 m leaves nothing of the polygon"):
+    with refused("empty", "margin"):
         pz.SupportTask(SQUARE, margin=0.2)
     with pytest.raises(pz.ShapeError, match=r"polygon must have shape \(n, 2\)"):
         pz.SupportTask([[0, 0, 0], [1, 1, 1], [2, 2, 2]])
-    with pytest.raises(ValueError, match="margin is -1"):
+    with refused("negative", "margin"):
         pz.SupportTask(SQUARE, margin=-1.0)
 
 
@@ -245,9 +246,9 @@ def test_a_distance_within_an_interval(least: float, most: float) -> None:
 
 def test_an_interval_says_what_is_wrong() -> None:
     for ends in ((0.3, 0.2), (-0.1, 0.2), (math.inf, math.inf), (math.nan, 1.0)):
-        with pytest.raises(ValueError, match=r"it must be \(least, most\)"):
+        with refused("out-of-range"):
             pz.DistanceTask(HAND, ends)
-    with pytest.raises(pz.ShapeError, match="distance must be one number or two"):
+    with refused("wrong-shape", "distance"):
         pz.DistanceTask(HAND, (1.0, 2.0, 3.0))  # type: ignore[arg-type]
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from support.refusals import refused
 
 import poise as pz
 
@@ -271,19 +272,19 @@ def test_what_makes_no_sense_is_refused() -> None:
         pz.Tracker(PANDA, [HAND, pz.DampingTask()])
     with pytest.raises(pz.JointNotFound, match="elbow"):
         pz.Tracker(PANDA, [HAND, pz.DampingTask(["elbow"])], dt=DT)
-    with pytest.raises(ValueError, match="'panda_joint8', which has no velocity of its own"):
+    with refused("nothing-moves", "'panda_joint8'"):
         pz.Tracker(PANDA, [HAND, pz.DampingTask(["panda_joint8"])], dt=DT)
     with pytest.raises(pz.ShapeError, match="must be one number or 7, one a velocity, got 3"):
         pz.Tracker(PANDA, [HAND, pz.DampingTask(weight=(1, 2, 3))], dt=DT)
     with pytest.raises(pz.ShapeError, match=r"must have shape \(7,\), one a velocity, got \(6,\)"):
         pz.Tracker(PANDA, pz.JointVelocityTask(), dt=DT).step(HOME, np.zeros(6))
-    with pytest.raises(pz.ShapeError, match="target must be numbers, got 'fast'"):
+    with refused("wrong-shape", "target"):
         pz.Tracker(PANDA, pz.JointVelocityTask(), dt=DT).step(HOME, "fast")
     with pytest.raises(ValueError, match="is of 29 velocities, and takes 7 at most"):
         pz.Tracker(pz.load("g1"), pz.JointVelocityTask(), dt=DT)
-    with pytest.raises(ValueError, match="joints must be names in a list"):
+    with refused("not-a-sequence", "joints"):
         pz.DampingTask("panda_joint1")
-    with pytest.raises(ValueError, match=r"weight\[1\] is -1.0"):
+    with refused("out-of-range", "weight[1]"):
         pz.DampingTask(weight=(1, -1))
     with pytest.raises(TypeError, match="gain"):
         pz.DampingTask(gain=0.5)  # type: ignore[call-arg]
@@ -348,9 +349,9 @@ def test_an_omniwheel_slides_along_its_axle() -> None:
 
 
 def test_a_wheel_needs_a_radius_and_an_axle() -> None:
-    with pytest.raises(ValueError, match="radius is 0"):
+    with refused("not-positive", "radius"):
         pz.RollingTask("left_wheel", radius=0)
-    with pytest.raises(ValueError, match="axis is zero"):
+    with refused("zero-vector", "axis"):
         pz.RollingTask("left_wheel", radius=0.1, axis=(0, 0, 0))
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from support.refusals import refused
 
 import poise as pz
 from poise.methods.registry import METHODS
@@ -88,9 +89,9 @@ def test_a_requirement_that_is_not_what_its_oracle_says_is_found() -> None:
 
 
 def test_what_makes_no_sense_is_refused() -> None:
-    with pytest.raises(ValueError, match="holds at none"):
+    with refused("empty"):
         check_requirement(Below(frame="tool0", most=0.4), UR, "tool0", lambda q: 1.0)
-    with pytest.raises(ValueError, match="count"):
+    with refused("out-of-range", "count"):
         check_task(TASKS["pose"], ARM, count=0)
     with pytest.raises(pz.FrameNotFound):
         check_method("dls", UR, "nowhere")

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
+from support.refusals import refused
 
 import poise as pz
 from poise.viewer.operator.attempt import Attempt
@@ -154,15 +155,15 @@ def test_work_of_another_robot_is_refused_by_its_joints(tmp_path: Path) -> None:
             load_work(tmp_path / "work.npz", model)
         with pytest.raises(ValueError, match=rf"scene\.json is of the robot 'planar3', and this is .*{told}"):
             load_scene(tmp_path / "scene.json", model)
-        with pytest.raises(ValueError, match="whose joints have other names"):
+        with refused("inconsistent", "joints"):
             Program(model).open_work(work)
 
 
 def test_work_with_another_frame_or_target_is_refused() -> None:
     work = Program(ARM, "tool").work
-    with pytest.raises(ValueError, match="guides the position of 'tool', and the program the pose of 'tool'"):
+    with refused("inconsistent", "pose of 'tool'"):
         Program(ARM, "tool", turns=True).open_work(work)
-    with pytest.raises(ValueError, match="and the program the position of 'link2'"):
+    with refused("inconsistent", "position of 'link2'"):
         Program(ARM, "link2").open_work(work)
 
 
@@ -227,7 +228,7 @@ def test_a_broken_archive_is_refused(content: Any, tmp_path: Path) -> None:
         np.savez(file, **{**found, "start_q": np.array([{"a": 1}], dtype=object)}, allow_pickle=True)
     else:
         file.write_bytes(content)
-    with pytest.raises(ValueError, match=r"work\.npz is no archive of the program, or a broken one"):
+    with refused("wrong-format", "work.npz"):
         load_work(file, ARM)
 
 
@@ -281,7 +282,7 @@ def test_a_scene_that_makes_no_sense_is_refused_with_the_place(change: Any, mess
 @pytest.mark.parametrize("text", [b"", b"{", b"[1]", b'{"schema": NaN}', b"\xff\xfe", b"[" * 100_000])
 def test_what_is_no_scene_is_refused(text: bytes, tmp_path: Path) -> None:
     (tmp_path / "scene.json").write_bytes(text)
-    with pytest.raises(ValueError, match=r"scene\.json (is no scene|must be an object)"):
+    with refused("wrong-format", "scene.json"):
         load_scene(tmp_path / "scene.json", ARM)
 
 
@@ -289,7 +290,7 @@ def test_a_write_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
     file, _ = good(tmp_path)
     before = file.read_bytes()
     work = load_work(file, ARM)
-    with pytest.raises(ValueError, match="which cannot be written to a file"):
+    with refused("not-supported", "Clearance"):
         save_work(file, replace(work, setup=replace(work.setup, method=_unwritable())))
     assert file.read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == ["work.npz"]

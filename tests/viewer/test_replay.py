@@ -15,6 +15,7 @@ from poise.motion.tables import moves_root
 pytest.importorskip("viser", reason="the viewer needs viser")
 
 from hands import LOOKS, looking
+from support.refusals import refused
 
 
 def nod() -> pz.Motion:
@@ -95,9 +96,9 @@ def test_two_attempts_of_a_robot_are_laid_over_one_another_with_their_measures()
 
 
 def test_what_a_motion_does_not_take() -> None:
-    with pytest.raises(ValueError, match="a motion is only played"):
+    with refused("conflict", "tasks"):
         pz.view(walk(), pz.PositionTask("leg"), block=False, port=0)
-    with pytest.raises(ValueError, match="ghost goes beside a motion"):
+    with refused("conflict", "ghost"):
         pz.view(walker(), ghost=nod(), block=False, port=0)
 
 

@@ -14,7 +14,7 @@ from poise.bench.problems import Problems, given_starts, goals, reachable, start
 from poise.bench.report import DEFAULT, Comparison, Row
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import whole
-from poise.common.errors import ShapeError
+from poise.common.errors import InvalidType, InvalidValue, ShapeError
 from poise.common.progress import LONG, bar, on_terminal
 from poise.methods.base import Method, method_of
 from poise.methods.registry import METHODS
@@ -174,7 +174,7 @@ def _problems(
         elif not isinstance(targets, (Sequence, np.ndarray)) or isinstance(targets, str):
             raise ShapeError(f"targets must be a sequence of targets, one a problem, got {targets!r}")
         if not len(targets):
-            raise ValueError("targets is empty; give at least one, or None for random ones")
+            raise InvalidValue("empty", "targets is empty; give at least one, or None for random ones")
         problems = Problems(tuple(targets), starts(model, len(targets), seed))
         goals(model, tasks, problems.targets)
     if q0 is None:
@@ -195,13 +195,16 @@ def _entrants(
 ) -> tuple[list[_Entrant], dict[str, str]]:
     """Those that can do the tasks, and why the others cannot."""
     if isinstance(methods, str) or not isinstance(methods, Iterable | None):
-        raise TypeError(f"methods must be a sequence, such as [{methods!r}], or None for all; got {methods!r}")
+        raise InvalidType(
+            "not-a-sequence", f"methods must be a sequence, such as [{methods!r}], or None for all; got {methods!r}"
+        )
     requested = [None, *METHODS] if methods is None else methods
     chosen = [None if method in (None, DEFAULT) else method_of(method) for method in requested]
     if not chosen:
-        raise ValueError("methods is empty; name at least one, or None for all")
+        raise InvalidValue("empty", "methods is empty; name at least one, or None for all")
     entrants: list[_Entrant] = []
     refused: dict[str, str] = {}
+    codes: set[str] = set()
     for label, method in zip(labels(chosen), chosen, strict=True):
         imposed = limits if method is None or method.capabilities.limits else False
         try:
@@ -215,12 +218,16 @@ def _entrants(
             )  # fmt: skip
         except ValueError as error:
             refused[label] = str(error)
+            codes.add(getattr(error, "code", "not-supported"))
         else:
             entrants.append(_Entrant(label, solver.limits, solver, tracer))
     if not entrants:
         reasons = set(refused.values())
         several_reasons = "; ".join(f"{label}: {reason}" for label, reason in refused.items())
-        raise ValueError(reasons.pop() if len(reasons) == 1 else f"none of the methods can do this: {several_reasons}")
+        raise InvalidValue(
+            codes.pop() if len(codes) == 1 else "not-supported",
+            reasons.pop() if len(reasons) == 1 else f"none of the methods can do this: {several_reasons}",
+        )
     return entrants, refused
 
 

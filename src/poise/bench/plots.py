@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from poise.common.drawing import COLOURS, GREY, LEAST, library, looking, save_figure, titled
+from poise.common.errors import InvalidValue
 from poise.common.files import refuse_place
 
 if TYPE_CHECKING:
@@ -29,7 +30,9 @@ def require(path: str | os.PathLike[str]) -> None:
     """
     file = Path(path)
     if file.suffix.lower() not in _KINDS:
-        raise ValueError(f"{file} is no picture; its name must end in {', '.join(_KINDS[:-1])} or {_KINDS[-1]}")
+        raise InvalidValue(
+            "wrong-format", f"{file} is no picture; its name must end in {', '.join(_KINDS[:-1])} or {_KINDS[-1]}"
+        )
     refuse_place(file)
     library()
 

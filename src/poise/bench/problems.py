@@ -9,7 +9,7 @@ import numpy as np
 
 from poise.bench.judge import feasibility_of
 from poise.common.array import Array, ArrayLike
-from poise.common.errors import ShapeError
+from poise.common.errors import InvalidValue, ShapeError
 from poise.model.joint import JointKind
 from poise.model.model import Model
 from poise.solving.arguments.arguments import alone, joined
@@ -75,10 +75,12 @@ def unreachable(model: Model, tasks: Sequence[Task], count: int, seed: int) -> P
     """
     for task in tasks:
         if not isinstance(task, OfFrame) or task.placed is None:
-            raise ValueError(f"{task.label} has no position that could be out of reach")
+            raise InvalidValue("not-supported", f"{task.label} has no position that could be out of reach")
     for joint in model.joints:
         if joint.kind in _SLIDES and not np.isfinite([joint.lower, joint.upper]).all():
-            raise ValueError(f"nothing is out of reach of {model.name}: its joint {joint.name!r} slides without limit")
+            raise InvalidValue(
+                "no-limits", f"nothing is out of reach of {model.name}: its joint {joint.name!r} slides without limit"
+            )
     goal, _ = _streams(seed)
     answers = _holding(model, tasks, count, goal)
     probes = np.concatenate([answers, model.sample(1000, seed=goal)])
@@ -116,7 +118,9 @@ def _target_at(model: Model, task: Task, q: Array) -> Any:
         return None
     found = task.target_at(model, q)
     if found is None and task.takes_target:
-        raise ValueError(f"{task.label} tells no targets within reach: give it target_at(model, q), or give targets")
+        raise InvalidValue(
+            "needs", f"{task.label} tells no targets within reach: give it target_at(model, q), or give targets"
+        )
     return found
 
 
@@ -131,7 +135,7 @@ def goals(model: Model, tasks: Sequence[Task], targets: Sequence[Any]) -> Array:
             name = f"targets[{i}][{k}]" if several else f"targets[{i}]"
             each.append(task.goal_on(model, given[k] if several else alone(given, name), name))
             if not np.isfinite(each[-1]).all():
-                raise ValueError(f"{name} of {task.label} is not finite")
+                raise InvalidValue("not-finite", f"{name} of {task.label} is not finite")
         out.append(joined(tasks, each))
     return np.array(out)
 
@@ -161,7 +165,9 @@ def _holding(
             found = np.concatenate([found, q[feasibility(q) >= 0.0]])
             if len(found) >= count:
                 return found[:count]
-    raise ValueError(f"hardly any configuration of {model.name} that was drawn keeps what must hold: give targets")
+    raise InvalidValue(
+        "needs", f"hardly any configuration of {model.name} that was drawn keeps what must hold: give targets"
+    )
 
 
 def _streams(seed: int) -> tuple[np.random.Generator, np.random.Generator]:
@@ -172,7 +178,9 @@ def _streams(seed: int) -> tuple[np.random.Generator, np.random.Generator]:
 def _rows(model: Model, task: Task, q: Array) -> Array:
     """(..., rows, nv) of the Jacobian of a task's frame, as far as it follows them; an aim is a whole rotation."""
     if not isinstance(task, OfFrame) or not task.in_world:
-        raise ValueError(f"singular poses are of frames in the world, not of {task.label}: choose other problems")
+        raise InvalidValue(
+            "not-supported", f"singular poses are of frames in the world, not of {task.label}: choose other problems"
+        )
     jacobian, units = model.jacobian(task.frame, q), {block.unit for block in task.blocks}
     if task.offset is not None:  # the tool's own velocity: v + w x r
         arm = (task.frame_pose(model, q).xyz - model.pose(task.frame, q).xyz)[..., None]

@@ -22,7 +22,7 @@ from poise.calibration.parameters import Freed, calibrated, deviations, paramete
 from poise.calibration.statistics import covariance, outliers, singular_values, undetermined
 from poise.calibration.system import System, spread
 from poise.common.array import Array
-from poise.common.errors import ShapeError
+from poise.common.errors import InvalidType, InvalidValue, ShapeError
 from poise.common.lazy import optional
 from poise.model.model import Model, a_model
 from poise.model.units import ask_for_degrees_in
@@ -66,15 +66,17 @@ def calibrate(
     measured = _checked(model, measurements)
     prior_deviations = deviations(model, found, prior or {})
     if prior and any(each.std is None for each in measured):
-        raise ValueError(
+        raise InvalidValue(
+            "needs",
             "prior is weighed against what was measured, and that has no standard deviation: state it, as in "
-            "Measurements(frame, q, poses, std=(1e-4, 1e-3))"
+            "Measurements(frame, q, poses, std=(1e-4, 1e-3))",
         )
     system = System(Freed(model, found), measured, prior_deviations)
     if system.rows < len(found):
-        raise ValueError(
+        raise InvalidValue(
+            "too-many",
             f"{system.rows} numbers were measured and {len(found)} are free: measure at more configurations, or free "
-            "less"
+            "less",
         )
     answer = _least_squares(optimize, system, np.zeros(len(found)))
     if system.far(answer.x) and answer.identifiable.shape[1] == len(found):
@@ -98,7 +100,9 @@ def _least_squares(optimize: Any, system: System, x: Array, tolerance: float = _
     """The least squares from a start, among what can be told apart."""
     identifiable = _identifiable_directions(system.jacobian(x))
     if not identifiable.size:
-        raise ValueError("nothing that is free moves what was measured: free what carries the frame, or its base")
+        raise InvalidValue(
+            "nothing-moves", "nothing that is free moves what was measured: free what carries the frame, or its base"
+        )
     for _ in range(_ROUNDS):
         answer = _least(optimize, system, x, identifiable, tolerance)
         x = x + identifiable @ answer.x
@@ -157,8 +161,9 @@ def _checked(model: Model, measurements: Measurements | Sequence[Measurements]) 
     given = [measurements] if isinstance(measurements, Measurements) else list(measurements)
     for each in given:
         if not isinstance(each, Measurements):
-            raise TypeError(
-                f"measurements must be Measurements, as poise.calibration has them, or a list of them, got {each!r}"
+            raise InvalidType(
+                "wrong-type",
+                f"measurements must be Measurements, as poise.calibration has them, or a list of them, got {each!r}",
             )
         model.frame(each.frame), model.frame(each.base)
         if model.check_q(each.q).ndim != 2:
@@ -166,9 +171,11 @@ def _checked(model: Model, measurements: Measurements | Sequence[Measurements]) 
         ask_for_degrees_in(model, each.q, f"q of {each!r}")
         _ask_for_millimetres(model, each)
     if not given:
-        raise ValueError("measurements is empty: state where a frame was at some configurations")
+        raise InvalidValue("empty", "measurements is empty: state where a frame was at some configurations")
     if len({each.std is None for each in given}) > 1:
-        raise ValueError("some measurements have a std and others none: state it for all, or for none")
+        raise InvalidValue(
+            "inconsistent", "some measurements have a std and others none: state it for all, or for none"
+        )
     return given
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import numbers, refuse_masked
-from poise.common.errors import ShapeError
+from poise.common.errors import InvalidValue, ShapeError
 from poise.model.frame import WORLD
 from poise.spatial import SE3, frozen
 
@@ -73,7 +73,9 @@ class Measurements:
         given = given if given.size else given.astype(np.intp)
         whole = given.ndim == 1 and given.dtype.kind in "iu" and (np.abs(given + 0.5) < len(self) + 0.5).all()
         if not whole and not (given.shape == (len(self),) and given.dtype == np.bool_):
-            raise ValueError(f"rows is {rows!r}; it must be indices below {len(self)}, or as many truth values")
+            raise InvalidValue(
+                "out-of-range", f"rows is {rows!r}; it must be indices below {len(self)}, or as many truth values"
+            )
         remaining = np.delete(np.arange(len(self)), given)
         measured = self.measured.array[remaining]
         return Measurements(
@@ -102,8 +104,9 @@ def _deviations(std: ArrayLike, rows: int) -> Array:
             f", got shape {given.shape}"
         )
     if not (given > 0.0).all() or np.isinf(given).all():
-        raise ValueError(
+        raise InvalidValue(
+            "not-positive",
             f"std is {np.asarray(std).tolist()}; each must be above 0, and math.inf leaves out an axis that was not "
-            "measured, but not all of them"
+            "measured, but not all of them",
         )
     return np.broadcast_to(given, rows) if rows == _PLACE or given.shape == (rows,) else np.repeat(given, 3)

@@ -13,7 +13,7 @@ import numpy as np
 
 from poise.common.array import Array
 from poise.common.checks import number
-from poise.common.errors import NameNotFound, nearest_names
+from poise.common.errors import InvalidType, InvalidValue, NameNotFound, nearest_names
 from poise.model.frame import WORLD
 from poise.model.joint import JointKind
 from poise.model.loosening import Loose, loosened, stand_of
@@ -57,14 +57,18 @@ def parameters(model: Model, free: Sequence[str]) -> list[Parameter]:
     named twice.
     """
     if isinstance(free, str) or not all(isinstance(name, str) for name in free):
-        raise TypeError(f"free must be a sequence of names, such as ['elbow.offset', 'base'], got {free!r}")
+        raise InvalidType(
+            "not-a-sequence", f"free must be a sequence of names, such as ['elbow.offset', 'base'], got {free!r}"
+        )
     found = [one for name in free for one in _of(model, name)]
     if not found:
-        raise ValueError("free names nothing: name a joint or a frame, or a part of one, such as 'elbow.offset'")
+        raise InvalidValue(
+            "empty", "free names nothing: name a joint or a frame, or a part of one, such as 'elbow.offset'"
+        )
     names = [one.name for one in found]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise ValueError(f"free names {', '.join(map(repr, twice))} twice: leave one of the names out")
+        raise InvalidValue("duplicate", f"free names {', '.join(map(repr, twice))} twice: leave one of the names out")
     return found
 
 
@@ -74,18 +78,23 @@ def deviations(model: Model, found: Sequence[Parameter], prior: Mapping[str, flo
     Raises NameNotFound for what is not free, ValueError for a number that is not above 0 and finite or has no one unit.
     """
     if not isinstance(prior, Mapping):
-        raise TypeError(f"prior must be deviations by name, such as {{'base.xyz': 0.01}}, got {prior!r}")
+        raise InvalidType(
+            "wrong-type", f"prior must be deviations by name, such as {{'base.xyz': 0.01}}, got {prior!r}"
+        )
     out = np.full(len(found), np.inf)
     at = {one.name: i for i, one in enumerate(found)}
     for name, deviation in prior.items():
         named = _of(model, name)
         if len({one.unit for one in named}) > 1:
-            raise ValueError(
+            raise InvalidValue(
+                "wrong-length",
                 f"the prior of {name!r} is one number for metres and radians: state {name + '.xyz'!r} and "
-                f"{name + '.rotation'!r}"
+                f"{name + '.rotation'!r}",
             )
         if number(f"the prior of {name!r}", deviation) <= 0.0:
-            raise ValueError(f"the prior of {name!r} is {deviation!r}; it is a standard deviation, above 0")
+            raise InvalidValue(
+                "not-positive", f"the prior of {name!r} is {deviation!r}; it is a standard deviation, above 0"
+            )
         for one in named:
             if one.name not in at:
                 raise NameNotFound(one.name, at, owner="free", noun="parameter")
@@ -110,16 +119,18 @@ def _split_name(model: Model, name: str) -> tuple[str, str]:
     if owner and _can_be_placed(model, owner):
         if part not in _GROUPS and part not in _OWN:
             near = nearest_names(part, [*_GROUPS, *_OWN])
-            raise ValueError(
+            raise InvalidValue(
+                "no-such-part",
                 f"{owner!r} has no part {part!r} that could be free"
                 + (f"; did you mean {' or '.join(map(repr, near))}?" if near else "")
-                + f" There are {', '.join([*_GROUPS, *_OWN])}, and {owner!r} for all six of its placement"
+                + f" There are {', '.join([*_GROUPS, *_OWN])}, and {owner!r} for all six of its placement",
             )
         return owner, part
     wrong = owner if part in _GROUPS or part in _OWN else name
     if wrong == WORLD:
-        raise ValueError(
-            f"{WORLD!r} does not move: free {BASE!r}, or a frame on it, with_frame('tracker', link={WORLD!r})"
+        raise InvalidValue(
+            "nothing-moves",
+            f"{WORLD!r} does not move: free {BASE!r}, or a frame on it, with_frame('tracker', link={WORLD!r})",
         )
     loosened(model, wrong)  # which says what is wrong with any other
     raise AssertionError(wrong)
@@ -138,22 +149,32 @@ def has_placement(model: Model, name: str) -> bool:
 
 def _offset(model: Model, name: str) -> Parameter:
     if name not in {joint.name for joint in model.joints}:
-        raise ValueError(f"{name!r} is no joint and reads nothing: free its placement, {name!r} or a part of it")
+        raise InvalidValue(
+            "not-supported", f"{name!r} is no joint and reads nothing: free its placement, {name!r} or a part of it"
+        )
     joint = model.joint(name)
     if joint.mimic is not None:
-        raise ValueError(f"{name!r} follows {joint.mimic.joint!r}: free {joint.mimic.joint + '.offset'!r} instead")
+        raise InvalidValue(
+            "not-supported", f"{name!r} follows {joint.mimic.joint!r}: free {joint.mimic.joint + '.offset'!r} instead"
+        )
     if joint.size != 1:
-        raise ValueError(f"{name!r} is {joint.kind.value} and has no offset: free its placement, {name!r}")
+        raise InvalidValue(
+            "not-supported", f"{name!r} is {joint.kind.value} and has no offset: free its placement, {name!r}"
+        )
     return Parameter(name, "offset", "m" if joint.kind is JointKind.PRISMATIC else "rad", None)
 
 
 def _length(model: Model, name: str) -> Parameter:
     if not has_placement(model, name):
-        raise ValueError(f"{name!r} has no length: free {name!r}, or a part of it such as {name + '.xyz'!r}")
+        raise InvalidValue(
+            "not-supported", f"{name!r} has no length: free {name!r}, or a part of it such as {name + '.xyz'!r}"
+        )
     xyz = loosened(model, name).pose[:3]
     length = float(np.linalg.norm(xyz))
     if length < _SHORT:
-        raise ValueError(f"the link that ends at {name!r} has no length: free {name + '.xyz'!r} instead")
+        raise InvalidValue(
+            "not-supported", f"the link that ends at {name!r} has no length: free {name + '.xyz'!r} instead"
+        )
     return Parameter(name, "length", "m", np.concatenate([xyz / length, np.zeros(3)]))
 
 

@@ -13,6 +13,7 @@ from tyro.conf import Positional, arg
 
 import poise as pz
 from poise.cli.command import Answer, ToTargets, command
+from poise.common.errors import InvalidValue
 
 if TYPE_CHECKING:
     from poise.scale.job import Engine
@@ -63,7 +64,9 @@ class Batch(ToTargets):
         if self.threads is not None:
             whole("threads", self.threads, 1)
         if self.out.suffix.lower() != ".parquet":
-            raise ValueError(f"{self.out} cannot be written: answers go into a file whose name ends in .parquet")
+            raise InvalidValue(
+                "wrong-format", f"{self.out} cannot be written: answers go into a file whose name ends in .parquet"
+            )
         source, out = source_of(self.targets.resolve()), self.out.resolve()
         solver, engine = self._solver(source), self._engine(source)
         began = time.perf_counter()
@@ -92,7 +95,7 @@ class Batch(ToTargets):
 
             return on_ray(source, self.address, self.workers)
         if self.address is not None or self.workers is not None:
-            raise ValueError("--address and --workers are for --engine ray")
+            raise InvalidValue("needs", "--address and --workers are for --engine ray")
         from poise.scale.job import one_process
 
         return one_process(self.threads)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional, arg
 
 from poise.cli.command import Answer, Writes, command, numbers
+from poise.common.errors import InvalidValue
 
 if TYPE_CHECKING:
     from poise.calibration.calibration import Calibration
@@ -45,8 +46,9 @@ class Calibrate(Writes):
 
         refuse_file(self.out, (".urdf",), "a robot goes", force=self.force, read=(Path(self.robot), self.measured))
         if self.out is not None and not (Path(self.robot).is_file() and Path(self.robot).suffix.lower() == ".urdf"):
-            raise ValueError(
-                f"--out writes the robot's file anew, and {self.robot} is no URDF file: name one, or leave it"
+            raise InvalidValue(
+                "wrong-format",
+                f"--out writes the robot's file anew, and {self.robot} is no URDF file: name one, or leave it",
             )
         found = self._found(load(self.robot))
         if self.out is not None:
@@ -87,10 +89,14 @@ class Calibrate(Writes):
         """The deviations of places (n, 3), or of poses (n, 7)."""
         if places.shape[1] == 3:
             if self.rotation_std is not None:
-                raise ValueError(f"{self.measured} has no rotations: leave --rotation-std out, or add qw qx qy qz")
+                raise InvalidValue(
+                    "conflict", f"{self.measured} has no rotations: leave --rotation-std out, or add qw qx qy qz"
+                )
             return self.position_std
         if self.position_std is None and self.rotation_std is None:
             return None
         if self.position_std is None or self.rotation_std is None:
-            raise ValueError("poses have two standard deviations: state --position-std and --rotation-std, or neither")
+            raise InvalidValue(
+                "needs", "poses have two standard deviations: state --position-std and --rotation-std, or neither"
+            )
         return self.position_std, self.rotation_std

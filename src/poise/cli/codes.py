@@ -36,17 +36,17 @@ CODES: Final[dict[type[Exception], str]] = {
     ),
     ShapeError: "There are more or fewer numbers than are wanted; the message says how many of which.",
     MissingExtra: "An optional package is missing; the message is the command that installs it.",
-    PoiseError: "What was asked for cannot be done as it was asked; the message says how it can.",
-    OSError: "A file of targets or of answers cannot be read or written; what was there is as it was.",
     ValueError: (
         "An option or a file says what cannot be, such as a method that is not known; the message names it and the "
         "mend."
     ),
+    PoiseError: "What was asked for cannot be done as it was asked; the message says how it can.",
+    OSError: "A file of targets or of answers cannot be read or written; what was there is as it was.",
 }
-"""What each code stands for; the code is the name of the type."""
+"""What each code stands for; the code is the name of the type, and the nearest of several stands first."""
 
 
 def code_of(error: Exception) -> tuple[str, str]:
-    """The code of an error, and what it stands for: those of the nearest type that has one."""
-    kind = next(kind for kind in type(error).__mro__ if kind in CODES)
+    """The code of an error, and what it stands for: those of the first type that it is of."""
+    kind = next(kind for kind in CODES if isinstance(error, kind))
     return kind.__name__, CODES[kind]

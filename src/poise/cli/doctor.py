@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tyro.conf import Positional
 
 from poise.cli.command import Answer, Answers, Base, command
+from poise.common.errors import InvalidValue
 
 if TYPE_CHECKING:
     from poise.doctor.finding import Finding
@@ -41,7 +42,7 @@ class Doctor(Answers):
     def run(self) -> Answer:
         """Examine."""
         if self.log is None and (self.targets is not None or self.frame is not None):
-            raise ValueError("--targets and --frame are of a recording; name it: --log motion.csv")
+            raise InvalidValue("needs", "--targets and --frame are of a recording; name it: --log motion.csv")
         found = self._of_robot() if self.log is None else self._of_log(self.log)
         serious = sum(finding.severity != "note" for finding in found)
         return Answer(
@@ -61,7 +62,7 @@ class Doctor(Answers):
         """The arguments of a xacro file by name."""
         for word in self.xacro_args:
             if "=" not in word:
-                raise ValueError(f"--xacro-args are of the form name=value, got {word!r}")
+                raise InvalidValue("wrong-format", f"--xacro-args are of the form name=value, got {word!r}")
         return dict(word.split("=", 1) for word in self.xacro_args) or None
 
     def _of_log(self, log: Path) -> "list[Finding]":

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from poise.common.errors import InvalidValue
 from poise.common.files import refuse_place
 from poise.common.plain import to_json
 from poise.common.progress import on_terminal
@@ -52,9 +53,9 @@ def refuse_file(
         return
     if kinds and file.suffix.lower() not in kinds:
         ends = f"{', '.join(kinds[:-1])} or {kinds[-1]}" if len(kinds) > 1 else kinds[0]
-        raise ValueError(f"{file} cannot be written: {what} into a file whose name ends in {ends}")
+        raise InvalidValue("wrong-format", f"{file} cannot be written: {what} into a file whose name ends in {ends}")
     if any(file.exists() and given.exists() and file.samefile(given) for given in read):
-        raise ValueError(f"{file} is a file that is read, and would be written over; name another output")
+        raise InvalidValue("conflict", f"{file} is a file that is read, and would be written over; name another output")
     refuse_place(file)
     keep([file], force=force)
 
@@ -63,7 +64,7 @@ def keep(files: Iterable[Path], *, force: bool) -> None:
     """Raises ValueError where one of the files is there, without `force` to write over it."""
     there = [file for file in files if file.is_file()]
     if there and not force:
-        raise ValueError(f"{there[0]} is there already; --force writes over it, or name another place")
+        raise InvalidValue("duplicate", f"{there[0]} is there already; --force writes over it, or name another place")
 
 
 def print_json(value: dict[str, Any]) -> None:

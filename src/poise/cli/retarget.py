@@ -7,6 +7,7 @@ from tyro.conf import Positional, arg
 
 import poise as pz
 from poise.cli.command import Answer, Base, Writes, command
+from poise.common.errors import InvalidValue
 
 if TYPE_CHECKING:
     from poise.retargeting.retarget import Retargeted
@@ -67,10 +68,12 @@ class Retarget(Writes):
         refuse_file(self.report, (".json", *PICTURES), "a report goes", force=self.force)
         refuse_file(self.screenshot, (".png",), "a screenshot goes", force=self.force)
         if self.screenshot is not None and not self.view:
-            raise ValueError("--screenshot is a picture of the page: add --view")
+            raise InvalidValue("needs", "--screenshot is a picture of the page: add --view")
         refuse_file(self.save_map, (".toml",), "a map goes", force=self.force)
         if self.motion.suffix.lower() in SUFFIXES:
-            raise ValueError(f"{self.motion} holds numbers by name, and no skeleton: give a BVH or glTF file")
+            raise InvalidValue(
+                "wrong-format", f"{self.motion} holds numbers by name, and no skeleton: give a BVH or glTF file"
+            )
         motion = pz.load_motion(self.motion, unit=self.unit, up=self.up)
         robot = pz.load(self.robot, base=self.base or ("fixed" if self.robot in TEXTBOOK else "floating"))
         body = pz.BodyMap.found(motion, robot) if self.map is None else pz.BodyMap.load(self.map, motion, robot)

@@ -9,6 +9,7 @@ from tyro.conf import arg
 
 import poise as pz
 from poise.cli.command import Answer, ToTargets, command, numbers
+from poise.common.errors import InvalidValue
 
 if TYPE_CHECKING:
     from poise.model.model import Model
@@ -78,7 +79,9 @@ class Solve(ToTargets):
             tasks = read_tasks(self.tasks, model)
         for i, task in enumerate(tasks):
             if not task.aimed:
-                raise ValueError(f"{self.tasks}: tasks[{i}] ({type(task).__name__}) has no target, which solve needs")
+                raise InvalidValue(
+                    "no-target", f"{self.tasks}: tasks[{i}] ({type(task).__name__}) has no target, which solve needs"
+                )
         own = self._own(model)
         if own is not None:
             tasks.append(own)
@@ -86,15 +89,16 @@ class Solve(ToTargets):
             tasks.append(pz.PostureTask(configuration(model, self.posture, "--posture")))
         if not tasks:
             frame = self.frame or model.tip
-            raise ValueError(
-                f"where should {frame!r} go? give --xyz X Y Z, --rpy R P Y or --wxyz W X Y Z, or --tasks FILE"
+            raise InvalidValue(
+                "no-target",
+                f"where should {frame!r} go? give --xyz X Y Z, --rpy R P Y or --wxyz W X Y Z, or --tasks FILE",
             )
         return tasks
 
     def _own(self, model: "Model") -> "pz.Task | None":
         """The task of the options, if they state one."""
         if self.rpy is not None and self.wxyz is not None:
-            raise ValueError("give the rotation once: --rpy or --wxyz")
+            raise InvalidValue("conflict", "give the rotation once: --rpy or --wxyz")
         rotation = None
         if self.rpy is not None:
             rotation = self._rotation(self.rpy)
@@ -119,7 +123,9 @@ class Solve(ToTargets):
             return pz.OrientationTask(frame, rotation, weight=turn_weight, tolerance=self.rotation_tolerance)
         self._refuse("rotation_weight", "--rpy or --wxyz")
         if self.frame is not None and (self.tasks is not None or self.posture is not None):
-            raise ValueError(f"--frame {self.frame} has no target: add --xyz, --rpy or --wxyz, or leave it out")
+            raise InvalidValue(
+                "no-target", f"--frame {self.frame} has no target: add --xyz, --rpy or --wxyz, or leave it out"
+            )
         return None
 
     def _rotation(self, rpy: tuple[float, float, float]) -> "pz.SO3":
@@ -135,7 +141,7 @@ class Solve(ToTargets):
     def _refuse(self, name: str, wanted: str) -> None:
         """Raises ValueError if an option weighs what there is none of."""
         if getattr(self, name) is not None:
-            raise ValueError(f"--{name.replace('_', '-')} weighs the target of {wanted}, which is not given")
+            raise InvalidValue("needs", f"--{name.replace('_', '-')} weighs the target of {wanted}, which is not given")
 
 
 def _weight(numbers: tuple[float, ...] | None) -> "float | tuple[float, ...]":

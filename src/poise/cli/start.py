@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from poise.common.array import Array
-from poise.common.errors import NameNotFound
+from poise.common.errors import InvalidValue, NameNotFound
 from poise.model.model import Model
 from poise.model.units import units
 
@@ -40,7 +40,9 @@ def configuration(model: Model, words: Sequence[str], option: str) -> Array:
     numbers = [_number(part) for part in parts]
     for part, number in zip(parts, numbers, strict=True):
         if number is None:
-            raise ValueError(f"{option}: {part!r} is no number; give {model.nq} numbers, or one name of a posture")
+            raise InvalidValue(
+                "not-a-number", f"{option}: {part!r} is no number; give {model.nq} numbers, or one name of a posture"
+            )
     return model.check_q(np.array(numbers, dtype=np.float64), option.removeprefix("--"))
 
 

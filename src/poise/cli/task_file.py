@@ -25,7 +25,7 @@ import numpy as np
 
 import poise as pz
 from poise.cli.start import posture
-from poise.common.errors import NameNotFound
+from poise.common.errors import InvalidValue, NameNotFound
 from poise.model.model import Model
 from poise.tasks.base import Task
 from poise.tasks.posture import PostureTask
@@ -43,31 +43,35 @@ def read_tasks(path: Path, model: Model) -> list[Task]:
     try:
         return [_task(f"{path}: tasks[{i}]", entry, model) for i, entry in enumerate(_entries(path))]
     except RecursionError:
-        raise ValueError(f"{path} is nested too deeply; a field is a number, a text, a list or a table") from None
+        raise InvalidValue(
+            "wrong-format", f"{path} is nested too deeply; a field is a number, a text, a list or a table"
+        ) from None
 
 
 def _entries(path: Path) -> list[Any]:
     readers: dict[str, Callable[[str], Any]] = {".toml": tomllib.loads, ".json": _json}
     read = readers.get(path.suffix.lower())
     if read is None:
-        raise ValueError(f"{path} is no file of tasks; its name must end in .toml or .json")
+        raise InvalidValue("wrong-format", f"{path} is no file of tasks; its name must end in .toml or .json")
     try:
         content = read(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise OSError(f"{path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise ValueError(f"{path} is no text in UTF-8; save it in that encoding") from None
+        raise InvalidValue("wrong-format", f"{path} is no text in UTF-8; save it in that encoding") from None
     except json.JSONDecodeError as error:
-        raise ValueError(f"{path}:{error.lineno}: this is no JSON: {error.msg}") from None
+        raise InvalidValue("wrong-format", f"{path}:{error.lineno}: this is no JSON: {error.msg}") from None
     except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+        raise InvalidValue(getattr(error, "code", "wrong-format"), f"{path}: {error}") from None
     if not isinstance(content, dict) or "tasks" not in content:
-        raise ValueError(f'{path} has no tasks; state each under [[tasks]], or in JSON in {{"tasks": [...]}}')
+        raise InvalidValue(
+            "wrong-format", f'{path} has no tasks; state each under [[tasks]], or in JSON in {{"tasks": [...]}}'
+        )
     for name in content:
         if name != "tasks":
             raise NameNotFound(name, ["tasks"], owner=str(path), noun="field")
     if not isinstance(content["tasks"], list) or not content["tasks"]:
-        raise ValueError(f"{path}: tasks must be a list of one task or more")
+        raise InvalidValue("not-a-sequence", f"{path}: tasks must be a list of one task or more")
     return content["tasks"]
 
 
@@ -81,13 +85,15 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(out) < len(pairs):
         names = [name for name, _ in pairs]
         twin = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"{twin!r} is stated {names.count(twin)} times in one table")
+        raise InvalidValue("duplicate", f"{twin!r} is stated {names.count(twin)} times in one table")
     return out
 
 
 def _task(place: str, entry: Any, model: Model) -> Task:
     if not isinstance(entry, dict):
-        raise ValueError(f'{place} must be a table such as {{kind = "PoseTask", frame = ...}}, got {entry!r}')
+        raise InvalidValue(
+            "wrong-type", f'{place} must be a table such as {{kind = "PoseTask", frame = ...}}, got {entry!r}'
+        )
     kinds = _kinds()
     kind = kinds[_kind(place, entry, {_plain(name): name for name in kinds})]
     place = f"{place} ({kind.__name__})"
@@ -97,9 +103,13 @@ def _task(place: str, entry: Any, model: Model) -> Task:
         task: Task = _made(place, kind, entry)
         task.needed(model)
     except NameNotFound as error:
-        raise ValueError(error.message if error.message.startswith(place) else f"{place}: {error}") from None
+        raise InvalidValue(
+            error.code, error.message if error.message.startswith(place) else f"{place}: {error}"
+        ) from None
     except (ValueError, TypeError) as error:
-        raise ValueError(str(error) if str(error).startswith(place) else f"{place}: {error}") from None
+        raise InvalidValue(
+            getattr(error, "code", "wrong-format"), str(error) if str(error).startswith(place) else f"{place}: {error}"
+        ) from None
     return task
 
 
@@ -112,10 +122,10 @@ def _kinds() -> dict[str, type[Task]]:
 def _kind(place: str, entry: Mapping[str, Any], known: Mapping[str, str]) -> str:
     """The class that an entry names; `known` are the names of classes by their plain words."""
     if "kind" not in entry:
-        raise ValueError(f"{place} has no kind; say which task it is, one of {', '.join(known.values())}")
+        raise InvalidValue("needs", f"{place} has no kind; say which task it is, one of {', '.join(known.values())}")
     given = entry["kind"]
     if not isinstance(given, str):
-        raise ValueError(f"{place}: kind must be the name of a task such as PoseTask, got {given!r}")
+        raise InvalidValue("wrong-type", f"{place}: kind must be the name of a task such as PoseTask, got {given!r}")
     found = known.get(_plain(given))
     if found is None:
         # Spelled as the file spells it, so that the suggestion can be put in its place.
@@ -148,7 +158,7 @@ def _made(place: str, kind: Any, entry: Mapping[str, Any]) -> Any:
     for name, field in fields.items():
         needed = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
         if needed and name not in given:
-            raise ValueError(f"{place} has no {name}, which it needs")
+            raise InvalidValue("needs", f"{place} has no {name}, which it needs")
     return kind(**given)
 
 
@@ -157,14 +167,14 @@ def _field(place: str, field: dataclasses.Field[Any], value: Any) -> Any:
     if isinstance(value, bool) and field.type is bool:
         return value
     if field.type in (str, str | None) and not isinstance(value, str):
-        raise ValueError(f"{place} must be a name, got {value!r}")
+        raise InvalidValue("wrong-type", f"{place} must be a name, got {value!r}")
     return _value(place, value, moves="SE3" in str(field.type) and field.name != "target")
 
 
 def _value(place: str, value: Any, *, moves: bool) -> Any:
     """What a field of the file is; `moves` for a field whose pose may leave out its place or its turn."""
     if isinstance(value, bool):
-        raise ValueError(f"{place} is {str(value).lower()}, which is no number")
+        raise InvalidValue("not-a-number", f"{place} is {str(value).lower()}, which is no number")
     if isinstance(value, list):
         return tuple(_value(f"{place}[{i}]", one, moves=moves) for i, one in enumerate(value))
     if not isinstance(value, dict):
@@ -180,7 +190,7 @@ def _value(place: str, value: Any, *, moves: bool) -> Any:
         if name not in _POSE:
             raise NameNotFound(name, _POSE, owner=place, noun="field")
     if {"rpy", "wxyz"} <= value.keys():
-        raise ValueError(f"{place} states its rotation twice, as rpy and as wxyz")
+        raise InvalidValue("conflict", f"{place} states its rotation twice, as rpy and as wxyz")
     rotation = None
     if "rpy" in value:
         rotation = pz.SO3.from_rpy(value["rpy"])

@@ -7,6 +7,7 @@ from tyro.conf import Positional, arg
 
 import poise as pz
 from poise.cli.command import Answer, OfRobot, Writes, command
+from poise.common.errors import InvalidValue
 
 if TYPE_CHECKING:
     from poise.common.array import Array
@@ -50,7 +51,7 @@ class Track(Writes, OfRobot):
 
         refuse_file(self.out, JOINTS, "joints go", force=self.force, read=[self.targets])
         if self.dt == np.inf:
-            raise ValueError("--dt is inf; it must be a number of seconds")
+            raise InvalidValue("not-finite", "--dt is inf; it must be a number of seconds")
         rows = read_waypoints(self.targets)
         model = pz.load(self.robot, base=self.base)
         in_file, targeted = self._tasks(model, rows)
@@ -88,13 +89,16 @@ class Track(Writes, OfRobot):
             frame = self.frame or model.tip
             return [pz.PoseTask(frame) if rows.shape[1] == 7 else pz.PositionTask(frame)], 0
         if self.frame is not None:
-            raise ValueError("--frame is for one task without a file; the tasks of --tasks name their own frames")
+            raise InvalidValue(
+                "conflict", "--frame is for one task without a file; the tasks of --tasks name their own frames"
+            )
         in_file = read_tasks(self.tasks, model)
         targeted = [i for i, task in enumerate(task for task in in_file if task.blocks) if not task.aimed]
         if len(targeted) != 1:
             found = "all have one" if not targeted else f"tasks {' and '.join(map(str, targeted))} have none"
-            raise ValueError(
-                f"{self.tasks}: leave the target of one task to {self.targets}, and give the others theirs; {found}"
+            raise InvalidValue(
+                "conflict",
+                f"{self.tasks}: leave the target of one task to {self.targets}, and give the others theirs; {found}",
             )
         return in_file, targeted[0]
 
@@ -118,7 +122,9 @@ def _goals(task: "Task", rows: "Array", file: Path) -> "Array":
         return task.goals(rows)
     except ShapeError as error:
         columns = "x y z and a rotation" if rows.shape[1] == 7 else "x y z"
-        raise ValueError(f"{file} has columns {columns}, which are no targets of {task.label}: {error}") from None
+        raise InvalidValue(
+            error.code, f"{file} has columns {columns}, which are no targets of {task.label}: {error}"
+        ) from None
 
 
 def _errors(model: "Model", tasks: "list[Task]", goals: "Array", path: "Array") -> "dict[str, Array]":

@@ -7,6 +7,7 @@ from tyro.conf import Positional, arg
 
 import poise as pz
 from poise.cli.command import Answer, Base, Writes, command
+from poise.common.errors import InvalidValue
 
 if TYPE_CHECKING:
     from poise.model.model import Model
@@ -61,15 +62,17 @@ class View(Writes):
         refuse_file(self.record, (".html", ".htm"), "a recording goes", force=self.force)
         refuse_file(self.screenshot, (".png",), "a screenshot goes", force=self.force)
         if self.work is not None and not self.operate:
-            raise ValueError("--work is what the operator's program saved: add --operate")
+            raise InvalidValue("needs", "--work is what the operator's program saved: add --operate")
         if self.ghost is not None and self.replay is None:
-            raise ValueError("--ghost goes beside a motion that is played: add --replay")
+            raise InvalidValue("needs", "--ghost goes beside a motion that is played: add --replay")
         if self.operate:
             return self._operate()
         if self.replay is not None and self.replay.suffix.lower() in SKELETONS:
             return self._play(None)
         if self.robot is None:
-            raise ValueError("no robot is named: give a known name or a file, as in `poise view panda`, or --operate")
+            raise InvalidValue(
+                "needs", "no robot is named: give a known name or a file, as in `poise view panda`, or --operate"
+            )
         model = pz.load(self.robot, base=self._grounding())
         if self.replay is not None:
             return self._play(model)
@@ -119,9 +122,10 @@ class View(Writes):
         from poise.viewer.session.aims import turns_too
 
         if self.replay is not None or self.method is not None or len(self.frame) > 1:
-            raise ValueError(
+            raise InvalidValue(
+                "conflict",
                 "--operate has its own choice of methods, and guides one frame: leave out --replay, --method and other "
-                "frames"
+                "frames",
             )
         if self.robot is None or self.robot in ROBOTS:
             chosen = ROBOTS[self.robot or "ten-links"]()
@@ -157,7 +161,9 @@ class View(Writes):
 
         assert self.replay is not None
         if model is None and self.robot is not None:
-            raise ValueError(f"{self.replay} brings a skeleton of its own, which is played: leave {self.robot} out")
+            raise InvalidValue(
+                "conflict", f"{self.replay} brings a skeleton of its own, which is played: leave {self.robot} out"
+            )
         motion = load_motion(self.replay, model=model)
         ghost = None if self.ghost is None else load_motion(self.ghost, model=None if self._skeleton else motion.model)
         with Replay(

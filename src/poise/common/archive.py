@@ -19,6 +19,8 @@ from typing import Any, Final, Literal, final
 import numpy as np
 import numpy.typing as npt
 
+from poise.common.errors import InvalidValue
+
 _BROKEN: Final = (
     ArithmeticError, EOFError, LookupError, MemoryError, NotImplementedError, RuntimeError, SyntaxError, TypeError,
     ValueError, struct.error, tokenize.TokenError, zipfile.BadZipFile, zlib.error,
@@ -118,4 +120,6 @@ def _named(array: str | None) -> Iterator[None]:
         raise
     except _BROKEN as error:
         said = str(error).partition("\n")[0] or type(error).__name__
-        raise ValueError(said if array is None or said.startswith("array '") else f"array {array!r}: {said}") from error
+        raise InvalidValue(
+            "wrong-format", said if array is None or said.startswith("array '") else f"array {array!r}: {said}"
+        ) from error

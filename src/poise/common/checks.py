@@ -2,51 +2,63 @@
 
 import math
 from numbers import Real
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from poise.common.array import Array, ArrayLike
-from poise.common.errors import ShapeError
+from poise.common.errors import InvalidValue, ShapeError
 
 _DOUBLE: Final = np.dtype(np.float64)
 WHOLE: Final = 2**62
 """A number of iterations that is never reached, and the first seed that the kernel's arithmetic has no room for."""
 
 
+def broken_rule(value: Any, rule: str) -> str:
+    """The code of the rule that a number breaks, unless it is none, or infinite or NaN."""
+    if not _is_number(value):
+        return "not-a-number"
+    return rule if abs(value) < math.inf else "not-finite"
+
+
 def positive(name: str, value: float) -> None:
     """Raises ValueError unless `value` is a positive number."""
     if not _is_number(value) or not value > 0.0:
-        raise ValueError(f"{name} is {value!r}; it must be a positive number{_alone(value)}")
+        raise InvalidValue(
+            broken_rule(value, "not-positive"), f"{name} is {value!r}; it must be a positive number{_alone(value)}"
+        )
 
 
 def finite_positive(name: str, value: float) -> None:
     """Raises ValueError unless `value` is a positive number and not infinite."""
     positive(name, value)
     if value == math.inf:
-        raise ValueError(f"{name} is infinite; it must be a finite number")
+        raise InvalidValue("not-finite", f"{name} is infinite; it must be a finite number")
 
 
 def not_negative(name: str, value: float, unit: str = "") -> None:
     """Raises ValueError unless `value` is a finite number of 0 or more."""
     if not _is_number(value) or not 0.0 <= value < math.inf:
-        raise ValueError(f"{name} is {value!r}; it must be a finite number, 0 or more{unit}{_alone(value)}")
+        raise InvalidValue(
+            broken_rule(value, "negative"),
+            f"{name} is {value!r}; it must be a finite number, 0 or more{unit}{_alone(value)}",
+        )
 
 
 def one_of(name: str, value: object, choices: tuple[str, ...]) -> None:
     """Raises ValueError unless `value` is one of `choices`."""
     if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} is {value!r}; it must be one of {', '.join(map(repr, choices))}")
+        raise InvalidValue("unknown-word", f"{name} is {value!r}; it must be one of {', '.join(map(repr, choices))}")
 
 
 def whole(name: str, value: int, least: int) -> None:
     """Raises ValueError unless `value` is a whole number from `least` on that the kernel has room for."""
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
-        raise ValueError(f"{name} is {value!r}; it must be a whole number{_alone(value)}")
+        raise InvalidValue("not-whole", f"{name} is {value!r}; it must be a whole number{_alone(value)}")
     if value < least:
-        raise ValueError(f"{name} is {value}; it must be at least {least}")
+        raise InvalidValue("out-of-range", f"{name} is {value}; it must be at least {least}")
     if value >= WHOLE:
-        raise ValueError(f"{name} is {value}; it must be less than 2**62")
+        raise InvalidValue("out-of-range", f"{name} is {value}; it must be less than 2**62")
 
 
 def numbers(name: str, value: ArrayLike, kind: str = "numbers") -> Array:
@@ -90,7 +102,9 @@ def refuse_masked(name: str, value: object) -> None:
     """Raises ValueError naming `name` and the index if an entry is masked: NumPy would take what is under the mask."""
     at = masked_at(value)
     if at is not None:
-        raise ValueError(f"{name}{_place(at)} is masked; every entry must be a number: give it one, or leave it out")
+        raise InvalidValue(
+            "masked", f"{name}{_place(at)} is masked; every entry must be a number: give it one, or leave it out"
+        )
 
 
 def _alone(value: object) -> str:
@@ -109,7 +123,7 @@ def finite(name: str, value: ArrayLike, *tail: int) -> Array:
         raise ShapeError(f"{name} must have shape {_shape(tail)}, got {array.shape}")
     if not np.isfinite(array).all():
         index = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise ValueError(f"{name}{_place(index)} is {array[index]}; every entry must be finite")
+        raise InvalidValue("not-finite", f"{name}{_place(index)} is {array[index]}; every entry must be finite")
     return array
 
 
@@ -134,5 +148,5 @@ def number(name: str, value: ArrayLike) -> float:
     """The same, finite; raises ValueError too."""
     found = one_number(name, value)
     if not math.isfinite(found):
-        raise ValueError(f"{name} is {found}; it must be finite")
+        raise InvalidValue("not-finite", f"{name} is {found}; it must be finite")
     return found

@@ -4,7 +4,7 @@ Not converging is a status of a :class:`poise.Solution`, never an exception.
 """
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 LISTED = 12
 """Names that a message lists, at most."""
@@ -12,6 +12,56 @@ _LEAST_ALIKE = 0.6
 """How alike a name must be to be suggested, from 0 to 1, unless it is a word of the other: less than a slip or two."""
 _MUCH_LESS = 0.2
 """A name that is so much less alike than the nearest is not."""
+
+
+CODES: Final = {
+    "error": "What is asked for cannot be done; the message says why, and what can.",
+    "invalid-model": "A description of a robot or skeleton is no kinematic tree, or its file cannot be read.",
+    "unknown-name": "Nothing has this name; the message has the nearest that there are.",
+    "wrong-shape": "An array has another shape than is wanted, or holds something else than numbers.",
+    "missing-extra": "An optional package is not installed; the message is the command that installs it.",
+    "not-a-number": "A value is no number, or cannot be made one.",
+    "not-finite": "A number is infinite or NaN.",
+    "not-positive": "A number is not above 0.",
+    "negative": "A number is below 0.",
+    "out-of-range": "A number is beyond what is allowed.",
+    "not-whole": "A number is not whole.",
+    "wrong-length": "There are more or fewer numbers than are wanted.",
+    "masked": "An entry of a masked array is hidden.",
+    "not-a-rotation": "Numbers are no rotation: a zero quaternion, or a matrix that stretches or mirrors.",
+    "not-a-pose": "What should be a pose, or a rotation of one, is none.",
+    "zero-vector": "A vector has no direction, or not the one that is needed.",
+    "unknown-word": "A word is none of those that can be chosen.",
+    "not-a-file": "A file or folder is not there.",
+    "wrong-format": "A file's content or ending is not of the format.",
+    "not-a-model": "What should be a `Model` is none.",
+    "not-a-task": "What should be a task is none.",
+    "not-a-limit": "What should be a limit is none.",
+    "not-a-method": "What should be a method is none.",
+    "not-a-shape": "What should be a shape is none, or one of another kind.",
+    "not-a-bool": "What should be True or False is neither.",
+    "not-an-array": "What should be an array or tensor is none, has another dtype or cannot be written.",
+    "not-a-sequence": "What should be a sequence is none, such as a single name.",
+    "wrong-type": "A value is of another kind than is taken.",
+    "empty": "Nothing is given where something is needed.",
+    "duplicate": "Something is given twice, or a name is taken.",
+    "no-target": "A task has no target, and the call gives none.",
+    "no-dt": "The time of a step is needed, and a `Tracker` has no `dt`.",
+    "no-shapes": "A model has no collision shapes.",
+    "no-limits": "The limits that are needed are not stated, or a joint can have none.",
+    "no-such-part": "A model has no part of the kind that is needed, such as a link with a mass.",
+    "nothing-moves": "No joint can change what is asked for.",
+    "conflict": "Two arguments exclude each other.",
+    "needs": "An argument or a call needs another one.",
+    "not-supported": "A method, a format or a function cannot do this.",
+    "not-exportable": "A solver needs Python, and so cannot be exported.",
+    "outside-limits": "A position is outside the limits of its joint.",
+    "own-function": "A function or class of your own fails a check.",
+    "inconsistent": "Data contradict each other.",
+    "undefined": "What is asked for does not exist here, such as the derivative of an answer.",
+    "too-many": "There are more of something than can be taken.",
+}
+"""What each `PoiseError.code` stands for."""
 
 
 class PoiseError(Exception):

@@ -9,7 +9,7 @@ import numpy as np
 from poise.common.array import Array, ArrayLike
 from poise.common.cached import cached_property
 from poise.common.checks import with_holes
-from poise.common.errors import ShapeError
+from poise.common.errors import InvalidValue, ShapeError
 from poise.geometry.height_map import HeightMap
 from poise.geometry.shapes import Core, Shape, checked_radius, single
 from poise.kernels.collision.cloud import BALLS, HEAD, POINTS
@@ -121,7 +121,7 @@ def _tree(points: Array) -> Array:
         known = np.where(np.isfinite(points).all(axis=1, keepdims=True), points, np.nan)
         if not np.array_equal(known, points, equal_nan=True):
             return _tree(known)
-        raise ValueError(f"points[{-1 - found}] is {points[-1 - found].tolist()}; {BOUND}")
+        raise InvalidValue("out-of-range", f"points[{-1 - found}] is {points[-1 - found].tolist()}; {BOUND}")
     sizes = [max(1, -(-found // WIDTH))]
     while sizes[-1] > 1:
         sizes.append(-(-sizes[-1] // WIDTH))

@@ -8,8 +8,8 @@ import numpy as np
 
 from poise.common.array import Array, ArrayLike
 from poise.common.cached import cached_property
-from poise.common.checks import finite_positive, with_holes
-from poise.common.errors import ShapeError
+from poise.common.checks import broken_rule, finite_positive, with_holes
+from poise.common.errors import InvalidValue, ShapeError
 from poise.geometry.shapes import Core, checked_size, single
 from poise.kernels.collision.columns import LEVELS, MOST_ROWS
 from poise.kernels.machine.jit import prepare
@@ -123,6 +123,8 @@ def _pyramid(heights: Array, cell: float) -> Array:
     wrong = prepare("collision.pyramid.raise_pyramid")(heights.reshape(-1), tree, heights.shape[1])
     if wrong >= 0:
         at = divmod(wrong, heights.shape[1])
-        raise ValueError(f"heights[{at[0]}, {at[1]}] is {heights[at]:g}; {BOUND}")
+        raise InvalidValue(
+            broken_rule(heights[at], "out-of-range"), f"heights[{at[0]}, {at[1]}] is {heights[at]:g}; {BOUND}"
+        )
     tree.flags.writeable = False
     return tree

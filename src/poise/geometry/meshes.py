@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias, final
 import numpy as np
 
 from poise.common.array import Array
-from poise.common.errors import ModelError
+from poise.common.errors import InvalidType, InvalidValue, ModelError
 from poise.common.lazy import optional
 from poise.geometry.enclosing import Ellipsoid
 from poise.geometry.shapes import Point, Shape, checked_point, single
@@ -30,11 +30,11 @@ class MeshShape:
 
     def __post_init__(self) -> None:
         if not isinstance(self.file, str) or not self.file:
-            raise TypeError(f"file must be the path of a mesh, as a str, got {self.file!r}")
+            raise InvalidType("wrong-type", f"file must be the path of a mesh, as a str, got {self.file!r}")
         single(self.pose)
         object.__setattr__(self, "scale", checked_point("scale", self.scale))
         if not all(self.scale):
-            raise ValueError(f"scale is {self.scale}; a mesh that is scaled by 0 is no solid")
+            raise InvalidValue("out-of-range", f"scale is {self.scale}; a mesh that is scaled by 0 is no solid")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, MeshShape) and self._key == other._key

@@ -17,7 +17,7 @@ import numpy as np
 from poise.common.array import Array, ArrayLike
 from poise.common.cached import cached_property
 from poise.common.checks import finite, not_negative
-from poise.common.errors import ShapeError
+from poise.common.errors import InvalidType, InvalidValue, ShapeError
 from poise.geometry.hull import hull_faces
 from poise.geometry.spine import around, spine
 from poise.kernels.machine.layout import BOX, CYLINDER, HALF_SPACE, HULL, POINT, SEGMENT
@@ -152,7 +152,9 @@ class Cylinder:
 
     def __post_init__(self) -> None:
         if not isinstance(self.pose, SE3) or self.pose.array.ndim != 1:
-            raise TypeError(f"pose must be one SE3, the middle of the cylinder and its axis as z, got {self.pose!r}")
+            raise InvalidType(
+                "not-a-pose", f"pose must be one SE3, the middle of the cylinder and its axis as z, got {self.pose!r}"
+            )
         _refuse_far("pose", self.pose.xyz)
         checked_size("radius", self.radius)
         checked_size("length", self.length)
@@ -194,12 +196,14 @@ class Box:
 
     def __post_init__(self) -> None:
         if not isinstance(self.pose, SE3) or self.pose.array.ndim != 1:
-            raise TypeError(f"pose must be one SE3, the middle of the box and its directions, got {self.pose!r}")
+            raise InvalidType(
+                "not-a-pose", f"pose must be one SE3, the middle of the box and its directions, got {self.pose!r}"
+            )
         _refuse_far("pose", self.pose.xyz)
         object.__setattr__(self, "size", checked_point("size", self.size))
         for i, edge in enumerate(self.size):
             if edge < 0.0:
-                raise ValueError(f"size[{i}] is {edge}; the length of an edge must be 0 or more")
+                raise InvalidValue("negative", f"size[{i}] is {edge}; the length of an edge must be 0 or more")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Box) and self._numbers == other._numbers
@@ -248,7 +252,7 @@ class HalfSpace:
         if normal.ndim > 1:
             raise ShapeError(f"normal must have shape (3,), got {normal.shape}")
         if largest == 0.0:
-            raise ValueError("normal is 0 0 0; it must point out of the half-space")
+            raise InvalidValue("zero-vector", "normal is 0 0 0; it must point out of the half-space")
         scaled = normal / largest  # its squares neither vanish nor overflow
         object.__setattr__(self, "normal", tuple((scaled / np.linalg.norm(scaled)).tolist()))
 
@@ -287,7 +291,7 @@ class ConvexHull:
         if points.ndim != 2 or len(points) == 0:
             raise ShapeError(f"points must have shape (n, 3) with n at least 1, got {points.shape}")
         if not isinstance(self.pose, SE3) or self.pose.array.ndim != 1:
-            raise TypeError(f"pose must be one SE3, from which the points are seen, got {self.pose!r}")
+            raise InvalidType("not-a-pose", f"pose must be one SE3, from which the points are seen, got {self.pose!r}")
         _refuse_far("points", points)
         _refuse_far("pose", self.pose.xyz)
         object.__setattr__(self, "points", frozen(points))
@@ -357,7 +361,7 @@ def _refuse_far(name: str, numbers: Array) -> None:
     """Raises ValueError for a number that no length has."""
     if (np.abs(numbers) > LARGEST).any():
         index = tuple(int(i) for i in np.argwhere(np.abs(numbers) > LARGEST)[0])
-        raise ValueError(f"{name}[{', '.join(map(str, index))}] is {numbers[index]:g}; {BOUND}")
+        raise InvalidValue("out-of-range", f"{name}[{', '.join(map(str, index))}] is {numbers[index]:g}; {BOUND}")
 
 
 def checked_radius(value: float) -> None:
@@ -369,13 +373,13 @@ def checked_size(name: str, value: float) -> None:
     """The same of another length, which has this name."""
     not_negative(name, value, unit=" [m]")
     if value > LARGEST:
-        raise ValueError(f"{name} is {value:g}; {BOUND}")
+        raise InvalidValue("out-of-range", f"{name} is {value:g}; {BOUND}")
 
 
 def single(pose: SE3) -> SE3:
     """`pose`; raises TypeError unless it is one SE3."""
     if not isinstance(pose, SE3) or pose.array.ndim != 1:
-        raise TypeError(f"pose must be one SE3, got {pose!r}")
+        raise InvalidType("not-a-pose", f"pose must be one SE3, got {pose!r}")
     _refuse_far("pose", pose.xyz)
     return pose
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.common.checks import finite
-from poise.common.errors import ShapeError
+from poise.common.errors import InvalidType, InvalidValue, ShapeError
 from poise.geometry.enclosing import Ellipsoid as Ellipsoid
 from poise.geometry.meshes import LinkShape
 from poise.spatial import SE3
@@ -56,7 +56,7 @@ class Visual:
 
     def __post_init__(self) -> None:
         if not isinstance(self.shape, VisualShape):
-            raise TypeError(f"shape is {self.shape!r}; {VISUALS}")
+            raise InvalidType("not-a-shape", f"shape is {self.shape!r}; {VISUALS}")
         if self.colour is None:
             return
         written = tuple(self.colour)
@@ -64,5 +64,7 @@ class Visual:
             raise ShapeError(f"colour must have 3 or 4 numbers, red, green, blue and alpha, got {len(written)}")
         numbers = tuple(finite("colour", (*written, 1.0)[:4], 4).tolist())
         if not all(0.0 <= number <= 1.0 for number in numbers):
-            raise ValueError(f"colour is {written}; red, green, blue and alpha are numbers from 0 to 1")
+            raise InvalidValue(
+                "out-of-range", f"colour is {written}; red, green, blue and alpha are numbers from 0 to 1"
+            )
         object.__setattr__(self, "colour", numbers)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, final
 
 from poise.common.checks import finite, whole
-from poise.common.errors import ShapeError, ShapeNotFound
+from poise.common.errors import InvalidType, InvalidValue, ShapeError, ShapeNotFound
 from poise.geometry.clouds import Obstacle
 from poise.geometry.meshes import MeshShape
 from poise.geometry.shapes import Point
@@ -63,9 +63,12 @@ class World:
         self._lock = threading.Lock()
         self._state = _State(0, 0, {})
         if not isinstance(shapes, Obstacle | Mapping | Sequence):
-            raise TypeError(f"shapes must be shapes by name or a sequence of them, got {shapes!r}")
+            raise InvalidType("not-a-sequence", f"shapes must be shapes by name or a sequence of them, got {shapes!r}")
         if isinstance(shapes, Obstacle):
-            raise TypeError(f"shapes must be shapes by name or a sequence of them; put the {_kind(shapes)} in a list")
+            raise InvalidType(
+                "not-a-sequence",
+                f"shapes must be shapes by name or a sequence of them; put the {_kind(shapes)} in a list",
+            )
         named = shapes.items() if isinstance(shapes, Mapping) else [(f"shape{i}", s) for i, s in enumerate(shapes)]
         for name, shape in named:
             self.add(name, shape)
@@ -93,7 +96,7 @@ class World:
         read or holds no solid.
         """
         if not isinstance(mesh, MeshShape):
-            raise TypeError(f"mesh must be a MeshShape, as in MeshShape('bin.stl'), got {mesh!r}")
+            raise InvalidType("not-a-shape", f"mesh must be a MeshShape, as in MeshShape('bin.stl'), got {mesh!r}")
         whole("hulls", hulls, 1)
         from poise.geometry.fit_cache import fit_of  # which takes a while to load
 
@@ -128,7 +131,7 @@ class World:
         with self._lock:
             entry = self._entry(name)
             if entry.link is not None:
-                raise ValueError(f"{name!r} is on the link {entry.link!r} already; detach it first")
+                raise InvalidValue("conflict", f"{name!r} is on the link {entry.link!r} already; detach it first")
             shape = entry.shape.placed(_pose(pose).inverse())
             self._put(Entry(name=name, shape=shape, link=carrier, allowed=may_touch))
 
@@ -140,7 +143,7 @@ class World:
         with self._lock:
             entry = self._entry(name)
             if entry.link is None:
-                raise ValueError(f"no link carries {name!r}; only what is attached can be detached")
+                raise InvalidValue("needs", f"no link carries {name!r}; only what is attached can be detached")
             self._put(Entry(name=name, shape=entry.shape.placed(_pose(pose))))
 
     def move(self, name: str, pose: SE3, *, velocity: Point = (0.0, 0.0, 0.0)) -> None:
@@ -153,7 +156,7 @@ class World:
         with self._lock:
             entry = self._entry(name)
             if entry.link is not None and any(speed):
-                raise ValueError(f"{name!r} moves with the link {entry.link!r}; leave out its velocity")
+                raise InvalidValue("conflict", f"{name!r} moves with the link {entry.link!r}; leave out its velocity")
             self._put(replace(entry, shape=entry.shape.at(_pose(pose)), velocity=speed))
 
     def replace(self, name: str, shape: Obstacle) -> None:
@@ -230,7 +233,9 @@ class World:
 
     def _refuse_taken(self, name: str) -> None:
         if name in self._state.entries:
-            raise ValueError(f"the world has a shape {name!r} already; replace or move it, or choose another name")
+            raise InvalidValue(
+                "duplicate", f"the world has a shape {name!r} already; replace or move it, or choose another name"
+            )
 
     def _put(self, entry: Entry) -> None:
         """Under the lock: the next whole, with this entry in it."""
@@ -243,7 +248,9 @@ def a_world(world: Any) -> World:
     """The world; raises TypeError for what is none."""
     if isinstance(world, World):
         return world
-    raise TypeError(f"world must be a World, as in World({{'ball': Sphere((0.5, 0, 0.5), 0.1)}}), got {world!r}")
+    raise InvalidType(
+        "wrong-type", f"world must be a World, as in World({{'ball': Sphere((0.5, 0, 0.5), 0.1)}}), got {world!r}"
+    )
 
 
 class _State(NamedTuple):
@@ -265,26 +272,26 @@ def _kind(shape: Obstacle) -> str:
 
 def _name(name: str) -> str:
     if not isinstance(name, str) or not name:
-        raise TypeError(f"the name of a shape must be a str that is not empty, got {name!r}")
+        raise InvalidType("wrong-type", f"the name of a shape must be a str that is not empty, got {name!r}")
     return name
 
 
 def _shape(shape: Obstacle) -> Obstacle:
     if not isinstance(shape, Obstacle):
         kinds = "a Sphere, Capsule, Cylinder, Box, HalfSpace, ConvexHull, PointCloud or HeightMap"
-        raise TypeError(f"shape must be {kinds}, got {shape!r}")
+        raise InvalidType("not-a-shape", f"shape must be {kinds}, got {shape!r}")
     return shape
 
 
 def _link(link: str) -> str:
     if not isinstance(link, str) or not link:
-        raise TypeError(f"link must be the name of a link, got {link!r}")
+        raise InvalidType("wrong-type", f"link must be the name of a link, got {link!r}")
     return link
 
 
 def _links(links: Iterable[str]) -> frozenset[str]:
     if isinstance(links, str):
-        raise TypeError(f"allowed must be a sequence of names of links; put {links!r} in a list")
+        raise InvalidType("not-a-sequence", f"allowed must be a sequence of names of links; put {links!r} in a list")
     return frozenset(map(_link, links))
 
 

@@ -4,7 +4,7 @@ import os
 import re
 from pathlib import Path
 
-from poise.common.errors import LISTED, ModelError, NameNotFound
+from poise.common.errors import LISTED, InvalidValue, ModelError, NameNotFound
 from poise.io.packages import PackageDirs, package_folders
 from poise.io.srdf_file import BESIDE, Srdf, chosen_srdf
 from poise.io.xacro_args import XacroArgs
@@ -80,16 +80,18 @@ def _load_name(
     if textbook is None and asked not in installed:
         return None
     if package_folders(package_dirs):
-        raise ValueError(f"package_dirs is for files; the robot {name!r} knows where its own are")
+        raise InvalidValue("conflict", f"package_dirs is for files; the robot {name!r} knows where its own are")
     if xacro_args is not None:
-        raise ValueError(f"xacro_args is for xacro files, and the robot {name!r} is none; leave it out")
+        raise InvalidValue("conflict", f"xacro_args is for xacro files, and the robot {name!r} is none; leave it out")
     if textbook is None:
         from poise.io.urdf import read_urdf
 
         return read_urdf(installed[asked], base=base, srdf=srdf)
     _refuse_srdf(srdf, f"the textbook robot {name!r}")
     if base != "fixed":
-        raise ValueError(f"the textbook robot {name!r} stands fixed; base={base!r} is for robots read from files")
+        raise InvalidValue(
+            "conflict", f"the textbook robot {name!r} stands fixed; base={base!r} is for robots read from files"
+        )
     return textbook()
 
 
@@ -128,9 +130,11 @@ def _load_skeleton(
     from poise.io.gltf import read_gltf
 
     if base == "planar":
-        raise ValueError(f"{path} is a skeleton, whose root floats; leave base out")
+        raise InvalidValue("conflict", f"{path} is a skeleton, whose root floats; leave base out")
     if package_folders(package_dirs) or xacro_args is not None:
-        raise ValueError(f"package_dirs and xacro_args are for robots, and {path} is a skeleton; leave them out")
+        raise InvalidValue(
+            "conflict", f"package_dirs and xacro_args are for robots, and {path} is a skeleton; leave them out"
+        )
     _refuse_srdf(srdf, str(path))
     return (read_bvh if path.suffix.lower() == ".bvh" else read_gltf)(path).model()
 
@@ -167,15 +171,16 @@ def _load_text(text: str, base: Base, package_dirs: PackageDirs, xacro_args: Xac
 
 def _refuse_package_dirs(package_dirs: PackageDirs, what: str) -> None:
     if package_folders(package_dirs):
-        raise ValueError(
+        raise InvalidValue(
+            "conflict",
             f"package_dirs is for URDF and xacro files, and {what} is an MJCF, whose <compiler> says where its files "
-            "are: leave it out"
+            "are: leave it out",
         )
 
 
 def _refuse_srdf(srdf: Srdf, what: str) -> None:
     if srdf is not None and srdf != BESIDE:
-        raise ValueError(f"srdf is for URDF and xacro files, and {what} is none: leave it out")
+        raise InvalidValue("conflict", f"srdf is for URDF and xacro files, and {what} is none: leave it out")
 
 
 def _unknown(name: str, known: tuple[str, ...]) -> ModelError:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from poise.common.array import Array
+from poise.common.errors import InvalidValue
 from poise.common.files import atomic_write
 from poise.io.bvh_frames import FPS
 from poise.io.skeleton import SkeletonFile, check_arguments
@@ -22,7 +23,10 @@ def write_bvh(skeleton: SkeletonFile, path: Path, *, unit: float = 0.01) -> None
     check_arguments(unit, skeleton.up, None)
     for joint in skeleton.joints:
         if " ".join(re.findall(r"[^\s{}]+", joint.name)) != joint.name:
-            raise ValueError(f"a BVH cannot hold the name {joint.name!r}; its words are parted by one space, no braces")
+            raise InvalidValue(
+                "not-supported",
+                f"a BVH cannot hold the name {joint.name!r}; its words are parted by one space, no braces",
+            )
     axes = Z_UP.T if skeleton.up == "z" else np.eye(3)
     turns = skeleton.turns
     if skeleton.up == "z":

@@ -12,6 +12,7 @@ from typing import Any, Final, final
 import numpy as np
 
 from poise.common.array import Array
+from poise.common.errors import InvalidValue
 from poise.common.files import write_whole
 from poise.io.gltf_document import BINARY_CHUNK, FLOAT, GLB, JSON_CHUNK
 from poise.io.skeleton import SkeletonFile
@@ -31,13 +32,18 @@ def write_gltf(skeleton: SkeletonFile, path: Path) -> None:
     """
     suffix = path.suffix.lower()
     if suffix not in (".glb", ".gltf"):
-        raise ValueError(f"{str(path)!r} ends neither in .glb nor in .gltf, which say how a glTF is written")
+        raise InvalidValue(
+            "wrong-format", f"{str(path)!r} ends neither in .glb nor in .gltf, which say how a glTF is written"
+        )
     if not skeleton.joints or not len(skeleton.times):
-        raise ValueError(
-            f"a glTF needs a joint and a frame; there are {len(skeleton.joints)} and {len(skeleton.times)}"
+        raise InvalidValue(
+            "empty", f"a glTF needs a joint and a frame; there are {len(skeleton.joints)} and {len(skeleton.times)}"
         )
     if (np.diff(skeleton.times.astype(np.float32)) <= 0.0).any():
-        raise ValueError("times grow by less than 32-bit floats tell apart; begin at 0, or take fewer frames a second")
+        raise InvalidValue(
+            "not-supported",
+            "times grow by less than 32-bit floats tell apart; begin at 0, or take fewer frames a second",
+        )
     document, data = _document(skeleton)
     if suffix == ".gltf":
         document["buffers"][0]["uri"] = "data:application/octet-stream;base64," + base64.b64encode(data).decode()

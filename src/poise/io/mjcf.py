@@ -16,7 +16,7 @@ from typing import Any, final
 import numpy as np
 
 from poise.common.array import Array
-from poise.common.errors import ModelError, ModelWarning
+from poise.common.errors import InvalidValue, ModelError, ModelWarning
 from poise.common.lazy import optional
 from poise.geometry.enclosing import enclosed
 from poise.geometry.meshes import LinkShape
@@ -110,7 +110,9 @@ def model_of(mjmodel: Any) -> Model:
 
 def _check_base(base: Base) -> None:
     if base != "fixed":
-        raise ValueError(f"base must be 'fixed' for an MJCF, whose bodies declare their own freejoints; got {base!r}")
+        raise InvalidValue(
+            "conflict", f"base must be 'fixed' for an MJCF, whose bodies declare their own freejoints; got {base!r}"
+        )
 
 
 def _mujoco() -> Any:

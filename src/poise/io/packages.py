@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TypeAlias, final
 from urllib.parse import unquote
 
+from poise.common.errors import InvalidType, InvalidValue
+
 PackageDirs: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 """A folder, or several, that hold packages or are packages themselves."""
 
@@ -24,16 +26,19 @@ def package_folders(package_dirs: PackageDirs) -> tuple[Path, ...]:
     """The folders that were given; raises ValueError for one that is not there, TypeError for what is no folder."""
     one = isinstance(package_dirs, (str, os.PathLike))
     if not one and not isinstance(package_dirs, Iterable):
-        raise TypeError(f"package_dirs is a folder, or several, got {package_dirs!r}; leave it out for none")
+        raise InvalidType(
+            "wrong-type", f"package_dirs is a folder, or several, got {package_dirs!r}; leave it out for none"
+        )
     given: tuple[str | os.PathLike[str], ...] = (package_dirs,) if one else tuple(package_dirs)  # type: ignore[assignment, arg-type]
     folders = tuple(Path(folder).expanduser() for folder in given)
     for folder in folders:
         if not os.path.isdir(folder):
             what = "is a file" if os.path.exists(folder) else "is not there"
             where = "" if folder.is_absolute() else f" (in {Path.cwd()})"
-            raise ValueError(
+            raise InvalidValue(
+                "not-a-file",
                 f"package_dirs has {str(folder)!r}{where}, which {what}; "
-                "give the folder that holds the package, or that of the package itself"
+                "give the folder that holds the package, or that of the package itself",
             )
     return folders
 

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.common.array import Array
-from poise.common.errors import ModelError
+from poise.common.checks import broken_rule
+from poise.common.errors import InvalidValue, ModelError
 from poise.model.builder import ModelBuilder
 from poise.model.frame import WORLD
 from poise.model.model import Model
@@ -98,11 +99,14 @@ class SkeletonFile:
 def check_arguments(unit: float | None, up: str | None, fps: float | None) -> None:
     """Raises ValueError for a unit or a rate that is no positive number, and for another axis."""
     if unit is not None and not 0.0 < unit < LARGEST:
-        raise ValueError(f"unit must be the metres that one unit of length is, such as 0.01, got {unit!r}")
+        raise InvalidValue(
+            broken_rule(unit, "out-of-range"),
+            f"unit must be the metres that one unit of length is, such as 0.01, got {unit!r}",
+        )
     if up not in (None, "y", "z"):
-        raise ValueError(f"up must be 'y' or 'z', the axis that is up in the file, got {up!r}")
+        raise InvalidValue("unknown-word", f"up must be 'y' or 'z', the axis that is up in the file, got {up!r}")
     if fps is not None and not 0.0 < fps < LARGEST:
-        raise ValueError(f"fps must be frames a second, more than 0, got {fps!r}")
+        raise InvalidValue(broken_rule(fps, "out-of-range"), f"fps must be frames a second, more than 0, got {fps!r}")
 
 
 def numbered(originals: Sequence[str], spare: Sequence[str]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from xml.parsers.expat import ExpatError
 
-from poise.common.errors import ModelError, ModelWarning, NameNotFound
+from poise.common.errors import InvalidValue, ModelError, ModelWarning, NameNotFound
 from poise.common.lazy import optional
 from poise.io.elements import Element, parse, read_bytes, readable
 from poise.io.foreign import XACRO_MJCF, left_over, macros_of, xacro_in
@@ -101,7 +101,9 @@ def check_xacro(root: Element, what: str) -> None:
     if root.tag == "mujoco" and (xacro_in(root) is not None or any(left_over(root))):
         return  # which is refused for what it is
     if root.tag != "robot" or (xacro_in(root) is None and not any(left_over(root))):
-        raise ValueError(f"xacro_args is for xacro files, and {what} has no macros or expressions; leave it out")
+        raise InvalidValue(
+            "conflict", f"xacro_args is for xacro files, and {what} has no macros or expressions; leave it out"
+        )
 
 
 def _includes(root: Element) -> Iterator[Element]:

@@ -6,6 +6,8 @@ from typing import TypeAlias, final
 
 import numpy as np
 
+from poise.common.errors import InvalidType
+
 XacroArgs: TypeAlias = Mapping[str, str | bool | float | os.PathLike[str]]
 """Values of `<xacro:arg>` by name; xacro is told True and False as "true" and "false"."""
 
@@ -13,17 +15,21 @@ XacroArgs: TypeAlias = Mapping[str, str | bool | float | os.PathLike[str]]
 def written(arguments: XacroArgs) -> dict[str, str]:
     """The arguments as xacro takes them."""
     if not isinstance(arguments, Mapping):
-        raise TypeError(f"xacro_args is a mapping of names to values, got {type(arguments).__name__}: {arguments!r}")
+        raise InvalidType(
+            "wrong-type", f"xacro_args is a mapping of names to values, got {type(arguments).__name__}: {arguments!r}"
+        )
     values = {}
     for name, value in arguments.items():
         if not isinstance(name, str):
-            raise TypeError(f"xacro_args has the name {name!r}; names are str")
+            raise InvalidType("wrong-type", f"xacro_args has the name {name!r}; names are str")
         if isinstance(value, (bool, np.bool_)):
             values[name] = "true" if value else "false"
         elif isinstance(value, (str, int, float, np.integer, np.floating, os.PathLike)):
             values[name] = os.fspath(value) if isinstance(value, os.PathLike) else str(value)
         else:
-            raise TypeError(f"xacro_args has {name}={value!r}; a value is a str, a number, a bool or a path")
+            raise InvalidType(
+                "wrong-type", f"xacro_args has {name}={value!r}; a value is a str, a number, a bool or a path"
+            )
     return values
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from poise.common.array import Array
 from poise.common.checks import one_of, positive
-from poise.common.errors import nearest_names
+from poise.common.errors import InvalidType, InvalidValue, nearest_names
 from poise.kernels.machine.reads import Reads
 from poise.kernels.methods.clamp import ADAPTIVE, FIXED, RELEASED
 from poise.kernels.methods.routines import Routine, stepping, updating
@@ -209,22 +209,29 @@ def method(kind: _Method) -> _Method:
     Raises TypeError for a class that is no method, ValueError for a name that another has.
     """
     if not isinstance(kind, type) or not issubclass(kind, Method) or "__dataclass_fields__" not in vars(kind):
-        raise TypeError(
-            f"{kind!r} is no method: derive it from Method or JacobianMethod and make it a frozen dataclass"
+        raise InvalidType(
+            "not-a-method",
+            f"{kind!r} is no method: derive it from Method or JacobianMethod and make it a frozen dataclass",
         )
     if not isinstance(getattr(kind, "name", None), str) or not isinstance(getattr(kind, "title", None), str):
-        raise TypeError(f"{kind.__name__} has no name and title: add name: ClassVar[str] = ... and the same of title")
+        raise InvalidType(
+            "not-a-method",
+            f"{kind.__name__} has no name and title: add name: ClassVar[str] = ... and the same of title",
+        )
     for name, make in (("step", stepping), ("update", updating)):
         home = next((base for base in kind.__mro__ if name in vars(base)), None)
         # A class that inherits its kernel reads it with settings of its own.
         if home is not None and (home is kind or record_of(home).fields != record_of(kind).fields):
             kernel = vars(home)[name]
             if not isinstance(kernel, staticmethod):
-                raise TypeError(f"{name} of {kind.__name__} must be a @staticmethod {name}(p, s, w)")
+                raise InvalidType("own-function", f"{name} of {kind.__name__} must be a @staticmethod {name}(p, s, w)")
             made = make(kernel.__func__, record_of(kind), wide=kind.capabilities.characters)
             kind.routine = made.owned(kind, "routine")
     if not hasattr(kind, "routine") and kind.prepare is Method.prepare:
-        raise TypeError(f"{kind.__name__} has no kernel: give it a step or an update as a @staticmethod of (p, s, w)")
+        raise InvalidType(
+            "own-function",
+            f"{kind.__name__} has no kernel: give it a step or an update as a @staticmethod of (p, s, w)",
+        )
     METHODS.register(kind)
     return kind
 
@@ -238,11 +245,12 @@ def method_of(method: str | Method) -> Method:
         if method not in METHODS:
             near = nearest_names(method, METHODS)
             hint = f"did you mean {' or '.join(map(repr, near))}? There are" if near else "there are"
-            raise ValueError(f"no method {method!r}; {hint} {', '.join(METHODS)}")
+            raise InvalidValue("unknown-word", f"no method {method!r}; {hint} {', '.join(METHODS)}")
         return METHODS[method]()
     if not isinstance(method, Method) or method.name not in METHODS:
-        raise TypeError(
-            f"method must be a short name such as 'dls', or a method such as DampedLeastSquares(), got {method!r}"
+        raise InvalidType(
+            "not-a-method",
+            f"method must be a short name such as 'dls', or a method such as DampedLeastSquares(), got {method!r}",
         )
     return method
 
@@ -289,7 +297,7 @@ class JacobianMethod(Method):
         if isinstance(self.max_error, (int, float)):
             positive("max_error", self.max_error)
         elif not isinstance(self.max_error, ClampMag | None):
-            raise TypeError(f"max_error must be a number, a ClampMag or None, got {self.max_error!r}")
+            raise InvalidType("wrong-type", f"max_error must be a number, a ClampMag or None, got {self.max_error!r}")
         one_of("jacobian", self.jacobian, ("effector", "target"))
 
     def common(self) -> dict[str, float]:
@@ -317,16 +325,19 @@ class NullSpaceMethod(JacobianMethod):
         if isinstance(self.null_space, list):
             object.__setattr__(self, "null_space", tuple(self.null_space))
         if self.null_space == ():
-            raise ValueError("null_space is empty; leave it out, or give None, for no term")
+            raise InvalidValue("empty", "null_space is empty; leave it out, or give None, for no term")
         for term in self.terms:
             if not isinstance(term, Criterion):
-                raise TypeError(
-                    f"null_space must be a criterion such as RestPosture(), a tuple of them or None, got {term!r}"
+                raise InvalidType(
+                    "wrong-type",
+                    f"null_space must be a criterion such as RestPosture(), a tuple of them or None, got {term!r}",
                 )
         kinds = [type(term) for term in self.terms]
         for kind in kinds:
             if kinds.count(kind) > 1:
-                raise ValueError(f"null_space holds {kinds.count(kind)} of {kind.__name__}; make them one")
+                raise InvalidValue(
+                    "too-many", f"null_space holds {kinds.count(kind)} of {kind.__name__}; make them one"
+                )
 
     @property
     def terms(self) -> tuple[Criterion, ...]:

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, final
 
 from poise.common.checks import one_of, positive
+from poise.common.errors import InvalidValue
 from poise.kernels.algebra.active_set import minimise
 from poise.kernels.algebra.blocks import spread, transpose_times
 from poise.kernels.algebra.cholesky import solve_symmetric
@@ -89,7 +90,9 @@ class BoundedLeastSquares(JacobianMethod):
     def refuse(self, case: Case) -> None:
         """Raises ValueError for limits that the penalty would break."""
         if case.limits and self.way == "penalty":
-            raise ValueError("way='penalty' breaks the joint limits a little: pass limits=False, or choose way='box'")
+            raise InvalidValue(
+                "conflict", "way='penalty' breaks the joint limits a little: pass limits=False, or choose way='box'"
+            )
 
     @property
     def in_levels(self) -> Method:

@@ -12,7 +12,7 @@ import numpy as np
 
 from poise.common.array import Array
 from poise.common.checks import finite, finite_positive
-from poise.common.errors import ShapeError
+from poise.common.errors import InvalidType, InvalidValue, ShapeError
 from poise.geometry.shapes import Box, Capsule, Rounded, Shape, Sphere
 
 
@@ -107,9 +107,14 @@ class Clearance:
         finite_positive("gain", self.gain)
         if self.frames is not None:
             if isinstance(self.frames, str) or not all(isinstance(name, str) for name in self.frames):
-                raise TypeError(f"frames must be a sequence of names, such as ('hand',), or None, got {self.frames!r}")
+                raise InvalidType(
+                    "not-a-sequence",
+                    f"frames must be a sequence of names, such as ('hand',), or None, got {self.frames!r}",
+                )
             if len(self.frames) == 0:
-                raise ValueError("frames is empty; name at least one frame, or give None for the joints' origins")
+                raise InvalidValue(
+                    "empty", "frames is empty; name at least one frame, or give None for the joints' origins"
+                )
             object.__setattr__(self, "frames", tuple(self.frames))
         object.__setattr__(self, "obstacles", _shapes(self.obstacles))
 
@@ -129,12 +134,15 @@ class Clearance:
 def _shapes(obstacles: Any) -> tuple[Rounded, ...]:
     """The obstacles as shapes; raises TypeError, ShapeError or ValueError for what is none."""
     if isinstance(obstacles, Shape):
-        raise TypeError(f"obstacles must be a sequence of shapes; put the {type(obstacles).__name__} in a list")
+        raise InvalidType(
+            "not-a-sequence", f"obstacles must be a sequence of shapes; put the {type(obstacles).__name__} in a list"
+        )
     if isinstance(obstacles, Sequence) and any(isinstance(obstacle, Shape) for obstacle in obstacles):
         for i, obstacle in enumerate(obstacles):
             if not isinstance(obstacle, Rounded):
-                raise TypeError(
-                    f"obstacles holds shapes, and obstacles[{i}] is {obstacle!r}: make it a Sphere, a Capsule or a Box"
+                raise InvalidType(
+                    "not-a-shape",
+                    f"obstacles holds shapes, and obstacles[{i}] is {obstacle!r}: make it a Sphere, a Capsule or a Box",
                 )
         return tuple(obstacles)
     given = finite("obstacles", obstacles)
@@ -145,7 +153,7 @@ def _shapes(obstacles: Any) -> tuple[Rounded, ...]:
         )
     for i, row in enumerate(given):
         if len(row) == 4 and row[3] < 0.0:
-            raise ValueError(f"obstacles[{i}] has the radius {row[3]}; it must be 0 or more")
+            raise InvalidValue("negative", f"obstacles[{i}] has the radius {row[3]}; it must be 0 or more")
     return tuple(Sphere(row[:3], *row[3:].tolist()) for row in given)
 
 
@@ -182,11 +190,13 @@ class Potential:
 def _takes(name: str, function: Any, arguments: str) -> None:
     """Raises TypeError unless `function` can be called with these arguments."""
     if not callable(function):
-        raise TypeError(f"{name} of the Potential must be a function {name}({arguments}), got {function!r}")
+        raise InvalidType(
+            "own-function", f"{name} of the Potential must be a function {name}({arguments}), got {function!r}"
+        )
     try:
         inspect.signature(getattr(function, "py_func", function)).bind(*arguments.split(", "))
     except TypeError as error:
-        raise TypeError(f"{name} of the Potential must take {name}({arguments}): {error}") from error
+        raise InvalidType("own-function", f"{name} of the Potential must take {name}({arguments}): {error}") from error
 
 
 Criterion: TypeAlias = RestPosture | JointCentring | LimitDistance | Manipulability | Clearance | Potential

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, final
 
 from poise.common.checks import one_of
+from poise.common.errors import InvalidValue
 from poise.kernels.methods.damped import columns, damped, guided, judged, orthogonal
 from poise.kernels.methods.filters import SMOOTH, filtered
 from poise.methods.base import Capabilities, Case, ClampMag, NullSpaceMethod, Prepared, method
@@ -50,12 +51,14 @@ class DampedLeastSquares(NullSpaceMethod):
         rule = rule_of(self.damping)
         one_of("form", self.form, ("auto", "rows", "columns", "svd", "qr"))
         if rule.reads == "gain" and (self.form not in ("auto", "rows") or self.null_space is not None):
-            raise ValueError(f"{type(rule).__name__} works with form='rows' and without a null_space")
+            raise InvalidValue("conflict", f"{type(rule).__name__} works with form='rows' and without a null_space")
         if self.form in ("rows", "columns", "qr") and (rule.reads == "values" or self.null_space is not None):
             what = "null_space" if self.null_space is not None else type(rule).__name__
-            raise ValueError(f"{what} needs singular values; form must be 'svd' or 'auto', not {self.form!r}")
+            raise InvalidValue(
+                "conflict", f"{what} needs singular values; form must be 'svd' or 'auto', not {self.form!r}"
+            )
         if self.form in ("columns", "qr") and rule.reads == "directions":
-            raise ValueError(f"{type(rule).__name__} damps rows; form must be 'rows', 'svd' or 'auto'")
+            raise InvalidValue("conflict", f"{type(rule).__name__} damps rows; form must be 'rows', 'svd' or 'auto'")
 
     @property
     def rule(self) -> DampingRule:

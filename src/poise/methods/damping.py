@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, TypeAlias, TypeVar, final
 
 from poise.common.checks import not_negative, positive
+from poise.common.errors import InvalidType, InvalidValue
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.machine.memory import FLOOR, FRESH, MU
@@ -62,13 +63,19 @@ def damping_rule(kind: _Rule) -> _Rule:
     """
     made = isinstance(kind, type) and issubclass(kind, DampingRule) and vars(kind).get("__dataclass_params__")
     if not made or not made.frozen:
-        raise TypeError(f"{kind!r} is no damping rule: derive it from DampingRule and make it a frozen dataclass")
+        raise InvalidType(
+            "wrong-type", f"{kind!r} is no damping rule: derive it from DampingRule and make it a frozen dataclass"
+        )
     function: Callable[..., Any] | None = getattr(kind, "lambda_squared", None)
     if function is None:
-        raise TypeError(f"{kind.__name__} has no kernel: give it a @staticmethod lambda_squared(p, s, w)")
+        raise InvalidType(
+            "own-function", f"{kind.__name__} has no kernel: give it a @staticmethod lambda_squared(p, s, w)"
+        )
     other = RULES.get(kind.__name__)
     if other is not None and (other.__module__, other.__qualname__) != (kind.__module__, kind.__qualname__):
-        raise ValueError(f"{kind.__name__} is a damping rule of {other.__module__} already: choose another name")
+        raise InvalidValue(
+            "duplicate", f"{kind.__name__} is a damping rule of {other.__module__} already: choose another name"
+        )
     kind.routine = routines.damping(function, record_of(kind)).owned(kind, "routine")
     if hasattr(kind, "lambda_squared_of_rows"):
         made_of_rows = routines.damping(kind.lambda_squared_of_rows, record_of(kind))
@@ -419,7 +426,7 @@ def rule_of(damping: Damping, name: str = "damping") -> DampingRule:
     if isinstance(damping, DampingRule):
         return damping
     if isinstance(damping, bool) or not isinstance(damping, (int, float)):
-        raise TypeError(f"{name} must be lambda or a damping rule, got {damping!r}")
+        raise InvalidType("wrong-type", f"{name} must be lambda or a damping rule, got {damping!r}")
     not_negative(name, damping)
     return Constant(float(damping))
 
@@ -427,4 +434,6 @@ def rule_of(damping: Damping, name: str = "damping") -> DampingRule:
 def refuse_all_but_errors(rule: DampingRule) -> None:
     """Raises ValueError for a rule that reads more than errors and Jacobian."""
     if rule.reads != "errors":
-        raise ValueError(f"damping is {rule!r}; here it must be lambda, or a rule that looks at the error alone")
+        raise InvalidValue(
+            "not-supported", f"damping is {rule!r}; here it must be lambda, or a rule that looks at the error alone"
+        )

@@ -24,6 +24,7 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from poise.common.checks import finite_positive, positive
+from poise.common.errors import InvalidValue
 from poise.kernels.algebra.blocks import times
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
@@ -74,12 +75,14 @@ class DasSlotineSheridan(NullSpaceMethod):
         finite_positive("rotation_stiffness", self.rotation_stiffness)
         positive("alpha", self.alpha)
         if self.alpha >= 2.0:
-            raise ValueError(f"alpha is {self.alpha!r}; from 2 on the error grows: it must be between 0 and 2")
+            raise InvalidValue(
+                "out-of-range", f"alpha is {self.alpha!r}; from 2 on the error grows: it must be between 0 and 2"
+            )
         positive("max_null_step", self.max_null_step)
         if self.vehicle_limit is not None:
             positive("vehicle_limit", self.vehicle_limit)
         if self.literal_sign and not any(isinstance(term, Clearance) for term in self.terms):
-            raise ValueError("literal_sign is of obstacles, and null_space holds no Clearance")
+            raise InvalidValue("needs", "literal_sign is of obstacles, and null_space holds no Clearance")
 
     def common(self) -> dict[str, float]:
         """See `Method.common`."""

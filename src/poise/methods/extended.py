@@ -27,6 +27,7 @@ from typing import Any, ClassVar, Final, final, get_args
 import numpy as np
 
 from poise.common.checks import positive
+from poise.common.errors import InvalidType, InvalidValue
 from poise.kernels.algebra.cholesky import factor, substitute
 from poise.kernels.kinematics.forward import tool_point
 from poise.kernels.machine.jit import call, entry_point, kernel
@@ -79,11 +80,12 @@ class ExtendedJacobian(JacobianMethod):
         positive("cutoff", self.cutoff)
         if not isinstance(self.criterion, Criterion):
             able = ", ".join(kind.__name__ for kind in get_args(Criterion))
-            raise TypeError(f"criterion must be one of {able}, got {self.criterion!r}")
+            raise InvalidType("wrong-type", f"criterion must be one of {able}, got {self.criterion!r}")
         if isinstance(self.criterion, Potential) and self.criterion.hessian is None:
-            raise ValueError(
+            raise InvalidValue(
+                "needs",
                 "the Potential has no hessian, which the method 'extended' needs: give it hessian=f, where f(q, out) "
-                "writes the second derivatives into out (nv, nv)"
+                "writes the second derivatives into out (nv, nv)",
             )
 
     @property
@@ -106,9 +108,10 @@ class ExtendedJacobian(JacobianMethod):
                 and joint.quaternion_at is not None
                 and model.index(joint.name).start + joint.quaternion_at in balls
             ):
-                raise ValueError(
+                raise InvalidValue(
+                    "not-supported",
                     f"the method 'extended' has no Hessian of the {type(self.criterion).__name__} for balls, and "
-                    f"{joint.name!r} turns as one: choose another criterion"
+                    f"{joint.name!r} turns as one: choose another criterion",
                 )
 
     def room(self, m: int, n: int) -> int:

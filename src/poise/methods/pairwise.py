@@ -26,6 +26,7 @@ from typing import Any, ClassVar, Final, Literal, final
 import numpy as np
 
 from poise.common.checks import one_of, positive
+from poise.common.errors import InvalidValue
 from poise.kernels.algebra.blocks import spread
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
@@ -77,17 +78,21 @@ class PairwiseJacobian(JacobianMethod):
         way = "take form='twists', which serves any tree"
         if len(tasks) != 1 or tasks[0].frame_parts != (POSITION,):
             given = ", ".join(task.label for task in tasks)
-            raise ValueError(f"form='printed' of the method 'pairwise' leads one PositionTask, not {given}: {way}")
+            raise InvalidValue(
+                "not-supported", f"form='printed' of the method 'pairwise' leads one PositionTask, not {given}: {way}"
+            )
         active = [u for u in range(len(joints.kinds)) if not joints.idle(u)]
         if any(joints.kinds[u] != REVOLUTE for u in active):
-            raise ValueError(
-                f"form='printed' of the method 'pairwise' moves hinges only, and {model.name} has others: {way}"
+            raise InvalidValue(
+                "not-supported",
+                f"form='printed' of the method 'pairwise' moves hinges only, and {model.name} has others: {way}",
             )
         axes = case.at_home()[0][:, 3:6]
         if np.linalg.matrix_rank(axes[active], rtol=1e-9) > 1:
-            raise ValueError(
+            raise InvalidValue(
+                "not-supported",
                 f"form='printed' of the method 'pairwise' is for planar chains, and the axes of {model.name} are not "
-                f"parallel: {way}"
+                f"parallel: {way}",
             )
 
     def plan(self, case: Case) -> Plan:

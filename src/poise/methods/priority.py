@@ -28,6 +28,7 @@ from typing import Any, ClassVar, Final, Literal, final
 import numpy as np
 
 from poise.common.checks import not_negative, one_of
+from poise.common.errors import InvalidValue
 from poise.kernels.algebra.active_set import minimise
 from poise.kernels.algebra.blocks import spread, times
 from poise.kernels.algebra.reflections import dot
@@ -178,9 +179,10 @@ class TaskPriority(NullSpaceMethod):
         not_negative("first_damping", self.first_damping)
         if self.damping is not None and not isinstance(rule_of(self.damping), _RULES[self.form]):
             able = " or ".join(kind.__name__ for kind in _RULES[self.form])
-            raise ValueError(
+            raise InvalidValue(
+                "conflict",
                 f"form={self.form!r} takes no damping {self.damping!r}; it must be "
-                + (f"lambda, or a {able}" if able else "None, for its inverses are not damped")
+                + (f"lambda, or a {able}" if able else "None, for its inverses are not damped"),
             )
 
     first_damping: float = 1.0
@@ -196,7 +198,9 @@ class TaskPriority(NullSpaceMethod):
     def refuse(self, case: Case) -> None:
         """Raises ValueError for a criterion that needs singular values."""
         if any(isinstance(term, Manipulability) for term in self.terms):
-            raise ValueError("Manipulability is no criterion of the last level of priorities: leave it out")
+            raise InvalidValue(
+                "not-supported", "Manipulability is no criterion of the last level of priorities: leave it out"
+            )
 
     def prepare(self, case: Case) -> Prepared:
         """The minimum in levels, or by inverses."""
@@ -250,12 +254,16 @@ def _refuse_levels(case: Case, plan: Plan) -> None:
         members = [task for task, place in zip(tasks, places, strict=True) if place == k]
         names, priority = ", ".join(task.label for task in members), members[0].priority
         if not any(task.inequality_rows for task in members) and case.rank(order[first[k] : first[k + 1]]) == 0:
-            raise ValueError(f"priority {priority} holds no row that a joint can change: {names}; look at the weights")
+            raise InvalidValue(
+                "nothing-moves",
+                f"priority {priority} holds no row that a joint can change: {names}; look at the weights",
+            )
         before = order[: first[k]]
         if any(task.required for task in members) and k and case.rank(before[lasting[before]]) == n:
-            raise ValueError(
+            raise InvalidValue(
+                "nothing-moves",
                 f"priority {priority} can never act: the rows of the levels before it take up all {n} directions in "
-                f"which {case.model.name} moves them; drop {names}, or leave it some with weights of 0 or fewer rows"
+                f"which {case.model.name} moves them; drop {names}, or leave it some with weights of 0 or fewer rows",
             )
 
 

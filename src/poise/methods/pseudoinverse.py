@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, final
 
 from poise.common.checks import not_negative, one_of
+from poise.common.errors import InvalidValue
 from poise.kernels.methods.damped import columns, damped
 from poise.kernels.methods.filters import TRUNCATED, filtered
 from poise.methods.base import Capabilities, Case, NullSpaceMethod, Prepared, method
@@ -43,7 +44,9 @@ class Pseudoinverse(NullSpaceMethod):
         one_of("form", self.form, ("svd", "rows", "columns"))
         not_negative("cutoff", self.cutoff)
         if self.null_space is not None and self.form != "svd":
-            raise ValueError(f"null_space needs form='svd', which has the projector; the form is {self.form!r}")
+            raise InvalidValue(
+                "needs", f"null_space needs form='svd', which has the projector; the form is {self.form!r}"
+            )
 
     @property
     def rule(self) -> Constant:
@@ -56,9 +59,10 @@ class Pseudoinverse(NullSpaceMethod):
             return
         size, rank = case.rows if self.form == "rows" else case.columns, case.rank()
         if rank < size:
-            raise ValueError(
+            raise InvalidValue(
+                "not-supported",
                 f"form={self.form!r} needs a Jacobian of independent {self.form}, and of these {size} only {rank} ever "
-                "are: use form='svd'"
+                "are: use form='svd'",
             )
 
     def prepare(self, case: Case) -> Prepared:

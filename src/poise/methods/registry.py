@@ -7,6 +7,8 @@ import importlib
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final, final
 
+from poise.common.errors import InvalidValue
+
 if TYPE_CHECKING:
     from poise.methods.base import Method
 
@@ -45,8 +47,9 @@ class Methods(Mapping[str, "type[Method]"]):
         """Add a class; raises ValueError if its name is that of another one."""
         name, place = kind.name, f"{kind.__module__}.{kind.__qualname__}"
         if self._homes.setdefault(name, place) != place:
-            raise ValueError(
-                f"the method {name!r} is {self._homes[name]} already: give {kind.__qualname__} another name"
+            raise InvalidValue(
+                "duplicate",
+                f"the method {name!r} is {self._homes[name]} already: give {kind.__qualname__} another name",
             )
         if not place.startswith("poise."):
             self._own[name] = kind

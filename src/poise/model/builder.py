@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.common.array import ArrayLike
-from poise.common.errors import ModelError, nearest_names
+from poise.common.errors import InvalidType, InvalidValue, ModelError, nearest_names
 from poise.model.followers import followers, freed
 from poise.model.frame import WORLD, Frame
 from poise.model.joint import Joint, JointKind, Mimic, like_degrees
@@ -368,7 +368,9 @@ class ModelBuilder:
 
     def _check_place(self, what: str, origin: SE3 | None, line: int | None) -> None:
         if origin is not None and not isinstance(origin, SE3):
-            raise TypeError(f"the origin of {what} is {origin!r}; it must be an SE3, as in SE3.from_parts([x, y, z])")
+            raise InvalidType(
+                "not-a-pose", f"the origin of {what} is {origin!r}; it must be an SE3, as in SE3.from_parts([x, y, z])"
+            )
         if origin is not None and not (np.abs(origin.xyz) <= LARGEST).all():
             raise self._error(f"{what} stands at {origin.xyz.tolist()}; {BOUND}", line)
 
@@ -466,7 +468,7 @@ class ModelBuilder:
         from poise.model.changes import unused
 
         if base not in ("planar", "floating"):
-            raise ValueError(f"base must be 'fixed', 'planar' or 'floating', got {base!r}")
+            raise InvalidValue("unknown-word", f"base must be 'fixed', 'planar' or 'floating', got {base!r}")
         name = unused("root" if count == 1 else f"root_{root}", self._joints)
         blank = Joint(name=name, kind=JointKind(base), parent=WORLD, child=root)
         free = [math.inf] * blank.size

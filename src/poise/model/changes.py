@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from poise.common.array import Array, ArrayLike
-from poise.common.checks import finite, refuse_masked
-from poise.common.errors import FrameNotFound, ModelError
+from poise.common.checks import broken_rule, finite, refuse_masked
+from poise.common.errors import FrameNotFound, InvalidType, InvalidValue, ModelError
 from poise.geometry.meshes import SHAPES, LinkShape
 from poise.model.frame import WORLD, Frame
 from poise.model.joint import Joint, JointKind, like_degrees
@@ -45,10 +45,12 @@ def loaded(model: "Model", mass: float, link: str, centre: ArrayLike) -> dict[st
         raise ModelError(f"{WORLD!r} has no mass; name a link that carries the payload")
     number = isinstance(mass, (int, float, np.floating, np.integer)) and not isinstance(mass, bool)
     if not number or not 0.0 < mass <= LARGEST:
-        raise ValueError(f"mass is {mass!r}; it must be a finite number of kg, above 0")
+        raise InvalidValue(
+            broken_rule(mass, "out-of-range"), f"mass is {mass!r}; it must be a finite number of kg, above 0"
+        )
     place = carrier.origin.act(finite("centre", centre, 3))
     if not (np.abs(place) <= LARGEST).all():
-        raise ValueError(f"centre is {np.asarray(centre).tolist()}; {BOUND}")
+        raise InvalidValue("out-of-range", f"centre is {np.asarray(centre).tolist()}; {BOUND}")
     before, at = model.masses.get(carrier.link, (0.0, np.zeros(3)))
     whole = before + float(mass)
     return {**model.masses, carrier.link: (whole, at + (place - at) * (float(mass) / whole))}
@@ -67,12 +69,12 @@ def shaped(
     for link, those in carried.items():
         for shape in those:
             if not isinstance(shape, LinkShape):
-                raise TypeError(f"link {link!r} is given {shape!r} as a shape; {SHAPES}")
+                raise InvalidType("not-a-shape", f"link {link!r} is given {shape!r} as a shape; {SHAPES}")
     if pairs is None:
         return {"shapes": carried}
     for pair in pairs:
         if len(pair) != 2:
-            raise ValueError(f"disabled holds {tuple(sorted(pair))}; a pair is two links")
+            raise InvalidValue("wrong-length", f"disabled holds {tuple(sorted(pair))}; a pair is two links")
     return {"shapes": carried, "disabled": pairs}
 
 
@@ -111,13 +113,17 @@ def limited(model: "Model", limits: Mapping[str, Span], velocity: Mapping[str, A
     """The joints of `Model.with_limits`, before what joints that mimic say of one another is looked at."""
     for what, given in (("limits", limits), ("velocity", velocity)):
         if not isinstance(given, Mapping):
-            raise TypeError(f"{what} must name joints, as in with_limits({what}={{joint: ...}}), got {given!r}")
+            raise InvalidType(
+                "wrong-type", f"{what} must name joints, as in with_limits({what}={{joint: ...}}), got {given!r}"
+            )
     if not limits and not velocity:
-        raise ValueError("with_limits names no joint: give it {joint: (lower, upper)}, velocity={joint: speed} or both")
+        raise InvalidValue(
+            "empty", "with_limits names no joint: give it {joint: (lower, upper)}, velocity={joint: speed} or both"
+        )
     joints = {joint.name: joint for joint in model.joints}
     for name in {**limits, **velocity}:
         if model.joint(name).kind is JointKind.FIXED:
-            raise ValueError(f"the joint {name!r} is fixed and has no limits: leave it out")
+            raise InvalidValue("no-limits", f"the joint {name!r} is fixed and has no limits: leave it out")
     for name, span in limits.items():
         joint = joints[name]
         if isinstance(span, SwingTwist):
@@ -134,14 +140,19 @@ def limited(model: "Model", limits: Mapping[str, Span], velocity: Mapping[str, A
 def stretched(model: "Model", bones: Sequence[str], most: float, least: float) -> tuple[list[Joint], list[str]]:
     """The joints and links of `Model.with_stretch`."""
     if isinstance(bones, str) or not all(isinstance(name, str) for name in bones):
-        raise TypeError(f"bones must be a sequence of joints' names, such as ['LeftForeArm'], got {bones!r}")
+        raise InvalidType(
+            "not-a-sequence", f"bones must be a sequence of joints' names, such as ['LeftForeArm'], got {bones!r}"
+        )
     if not bones:
-        raise ValueError("bones is empty; name the joint at the end of each bone that may stretch")
+        raise InvalidValue("empty", "bones is empty; name the joint at the end of each bone that may stretch")
     for what, share, end in (("most", most, math.inf), ("least", least, 1.0)):
         number = isinstance(share, (int, float, np.floating, np.integer)) and not isinstance(share, bool)
         if not number or not 0.0 <= share < end:
             below = "" if end == math.inf else " and less than 1, all of it"
-            raise ValueError(f"{what} is {share!r}; it is a share of a bone's length, 0 or more{below}")
+            raise InvalidValue(
+                broken_rule(share, "out-of-range"),
+                f"{what} is {share!r}; it is a share of a bone's length, 0 or more{below}",
+            )
     named = {model.joint(name).name for name in bones}
     names, bodies = {joint.name for joint in model.joints}, {*model.links, *model.frames}
     joints, links = list[Joint](), list(model.links)
@@ -150,9 +161,10 @@ def stretched(model: "Model", bones: Sequence[str], most: float, least: float) -
             way = joint.origin.xyz
             length = float(np.linalg.norm(way))
             if length < _SHORT:
-                raise ValueError(
+                raise InvalidValue(
+                    "zero-vector",
                     f"the bone that ends at {joint.name!r} has no length: {joint.name!r} stands at the origin of "
-                    f"{joint.parent!r}; leave it out, or name the joint at the end of a longer bone"
+                    f"{joint.parent!r}; leave it out, or name the joint at the end of a longer bone",
                 )
             name = unused(f"{joint.name}_stretch", names)
             link = unused(name, bodies)
@@ -177,7 +189,9 @@ def stretched(model: "Model", bones: Sequence[str], most: float, least: float) -
 
 def _swinging(joint: Joint, limits: SwingTwist) -> Joint:
     if joint.kind is not JointKind.SPHERICAL:
-        raise ValueError(f"{joint.name!r} is {joint.kind.value}; swing and twist limit spherical joints only")
+        raise InvalidValue(
+            "not-supported", f"{joint.name!r} is {joint.kind.value}; swing and twist limit spherical joints only"
+        )
     if limits.swing is None and limits.twist is None:
         return replace(joint, ball=None)
     return replace(joint, ball=limits if limits.axis is not None else replace(limits, axis=joint.axis))
@@ -186,14 +200,18 @@ def _swinging(joint: Joint, limits: SwingTwist) -> Joint:
 def _ends(joint: Joint, span: Span) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """The limits of a joint, one a coordinate; raises ValueError for what no joint can keep."""
     if not isinstance(span, (tuple, list, np.ndarray)) or len(span) != 2:
-        raise ValueError(f"the limits of {joint.name!r} must be (lower, upper), got {span!r}")
+        raise InvalidValue("wrong-length", f"the limits of {joint.name!r} must be (lower, upper), got {span!r}")
     count = joint.size if joint.quaternion_at is None else joint.quaternion_at
     if count == 0:
-        raise ValueError(f"the joint {joint.name!r} is {joint.kind.value} and can have no limits: leave it out")
+        raise InvalidValue(
+            "no-limits", f"the joint {joint.name!r} is {joint.kind.value} and can have no limits: leave it out"
+        )
     lower, upper = (_numbers(joint, "limits", end, count) for end in span)
     for low, high in zip(lower, upper, strict=True):
         if low > high:
-            raise ValueError(f"the limits of {joint.name!r} are the wrong way round: lower {low:g} > upper {high:g}")
+            raise InvalidValue(
+                "inconsistent", f"the limits of {joint.name!r} are the wrong way round: lower {low:g} > upper {high:g}"
+            )
         if like_degrees(joint.kind, low, high):
             warnings.warn(
                 f"the limits of {joint.name!r} are {low:g} to {high:g} rad, more than three turns: degrees? "
@@ -202,7 +220,9 @@ def _ends(joint: Joint, span: Span) -> tuple[tuple[float, ...], tuple[float, ...
                 stacklevel=4,
             )
         if low == math.inf or high == -math.inf or any(LARGEST < abs(x) < math.inf for x in (low, high)):
-            raise ValueError(f"the limits of {joint.name!r} are {low:g} to {high:g}; {BOUND}, and math.inf is none")
+            raise InvalidValue(
+                "out-of-range", f"the limits of {joint.name!r} are {low:g} to {high:g}; {BOUND}, and math.inf is none"
+            )
     free = (math.inf,) * (joint.size - count)  # a quaternion has no limits
     return (*lower, *(-x for x in free)), (*upper, *free)
 
@@ -212,9 +232,10 @@ def _speeds(joint: Joint, speed: ArrayLike) -> tuple[float, ...]:
     speeds = _numbers(joint, "velocity limit", speed, joint.speeds)
     for one in speeds:
         if not one >= 1e-100:
-            raise ValueError(
+            raise InvalidValue(
+                "not-positive",
                 f"the velocity limit of {joint.name!r} is {one:g}; it must be above 0: model.lock({joint.name}=...) "
-                "holds a joint still, and math.inf is no limit"
+                "holds a joint still, and math.inf is no limit",
             )
     return speeds
 
@@ -228,9 +249,11 @@ def _numbers(joint: Joint, what: str, value: ArrayLike, size: int) -> tuple[floa
     if numbers.ndim == 0:
         numbers = np.full(size, float(numbers))
     if numbers.shape != (size,):
-        raise ValueError(f"the {what} of {joint.name!r} must be a number or {size} of them, got {value!r}")
+        raise InvalidValue(
+            "wrong-length", f"the {what} of {joint.name!r} must be a number or {size} of them, got {value!r}"
+        )
     if np.isnan(numbers).any():
-        raise ValueError(f"the {what} of {joint.name!r} holds {value!r}, which is no number")
+        raise InvalidValue("not-a-number", f"the {what} of {joint.name!r} holds {value!r}, which is no number")
     return tuple(map(float, numbers))
 
 
@@ -247,9 +270,10 @@ def refuse_narrower(model: "Model", limits: Iterable[str], velocity: Iterable[st
                 if other.name in names or other.size != 1 or model.follows(other)[0] != source:
                     continue
                 if _narrower(what(model, other), named):
-                    raise ValueError(
+                    raise InvalidValue(
+                        "inconsistent",
                         f"the {word} of {name!r} would be held to less by {other.name!r}, which moves with it: name "
-                        f"{other.name!r} too"
+                        f"{other.name!r} too",
                     )
 
 

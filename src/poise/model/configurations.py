@@ -11,7 +11,7 @@ import numpy.typing as npt
 from poise.common.array import Array, ArrayLike
 from poise.common.cached import cached_property
 from poise.common.checks import finite, numbers, refuse_masked
-from poise.common.errors import JointNotFound, ModelError, ShapeError, nearest_names
+from poise.common.errors import InvalidValue, JointNotFound, ModelError, ShapeError, nearest_names
 from poise.kernels.machine.layout import SHORTEST
 from poise.model.joint import Joint, JointKind
 from poise.model.swing import BallLimits
@@ -165,9 +165,10 @@ class ConfigurationSpace:
         array = self._check(q, name, self.nq, "nq")
         if (np.abs(array) > self.farthest).any():
             index = tuple(int(i) for i in np.argwhere(np.abs(array) > self.farthest)[0])
-            raise ValueError(
+            raise InvalidValue(
+                "out-of-range",
                 f"{name}[{', '.join(map(str, index))}], {self.coordinates[index[-1]]!r}, is {array[index]:g}: beyond "
-                f"{self.farthest[index[-1]]:.3g} a double has no digits left to compute with; give it nearer to 0"
+                f"{self.farthest[index[-1]]:.3g} a double has no digits left to compute with; give it nearer to 0",
             )
         return array
 
@@ -322,9 +323,10 @@ class ConfigurationSpace:
             leader = float(out[self._q_at[source]])
             wanted = multiplier * leader + offset
             if abs(value - wanted) > _ALIKE * max(1.0, abs(wanted)):
-                raise ValueError(
+                raise InvalidValue(
+                    "inconsistent",
                     f"{name} is {value:.6g}, but it mimics {source}, which at {leader:.6g} takes it to {wanted:.6g}: "
-                    f"leave {name} out, or set {source} to what you mean"
+                    f"leave {name} out, or set {source} to what you mean",
                 )
         suspects = [name for name in {**(values or {}), **joints} if name in at and in_degrees(self, out, at[name])]
         if suspects:

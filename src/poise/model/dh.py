@@ -7,7 +7,7 @@ from typing import Literal, final
 
 import numpy as np
 
-from poise.common.errors import ModelError
+from poise.common.errors import InvalidValue, ModelError
 from poise.model.builder import ModelBuilder
 from poise.model.frame import WORLD
 from poise.model.model import Model
@@ -81,7 +81,7 @@ def add_rows(builder: ModelBuilder, rows: Sequence[DH], convention: Convention, 
     `link/joint`.
     """
     if convention not in ("standard", "modified"):
-        raise ValueError(f"convention must be 'standard' or 'modified', got {convention!r}")
+        raise InvalidValue("unknown-word", f"convention must be 'standard' or 'modified', got {convention!r}")
     if not rows:
         raise ModelError(f"{builder.name!r} has no DH rows; an arm needs at least one")
     parent = root

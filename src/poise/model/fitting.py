@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, cast, final
 
 import numpy as np
 
-from poise.common.errors import FrameNotFound, ModelError
+from poise.common.errors import FrameNotFound, InvalidValue, ModelError
 from poise.common.progress import bar, on_terminal
 from poise.geometry.enclosing import Ellipsoid
 from poise.geometry.fit_cache import fit_of
@@ -112,9 +112,11 @@ def fit_shapes(
     there, cannot be read or holds no solid.
     """
     if isinstance(capsules, bool) or not isinstance(capsules, int) or capsules < 1:
-        raise ValueError(f"capsules must be 1 or more for each mesh, got {capsules!r}")
+        raise InvalidValue("out-of-range", f"capsules must be 1 or more for each mesh, got {capsules!r}")
     if not isinstance(hulls, int) or hulls < 0:
-        raise ValueError(f"hulls must be True, False or how many for each mesh at most, got {hulls!r}")
+        raise InvalidValue(
+            "out-of-range", f"hulls must be True, False or how many for each mesh at most, got {hulls!r}"
+        )
     wanted = set(model.shapes if links is None else links)
     for link in sorted(wanted - {*model.links, *model.shapes}):
         raise FrameNotFound(link, model.links, owner=model.name)

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 import numpy as np
 
 from poise.common.array import Array, ArrayLike
+from poise.common.errors import InvalidValue
 from poise.model.frame import WORLD
 from poise.model.joint import JointKind
 from poise.model.swing import SwingTwist
@@ -97,8 +98,9 @@ def human_limits(model: "Model", q: ArrayLike | None = None, *, up: Literal["y",
     balls = [joint.name for joint in model.joints if joint.kind is JointKind.SPHERICAL]
     known = tuple(parts_of(balls))
     if not known:
-        raise ValueError(
-            f"no spherical joint of {model.name} is called as one of a human, such as LeftUpLeg, L_Hip or thigh_l"
+        raise InvalidValue(
+            "no-such-part",
+            f"no spherical joint of {model.name} is called as one of a human, such as LeftUpLeg, L_Hip or thigh_l",
         )
     body = _Body(model, start, known, np.eye(3)[2 if up == "z" else 1])
     return {name: body.limits(part, side, name) for part, side, name in known}
@@ -138,7 +140,10 @@ class _Body:
         self._middle = {part: [name for p, _, name in known if p == part] for part in _MIDDLE}
         pair = next((p for p in _NAMES if {(p, "left"), (p, "right")} <= self._names.keys()), None)
         if pair is None:
-            raise ValueError(f"{model.name} has no joint of a limb on either side, so its left and right are not known")
+            raise InvalidValue(
+                "no-such-part",
+                f"{model.name} has no joint of a limb on either side, so its left and right are not known",
+            )
         across = self._place(self._names[pair, "left"]) - self._place(self._names[pair, "right"])
         across = across - (across @ up) * up
         if not np.linalg.norm(across) > _SHORT:
@@ -210,9 +215,10 @@ class _Body:
             ends = [model.pose(frame, self._q).xyz for frame in own]
         return np.mean(ends, axis=0) if ends else None
 
-    def _astray(self, name: str, why: str) -> ValueError:
-        return ValueError(
+    def _astray(self, name: str, why: str) -> InvalidValue:
+        return InvalidValue(
+            "not-supported",
             f"the joint {name!r} of {self._model.name} is not as in a body that stands upright, with its arms out or "
             f"hanging: {why}; give the q at which it does, such as a frame of a motion in that pose, or the axis that "
-            "is up"
+            "is up",
         )

@@ -8,6 +8,7 @@ import numpy as np
 
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import finite
+from poise.common.errors import InvalidValue
 from poise.kernels.machine import packing
 from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import BODY, COLUMN, EFFECTOR, FRAME, UNIT
@@ -170,7 +171,10 @@ def twists(model: "Model", frame: Frame, rows: str) -> Array:
         seen, _ = frame_jacobians(model, frame, model.sample(_LOOKS, seed=0))
         basis, sizes, _ = np.linalg.svd(np.concatenate(list(seen[:, chosen_rows]), axis=1), full_matrices=False)
         if not sizes.any():
-            raise ValueError(f"no joint of {model.name} moves the {rows} of {frame.name!r}: it has no manipulability")
+            raise InvalidValue(
+                "nothing-moves",
+                f"no joint of {model.name} moves the {rows} of {frame.name!r}: it has no manipulability",
+            )
         some = basis[:, sizes > 1e-9 * sizes[0]].T
         made = np.zeros((len(some), 6))
         made[:, chosen_rows] = some

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.common.array import Array
-from poise.common.errors import NameNotFound
+from poise.common.errors import InvalidValue, NameNotFound
 from poise.model.changes import unused
 from poise.model.frame import WORLD, Frame
 from poise.model.joint import Joint, JointKind
@@ -59,7 +59,7 @@ def loosened(model: Model, name: str) -> Loose:
     if name in model.links:
         over = next((joint.name for joint in model.joints if joint.child == name), None)
         there = "stands in the world" if over is None else f"is placed by its joint: name {over!r}"
-        raise ValueError(f"{name!r} is a link of {model.name} and {there}, or name a frame on it")
+        raise InvalidValue("no-such-part", f"{name!r} is a link of {model.name} and {there}, or name a frame on it")
     if name not in model.frames:
         raise NameNotFound(
             name, [*(j.name for j in model.joints), *model.frames], owner=model.name, noun="joint or frame"

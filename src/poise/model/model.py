@@ -17,10 +17,7 @@ import numpy.typing as npt
 from poise.common.array import Array, ArrayLike
 from poise.common.cached import cached_property
 from poise.common.checks import not_negative
-from poise.common.errors import (
-    FrameNotFound,
-    NameNotFound,
-)
+from poise.common.errors import FrameNotFound, InvalidType, InvalidValue, NameNotFound
 from poise.model.configurations import ConfigurationSpace
 from poise.model.frame import WORLD, Frame
 from poise.model.joint import Joint
@@ -201,7 +198,9 @@ class Model(ConfigurationSpace):
         from poise.model.kinematics import all_poses
 
         if isinstance(frames, str):
-            raise TypeError(f"frames must be a sequence of names; put {frames!r} in a list, or call pose")
+            raise InvalidType(
+                "not-a-sequence", f"frames must be a sequence of names; put {frames!r} in a list, or call pose"
+            )
         names = self.frames if frames is None else frames
         return pose_of(all_poses(self, [self.frame(name) for name in names], self.check_q(q)))
 
@@ -216,7 +215,9 @@ class Model(ConfigurationSpace):
         from poise.model.kinematics import frame_jacobians
 
         if reference not in ("world_aligned", "local", "world"):
-            raise ValueError(f"reference must be 'world_aligned', 'local' or 'world', got {reference!r}")
+            raise InvalidValue(
+                "unknown-word", f"reference must be 'world_aligned', 'local' or 'world', got {reference!r}"
+            )
         jacobians, poses = frame_jacobians(self, self.frame(frame), self.check_q(q))
         if reference == "local":
             rotation = np.swapaxes(quaternion_matrix(poses[..., 3:]), -1, -2)
@@ -271,7 +272,7 @@ class Model(ConfigurationSpace):
         from poise.model.kinematics import frame_manipulability, twists
 
         if rows not in ("pose", "position", "rotation"):
-            raise ValueError(f"rows must be 'pose', 'position' or 'rotation', got {rows!r}")
+            raise InvalidValue("unknown-word", f"rows must be 'pose', 'position' or 'rotation', got {rows!r}")
         at = self.frame(frame)
         found = frame_manipulability(self, at, self.check_q(q), twists(self, at, rows))
         return found if found.ndim else float(found)
@@ -471,8 +472,12 @@ def a_model(model: Any) -> Model:
     if isinstance(model, Model):
         return model
     if isinstance(model, (str, os.PathLike)):
-        raise TypeError(f"model must be a Model, got {model!r}: load it first, pz.load({os.fspath(model)!r})")
-    raise TypeError(f"model must be a Model, as pz.load or pz.ModelBuilder makes one, got {type(model).__name__}")
+        raise InvalidType(
+            "not-a-model", f"model must be a Model, got {model!r}: load it first, pz.load({os.fspath(model)!r})"
+        )
+    raise InvalidType(
+        "not-a-model", f"model must be a Model, as pz.load or pz.ModelBuilder makes one, got {type(model).__name__}"
+    )
 
 
 class _Named(dict[str, Any]):

@@ -8,7 +8,7 @@ import numpy as np
 
 from poise.common.array import ArrayLike
 from poise.common.checks import finite, refuse_masked
-from poise.common.errors import ModelError, ModelWarning
+from poise.common.errors import InvalidValue, ModelError, ModelWarning
 from poise.model.configurations import written
 from poise.model.frame import WORLD, Frame
 from poise.model.joint import Joint, JointKind
@@ -58,9 +58,13 @@ def locked(model: "Model", frames: Iterable[Frame], positions: Mapping[str, Arra
                 q, at = np.array(model.home), model.index(name)
                 q[at] = position
                 question = "; degrees? numpy.radians makes them radians" if in_degrees(model, q, at) else ""
-            raise ValueError(f"cannot lock {name!r} at {written(position)}: its limits are {ends}{question}")
+            raise InvalidValue(
+                "outside-limits", f"cannot lock {name!r} at {written(position)}: its limits are {ends}{question}"
+            )
         if joint.ball is not None and not joint.ball.at(0).inside(position / np.linalg.norm(position)).all():
-            raise ValueError(f"cannot lock {name!r} at {position}: its limits are {joint.ball} [rad]")
+            raise InvalidValue(
+                "outside-limits", f"cannot lock {name!r} at {position}: its limits are {joint.ball} [rad]"
+            )
         locked_at[name] = position
     joints = []
     for joint in model.joints:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.common.array import Array
+from poise.common.errors import InvalidValue
 from poise.geometry.shapes import Core, Shape
 from poise.geometry.world import Entry, Snapshot, World
 from poise.kernels.collision.columns import HEIGHTS_BUFFER
@@ -389,8 +390,9 @@ def _pieces(model: "Model", shapes: Mapping[str, Sequence[Shape]], entries: Sequ
     for piece in pieces:
         if piece.core.kind in _UNBOUNDED and piece.unit >= 0:
             kind, instead = _INSTEAD[piece.core.kind]
-            raise ValueError(
-                f"the {kind} of {piece.name!r} is carried by a joint; a {kind} must stand still: make it {instead}"
+            raise InvalidValue(
+                "not-supported",
+                f"the {kind} of {piece.name!r} is carried by a joint; a {kind} must stand still: make it {instead}",
             )
     return sorted(pieces, key=lambda piece: (piece.unit < 0, piece.core.kind in _UNBOUNDED))
 

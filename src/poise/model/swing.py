@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import masked_at
+from poise.common.errors import InvalidValue
 from poise.kernels.algebra.swing_twist import FREE, MARGIN, NARROWEST
 from poise.quaternions import aligning, conjugate, quaternion_matrix, quaternion_product
 
@@ -181,7 +182,7 @@ class SwingTwist:
             if value is not None:
                 object.__setattr__(self, name, _direction(name, value, size))
         if self.across is not None and np.linalg.norm(np.cross(np.array(self.across), self._bone)) < _ALONG:
-            raise ValueError(f"across is {self.across!r}, along the axis; it must lie across")
+            raise InvalidValue("conflict", f"across is {self.across!r}, along the axis; it must lie across")
         if self.swing is not None:
             object.__setattr__(self, "swing", _swing(self.swing))
         if self.twist is not None:
@@ -222,7 +223,7 @@ def _direction(name: str, value: Any, size: int) -> tuple[float, ...]:
     numbers = reals(value)
     length = float(np.linalg.norm(numbers)) if numbers.shape == (size,) else math.nan
     if not 1e-12 < length < math.inf:
-        raise ValueError(f"{name} is {value!r}; it must be {size} finite numbers that are not all 0")
+        raise InvalidValue("zero-vector", f"{name} is {value!r}; it must be {size} finite numbers that are not all 0")
     return tuple(map(float, numbers / length))
 
 
@@ -232,9 +233,10 @@ def _swing(swing: Any) -> tuple[Interval, Interval]:
         given = np.broadcast_to(given, 2)
         given = np.stack([-given, given], axis=1)
     if given.shape != (2, 2) or not ((np.abs(given) <= math.pi).all() and (given * [1.0, -1.0] <= 0.0).all()):
-        raise ValueError(
+        raise InvalidValue(
+            "out-of-range",
             f"swing is {swing!r}; it must be 0 to pi rad, two of these, two intervals from -pi to pi with 0 in them, "
-            "or None for no limit"
+            "or None for no limit",
         )
     (a, c), (b, d) = given.tolist()
     return (a, c), (b, d)
@@ -243,8 +245,9 @@ def _swing(swing: Any) -> tuple[Interval, Interval]:
 def _twist(twist: Any) -> Interval:
     given = reals(twist)
     if given.shape != (2,) or not -2.0 * math.pi <= given[0] <= given[1] <= 2.0 * math.pi:
-        raise ValueError(
-            f"twist is {twist!r}; it must be (lower, upper) within a whole turn of 0 rad, or None for no limit"
+        raise InvalidValue(
+            "out-of-range",
+            f"twist is {twist!r}; it must be (lower, upper) within a whole turn of 0 rad, or None for no limit",
         )
     low, high = given.tolist()
     return low, high

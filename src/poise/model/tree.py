@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.common.array import Array
+from poise.common.errors import InvalidValue
 from poise.kernels.machine.layout import BALL_AXES, BALL_TURN, FRAME, HELICAL, PRISMATIC, REVOLUTE
 from poise.model.frame import WORLD
 from poise.model.joint import Joint, JointKind
@@ -249,10 +250,11 @@ def carrying(tree: Tree, tips: list[int]) -> tuple[list[Unit], dict[int, int]]:
     return moved, number
 
 
-def massless(model: "Model") -> ValueError:
+def massless(model: "Model") -> InvalidValue:
     """The error for a centre of mass that there is not."""
-    return ValueError(
-        f"no link of {model.name} has a mass; give some with ModelBuilder.mass, or read a file with <inertial>"
+    return InvalidValue(
+        "no-such-part",
+        f"no link of {model.name} has a mass; give some with ModelBuilder.mass, or read a file with <inertial>",
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import finite
-from poise.common.errors import ModelError, ShapeError
+from poise.common.errors import InvalidValue, ModelError, ShapeError
 from poise.common.files import write_whole
 from poise.io.bvh import read_bvh
 from poise.io.bvh_writer import write_bvh
@@ -64,9 +64,11 @@ class Motion:
                 f"a motion needs times (frames,) and q (frames, {self.model.nq}), got {times.shape} and {q.shape}"
             )
         if not len(times):
-            raise ValueError("a motion needs at least one frame, got none")
+            raise InvalidValue("empty", "a motion needs at least one frame, got none")
         if (np.diff(times) <= 0.0).any():
-            raise ValueError(f"times must grow; times[{int(np.argmax(np.diff(times) <= 0.0)) + 1}] does not")
+            raise InvalidValue(
+                "inconsistent", f"times must grow; times[{int(np.argmax(np.diff(times) <= 0.0)) + 1}] does not"
+            )
         object.__setattr__(self, "times", frozen(times))
         object.__setattr__(self, "q", frozen(q))
 
@@ -90,7 +92,9 @@ class Motion:
         if not isinstance(index, slice):
             return cast(Array, self.q[index])
         if not len(self.times[index]):
-            raise ValueError(f"frames {index.start} to {index.stop} of {len(self)} are none; a motion needs one")
+            raise InvalidValue(
+                "empty", f"frames {index.start} to {index.stop} of {len(self)} are none; a motion needs one"
+            )
         return replace(self, times=self.times[index], q=self.q[index])
 
     def __iter__(self) -> Iterator[Array]:
@@ -156,11 +160,15 @@ class Motion:
         file = Path(path)
         kind = file.suffix.lower()
         if kind not in (".bvh", *_GLTF, *SUFFIXES):
-            raise ValueError(f"{file} must end in .bvh, .glb, .gltf, .csv or .npz, for a motion to be written there")
+            raise InvalidValue(
+                "wrong-format", f"{file} must end in .bvh, .glb, .gltf, .csv or .npz, for a motion to be written there"
+            )
         if unit is not None and kind != ".bvh":
-            raise ValueError(f"unit is for BVH; lengths in {kind} are metres, so leave it out")
+            raise InvalidValue("conflict", f"unit is for BVH; lengths in {kind} are metres, so leave it out")
         if kind != ".csv" and (quaternion != "wxyz" or not header or joints is not None):
-            raise ValueError(f"quaternion, header and joints are for CSV; {kind} has its own order, so leave them out")
+            raise InvalidValue(
+                "conflict", f"quaternion, header and joints are for CSV; {kind} has its own order, so leave them out"
+            )
         if kind == ".bvh":
             refuse_uneven(self.times, "a BVH")
             skeleton = self._skeleton()
@@ -264,23 +272,29 @@ def load_motion(
     file = Path(path).expanduser()
     kind = file.suffix.lower()
     if kind not in _GLTF and (skin is not None or animation is not None):
-        raise ValueError(f"skin and animation are for glTF; {file} has no choice of them, so leave them out")
+        raise InvalidValue(
+            "conflict", f"skin and animation are for glTF; {file} has no choice of them, so leave them out"
+        )
     if kind in SUFFIXES:
         if model is None:
-            raise ValueError(f"{file} holds numbers by name, and no skeleton; say whose they are with model")
+            raise InvalidValue("needs", f"{file} holds numbers by name, and no skeleton; say whose they are with model")
         a_model(model)
         if unit is not None or up is not None:
-            raise ValueError(
-                f"unit and up are for BVH and glTF; {file} is in metres and stays as it is; leave them out"
+            raise InvalidValue(
+                "conflict", f"unit and up are for BVH and glTF; {file} is in metres and stays as it is; leave them out"
             )
         check_arguments(unit, up, fps)
         return Motion(model, *read_table(file, model, fps=fps, quaternion=quaternion, joints=joints), name=file.stem)
     if kind not in (".bvh", *_GLTF):
         raise ModelError("this is no motion; its name must end in .bvh, .glb, .gltf, .csv or .npz", file=str(file))
     if model is not None:
-        raise ValueError(f"model is for CSV and NPZ files; {file} brings a skeleton of its own, so leave it out")
+        raise InvalidValue(
+            "conflict", f"model is for CSV and NPZ files; {file} brings a skeleton of its own, so leave it out"
+        )
     if quaternion is not None or joints is not None:
-        raise ValueError(f"quaternion and joints are for CSV files without a header; leave them out for {file}")
+        raise InvalidValue(
+            "conflict", f"quaternion and joints are for CSV files without a header; leave them out for {file}"
+        )
     if kind == ".bvh":
         return of_skeleton(read_bvh(file, unit=unit, up=up, fps=fps))
     return of_skeleton(read_gltf(file, unit=unit, up=up, fps=fps, skin=skin, animation=animation))

@@ -16,7 +16,7 @@ import numpy as np
 
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import with_holes
-from poise.common.errors import ModelWarning, ShapeError
+from poise.common.errors import InvalidValue, ModelWarning, ShapeError
 from poise.io.skeleton import Flags, SkeletonFile, SkeletonJoint, Up, bridged, check_arguments, continuous, unusable
 from poise.io.upright import Z_UP
 from poise.motion.clip import Motion, of_skeleton
@@ -117,7 +117,10 @@ def _checked(
     for name, parent in zip(names, parents, strict=True):
         found = -1 if parent is None else index.get(parent) if isinstance(parent, str) else int(parent)
         if found is None or not -1 <= found < many:
-            raise ValueError(f"the parent of {name!r} is {parent!r}; it must be a joint's index or name, -1 for a root")
+            raise InvalidValue(
+                "out-of-range",
+                f"the parent of {name!r} is {parent!r}; it must be a joint's index or name, -1 for a root",
+            )
         above.append(found)
     depth = [0] * many
     for i in range(many):
@@ -125,7 +128,7 @@ def _checked(
         while above[k] >= 0:
             k, depth[i] = above[k], depth[i] + 1
             if depth[i] > many:
-                raise ValueError(f"the parents of {names[i]!r} go in a circle; a skeleton is a tree")
+                raise InvalidValue("inconsistent", f"the parents of {names[i]!r} go in a circle; a skeleton is a tree")
     sorted_already = all(parent < i for i, parent in enumerate(above))
     order = list(range(many)) if sorted_already else sorted(range(many), key=depth.__getitem__)
     place = {old: new for new, old in enumerate(order)} | {-1: -1}
@@ -135,7 +138,9 @@ def _checked(
 def _bridge(given: Array, missing: Flags, names: Sequence[str]) -> list[str]:
     """Fill what is missing from the frames about it, and say so; raises ValueError for a joint that is never there."""
     for i in np.flatnonzero(missing.all(axis=0)).tolist():
-        raise ValueError(f"joint {names[i]!r} has no frame with a place that is finite and within bounds; {BOUND}")
+        raise InvalidValue(
+            "not-finite", f"joint {names[i]!r} has no frame with a place that is finite and within bounds; {BOUND}"
+        )
     notes = []
     for i in np.flatnonzero(missing.any(axis=0)).tolist():
         given[:, i] = bridged(np.where(missing[:, i, None], 0.0, given[:, i]), missing[:, i])

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from poise.common.archive import Member, members
 from poise.common.array import Array
-from poise.common.errors import PoiseError
+from poise.common.errors import InvalidValue, PoiseError
 from poise.common.files import atomic_write
 from poise.model.frame import WORLD
 from poise.model.joint import JointKind
@@ -36,9 +36,9 @@ def columns_of(model: Model, quaternion: Quaternion, joints: Sequence[str] | Non
     Those of a quaternion stand in the order that its word says.  Raises JointNotFound, with the nearest names.
     """
     if quaternion not in ("wxyz", "xyzw"):
-        raise ValueError(f"quaternion must be 'wxyz' or 'xyzw', got {quaternion!r}")
+        raise InvalidValue("unknown-word", f"quaternion must be 'wxyz' or 'xyzw', got {quaternion!r}")
     if isinstance(joints, str):
-        raise ValueError(f"joints must be a list of names, got {joints!r}; put it in a list")
+        raise InvalidValue("not-a-sequence", f"joints must be a list of names, got {joints!r}; put it in a list")
     all_joints = [joint.name for joint in model.joints if joint.nq]
     roots = [joint.name for joint in model.joints if joint.kind is JointKind.FLOATING and joint.parent == WORLD]
     names = list[str]()
@@ -49,7 +49,7 @@ def columns_of(model: Model, quaternion: Quaternion, joints: Sequence[str] | Non
             own[at : at + 4] = [*own[at + 1 : at + 4], own[at]]
         names += own
     if len(set(names)) < len(names):
-        raise ValueError("joints names a joint twice; each has its columns once")
+        raise InvalidValue("duplicate", "joints names a joint twice; each has its columns once")
     return names
 
 
@@ -58,9 +58,10 @@ def refuse_uneven(times: Array, what: str) -> None:
     off = np.abs(times - np.linspace(times[0], times[-1], len(times))).max()
     if len(times) > 1 and off > _EVEN * (times[-1] - times[0]) / (len(times) - 1):
         steps = np.diff(times)
-        raise ValueError(
+        raise InvalidValue(
+            "not-supported",
             f"the frames are {steps.min():.6g} to {steps.max():.6g} s apart, which {what} cannot say; take even ones "
-            "with at()"
+            "with at()",
         )
 
 
@@ -113,7 +114,9 @@ def read_table(
             f"its columns are {', '.join(names[:8]) or 'none'}"
         )
     if not bare and (quaternion is not None or joints is not None):
-        raise ValueError(f"quaternion and joints are for a CSV without a header; {file} names its columns")
+        raise InvalidValue(
+            "conflict", f"quaternion and joints are for a CSV without a header; {file} names its columns"
+        )
     q = rows[:, [names.index(name) for name in model.coordinates]]
     if stamps is None or fps is not None:
         stamps = (FRAME if fps is None else 1.0 / fps) * np.arange(len(q), dtype=np.float64)

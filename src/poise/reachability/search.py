@@ -8,8 +8,8 @@ from typing import Any, Final
 import numpy as np
 
 from poise.common.array import ArrayLike
-from poise.common.checks import whole
-from poise.common.errors import ShapeError
+from poise.common.checks import broken_rule, whole
+from poise.common.errors import InvalidValue, ShapeError
 from poise.common.progress import shown_or_logged
 from poise.model.model import Model, a_model
 from poise.reachability.lattice import checked_bounds, voxels
@@ -64,9 +64,9 @@ def reach(
     a_model(model)
     name = model.tip if frame is None else frame
     if not model.tree.path(model.tree.links[model.frame(name).link][0]):
-        raise ValueError(f"no joint of {model.name} moves {name!r}; name another frame")
+        raise InvalidValue("nothing-moves", f"no joint of {model.name} moves {name!r}; name another frame")
     if isinstance(grid, bool) or not (isinstance(grid, (int, float)) and 0.0 < grid < math.inf):
-        raise ValueError(f"grid is {grid!r}; it must be a positive length [m]")
+        raise InvalidValue(broken_rule(grid, "not-positive"), f"grid is {grid!r}; it must be a positive length [m]")
     whole("budget", budget, 0)
     positions = Limits.of(limits).positions
     turns = _turns(orientations)

@@ -11,6 +11,7 @@ import numpy as np
 from poise.common.array import Array
 from poise.common.cached import cached_property
 from poise.common.checks import finite_positive, not_negative
+from poise.common.errors import InvalidType, InvalidValue
 from poise.model.model import Model, a_model
 from poise.motion.clip import Motion
 from poise.quaternions import quaternion_matrix, quaternion_product, rotate
@@ -236,11 +237,13 @@ def _carried(
 ) -> list[Retargeted]:
     for one in motions:
         if not isinstance(one, Motion):
-            raise TypeError(f"motion must be a Motion, as load_motion gives, or several of them, got {one!r}")
+            raise InvalidType(
+                "wrong-type", f"motion must be a Motion, as load_motion gives, or several of them, got {one!r}"
+            )
     if fps is not None:
         finite_positive("fps", fps)
         if fps > _MOST:
-            raise ValueError(f"fps is {fps:g}; at most {_MOST:,.0f} frames a second are made")
+            raise InvalidValue("out-of-range", f"fps is {fps:g}; at most {_MOST:,.0f} frames a second are made")
     not_negative("smooth", smooth, " [s]")
     check_objects(objects, len(motions))
     stances = _each(given, len(motions))
@@ -280,7 +283,9 @@ def _one(
     things = {name: replace(thing, times=even.times, q=thing.at(even.times)) for name, thing in objects.items()}
     known = BodyMap.found(even, robot) if body is None else body
     if not known.parts:
-        raise ValueError(f"the map has no part in common: {sorted(known.source)} and {sorted(known.robot)}")
+        raise InvalidValue(
+            "inconsistent", f"the map has no part in common: {sorted(known.source)} and {sorted(known.robot)}"
+        )
     proportions = Proportions.of(even, robot, known)
     animal = set(known.contacts) == set(ENDS) and on_four(even, known.source)
     dt = 1.0 / (even.fps or fps or _ALONE)
@@ -318,10 +323,14 @@ def _each(given: object, count: int) -> list[Contacts | None]:
     out: list[Contacts | None] = []
     for one in given if isinstance(given, Sequence) else [given]:
         if one is not None and not isinstance(one, Contacts):
-            raise TypeError(f"contacts must be Contacts, as Contacts.of and done.contacts give, got {one!r}")
+            raise InvalidType(
+                "wrong-type", f"contacts must be Contacts, as Contacts.of and done.contacts give, got {one!r}"
+            )
         out.append(one)
     if len(out) != count:
-        raise ValueError(f"contacts must be a list with one entry for each of the {count} motions, got {len(out)}")
+        raise InvalidValue(
+            "wrong-length", f"contacts must be a list with one entry for each of the {count} motions, got {len(out)}"
+        )
     return out
 
 

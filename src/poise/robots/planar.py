@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from poise.common.checks import finite
-from poise.common.errors import ShapeError
+from poise.common.errors import InvalidValue, ShapeError
 from poise.model.dh import DH, from_dh
 from poise.model.model import Model
 from poise.spatial import SE3
@@ -18,7 +18,7 @@ def planar(n: int, length: float | Sequence[float] = 1.0) -> Model:
     joints, ShapeError for another count of lengths.
     """
     if n < 1:
-        raise ValueError(f"a planar arm has at least one joint, got n = {n}")
+        raise InvalidValue("out-of-range", f"a planar arm has at least one joint, got n = {n}")
     lengths = finite("length", length)
     if lengths.shape not in ((), (n,)):
         raise ShapeError(f"length must be a number or {n} numbers, one for each link, got shape {lengths.shape}")

@@ -10,6 +10,7 @@ from typing import Any, final
 import pyarrow as pa
 
 from poise.common.checks import whole
+from poise.common.errors import InvalidValue
 from poise.common.lazy import optional
 from poise.model.model import Model
 from poise.scale.columns import TargetTask
@@ -85,7 +86,9 @@ def on_ray(source: Source, address: str | None, workers: int | None) -> Engine:
     if workers is not None:
         whole("workers", workers, 1)
     if count is None:
-        raise ValueError(f"{source.path} can be read from its beginning alone; workers of Ray take .parquet or .npz")
+        raise InvalidValue(
+            "not-supported", f"{source.path} can be read from its beginning alone; workers of Ray take .parquet or .npz"
+        )
 
     def engine(solver: Solver, source: Source, parts: Parts, rows: int) -> Iterator[Part]:
         missing = [{"number": k} for k in range(-(-count // rows)) if k not in parts.done]

@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from poise.common.array import Array
+from poise.common.errors import InvalidValue
 from poise.model.model import Model
 from poise.scale.names import POSITION, QUATERNION, START, listed, refuse_lack, refuse_twins, rotation_columns
 from poise.spatial import SO3
@@ -53,15 +54,18 @@ class Columns:
         refuse_lack(POSITION, names, "a position")
         rotation = rotation_columns(names) if isinstance(task, PoseTask) else ()
         if isinstance(task, PoseTask) and not rotation:
-            raise ValueError(
+            raise InvalidValue(
+                "needs",
                 f"the targets have no rotation, which {task.label} needs: add columns {listed(QUATERNION)}, or solve a "
-                "PositionTask"
+                "PositionTask",
             )
         start = _start_columns(model, names)
         carried = tuple(name for name in names if name not in (*POSITION, *rotation, *start))
         for name in carried:
             if name in made:
-                raise ValueError(f"the targets have a column {name!r}, which is what one of the answers is called")
+                raise InvalidValue(
+                    "conflict", f"the targets have a column {name!r}, which is what one of the answers is called"
+                )
         return cls(rotation, start, carried)
 
     def targets(self, table: pa.Table) -> Array:
@@ -80,11 +84,12 @@ class Columns:
             return _numbers(table, self.start)
         lists = table[START]
         if not (pa.types.is_list(lists.type) or pa.types.is_fixed_size_list(lists.type)):
-            raise ValueError(f"column {START!r} must hold lists of numbers, and holds {lists.type}")
+            raise InvalidValue("wrong-type", f"column {START!r} must hold lists of numbers, and holds {lists.type}")
         if pa.types.is_fixed_size_list(lists.type) and lists.type.list_size != model.nq:
-            raise ValueError(
+            raise InvalidValue(
+                "wrong-length",
                 f"column {START!r} must hold lists of the {model.nq} numbers that {model.name} has, and they are of "
-                f"{lists.type.list_size}"
+                f"{lists.type.list_size}",
             )
         whole = pc.equal(pc.fill_null(pc.list_value_length(lists), -1), model.nq)
         starts = np.full((table.num_rows, model.nq), np.nan)
@@ -97,14 +102,16 @@ def _start_columns(model: Model, names: Sequence[str]) -> tuple[str, ...]:
     single = [name for name in names if name.startswith(f"{START}_")]
     if START in names:
         if single:
-            raise ValueError(f"the targets state their start twice, as {START} and as {single[0]}")
+            raise InvalidValue("conflict", f"the targets state their start twice, as {START} and as {single[0]}")
         return (START,)
     if not single:
         return ()
     wanted = tuple(f"{START}_{name}" for name in model.coordinates)
     for name in single:
         if name not in wanted:
-            raise ValueError(f"column {name!r} starts no joint of {model.name}; its starts are {listed(wanted)}")
+            raise InvalidValue(
+                "unknown-word", f"column {name!r} starts no joint of {model.name}; its starts are {listed(wanted)}"
+            )
     refuse_lack(wanted, names, "a start")
     return wanted
 
@@ -115,7 +122,7 @@ def _numbers(table: pa.Table, names: Sequence[str]) -> Array:
     for i, name in enumerate(names):
         column = table[name]
         if not any(is_one(column.type) for is_one in _NUMBERS):
-            raise ValueError(f"column {name!r} must hold numbers, and holds {column.type}")
+            raise InvalidValue("not-a-number", f"column {name!r} must hold numbers, and holds {column.type}")
         out[:, i] = pc.cast(column, pa.float64()).to_numpy()
     return out
 

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
+from poise.common.errors import InvalidValue
+
 POSITION: Final = ("x", "y", "z")
 QUATERNION: Final = ("qw", "qx", "qy", "qz")
 TURNS: Final = ("roll", "pitch", "yaw")
@@ -21,7 +23,9 @@ def rotation_columns(names: Sequence[str]) -> tuple[str, ...]:
     """
     found = [wanted for wanted in (QUATERNION, TURNS) if set(wanted) & set(names)]
     if len(found) > 1:
-        raise ValueError(f"the targets state their rotation twice, as {listed(QUATERNION)} and as {listed(TURNS)}")
+        raise InvalidValue(
+            "conflict", f"the targets state their rotation twice, as {listed(QUATERNION)} and as {listed(TURNS)}"
+        )
     for wanted in found:
         refuse_lack(wanted, names, "a rotation")
         return wanted
@@ -32,16 +36,19 @@ def refuse_twins(names: Sequence[str]) -> None:
     """Raises ValueError for a column that is there twice."""
     for name in names:
         if names.count(name) > 1:
-            raise ValueError(f"the targets have {names.count(name)} columns {name!r}; give each a name of its own")
+            raise InvalidValue(
+                "duplicate", f"the targets have {names.count(name)} columns {name!r}; give each a name of its own"
+            )
 
 
 def refuse_lack(wanted: Sequence[str], names: Sequence[str], what: str) -> None:
     """Raises ValueError where columns are missing."""
     missing = [name for name in wanted if name not in names]
     if missing:
-        raise ValueError(
+        raise InvalidValue(
+            "wrong-format",
             f"the targets have no column {listed(missing)}: {what} is {listed(wanted)}; found {listed(names)}"
-            f"{_mend(missing, names)}"
+            f"{_mend(missing, names)}",
         )
 
 

@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from poise.common.errors import InvalidValue
 from poise.common.files import atomic_write, explained, sync
 
 Job: TypeAlias = dict[str, Any]
@@ -142,9 +143,10 @@ class Parts:
             about = pq.read_schema(self.out).metadata or {}
             job, summary = json.loads(about[_JOB]), json.loads(about[_SUMMARY])
         except (OSError, KeyError, ValueError):
-            raise ValueError(
+            raise InvalidValue(
+                "duplicate",
                 f"{self.out} is there already, and poise batch did not write it; name another output, or replace it "
-                "with --start-over"
+                "with --start-over",
             ) from None
         self._refuse_another(job, f"{self.out} is there already, for another job")
         return Summary(**summary)
@@ -165,7 +167,7 @@ class Parts:
             job, *parts = map(json.loads, whole.splitlines())
             found = [Part(**part) for part in parts]
         except (TypeError, ValueError):
-            raise ValueError(f"{self._manifest} is damaged; begin anew with --start-over") from None
+            raise InvalidValue("wrong-format", f"{self._manifest} is damaged; begin anew with --start-over") from None
         self._refuse_another(job, f"{self.folder} holds parts of another job")
         self.done = {part.number: part for part in found if _size(path_of(self.folder, part.number)) == part.bytes}
 
@@ -173,7 +175,9 @@ class Parts:
         differ = [key for key in {**job, **self.job} if job.get(key) != self.job.get(key)]
         if differ:
             was = "; ".join(f"{key} was {job.get(key)}, is {self.job.get(key)}" for key in differ)
-            raise ValueError(f"{where}: {was}; name another output, or remove what is there with --start-over")
+            raise InvalidValue(
+                "inconsistent", f"{where}: {was}; name another output, or remove what is there with --start-over"
+            )
 
     def _append(self, line: dict[str, Any]) -> None:
         with explained(self._manifest):

@@ -12,6 +12,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from poise.common.archive import Member, members
+from poise.common.errors import InvalidValue
 from poise.scale.names import POSITION, QUATERNION, START, numeric
 from poise.tasks.pose import PoseTask
 
@@ -99,7 +100,7 @@ class CsvSource(Source):
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         if not self.stamp["input_bytes"]:
-            raise ValueError(f"{path} is empty; its first line must name its columns")
+            raise InvalidValue("empty", f"{path} is empty; its first line must name its columns")
         self._types: dict[str, pa.DataType] = {}
         with self._explained():
             with self._open() as reader:
@@ -138,14 +139,18 @@ class NpzSource(Source):
     def _checked(self, arrays: dict[str, Member]) -> int:
         """How many rows there are; raises ValueError for arrays that are no columns."""
         if "targets" not in arrays:
-            raise ValueError(f"{self.path} has no array 'targets'; found {', '.join(arrays) or 'none'}")
+            raise InvalidValue(
+                "wrong-format", f"{self.path} has no array 'targets'; found {', '.join(arrays) or 'none'}"
+            )
         shape = arrays["targets"].shape
         if shape[1:] not in ((3,), (7,), (4, 4)):
-            raise ValueError(f"{self.path}: targets must be (n, 3), (n, 7) or (n, 4, 4), got {shape}")
+            raise InvalidValue("wrong-shape", f"{self.path}: targets must be (n, 3), (n, 7) or (n, 4, 4), got {shape}")
         for name, array in arrays.items():
             wanted = {"targets": len(shape), START: 2}.get(name, 1)
             if len(array.shape) != wanted or array.shape[0] != shape[0]:
-                raise ValueError(f"{self.path}: {name} has shape {array.shape}, which is no row for each target")
+                raise InvalidValue(
+                    "wrong-shape", f"{self.path}: {name} has shape {array.shape}, which is no row for each target"
+                )
         return shape[0]
 
     def _pieces(self, first: int) -> Iterator[pa.Table]:
@@ -161,7 +166,7 @@ def source_of(path: Path) -> Source:
     """The file of targets at `path`; raises ValueError for another kind, and as `Source` does."""
     kind = _KINDS.get(path.suffix.lower())
     if kind is None:
-        raise ValueError(f"{path} is no file of targets; its name must end in {', '.join(_KINDS)}")
+        raise InvalidValue("wrong-format", f"{path} is no file of targets; its name must end in {', '.join(_KINDS)}")
     return kind(path)
 
 

@@ -6,6 +6,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
+from poise.common.errors import InvalidType, InvalidValue
 from poise.model.model import Model
 from poise.model.units import units
 from poise.scale.columns import Columns, TargetTask
@@ -33,7 +34,9 @@ def solve_table(solver: Solver, table: pa.Table, *, threads: int | None = None) 
     other tasks.  Ctrl-C raises KeyboardInterrupt.
     """
     if not isinstance(table, pa.Table):
-        raise TypeError(f"a table of Arrow is needed, such as pyarrow.table(...) makes; got {type(table).__name__}")
+        raise InvalidType(
+            "wrong-type", f"a table of Arrow is needed, such as pyarrow.table(...) makes; got {type(table).__name__}"
+        )
     columns = columns_of(solver, table.schema)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "stopped by Ctrl-C", RuntimeWarning)
@@ -58,7 +61,9 @@ def task_of(solver: Solver) -> TargetTask:
         case (PoseTask() | PositionTask() as task,):
             return task
     found = ", ".join(type(task).__name__ for task in solver.tasks)
-    raise ValueError(f"a table states the targets of one PoseTask or one PositionTask, and the solver has {found}")
+    raise InvalidValue(
+        "not-supported", f"a table states the targets of one PoseTask or one PositionTask, and the solver has {found}"
+    )
 
 
 def _units(model: Model) -> dict[str, str]:

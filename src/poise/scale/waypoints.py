@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from poise.common.array import Array
+from poise.common.errors import InvalidValue
 from poise.scale.names import POSITION, QUATERNION, refuse_lack, refuse_twins, rotation_columns
 from poise.spatial import SO3
 
@@ -26,14 +27,14 @@ def read_waypoints(path: Path) -> Array:
     """
     kind = path.suffix.lower()
     if kind not in (".csv", ".parquet"):
-        raise ValueError(f"{path} is no file of waypoints; its name must end in .csv or .parquet")
+        raise InvalidValue("wrong-format", f"{path} is no file of waypoints; its name must end in .csv or .parquet")
     names, rows = _of_csv(path) if kind == ".csv" else _of_parquet(path)
     refuse_twins(names)
     refuse_lack(POSITION, names, "a position")
     rotation = rotation_columns(names)
     wanted = [names.index(name) for name in (*POSITION, *rotation)]
     if not rows:
-        raise ValueError(f"{path} has no rows below the names of its columns")
+        raise InvalidValue("empty", f"{path} has no rows below the names of its columns")
     out = np.empty((len(rows), len(wanted)))
     for i, row in enumerate(rows):
         for k, column in enumerate(wanted):
@@ -41,14 +42,19 @@ def read_waypoints(path: Path) -> Array:
                 out[i, k] = float(row[column])
             except (IndexError, TypeError, ValueError):
                 found = repr(row[column]) if column < len(row) else "nothing"
-                raise ValueError(f"{path}: {names[column]!r} of waypoint {i} is {found}, which is no number") from None
+                raise InvalidValue(
+                    "not-a-number", f"{path}: {names[column]!r} of waypoint {i} is {found}, which is no number"
+                ) from None
     for bad, at in np.argwhere(~(np.abs(out) <= _FAR)):
-        raise ValueError(
-            f"{path}: {names[wanted[at]]!r} of waypoint {bad} is {out[bad, at]}, which is no place or turn"
+        raise InvalidValue(
+            "out-of-range",
+            f"{path}: {names[wanted[at]]!r} of waypoint {bad} is {out[bad, at]}, which is no place or turn",
         )
     if rotation == QUATERNION:
         for bad in np.flatnonzero(np.abs(out[:, 3:]).max(axis=1, initial=0.0) < _NO_TURN):
-            raise ValueError(f"{path}: qw qx qy qz of waypoint {bad} are a zero quaternion; the identity is 1 0 0 0")
+            raise InvalidValue(
+                "zero-vector", f"{path}: qw qx qy qz of waypoint {bad} are a zero quaternion; the identity is 1 0 0 0"
+            )
     if not rotation:
         return out
     turned = SO3(wxyz=out[:, 3:]) if rotation == QUATERNION else SO3.from_rpy(out[:, 3:])
@@ -63,18 +69,21 @@ def _of_csv(path: Path) -> tuple[list[str], list[list[Any]]]:
     except OSError as error:
         raise OSError(f"{path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise ValueError(f"{path} is no text in UTF-8; save it as CSV in that encoding") from None
+        raise InvalidValue("wrong-format", f"{path} is no text in UTF-8; save it as CSV in that encoding") from None
     except csv.Error as error:
-        raise ValueError(f"{path} cannot be read as CSV: {error}") from None
+        raise InvalidValue("wrong-format", f"{path} cannot be read as CSV: {error}") from None
     if not rows:
-        raise ValueError(f"{path} is empty; its first line must name its columns")
+        raise InvalidValue("empty", f"{path} is empty; its first line must name its columns")
     if len(rows[0]) == 1 and ";" in rows[0][0]:
-        raise ValueError(f"{path} has ';' between its columns; write it with ',' and with '.' in its numbers")
+        raise InvalidValue(
+            "wrong-format", f"{path} has ';' between its columns; write it with ',' and with '.' in its numbers"
+        )
     for i, row in enumerate(rows[1:]):
         if any(cell.strip() for cell in row[len(rows[0]) :]):
-            raise ValueError(
+            raise InvalidValue(
+                "wrong-format",
                 f"{path}: waypoint {i} has {len(row)} cells, and the first line names {len(rows[0])} columns; "
-                "a decimal is written with '.'"
+                "a decimal is written with '.'",
             )
     return [name.strip() for name in rows[0]], rows[1:]
 

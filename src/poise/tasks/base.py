@@ -15,7 +15,7 @@ import numpy as np
 from poise.common.array import Array
 from poise.common.cached import cached_property
 from poise.common.checks import number, whole, with_holes
-from poise.common.errors import ShapeError
+from poise.common.errors import InvalidType, InvalidValue, ShapeError
 from poise.kernels.machine.jit import compiler, plain
 from poise.kernels.machine.layout import GOAL_NUMBERS, PLACE
 from poise.kernels.machine.reads import Reads
@@ -170,12 +170,13 @@ class Task(Value, metaclass=Stated):
         whole("priority", self.priority, 0)
         self._set("priority", int(self.priority))
         if not isinstance(self.required, bool):
-            raise TypeError(
-                f"required must be True or False, whether an answer is judged by the task, got {self.required!r}"
+            raise InvalidType(
+                "not-a-bool",
+                f"required must be True or False, whether an answer is judged by the task, got {self.required!r}",
             )
         self._set("gain", number("gain", self.gain))
         if not 0.0 <= self.gain <= 1.0:
-            raise ValueError(f"gain is {self.gain}; it must be from 0 to 1, a share of the error")
+            raise InvalidValue("out-of-range", f"gain is {self.gain}; it must be from 0 to 1, a share of the error")
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
@@ -214,7 +215,7 @@ class Task(Value, metaclass=Stated):
             return (Block((weight, weight, weight), self.tolerance, self.unit, rows=self.shared),)
         count = self.rows
         if not isinstance(count, int) or count < 1:
-            raise ValueError(f"rows of {self.label} is {count!r}; it must be a whole number, 1 or more")
+            raise InvalidValue("not-whole", f"rows of {self.label} is {count!r}; it must be a whole number, 1 or more")
         each = [*np.broadcast_to(self.weight, count).tolist(), 1.0, 1.0]
         return tuple(
             Block((each[i], each[i + 1], each[i + 2]), self.tolerance, self.unit, rows=min(3, count - i))
@@ -326,7 +327,9 @@ class Task(Value, metaclass=Stated):
     def goal_on(self, model: "Model", target: Any = None, name: str = "target") -> Array:
         """(7,) the same on a model, of its own target where `target` is None; raises ValueError where it has none."""
         if target is None and not self.aimed:
-            raise ValueError(f"{name} is None, and {self.label} has no target of its own: give one to either")
+            raise InvalidValue(
+                "no-target", f"{name} is None, and {self.label} has no target of its own: give one to either"
+            )
         return self.goal(self.target if target is None else target, name)
 
     def goals_on(self, model: "Model", targets: Any = None, name: str = "targets") -> Array:
@@ -363,7 +366,7 @@ class Task(Value, metaclass=Stated):
         nothing moves.
         """
         if not self.moving(model):
-            raise ValueError(f"{self.label} never moves: no joint of {model.name} moves its frames")
+            raise InvalidValue("nothing-moves", f"{self.label} never moves: no joint of {model.name} moves its frames")
         return {unit for at in self._places(model) for unit in at.read}
 
     def moving(self, model: "Model") -> set[int]:

@@ -7,6 +7,7 @@ import numpy as np
 
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import number
+from poise.common.errors import InvalidValue
 from poise.kernels.algebra.rotations import aim_error
 from poise.kernels.machine.jit import routine
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
@@ -85,7 +86,7 @@ class ConeTask(OfFrame):
         self._set("angle", number("angle", self.angle))
         if not 0.0 <= self.angle <= np.pi:
             question = ": degrees? numpy.radians makes them radians" if np.pi < self.angle <= 180.0 else ""
-            raise ValueError(f"angle is {self.angle}; it must be from 0 to pi{question}")
+            raise InvalidValue("out-of-range", f"angle is {self.angle}; it must be from 0 to pi{question}")
         super().__post_init__()
 
     @property

@@ -8,6 +8,7 @@ import numpy as np
 
 from poise.common.array import Array
 from poise.common.checks import number
+from poise.common.errors import InvalidValue
 from poise.kernels.machine.jit import routine
 from poise.kernels.machine.lanes import load, splat, store
 from poise.kernels.machine.layout import GOAL
@@ -56,7 +57,10 @@ class JointCouplingTask(Task):
 
     def __post_init__(self) -> None:
         if not isinstance(self.coefficients, Mapping) or not self.coefficients:
-            raise ValueError(f"coefficients must name joints, as in {{'knee': 1.0}}, got {self.coefficients!r}")
+            raise InvalidValue(
+                "wrong-type" if self.coefficients else "empty",
+                f"coefficients must name joints, as in {{'knee': 1.0}}, got {self.coefficients!r}",
+            )
         pairs = {name: number(f"coefficients[{name!r}]", x) for name, x in self.coefficients.items()}
         self._set("coefficients", pairs)
         if self.target is not None:
@@ -131,7 +135,9 @@ def summed(model: "Model", coefficients: Mapping[str, float], label: str) -> tup
         joint = model.joint(name)
         source, multiplier, more = model.follows(joint)
         if model.joint(source).nq != 1:
-            raise ValueError(f"{label} couples joints of one coordinate, and {name!r} has {joint.nq}: leave it out")
+            raise InvalidValue(
+                "not-supported", f"{label} couples joints of one coordinate, and {name!r} has {joint.nq}: leave it out"
+            )
         found[source] = found.get(source, 0.0) + coefficient * multiplier
         offset += coefficient * more
     return found, offset

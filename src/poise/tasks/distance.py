@@ -7,7 +7,7 @@ import numpy as np
 
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import number, numbers
-from poise.common.errors import ShapeError
+from poise.common.errors import InvalidValue, ShapeError
 from poise.kernels.machine.jit import routine
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.machine.layout import FAR
@@ -142,13 +142,14 @@ def _checked(distance: Any) -> float | tuple[float, float]:
     if given.size == 1:
         alone = number("distance", given)
         if alone < 0.0:
-            raise ValueError(f"distance is {alone}; it must be 0 or more")
+            raise InvalidValue("negative", f"distance is {alone}; it must be 0 or more")
         return alone
     if given.shape != (2,):
         raise ShapeError(f"distance must be one number or two, (least, most), got shape {given.shape}")
     least, most = given.tolist()
     if not (0.0 <= least < np.inf and most >= least):
-        raise ValueError(
-            f"distance is ({least:g}, {most:g}); it must be (least, most), 0 <= least <= most, least finite"
+        raise InvalidValue(
+            "out-of-range",
+            f"distance is ({least:g}, {most:g}); it must be (least, most), 0 <= least <= most, least finite",
         )
     return least, most

@@ -7,8 +7,8 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from poise.common.array import Array, ArrayLike
-from poise.common.checks import finite, numbers, one_number
-from poise.common.errors import ShapeError
+from poise.common.checks import broken_rule, finite, numbers, one_number
+from poise.common.errors import InvalidValue, ShapeError
 from poise.kernels.machine.layout import GOAL_NUMBERS
 from poise.spatial import SE3, SO3, frozen
 
@@ -76,7 +76,10 @@ def weights(name: str, value: Weight, rows: int | None) -> float | tuple[float, 
     for i, w in enumerate(array.ravel()):
         if not (w == 0.0 or _LEAST <= w <= 1.0 / _LEAST):
             place = f"[{i}]" if array.ndim else ""
-            raise ValueError(f"{name}{place} is {w}; a weight must be 0 or from {_LEAST:g} to {1.0 / _LEAST:g}")
+            raise InvalidValue(
+                broken_rule(w, "out-of-range"),
+                f"{name}{place} is {w}; a weight must be 0 or from {_LEAST:g} to {1.0 / _LEAST:g}",
+            )
     return tuple(array.tolist()) if array.ndim and rows != 1 else float(array.item())
 
 
@@ -86,7 +89,10 @@ def tolerance(name: str, value: float) -> float:
         return value
     found = one_number(name, value)
     if not found >= _FINEST:
-        raise ValueError(f"{name} is {found}; a tolerance must be positive, and at least {_FINEST:g}")
+        raise InvalidValue(
+            broken_rule(found, "not-positive"),
+            f"{name} is {found}; a tolerance must be positive, and at least {_FINEST:g}",
+        )
     return found
 
 
@@ -105,7 +111,7 @@ def direction(name: str, value: ArrayLike) -> tuple[float, float, float]:
     array = finite(name, point(name, value), 3)
     length = float(np.linalg.norm(array))
     if length < 1e-12:
-        raise ValueError(f"{name} is zero; it must have a direction")
+        raise InvalidValue("zero-vector", f"{name} is zero; it must have a direction")
     x, y, z = array / length
     return float(x), float(y), float(z)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 import numpy as np
 
 from poise.common.array import Array
+from poise.common.errors import InvalidValue
 from poise.spatial import SE3, one_pose
 from poise.tasks.base import Task
 from poise.tasks.effector import NO_TOOL, Effector, Place, Units, place
@@ -69,14 +70,19 @@ class OfFrame(Task):
         """Where the frame, or its tool, hangs; raises FrameNotFound, and ValueError for one that no joint carries."""
         found = place(model, self.frame, self.base)
         if found.tip < 0 and found.moved(model):
-            raise ValueError(
+            raise InvalidValue(
+                "not-supported",
                 f"{self.label} leads a frame that stands still in the world, and a base that moves: lead the base as "
-                f"{self.frame!r} sees it, {self.swapped}"
+                f"{self.frame!r} sees it, {self.swapped}",
             )
         if found.tip < 0:
-            raise ValueError(f"the frame {self.frame!r} does not move: no joint of {model.name} carries it")
+            raise InvalidValue(
+                "nothing-moves", f"the frame {self.frame!r} does not move: no joint of {model.name} carries it"
+            )
         if not found.moved(model):
-            raise ValueError(f"{self.label} never moves: no joint of {model.name} is between the two frames")
+            raise InvalidValue(
+                "nothing-moves", f"{self.label} never moves: no joint of {model.name} is between the two frames"
+            )
         return found if self.offset is None else found._replace(hang=found.hang @ self.offset)
 
     @property

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.common.array import Array
+from poise.common.errors import InvalidValue
 from poise.kernels.machine.layout import DIRECTION, FAR, LARGEST, SHORTEST, TURN
 from poise.spatial import BOUND
 
@@ -25,8 +26,10 @@ def refuse_goal(kind: int, goal: Array, name: str, label: str) -> None:
     """Raises ValueError that says why the numbers (7,) are no target, if they are none."""
     for i in np.flatnonzero(~(np.abs(goal) <= _MOST)):
         why = f", too large: {BOUND}" if np.isfinite(goal[i]) else "; every entry must be finite"
-        raise ValueError(f"{name}[{i}] of {label} is {goal[i]}{why}")
+        raise InvalidValue(
+            "out-of-range" if np.isfinite(goal[i]) else "not-finite", f"{name}[{i}] of {label} is {goal[i]}{why}"
+        )
     if kind & DIRECTION and np.abs(goal[:3]).max() <= SHORTEST:
-        raise ValueError(f"{name} of {label} is a zero vector, which has no direction")
+        raise InvalidValue("zero-vector", f"{name} of {label} is a zero vector, which has no direction")
     if kind & TURN and np.abs(goal[3:]).max() <= SHORTEST:
-        raise ValueError(f"{name} of {label} has a zero quaternion; the identity is wxyz = 1 0 0 0")
+        raise InvalidValue("not-a-rotation", f"{name} of {label} has a zero quaternion; the identity is wxyz = 1 0 0 0")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 
 from poise.common.array import Array
 from poise.common.cached import cached_property
-from poise.common.errors import ShapeError
+from poise.common.errors import InvalidValue, ShapeError
 from poise.kernels.machine.layout import PLACE, TURN
 from poise.model.loop import LOOP_KINDS, LoopKind
 from poise.quaternions import quaternion_log
@@ -50,12 +50,14 @@ class LoopTask(OfFrame):
 
     def __post_init__(self) -> None:
         if self.kind not in LOOP_KINDS:
-            raise ValueError(f"kind must be 'point' or 'pose', got {self.kind!r}")
+            raise InvalidValue("unknown-word", f"kind must be 'point' or 'pose', got {self.kind!r}")
         if self.base == self.frame:
-            raise ValueError(f"a loop is of two frames, and {self.frame!r} is named twice: name the other one")
+            raise InvalidValue(
+                "duplicate", f"a loop is of two frames, and {self.frame!r} is named twice: name the other one"
+            )
         super().__post_init__()
         if not isinstance(self.weight, float) or self.weight == 0.0:
-            raise ValueError(f"weight is {self.weight!r}; a loop takes one positive number")
+            raise InvalidValue("not-positive", f"weight is {self.weight!r}; a loop takes one positive number")
 
     @property
     def label(self) -> str:
@@ -98,7 +100,9 @@ class LoopTask(OfFrame):
         if found.tip < 0:
             found = place(model, self.base, self.frame)
         if found.tip < 0 or not found.moved(model):
-            raise ValueError(f"{self.label} never moves: no joint of {model.name} is between the two frames")
+            raise InvalidValue(
+                "nothing-moves", f"{self.label} never moves: no joint of {model.name} is between the two frames"
+            )
         return found
 
     def error(self, sizes: Sequence[float]) -> TaskError:

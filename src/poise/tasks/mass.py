@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import numpy as np
 
 from poise.common.array import Array, ArrayLike
+from poise.common.errors import InvalidValue
 from poise.kernels.kinematics.mass import mass_columns, mass_moments
 from poise.kernels.machine.jit import routine
 from poise.kernels.machine.lanes import load, store
@@ -41,7 +42,7 @@ class OfMass(Task):
             raise massless(model)
         masses = model.tree.masses
         if not masses[:-1].any():
-            raise ValueError(f"{self.label} never moves: all masses of {model.name} stand still")
+            raise InvalidValue("nothing-moves", f"{self.label} never moves: all masses of {model.name} stand still")
         return {int(unit) for unit in np.flatnonzero(masses[:-1])}
 
     def moving(self, model: "Model") -> set[int]:

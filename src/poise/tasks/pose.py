@@ -13,7 +13,7 @@ import numpy as np
 from poise.common.array import Array, ArrayLike
 from poise.common.cached import cached_property
 from poise.common.checks import with_holes
-from poise.common.errors import ShapeError
+from poise.common.errors import InvalidValue, ShapeError
 from poise.kernels.fast_path import load_fast_path
 from poise.kernels.machine.jit import routine
 from poise.kernels.machine.layout import GOAL_NUMBERS, PLACE, SHORTEST, TURN
@@ -127,9 +127,10 @@ class PoseTask(OfFrame):
     def refuse(self, model: "Model", goal: Array, name: str = "target") -> None:
         """Raises ValueError that says why the goal's numbers (7,) are no pose, if they are none."""
         if np.isnan(goal).all():
-            raise ValueError(
+            raise InvalidValue(
+                "not-a-pose",
                 f"{name} of {self.label} is no pose: a number is not finite, or a matrix holds no rotation to 1e-6; "
-                "SE3.from_matrix(..., orthonormalise=True) takes rounded ones"
+                "SE3.from_matrix(..., orthonormalise=True) takes rounded ones",
             )
         super().refuse(model, goal, name)
 
@@ -266,7 +267,7 @@ def turns(target: Array, pose: SE3) -> Array:
 
 def _axes(value: str) -> None:
     if value not in ("world", "target"):
-        raise ValueError(f"axes must be 'world' or 'target', got {value!r}")
+        raise InvalidValue("unknown-word", f"axes must be 'world' or 'target', got {value!r}")
 
 
 def _single(target: SE3) -> None:

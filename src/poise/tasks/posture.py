@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import finite, with_holes
-from poise.common.errors import ShapeError
+from poise.common.errors import InvalidValue, ShapeError
 from poise.model.units import ask_for_degrees_in
 from poise.tasks.base import Task
 from poise.tasks.effector import Block
@@ -132,9 +132,10 @@ class PostureTask(Task):
                 given = np.asarray(weight, dtype=np.float64)
                 joint = model.joint(name)
                 if not joint.nv:
-                    raise ValueError(
+                    raise InvalidValue(
+                        "nothing-moves",
                         f"weight[{name!r}] of the PostureTask is of a joint that has no velocity of its own, for it is "
-                        "fixed or follows another: leave it out"
+                        "fixed or follows another: leave it out",
                     )
                 if given.shape not in ((), (joint.nv,)):
                     raise ShapeError(
@@ -167,8 +168,9 @@ def ask_for_degrees(model: "Model", postures: Array) -> None:
 def _configuration(model: "Model", posture: Array, name: str) -> Array:
     """(nq,) a posture with unit quaternions; raises ValueError that names the number which makes it none."""
     for i in np.flatnonzero(~np.isfinite(posture)):
-        raise ValueError(
-            f"{name}[{i}] of the PostureTask, {model.coordinates[i]!r}, is {posture[i]}; every entry must be finite"
+        raise InvalidValue(
+            "not-finite",
+            f"{name}[{i}] of the PostureTask, {model.coordinates[i]!r}, is {posture[i]}; every entry must be finite",
         )
     return model.normalize(posture, name)
 
@@ -188,4 +190,6 @@ def _refuse_negative(what: str, weight: ArrayLike) -> None:
     if (found < 0.0).any():
         place = np.argwhere(found < 0.0)[0]
         which = f"{what}{list(map(int, place)) if found.ndim else ''}"
-        raise ValueError(f"{which} of the PostureTask is negative; it must be 0, which leaves a joint alone, or more")
+        raise InvalidValue(
+            "negative", f"{which} of the PostureTask is negative; it must be 0, which leaves a joint alone, or more"
+        )

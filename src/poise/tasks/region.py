@@ -8,6 +8,7 @@ import numpy as np
 
 from poise.common.array import Array
 from poise.common.cached import cached_property
+from poise.common.errors import InvalidType
 from poise.geometry.shapes import Box, Capsule, HalfSpace, Rounded, Sphere
 from poise.kernels.machine.jit import kernel, routine
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
@@ -117,7 +118,9 @@ class RegionTask(OfFrame):
 
     def __post_init__(self) -> None:
         if not isinstance(self.region, Sphere | Capsule | Box | HalfSpace):
-            raise TypeError(f"region must be a Sphere, a Capsule, a Box or a HalfSpace, got {self.region!r}")
+            raise InvalidType(
+                "not-a-shape", f"region must be a Sphere, a Capsule, a Box or a HalfSpace, got {self.region!r}"
+            )
         super().__post_init__()
 
     @cached_property

@@ -13,6 +13,7 @@ import numpy as np
 from poise.common.array import Array, ArrayLike
 from poise.common.cached import cached_property
 from poise.common.checks import number
+from poise.common.errors import InvalidValue
 from poise.kernels.machine.jit import routine
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.rows.frame import seen_frame
@@ -68,7 +69,7 @@ class RollingTask(OfFrame):
     def __post_init__(self) -> None:
         self._set("radius", number("radius", self.radius))
         if not self.radius > 0.0:
-            raise ValueError(f"radius is {self.radius}; it must be above 0")
+            raise InvalidValue("not-positive", f"radius is {self.radius}; it must be above 0")
         self._set("axis", direction("axis", self.axis))
         super().__post_init__()
 

@@ -8,7 +8,7 @@ import numpy as np
 from poise.common.array import Array, ArrayLike
 from poise.common.cached import cached_property
 from poise.common.checks import finite, number
-from poise.common.errors import ShapeError
+from poise.common.errors import InvalidValue, ShapeError
 from poise.kernels.kinematics.mass import mass_columns, mass_moments
 from poise.kernels.machine.jit import routine
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
@@ -110,13 +110,15 @@ class SupportTask(OfMass):
             raise ShapeError(f"polygon must have shape (n, 2) with n at least 3, got {given.shape}")
         self._set("margin", number("margin", self.margin))
         if self.margin < 0.0:
-            raise ValueError(f"margin is {self.margin}; it must be 0 or more")
+            raise InvalidValue("negative", f"margin is {self.margin}; it must be 0 or more")
         self._set("polygon", frozen(given))
         super().__post_init__()
         if len(self.corners) < 3:
             flat = len(_hull(given)) < 3
             left = f"a margin of {self.margin:g} m leaves nothing of the polygon"
-            raise ValueError("the points of polygon are all on one line: nothing can stand there" if flat else left)
+            raise InvalidValue(
+                "empty", "the points of polygon are all on one line: nothing can stand there" if flat else left
+            )
 
     @cached_property
     def corners(self) -> Array:

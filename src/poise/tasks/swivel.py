@@ -8,6 +8,7 @@ import numpy as np
 from poise.common.array import Array, ArrayLike
 from poise.common.cached import cached_property
 from poise.common.checks import number
+from poise.common.errors import InvalidValue
 from poise.kernels.kinematics.forward import jacobian_columns
 from poise.kernels.machine.jit import kernel, routine
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
@@ -156,7 +157,9 @@ class SwivelTask(Task):
         self._set("angle", number("angle", self.angle))
         names = (self.root, self.middle, self.end)
         if len(set(names)) < 3:
-            raise ValueError(f"a limb has a root, a middle and an end, and {names} are not three: name three frames")
+            raise InvalidValue(
+                "duplicate", f"a limb has a root, a middle and an end, and {names} are not three: name three frames"
+            )
         super().__post_init__()
 
     @property

@@ -15,8 +15,8 @@ import numpy as np
 
 from poise.common.array import Array, ArrayLike
 from poise.common.cached import cached_property
-from poise.common.checks import number, one_number, with_holes
-from poise.common.errors import ShapeError
+from poise.common.checks import broken_rule, number, one_number, with_holes
+from poise.common.errors import InvalidValue, ShapeError
 from poise.kernels.kinematics.forward import jacobian_columns
 from poise.kernels.machine.jit import kernel, routine
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
@@ -133,20 +133,25 @@ class VectorTask(Task):
 
     def __post_init__(self) -> None:
         if self.origin == self.tip:
-            raise ValueError(f"a vector is from one frame to another, and {self.tip!r} is named twice: name the other")
+            raise InvalidValue(
+                "duplicate", f"a vector is from one frame to another, and {self.tip!r} is named twice: name the other"
+            )
         self._set("scale", number("scale", self.scale))
         self._set("huber", one_number("huber", self.huber))
         for name, unit in (("scale", ""), ("huber", " [m]")):
-            if not getattr(self, name) > 0.0:
-                raise ValueError(f"{name} is {getattr(self, name)!r}; it must be a number above 0{unit}")
+            value = getattr(self, name)
+            if not value > 0.0:
+                code = broken_rule(value, "not-positive")
+                raise InvalidValue(code, f"{name} is {value!r}; it must be a number above 0{unit}")
         super().__post_init__()
         if self.huber < self.tolerance:
-            raise ValueError(
-                f"huber is {self.huber:g} m, less than the tolerance of {self.tolerance:g} m; make one of them fit"
+            raise InvalidValue(
+                "conflict",
+                f"huber is {self.huber:g} m, less than the tolerance of {self.tolerance:g} m; make one of them fit",
             )
         if np.isfinite(self.huber) and np.ndim(self.weight):
-            raise ValueError(
-                "with a huber the weight is one number for all three rows, for the loss is of their length"
+            raise InvalidValue(
+                "conflict", "with a huber the weight is one number for all three rows, for the loss is of their length"
             )
 
     @cached_property

@@ -14,7 +14,7 @@ import numpy as np
 from poise.common.array import Array, ArrayLike
 from poise.common.cached import cached_property
 from poise.common.checks import finite, numbers
-from poise.common.errors import ShapeError
+from poise.common.errors import InvalidValue, ShapeError
 from poise.kernels.machine.jit import routine
 from poise.kernels.machine.lanes import load, splat, store
 from poise.kernels.machine.layout import GOAL, GOAL_NUMBERS, PLACE, WAY
@@ -50,9 +50,11 @@ def velocity_rows(p: Any, w: Any, k: Any) -> None:
             store(w.e, 3 * b + i, weight * load(w.target, GOAL * k + (9 + c if c < 3 else c - 3)))
 
 
-def only_in_steps(task: Task) -> ValueError:
+def only_in_steps(task: Task) -> InvalidValue:
     """What a task of motions says to a solve, which has none."""
-    return ValueError(f"{task.label} is of how joints move in a step, and here are none: give it to a Tracker")
+    return InvalidValue(
+        "not-supported", f"{task.label} is of how joints move in a step, and here are none: give it to a Tracker"
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -73,10 +75,13 @@ class OfVelocities(Task):
 
     def __post_init__(self) -> None:
         if self.joints is not None and (isinstance(self.joints, str) or not self.joints):
-            raise ValueError(f"joints must be names in a list, as in ['elbow'], or None for all, got {self.joints!r}")
+            raise InvalidValue(
+                "not-a-sequence",
+                f"joints must be names in a list, as in ['elbow'], or None for all, got {self.joints!r}",
+            )
         twice = [name for i, name in enumerate(self.joints or ()) if name in (self.joints or ())[:i]]
         if twice:
-            raise ValueError(f"{self.label} names {twice[0]!r} twice: give each joint once")
+            raise InvalidValue("duplicate", f"{self.label} names {twice[0]!r} twice: give each joint once")
         super().__post_init__()
 
     @property
@@ -95,16 +100,17 @@ class OfVelocities(Task):
         as many weights as there are not velocities.
         """
         if dt is None:
-            raise ValueError(
-                f"{self.label} is about velocities, which need the time of a step: give the Tracker dt [s]"
+            raise InvalidValue(
+                "no-dt", f"{self.label} is about velocities, which need the time of a step: give the Tracker dt [s]"
             )
         base = (JointKind.PLANAR, JointKind.FLOATING)
         joints = [j.name for j in model.joints if j.nv and j.kind not in base] if self.joints is None else self.joints
         for name in joints:
             if not model.joint(name).nv:
-                raise ValueError(
+                raise InvalidValue(
+                    "nothing-moves",
                     f"{self.label} names {name!r}, which has no velocity of its own, for it is fixed or follows "
-                    "another: leave it out"
+                    "another: leave it out",
                 )
         places = (model.velocity_index(name) for name in joints)
         velocities = tuple(v for at in places for v in range(at.start, at.stop))
@@ -189,9 +195,10 @@ class JointVelocityTask(OfVelocities):
         """The task of a Tracker; raises ValueError for more than seven velocities too."""
         made = super().in_steps(model, dt)
         if len(made._velocities) > GOAL_NUMBERS:
-            raise ValueError(
+            raise InvalidValue(
+                "too-many",
                 f"{self.label} is of {len(made._velocities)} velocities, and takes {GOAL_NUMBERS} at most: name the "
-                "joints, and state several of them"
+                "joints, and state several of them",
             )
         return made
 

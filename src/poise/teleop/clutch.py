@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import final
 
 from poise.common.checks import finite_positive
+from poise.common.errors import InvalidType
 from poise.spatial import SE3, SO3
 from poise.teleop.displacements import moved_pose, pose_difference
 
@@ -29,7 +30,10 @@ class Clutch:
     def __post_init__(self) -> None:
         finite_positive("scale", self.scale)
         if not isinstance(self.axes, SO3):
-            raise TypeError(f"axes is {self.axes!r}; it must be an SO3, as in axes=SO3.from_rpy([0, 0, np.pi / 2])")
+            raise InvalidType(
+                "not-a-rotation",
+                f"axes is {self.axes!r}; it must be an SO3, as in axes=SO3.from_rpy([0, 0, np.pi / 2])",
+            )
 
     @property
     def engaged(self) -> bool:

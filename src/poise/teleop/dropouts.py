@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, final
 
 from poise.common.checks import finite_positive
+from poise.common.errors import InvalidValue
 from poise.spatial import SE3
 from poise.teleop.displacements import moved_pose, pose_difference
 
@@ -32,7 +33,9 @@ class Dropouts:
         for name in ("hold", "ease", "timeout"):
             finite_positive(name, getattr(self, name))
         if self.timeout < self.hold:
-            raise ValueError(f"timeout is {self.timeout:g} s, less than hold, {self.hold:g} s: it would come first")
+            raise InvalidValue(
+                "inconsistent", f"timeout is {self.timeout:g} s, less than hold, {self.hold:g} s: it would come first"
+            )
 
     def state(self, silent: float) -> State:
         """What a target does that was engaged, after so many seconds of silence."""

@@ -7,6 +7,7 @@ import numpy as np
 
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import finite, finite_positive
+from poise.common.errors import InvalidValue
 from poise.quaternions import conjugate, rotate
 from poise.spatial import SE3, one_pose, pose_of
 from poise.teleop.displacements import length, moved_pose, pose_difference
@@ -82,7 +83,9 @@ class Workspace:
         object.__setattr__(self, "pose", SE3.identity() if self.pose is None else one_pose("pose", self.pose))
         lower, upper = self._corners
         if not (lower <= upper).all():
-            raise ValueError(f"lower is {lower.tolist()} and upper is {upper.tolist()}; lower must be below")
+            raise InvalidValue(
+                "inconsistent", f"lower is {lower.tolist()} and upper is {upper.tolist()}; lower must be below"
+            )
 
     @property
     def _corners(self) -> tuple[Array, Array]:

@@ -8,6 +8,7 @@ from typing import Any, Final, final
 import numpy as np
 
 from poise.common.checks import finite_positive, masked_at
+from poise.common.errors import InvalidType, InvalidValue
 from poise.spatial import SE3, one_pose
 from poise.teleop.clutch import Clutch
 from poise.teleop.dropouts import Dropouts, State
@@ -34,11 +35,13 @@ class Sample:
 
     def __post_init__(self) -> None:
         if not isinstance(self.pressed, (bool, np.bool_)):
-            raise TypeError(f"pressed is {self.pressed!r}; it must be True or False: bool(...) makes a 1 one")
+            raise InvalidType(
+                "not-a-bool", f"pressed is {self.pressed!r}; it must be True or False: bool(...) makes a 1 one"
+            )
         for name in ("gripper", "time"):
             value = getattr(self, name)
             if value is not None and not isinstance(value, (int, float, np.number)):
-                raise TypeError(f"{name} is {value!r}; it must be a number, or None")
+                raise InvalidType("not-a-number", f"{name} is {value!r}; it must be a number, or None")
 
 
 @final
@@ -91,7 +94,9 @@ class Stream:
             if part is None and name not in ("clutch", "dropouts"):
                 continue
             if not isinstance(part, kind):
-                raise TypeError(f"{name} is {part!r}; it must be a {kind.__name__}, as in {name}={kind.__name__}(...)")
+                raise InvalidType(
+                    "wrong-type", f"{name} is {part!r}; it must be a {kind.__name__}, as in {name}={kind.__name__}(...)"
+                )
             setattr(self, name, copy(part))
 
     def reset(self) -> None:
@@ -115,7 +120,7 @@ class Stream:
         here = one_pose("at", at)
         last = here if self._target is None else self._target
         if not isinstance(sample, Sample | None):
-            raise TypeError(f"sample is {sample!r}; it must be a Sample, as in Sample(pose), or None")
+            raise InvalidType("wrong-type", f"sample is {sample!r}; it must be a Sample, as in Sample(pose), or None")
         if sample is not None and not sample.pressed:
             self._state = "idle"
             self.clutch.release()
@@ -216,8 +221,8 @@ def _pose(given: Any) -> SE3 | None:
         try:
             numbers = np.asarray(given, dtype=np.float64)
         except (TypeError, ValueError):
-            raise ValueError(
-                f"the pose of a sample is {given!r}; it must be an SE3, 7 numbers or a 4x4 matrix"
+            raise InvalidValue(
+                "not-a-pose", f"the pose of a sample is {given!r}; it must be an SE3, 7 numbers or a 4x4 matrix"
             ) from None
         if not np.isfinite(numbers).all() or masked_at(given) is not None:
             return None

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, final
 
 from poise.common.array import ArrayLike
+from poise.common.errors import InvalidType, InvalidValue
 from poise.geometry.world import World
 from poise.methods.base import Method
 from poise.model.model import Model, a_model
@@ -81,16 +82,20 @@ def view(
     """
     if not isinstance(model, Model | str | os.PathLike):
         if tasks is not None or q is not None or method is not None or world is not None:
-            raise ValueError("tasks, q, method and world are for a model that is led; a motion is only played")
+            raise InvalidValue(
+                "conflict", "tasks, q, method and world are for a model that is led; a motion is only played"
+            )
         if isinstance(model, Motion):
             played = Replay(model.model, model, host=host, port=port, dark=dark, look=look, ghost=ghost)
             return _shown(played, model.model.name, block=block)
         if ghost is not None:
-            raise ValueError("ghost goes beside a motion; beside what retarget returned its source is shown")
+            raise InvalidValue(
+                "conflict", "ghost goes beside a motion; beside what retarget returned its source is shown"
+            )
         carried = _carried(model, host=host, port=port, dark=dark, look=look)
         return _shown(carried, carried.carrying.model("robot").name, block=block)
     if ghost is not None:
-        raise ValueError("ghost goes beside a motion; give one in the place of the model")
+        raise InvalidValue("conflict", "ghost goes beside a motion; give one in the place of the model")
     a_model(model)
     if tasks is None:
         alone = default_task(model)
@@ -107,13 +112,14 @@ def _carried(results: "Retargeted | Sequence[Retargeted]", **settings: Any) -> "
 
     every = list(results) if isinstance(results, (list, tuple)) else [results]
     if not every:
-        raise ValueError("the list of results is empty, so there is nothing to view")
+        raise InvalidValue("empty", "the list of results is empty, so there is nothing to view")
     carryings = []
     for one in every:
         if not isinstance(one, Retargeted):
-            raise TypeError(
+            raise InvalidType(
+                "wrong-type",
                 "view takes a Model, a Motion, what retarget returns or a list of that, "
-                f"got {'a list with ' * (one is not results)}{type(one).__name__}"
+                f"got {'a list with ' * (one is not results)}{type(one).__name__}",
             )
         carryings.append(Carrying(one))
     return CarryingPage(carryings, **settings)

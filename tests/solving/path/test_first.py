@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from support.refusals import refused
 from ways import across, armed, elbow
 
 import poise as pz
@@ -200,11 +201,11 @@ def test_a_plan_takes_them_too() -> None:
 def test_what_is_no_limit_is_refused() -> None:
     arm, task = pz.load("planar3"), pz.PositionTask("tool")
     for call in (pz.solve_path, pz.plan):
-        with pytest.raises(TypeError, match="limits must be True or False"):
+        with refused("not-a-limit", "limits"):
             call(arm, task, line(), limits=[3.0])
-        with pytest.raises(ValueError, match="no planar or floating joint"):
+        with refused("no-such-part"):
             call(arm, task, line(), limits=[pz.TwistLimit(linear=1.0)])
-    with pytest.raises(ValueError, match="two CollisionLimits"):
+    with refused("too-many"):
         pz.solve_path(arm, task, line(), limits=[pz.CollisionLimit(), pz.CollisionLimit()])
     with pytest.raises(pz.JointNotFound):
         pz.solve_path(arm, task, line(), limits=[pz.AccelerationLimit({"knee": 1.0})])

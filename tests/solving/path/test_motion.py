@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruckig import InputParameter, Ruckig, Trajectory
+from support.refusals import refused
 from ways import DOWN, across
 
 import poise as pz
@@ -262,7 +263,7 @@ def test_paths_are_joined_where_they_meet() -> None:
     assert whole.success
     assert "42 waypoints" in repr(whole)
     assert whole.resample(0.01).success
-    with pytest.raises(ValueError, match="begin="):
+    with refused("inconsistent"):
         there.then(back)
     with pytest.raises(ValueError, match="has times and the other none"):
         _untimed(0.5).then(pz.solve_path(pz.load("planar2"), pz.PositionTask("tool"), [[1.0, 0.5, 0.0]], velocity=1.0))
@@ -289,11 +290,11 @@ def test_what_is_asked_of_a_motion() -> None:
     assert np.allclose(after, path.q[-1])
     again = pickle.loads(pickle.dumps(path))
     assert np.array_equal(again.at(0.3).q, q)
-    with pytest.raises(ValueError, match="nan"):
+    with refused("not-finite"):
         path.at(np.nan)
-    with pytest.raises(pz.ShapeError, match=r"t must be times \[s\], got 'a'"):
+    with refused("wrong-shape", "t"):
         path.at("a")
-    with pytest.raises(ValueError, match="has no times"):
+    with refused("needs"):
         pz.solve_path(pz.load("planar3"), pz.PositionTask("tool"), [[1.0, 0.5, 0.0]]).at(0.0)
     alone = pz.solve_path(arm, TASK, across(40)[:1], acceleration=1.0)
     assert np.allclose(alone.at([0.0, 1.0]).q, alone.q[0])
@@ -302,10 +303,10 @@ def test_what_is_asked_of_a_motion() -> None:
 def test_what_makes_no_clock_and_no_path_is_refused_by_name() -> None:
     arm = pz.load("panda")
     path = pz.solve_path(arm, pz.PoseTask("panda_hand"), across(40), acceleration=10.0)
-    with pytest.raises(ValueError, match="dt is infinite"):
+    with refused("not-finite", "dt"):
         path.resample(np.inf)
-    with pytest.raises(TypeError, match=r"then takes paths, one after the other"):
+    with refused("wrong-type"):
         path.then([path])  # type: ignore[arg-type]
     for straight in (1, True, None):
-        with pytest.raises(TypeError, match=f"straight is {straight}; it must be a list"):
+        with refused("not-a-sequence", "straight"):
             pz.plan(arm, pz.PoseTask("panda_hand"), stops()[:2], straight=straight)  # type: ignore[arg-type]

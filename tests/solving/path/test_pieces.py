@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.refusals import refused
 from ways import elbow
 
 import poise as pz
@@ -143,9 +144,9 @@ def test_where_a_waypoint_is_said_again_the_arm_stands_still() -> None:
 def test_what_cannot_be_cut_is_refused() -> None:
     arm, tip, places = elbow(), pz.PositionTask("tip"), ring(1.0)
     places[-1] = places[0]
-    with pytest.raises(ValueError, match="a path that is closed has no pieces"):
+    with refused("conflict"):
         pz.solve_path(arm, tip, places, closed=True, reconfigurations=1)
-    with pytest.raises(ValueError, match="nothing how fast the arm is reconfigured"):
+    with refused("needs"):
         pz.solve_path(arm, tip, places, dt=0.1, reconfigurations=1)
     for wrong in (-1, 1.5, True):
         with pytest.raises((TypeError, ValueError), match="reconfigurations"):

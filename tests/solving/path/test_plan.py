@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from support.refusals import refused
 
 import poise as pz
 from poise.solving.path.clearance import Clearance
@@ -76,9 +77,9 @@ def test_an_approach_and_a_retreat_are_straight() -> None:
         ends = np.array(PICK)[[k - 1, k]]
         assert np.abs(at.xyz[:, :2] - ends[0, :2]).max() < 1e-4
         assert np.abs(np.abs(at.wxyz @ DOWN) - 1.0).max() < 1e-6
-    with pytest.raises(ValueError, match="straight"):
+    with refused("out-of-range", "straight"):
         pz.plan(arm, pz.PoseTask("panda_hand"), poses(), straight=[0])
-    with pytest.raises(ValueError, match="straight names the pose 5"):
+    with refused("out-of-range", "straight"):
         pz.plan(arm, pz.PoseTask("panda_hand"), poses(), straight=[5])
 
 
@@ -181,11 +182,11 @@ def test_one_station_and_bad_questions() -> None:
     there = pz.plan(arm, task, [[1.0, 1.0, 0.0]], q0=alone.q[0])
     assert there.success
     assert there.length < 1e-6
-    with pytest.raises(pz.ShapeError, match="empty"):
+    with refused("wrong-shape"):
         pz.plan(arm, task, np.zeros((0, 3)))
-    with pytest.raises(ValueError, match="step"):
+    with refused("not-positive"):
         pz.plan(arm, task, [[1.0, 1.0, 0.0]], step=0.0)
-    with pytest.raises(ValueError, match="max_time"):
+    with refused("not-positive", "max_time"):
         pz.plan(arm, task, [[1.0, 1.0, 0.0]], max_time=-1.0)
 
 
@@ -274,7 +275,7 @@ def test_a_q0_outside_the_limits_is_refused() -> None:
     arm = pz.load("panda")
     q0 = np.array(arm.home)
     q0[3] = 0.5
-    with pytest.raises(ValueError, match="'panda_joint4', outside its limits"):
+    with refused("outside-limits", "'panda_joint4'"):
         pz.plan(arm, pz.PoseTask("panda_hand"), poses(), q0=q0)
     assert pz.plan(arm, pz.PoseTask("panda_hand"), poses()[:1], q0=q0, limits=False).success
 
@@ -331,7 +332,7 @@ def test_an_interval_may_have_no_end(follow: object) -> None:
     assert path.success, path.explain()
     apart = np.linalg.norm(path.model.pose("panda_link4", path.q).xyz - tasks[1].target, axis=1)
     assert apart.min() >= 0.3 - 1e-6
-    with pytest.raises(ValueError, match=r"poses\[0\]\[0\] of DistanceTask.*too large"):
+    with refused("out-of-range", "poses[0][0]"):
         follow(path.model, pz.DistanceTask("panda_link4", (0.3, np.inf)), [[1e20, 0.0, 0.0]])  # type: ignore[operator]
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from support.refusals import refused
 from ways import across, armed, elbow
 
 import poise as pz
@@ -294,7 +295,7 @@ def test_a_path_begins_where_it_must_or_fails() -> None:
     assert f"{away:.3g} m" in other.first_failure.reason
     outside = np.array(arm.home)
     outside[3] = 0.5
-    with pytest.raises(ValueError, match=r"begin is 0\.5 at 'panda_joint4', outside its limits"):
+    with refused("outside-limits", "'panda_joint4'"):
         pz.solve_path(arm, task, across(80), start=outside)
     with pytest.raises(ValueError, match="not both"):
         pz.solve_path(arm, task, across(80), start=stands, q0=stands)
@@ -623,33 +624,33 @@ def test_a_question_that_is_wrong_is_refused() -> None:
     arm, task = pz.load("planar3"), pz.PositionTask("tool")
     bad = circle()
     bad[5, 1] = np.nan
-    with pytest.raises(ValueError, match=r"poses\[5\].*nan"):
+    with refused("not-finite", "poses[5]"):
         pz.solve_path(arm, task, bad)
-    with pytest.raises(pz.ShapeError, match="empty"):
+    with refused("wrong-shape"):
         pz.solve_path(arm, task, np.zeros((0, 3)))
     with pytest.raises(pz.ShapeError):
         pz.solve_path(arm, task, np.zeros((4, 2)))
-    with pytest.raises(ValueError, match="None"):
+    with refused("no-target"):
         pz.solve_path(arm, task, None)
     with pytest.raises(pz.FrameNotFound):
         pz.solve_path(arm, pz.PositionTask("tol"), circle())
     with pytest.raises(ValueError, match="repeat the first at the end"):
         pz.solve_path(arm, task, circle()[:-1], closed=True)
-    with pytest.raises(pz.ShapeError, match="q0"):
+    with refused("wrong-shape", "q0"):
         pz.solve_path(arm, task, circle(), q0=np.zeros(2))
     for name, value in (("dt", 0.0), ("max_jump", -1.0), ("max_time", 0.0), ("seed", -1), ("threads", 0)):
         with pytest.raises(ValueError, match=name):
             pz.solve_path(arm, task, circle(), **{name: value})
     for name in ("velocity", "acceleration"):
-        with pytest.raises(ValueError, match=name):
+        with refused("not-positive", name):
             pz.solve_path(arm, task, circle(), **{name: 0.0})
-        with pytest.raises(pz.ShapeError, match=name):
+        with refused("wrong-shape", name):
             pz.solve_path(arm, task, circle(), **{name: [1.0, 2.0]})
         with pytest.raises(
             pz.ShapeError, match=rf"{name} must be .*limits=\[{name.title()}Limit\({{'joint1': 1.0}}\)\]"
         ):
             pz.solve_path(arm, task, circle(), **{name: {"joint1": 1.0}})
-        with pytest.raises(pz.ShapeError, match=rf"{name} must be one number .* got 'fast'"):
+        with refused("wrong-shape", name):
             pz.solve_path(arm, task, circle(), **{name: "fast"})
     for name in ("limits", "closed", "optimise"):
         with pytest.raises(TypeError, match=name):
@@ -680,7 +681,7 @@ def test_what_swallows_the_poses_is_named() -> None:
     assert path.first_failure is not None
     assert "'block'" in path.first_failure.reason
     assert "panda_hand" in path.first_failure.reason
-    with pytest.raises(ValueError, match="no collision shapes"):
+    with refused("no-shapes"):
         pz.solve_path(pz.load("planar3"), pz.PositionTask("tool"), circle(), limits=[pz.CollisionLimit()])
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, Self, final
 
 from poise.common import html
-from poise.common.errors import FrameNotFound, NameNotFound
+from poise.common.errors import FrameNotFound, InvalidValue, NameNotFound
 from poise.common.files import write_whole
 from poise.common.tables import aligned
 from poise.model.model import Model
@@ -56,8 +56,9 @@ class BodyMap(Value):
             _check_parts(column, name, _PARTS, "")
             twins = [part for part, frame in column.items() if list(column.values()).count(frame) > 1]
             if twins:
-                raise ValueError(
-                    f"{name} has {column[twins[0]]!r} twice, as {twins[0]} and as {twins[1]}; leave out one of them"
+                raise InvalidValue(
+                    "duplicate",
+                    f"{name} has {column[twins[0]]!r} twice, as {twins[0]} and as {twins[1]}; leave out one of them",
                 )
         _check_parts(self.contacts, "contacts", ENDS, "")
 
@@ -97,9 +98,10 @@ class BodyMap(Value):
             if (part in human.missing and part not in frames) or part in machine.missing
         }
         if not human.frames.keys() & machine.frames.keys():
-            raise ValueError(
+            raise InvalidValue(
+                "inconsistent",
                 f"no part of a body was found in both {_name(skeleton, 'the skeleton')} and {_name(robot, 'the robot')}"
-                "; state the map: BodyMap(source={'right_wrist': ...}, robot={'right_wrist': ...})"
+                "; state the map: BodyMap(source={'right_wrist': ...}, robot={'right_wrist': ...})",
             )
         those, others = fingers_of(skeleton, frames), {} if machine.four_legs else fingers_of(robot, machine.frames)
         missing |= _missing_fingers(skeleton, robot, those, others)
@@ -121,9 +123,10 @@ class BodyMap(Value):
             for part in FINGERS if model is not None else ():
                 wrist = column.get(f"{part.partition('_')[0]}_wrist")
                 if model is not None and part in column and wrist and not on_hand(model, column[part], wrist):
-                    raise ValueError(
+                    raise InvalidValue(
+                        "inconsistent",
                         f"{place}{name}.{part} is {column[part]!r}, which is not beneath {wrist!r}, its wrist in "
-                        f"{model.name}; name the first joint of a finger of that hand, or leave it out"
+                        f"{model.name}; name the first joint of a finger of that hand, or leave it out",
                     )
 
     # Files -------------------------------------------------------------------------------------------------------
@@ -156,12 +159,14 @@ class BodyMap(Value):
         columns = {name: _column(file, content, name) for name in ("source", "robot")}
         contacts = content.get("contacts", [])
         if not isinstance(contacts, list) or not all(isinstance(part, str) for part in contacts):
-            raise ValueError(f'{file}: contacts must be a list of parts such as ["left_ankle"], got {contacts!r}')
+            raise InvalidValue(
+                "not-a-sequence", f'{file}: contacts must be a list of parts such as ["left_ankle"], got {contacts!r}'
+            )
         _check_parts(contacts, "contacts", ENDS, f"{file}: ")
         try:
             made = cls(columns["source"], columns["robot"], tuple(contacts))
         except ValueError as error:
-            raise ValueError(f"{file}: {error}") from None
+            raise InvalidValue(getattr(error, "code", "inconsistent"), f"{file}: {error}") from None
         made._check(source, robot, f"{file}: ")
         return made
 
@@ -217,7 +222,7 @@ def _check_parts(parts: Iterable[str], name: str, known: Iterable[str], place: s
 def _file(path: str | os.PathLike[str]) -> Path:
     file = Path(path)
     if file.suffix.lower() != ".toml":
-        raise ValueError(f"{file} is no file of a map; its name must end in .toml")
+        raise InvalidValue("wrong-format", f"{file} is no file of a map; its name must end in .toml")
     return file
 
 
@@ -227,22 +232,26 @@ def _read(file: Path) -> dict[str, Any]:
     except OSError as error:
         raise OSError(f"{file} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise ValueError(f"{file} is no text in UTF-8; save it in that encoding") from None
+        raise InvalidValue("wrong-format", f"{file} is no text in UTF-8; save it in that encoding") from None
     except RecursionError:
-        raise ValueError(f"{file} is nested too deeply; it needs two tables, [source] and [robot]") from None
+        raise InvalidValue(
+            "wrong-format", f"{file} is nested too deeply; it needs two tables, [source] and [robot]"
+        ) from None
     except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{file}: {error}") from None
+        raise InvalidValue("wrong-format", f"{file}: {error}") from None
 
 
 def _column(file: Path, content: dict[str, Any], name: str) -> dict[str, str]:
     """A table of the file: a name by part."""
     column = content.get(name)
     if not isinstance(column, dict):
-        raise ValueError(f"{file} has no table [{name}]; under it each line is a part, such as pelvis = {'Hips'!r}")
+        raise InvalidValue(
+            "wrong-format", f"{file} has no table [{name}]; under it each line is a part, such as pelvis = {'Hips'!r}"
+        )
     _check_parts(column, name, _PARTS, f"{file}: ")
     for part, frame in column.items():
         if not isinstance(frame, str):
-            raise ValueError(f"{file}: {name}.{part} must be a name in quotation marks, got {frame!r}")
+            raise InvalidValue("wrong-type", f"{file}: {name}.{part} must be a name in quotation marks, got {frame!r}")
     return column
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.common.checks import not_negative, refuse_masked
-from poise.common.errors import ShapeError
+from poise.common.errors import InvalidType, InvalidValue, ShapeError
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
 
@@ -153,9 +153,10 @@ class Contacts:
 
     def _column(self, part: str) -> int:
         if part not in self.parts:
-            raise ValueError(
+            raise InvalidValue(
+                "no-such-part",
                 f"{part!r} was not looked at; these parts were: {', '.join(self.parts) or 'none'}; "
-                "the map's `contacts` names those that may stand"
+                "the map's `contacts` names those that may stand",
             )
         return self.parts.index(part)
 
@@ -163,9 +164,12 @@ class Contacts:
         self._column(part)
         for name, frame in (("start", start), ("stop", stop)):
             if not isinstance(frame, int | np.integer):
-                raise TypeError(f"{name} must be the number of a frame, got {frame!r}")
+                raise InvalidType("not-whole", f"{name} must be the number of a frame, got {frame!r}")
         if not 0 <= start < stop <= len(self):
-            raise ValueError(f"frames {start} up to {stop} are no stretch of the {len(self)} that there are, from 0 on")
+            raise InvalidValue(
+                "out-of-range",
+                f"frames {start} up to {stop} are no stretch of the {len(self)} that there are, from 0 on",
+            )
 
     def _with(self, part: str, points: Flags, stances: list[Contact]) -> "Contacts":
         """The same, but a part has these stances, in which these points (frames, points) stand."""
@@ -209,6 +213,8 @@ def _flags(part: str, values: npt.ArrayLike) -> Flags:
     if numbers.ndim not in (1, 2) or not numbers.size:
         raise ShapeError(f"flags of {part} must have shape (frames,) or (frames, points), got {numbers.shape}")
     if not np.isin(numbers, (0, 1)).all():
-        raise ValueError(f"flags of {part} must be False or True, 0 or 1: compare probabilities with a threshold first")
+        raise InvalidValue(
+            "not-a-bool", f"flags of {part} must be False or True, 0 or 1: compare probabilities with a threshold first"
+        )
     flags: Flags = numbers.astype(bool).reshape(len(numbers), -1)
     return flags

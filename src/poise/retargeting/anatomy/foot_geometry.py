@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from poise.common.array import Array
-from poise.common.errors import MissingExtra, ModelError
+from poise.common.errors import InvalidValue, MissingExtra, ModelError
 from poise.geometry.enclosing import around_ellipsoid, prism
 from poise.geometry.meshes import MeshShape, mesh_triangles, read_mesh
 from poise.geometry.shapes import Box, Capsule, ConvexHull, Cylinder, HalfSpace, Point, Sphere, checked_point
@@ -80,11 +80,13 @@ def _sole(model: Model, frame: str, up: Point, *, drawn: bool = False) -> tuple[
     way = np.array(checked_point("up", up))
     length = float(np.linalg.norm(way))
     if not length > 0.0:
-        raise ValueError("up is 0 0 0; it must be the direction that is up in the world")
+        raise InvalidValue("zero-vector", "up is 0 0 0; it must be the direction that is up in the world")
     link = model.frame(frame).link
     links = one_body(model, link)
     if WORLD in links or (model.joints and not model.root_path(link)):
-        raise ValueError(f"{frame} stands still in {model.name}, so it is no foot; name a link that joints move")
+        raise InvalidValue(
+            "nothing-moves", f"{frame} stands still in {model.name}, so it is no foot; name a link that joints move"
+        )
     home = model.pose(frame, model.neutral).inverse()
     up_there = home.rotation.act(way / length)
     balls = _balls_of(((name, model.shapes.get(name, ())) for name in links), model, home)

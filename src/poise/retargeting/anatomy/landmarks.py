@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from poise.common.array import Array
-from poise.common.errors import NameNotFound, ShapeError
+from poise.common.errors import InvalidValue, NameNotFound, ShapeError
 from poise.io.gltf_joints import WEBXR_PARENTS
 from poise.quaternions import unit_vectors
 
@@ -38,10 +38,12 @@ def landmark(value: object, name: str) -> str:
             raise NameNotFound(value, WEBXR, owner=name, noun="landmark of a hand")
         return value
     if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise ValueError(f"{name} is {value!r}; it must be the name of a landmark, or a number from 0 to 20")
+        raise InvalidValue(
+            "wrong-type", f"{name} is {value!r}; it must be the name of a landmark, or a number from 0 to 20"
+        )
     number = int(value.__index__())
     if not 0 <= number < len(MEDIAPIPE):
-        raise ValueError(f"{name} is {number}; the landmarks of MediaPipe are numbered from 0 to 20")
+        raise InvalidValue("out-of-range", f"{name} is {number}; the landmarks of MediaPipe are numbered from 0 to 20")
     return MEDIAPIPE[number]
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from poise.common import html
 from poise.common.array import Array
+from poise.common.errors import InvalidValue
 from poise.common.tables import aligned
 from poise.model.model import Model
 from poise.motion.clip import Motion
@@ -159,9 +160,10 @@ def _lengths(human: BodyFrames, machine: BodyFrames) -> Iterator[tuple[str, tupl
                 both = human.length(inner, outer), machine.length(inner, outer)
                 for body, length in zip((human, machine), both, strict=True):
                     if not length > NEAR * body.size:
-                        raise ValueError(
+                        raise InvalidValue(
+                            "inconsistent",
                             f"{body.frames[inner]!r} and {body.frames[outer]!r} of {body.model.name} stand in "
-                            f"one place, so the bone from {inner} to {outer} has no length; map one of them elsewhere"
+                            f"one place, so the bone from {inner} to {outer} has no length; map one of them elsewhere",
                         )
                 yield inner, both
     for name, part in (("hips", "hip"), ("shoulders", "shoulder")):
@@ -189,9 +191,10 @@ def _scales(lengths: Mapping[str, tuple[float, float]]) -> tuple[dict[str, float
             scales[kind] = b / a
             if not _RATIO[0] <= scales[kind] <= _RATIO[1]:
                 what = f"a bone of the {kind}" if parts else kind
-                raise ValueError(
+                raise InvalidValue(
+                    "out-of-range",
                     f"{what} has {a:.3g} m in the skeleton and {b:.3g} m in the robot, a scale of {scales[kind]:.3g}; "
-                    "check the map, and the unit of the motion: load_motion(file, unit=...)"
+                    "check the map, and the unit of the motion: load_motion(file, unit=...)",
                 )
     known = [scales[kind] for kind in _KINDS if kind in scales]
     mean = float(np.mean(known)) if known else 1.0

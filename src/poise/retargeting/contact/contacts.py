@@ -15,8 +15,8 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from poise.common.array import Array, ArrayLike
-from poise.common.checks import finite
-from poise.common.errors import ShapeError
+from poise.common.checks import broken_rule, finite
+from poise.common.errors import InvalidValue, ShapeError
 from poise.retargeting.anatomy.contact_schedule import Contact, Contacts, Flags, borne, runs
 from poise.retargeting.anatomy.median import median
 
@@ -77,13 +77,19 @@ def contacts(
     if when.ndim != 1 or not len(when):
         raise ShapeError(f"times must have shape (frames,) with at least one frame, got {when.shape}")
     if (np.diff(when) <= 0.0).any():
-        raise ValueError(f"times must grow; times[{int(np.argmax(np.diff(when) <= 0.0)) + 1}] does not")
+        raise InvalidValue(
+            "inconsistent", f"times must grow; times[{int(np.argmax(np.diff(when) <= 0.0)) + 1}] does not"
+        )
     if not 0.0 < size < np.inf:
-        raise ValueError(f"size must be the height of the body, more than 0 [m], got {size!r}")
+        raise InvalidValue(
+            broken_rule(size, "not-positive"), f"size must be the height of the body, more than 0 [m], got {size!r}"
+        )
     paths = {part: _path(part, path, len(when)) for part, path in places.items()}
     stepping = [part for part in paths if part.endswith("ankle")] if steps is None else steps
     if unknown := [part for part in stepping if part not in paths]:
-        raise ValueError(f"steps names {unknown[0]!r}, which has no place; these have: {', '.join(paths)}")
+        raise InvalidValue(
+            "no-such-part", f"steps names {unknown[0]!r}, which has no place; these have: {', '.join(paths)}"
+        )
     scale = size / _BODY
     floors = {part: _floor(ground, path) for part, path in paths.items()}
     heights = {part: path[..., 2] - floors[part] for part, path in paths.items()}

@@ -13,6 +13,7 @@ from typing import Final, final
 import numpy as np
 
 from poise.common.array import Array
+from poise.common.errors import InvalidType, InvalidValue
 from poise.geometry.shapes import HalfSpace, Sphere
 from poise.geometry.world import World
 from poise.model.builder import ModelBuilder
@@ -72,29 +73,36 @@ def check_objects(objects: Sequence[Mapping[str, Motion]], motions: int) -> None
     """Raises TypeError for what is no motion, ValueError for what is no rigid body with shapes that floats, and unless
     there is one mapping for each of so many motions."""
     if not all(isinstance(some, Mapping) for some in objects) or len(objects) != motions:
-        raise ValueError(
+        raise InvalidValue(
+            "wrong-type",
             f"objects must be motions by name, as in {{'box': motion}}, and of {motions} motions a list of {motions} "
-            f"such mappings, got {objects!r}"
+            f"such mappings, got {objects!r}",
         )
     for name, thing in (pair for some in objects for pair in some.items()):
         if not isinstance(thing, Motion):
-            raise TypeError(f"objects[{name!r}] must be a Motion, of a model that floats and has shapes, got {thing!r}")
+            raise InvalidType(
+                "wrong-type",
+                f"objects[{name!r}] must be a Motion, of a model that floats and has shapes, got {thing!r}",
+            )
         model = thing.model
         kinds = [joint.kind for joint in model.joints if joint.nv]
         if kinds != [JointKind.FLOATING]:
-            raise ValueError(
+            raise InvalidValue(
+                "not-supported",
                 f"objects[{name!r}] is a motion of {model.name!r}, which is no rigid body that floats: it has "
-                f"{len(kinds)} joints that move; pz.load(file, base='floating') lets one float, lock() holds joints"
+                f"{len(kinds)} joints that move; pz.load(file, base='floating') lets one float, lock() holds joints",
             )
         if not any(model.shapes.get(link) for link in one_body(model, _root(model))):
-            raise ValueError(
+            raise InvalidValue(
+                "no-shapes",
                 f"objects[{name!r}] is a motion of {model.name!r}, which has no shape that a hand could touch; give "
-                "its link one: <collision> in a file, ModelBuilder.shape, or with_shapes"
+                "its link one: <collision> in a file, ModelBuilder.shape, or with_shapes",
             )
         if any(isinstance(shape, HalfSpace) for shapes in model.shapes.values() for shape in shapes):
-            raise ValueError(
+            raise InvalidValue(
+                "not-supported",
                 f"objects[{name!r}] is a motion of {model.name!r}, which has a half-space, and so no lowest point: "
-                "make it a Box"
+                "make it a Box",
             )
 
 
@@ -102,9 +110,10 @@ def check_times(objects: Mapping[str, Motion], motion: Motion) -> None:
     """Raises ValueError for an object that is not there while a body moves."""
     for name, thing in objects.items():
         if thing.times[0] > motion.times[-1] or thing.times[-1] < motion.times[0]:
-            raise ValueError(
+            raise InvalidValue(
+                "inconsistent",
                 f"objects[{name!r}] is there from {thing.times[0]:g} to {thing.times[-1]:g} s, and the body moves from "
-                f"{motion.times[0]:g} to {motion.times[-1]:g} s: give both the same times"
+                f"{motion.times[0]:g} to {motion.times[-1]:g} s: give both the same times",
             )
 
 

@@ -16,6 +16,7 @@ from typing import Final, NamedTuple, Self, final
 import numpy as np
 
 from poise.common.array import Array
+from poise.common.errors import InvalidValue
 from poise.methods.criteria import RestPosture
 from poise.methods.damping import Curvature
 from poise.methods.priority import TaskPriority
@@ -319,9 +320,10 @@ class Follower:
             stack = tasks(self.robot, stance)
             if not stack:
                 hint = "; base='floating' lets it move" if self.robot.fixed_base else ""
-                raise ValueError(
+                raise InvalidValue(
+                    "nothing-moves",
                     f"no joint of {self.robot.model.name} moves one of {', '.join(self.robot.frames)} against another, "
-                    f"so there is nothing to follow{hint}"
+                    f"so there is nothing to follow{hint}",
                 )
             chosen: list[Task] = [*stack]
             lag = _CLOSE if stance.agile else _LAG

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.common.array import Array, ArrayLike
-from poise.common.checks import finite, finite_positive, not_negative, numbers, one_of, with_holes
-from poise.common.errors import ShapeError
+from poise.common.checks import broken_rule, finite, finite_positive, not_negative, numbers, one_of, with_holes
+from poise.common.errors import InvalidValue, ShapeError
 from poise.kernels.hands import descent
 from poise.kernels.hands.landmarks import LANDMARKS
 from poise.kernels.machine.jit import prepare
@@ -68,7 +68,9 @@ class Pinch(Value):
         for field in fields(self):
             finite_positive(field.name, getattr(self, field.name))
         if self.away < self.near:
-            raise ValueError(f"away is {self.away:g} m, less than near, {self.near:g} m: a pinch would flicker")
+            raise InvalidValue(
+                "inconsistent", f"away is {self.away:g} m, less than near, {self.near:g} m: a pinch would flicker"
+            )
 
 
 @final
@@ -146,7 +148,9 @@ class HandRetargeter:
         if turn is not None and not isinstance(turn, SO3):
             raise ShapeError(f"turn must be an SO3, got {type(turn).__name__}; see SO3.from_rpy, SO3.from_matrix")
         if model.loops:
-            raise ValueError(f"{model.name} has closed loops, which a HandRetargeter does not keep: use a Tracker")
+            raise InvalidValue(
+                "not-supported", f"{model.name} has closed loops, which a HandRetargeter does not keep: use a Tracker"
+            )
         self.model, self.kind, self.side, self.notes = model, kind, side, tuple(notes)
         self.align = kind != "position" if align is None else bool(align)
         finite_positive("scale", scale)
@@ -155,12 +159,19 @@ class HandRetargeter:
         self.huber = _HUBER[kind] if huber is None else huber
         finite_positive("huber", self.huber)
         if not 0.0 < alpha <= 1.0:
-            raise ValueError(f"alpha is {alpha!r}; it must be above 0 and up to 1, which is no filter")
+            raise InvalidValue(
+                broken_rule(alpha, "out-of-range"),
+                f"alpha is {alpha!r}; it must be above 0 and up to 1, which is no filter",
+            )
         if pinch is not None and not isinstance(pinch, Pinch):
-            raise ValueError(f"pinch must be a Pinch, got {pinch!r}: Pinch(near=0.03) says when tips touch")
+            raise InvalidValue(
+                "wrong-type", f"pinch must be a Pinch, got {pinch!r}: Pinch(near=0.03) says when tips touch"
+            )
         self.alpha, self.pinch = float(alpha), Pinch() if pinch is None else pinch
         if kind == "position" and scale != 1.0:
-            raise ValueError("positions are where they are and have no scale: leave it out, or choose 'vector'")
+            raise InvalidValue(
+                "conflict", "positions are where they are and have no scale: leave it out, or choose 'vector'"
+            )
         self.tasks, pairs = _tasks(kind, links, wrist)
         axes = (WRIST, *KNUCKLES) if self.align else ()
         used = [*axes, *(name for pair in pairs for name in pair if name is not None)]
@@ -168,9 +179,10 @@ class HandRetargeter:
         """The landmarks that are read, by their names."""
         parsed = Limits.of(limits)
         if parsed.has_constraints:
-            raise ValueError(
+            raise InvalidValue(
+                "not-supported",
                 f"a HandRetargeter keeps the limits of joints alone, and limits holds {limits!r}: give True or False, "
-                "or follow VectorTasks by a Tracker, which keeps them"
+                "or follow VectorTasks by a Tracker, which keeps them",
             )
         self.q0 = None if q0 is None else model.check_q(q0, "q0")
         self._problem = self._packed(pairs, side, np.eye(3) if turn is None else turn.matrix(), parsed.positions)
@@ -260,7 +272,7 @@ class HandRetargeter:
         """
         if isinstance(source, Motion):
             if fps is not None or times is not None:
-                raise ValueError("a Motion has times of its own: leave out fps and times")
+                raise InvalidValue("conflict", "a Motion has times of its own: leave out fps and times")
             known = [mark for mark in MEDIAPIPE if mark in source.model.frames]
             shown = dict(zip(known, np.moveaxis(source.positions(known), 1, 0), strict=True))
             points, when, name = source.positions(self.landmarks), source.times, source.name
@@ -269,7 +281,7 @@ class HandRetargeter:
             if given.ndim != 3 or given.shape[2] != 3:
                 raise ShapeError(f"landmarks must have shape (frames, 21 or 25, 3), got {given.shape}")
             if fps is not None and times is not None:
-                raise ValueError("times say when each frame is: leave out fps")
+                raise InvalidValue("conflict", "times say when each frame is: leave out fps")
             points, name, rate = given[:, self._of(given.shape[1])], "", 30.0 if fps is None else fps
             shown = {mark: given[:, at] for mark, at in zip(MEDIAPIPE, columns(MEDIAPIPE, given.shape[1]), strict=True)}
             finite_positive("fps", rate)
@@ -316,7 +328,7 @@ class HandRetargeter:
         finally:
             self._lock.release()
         if code == BAD_GOAL:
-            raise ValueError(_NO_HAND)
+            raise InvalidValue("not-a-pose", _NO_HAND)
         return value
 
     @property
@@ -364,7 +376,7 @@ class HandRetargeter:
         self._standing = standing
         code = prepare(descent.follow)(scratch.address)
         if code == BAD_GOAL:
-            raise ValueError(_NO_HAND)
+            raise InvalidValue("not-a-pose", _NO_HAND)
         assert code != BAD_START
 
     def _first(self, points: Array) -> Array:
@@ -394,7 +406,7 @@ class HandRetargeter:
         if sound.all():
             return np.ascontiguousarray(points), []
         if not sound.any():
-            raise ValueError("none of the frames is a hand: " + _NO_HAND)
+            raise InvalidValue("not-a-pose", "none of the frames is a hand: " + _NO_HAND)
         bad, good = np.flatnonzero(~sound), np.flatnonzero(sound)
         flat = points.reshape(len(points), -1).copy()
         for i in range(flat.shape[1]):
@@ -415,38 +427,42 @@ def _tasks(
 ) -> tuple[tuple[Task, ...], list[tuple[str | None, str]]]:
     """The tasks, and for each the landmarks from and to which its vector is; from None is from the origin."""
     if not isinstance(links, Mapping) or not links:
-        raise ValueError(
-            f"links must say which frame follows which landmark, as in {{'tip': 'thumb-tip'}}, got {links!r}"
+        raise InvalidValue(
+            "wrong-type",
+            f"links must say which frame follows which landmark, as in {{'tip': 'thumb-tip'}}, got {links!r}",
         )
     if kind != "vector" or not all(isinstance(key, tuple) for key in links):
         for key in links:
             if not isinstance(key, str):
-                raise ValueError(f"links names {key!r}; it must be a frame, or with 'vector' all (from, to)")
+                raise InvalidValue(
+                    "wrong-type", f"links names {key!r}; it must be a frame, or with 'vector' all (from, to)"
+                )
     if kind == "position":
         if wrist is not None:
-            raise ValueError("positions are of frames alone: leave out wrist")
+            raise InvalidValue("conflict", "positions are of frames alone: leave out wrist")
         return (
             tuple(VectorTask(WORLD, frame) for frame in links),
             [(None, landmark(value, f"links[{frame!r}]")) for frame, value in links.items()],
         )
     if all(isinstance(key, tuple) for key in links):
         if wrist is not None:
-            raise ValueError("the vectors of pairs begin where they say: leave out wrist")
+            raise InvalidValue("conflict", "the vectors of pairs begin where they say: leave out wrist")
         pairs = []
         for key, value in links.items():
             if len(key) != 2 or not isinstance(value, (tuple, list)) or len(value) != 2:
-                raise ValueError(
-                    f"links[{key!r}] is {value!r}; it must be (from, to) of frames: (from, to) of landmarks"
+                raise InvalidValue(
+                    "wrong-type",
+                    f"links[{key!r}] is {value!r}; it must be (from, to) of frames: (from, to) of landmarks",
                 )
             pairs.append((landmark(value[0], f"links[{key!r}]"), landmark(value[1], f"links[{key!r}]")))
         return tuple(VectorTask(origin, tip) for origin, tip in links), list(pairs)
     if wrist is None:
-        raise ValueError(f"kind={kind!r} needs the frame of the robot's wrist: give wrist")
+        raise InvalidValue("needs", f"kind={kind!r} needs the frame of the robot's wrist: give wrist")
     tips = {frame: landmark(value, f"links[{frame!r}]") for frame, value in links.items()}
     between: list[tuple[str, str]] = []
     if kind == "dexpilot":
         if not 2 <= len(tips) <= 5:
-            raise ValueError(f"'dexpilot' is of two to five fingertips, got {len(tips)}")
+            raise InvalidValue("wrong-length", f"'dexpilot' is of two to five fingertips, got {len(tips)}")
         names = list(tips)
         between = [(names[j], names[i]) for i in range(len(names)) for j in range(i + 1, len(names))]
     every = {wrist: WRIST} | tips

@@ -11,7 +11,7 @@ import numpy as np
 
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import finite, numbers
-from poise.common.errors import ShapeError
+from poise.common.errors import InvalidValue, ShapeError
 from poise.model.joint import JointKind
 from poise.model.model import Model
 from poise.quaternions import conjugate, quaternion_log, quaternion_product
@@ -289,7 +289,7 @@ def jerk(model: Model, q: ArrayLike, times: ArrayLike, *, joints: Sequence[str] 
     if rows.shape != (len(when), model.nq):
         raise ShapeError(f"q must have shape ({len(when)}, {model.nq}), a row for each time, got {rows.shape}")
     if apart < 1:
-        raise ValueError(f"apart must be a number of frames, 1 or more, got {apart!r}")
+        raise InvalidValue("out-of-range", f"apart must be a number of frames, 1 or more, got {apart!r}")
     if len(when) <= 3 * apart:
         return np.zeros(0)
     names, blocks = _turning(model)

@@ -12,7 +12,7 @@ from poise.common import html
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import finite, numbers
 from poise.common.drawing import save_figure
-from poise.common.errors import ShapeError
+from poise.common.errors import InvalidValue, ShapeError
 from poise.common.files import write_whole
 from poise.common.plain import plain, to_json
 from poise.common.tables import aligned, fill
@@ -230,7 +230,9 @@ class Report:
         file = Path(path)
         kind = file.suffix.lower()
         if kind not in (".json", *_PICTURES):
-            raise ValueError(f"{file} must end in .json, .png, .svg or .pdf, for a report to be written there")
+            raise InvalidValue(
+                "wrong-format", f"{file} must end in .json, .png, .svg or .pdf, for a report to be written there"
+            )
         if kind == ".json":
             write_whole(file, to_json(self.to_dict(), indent=1) + "\n")
         else:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 import numpy as np
 
 from poise.common.array import Array, ArrayLike
-from poise.common.errors import ShapeError
+from poise.common.errors import InvalidType, InvalidValue, ShapeError
 from poise.kernels.machine.layout import BAD_START, GOAL_NUMBERS
 from poise.model.model import Model
 from poise.spatial import SE3, SO3
@@ -27,12 +27,14 @@ def several(tasks: Tasks) -> tuple[Task, ...]:
         return (tasks,)
     found: tuple[Any, ...] = tuple(tasks) if isinstance(tasks, Sequence) and not isinstance(tasks, str) else (tasks,)
     if not found:
-        raise ValueError("tasks is empty; state at least one")
+        raise InvalidValue("empty", "tasks is empty; state at least one")
     for i, task in enumerate(found):
         if not isinstance(task, Task):
             place = f"tasks[{i}]" if len(found) > 1 else "tasks"
             hint = "; the model comes first, then the tasks" if isinstance(task, Model) else ""
-            raise TypeError(f"{place} must be a task, such as PoseTask(frame, target), got {task!r}{hint}")
+            raise InvalidType(
+                "not-a-task", f"{place} must be a task, such as PoseTask(frame, target), got {task!r}{hint}"
+            )
     return found
 
 
@@ -99,7 +101,7 @@ def refuse_goal(model: Model, tasks: Sequence[Task], goal: Array, where: str = "
     `where` first."""
     for k, (task, (numbers,)) in enumerate(zip(tasks, each_goal(tasks, goal[None]), strict=True)):
         task.refuse(model, numbers, f"{where}target[{k}]" if len(tasks) > 1 else f"{where}target")
-    raise ValueError(f"{where}a quaternion of the target is zero")
+    raise InvalidValue("not-a-rotation", f"{where}a quaternion of the target is zero")
 
 
 def one_start(model: Model, q0: ArrayLike, name: str = "q0") -> Array:
@@ -126,11 +128,15 @@ def check_out(name: str, out: Any, model: Model) -> None:
         return
     wanted = f"{name} must be an array of float64 and of shape ({model.nq},), such as np.empty({model.nq})"
     if not isinstance(out, np.ndarray) or out.dtype != np.float64:
-        raise TypeError(f"{wanted}, got {out.dtype if isinstance(out, np.ndarray) else type(out).__name__}")
+        raise InvalidType(
+            "not-an-array", f"{wanted}, got {out.dtype if isinstance(out, np.ndarray) else type(out).__name__}"
+        )
     if out.shape != (model.nq,):
         raise ShapeError(f"{wanted}, got shape {out.shape}")
     if not out.flags.writeable:
-        raise ValueError(f"{name} is read-only: give an array that can be written, or leave {name} out")
+        raise InvalidValue(
+            "not-an-array", f"{name} is read-only: give an array that can be written, or leave {name} out"
+        )
 
 
 def refuse_numbers(
@@ -155,7 +161,9 @@ def refusal(code: int, model: Model, tasks: Sequence[Task], goal: Array) -> str:
 
 def refuse_start(q0: Array, name: str = "q0") -> NoReturn:
     """Raises ValueError that says why `q0` (nq,), whose numbers are sound each, is no start."""
-    raise ValueError(f"{name} holds a zero quaternion, which is no rotation; the identity is wxyz = 1 0 0 0")
+    raise InvalidValue(
+        "not-a-rotation", f"{name} holds a zero quaternion, which is no rotation; the identity is wxyz = 1 0 0 0"
+    )
 
 
 def chosen(method: "str | Method | None") -> "Method | None":

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from poise.common.errors import InvalidValue
 from poise.kernels.machine.layout import BALL_TURN, HELICAL, PRISMATIC, WAY
 from poise.methods.base import Method, NullSpaceMethod
 from poise.methods.criteria import JointCentring, LimitDistance, Manipulability, RestPosture
@@ -37,9 +38,13 @@ def refuse(model: Model, tasks: Sequence[Task], method: Method, *, limits: bool,
     can = method.capabilities
     for term in method.terms:
         if not limits and isinstance(term, JointCentring | LimitDistance):
-            raise ValueError(f"{type(term).__name__} reads the joint limits, which limits=False takes away")
+            raise InvalidValue(
+                "conflict", f"{type(term).__name__} reads the joint limits, which limits=False takes away"
+            )
         if isinstance(term, JointCentring | LimitDistance) and not np.isfinite([model.lower, model.upper]).all(0).any():
-            raise ValueError(f"{type(term).__name__} reads the joint limits, and {model.name} has none: leave it out")
+            raise InvalidValue(
+                "no-limits", f"{type(term).__name__} reads the joint limits, and {model.name} has none: leave it out"
+            )
     for task in tasks:
         if can.tasks == "positions" and task.frame_parts != (POSITION,):
             raise _refusal(method, "positions", f", not {task.label}: {_WAY}")
@@ -62,11 +67,11 @@ def refuse_two_postures(method: Method, posture: PostureTask | None) -> None:
     """Raises ValueError for a null-space term that pulls to a posture beside a PostureTask."""
     own = isinstance(method, NullSpaceMethod) and any(isinstance(term, RestPosture) for term in method.terms)
     if posture is not None and own:
-        raise ValueError("a PostureTask takes the place of RestPosture(): leave one of them out")
+        raise InvalidValue("conflict", "a PostureTask takes the place of RestPosture(): leave one of them out")
 
 
-def _refusal(method: Method, limit: str, more: str, who: str = "the") -> ValueError:
-    return ValueError(f"{who} method {method.name!r} {CANNOT[limit][0]}{more}")
+def _refusal(method: Method, limit: str, more: str, who: str = "the") -> InvalidValue:
+    return InvalidValue("not-supported", f"{who} method {method.name!r} {CANNOT[limit][0]}{more}")
 
 
 def _refuse_criteria(task: Task, method: Method) -> None:
@@ -74,11 +79,14 @@ def _refuse_criteria(task: Task, method: Method) -> None:
         return
     place = task.label
     if not task.frame_parts or not task.in_world:
-        raise ValueError(
-            f"Manipulability is of positions and rotations in the world, not of {place}: leave it out of the criteria"
+        raise InvalidValue(
+            "not-supported",
+            f"Manipulability is of positions and rotations in the world, not of {place}: leave it out of the criteria",
         )
     if not all(block.plain for block in task.blocks):
-        raise ValueError(f"Manipulability needs tasks without weights, and {place} has some: leave one of them out")
+        raise InvalidValue(
+            "not-supported", f"Manipulability needs tasks without weights, and {place} has some: leave one of them out"
+        )
 
 
 def _refuse_weights(task: Task, method: Method) -> None:

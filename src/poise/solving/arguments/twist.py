@@ -8,6 +8,7 @@ import numpy as np
 
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import finite, one_of, positive
+from poise.common.errors import InvalidValue
 from poise.model.model import Model
 from poise.quaternions import conjugate, quaternion_exp, quaternion_log, quaternion_product, rotate
 from poise.spatial import BOUND, LARGEST
@@ -48,7 +49,7 @@ class Twist:
         for name in ("linear", "angular"):
             given = finite(name, point(name, getattr(self, name)), 3)
             if not (np.abs(given) <= LARGEST).all():
-                raise ValueError(f"{name} is {given.tolist()}; {BOUND}")
+                raise InvalidValue("out-of-range", f"{name} is {given.tolist()}; {BOUND}")
             object.__setattr__(self, name, tuple(given.tolist()))
         one_of("frame", self.frame, ("world", "tool"))
 
@@ -58,13 +59,16 @@ class Twist:
         Raises ValueError for a task whose target it cannot move, or for a part that the task does not lead.
         """
         if not isinstance(task, OfFrame) or not task.frame_parts:
-            raise ValueError(
+            raise InvalidValue(
+                "not-supported",
                 f"{name} is a Twist, and {task.label} takes none: give one to a PoseTask, PositionTask or "
-                "OrientationTask"
+                "OrientationTask",
             )
         for part, lead, what in (("linear", POSITION, "position"), ("angular", ROTATION, "rotation")):
             if lead not in task.frame_parts and any(getattr(self, part)):
-                raise ValueError(f"{name} has {part} velocity, and {task.label} has no {what}: leave it out")
+                raise InvalidValue(
+                    "not-supported", f"{name} has {part} velocity, and {task.label} has no {what}: leave it out"
+                )
         return task.frame_pose(model, q).array
 
     def moved(self, target: Array, here: Array, dt: float, lead: "Lead") -> Array:
@@ -96,15 +100,18 @@ class Lead:
         positive("the distance of max_target_lead", self.distance)
         positive("the angle of max_target_lead", self.angle)
         if self.angle > _WIDEST:
-            raise ValueError(f"the angle of max_target_lead is {self.angle:g}; it must be at most {_WIDEST} rad")
+            raise InvalidValue(
+                "out-of-range", f"the angle of max_target_lead is {self.angle:g}; it must be at most {_WIDEST} rad"
+            )
 
     @classmethod
     def of(cls, lead: Any) -> "Lead":
         """From metres, or metres and radians; raises ValueError for what is neither."""
         given = tuple(lead) if isinstance(lead, (list, tuple)) else (lead,)
         if len(given) not in (1, 2):
-            raise ValueError(
-                f"max_target_lead must be metres or (metres, radians), as in max_target_lead=(0.1, 0.5), got {lead!r}"
+            raise InvalidValue(
+                "wrong-length",
+                f"max_target_lead must be metres or (metres, radians), as in max_target_lead=(0.1, 0.5), got {lead!r}",
             )
         return cls(*given)
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 import numpy as np
 
 from poise.common.array import Array
+from poise.common.errors import InvalidValue
 from poise.kernels.machine.jit import compiler, plain
 
 _ALIKE: Final = 1e-3
@@ -23,10 +24,14 @@ def run(name: str, owner: str, function: Callable[..., Any], where: str, *argume
         with np.errstate(all="ignore"):
             found = function(*arguments)
     except Exception as error:
-        raise ValueError(f"{name} of {owner} raises {type(error).__name__} at {where}: {error}") from error
+        raise InvalidValue(
+            "own-function", f"{name} of {owner} raises {type(error).__name__} at {where}: {error}"
+        ) from error
     if len(arguments) > 1 and found is not None:
         last = "second" if len(arguments) == 2 else "third"
-        raise ValueError(f"{name} of {owner} returns something; it must write into its {last} argument instead")
+        raise InvalidValue(
+            "own-function", f"{name} of {owner} returns something; it must write into its {last} argument instead"
+        )
     return found
 
 
@@ -37,9 +42,10 @@ def refuse_mismatch(name: str, of: str, owner: str, where: str, given: Array, fo
     away = np.abs(given - found)
     if away.max(initial=0.0) > _ALIKE * max(np.abs(found).max(), np.abs(given).max()) + 1e-8 * size:
         at = tuple(int(i) for i in np.unravel_index(away.argmax(), away.shape))
-        raise ValueError(
+        raise InvalidValue(
+            "own-function",
             f"{name} of {owner} is not that of its {of}: at {where} it gives {given[at]:.6g} for entry {list(at)}, and "
-            f"differences of {of} give {found[at]:.6g}"
+            f"differences of {of} give {found[at]:.6g}",
         )
 
 
@@ -49,8 +55,9 @@ def compiled(name: str, owner: str, last: str, function: Callable[..., Any], *si
     try:
         return made.adopt(plain(function), *signature)
     except Exception as error:
-        raise ValueError(
+        raise InvalidValue(
+            "own-function",
             f"{name} of {owner} is not compiled by Numba: {made.heart(error)}.  It must do with numbers, loops and "
             "what Numba knows of NumPy, read of what is around it only numbers, tuples, arrays and functions of "
-            f"Numba's, and write into its {last} argument"
+            f"Numba's, and write into its {last} argument",
         ) from error

@@ -9,6 +9,7 @@ from typing import Any, Final, final
 import numpy as np
 
 from poise.common.array import Array
+from poise.common.errors import InvalidValue
 from poise.kernels.gradients.conditions import MOST_CONTACTS
 from poise.kernels.machine import packing
 from poise.kernels.machine.layout import COLLISION, GOAL_NUMBERS, GOAL_STEP, PLACE, RANK, TURN, WIDTH
@@ -122,9 +123,10 @@ def differentiable_conditions(model: Model, prepared: PreparedProblem) -> Condit
     """
     found = conditions_of(model, prepared)
     if found.narrow:
-        raise ValueError(
+        raise InvalidValue(
+            "not-supported",
             f"the swing or twist of {found.narrow!r} has no width, and its gradient is not at hand: make it a hinge, "
-            "or take differences of two solves"
+            "or take differences of two solves",
         )
     return found
 

@@ -10,6 +10,7 @@ import numpy as np
 from poise.common.array import Array, ArrayLike
 from poise.common.cached import cached_property
 from poise.common.checks import finite
+from poise.common.errors import InvalidValue
 from poise.kernels.machine.layout import GOAL_NUMBERS
 from poise.model.loosening import Loose, loosened, tool_of
 from poise.model.model import Model
@@ -106,7 +107,7 @@ class SolutionGradient:
         if self._inverse is not None:
             return (inverses_of(self._model, self._prepared).of_one(self.q, self._of)[0],)
         if self._found.undefined:
-            raise ValueError(self.reason)
+            raise InvalidValue("undefined", self.reason)
         return by_task(self._prepared, self._by_goals)
 
     @cached_property
@@ -118,7 +119,7 @@ class SolutionGradient:
     def by_posture(self) -> Array:
         """(nv, nv) by the velocities of the PostureTask's target; (nv, 0) where there is none."""
         if self._found.undefined:
-            raise ValueError(self.reason)
+            raise InvalidValue("undefined", self.reason)
         return self._by_goals[..., self._found.conditions.steps :]
 
     @cached_property
@@ -165,7 +166,9 @@ class SolutionGradient:
             raise IndexError(f"there is no task {task}: this answer has {len(tasks)}, counted from 0")
         given = tasks[task]
         if not isinstance(given, OfFrame):
-            raise ValueError(f"{given.label} is not about one frame, and has no offset: ask for another task")
+            raise InvalidValue(
+                "not-supported", f"{given.label} is not about one frame, and has no offset: ask for another task"
+            )
         model, key = self._model, (tool_of, self._prepared, task)
         loose = cached(model, key, lambda: tool_of(model, given.frame, given.offset))
         values = {name: getattr(given, name) for name in given._field_names} | {"frame": loose.frame, "offset": None}
@@ -196,7 +199,7 @@ class SolutionGradient:
         """What q does where rows lack `lacking` (m, k) more, None if nothing, and grad L is `pulls` (nv, k) more."""
         found = self._found
         if found.undefined:
-            raise ValueError(self.reason)
+            raise InvalidValue("undefined", self.reason)
         answers, yields = found.answers, found.yields
         if self._of is not None:
             answers, yields = self._of @ answers, self._of @ yields
@@ -207,7 +210,7 @@ class SolutionGradient:
         """By a placement that was let loose, for the tasks as they are there."""
         found = self._found
         if found.undefined:
-            raise ValueError(self.reason)
+            raise InvalidValue("undefined", self.reason)
         there = cached(self._model, (Conditions, self._prepared, name), lambda: found.conditions.on(loose, tasks))
         return self._moved(*found.by_placement(loose, there))
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from poise.common.array import Array
+from poise.common.errors import InvalidValue
 from poise.kernels.machine.layout import COMMON, DELEGATED, MAX_COLLISION_ROWS, TWIST, WIDTH
 from poise.kernels.machine.memory import LENGTH, LOOP, MEMORY, SEEN, TRACE, TRAIL
 from poise.kernels.machine.packing import joined
@@ -242,7 +243,9 @@ def _workspace_rows(case: MethodContext, method: Method, plan: Plan) -> int:
     m, n, model = case.rows, case.columns, case.model
     wanted = method.room(m, n)
     if not isinstance(wanted, int) or wanted < 0:
-        raise ValueError(f"room({m}, {n}) of the method {method.name!r} must be a number of rows, got {wanted!r}")
+        raise InvalidValue(
+            "own-function", f"room({m}, {n}) of the method {method.name!r} must be a number of rows, got {wanted!r}"
+        )
     rows = max(m * _packed(n), m * _packed(m), wanted, plan.rows)
     if any(isinstance(term, Clearance) for term in method.terms):
         rows += 6 * len(case.section("units"))

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.common.array import Array
+from poise.common.errors import InvalidValue
 from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import ANSWER, CHOICE, CODE, SOLVED, STATIONARY, UNSOLVED
 from poise.model.model import Model
@@ -104,9 +105,10 @@ def weighed(model: Model, task: PostureTask, velocities: Sequence[int]) -> dict[
     pulled = weight > 0.0
     least, most = weight[pulled].min(initial=np.inf), weight[pulled].max(initial=0.0)
     if most > MAX_WEIGHT_RATIO * least:
-        raise ValueError(
+        raise InvalidValue(
+            "out-of-range",
             f"the weights of the PostureTask are from {least:g} to {most:g}; in a Tracker the largest may be "
-            f"{MAX_WEIGHT_RATIO:g} times the least: raise the least, or make it 0, which leaves the joint alone"
+            f"{MAX_WEIGHT_RATIO:g} times the least: raise the least, or make it 0, which leaves the joint alone",
         )
     shares = np.where(pulled, least / np.where(pulled, weight, 1.0), 1.0)
     return {"posture_mask": pulled.astype(float), "weight_ratios": shares if (shares < 1.0).any() else np.zeros(0)}
@@ -128,5 +130,5 @@ def one_posture(tasks: Sequence[Task]) -> PostureTask | None:
     """The PostureTask among the tasks; raises ValueError for more than one."""
     found = [task for task in tasks if isinstance(task, PostureTask)]
     if len(found) > 1:
-        raise ValueError(f"tasks holds {len(found)} PostureTasks; q can be near to one only")
+        raise InvalidValue("too-many", f"tasks holds {len(found)} PostureTasks; q can be near to one only")
     return found[0] if found else None

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from poise.common.errors import InvalidValue
 from poise.methods.criteria import Clearance
 from poise.methods.joints import Joints
 from poise.model.joint import JointKind
@@ -44,8 +45,11 @@ def _carried(model: Model, frame: str, number: dict[int, int]) -> int:
         return number[unit]
     others = [j.name for j in model.root_path(model.frame(frame).link) if tree.links[j.child][0] not in number]
     if not others:
-        raise ValueError(f"Clearance pushes the frame {frame!r}, which does not move: leave it out of frames")
-    raise ValueError(
+        raise InvalidValue(
+            "nothing-moves", f"Clearance pushes the frame {frame!r}, which does not move: leave it out of frames"
+        )
+    raise InvalidValue(
+        "nothing-moves",
         f"Clearance pushes the frame {frame!r}, which hangs on the joint {others[0]!r}, and that moves none of the "
-        "tasks' frames: leave it out of frames, or name one that only the tasks' joints carry"
+        "tasks' frames: leave it out of frames, or name one that only the tasks' joints carry",
     )

@@ -6,8 +6,8 @@ from typing import Any, Final, final
 import numpy as np
 
 from poise.common.array import Array, ArrayLike
-from poise.common.checks import finite, positive
-from poise.common.errors import ShapeError
+from poise.common.checks import broken_rule, finite, positive
+from poise.common.errors import InvalidValue, ShapeError
 from poise.model.joint import JointKind
 from poise.model.model import Model
 
@@ -54,9 +54,11 @@ def jumps(
     """
     positive("factor", factor)
     if not least >= 0.0:
-        raise ValueError(f"least is {least!r}; it must be a change [rad or m], 0 or more")
+        raise InvalidValue(
+            broken_rule(least, "negative"), f"least is {least!r}; it must be a change [rad or m], 0 or more"
+        )
     if frame is not None and model is None:
-        raise ValueError("a frame needs the model that it belongs to: jumps(q, model, frame=...)")
+        raise InvalidValue("needs", "a frame needs the model that it belongs to: jumps(q, model, frame=...)")
     changes, names = _changes(q, model)
     if not len(changes):
         return []

@@ -8,7 +8,7 @@ import numpy as np
 
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import numbers
-from poise.common.errors import ShapeError
+from poise.common.errors import InvalidValue, ShapeError
 from poise.model.model import Model, a_model
 from poise.solving.requirements.inequalities import together
 from poise.solving.requirements.limits import Limits, LimitsLike
@@ -105,7 +105,9 @@ def limits_of(name: str, value: ArrayLike | None, model: Model) -> Array:
     if given.ndim > 1 or (given.ndim == 1 and len(given) != model.nv):
         raise ShapeError(f"{name} must be {kind}, got {given.shape}")
     if not (given > 0.0).all():
-        raise ValueError(f"{name} is {value!r}; every limit must be positive, infinite where there is none")
+        raise InvalidValue(
+            "not-positive", f"{name} is {value!r}; every limit must be positive, infinite where there is none"
+        )
     return np.array(np.broadcast_to(given, model.nv))
 
 

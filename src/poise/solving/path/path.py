@@ -11,6 +11,7 @@ import numpy.typing as npt
 from poise.common import html
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import finite_positive, numbers
+from poise.common.errors import InvalidType, InvalidValue
 from poise.model.model import Model
 from poise.solving.path.limits import velocity_names
 from poise.solving.path.table import write_csv, write_parquet
@@ -206,7 +207,7 @@ class JointPath(Sequence[Array]):
         trajectory = self._timed()
         times = numbers("t", t, "times [s]")
         if not np.isfinite(times).all():
-            raise ValueError(f"t is {t!r}; every time must be finite [s]")
+            raise InvalidValue("not-finite", f"t is {t!r}; every time must be finite [s]")
         found = trajectory.at(times.ravel()) if self.loops is None else self.loops.at(trajectory, times.ravel())
         if self.model.within_limits(self.q):
             found = found._replace(q=self.model.clip(found.q))  # what rounding takes beyond a limit
@@ -223,7 +224,9 @@ class JointPath(Sequence[Array]):
         trajectory, passed = self._timed(), np.zeros(len(self.stations), dtype=np.int64)
         steps = int(np.ceil(trajectory.duration / dt * (1.0 - _ROUNDING)))
         if steps > _MOST_ROWS:
-            raise ValueError(f"dt={dt:g} s makes {steps:,} rows, more than the {_MOST_ROWS:,} that are allowed")
+            raise InvalidValue(
+                "too-many", f"dt={dt:g} s makes {steps:,} rows, more than the {_MOST_ROWS:,} that are allowed"
+            )
         if steps and self.times is not None:
             share = self.times[self.stations] / trajectory.duration
             passed = np.ceil(share * steps * (1.0 - _ROUNDING)).astype(np.int64)
@@ -242,7 +245,9 @@ class JointPath(Sequence[Array]):
         made = self
         for other in others:
             if not isinstance(other, JointPath):
-                raise TypeError(f"then takes paths, one after the other, as in a.then(b, c), got {other!r}")
+                raise InvalidType(
+                    "wrong-type", f"then takes paths, one after the other, as in a.then(b, c), got {other!r}"
+                )
             made = _joined(made, other)
         return made
 
@@ -252,8 +257,9 @@ class JointPath(Sequence[Array]):
 
     def _timed(self) -> Trajectory:
         if self.trajectory is None:
-            raise ValueError(
-                "the path has no times, for nothing says how fast it may go: give it velocity=, acceleration= or dt="
+            raise InvalidValue(
+                "needs",
+                "the path has no times, for nothing says how fast it may go: give it velocity=, acceleration= or dt=",
             )
         return self.trajectory
 
@@ -430,18 +436,23 @@ def _joined(one: JointPath, other: JointPath) -> JointPath:
     """See `JointPath.then`."""
     for path in (one, other):
         if not path.success:
-            raise ValueError(f"{path!r} is not joined: {path.explain()}")
+            raise InvalidValue("inconsistent", f"{path!r} is not joined: {path.explain()}")
     if one.model.coordinates != other.model.coordinates:
-        raise ValueError(f"paths of {one.model.name} and {other.model.name} are not joined: they have other joints")
+        raise InvalidValue(
+            "inconsistent", f"paths of {one.model.name} and {other.model.name} are not joined: they have other joints"
+        )
     if (one.trajectory is None) != (other.trajectory is None):
-        raise ValueError("one of the paths has times and the other none: give both limits of speed, or neither")
+        raise InvalidValue(
+            "inconsistent", "one of the paths has times and the other none: give both limits of speed, or neither"
+        )
     offset = one.model.difference(one.q[-1], other.q[0])
     far = int(np.abs(offset).argmax())
     if abs(offset[far]) > _SEAM:
         names = velocity_names(one.model)
-        raise ValueError(
+        raise InvalidValue(
+            "inconsistent",
             f"the second path begins {offset[far]:.3g} from the end of the first in {names[far]}: let it begin there, "
-            "by start= of solve_path or q0= of plan"
+            "by start= of solve_path or q0= of plan",
         )
     trajectory, times = None, None
     if one.trajectory is not None and other.trajectory is not None:

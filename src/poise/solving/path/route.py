@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from poise.common.array import Array
 from poise.common.checks import numbers
-from poise.common.errors import ShapeError
+from poise.common.errors import InvalidValue, ShapeError
 from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import ANSWER, BEGIN, CODE, GO_ON, GOAL_NUMBERS, SOLVED, STRAYED, WIDTH
 from poise.kernels.path.blocks import solve_again, solve_blocks
@@ -169,9 +169,10 @@ class Route:
     def refuse_outside(self, q: Array, name: str) -> None:
         """Raises ValueError if q (nq,), an argument of this name, is outside a limit."""
         for i in np.flatnonzero((q < self.lower - _ROUNDING) | (q > self.upper + _ROUNDING)):
-            raise ValueError(
+            raise InvalidValue(
+                "outside-limits",
                 f"{name} is {q[i]:.6g} at {self.model.coordinates[i]!r}, outside its limits {self.lower[i]:.6g} to "
-                f"{self.upper[i]:.6g}: a path cannot begin there; move it inside, or leave {name} out"
+                f"{self.upper[i]:.6g}: a path cannot begin there; move it inside, or leave {name} out",
             )
 
     def beginning_at(self, q: Array) -> "Route":
@@ -474,7 +475,7 @@ class Route:
 def _goals(model: Model, given: Sequence[Task], poses: Any) -> list[Array]:
     """(n, .) the goals of each task at the waypoints; raises ShapeError, and ValueError for what is no target."""
     if poses is None:
-        raise ValueError("poses is None; give the targets of the task, one a waypoint")
+        raise InvalidValue("no-target", "poses is None; give the targets of the task, one a waypoint")
     each = each_goal(given, np.ascontiguousarray(problems_of(model, given, poses, None)[0]))
     if not len(each[0]):
         raise ShapeError("poses is empty; a path has at least one waypoint")

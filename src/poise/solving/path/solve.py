@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import positive, whole
+from poise.common.errors import InvalidType, InvalidValue
 from poise.model.model import Model
 from poise.model.units import ask_for_degrees_in
 from poise.solving.arguments.arguments import Tasks, cores, one_start
@@ -126,7 +127,7 @@ def followed(
     began = perf_counter()
     for name, flag in (("closed", closed), ("optimise", optimise)):
         if not isinstance(flag, bool):
-            raise TypeError(f"{name} must be True or False, got {flag!r}")
+            raise InvalidType("not-a-bool", f"{name} must be True or False, got {flag!r}")
     whole("seed", seed, 0)
     whole("reconfigurations", reconfigurations, 0)
     for name, value in (("dt", dt), ("max_jump", max_jump), ("max_time", max_time)):
@@ -208,7 +209,9 @@ def _beginning(
     """(nq,) where the search begins, whether the path does, what is to be said of it, and why `start` is not met."""
     model = route.model
     if start is not None and q0 is not None:
-        raise ValueError("give q0, from where the search begins, or start, where the path must begin: not both")
+        raise InvalidValue(
+            "conflict", "give q0, from where the search begins, or start, where the path must begin: not both"
+        )
     name, given = ("q0", q0) if start is None else ("start", start)
     as_given = np.array(model.home if given is None else one_start(model, given, name))
     ask_for_degrees_in(model, as_given, name)
@@ -250,10 +253,12 @@ def _elsewhere(model: Model, first: Array, q: Array) -> str:
 def _refuse_pieces(*, closed: bool, timeless: bool) -> None:
     """Raises ValueError where a path cannot be cut."""
     if closed:
-        raise ValueError("closed=True, and a path that is closed has no pieces: leave out closed, or reconfigurations")
+        raise InvalidValue(
+            "conflict", "closed=True, and a path that is closed has no pieces: leave out closed, or reconfigurations"
+        )
     if timeless:
-        raise ValueError(
-            "dt says when waypoints are passed, and nothing how fast the arm is reconfigured: give velocity="
+        raise InvalidValue(
+            "needs", "dt says when waypoints are passed, and nothing how fast the arm is reconfigured: give velocity="
         )
 
 
@@ -289,7 +294,8 @@ def _refuse_open(route: Route) -> None:
         turned = np.concatenate([last[k, :3], last[k, 3:] * np.sign(first[k, 3:] @ last[k, 3:] or 1.0)])
         offset = float(np.abs(first[k] - turned).max())
         if offset > 1e-6:
-            raise ValueError(
+            raise InvalidValue(
+                "inconsistent",
                 f"closed=True, but the last target of {task.label} differs from the first by {offset:.3g}: repeat the "
-                "first at the end"
+                "first at the end",
             )

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import positive, whole
+from poise.common.errors import InvalidType, InvalidValue
 from poise.kernels.machine.layout import CLOSED, WIDTH
 from poise.model.model import Model
 from poise.model.units import ask_for_degrees_in
@@ -120,11 +121,15 @@ def planned(
     if max_time is None:
         route.clock = Clock(_SECONDS * len(route))
     if not isinstance(straight, Iterable):
-        raise TypeError(f"straight is {straight!r}; it must be a list of numbers of poses, such as [1, 2]")
+        raise InvalidType(
+            "not-a-sequence", f"straight is {straight!r}; it must be a list of numbers of poses, such as [1, 2]"
+        )
     for k in straight:
         whole("straight", k, 1 if q0 is None else 0)
         if k >= len(route):
-            raise ValueError(f"straight names the pose {k}, and there are {len(route)}: the first is 0")
+            raise InvalidValue(
+                "out-of-range", f"straight names the pose {k}, and there are {len(route)}: the first is 0"
+            )
     start = np.array(model.home if q0 is None else one_start(model, q0))
     start = model.normalize(start)
     if q0 is not None:

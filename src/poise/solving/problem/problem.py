@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.common.array import Array
+from poise.common.errors import InvalidValue
 from poise.kernels.machine import layout, packing
 from poise.kernels.machine.layout import (
     ANSWER,
@@ -130,9 +131,10 @@ def pack(model: Model, tasks: Sequence[Task], *, limits: bool = True, also: Sequ
         if task.own:
             try_residual(model, task)
     if tasks and not any(task.weighted_rows for task in tasks):
-        raise ValueError(
+        raise InvalidValue(
+            "empty",
             f"every weight of {', '.join(task.label for task in tasks)} is 0, so nothing is asked of {model.name}: "
-            "give a weight above 0, or leave out what is not wanted"
+            "give a weight above 0, or leave out what is not wanted",
         )
     wanted = [task.needed(model) for task in tasks]
     units, number = carrying(model.tree, sorted(set().union(*wanted)))

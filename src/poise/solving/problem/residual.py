@@ -6,6 +6,7 @@ from typing import Any, Final
 import numpy as np
 
 from poise.common.array import Array
+from poise.common.errors import InvalidValue
 from poise.kernels.machine.jit import address
 from poise.kernels.machine.kinds import FROZEN, FROZEN_TABLE, REALS, ROWS, TABLE
 from poise.model.model import Model
@@ -26,9 +27,12 @@ def try_residual(model: Model, task: Task) -> None:
     label, rows = task.label, task.rows
     residual, jacobian = task.function("residual"), task.function("jacobian")
     if residual is None:
-        raise ValueError(f"{label} has no residual: give its class residual(frames, numbers, out), which writes {rows}")
+        raise InvalidValue(
+            "own-function",
+            f"{label} has no residual: give its class residual(frames, numbers, out), which writes {rows}",
+        )
     if not task.frame_names:
-        raise ValueError(f"{label} names no frame: give it a field such as frame: str, or frames")
+        raise InvalidValue("own-function", f"{label} names no frame: give it a field such as frame: str, or frames")
     q = model.sample(seed=0)
     goal = task.goal(task.target) if task.target is not None else task.at(model, q)
     frames, numbers = task.frames_at(model, q), task.all_numbers(goal)
@@ -40,9 +44,10 @@ def try_residual(model: Model, task: Task) -> None:
         run(name, label, function, where, arguments[0], numbers.copy(), arguments[1])
         if not np.isfinite(out).all():
             at = tuple(int(i) for i in np.argwhere(~np.isfinite(out.reshape(shape)))[0])
-            raise ValueError(
+            raise InvalidValue(
+                "own-function",
                 f"{name} of {label} leaves out{list(at)} without a finite number at {where}: it must write all "
-                f"{' x '.join(map(str, shape))}"
+                f"{' x '.join(map(str, shape))}",
             )
         return out.reshape(shape)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from poise.common.array import Array
 from poise.common.checks import not_negative, positive
-from poise.common.errors import ShapeNotFound
+from poise.common.errors import InvalidType, InvalidValue, ShapeNotFound
 from poise.geometry.world import World
 from poise.kernels.machine.layout import COLLISION, MAX_COLLISION_ROWS, WIDTH
 from poise.kernels.requirements.collision import BUILT_NEAR_RESERVE
@@ -75,12 +75,17 @@ class CollisionLimit(Constraint):
 
     def __post_init__(self) -> None:
         if self.world is not None and not isinstance(self.world, World):
-            raise TypeError(f"world must be a World, as in CollisionLimit(World([Box(...)])), got {self.world!r}")
+            raise InvalidType(
+                "wrong-type", f"world must be a World, as in CollisionLimit(World([Box(...)])), got {self.world!r}"
+            )
         not_negative("min_distance", self.min_distance)
         if not isinstance(self.self_collision, bool):
-            raise TypeError(f"self_collision must be True or False, got {self.self_collision!r}")
+            raise InvalidType("not-a-bool", f"self_collision must be True or False, got {self.self_collision!r}")
         if not isinstance(self.allowed, (list, tuple, set, frozenset)) or not all(map(_is_pair, self.allowed)):
-            raise ValueError(f"allowed must hold pairs of names, as in [('left_foot', 'floor')], got {self.allowed!r}")
+            raise InvalidValue(
+                "not-a-sequence",
+                f"allowed must hold pairs of names, as in [('left_foot', 'floor')], got {self.allowed!r}",
+            )
         positive("rate", self.rate)
         positive("retreat", self.retreat)
         freeze(self)
@@ -94,9 +99,10 @@ class CollisionLimit(Constraint):
         shapes = model.fitted_shapes
         carried = () if self.world is None else [x for x in self.world.snapshot().entries if x.link is not None]
         if not shapes and not carried:
-            raise ValueError(
+            raise InvalidValue(
+                "no-shapes",
                 f"{model.name} has no collision shapes, so nothing can be kept apart: give it some with "
-                "model.with_shapes, or leave the CollisionLimit out"
+                "model.with_shapes, or leave the CollisionLimit out",
             )
         return Scene(
             model,
@@ -246,5 +252,7 @@ def one_collision_limit(limits: Sequence[Any]) -> CollisionLimit | None:
     """The collision limit among these; raises ValueError where there are two."""
     found = [limit for limit in limits if isinstance(limit, CollisionLimit)]
     if len(found) > 1:
-        raise ValueError("limits holds two CollisionLimits: put all shapes into one World and keep one limit")
+        raise InvalidValue(
+            "too-many", "limits holds two CollisionLimits: put all shapes into one World and keep one limit"
+        )
     return found[0] if found else None

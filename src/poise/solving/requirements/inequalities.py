@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.common.array import Array, ArrayLike
-from poise.common.checks import finite_positive, numbers
-from poise.common.errors import ShapeError
+from poise.common.checks import broken_rule, finite_positive, numbers
+from poise.common.errors import InvalidValue, ShapeError
 from poise.kernels.machine.layout import RATES
 from poise.kernels.machine.packing import joined
 from poise.kernels.requirements.braking import NO_LIMIT
@@ -165,7 +165,7 @@ class TwistLimit(Constraint):
 
     def __post_init__(self) -> None:
         if self.linear is None and self.angular is None:
-            raise ValueError("TwistLimit() bounds nothing: give it linear [m/s], angular [rad/s] or both")
+            raise InvalidValue("empty", "TwistLimit() bounds nothing: give it linear [m/s], angular [rad/s] or both")
         for name in ("linear", "angular"):
             if getattr(self, name) is not None:
                 finite_positive(name, getattr(self, name))
@@ -178,13 +178,16 @@ class TwistLimit(Constraint):
         if self.joint is not None:
             chosen = model.joint(self.joint)
             if chosen not in free:
-                raise ValueError(
+                raise InvalidValue(
+                    "not-supported",
                     f"the TwistLimit is of {self.joint!r}, which is {chosen.kind.value}, not planar or floating: give "
-                    "a VelocityLimit for it instead"
+                    "a VelocityLimit for it instead",
                 )
             free = [chosen]
         if not free:
-            raise ValueError(f"{model.name} has no planar or floating joint for the TwistLimit: leave it out")
+            raise InvalidValue(
+                "no-such-part", f"{model.name} has no planar or floating joint for the TwistLimit: leave it out"
+            )
         found, changes = [], np.full(len(velocities), NONE)
         for joint in free:
             at = model.velocity_index(joint.name)
@@ -208,9 +211,10 @@ def _limit_values(limit: Limit, model: Model, most: Values | None, own: Array, w
         return np.minimum(own, values_of(limit, model, most))
     if not np.isfinite(own).any():
         kind = type(limit).__name__
-        raise ValueError(
+        raise InvalidValue(
+            "no-limits",
             f"{kind}() takes what {model.name} states, and that states no {what} of any joint: give a number, "
-            f'{kind}(20.0), or state it in the file, <limit {what}="..."/> in a URDF of version 1.2'
+            f'{kind}(20.0), or state it in the file, <limit {what}="..."/> in a URDF of version 1.2',
         )
     return own
 
@@ -218,9 +222,10 @@ def _limit_values(limit: Limit, model: Model, most: Values | None, own: Array, w
 def _seconds(limit: Limit, dt: float | None) -> float:
     """Raises ValueError where no time is stated."""
     if dt is None:
-        raise ValueError(
+        raise InvalidValue(
+            "no-dt",
             f"{type(limit).__name__} needs the time of a step: give the Tracker dt [s], as in Tracker(..., dt=0.002, "
-            f"limits=[{type(limit).__name__}(...)])"
+            f"limits=[{type(limit).__name__}(...)])",
         )
     return dt
 
@@ -230,7 +235,7 @@ def check_values(limit: Any, most: Values) -> None:
     kind = type(limit).__name__
     parts = list(most.items()) if isinstance(most, Mapping) else [("", most)]
     if not parts:
-        raise ValueError(f"{kind} names no joint: give it a number for all, or leave it out")
+        raise InvalidValue("empty", f"{kind} names no joint: give it a number for all, or leave it out")
     for name, part in parts:
         try:
             given = numbers(kind, part)
@@ -238,7 +243,7 @@ def check_values(limit: Any, most: Values) -> None:
             given = np.array(np.nan)
         if given.size == 0 or not (given > 0.0).all():
             place = f" of {name!r}" if name else ""
-            raise ValueError(f"{kind} holds {part!r}{place}; it must be above 0; math.inf is none")
+            raise InvalidValue("not-positive", f"{kind} holds {part!r}{place}; it must be above 0; math.inf is none")
 
 
 def values_of(limit: Any, model: Model, most: Values) -> Array:
@@ -259,7 +264,7 @@ def values_of(limit: Any, model: Model, most: Values) -> Array:
                 f"{given.shape}"
             )
         if not joint.speeds:
-            raise ValueError(f"{kind} names the joint {name!r}, which is fixed: leave it out")
+            raise InvalidValue("nothing-moves", f"{kind} names the joint {name!r}, which is fixed: leave it out")
         source, multiplier, _ = model.follows(joint)
         if multiplier != 0.0:
             at = model.velocity_index(source)
@@ -283,12 +288,20 @@ class LinearLimit(Constraint):
 
     def __post_init__(self) -> None:
         if not isinstance(self.coefficients, Mapping) or not self.coefficients:
-            raise ValueError(f"coefficients must name joints, as in {{'knee': 1.0}}, got {self.coefficients!r}")
+            raise InvalidValue(
+                "wrong-type" if self.coefficients else "empty",
+                f"coefficients must name joints, as in {{'knee': 1.0}}, got {self.coefficients!r}",
+            )
         for x in (self.most, *self.coefficients.values()):
             if isinstance(x, bool) or not isinstance(x, (int, float, np.floating, np.integer)) or not math.isfinite(x):
-                raise ValueError(f"{self!r} holds {x!r}, which is no finite number; leave the limit out instead")
+                raise InvalidValue(
+                    broken_rule(x, "not-finite"),
+                    f"{self!r} holds {x!r}, which is no finite number; leave the limit out instead",
+                )
         if not any(self.coefficients.values()):
-            raise ValueError(f"{self!r} has no coefficient but 0, and so says nothing of a joint; leave it out")
+            raise InvalidValue(
+                "empty", f"{self!r} has no coefficient but 0, and so says nothing of a joint; leave it out"
+            )
         object.__setattr__(self, "coefficients", {name: float(x) for name, x in self.coefficients.items()})
         freeze(self)
 
@@ -303,7 +316,9 @@ class LinearLimit(Constraint):
         for name, coefficient in found.items():
             row[0, list(velocities).index(model.velocity_index(name).start)] = coefficient
         if not row.any():
-            raise ValueError(f"{self!r} says nothing of a joint, for those that follow others cancel; leave it out")
+            raise InvalidValue(
+                "empty", f"{self!r} says nothing of a joint, for those that follow others cancel; leave it out"
+            )
         # By a power of two, which changes no digit; squares of what remains neither overflow nor vanish.
         power = -math.frexp(np.abs(row).max())[1]
         return Inequalities(np.full(row.shape[1], NONE), np.ldexp(row, power), np.ldexp([self.most - offset], power))
@@ -321,9 +336,10 @@ def together(model: Model, velocities: Sequence[int], limits: Sequence[Limit], d
         at = model.velocity_index(joint.name) if joint.nv else slice(0, 0)
         for v, change in zip(velocities, changes, strict=True):
             if at.start <= v < at.stop and not change >= _LEAST:
-                raise ValueError(
+                raise InvalidValue(
+                    "out-of-range",
                     f"the limits let the joint {joint.name!r} change by {change} in an update, and so by nothing: "
-                    f"hold it still with model.lock({joint.name}=...) instead"
+                    f"hold it still with model.lock({joint.name}=...) instead",
                 )
     return Inequalities(
         changes,
@@ -390,9 +406,10 @@ def _in_steps(model: Model, velocities: Sequence[int], limit: Array | None, scal
             name = next(
                 j.name for j in model.joints if j.nv and v in range(*model.velocity_index(j.name).indices(model.nv))
             )
-            raise ValueError(
+            raise InvalidValue(
+                "out-of-range",
                 f"the {what} of {name!r} changes the way of a step by {x:.1e}, less than its rounding: give more, "
-                "or a longer dt"
+                "or a longer dt",
             )
     return found
 

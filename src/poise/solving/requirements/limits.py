@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from poise.common.checks import broken_rule
+from poise.common.errors import InvalidType, InvalidValue
 from poise.model.model import Model
 from poise.solving.problem.problem import Problem
 
@@ -34,9 +36,10 @@ class Limits(NamedTuple):
         if isinstance(limits, bool):
             return cls(limits, None, ())
         if not isinstance(limits, (list, tuple)) or not all(map(_is_limit, limits)):
-            raise TypeError(
+            raise InvalidType(
+                "not-a-limit",
                 "limits must be True or False, whether joint limits hold, or a list of what must hold beside them, "
-                f"such as LinearLimit or CollisionLimit, got {limits!r}"
+                f"such as LinearLimit or CollisionLimit, got {limits!r}",
             )
         from poise.solving.requirements.collision import one_collision_limit
 
@@ -80,17 +83,21 @@ def part_of_speeds(model: Model, speed: float, dt: float | None) -> "VelocityLim
         or not isinstance(speed, (int, float, np.floating, np.integer))
         or not 0.0 < speed <= 1.0
     ):
-        raise ValueError(f"speed is {speed!r}; it is a part of the model's velocity limits, above 0 and up to 1")
+        raise InvalidValue(
+            broken_rule(speed, "out-of-range"),
+            f"speed is {speed!r}; it is a part of the model's velocity limits, above 0 and up to 1",
+        )
     from poise.solving.requirements.inequalities import VelocityLimit
 
     if speed == 1.0:
         return VelocityLimit()
     if dt is None:
-        raise ValueError(f"speed={speed:g} needs the time of a step: give the Tracker dt [s]")
+        raise InvalidValue("no-dt", f"speed={speed:g} needs the time of a step: give the Tracker dt [s]")
     if not np.isfinite(model.velocity).any():
-        raise ValueError(
+        raise InvalidValue(
+            "no-limits",
             f"speed={speed:g} is a part of the model's velocity limits, and {model.name} has none: state them with "
-            "model.with_limits(velocity={joint: rad/s or m/s})"
+            "model.with_limits(velocity={joint: rad/s or m/s})",
         )
     return VelocityLimit(speed * model.velocity)
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.common.array import Array
+from poise.common.errors import InvalidValue
 from poise.kernels.machine.layout import CLOSED, EXACT
 from poise.model.loop import named
 from poise.model.model import Model
@@ -69,9 +70,10 @@ def refuse_loops(model: Model, tasks: Sequence[Task], what: str) -> None:
     """Raises ValueError for loops that the tasks move, or a LoopTask among them, where they would not stay closed."""
     found = [*(task for task in tasks if isinstance(task, LoopTask)), *loop_tasks(model, tasks)]
     if found:
-        raise ValueError(
+        raise InvalidValue(
+            "not-supported",
             f"{what} does not keep loops closed, and the tasks move {named(found)} of {model.name}: use solve, "
-            "solve_batch or a Tracker, which do, or lock the joints of the loop"
+            "solve_batch or a Tracker, which do, or lock the joints of the loop",
         )
 
 

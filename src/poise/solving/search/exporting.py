@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from poise.common.errors import InvalidValue
 from poise.kernels.serialised import SOLVER, TRACKER
 from poise.solving.arguments.arguments import joined
 from poise.solving.search.search import Search
@@ -69,4 +70,4 @@ def _refuse(kind: str, *reasons: tuple[bool, str]) -> None:
     """Say the first of the reasons that there is; nothing where there is none."""
     for there, why in reasons:
         if there:
-            raise ValueError(f"this {kind} cannot be exported: {why}")
+            raise InvalidValue("not-exportable", f"this {kind} cannot be exported: {why}")

@@ -10,6 +10,7 @@ import numpy as np
 
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import one_of, positive, whole
+from poise.common.errors import InvalidType, InvalidValue
 from poise.kernels.machine.jit import prepare, watched
 from poise.kernels.machine.layout import (
     ANSWER,
@@ -170,9 +171,11 @@ class Search:
         if max_restarts is None:
             max_restarts = _MORE_RESTARTS if by is None else _RESTARTS
         if not isinstance(trace, bool):
-            raise TypeError(f"trace must be True or False, whether every iteration is recorded, got {trace!r}")
+            raise InvalidType(
+                "not-a-bool", f"trace must be True or False, whether every iteration is recorded, got {trace!r}"
+            )
         if trace and by is None:
-            raise ValueError("a trace is of one method's iterations; name one, such as method='lm'")
+            raise InvalidValue("needs", "a trace is of one method's iterations; name one, such as method='lm'")
         positions, self.collision = self.limits.positions, self.limits.collision
         one_of("select", select, PREFERENCES)
         whole("max_iterations", max_iterations, 1)
@@ -500,7 +503,7 @@ class Search:
         """(7 frame tasks and nq of a posture,) read-only numbers of the targets, or of the tasks' own."""
         if target is None:
             if self._own is None:
-                raise ValueError("the tasks have no target; give one to the tasks or to the call")
+                raise InvalidValue("no-target", "the tasks have no target; give one to the tasks or to the call")
             return self._own
         given = zip(self.user_tasks, one_a_task(self.user_tasks, target), strict=True)
         goals = [task.goal_on(model, value, name) for task, (name, value) in given]

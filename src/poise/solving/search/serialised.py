@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.common.array import Array
+from poise.common.errors import InvalidValue
 from poise.common.files import write_whole
 from poise.kernels.machine import layout
 from poise.kernels.machine.jit import SIGNATURES, function_of, symbol
@@ -172,8 +173,9 @@ def _serialise(
     query = query_of_all(model, frames)
     scene = scratch.scene
     for name in () if scene is None else scene.clouds:
-        raise ValueError(
-            f"{name!r} is a cloud of points or a height map, which no file holds; leave it out of the world"
+        raise InvalidValue(
+            "not-exportable",
+            f"{name!r} is a cloud of points or a height map, which no file holds; leave it out of the world",
         )
     obstacles = _obstacles(scene)
     head["magic"], head["layout"], head["version"] = MAGIC, layout_number(), version_number(__version__)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import whole, with_holes
-from poise.common.errors import ShapeError
+from poise.common.errors import InvalidType, ShapeError
 from poise.kernels.machine.layout import (
     ANSWER,
     CODE,
@@ -179,7 +179,9 @@ class SolutionBatch(Configurations, Sequence[Solution]):
 
     def __getitem__(self, index: Any) -> Any:
         if index is None or isinstance(index, (bool, np.bool_, tuple)):
-            raise TypeError(f"a batch is indexed by a number, a slice or an array of them, got {index!r}")
+            raise InvalidType(
+                "wrong-type", f"a batch is indexed by a number, a slice or an array of them, got {index!r}"
+            )
         if isinstance(index, (int, np.integer)):
             code = int(self._codes[index])
             late, others = bool(self._late[index]), "stored or random" if self._search.in_lanes else "random"
@@ -274,8 +276,9 @@ def run_batch(
 ) -> SolutionBatch:
     """Solve for many targets of these tasks with a search that was prepared for such."""
     if not isinstance(best_effort, bool):
-        raise TypeError(
-            f"best_effort must be True or False, whether what is not solved comes close, got {best_effort!r}"
+        raise InvalidType(
+            "not-a-bool",
+            f"best_effort must be True or False, whether what is not solved comes close, got {best_effort!r}",
         )
     seed = search.seed if seed is None else seed
     whole("seed", seed, 0)

@@ -8,6 +8,7 @@ import numpy as np
 
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import WHOLE, whole
+from poise.common.errors import InvalidType, InvalidValue
 from poise.kernels.closed_form.branches import BRANCH, CERTIFIED, DISTANCE, MISSED, ROWS_OF, SAID
 from poise.kernels.machine.layout import ANSWER, COST, RESTARTS, SOLVED, WIDTH
 from poise.model.model import Model, a_model
@@ -166,7 +167,7 @@ class Branching:
         if target is not None:
             return self.tasks[0].goal(alone(target), "target")
         if self._own is None:
-            raise ValueError("the task has no target; give one to the task or to the call")
+            raise InvalidValue("no-target", "the task has no target; give one to the task or to the call")
         return self._own
 
     def batch(self, model: Model, targets: Any, q0: ArrayLike | None, seed: int, threads: int | None) -> BranchBatch:
@@ -314,7 +315,9 @@ def _closed_up(buffer: Array, counts: Array, size: int) -> Array:
 def check(turns: Any, samples: Any) -> None:
     """Raises TypeError or ValueError for settings that make no sense."""
     if not isinstance(turns, bool):
-        raise TypeError(f"turns must be True or False, whether whole turns of a solution are others, got {turns!r}")
+        raise InvalidType(
+            "not-a-bool", f"turns must be True or False, whether whole turns of a solution are others, got {turns!r}"
+        )
     whole("samples", samples, 1)
 
 

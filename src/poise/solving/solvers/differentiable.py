@@ -12,7 +12,7 @@ import numpy as np
 
 from poise.common.array import Array
 from poise.common.checks import one_of
-from poise.common.errors import ShapeError
+from poise.common.errors import InvalidType, InvalidValue, ShapeError
 from poise.model.model import Model
 from poise.solving.arguments.arguments import each_goal, left_at
 from poise.solving.gradients.batch_gradient import BatchGradient
@@ -151,7 +151,7 @@ class Ik(Generic[F]):
         tasks = solver.tasks
         self._ports = [port_of(solver.model, task) for task in tasks]
         if not any(self._ports):
-            raise ValueError("ik takes a Solver with a task that has a target; none of these has")
+            raise InvalidValue("no-target", "ik takes a Solver with a task that has a target; none of these has")
         kinds = [not isinstance(task, PostureTask) and not task.aimed for task in tasks]
         places = [0] if len(tasks) == 1 else np.flatnonzero(kinds).tolist()
         self._bare = self._alone(places[0]) if len(places) == 1 else None
@@ -164,13 +164,16 @@ class Ik(Generic[F]):
         """
         if not isinstance(target, (list, tuple)):
             if self._bare is None:
-                raise TypeError(f"ik takes a list of {len(self._ports)} targets, one a task, None for a task's own")
+                raise InvalidType(
+                    "not-a-sequence",
+                    f"ik takes a list of {len(self._ports)} targets, one a task, None for a task's own",
+                )
             return self._bare(target, q0)
         if len(target) != len(self._ports):
             raise ShapeError(f"ik takes a list of {len(self._ports)} targets, one a task, got {len(target)}")
         places = tuple(i for i, one in enumerate(target) if one is not None)
         if not places:
-            raise TypeError("all targets are None: ik is a function of those that are given")
+            raise InvalidType("no-target", "all targets are None: ik is a function of those that are given")
         given = [target[i] for i in places]
         axes = tuple(self._axes(i, tuple(one.shape)) for i, one in zip(places, given, strict=True))
         if len(places) == 1:
@@ -238,9 +241,10 @@ class Ik(Generic[F]):
             moved = gradient.vjp(to_velocities(model, q, cotangents))
             lacking = gradient.undefined
             if len(lacking) and undefined == "raise":
-                raise ValueError(
+                raise InvalidValue(
+                    "undefined",
                     f"{len(lacking)} of {len(q)} answers have no derivative, the first at row {lacking[0]}: "
-                    'SolutionGradient.reason says why; ik(solver, undefined="zero") leaves them out'
+                    'SolutionGradient.reason says why; ik(solver, undefined="zero") leaves them out',
                 )
             out = {}
             for i, some in given.items():

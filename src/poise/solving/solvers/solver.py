@@ -4,6 +4,7 @@ import os
 from typing import TYPE_CHECKING, Any, final
 
 from poise.common.array import Array, ArrayLike
+from poise.common.errors import InvalidValue
 from poise.model.model import Model
 from poise.solving.answers.solution import Solution
 from poise.solving.arguments.arguments import Tasks, one_start, several
@@ -206,6 +207,6 @@ def solve(
     for task in given:
         if not task.aimed:
             kind = type(task).__name__
-            raise ValueError(f"{kind} has no target; give it one, as in {kind}(..., target=...)")
+            raise InvalidValue("no-target", f"{kind} has no target; give it one, as in {kind}(..., target=...)")
     target = given[0].target if len(given) == 1 else [task.target for task in given]
     return search(model, target, q0, seed)

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from poise.common.array import Array
+from poise.common.errors import InvalidValue
 from poise.kernels.machine.memory import DONE, FAILED, FOLLOWING, FRESH, INVERSE_RADIUS, SCOUT, STAGE
 from poise.model.model import Model
 from poise.model.proximity import Proximity
@@ -71,7 +72,7 @@ class LastStep:
         Raises ValueError without a dt, and after a step that was refused.
         """
         if self._dt is None:
-            raise ValueError("a velocity needs the time of a step: give the Tracker dt [s]")
+            raise InvalidValue("no-dt", "a velocity needs the time of a step: give the Tracker dt [s]")
         with self._entered():
             if self._memory[FRESH] < 0.5:
                 return np.zeros(self.model.nv)
@@ -165,10 +166,10 @@ class LastStep:
     def _last_q(self) -> Array:
         """(nq,) where the last step led."""
         if self._memory[FRESH] < 0.5:
-            raise ValueError("no step has been taken, so there is nothing to tell of it: call step first")
+            raise InvalidValue("needs", "no step has been taken, so there is nothing to tell of it: call step first")
         if self._refused:
-            raise ValueError(
-                "the last step was refused or interrupted, so there is nothing to tell of it: take another"
+            raise InvalidValue(
+                "needs", "the last step was refused or interrupted, so there is nothing to tell of it: take another"
             )
         return self._q
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Final, final
 
 from poise.common.array import Array
+from poise.common.errors import InvalidValue
 from poise.kernels.machine.layout import CLOSED
 from poise.model.loop import named
 from poise.model.model import Model
@@ -40,9 +41,10 @@ class LoopStart:
         for q in starts:
             gap = self._projection.residual(q)
             if gap > CLOSED:
-                raise ValueError(
+                raise InvalidValue(
+                    "inconsistent",
                     f"a rollout begins with closed loops, and {named(self._loops)} is open by {gap:.3g} m or rad at q: "
-                    "begin at one that solve returns, or take steps, which close it"
+                    "begin at one that solve returns, or take steps, which close it",
                 )
 
     def forget(self) -> None:

@@ -7,7 +7,7 @@ from typing import Final, final
 import numpy as np
 
 from poise.common.array import Array, ArrayLike
-from poise.common.errors import ShapeError
+from poise.common.errors import InvalidValue, ShapeError
 from poise.kernels.machine.jit import prepare
 from poise.methods.extended import ExtendedJacobian, reduced_hessian
 from poise.model.model import Model
@@ -60,8 +60,10 @@ def relax(
         before, now = now, tracker.step(now)
         if np.abs(now - before).max() <= _STATIONARY:
             return now
-    raise ValueError(
-        f"no minimum of the criterion was reached from this q in {_UPDATES} updates; start elsewhere, or lower max_step"
+    raise InvalidValue(
+        "undefined",
+        f"no minimum of the criterion was reached from this q in {_UPDATES} updates; "
+        "start elsewhere, or lower max_step",
     )
 
 
@@ -105,7 +107,9 @@ def _frame_tasks(tasks: Tasks) -> tuple[Task, ...]:
     given = several(tasks)
     found = tuple(task for task in given if task.blocks)
     if len(found) < len(given):
-        raise ValueError("a PostureTask is no constraint: give the method criterion=RestPosture(q=...) instead")
+        raise InvalidValue(
+            "not-supported", "a PostureTask is no constraint: give the method criterion=RestPosture(q=...) instead"
+        )
     return found
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import numbers, with_holes
-from poise.common.errors import ShapeError
+from poise.common.errors import InvalidValue, ShapeError
 from poise.kernels.machine.layout import GOAL_NUMBERS, LARGEST
 from poise.kernels.machine.memory import FRESH
 from poise.solving.arguments.arguments import alone, each_goal, one_a_task, start_of
@@ -53,7 +53,9 @@ class Targets(LastStep):
     @posture.setter
     def posture(self, q: ArrayLike) -> None:
         if self._posture_place is None:
-            raise ValueError("posture is for a Tracker that follows a PostureTask: state one among the tasks")
+            raise InvalidValue(
+                "needs", "posture is for a Tracker that follows a PostureTask: state one among the tasks"
+            )
         given = self._posture_of(q, "posture")
         if not np.abs(given).max(initial=0.0) <= LARGEST:
             self.model.normalize(given, "posture")  # says which number it is
@@ -111,8 +113,9 @@ class Targets(LastStep):
         """(7,) the target of task `k` after a step of its `twist`."""
         task, current = self.tasks[k], self._goals[k]
         if self._dt is None or not stepping:
-            raise ValueError(
-                f"{name} is a Twist, which needs the time of a step: give the Tracker dt [s], and the Twist to `step`"
+            raise InvalidValue(
+                "no-dt",
+                f"{name} is a Twist, which needs the time of a step: give the Tracker dt [s], and the Twist to `step`",
             )
         here = twist.frame_pose(task, self.model, self._scratch.start, name)
         target = here.copy()

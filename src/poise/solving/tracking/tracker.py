@@ -11,6 +11,7 @@ import numpy as np
 
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import positive, whole
+from poise.common.errors import InvalidType, InvalidValue
 from poise.kernels.machine.layout import ANSWER, GOAL_NUMBERS, NOT_FINITE, SOLVED
 from poise.kernels.machine.memory import COST, CREPT, FAILED, FRESH, SCORE, STAGE
 from poise.kernels.requirements.stages import LOOPS_OPEN
@@ -148,11 +149,13 @@ class Tracker(Targets):
         whole("updates", updates, 1)
         rate = part_of_speeds(model, speed, dt)
         if not isinstance(settle, bool):
-            raise TypeError(f"settle must be True or False, whether steps that turn back grow shorter, got {settle!r}")
+            raise InvalidType(
+                "not-a-bool", f"settle must be True or False, whether steps that turn back grow shorter, got {settle!r}"
+            )
         if dt is not None:
             positive("dt", dt)
             if dt > LONGEST:
-                raise ValueError(f"dt is {dt:g}; it must be at most {LONGEST:g} s")
+                raise InvalidValue("out-of-range", f"dt is {dt:g}; it must be at most {LONGEST:g} s")
         self.tasks = tuple(task.in_steps(model, None if dt is None else dt / updates) for task in several(tasks))
         posture = one_posture(self.tasks)
         self._posture_place = None if posture is None else self.tasks.index(posture)
@@ -180,9 +183,10 @@ class Tracker(Targets):
         self._count, self._dt = updates, dt
         self._lead = Lead.of(max_target_lead)
         if not isinstance(following_error, FollowingErrorLimit):
-            raise TypeError(
+            raise InvalidType(
+                "not-a-limit",
                 "following_error must be a FollowingErrorLimit, as in "
-                f"following_error=FollowingErrorLimit(joints=0.2, distance=0.05), got {following_error!r}"
+                f"following_error=FollowingErrorLimit(joints=0.2, distance=0.05), got {following_error!r}",
             )
         values_of(following_error, model, following_error.joints)
         self._leash, self._error_bound, self._warned = following_error, None, False
@@ -327,7 +331,9 @@ class Tracker(Targets):
         if not np.isnan(self._q[0]):
             return self._q
         if measured is None:
-            raise ValueError("q is None, and no step has led anywhere yet: give q, or measured, where the robot is")
+            raise InvalidValue(
+                "needs", "q is None, and no step has led anywhere yet: give q, or measured, where the robot is"
+            )
         return one_start(self.model, measured, "measured")
 
     def _step_on_leash(self, measured: ArrayLike | None) -> int:
@@ -429,20 +435,23 @@ class Tracker(Targets):
         a tracker without a `dt` where this one has accelerations.
         """
         if not isinstance(other, Tracker):
-            raise TypeError(f"the other must be a Tracker, got {other!r}")
+            raise InvalidType("wrong-type", f"the other must be a Tracker, got {other!r}")
         if other.model is not self.model:
-            raise ValueError(f"the other Tracker is of another model, {other.model.name}: it must be the same object")
+            raise InvalidValue(
+                "inconsistent", f"the other Tracker is of another model, {other.model.name}: it must be the same object"
+            )
         velocities = self._bound.problem.velocities
         if other._bound.problem.velocities != velocities:
-            raise ValueError(
-                "the tasks of the other Tracker are moved by other joints, so its velocities are not known"
+            raise InvalidValue(
+                "inconsistent",
+                "the tasks of the other Tracker are moved by other joints, so its velocities are not known",
             )
         travel, travel_change = self._pasts["displacement"], self._pasts["displacement_change"]
         theirs_were = [other._pasts[past].copy() for past in ("displacement", "displacement_change")]
         command, shorter = other._q.copy(), 1.0
         if len(travel):
             if other._dt is None:
-                raise ValueError("the other Tracker has no dt, so its velocities are not known: give it one")
+                raise InvalidValue("no-dt", "the other Tracker has no dt, so its velocities are not known: give it one")
             assert self._dt is not None
             shorter = self._dt / other._dt
             if not len(theirs_were[0]):

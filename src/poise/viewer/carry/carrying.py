@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final, Literal, NamedTuple, final
 
-from poise.common.errors import FrameNotFound
+from poise.common.errors import FrameNotFound, InvalidValue
 from poise.model.model import Model
 from poise.retargeting.anatomy.body import BodyMap
 from poise.retargeting.anatomy.contact_schedule import Contacts
@@ -119,7 +119,10 @@ class Carrying:
 
         def go() -> None:
             if on and part not in self.body.parts:
-                raise ValueError(f"{part} cannot stand: give it a joint of the skeleton and a frame of the robot first")
+                raise InvalidValue(
+                    "no-such-part",
+                    f"{part} cannot stand: give it a joint of the skeleton and a frame of the robot first",
+                )
             standing = {*self.body.contacts, part} if on else {*self.body.contacts} - {part}
             body = replace(self.body, contacts=tuple(one for one in ENDS if one in standing), missing={})
             self._apply(self._now._replace(body=body))
@@ -132,7 +135,10 @@ class Carrying:
         def go() -> None:
             now = self._now
             if part not in now.contacts.parts:
-                raise ValueError(f"{part} has no contacts: let it stand on the ground in the map, and carry the motion")
+                raise InvalidValue(
+                    "no-such-part",
+                    f"{part} has no contacts: let it stand on the ground in the map, and carry the motion",
+                )
             edit = now.contacts.with_stance if on else now.contacts.without_stance
             self._apply(now._replace(contacts=edit(part, start, stop), given=now.given | {part}))
 
@@ -143,7 +149,7 @@ class Carrying:
 
         def go() -> None:
             if not self._past:
-                raise ValueError("there is no edit of the map or of contacts left to undo")
+                raise InvalidValue("needs", "there is no edit of the map or of contacts left to undo")
             self._now = self._past.pop()
 
         return self._edit(go)
@@ -153,7 +159,7 @@ class Carrying:
 
         def go() -> None:
             if self.busy:
-                raise ValueError("the motion is being carried already: wait until that is done")
+                raise InvalidValue("conflict", "the motion is being carried already: wait until that is done")
             self.busy = True
             try:
                 now = self._now
@@ -190,5 +196,5 @@ class Carrying:
 
 def _known(part: str) -> str:
     if part not in PARTS:
-        raise ValueError(f"{part!r} is no part of a body; these are: {', '.join(PARTS)}")
+        raise InvalidValue("no-such-part", f"{part!r} is no part of a body; these are: {', '.join(PARTS)}")
     return part

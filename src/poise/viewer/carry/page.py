@@ -9,6 +9,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
+from poise.common.errors import InvalidValue
 from poise.common.files import write_whole
 from poise.retargeting.anatomy.parts import ENDS
 from poise.retargeting.retarget import Retargeted
@@ -284,7 +285,9 @@ def _refuse_others(every: Sequence[Carrying]) -> None:
             same = tuple(model.frames) == tuple(first.frames)
             if not same or not np.allclose(model.poses(model.neutral).array, first.poses(first.neutral).array):
                 name = "skeleton" if side == "source" else "robot"
-                raise ValueError(f"results[{k}] has another {name} than results[0]: view it by itself")
+                raise InvalidValue(
+                    "inconsistent", f"results[{k}] has another {name} than results[0]: view it by itself"
+                )
 
 
 def _stretch(duration: float) -> tuple[float, tuple[float, float]]:

@@ -9,7 +9,7 @@ import numpy as np
 from poise.common.array import Array
 from poise.common.cached import cached_property
 from poise.common.checks import finite, finite_positive
-from poise.common.errors import ShapeError
+from poise.common.errors import InvalidValue, ShapeError
 from poise.model.model import Model
 from poise.motion.clip import Motion
 from poise.spatial import frozen
@@ -53,10 +53,12 @@ class Attempt:
                 raise ShapeError(f"{field} must have shape ({wanted}), with the same n, 1 or more; got {array.shape}")
             object.__setattr__(self, field, array)
         if self.time[0] != 0.0 or (np.diff(self.time) <= 0.0).any():
-            raise ValueError("time must begin with 0 and grow from each row to the next")
+            raise InvalidValue("inconsistent", "time must begin with 0 and grow from each row to the next")
         rows = [row for row, _ in self.setups]
         if rows[:1] != [0] or rows != sorted(set(rows)) or rows[-1] >= len(self.time):
-            raise ValueError(f"setups begin at the rows {rows}; the first must be 0, and each after the one before")
+            raise InvalidValue(
+                "inconsistent", f"setups begin at the rows {rows}; the first must be 0, and each after the one before"
+            )
 
     @classmethod
     def of(cls, motion: Motion, name: str) -> "Attempt":
@@ -109,7 +111,9 @@ class Attempt:
         finite_positive("rate", rate)
         steps = self.duration * rate
         if steps >= _MOST_ROWS:
-            raise ValueError(f"rate is {rate:g}; that makes {steps:.3g} rows, and {_MOST_ROWS:,} are the most")
+            raise InvalidValue(
+                "too-many", f"rate is {rate:g}; that makes {steps:.3g} rows, and {_MOST_ROWS:,} are the most"
+            )
         count = math.ceil(steps - 1e-9 * max(1.0, steps)) + 1
         time = np.arange(count) / rate
         q = self.motion.at(time)

@@ -8,6 +8,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
+from poise.common.errors import InvalidValue
 from poise.common.files import write_whole
 from poise.methods.registry import METHODS
 from poise.viewer.operator.attempt import Attempt
@@ -234,7 +235,7 @@ class Desk(Panel[Snapshot]):
         """The attempt that is chosen; raises ValueError where there is none."""
         one = self._looked_at()[0]
         if one is None:
-            raise ValueError("there is no attempt yet: record one")
+            raise InvalidValue("needs", "there is no attempt yet: record one")
         return one
 
     def _look_at(self) -> None:

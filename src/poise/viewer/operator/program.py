@@ -15,7 +15,7 @@ import numpy as np
 
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import finite_positive
-from poise.common.errors import ShapeError
+from poise.common.errors import InvalidValue, ShapeError
 from poise.geometry.shapes import Rounded
 from poise.geometry.world import World
 from poise.methods.base import Method, method_of
@@ -132,7 +132,7 @@ class Program(Guided):
         known = [field.name for field in fields(Law)]
         for name in terms:
             if name not in known:
-                raise ValueError(f"the law has no {name!r}; it has {', '.join(known)}")
+                raise InvalidValue("unknown-word", f"the law has no {name!r}; it has {', '.join(known)}")
         self._change(lambda setup: replace(setup, law=replace(setup.law, **terms)))
 
     def choose(self, method: str | Method | None) -> None:
@@ -150,7 +150,7 @@ class Program(Guided):
         known = ("min_distance", "self_collision", "updates")
         for name in settings:
             if name not in known:
-                raise ValueError(f"there is no setting {name!r}; there are {', '.join(known)}")
+                raise InvalidValue("unknown-word", f"there is no setting {name!r}; there are {', '.join(known)}")
         self._change(lambda setup: replace(setup, **settings))
 
     def add(self, name: str, shape: Rounded, *, repels: bool = True, stops: bool = False) -> None:
@@ -193,7 +193,7 @@ class Program(Guided):
         """
         finite_positive("dt", dt)
         if dt > _LONGEST_TICK:
-            raise ValueError(f"dt is {dt:g}; a tick takes at most {_LONGEST_TICK:g} s")
+            raise InvalidValue("out-of-range", f"dt is {dt:g}; a tick takes at most {_LONGEST_TICK:g} s")
         with self._edited():
             if dt != self._dt:
                 self._keyed, self._dt = self._tracker_for(self._setup, dt, self._keyed), dt
@@ -248,7 +248,9 @@ class Program(Guided):
             if name is None:
                 name = next(n for n in map("attempt {}".format, range(1, len(taken) + 2)) if n not in taken)
             if named("an attempt", name) in taken:
-                raise ValueError(f"there is an attempt {name!r} already; discard it, or choose another name")
+                raise InvalidValue(
+                    "duplicate", f"there is an attempt {name!r} already; discard it, or choose another name"
+                )
             self._recording, self._rows = name, [(self._time, self._q, self._target, self._setup)]
             return name
 
@@ -256,7 +258,7 @@ class Program(Guided):
         """End the recording; its attempt is kept beside the others.  Raises ValueError where none is recorded."""
         with self._edited():
             if self._recording is None:
-                raise ValueError("nothing is being recorded: call record first")
+                raise InvalidValue("needs", "nothing is being recorded: call record first")
             return self._keep_recording(self._recording)
 
     def toggle_recording(self) -> None:
@@ -270,7 +272,7 @@ class Program(Guided):
             if attempt.name == name:
                 return attempt
         names = ", ".join(repr(attempt.name) for attempt in attempts) or "none"
-        raise ValueError(f"there is no attempt {name!r}; there are: {names}")
+        raise InvalidValue("unknown-word", f"there is no attempt {name!r}; there are: {names}")
 
     def discard(self, name: str) -> None:
         """Throw an attempt away."""
@@ -303,12 +305,15 @@ class Program(Guided):
         Raises ValueError while an attempt is recorded, and for work with another robot, frame or kind of target.
         """
         if work.model.coordinates != self.model.coordinates:
-            raise ValueError(f"the work is with the robot {work.model.name!r}, whose joints have other names")
+            raise InvalidValue(
+                "inconsistent", f"the work is with the robot {work.model.name!r}, whose joints have other names"
+            )
         if (work.frame, work.turns) != (self.frame, self.turns):
             there, here = ("pose" if turns else "position" for turns in (work.turns, self.turns))
-            raise ValueError(
+            raise InvalidValue(
+                "inconsistent",
                 f"the work guides the {there} of {work.frame!r}, and the program the {here} of {self.frame!r}: "
-                "start the program with that"
+                "start the program with that",
             )
         start, dt = frozen(self._configuration("start", work.start)), self._dt
         keyed = self._tracker_for(work.setup, dt, None)
@@ -348,9 +353,10 @@ class Program(Guided):
         outside = (found < self.model.lower) | (found > self.model.upper)
         if outside.any():
             i = int(outside.argmax())
-            raise ValueError(
+            raise InvalidValue(
+                "outside-limits",
                 f"{name} has {self.model.coordinates[i]!r} at {found[i]:g}, and its limits are "
-                f"{self.model.lower[i]:g} and {self.model.upper[i]:g}"
+                f"{self.model.lower[i]:g} and {self.model.upper[i]:g}",
             )
         return found
 
@@ -448,7 +454,9 @@ class Program(Guided):
 
     def _refuse_recording(self, what: str) -> None:
         if self._recording is not None:
-            raise ValueError(f"the attempt {self._recording!r} is being recorded: stop that first, then {what}")
+            raise InvalidValue(
+                "conflict", f"the attempt {self._recording!r} is being recorded: stop that first, then {what}"
+            )
 
     def _publish(self) -> None:
         turn = quaternion_log(quaternion_product(self._target.wxyz, conjugate(self._hand.wxyz)))

@@ -13,7 +13,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from poise.common.errors import PoiseError
+from poise.common.errors import InvalidValue, PoiseError
 from poise.geometry.shapes import Box, Capsule, Sphere
 from poise.methods.base import ClampMag, Method
 from poise.methods.criteria import JointCentring, LimitDistance, Manipulability, RestPosture
@@ -38,6 +38,8 @@ _UNIT: Final = 1e-9
 
 class Unreadable(PoiseError, ValueError):
     """A file that the program did not write, that is broken, or that is of another robot; it names file and place."""
+
+    code = "wrong-format"
 
 
 REFUSED: Final = (ValueError, TypeError, OverflowError, PoiseError)
@@ -82,7 +84,10 @@ def _plain(value: Any, place: str) -> Any:
     kind = value.name if isinstance(value, Method) else type(value).__name__
     if _kind(kind) is type(value):
         return {"kind": kind, **_settings(value, place)}
-    raise ValueError(f"{place} is {value!r}, which cannot be written to a file: choose a setting of numbers and names")
+    raise InvalidValue(
+        "not-supported",
+        f"{place} is {value!r}, which cannot be written to a file: choose a setting of numbers and names",
+    )
 
 
 def _kind(name: str) -> Any:
@@ -222,7 +227,9 @@ def _exact_pose(numbers: Sequence[float]) -> SE3:
     """The pose of seven numbers, to the last bit; raises ValueError where its quaternion is not of unit length."""
     array = np.array(numbers, dtype=np.float64)
     if abs(float(np.linalg.norm(array[3:])) - 1.0) > _UNIT:
-        raise ValueError(f"wxyz of the pose is {array[3:].tolist()}; it must be a quaternion of length 1")
+        raise InvalidValue(
+            "not-a-rotation", f"wxyz of the pose is {array[3:].tolist()}; it must be a quaternion of length 1"
+        )
     return pose_of(array)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final, final
 
 from poise.common.checks import finite, not_negative, whole
-from poise.common.errors import ShapeNotFound
+from poise.common.errors import InvalidType, InvalidValue, ShapeNotFound
 from poise.geometry.shapes import Rounded, checked_point
 from poise.geometry.world import World
 from poise.methods.base import Method, NullSpaceMethod
@@ -33,7 +33,9 @@ class Obstacle:
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", named("an obstacle", self.name))
         if not isinstance(self.shape, Rounded):
-            raise TypeError(f"the obstacle {self.name!r} must be a Sphere, a Capsule or a Box, got {self.shape!r}")
+            raise InvalidType(
+                "not-a-shape", f"the obstacle {self.name!r} must be a Sphere, a Capsule or a Box, got {self.shape!r}"
+            )
         for field in ("repels", "stops"):
             yes_or_no(f"{field} of the obstacle {self.name!r}", getattr(self, field))
 
@@ -63,20 +65,23 @@ class Setup:
         object.__setattr__(self, "desired", tuple(finite("desired", self.desired).ravel().tolist()))
         for what, kind in ((self.law, Law), (self.method, Method | None), *((one, Obstacle) for one in self.obstacles)):
             if not isinstance(what, kind):
-                raise TypeError(f"a setup has a Law, a method or None, and obstacles; got {what!r}")
+                raise InvalidType("wrong-type", f"a setup has a Law, a method or None, and obstacles; got {what!r}")
         names = [obstacle.name for obstacle in self.obstacles]
         for name in names:
             if names.count(name) > 1:
-                raise ValueError(f"there is an obstacle {name!r} already; choose another name, or move that one")
+                raise InvalidValue(
+                    "duplicate", f"there is an obstacle {name!r} already; choose another name, or move that one"
+                )
         not_negative("min_distance", self.min_distance)
         yes_or_no("self_collision", self.self_collision)
         whole("updates", self.updates, 1)
         if self.updates > _MOST_UPDATES:
-            raise ValueError(f"updates is {self.updates}; the most in a tick is {_MOST_UPDATES}")
+            raise InvalidValue("out-of-range", f"updates is {self.updates}; the most in a tick is {_MOST_UPDATES}")
         if isinstance(self.method, NullSpaceMethod) and self.method.terms:
-            raise ValueError(
+            raise InvalidValue(
+                "conflict",
                 "the program gives a method its null-space terms itself, from K, K_obs, the desired joints and the "
-                "obstacles: leave null_space out"
+                "obstacles: leave null_space out",
             )
 
     @classmethod
@@ -145,7 +150,7 @@ def aimed(goal: object, rotation: SO3) -> SE3:
         numbers = finite("target", goal)  # type: ignore[arg-type]
         pose = SE3.from_parts(numbers, rotation) if numbers.shape == (3,) else SE3.parse(numbers, "target")
     if pose.array.ndim != 1:
-        raise ValueError(f"target must be one pose or point, got a batch of {pose.array.shape[:-1]}")
+        raise InvalidValue("too-many", f"target must be one pose or point, got a batch of {pose.array.shape[:-1]}")
     checked_point("target", pose.xyz)
     return pose
 
@@ -153,11 +158,12 @@ def aimed(goal: object, rotation: SO3) -> SE3:
 def named(what: str, name: object) -> str:
     """The name; raises TypeError or ValueError for one that a list and a file cannot show."""
     if not isinstance(name, str):
-        raise TypeError(f"the name of {what} must be a str, got {name!r}")
+        raise InvalidType("wrong-type", f"the name of {what} must be a str, got {name!r}")
     if not name or len(name) > _LONGEST_NAME or not name.isprintable() or name != name.strip():
-        raise ValueError(
+        raise InvalidValue(
+            "wrong-format",
             f"{name!r} is no name for {what}: it must be 1 to {_LONGEST_NAME} printable characters, without spaces "
-            "around them"
+            "around them",
         )
     return name
 
@@ -165,4 +171,4 @@ def named(what: str, name: object) -> str:
 def yes_or_no(name: str, value: object) -> None:
     """Raises TypeError unless `value` is True or False."""
     if not isinstance(value, bool):
-        raise TypeError(f"{name} must be True or False, got {value!r}")
+        raise InvalidType("not-a-bool", f"{name} must be True or False, got {value!r}")

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Literal, Self
 
+from poise.common.errors import InvalidValue
 from poise.viewer.pages.recording import Recording
 from poise.viewer.panel.panel import Panel
 from poise.viewer.scene.appearance import Look, appearance
@@ -128,7 +129,9 @@ class GuidedPage(Page):
         Raises PoiseError for a file that cannot be written, ValueError where a recording is under way.
         """
         if self.recording is not None:
-            raise ValueError(f"{self.recording.file} is being recorded: close the viewer, and record in another")
+            raise InvalidValue(
+                "conflict", f"{self.recording.file} is being recorded: close the viewer, and record in another"
+            )
         self.recording = Recording(self.server.viser, Path(file), 1.0 / PICTURES, self._guided.model, self.parts)
 
     def _finish(self) -> None:

@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeAlias, final
 
 import numpy as np
 
-from poise.common.errors import ModelError, ModelWarning
+from poise.common.errors import InvalidValue, ModelError, ModelWarning
 from poise.geometry.meshes import MeshShape
 from poise.geometry.shapes import Box, Capsule, ConvexHull, Cylinder, HalfSpace, Shape, Sphere
 from poise.geometry.visuals import Ellipsoid, Surface, Visual
@@ -43,7 +43,7 @@ def appearance(model: Model, *, look: Look | None = None) -> tuple[Part, ...]:
     there are meshes to open; ValueError for an unknown look.
     """
     if look not in (None, "visual", "collision", "skeleton"):
-        raise ValueError(f"look must be 'visual', 'collision', 'skeleton' or None, got {look!r}")
+        raise InvalidValue("unknown-word", f"look must be 'visual', 'collision', 'skeleton' or None, got {look!r}")
     artist = _Artist(model)
     bones = skeleton(model) if look in (None, "skeleton") else {}
     drawn = bool(model.visuals.keys() - {WORLD})

@@ -8,6 +8,7 @@ from typing import Any, Final, final
 import numpy as np
 
 from poise.common.array import Array
+from poise.common.errors import InvalidValue
 from poise.geometry.clouds import Obstacle, PointCloud
 from poise.geometry.height_map import HeightMap
 from poise.geometry.shapes import Box, Capsule, ConvexHull, Cylinder, HalfSpace, Shape, Sphere
@@ -151,7 +152,7 @@ def measured(shape: Obstacle, sizes: Mapping[str, float]) -> Sphere | Capsule | 
     if isinstance(shape, Cylinder):
         return Cylinder(pose, sizes["radius"], sizes["length"])
     if not isinstance(shape, Capsule):
-        raise ValueError(f"a {type(shape).__name__} has no sizes")
+        raise InvalidValue("not-supported", f"a {type(shape).__name__} has no sizes")
     half = 0.5 * sizes["length"] * pose.rotation.act(np.array([0.0, 0.0, 1.0]))
     return Capsule(tuple((pose.xyz - half).tolist()), tuple((pose.xyz + half).tolist()), sizes["radius"])
 

@@ -20,6 +20,8 @@ from importlib.resources import files
 from itertools import count
 from typing import Any
 
+from poise.common.errors import InvalidValue
+
 SUBPROTOCOL = "poise-held"
 
 PATIENCE = 2.0
@@ -102,7 +104,7 @@ class InputSockets:
         """Keep `keys` from the page's own shortcuts, in all windows, from now on; from any thread."""
         claimed = frozenset(keys)
         if wrong := sorted(str(key) for key in claimed if not _is_code(key)):
-            raise ValueError(f'{wrong[0]!r} is no code of a key, such as "KeyW" or "ArrowUp"')
+            raise InvalidValue("unknown-word", f'{wrong[0]!r} is no code of a key, such as "KeyW" or "ArrowUp"')
         self._claimed = claimed
         for connection in tuple(self._connections):
             asyncio.run_coroutine_threadsafe(self._send_claimed(connection), loop)

@@ -14,7 +14,7 @@ from functools import lru_cache
 from types import TracebackType
 from typing import Any, Self
 
-from poise.common.errors import PoiseError
+from poise.common.errors import InvalidValue, PoiseError
 from poise.viewer.server import input_state, viser_internals
 from poise.viewer.server.guard import Guard, is_websocket
 from poise.viewer.server.input_state import InputSockets, InputState
@@ -55,7 +55,7 @@ class Server:
         Raises ValueError for what is no code of a key, and where the server has no `on_input`.
         """
         if self._inputs is None:
-            raise ValueError("keys are claimed for on_input, and this server was started without it")
+            raise InvalidValue("needs", "keys are claimed for on_input, and this server was started without it")
         self._inputs.claim(keys, self.viser.get_event_loop())
 
     def stop(self) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.common.array import Array, ArrayLike
-from poise.common.errors import PoiseError
+from poise.common.errors import InvalidValue, PoiseError
 from poise.geometry.clouds import Obstacle
 from poise.geometry.world import World
 from poise.model.model import Model, a_model
@@ -170,7 +170,7 @@ class Guided(ABC):
 
         def go() -> None:
             if not self._steps:
-                raise ValueError("there is no edit of obstacles or targets left to undo")
+                raise InvalidValue("needs", "there is no edit of obstacles or targets left to undo")
             for part, was in self._steps.pop().items():
                 self._bring_back(part, was)
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import finite_positive
+from poise.common.errors import InvalidType, InvalidValue
 from poise.geometry.clouds import Obstacle
 from poise.geometry.shapes import Rounded
 from poise.geometry.world import World
@@ -137,15 +138,17 @@ class Session(Guided):
         def go() -> None:
             given = SE3(pose).array
             if given.shape != (7,):
-                raise ValueError("a gizmo has one pose")
+                raise InvalidValue("too-many", "a gizmo has one pose")
             task = self._task(k)
             gizmo = gizmo_of(task)
             if gizmo is None:
-                raise ValueError(f"{task.label} has no target that a hand can move")
+                raise InvalidValue("not-supported", f"{task.label} has no target that a hand can move")
             goal = gizmo.goal(task, given)
             task.refuse(self.model, goal)
             if np.abs(goal).max() > _FARTHEST:
-                raise ValueError(f"a target at {np.abs(goal).max():g} m is too far: bring it within {_FARTHEST:g} m")
+                raise InvalidValue(
+                    "out-of-range", f"a target at {np.abs(goal).max():g} m is too far: bring it within {_FARTHEST:g} m"
+                )
             self._goals = np.concatenate([self._goals[:k], goal[None], self._goals[k + 1 :]])
             self._stir()
 
@@ -177,7 +180,7 @@ class Session(Guided):
         def go() -> None:
             given = self.model.normalize(self.model.check_q(q))
             if not np.isfinite(given).all():
-                raise ValueError("q holds a number that is not finite")
+                raise InvalidValue("not-finite", "q holds a number that is not finite")
             self._q = self.model.clip(given)
             self._ghost = self._q.copy()
             self._snap()
@@ -225,7 +228,9 @@ class Session(Guided):
         def go() -> None:
             _checked([task])
             if type(task) is not type(self._task(k)):
-                raise ValueError(f"{self._tasks[k].label} is not {task.label}: remove it, and add that")
+                raise InvalidValue(
+                    "inconsistent", f"{self._tasks[k].label} is not {task.label}: remove it, and add that"
+                )
             tasks = list(self._tasks)
             tasks[k] = task
             self._change(tasks=tuple(tasks), goals=self._goals)
@@ -433,9 +438,14 @@ class Session(Guided):
         if self._clear is None:
             return method
         if method is None:
-            raise ValueError("the solver's own way heeds no criterion: choose a method, or keep shapes apart instead")
+            raise InvalidValue(
+                "not-supported",
+                "the solver's own way heeds no criterion: choose a method, or keep shapes apart instead",
+            )
         if not hasattr(method, "null_space"):
-            raise ValueError(f"{method.title} has no null space that could heed obstacles: keep them apart instead")
+            raise InvalidValue(
+                "not-supported", f"{method.title} has no null space that could heed obstacles: keep them apart instead"
+            )
         finite_positive("gain", self._clear)
         standing = [entry.shape for entry in self.world.snapshot().entries if entry.link is None]
         shapes = [shape for shape in standing if isinstance(shape, Rounded)]
@@ -450,7 +460,9 @@ def _checked(tasks: Iterable[Any]) -> list[Task]:
     found = list(tasks)
     for task in found:
         if not isinstance(task, Task) or not task.blocks:
-            raise TypeError(f"{task!r} cannot be looked at: give it tasks that lead a frame or the centre of mass")
+            raise InvalidType(
+                "not-a-task", f"{task!r} cannot be looked at: give it tasks that lead a frame or the centre of mass"
+            )
     return found
 
 
