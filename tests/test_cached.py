@@ -46,6 +46,7 @@ def test_one_object_does_not_wait_for_another() -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:os.fork\\(\\) was called:RuntimeWarning")  # of JAX, where another test imported it
 def test_a_child_that_was_forked_meanwhile_computes_its_own() -> None:
     one, other = Slow(), Slow()
     other.end.set()

@@ -174,7 +174,7 @@ def test_the_rim_needs_python_alone(tmp_path: Path) -> None:
             ["nm", "-D", str(tmp_path / "fast_path.so")], check=True, capture_output=True, text=True
         ).stdout
         names = [line.split() for line in told.splitlines()]
-        assert [name[-1] for name in names if name[-2] == "T"] == ["PyInit_rim"]
+        assert [name[-1] for name in names if name[-2] == "T"] == ["PyInit_fast_path"]
         assert all(hasattr(ctypes.pythonapi, name[-1]) for name in names if name[-2] == "U")
     loader = ExtensionFileLoader("fast_path", str(tmp_path / "fast_path.so"))
     extension = module_from_spec(ModuleSpec("fast_path", loader, origin=loader.path))

@@ -18,7 +18,7 @@ def braked(v: float, s: float) -> Array:
     rate = SimpleNamespace(speed=SPEED, change=CHANGE, jerk=JERK, lower=-np.inf, upper=np.inf)
     joint = SimpleNamespace(q=0, v=0, lower=-1e3, upper=1e3)
     p = SimpleNamespace(
-        coordinates=[joint], rates=[rate], balls=[], together=[0], loops=[], inequalities=np.zeros(0),
+        coordinates=[joint], rates=[rate], balls=[], braking_group=[0], loops=[], inequalities=np.zeros(0),
     )  # fmt: skip
     w = SimpleNamespace(brake_box=np.zeros(3), brake_from=np.zeros(1), step=np.zeros(1), memory=np.zeros(MEMORY))
     velocity, change, x = np.array([v]), np.array([s]), np.zeros(1)

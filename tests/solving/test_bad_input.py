@@ -392,8 +392,8 @@ ENDLESS: dict[str, Callable[[Any], Any]] = {
     "FollowingErrorLimit": lambda x: pz.FollowingErrorLimit(joints=x),
     "distance of a limit of the following error": lambda x: pz.FollowingErrorLimit(distance=x),
     "angle of a limit of the following error": lambda x: pz.FollowingErrorLimit(angle=x),
-    "lead": lambda x: solver_loop(lead=x),
-    "lead, angle": lambda x: solver_loop(max_target_lead=(0.1, 0.1 if x == INF else x)),
+    "max_target_lead": lambda x: solver_loop(max_target_lead=x),
+    "max_target_lead, angle": lambda x: solver_loop(max_target_lead=(0.1, 0.1 if x == INF else x)),
     "max_time": lambda x: solver(pz.PoseTask(HAND), max_time=x),
 }
 """Those for which an infinite number is none."""
@@ -516,9 +516,9 @@ MASKED: dict[str, tuple[Callable[[], Any], str]] = {
     "a rollout": (lambda: solver_loop().rollout(arm().home, HIDDEN_POSES[:, None]), r"step 2.*\[1\].* nan"),
     "a rollout's start": (lambda: solver_loop().rollout(HIDDEN_Q, np.array([[POSE]])), r"q\[1\] is masked"),
     "a path": (lambda: pz.solve_path(arm(), pz.PoseTask(HAND), HIDDEN_POSES), r"poses\[2\]\[1\].* nan"),
-    "a path's begin": (
+    "a path's start": (
         lambda: pz.solve_path(arm(), pz.PoseTask(HAND), [POSE], start=HIDDEN_Q),
-        r"begin\[1\] is masked",
+        r"start\[1\] is masked",
     ),
     "jumps": (lambda: pz.jumps(HIDDEN_QS), r"q\[2, 1\] is masked"),
     "forward kinematics": (lambda: arm().pose(HAND, HIDDEN_QS), r"q\[2, 1\] is masked"),

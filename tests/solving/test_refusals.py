@@ -461,7 +461,7 @@ def test_one_target_too_many_beside_a_posture_is_counted() -> None:
     ],
 )
 def test_lists_of_different_lengths_are_no_numbers(ask: Callable[[], Any]) -> None:
-    with pytest.raises(pz.ShapeError, match=r"^(target|targets|q|q0|begin)\b.* must .*numbers.*, got \[") as told:
+    with pytest.raises(pz.ShapeError, match=r"^(target|targets|q|q0|start)\b.* must .*numbers.*, got \[") as told:
         ask()
     assert "inhomogeneous" not in str(told.value)
 

@@ -359,7 +359,7 @@ def test_solve_keeps_a_bounded_number_of_prepared_problems_and_forgets_the_least
 ) -> None:
     monkeypatch.setattr(kept_module, "_CACHED", 8)
     model = pz.load("planar2")
-    prepared = model.queries.setdefault(kept_module._KEPT, OrderedDict())
+    prepared = model.queries.setdefault(kept_module._CACHE_KEY, OrderedDict())
 
     def ask(k: int) -> None:
         pz.solve(model, pz.PositionTask("tool", [1.2, 0.5, 0.0], tolerance=1e-6 * (1 + k)))
@@ -422,4 +422,4 @@ def test_threads_that_solve_the_same_tasks_do_not_mix_them_up(monkeypatch: pytes
         for found in pool.map(work, range(8)):
             for target, q in found:
                 assert np.linalg.norm(fk(model, "tool", q)[:3, 3] - target) <= 3.1e-5
-    assert len(model.queries[kept_module._KEPT]) <= 8
+    assert len(model.queries[kept_module._CACHE_KEY]) <= 8

@@ -80,7 +80,7 @@ def test_a_wrong_jacobian_is_found() -> None:
 def test_a_method_that_does_not_arrive_is_found() -> None:
     stiff = pz.methods.DampedLeastSquares(damping=100.0)
     with pytest.raises(AssertionError, match="are left after"):
-        check_method(stiff, UR, "tool0", count=1, steps=50)
+        check_method(stiff, UR, "tool0", count=1, steps=20)  # too few for what creeps to leap
 
 
 def test_a_requirement_that_is_not_what_its_oracle_says_is_found() -> None:

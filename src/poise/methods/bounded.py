@@ -140,7 +140,7 @@ class BoundedLeastSquares(JacobianMethod):
 
 @kernel
 def _box_step(p: Any, w: Any) -> Any:
-    """w.step is the exact minimum within limits and inequalities, tried from the bounds that held the last one."""
+    """w.step = the exact minimum within limits and inequalities; the active set begins with that of the last step."""
     m, n = len(w.e), len(w.step)
     row = pitch(w.rows, n)
     for i in range(m * row):
@@ -196,7 +196,7 @@ def _columns_step(p: Any, s: Any, w: Any) -> Any:
 
 @kernel
 def _solve_free(n: Any, matrix: Any, scratch: Any, g: Any, free: Any, x: Any, z: Any) -> Any:
-    """z minimises over the free entries, the others being as in x."""
+    """z = argmin z^T A z / 2 - g^T z over the free entries, the others as in x; held rows become the identity's."""
     for a in range(n):
         value = g[a]
         for b in range(n):
@@ -210,7 +210,7 @@ def _solve_free(n: Any, matrix: Any, scratch: Any, g: Any, free: Any, x: Any, z:
 
 @kernel
 def _release(n: Any, matrix: Any, low: Any, high: Any, g: Any, free: Any, x: Any, least: Any) -> Any:
-    """The held entry that most wants back into the box, or -1."""
+    """The held entry whose multiplier g - A x points most into the box, by more than `least`, or -1."""
     worst, most = -1, least
     for a in range(n):
         if free[a] == 0.0 and low[a] < high[a]:
@@ -225,7 +225,7 @@ def _release(n: Any, matrix: Any, low: Any, high: Any, g: Any, free: Any, x: Any
 
 @kernel
 def _by_multipliers(w: Any, matrix: Any, scratch: Any, z: Any, low: Any, high: Any, releasing: Any) -> Any:
-    """w.step by Lagrange's way: solve without limits, hold the entry most outside, and again; let one go of wrong sign.
+    """w.step by Lagrange multipliers: solve the free entries, hold the one most outside, again; release wrong signs.
 
     Without `releasing`, all that are outside are held at once and for good: the clamping loop of Baerlocher and Boulic.
     """

@@ -133,6 +133,8 @@ def _sweep(p: Any, s: Any, w: Any, poses: Any) -> Any:
             k = moved[j]
             to, goal = _POSE_ROWS * k, GOAL * k + 9
             position, rotation = _weights(p, s, k)
+            # d and c: from the joint to the effector and to its target.  Sums k and l of `best_turn`, and of a slide
+            # the way that is left along the axis.
             if position > 0.0:
                 d0, d1, d2 = load(poses, to + 9) - p0, load(poses, to + 10) - p1, load(poses, to + 11) - p2
                 c0, c1, c2 = load(w.target, goal) - p0, load(w.target, goal + 1) - p1, load(w.target, goal + 2) - p2
@@ -143,7 +145,7 @@ def _sweep(p: Any, s: Any, w: Any, poses: Any) -> Any:
                 spin = a0 * (d1 * c2 - d2 * c1) + a1 * (d2 * c0 - d0 * c2) + a2 * (d0 * c1 - d1 * c0)
                 sine = sine + position * spin
                 size = size + position * (c0 * c0 + c1 * c1 + c2 * c2 + d0 * d0 + d1 * d1 + d2 * d2)
-            if rotation > 0.0:
+            if rotation > 0.0:  # of E = G R^T the same sums are tr E - a . E a and a . the axial vector of E
                 e0, e1, e2 = load(poses, to), load(poses, to + 1), load(poses, to + 2)
                 e3, e4, e5 = load(poses, to + 3), load(poses, to + 4), load(poses, to + 5)
                 e6, e7, e8 = load(poses, to + 6), load(poses, to + 7), load(poses, to + 8)
@@ -221,7 +223,7 @@ def _joined(w: Any, a: Any) -> Any:
 
 @kernel
 def _join_turns(p: Any, w: Any) -> Any:
-    """Where w.step holds the turns of a ball about its axes, put their joint one; what has limits has it already."""
+    """Replace a ball's turns about its axes in w.step by their rotation vector; with limits it is so already."""
     for c in range(len(p.balls)):
         if not p.balls[c].limited:
             a = p.balls[c].v
@@ -232,7 +234,7 @@ def _join_turns(p: Any, w: Any) -> Any:
 
 @kernel
 def _pull_in(p: Any, w: Any, ball: Any, unit: Any, moved: Any, first: Any, last: Any, poses: Any) -> Any:
-    """Let w.step hold what the limits of a ball leave of its turns' joint one, and `poses` what that makes of them."""
+    """w.step = the rotation vector of a ball's turns within its limits; `poses` are turned back to that."""
     i, a, at = ball.q, ball.v, FRAME * unit
     qw, qx, qy, qz = _joined(w, a)
     scale = 2.0 * half_angle_ratio(qw)

@@ -132,6 +132,7 @@ def _step(p: Any, s: Any, w: Any) -> Any:
         store(w.other, a, g)
         square = square + g * g
     alpha = _alpha(p, s, w)
+    # S weighs turning joints by 1 / Q where the step is longer than Q_lim; alpha is then that of the weighted step.
     if s.vehicle_limit < 1e300:
         far = alpha * sqrt(square)
         over = far > s.vehicle_limit

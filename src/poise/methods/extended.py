@@ -152,7 +152,7 @@ def _hold_what_leaves(p: Any, w: Any) -> Any:
 
 @kernel
 def _divide_workspace(m: Any, n: Any, w: Any) -> Any:
-    """Of w.room, behind what a decomposition needs: Z (n x n at most), K and E Z, then y (n) and mu (m)."""
+    """Sections of w.room behind a Jacobian's: the rows of Z (n x n at most), K, Z^T K Z = E Z, y (n), mu (m)."""
     at = m * pitch(w.rows, n)
     square = n * n
     return (
@@ -186,7 +186,7 @@ def _extended_step(p: Any, s: Any, w: Any) -> Any:
 
 @kernel
 def _reduce(p: Any, s: Any, w: Any) -> Any:
-    """Fill the basis Z, K and E Z in `divide_room`, w.step with J^+ e, w.phi with -grad g; the columns of Z."""
+    """Fill Z, K and E Z of `_divide_workspace`, w.step with J^+ e, w.phi with -grad g; the number of rows of Z."""
     m, n = len(w.e), len(w.step)
     row, side = pitch(w.rows, n), pitch(w.turn, m)
     basis, curvature_basis, reduced, slope, mu = _divide_workspace(m, n, w)
@@ -215,7 +215,7 @@ def _reduce(p: Any, s: Any, w: Any) -> Any:
             along -= w.rows[i * row + a] * w.phi[a]
             w.step[a] += w.rows[i * row + a] * w.along[i] * inverse
         for k in range(m):
-            mu[k] += w.turn[i * side + k] * along * inverse
+            mu[k] += w.turn[i * side + k] * along * inverse  # mu = J^+T grad g, the multipliers
     _hessian(p, s, w, mu, curvature_basis)
     if differing:
         for i in range(n * n):
@@ -236,7 +236,7 @@ def _reduce(p: Any, s: Any, w: Any) -> Any:
 
 @kernel
 def _hessian_by_differences(p: Any, s: Any, w: Any, curvature_basis: Any, slope: Any) -> Any:
-    """bent (n x n) = Hess g and slope (n) = -grad g at w.q, joints held as if free.
+    """curvature_basis (n x n) = Hess g by central differences, slope (n) = -grad g at w.q, held joints as if free.
 
     w.jacobian is afterwards what it was; what `split` leaves is not.
     """
@@ -325,7 +325,7 @@ def _complete(m: Any, n: Any, w: Any, least: Any, basis: Any) -> Any:
 
 @kernel
 def _hessian(p: Any, s: Any, w: Any, mu: Any, curvature_basis: Any) -> Any:
-    """bent (n x n) = Hess g - sum mu_k Hess f_k, at w.q.
+    """K = curvature_basis (n x n) = Hess g - sum mu_k Hess f_k, at w.q.
 
     What turns about z_i turns all that follows: the second derivative of a place by joints i and j, i not after j, is
     z_i x J_j.  Of a rotation it is the symmetric half of z_i x z_j.  The three axes of a ball stand still.

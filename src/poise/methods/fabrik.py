@@ -165,7 +165,7 @@ def _follows(joints: Joints, nodes: list[list[int]], onward: list[list[int]], ax
 
 @functools.partial(kernel, inline=True)
 def _place_nodes(p: Any, nodes: Any, w: Any, places: Any, lengths: Any, goals: Any) -> Any:
-    """Where the nodes are at w.q, how far from the ones before, and the sums of the targets at each."""
+    """`places` (3 n) of the nodes at w.q, `lengths` (n) to the node before each, `goals` (3 n), sums of targets [m]."""
     n = len(nodes)
     for i in range(n):
         j, at = nodes[i, 0], nodes[i, 1]
@@ -248,6 +248,7 @@ def fabrik_positions(nodes: Any, chain: Any, lengths: Any, goals: Any, places: A
     Source: Aristidou and Lasenby 2011, algorithm 1 and section 4.3.
     """
     n = len(nodes)
+    # Nodes are numbered from the bases on: backwards every node comes before the one that it hangs on.
     for _ in range(passes):
         for i in range(3 * n):
             store(sums, i, load(goals, i))
@@ -271,7 +272,7 @@ def fabrik_positions(nodes: Any, chain: Any, lengths: Any, goals: Any, places: A
                     load(places, 3 * i), load(places, 3 * i + 1), load(places, 3 * i + 2), load(lengths, i),
                 )  # fmt: skip
                 store(places, 3 * i, x0), store(places, 3 * i + 1, x1), store(places, 3 * i + 2, x2)
-    if chain:
+    if chain:  # out of reach passes come to the straight line slowly: it is put down at once
         tip = 3 * (n - 1)
         b0, b1, b2 = load(places, 0), load(places, 1), load(places, 2)
         t0, t1, t2 = load(goals, tip), load(goals, tip + 1), load(goals, tip + 2)

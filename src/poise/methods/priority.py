@@ -73,7 +73,8 @@ _RANK = 1e-6
 Against the largest of J_k P itself it would pass rounding for a direction where the levels before leave nothing.
 """
 _FIRST = 1e-3
-"""Against the later levels' bound by settling, that of the first: it binds where the first level itself overshoots."""
+"""Factor of INVERSE_RADIUS for the whole step: a trust radius a thousand times that of the later levels, which binds
+where the first level itself overshoots."""
 _CHIAVERINI, _BAERLOCHER_BOULIC = 2, 3
 NONE_DELEGATED = -1
 """No level is another method's."""
@@ -90,9 +91,9 @@ def lexicographic_update(p: Any, s: Any, w: Any) -> Any:
 
 
 def completing_update(p: Any, s: Any, w: Any) -> Any:
-    """The same where another method proposes: the level that it leads goes as w.delegated_step would.
+    """`lexicographic_update` where another method proposes w.delegated_step: its level asks for J_k times that step.
 
-    What no level asks for and no posture pulls goes as w.delegated_step does.
+    Without a posture, the directions that no level asks for follow w.delegated_step too.
     """
     return _go_in_levels(p, s, w, int(s.delegated))
 
@@ -107,6 +108,7 @@ def _go_in_levels(p: Any, s: Any, w: Any, delegated: Any) -> Any:
     _spread_rows(p, w)
     if delegated != NONE_DELEGATED:
         _use_proposal(p, levels, delegated, w)
+    # The step as the tasks wish it, then cut to what accelerations leave; what they have bent is solved once more.
     loosen_step_bounds(p, w)
     share = _within_limits(p, p.plan[0], levels, s.first, delegated, False, w)
     set_step_bounds(p, w)
@@ -278,7 +280,7 @@ def _measure(p: Any, w: Any) -> Any:
 
 @functools.partial(kernel, inline=True)
 def _spread_rows(p: Any, w: Any) -> Any:
-    """The Jacobian of all levels, row by row, and what the null-space terms ask for."""
+    """w.rows = the Jacobian of all levels (m x n, in packs), and w.phi = the null-space velocity (n)."""
     for a in range(len(w.step)):
         w.phi[a] = 0.0
     if p.common[0].null:
@@ -291,7 +293,7 @@ def _spread_rows(p: Any, w: Any) -> Any:
 
 @kernel
 def _use_proposal(p: Any, levels: Any, delegated: Any, w: Any) -> Any:
-    """The errors of the level that is led become what w.delegated_step does there."""
+    """The errors of the delegated level become J_k w.delegated_step, which its proposed step does."""
     times(p, w.jacobian, w.delegated_step, w.y)
     count = p.plan[0]
     for r in range(levels[delegated], levels[delegated + 1]):
@@ -310,7 +312,7 @@ def _follow_proposal(w: Any) -> Any:
 
 @kernel
 def _ranked_cost(count: Any, levels: Any, e: Any) -> Any:
-    """The sum of the levels' squared errors, each counting a little of the one before."""
+    """The sum of the levels' squared errors, each weighted by _LESS of the one before."""
     cost, share = 0.0, 1.0
     for k in range(count):
         for r in range(levels[k], levels[k + 1]):
@@ -322,10 +324,10 @@ def _ranked_cost(count: Any, levels: Any, e: Any) -> Any:
 
 @functools.partial(kernel, inline=True)
 def _within_limits(p: Any, count: Any, levels: Any, share: Any, delegated: Any, again: Any, w: Any) -> Any:
-    """w.step is the minimum in levels, within max(l - q, -v dt) <= step <= min(u - q, v dt) and the rows.
+    """w.step = the minimum in levels within the box and rows of `step_constraints`; the share left to later levels.
 
-    The share of it that settling leaves to the later levels.  `again`: for what accelerations have bent; then joints
-    that are dear go as they did, and a level that is led is damped as others are, or its step would go to and fro.
+    `share` is the factor of the first level's lambda^2.  `again`: solved for what accelerations have bent; heavy joints
+    then keep their step, and the delegated level is damped as others are, or its step would oscillate.
     """
     constraints = step_constraints(p, w, count, p.common[0].max_step)
     _level_dampings(p, count, levels, w, constraints.squares)
@@ -340,8 +342,10 @@ def _within_limits(p: Any, count: Any, levels: Any, share: Any, delegated: Any, 
         find_shortfall(p, w, count, first, order, constraints)
     if len(p.weight_ratios) > 0:
         weigh_columns(p, w, constraints.limits)
+    # All levels, in unknowns that the posture weighs alike, and the pull to phi as the last.
     stages = Levels(count, first, order, w.rows, w.clamped, constraints.squares, w.phi, int(p.common[0].null))
     minimise(stages, constraints.limits, w.step, constraints.side, constraints.buffer)
+    # The trust radius shortens later levels alone: the first is solved by itself to know its own step.
     if w.memory[INVERSE_RADIUS] > 0.0 and count + int(p.common[0].null) > 1:
         for a in range(len(w.step)):
             w.other[a] = w.step[a]
@@ -363,9 +367,9 @@ def _within_limits(p: Any, count: Any, levels: Any, share: Any, delegated: Any, 
 
 @kernel
 def _shorten_later_levels(w: Any) -> Any:
-    """Between w.step, the first level's own, and w.other, that of all, as far as settling allows; the share of it.
+    """Go from w.step, the first level's own, towards w.other, that of all, by the trust radius at most; the share.
 
-    The first level so takes its whole step: all between the two do the same for it, and are within the limits.
+    The first level loses nothing: all steps between the two do the same for it, and are within the limits.
     """
     farthest = 0.0
     for a in range(len(w.step)):
@@ -448,6 +452,7 @@ def _by_projectors(p: Any, s: Any, count: Any, levels: Any, w: Any) -> Any:
             _add_inverse(w, size, part, least, damping, own)
             for a in range(n):
                 w.step[a] += own[a]
+        # P -= sum v_r v_r^T, undamped also where the step is damped: later levels must not disturb this one.
         for r in range(size):
             if w.sigma[r] > least:
                 inverse = 1.0 / (w.sigma[r] * w.sigma[r])

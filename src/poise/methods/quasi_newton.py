@@ -136,9 +136,9 @@ class LBFGS(_QuasiNewton):
 
 @kernel
 def _search(p: Any, w: Any, cost: Any) -> Any:
-    """Go along w.step, bent into the limits, as far as the error falls enough (Armijo); False, at rest, if nowhere.
+    """Line search along w.step, clipped to the limits, with Armijo's condition; False, and w.q back, if none is found.
 
-    After a trial too far, the next is at the least point of the parabola through what is known.
+    After a trial too far, the next is at the minimum of the parabola through both values and the slope.
     """
     restrain(p, w)
     n, scale = len(w.step), 1.0
@@ -154,6 +154,7 @@ def _search(p: Any, w: Any, cost: Any) -> Any:
         now, _score = evaluate(p, w)
         if promised > 0.0 and now <= cost - _ARMIJO * promised:
             return True
+        # Along t the sum of squares is cost - promised t + (now - cost + promised) t^2; a tenth to a half is trusted.
         if promised > 0.0:
             scale *= min(max(0.5 * promised / (now - cost + promised), 0.1), 0.5)
         else:
@@ -169,7 +170,10 @@ def _search(p: Any, w: Any, cost: Any) -> Any:
 
 @kernel
 def _learn(p: Any, s: Any, w: Any) -> Any:
-    """Take in the step that was gone and the change of the gradient along it, unless the curvature is not positive."""
+    """Learn from the pair s = w.step, y = change of the gradient of |e|^2, unless s^T y is not clearly positive.
+
+    Only then does H stay positive definite.
+    """
     n = len(w.step)
     transpose_times(p, w.jacobian, w.e, w.gradient)
     along = steps = changes = longest = 0.0
@@ -260,7 +264,7 @@ def _through_pairs(w: Any, memory: Any) -> Any:
         inverse[i] = 1.0 / along if along > 0.0 else 0.0
         pulled[i] = pull * inverse[i]
         if size == 0.0 and along > 0.0:
-            size = along / square
+            size = along / square  # of the newest pair: the scale of the first estimate, H_0 = (s^T y / y^T y) I
         for a in range(n):
             w.step[a] -= pulled[i] * changes[i * n + a] * w.free[a]
     for a in range(n):

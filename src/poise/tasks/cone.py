@@ -24,7 +24,7 @@ from poise.tasks.frame import OfFrame
 
 @routine
 def cone_rows(p: Any, w: Any, k: Any) -> None:
-    """The angle between axis and direction beyond the opening [rad], less than 0, in the first row; 0 inside.
+    """Opening less the angle between axis and direction [rad], in the first row: negative outside, 0 inside.
 
     With u the unit vector about which the shortest turn takes the axis to the direction, the angle falls by u w for an
     angular velocity w, and so the residual -excess has the Jacobian -u^T J_w.
@@ -38,7 +38,7 @@ def cone_rows(p: Any, w: Any, k: Any) -> None:
     outside = (excess > 0.0) & (square > 1e-24)
     inverse, o = select(outside, -1.0 / select(outside, angle, 1.0), 0.0), splat(f.e, 0.0)
     u0, u1, u2 = e0 * inverse, e1 * inverse, e2 * inverse
-    store(f.e, 0, select(excess > 0.0, -excess, select(excess <= 0.0, 0.0, excess)))  # what is no number stays one
+    store(f.e, 0, select(excess > 0.0, -excess, select(excess <= 0.0, 0.0, excess)))  # NaN stays
     store(f.e, 1, o), store(f.e, 2, o)
     for j in range(0, len(f.angular), 3):
         along = u0 * load(f.angular, j) + u1 * load(f.angular, j + 1) + u2 * load(f.angular, j + 2)

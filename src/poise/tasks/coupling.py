@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @routine
 def coupling_rows(p: Any, w: Any, k: Any) -> None:
-    """What a sum of coordinates lacks, in the first row [rad or m].
+    """Target less the sum of coordinates times coefficients, in the first row [rad or m].
 
     The place in q of each coefficient is its COLUMN's `axis`; the first number is what does not move.
     """

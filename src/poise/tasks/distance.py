@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @routine
 def distance_rows(p: Any, w: Any, k: Any) -> None:
-    """What the distance to a point lacks of an interval [m], in the first row; 0 within it."""
+    """The nearest end of an interval less the distance to a point [m], in the first row; 0 within it."""
     f = seen_frame(p, w, k)
     x, y, z = load(f.target, 9) - f.px, load(f.target, 10) - f.py, load(f.target, 11) - f.pz
     square = x * x + y * y + z * z
@@ -49,7 +49,7 @@ def distance_rows(p: Any, w: Any, k: Any) -> None:
 
 @routine
 def distance_sides(p: Any, w: Any, b: Any) -> None:
-    """What the distance to a point is more than the largest, and less than the least [m]; where there is one."""
+    """The two sides: distance less the largest, and the least less the distance [m], as far as there are ends."""
     task_range = p.ranges[b]
     k, i = task_range.effector, task_range.first
     f = seen_frame(p, w, k)

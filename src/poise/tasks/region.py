@@ -43,7 +43,7 @@ def region_rows(p: Any, w: Any, k: Any) -> None:
     length = sqrt(v0 * v0 + v1 * v1 + v2 * v2)
     outside = length > radius
     inverse = select(outside, 1.0 / select(outside, length, 1.0), 0.0)
-    share = select(length <= radius, 0.0, 1.0 - radius * inverse)  # what is no number stays one
+    share = select(length <= radius, 0.0, 1.0 - radius * inverse)  # NaN stays
     u0, u1, u2, curve = v0 * inverse, v1 * inverse, v2 * inverse, radius * inverse
     e0, e1, e2 = share * v0, share * v1, share * v2
     store(f.e, 0, r0 * e0 + r1 * e1 + r2 * e2)

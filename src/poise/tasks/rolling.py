@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 @routine
 def rolling_rows(p: Any, w: Any, k: Any) -> None:
-    """The slip of the point that touches along the heading and along the axle, 0, and what the height lacks [m]."""
+    """Two rows of the slip of the contact point, along the heading and along the axle: their residual is 0, their
+    Jacobian its velocity; then the height that is missing [m]."""
     f = seen_frame(p, w, k)
     radius = p.numbers[p.effectors[k].first_number + 3]
     a0, a1, _ = axis_of(p, k, f)

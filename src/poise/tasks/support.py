@@ -46,8 +46,8 @@ def support_rows(p: Any, w: Any, k: Any) -> None:
         end = select(nearer, select((share < 0.0) | (share > 1.0), 1.0 + o, o), end)
         out = select(
             along_x * dy - along_y * dx < 0.0, 1.0 + o, out
-        )  # to the right of an edge of a polygon to the left
-    outside, there = out > 0.5, x * x + y * y >= 0.0  # what is no number stays one
+        )  # to the right of an edge: the polygon is to the left of all
+    outside, there = out > 0.5, x * x + y * y >= 0.0  # NaN stays
     store(w.e, row, select(there, select(outside, e0, o), x))
     store(w.e, row + 1, select(there, select(outside, e1, o), y)), store(w.e, row + 2, o)
     away = outside & (least > 0.0)

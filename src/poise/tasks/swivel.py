@@ -70,6 +70,8 @@ def swivel_rows(p: Any, w: Any, k: Any) -> None:
     phi, size, one = select(defined, phi, zero), select(defined, size, zero), select(defined, 1.0, zero)
     store(w.e, 3 * effector.first_block, -size * phi)
     store(w.e, 3 * effector.first_block + 1, zero), store(w.e, 3 * effector.first_block + 2, zero)
+    # Gradients of r by the middle, g, by the end, h, by the pole, e; of the root minus their sum, for a translation of
+    # all four changes nothing.
     g0, g1, g2 = phi * x0 + one * y0, phi * x1 + one * y1, phi * x2 + one * y2
     far, ratio = 1.0 / select(defined, length, 1.0), size / select(defined, reach, 1.0)
     along, across = middle * far, pole * ratio * far

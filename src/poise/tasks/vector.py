@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @routine
 def vector_rows(p: Any, w: Any, k: Any) -> None:
-    """What the vector between two frames lacks [m]; a third frame, if there is one, is the base."""
+    """Target less the vector between two frames [m]; along the axes of a third frame, the base, if there is one."""
     effector = p.effectors[k]
     width, start, first = 3 * effector.columns, p.blocks[effector.first_block].start, effector.first_frame
     columns = section(w.jacobian, start, width)

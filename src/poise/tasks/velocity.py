@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @routine
 def velocity_rows(p: Any, w: Any, k: Any) -> None:
-    """The way that is asked of each velocity in this update [rad or m], and the identity, both weighted.
+    """The wanted change of each velocity in this update [rad or m], with the identity as Jacobian, both weighted.
 
     The first three goal numbers stand where a place does, the others where a rotation does.
     """

@@ -21,7 +21,7 @@ def line(n: int = 60) -> np.ndarray:
 
 def settings(**changed: object) -> dict[str, object]:
     usual = {
-        "q0": None, "begin": None, "limits": True, "closed": False, "dt": None, "velocity": None, "acceleration": None,
+        "q0": None, "start": None, "limits": True, "closed": False, "dt": None, "velocity": None, "acceleration": None,
         "max_jump": None, "reconfigurations": 0, "optimise": False, "max_time": None, "seed": 0, "threads": 1,
     }  # fmt: skip
     return usual | changed

@@ -299,7 +299,7 @@ def test_a_path_begins_where_it_must_or_fails() -> None:
         pz.solve_path(arm, task, across(80), start=outside)
     with pytest.raises(ValueError, match="not both"):
         pz.solve_path(arm, task, across(80), start=stands, q0=stands)
-    with pytest.raises(pz.ShapeError, match="begin must have 7 numbers"):
+    with pytest.raises(pz.ShapeError, match="start must have 7 numbers"):
         pz.solve_path(arm, task, across(80), start=stands[:3])
 
 
@@ -317,7 +317,7 @@ def test_what_is_too_near_at_the_beginning_is_said_of_it() -> None:
     assert must.status is pz.Status.COLLISION
     assert must.first_failure is not None
     assert must.first_failure.waypoint == 0
-    assert "begin" in must.first_failure.reason
+    assert "start" in must.first_failure.reason
     assert "'ball'" in must.first_failure.reason
 
 
@@ -405,7 +405,7 @@ def test_least_times_keep_speeds_and_accelerations() -> None:
 
 def settings(**changed: object) -> dict[str, object]:
     usual = {
-        "q0": None, "begin": None, "limits": True, "closed": False, "dt": None, "velocity": None, "acceleration": None,
+        "q0": None, "start": None, "limits": True, "closed": False, "dt": None, "velocity": None, "acceleration": None,
         "max_jump": None, "reconfigurations": 0, "optimise": True, "max_time": None, "seed": 0, "threads": 1,
     }  # fmt: skip
     return usual | changed

@@ -6,8 +6,9 @@ beyond h has the least sum of squares that can be, in every level.  It is the pr
 2014 with its inequalities on top.
 
 A level is found by a primal active set (Nocedal and Wright 2006, section 16.5): bounds and rows that x has met are held
-as equations, and one is let go where its multiplier says that the level gains by it.  So x keeps the inequalities all
-the while, and what the levels before have reached never changes.  One problem at a time, with rows in packs.
+as equations, and one is released where its multiplier has the wrong sign.  So x keeps the inequalities all the while,
+and what the levels before have reached never changes: their rows take up directions, as held constraints do, and later
+levels move x in the directions that are left.  One problem at a time, with rows in packs.
 """
 
 import functools
@@ -40,11 +41,12 @@ from poise.kernels.machine.lanes import load_pack, packs, pitch, sqrt, store_pac
 
 @kernel
 def minimise(levels, limits, x, side, buffer):
-    """x (n), the minimum in levels (`Levels`) within `limits` (`Limits`); the most that a row of `limits` is beyond.
+    """x (n), the minimum in levels (`Levels`) within `limits` (`Limits`); by how much x breaks a row of `limits` most.
 
-    That is 0 where x keeps them all.  Bounds with low > high meet in their middle.  `side` (n + p) says what to try to
-    hold from the start: -1 the lower bound and 1 the upper, then 1 for a row; and then what of it holds the first
-    level.  `buffer` is of `buffer_size`.  x and the result are NaN where a number is none, or infinite but for a bound.
+    That is 0 where x keeps them all.  Bounds with low > high meet in their middle.  `side` (n + p) is a warm start, the
+    active set to begin with: of each entry -1 for the lower bound, 1 for the upper, then 1 for each row that is held,
+    else 0; it becomes the active set of the first level.  `buffer` is of `buffer_size`.  x and the result are NaN where
+    a number is NaN, or infinite and no bound.
     """
     n, p = len(x), len(limits.most)
     if not _finite(len(levels.e), n, p, levels, limits):
@@ -57,10 +59,13 @@ def minimise(levels, limits, x, side, buffer):
     m = rows_that_ask(n, levels, s)
     used, number = _begin(n, levels, limits, m, s, side)
     stages, start, stop, beyond = levels.count + levels.pull, 0, 0, 0.0
+    # Stage -1: x to the least violation of the rows, which are relaxed to that.  Then the levels; then the pull to phi.
+    # Rows start to stop of s.rows are the level's, `used` directions are taken up, `number` of them by constraints.
     for k in range(-1 if p else 0, stages):
         start, rank = stop, 0
         if 0 <= k < levels.count:
             stop = level_end(levels, k, m, s, start)
+        # Each pass takes one pivot; after n of them Bland's rule prevents cycles, and the bound those of rounding.
         for pivot in range(4 * (n + p) + 20):
             share, blocked, rank = 0.0, -1, 0
             if k < 0:
@@ -68,7 +73,7 @@ def minimise(levels, limits, x, side, buffer):
             elif used < n:
                 rank = _toward_stage(n, levels, k, s, used, start, stop)
                 share = 1.0
-            if share < 0.0:
+            if share < 0.0:  # no row is broken
                 break
             moving = share > 0.0
             if moving:
@@ -82,6 +87,7 @@ def minimise(levels, limits, x, side, buffer):
                 used = active
                 rank = 0
             elif k >= 0 or not moving:
+                # At the minimum over the directions left: release a constraint of wrong sign, or be done.
                 if number == 0:
                     break
                 if k < 0:
@@ -103,6 +109,7 @@ def minimise(levels, limits, x, side, buffer):
             for c in range(n + p):
                 side[c] = s.now[c]
         if rank:
+            # y at the minimum itself, not what steps have added up to; later levels must not move it.
             for c in range(used, pitch(s.y, n)):
                 s.y[c] = s.z[c]
             used = keep_level(n, s, used, rank, stop, m)
@@ -115,7 +122,7 @@ def minimise(levels, limits, x, side, buffer):
 
 @functools.partial(kernel, inline=True)
 def _finite(m, n, p, levels, limits):
-    """Whether all are numbers, and none infinite that must not be."""
+    """Whether no number is NaN, and none infinite but bounds; 0 times such a number is NaN."""
     wide, nothing = packs(levels.rows, n), zeros(levels.rows)
     for c in range(m * wide):
         nothing = nothing + 0.0 * load_pack(levels.rows, c)
@@ -138,7 +145,10 @@ def _finite(m, n, p, levels, limits):
 
 @functools.partial(kernel, inline=True)
 def _begin(n, levels, limits, m, s, side):
-    """s.x at the bounds and rows that `side` names, as far as that can be, else nearest to 0; (used, held)."""
+    """Begin with the active set `side`: s.x on its bounds, other entries nearest to 0; (used, held).
+
+    First its rows are tried as equations; where that leads beyond anything else, only its bounds stay held.
+    """
     number = 0
     for c in range(packs(s.x, n)):
         store_pack(s.x, c, zeros(s.x))
@@ -174,11 +184,12 @@ def _begin(n, levels, limits, m, s, side):
 
 @functools.partial(kernel, inline=True)
 def _solve_first_level(n, levels, limits, m, s, used):
-    """Move s.x to the first level's minimum with all rows that are held as equations; whether they may stay held.
+    """Move s.x to the first level's minimum with all held rows as equations; whether they may stay held.
 
-    If x is then beyond anything else, none of the rows may, and x is what the box leaves of the way.
+    Where x then breaks another constraint, the rows are released and x is clipped to the box.
     """
     row, wide, bounds, inside = pitch(s.lower, n), packs(s.lower, n), 0, True
+    # Bounds come first among what is held: x is on them already, rows are met by substitution in L move = h - G x.
     while bounds < used and whole(s.constraint_of[bounds]) < n:
         bounds += 1
     if bounds == used:
@@ -212,7 +223,7 @@ def _solve_first_level(n, levels, limits, m, s, used):
 
 @kernel
 def _step(n, s):
-    """s.x and s.y by the whole step."""
+    """Take the whole step: s.x += s.step, s.y += s.move."""
     for c in range(packs(s.y, n)):
         store_pack(s.x, c, load_pack(s.x, c) + load_pack(s.step, c))
         store_pack(s.y, c, load_pack(s.y, c) + load_pack(s.move, c))
@@ -220,9 +231,9 @@ def _step(n, s):
 
 @functools.partial(kernel, inline=True)
 def _toward_stage(n, levels, k, s, used, start, stop):
-    """s.step = the way in the directions left to the minimum of stage k, which is s.z; the rank of a level's rows."""
+    """s.step, in the directions left, to the minimum of stage k, whose y is s.z; the rank of a level's rows there."""
     row, rank = pitch(s.y, n), 0
-    if k == levels.count:
+    if k == levels.count:  # the pull: |x - phi| is least at y = Q^T phi
         put(n, levels.phi, s.z)
         turn(n, s.mirrors, 0, used, s.z, 0)
         copy_row(n, s.z, 0, s.move, 0)
@@ -247,7 +258,10 @@ def _wanted(levels, s, r):
 
 @functools.partial(kernel, inline=True)
 def _slope_of_level(n, levels, k, s, start, stop):
-    """s.slope of half of what level k minimises, in the coordinates of L; the size of what it is the sum of."""
+    """s.slope = J_k^T (J_k x - e_k) + lambda_k^2 x in the coordinates y; the size of its terms.
+
+    A multiplier below rounding of that size says nothing.
+    """
     wide, square, reach, scale = packs(s.rows, n), levels.squares[k], largest(n, s.x), 0.0
     for c in range(wide):
         store_pack(s.slope, c, square * load_pack(s.y, c))
@@ -263,7 +277,7 @@ def _slope_of_level(n, levels, k, s, start, stop):
 
 @functools.partial(kernel, inline=True)
 def _slope_of_pull(n, levels, s, used):
-    """The same of the last stage, which draws x to phi."""
+    """s.slope = x - phi of the last stage, likewise."""
     put(n, levels.phi, s.slope)
     turn(n, s.mirrors, 0, used, s.slope, 0)
     for c in range(packs(s.y, n)):

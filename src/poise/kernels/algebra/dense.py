@@ -1,4 +1,4 @@
-"""`active_set.minimise` of matrices that Python has."""
+"""`active_set.minimise` of dense matrices, called from Python."""
 
 from poise.kernels.algebra.active_set import minimise
 from poise.kernels.algebra.working_set import NONE, Levels, Limits, buffer_size
@@ -9,7 +9,7 @@ from poise.kernels.machine.layout import WIDTH
 from poise.kernels.machine.views import section
 
 _ROUNDING = 1e-8
-"""Against the length of a side and its bound, by how much less it is not broken."""
+"""A side that x is beyond by no more than this, against its length and bound, is not broken."""
 
 
 def dense_buffer_size(m, n, p):

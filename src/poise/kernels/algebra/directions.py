@@ -1,8 +1,8 @@
-"""Directions that are taken up one after the other, in coordinates y = Q^T x whose first entries are theirs.
+"""An orthogonal basis that grows: rows take up directions one after the other, by Householder reflections.
 
-Q is the product of Householder reflections, one mirror for each direction that is taken up: in these coordinates the
-rows that took them up are a triangle, L, and what follows has no say on them.  Q itself is never formed: rows of which
-something is still wanted are reflected as it grows, and a step is turned back through all mirrors.  Within the
+Q is the product of the reflections, one mirror for each direction that is taken up.  In the coordinates y = Q^T x the
+rows that took them up are a lower triangle, L, so the entries of y from `used` on move none of them.  Q itself is never
+formed: rows that are still needed are reflected as it grows, and a step is turned back through all mirrors.  Within the
 directions that are left, least squares of several rows are least squares of a triangle.  One problem at a time, with
 rows of numbers in packs; `used` is how many directions are taken up, and mirror j is 0 before entry j.
 """
@@ -13,12 +13,14 @@ from poise.kernels.machine.lanes import load_pack, packs, pitch, sqrt, store_pac
 from poise.kernels.machine.layout import WIDTH
 
 RANK = 1e-9
-"""Against the longest row of its kind, a row that is left with less depends on the rows before."""
+"""A row of which less is left beside those before, against the longest of its level, depends on them."""
 STILL = 1e-11
-"""Against the longest, an entry of a step, or of a held row, that is rounding."""
+"""An entry of a step below this share of the largest is rounding; so is what is left of a constraint's row."""
 _CLEAR = 1e-6
-"""Square of the share of a row that is left beside those before, with which it takes up a direction in its turn."""
+"""A row of which this squared share is left takes up a direction in its turn; if none has, the longest goes
+first."""
 _TAKEN = -1.0
+"""In `mark`: the row has taken up a direction."""
 
 
 @kernel
@@ -31,7 +33,7 @@ def copy_row(n, a, i, b, to):
 
 @kernel
 def turn(n, mirrors, first, last, a, i):
-    """Reflect row i of a by the mirrors from `first` on, before `last`: what it is in their coordinates."""
+    """Reflect row i of a by mirrors `first` to `last` - 1, in their order: from x to y."""
     wide = packs(a, n)
     for j in range(first, last):
         reflect(a, i * wide, mirrors, j * wide, j // WIDTH, wide)
@@ -39,7 +41,7 @@ def turn(n, mirrors, first, last, a, i):
 
 @kernel
 def turn_back(n, mirrors, first, last, a):
-    """Undo `turn` for a single row."""
+    """Undo `turn` for a single row: from y to x."""
     wide = packs(a, n)
     for j in range(last - 1, first - 1, -1):
         reflect(a, 0, mirrors, j * wide, j // WIDTH, wide)
@@ -56,9 +58,9 @@ def turn_all(n, mirrors, first, last, a, start, stop):
 
 @kernel
 def take_up(n, used, lower, mirrors, length):
-    """Row `used` of `lower`, in these coordinates, takes up a direction; False if nothing of its `length` is left.
+    """Let row `used` of `lower`, in y, take up a direction; False if next to nothing of its `length` is left.
 
-    Its mirror is written, and its entry `used` becomes what that makes of it, which is its entry of L.
+    Its mirror is written, and the row becomes row `used` of L.
     """
     row = pitch(lower, n)
     at = used * row
@@ -74,11 +76,11 @@ def take_up(n, used, lower, mirrors, length):
 
 @kernel
 def triangularise(n, used, size, least, s):
-    """Reflect the rows of s.part (size), whose squares are s.mark, until none has entries behind those of the others.
+    """Rank-revealing triangle of the rows of s.part (size), whose squares are s.mark, in the directions from `used` on.
 
-    They take up a direction in their turn where enough of them is left, else the longest first; rows shorter than
-    `least` by then take up none.  The rank: so many of s.mirrors and of the rows of s.lower are written, from number
-    `used` on.
+    A row takes up a direction in its turn where enough of it is left (_CLEAR), else the longest first; rows of which
+    less than `least` is left take up none.  Returns the rank: so many of s.mirrors and of the rows of s.lower are
+    written, from number `used` on.
     """
     part, mark, mirrors = s.part, s.mark, s.mirrors
     row, wide = pitch(part, n), packs(part, n)
@@ -110,9 +112,10 @@ def triangularise(n, used, size, least, s):
 
 @kernel
 def fit(n, used, size, rank, square, s):
-    """s.z, the coordinates of the least |L z - s.b|^2 + lambda^2 |z|^2, by reflecting the columns of [L; lambda I].
+    """s.z = argmin |L z - s.b|^2 + lambda^2 |z|^2, lambda^2 = `square`, by a QR decomposition of [L; lambda I].
 
-    L is what `triangularise` left in the first `size` rows of s.part; z is 0 where L has no entries.
+    L is what `triangularise` left in the first `size` rows of s.part; z is 0 where L has no entries.  Columns lie one
+    after the other in s.scratch, the right side behind them, then a mirror.
     """
     part, b, scratch, z = s.part, s.b, s.scratch, s.z
     row = pitch(part, n)

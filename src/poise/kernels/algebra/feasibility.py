@@ -14,16 +14,16 @@ from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load_pack, packs, store_pack, zeros
 
 _TOUCH = 1e-13
-"""Against what its terms add up to, how far beyond h a row is touched, not broken."""
+"""A row that is beyond h by no more than this, against the size of its terms, is touched by rounding, not broken."""
 _FALL = 1e-24
-"""Against the sum of squares, a fall by the next step that is rounding; so is one below the squares of all touches."""
+"""A step that lowers the sum of squares by no more than this share, or than the squares of all touches, is rounding."""
 
 
 @functools.partial(kernel, inline=True)
 def toward_rows(n, limits, s, used):
-    """s.step = the way in the directions left to where x breaks the rows less, and how far to go along it.
+    """s.step, a descent of |max(0, G x - h)|^2 in the directions left, and the share of it to go.
 
-    That is 0 where they are broken least as it is, and negative where none is broken.
+    That is 0 where the sum cannot fall, and negative where no row is broken.
     """
     size, squares, rounding = _broken(n, limits, s)
     if size == 0:
@@ -38,9 +38,9 @@ def toward_rows(n, limits, s, used):
 
 @functools.partial(kernel, inline=True)
 def relax_bounds(n, limits, s):
-    """s.most is h, raised to where x is; the most that a row is raised by.
+    """s.most = h, raised to G x for the rows that x breaks; by how much a row is raised most.
 
-    At the least sum of squares that is the same for every x.
+    The levels keep these rows: the sum of squares is convex, so max(0, G x - h) is the same at each of its minima.
     """
     beyond, reach, wide = 0.0, largest(n, s.x), packs(limits.rows, n)
     for i in range(len(limits.most)):
@@ -68,9 +68,9 @@ def touch(limits, s, i, reach):
 
 @functools.partial(kernel, inline=True)
 def _broken(n, limits, s):
-    """s.over is how far x is beyond each row, s.b what the broken ones want, in their order.
+    """s.over = G x - h, 0 of rows that are touched, and s.b = -over of the broken ones, in their order.
 
-    How many they are, their sum of squares, and that of what would be rounding.
+    How many are broken, their sum of squares, and that of what would be rounding of them.
     """
     size, squares, rounding, reach, wide = 0, 0.0, 0.0, largest(n, s.x), packs(limits.rows, n)
     for i in range(len(limits.most)):
@@ -88,7 +88,7 @@ def _broken(n, limits, s):
 
 @functools.partial(kernel, inline=True)
 def _newton_step(n, limits, s, used, size):
-    """s.step is the shortest way to the least squares of the rows that are broken."""
+    """s.step, the shortest one to the least squares of the broken rows as equations, in the directions left."""
     r, furthest = 0, 0.0
     for i in range(len(limits.most)):
         if s.over[i] > 0.0:
@@ -106,7 +106,7 @@ def _newton_step(n, limits, s, used, size):
 
 @functools.partial(kernel, inline=True)
 def _changes(n, limits, s):
-    """s.change = G step; how half the sum of squares begins to change along the step."""
+    """s.change = G step; the derivative of half the sum of squares along the step."""
     wide, fall = packs(limits.rows, n), 0.0
     for i in range(len(limits.most)):
         s.change[i] = dot(limits.rows, i * wide, s.step, 0, 0, wide)
@@ -117,7 +117,10 @@ def _changes(n, limits, s):
 
 @kernel
 def _least_along(p, s):
-    """The t at which the sum of squares of over + t change, where that is positive, is least."""
+    """The t >= 0 at which sum max(0, over + t change)^2 is least.
+
+    Between the t at which a row gets broken or kept the sum is a parabola; its pieces are walked through from 0.
+    """
     t = 0.0
     for _ in range(p + 1):
         rate, curve, end = 0.0, 0.0, NONE
@@ -139,7 +142,7 @@ def _least_along(p, s):
 
 @functools.partial(kernel, inline=True)
 def slope_of_rows(n, limits, s, used):
-    """s.slope = G^T max(0, G x - h), in the coordinates of L; the size of what it is the sum of."""
+    """s.slope = G^T max(0, G x - h) in the coordinates y; the size of its terms, to judge rounding by."""
     scale, wide = 0.0, packs(limits.rows, n)
     for c in range(wide):
         store_pack(s.slope, c, zeros(s.slope))

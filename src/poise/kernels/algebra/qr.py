@@ -15,6 +15,7 @@ def least_norm(m, n, damping, rows, e, rest, x):
     """
     width = n + m
     root = sqrt(damping)
+    # J is spread to rows of n + m in place, from the end so that nothing is overwritten before it is moved.
     for i in range(m - 1, -1, -1):
         for k in range(n - 1, -1, -1):
             store(rows, i * width + k, load(rows, i * n + k))
@@ -34,6 +35,7 @@ def least_norm(m, n, damping, rows, e, rest, x):
         for k in range(width):
             store(rows, at + k, load(rows, at + k) * inverse)
         y = load(rest, i) * inverse
+        # x is the sum of the orthonormal rows times what e becomes with them, of which only the first n count.
         for k in range(n):
             store(x, k, load(x, k) + y * load(rows, at + k))
         for j in range(i + 1, m):

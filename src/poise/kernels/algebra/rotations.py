@@ -5,7 +5,8 @@ from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, select, sqrt
 
 _SMALL = 5e-5
-"""Half of a turn below which its tangent is no other than itself [rad]."""
+"""Half angle a [rad] below which (1 - a cot a) / (4 a^2) is replaced by its limit 1/12: the difference has lost more
+digits there than the limit is off by."""
 
 
 @kernel
@@ -122,7 +123,7 @@ def square_share(t0, t1, t2):
 
 @kernel
 def change_of_turn(t, share, w0, w1, w2):
-    """By how much the rotation vector t (3,) of exp([t]) is less after exp([t]) exp(-[w]), to first order in w.
+    """The change of a rotation vector, t - log(exp([t]) exp(-[w])), to first order in w.
 
     It is (1 + [t] / 2 + share [t]^2) w, with the inverse of the right Jacobian of SO(3) (Sola et al. 2018,
     arXiv:1812.01537, equation 144): share = (1 - a cot a) / (4 a^2), a half of the angle.
@@ -153,7 +154,7 @@ def quaternion_step(w, x, y, z, u0, u1, u2):
 
 @kernel
 def small_quaternion_step(w, x, y, z, u0, u1, u2):
-    """The same to first order, and not yet of length 1."""
+    """`quaternion_step` to first order, not normalised."""
     u0, u1, u2 = 0.5 * u0, 0.5 * u1, 0.5 * u2
     return (
         w - u0 * x - u1 * y - u2 * z,

@@ -22,11 +22,14 @@ from poise.kernels.machine.lanes import (
 )
 
 _SWEEPS = 30
+"""Sweeps at most."""
 _DONE = 1e-15
 """Squared cosine of two rows below which, convergence being quadratic, the sweep that rotates them is the last."""
 _SKIP = 1e-31
+"""Squared cosine of two rows that are orthogonal to rounding."""
 _NOTHING = 1e-60
-"""Against the squared square of the whole, what is rounding of two rows and no row: some 1e-15 each."""
+"""Squared product of two rows, against the fourth power of the norm of all, that rounding alone makes: each row is then
+some 1e-15 of the whole."""
 
 
 @kernel
@@ -73,6 +76,7 @@ def decompose(m, n, b, w, sigma):
                 across, both = p * p, si * sj
                 active = going & (across > _SKIP * both) & (across > (_NOTHING * whole) * whole)
                 if any_of(active):
+                    # The rotation that makes p 0: t = tan, the smaller root of t^2 + 2 tau t = 1.
                     rotating = select(active & (across > _DONE * both), 1.0, rotating)
                     tau = 0.5 * (sj - si) / select(active, p, 1.0)
                     size = select(tau < 0.0, -tau, tau)

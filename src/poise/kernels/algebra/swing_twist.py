@@ -196,10 +196,10 @@ def _side(u, ends):
 
 @kernel
 def boundaries(ball, w, x, y, z):
-    """Where a ball at (w, x, y, z) has its borders: unit turns or 0, in the axis' frame, and how far they are.
+    """The borders of a ball at (w, x, y, z): the unit turns towards them, or 0, in the axis' frame, and their distance.
 
-    (n, its level, how fast that grows along n [1/rad]; m, the twist, c; k): n leads out of the ellipse, the level 1 on
-    it; m twists, by 1 / c a radian; k is normal to both, the flat direction of swing, where there is one.
+    Returns n, the level, its growth along n [1/rad]; m, the twist [rad], c; k.  n leads out of the ellipse, on which
+    the level is 1; m twists, by 1 / c a radian of turn; k, normal to both, is the direction of swing without width.
     """
     w, x, y, z = since_rest(ball, w, x, y, z)
     c, sx, sy, ratio, twist = parts(ball, w, x, y, z)
@@ -261,12 +261,12 @@ def linearised_limits(ball, w, x, y, z):
 
 @kernel
 def blocked(ball, wxyz, turn, share):
-    """What a ball at `wxyz` holds where (3,) `turn` would turn it: three orthogonal directions, unit or zero.
+    """The directions that a ball at `wxyz` may not turn in where (3,) `turn` would: three orthogonal ones, unit or 0.
 
-    At the border of the ellipse it is the way out of it, n, and at an end of the twist the way beyond, m; both, where
-    what is left of the turn without the one goes beyond the other.  What this `share` of the turn takes to a border
-    counts as there already.  A twist or a direction of swing that has no width is held both ways, a swing of one such
-    direction by the third, k.  Turns are angular, along the joint frame's axes.
+    At the border of the ellipse the way out of it, n, and at an end of the twist the way beyond, m; both, where the
+    turn without the one goes beyond the other.  A border that this `share` of the turn reaches counts as reached.  A
+    twist or a direction of swing without width is held both ways, one such direction of swing as the third, k.  Turns
+    are rotation vectors along the joint frame's axes.
     """
     w, x, y, z = wxyz
     h0, h1, h2 = seen(ball, turn[0], turn[1], turn[2])
@@ -322,9 +322,9 @@ def unit(x, y, z):
 
 @kernel
 def swing_turn(c, sx, sy, ratio, fx, fy):
-    """The unit turn along which f = (fx, fy) . swing grows fastest, the twist as it is, and how fast [1/rad].
+    """The unit turn along which f = (fx, fy) . r grows fastest while the twist stays, and how fast [1/rad].
 
-    The swing is (c, sx, sy), its rotation vector `ratio` times (sx, sy); 0 where there is no such turn.
+    r = ratio (sx, sy) is the rotation vector of the swing (c, sx, sy); 0 where there is no such turn.
     """
     near = c > 1e-9
     cc = select(near, c, 1.0)

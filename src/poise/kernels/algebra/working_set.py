@@ -1,8 +1,8 @@
-"""The inequalities that an active set holds as equations: bounds of entries, and rows.
+"""The working set: the inequalities that an active set holds as equations, bounds of entries and rows.
 
 Constraint c is the bound of entry c for c < n, lower or upper, and row c - n else.  Those that are held and the rows of
-the levels that are kept take up directions in the order in which they come: [kept, held] Q = L, so that the multipliers
-follow by substitution.  Only where one is let go are directions taken up anew, those of the levels first.
+the levels that are kept take up directions in the order in which they come: [kept; held] Q = L, lower triangular, so
+that the multipliers follow by substitution.  A release takes up all directions anew, those of the levels first.
 """
 
 import functools
@@ -35,17 +35,23 @@ Working = namedtuple(
     "mirrors lower rows part scratch x y z move step slope nu now constraint_of waiting "
     "length most over change places squares b mark",
 )
-"""Room: mirrors, and L, row by row (n x n each); the rows of J that are not all zeros, in the coordinates y = Q^T x,
-and a level's on their way to a triangle; x, y, the level's minimum and the way to it in the directions left, the step
-that is that way in x, a slope and multipliers (n each); for every constraint (n + p) whether it is held: -1 at a lower
-bound, 1 at an upper or of a row; by direction (n) the constraint that took it up, or LEVEL; those that wait for one
-(n + p); of the rows of the limits (p) their lengths, what they must keep after all, how far x is beyond them, and how a
-step changes that; of the rows of J their places in the order and their squares."""
+"""Room of an active set, rows in packs.
+
+- `mirrors` and `lower` (n x n each): the Householder vectors of Q, and L, row by row.
+- `rows`: rows of J that are not all zeros, in the coordinates y = Q^T x; `part`: those of one level, on their way to a
+  triangle; `scratch`: its columns in `fit`; `b`: its right side; `mark`: its squares, -1 of rows that are done.
+- `x`; `y` = Q^T x; `z`: y at the level's minimum; `move`, `step`: the way there, in y and in x; `slope`: a gradient in
+  y; `nu`: multipliers (n each).
+- `now` (n + p): -1 where a constraint is held at a lower bound, 1 at an upper bound or a row, else 0.
+- `constraint_of` (n): the constraint that took up a direction, or LEVEL; `waiting` (n + p): those that are to be held.
+- `length`, `most`, `over`, `change` (p each): of rows of the limits their lengths, what they must keep, relaxed where
+  they cannot be met, G x - h, and G step.
+- `places`, `squares`: of `rows` their places in the order of the levels, and their squared lengths."""
 
 LEVEL = -1.0
-"""No constraint: a row of a level took up the direction."""
+"""In `constraint_of`: a row of a level took up the direction."""
 WRONG = 1e-11
-"""Against the size of what it is the sum of, a multiplier whose sign counts."""
+"""A multiplier above this, against the size of its terms, has a sign; below it rounding decides."""
 NONE = 1e300
 """A bound this far away is none."""
 
@@ -98,7 +104,7 @@ def divide(m, n, p, buffer):
 
 @kernel
 def whole(number):
-    """A whole number that is kept among the others."""
+    """The whole number that a real holds: indices are kept in the same buffer."""
     return int(number)
 
 
@@ -126,7 +132,7 @@ def put(n, x, v):
 
 @kernel
 def rows_that_ask(n, levels, s):
-    """How many rows of the levels are not all zeros; their places in the order, and their squares."""
+    """Fill s.places and s.squares by the rows of the levels that are not all zeros; how many there are."""
     wide, m = packs(levels.rows, n), 0
     for i in range(len(levels.e)):
         at = levels.order[i] * wide
@@ -139,7 +145,7 @@ def rows_that_ask(n, levels, s):
 
 @kernel
 def level_end(levels, k, m, s, start):
-    """The number behind the last row of level k, of the m that ask for something, whose first is `start`."""
+    """One more than the last of the m rows of s.rows that belongs to level k, whose first is `start`."""
     stop = start
     while stop < m and whole(s.places[stop]) < levels.first[k + 1]:
         stop += 1
@@ -148,7 +154,7 @@ def level_end(levels, k, m, s, start):
 
 @kernel
 def reduce_level(n, s, used, start, stop):
-    """Make a triangle, in s.part, of the rows of a level, which are those of s.rows from `start` on; its rank."""
+    """Copy rows `start` to `stop` of s.rows, those of a level, into s.part and make a triangle of them; its rank."""
     square = 0.0
     for r in range(start, stop):
         copy_row(n, s.rows, r, s.part, r - start)
@@ -159,7 +165,7 @@ def reduce_level(n, s, used, start, stop):
 
 @kernel
 def keep_level(n, s, used, rank, stop, m):
-    """The rows of a level, of which `rank` are ready, take up directions; the rows behind it follow."""
+    """Let a reduced level of this rank take up directions, and reflect the rows from `stop` on; `used` then."""
     for j in range(used, used + rank):
         s.constraint_of[j] = LEVEL
     turn_all(n, s.mirrors, used, used + rank, s.rows, stop, m)
@@ -168,7 +174,7 @@ def keep_level(n, s, used, rank, stop, m):
 
 @functools.partial(kernel, inline=True)
 def hold(n, limits, s, used, c):
-    """Constraint c takes up a direction; False if nothing of it is left."""
+    """Let constraint c take up a direction; False if its row depends on those that are held."""
     length = 1.0
     if c < n:
         for k in range(packs(s.lower, n)):
@@ -186,9 +192,9 @@ def hold(n, limits, s, used, c):
 
 @kernel
 def rebuild(n, levels, limits, k, m, s, number):
-    """All directions anew: those of the levels before k, then those of the constraints that wait; (used, held).
+    """Take up all directions anew: the levels before k, then the constraints of s.waiting; (used, held).
 
-    What cannot move anyway, the other rows being kept, is no longer held, so that all multipliers are unique.
+    A constraint that depends on those before it is no longer held, so that all multipliers are unique.
     """
     used, start, active = 0, 0, 0
     for i in range(m):
@@ -213,7 +219,10 @@ def rebuild(n, levels, limits, k, m, s, number):
 
 @functools.partial(kernel, inline=True)
 def meet(n, limits, s, used, c, start, m):
-    """Hold constraint c, which the step has met, before the rows from `start` on; how many directions are taken up."""
+    """Hold constraint c, which the step has met, and reflect s.rows from `start` on; how many directions are taken up.
+
+    An entry is put to its bound exactly.
+    """
     s.now[c] = 1.0
     if c < n:
         up = s.step[c] > 0.0
@@ -229,7 +238,7 @@ def meet(n, limits, s, used, c, start, m):
 
 @kernel
 def wait_again(s, used):
-    """The constraints that are still held wait for directions; how many they are."""
+    """Put the constraints that are still held into s.waiting, in their order; how many they are."""
     number = 0
     for j in range(used):
         if s.constraint_of[j] != LEVEL and s.now[whole(s.constraint_of[j])] != 0.0:
@@ -240,7 +249,7 @@ def wait_again(s, used):
 
 @functools.partial(kernel, inline=True)
 def way(n, s, used):
-    """s.step, which is what s.move is in x; entries that are held stay exactly where they are."""
+    """s.step = Q s.move; entries at a bound that is held stay exactly there."""
     copy_row(n, s.move, 0, s.step, 0)
     turn_back(n, s.mirrors, 0, used, s.step)
     for a in range(n):
@@ -280,7 +289,7 @@ def first_row(n, limits, s, blocked, share):
 
 @functools.partial(kernel, inline=True)
 def go(n, limits, s, share):
-    """x += share step, which stays in the box, and y with it."""
+    """x += share step, clipped to the box, and y with it."""
     for a in range(n):
         s.x[a] = between(limits.low[a], s.x[a] + share * s.step[a], limits.high[a])
     for c in range(packs(s.y, n)):
@@ -289,10 +298,10 @@ def go(n, limits, s, share):
 
 @functools.partial(kernel, inline=True)
 def wrong(n, s, used, scale, plainly):
-    """The direction of a constraint that is to be let go, for s.slope falls away from it, or -1.
+    """The direction of the constraint to be released, whose multiplier has the wrong sign, or -1.
 
-    The multipliers nu solve L^T nu = -slope, in the coordinates of L.  It is the one whose multiplier is most wrong,
-    or, `plainly`, the first of the constraints: that cannot go round in circles (Bland 1977).
+    The multipliers nu solve L^T nu = -slope, the gradient in y.  It is the one whose multiplier is most wrong, or,
+    `plainly`, the first by its number: that cannot cycle (Bland 1977).
     """
     solve_transposed(n, used, s.lower, s.slope, s.nu)
     place, worst = -1, -WRONG * scale

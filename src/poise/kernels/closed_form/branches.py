@@ -30,8 +30,8 @@ NUMBER, LINE, SWEPT, DISTANCE, BRANCH = range(5)
 of the swept joint; the distance from where the joints rest.  From BRANCH on stand q (nq) and the two errors [m, rad].
 """
 ROWS_OF, CERTIFIED, MISSED, SAID = range(4)
-"""What is said of a goal: how many rows it has; its branches, within the limits or not, or a code; 1 if there is a line
-of solutions of which the one tried is none, or is beyond the limits.  SAID is how many numbers that is."""
+"""Numbers of the report on a goal: how many rows it has; how many branches, within the limits or not, or a negative
+code; 1 if there is a line of solutions of which the one tried is none, or is beyond the limits.  SAID: how many."""
 _SCORE, _SQUARE, _DISTANCE, _PLACE, PLACE_ERROR, TURN_ERROR = range(KNOWN, KNOWN + 6)
 """Rows of `branches`: the score, the square of the distance and its root, the place among the branches, and the errors
 of position [m] and rotation [rad]."""
@@ -85,7 +85,10 @@ def _loaded(rows, i):
 
 @kernel
 def polish(p, v, start):
-    """Newton's steps from the candidates in v.q, as far as they lower the errors; the score of each lane."""
+    """Newton's steps from the candidates in v.q, as long as they lower the errors; the score of each lane.
+
+    A step that raises the sum of squares is taken back.  Lanes with errors above arm.near are no branch, and stay.
+    """
     arm = p.arms[0]
     cost, score = measure(p, v)
     rough = (cost > _EXACT) & (cost < arm.near)
@@ -133,7 +136,7 @@ def _alike(p, v, a, b):
 
 @kernel
 def _drop_twins(p, v):
-    """Of lanes within the tolerances that are alike keep one in FITS; how many are not the first of their kind."""
+    """Of lanes within the tolerances that hold the same branch keep one in FITS; how many repeat an earlier one."""
     known, twins = v.branches, 0
     for lane in range(WIDTH):
         for other in range(lane):
@@ -163,6 +166,7 @@ def collect(p, v, score, start, value, found, count):
     inside, number = score <= INSIDE, load(known, LANE_NUMBER)
     store(known, FITS, select(inside, load(known, FITS), 0.0))
     missed = any_of((load(known, LOOSE) > 0.5) & (load(known, FITS) < 0.5))
+    # Lanes whose distances from `start` differ clearly cannot hold the same branch: only the others are compared.
     tolerance, close = _ALIKE_SQUARES * (1.0 + square), number < 0.0
     for lane in range(WIDTH):
         gap = square - known[_SQUARE, lane]
@@ -222,9 +226,9 @@ def _all(p, w, v, samples, found, count):
 
 @kernel
 def _rest_at(p, w):
-    """Read where the joints rest, w.start, into w.pool; False if a number is too large or a quaternion zero.
+    """Read the configuration that branches are compared with, w.start, into w.pool; False if it is none.
 
-    Joints of the task rest where the caller says, beyond their limits too; the others are held within.
+    Joints of the task stay where the caller says, beyond their limits too; the others are clipped.
     """
     if not clip_start(p, w.start, w.pool):
         return False

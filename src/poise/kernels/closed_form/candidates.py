@@ -1,4 +1,4 @@
-"""What the closed form says of a target: eight candidates, one for each way to make its three choices."""
+"""The eight candidates of a closed form for a target, one for each way to make its three choices."""
 
 from poise.kernels.algebra.scalar import sincos
 from poise.kernels.algebra.vectors import (
@@ -29,9 +29,10 @@ _ROUNDING = 1e-9
 
 @kernel
 def displacement(arm, target, value):
-    """R, row by row, and d [m] of the displacement x -> R x + d that the six joints have to make.
+    """R, row by row, and d [m] of the displacement G: x -> R x + d that the six joints have to make.
 
-    It takes the frame from where it is at q = 0 to the `target`, less the share of the swept joint, at `value`.
+    It takes the frame from where it is at q = 0 to the `target`, without the swept joint's part, at `value`.  For an
+    arm that is taken from the tip it is G^-1.
     """
     home = arm.home
     r = times(home, vector(target, 0)) + times(home, vector(target, 3)) + times(home, vector(target, 6))
@@ -50,7 +51,7 @@ def displacement(arm, target, value):
 
 @kernel
 def _unswept(arm, way):
-    """R and d of the displacement that takes back the swept joint's."""
+    """R and d of the inverse of the swept joint's displacement, a turn [rad] or a slide [m] by `way`."""
     axis, point = vector(arm.swept_axis, 0), vector(arm.swept_point, 0)
     slide, turn = (way, sincos(0.0)) if arm.slides else (0.0, sincos(way))
     x = turned_back(axis, turn, (1.0, 0.0, 0.0))
@@ -98,7 +99,7 @@ def candidates(p, v, target, start, value):
 
 @kernel
 def _rest(p, arm, start, i):
-    """Where axis i rests [rad]."""
+    """The angle of axis i at `start` [rad]."""
     return arm.rates[i] * start[p.coordinates[arm.joints[i]].q]
 
 

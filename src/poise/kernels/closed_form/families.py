@@ -64,7 +64,7 @@ def _spherical(rows, arm, r, d, signs, rest):
     x = minus(plus(times(r, centre), d), p1)
     a, b, n = minus(centre, p3), minus(p3, p2), minus(p2, p1)
     # E_1 (n + E_2 (b + E_3 a)) = x, where E_i is a turn alone.
-    if arm.position == PARALLEL_23:
+    if arm.position == PARALLEL_23:  # h_2 . E_1^-1 x is the same before and after turns about h_2
         t1, f1 = level(rows, opposite(h1), x, h2, dot(h2, minus(centre, p1)), signs[0], rest[0])
         y = minus(turned_back(h1, t1, x), n)
         t3, f3 = level(rows, h3, a, b, 0.5 * (dot(y, y) - dot(a, a) - dot(b, b)), signs[1], rest[2])
@@ -82,6 +82,7 @@ def _spherical(rows, arm, r, d, signs, rest):
     else:
         t1, t2, t3 = _skew(rows, (h1, h2, h3), a, b, n, x, signs, rest)
         f1 = f2 = f3 = splat(rows, 0.0)
+    # The wrist: E_4 E_5 h_6 = m, for E_6 does not move its own axis.
     m = _back(h1, t1, h2, t2, h3, t3, times(r, h6))
     t5, f5 = level(rows, h5, h6, h4, dot(h4, m), signs[2], rest[4])
     t4, f4 = facing(rows, h4, turned(h5, t5, h6), m, rest[3])
@@ -125,6 +126,7 @@ def _skew(rows, axes, a, b, n, x, signs, rest):
     v = dot(h1, x) - k * w[0], -k * w[1], -k * w[2]
     g = 0.5 * (dot(x, x) - aa - uu[0]), -0.5 * uu[1], -0.5 * uu[2]
     one, two, three = _square(v), _square(g), _square(w)
+    # |E_2 u|^2 = |u|^2 in the frame h_2, n, h_2 x n: aa v^2 + ss g^2 + aa ss (w^2 - uu) = 0.
     z1, z2, z3, z4 = unit_roots(
         aa * one[0] + ss * two[0] + aa * ss * (three[0] - uu[0]),
         aa * one[1] + ss * two[1] + aa * ss * (three[1] - uu[1]),

@@ -38,10 +38,10 @@ _TIGHT = 1e6
 def nearest_branch(p, w, v, address):
     """Write into `out` the branch of the pose in w.target that is nearest to w.pool = q0.
 
-    Where solutions are looked at, it is the nearest at which all that must hold does; if there are branches and none is
-    so, its code is BLOCKED, and it is the one that comes nearest to that.  The code is UNSOLVED if none fits, and at a
-    singular pose with a line of solutions, of which another may be nearer.  p.arms[0] is an arm of six axes, whose
-    candidates are branches to rounding.
+    With `check_feasibility` it is the nearest one that is feasible; if there are branches but none is, its code is
+    BLOCKED, and it is the one with the largest slack.  The code is UNSOLVED if none fits, and at a singular pose with a
+    line of solutions, of which another may be nearer.  p.arms[0] is an arm of six axes, whose candidates are branches
+    to rounding.
     """
     out, count = w.out, len(w.q)
     for i in range(len(w.target)):
@@ -72,7 +72,7 @@ def nearest_branch(p, w, v, address):
 
 @kernel
 def _nearest_left(v):
-    """The lane of the nearest branch; -1 if there is none."""
+    """The lane of the nearest branch that is left; -1 if there is none."""
     found, least = -1, np.inf
     for lane in range(WIDTH):
         if v.branches[FITS, lane] > 0.5 and v.state[_SCORE, lane] <= INSIDE and v.state[_SQUARE, lane] < least:
@@ -82,9 +82,9 @@ def _nearest_left(v):
 
 @kernel
 def _nearest_that_holds(p, w, v, found, address):
-    """The lane of the nearest branch, from `found` on, where all that must hold does, and SOLVED.
+    """The lane of the nearest feasible branch, from `found` on, and SOLVED.
 
-    Without one it is that of the branch where least is missing, and BLOCKED; -1 where that is not all there is.
+    Without one it is that of the branch with the largest slack, and BLOCKED; -1 where there may be other solutions.
     """
     best, most = found, -np.inf
     while found >= 0:
@@ -94,6 +94,7 @@ def _nearest_that_holds(p, w, v, found, address):
             return found, SOLVED
         if w.clearance[0] > most:
             best, most = found, w.clearance[0]
+        # Whole turns may let limits of sums hold; the branch is then farther from q0, and is judged again in its turn.
         if slack_of_sums(p, w, w.q) < 0.0 and turn_within(p, w, w.pool):
             v.state[_SQUARE, found] = square_between(p, w.q, w.pool)  # another may be nearer now
             for i in range(len(w.q)):

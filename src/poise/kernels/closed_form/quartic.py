@@ -7,7 +7,7 @@ _SWEEPS = 60
 _RESTED = 1e-30
 """A sweep that moves no root by more than the root of this is the last."""
 _LEAST = 1e-12
-"""The share of the largest coefficient that the first is taken to have at least."""
+"""The first coefficient is raised to this share of the largest, so that all four roots exist."""
 
 
 @kernel

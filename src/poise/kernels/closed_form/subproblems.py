@@ -13,7 +13,7 @@ from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, select, splat, sqrt
 
 _LOOSE = 1e-20
-"""The square of how far from the axis something is [m^2, or without unit], below which the angle does not matter."""
+"""Squared distance from the axis [m^2, or of unit vectors 1] below which the angle does not matter."""
 
 
 @kernel

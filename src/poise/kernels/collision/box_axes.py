@@ -1,4 +1,4 @@
-"""The axes across which two boxes are apart, or nearly so; one number wide.
+"""The separating axis of two boxes with the widest gap; one number wide.
 
 All differences of points of two boxes are a zonotope, whose faces lie across an edge of each or across a face of one:
 fifteen axes tell whether it holds the origin, and how deep (Gottschalk, Lin and Manocha 1996).

@@ -18,10 +18,10 @@ _PARALLEL = 1e-24
 _LEVEL = 1e-30
 """A component of a unit vector that is not divided by."""
 _BESIDE = 1e-14
-"""A line that passes beside a face by so little [m] does so by rounding."""
+"""A line that passes a face outside by no more than this [m] does so by rounding."""
 _FAR = 1e300
 _WORSE = 1e-13
-"""By so much [m] a way out across two edges must be shorter than one through a face, or rounding would choose."""
+"""By this [m] a way out across two edges must be shorter than one through a face, or rounding would choose."""
 
 
 @functools.partial(kernel, inline=True)
@@ -51,6 +51,7 @@ def segment_box(c, z, h, half):
     p = plus(c, scaled(t, z))
     u = beyond(p, half)
     square = dot(u, u)
+    # So near, u is a rounded difference: between two edges the direction across both is known better.
     if any_of(square < _NEAR):
         u = chosen((square < _NEAR) & (absolute(middle) < h), _across_edges(u, z), u)
     size = dot(u, u)

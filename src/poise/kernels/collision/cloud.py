@@ -1,4 +1,4 @@
-"""How far shapes are from a cloud of points: a tree of balls, branch and bound.
+"""Distances of shapes to a cloud of points: a tree of balls, branch and bound.
 
 The signed distance of a shape to a point changes by no more than the point moves.  So no point in a ball is nearer than
 the ball's centre is, less the ball's radius.  Eight balls, the children of one, are measured side by side.
@@ -85,6 +85,7 @@ def _nearest(shape, cloud, vertices, numbers, frame, below):
     begun = best
     if not dot(frame[0], frame[0]) < NOTHING:  # no place
         return frame[0][0] - frame[0][0], nearest
+    # Depth first, the nearest child first: so `best` falls soon, and most packs that wait are dropped unseen.
     numbers[STACK], numbers[STACK + 1] = 0.0, -NOTHING
     while waiting > 0:
         waiting -= 1
@@ -105,7 +106,7 @@ def _nearest(shape, cloud, vertices, numbers, frame, below):
                 continue
             place = WIDTH * at + k
             point = tree[place], tree[place + WIDTH], tree[place + 2 * WIDTH]
-            if shape.core == HULL:
+            if shape.core == HULL:  # its bound was that of its spine: a search only for what that leaves open
                 gap = from_core(shape, cloud, vertices, numbers, frame, point)[0]
                 gap = gap - tree[place + 3 * WIDTH] if pack < inner else gap
             if gap < best and pack < inner:
@@ -117,7 +118,7 @@ def _nearest(shape, cloud, vertices, numbers, frame, below):
 
 @kernel
 def put(numbers, first, waiting, pack, gap):
-    """Let a pack wait, by a number, among those from `first` on, of which the nearest is last; how many wait then."""
+    """Push a pack on the stack, sorted into the entries from `first` on so that the nearest is last; its new size."""
     at = waiting
     while at > first and numbers[STACK + 2 * at - 1] < gap:
         numbers[STACK + 2 * at], numbers[STACK + 2 * at + 1] = (
@@ -131,7 +132,7 @@ def put(numbers, first, waiting, pack, gap):
 
 @functools.partial(kernel, inline=True)
 def not_below(shape, frame, points):
-    """What the distances of a core to eight points are not below; exactly these but of a hull [m]."""
+    """Lower bounds of the distances of a core to eight points [m]; the distances themselves unless it is a hull."""
     o, x, y, z = frame
     way = minus(points, o)
     if shape.core == BOX:
@@ -164,7 +165,7 @@ def from_core(shape, cloud, vertices, numbers, frame, point):
 
 @kernel
 def searched(shape, cloud, vertices, numbers, frame, point):
-    """The same by a search."""
+    """`from_core` by a search, of a hull."""
     write_frames(numbers, frame)
     for i in range(3):
         numbers[FIRST + ORIGIN + i] = point[i]
@@ -174,7 +175,7 @@ def searched(shape, cloud, vertices, numbers, frame, point):
 
 @kernel
 def write_frames(numbers, frame):
-    """Let the first stand upright at the origin, and the second where a frame is."""
+    """Write the frames of a search: the first's is the identity at the origin, the second's is `frame`."""
     o, x, y, z = frame
     for i in range(FRAME):
         numbers[FIRST + i] = 0.0

@@ -18,12 +18,13 @@ from poise.kernels.machine.layout import CYLINDER, FRAME, HALF_SPACE, HEIGHTS, P
 from poise.kernels.machine.views import flat
 
 CORNERS = 4
-"""Corners of a shape that are looked for: each normal cone of a rectangle is a quarter turn wide."""
+"""Corners of a shape that are looked for: four tilts find all of a rectangle, whose normal cones are a quarter turn
+wide."""
 _TILT = 0.1
 """The slope up to which faces and edges count as parallel [rad]; more than joints turn a shape by in a step."""
 _COSINE, _SINE = 0.9800665778412416, 0.19866933079506122
-"""Of 0.2 rad: directions of tilts lie so from a shape's own axes, for along an edge it has no farthest corner; what is
-round about an axis is tilted along that, for across it no edge is nearer than the shape's own point."""
+"""Of 0.2 rad, by which tilts are turned from a shape's own axes: along an edge there is no farthest corner.  Segments
+and lying cylinders are tilted along their axis alone, for across it no other point comes nearer."""
 _ALONG = 0.7
 """The cosine from which an axis is too near to the normal to tell a direction across it."""
 _ALIKE = 1e-12
@@ -38,9 +39,9 @@ def has_corners(shape):
 
 @kernel
 def place_corner(s, x, k, n, number):
-    """Put the point of the scene where shape k would be nearest along n if it were tilted, of CORNERS ways `number`.
+    """Put the scene's spare point at the support point of shape k along n, tilted by _TILT in way `number` of CORNERS.
 
-    Whether there is such a way.
+    Whether the shape has that way.
     """
     numbers, frames, shape = flat(x.room), x.shape_frames, s.shapes[k]
     axis = part(frames, k, Z)
@@ -66,9 +67,9 @@ def place_corner(s, x, k, n, number):
 
 @kernel
 def corner_is_near(s, x, pair, turned, number):
-    """x.pair is what is known of a corner of the first shape of a pair (NEAR rows), or `turned` of the second.
+    """Measure corner `number` of the first shape of a pair (NEAR rows), with `turned` of the second, into x.pair.
 
-    Whether it has one there, other than the pair's own point, over what the other shape has to lie along.
+    Whether there is one, other than the pair's own point, and so near to the other shape that it could lie along it.
     """
     k, other, sign = np.int64(pair[FIRST]), np.int64(pair[SECOND]), 1.0
     if turned:

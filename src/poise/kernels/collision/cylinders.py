@@ -79,6 +79,7 @@ def _nearest(c, z, h, half):
     Half the derivative of the squared distance never falls.  Between the planes of the flat ends and the place that is
     nearest to the axis it is convex or concave, so that Newton's steps come from one side and do not pass its zero.
     """
+    # Brackets: the ends, the planes of the flat ends, and the place nearest to the axis.
     foot = clamped(-(c[0] * z[0] + c[1] * z[1]) * _inverse(z[0] * z[0] + z[1] * z[1]), h)
     per = _inverse(z[2])
     low, high = -h + 0.0 * foot, h + 0.0 * foot

@@ -1,8 +1,8 @@
-"""The shortest way out of polytopes that overlap, by an expanding polytope (van den Bergen 2001); one number wide.
+"""EPA: the penetration depth of polytopes that overlap, by an expanding polytope (van den Bergen 2001).
 
-Within the set of all differences, a point of the second less one of the first, a polytope grows from a tetrahedron
-wherever its boundary is nearest to the origin, until it has reached the set's own face there.  A face has its distance
-from the origin with a sign, so the polytope need not hold the origin before it has grown.
+One number wide.  Within the set of all differences, a point of the second less one of the first, a polytope grows from
+a tetrahedron wherever its boundary is nearest to the origin, until it has reached the set's own face there.  A face has
+its distance from the origin with a sign, so the polytope need not hold the origin before it has grown.
 """
 
 from poise.kernels.algebra.vectors import cross, dot, minus, opposite, scaled, vector
@@ -20,13 +20,13 @@ _FACE, _EDGE = 7, 2
 _FACES = SIMPLEX + _MOST * CORNER
 _EDGES = _FACES + 2 * _MOST * _FACE
 EPA_BUFFER = _EDGES + 2 * _MOST * _EDGE
-"""Numbers that are worked in."""
+"""Size of `numbers`."""
 _FLAT = 1e-10
 """A set of differences that is no longer, wider or higher than this [m] has no extent there."""
 _ENOUGH = 1e-13
 """A face that can grow by no more [m] is one of the set's own."""
 _NEARLY = 1e-9
-"""The same where the set is curved, and no face its own."""
+"""The same of a curved set, of which no face is its own; `refined` then finds the rest."""
 _LEVEL = 1e-15
 """A corner sees the faces from which it stands out by more [m]."""
 _FAR = 1e300
@@ -45,6 +45,7 @@ def way_out(first, second, vertices, numbers):
         n, height = vector(numbers, at + 3), numbers[at + 6]
         w = add_corner(first, second, vertices, numbers, SIMPLEX + corners * CORNER, n)
         reach = dot(n, w)
+        # Along any n the depth is at most `reach`: the best bound so far is kept.
         if -reach > gap:
             gap, best = -reach, n
         if not reach - height > (_NEARLY if curved else _ENOUGH) or corners + 1 == _MOST:
@@ -57,7 +58,11 @@ def way_out(first, second, vertices, numbers):
 
 @kernel
 def _begin(first, second, vertices, numbers):
-    """Write a tetrahedron of differences; where there is none, returns a unit vector across their set."""
+    """Write a tetrahedron of differences as first four corners.
+
+    Two of the corners are the ends of its longest extent along an axis, the third is the farthest off that edge, the
+    fourth off that triangle.  Returns True and a vector, or where the set is flat False and a unit vector across it.
+    """
     longest = -1.0
     for i in range(3):
         axis = (1.0 if i == 0 else 0.0, 1.0 if i == 1 else 0.0, 1.0 if i == 2 else 0.0)
@@ -141,7 +146,7 @@ def _write_face(numbers, face, i, j, k):
 
 @kernel
 def _nearest_face(numbers, faces):
-    """Where the face is that is nearest to the origin, or most beyond it."""
+    """Where the face with the least signed distance from the origin is."""
     best = _FACES
     for face in range(1, faces):
         at = _FACES + face * _FACE
@@ -152,7 +157,7 @@ def _nearest_face(numbers, faces):
 
 @kernel
 def _grow(numbers, faces, corner):
-    """Replace the faces that a corner sees by those between it and the edge of what it sees; returns how many are."""
+    """Replace the faces that a corner sees by those from it to their silhouette; returns how many there are."""
     w, edges, face = vector(numbers, SIMPLEX + corner * CORNER), 0, 0
     while face < faces:
         at = _FACES + face * _FACE
@@ -174,7 +179,7 @@ def _grow(numbers, faces, corner):
 
 @kernel
 def _toggle(numbers, edges, i, j):
-    """Add an edge, or take it away if it is there the other way round; returns how many there are."""
+    """Add an edge, or drop it if it is there the other way round, between seen faces; returns how many there are."""
     for k in range(edges):
         at = _EDGES + k * _EDGE
         if numbers[at] == j and numbers[at + 1] == i:

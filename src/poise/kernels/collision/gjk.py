@@ -1,8 +1,8 @@
-"""The nearest points of two polytopes that are apart, by the algorithm of Gilbert, Johnson and Keerthi 1988.
+"""GJK: the nearest points of two convex cores that are apart (Gilbert, Johnson and Keerthi 1988).
 
-One number wide.  `numbers` begin with the frames of both and half the edges of the first, where that is a column of a
-height map; then come the corners of a simplex within the set of all differences, a point of the second less one of the
-first.
+One number wide.  The distance is that of the origin from the set of all differences, a point of the second less one of
+the first (the Minkowski difference).  `numbers` begin with two packs of scratch, the frames of both and half the edges
+of the first, where that is a column of a height map; then come the corners of a simplex in that set.
 """
 
 import functools
@@ -25,17 +25,17 @@ before them."""
 CORNER = 9
 """Numbers of a corner: the difference, and the points of the first and of the second."""
 _WEIGHTS = SIMPLEX + 4 * CORNER
-"""Where the weights of the corners are."""
+"""Where the barycentric weights of the corners are."""
 GJK_BUFFER = _WEIGHTS + 4
-"""Numbers that are worked in."""
+"""Size of `numbers`."""
 _MOST = 128
 """Steps; a search among few corners needs a dozen."""
 _ENOUGH = 1e-30
-"""Against the distance or the corner, the square of what a step must promise."""
+"""A new corner must promise to lower the distance by more than the root of this, against the corner's length."""
 _LEVEL = 1.0 + 1e-13
 """A step may lengthen the squared distance by rounding: a turn of 1e-8 does not shorten it, but finds a new corner."""
 _NEAR = 1e-12
-"""Squared distance [m^2] below which a triangle says more of the direction than the way does."""
+"""Squared distance [m^2] below which the normal of a triangle is known better than the vector to its nearest point."""
 
 
 @kernel
@@ -46,7 +46,7 @@ def half_of(shape, numbers):
 
 @functools.partial(kernel, inline=True)
 def support(shape, vertices, numbers, at, v):
-    """The point of a core, whose frame is at `at`, that lies farthest along v."""
+    """The support point of a core, whose frame is at `at`: its farthest along v."""
     p, z, core, half = vector(numbers, at + ORIGIN), vector(numbers, at + Z), shape.core, half_of(shape, numbers)
     if core == SEGMENT:
         return plus(p, scaled(half[2] if dot(z, v) >= 0.0 else -half[2], z))
@@ -89,7 +89,7 @@ def _farthest(shape, vertices, numbers, v):
 
 @kernel
 def add_corner(first, second, vertices, numbers, at, v):
-    """Write at `at` the difference that lies farthest along v, with its two points, and return it."""
+    """Write at `at` the support point of the differences along v, with its two points, and return it."""
     p, q = support(first, vertices, numbers, FIRST, opposite(v)), support(second, vertices, numbers, SECOND, v)
     w = minus(q, p)
     for i in range(3):
@@ -106,6 +106,8 @@ def nearest_points(first, second, vertices, numbers, n):
     v = add_corner(first, second, vertices, numbers, SIMPLEX, opposite(n))
     p, q = vector(numbers, SIMPLEX + 3), vector(numbers, SIMPLEX + 6)
     count, square = 1, dot(v, v)
+    # v is the point of the simplex that is nearest to the origin; the set's support point against v bounds how much
+    # nearer any point is: the search ends where that is nothing.
     for _ in range(_MOST):
         at = SIMPLEX + count * CORNER
         along = _direction(numbers, count, v, square)
@@ -114,6 +116,7 @@ def nearest_points(first, second, vertices, numbers, n):
         if gain <= 0.0 or gain * gain <= _ENOUGH * dot(along, along) * dot(w, w) or _is_known(numbers, count, w):
             break
         size, a, b, c, d = _nearest_of(numbers, count + 1)
+        # Rounding: not nearer, or the new corner has no weight.
         if not size <= square * _LEVEL or not (d if count == 3 else c if count == 2 else b) > 0.0:
             break
         square, count = size, _keep(numbers, count + 1, (a, b, c, d))
@@ -126,7 +129,7 @@ def nearest_points(first, second, vertices, numbers, n):
 
 @functools.partial(kernel, inline=True)
 def _direction(numbers, count, v, square):
-    """The way v to the simplex, of any length; from near a triangle across it, for v is then a small difference."""
+    """The direction of v, the nearest point; for a triangle next to the origin its normal, for v is rounded there."""
     if count == 3 and square < _NEAR:
         w = vector(numbers, SIMPLEX)
         m = cross(minus(vector(numbers, SIMPLEX + CORNER), w), minus(vector(numbers, SIMPLEX + 2 * CORNER), w))

@@ -1,4 +1,4 @@
-"""How far shapes are from a height map: a pyramid of columns, branch and bound.
+"""Distances of shapes to a height map: a pyramid of columns, branch and bound.
 
 Each cell is a column, solid from below up to its height.  The column of a block of cells up to the greatest of their
 heights holds all of theirs, so nothing in it is nearer than it is; eight blocks, the children of one, are measured side
@@ -80,7 +80,7 @@ def _nearest(shape, heights, vertices, numbers, frame, limit):
             if not gap < best:
                 continue
             column = column_at(numbers, k)
-            if shape.core >= BOX or level == 0:
+            if shape.core >= BOX or level == 0:  # a search only for what the bound leaves open
                 exact = _separation(shape, heights, vertices, numbers, frame, column)[0]
                 if level == 0 and not exact > TOUCH:
                     return 0.0, column
@@ -95,10 +95,10 @@ def _nearest(shape, heights, vertices, numbers, frame, limit):
 
 @kernel
 def _not_below(shape, numbers, frame):
-    """What the distances of a core to the cells in eight columns are not below [m].
+    """Lower bounds of the signed distances of a core to the cells in eight columns [m].
 
-    Of a point or a segment outside of a column it is exact; a core that may be in one is no deeper than from its lowest
-    point up to the height.
+    Of a point or a segment outside of a column it is the distance; a core that may be in one is no deeper than from its
+    lowest point up to the height.
     """
     at = COLUMNS // WIDTH
     x, y, height = load_pack(numbers, at), load_pack(numbers, at + 1), load_pack(numbers, at + 4)

@@ -33,6 +33,7 @@ def way_along(first, second, vertices, numbers, d):
         return max(dot(u, v), 0.0), vector(numbers, SIMPLEX + 6)
     if not _find_portal(first, second, vertices, numbers, u, side):
         return 0.0, vector(numbers, SIMPLEX + 6)
+    # Replace the corner of the portal that the ray does not need with the support point beyond it.
     for step in range(_MOST):
         a, b, c = _corner(numbers, 0), _corner(numbers, 1), _corner(numbers, 2)
         n = cross(minus(b, a), minus(c, a))
@@ -41,6 +42,7 @@ def way_along(first, second, vertices, numbers, d):
             break
         i, j, k = dot(cross(a, w), u), dot(cross(b, w), u), dot(cross(c, w), u)
         _put_last(numbers, 2 if i <= 0.0 and j >= 0.0 else 0 if j <= 0.0 and k >= 0.0 else 1)
+    # Where the ray passes the last portal, in barycentric coordinates.
     i, j, k = dot(cross(b, c), u), dot(cross(c, a), u), dot(cross(a, b), u)
     p, q, r = _own(numbers, 0), _own(numbers, 1), _own(numbers, 2)
     per = 1.0 / (i + j + k)

@@ -1,4 +1,4 @@
-"""Which shapes of a scene are near: bounding spheres eight at a time, then the distances of the pairs that are left.
+"""Which pairs of a scene's shapes are near: bounding spheres eight at a time, then distances of the pairs left.
 
 `s` is the problem of a scene, `x` its workspace; x.q (nq) is the configuration.
 """
@@ -34,7 +34,8 @@ from poise.kernels.machine.layout import (
 from poise.kernels.machine.views import section
 
 FIRST, SECOND, DISTANCE, POINTS, NORMAL = 0, 1, 2, 3, 9
-"""Rows of a pair: its shapes' numbers, their distance [m], a point of each, the unit vector from the first on."""
+"""Rows of a pair: its shapes' numbers, their distance [m], the nearest point of each, the unit vector from the first to
+the second."""
 
 
 @functools.partial(kernel, inline=True)
@@ -71,11 +72,10 @@ def looked_at(s, i, j):
 
 @routine
 def measure(s, x, i, j):
-    """x.pair is what is known of shapes i and j; their distance is longer by their ease.
+    """x.pair (NEAR rows) = the proximity of shapes i and j, whose distance is longer by their ease.
 
-    It begins with what the distance to a cloud is asked to be below.
-
-    A routine of its own, for it is by far the longest part of all that measure.
+    On entry DISTANCE is the bound below which the distance to a cloud or a height map is asked for.  A routine of its
+    own, for its code is by far the longest part of all that measures.
     """
     store(x.pair, FIRST, splat(x.pair, float(i))), store(x.pair, SECOND, splat(x.pair, float(j)))
     signed_distance(s.shapes, i, j, s.vertices, x.shape_frames, x.room, section(x.pair, DISTANCE, PROXIMITY))
@@ -94,9 +94,9 @@ def ease(s, i, j):
 
 @functools.partial(kernel, inline=True)
 def distance_between(s, x, i, j, below):
-    """x.pair is what is known of shapes i and j; their distance and ease [m].
+    """Measure shapes i and j into x.pair; their distance, with their ease [m].
 
-    Of a cloud only if the distance is `below` that, else a large number: most of a cloud need not be looked at then.
+    Of a cloud or a height map it is a large number unless `below` that: most of it need not be searched then.
     """
     store(x.pair, DISTANCE, below)
     call(x.routines[MEASURE], s, x, i, j)
@@ -105,7 +105,7 @@ def distance_between(s, x, i, j, below):
 
 @functools.partial(kernel, inline=True)
 def ways_between(x, count, i, c):
-    """From the place of shape i to those of eight more, pack c of `count`."""
+    """The vectors from the centre of shape i to those of the eight shapes of pack c, of `count` packs."""
     row = WIDTH * count
     return (
         load_pack(x.centres, c) - x.centres[i],
@@ -116,9 +116,10 @@ def ways_between(x, count, i, c):
 
 @kernel
 def find_near(s, x, margin, ahead):
-    """x.near are the pairs nearer than `margin`; `ahead`: than that and what x.advance lets both come [m].
+    """x.near = the pairs nearer than `margin` [m], with `ahead` than that and what x.advance lets both come.
 
-    Shapes are where they were placed.  x.row is how far each velocity goes at most, if `ahead`.
+    Shapes are where they were placed.  With `ahead`, x.row (nv) is how far each velocity goes at most.  Of more than
+    MOST_NEAR pairs the nearest stay.
     """
     movers, bounded = s.scene[0].movers, s.scene[0].bounded
     count = packs(x.centres, bounded)
@@ -143,6 +144,7 @@ def _keep_near(s, x, i, j, margin, ahead):
     """Note shapes i and j in x.near if they are near, in place of the farthest where there is no room."""
     if not looked_at(s, i, j):
         return
+    # From cheap to dear: spheres, then spheres without the motion that both shapes share, then spines, then distances.
     if ahead:
         approach = x.advance[i] + (x.advance[j] if j < s.scene[0].movers else 0.0)
         if not spheres_within(s, x, i, j, margin + approach):
@@ -168,7 +170,7 @@ def _keep_near(s, x, i, j, margin, ahead):
 
 @kernel
 def _approach(s, x, i, j):
-    """How much nearer to each other shapes i and j come at most, without what moves both alike [m]."""
+    """A bound of how much nearer shapes i and j come [m], without joints that move both; infinite if there are none."""
     shared = shared_columns(s, i, j)
     return max_displacement(s, i, shared, x.row) + max_displacement(s, j, shared, x.row) if shared > 0 else np.inf
 
@@ -189,7 +191,7 @@ def spheres_within(s, x, i, j, margin):
 
 @functools.partial(kernel, inline=True)
 def spine_of(shape):
-    """All of a shape is within its girth of a segment along its z axis, half of whose length this is; and that [m]."""
+    """Half the length of a shape's spine, a segment along its z axis, and its girth, within which of it all is [m]."""
     long = shape.core == SEGMENT or shape.core == HULL or shape.core == CYLINDER
     return shape.half[2] if long else 0.0, shape.girth
 
@@ -246,9 +248,9 @@ def shared_columns(s, i, j):
 
 @kernel
 def distance_row(s, x, pair):
-    """x.row (nv) = how fast each velocity of the model lets the distance of a pair (NEAR rows) grow.
+    """x.row (nv) = d distance / dq of a pair (NEAR rows): n . (J_b - J_a), the Jacobians of its two points.
 
-    It is n . (J_b - J_a), J_a and J_b being the Jacobians of the pair's points.
+    Columns that both chains share cancel and are left out.
     """
     for v in range(len(x.row)):
         x.row[v] = 0.0
@@ -278,7 +280,10 @@ def _add_columns(s, x, i, shared, pair, point, sign):
 
 @kernel
 def max_displacement(s, i, first, speeds):
-    """How far a point of shape i can go with changes of up to |speeds| (nv), but for its first columns' [m]."""
+    """A bound of how far a point of shape i goes with changes of up to |speeds| (nv), without its first columns [m].
+
+    s.levers are the largest levers in any configuration.
+    """
     chain, way = s.chains[i], 0.0
     for k in range(chain.first_column + first, chain.last_column):
         way += abs(speeds[s.columns[k].column]) * s.levers[chain.first_lever + k - chain.first_column]
@@ -287,10 +292,10 @@ def max_displacement(s, i, first, speeds):
 
 @kernel
 def sweep(s, x, i, first, ways, rates):
-    """`max_displacement` from where x.frames have shape i, with `ways` and with `rates` (nv) that are part of these
-    [m].
+    """`max_displacement` with `ways` (nv) from where x.frames have shape i, and with `rates`, a part of these [m].
 
-    It is less, for an axis is no farther from the shape than now and what turns between the two can take it.
+    It is tighter: the lever of an axis is no longer than now, plus how far the joints between it and the shape move
+    that, which is the `way` summed up so far, from the shape to the root.
     """
     chain, way, rate = s.chains[i], 0.0, 0.0
     lever = chain.first_lever - chain.first_column

@@ -1,8 +1,7 @@
-"""The two shapes of a scene that are nearest to each other: bounds first, then the distances that these leave open.
+"""The pair of a scene's shapes with the least distance: bounds first, then the distances that these leave open.
 
-All of a segment's shape or a hull is within a radius of a segment, and any shape within a sphere around its place: so
-the way from the one to the other bounds the distance from below.  From above it is bounded by balls that the shapes
-hold.
+All of a shape is within its girth of its spine, and within its bounding sphere: so the distance from the spine of one
+to the centre of the other bounds the distance of both from below.  From above it is bounded by balls inside the shapes.
 """
 
 import functools
@@ -29,14 +28,15 @@ from poise.kernels.machine.lanes import any_of, load, load_pack, packs, select, 
 from poise.kernels.machine.layout import CYLINDER, HULL, NEAR, WIDTH
 
 _ROUNDING = 1e-9
-"""What bounds of distances leave for the rounding of places [m]."""
+"""By how much bounds of distances are loosened for rounding [m]."""
 
 
 @kernel
 def nearest_pair(s, x):
-    """x.near holds one pair: that with the least distance at x.q; which is returned, infinite where no pair may meet.
+    """x.near = the one pair with the least distance at x.q, which is returned; 1e300 where no pair may meet.
 
-    One configuration.  The pair that seems to be the nearest is measured first, then those that may be nearer still.
+    One configuration.  The pair that is likely the nearest is measured first, so that its distance rules out most of
+    the others.  Of equal ones the first in order is kept, whatever was measured first.
     """
     place_movers(s, x)
     movers, bounded = s.scene[0].movers, s.scene[0].bounded
@@ -65,10 +65,10 @@ def nearest_pair(s, x):
 
 @functools.partial(kernel, inline=True)
 def _inner(shape):
-    """A point of the shape is so much nearer than its place is, at least [m]: a ball there is part of it.
+    """The radius of a ball around any point of its spine that is part of the shape [m].
 
-    A point of a hull's spine may be outside, but is no farther from the hull than its girth; one of a cylinder's may be
-    the middle of a flat end.
+    A hull may not hold its spine, but is no farther from it than its girth: hence negative.  A cylinder's spine ends in
+    the middle of a flat end: 0.
     """
     inner_radius = shape.radius + min(shape.half[0], min(shape.half[1], shape.half[2]))
     return -shape.girth if shape.core == HULL else 0.0 if shape.core == CYLINDER else inner_radius
@@ -76,10 +76,10 @@ def _inner(shape):
 
 @functools.partial(kernel, inline=True)
 def _likely(s, x, count):
-    """The pair that seems to be the nearest, first shape * bounded + second; -1: there is none.
+    """The pair whose bound is least, as first shape * bounded + second; -1: there is none.
 
-    x.squares are the squared distances from the segments of shapes that move to the places of all with a bounding
-    sphere [m^2], in a packed row each.
+    x.squares become the squared distances from the spines of shapes that move to the centres of bounding spheres [m^2],
+    in a packed row each.  square - far |far| has the sign of the bound and needs no root.
     """
     least, at = zeros(x.centres) + 1e300, zeros(x.centres) - 1.0
     for i in range(s.scene[0].movers):
@@ -103,10 +103,7 @@ def _likely(s, x, count):
 
 @kernel
 def _keep_nearest(s, x, i, j, best, before):
-    """Note shapes i and j as the first pair of x.near if they are nearer than `best`, or as near and come `before`.
-
-    The less of both.
-    """
+    """Put shapes i and j into x.near if nearer than `best`, or as near and `before` in order; the least distance."""
     if not may_be_within(s, x, i, j, best + _ROUNDING):
         return best
     distance = distance_between(s, x, i, j, best)
@@ -121,7 +118,8 @@ def _keep_nearest(s, x, i, j, best, before):
 def nearest_pairs(s, x):
     """`nearest_pair` of eight configurations, one a lane.
 
-    Of the pairs that may be the nearest bounds are told first, then those are measured that may be nearer still.
+    The bounds of all pairs first, from those of the pairs that were nearest before; then only pairs are measured whose
+    lower bound is not above the least upper bound, in any lane.
     """
     place_movers(s, x)
     least = splat(x.pair, 1e300)
@@ -145,9 +143,9 @@ def nearest_pairs(s, x):
 
 @kernel
 def _candidates(s, x, least):
-    """x.candidates are the pairs that may have the least distance, two numbers a row, x.lower what it is not below.
+    """x.candidates = the pairs that may have the least distance in a lane, two numbers a row; x.lower = their bounds.
 
-    How many, and what the least distance is not above, from `least` down.
+    How many, and an upper bound of the least distance, `least` or lower.
     """
     count = 0
     for i in range(s.scene[0].movers):
@@ -165,9 +163,9 @@ def _candidates(s, x, least):
 
 @functools.partial(kernel, inline=True)
 def _bounds(s, x, i, j, least):
-    """What the distance of shapes i and j is not below [m], and the less of `least` and what it is not above.
+    """A lower bound of the distance of shapes i and j [m], and the less of `least` and their upper bound.
 
-    The way is that from the segment of one, the longer one, to the place of the other.
+    Both by the gap between the spine of the longer one and the centre of the other.
     """
     if spine_of(s.shapes[j])[0] > spine_of(s.shapes[i])[0]:
         i, j = j, i
@@ -181,7 +179,7 @@ def _bounds(s, x, i, j, least):
 
 @functools.partial(kernel, inline=True)
 def _keep_nearer(s, x, i, j, best):
-    """Note shapes i and j as the first pair of x.near in the lanes where they are nearer than `best`; the less."""
+    """Put shapes i and j into x.near in the lanes where they are nearer than `best`; the least distance."""
     distance = distance_between(s, x, i, j, best)
     nearer = distance < best
     for r in range(NEAR):

@@ -14,7 +14,7 @@ BOX_BUFFER, HULL_BUFFER = GJK_BUFFER, EPA_BUFFER
 NEARLY = 1e-6
 """Nearer than this [m] the search may take an overlap between edges that are almost parallel for none."""
 _CLEAR = 0.1
-"""How far [m] shapes are moved apart to see where they were deepest."""
+"""How far [m] shapes are moved apart, beyond touching, to find their deepest points as nearest ones."""
 
 
 @kernel
@@ -30,6 +30,7 @@ def polytopes(first, second, vertices, numbers):
     distance, p, q, n = nearest_cores(first, second, vertices, numbers, vector(numbers, SECOND + ORIGIN))
     if not distance <= NEARLY:
         return distance, plus(origin, p), plus(origin, q), n
+    # Touching or overlapping, it seems: the separating axes of boxes, or EPA, find the depth, or confirm the distance.
     if second.core == BOX:
         gap, out = widest_gap(half_of(first, numbers), second.half, numbers)
     else:

@@ -1,4 +1,4 @@
-"""The shortest way out of a cylinder that overlaps a convex core, where a search has come near it; one number wide.
+"""The penetration depth of a convex core in a cylinder, refined from where a search has come near; one number wide.
 
 An expanding polytope comes near a curved face only by and by.  But where the way out is shortest one of few things is
 outermost: a flat end of either, a corner, whose way leads off the axis, or an edge, against the side or against the
@@ -25,9 +25,10 @@ _NOWHERE = np.inf
 
 @kernel
 def refined(first, second, vertices, numbers, corners, gap, n):
-    """The gap between a core and a cylinder [m], negative where they overlap, and the unit vector into the first.
+    """The widest gap of a core and a cylinder [m], negative where they overlap, and the unit vector into the first.
 
-    `gap` and `n` are those that were found, with so many corners; behind these is room for another.
+    `gap` and `n` are what EPA found, with so many corners; behind these is room for another.  Tried are the directions
+    of the module: axes, and of the three outermost corners the ways off the axis and the edges between them.
     """
     axis, place, found = vector(numbers, SECOND + Z), vector(numbers, SECOND + ORIGIN), n
     spare = SIMPLEX + corners * CORNER
@@ -55,7 +56,7 @@ def refined(first, second, vertices, numbers, corners, gap, n):
 
 @kernel
 def _outermost(numbers, corners, n, p, q):
-    """The point of the first in a corner, but p and q, that lies farthest against n; p if there is no other."""
+    """Of the points of the first in the corners, but p and q, the farthest against n; p if there is no other."""
     best, found = -np.inf, p
     for k in range(corners):
         v = vector(numbers, SIMPLEX + k * CORNER + 3)

@@ -1,4 +1,4 @@
-"""How deep a core is in a height map, and the way out.
+"""The penetration depth of a core in a height map, and the way out.
 
 To come out of a cell that it is in, a core goes over another, or up where it is: sideways until it has left the column
 and come so many cells on, and up until its lowest point over its own cell is above the height there.  The shortest of
@@ -32,7 +32,7 @@ LEFT, RIGHT = (-1.0, 0.0, 0.0), (1.0, 0.0, 0.0)
 BACK, AHEAD = (0.0, -1.0, 0.0), (0.0, 1.0, 0.0)
 DOWN, UP = (0.0, 0.0, -1.0), (0.0, 0.0, 1.0)
 _SEAM = 1e-9
-"""By so much columns reach over each other [m], or what is flat would come out between two."""
+"""By this columns overlap [m], or what is flat would come out between two."""
 
 
 @kernel
@@ -57,6 +57,7 @@ def way_out(shape, heights, vertices, numbers, frame, least):
             continue
         store_pack(numbers, GAPS // WIDTH, rises)
         first = waiting
+        # The way up out of a block's column bounds the depth in each of its cells from above.
         for k in range(WIDTH):
             if not numbers[GAPS + k] > most:
                 continue
@@ -156,7 +157,7 @@ def _box_around(shape, vertices, numbers, frame):
 
 @kernel
 def _not_above(numbers, middle, half):
-    """What the ways up out of eight columns are not above of all that is in an upright box [m]; 0 if none is."""
+    """Upper bounds of how far up a core in an upright box must go to leave eight columns [m]; 0 where it is in none."""
     at = COLUMNS // WIDTH
     x, y = load_pack(numbers, at) - middle[0], load_pack(numbers, at + 1) - middle[1]
     across, along = load_pack(numbers, at + 2) + (half[0] + _SEAM), load_pack(numbers, at + 3) + (half[1] + _SEAM)

@@ -1,4 +1,4 @@
-"""How far two shapes are from each other, or how deep in, where, and which way it leads out."""
+"""Signed distance, nearest points and normal of two shapes of any kinds."""
 
 import functools
 
@@ -35,12 +35,12 @@ __all__ = ["BOX_BUFFER", "HEIGHTS_BUFFER", "HULL_BUFFER", "signed_distance"]
 
 @functools.partial(kernel, inline=True)
 def signed_distance(shapes, a, b, vertices, frames, buffer, out):
-    """What is known of shapes a and b, PROXIMITY rows of `out`.
+    """PROXIMITY rows of `out`: distance [m], points and normal of shapes a and b.
 
     `frames` are the shapes' in the world, rows FRAME * shape, as of `place_shapes`.  `buffer` has HULL_BUFFER rows
     where a hull meets anything but a half-space, HEIGHTS_BUFFER where one is a cloud or a height map, BOX_BUFFER where
-    boxes meet, else none.  Not both may be half-spaces, clouds or height maps.  Of the latter two row 0 says what the
-    distance is asked to be below: a large number is the answer where it is not.  The result is NaN where a frame is.
+    boxes meet, else none.  Not both may be half-spaces, clouds or height maps.  For the latter two row 0 of `out` is on
+    entry the bound below which the distance is asked for: else it is a large number.  NaN where a frame is NaN.
     """
     # The second is a half-space, or the one with the higher core.
     swapped = shapes[a].core == HALF_SPACE or (shapes[b].core != HALF_SPACE and shapes[a].core > shapes[b].core)
@@ -110,7 +110,7 @@ def _to_cylinder(first, second, vertices, frames, a, b, buffer, out):
 
 @kernel
 def _one_by_one(first, second, vertices, frames, a, b, buffer, out):
-    """The same where it is found by a search, of two polytopes or to a cloud or a height map: each lane by itself."""
+    """Distance, points and normal by a search, of two polytopes or to a cloud or a height map: each lane by itself."""
     lanes = packs(frames, WIDTH)
     numbers, poses, found = flat(buffer), flat(section(frames, 0, len(frames))), flat(section(out, 0, PROXIMITY))
     for lane in range(lanes):

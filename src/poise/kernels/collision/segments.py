@@ -43,12 +43,14 @@ def segment_segment(c1, z1, h1, c2, z2, h2):
     square, b, c, f = dot(k, k), dot(z1, z2), dot(z1, r), dot(z2, r)
     skew = square > _SKEW
     side_by_side = 0.5 * (larger(-h1, -c - h2) + smaller(h1, h2 - c))
+    # The nearest points of the lines: s0 on the first, clamped, then t on the second from there, then s again.
     s0 = select(skew, dot(k, cross(z2, r)), side_by_side) / select(skew, square, 1.0)
     t0 = b * clamped(s0, h1) + f
     t = clamped(t0, h2)
     s = clamped(b * t - c, h1)
     p, q = plus(c1, scaled(s, z1)), plus(c2, scaled(t, z2))
     way = minus(q, p)
+    # Between inner points of both the normal is k, up to its sign; the way itself may be short, and rounded.
     inner = (square > _CROSSED) & (absolute(s0) < h1) & (absolute(t0) < h2)
     v = chosen(inner, scaled(select(dot(k, way) < 0.0, -1.0, 1.0), k), way)
     size = dot(v, v)

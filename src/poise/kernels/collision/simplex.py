@@ -8,9 +8,9 @@ from poise.kernels.algebra.vectors import cross, dot, minus, plus, scaled
 from poise.kernels.machine.jit import kernel
 
 _THIN = 1e-12
-"""Against the squared lengths of two edges, the squared area of a triangle whose weights rounding decides."""
+"""Squared area, against the squared lengths of two edges, up to which rounding decides the weights of a triangle."""
 _FLAT = 1e-24
-"""Against the squared lengths of three edges, the squared volume of a tetrahedron that counts as none."""
+"""Squared volume, against the squared lengths of three edges, up to which a tetrahedron counts as flat."""
 _FAR = 1e300
 
 
@@ -33,6 +33,7 @@ def on_triangle(p, q, r):
     u, v = minus(q, p), minus(r, p)
     n = cross(u, v)
     size = dot(n, n)
+    # Barycentric coordinates of the foot of the origin, times |n|^2.
     i, j, k = dot(n, cross(q, r)), dot(n, cross(r, p)), dot(n, cross(p, q))
     thin = size <= _THIN * dot(u, u) * dot(v, v)
     best, a, b, c = _FAR, 0.0, 0.0, 0.0

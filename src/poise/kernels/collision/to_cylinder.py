@@ -16,13 +16,13 @@ from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import sqrt
 
 _SEEN = SIMPLEX + 12
-"""Where the frame of the first is as the cylinder sees it; three corners, and a new one, come before it."""
+"""Where the frame of the first in the cylinder's frame is; three corners, and a new one, come before it."""
 _MOST = 64
 """Steps; among few corners a handful are enough."""
 _ENOUGH = 1e-15
-"""Against the corner, what a step must promise."""
+"""A new corner must promise to lower the distance by more than this, against distance and corner."""
 _THIN = 1e-20
-"""Against the squared lengths of two edges, the squared area of a triangle whose normal rounding decides."""
+"""Squared area, against the squared lengths of two edges, up to which rounding decides the normal of a triangle."""
 
 
 @kernel
@@ -97,7 +97,7 @@ def _edge(w, d, half):
 
 @kernel
 def _triangle(u, v, w, half):
-    """The same of a triangle, if its nearest point is within it; or whether that is so."""
+    """Of a triangle: whether its nearest point is within it, then the distance, that point and the unit vector."""
     a, b = minus(u, w), minus(v, w)
     m = cross(a, b)
     size = dot(m, m)

@@ -1,4 +1,4 @@
-"""How an answer at rest moves with the numbers of its targets, and with a placement that is let loose."""
+"""Derivatives of a rest by the numbers of its targets, by a posture, and by the placement of the base."""
 
 from poise.kernels.algebra.rotations import change_of_turn, quaternion_step, square_share
 from poise.kernels.gradients.conditions import evaluate_conditions
@@ -13,9 +13,9 @@ from poise.kernels.solver.ends import aim_at
 
 @entry_point(WHOLE, REALS, REALS)
 def by_goals(address, cotangent, out):
-    """out (n, columns): the derivative at w.stationary by each of the problem's goal steps, then by the velocities of
-    the posture, if there is one; with a cotangent (n) that times it (columns), for which one pair of products with
-    w.residual_sensitivity and w.gradient_sensitivity serves all.
+    """out (n, columns): dq at w.stationary by each of the problem's goal steps, then by the velocities of the posture,
+    if there is one.  With a cotangent (n), out (columns) is their product, for which one pair of products with
+    w.residual_sensitivity and w.gradient_sensitivity serves all columns.
     """
     request = entry_at(address, CALL)
     p = problem_at(request.problem)
@@ -60,8 +60,8 @@ def by_goals(address, cotangent, out):
 
 @kernel
 def _differ(p, w, request, s):
-    """What rows lack more, w.residual_change, and are pulled more, w.gradient_change, a unit of goal step s; central
-    differences."""
+    """w.residual_change (c) and w.gradient_change (n): the derivatives of residuals and of the gradient by goal step s,
+    central differences at fixed q and multipliers."""
     n, m, step = len(w.step), len(w.condition_residual), p.goal_steps[s]
     row, at = pitch(w.condition_rows, n), step.at
     g0, g1, g2, g3 = w.goal[at], 0.0, 0.0, 0.0
@@ -97,7 +97,7 @@ def _differ(p, w, request, s):
 
 @kernel
 def _lead(p, w, v):
-    """The same a unit of velocity `v` of the posture at w.stationary.
+    """`_differ` by velocity `v` of the posture, exactly.
 
     The vector t of the turn from one rotation to another changes with a turn of the first by -(1 + [t] / 2 + share
     [t]^2), the inverse of the right Jacobian of SO(3).
@@ -122,8 +122,8 @@ def _lead(p, w, v):
 
 @entry_point(WHOLE, WHOLE, REALS, REALS)
 def by_placement(address, first, lacks, pulls):
-    """What conditions lack more (6, c), and are pulled more (6, n), a unit of each of the six velocities from `first`
-    on; at w.start, for the multipliers at hand."""
+    """Derivatives of the conditions' residuals, `lacks` (6, c), and of the gradient, `pulls` (6, n), by each of the six
+    velocities from `first` on, those of a free placement; at w.start, for the multipliers of w."""
     request = entry_at(address, CALL)
     p = problem_at(request.problem)
     w = narrow(p, request.narrow, request.routines)

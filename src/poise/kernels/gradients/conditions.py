@@ -1,7 +1,7 @@
-"""What an answer fulfils, as rows: of tasks, sides of ranges, sums of joints, distances of shapes, limits of balls.
+"""The conditions of an answer: rows of tasks, sides of ranges, sums of joints, distances of shapes, limits of balls.
 
-A row is what it lacks, e, and J = -de/dq, so that a step dq takes it to e - J dq.  Of what must not be crossed e is the
-room that is left.  The problem has a column for each velocity of the model.
+A condition has a residual e and a row J = -de/dq, so that a step dq takes it to e - J dq.  Of an inequality e is the
+slack.  The problem has a column for each velocity of the model.
 """
 
 import numpy as np
@@ -19,17 +19,18 @@ from poise.kernels.solver.ends import evaluate
 MOST_CONTACTS = 8
 """Pairs of shapes that are looked for, at most."""
 SIDE, SUM, SHAPES = 2e-5, 1e-6, 1e-3
-"""The reserves that steps keep of a side of a range [m or rad], a sum [rad or m] and a distance [m], and as much."""
+"""Slack up to which a side of a range [m or rad], a sum [rad or m] and a distance [m] may be active: twice the reserve
+that steps keep of it."""
 _TURN = 1e-2
-"""Of differences of the fourth order of what is left of swing and twist [rad]."""
+"""Step of differences of the fourth order of the slacks of swing and twist [rad]."""
 _NOWHERE = 1e3
-"""The room of shapes that are not there [m]."""
+"""The slack of places in w.contact without a pair [m]: never active."""
 
 
 @kernel
 def evaluate_conditions(p, w, request, fully):
-    """w.condition_residual and w.condition_rows at w.q for w.target; without `fully` those alone that a target has a
-    say in."""
+    """w.condition_residual (c) and w.condition_rows (c, packed) at w.q for w.target; without `fully` only those that
+    depend on targets, tasks and sides of ranges."""
     n = len(w.step)
     row, c = pitch(w.condition_rows, n), len(w.e)
     evaluate(p, w)
@@ -59,7 +60,7 @@ def evaluate_conditions(p, w, request, fully):
 
 @kernel
 def _add_sums(p, w, first):
-    """Limits of sums from row `first` on; the row behind them."""
+    """Write slack and row of limits A q <= b from row `first` on; the row after them."""
     n = len(w.step)
     row, wide = pitch(w.condition_rows, n), n + 1
     for k in range(len(p.inequalities) // wide):
@@ -76,7 +77,7 @@ def _add_sums(p, w, first):
 
 @kernel
 def find_contacts(p, w, request):
-    """w.contact: the pairs of groups that are as near at w.q as they may be, the nearest shapes of each."""
+    """w.contact = the pairs of shapes that are as near at w.q as they may be, the nearest of each two groups."""
     s = problem_at(request.scene)
     x = narrow(s, request.scene_work, request.routines)
     for i in range(2 * MOST_CONTACTS):
@@ -105,7 +106,7 @@ def find_contacts(p, w, request):
 
 @kernel
 def _add_contacts(w, request, first):
-    """The room between two shapes each, from row `first` on; the row behind them."""
+    """Write slack and row of the distance of each pair of w.contact from row `first` on; the row after them."""
     s = problem_at(request.scene)
     x = narrow(s, request.scene_work, request.routines)
     n, least = len(w.step), problem_at(request.problem).collision[0].distance
@@ -131,7 +132,7 @@ def _add_contacts(w, request, first):
 
 @kernel
 def _add_balls(p, w, first):
-    """The rooms of swing and twist of the balls with limits, from row `first` on."""
+    """Write slacks and rows of swing and twist of each ball with limits, from row `first` on."""
     n = len(w.step)
     row, at = pitch(w.condition_rows, n), first
     for k in range(len(p.balls)):
@@ -151,7 +152,7 @@ def _add_balls(p, w, first):
 
 @kernel
 def _change(ball, q, axis, turn):
-    """By how much the rooms of a ball are larger after a turn about an axis than after the turn back."""
+    """By how much the slacks of a ball are larger after a turn about an axis than after the turn back."""
     x, y, z = turn if axis == 0 else 0.0, turn if axis == 1 else 0.0, turn if axis == 2 else 0.0
     a, b, c, d = quaternion_step(q[0], q[1], q[2], q[3], x, y, z)
     swing, twist = _slacks(ball, a, b, c, d)

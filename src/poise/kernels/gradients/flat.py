@@ -1,4 +1,4 @@
-"""The directions in which what is missed is flat, where it rests: along these a posture draws what it leaves free."""
+"""Flat directions at a rest: those of the null space along which |missed|^2 has no curvature, and a posture decides."""
 
 from poise.kernels.gradients.split import RANK, largest_curvature, rank_of
 from poise.kernels.machine.jit import kernel
@@ -10,14 +10,14 @@ _NO_WEIGHT = 1e-12
 
 @kernel
 def flat_size(w):
-    """A curvature that counts as 0."""
+    """The largest curvature that counts as 0."""
     return RANK * largest_curvature(w)
 
 
 @kernel
 def find_flat(p, w):
-    """w.flat_rows at the rest: the directions in which what is missed is flat and which move joints with a weight of
-    the posture, orthonormal in its weights; how many.  0 where a posture does not count, or nothing is missed.
+    """w.flat_rows F at the rest: the flat directions that move joints with a weight of the posture, with
+    F W^2 F^T = I; how many.  0 where there is no posture, or nothing is missed.
     """
     n, found, some, largest = len(w.step), 0, False, 0.0
     for k in range(len(w.missed)):
@@ -37,7 +37,7 @@ def find_flat(p, w):
         for u in range(count):
             for a in range(n):
                 w.flat_rows[at + a] = w.flat_rows[at + a] + w.inner_left[t * inner_row + u] * w.null_rows[u * row + a]
-        for _ in range(2):
+        for _ in range(2):  # Gram and Schmidt, twice for rounding
             for u in range(found):
                 along = _weighted(p, w, u * row, at)
                 for a in range(n):
@@ -52,7 +52,7 @@ def find_flat(p, w):
 
 @kernel
 def _weighted(p, w, first, second):
-    """The product of two of w.flat_rows, which begin there, in the squared weights of the posture."""
+    """a^T W^2 b of the rows of w.flat_rows that begin at `first` and `second`, W being the posture's weights."""
     value = 0.0
     for a in range(len(w.step)):
         value += p.posture_weights[a] * p.posture_weights[a] * w.flat_rows[first + a] * w.flat_rows[second + a]
@@ -61,7 +61,7 @@ def _weighted(p, w, first, second):
 
 @kernel
 def _count_null(w):
-    """How many directions what holds at w.stationary leaves."""
+    """The dimension of the null space of the active rows over the free joints."""
     active_rows, free = 0, 0
     for k in range(len(w.active)):
         active_rows += 1 if w.active[k] > 0.5 else 0

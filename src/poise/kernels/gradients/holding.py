@@ -1,6 +1,6 @@
-"""What holds an answer at its rest: limits and rows that must not be crossed, for as long as they push.
+"""The active set at a rest: the limits and inequalities that hold it, by the signs of their multipliers.
 
-What pulls from outside is let go (Nocedal and Wright 2006, section 16.5), and may stand where it is all the same.
+One whose multiplier has the wrong sign is released (Nocedal and Wright 2006, section 16.5).
 """
 
 from poise.kernels.gradients.split import LEAST, decompose_active, find_gradient, find_multipliers, rank_of
@@ -10,18 +10,19 @@ from poise.kernels.machine.lanes import pitch, sqrt
 AT_LIMIT = 1e-6
 """A joint this near to a limit [rad or m] stands at it."""
 MAY_RELEASE, STANDS = 1.0, 2.0
-"""Of w.releasable: a limit or a condition that holds and may let go; one that was let go, as something else holds q
-there, and that stops changes to one side all the same."""
+"""In w.releasable: a limit or condition that is weakly active, its multiplier being zero; one that was released since
+others hold q there too, and that still stops changes to one side."""
 WEAK = 1e-6
-"""A multiplier this small, against what there is to hold, holds nothing."""
+"""A multiplier this small, against the gradient of f, is zero."""
 
 
 @kernel
 def find_active_set(p, w, wanted):
-    """w.free, w.active and w.multiplier at w.q, w.releasable of what holds with no multiplier, and
-    w.lagrangian_gradient; how many rows hold, which are decomposed.
+    """Correct the active set at w.q by the signs of multipliers: w.free, w.active, w.limit_side, w.multiplier.
 
-    What does not push from inside is let go, one after the other, and so is what leaves the others no say.
+    Also w.releasable of what is weakly active, and w.lagrangian_gradient.  Returns how many rows are active, which are
+    decomposed.  One constraint is released at a time, the most wrong one first, rows before limits; then those that
+    depend on the others.
     """
     n, first, m = len(w.step), len(w.e), len(w.condition_residual)
     while True:
@@ -66,10 +67,10 @@ def find_active_set(p, w, wanted):
 
 @kernel
 def _release_dependent(p, w, wanted, scale, rank):
-    """Let go of one limit or condition that depends on all else which holds, of this rank; whether there is one.
+    """Release one limit or condition that depends on the other active ones, whose rank is `rank`; whether there is one.
 
-    In a corner more holds than q has directions, so that with all of it q could not follow.  Without one of them the
-    others must hold q as they did: multipliers are not unique there, and those are taken in which it has none.
+    In a corner more is active than q has directions, and with all of it q could not follow a target.  Multipliers are
+    not unique there: one is released for which the others can have the right signs alone.
     """
     n, first = len(w.step), len(w.e)
     for c in range(n + len(w.condition_residual) - first):
@@ -107,7 +108,7 @@ def _release_dependent(p, w, wanted, scale, rank):
 
 @kernel
 def _all_push(w, scale):
-    """Whether all limits and conditions that hold push from inside, or with next to nothing."""
+    """Whether the multipliers of all active limits and conditions have the right sign, or are zero."""
     for a in range(len(w.step)):
         if w.moving[a] > 0.5 and abs(w.limit_side[a]) == 1.0 and w.limit_side[a] * w.lagrangian_gradient[a] > scale:
             return False
@@ -119,8 +120,8 @@ def _all_push(w, scale):
 
 @kernel
 def find_standing(p, w):
-    """Let w.releasable be STANDS for limits and conditions that were let go, at which w.stationary is all the same,
-    where its derivative leads across them."""
+    """w.releasable = STANDS for limits and conditions that are not active, but at which w.stationary stands, where its
+    derivative leads across them."""
     n, m = len(w.step), len(w.condition_residual)
     row = pitch(w.condition_rows, n)
     for k in range(len(p.coordinates)):

@@ -14,12 +14,12 @@ from poise.kernels.machine.layout import CALL, WIDTH
 from poise.kernels.machine.views import entry_at, problem_at, rows_at, section, wide
 
 SINGULAR, SMOOTH, ONE_SIDED = 0, 1, 2
-"""What is known of an answer: that J is near to singular, and there is no derivative here; else whether a joint that
-moves the frame stands at a limit."""
+"""What is known of an answer: J is near to singular, and there is no derivative; it is smooth; or a joint that moves
+the frame stands at a limit, and the derivative is one-sided."""
 AT_LIMIT = 1e-6
 """A joint this near to a limit [rad or m] stands at it."""
 _LEAST = 1e-6
-"""A row that is left with less of the longest is near to depend on the others."""
+"""J is near to singular where less than this share of the longest row is left of one, beside those before it."""
 _ROWS = 6
 
 
@@ -120,6 +120,7 @@ def _factor(p, v):
             value = load(v.jacobian, _row(effector, i, c))
             square = square + value * value
         least = select(square < least, square, least)
+        # Row i is what is left of it beside the rows before: its length is L_ii, stored inverted.
         shorter = 1.0 / sqrt(square)
         store(v.matrix, _ROWS * i + i, shorter)
         for c in range(effector.columns):

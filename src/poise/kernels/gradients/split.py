@@ -1,7 +1,8 @@
-"""What an answer does when conditions or pulls change: the equations of rest, split by the null space of what holds.
+"""Sensitivity of a rest: the KKT equations, solved by the null space of the active rows.
 
-With J the rows that hold over the free joints, Z a basis of their null space and H the Hessian of the Lagrangian,
-dq = J^+ de - Z (Z^T H Z)^-1 Z^T (dg + H J^+ de) is `answers` de - `yields` dg.
+With J the active rows over the free joints, Z a basis of their null space, H the Hessian of the Lagrangian, and changes
+de of residuals and dg of the gradient, dq = J^+ de - Z (Z^T H Z)^-1 Z^T (dg + H J^+ de).  That is
+w.residual_sensitivity de - w.gradient_sensitivity dg.
 """
 
 from poise.kernels.algebra.rotations import quaternion_step
@@ -12,21 +13,21 @@ from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import pitch, sqrt
 
 WHOLE, FLAT, FALLING, NO_LEAST = 0, 1, 2, 3
-"""What is found of a Hessian: all curved upwards, flat somewhere, curved downwards somewhere; or there is none, for
-what is missed is not what the rows are the slope of."""
+"""What is found of the reduced Hessian Z^T H Z: positive definite; singular; with a negative curvature; or none, for
+J^T e is not the gradient of |e|^2 / 2 of what is missed."""
 STEP = 1e-5
 """Of central differences of exact rows [rad or m]: what they cut off and what they round are both about 1e-10."""
 RANK = 1e-7
 """Against the largest singular value, or curvature, one that counts as 0."""
 LEAST = 1e-9
-"""What is to be least pulls with this much, or with nothing, and has as much curvature, or none."""
+"""The least scale of gradients and of curvatures: multipliers and curvatures below RANK or WEAK of it are rounding."""
 _NO_GRADIENT = 1e-5
-"""How far from the slope of half the squares J^T e may be, against the lengths of both."""
+"""How far J^T e may be from differences of |e|^2 / 2, against |J| |e|."""
 
 
 @kernel
 def posture_gradient(p, posture, shares, q, out):
-    """out (n): how far q is from a posture, as velocities times shares of theirs; 0 without a posture."""
+    """out (n) = D (q - posture) as velocities, D = diag(shares); 0 without a posture."""
     for a in range(len(out)):
         out[a] = 0.0
     if len(posture) == 0:
@@ -42,7 +43,7 @@ def posture_gradient(p, posture, shares, q, out):
 
 @kernel
 def turn_between(w0, x0, y0, z0, w1, x1, y1, z1):
-    """The turn that takes one unit quaternion to another: a number [rad] and what that makes the vector of."""
+    """The rotation vector [rad] between unit quaternions, as a factor and the vector x, y, z that it multiplies."""
     w = w1 * w0 + x1 * x0 + y1 * y0 + z1 * z0
     x = x1 * w0 - w1 * x0 - y1 * z0 + z1 * y0
     y = y1 * w0 - w1 * y0 - z1 * x0 + x1 * z0
@@ -55,7 +56,8 @@ def turn_between(w0, x0, y0, z0, w1, x1, y1, z1):
 
 @kernel
 def find_gradient(p, w, sign, out):
-    """out (n): the gradient of the Lagrangian at w.q, its conditions at hand; with `sign` 0 without multipliers."""
+    """out (n) = D (q - posture) - sum over missed e_k J_k - sign sum multiplier_k J_k, the gradient of the Lagrangian
+    at w.q, whose conditions are evaluated; `sign` is 1, or 0 for the gradient of f alone."""
     n = len(out)
     row = pitch(w.condition_rows, n)
     posture_gradient(p, w.posture_goal, w.posture_hessian, w.q, out)
@@ -81,8 +83,8 @@ def move(p, q, step, scale, out):
 
 @kernel
 def decompose_active(w):
-    """Singular values of the rows that hold over the free joints into w.active_sigma, and the two sides; their
-    number."""
+    """Decompose the active rows over the free joints into w.active_sigma, w.active_left, u_i, and w.active_right,
+    sigma_i v_i; the number of rows."""
     n, active_rows = len(w.step), 0
     row = pitch(w.condition_rows, n)
     for k in range(len(w.condition_residual)):
@@ -100,7 +102,7 @@ def decompose_active(w):
 
 @kernel
 def least_size(active_rows, w):
-    """The size up to which one counts as 0."""
+    """The largest singular value that counts as 0."""
     largest = 0.0
     for i in range(active_rows):
         largest = max(largest, w.active_sigma[i])
@@ -109,7 +111,7 @@ def least_size(active_rows, w):
 
 @kernel
 def rank_of(active_rows, w):
-    """How many directions the rows that hold tie."""
+    """The rank of the active rows, which are decomposed."""
     rank, least = 0, least_size(active_rows, w)
     for i in range(active_rows):
         if w.active_sigma[i] > least:
@@ -119,7 +121,7 @@ def rank_of(active_rows, w):
 
 @kernel
 def find_multipliers(active_rows, w):
-    """w.multiplier: of what holds, what leaves least of w.lagrangian_gradient over the free joints; 0 of all else."""
+    """w.multiplier: argmin |g - J^T mu| over the free joints for the active rows, g = w.lagrangian_gradient; else 0."""
     n = len(w.step)
     row, side, least = pitch(w.condition_rows, n), pitch(w.active_left, active_rows), least_size(active_rows, w)
     at = 0
@@ -139,9 +141,10 @@ def find_multipliers(active_rows, w):
 
 @kernel
 def find_null_space(active_rows, w):
-    """w.null_rows: an orthonormal basis of the null space of what holds over the free joints; how many rows it has.
+    """w.null_rows = Z^T, an orthonormal basis of the null space of the active rows over the free joints; its rows.
 
-    Each is the unit vector that is least in what there is already, less its part in that (Gram and Schmidt, twice).
+    Each begins as the unit vector with the least part in the rows so far, w.other being 1 less that part squared, and
+    is made orthogonal to them (Gram and Schmidt, twice for rounding).
     """
     n = len(w.step)
     row, least, count = pitch(w.condition_rows, n), least_size(active_rows, w), 0
@@ -182,7 +185,7 @@ def find_null_space(active_rows, w):
 
 @kernel
 def _take(n, rows, at, others, other, size):
-    """Take from a row (n) what is along another, whose length is `size`."""
+    """Make a row (n) orthogonal to another one, whose length is `size`."""
     along = 0.0
     for a in range(n):
         along += rows[at + a] * others[other + a]
@@ -193,7 +196,10 @@ def _take(n, rows, at, others, other, size):
 
 @kernel
 def find_hessian(p, w, request, q):
-    """w.hessian over the free joints at q (nq), by differences of w's rows, which end as before; WHOLE or NO_LEAST."""
+    """w.hessian (n x n), H over the free joints at q (nq), by central differences of the gradient; WHOLE or NO_LEAST.
+
+    The conditions end as they were.  Without an f it is the identity, so that dq is the least change.
+    """
     n, m = len(w.step), len(w.condition_residual)
     row, wanted, kind = pitch(w.condition_rows, n), is_wanted(w), WHOLE
     for i in range(n * n):
@@ -202,6 +208,7 @@ def find_hessian(p, w, request, q):
         for a in range(n):
             w.hessian[a * n + a] = 1.0
         return kind
+    # left = |e|^2 of what is missed, whole = |J|^2, away: how far J^T e, w.phi, is from differences of |e|^2 / 2.
     left, whole, away = 0.0, 0.0, 0.0
     for a in range(n):
         w.phi[a] = 0.0
@@ -245,7 +252,7 @@ def find_hessian(p, w, request, q):
 
 @kernel
 def is_wanted(w):
-    """Whether there is anything to be least."""
+    """Whether there is an f: something missed, or a posture that counts."""
     for a in range(len(w.posture_hessian)):
         if w.posture_hessian[a] > 0.0:
             return True
@@ -266,7 +273,7 @@ def largest_curvature(w):
 
 @kernel
 def decompose_inner(count, w):
-    """Z^T H Z: its singular values into w.inner_sizes, and both sides."""
+    """Decompose Z^T H Z: w.inner_sizes (|curvatures|), w.inner_left (u_t) and w.inner_right (size_t v_t)."""
     n = len(w.step)
     row, side = pitch(w.null_rows, n), pitch(w.inner_right, count)
     for t in range(count):
@@ -293,14 +300,17 @@ def decompose_inner(count, w):
 
 @kernel
 def split(p, w, request, q, active_rows):
-    """w.residual_sensitivity and w.gradient_sensitivity at q (nq), whose rows are decomposed; how many there are in the
-    null space, how many of these are flat, and what is found of the Hessian."""
+    """w.residual_sensitivity and w.gradient_sensitivity at q (nq), whose active rows are decomposed.
+
+    Returns the dimension of their null space, how many of its directions are flat, and what is found of the Hessian.
+    """
     n, c = len(w.step), len(w.condition_residual)
     kind = find_hessian(p, w, request, q)
     row, side, least = pitch(w.null_rows, n), pitch(w.active_left, active_rows), least_size(active_rows, w)
     count, flat = find_null_space(active_rows, w), 0
     decompose_inner(count, w)
     inner_row, bound = pitch(w.inner_right, count), RANK * largest_curvature(w)
+    # G = sum z_t z_t^T / size_t, with z_t = Z u_t: Z (Z^T H Z)^-1 Z^T without the flat directions.
     for i in range(n * n):
         w.gradient_sensitivity[i] = 0.0
     for t in range(count):
@@ -311,7 +321,7 @@ def split(p, w, request, q, active_rows):
         along = 0.0
         for u in range(count):
             along += w.inner_left[t * inner_row + u] * w.inner_right[t * inner_row + u]
-        if not along > 0.5 * size:
+        if not along > 0.5 * size:  # v_t = -u_t: a negative curvature
             kind = max(kind, FALLING)
         for a in range(n):
             value = 0.0
@@ -323,6 +333,7 @@ def split(p, w, request, q, active_rows):
                 w.gradient_sensitivity[a * n + b] = w.gradient_sensitivity[a * n + b] + w.other[a] * w.other[b] / size
     if flat > 0 and kind == WHOLE:
         kind = FLAT
+    # Column k of (1 - G H) J^+, w.other being that of J^+ = sum sigma_i v_i u_i^T / sigma_i^2.
     at = 0
     for k in range(c):
         for a in range(n):

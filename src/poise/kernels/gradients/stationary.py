@@ -1,9 +1,9 @@
-"""Where an answer rests, what holds it there, and how it moves.
+"""The stationary point next to an answer, its active constraints, and the sensitivity of q there.
 
-At rest q is the least of f(q) among the configurations with e(q) = 0, within the limits.  f is half of the squares of
-what is left of the first tasks that are missed, or of the weighted way from a posture, or nothing.  Newton's steps lead
-there from where a search ended.  A limit or a row that must not be crossed holds from where a step meets it for as
-long as it pushes.
+The stationary point, the rest, is the least of f(q) among the configurations with e(q) = 0, within the limits and the
+inequalities.  f is |residuals|^2 / 2 of the first level of tasks that is missed, or half the weighted square of the way
+from a posture, or nothing.  Newton's steps on the Lagrangian lead there from where a search ended.  A limit or an
+inequality is active from where a step meets it, for as long as its multiplier has the right sign.
 """
 
 from poise.kernels.algebra.scalar import uniform
@@ -32,28 +32,31 @@ from poise.kernels.machine.views import entry_at, narrow, problem_at
 from poise.kernels.solver.ends import aim_at
 
 FOUND, NOT_UNIQUE, INVALID_TARGET, NOT_CONVERGED, SINGULAR, FALLS, DEGENERATE, NOT_LEAST, COUPLED = range(9)
-"""How the search ends: at rest; there, but where many q answer as well; not, and why: numbers that make no target, no
-rest nearby, fewer directions tied than beside it, no minimum, no curvature in it alone, no function that is least, a
-posture that draws several joints together along what is missed."""
+"""How the search ends, in this order: at a rest; at one of many that answer as well; then why there is no derivative:
+the numbers make no target; no rest nearby; the rank of the active rows is lower there than beside it; a saddle or
+maximum along some direction; the curvature vanishes there alone; residuals whose rows are not their derivatives; a
+posture that decides along directions in which what is missed is flat, so that joints are coupled."""
 _STILL = 1e-9
 """A Newton step towards rest that is this short [rad or m] is the last."""
 _NEAR = 0.03
-"""How far from rest an answer may be [rad or m]."""
+"""How far Newton's steps may lead from the answer [rad or m]: a rest farther away is of another answer."""
 _STEPS = 12
+"""Newton's steps at most."""
 _ASIDE = 0.02
-"""How far from an answer it is looked whether rank or curvature are lost there alone [rad or m]."""
+"""How far beside the rest rank and curvature are compared [rad or m], to see whether they are lost there alone."""
 _NO_SAY = 1e-12
-"""What a joint moves of a row that it has no say in, at most [m or rad a rad or m]."""
+"""A joint does not move a row where its entry is no more than this [m or rad a rad or m]."""
 _LOOKS = 2
+"""Configurations that are looked at in such a comparison."""
 _BACK = 3
+"""Newton's steps that lead from beside the rest back to what is stationary there."""
 _BENT = 1e-5
-"""Newton's steps that lead back to rest from there, and the curvature that counts there, against the largest."""
+"""A curvature there counts as none up to this share of the largest: looser than at the rest, for it is not exact."""
 
 
 @entry_point(WHOLE)
 def conditions_at(address):
-    """w.condition_residual and w.condition_rows at w.start for w.goal, with the contacts at hand; whether these are
-    numbers."""
+    """w.condition_residual and w.condition_rows at w.start for w.goal, with the pairs of w.contact; 0 for no goal."""
     request = entry_at(address, CALL)
     p = problem_at(request.problem)
     w = narrow(p, request.narrow, request.routines)
@@ -67,7 +70,7 @@ def conditions_at(address):
 
 @entry_point(WHOLE)
 def contacts_at(address):
-    """w.contact at w.start."""
+    """Find the pairs of shapes in contact at w.start, into w.contact."""
     request = entry_at(address, CALL)
     p = problem_at(request.problem)
     w = narrow(p, request.narrow, request.routines)
@@ -79,10 +82,10 @@ def contacts_at(address):
 
 @entry_point(WHOLE)
 def find_stationary(address):
-    """From the answer w.start for w.goal to its rest w.stationary, with w.residual_sensitivity and
-    w.gradient_sensitivity there; how it ends.
+    """From the answer w.start for w.goal to its rest w.stationary; a code, see FOUND.
 
-    `given` says whether all that is required is fulfilled.
+    There w.residual_sensitivity (n x c) is dq by changes of the conditions' residuals, w.gradient_sensitivity (n x n)
+    minus dq by changes of the gradient.  `given` says whether all required tasks are fulfilled.
     """
     request = entry_at(address, CALL)
     p = problem_at(request.problem)
@@ -93,9 +96,9 @@ def find_stationary(address):
 
 @kernel
 def stationary_from_start(p, w, request, check_nearby):
-    """`find_stationary`, but for how a posture draws q along what is missed.
+    """`find_stationary` without the code COUPLED.
 
-    Without `check_nearby` it is not looked beside the rest whether rank or curvature are lost there alone.
+    Without `check_nearby` rank and curvature are not compared with those beside the rest.
     """
     for i in range(len(w.q)):
         w.q[i], w.stationary[i], w.stationary_start[i] = w.start[i], w.start[i], w.start[i]
@@ -114,6 +117,7 @@ def stationary_from_start(p, w, request, check_nearby):
     partition_conditions(p, w, request)
     wanted = is_wanted(w)
     _begin(p, w, wanted)
+    # Without an f to be least, the answer itself is the rest, and only its sensitivity is asked for.
     ended, code, active_rows = not wanted, FOUND, 0
     for _ in range(_STEPS):
         active_rows = find_active_set(p, w, wanted)
@@ -139,11 +143,11 @@ def stationary_from_start(p, w, request, check_nearby):
 
 @kernel
 def partition_conditions(p, w, request):
-    """What of the tasks holds, and what is missed and to be least, into w.active, w.missed and w.posture_hessian.
+    """Sort the tasks' rows into equations, w.active, and residuals to be least, w.missed; and w.posture_hessian (n).
 
-    Levels are looked at in their order: what is fulfilled holds, and of the first that is not its rows are to be least.
-    A range that is fulfilled asks for nothing but its sides.  A posture is to be least where nothing is missed, else
-    over the joints that no row has a say in.
+    Levels are looked at in their order: those that are fulfilled are equations, and of the first that is not the rows
+    are missed; levels after that have no say.  A range that is fulfilled gives only its sides.  A posture is to be
+    least where nothing is missed, else over the joints that no row moves with.
     """
     solved = request.given != 0
     missing, level, some = False, 0, True
@@ -180,9 +184,10 @@ def partition_conditions(p, w, request):
 
 @kernel
 def _weigh_free_joints(p, w, request):
-    """Let a posture draw the joints that no row has a say in, at w.start, where w.q is, and beside it.
+    """Keep w.posture_hessian for the joints alone that move no row, neither at w.start, where w.q is, nor beside it.
 
-    Its weights are against the largest, for only their ratios count, and what is missed has units of its own.
+    Its weights are relative to the largest: only their ratios count, for what is missed has units of its own.  A ball
+    counts as a whole.
     """
     n, largest = len(w.step), 0.0
     row = pitch(w.condition_rows, n)
@@ -207,7 +212,10 @@ def _weigh_free_joints(p, w, request):
 
 @kernel
 def _begin(p, w, wanted):
-    """What stands at a limit or a border at w.q, and what may move."""
+    """The first guess of the active set at w.q: rows and limits that it stands at; and w.moving, what may move.
+
+    Steps keep a reserve of sides, sums and distances, so where f pushes an answer stands that far from them.
+    """
     c = len(w.e)
     for k in range(len(w.range_residual)):
         w.active[c + k] = 1.0 if w.condition_residual[c + k] <= (SIDE if wanted else AT_LIMIT) else 0.0
@@ -232,8 +240,10 @@ def _begin(p, w, wanted):
 
 @kernel
 def _split_soundly(p, w, request, active_rows, check_nearby):
-    """`split` at w.stationary, and whether it is sound, there and with `check_nearby` beside it: FOUND or NOT_UNIQUE,
-    or why it is not."""
+    """`split` at w.stationary: FOUND or NOT_UNIQUE where the derivative exists, else the code that says why not.
+
+    With `check_nearby` rank and flatness must be the same beside it.
+    """
     free = 0
     for a in range(len(w.free)):
         free += 1 if w.free[a] > 0.5 else 0
@@ -252,7 +262,7 @@ def _split_soundly(p, w, request, active_rows, check_nearby):
 
 @kernel
 def _look_again(p, w, request):
-    """Let all be as at w.stationary; how many rows hold."""
+    """Evaluate and decompose the active rows at w.stationary again; how many there are."""
     for i in range(len(w.q)):
         w.q[i] = w.stationary[i]
     evaluate_conditions(p, w, request, True)
@@ -261,7 +271,7 @@ def _look_again(p, w, request):
 
 @kernel
 def _rank_nearby(p, w, request):
-    """The rank of what holds at configurations beside w.stationary."""
+    """The largest rank of the active rows at configurations beside w.stationary."""
     n, best = len(w.step), 0
     for t in range(_LOOKS):
         for a in range(n):
@@ -275,7 +285,8 @@ def _rank_nearby(p, w, request):
 
 @kernel
 def _is_bent(p, w, request, count, flat):
-    """Whether fewer directions than those that are flat at w.stationary are flat beside it, at rest again there."""
+    """Whether fewer than `flat` directions are flat at the stationary point that is next to w.stationary, _ASIDE along
+    the flat ones: then the curvature vanishes at w.stationary alone, and q is no smooth function there."""
     n = len(w.step)
     row, inner_row, bound = pitch(w.null_rows, n), pitch(w.inner_left, count), flat_size(w)
     for a in range(n):
@@ -316,7 +327,8 @@ def _is_bent(p, w, request, count, flat):
 
 @kernel
 def _step(p, w):
-    """w.step, Newton's step from w.q, whose rows are at hand; its largest entry [rad or m]."""
+    """w.step = R e - G g, Newton's step from w.q, R and G being the sensitivities there, g the gradient of the
+    Lagrangian; its largest entry [rad or m]."""
     n, m, largest = len(w.step), len(w.condition_residual), 0.0
     find_gradient(p, w, 1.0, w.lagrangian_gradient)
     for a in range(n):
@@ -333,8 +345,8 @@ def _step(p, w):
 
 @kernel
 def _stop_short(w):
-    """Let w.step end at the first row that it would cross, which holds from there on (Nocedal and Wright 2006, equation
-    16.41)."""
+    """Shorten w.step to end at the first inequality that it would cross, which is active from there on (Nocedal and
+    Wright 2006, equation 16.41)."""
     n, first = len(w.step), -1
     row, share = pitch(w.condition_rows, n), 1.0
     for k in range(len(w.e), len(w.condition_residual)):
@@ -352,7 +364,7 @@ def _stop_short(w):
 
 @kernel
 def _go(p, w):
-    """Take w.step from w.stationary, within the limits, which hold what would have left them."""
+    """Move w.stationary by w.step, clipped to the limits; a joint that is clipped is held there, w.limit_side."""
     move(p, w.stationary, w.step, 1.0, w.q)
     for k in range(len(p.coordinates)):
         x = p.coordinates[k]
@@ -382,8 +394,8 @@ def _distance(p, w):
 
 @kernel
 def _find_releasable(p, w, request, code, check_nearby):
-    """Let w.releasable be what holds with no multiplier and whose letting go would change the derivative; the code, or
-    why there is none then."""
+    """Find the weakly active limits, whose multiplier is zero, and release each for a trial: w.releasable is kept for
+    those that change the derivative, which is then one-sided.  The code, or that of a trial without a derivative."""
     n, m, some = len(w.step), len(w.condition_residual), False
     find_standing(p, w)
     for a in range(n):

@@ -7,7 +7,7 @@ from poise.kernels.machine.views import section
 
 _LAST_ROW = 1e-9
 _ROUNDED = 0.02
-"""By how much M M^T of a rotation that was rounded may be off: then no direction is stretched by more than 3 %."""
+"""The largest entry of M M^T - I of a rotation that was rounded: then no direction is stretched by more than 3 %."""
 _STEPS = 8
 _DONE = 1e-15
 

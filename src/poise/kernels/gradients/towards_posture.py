@@ -1,9 +1,9 @@
-"""Among the configurations where what is missed is least, towards a posture.
+"""Among the configurations where |missed|^2 is least, towards a posture.
 
-Joints.   What moves nothing that is asked, here and beside, is put to the posture.
-Step.     dq = -F F^T W^2 (q - posture), where F are the directions in which what is missed is flat, F^T W^2 F = 1: the
+Joints.   Joints that move no row, here and beside, are put to the posture.
+Step.     dq = -F F^T W^2 (q - posture), where F are the directions in which |missed|^2 is flat, F^T W^2 F = 1: the
           exact minimum of |W (q + dq - posture)|^2 along them.
-Rest.     They bend, so Newton's steps lead back to where what is missed is least; see `rest`.
+Rest.     They bend, so Newton's steps lead back to where |missed|^2 is least; see `stationary`.
 Length.   A step counts if it came nearer to the posture and no more is missed than before; else a part of it is tried.
 """
 
@@ -30,8 +30,8 @@ _LEVEL = 1e-9
 
 @entry_point(WHOLE)
 def move_towards_posture(address):
-    """From the answer w.start, where all that is required is fulfilled, towards w.posture_goal; w.stationary is where
-    it leads.  A code of `rest`: what is above NOT_UNIQUE leads nowhere."""
+    """From the answer w.start, where all required tasks are fulfilled, towards w.posture_goal; w.stationary is where
+    it leads.  A code of `stationary`: above NOT_UNIQUE there is no rest to move along."""
     request = entry_at(address, CALL)
     p = problem_at(request.problem)
     w = narrow(p, request.narrow, request.routines)
@@ -65,7 +65,7 @@ def move_towards_posture(address):
 
 @kernel
 def _place_free_joints(p, w, request):
-    """Put the joints of w.start that move nothing that is asked to the posture, as far as their limits allow."""
+    """Put the joints of w.start that move no row to the posture, as far as their limits allow."""
     for i in range(len(w.q)):
         w.q[i], w.towards_posture[i] = w.start[i], w.start[i]
     evaluate_conditions(p, w, request, True)
@@ -91,9 +91,9 @@ def _place_free_joints(p, w, request):
 
 @kernel
 def _step_to_posture(p, w, request):
-    """w.posture_step at w.stationary, which is at hand; its largest entry.
+    """w.posture_step (n) at w.stationary, whose conditions are evaluated; its largest entry [rad or m].
 
-    A joint at a limit that nothing pushes it to is let go where the posture draws it inward.
+    A joint whose limit is weakly active is released where the posture draws it inward.
     """
     n = len(w.step)
     row = pitch(w.condition_rows, n)

@@ -49,7 +49,7 @@ _FIRST = 1e-2
 
 @kernel
 def _slopes(w, b, each, bend, r):
-    """L' / x of row r of block b, and x: its length, or where it has no loss of its own that of all three rows."""
+    """L'(x) / x of row r of block b, and x = |e_r|, or without `each` the length of all three rows."""
     e0, e1, e2 = w.e[3 * b], w.e[3 * b + 1], w.e[3 * b + 2]
     x = abs(w.e[3 * b + r]) if each else sqrt(e0 * e0 + e1 * e1 + e2 * e2)
     return 1.0 / (x if x > bend else bend), x
@@ -57,7 +57,7 @@ def _slopes(w, b, each, bend, r):
 
 @kernel
 def objective(p, w):
-    """The objective at w.q; residual rows and their Jacobian are of there."""
+    """The objective at w.q; it leaves residual rows and their Jacobian there."""
     s, each, bend = p.settings, p.plan[EACH] > 0, p.settings[HUBER]
     forward(p.units, w.q, w.frames)
     total = 0.0
@@ -141,9 +141,9 @@ def _expand(p, w):
 
 @kernel
 def _curve(p, w, effector, frame, f0, f1, f2):
-    """Add to the Hessian how the place of a frame curves under the force f: f . d^2 p / dq_r dq_s = f . (z_r x J_s).
+    """Add the second derivatives of the place p of a frame to the Hessian: f . d^2 p / dq_r dq_s = f . (z_r x J_s).
 
-    Axis r is that of the two that is nearer to the root; z_r is 0 where it slides.
+    Axis r is the one of the two that is nearer to the root; z_r is 0 where it slides.
     """
     n, slot = len(w.step), effector.first_slot
     _, _, _, _, _, _, _, _, _, x, y, z = hung(frame.unit, frame.tool, w.frames)
@@ -164,7 +164,10 @@ def _curve(p, w, effector, frame, f0, f1, f2):
 
 @kernel
 def _find_step(p, w, damping):
-    """The damped step within the limits into w.step; the gain that is predicted for it, -1 where there is no least."""
+    """The damped step within the limits into w.step; its predicted gain, -1 where the matrix is not positive definite.
+
+    Entries that are not free have the step w.other, 0 or the way to a limit, and couple to the others by the Hessian.
+    """
     n, hessian = len(w.step), w.room
     for a in range(n):
         w.free[a], w.other[a] = 1.0, 0.0

@@ -1,4 +1,4 @@
-"""What a hand's landmarks ask of a robot's hand: vectors between them, along the hand's own axes, pinches drawn in.
+"""Targets for a robot's hand from a hand's landmarks: vectors between them, along the hand's own axes, and pinches.
 
 Axes.     z from the wrist to the knuckle of the middle finger, x out of the palm, y = z x x: on a right hand towards
           the index finger, on a left one towards the little finger.

@@ -1,4 +1,4 @@
-"""How well a frame moves at many configurations, one number for each (Yoshikawa 1985, doi:10.1177/027836498500400201).
+"""Manipulability of a frame at many configurations, one number each (Yoshikawa 1985, doi:10.1177/027836498500400201).
 
 The problem is that of `query`: the units, one effector for the frame, and the columns.
 """

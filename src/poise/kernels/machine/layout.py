@@ -123,9 +123,9 @@ frame of `unit` (-1: the world).
 - `bound`: the radius [m] of a sphere around the place that holds the shape, infinite for a half-space.
 - `girth`: how far any point of the shape is from the segment, the spine, or else from the place at most [m]."""
 PROXIMITY: Final = 10
-"""Rows of what is known of two shapes: their signed distance [m], the points of the first and of the second that are
-nearest to the other, or deepest in it (3 each) [m], and the unit vector in which the second gets away from the first:
-the distance changes by its product with the velocity of the second point less that of the first."""
+"""Rows of the proximity of two shapes: their signed distance [m], the points of the first and of the second that are
+nearest to the other, or deepest in it (3 each) [m], and the unit vector n along which the second leaves the first:
+d distance / dt = n . (v_2 - v_1), of the velocities of the two points."""
 
 SCENE: Final = Record("Scene", "movers bounded count groups")
 """Shapes that must not meet: the first `movers` move, those up to `bounded` stand still, the others, up to `count`, are
@@ -137,21 +137,21 @@ CHAIN: Final = Record("Chain", "first_column last_column first_lever group")
 velocity in the model as `column`, and from `first_lever` on how far each can take a point of the shape [m per rad or
 m].  `group`: the shapes that it is one of; all shapes have one."""
 NEAR: Final = 2 + PROXIMITY
-"""Rows of a pair that is near: the numbers of two shapes, then what is known of them."""
+"""Rows of a pair that is near: the numbers of two shapes, then their proximity."""
 MOST_NEAR: Final = 32
-"""Pairs that are known to be near, at most: the nearest."""
+"""Pairs in the list of those that are near, at most: of more the nearest."""
 MAX_COLLISION_ROWS: Final = 2 * MOST_NEAR
-"""Inequalities of pairs, at most: one of each, and of the corners of those that lie flat."""
+"""Inequalities of pairs, at most: one of each, then of the corners of those that lie flat."""
 
 COLLISION: Final = Record("Collision", "", "distance reserve share retreat lookahead")
-"""How a tracker keeps shapes apart: by `distance` [m], aiming at `reserve` more, a pair getting nearer by no more than
-`share` of what is left in an update, and one that is too near farther by `retreat` [m] at most; pairs are looked for
-as far ahead as speeds lead, but of any point no farther than `lookahead` [m]."""
+"""How a tracker keeps shapes apart: by `distance` [m], aiming at `reserve` more.  In an update a pair comes nearer by
+no more than `share` of what is left, and one that is too near is moved apart by `retreat` [m] at most.  Pairs are
+sought as far ahead as speeds lead, but of any point no farther than `lookahead` [m]."""
 RATES: Final = Record("Rates", "", "speed change jerk lower upper")
-"""What a velocity keeps over a whole step of a Tracker: the longest way [rad or m a step], the largest change of it
-from one step to the next, and the largest change of that; see `poise.kernels.requirements.braking`.  `lower` and
-`upper` are the limits of its coordinate [rad or m], also where a limit of the following error leaves less of them to
-the COORDINATE."""
+"""Limits of a velocity over a whole step of a Tracker: `speed`, the longest way [rad or m a step], `change`, the
+largest change of it from one step to the next, and `jerk`, the largest change of that; see
+`poise.kernels.requirements.braking`.  `lower` and `upper` are the limits of its coordinate [rad or m], also where a
+limit of the following error leaves less of them to the COORDINATE."""
 RANGE: Final = Record("Range", "effector first last", "reserve back")
 """A range that a Tracker's step does not leave: that of a task, whose sides are those from `first` to `last`; a step
 aims to stay `reserve` [m or rad] inside, and from outside it comes back by `back` in an update, at least."""
@@ -258,7 +258,7 @@ each active velocity that the posture of a Tracker pulls, else 0; empty without 
 that posture's weights over that of each active velocity; empty where all are alike.  `bounds` (2 a coordinate): lower
 and upper limit, whether or not they hold.  `plan`, `plan_reals`: what the method at hand has prepared.  `criteria`,
 `criteria_reals`: what obstacles push, and the obstacles.  `velocities` (n + 1,): the model's number of each active
-velocity, and how many the model has; for a user's criterion and a guard.  `collision`: one where shapes are kept apart.
+velocity, and how many the model has; for a user's criterion and pairs.  `collision`: one where shapes are kept apart.
 `ranges`: one a range that steps do not leave.  `loops`: one a loop that steps leave closed; `loop_plan`: 0 and the
 number of their rows m, then 0 to m - 1.  `braking_group` (n,): 0 for each active velocity that may brake by itself,
 else the number of those that brake together, as those of a loop do; empty where a step has no more to keep than bounds.
@@ -349,11 +349,11 @@ WORK: Final[Mapping[str, str]] = {
     "until": "MOST_NEAR, for how many steps of braking each of those that are near stays apart",
     "row": "nv, what each velocity does to the distance of a pair, or a way of each",
     "rate": "nv, how far each velocity goes in a step",
-    # Of a guard.
+    # Of a tracker, or a solve, that keeps shapes apart.
     "collision_rows": "MAX_COLLISION_ROWS packed rows, inequalities of pairs",
     "collision_bounds": "MAX_COLLISION_ROWS, their other sides",
     "clearance": "2, the least distance of all pairs at q, and the largest of those too small, at `best` [m]",
-    # Of borders, for each side of them.
+    # Of ranges, one for each side.
     "range_jacobian": "a packed row, what each velocity does to its gap",
     "range_column_norms": "a packed row, what it can do to it at most in whatever direction",
     "range_bounds": "by how much an update may let that grow",
@@ -418,13 +418,18 @@ CALL: Final = Record(
     "updates anti_chatter steps characters goals postures path trace trace_rows samples found problems starts "
     "answers index given check_feasibility scene scene_work scene_changed proposer scout",
 )
-"""What an entry point is told, by the address of this record: the addresses of the problem, of its two workspaces and
-of the tables of routines for each width, then numbers, of which `anti_chatter`, `given` and `check_feasibility`,
-whether solutions are looked at, are 0 or 1; `goals`, `postures`, `path`, `trace`, `found`, `starts` and `answers` are
-addresses of arrays, `index` that of an index of starts, `scene` and `scene_work` those of shapes that must not meet and
-of their workspace, 0 where there is none; `scene_changed` is 1 where a shape has moved since the last call, `proposer`
-the address of the record of the method that proposes steps for the tasks that are led, and `scout` that of the
-workspace of an arm that runs ahead."""
+"""The arguments of an entry point, which is given the address of this record.
+
+- `problem`; `narrow`, `wide`: its workspaces; `routines`, `wide_routines`: the tables of routines of each width.  All
+  are addresses, as are those below of arrays, 0 where there is none.
+- `seed`, `max_iterations`, `max_restarts`, `usual_restarts`, `nearest`, `chunk` and `phase` (BEGIN, GO_ON, END): of a
+  search.  `check_feasibility`: 1 where solutions must be feasible.  `index`: of stored starts; `given`: 1 where the
+  caller's own start counts, or all that is required is fulfilled.
+- `updates` of a step; `anti_chatter`: 1 with a trust radius; `steps`, `characters`: of a rollout.
+- `goals`, `postures`, `path`, `trace` (`trace_rows`), `samples`, `found`, `problems`, `starts`, `answers`: arrays, and
+  how many; each entry point says of what.
+- `scene`, `scene_work`: shapes that must not meet and their workspace; `scene_changed`: 1 where one has moved since the
+  last call.  `proposer`: this record of the method that leads delegated tasks.  `scout`: the scout's workspace."""
 
 (
     SEARCH,
@@ -449,12 +454,12 @@ workspace of an arm that runs ahead."""
     LEAP,
     FIRST_ROWS,
 ) = range(21)
-"""Places in a table of routines: the search from eight starts, that for a posture, the closed form, one update of the
-method, its damping rule, the derivatives of a user's criterion, what pairs of shapes ask of an update, whether they are
-apart after it and on the way to rest, how far they are at a configuration, how far two are, the search for the least of
-what is soft, what ranges ask of an update, what takes it to where all that must hold does, what asks another method for
-its step, what sends a scout ahead and what follows it, what looks whether an arm creeps and lets it leap, and from
-FIRST_ROWS on those of each kind of task."""
+"""Places in a table of routines: SEARCH, from eight starts; GATHER, towards a posture; CLOSED_FORM; METHOD, one update,
+and RULE, its damping; GRADIENT and HESSIAN of a user's criterion; COLLISION_ROWS, the inequalities of an update,
+STAYS_CLEAR, the check of where it led, STOPPABLE, that of the way to rest; CLEARANCE, the least distance at a
+configuration; MEASURE, the proximity of two shapes; SOFT, the search for the least of soft tasks; RANGE_ROWS, the
+inequalities of ranges; PROJECT_STEP; PROPOSE, the step of the method that leads delegated tasks; SCOUT and FOLLOW;
+LOOK_BACK and LEAP, of an arm that creeps; and from FIRST_ROWS on the rows of each kind of task."""
 RESIDUAL, SLOPES, SIDES, ENTRIES = 1, 2, 3, 4
 """Behind the routine that writes a task's rows: a user's residual and its derivatives, that which writes the sides of
 its range; places that a kind takes."""

@@ -1,4 +1,4 @@
-"""What a classical method works with, and what it remembers from one update to the next."""
+"""The memory of a method, from one update to the next: rows of `memory`, `loop` and `trail`."""
 
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import splat, store
@@ -11,23 +11,30 @@ MEMORY = 44
     CUTTING, IS_CLEAR, BRAKING_STEP, CLEAR_STEPS, LOOP_RESIDUAL, CERTIFIED, ABREAST, SCOUT, SCOUT_COUNT,
     LOWEST, WAITED, CREPT, MARKED, FUTILE, EVEN,
 ) = range(MEMORY)  # fmt: skip
-"""Rows of `memory`: 0 before the first update; gain-ratio damping; the last lambda^2 and largest step; whether the
-last step was no number; which half of a hybrid acts; the sum of squares before the last update; updates since the
-singular vectors were found from nothing; how many steps a quasi-Newton method has learnt from; beta^2 |q - q_d|^2 of
-`poise.methods.das`; the score before the last update; the lambda^2 of all directions, where a rule damps each apart;
-the share of the last step that bounds let pass, 0 where it was no number; one over the longest entry that `settling`
-leaves to a step, 0 where any, how often the path has turned, and up to which step a turn may be the targets' doing;
-where accelerations are limited, whether the targets have moved since the last step, and how far beyond the limits their
-motion has changed in this step and in the last; of the last steps towards targets that stand, the sum of their products
-with what they have lessened the way by that is proposed, and of their squares; how many inequalities pairs of shapes
-have, and whether they are of other pairs than in the last update.  Of `poise.kernels.stepping.project_step`: how many
-updates a step has, what must hold of it, how many rows its requirements have, whether what is seen beyond them is cut
-off, what a look at shapes says, after how many steps of braking one is, and for how many it says so, by how much
-loops were open where the step began, 1 more than the stage in which braking from its end was seen to hold, or 0, and
-whether all joints brake by the same share on that way.  Of `poise.kernels.methods.homing`: what the scout does, how
-many ways were gone for a target, or of a scout its steps, the least of what is left and since how many steps.  Of
-`poise.kernels.methods.leaping`: for how many steps the arm has crept, or below 0 that it leaps, what the next one is
-measured by, how many leaps gained nothing, and whether clamps shorten all errors alike."""
+"""Rows of `memory`.
+
+- FRESH: 0 before the first update, else 1.  FAILED: 1 where the last step was not finite.
+- COST, SCORE: sum of squares and score before the last update.  STEP: the largest entry of its step.  SHARE: the share
+  of the step that bounds let pass, 0 where it was not finite.
+- MU, NU, PREDICTED, LAST: gain-ratio damping, its growth, the predicted fall of the sum of squares, and the sum before
+  the last step that was accepted.
+- DAMPING: the last lambda^2.  FLOOR: lambda^2 of all directions, where a rule damps some apart.
+- NEWTON: which half of a hybrid acts.  SPLIT: updates since singular vectors were found from the identity.  PAIRS:
+  steps that a quasi-Newton method has learnt from.  SWAY: beta^2 |q - q_d|^2 of `poise.methods.das`.
+- Of `requirements.trust_radius`: INVERSE_RADIUS, 0 without a radius; TURNED, turns so far; STIRRED, the length up to
+  which the turn of a step may be due to moved targets.
+- Of `requirements.approach`: MOVED, 1 where targets have moved since the last step; JUMP, LAST_JUMP, how many times
+  their limits the target's changes are, in this step and the last; LESSENED, WENT, sums x . y and x . x of the module.
+- COLLISION_COUNT, COLLISIONS_CHANGED: rows of pairs of shapes, and 1 where they are of other pairs than before.
+- Of `stepping.project_step`: UPDATES of a step; STAGE, what must hold of it; CONSTRAINTS, rows of its requirements;
+  CUTTING, 1 where what is broken adds cutting planes, SEEN_MORE once it has; IS_CLEAR, the answer of STAYS_CLEAR;
+  BRAKING_STEP and CLEAR_STEPS, question and answer of STOPPABLE; LOOP_RESIDUAL, by how much loops were open at w.begun;
+  CERTIFIED, 1 more than the stage in which braking from the end of the last step was checked, or 0; ABREAST, 1 where
+  all joints brake by one share.
+- Of `methods.homing`: SCOUT, what the scout does; SCOUT_COUNT, ways gone for a target, in a scout's own memory its
+  steps; LOWEST and WAITED, the least of what is left, and steps since.
+- Of `methods.leaping`: CREPT, steps that crept, below 0 those of a leap; MARKED, the squared error, or step, that the
+  next is compared with; FUTILE, leaps that gained nothing; EVEN, 1 where clamps shorten all errors by one share."""
 FOLLOWING, DONE, FREE = -1.0, 100.0, 101.0
 """In SCOUT, beside 0 and the number of a start: the arm follows; until the targets move nothing more is looked for, for
 from no start there was a way, or no joint is at a limit."""
@@ -37,19 +44,23 @@ LOOP = 15
 (
     STARTS, AGE, SINCE, MARK, BEST, OWNER, SPENT, ENDED, FAILURES, LENGTH, RANK, BEYOND, LEAST, NEAREST, NEAR,
 ) = range(LOOP)  # fmt: skip
-"""Rows of `loop`: starts made, iterations of this one, the iteration and the error of its last real gain; the least
-error of all, the start and iteration that found it, whether that start came to rest; failed starts; rows traced; how
-good the best is, 0 where something does not hold, 1, or 2 within the tolerances; whether something did not hold within
-them; beside a posture, the least error of all that are as good, and how far the best is from it and was at MARK."""
+"""Rows of `loop`, errors being sums of squares.
+
+- STARTS: random starts made.  AGE: iterations of this one.  SINCE, MARK: iteration and error of its last real gain.
+- BEST: error of the best q.  OWNER, SPENT: the start and iteration that found it.  ENDED: 1 where that start stalled.
+  RANK: 0 where something does not hold there, 1 where all does, 2 within the tolerances too.
+- FAILURES: starts that failed.  LENGTH: rows traced.  BEYOND: 1 where tolerances were met, but something did not hold.
+- Beside a posture: LEAST, the least error among those as good as the best; NEAREST, NEAR: squared distance of the best
+  from it, and at MARK."""
 TRACE = 4
 """Numbers of a row of the trace before the singular values: sum of squares, score, largest step, lambda^2."""
 SEEN = 12
 """Rows of an effector's target that are remembered: its rotation and place."""
 DEPTH = 4
-"""Directions whose shrinking a leap sees at once: with 3 more of the arms take longer than three seconds."""
+"""Directions whose shrinking a leap can tell apart: with 3, more of the arms take longer than three seconds."""
 TRAIL = 3 * DEPTH + 2
-"""Steps that it works with: the last ones, their differences without what is along one another and what goes with
-these, and the rest of the last step."""
+"""Steps that a leap works with: the last DEPTH + 1, DEPTH pairs of an orthogonal difference and the step that goes with
+it, and what of the last step the differences leave."""
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Clamps of errors.
+"""Clamps of errors: ClampMag, fixed or adaptive.
 
 ClampMag shortens the error of each effector to D_max, whatever its weights.  Source: Buss 2004, sections 2 and 8; Buss
 and Kim 2005.
@@ -15,15 +15,15 @@ from poise.kernels.machine.memory import EVEN, FRESH, SEEN
 from poise.kernels.rows.residuals import weigh, weights_at
 
 NO_CLAMP, FIXED, ADAPTIVE, RELEASED = range(4)
-"""`clamp` of the settings."""
+"""`clamp` of the settings; RELEASED is ADAPTIVE as the authors' released program computes it."""
 
 
 @functools.partial(kernel, inline=True)
 def clamp_errors(p, w):
-    """w.clamped is w.e, each block no longer than its D_max [m, rad], times its gain.
+    """w.clamped = w.e, each block shortened to its D_max [m, rad], times its gain.
 
-    Where the arm has crept towards what it cannot reach, all are shortened alike, for as long as any is: so it rests
-    where the errors themselves are least.
+    With EVEN, of an arm that has crept towards what it cannot reach, all blocks are shortened by one share, as long as
+    any is: so its steps end where the sum of the squared errors themselves is least, not that of clamped ones.
     """
     common, least = p.common[0], splat(w.e, 1.0)
     for k in range(len(p.effectors)):
@@ -63,7 +63,11 @@ def _unweighted(p, k, b, x, y, z):
 
 @functools.partial(kernel, inline=True)
 def _adapted(released, p, w, k, b, size, base):
-    """D_max of block b: infinite at first and after a jump of the target, then what the last step came closer more."""
+    """Adaptive D_max of block b: `base` plus what the last step came closer; infinite at first and after a jump.
+
+    `size` is the length of its error.  A rotation has jumped where its error has grown by more than `base`, a place
+    where its target moved by more than that.
+    """
     at, seen = GOAL * k + 9, SEEN * k + 9
     l0, l1, l2 = load(w.last_errors, 3 * b), load(w.last_errors, 3 * b + 1), load(w.last_errors, 3 * b + 2)
     l0, l1, l2 = _unweighted(p, k, b, l0, l1, l2)

@@ -1,9 +1,9 @@
-"""The velocity phi that the null space follows: minus the gradients of the criteria, see `poise.methods.criteria`.
+"""The null-space velocity phi: minus the gradients of the criteria, see `poise.methods.criteria`.
 
 `p.criteria` is of `poise.solving.methods.repulsion`: the number of points that obstacles push, each unit's velocity, -1
 where it has none, each point's unit, then the number of spheres.  In `p.criteria_reals` are where each point lies along
-its unit's x, y and z axes, then the spheres, centre and radius, then the other obstacles, boxes with rounded edges
-as of `poise.geometry.shapes`.
+its unit's x, y and z axes [m] (3), then the spheres, centre and radius (4), then the other obstacles, boxes with
+rounded edges as of `poise.geometry.shapes` (16).
 """
 
 import functools
@@ -21,8 +21,8 @@ _NEARER = 0.5
 farther from the posture than their circles are wide, and goes round in a cycle; half of it, from three times as far."""
 _FARTHEST = 0.05
 """The most that a step comes nearer to such a posture, of the method's longest step.  What the tasks then take away is
-as long again, or longer by far where heavy joints are to do it and limbs are stretched: what a step takes for straight
-must stay short."""
+as long again, or longer by far where heavy joints are to do it and limbs are stretched: the step must stay where the
+linear model holds."""
 RANK = 1e-9
 """Against the largest, a singular value below which a direction belongs to the null space."""
 _TOUCH = 1e-4
@@ -46,6 +46,7 @@ def null_space_velocity(p, w):
         x = load(w.q, i)
         phi = (posture[i] - x) * gains.rest_gain
         half, middle = 0.5 * (high - low), 0.5 * (low + high)
+        # Minus the gradients of sum ((x - middle) / half)^2 / n, and of sum half^2 / ((high - x) (x - low)).
         if 0.0 < half < 1e300:
             phi = phi + (middle - x) * (2.0 * gains.centre_gain / (count * half * half))
             if gains.limit_gain != 0.0:
@@ -67,11 +68,10 @@ def null_space_velocity(p, w):
 
 @functools.partial(kernel, inline=True)
 def pull(p, w):
-    """phi += the velocity that goes along with w.guide, and `_NEARER` of what else w.q is away, where `p.posture_mask`
-    says so.
+    """phi += M ((guide - last_guide) + share (last_guide - q)), M being p.posture_mask: towards a Tracker's posture.
 
-    The second part is no longer than `_FARTHEST` lets it be; in the first step it is all that w.q is away.  Coordinates
-    are pulled no farther than their limits.
+    The first part goes along with a posture that moves.  `share` is _NEARER, less where the longest entry would be more
+    than _FARTHEST lets it be, and 1 in the first step.  Coordinates are pulled no farther than their limits.
     """
     begun = load(w.memory, FRESH) > 0.5
     for r in range(len(p.coordinates)):
@@ -129,7 +129,7 @@ def descend(p, w):
 
 @kernel
 def forces_at(p, w):
-    """Where in w.room the forces and moments at the units are: at its end, but for what a user's functions have there.
+    """Where in w.room the forces and moments at the units begin (6 each): at its end, before a user's derivatives.
 
     So what methods remember at its beginning stays.
     """
@@ -172,6 +172,7 @@ def repel(p, w):
             scale = gain / select(slack > _TOUCH, slack, _TOUCH)
             f0, f1, f2 = f0 + scale * n0, f1 + scale * n1, f2 + scale * n2
         _gather(forces, to, f0, f1, f2, p1 * f2 - p2 * f1, p2 * f0 - p0 * f2, p0 * f1 - p1 * f0)
+    # From the tips on: the moment about the joint's own place, along its axis, is the torque.
     for k in range(units):
         u = units - 1 - k
         kind, parent, a = p.units[u].kind, p.units[u].parent, p.criteria[1 + u]
@@ -255,10 +256,10 @@ def _along(frames, axis, x, y, z):
 
 @functools.partial(kernel, inline=True)
 def add_manipulability(p, w, top):
-    """phi += gain grad w, w the product of the singular values: w <J^+T, dJ/dq_k> (Yoshikawa 1985).
+    """phi += gain grad w, w the product of the singular values: dw/dq_k = w <J^+T, dJ/dq_k> (Yoshikawa 1985).
 
     dJ/dq_k turns the columns of the joints beyond k about its axis, and k's own about those of the joints before it;
-    the three axes of a ball turn as one.
+    the three axes of a ball turn as one.  `top` is the largest singular value; w.room (m x n) becomes J^+T.
     """
     m, n = len(w.e), len(w.step)
     row, side = pitch(w.rows, n), pitch(w.turn, m)
@@ -284,6 +285,7 @@ def add_manipulability(p, w, top):
         # Sums of (column of J^+T) x axis of the joints up to this one, and of columns of J x J^+T of those beyond.
         b0, b1, b2, c0, c1, c2 = zero, zero, zero, zero, zero, zero
         d0, d1, d2, e0, e1, e2 = zero, zero, zero, zero, zero, zero
+        # First from base to tip, which leaves b as the sum over all joints; then back, taking off what is beyond k.
         for way in range(2):
             for step in range(p.effectors[k].first_column, stop):
                 r = step if way == 0 else p.effectors[k].first_column + stop - 1 - step

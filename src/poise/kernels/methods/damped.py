@@ -22,8 +22,8 @@ ROWS: Final = Record("DampedRows", "separate")
 """`separate`: the damping rule adds what it damps to J J^T itself, and leaves a floor."""
 PLAIN: Final = Record("Plain")
 _LEAST = 1e-12
-"""Share of the largest diagonal entry of J^T J below which mu would not keep pivots above rounding; it is a share of mu
-where steps are rounding."""
+"""Bounds of mu: this share of the largest diagonal entry of J^T J, below which pivots are rounding, and one over this
+times it, above which steps are."""
 
 
 _FLOOR = 1e-12
@@ -58,14 +58,16 @@ def through_rows(p, w):
 def guided_step(p, s, w):
     """step = M J^T ((J M J^T + lambda^2 I)^-1 e - (J M J^T)^-1 J phi) + phi, towards the posture that is phi away.
 
-    M is the diagonal of `p.weight_ratios` squared.  The inverse that takes phi's part in J away is damped by no more
-    than rounding asks for.  Beside joints that are dear, what of the step without weights the others cannot do, all
-    joints do as without: of e' = J J^T (J J^T + lambda^2 I)^-1 e it is rho (J M J^T + rho I)^-1 e'.
+    M is the diagonal of `p.weight_ratios` squared.  The second inverse, which takes J phi away, is damped by no more
+    than rounding asks for (_FLOOR).  With heavy joints, what light joints cannot do of the step without weights, all
+    joints do without weights: of e' = J J^T (J J^T + lambda^2 I)^-1 e, which that step does, it is
+    rho (J M J^T + rho I)^-1 e', rho = ABLE times the largest diagonal entry.
     """
     size, n = len(w.e), len(w.step)
     weighted = any_heavy_joint(p)
     plain, rest = section(w.room, size * size, size * size), section(w.room, 2 * size * size, size)
     if weighted:
+        # The step without weights; `plain` keeps its factor, `rest` becomes e'.
         gram(p, size, w.jacobian, w.free, plain)
         factor(size, damp(p, w), plain)
         back_substitute(size, plain, w.clamped, rest)
@@ -79,7 +81,7 @@ def guided_step(p, s, w):
     damping = damp(p, w)
     sharp, largest = section(w.room, 0, size * size), splat(w.e, 1e-300)
     for i in range(size):
-        for j in range(i - i % 3 + 3):
+        for j in range(i - i % 3 + 3):  # the tiles on and below the diagonal
             store(sharp, i * size + j, load(w.matrix, i * size + j))
         x = load(w.matrix, i * size + i)
         largest = select(x > largest, x, largest)
@@ -101,10 +103,10 @@ def guided_step(p, s, w):
 
 @kernel
 def _leave_tasks(p, w):
-    """phi -= F J^T along, no longer than it was; along is then 0.
+    """Project phi into the null space: phi -= F J^T along, then scaled so that no entry is longer than before.
 
-    A heavy base that is to go home by a little can ask for turns of an arm that is all but stretched, far beyond what
-    a step may take for straight.
+    w.along = (J M J^T)^-1 J phi, and is 0 afterwards.  A heavy base that is to go home by a little can ask for turns of
+    an arm that is all but stretched, far beyond where the linear model holds.
     """
     transpose_times(p, w.jacobian, w.along, w.step)
     before, after = splat(w.e, 1e-300), splat(w.e, 1e-300)
@@ -171,11 +173,11 @@ def orthogonal_step(p, s, w):
 
 @functools.partial(kernel, inline=True)
 def judge_last(p, w, cost, score):
-    """Set the gain-ratio damping by how well the last step was predicted; the lanes that must take it back.
+    """Set the gain-ratio damping MU by how well the last step was predicted; the lanes that must take it back.
 
     mu shrinks by max(1/3, 1 - (2 rho - 1)^3) where the error fell, and grows by nu, which doubles, where it did not, or
-    where the step was no number: Nielsen 1999.  It starts from the largest diagonal entry of J^T J.  A step that was
-    shortened tells nothing of longer ones, so mu then does not shrink.
+    where the step was not finite: Nielsen 1999.  It starts from the largest diagonal entry of J^T J.  A step that was
+    shortened says nothing of longer ones, so mu then does not shrink.
     """
     predicted, last = load(w.memory, PREDICTED), load(w.memory, LAST)
     mu, nu = load(w.memory, MU), load(w.memory, NU)
@@ -198,9 +200,9 @@ def judge_last(p, w, cost, score):
 
 @functools.partial(kernel, inline=True)
 def predict(p, w):
-    """Remember by how much the linear model says that the step, as it is taken, lowers the error: 2 g.d - |J d|^2.
+    """PREDICTED = 2 g.d - |J d|^2, by which the linear model says that the step d, as it is taken, lowers |e|^2.
 
-    Limits can bend a step uphill, which is still judged.
+    Limits can bend a step uphill: it is then 1e-300, positive, so that the step is still judged.
     """
     times(p, w.jacobian, w.step, w.y)
     fall = splat(w.e, 0.0)

@@ -1,4 +1,4 @@
-"""What damping rules reckon with; the rules themselves are in `poise.methods.damping`."""
+"""Quantities that damping rules use, which are in `poise.methods.damping`: curvature, singular values, trust."""
 
 import functools
 
@@ -71,10 +71,10 @@ def shaped(sigma, largest, damping):
 
 @functools.partial(kernel, inline=True)
 def damp_estimated(w, two, epsilon, largest, floor):
-    """Add to w.matrix = J J^T the damping of its one or `two` smallest singular values alone; lambda^2 of the smallest.
+    """Damp J J^T, w.matrix, along the vectors u of its one or `two` smallest singular values: += beta^2 u u^T.
 
-    They are estimated by inverse iteration on J J^T + `floor` I, whose vectors are kept from one update to the next.
-    Source: Maciejewski and Klein 1988; Chiaverini 1993.
+    They are estimated by inverse iteration on J J^T + `floor` I, whose vectors, w.estimate, are kept from one update to
+    the next.  Returns beta^2 of the smallest.  Source: Maciejewski and Klein 1988; Chiaverini 1993.
     """
     size, matrix = len(w.e), w.matrix
     big = section(w.room, 0, size * size)
@@ -107,7 +107,7 @@ def damp_estimated(w, two, epsilon, largest, floor):
 
 @kernel
 def _damp_along(length, u, size, matrix, epsilon, largest, floor):
-    """matrix += beta^2 u u^T, u's singular value being known from the length that inverse iteration gave it."""
+    """matrix += beta^2 u u^T; inverse iteration made u this long, so sigma^2 = 1 / length - floor."""
     square = 1.0 / length - floor
     beta = shaped(sqrt(select(square > 0.0, square, 0.0)), epsilon, largest)
     for i in range(size):
@@ -140,7 +140,7 @@ def _orthonormalise(u, v):
 
 @kernel
 def ranked(sigma, rank):
-    """The singular value that has `rank` others below it."""
+    """The singular value that has `rank` others below it; of equal ones the later counts as larger."""
     m = len(sigma)
     found = splat(sigma, 0.0)
     for i in range(m):

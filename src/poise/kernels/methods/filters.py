@@ -29,9 +29,9 @@ _RENEWED = 500.0
 
 @functools.partial(kernel, inline=True)
 def split(p, w):
-    """Rows of w.rows become sigma_i v_i, of w.turn u_i, and w.along u_i^T e; the largest singular value.
+    """Decompose J F: w.rows becomes sigma_i v_i, w.turn u_i, w.sigma, w.along u_i^T e; the largest singular value.
 
-    The decomposition of the last update is where this one starts.
+    It starts from the rotation w.turn of the last update, with which the rows are almost orthogonal already.
     """
     m, n = len(w.e), len(w.step)
     row, side = pitch(w.rows, n), pitch(w.turn, m)
@@ -79,7 +79,7 @@ def add_null_term(p, w, top):
 
 @functools.partial(kernel, inline=True)
 def inverses(sigma, top):
-    """1 / sigma, 0 for what is none beside the largest."""
+    """1 / sigma, and 0 where sigma is no more than RANK of the largest, `top`."""
     real = sigma > RANK * top
     return select(real, 1.0 / select(real, sigma, 1.0), 0.0)
 
@@ -114,7 +114,7 @@ def filtered_step(p, s, w):
                 own = load(w.y, i) + floor
             square = sigma * sigma + own
             tau = select(sigma > RANK * top, sigma / select(square > 0.0, square, 1.0), 0.0)
-        scale = tau * inverse * load(w.along, i)
+        scale = tau * inverse * load(w.along, i)  # w.rows has sigma_i v_i
         for a in range(n):
             store(w.step, a, load(w.step, a) + scale * load(w.rows, i * row + a))
     add_null_term(p, w, top)

@@ -31,9 +31,10 @@ from poise.kernels.requirements.trust_radius import first_seen
 from poise.kernels.solver.ends import evaluate
 
 _PATIENCE, _FALL = 50.0, 0.99
-"""A squared error that has not fallen by this factor in so many steps falls no more."""
+"""A squared error that has not fallen by the second factor in so many steps has stalled."""
 _STAY, _COME = 200.0, 0.999
-"""What is left of a way, likewise: at 1 ms an arm with 1 rad/s^2 comes 20 mrad in so many steps from rest."""
+"""The same of the way that is left while following: in 200 steps of 1 ms an arm with 1 rad/s^2 comes 20 mrad from rest,
+so fewer would take an arm that sets out for one that is held back."""
 _EACH = 4
 """Steps of the scout for each of the arm's: few enough for a loop of a kilohertz."""
 _MOST = 1500.0
@@ -43,7 +44,7 @@ _STARTS = 3
 _AT_LIMIT = 1e-6
 """How near to its limit a joint stands there [rad or m]."""
 _NEAR = 1e-6
-"""Of the arm's squared error, what of the scout's counts as arrived: the rest is the method's."""
+"""The scout has arrived where its squared error is less than this share of the arm's."""
 _MOVED = 0.02
 """How far a number of the targets may be from what the scout was sent to [m or 1]."""
 _THERE = 1e-2
@@ -56,10 +57,10 @@ _WAYS = 2.0
 
 @routine
 def scout(p, w, address):
-    """Look how the last step went, and where a limit holds the arm back let the scout go on: w.scout_goal is where it
-    is.
+    """After a step of the arm: where its error has stalled with a joint at a limit, take _EACH steps of the scout.
 
-    w.memory[SCOUT] is then FOLLOWING.
+    Where the scout arrives, its q becomes w.scout_goal and SCOUT is FOLLOWING.  Else SCOUT is the number of its start,
+    0 before one, FREE where no joint is at a limit, DONE where there is nothing more to try.
     """
     request = entry_at(address, CALL)
     v = narrow(p, request.scout, request.routines)
@@ -67,7 +68,7 @@ def scout(p, w, address):
         w.memory[SCOUT], w.memory[SCOUT_COUNT], w.memory[LOWEST], w.memory[WAITED] = 0.0, 0.0, 0.0, 0.0
     if w.memory[SCORE] <= 1.0 or w.memory[SCOUT] in (FOLLOWING, DONE, FREE):
         return
-    if w.memory[SCOUT] == 0.0:
+    if w.memory[SCOUT] == 0.0:  # no scout is out: is one needed?
         if not _falls_no_more(w, w.memory[COST], _PATIENCE, _FALL):
             return
         w.memory[LOWEST], w.memory[WAITED] = 0.0, 0.0
@@ -101,7 +102,10 @@ def scout(p, w, address):
 
 @routine
 def follow(p, w):
-    """Move w.q by one step of a straight way to w.scout_goal, where the scout has arrived; in place of a method's."""
+    """One step along the straight way in joints to w.scout_goal, in place of a method's step.
+
+    It ends when the arm is there, or is held back.
+    """
     cost, score = evaluate(p, w)
     remember(w, cost)
     difference(p, w.q, w.scout_goal, w.step)
@@ -121,7 +125,7 @@ def follow(p, w):
 
 @kernel
 def _falls_no_more(w, left, patience, fall):
-    """Whether what is left has not fallen by that factor in so many steps."""
+    """Whether `left` has not fallen by the factor `fall` in `patience` steps; LOWEST and WAITED keep count."""
     if left < fall * w.memory[LOWEST] or w.memory[LOWEST] == 0.0:
         w.memory[LOWEST], w.memory[WAITED] = left, 0.0
     else:
@@ -142,7 +146,7 @@ def _moved(p, w, v):
 
 @kernel
 def _stands_at_limits(p, w):
-    """Whether any joint does."""
+    """Whether any joint is within _AT_LIMIT of a limit."""
     stands = False
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
@@ -152,7 +156,7 @@ def _stands_at_limits(p, w):
 
 @kernel
 def _send_scout(p, w, v):
-    """Send the scout to where the arm's targets are."""
+    """Give the scout the arm's targets and posture."""
     for i in range(len(w.target)):
         v.target[i] = w.target[i]
     for i in range(len(w.guide)):
@@ -161,7 +165,7 @@ def _send_scout(p, w, v):
 
 @kernel
 def _set_out(p, w, v):
-    """Let the scout begin at its next start."""
+    """Let the scout begin at its next start, see _STARTS."""
     w.memory[SCOUT] += 1.0
     number = w.memory[SCOUT]
     forget(v)

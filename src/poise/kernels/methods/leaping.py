@@ -33,25 +33,25 @@ from poise.kernels.solver.ends import evaluate
 _PATIENCE, _FALL = 30.0, 0.95
 """A squared error that has not fallen by this factor in so many steps has all but stopped falling."""
 _SAME = 1e-8
-"""Of the square of a difference, what is left without what is along the others and tells nothing more."""
+"""A difference whose square falls to this share when made orthogonal to the later ones depends on them."""
 _SWIFT = 0.99
-"""A step of this share of what speeds allow is theirs, and tells nothing."""
+"""A step of this share of the limits of speed is determined by them, and says nothing of where steps lead."""
 _BOUNDED = 0.5
-"""So is one that is of this share of the bound of `settling`: across an edge of a wall, where steps turn back."""
+"""Nor does one of this share of the trust radius: across an edge of a wall, where steps turn back."""
 _CALM = 0.05
-"""And one that changes by this share of what accelerations allow is theirs."""
+"""Nor one that changes by this share of the limits of acceleration."""
 _TOLD = 0.25
-"""Of the square of the last step, what may be left that the differences do not tell."""
+"""Share of the square of the last step that the differences may leave unexplained, for a leap to begin."""
 _FARTHEST = 0.1
-"""The longest entry of a leap: beyond it the way has bent [rad or m]."""
+"""The longest entry of a leap [rad or m]: beyond it the way has bent."""
 _PACE = 0.5
 """Share of its speed at which the swiftest joint leaps."""
 _WHILE = 100.0
 """Steps that a leap takes at most."""
 _HELD = 1e-7
-"""A leap whose step is no longer is held back [rad or m]."""
+"""A leap whose step is no longer than this is held back [rad or m], by what must hold."""
 _LESS = 0.64
-"""What a leap makes of the square of a step at most, or it was futile."""
+"""A leap was futile where the squared step after it is more than this share of that before."""
 _FUTILE = 5.0
 """Futile leaps after which there are no more."""
 _LEVEL = 1.000000001
@@ -64,7 +64,11 @@ _RESTS = -1000.0
 
 @routine
 def look_back(p, w):
-    """Look how the last step went, w.step, and where the arm creeps begin a leap: w.memory[CREPT] is then below 0."""
+    """After a step, w.step: count steps that creep, collect the trail, and begin a leap: CREPT is then below 0.
+
+    CREPT counts up to _PATIENCE while the squared error does not fall by _FALL, then the DEPTH + 1 steps of the trail;
+    below 0 it counts the steps of a leap down, and _RESTS is an arm that stays.
+    """
     n, crept = len(w.step), w.memory[CREPT]
     if w.memory[SCORE] <= 1.0 or w.memory[SCOUT] == FOLLOWING:
         w.memory[CREPT] = 0.0
@@ -78,7 +82,7 @@ def look_back(p, w):
             w.memory[MARKED], crept = w.memory[COST], 0.0
         w.memory[CREPT] = crept + 1.0
         if w.memory[CREPT] == _PATIENCE:
-            w.memory[FUTILE], w.memory[MARKED] = 0.0, 0.0
+            w.memory[FUTILE], w.memory[MARKED] = 0.0, 0.0  # from here on MARKED is the squared step before a leap
             # Without a plan a method knows nothing of walls, and where they let its steps end is no minimum.
             w.memory[EVEN] = 1.0 if len(p.braking_group) == 0 or len(p.plan) > 0 else 0.0
     elif longest <= _ROUNDING:
@@ -86,7 +90,7 @@ def look_back(p, w):
         for a in range(n):
             w.leap[a] = 0.0
     elif hurries or longest * w.memory[INVERSE_RADIUS] > _BOUNDED:
-        w.memory[CREPT] = _PATIENCE
+        w.memory[CREPT] = _PATIENCE  # the trail begins anew
     else:
         seen = min(int(crept - _PATIENCE), DEPTH)
         for i in range(0 if crept < _PATIENCE + DEPTH + 1.0 else DEPTH * n):
@@ -100,7 +104,7 @@ def look_back(p, w):
 
 @routine
 def leap(p, w):
-    """Move w.q by one step of the leap, in place of a method's; by the method's where something has moved."""
+    """One step of the leap, w.leap, in place of a method's; the method's own where something has moved meanwhile."""
     if w.memory[CREPT] >= 0.0:
         call(w.routines[METHOD], p, w)
         return
@@ -129,7 +133,7 @@ def _size(p, step):
 
 @kernel
 def _changes(p, w):
-    """Whether accelerations have a say in the step."""
+    """Whether the step changes by more than _CALM of a limit of acceleration."""
     changes = False
     for a in range(len(p.rates)):
         changes = changes or abs(w.displacement_change[a]) > _CALM * p.rates[a].change
@@ -138,9 +142,9 @@ def _changes(p, w):
 
 @kernel
 def _go_on(w, longest):
-    """Let w.leap be what is left of it; where that is nothing, or is held back, the method steps on.
+    """Take the step off w.leap, and end the leap where nothing is left, or it is held back, or takes too long.
 
-    A step that the method takes back of a leap is no turn for `settling`.
+    w.last_step is 0, so that a method that steps back after a leap is no turn for the trust radius.
     """
     left = 0.0
     for a in range(len(w.step)):
@@ -155,7 +159,11 @@ def _go_on(w, longest):
 
 @kernel
 def _set_out(p, w):
-    """Begin a leap to where the steps of the trail lead, if they tell."""
+    """w.leap = sum c_i f_{i+1} of the module from the trail f_0 .. f_m, if the fit is good and the error does not rise.
+
+    The differences f_{i+1} - f_i, latest first, are made orthogonal one to another (Gram-Schmidt), and each f_{i+1} is
+    combined likewise, so c need never be known.
+    """
     n = len(w.step)
     last, rest = section(w.trail, DEPTH * n, n), section(w.trail, (3 * DEPTH + 1) * n, n)
     square = _product(last, last)
@@ -167,8 +175,8 @@ def _set_out(p, w):
     for a in range(n):
         rest[a], w.leap[a] = last[a], 0.0
     for c in range(DEPTH):
-        one = section(w.trail, (DEPTH + 1 + 2 * c) * n, n)
-        its = section(w.trail, (DEPTH + 2 + 2 * c) * n, n)
+        one = section(w.trail, (DEPTH + 1 + 2 * c) * n, n)  # the difference, orthogonal to those before it
+        its = section(w.trail, (DEPTH + 2 + 2 * c) * n, n)  # the f_{i+1} that goes with it
         at = (DEPTH - 1 - c) * n
         for a in range(n):
             its[a] = w.trail[at + n + a]
@@ -211,7 +219,7 @@ def _gains(p, w):
 
 @kernel
 def _take_off(share, other, one, k, its, w, n):
-    """Take that share of difference k off another one, and of what goes with it."""
+    """one -= share * difference k, and its -= share * the step that goes with that."""
     for a in range(n):
         one[a] -= share * other[a]
         its[a] -= share * w.trail[(DEPTH + 2 + 2 * k) * n + a]
@@ -219,7 +227,7 @@ def _take_off(share, other, one, k, its, w, n):
 
 @kernel
 def _bound(p, w):
-    """Let w.leap end within the limits, not too far away."""
+    """Shorten w.leap to _FARTHEST, and clip where it ends to the limits of coordinates."""
     longest, _ = _size(p, w.leap)
     for a in range(len(w.leap)):
         w.leap[a] *= min(1.0, _FARTHEST / longest)

@@ -22,7 +22,7 @@ from poise.kernels.methods.update import linearise, move, restrain
 
 
 def _step_once(p, w):
-    """One update of a Jacobian method with the step `inner`, and what it says of the configuration before it."""
+    """One update of a Jacobian method with the step `inner`; COST and SCORE are of the configuration before it."""
     cost, score = linearise(p, w)
     if p.common[0].null:
         null_space_velocity(p, w)

@@ -23,7 +23,7 @@ from poise.kernels.solver.limits import free_joints, hold_balls
 
 @functools.partial(kernel, inline=True)
 def linearise(p, w):
-    """Errors, clamped, and Jacobian at w.q, joints held that the descent would push out; (sum of squares, score)."""
+    """Clamped errors and Jacobian at w.q; joints at limits that the gradient pushes out are held; (cost, score)."""
     cost, score = measure(p, w, False)
     hold_joints_at_limits(p, w)
     return cost, score
@@ -31,9 +31,9 @@ def linearise(p, w):
 
 @functools.partial(kernel, inline=True)
 def measure(p, w, learning):
-    """Errors, clamped, and Jacobian at w.q; (sum of squares, score).
+    """Clamped errors and Jacobian at w.q; (sum of squares, score).
 
-    A method that is `learning` from its last step is told whether the targets have moved since.
+    For a method that is `learning` from its last step, PREDICTED becomes ELSEWHERE where the targets have moved since.
     """
     cost, score = evaluate(p, w)
     remember(w, cost)
@@ -50,7 +50,7 @@ def measure(p, w, learning):
 
 @functools.partial(kernel, inline=True)
 def remember(w, cost):
-    """Where this update starts from."""
+    """Keep where this update starts: w.before = w.q, and COST."""
     for i in range(len(w.q)):
         store(w.before, i, load(w.q, i))
     store(w.memory, COST, cost)
@@ -58,7 +58,7 @@ def remember(w, cost):
 
 @functools.partial(kernel, inline=True)
 def notice_moved_targets(p, w):
-    """What the last update predicted no longer counts if the targets have moved since."""
+    """PREDICTED = ELSEWHERE where the targets are not those of the last update: its prediction was for others."""
     away = splat(w.e, 0.0)
     for k in range(len(p.effectors)):
         for i in range(SEEN):
@@ -69,7 +69,7 @@ def notice_moved_targets(p, w):
 
 @functools.partial(kernel, inline=True)
 def keep_targets(p, w):
-    """The targets and errors that the next update compares with."""
+    """Keep the targets and errors for the next update to compare with."""
     for k in range(len(p.effectors)):
         for i in range(SEEN):
             store(w.last_target, SEEN * k + i, load(w.target, GOAL * k + i))
@@ -93,9 +93,9 @@ def take_columns_at_targets(p, w):
 
 @functools.partial(kernel, inline=True)
 def hold_joints_at_limits(p, w):
-    """w.free is 0 for a joint at a limit that the descent would push out; w.gradient is J^T e of the others.
+    """w.free = 0 for joints at a limit that the gradient J^T e pushes out; w.gradient is that of the others.
 
-    What would take a ball out of its limits is no part of either J or the gradient.
+    Directions that would take a ball out of its limits are projected out of J and of the gradient.
     """
     transpose_times(p, w.jacobian, w.clamped, w.gradient)
     free_joints(p, w, w.gradient)
@@ -106,34 +106,37 @@ def hold_joints_at_limits(p, w):
 
 @functools.partial(kernel, inline=True)
 def hold_balls_at_limits(p, w):
-    """Only what would take a ball out of its limits is taken out of J; the gradient is J^T e before."""
+    """Project directions that would take a ball out of its limits out of J and of w.gradient = J^T e; hold no joint."""
     transpose_times(p, w.jacobian, w.clamped, w.gradient)
     hold_balls(p, w, splat(w.q, 1.0) > 0.0, w.gradient, w.gradient, 0.0)
 
 
 @functools.partial(kernel, inline=True)
 def restrain(p, w):
-    """Clamp the step to the method's largest entry, to what `settling` allows and to what limits leave.
+    """Clamp the step to the method's max_step, to the trust radius and to the limits of speed.
 
-    The first two keep its direction.  Where it is too fast, either the whole step is shortened or each joint goes as
-    far as it may by itself: whichever leaves less of the error, to first order.  A step that holds something that is no
-    finite number becomes 0 and is marked.
+    The first two shorten it as a whole.  Where it is too fast, either the whole step is shortened or each joint is
+    clipped by itself: whichever leaves less of the error, to first order.  A step that is not finite becomes 0, and
+    FAILED is set.
     """
     _bound(p, w, load(w.memory, INVERSE_RADIUS), True)
 
 
 @functools.partial(kernel, inline=True)
 def shorten(p, w, inverse_radius):
-    """Clamp the step likewise, but always the whole step, as levels of tasks need it.
+    """Clamp the step likewise, but always shorten it as a whole: so levels of tasks keep their order.
 
-    `inverse_radius` is one over the longest entry that `settling` allows, 0 where any.
+    `inverse_radius` is one over the trust radius, 0 where there is none.
     """
     _bound(p, w, inverse_radius, False)
 
 
 @functools.partial(kernel, inline=True)
 def _bound(p, w, inverse_radius, choosing):
-    """Clamp the step, `choosing` between the whole step and each joint by itself where it is too fast."""
+    """Clamp the step; where it is too fast, with `choosing` by the better of the two ways, else as a whole.
+
+    STEP becomes its largest entry and SHARE the share of it that is left, 0 where it was not finite.
+    """
     n = len(w.step)
     longest, over = splat(w.e, 0.0), splat(w.e, 0.0)
     total = splat(w.e, 0.0)
@@ -145,6 +148,7 @@ def _bound(p, w, inverse_radius, choosing):
         speed = x * (1.0 / p.speeds[a])
         over = select(speed > over, speed, over)
     finite = total < 1e300
+    # `ratio`: how many times too long by max_step and trust radius; `over`: by speeds; `faster`: the larger of both.
     ratio, x = splat(w.e, 1.0), longest * (1.0 / p.common[0].max_step)
     ratio = select(x > ratio, x, ratio)
     x = longest * inverse_radius
@@ -179,10 +183,10 @@ def _bound(p, w, inverse_radius, choosing):
 
 @kernel
 def bent_by_limits(p, w):
-    """Whether accelerations have bent the step; w.clamped is then what of the errors it was to take away.
+    """Whether accelerations have bent w.step away from w.clamped_step, what it was before; w.clamped is J times that.
 
-    A method with limits inside its step finds another one for that.  What was no finite number has not been bent.  One
-    number wide.
+    A method with limits inside its step solves again for these errors, within what accelerations leave.  A step that
+    was not finite does not count.  One number wide.
     """
     bent = False
     if len(p.rates) > 0 and w.memory[SHARE] > 0.0:
@@ -195,7 +199,7 @@ def bent_by_limits(p, w):
 
 @kernel
 def choose(p, w, ratio, faster):
-    """w.step / faster or w.step / ratio, each joint within its limits by itself: that which leaves less |e - J dq|.
+    """w.step becomes w.step / faster, or w.step / ratio with each joint clipped: which leaves less |e - J dq|.
 
     e is the clamped error.
     """
@@ -241,7 +245,7 @@ def length_of(twist, step):
 
 @functools.partial(kernel, inline=True)
 def undo_step(w, back):
-    """Lanes whose last step raised the error return to where they were; the others remember where they are."""
+    """In lanes `back`, take the last step back: w.before = w.prior, and no step; the others keep w.prior = w.before."""
     for i in range(len(w.q)):
         x = select(back, load(w.prior, i), load(w.before, i))
         store(w.before, i, x), store(w.prior, i, x)
@@ -251,9 +255,9 @@ def undo_step(w, back):
 
 @functools.partial(kernel, inline=True)
 def move(p, w):
-    """w.q is where w.step leads from w.before, within the limits; w.step becomes what was gone.
+    """w.q is where w.step leads from w.before, clipped to the limits; w.step becomes the step that was made.
 
-    What was beyond a limit comes back as far as its speed allows.
+    A coordinate beyond a limit comes back by its speed at most.
     """
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]

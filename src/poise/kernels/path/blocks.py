@@ -1,4 +1,4 @@
-"""A block tridiagonal system, whose neighbours are tied coordinate by coordinate."""
+"""A symmetric block tridiagonal system, whose blocks beside the diagonal are diagonal, by block Cholesky."""
 
 from poise.kernels.algebra.cholesky import factor, substitute
 from poise.kernels.machine.jit import entry_point, kernel

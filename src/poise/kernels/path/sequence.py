@@ -25,11 +25,11 @@ def best_sequence(problem, q, price, settings, totals, before, chosen):
     """Choose one candidate of each waypoint, so that the sum of all prices is least; into `chosen` (n,).
 
     `q` (n, m, nq) are the candidates, `price` (n, m) what each costs, infinite where there is none.  A step costs the
-    square of its length, and if a coordinate changes by more than settings[0], settings[1] as well, at the beginning
-    a hundredth more than at the end: of sequences with as many jumps that which goes longer without.  With settings[2]
-    from 0 on the sequence begins at this candidate, and the step from the last back to it counts too.  `totals` (2, m)
-    and `before` (n, m) are room to work in, which remembers: the waypoints are gone through from settings[3] to
-    settings[4], one stretch after the other.  Returns the sum, and before the last stretch infinity.
+    square of its length, and a jump, in which a coordinate changes by more than settings[0], settings[1] as well, at
+    the beginning a hundredth more than at the end: of sequences with as many jumps the one with the latest is best.
+    With settings[2] >= 0 the sequence begins at this candidate, and the step from the last back to it counts too.
+    `totals` (2, m) and `before` (n, m) hold the state between calls: one call goes from waypoint settings[3] to
+    settings[4].  Returns the sum; infinity before the last stretch.
     """
     p = problem_at(problem)
     n, m = price.shape
@@ -45,6 +45,7 @@ def best_sequence(problem, q, price, settings, totals, before, chosen):
             if price[t, j] < np.inf:
                 for i in range(m):
                     if totals[last, i] < least:
+                        # Dear terms last: a candidate that has lost already is not looked at for jumps.
                         total = totals[last, i] + square_between(p, q[t, j], q[t - 1, i])
                         if total < least:
                             if longest_between(p, q[t, j], q[t - 1, i]) > jump:

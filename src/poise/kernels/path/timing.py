@@ -1,6 +1,6 @@
-"""How fast a path can be run through: the largest speed at each of its points, forwards and backwards.
+"""TOPP-RA, the time-optimal parametrisation of a path: the largest speed at each of its points.
 
-With a path q(s), x is the square of ds/dt and u its second derivative.  Speeds bound x, and accelerations
+With a path q(s), x is the square of ds/dt and u = d^2 s / dt^2.  Speeds bound x, and accelerations
 |q' u + q'' x| <= a bound both.  From the end backwards the largest x is found from which the next ones can be kept,
 from the beginning on the largest u is taken that stays below it (Pham and Pham 2018, "A New Approach to Time-Optimal
 Path Parameterization Based on Reachability Analysis", doi:10.1109/TRO.2018.2819195).
@@ -28,7 +28,7 @@ def _range(first, second, acceleration, x):
 
 @kernel
 def _keeps(first, second, acceleration, x, ds, after):
-    """Whether from x an u leads over ds to a next x between 0 and `after`."""
+    """Whether some u leads from x over ds to a next x between 0 and `after`: x + 2 u ds, for dx/ds = 2 u."""
     least, largest = _range(first, second, acceleration, x)
     least, largest = max(least, -0.5 * x / ds), min(largest, 0.5 * (after - x) / ds)
     return least <= largest + 1e-12 * (1.0 + abs(largest))

@@ -15,7 +15,7 @@ A target that is followed leaves r = 0, and the step is the method's own: nothin
 entries of w are the same share of r, as large as lets each joint stop.  With one, w is the root of
 S(w, w - w_{k-1}) = r, S being the way to stand still from a velocity and its change, within what the limits leave.
 Each joint plans with the share of its limits that lets it arrive together with the last, less what the target's own
-changes take of them.  Joints that a posture holds dear share with each other alone.
+changes take of them.  Heavy joints, of `heavy_joints`, share with each other alone.
 
 Beyond reach, and near a singular pose, a method proposes more than there is.  With y_k = d_{k-1} - d_k, what a step has
 lessened the way by, r is divided by sum(x . y) / sum(x . x) of the last steps towards a target at rest, where that is
@@ -49,23 +49,25 @@ _FOLLOWED = 1.5
 _EXPLAINED = 2.0
 """How many times as much as it explains a target's motion counts, for what damping and the arm's bend make of it."""
 _SLOWLY = 0.1
-"""Share of the acceleration by which what is known of a target that jumps changes in a step, no more than the jerk."""
+"""Share of the acceleration by which the velocity counted on for a jumping target changes in a step, at most the
+jerk."""
 _POLE = 0.2
 """What a step leaves of a short way, where no limit is near."""
 _LAG, _DRAG = (1.0 + _POLE) / (1.0 - _POLE), (_POLE / (1.0 - _POLE)) ** 2
-"""Steps of the velocity, and of its change, that a stop takes beyond the way that the limits ask for: so a short way
-shrinks by `_POLE` in each step."""
+"""S(w, change) adds _LAG w + _DRAG change to the way that the limits ask for.  Where that way is negligible,
+r = _LAG w_k + _DRAG (w_k - w_{k-1}) with r_{k+1} = r_k - w_k has a double pole at `_POLE`: r shrinks by that factor in
+each step, with no overshoot."""
 _TRIALS = 4
-"""Chords on the way to the root."""
+"""Chords on the way to the root of S; the one before it is the exact root where the limits have no say."""
 _RECALLED = 0.98
 """What each step leaves of what is known of the steps before."""
 _NOTHING = 1e-18
-"""The square of steps that tell nothing [rad^2 or m^2]."""
+"""Squares of steps below this are rounding, and their quotient says nothing [rad^2 or m^2]."""
 
 
 @kernel
 def observe_targets(p, w):
-    """Whether the targets have moved since the last step, which begins anew."""
+    """MOVED: 1 where the targets have moved since the last step; what was learnt of targets at rest is then dropped."""
     moved = (away_from_last_targets(p, w) > 0.0) & (load(w.memory, FRESH) > 0.5)
     store(w.memory, MOVED, select(moved, splat(w.e, 1.0), 0.0))
     begun = moved | (load(w.memory, FRESH) < 0.5)
@@ -75,11 +77,13 @@ def observe_targets(p, w):
 
 @kernel
 def approach(p, w):
-    """w.step, what the method proposes, becomes what of it the arm is to go now, whatever the limits let come of it.
+    """Shorten w.step, which the method proposes, to x_k of the module, from which the arm can stop at the target.
 
-    w.clamped_step is the same.  What the step has gone before, w.step_so_far, counts to both.
+    w.clamped_step becomes the same; bounds of the step are for others.  Of several updates the ones before,
+    w.step_so_far, are part of d_k and of x_k.
     """
     farther = _beyond_clamp(w)
+    # How many times their limits the target's acceleration and jerk are, as joints see them.
     jumps = splat(w.e, 0.0)
     for a in range(len(w.step)):
         store(w.proposed, a, load(w.step_so_far, a) + farther * load(w.step, a))
@@ -97,6 +101,7 @@ def approach(p, w):
         store(w.feed_forward, a, u)
     counted = _explained(p, w)
     lessened, went = load(w.memory, LESSENED), load(w.memory, WENT)
+    # 1 / (sum(x . y) / sum(x . x)), at most 1.
     shorter = select((lessened > went) & (went > _NOTHING), went / select(lessened > went, lessened, 1.0), 1.0)
     _brake_together(p, w, False, followed, counted, shorter, farther)
     if any_heavy_joint(p):
@@ -105,11 +110,13 @@ def approach(p, w):
 
 @kernel
 def _brake_together(p, w, heavy, followed, counted, shorter, farther):
-    """Let joints that are `heavy`, or those that are not, go what of w.step lets all of them stop; see the module.
+    """Shorten w.step for the joints that are `heavy`, or for the others, so that all of them can stop; see the module.
 
-    What the others cannot do they do without them: limbs that are all but stretched ask for more than there is, and
-    would keep a base from going.  `counted` is the share of w.feed_forward that is the target's motion.
+    The two kinds do not wait for each other: limbs that are all but stretched ask for more than there is, and would
+    keep a base from going.  `counted` is the share of w.feed_forward that is the target's motion, `shorter` what r is
+    multiplied by, `farther` by how much the errors are longer than their clamp.
     """
+    # The longest way r against what of the acceleration, and of the jerk, is left for it: who arrives last.
     longest, hardest = splat(w.e, 0.0), splat(w.e, 0.0)
     for a in range(len(w.step)):
         if is_heavy_joint(p, a) == heavy:
@@ -122,6 +129,7 @@ def _brake_together(p, w, heavy, followed, counted, shorter, farther):
             longest = select(x > longest, x, longest)
             x = _size(r) / _reserve(rate.jerk, select(r < 0.0, swing, -swing))
             hardest = select(x > hardest, x, hardest)
+    # Without jerk: the share of r from which braking still stops in time, in the units of the longest way.
     share = select(longest > 1.0, fastest(splat(w.e, 1.0), 1.0 / select(longest > 1.0, longest, 1.0)), 1.0)
     for a in range(len(w.step)):
         if is_heavy_joint(p, a) == heavy:
@@ -131,19 +139,24 @@ def _brake_together(p, w, heavy, followed, counted, shorter, farther):
             if rate.jerk < NO_LIMIT:
                 _, change, _ = _seen(rate, w, a, followed)
                 most, jerk = _together(r, longest, rate.change), _together(r, hardest, rate.jerk)
+                # The relative step before, w_{k-1} = x_{k-1} - u_{k-1}, and the bounds of this one.
                 before = load(w.displacement, a) - (u - counted * change)
                 low, high = load(w.least, a) - u, load(w.largest, a) - u
                 x = d - (r - _relative_step(shorter * r, before, low, high, most, jerk)) - gone
             else:
                 x = select(share < 1.0, d - (1.0 - share) * r, d) - gone
             own = load(w.step, a)
+            # Clamped errors: d_k stands for more than the method proposed, and x must not go beyond its own step.
             x = select((farther > 1.0) & (((own >= 0.0) & (x > own)) | ((own <= 0.0) & (x < own))), own, x)
             store(w.step, a, x), store(w.clamped_step, a, x)
 
 
 @kernel
 def remember_target(p, w):
-    """What the step leaves of its way, and how the target moved; to be told when the step is taken."""
+    """Keep what the next step compares with: d_k - x_k, u_k and its change, the errors that are left, the targets.
+
+    To be called when the whole step, w.displacement, is known.
+    """
     lessened, went = _RECALLED * load(w.memory, LESSENED), _RECALLED * load(w.memory, WENT)
     for a in range(len(w.step)):
         last = load(w.displacement, a) - load(w.displacement_change, a)
@@ -163,9 +176,10 @@ def remember_target(p, w):
 
 @kernel
 def _explained(p, w):
-    """The share of w.feed_forward that is counted: as much as the targets' motion explains, as errors tell it.
+    """The share of w.feed_forward that the motion t of the targets explains: |J u|^2 <= _EXPLAINED J u . t.
 
-    w.start_errors (m) is the errors that the step began with.  A posture that moves tells nothing by errors.
+    w.start_errors (m) becomes e_k, the errors at w.begun: those at hand, and what the updates before took away.  Where
+    a posture moves (`led`) the share is 1, for no error tells of it.
     """
     times(p, w.jacobian, w.step_so_far, w.y)
     for i in range(len(w.e)):
@@ -184,13 +198,16 @@ def _explained(p, w):
 
 @kernel
 def own_motion(w, a):
-    """u of an entry: what of w.proposed the last step did not leave; 0 where the targets stand."""
+    """u_k of an entry, d_k less what the last step left; 0 where the targets stand."""
     return select(load(w.memory, MOVED) > 0.5, load(w.proposed, a) - load(w.tracking_error, a), 0.0)
 
 
 @kernel
 def _seen(rate, w, a, followed):
-    """u of an entry as it is counted on, its change, and the change of that."""
+    """u of an entry as it is counted on, its change, and the change of that; the last two are 0 while targets jump.
+
+    Of a target that is not `followed`, u goes from what it was towards what it seems to be, by a little a step.
+    """
     u = own_motion(w, a)
     change = u - load(w.target_velocity, a)
     swing = change - load(w.target_velocity_change, a)
@@ -205,7 +222,7 @@ def _seen(rate, w, a, followed):
 
 @kernel
 def _beyond_clamp(w):
-    """How much longer the errors are than the method has seen of them."""
+    """How many times as long the errors are as the clamped ones that the method has seen, along them; at least 1."""
     square, seen = splat(w.e, 0.0), splat(w.e, 0.0)
     for i in range(len(w.e)):
         e = load(w.e, i)
@@ -221,26 +238,27 @@ def _size(x):
 
 @kernel
 def _reserve(limit, taken):
-    """What of a limit a stop is planned with, where the target's own change takes some of it."""
+    """The share of a limit that a stop is planned with, less the target's own change where that adds to braking."""
     rest = _FIRM * limit - select(taken > 0.0, taken, 0.0)
     return select(rest > _LEFT * limit, rest, _LEFT * limit)
 
 
 @kernel
 def _together(r, ways, limit):
-    """The share of a limit with which an entry arrives with the last, of which `ways` is the way by the limit."""
+    """The limit with which an entry arrives together with the last: |r| / ways, ways being the largest |r| / limit."""
     share = _size(r) / select(ways > 0.0, ways, 1.0)
     return select(share > _ALONE * limit, share, _ALONE * limit)
 
 
 @kernel
 def _relative_step(r, before, low, high, most, jerk):
-    """The step in [low, high] after the step `before` from which a full stop leads by r; else the nearer end.
+    """The step w in [low, high] after `before` with S(w, w - before) = r, or the end of the interval that is nearer.
 
-    It is r where the next step can be none.
+    It is r itself where the limits let the arm stand still after it: the way is then gone in one step.
     """
     at_once = (r >= low) & (r <= high) & (_size(r) <= most) & (_size(r) <= jerk) & (_size(before - 2.0 * r) <= jerk)
     under, over = _stop(low, before, most, jerk) - r, _stop(high, before, most, jerk) - r
+    # Regula falsi, since S rises with w; the first guess solves S without the way that limits ask for.
     x = (r + _DRAG * before) / (_LAG + _DRAG)
     x = select(x < low, low, select(x > high, high, x))
     below, above = low, high
@@ -264,6 +282,6 @@ def _relative_step(r, before, low, high, most, jerk):
 
 @kernel
 def _stop(v, before, most, jerk):
-    """The way of a full stop that begins with the step v after `before`."""
+    """S(v, v - before): the way of a full stop that begins with the step v after `before`."""
     rise = v - before
     return way_to_stand(v, rise, most, jerk) + _LAG * v + _DRAG * rise

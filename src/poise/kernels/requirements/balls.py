@@ -21,9 +21,10 @@ _ROUNDING = 1e-12
 
 @kernel
 def turn_ball(ball, before, step, speeds, many, q):
-    """Let q hold where the ball's entries of `step` lead from `before`; of a limited ball they become what was gone.
+    """Write into q where the ball's entries of `step` lead from `before`.
 
-    It goes no farther about any axis than `many` of `speeds`.
+    A ball with limits stays within them, about each axis within `many` times its speed, and the entries become the turn
+    that it made.
     """
     i, a = ball.q, ball.v
     w0, x0, y0, z0 = load(before, i), load(before, i + 1), load(before, i + 2), load(before, i + 3)
@@ -39,9 +40,9 @@ def turn_ball(ball, before, step, speeds, many, q):
 
 @kernel
 def turned_within(ball, w0, x0, y0, z0, u0, u1, u2, f0, f1, f2):
-    """Where a limited ball comes to from (w0, x0, y0, z0) by the turn u, or as much of it as it may, and its own turn.
+    """The quaternion of a limited ball after the turn u [rad] from (w0, x0, y0, z0), or a share of u, and its turn.
 
-    About no axis is that more than f.
+    About no axis is that turn more than f [rad].
     """
     s0, s1, s2 = 1.0 / f0, 1.0 / f1, 1.0 / f2
     share, fast = 1.0 + 0.0 * w0, w0 * w0 > -1.0
@@ -55,6 +56,7 @@ def turned_within(ball, w0, x0, y0, z0, u0, u1, u2, f0, f1, f2):
         if not any_of(fast):
             return w1, x1, y1, z1, t0, t1, t2
         share = select(fast, _LESS * share / over, share)
+    # No share is slow enough: the ball began outside, and comes straight back, as far as its speeds let it.
     w2, x2, y2, z2 = clipped(ball, w0, x0, y0, z0)
     v0, v1, v2 = turn_between(w0, x0, y0, z0, w2, x2, y2, z2)
     over = _farthest(v0 * s0, v1 * s1, v2 * s2)
@@ -82,7 +84,7 @@ def turn_between(w0, x0, y0, z0, w1, x1, y1, z1):
     v2 = z1 * w0 - w1 * z0 + y1 * x0 - x1 * y0
     sine = sqrt(v0 * v0 + v1 * v1 + v2 * v2)
     short = angle(select(cosine < 0.0, -cosine, cosine), sine)
-    still = sine < 1e-150
+    still = sine < 1e-150  # where squares underflow; the ratio of angle and sine is 2 there
     scale = select(still, 2.0, 2.0 * short / select(still, 1.0, sine))
     scale = select(cosine < 0.0, -scale, scale)
     return v0 * scale, v1 * scale, v2 * scale

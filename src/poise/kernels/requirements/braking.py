@@ -38,8 +38,12 @@ def _sure(limit):
 
 @kernel
 def fastest(distance, slowing):
-    """The largest v with v + (v - slowing) + (v - 2 slowing) + ... <= room, over its positive terms; room if < 0."""
+    """The largest v with v + (v - slowing) + (v - 2 slowing) + ... <= distance, over its positive terms.
+
+    A negative distance is returned as it is: the velocity that is back at the limit after one step.
+    """
     ahead = select(distance < 0.0, 0.0, select(distance < _FARTHEST, distance, _FARTHEST))
+    # k steps follow the first one: k (k + 1) / 2 <= ahead / slowing.
     k = floor(0.5 * (sqrt(1.0 + 8.0 * ahead / slowing) - 1.0))
     return select(distance < 0.0, distance, (ahead + 0.5 * slowing * k * (k + 1.0)) / (k + 1.0))
 
@@ -49,14 +53,18 @@ def way_to_rest(first, rise, most, jerk):
     """How far a step and what follows it lead until they turn back, and the derivative by `first`.
 
     `first` is the step, `rise` the acceleration that it took, which falls by `jerk` in each step from now on, to -most.
+    The derivative counts that `rise` grows with `first`, the step before being given.
     """
+    # While the acceleration falls, step i is v_i = first + i rise - jerk i (i + 1) / 2; it falls `falling` times.
     falling = floor((rise + most) / jerk)
     falling = select(falling < 0.0, 0.0, falling)
+    # n, the last i with v_i >= 0, is the root of that.
     half = rise - 0.5 * jerk
     square = half * half + 2.0 * jerk * first
     n = floor((half + sqrt(select(square < 0.0, 0.0, square))) / jerk)
     n = select((square < 0.0) | (n < 0.0), 0.0, n)
     n = select(n < falling, n, falling)
+    # v_0 + ... + v_n, then k steps of constant deceleration after v_falling = left.
     way = (n + 1.0) * (first + n * (0.5 * rise - jerk * (n + 2.0) / 6.0))
     slope = (n + 1.0) * (1.0 + 0.5 * n)
     left = first + falling * (rise - 0.5 * jerk * (falling + 1.0))
@@ -73,17 +81,19 @@ def way_to_stand(v, rise, most, jerk):
     turns back before it can stop changing, that is the way back that follows.
     """
     size = select(rise < 0.0, -rise, rise)
+    # The velocity that is left when a jerk alone has taken `rise` to 0; where it is negative all is mirrored.
     back = v + 0.5 * rise * size / jerk < 0.0
     v, rise = select(back, -v, v), select(back, -rise, rise)
+    # The peak of the deceleration without a plateau, top^2 = jerk v + rise^2 / 2, at most `most`, at least -rise.
     square = jerk * v + 0.5 * rise * rise
     top = sqrt(select(square < 0.0, 0.0, square))
     top = select(top < most, top, most)
     top = select(top < -rise, -rise, top)
-    onset = (rise + top) / jerk
+    onset = (rise + top) / jerk  # the time in which the acceleration falls to -top, and the way of it
     way = onset * (v + onset * (0.5 * rise - jerk * onset * (1.0 / 6.0)))
     v = v + onset * (rise - 0.5 * jerk * onset)
-    last = 0.5 * top * top / jerk
-    hold = (v - last) / select(top > 0.0, top, 1.0)
+    last = 0.5 * top * top / jerk  # the velocity that the jerk back to 0 takes away, by top^3 / (6 jerk^2) of way
+    hold = (v - last) / select(top > 0.0, top, 1.0)  # the time of the plateau
     hold = select(hold < 0.0, 0.0, hold)
     way = way + 0.5 * hold * (v + last) + top * last * (1.0 / 3.0) / jerk
     return select(back, -way, way)
@@ -108,6 +118,7 @@ def _braked(distance, v, low, high, most, jerk):
         way_low, _ = way_to_rest(below, below - v, most, jerk)
         way_high, slope = way_to_rest(above, above - v, most, jerk)
     found = select(inside, high, select(hopeless, low, below))
+    # Beyond the limit already: straight back to it, as far as the box lets it.
     back = select(distance < low, low, select(distance > high, high, distance))
     return select(distance < 0.0, back, found)
 
@@ -123,6 +134,7 @@ def allowed_anywhere(v, a, speed, most, jerk):
     if jerking:
         low = select(v + a - jerk > low, v + a - jerk, low)
         high = select(v + a + jerk < high, v + a + jerk, high)
+        # The speed must be met with no acceleration left: it is a limit of v's room, and the jerk brakes the change.
         top, bottom = v + fastest(speed - v, _sure(jerk)), v - fastest(speed + v, _sure(jerk))
         top = select(top > low, top, low)
         bottom = select(bottom < high, bottom, high)
@@ -148,5 +160,6 @@ def allowed(below, above, v, a, speed, most, jerk):
         top, bottom = fastest(above, _sure(most)), -fastest(below, _sure(most))
         top = select(top < low, low, select(top > high, high, top))
         bottom = select(bottom < low, low, select(bottom > high, high, bottom))
+    # With too little room on both sides the two cross: the side that is not yet broken decides.
     crossed, beyond = bottom > top, above < 0.0
     return select(crossed & (above >= 0.0), top, bottom), select(crossed & beyond, bottom, top)

@@ -1,4 +1,4 @@
-"""Shapes are kept apart: inequalities for an update, and the looks at where it led and could come to rest.
+"""Shapes are kept apart: inequalities of an update, and checks of where it led and of the way to rest from there.
 
 A pair whose distance is d may change it in an update by no more than share (d - d_s) towards d_s, the least that is
 asked: the velocity damper of Faverjon and Tournassoud 1987.  Every pair has its inequality that both can reach within
@@ -50,7 +50,8 @@ from poise.kernels.requirements.stopping import UNKNOWN, way_to_rest_within
 from poise.kernels.requirements.trust_radius import widen_trust_radius
 
 _LOOKS = 64
-"""Looks along the way of an update, at most."""
+"""Looks along the way of an update, at most; a step that would need more and goes beyond `lookahead` is refused, or
+shortened."""
 _FIXED = 1e-6
 """A pair whose distance no joint changes faster asks for nothing [m per rad or m]."""
 BUILT_NEAR_RESERVE = 1e-4
@@ -58,7 +59,8 @@ BUILT_NEAR_RESERVE = 1e-4
 _ROUNDING = 1e-12
 """What counts as no change of a distance [m]: a pair that no joint moves must not hold up the others."""
 _UNSEEN = 5e-3
-"""A pair of which both come so far in an update is near enough to what was seen [m]."""
+"""How much between two looks a distance may fall below what is asked, unseen [m]: the way between looks is chosen by
+it, and half of it is the slack of a look on the way.  The end of a step has no slack."""
 _SOON, _CLOSE = 4.0, 1e-3
 """Corners of a pair are looked for where it may come nearer by less than this many times what it did, or than this [m]:
 that takes them in before its inequality is met, and of pairs that are merely in reach it asks for nothing."""
@@ -66,7 +68,11 @@ that takes them in before its inequality is met, and of pairs that are merely in
 
 @routine
 def collision_rows(p, w, address):
-    """w.collision_rows and w.collision_bounds: what the pairs that are near ask of the update from w.q."""
+    """w.collision_rows and w.collision_bounds: rows dq <= bounds of the pairs that are near, for the update from w.q.
+
+    One row for each pair of x.near, in that order, then one for each corner that is near (`corner_is_near`).
+    COLLISIONS_CHANGED says whether rows belong to other pairs than before, so that the active set is not begun by them.
+    """
     request = entry_at(address, CALL)
     s = problem_at(request.scene)
     x = narrow(s, request.scene_work, request.routines)
@@ -74,7 +80,7 @@ def collision_rows(p, w, address):
     if request.scene_changed or x.near[0] < 0.0:
         place_all(s, x)
         moved, w.memory[CERTIFIED] = True, 0.0
-    if x.stirred[0] > 0.0:
+    if x.stirred[0] > 0.0:  # shapes of the world were moved: a step may be long again
         widen_trust_radius(w, x.stirred[0])
         x.stirred[0] = 0.0
     if moved:
@@ -101,16 +107,17 @@ def collision_rows(p, w, address):
 
 @kernel
 def _state(p, w, s, x, pair, k):
-    """Row k of w.collision_rows and w.collision_bounds is what a pair, or a corner of one, asks of the update."""
+    """Row k of w.collision_rows, -d distance / dq, and its bound, for a pair or a corner of one (NEAR rows)."""
     n, limit = len(w.step), p.collision[0]
     row = pitch(w.collision_rows, n)
     distance_row(s, x, pair)
     largest = 0.0
     for a in range(n):
         largest = max(largest, abs(x.row[p.velocities[a]]))
-    asks = largest > _FIXED
+    asks = largest > _FIXED  # else no step changes the distance, and a negative bound could never be met
     for a in range(row):
         w.collision_rows[k * row + a] = -x.row[p.velocities[a]] if asks and a < n else 0.0
+    # How much less the approach can be an update later: J |change|.
     brake = 0.0
     for a in range(len(p.rates)):
         brake += abs(w.collision_rows[k * row + a]) * p.rates[a].change
@@ -126,7 +133,7 @@ def _state(p, w, s, x, pair, k):
 
 @kernel
 def _comes_near(p, w, k):
-    """Whether row k of w.collision_rows is one that a step soon meets, as the last one went."""
+    """Whether a step like the last one would come to the bound of row k within _SOON updates, or _CLOSE."""
     n, way = len(w.step), 0.0
     row = pitch(w.collision_rows, n)
     for a in range(n):
@@ -138,9 +145,10 @@ def _comes_near(p, w, k):
 def may_approach(limit, distance, reserve, drift, brake):
     """How much nearer joints may bring a pair in an update [m]; negative where they must take it apart.
 
+    With m = distance - drift - least - reserve it is min(share m, sqrt(brake m)), no less than -retreat, plus drift.
     `distance` is that with shapes of the world where they are going to be, `drift` what their going there adds to it;
-    `reserve` is what is to be kept beyond the least; `brake` is by how much less it may be an update later, where
-    accelerations are limited: v^2 / 2 of it stop v.
+    `reserve` is what is to be kept beyond the least; `brake` [m] is by how much less it may be an update later, where
+    accelerations are limited: a stop from v takes about v^2 / (2 brake), half of m.
     """
     margin = distance - drift - limit.distance - reserve
     left = limit.share * margin
@@ -151,7 +159,7 @@ def may_approach(limit, distance, reserve, drift, brake):
 
 @kernel
 def drifted(x, pair):
-    """What the way that shapes of the world go of themselves adds to the distance of a pair [m]."""
+    """What the motion of shapes of the world, x.drift, adds to the distance of a pair in this step [m]."""
     drift, i, j = 0.0, np.int64(pair[FIRST]), np.int64(pair[SECOND])
     for r in range(3):
         drift += pair[NORMAL + r] * (x.drift[3 * j + r] - x.drift[3 * i + r])
@@ -160,7 +168,7 @@ def drifted(x, pair):
 
 @kernel
 def moved_to(x, q):
-    """Let x.q be q; whether it was not."""
+    """Copy q into x.q; whether that changed it, so that frames of shapes are stale."""
     moved = False
     for i in range(len(q)):
         moved = moved or x.q[i] != q[i]
@@ -183,7 +191,7 @@ def look_ahead(p, s, x, last):
 
 @kernel
 def _way_ahead(p, a, last):
-    """How far a velocity goes in the update after the step `last`, and on the way to rest from there."""
+    """A bound of how far a velocity goes in the update after the step `last`, and on the way to rest from there."""
     way = p.speeds[a]
     if len(p.rates) > 0:
         way = min(way, abs(last[a]) + p.rates[a].change)
@@ -193,7 +201,7 @@ def _way_ahead(p, a, last):
 
 @kernel
 def _find_ahead(p, s, x):
-    """x.near are the pairs that come too near where velocities go as far as x.row says, from x.q."""
+    """x.near become the pairs that can come too near from x.q where velocity v goes by up to x.row[v]."""
     place_movers(s, x)
     for i in range(s.scene[0].movers):
         # Within a step alone, what it costs to know more is more than what it saves.
@@ -204,10 +212,11 @@ def _find_ahead(p, s, x):
 
 @routine
 def stays_clear(p, w, address):
-    """IS_CLEAR: whether no pair is nearer than asked at w.q, nor on the way there by more than half of _UNSEEN.
+    """IS_CLEAR: 1 where no pair is nearer than asked at w.q, nor on the way there by more than half of _UNSEEN.
 
-    x.near is then of w.q.  Between two looks a pair whose shapes come T has a distance of at least (d + d' - T) / 2;
-    one whose d - T is enough needs none.
+    x.near is then of w.q.  A distance changes by no more than the way T that its two shapes make, so between two looks
+    at d and d' it is at least (d + d' - T) / 2; a pair with d - T above the least needs no look on the way.  With
+    CUTTING, each pair that is too near cuts the next step, and a step too long to be looked at is to be shorter.
     """
     request = entry_at(address, CALL)
     s = problem_at(request.scene)
@@ -219,6 +228,7 @@ def stays_clear(p, w, address):
     for i in range(s.scene[0].movers if limit.lookahead < np.inf and not _seen_ahead(p, w) else 0):
         farthest = max(farthest, max_displacement(s, i, 0, x.row))
     seen, wanted = x.near_before, 1.0
+    # Pairs were sought as far as `lookahead`; a step that takes a point farther may bring others near.
     if farthest > limit.lookahead * (1.0 + 1e-9):
         _look_as_far(p, w, s, x)
         seen = x.near
@@ -248,7 +258,7 @@ def stays_clear(p, w, address):
 
 @kernel
 def _look_as_far(p, w, s, x):
-    """x.near are the pairs that a step from w.begun, which x.row holds, can bring too near, however far that is."""
+    """x.near become the pairs that the step x.row from w.begun can bring too near, without a bound of its length."""
     moved_to(x, w.begun)
     place_movers(s, x)
     for i in range(s.scene[0].movers):
@@ -258,7 +268,7 @@ def _look_as_far(p, w, s, x):
 
 @functools.partial(kernel, inline=True)
 def _put(p, x, step):
-    """x.row is a step, by the model's velocities."""
+    """x.row (nv) becomes the step (n), spread over the velocities of the model."""
     for v in range(len(x.row)):
         x.row[v] = 0.0
     for a in range(len(step)):
@@ -267,16 +277,16 @@ def _put(p, x, step):
 
 @kernel
 def _all_clear(p, w, s, x, slack, share):
-    """Whether every pair of x.near is as far apart as asked, less `slack`; x.q is after that share of w.step.
+    """Whether every pair of x.near is as far apart as asked, less `slack`, at x.q, which is that share along w.step.
 
-    What is not is cut off the next step, unless the share is 0.
+    A pair that is not adds a cutting plane for the next step, unless the share is 0.
     """
     limit, all_clear = p.collision[0], True
     for k in range(np.int64(x.near[0])):
         pair = section(x.near, 1 + NEAR * k, NEAR)
         least = limit.distance
         if not pair[DISTANCE] >= least - slack:
-            least = _least(x, pair, limit.distance)
+            least = _least(x, pair, limit.distance)  # looked up only here, for the search takes time
             if not pair[DISTANCE] >= least - slack:
                 all_clear = False
                 if share > 0.0:
@@ -297,11 +307,11 @@ def _slope_of(p, w, s, x, pair):
 
 @routine
 def stoppable(p, w, address):
-    """CLEAR_STEPS: for how many steps of braking all pairs stay apart, as is seen after so many as BRAKING_STEP says.
+    """CLEAR_STEPS: up to which step of braking all pairs surely stay apart, seen from step BRAKING_STEP.
 
-    It is NONE if they do to the end, and less than 0 where one is too near by then.  What is left of the way is
-    w.braking_distances, in steps of at most w.braking_speeds; where it led by then is the q of w.braking_state.  A pair
-    is measured again only where what it had to spare may be used up.
+    NONE: to the end; negative: a pair is too near at BRAKING_STEP.  Of the way to rest are left w.braking_distances, in
+    steps of at most w.braking_speeds; its q is that of w.braking_state.  x.until holds the answer of each pair, which
+    is measured again only when that step has come.
     """
     request = entry_at(address, CALL)
     s = problem_at(request.scene)
@@ -312,6 +322,7 @@ def stoppable(p, w, address):
             look_ahead(p, s, x, w.step)
         _find_near_on_braking_way(p, w, s, x)
     _put_braking_way(p, w, x)
+    # Nothing is known of pairs outside of a full list, nor of those near a way that was bent: both are sought anew.
     full = np.int64(x.near[0]) == MOST_NEAR or (at > 0.0 and w.braking_speeds[0] == UNKNOWN)
     if at > 0.0:
         moved_to(x, section(w.braking_state, 2 * n, len(w.q)))
@@ -346,7 +357,7 @@ def stoppable(p, w, address):
 
 @kernel
 def _seen_ahead(p, w):
-    """Whether accelerations bound all ways, so that pairs were looked for as far ahead as they lead."""
+    """Whether every velocity has a bound of its way, so that pairs were sought as far ahead as the step can lead."""
     for a in range(len(w.step)):
         if not _way_ahead(p, a, w.step) < NONE:
             return False
@@ -355,7 +366,10 @@ def _seen_ahead(p, w):
 
 @kernel
 def _unlisted_until(limit, s, x, at):
-    """For how many steps of braking pairs stay apart for which x.near has no room: all are farther off than its own."""
+    """Up to which step of braking the pairs stay apart for which a full x.near has no room.
+
+    All are farther apart than the farthest in it; two shapes come nearer by at most twice the longest way of one.
+    """
     farthest, way, rate = 0.0, 0.0, 0.0
     for k in range(MOST_NEAR):
         farthest = max(farthest, x.near[1 + NEAR * k + DISTANCE])
@@ -368,8 +382,7 @@ def _unlisted_until(limit, s, x, at):
 
 @kernel
 def _find_near_on_braking_way(p, w, s, x):
-    """See to it that x.near, of w.q, has all pairs that come near where w.braking_distances are longer than was looked
-    ahead."""
+    """Seek x.near, of w.q, anew where w.braking_distances are longer than the way ahead that pairs were sought for."""
     longer = False
     for a in range(len(w.step)):
         longer = longer or w.braking_distances[a] > _way_ahead(p, a, w.step)
@@ -383,7 +396,7 @@ def _find_near_on_braking_way(p, w, s, x):
 
 @kernel
 def _put_braking_way(p, w, x):
-    """x.row and x.rate are w.braking_distances and w.braking_speeds, by the model's velocities."""
+    """x.row and x.rate (nv) become w.braking_distances and w.braking_speeds, by the velocities of the model."""
     for v in range(len(x.row)):
         x.rate[v], x.row[v] = 0.0, 0.0
     for a in range(len(w.step)):
@@ -392,7 +405,7 @@ def _put_braking_way(p, w, x):
 
 @kernel
 def _safe_until(limit, s, x, pair, distance, at):
-    """For how many steps of braking a pair stays apart of which that is the distance after `at`, whatever its way."""
+    """Up to which step of braking a pair stays apart whose distance after `at` steps is this, whichever way it goes."""
     spare = distance - limit.distance
     if not spare > 0.0:
         return at + 1.0
@@ -413,7 +426,10 @@ def _way(s, x, pair):
 
 @kernel
 def _least(x, pair, least):
-    """What is asked of a pair [m]: `least`, or of one that was nearer what it was before shapes of the world moved."""
+    """The distance that is asked of a pair [m]: `least`, or that before the update if it was nearer already.
+
+    From the latter the share is taken that shapes of the world came nearer of themselves.
+    """
     for b in range(np.int64(x.near_before[0])):
         old = section(x.near_before, 1 + NEAR * b, NEAR)
         if old[FIRST] == pair[FIRST] and old[SECOND] == pair[SECOND]:

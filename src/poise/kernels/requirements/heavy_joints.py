@@ -1,7 +1,7 @@
-"""Joints that a posture makes dear: what the others cannot do they do, as soon as without weights.
+"""Heavy joints, to which a posture gives large weights: what light joints cannot do, heavy ones do without delay.
 
-In the measure of the weights the damping of a step all but holds a heavy joint up.  So what of the step without weights
-joints that weigh little cannot do is seen, at whatever speed they went, and all joints do that as without.
+In the weighted norm, damping all but holds a heavy joint still.  So the step without weights is found first; what of
+it the light joints cannot do at any speed, the shortfall, is done by all joints in a step without weights.
 """
 
 from poise.kernels.algebra.active_set import minimise
@@ -11,14 +11,15 @@ from poise.kernels.machine.lanes import pitch
 from poise.kernels.machine.views import section
 
 _HEAVY = 0.1
-"""Of the least weight that of a joint: one that weighs more is asked for what the others cannot do, apart from them."""
+"""A joint is heavy where the least weight is less than this share of its own."""
 ABLE = 1e-3
-"""Share of it below which what M weighs lightly is taken not to move the tasks: a limb that is all but stretched."""
+"""Damping of what light joints can do, against the largest squared row: a direction that they move tasks in by less,
+as a limb that is all but stretched, counts as one in which they cannot."""
 
 
 @kernel
 def any_heavy_joint(p):
-    """Whether a posture weighs any joint so much more than others that the damping all but holds it up."""
+    """Whether a posture makes any joint heavy."""
     heavy = False
     for a in range(len(p.weight_ratios)):
         heavy = heavy or is_heavy_joint(p, a)
@@ -27,16 +28,16 @@ def any_heavy_joint(p):
 
 @kernel
 def is_heavy_joint(p, a):
-    """Whether it weighs that one so much."""
+    """Whether it makes velocity a heavy."""
     return len(p.weight_ratios) > 0 and p.weight_ratios[a] < _HEAVY
 
 
 @kernel
 def keep_heavy_joints(p, w):
-    """Let joints that are dear go as w.step does, which accelerations have bent, and w.clamped_step be what others can
-    do.
+    """Fix heavy joints at w.step, which accelerations have cut: their bounds and their w.clamped_step are equal to it.
 
-    Asked again for what they do because they cannot stop at once dear ones would speed up.
+    The step is then solved again for the others: clipped joint by joint, an arm that is all but stretched would swing
+    about that pose.  Free, heavy joints would speed up to make good what light ones do only as they cannot stop.
     """
     for a in range(len(p.rates)):
         if is_heavy_joint(p, a):
@@ -47,7 +48,10 @@ def keep_heavy_joints(p, w):
 
 @kernel
 def weigh_columns(p, w, limits):
-    """Make the unknowns step / share, whose squares the weights of a posture weigh alike."""
+    """Change the unknowns to dq / r, r being p.weight_ratios: the weighted norm of dq is their plain norm.
+
+    w.rows, the rows of the limits, their box and w.phi are changed in place.
+    """
     n, row = len(w.step), pitch(w.rows, len(w.step))
     for i in range(len(w.e)):
         for a in range(n):
@@ -64,7 +68,11 @@ def weigh_columns(p, w, limits):
 
 @kernel
 def find_shortfall(p, w, count, first, order, constraints):
-    """w.y (m) is what of the step without weights, w.step, joints that are not dear cannot do, at whatever speed."""
+    """w.y (m), the shortfall: J times w.step, the step without weights, less the most that light joints can do of it.
+
+    That is the minimum in the weighted unknowns, damped by ABLE, in a box that keeps only the signs of the limits.
+    w.other, w.gradient and w.along are scratch; w.rows and the levels' lambda^2 end as they were.
+    """
     n, row, largest = len(w.step), pitch(w.rows, len(w.step)), 0.0
     for i in range(len(w.e)):
         w.y[i] = along(n, w.rows, i, w.step)
@@ -77,7 +85,7 @@ def find_shortfall(p, w, count, first, order, constraints):
         w.other[a] = -NONE if constraints.limits.low[a] < 0.0 else 0.0
         w.gradient[a] = NONE if constraints.limits.high[a] > 0.0 else 0.0
         w.step[a] = 0.0
-    for k in range(count):
+    for k in range(count):  # the levels' own lambda^2 are kept aside in w.along
         w.along[k], constraints.squares[k] = constraints.squares[k], ABLE * largest
     free = Limits(w.other, w.gradient, section(w.rows, 0, 0), section(w.y, 0, 0))
     able = Levels(count, first, order, w.rows, w.y, constraints.squares, w.phi, 0)
@@ -92,7 +100,10 @@ def find_shortfall(p, w, count, first, order, constraints):
 
 @kernel
 def add_shortfall_step(p, w, count, first, order, constraints):
-    """w.step += a step without weights that takes w.y, what joints that weigh little cannot do, from the errors."""
+    """w.step += the step without weights that does w.y, the shortfall, in what w.step leaves of the limits.
+
+    w.rows and the limits, in the unknowns of `weigh_columns`, are changed back to dq.
+    """
     n, row = len(w.step), pitch(w.rows, len(w.step))
     for a in range(n):
         x, share = w.step[a], p.weight_ratios[a]

@@ -1,4 +1,4 @@
-"""Where a step leads: within the limits of positions and balls, whichever way it was found."""
+"""Integration of a whole step: q after it, clipped to the limits of coordinates and balls."""
 
 from poise.kernels.algebra.rotations import quaternion_step
 from poise.kernels.algebra.swing_twist import ball_within_limits
@@ -11,7 +11,7 @@ from poise.kernels.requirements.balls import turn_since, turned_within
 def integrate_part(p, w, start, step, share, q):
     """q (nq) is where that share of a step (n) leads from `start` (nq).
 
-    A ball with limits goes along its border.
+    A coordinate within its limits stays there; one beyond goes as the step says.  A ball goes along its border.
     """
     has_rates = len(p.rates) > 0
     many = 1.0 if has_rates else w.memory[UPDATES]
@@ -43,7 +43,7 @@ def integrate_part(p, w, start, step, share, q):
 
 @kernel
 def integrate(p, w, start, step, q):
-    """q (nq) is where a step (n) leads from `start` (nq); the step becomes what was gone."""
+    """q (nq) is where a step (n) leads from `start` (nq); entries of balls with limits become the turns made."""
     integrate_part(p, w, start, step, 1.0, q)
     for b in range(len(p.balls)):
         i, a = p.balls[b].q, p.balls[b].v

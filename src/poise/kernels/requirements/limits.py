@@ -1,4 +1,4 @@
-"""What limits leave to a step: low <= dq <= high, and G dq <= h; and to the updates of a Tracker's step together."""
+"""Limits as bounds and rows: low <= dq <= high and G dq <= h of an update, and what all updates of a step keep."""
 
 import functools
 from collections import namedtuple
@@ -19,11 +19,12 @@ from poise.kernels.solver.ends import clip_start
 BALL_ROWS = 3
 """Inequalities that the limits of a ball make: one of its swing, two of its twist."""
 _TURN = 3.141592653589793
-"""Half a width of twist from which on there is no end [rad]."""
+"""A twist whose interval has this half width [rad] is a whole turn, and has no limit."""
 _ANYWHERE = 1e20
 """The room of a coordinate without limits [rad]."""
 _AHEAD = 0.2
-"""How far a ball with limits may be wanted to turn [rad]: walls that stand for a border that bends lead astray."""
+"""The longest entry that is proposed for a ball with limits [rad]: the rows are tangents of a border that bends, and a
+longer step along them ends beyond it."""
 _AT_LIMIT = 1e-15
 """How far from a limit rounding leaves what has come to it [rad or m]."""
 
@@ -32,12 +33,13 @@ _AT_LIMIT = 1e-15
 def read_start(p, q0, q):
     """Copy the start q0 into q, quaternions to unit length; False if a number is too large.
 
-    Coordinates are brought within their limits, unless they are to come back at their speed; those that no task moves
-    then stay where they are.
+    Coordinates are clipped to their limits.  With `timed` they are not: an update brings back at its speed what is
+    beyond, and what no task moves stays where it is.
     """
     if not clip_start(p, q0, q):
         return False
     if p.common[0].timed:
+        # `clip_start` has judged the numbers; its clipping is undone.
         for c in range(len(p.coordinates)):
             q[p.coordinates[c].q] = q0[p.coordinates[c].q]
         for c in range(len(p.idle)):
@@ -55,21 +57,23 @@ def _put_unit(q0, i, q):
 
 
 StepConstraints = namedtuple("StepConstraints", "limits side squares buffer")
-"""The limits of an update, what to try to hold of them, and room for the levels' lambda^2 and for the active set."""
+"""Of an update: its `Limits`; `side` (n + rows), the active set of the last one, with which this one begins; `squares`,
+lambda^2 of each level; `buffer`, the room of `minimise`."""
 
 
 @functools.partial(kernel, inline=True)
 def left_to_limits(p, w, longest, low, high):
-    """The box of an update from w.before, low <= dq <= high (n each) [rad or m], which always holds a step.
+    """The box of an update from w.before, low <= dq <= high (n each) [rad or m], which is never empty.
 
-    low = max(l - q, -v dt) and high = min(u - q, v dt), and what is beyond a limit comes back at its speed; with
-    accelerations it is what `set_step_bounds` found for the whole step, less the way of the updates before.  Entries
-    are no longer than `longest`, where the others let them.  One number wide.
+    low = max(l - q, -v dt) and high = min(u - q, v dt); beyond a limit the update comes back by v dt at most.  With
+    accelerations it is [w.least, w.largest] of the whole step, less w.step_so_far.  `longest` bounds the entries as
+    well, as far as that leaves the box a point.  One number wide.
     """
     if len(p.rates) > 0:
         since_begun(p, w, w.before)
         for a in range(len(low)):
             low[a], high[a] = left(p, w, a)
+            # Accelerations can demand more than `longest`: then the box is the end that is nearest to 0.
             low[a] = max(low[a], min(-longest, high[a]))
             high[a] = min(high[a], max(longest, low[a]))
         return
@@ -78,20 +82,21 @@ def left_to_limits(p, w, longest, low, high):
 
 @functools.partial(kernel, inline=True)
 def left_to_speeds(p, q, updates, longest, low, high):
-    """The box of so many updates from q (nq), low <= dq <= high (n each), where no accelerations are limited."""
+    """The box of this many updates from q (nq), low <= dq <= high (n each), by speeds and limits of position alone."""
     for a in range(len(low)):
         high[a] = min(longest, updates * p.speeds[a])
         low[a] = -high[a]
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
         fast = updates * p.speeds[c.v]
+        # Beyond a limit c.lower - q is positive: capped by `fast`, so that the box keeps a point.
         low[c.v] = max(low[c.v], min(c.lower - q[c.q], fast))
         high[c.v] = min(high[c.v], max(c.upper - q[c.q], -fast))
 
 
 @functools.partial(kernel, inline=True)
 def left(p, w, a):
-    """What speeds and accelerations leave to entry a of a step from w.before, once `since_begun` is told."""
+    """The bounds of entry a of an update from w.before, w.step_so_far being the way from w.begun to there."""
     if len(p.rates) > 0:
         return load(w.least, a) - load(w.step_so_far, a), load(w.largest, a) - load(w.step_so_far, a)
     return splat(w.q, -p.speeds[a]), splat(w.q, p.speeds[a])
@@ -99,9 +104,9 @@ def left(p, w, a):
 
 @kernel
 def set_step_bounds(p, w):
-    """w.least and w.largest (n): what speeds, accelerations, jerks and positions leave to the step from w.begun.
+    """w.least and w.largest (n), the bounds of the whole step from w.begun by speeds, accelerations, jerks, positions.
 
-    Without accelerations there are none.
+    Nothing where no accelerations are limited.  The limits of a ball are no bounds of its entries, but rows.
     """
     if len(p.rates) == 0:
         return
@@ -123,10 +128,11 @@ def set_step_bounds(p, w):
 def allowed_from(rate, c, x, v, s):
     """The least and the largest step of a coordinate from x, after the step v, whose change was s.
 
-    It stays within what a limit of the following error leaves as well as its limits let it.
+    `c` has the limits that the following error leaves in this step, `rate` those of the joint, which always hold.
     """
     low, high = allowed(x - c.lower, c.upper - x, v, s, rate.speed, rate.change, rate.jerk)
     if c.lower > rate.lower or c.upper < rate.upper:
+        # The tighter limits move, so an arm may not be able to brake for them: they yield to those of the joint.
         least, largest = allowed(x - rate.lower, rate.upper - x, v, s, rate.speed, rate.change, rate.jerk)
         low = select(low < least, least, select(low > largest, largest, low))
         high = select(high < least, least, select(high > largest, largest, high))
@@ -135,7 +141,7 @@ def allowed_from(rate, c, x, v, s):
 
 @kernel
 def jerking(p):
-    """Whether there are limits of jerk."""
+    """Whether the jerk of any velocity is limited."""
     for a in range(len(p.rates)):
         if p.rates[a].jerk < NO_LIMIT:
             return True
@@ -144,7 +150,10 @@ def jerking(p):
 
 @kernel
 def loosen_step_bounds(p, w):
-    """w.least and w.largest of a step that may be wanted, whatever speeds and accelerations let come of it."""
+    """w.least and w.largest of a proposed step: limits of position alone.
+
+    A method that solves within bounds proposes in this box; `approach` and `set_step_bounds` cut its step afterwards.
+    """
     if len(p.rates) == 0:
         return
     for a in range(len(p.rates)):
@@ -161,13 +170,13 @@ def loosen_step_bounds(p, w):
 
 @kernel
 def since_begun(p, w, q):
-    """w.step_so_far (n) is the way from w.begun to q."""
+    """w.step_so_far (n) becomes the step that leads from w.begun to q."""
     difference(p, w.begun, q, w.step_so_far)
 
 
 @kernel
 def difference(p, q0, q1, step):
-    """step (n) leads from q0 to q1 (nq each)."""
+    """step (n) becomes that from q0 to q1 (nq each): differences, and rotation vectors of balls."""
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
         store(step, c.v, load(q1, c.q) - load(q0, c.q))
@@ -179,8 +188,10 @@ def difference(p, q0, q1, step):
 
 @kernel
 def clamp_whole_step(p, w, updates):
-    """Bring w.q to where the way from w.begun, w.step_so_far, keeps what `set_step_bounds` left, each joint by
-    itself."""
+    """Clip the whole step from w.begun to w.q, entry by entry, to w.least and w.largest, and shorten its twists.
+
+    w.step_so_far is the clipped step, and w.q follows.
+    """
     since_begun(p, w, w.q)
     bent = splat(w.q, 0.0)
     for a in range(len(w.step_so_far)):
@@ -197,7 +208,8 @@ def clamp_whole_step(p, w, updates):
         c, rate = p.coordinates[r], p.rates[p.coordinates[r].v]
         x0 = load(w.begun, c.q)
         x = x0 + load(w.step_so_far, c.v)
-        # What the limits allow, they allow to the last bit; and who brakes for a limit comes to stand at it.
+        # q0 + (l - q0) need not be l: where the bound is the limit itself, q is the limit to the last bit, so that a
+        # joint that brakes for a limit comes to stand at it and no check of limits fails by rounding.
         low, high = rate.lower - x0, rate.upper - x0
         x = select((x < rate.lower + _AT_LIMIT) & (load(w.least, c.v) >= low - _AT_LIMIT), rate.lower, x)
         x = select((x > rate.upper - _AT_LIMIT) & (load(w.largest, c.v) <= high + _AT_LIMIT), rate.upper, x)
@@ -211,14 +223,16 @@ def clamp_whole_step(p, w, updates):
         store(w.q, i, select(changed, w1, load(w.q, i))), store(w.q, i + 1, select(changed, x1, load(w.q, i + 1)))
         store(w.q, i + 2, select(changed, y1, load(w.q, i + 2)))
         store(w.q, i + 3, select(changed, z1, load(w.q, i + 3)))
+    # q is not where the method's own step led: what it predicted there says nothing.
     store(w.memory, PREDICTED, select(changed, ELSEWHERE, load(w.memory, PREDICTED)))
 
 
 @kernel
 def remember_step(w, within_limits):
-    """Remember that the whole step was w.step.
+    """Keep w.step as w.displacement, the velocity of the step, and its change as w.displacement_change.
 
-    One that was not `within_limits` broke its limits, and its acceleration is none that a jerk could go on from.
+    After a step that was not `within_limits` the change counts as 0: it may be above the limit of acceleration, and no
+    limit of jerk could be kept from there.
     """
     for a in range(len(w.step)):
         x = load(w.step, a)
@@ -228,11 +242,10 @@ def remember_step(w, within_limits):
 
 @kernel
 def _keep_twist(twist, most, w, bent):
-    """Bring some of w.step_so_far to a length of at most `most`, towards what of the last step the box still holds;
-    whether.
+    """Shorten the entries of w.step_so_far that belong to a twist to a length of at most `most`; 1 where it did so.
 
-    Both are within the box, and so is all between them.  Where that is itself too long, the last step is what all
-    speeds and accelerations let go on.
+    They are moved towards y, the last step clipped to the box: the box is convex, so it holds all points between.
+    Where y is too long itself, the last step takes its place: it kept the length.  `bent` is what is returned else.
     """
     first, count = twist.first, twist.count
     longest = most * most
@@ -243,13 +256,13 @@ def _keep_twist(twist, most, w, bent):
     over, astray = square > longest, other > longest
     if not any_of(over):
         return bent
-    # The largest share s of the way from y to x with |y + s (x - y)| <= most.
+    # The largest share s with |y + s (x - y)| <= most, x being the step: the larger root of aa s^2 + 2 ab s = slack.
     aa, ab, bb = splat(w.q, 0.0), splat(w.q, 0.0), splat(w.q, 0.0)
     for a in range(first, first + count):
         y = select(astray, load(w.displacement, a), _last_step_clamped(w, a))
         d = load(w.step_so_far, a) - y
         aa, ab, bb = aa + d * d, ab + d * y, bb + y * y
-    slack = longest - bb
+    slack = longest - bb  # negative only where y is too long by rounding
     root = sqrt(ab * ab + aa * select(slack < 0.0, 0.0, slack))
     # Of the two forms of the root, the one without a difference of near numbers.
     share = select(ab > 0.0, slack / select(ab > 0.0, ab + root, 1.0), (root - ab) / select(aa > 0.0, aa, 1.0))
@@ -263,22 +276,22 @@ def _keep_twist(twist, most, w, bent):
 
 @kernel
 def _last_step_clamped(w, a):
-    """What the box leaves of an entry of the last step."""
+    """Entry a of the last step, clipped to the box of this one."""
     y, low, high = load(w.displacement, a), load(w.least, a), load(w.largest, a)
     return select(y < low, low, select(y > high, high, y))
 
 
 @functools.partial(kernel, inline=True)
 def step_constraints(p, w, levels, longest):
-    """What limits leave to an update: box and rows, what held the last one, room for `levels` lambda^2, and more room.
-
-    The room is that of `poise.methods.ranking`.
+    """The `StepConstraints` of an update from w.before, for so many levels.  They lie in w.room, which is sized by
+    `poise.methods.ranking`: rows, their ends, sides, lambda^2, low, high, and the buffer behind them.
     """
     n = len(w.step)
     linear, range_sides = len(p.inequalities) // (n + 1), len(w.range_bounds)
     fixed = linear + range_sides + BALL_ROWS * limited_balls(p)
     count, most = fixed + np.int64(w.memory[COLLISION_COUNT]), fixed + len(w.collision_bounds)
     row = pitch(w.rows, n)
+    # Placed by `most`, not by `count`: `side` must be where the last update left it when pairs come and go.
     rows, ends = section(w.room, 0, count * row), section(w.room, most * row, count)
     side, at = section(w.room, most * row + most, n + count), most * (row + 2) + n
     squares, low, high = (
@@ -293,6 +306,7 @@ def step_constraints(p, w, levels, longest):
         for c in range(n + count):
             side[c] = 0.0
     elif w.memory[COLLISIONS_CHANGED] > 0.5:
+        # The rows of pairs belong to other pairs now, so what held of them says nothing.
         for c in range(n + fixed, n + count):
             side[c] = 0.0
     return StepConstraints(Limits(low, high, rows, ends), side, squares, section(w.room, at, len(w.room) - at))
@@ -300,8 +314,8 @@ def step_constraints(p, w, levels, longest):
 
 @functools.partial(kernel, inline=True)
 def put_rows(p, w, rows, most):
-    """rows (in packs) and most: what sums of joints, sides of ranges, balls and pairs of shapes ask of a step from w.q;
-    how many there are."""
+    """Write rows dq <= most (rows in packs) of a step from w.q: limits A q <= b, sides of ranges, balls, pairs of
+    shapes, in this order, which `side` and the offsets of others rely on; how many there are."""
     n, range_sides, pairs = len(w.step), len(w.range_bounds), np.int64(w.memory[COLLISION_COUNT])
     row, linear = pitch(rows, n), len(p.inequalities) // (n + 1)
     fixed = linear + range_sides + BALL_ROWS * limited_balls(p)
@@ -330,7 +344,10 @@ def limited_balls(p):
 
 @functools.partial(kernel, inline=True)
 def _ball_rows(p, w, first, rows, most):
-    """From row `first` on: that no ball swings out of its ellipse, or twists out of its interval."""
+    """From row `first` on BALL_ROWS for each ball with limits: tangents of its ellipse of swing and interval of twist.
+
+    A row with no limit to meet has the bound NONE.  Beyond a limit the bound is 0: no farther, but not back at once.
+    """
     row = pitch(rows, len(w.step))
     at = first
     for r in range(len(p.balls)):
@@ -370,10 +387,10 @@ def _linear_rows(p, w, count, rows, most):
 
 @kernel
 def shorten_whole_step(p, w, updates):
-    """Let w.q go less far from w.begun, along the same way, until no ball has turned faster than `updates` of w.speeds.
+    """Shorten the step from w.begun to w.q, all joints by one share, until balls keep `updates` times their speeds.
 
-    Updates that keep the speeds add up to a step that does, but for turns about different axes: along a third axis they
-    can add up to more.
+    Speeds that every update keeps hold for their sum, but for turns about different axes: these do not add up like
+    vectors, and their sum can turn farther about a third axis.
     """
     ratio = splat(w.q, 1.0)
     for b in range(len(p.balls)):

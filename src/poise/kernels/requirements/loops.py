@@ -22,7 +22,7 @@ _NEWTON = 8
 
 @kernel
 def evaluate_loops(p, w, q):
-    """w.loop_residual (m), what the loops lack at q [m, rad], and its Jacobian w.loop_rows; the largest of the gaps."""
+    """w.loop_residual (m), by how much loops are open at q [m, rad], and its Jacobian w.loop_rows; the largest gap."""
     forward(p.units, q, w.frames)
     n, largest = len(w.step), 0.0
     row = pitch(w.loop_rows, n)
@@ -46,7 +46,7 @@ def evaluate_loops(p, w, q):
 
 @kernel
 def loop_level(p, w, desired):
-    """That the loops are closed, to first order, and then as near to `desired` (n) as can be."""
+    """The `Levels` of a step: first that it closes the loops, to first order, then that it is nearest to `desired`."""
     m = len(w.loop_residual)
     return Levels(
         1 if m > 0 else 0, section(p.loop_plan, 0, 2), section(p.loop_plan, 2, m), w.loop_rows, w.loop_target,
@@ -56,17 +56,17 @@ def loop_level(p, w, desired):
 
 @kernel
 def set_loop_target(w, step):
-    """w.loop_target: what the rows are to come to so that what is open after `step` closes."""
+    """w.loop_target (m) = residual + J step: a new step whose J dq is that closes what is open after `step`."""
     for i in range(len(w.loop_residual)):
         w.loop_target[i] = w.loop_residual[i] + along(len(w.step), w.loop_rows, i, step)
 
 
 @kernel
 def project_to_loops(p, w, start, step, low, high, q):
-    """Go from `start` (nq) to q (nq) by the step (n) that is next to `step`, within its box, and closes all loops.
+    """Change `step` (n), by Newton's steps of least length within the box, until it closes all loops at q (nq).
 
-    Whether there is one.  A closed place that is farther off than the step was long belongs to another way to assemble
-    the links.
+    False where they do not close, or where the change is longer than the step was: such a closed configuration belongs
+    to another assembly mode of the links.  That is let pass where loops were open at the start.
     """
     n, first = len(step), w.unclosed
     for a in range(n):
@@ -81,6 +81,7 @@ def project_to_loops(p, w, start, step, low, high, q):
             w.phase[a], w.constraint_sides[a] = step[a], 0.0
         limits = Limits(low, high, section(w.constraint_rows, 0, 0), section(w.constraint_bounds, 0, 0))
         minimise(loop_level(p, w, w.phase), limits, step, section(w.constraint_sides, 0, n), w.constraint_buffer)
+    # How far the step was changed, and how long it was.
     aside, way = 0.0, 0.0
     for a in range(n):
         aside, way = aside + (step[a] - first[a]) ** 2, way + first[a] ** 2

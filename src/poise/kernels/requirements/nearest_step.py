@@ -18,15 +18,14 @@ from poise.kernels.requirements.limits import left_to_speeds, put_rows
 from poise.kernels.requirements.loops import evaluate_loops, loop_level, set_loop_target
 
 SEEN_MORE = 2.0
-"""In CUTTING: the next step is to be another."""
+"""In CUTTING: rows were added or the wish was shortened, so the nearest step is another now."""
 _NOTHING = 1e-15
 """What a plane must at least take of a step [rad or m]."""
 
 
 @kernel
 def state_rows(p, w, ranged):
-    """w.constraint_rows and w.constraint_bounds: what a step from w.begun must keep; of ranges nothing unless
-    `ranged`."""
+    """w.constraint_rows and w.constraint_bounds: the rows of a whole step from w.begun; those of ranges if `ranged`."""
     for i in range(len(w.q)):
         w.q[i] = w.begun[i]
     if len(p.ranges) > 0:
@@ -39,7 +38,8 @@ def state_rows(p, w, ranged):
 
 @kernel
 def state_box(p, w, has_rates):
-    """w.lowest and w.highest: the bounds of a step from w.begun, of accelerations and jerks too if `has_rates`."""
+    """w.lowest and w.highest (n): the bounds of a whole step from w.begun; with `has_rates` those of accelerations and
+    jerks, else speeds and positions alone."""
     left_to_speeds(p, w.begun, w.memory[UPDATES] if len(p.rates) == 0 else 1.0, np.inf, w.lowest, w.highest)
     for a in range(len(w.step) if has_rates else 0):
         w.lowest[a], w.highest[a] = w.least[a], w.largest[a]
@@ -47,9 +47,10 @@ def state_box(p, w, has_rates):
 
 @kernel
 def nearest_step(p, w, desired, step):
-    """step (n) is the nearest to `desired` (n) within the box and the rows, which closes the loops to first order.
+    """step (n) = argmin |dq - desired|^2 within the box and the rows, with closed loops to first order.
 
-    Where there is none it is beyond the rows by the least sum of squares.
+    Where the box leaves none, it breaks the rows by the least sum of squares.  The active set begins empty, for rows
+    are added between calls.
     """
     n, count = len(step), int(w.memory[CONSTRAINTS])
     row = pitch(w.constraint_rows, n)
@@ -68,16 +69,19 @@ def nearest_step(p, w, desired, step):
 
 @kernel
 def cut(w, over):
-    """One row more: of the next step w.slope^T dq is less by `over` than of w.step.
+    """Add the cutting plane w.slope^T dq <= w.slope^T w.step - over.
 
-    But what all falls back on is never cut off: seen from afar, a border that bends lies before where it is.
+    The step to fall back on is never cut off: it keeps all, but the tangent of a border that bends may say otherwise.
     """
     _add(w, max(along_slope(w, w.step) - over, along_slope(w, base_of(w))))
 
 
 @kernel
 def cut_half(w):
-    """One row more: of the next step w.slope^T dq is half way between that of w.step and of what it falls back on."""
+    """Add the cutting plane w.slope^T dq <= the mean of its values at w.step and at the step to fall back on.
+
+    For what is broken only on the way to rest: the slope there says in which direction, but not by how much.
+    """
     now, then = along_slope(w, w.step), along_slope(w, base_of(w))
     if now > then + _NOTHING:
         _add(w, 0.5 * (now + then))
@@ -85,7 +89,7 @@ def cut_half(w):
 
 @kernel
 def base_of(w):
-    """The step (n) that all falls back on."""
+    """The step (n) to fall back on: braking, or the least step that the rows ask for."""
     return section(w.candidate_steps, len(w.step), len(w.step))
 
 

@@ -1,4 +1,4 @@
-"""By how much a configuration is beyond each side of the ranges, asked from outside of any step."""
+"""The residual of each side of the ranges at a configuration, for callers outside of a step."""
 
 from poise.kernels.machine.jit import entry_point
 from poise.kernels.machine.kinds import WHOLE
@@ -10,7 +10,7 @@ from poise.kernels.solver.ends import aim_at, clip_start
 
 @entry_point(WHOLE)
 def range_residuals(address):
-    """Leave the gap of each side [m or rad] and its row, see `sides`, at `start` for the targets of `goal`; a code."""
+    """w.range_residual [m or rad] and w.range_jacobian at `start` for the targets of `goal`; a code."""
     request = entry_at(address, CALL)
     p = problem_at(request.problem)
     w = narrow(p, request.narrow, request.routines)

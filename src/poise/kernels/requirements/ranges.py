@@ -1,4 +1,4 @@
-"""Ranges that a step does not leave: inequalities for an update, and the look at where it led.
+"""Ranges that a step does not leave: inequalities of an update, and the check of where it led.
 
 A range has sides, and h_i(q) is by how much a task is beyond side i, less than 0 inside.  What was inside of a side
 stays inside, and what was outside gets no farther out.
@@ -19,10 +19,11 @@ _ROUNDING = 1e-12
 
 @routine
 def range_rows(p, w):
-    """w.range_jacobian and w.range_bounds: what the sides of all ranges ask of the update from w.q.
+    """w.range_jacobian and w.range_bounds: J_i dq <= b_i of each side i, for the update from w.q.
 
-    Where accelerations are limited a side may be approached no faster than the joints can brake for: b is by how much
-    less the gap may grow an update later, and v^2 / 2 of b stop v.
+    b = -h - reserve, but inside no less than 0, and outside no less than -back: nothing is to come back faster.  Where
+    accelerations are limited it is at most sqrt(brake b), brake being by how much less h can grow an update later, so
+    that joints can stop at the side.
     """
     evaluate_ranges(p, w, w.q)
     row = pitch(w.range_jacobian, len(w.step))
@@ -50,13 +51,13 @@ def evaluate_ranges(p, w, q):
 
 @kernel
 def _most(w, i):
-    """The largest gap of a side that is no farther out than where the step began."""
+    """The largest h_i that is no farther out than before the step."""
     return max(w.range_residual_before[i], 0.0) + _ROUNDING
 
 
 @kernel
 def range_violation(w, i):
-    """By how much side i is farther out than it may be, as measured."""
+    """By how much side i is farther out than it may be, as last evaluated [m or rad]."""
     return w.range_residual[i] - _most(w, i)
 
 
@@ -64,8 +65,8 @@ def range_violation(w, i):
 def ranges_hold(p, w, q, cutting, resting):
     """Whether q (nq), where w.step led, is within all ranges, or no farther out than where the step began.
 
-    `cutting`: each side that it is beyond becomes a row.  Where q is on the way to rest (`resting`) the side is to be
-    approached half as fast, of what is more than braking now.
+    With `cutting` each broken side adds a cutting plane: by how much more than its row said h grew (`cut`), or for q on
+    the way to rest (`resting`) half way to braking (`cut_half`).
     """
     evaluate_ranges(p, w, q)
     row, satisfied = pitch(w.range_jacobian, len(w.step)), True
@@ -83,10 +84,10 @@ def ranges_hold(p, w, q, cutting, resting):
 
 @kernel
 def ranges_hold_for(w):
-    """For how many steps of braking, w.braking_distances to go at no more than w.braking_speeds, no side is crossed, as
-    measured.
+    """For how many steps of braking no side can be crossed from where it was last evaluated; one at least.
 
-    If no lever becomes twice as long; one at least.
+    w.braking_distances (n) are left to go, in steps of at most w.braking_speeds (n).  It is assumed that no lever
+    w.range_column_norms becomes twice as long on the way.
     """
     n, sure = len(w.step), NONE
     row = pitch(w.range_jacobian, n)

@@ -1,4 +1,4 @@
-"""What must hold of a step, stage by stage: what stands last gives way first."""
+"""The stages in which requirements of a step are given up: ranges first, then accelerations and jerks."""
 
 ALL, NO_RANGES, NO_ACCELERATION, LOOPS_OPEN = range(4)
-"""All; all but ranges; all but ranges, accelerations and jerks; nothing, for loops are open where it begins."""
+"""What holds: all; all but ranges; all but ranges, accelerations and jerks; nothing, loops being open at the start."""

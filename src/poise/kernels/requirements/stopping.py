@@ -18,25 +18,27 @@ from poise.kernels.requirements.loops import project_to_loops
 from poise.kernels.requirements.ranges import range_violation, ranges_hold
 
 STOPS, _RESTING = 4096, 1e-9
-"""Braking is followed for so many steps, or until a step and its change are so small [rad or m]."""
+"""Braking is followed for so many steps, four seconds at 1 kHz, or until a step and its change are so small
+[rad or m]."""
 _EASED = 0.6
 """The share of what accelerations and jerks leave that joints which brake together use, for what the bend of loops and
 borders takes of it."""
 ROUNDED = 1e-14
-"""What a bound of a step is rounded by [rad or m]."""
+"""By how much rounding may take a step beyond a bound [rad or m]."""
 _BENDS = 2
 """A step of braking is bent so often: the second time for what is left of the first, or for another border."""
 UNKNOWN = 1e9
-"""The way to rest of what was bent, which may be longer than that of braking straight on [rad or m]."""
+"""In w.braking_distances and w.braking_speeds: no bound is known, for a bent step can lead farther than one of braking
+straight on [rad or m]."""
 _MORE = 1e-3
-"""How much farther braking in steps may seem to lead than an S-curve, of which it goes no farther; against rounding."""
+"""Share that is added to the S-curve's way, so that rounding does not take braking in steps beyond its bound."""
 _ROUNDING = 1e-12
 """What counts as no farther beyond a sum of joints [rad or m]."""
 
 
 @kernel
 def after_step(p, w, v, s, x):
-    """Let v, s (n each) and x (nq) be the step that w.step is, its change from the last one, and where it led."""
+    """Begin braking after w.step: v (n) is that step, s (n) its change from the last one, x (nq) where it led."""
     for a in range(len(v)):
         v[a] = w.step[a]
         s[a] = v[a] - w.displacement[a]
@@ -46,9 +48,9 @@ def after_step(p, w, v, s, x):
 
 @kernel
 def brake_on(p, w, v, s, x):
-    """Let v, s (n each) and x (nq), a step, its change and where it led, become those of the next one of braking.
+    """One step of braking: v, s (n each) and x (nq), a step, its change and where it led, become those of the next one.
 
-    Whether all that ties joints together, loops, the borders of balls and limits of sums, lets it be such a step.
+    False where what ties joints together, loops, borders of balls or limits A q <= b, lets no such step be.
     """
     n = len(v)
     low, high, last = section(w.brake_box, 0, n), section(w.brake_box, n, n), section(w.brake_box, 2 * n, n)
@@ -57,7 +59,8 @@ def brake_on(p, w, v, s, x):
     for r in range(len(p.coordinates)):
         c, rate, a = p.coordinates[r], p.rates[p.coordinates[r].v], p.coordinates[r].v
         way = way_to_rest_within(rate, abs(v[a]), abs(s[a]))
-        # What brakes with others may brake later than it could.
+        # Farther from its limits than its way to rest a joint needs no look at them, unless it brakes with others:
+        # then it may brake later than it could.
         if _group(p, w, a) == 0 and c.lower + way <= x[c.q] <= c.upper - way:
             low[a], high[a] = allowed_anywhere(v[a], s[a], rate.speed, rate.change, rate.jerk)
         else:
@@ -69,7 +72,7 @@ def brake_on(p, w, v, s, x):
             low[a], high[a] = allowed_anywhere(v[a], s[a], rate.speed, rate.change, rate.jerk)
     groups = 0
     for a in range(n):
-        if p.rates[a].jerk < NO_LIMIT:  # to come to rest with no acceleration left
+        if p.rates[a].jerk < NO_LIMIT:  # to come to rest with no acceleration left: -v is the room of the velocity
             if v[a] <= 0.0:
                 high[a] = max(low[a], min(high[a], v[a] + fastest(-v[a], p.rates[a].jerk)))
             if v[a] >= 0.0:
@@ -94,19 +97,21 @@ def brake_on(p, w, v, s, x):
 
 @kernel
 def _group(p, w, a):
-    """The group of velocities that brake by the same share which a is of, or 0."""
+    """The number of the group of velocities that brake by one share to which a belongs; 0 where it brakes alone."""
     return 1 if w.memory[ABREAST] > 0.5 else p.braking_group[a]
 
 
 @kernel
 def _brake_together(p, w, group, low, high, v, s):
-    """Let the velocities of a group be the least share of what they are that low <= v <= high leaves, if any.
+    """Scale the velocities of a group by one share, the least that low <= v <= high lets all of them have.
 
-    s (n) is how they have changed last.
+    So the group goes on along the direction that it has, as a closed loop must.  s (n) is its last change.  Where the
+    bounds leave no share to all, each is clipped to its own.
     """
     least, most = 0.0, np.inf
     for a in range(len(v)):
         if _group(p, w, a) == group and v[a] != 0.0:
+            # slow <= |v| <= fast, of which braking uses _EASED.
             slow, fast = (low[a], high[a]) if v[a] > 0.0 else (-high[a], -low[a])
             size = abs(v[a])
             if p.rates[a].jerk < NO_LIMIT:
@@ -124,10 +129,10 @@ def _brake_together(p, w, group, low, high, v, s):
 
 @kernel
 def steer(p, w, v, s, x):
-    """Bend a step of braking, v, s (n each) and x (nq) of `brake_on`, back within ranges that it leaves by their bend.
+    """Bend a step of braking, v, s (n each) and x (nq) of `brake_on`, back within the ranges that it leaves.
 
-    Whether x is within all of them then.  What is bent has no known way to rest: w.braking_distances and
-    w.braking_speeds are UNKNOWN.
+    A range may curve away from a straight step.  Whether x is within all of them then.  The way to rest is no longer
+    known: w.braking_distances and w.braking_speeds become UNKNOWN.
     """
     n = len(v)
     low, high, last = section(w.brake_box, 0, n), section(w.brake_box, n, n), section(w.brake_box, 2 * n, n)
@@ -141,6 +146,7 @@ def steer(p, w, v, s, x):
                 for a in range(n):
                     square += w.range_jacobian[i * row + a] ** 2
                 if over > 0.0 and square > 0.0:
+                    # The shortest change of v that takes side i back, by half of its reserve more: v -= J_i^T share.
                     share = (over + 0.5 * p.ranges[b].reserve) / square
                     for a in range(n):
                         v[a] = min(max(v[a] - share * w.range_jacobian[i * row + a], low[a]), high[a])
@@ -153,7 +159,7 @@ def steer(p, w, v, s, x):
 
 @kernel
 def sums_hold(p, w, x):
-    """Whether limits of sums hold at x (nq), or are no farther beyond than where the step began."""
+    """Whether A q <= b holds at q = x (nq), or is broken by no more than at w.begun."""
     n = len(w.step)
     for i in range(len(p.inequalities) // (n + 1)):
         at = i * (n + 1)
@@ -169,13 +175,14 @@ def sums_hold(p, w, x):
 
 @kernel
 def follow_braking(p, w, v, s, x):
-    """How many steps of braking follow w.step, which led to w.q, at most; -1 where one does not hold.
+    """The number of steps of braking after w.step, which led to w.q, at most; -1 where one of them breaks a tie.
 
-    w.braking_distances (n) is how far each velocity goes on them and w.braking_speeds (n) the longest of its steps, or
-    where nothing ties joints together what they are at most.  v, s (n each) and x (nq) are of w.step then.
+    w.braking_distances (n) and w.braking_speeds (n): how far each velocity goes on the way to rest, and its longest
+    step there.  Afterwards v, s (n each) and x (nq) are again those of w.step, from which braking can be followed.
     """
     n, steps = len(v), STOPS
     after_step(p, w, v, s, x)
+    # A joint that brakes alone keeps its own limits anyway: bounds in closed form are enough.
     if brakes_each(p, w):
         bound_braking(p, w, v, s)
         return steps
@@ -196,7 +203,7 @@ def follow_braking(p, w, v, s, x):
 
 @kernel
 def rests(v, s):
-    """Whether a step and its change (n each) are all but none."""
+    """Whether a step and its change (n each) are below _RESTING."""
     for a in range(len(v)):
         if max(abs(v[a]), abs(s[a])) >= _RESTING:
             return False
@@ -205,8 +212,10 @@ def rests(v, s):
 
 @kernel
 def bound_braking(p, w, v, s):
-    """w.braking_distances (n) and w.braking_speeds (n) of braking after a step v, whose change was s (n each), are no
-    more than this."""
+    """Bound the way to rest after a step v, whose change was s (n each): w.braking_distances and w.braking_speeds (n).
+
+    The speed still rises while a jerk takes an acceleration away: by rise (rise / jerk + 1) / 2 in whole steps.
+    """
     for a in range(len(v)):
         rate, speed, rise = p.rates[a], abs(v[a]), abs(s[a])
         w.braking_distances[a] = way_to_rest_within(rate, speed, rise)
@@ -218,7 +227,10 @@ def bound_braking(p, w, v, s):
 
 @kernel
 def way_to_rest_within(rate, speed, rise):
-    """Braking from a step of `speed`, whose change was `rise`, goes no farther than this [rad or m]."""
+    """A bound of how far braking leads after a step of `speed`, whose change was `rise` [rad or m].
+
+    With acceleration alone it is exact: k speed - a k (k + 1) / 2, k = floor(speed / a).
+    """
     if rate.jerk < NO_LIMIT:
         return (1.0 + _MORE) * way_to_stand(speed, rise, rate.change, rate.jerk) + _MORE * speed
     k = np.floor(speed / rate.change)
@@ -227,6 +239,6 @@ def way_to_rest_within(rate, speed, rise):
 
 @kernel
 def brakes_each(p, w):
-    """Whether each joint brakes by itself."""
+    """Whether each joint brakes by itself: nothing ties joints together, and this is not the way abreast."""
     tied = len(p.loops) > 0 or len(p.inequalities) > 0 or limited_balls(p) > 0
     return not tied and w.memory[ABREAST] < 0.5

@@ -1,9 +1,9 @@
-"""How a tracker comes to rest: a step that turns back makes the next ones shorter.
+"""The trust radius by which a tracker comes to rest: a step that turns back makes the next ones shorter.
 
 Where a method overshoots, or two of its steps undo each other, the path turns by more than a right angle.  The longest
 entry of a step is then bounded by half of the longer of the two, or of the bound that held them; a step that goes on,
 as long as the bound, widens it, and the less the more often the path has turned.  So what gains nothing by going to and
-fro dies out, whatever the method, and what makes way goes on.  The bound is let go by as much as targets, q or shapes
+fro dies out, whatever the method, and what makes way goes on.  The bound is widened by as much as targets, q or shapes
 of the world are moved from outside, and a turn that such a move of the targets may have made is none.
 
 Source: the rule of signs of Jacobs 1988 and of Riedmiller and Braun 1993, for the step as a whole.
@@ -28,12 +28,15 @@ _LEAST = 1e-16
 _WIDENING = 100.0
 """How much longer a step may be for each metre or radian that something was moved [rad or m]."""
 _CALMING = 0.5
-"""What an update leaves of the step up to which a turn may be the targets' doing."""
+"""Factor by which STIRRED, the longest step whose turn may be due to the targets, falls in each update."""
 
 
 @functools.partial(kernel, inline=True)
 def adapt_trust_radius(p, w):
-    """Bound the next steps by how the last one, w.step, went on from the one before."""
+    """Adapt INVERSE_RADIUS, one over the bound of the next steps, by w.step and the one before, w.last_step.
+
+    A turn, w.step . w.last_step < 0, halves it; a step along the bound widens it.
+    """
     along, longest, last = splat(w.e, 0.0), splat(w.e, 0.0), splat(w.e, 0.0)
     for a in range(len(w.step)):
         x, y = load(w.step, a), load(w.last_step, a)
@@ -45,6 +48,7 @@ def adapt_trust_radius(p, w):
     bound = load(w.memory, INVERSE_RADIUS)
     farther = select(last > longest, last, longest)
     stirred = load(w.memory, STIRRED)
+    # A turn of steps that are no longer than STIRRED may be the answer to targets that moved.
     turned = (along < 0.0) & (farther > select(stirred > _LEAST, stirred, _LEAST))
     store(w.memory, STIRRED, _CALMING * stirred)
     if any_of(turned | (bound > 0.0)):
@@ -52,6 +56,7 @@ def adapt_trust_radius(p, w):
         shorter = 1.0 / select(turned, farther, 1.0)
         shorter = select(shorter > bound, shorter, bound) * (1.0 / _SHORTER)
         shorter = select(shorter * _LEAST > 1.0, 1.0 / _LEAST, shorter)
+        # Only a step that the bound held, as long as it and shortened, says that it is too tight.
         longer = bound / (1.0 + (_LONGER - 1.0) / (1.0 + _TIRING * turns))
         longer = select((longest * bound > _AT_BOUND) & (load(w.memory, SHARE) < 1.0), longer, bound)
         store(w.memory, INVERSE_RADIUS, select(turned, shorter, longer))
@@ -63,7 +68,10 @@ def adapt_trust_radius(p, w):
 
 @functools.partial(kernel, inline=True)
 def release_trust_radius(p, w):
-    """Widen the bound by as much as the targets, and a posture, have moved since the last update."""
+    """Widen the bound by as much as the targets, and a posture, have moved since the last update.
+
+    STIRRED keeps up to which length the turn of a step may answer that move.
+    """
     moved, stirred = away_from_last_targets(p, w), load(w.memory, STIRRED)
     store(w.memory, STIRRED, select(_WIDENING * moved > stirred, _WIDENING * moved, stirred))
     widen_trust_radius(w, moved)
@@ -71,7 +79,7 @@ def release_trust_radius(p, w):
 
 @functools.partial(kernel, inline=True)
 def away_from_last_targets(p, w):
-    """How far the targets, and a posture, are from where they were."""
+    """How far targets and posture are from where they were, as numbers: places [m], rotation matrices, joints."""
     square = splat(w.e, 0.0)
     for k in range(len(p.effectors)):
         for i in range(first_seen(p.effectors[k]), SEEN):
@@ -85,7 +93,7 @@ def away_from_last_targets(p, w):
 
 @functools.partial(kernel, inline=True)
 def store_targets(p, w):
-    """Remember where the targets are.  One that is a way has moved by it in each step, and is counted from none."""
+    """Keep where the targets are.  A target with WAY is the way of an update: it moves anew each time, so 0 is kept."""
     for k in range(len(p.effectors)):
         stays = 0.0 if p.effectors[k].goal & WAY else 1.0
         for i in range(first_seen(p.effectors[k]), SEEN):
@@ -94,13 +102,13 @@ def store_targets(p, w):
 
 @functools.partial(kernel, inline=True)
 def first_seen(effector):
-    """The first row of an effector's target that says where it is to go: of a place alone, that of the place."""
+    """The first of the rows before SEEN that the task reads: of a position alone the three of its place."""
     return SEEN - 3 if effector.position >= 0 and effector.rotation < 0 and not effector.weighing else 0
 
 
 @functools.partial(kernel, inline=True)
 def widen_trust_radius(w, moved):
-    """Widen the bound, for something was moved so far, and what crept begins anew."""
+    """Let the bound grow by _WIDENING times `moved` [m or rad], and forget turns and creeping where that is not 0."""
     bound = load(w.memory, INVERSE_RADIUS)
     store(w.memory, INVERSE_RADIUS, bound / (1.0 + _WIDENING * bound * moved))
     for row in (TURNED, CREPT):

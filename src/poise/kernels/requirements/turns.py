@@ -21,6 +21,7 @@ def angle(c, s):
     half = sqrt(0.5 + 0.5 * select(back, -c, c))
     x = s * half_angle_ratio(half) / half
     x = select(back, select(s < 0.0, -_PI, _PI) - x, x)
+    # One Newton step: sin(angle - x) = s cos x - c sin x.
     s0, c0 = sincos(x)
     return x + (s * c0 - c * s0)
 
@@ -40,6 +41,7 @@ def best_turn_within(k, l, size, low, high):  # noqa: E741
     x = best_turn(k, l, size)
     outside = (x < low) | (x > high)
     if any_of(outside):
+        # The maximum a turn away may be inside; else the better end, for there is no other maximum between.
         around = select(x > 0.0, x - 2.0 * _PI, x + 2.0 * _PI)
         inside = (around >= low) & (around <= high)
         low, high = select(low < -2.0 * _PI, -2.0 * _PI, low), select(high > 2.0 * _PI, 2.0 * _PI, high)

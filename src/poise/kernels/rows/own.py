@@ -1,4 +1,4 @@
-"""The rows of a task with a residual of the user's own: a function of the poses of frames, which shall vanish.
+"""Rows of a task with a residual of the user's own, a function of the poses of frames that is to be zero.
 
 With r(frames) the residual, e = -r, and the Jacobian is dr/dq: the derivatives of r by the twist of each frame, times
 the columns of its motion.  Without derivatives of the user's they are central differences.  Of a range, r shall be at
@@ -58,16 +58,17 @@ def own_range_rows(p, w, k):
     for r in range(effector.residual_rows):
         start, i = p.blocks[effector.first_block + r // 3].start + r % 3, 3 * effector.first_block + r
         e = load(w.e, i)
-        store(w.e, i, select(e >= 0.0, splat(w.scratch, 0.0), e))  # what is no number stays one
+        store(w.e, i, select(e >= 0.0, splat(w.scratch, 0.0), e))  # NaN stays
         for j in range(0, 3 * effector.columns, 3):
             store(w.jacobian, start + j, select(e >= 0.0, splat(w.scratch, 0.0), load(w.jacobian, start + j)))
 
 
 @routine
 def own_sides(p, w, b):
-    """How far a range of the user's own is beyond each side: its residual; no side where a weight is 0.
+    """h_i of each side of a range of the user's own: its residual; -inf, no side, where a weight is 0.
 
-    No direction changes a row faster than its derivatives by each frame's place and turn are long, times the columns.
+    w.range_column_norms: a row changes by a column no faster than the lengths of its derivatives by each frame's place
+    and turn, times those of the column.
     """
     task_range = p.ranges[b]
     linear, angular, frames, out, slopes = _seen(p, w, task_range.effector)

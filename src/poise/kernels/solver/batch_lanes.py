@@ -4,10 +4,9 @@ What a closed form solves is solved by that, beforehand.  Another problem begins
 from there stalls, it begins anew at the stored configuration that is nearest to the goal and to q0
 (`poise.kernels.solver.starts`), then at the next nearest, then at random ones.  Where nearness to q0 is not asked for,
 it does so at once if the error at q0 is larger than usual at stored configurations.
-What is solved is certified by the forward kinematics of its last iterate.  An answer that is far from a q0 where little
-was left has strayed, for a step that is too bold or a start that was given up too soon, and is compared with what that
-search finds.  Of a problem that its starts do not solve
-the best is told, and it is left to the search of `lm_solver`, which says why.
+What is solved is certified by the forward kinematics of its last iterate.  An answer far from a q0 with a small error
+has STRAYED, by a step that was too bold or a start that was given up too soon; of it, and of a problem that its starts
+do not solve, the best is returned, and the caller asks the search of `lm_solver`.
 
 No lane knows of another: an answer depends on the problem, the seed and the index alone.
 """
@@ -60,11 +59,11 @@ from poise.kernels.solver.state import (
 _STORED = 6
 """Starts of a problem that are looked up in the index, at most."""
 _YOUNG, _YOUNGER, _FALL, _HASTY = 1.0, 1.5, 0.5, 1.5
-"""Iterations, at least and for each block, after which the error [m^2, rad^2] must fall by this factor each time; slow
-ones that end a start."""
+"""After max(first, second blocks - 2) iterations one is slow in which the sum of squares falls by less than the third
+factor; more slow ones than the fourth number end a start."""
 _STRAY, _FAR = 5.0, 0.2
-"""An answer that is farther from q0 [rad or m] than so many times the error there [m, rad], and than the second number,
-has strayed."""
+"""An answer has strayed that is farther from q0 [rad or m] than the first times the error at q0 [m, rad], and than the
+second."""
 
 
 @entry_point(WHOLE)
@@ -155,7 +154,7 @@ def solve_many(address):
 
 @kernel
 def solve_closed(p, w, v, goals, starts, answers, address):
-    """Solve by closed form, one problem after the other; the CODE of those that it does not solve is RUNNING."""
+    """Solve by closed form, one problem after the other; the CODE of what is left to the lanes is RUNNING."""
     count, numbers, columns = len(w.q), GOAL_NUMBERS * len(p.effectors), len(w.out)
     for k in range(len(answers) // columns):
         answers[columns * k + CODE] = RUNNING
@@ -191,7 +190,7 @@ def assign_problem(p, w, v, lane, goal, start):
 
 @kernel
 def look_up(p, w, v, request, goals):
-    """Take each fresh lane's start from the index, where it is not the first and not one of the late ones."""
+    """Take starts 1 to _STORED of fresh lanes from the index; start 0 too where no starts are `given`."""
     numbers = GOAL_NUMBERS * len(p.effectors)
     for lane in range(WIDTH):
         if v.state[FRESH, lane] > 0.5 and request.given == 0 and v.state[STARTED, lane] == 0.0:
@@ -215,9 +214,9 @@ def look_up(p, w, v, request, goals):
 
 @kernel
 def end_start(p, w, v, lane, request, answers, address):
-    """Write what the start of a lane has come to if its problem is solved, or if it is the best so far.
+    """Write the end of a lane's start as the answer of its problem if that is solved, or if it is the best so far.
 
-    A solution where something does not hold is better than none.
+    A solution that is not feasible is better than none; of these the one with the largest slack is kept.
     """
     cost = v.state[LANE_COST, lane]
     solved, code = v.state[SCORE, lane] <= INSIDE, UNSOLVED

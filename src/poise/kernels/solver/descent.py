@@ -22,21 +22,22 @@ _FAR = 1.0
 _BOLD = 4.0
 """A step of the search may raise the error this much: the way to a solution often leads over a ridge."""
 _CAREFUL = 1.000000001
-"""A step of the last descent may not, but for rounding."""
+"""A step of the last descent may not raise it, but by rounding."""
 
 
 @functools.partial(kernel, inline=True)
 def improve(p, w, cost, bold, some_careful):
-    """Move w.q by one step, from the errors and Jacobians there.
+    """Judge the last step by `cost`, the sum of squares at w.q, and move w.q by the next one.
 
     A bold lane goes along the screw to a pose and may raise the error; the others descend on the sum of squares, and
-    the careful ones damp by what their last step gained.
+    the careful ones damp by the gain ratio of their last step.  A rejected step is taken back, but for its share
+    `back`, and the next one is damped more.
     """
     slack, low = select(bold, _BOLD, _CAREFUL), select(bold, MU_LOW, _MU_LAST)
     limit, mu = load(w.state, LIMIT), load(w.state, MU)
     accepted = cost <= limit * slack
     far = _FAR * len(p.blocks)
-    damping = select(cost < far, cost, far) * mu + _FLOOR
+    damping = select(cost < far, cost, far) * mu + _FLOOR  # lambda^2 = mu |e|^2
     # From the border of a ball's limits the straight way to where a step has led goes through the inside, not along.
     back = splat(w.q, 0.0 if any_ball_limited(p) else 0.25)
     after = select(accepted, select(mu > 2.0 * low, 0.5 * mu, low), mu * 4.0)
@@ -56,7 +57,10 @@ def improve(p, w, cost, bold, some_careful):
 
 @functools.partial(kernel, inline=True)
 def damped_direction(p, w, bold, damping):
-    """The damped step into w.step.  Lanes that are not bold hold the joints that it would push out of their limits."""
+    """The damped step into w.step, joints held that the gradient pushes out of their limits.
+
+    In lanes that are not bold, those are held too that the step itself would push out; it is then solved once more.
+    """
     if len(p.effectors) == 1 and p.effectors[0].rows < 0:
         hold_for_pose(p, w)
         hold_balls(p, w, splat(w.free, 1.0) > 0.0, w.step, w.step, 0.0)
@@ -73,7 +77,10 @@ def damped_direction(p, w, bold, damping):
 
 @functools.partial(kernel, inline=True)
 def gain_damping(p, w, cost, limit, accepted, mu):
-    """The damping of a careful lane: by the ratio of what its last step gained to what was predicted (Nielsen 1999)."""
+    """lambda^2 of a careful lane, by the gain ratio of its last step (Nielsen 1999).
+
+    It begins as the largest squared column, and grows by nu, which doubles, with each step that is rejected.
+    """
     predicted, nu = load(w.state, PREDICTED), load(w.state, NU)
     judged = predicted > 0.0
     change = damping_factor(limit - cost, select(judged, predicted, 1.0))

@@ -33,7 +33,11 @@ from poise.kernels.solver.nearness import square_between
 
 @functools.partial(kernel, inline=True)
 def aim_at(p, goal, target):
-    """Read each effector's goal numbers into `target` (one number wide); False if one is no goal."""
+    """Read GOAL_NUMBERS an effector of `goal` into `target` (one number wide); False if they are no goal.
+
+    Rows of a target: with TURN its rotation times that of the tool transposed (9), else the last four goal numbers;
+    place or unit direction (3); with weights diag(weight) R^T of the first two blocks (9 each).
+    """
     for k in range(len(p.effectors)):
         effector = p.effectors[k]
         g, at, tool = GOAL_NUMBERS * k, GOAL * k, effector.tool

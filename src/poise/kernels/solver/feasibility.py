@@ -1,4 +1,4 @@
-"""Solutions are looked at: whether all that must hold does there."""
+"""Feasibility of solutions: limits of sums and distances of shapes."""
 
 import numpy as np
 
@@ -18,9 +18,10 @@ from poise.kernels.solver.state import HOLDS, INSIDE, LANE_COST, LIMIT, SCORE, S
 
 @kernel
 def is_feasible(p, w, address):
-    """Whether limits of sums hold at w.q, one number wide, and all shapes are as far apart as asked.
+    """Whether limits A q <= b hold at w.q, one number wide, and all shapes are as far apart as asked.
 
-    w.best is the best q where they do not.
+    w.clearance[0] is the least slack of both.  Of what is not feasible w.best keeps the q with the largest slack, and
+    w.clearance[1] that slack, -inf before the first.
     """
     w.clearance[0] = slack_of_sums(p, w, w.q)
     if entry_at(address, CALL).scene:
@@ -38,7 +39,7 @@ def is_feasible(p, w, address):
 
 @kernel
 def judged(p, w, code, check_feasibility, address):
-    """The code of an answer at w.q that has this one unless something does not hold there."""
+    """The code of the answer at w.q: BLOCKED where solutions were found, but none that is feasible."""
     if not check_feasibility or (code == SOLVED and is_feasible(p, w, address)):
         return code
     return BLOCKED if w.clearance[1] > -np.inf else code
@@ -46,7 +47,7 @@ def judged(p, w, code, check_feasibility, address):
 
 @kernel
 def reject(p, w, v, address):
-    """Let lanes that have converged to where something does not hold begin anew."""
+    """End lanes that have converged to what is not feasible: infinite cost and slowness, so that they begin anew."""
     for lane in range(WIDTH):
         if v.state[SCORE, lane] <= INSIDE and v.state[HOLDS, lane] < 0.5:
             for i in range(len(w.q)):

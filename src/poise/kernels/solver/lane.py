@@ -1,4 +1,4 @@
-"""What becomes of a lane: it begins at a start, is judged after each iteration, and when it has ended begins anew.
+"""The life of a lane: it begins at a start, is judged after each iteration, and when it has ended begins anew.
 
 All searches of eight lanes are this loop.  Each says itself what counts as slow, and what is done where one has ended:
 
@@ -79,10 +79,10 @@ def _put(w, i, fresh, value):
 
 @functools.partial(kernel, inline=True)
 def judge(w, cost, score, slow, patience, oldest):
-    """Note how each lane stands, and whether it has ended, which is returned.
+    """Write cost, score, age and slowness of each lane, and whether it has ended, which is returned.
 
-    It has where it has converged, after more `slow` iterations than its `patience`, and after the `oldest`.  One that
-    has converged grows no older while it waits; one without a start never ends.
+    It has where it has converged, after more than `patience` iterations that were `slow`, and at the age `oldest`.  One
+    that has converged grows no older while it waits; one without a start never ends.
     """
     start = load(w.state, STARTED)
     score = select(start < 0.0, np.inf, score)
@@ -96,6 +96,6 @@ def judge(w, cost, score, slow, patience, oldest):
 
 @functools.partial(kernel, inline=True)
 def renew(w, lane, start, more):
-    """Let a lane that has ended begin anew at the start of this number if there is one `more`; else it has none."""
+    """Give a lane that has ended the start of this number, if there are `more`, else none; whether it has one."""
     w.state[STARTED, lane], w.state[FRESH, lane] = start if more else -1.0, 1.0 if more else 0.0
     return more

@@ -1,4 +1,4 @@
-"""Which joints a step may move: those that do not stand at a limit that it would push them out of."""
+"""Joints and balls that are held at their limits, where a descent or a step would push them out."""
 
 import numpy as np
 
@@ -7,18 +7,15 @@ from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load, select, splat, store
 
 NEARLY = 0.1
-"""The share of a step that leads to a border of a ball's limits at most, for the ball to be held there already: cut off
-at once, the rest of the step would lead along the border somewhere else."""
+"""A ball is held at the border of its limits already where less than this share of the step leads there: clipped, the
+rest of the step would lead along the border somewhere else."""
 _ROUNDING = 1e-12
-"""What counts as not beyond a sum of joints [rad or m]."""
+"""A limit A q <= b is not broken by less than this [rad or m], for joints within 1; in proportion for others."""
 
 
 @kernel
 def slack_of_sums(p, w, q):
-    """The least that any of the limits A q <= b leaves at q (nq) [rad or m], infinite where there is none.
-
-    It is negative where one does not hold.
-    """
+    """The least slack b - A q at q (nq) [rad or m], negative where a limit is broken, infinite where there is none."""
     n, slack = len(w.step), np.inf
     for i in range(len(p.inequalities) // (n + 1)):
         at = i * (n + 1)
@@ -46,7 +43,8 @@ def free_joints(p, w, gradient):
 def hold_pushed(p, w, bold):
     """Set w.free to 0 for joints at a limit out of which w.step would push them, of lanes not bold; whether any is new.
 
-    A joint that the descent pulls in may be pushed out by the step, which J^T J turns; clipped, it would gain little.
+    (J^T J + lambda^2 I)^-1 turns the gradient, so the step may push out a joint that the gradient pulls in; clipped, it
+    would gain little.
     """
     pushed = splat(w.free, 0.0)
     descends = select(bold, pushed, 1.0) > 0.0
@@ -62,11 +60,11 @@ def hold_pushed(p, w, bold):
 
 @kernel
 def hold_balls(p, w, which, step, wanted, share):
-    """Take the turns by which `step` would push balls out of their limits out of the Jacobian, in lanes `which`.
+    """Project balls at their limits: J <- J (I - n n^T) for each direction n in which `step` (n) would push one out.
 
-    The directions in which a ball may not turn are no axes of its velocity: J becomes J (I - n n^T), and no step has a
-    share of n; nor has `wanted`, an entry a velocity.  A border that `share` of the turn reaches counts as reached.
-    1 in the lanes where `step` has pushed, else 0.
+    n is a turn, no axis of the velocity, so it cannot be held by w.free; with that J no step has a part along n.
+    `wanted` (n) loses that part too.  In lanes `which` alone.  A border that `share` of the step reaches counts as
+    reached.  1 in the lanes where `step` has pushed, else 0.
     """
     pushed = splat(w.free, 0.0)
     for r in range(len(p.balls)):
@@ -96,7 +94,7 @@ def hold_balls(p, w, which, step, wanted, share):
 
 @kernel
 def hold_flat(p, w):
-    """Take the turns out of the Jacobian that a ball never makes, for it cannot swing that way."""
+    """J <- J (I - k k^T) for each direction k in which a ball has no room to swing at all."""
     for r in range(len(p.balls)):
         ball = p.balls[r]
         if ball.limited and (flat(ball.a[0], ball.a[1]) or flat(ball.b[0], ball.b[1])):
@@ -107,7 +105,7 @@ def hold_flat(p, w):
 
 @kernel
 def _take_out(p, jacobian, a, n0, n1, n2):
-    """J (I - n n^T) in place of J, of the three velocities from `a` on, whose columns stand side by side."""
+    """J <- J (I - n n^T) in the three columns of the velocities from `a` on, which stand side by side."""
     for k in range(len(p.effectors)):
         effector = p.effectors[k]
         for c in range(effector.columns):
@@ -124,7 +122,7 @@ def _take_out(p, jacobian, a, n0, n1, n2):
 
 @kernel
 def _take_out_of(v, a, n0, n1, n2):
-    """v - n n^T v in place of v, of the same three velocities."""
+    """v <- v - n n^T v in the entries of the same three velocities."""
     share = load(v, a) * n0 + load(v, a + 1) * n1 + load(v, a + 2) * n2
     store(v, a, load(v, a) - share * n0)
     store(v, a + 1, load(v, a + 1) - share * n1)

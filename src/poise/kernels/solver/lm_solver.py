@@ -1,10 +1,10 @@
-"""The driver: one problem solved, first from the caller's start alone, then from eight starts in eight lanes.
+"""The default solver: projected Levenberg-Marquardt from the caller's start, then from eight starts in eight lanes.
 
 1. From q0, one number wide, as long as the error falls fast: a target that moves a little ends here.
-2. Eight lanes: from q0 a bold descent and a careful one, the others from random starts.  A lane that stalls is kept as
-   a candidate and starts anew elsewhere, until `max_restarts` random starts have been spent.
-3. A lane has converged: the descents from q0 go on while they may end nearer to it, and of all lanes that have
-   converged the nearest wins.  Where the first shall win, nothing is waited for, and no lane is careful.
+2. Eight lanes: from q0 a bold descent and a careful one, the others from random starts.  What a stalled lane came to
+   goes to the pool of candidates, and it begins at another start, until `max_restarts` random starts have been spent.
+3. A lane has converged: with `nearest` the descents from q0 go on while they may end nearer to q0, and of all lanes
+   that have converged the nearest wins.  Else the first wins, nothing is waited for, and no lane is careful.
 4. No start converged: the eight best candidates descend together to where the error falls no more, and the best
    is the answer, the caller's own unless another is clearly better.
 
@@ -64,10 +64,10 @@ from poise.kernels.solver.state import (
 )
 
 _EAGER = 48.0
-"""Starts that are bold, and given up as soon as they fall slowly.  Every other of the later ones descends and may take
-its time: by then the target is likely out of reach, and what counts is how near each comes."""
+"""Starts before this one are bold, and given up as soon as their error falls slowly.  From it on every other one is not
+and may take its time: by then the target is likely out of reach, and what counts is how near each comes."""
 _NEAR = 0.1
-"""A start whose error [m^2, rad^2 a block] is more than this is not tried alone."""
+"""A start with a larger error than this [m^2, rad^2 a block] is not tried alone, but goes to the lanes at once."""
 _HOPE, _FAR_HOPE, _NEARBY = 0.9, 0.5, 2.0
 """A descent from q0 is waited for while its distance from there [rad or m] is less than the first share of the nearest
 solution's; where it is more than the third, less than the second share."""
@@ -87,15 +87,15 @@ the more, the more velocities there are."""
 _UNDERCUT = 0.99
 """A descent that comes below this share of an error that promises nothing is another."""
 _BLOCKED = 5
-"""So many times as many starts are worth while where there are solutions, but none that holds: among crowds
-of 20 and 45 obstacles they found a free solution of a Panda's pose wherever twenty times as many more did."""
+"""Factor of the usual starts where solutions are found, but none is feasible: among crowds of 20 and 45 obstacles these
+found a free solution of a Panda's pose wherever twenty times as many more did."""
 
 
 @kernel
 def track(p, w, start, max_iterations):
-    """Iterate from `start` as long as the error falls fast; (iterations, sum of squares, score) at w.q.
+    """Descend from `start` (nq) while the sum of squares falls to less than 0.3 a step; (iterations, cost, score).
 
-    The sum of squares at `start` goes to `out`.
+    These are at w.q; the sum of squares at `start` goes to `out`.
     """
     near = _NEAR * len(p.blocks)
     for i in range(len(start)):
@@ -108,7 +108,7 @@ def track(p, w, start, max_iterations):
     if score <= INSIDE or cost > near:
         return 0, cost, score
     for i in range(max_iterations):
-        improve(p, w, cost, cost >= 0.0, False)
+        improve(p, w, cost, cost >= 0.0, False)  # bold, unless the cost is NaN
         last = cost
         cost, score = evaluate(p, w)
         if score <= INSIDE or not cost < 0.3 * last:
@@ -144,8 +144,8 @@ def hopeful(p, w, q0, spare, found, least):
 def promises(p, w, usual_restarts, restarts):
     """How many random starts the least error so far is worth: the smaller it is, the likelier is a solution.
 
-    Where it is known that there is none around a candidate, its error promises nothing, and no other that is larger
-    does before it has ended.
+    A candidate around which there is known to be no solution (POOL_SHUT) promises nothing, and neither does a lane
+    whose error is not clearly below that of such a candidate: it may be on its way there.
     """
     least, shut = np.inf, np.inf
     for lane in range(1, WIDTH):
@@ -179,10 +179,12 @@ def search(
 ):
     """Eight lanes until one converges, the restarts are spent, or `chunk` iterations have passed.
 
-    With `wait` the descents from q0 go on then, while they may end nearer.  After `usual_restarts` there are more, up
-    to `restarts`, the smaller the least error is.  With `check_feasibility`, a solution counts where all that must hold
-    does.  Returns (lane or -1, restarts spent, whether it may go on).
+    With `wait` the descents from q0 go on then, while they may end nearer to q0.  Beyond `usual_restarts` starts go on
+    up to `restarts`, the more the smaller the least error is.  With `check_feasibility`, a solution counts only where
+    all that must hold does.  `own` is a workspace of one number, `spare` (nq) scratch.  Returns (lane or -1, restarts
+    spent, whether it may go on).
     """
+    # A lane is slow in an iteration whose cost is not below `hope` times its last; it ends after `patience` of them.
     for _ in range(chunk):
         caring = w.state[PATIENCE, 1] > 0.0
         cost, score = evaluate(p, w)
@@ -212,6 +214,7 @@ def search(
                 if w.state[ENDED, lane] > 0.5:
                     keep_candidate(p, own, w, lane)
                     w.state[PATIENCE, lane] = 0.0
+                    # A solution was found, but something did not hold there: w.clearance[1] is no longer -inf.
                     blocked = check_feasibility and own.clearance[1] > -np.inf
                     most = min(_BLOCKED * usual_restarts, restarts) if blocked else usual_restarts
                     more = spent < most or (not blocked and spent < promises(p, w, usual_restarts, restarts))
@@ -239,7 +242,7 @@ def search_lanes(p, w, v, address):
         draw_offsets(w.offsets, request.seed)
         for i in range(count):
             store(v.q, i, w.pool[i]), store(v.before, i, w.pool[i])
-        own = 2 if request.nearest else 1
+        own = 2 if request.nearest else 1  # lanes that begin at q0: the bold one, and with `nearest` the careful one
         spent = min(WIDTH - own, request.max_restarts)
         for lane in range(WIDTH):
             start = max(lane - own + 1, 0)
@@ -253,7 +256,7 @@ def search_lanes(p, w, v, address):
             v.state[PATIENCE, 1] = _LEAST_PATIENCE + _MORE_PATIENCE / (1.0 + far * far)
         store(v.state, POOL_COST, np.inf), store(v.state, POOL_AGE, 0.0), store(v.state, POOL_START, 0.0)
         store(v.state, POOL_SHUT, 0.0)
-        v.state[POOL_COST, 0] = 0.0
+        v.state[POOL_COST, 0] = 0.0  # place 0 of the pool is q0 itself, whatever its error
         for i in range(count):
             v.pool[i, 0] = w.pool[i]
         out[RESTARTS] = spent
@@ -272,6 +275,7 @@ def search_lanes(p, w, v, address):
             out[CODE] = RUNNING
             return
     out[STATIONARY] = 0.0
+    # Solutions were found, but none at which all holds: the one that misses least is the answer, and nothing descends.
     if lane < 0 and request.check_feasibility and w.clearance[1] > -np.inf:
         out[CODE], out[ITERATIONS], out[START] = UNSOLVED, 0.0, 0.0
         for i in range(count):

@@ -1,4 +1,4 @@
-"""How far two are from one another, and whole turns of joints, which change no task, that bring them near."""
+"""Distances between configurations, and whole turns of joints, which change no task, that make them least."""
 
 import functools
 
@@ -20,7 +20,7 @@ _AROUND = 2.0
 
 @functools.partial(kernel, inline=True)
 def turned_near(c, x, x0):
-    """What whole turns make of x, of a coordinate c that turns, to bring it nearest to x0 within its limits."""
+    """x by whole turns nearest to x0 within the limits of coordinate c, which turns; x itself where no turn fits."""
     up, down = floor((c.upper + _ROUNDING - x) / _TURN), -floor((x - c.lower + _ROUNDING) / _TURN)
     turns = rint((x0 - x) / _TURN)
     turns = select(turns > up, up, turns)
@@ -33,7 +33,7 @@ def turned_near(c, x, x0):
 
 @kernel
 def square_between(p, q, q0):
-    """The square of the distance between two configurations: of the ways of joints [rad or m] and angles of balls."""
+    """The squared distance between two configurations: of coordinates [rad or m] and of angles between balls."""
     square = 0.0
     for r in range(len(p.coordinates)):
         i = p.coordinates[r].q
@@ -56,7 +56,7 @@ def angle_between(q, q0, i):
 
 @kernel
 def square_of(p, w, lane, q0, spare):
-    """The square of the distance of a lane's q from q0, of its joints as whole turns bring them nearest to it."""
+    """`square_between` q of a lane and q0, after whole turns that bring its joints nearest; `spare` (nq) is scratch."""
     for i in range(len(q0)):
         spare[i] = w.q[i, lane]
     for r in range(len(p.coordinates)):
@@ -84,9 +84,9 @@ def near_turn(p, w, start):
 
 @kernel
 def turn_within(p, w, start):
-    """Turn coordinates of w.q to where limits of sums hold, as near to `start` as that is; whether they do.
+    """Search all whole turns of w.q for those that let limits of sums hold, nearest to `start`; whether there are any.
 
-    Where there is no such way, w.q stays.  w.step is written over.
+    If not, or if there are more than _MOST ways, w.q stays.  w.step is written over.
     """
     total = np.int64(1)
     for r in range(len(p.coordinates)):
@@ -119,7 +119,7 @@ def _turns_of(c, x):
 
 @kernel
 def _put_turns(p, w, start, number):
-    """Let w.q be w.step with whole turns, by their number; the square of how far its joints are from `start`."""
+    """w.q = w.step with the whole turns of this number, one digit a joint; its squared distance from `start`."""
     square, rest = 0.0, np.int64(number)
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]

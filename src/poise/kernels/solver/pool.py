@@ -1,8 +1,8 @@
-"""The candidates: where starts ended that converged to nothing, and their last descent together.
+"""The pool of candidates: the ends of starts that did not converge, and their last descent together.
 
-Of a candidate at which next to nothing is left it is asked whether there is a solution around it.  There is none where
-the error is at rest and bends upwards in all directions, as where a file that is rounded has no place for a target:
-such an error is no promise, however small it is.
+Where a candidate has next to no error left, it is tested whether it is a local minimum: the gradient is zero and the
+error convex around it, as where a model's file is rounded and a target is off by that.  Then no solution is near, and
+its small error is no reason for more starts: without the test such a target uses up all of `max_restarts`.
 """
 
 import numpy as np
@@ -44,20 +44,22 @@ _SLIGHT = 4e-6
 """Below this error [m^2, rad^2 a block] it is asked whether there is a solution around a candidate: two milliradians
 are what a right angle with three digits is off by."""
 _BEND = 1.0
-"""How much rows bend, at most [m or rad a rad^2]: rotations no more than this, places by the length of the arm."""
+"""A bound of second derivatives of rows [m or rad a rad^2]: of rotations it is 1, of places the length of the arm."""
 _FALL, _NEWTON = 1e-4, 6
-"""At rest the squared error falls by no more than this share of it; so many of Newton's steps lead there at most."""
+"""Newton's steps end where the next one is predicted to lower the squared error by no more than this share; steps at
+most."""
 _MARGIN = 1.02
-"""So much more must be left than tolerances allow, for what rest leaves open."""
+"""Factor by which more must be left than tolerances allow, for what Newton's steps leave open."""
 
 
 @kernel
 def keep_candidate(p, own, w, lane):
-    """Put what a lane found into the pool, in place of the worst there; place 0 holds the caller's own start.
+    """Put the best q of a lane into the pool, in place of the worst there if it is better; place 0 holds the caller's.
 
     `own` is a workspace of one number, whose q is written over.
     """
     cost, best = w.state[LANE_COST, lane], True
+    # The last step may have been a bold one uphill: then the q before it is better.
     if not cost <= w.state[LIMIT, lane]:
         cost, best = w.state[LIMIT, lane], False
     if not 0.0 <= cost < np.inf:
@@ -84,12 +86,12 @@ def keep_candidate(p, own, w, lane):
 
 @kernel
 def is_shut(p, w):
-    """Whether around w.q, one number wide, there is a minimum of the error and so no solution; w.q is written over.
+    """Whether w.q, one number wide, is next to a local minimum with no solution around it; w.q is written over.
 
-    With fewer joints than rows J^T J can be regular, and what rows bend takes no more from it than by the error times
-    `_BEND`.  If it stays positive definite, the error is convex there, and Newton's steps lead to its least.  There no
-    step moves the residuals along themselves, so that their product with those of a solution would be their square; it
-    is no more than the sum of the sizes of blocks times their tolerances.
+    The Hessian of |e|^2 / 2 is J^T J + sum e_i H_i, and the second term is no less than -_BEND |e| I.  Where
+    J^T J - _BEND |e| I is positive definite, which takes no more joints than rows, the error is convex, and Newton's
+    steps lead to its minimum e*.  There J^T e* = 0, so to first order a solution near it with residuals r has
+    e* . r = |e*|^2; within tolerances e* . r is at most what `_within_tolerances` sums up.
     """
     n = len(w.step)
     for _ in range(_NEWTON):
@@ -99,7 +101,7 @@ def is_shut(p, w):
         for a in range(n):
             w.step[a] = w.step[a] * w.free[a]
             w.y[a] = w.step[a]
-        if not factor(n, w.matrix) > 0.0:
+        if not factor(n, w.matrix) > 0.0:  # not positive definite
             return False
         substitute(n, w.matrix, w.y)
         fall = 0.0
@@ -114,7 +116,7 @@ def is_shut(p, w):
 
 @kernel
 def _within_tolerances(p, w):
-    """The largest product of the residuals at w.q with residuals that are within all tolerances."""
+    """The largest product of the residuals at w.q with any that are within all tolerances: sum |e_b| tolerance_b."""
     product = 0.0
     for b in range(len(p.blocks)):
         size = w.e[3 * b] ** 2 + w.e[3 * b + 1] ** 2 + w.e[3 * b + 2] ** 2
@@ -124,7 +126,7 @@ def _within_tolerances(p, w):
 
 @kernel
 def _fill_curvature(p, w, less):
-    """w.matrix (n x n): J^T J over the joints that are free, less so much of its diagonal; 1 for those that are not."""
+    """w.matrix (n x n) = J^T J - less I over the free joints, and the identity over those that are held."""
     n = len(w.step)
     for i in range(n * n):
         w.matrix[i] = 0.0
@@ -144,7 +146,7 @@ def _fill_curvature(p, w, less):
 
 @kernel
 def polish(p, w, max_iterations):
-    """Let the pool descend to where it falls no more; the best lane, whether it came to rest, and the iterations."""
+    """Descend from all of the pool until it falls no more; the best lane, whether it came to rest, the iterations."""
     for lane in range(WIDTH):
         empty = not w.state[POOL_COST, lane] < np.inf
         for i in range(len(w.q)):

@@ -1,4 +1,4 @@
-"""The step of `poise.kernels.solver.step` for a single pose: its 6 x 6 system never leaves the registers."""
+"""The step of `poise.kernels.solver.step` for a single pose: its 6 x 6 system is written out, to stay in registers."""
 
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, select, splat, store
@@ -52,7 +52,7 @@ def pose_direction(p, w, bold, damping):
     if p.effectors[0].weighing == 0:
         v0, v1, v2 = screw(e0, e1, e2, e3, e4, e5)
         e0, e1, e2 = select(bold, v0, e0), select(bold, v1, e1), select(bold, v2, e2)
-    # L D L^T, with the inverses of D in place of the diagonal: no roots, whose latency a chain of six would add up.
+    # A = L D L^T, with the inverses of D in place of the diagonal: no roots, whose latency a chain of six would add up.
     a00 = 1.0 / a00
     l10, l20, l30, l40, l50 = a10 * a00, a20 * a00, a30 * a00, a40 * a00, a50 * a00
     a11, a21, a31, a41, a51 = a11 - l10 * a10, a21 - l20 * a10, a31 - l30 * a10, a41 - l40 * a10, a51 - l50 * a10
@@ -79,6 +79,7 @@ def pose_direction(p, w, bold, damping):
     l54 = a54 * a44
     a55 = a55 - l54 * a54
     a55 = 1.0 / a55
+    # Forward with L, then D^-1 and back with L^T: y = A^-1 e.
     y0 = e0
     y1 = e1 - l10 * y0
     y2 = e2 - l20 * y0 - l21 * y1

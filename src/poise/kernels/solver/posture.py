@@ -56,6 +56,7 @@ def _sample_starts(p, w, offsets, centre, fresh):
         i = p.balls[k].q
         x0, x1, x2, x3 = load(w.q, i), load(w.q, i + 1), load(w.q, i + 2), load(w.q, i + 3)
         c0, c1, c2, c3 = centre[i], centre[i + 1], centre[i + 2], centre[i + 3]
+        # Towards the nearer of the two quaternions of the same rotation.
         share = select(x0 * c0 + x1 * c1 + x2 * c2 + x3 * c3 < 0.0, splat(w.q, -_TOWARDS), splat(w.q, _TOWARDS))
         rest = 1.0 - _TOWARDS
         sampled = normalised(
@@ -69,7 +70,7 @@ def _sample_starts(p, w, offsets, centre, fresh):
 
 @kernel
 def _keep(v, lane):
-    """Put what a lane found into the pool, in place of the farthest there; place 0 holds the solver's own answer."""
+    """Put q of a lane into the pool, in place of the farthest if it is nearer; place 0 holds the solver's answer."""
     slot = 1
     for k in range(2, WIDTH):
         if v.choice[POOLED, k] > v.choice[POOLED, slot]:
@@ -127,7 +128,7 @@ def _set_centre(p, w):
 
 @routine
 def gather_lanes(p, w, v, address):
-    """Put the configuration of w.q or another that fulfils the tasks into w.q, whichever came nearest to the posture.
+    """Replace w.q by another configuration that fulfils the tasks, if one comes nearer to the posture.
 
     A routine of its own, as that of the solver's search is.  Starts are drawn around w.pool.
     """

@@ -33,9 +33,9 @@ _LEAST, _NONE = 0.01, 0.1
 _LONGEST = 0.5
 """Largest joint change of a step [rad or m]: beyond it the null space has turned away."""
 _FLAT, _STEEP = 0.1, 20.0
-"""Bounds of the curvature, which is 1 along a straight null space."""
+"""Bounds of the curvature, which is 1 along a straight null space: alpha is 0.05 to 10."""
 _SMALL = 0.05
-"""The smallest factor of alpha."""
+"""The smallest factor of alpha, SIZE."""
 _MISS = 1e-6
 """A sum of squares [m^2, rad^2] that the next step without alpha all but undoes."""
 _LEVEL = 1.000001
@@ -72,15 +72,17 @@ def posture_errors(p, w, posture):
 
 @kernel
 def _null_step(p, w, scale):
-    """The step above into w.step, c being w.phi, its direction within the null space into w.gradient; alpha.
+    """The step of the module into w.step, c being w.phi; its direction t within the null space into w.gradient; alpha.
 
-    `w.moved` is the last step within the null space, and `w.other` the direction before it.
+    w.moved is the last step s within the null space, and w.other the direction before it.  With y = other - t, the
+    change of the gradient, alpha = s . M^-1 s / s . M^-1 y.  `scale` is SIZE, or 0 to fulfil the tasks first.
     """
     count, size, zero = len(w.step), len(w.e), splat(w.q, 0.0)
     weight, c, tangent = p.posture_weights, w.phi, w.gradient
     for a in range(count):
         store(w.free, a, 1.0 / (max(weight[a], _LEAST) if weight[a] > 0.0 else _NONE) ** 2)
     alpha = zero
+    # w.free holds M: 0 for joints that are held.  Each pass holds at least one more, so n + 1 passes are enough.
     for _ in range(count + 1):
         gram(p, size, w.jacobian, w.free, w.matrix)
         factor(size, _DAMPING, w.matrix)
@@ -102,6 +104,7 @@ def _null_step(p, w, scale):
         curvature = select(curvature > flat, curvature, flat)
         curvature = select(curvature < steep, curvature, steep)
         alpha = scale * select(square > 0.0, square / select(square > 0.0, curvature, 1.0), splat(w.q, 1.0))
+        # dq = alpha t + M J^T (J M J^T)^-1 e.
         back_substitute(size, w.matrix, w.e, w.y)
         transpose_times(p, w.jacobian, w.y, w.step)
         for a in range(count):
@@ -123,7 +126,7 @@ def _null_step(p, w, scale):
 
 @kernel
 def _advance(p, w, alpha):
-    """Take w.step, or as much of it as the limits and _LONGEST allow; the largest entry of all of it."""
+    """Take the share t of w.step that _LONGEST and the first limit on the way allow; the largest entry of w.step."""
     longest, one = splat(w.q, 0.0), splat(w.q, 1.0)
     for a in range(len(w.step)):
         s = load(w.step, a)
@@ -160,7 +163,7 @@ def _advance(p, w, alpha):
 
 @functools.partial(kernel, inline=True)
 def _share_to_limit(c, x, s, one):
-    """How much of a step a coordinate can take; 2 where it does not move."""
+    """The share of a step after which a coordinate meets its limit; 2 where it does not move."""
     moves = (s < 0.0) | (s > 0.0)
     return select(moves, select(s < 0.0, c.lower - x, c.upper - x) / select(moves, s, one), 2.0 * one)
 
@@ -181,6 +184,7 @@ def slide(p, w, posture, iterations):
         cost, score = evaluate(p, w)
         distance, best = posture_errors(p, w, posture), load(w.choice, BEST)
         last, size = load(w.choice, LAST), load(w.choice, SIZE)
+        # Only distances at which the tasks are fulfilled are compared.
         there, nearer = score <= INSIDE, distance < best
         grown, less = select(size < 0.5, 2.0 * size, 1.0), select(size > 2.0 * _SMALL, 0.5 * size, _SMALL)
         away = select(size > _SMALL, 0.95 * size, _SMALL)

@@ -126,9 +126,10 @@ def _longest_columns(p, w):
 
 @kernel
 def _constrained_step(p, w, damping, mu, passes):
-    """The step above into w.step, its y into w.y; whether the active set has settled.
+    """The step of the module into w.step, its y into w.y; whether the active set has settled.
 
-    `damping` is that of the required rows.
+    `damping` is that of the required rows, `mu` that of the soft ones.  w.free is the active set, 0 for held joints,
+    and w.other their ways to the limits; both are kept from the last step as a first guess.
     """
     unsettled = splat(w.q, 0.0)
     size = len(w.e)
@@ -137,6 +138,7 @@ def _constrained_step(p, w, damping, mu, passes):
         x, free = load(w.q, c.q), load(w.free, c.v)
         still = (free < 0.5) & ((x <= c.lower) | (x >= c.upper))
         store(w.free, c.v, select(still, splat(w.q, 0.0), 1.0)), store(w.other, c.v, splat(w.q, 0.0))
+    # (J F J^T + D) y = e - J other; then a joint is held exactly where q + J^T y is outside.
     for _ in range(passes):
         gram(p, size, w.jacobian, w.free, w.matrix)
         for b in range(len(p.blocks)):
@@ -167,12 +169,11 @@ def _constrained_step(p, w, damping, mu, passes):
 
 @kernel
 def _merits(p, w, damping, mu):
-    """The merit at w.q, and the one that is predicted for the end of w.step, whose y is in w.y.
+    """The merit at w.q, and the one that is predicted for the end of w.step, whose y is in w.y, which is written over.
 
-    The step leaves `damping` y_r of the required rows; making up for it costs mu y_r times as much.
-
-    The first is of e_s + mu y_s for the right side (e_r, 0): what is left after the step that makes up for e_r and
-    changes the soft rows least.
+    At w.q it is |e_s + mu y_s|^2 / 2, y solved for the right side (e_r, 0): what is left of the soft rows after the
+    step that makes up for e_r and changes them least.  Predicted is |mu y_s|^2 / 2, the soft rows that the step leaves,
+    and mu damping |y_r|^2 for making up later for the damping y_r that it leaves of the required ones.
     """
     size, promised, owed, here = len(w.e), splat(w.e, 0.0), splat(w.e, 0.0), splat(w.e, 0.0)
     for b in range(len(p.blocks)):
@@ -204,6 +205,7 @@ def _improve(p, w, least_gain, exact, least, passes):
     missed, _, beyond = _misses(p, w)
     lever, scale = _longest_columns(p, w)
     mu, nu, ease, age = load(w.choice, MU), load(w.choice, NU), load(w.choice, EASE), load(w.choice, AGE)
+    # Required rows are damped by |e_r|^2, which vanishes with the error; soft rows by mu times their longest column.
     far = select(missed < len(p.blocks) * 1.0, missed, len(p.blocks) * 1.0)
     close = _NEAR * lever
     near = missed < close
@@ -216,8 +218,10 @@ def _improve(p, w, least_gain, exact, least, passes):
     was_near, was_far = before < close, before >= close
     size = select(limit > 0.0, limit, -limit)
     level = merit <= limit + _LEVEL * size
+    # Near the required tasks the merit decides, farther away |e_r|^2.
     nearer, restored = missed <= before, (missed < _MADE_UP * before) & (before > _SLIGHT)
     accepted = fresh | (near & (level | was_far | restored)) | (was_far & nearer)
+    # The gain ratio, of steps that begin and end near, and that promised more than rounding.
     judged = near & was_near & (limit - promised > _LEVEL * size) & (limit < 1e300)
     promise = select(active_set_found, predicted, np.inf)
     change = damping_factor(limit - merit, select(judged, limit - promised, 1.0))
@@ -233,7 +237,7 @@ def _improve(p, w, least_gain, exact, least, passes):
     way = splat(w.q, 0.0)
     for a in range(len(w.step)):
         way = way + load(w.step, a) * load(w.step, a)
-    # No less than what is to be gained, and without the cancellation of two merits that are alike.
+    # An upper bound of what is to be gained, without the cancellation of two merits that are alike.
     to_gain = 0.5 * (1.0 + mu) * (1.0 + mu) * scale * way
     still = accepted & active_set_found & (to_gain <= least_gain * merit) & (missed < exact)
     resting = (score <= INSIDE) & ((beyond <= INSIDE) | still)
@@ -284,7 +288,10 @@ def _begin(p, v, offsets, q0):
 
 @kernel
 def _polish(p, w):
-    """Go on from w.q and its active set w.free (one number wide) to where it rests; whether it does, and the steps."""
+    """Go on alone from w.q and its active set w.free (one number wide) until it rests; whether it does, the steps.
+
+    Where it does not, w.q is the last iterate that was accepted with the required tasks fulfilled.
+    """
     for i in range(len(w.q)):
         w.before[i] = w.q[i]
         w.best[i] = w.q[i]
@@ -338,6 +345,7 @@ def soft_lanes(p, w, v, address):
             if v.state[STARTED, lane] < 0.0 or abs(v.choice[RESTING, lane]) < 0.5:
                 continue
             if v.choice[RESTING, lane] > 0.5:
+                # The least merit; of those that are alike the nearest to q0.
                 value, square = v.state[LIMIT, lane], square_of(p, v, lane, w.pool, w.before)
                 margin = _ALIKE * abs(least) if found else 0.0
                 if value < least - margin or (value <= least + margin and square < distance):
@@ -360,6 +368,7 @@ def soft_lanes(p, w, v, address):
         if any_of(load(v.state, FRESH) > 0.5):
             _begin(p, v, w.offsets, w.pool)
     out[RESTARTS] = spent - 1
+    # Lanes that have not come to rest: their last accepted q, if it fulfils the required tasks and misses less.
     for i in range(count):
         store(v.q, i, load(v.before, i))
     _, score = evaluate(p, v)

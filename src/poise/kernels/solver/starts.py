@@ -1,4 +1,4 @@
-"""Stored configurations by the goals that they fulfil, and the nearest of them to a goal: a start that is near.
+"""An index of stored configurations by the goals that they fulfil, to look up a start that is near to a goal.
 
 An index is an array of numbers: the fields of `INDEX`, then the weights of each effector's place and turn, the places
 in q that a configuration sets, the splits of a balanced k-d tree, level by level, and its leaves.  A leaf is the
@@ -83,10 +83,11 @@ def turned_back(q, i, x, y, z):
 
 @kernel
 def nearest_stored(p, address, q0, near, beyond, query):
-    """Of the leaf of a query, the configuration that is nearest by more than `beyond`: (its measure, its place).
+    """Of the leaf of a query, the configuration of the least measure above `beyond`: (its measure, its place).
 
-    The measure is the square of the distance of the features; if `near`, that of the configuration from q0 counts too.
-    The place is that of its first coordinate in the index; the measure is infinite where there is none.
+    The measure is the squared distance of the features; with `near` that of the configuration from q0 is added,
+    weighted.  The place is that of its first coordinate in the index.  The measure is infinite where there is none.
+    With `beyond` the measure of the last start, this gives the next nearest.
     """
     index = entry_at(address, INDEX)
     size, features, coordinates = index.size, index.features, index.coordinates

@@ -39,15 +39,14 @@ def screw(e0, e1, e2, e3, e4, e5):
 
 @kernel
 def hold(p, w):
-    """w.free is 0 for the joints at a limit that the descent would push out, else 1; w.step is no longer a step."""
+    """w.free = 0 for joints at a limit that the gradient J^T e would push out, else 1; w.step holds the gradient."""
     transpose_times(p, w.jacobian, w.e, w.step)
     free_joints(p, w, w.step)
 
 
 @kernel
 def damping_factor(gained, predicted):
-    """What a step makes of the damping by what it gained: max(1/3, 1 - (2 rho - 1)^3), rho the share of what was
-    predicted (Nielsen 1999)."""
+    """The factor of the damping after a step: max(1/3, 1 - (2 rho - 1)^3), rho = gained / predicted (Nielsen 1999)."""
     x = 2.0 * (gained / predicted) - 1.0
     factor = 1.0 - x * x * x
     return select(factor > 1.0 / 3.0, factor, 1.0 / 3.0)
@@ -55,7 +54,7 @@ def damping_factor(gained, predicted):
 
 @kernel
 def longest_column(p, w):
-    """The largest square of a Jacobian column, over the effectors."""
+    """The largest squared column of the Jacobian of any one effector."""
     largest = splat(w.e, 0.0)
     for k in range(len(p.effectors)):
         for c in range(p.effectors[k].columns):
@@ -70,7 +69,7 @@ def longest_column(p, w):
 
 @kernel
 def direction(p, w, bold, damping):
-    """The damped least-squares step over the free joints, into w.step; a bold one along screws."""
+    """w.step = F J^T (J F J^T + damping I)^-1 e, F = diag(w.free); in bold lanes e of a pose is that of its screw."""
     size, e, y, step = len(w.e), w.e, w.y, w.step
     gram(p, size, w.jacobian, w.free, w.matrix)
     factor(size, damping, w.matrix)
@@ -94,7 +93,10 @@ def direction(p, w, bold, damping):
 
 @kernel
 def advance(p, w, accepted, back):
-    """Go on where the error fell, else `back`, a share of the way from w.before; every coordinate within its limits."""
+    """w.q += w.step where the last step was accepted; else q goes back to the share `back` of the way from w.before.
+
+    w.before follows where it was accepted.  Coordinates and balls are clipped to their limits.
+    """
     q, before, step = w.q, w.before, w.step
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]

@@ -87,18 +87,17 @@ _PATIENCE = 30
 _GAIN = 1.0 - 1e-4
 """A start is given up when its best error has not fallen by this factor in so many iterations."""
 _ALIKE, _FULFILLED = 1e-6, 1e-12
-"""Errors that differ by this share, or by this [m^2, rad^2], are one, and the nearer to a posture is better."""
+"""Squared errors that differ by this share, or by this [m^2, rad^2], are equal: the nearer to a posture is better."""
 _ROUNDING = 1e-7
-"""How far beyond a range counts as within [m or rad]."""
+"""A configuration that is beyond a range by no more than this is within [m or rad]."""
 
 
 @kernel
 def _update(p, w, updates, anti_chatter, address, method):
-    """So many updates of the method from w.q, over all of which speeds and accelerations hold.
+    """One step of a Tracker from w.q: so many updates of the method, then what must hold of the whole step.
 
-    `method` is the place of its routine.
-
-    Where there is more to keep the method proposes, and the requirements take what they allow of the whole step.
+    `method` is the place of its routine.  Bounds come first; where there is more to keep, `PROJECT_STEP` has the last
+    word.  What the next step remembers is the step that was taken, not the one that was proposed.
     """
     has_rates, constrained = len(p.rates) > 0, len(p.braking_group) > 0
     if updates > 1 or has_rates or constrained:
@@ -134,7 +133,7 @@ def _update(p, w, updates, anti_chatter, address, method):
 
 @kernel
 def _step(p, w, address, method):
-    """One update of the method from w.q, of what another one proposes where there are tasks that it leads."""
+    """One update of the method from w.q; before it, the method that leads delegated tasks proposes its step."""
     if len(p.delegated) > 0:
         call(w.routines[PROPOSE], p, w, address)
     call(w.routines[method], p, w)
@@ -142,7 +141,7 @@ def _step(p, w, address, method):
 
 @kernel
 def _update_or_follow(p, w, updates, anti_chatter, address):
-    """The same, or where a scout has found the way, or an arm that creeps leaps, so many steps of that."""
+    """`_update` by the method, or by FOLLOW where a scout has arrived, or by LEAP while a leap lasts."""
     scouting, leaping = anti_chatter and entry_at(address, CALL).scout != 0, anti_chatter and len(w.trail) > 0
     method = LEAP if leaping and w.memory[CREPT] < 0.0 else METHOD
     _update(p, w, updates, anti_chatter, address, FOLLOW if scouting and w.memory[SCOUT_STATE] == FOLLOWING else method)
@@ -163,7 +162,7 @@ def _step_towards_goal(p, w, updates, anti_chatter, address):
     for i in range(len(w.q)):
         away += (w.before[i] - w.q[i]) ** 2
         w.q[i] = w.before[i]
-    if away > 1e-24:  # not where the last step led: there is nothing to take back
+    if away > 1e-24:  # not where the last step led: no step to take back, and no braking that was checked
         w.memory[PREDICTED], w.memory[CERTIFIED] = ELSEWHERE, 0.0
         widen_trust_radius(w, sqrt(away))
     w.memory[FAILED] = 0.0
@@ -268,6 +267,7 @@ def rollout_lanes(address):
                     v.guide[i, lane] = w.guide[i]
                 if not (aim_at(p, section(goals, at * width, width), w.target) and is_posture(p, w.guide)):
                     return BAD_GOAL
+                # Copies into lanes cost: only the rows of a target that its task reads.
                 for e in range(len(p.effectors)):
                     # A place alone needs three rows of its target, a frame without weights the first twelve.
                     effector, row = p.effectors[e], GOAL * e
@@ -285,7 +285,10 @@ def rollout_lanes(address):
 
 @kernel
 def _note_trace(p, w, trace, row):
-    """One row of the trace, but for what the step will add."""
+    """Write row `row` of the trace at w.q: sum of squares, score, singular values (m), q (nq).
+
+    The largest step and lambda^2 are written after the update.
+    """
     cost, score = evaluate(p, w)
     m, n, count = len(w.e), len(w.free), len(w.q)
     for a in range(n):
@@ -315,7 +318,7 @@ def _start(p, w, number):
 
 @kernel
 def _propose(p, w, address):
-    """One update from w.q; whether all that must hold does there, and the sum of squares and the score there."""
+    """One update; whether all that must hold did at the q before it, and the sum of squares and the score there."""
     if len(p.braking_group) == 0:
         _step(p, w, address, METHOD)
         return True, w.memory[COST], w.memory[SCORE]
@@ -326,7 +329,7 @@ def _propose(p, w, address):
 
 @kernel
 def _all_hold(p, w, address):
-    """Whether all that must hold does at w.q, which stays: sums of joints, shapes, ranges and loops."""
+    """Whether limits of sums, distances of shapes, ranges and loops hold at w.q, which stays."""
     if not is_feasible(p, w, address):
         return False
     if len(p.ranges) > 0:
@@ -339,7 +342,7 @@ def _all_hold(p, w, address):
 
 @kernel
 def _away(p, w):
-    """The square of how far w.before is from the posture w.guide, of what that pulls; 0 without one."""
+    """|M (guide - before)|^2, M being p.posture_mask, and the posture clipped to the limits; 0 without a posture."""
     square = 0.0
     if len(p.posture_mask) == 0:
         return square
@@ -356,7 +359,10 @@ def _away(p, w):
 
 @kernel
 def _is_better(p, loop, rank, cost, away):
-    """Whether this is better than the best: as to what holds, then the error, then how far a posture is."""
+    """Whether this is better than the best: by rank, then by squared error, then by the distance from a posture.
+
+    Errors that are equal but for _ALIKE are compared with the least of them, LEAST, so that they cannot creep up.
+    """
     if rank != loop[RANK]:
         return rank > loop[RANK]
     if len(p.posture_mask) == 0:
@@ -367,7 +373,7 @@ def _is_better(p, loop, rank, cost, away):
 
 @kernel
 def _put_best(p, w, address):
-    """w.q is the best q, turned near to the start where all holds there too."""
+    """Put the best q into w.q, joints by whole turns near to the start unless something does not hold there."""
     for i in range(len(w.q)):
         w.q[i] = w.best[i]
     if near_turn(p, w, w.pool) and len(p.braking_group) > 0 and not _all_hold(p, w, address):
@@ -379,10 +385,10 @@ def _put_best(p, w, address):
 def iterate(address):
     """Solve one problem by updates from `start`, then from random starts; returns a code and fills `out`.
 
-    A start ends when the tasks are within their tolerances where all that must hold does, after `max_iterations`, when
-    its least error has all but stopped falling, or when a step is no finite number.  Where some tasks are not required,
-    or a posture is followed, it goes on within the tolerances, for as long as what is left falls.  Phases and `chunk`
-    are those of `lm_solver.solve`.
+    A start ends when the tasks are within their tolerances and all that must hold does, after `max_iterations`, when
+    its least error has all but stopped falling, or when a step is not finite.  Where some tasks are soft, or a posture
+    is followed (`lessening`), it goes on within the tolerances while what is left falls.  Phases and `chunk` are those
+    of `lm_solver.solve`.  Ranks: 0, something does not hold; 1, all holds; 2, and the tasks are within tolerances.
     """
     request = entry_at(address, CALL)
     p = problem_at(request.problem)
@@ -412,12 +418,13 @@ def iterate(address):
             row = np.int64(age)
             if row < request.trace_rows:
                 _note_trace(p, w, trace, row)
+            # What is measured is of the q before the update, w.before: so are rank, best and trace.
             feasible, cost, score = _propose(p, w, address)
             if row < request.trace_rows:
                 trace[row * columns + 2], trace[row * columns + 3] = w.memory[STEP], w.memory[DAMPING]
             loop[LENGTH] = age + 1.0
             if score <= 1.0 and not feasible:
-                loop[BEYOND] = 1.0
+                loop[BEYOND] = 1.0  # a solution but for what must hold: the code is BLOCKED, not UNSOLVED
             rank = (2.0 if score <= 1.0 else 1.0) if feasible else 0.0
             away = _away(p, w)
             if _is_better(p, loop, rank, cost, away):

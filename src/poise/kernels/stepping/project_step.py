@@ -1,9 +1,9 @@
-"""One routine takes any step to what is allowed: a method proposes, the requirements dispose.
+"""Projection of a proposed step onto what must hold: loops, shapes, ranges, sums, speeds, accelerations, jerks.
 
-A proposal that keeps everything is taken as it is, to the last bit.  Else it is the nearest step that keeps the rows of
-all requirements, and what they see where it leads cuts off more; then less of it, towards braking, or where no
-accelerations are limited towards the least step that the rows ask for.  Where nothing keeps all, ranges give way first,
-then accelerations and jerks.
+A proposal that keeps everything is taken as it is, to the last bit.  Else the nearest step that keeps the rows of all
+requirements is tried, with a cutting plane for each that is broken where it leads; then shares of it towards the base,
+the next step of braking, or where no accelerations are limited the least step that the rows ask for.  Where nothing
+keeps all, ranges give way first, then accelerations and jerks.
 """
 
 from poise.kernels.algebra.working_set import NONE
@@ -45,18 +45,22 @@ from poise.kernels.requirements.stopping import (
 )
 
 _ROUNDING = 1e-12
-"""The share of a twist that rounding may add."""
+"""By this share rounding may take a twist beyond its limit."""
 _TRIALS = 8
-"""The nearest step is looked for so often, each time with what was seen cut off."""
+"""Nearest steps that are tried, each with more cutting planes than the one before."""
 _HALVINGS, _HALVINGS_RATED = 12, 4
-"""It is halved so often before it is not taken; in favour of braking, beside which little is left to a step anyway."""
+"""Halvings towards the base that are tried; with accelerations fewer, for braking leaves a step little room anyway."""
 _STRETCHES = 3
-"""What gets away from something that comes near is doubled so often where it does not suffice."""
+"""Doublings of the base, where that does not get away fast enough from something that comes near."""
 
 
 @routine
 def project_step(p, w, address):
-    """Let w.q and w.step be the step from w.begun that is taken in place of what is proposed there."""
+    """Replace the proposed step, w.step from w.begun to w.q, by the one that is taken.
+
+    CERTIFIED is 1 more than the stage in which braking from the end of this step was checked, so that the next step can
+    always fall back on it.
+    """
     updates, n = entry_at(address, CALL).updates, len(w.step)
     has_rates, desired = len(p.rates) > 0, section(w.candidate_steps, 0, n)
     w.memory[UPDATES] = float(updates)
@@ -73,6 +77,7 @@ def project_step(p, w, address):
     finite = _finite(w)
     for a in range(n):
         desired[a] = w.step[a] if finite else 0.0
+    # The proposal itself first; it is integrated where w.q may not be what w.step leads to within box and loops.
     if not finite:
         w.memory[FAILED] = 1.0
     elif unlimited or len(p.loops) > 0 or (has_rates and limited_balls(p) > 0):
@@ -83,11 +88,12 @@ def project_step(p, w, address):
             return
     elif _holds(p, w, address, ALL):
         return
-    w.memory[PREDICTED] = ELSEWHERE
+    w.memory[PREDICTED] = ELSEWHERE  # what the method predicted of its own step says nothing now
     for stage in range(ALL, NO_ACCELERATION + 1):
         w.memory[STAGE] = float(stage)
         for a in range(n if stage == NO_ACCELERATION else 0):
             desired[a] = base_of(w)[a]  # braking, as far as that goes
+        # A stage that gives nothing up beside the one before would fail in the same way.
         needed = stage == ALL or (stage == NO_RANGES and len(p.ranges) > 0) or (stage == NO_ACCELERATION and has_rates)
         w.memory[ABREAST] = abreast  # as was seen to a step before
         if needed and _found(p, w, address, stage, 0.0 < certified <= stage + 1):
@@ -108,7 +114,7 @@ def _finite(w):
 
 @kernel
 def _look_from_begun(p, w, address):
-    """Let what is seen before an update be seen from w.begun, where the first of several began."""
+    """Evaluate the rows of shapes and ranges at w.begun: after several updates they are those of the last one."""
     aside = section(w.braking_state, 2 * len(w.step), len(w.q))
     for i in range(len(w.q)):
         aside[i], w.q[i] = w.q[i], w.begun[i]
@@ -122,7 +128,10 @@ def _look_from_begun(p, w, address):
 
 @kernel
 def _go(p, w):
-    """Go by w.step from w.begun, no faster than twists are; whether it keeps its box and closes all loops."""
+    """Integrate w.step from w.begun into w.q, twists shortened to their limits and loops closed, which change w.step.
+
+    Whether it keeps its box then and all loops are closed.
+    """
     for k in range(len(p.twists)):
         _shorten(w, p.twists[k])
     if not _keeps_box(w):
@@ -135,7 +144,10 @@ def _go(p, w):
 
 @kernel
 def _keeps_box(w):
-    """Whether w.step does; what is beyond is cut off the next one.  A step that is no number keeps none."""
+    """Whether w.lowest <= w.step <= w.highest; an entry beyond adds a cutting plane.  False where w.step is not finite.
+
+    Closing loops can take a step out of its box; the plane takes off twice what is beyond.
+    """
     keeps = _finite(w)
     for a in range(len(w.step) if keeps else 0):
         over = max(w.step[a] - w.highest[a], w.lowest[a] - w.step[a])
@@ -151,7 +163,7 @@ def _keeps_box(w):
 
 @kernel
 def _shorten(w, twist):
-    """Let w.step be no faster than a twist may be; what it is faster is cut off the next one."""
+    """Shorten w.step's entries of a twist to its limit; with CUTTING that adds the plane across them, too."""
     length, most = length_of(twist, w.step), w.memory[UPDATES] * twist.most
     if length <= most:
         return
@@ -165,9 +177,10 @@ def _shorten(w, twist):
 
 @kernel
 def _holds(p, w, address, stage):
-    """Whether all that must hold does at w.q, where w.step led, and on a way to rest from there.
+    """Whether all that must hold in this stage does at w.q, where w.step led, and on a way to rest from there.
 
-    With CUTTING, what does not is cut off the next step.
+    With CUTTING, what is broken adds cutting planes.  Two ways to rest are tried, each joint by itself, then all
+    abreast (ABREAST); planes are of the last one alone, for to fail the first is no reason to cut.
     """
     satisfied = _holds_here(p, w, address, stage)
     if satisfied and len(p.rates) > 0 and stage < NO_ACCELERATION:
@@ -182,7 +195,7 @@ def _holds(p, w, address, stage):
 
 @kernel
 def _holds_here(p, w, address, stage):
-    """Whether it does at w.q, whatever comes then."""
+    """`_holds` at w.q alone, without a way to rest."""
     cutting = w.memory[CUTTING] > 0.5
     if not sums_hold(p, w, w.q) or _whirls(p, w):
         return False
@@ -195,7 +208,7 @@ def _holds_here(p, w, address, stage):
 
 @kernel
 def _whirls(p, w):
-    """Whether w.step is faster than a twist may be."""
+    """Whether w.step is faster than the limit of a twist."""
     for k in range(len(p.twists)):
         if length_of(p.twists[k], w.step) > (1.0 + _ROUNDING) * w.memory[UPDATES] * p.twists[k].most:
             return True
@@ -204,9 +217,10 @@ def _whirls(p, w):
 
 @kernel
 def _can_stop(p, w, address, stage):
-    """Whether all holds on the way to rest from w.q.
+    """Whether all holds on the way to rest from w.q, braking step by braking step.
 
-    Ranges and pairs of shapes are measured again only where what they had to spare may be used up.
+    `sure` and `clear_for` are the steps up to which ranges and pairs of shapes surely hold: they are measured again
+    only there.  v, s (n each), x (nq): the step of braking, its change, where it led.
     """
     n, each, ranged = len(w.step), brakes_each(p, w), stage == ALL and len(p.ranges) > 0
     v, s, x = section(w.braking_state, 0, n), section(w.braking_state, n, n), section(w.braking_state, 2 * n, len(w.q))
@@ -220,6 +234,7 @@ def _can_stop(p, w, address, stage):
             return True
         if not brake_on(p, w, v, s, x):
             return False
+        # What is left of the way: subtracted where it was summed up, else bounded anew when it is asked for.
         for a in range(0 if each else n):
             w.braking_distances[a] = max(w.braking_distances[a] - abs(v[a]), 0.0)
         if each and k >= min(sure, clear_for):
@@ -240,10 +255,8 @@ def _can_stop(p, w, address, stage):
 
 @kernel
 def _clear_for(p, w, address, k):
-    """For how many steps of braking pairs of shapes surely stay apart, seen after k of them; negative: one is too near.
-
-    NONE if they do to the end.
-    """
+    """Up to which step of braking pairs of shapes surely stay apart, seen from step k; NONE: to the end, negative: one
+    is too near."""
     if len(p.collision) == 0:
         return NONE
     w.memory[BRAKING_STEP] = float(k)
@@ -253,9 +266,10 @@ def _clear_for(p, w, address, k):
 
 @kernel
 def _found(p, w, address, stage, certified):
-    """Whether there is a step that keeps what must hold; w.q and w.step are then of it.
+    """Whether a step keeps what must hold in this stage; w.q and w.step are then those of it.
 
-    `certified`: whether braking was seen to, a step before, so that rounding now is no verdict on it.
+    `certified`: braking was checked a step before, so as a last resort it is taken without that check of its way to
+    rest, which rounding alone could fail now.
     """
     n = len(w.step)
     desired, base, tried = section(w.candidate_steps, 0, n), base_of(w), section(w.candidate_steps, 2 * n, n)
@@ -271,7 +285,7 @@ def _found(p, w, address, stage, certified):
             tried[a] = w.step[a]
         if _go(p, w) and _holds(p, w, address, stage):
             return True
-        if w.memory[CUTTING] != SEEN_MORE:
+        if w.memory[CUTTING] != SEEN_MORE:  # no plane was added: the nearest step would be the same
             break
     w.memory[CUTTING] = 0.0
     for k in range(1, _HALVINGS_RATED if has_rates else _HALVINGS):
@@ -287,7 +301,7 @@ def _found(p, w, address, stage, certified):
 
 @kernel
 def _fits(p, w, address, stage, share, base, tried):
-    """Go that share of the way from one step to another (n each); whether all holds there."""
+    """Whether all holds at the step base + share (tried - base); w.q and w.step are then those of it."""
     for a in range(len(w.step)):
         w.step[a] = base[a] + share * (tried[a] - base[a])
     return _go(p, w) and _holds(p, w, address, stage)
@@ -308,15 +322,15 @@ def _put_base(p, w, base, has_rates):
             steer(p, w, base, s, x)
         return
     for a in range(n):
-        w.slope[a] = 0.0
+        w.slope[a] = 0.0  # the desired step 0
     nearest_step(p, w, w.slope, base)
 
 
 @kernel
 def _give_way(p, w, address):
-    """Nothing that was tried keeps all: stay, or get away from what comes near, as far as joints let it.
+    """The last resort, where no step keeps all: stay; else multiples of the base, away from what comes near; else base.
 
-    Loops stay closed, and what must be broken is broken by the least sum of squares.
+    The base breaks rows by the least sum of squares.  Loops stay closed; where even that fails, q stays.
     """
     n = len(w.step)
     base, tried = base_of(w), section(w.candidate_steps, 2 * n, n)

@@ -1,6 +1,6 @@
-"""A method that sees some of the tasks alone proposes a step, which another one completes.
+"""A method proposes a step for some of the tasks, which `poise.methods.priority` completes by the others.
 
-It has a problem and a workspace of its own, in which there are no tasks but those that it leads.
+It has a problem and a workspace of its own, with the tasks that are delegated to it alone.
 """
 
 from poise.kernels.machine.jit import call, routine
@@ -10,7 +10,7 @@ from poise.kernels.machine.views import entry_at, narrow, problem_at
 from poise.kernels.requirements.limits import difference
 
 _READ = 12
-"""Rows of a target before its weights."""
+"""Rows of a target before its weights, which are of another scale in the proposing method's problem."""
 
 
 @routine
@@ -19,6 +19,7 @@ def propose(p, w, address):
     request = entry_at(entry_at(address, CALL).proposer, CALL)
     p1 = problem_at(request.problem)
     w1 = narrow(p1, request.narrow, request.routines)
+    # The proposing method has a memory of its own: it begins anew with the other, and judges no step that was changed.
     if w.memory[FRESH] < 0.5:
         forget(w1)
     if w.memory[PREDICTED] == ELSEWHERE:
