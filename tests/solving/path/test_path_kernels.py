@@ -88,8 +88,8 @@ def test_a_program_meets_its_optimality_conditions(seed: int) -> None:
     assert (changes >= low).all()
     assert (changes <= high).all()
     pull = (right.ravel() - dense(blocks, ties) @ changes.ravel()).reshape(n, size)
-    inside = (changes > low + 1e-4) & (changes < high - 1e-4)
-    assert np.abs(pull[inside]).max(initial=0.0) < 1e-3
+    # Of an interior point, force times distance from the bound is small, not the force of what is hardly inside.
+    assert (np.abs(pull) * np.minimum(changes - low, high - changes)).max() < 2e-6
     assert (pull[changes > high - 1e-6] > -1e-3).all()
     assert (pull[changes < low + 1e-6] < 1e-3).all()
     assert (np.sign(forces[np.abs(forces) > 1e-2]) == np.sign(pull[np.abs(forces) > 1e-2])).all()
