@@ -328,45 +328,45 @@ def with_nan(shape: tuple[int, ...], *index: int) -> Array:
     return array
 
 
-REFUSED: list[tuple[Any, type[Exception], str]] = [
-    (lambda: SO3(wxyz=[0, 0, 0, 0]), ValueError, "wxyz is a zero quaternion"),
-    (lambda: SO3(wxyz=[[1, 0, 0, 0], [0, 0, 0, 0]]), ValueError, "wxyz is a zero quaternion"),
-    (lambda: SO3.from_xyzw([0, 0, 0, 0]), ValueError, "xyzw is a zero quaternion"),
-    (lambda: SE3([1, 2, 3, 0, 0, 0, 0]), ValueError, "pose wxyz is a zero quaternion"),
-    (lambda: SO3(wxyz=[1, 0, 0]), ShapeError, r"wxyz must have shape \(4,\), got \(3,\)"),
-    (lambda: SO3(wxyz=1.0), ShapeError, r"wxyz must have shape \(4,\), got \(\)"),
-    (lambda: SO3.from_xyzw(np.zeros((4, 3))), ShapeError, r"xyzw must have shape \(4,\), got \(4, 3\)"),
-    (lambda: SO3.from_rpy([1, 2]), ShapeError, r"rpy must have shape \(3,\), got \(2,\)"),
-    (lambda: SO3.from_rotvec([1, 2, 3, 4]), ShapeError, r"rotvec must have shape \(3,\), got \(4,\)"),
-    (lambda: SO3.from_matrix(np.eye(4)), ShapeError, r"matrix must have shape \(3, 3\), got \(4, 4\)"),
-    (lambda: SO3.identity().act([1, 2]), ShapeError, r"point must have shape \(3,\), got \(2,\)"),
-    (lambda: SE3(np.zeros(6)), ShapeError, r"pose must have shape \(7,\), got \(6,\)"),
-    (lambda: SE3.from_parts([1, 2]), ShapeError, r"xyz must have shape \(3,\), got \(2,\)"),
-    (lambda: SE3.from_xyz_rpy([1, 2, 3], [1, 2]), ShapeError, r"rpy must have shape"),
-    (lambda: SE3.from_matrix(np.eye(3)), ShapeError, r"matrix must have shape \(4, 4\), got \(3, 3\)"),
-    (lambda: SE3.exp(np.zeros(3)), ShapeError, r"twist must have shape \(6,\), got \(3,\)"),
-    (lambda: SE3.identity().act(np.zeros((3, 2))), ShapeError, r"point must have shape \(3,\), got \(3, 2\)"),
-    (lambda: SE3.from_parts("abc"), ShapeError, r"xyz must be numbers of shape \(3,\), got 'abc'"),
-    (lambda: SE3.from_parts([[1, 2, 3], [1]]), ShapeError, r"xyz must be numbers of shape \(3,\)"),
-    (lambda: SO3(wxyz=with_nan((4,), 2)), ValueError, r"wxyz\[2\] is nan; every entry must be finite"),
-    (lambda: SO3.from_rpy(with_nan((2, 3), 1, 0)), ValueError, r"rpy\[1, 0\] is nan"),
-    (lambda: SO3.from_matrix(with_nan((5, 3, 3), 4, 1, 2)), ValueError, r"matrix\[4, 1, 2\] is nan"),
-    (lambda: SE3(with_nan((7,), 5)), ValueError, r"pose\[5\] is nan"),
-    (lambda: SE3([np.inf, 0, 0, 1, 0, 0, 0]), ValueError, r"pose\[0\] is inf"),
-    (lambda: SE3.exp(with_nan((6,), 0)), ValueError, r"twist\[0\] is nan"),
-    (lambda: SE3.identity().act([0, -np.inf, 0]), ValueError, r"point\[1\] is -inf"),
-    (lambda: SO3.from_matrix(np.diag([1.0, 1.0, -1.0])), ValueError, "not a rotation"),
-    (lambda: SO3.from_matrix(1.001 * np.eye(3)), ValueError, "not a rotation"),
-    (lambda: SO3.from_matrix([np.eye(3), np.ones((3, 3))]), ValueError, "not a rotation"),
-    (lambda: SE3.from_matrix(np.diag([1.0, 1.0, -1.0, 1.0])), ValueError, "not a rotation"),
-    (lambda: SE3.from_matrix(2.0 * np.eye(4)), ValueError, "last row must be 0 0 0 1"),
-    (lambda: SE3.from_matrix(np.eye(4) + np.eye(4, k=-3)), ValueError, "last row must be 0 0 0 1"),
+REFUSED: list[tuple[Any, str, str]] = [
+    (lambda: SO3(wxyz=[0, 0, 0, 0]), "not-a-rotation", "wxyz"),
+    (lambda: SO3(wxyz=[[1, 0, 0, 0], [0, 0, 0, 0]]), "not-a-rotation", "wxyz"),
+    (lambda: SO3.from_xyzw([0, 0, 0, 0]), "not-a-rotation", "xyzw"),
+    (lambda: SE3([1, 2, 3, 0, 0, 0, 0]), "not-a-rotation", "pose wxyz is a zero quaternion"),
+    (lambda: SO3(wxyz=[1, 0, 0]), "wrong-shape", "wxyz"),
+    (lambda: SO3(wxyz=1.0), "wrong-shape", "wxyz"),
+    (lambda: SO3.from_xyzw(np.zeros((4, 3))), "wrong-shape", "xyzw"),
+    (lambda: SO3.from_rpy([1, 2]), "wrong-shape", "rpy"),
+    (lambda: SO3.from_rotvec([1, 2, 3, 4]), "wrong-shape", "rotvec"),
+    (lambda: SO3.from_matrix(np.eye(4)), "wrong-shape", "matrix"),
+    (lambda: SO3.identity().act([1, 2]), "wrong-shape", "point"),
+    (lambda: SE3(np.zeros(6)), "wrong-shape", "pose"),
+    (lambda: SE3.from_parts([1, 2]), "wrong-shape", "xyz"),
+    (lambda: SE3.from_xyz_rpy([1, 2, 3], [1, 2]), "wrong-shape", "rpy"),
+    (lambda: SE3.from_matrix(np.eye(3)), "wrong-shape", "matrix"),
+    (lambda: SE3.exp(np.zeros(3)), "wrong-shape", "twist"),
+    (lambda: SE3.identity().act(np.zeros((3, 2))), "wrong-shape", "point"),
+    (lambda: SE3.from_parts("abc"), "wrong-shape", "xyz"),
+    (lambda: SE3.from_parts([[1, 2, 3], [1]]), "wrong-shape", "xyz"),
+    (lambda: SO3(wxyz=with_nan((4,), 2)), "not-finite", "wxyz[2]"),
+    (lambda: SO3.from_rpy(with_nan((2, 3), 1, 0)), "not-finite", "rpy[1, 0]"),
+    (lambda: SO3.from_matrix(with_nan((5, 3, 3), 4, 1, 2)), "not-finite", "matrix[4, 1, 2]"),
+    (lambda: SE3(with_nan((7,), 5)), "not-finite", "pose[5]"),
+    (lambda: SE3([np.inf, 0, 0, 1, 0, 0, 0]), "not-finite", "pose[0]"),
+    (lambda: SE3.exp(with_nan((6,), 0)), "not-finite", "twist[0]"),
+    (lambda: SE3.identity().act([0, -np.inf, 0]), "not-finite", "point[1]"),
+    (lambda: SO3.from_matrix(np.diag([1.0, 1.0, -1.0])), "not-a-rotation", "not a rotation"),
+    (lambda: SO3.from_matrix(1.001 * np.eye(3)), "not-a-rotation", "not a rotation"),
+    (lambda: SO3.from_matrix([np.eye(3), np.ones((3, 3))]), "not-a-rotation", "not a rotation"),
+    (lambda: SE3.from_matrix(np.diag([1.0, 1.0, -1.0, 1.0])), "not-a-rotation", "not a rotation"),
+    (lambda: SE3.from_matrix(2.0 * np.eye(4)), "not-a-pose", "last row must be 0 0 0 1"),
+    (lambda: SE3.from_matrix(np.eye(4) + np.eye(4, k=-3)), "not-a-pose", "last row must be 0 0 0 1"),
 ]
 
 
-@pytest.mark.parametrize(("make", "error", "message"), REFUSED)
-def test_what_is_no_motion_is_refused(make: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
+@pytest.mark.parametrize(("make", "code", "words"), REFUSED)
+def test_what_is_no_motion_is_refused(make: Any, code: str, words: str) -> None:
+    with refused(code, words):
         make()
 
 

@@ -223,7 +223,10 @@ def _direction(name: str, value: Any, size: int) -> tuple[float, ...]:
     numbers = reals(value)
     length = float(np.linalg.norm(numbers)) if numbers.shape == (size,) else math.nan
     if not 1e-12 < length < math.inf:
-        raise InvalidValue("zero-vector", f"{name} is {value!r}; it must be {size} finite numbers that are not all 0")
+        raise InvalidValue(
+            "wrong-length" if numbers.shape != (size,) else "zero-vector",
+            f"{name} is {value!r}; it must be {size} finite numbers that are not all 0",
+        )
     return tuple(map(float, numbers / length))
 
 
@@ -246,7 +249,7 @@ def _twist(twist: Any) -> Interval:
     given = reals(twist)
     if given.shape != (2,) or not -2.0 * math.pi <= given[0] <= given[1] <= 2.0 * math.pi:
         raise InvalidValue(
-            "out-of-range",
+            "wrong-length" if given.shape != (2,) else "out-of-range",
             f"twist is {twist!r}; it must be (lower, upper) within a whole turn of 0 rad, or None for no limit",
         )
     low, high = given.tolist()
