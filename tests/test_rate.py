@@ -73,9 +73,16 @@ def test_it_sleeps_by_itself() -> None:
             return
 
 
-@pytest.mark.parametrize("dt", [0.0, -0.1, math.nan, math.inf, 1e300, 10**400, True, None, "fast"])
-def test_a_dt_that_is_none_is_refused(dt: Any) -> None:
-    with refused("out-of-range", "dt"):
+@pytest.mark.parametrize(
+    ("dt", "code"),
+    [
+        *((dt, "out-of-range") for dt in (0.0, -0.1, 1e300, 10**400)),
+        *((dt, "not-finite") for dt in (math.nan, math.inf)),
+        *((dt, "not-a-number") for dt in (True, None, "fast")),
+    ],
+)
+def test_a_dt_that_is_none_is_refused(dt: Any, code: str) -> None:
+    with refused(code, "dt"):
         pz.Rate(dt)
 
 

@@ -125,7 +125,7 @@ def test_load_gives_the_model(tmp_path: Path) -> None:
     [
         ({"unit": 0.0}, "out-of-range", "unit"),
         ({"up": "x"}, "unknown-word", "up"),
-        ({"fps": np.nan}, "out-of-range", "fps"),
+        ({"fps": np.nan}, "not-finite", "fps"),
     ],
 )
 def test_arguments_that_make_no_sense_are_refused(

@@ -322,8 +322,8 @@ def test_a_payload_takes_everything_else_along() -> None:
     [
         (0.0, "palm", (0, 0, 0), "out-of-range", "mass"),
         (-1.0, "palm", (0, 0, 0), "out-of-range", "above 0"),
-        (math.nan, "palm", (0, 0, 0), "out-of-range", "finite"),
-        (math.inf, "palm", (0, 0, 0), "out-of-range", "finite"),
+        (math.nan, "palm", (0, 0, 0), "not-finite", "finite"),
+        (math.inf, "palm", (0, 0, 0), "not-finite", "finite"),
         ("1", "palm", (0, 0, 0), "not-a-number", "finite number"),
         (1.0, "pam", (0, 0, 0), "unknown-name", "did you mean 'palm'"),
         (1.0, "door", (0, 0, 0), "invalid-model", "'world' has no mass"),

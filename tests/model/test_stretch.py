@@ -78,7 +78,7 @@ def test_postures_and_names_go_along() -> None:
         (["Hips"], {"most": 0.1}, "zero-vector", "the bone that ends at 'Hips' has no length"),
         (["LeftForeArm"], {"most": -0.1}, "out-of-range", "most"),
         (["LeftForeArm"], {"most": 0.1, "least": 1.0}, "out-of-range", "least"),
-        (["LeftForeArm"], {"most": True}, "out-of-range", "most"),
+        (["LeftForeArm"], {"most": True}, "not-a-number", "most"),
     ],
 )
 def test_what_is_no_bone_and_no_share_is_refused(bones: Any, shares: Any, code: str, words: str) -> None:

@@ -157,7 +157,7 @@ def test_what_cannot_be_kept_is_refused() -> None:
     with refused("not-finite"):
         LinearLimit({"panda_joint1": np.nan}, 1.0)
     for wrong in ("a", None, [1.0]):
-        with refused("not-finite"):
+        with refused("not-a-number"):
             LinearLimit({"panda_joint1": 1.0}, wrong)  # type: ignore[arg-type]
     with refused("empty"):
         LinearLimit({"panda_joint1": 0.0}, -1.0)

@@ -74,7 +74,7 @@ def members(path: Path) -> dict[str, Member]:
     """
     with path.open("rb") as file:
         if file.read(len(_ONE)) == _ONE:
-            raise ValueError("it is one array, and no archive of arrays")
+            raise InvalidValue("wrong-format", "it is one array, and no archive of arrays")
     with _named(None), zipfile.ZipFile(path) as archive:
         found = [_member(path, archive, i) for i in archive.infolist() if i.filename.endswith(".npy")]
     return {member.name: member for member in found}
