@@ -4,12 +4,14 @@ Each worker that needs one has a browser of its own, and a file is of one worker
 """
 
 import asyncio
+import os
 import shutil
 import signal
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +19,9 @@ from hypothesis import settings
 
 from poise.common.errors import MissingExtra
 from poise.kernels.machine.jit import compiler
+
+# Tests that run themselves as programs, without a compiler, find what tests share.
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(Path(__file__).parent), os.environ.get("PYTHONPATH")]))
 
 # How long a draw takes says how busy the machine is; under CI the profile of that name stays, but for this.
 settings.register_profile("untimed", settings(), deadline=None)
