@@ -160,8 +160,8 @@ def test_all_that_is_asked_holds(seed: int) -> None:
 
 def test_what_gives_way_is_told_and_stands_in_the_documentation() -> None:
     page = (Path(__file__).parents[2] / "docs" / "methods" / "tracker_limits.md").read_text(encoding="utf-8")
-    rows = "".join(f"| {name} | {when} |\n" for name, when in RELAXATION_ORDER)
-    assert f"| gives way | when |\n| --- | --- |\n{rows}\n" in page
+    rows = "".join(f"| {rank} | {name} | {when} |\n" for rank, (name, when) in enumerate(RELAXATION_ORDER, 1))
+    assert f"| rank | gives way | when |\n| --- | --- | --- |\n{rows}\n" in page
     world = pz.World({"ball": pz.Sphere((-0.9, -0.13, 0.6), 0.1)})
     limits = [pz.CollisionLimit(world, min_distance=0.02, self_collision=False), pz.AccelerationLimit(0.5)]
     tracker, q = pz.Tracker(ARM.model, pz.PositionTask("tool0"), dt=DT, limits=limits), ARM.q0

@@ -1,4 +1,4 @@
-"""Methods: each proposes the next step of the joints; one is a file of this room, and its class a name of it."""
+"""Methods: each proposes the next step of the joints; each has a file in this folder, whose classes this package exports."""
 
 from poise.common.lazy import attach
 

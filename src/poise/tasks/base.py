@@ -1,7 +1,7 @@
 """What every task is: weights, a tolerance and a priority; and all that solving, judging and explaining ask of it.
 
 A task is a file: a subclass says its rows, what carries it, its goal numbers and its errors, and nothing else in the
-house knows it by name.  One with a `residual` of its own, compiled by Numba, needs to say nothing more.
+package knows it by name.  One with a `residual` of its own, compiled by Numba, needs to say nothing more.
 """
 
 import math

@@ -11,8 +11,8 @@ k = floor((sqrt(1 + 8 x / a) - 1) / 2).
 Jerk.  Braking lowers the acceleration by the jerk in each step down to its limit.  The way that it takes is convex in
 the first step, and grows with it: Newton's method comes to the largest allowed step from above, chords from below, and
 what is taken is the chord's, so that a search that is cut short is too careful and never too bold.  The way ends before
-the acceleration is back at 0; that this fits within the speeds and the range is seen to by `solving.inequalities`,
-which lowers the acceleration of a joint whose range is too short for it.
+the acceleration is back at 0; that this fits within the speeds and the range is seen to by
+`solving.requirements.inequalities`, which lowers the acceleration of a joint whose range is too short for it.
 """
 
 from poise.kernels.machine.jit import kernel

@@ -1,4 +1,4 @@
-"""A method bound to a problem: what the kernels of `methods.method_loop` read and work in."""
+"""A method bound to a problem: what the kernels of `kernels.stepping.method_loop` read and work in."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

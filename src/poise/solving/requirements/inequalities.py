@@ -358,7 +358,7 @@ def _tightest(n: int, found: Sequence[Array | None]) -> Array | None:
 
 
 def rates_of(model: Model, problem: Problem, limits: Inequalities, dt: float, updates: int) -> Any:
-    """Records of `RATES`, one for each velocity of a problem, of a step of `dt` [s]; see `kernels.methods.braking`.
+    """Records of `RATES`, one for each velocity of a problem, of a step of `dt` [s]; see `kernels.requirements.braking`.
 
     There are none without accelerations or jerks.  Raises ValueError for one that is nothing beside the rounding of a
     position.

@@ -17,17 +17,22 @@ from poise.solving.requirements.active_limits import ActiveLimit
 from poise.tasks.base import Task
 from poise.tasks.loop import LoopTask
 
-_BELOW: Final = {"distance": ("distances of shapes", lt), "linear": ("sums of joints", gt)}
-"""What stands below accelerations and jerks, by the kind of an active limit, and how the value of one that is broken
-stands to its bound."""
+_RANK_4: Final = {"distance": ("distances of shapes", lt), "linear": ("sums of joints", gt)}
+"""What is given up after accelerations and jerks, by the kind of an active limit, and how the value of one that is
+broken compares with its bound."""
 RELAXATION_ORDER: Final = (
-    ("tasks", "always: each goes as far as the others and all below let it"),
+    ("tasks", "always: each goes as far as the others and all higher ranks let it"),
     ("ranges", "where a step begins outside, or comes to a border too fast to stop before it"),
-    ("accelerations and jerks", "where braking within them breaks what stands below, as when an obstacle comes near"),
-    (", ".join(name for name, _ in _BELOW.values()), "where no step keeps them: then as little as can be"),
-    ("loops, positions, speeds, twists", "never; from a start beyond them a step comes back as fast as speeds let it"),
+    ("accelerations and jerks", "where braking within them breaks a higher rank, as when an obstacle comes near"),
+    (", ".join(name for name, _ in _RANK_4.values()), "where no step keeps them: then as little as can be"),
+    (
+        "loops, positions, speeds, twists",
+        "never; from a start beyond them a step comes back as fast as speeds let it, and positions within accelerations "
+        "and jerks",
+    ),
 )
-"""What gives way first in a step of a Tracker, and when: after the tasks a stage of the kernels each."""
+"""What gives way in a step of a Tracker, and when, from rank 1, which does so first; each but the tasks is a stage of the
+kernels."""
 _CUTS: Final = 24
 """Rows that are seen where a step leads, at most."""
 
@@ -93,11 +98,11 @@ def relaxed_constraints(stage: int, problem: Problem, active: Sequence[ActiveLim
     """What gave way in a step that ended at this stage, see `kernels.requirements.stages`; empty for nothing.
 
     That is what the problem has of the stages up to there.  Without accelerations a step that comes to the last one
-    keeps not even what stands below: of the `active` limits that it ended at those gave way that are broken.
+    keeps not even rank 4: of the `active` limits that it ended at those gave way that are broken.
     """
     stages = zip(("ranges", "rates"), RELAXATION_ORDER[1 : 1 + stage], strict=False)
     gave = [name for section, (name, _) in stages if len(problem.section(section))]
     if stage >= NO_ACCELERATION and not len(problem.section("rates")):
-        below = [(*_BELOW[one.kind], one) for one in active if one.kind in _BELOW]
-        gave += dict.fromkeys(name for name, beyond, one in below if beyond(one.value, one.bound))
+        rank_4 = [(*_RANK_4[one.kind], one) for one in active if one.kind in _RANK_4]
+        gave += dict.fromkeys(name for name, beyond, one in rank_4 if beyond(one.value, one.bound))
     return ", ".join(gave)

@@ -57,7 +57,7 @@ class FollowingErrorLimit(Value):
 
 @final
 class FollowingErrorBound:
-    """A leash prepared for the problem of a Tracker."""
+    """A limit of the following error prepared for the problem of a Tracker."""
 
     __slots__ = (
         "_frames",
