@@ -171,6 +171,63 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
         assert (page.parent / target).exists(), target
 
 
+DOTTED = re.compile(r"`((?:poise|kernels|solving|methods|tasks)(?:\.\w+)+)(?:\([^`]*\))?`")
+PATH = re.compile(r"`((?:\w+/)*\w+\.py)`|\b((?:\w+/)+\w+\.py)\b")
+FILES = (".h", ".hpp", ".dll", ".so", ".js", ".wasm", ".pyi")
+"""What `poise.h` and its like end in: files, not names."""
+ELSEWHERE = {"docs/browser.md": {"poise.solver"}, "CONTRIBUTING.md": {"utils.py"}}
+"""By page, what looks like a name or a file of the package and is none: JavaScript, and a file that there shall not be."""
+TEXTS = [
+    *(page for page in [*PAGES, ROOT / "CONTRIBUTING.md"]),
+    *(file for folder in ("src", "docs", "tests", "benchmarks") for file in sorted((ROOT / folder).rglob("*.py"))),
+]
+
+
+def resolves(name: str) -> bool:
+    """Whether a dotted name that begins with poise leads to a module, or to what one has; with its extra missing, yes."""
+    module, names = name, list[str]()
+    while module not in MODULES and "." in module:
+        module, _, last = module.rpartition(".")
+        names.insert(0, last)
+    try:
+        found = importlib.import_module(module)
+    except MissingExtra:
+        return True
+    for last in names:
+        if not hasattr(found, last) and last not in getattr(found, "__annotations__", {}):
+            return False
+        found = getattr(found, last, None)
+    return True
+
+
+def test_names_of_the_package_in_docstrings_comments_and_pages_lead_somewhere() -> None:
+    wrong = set()
+    for file in TEXTS:
+        place = file.relative_to(ROOT).as_posix()
+        for name in set(DOTTED.findall(file.read_text(encoding="utf-8"))) - ELSEWHERE.get(place, set()):
+            # Within the kernels a name may begin at their own folders, as imports of `prepare` do.
+            roots = ("", "poise.", "poise.kernels.") if "/kernels/" in place else ("", "poise.")
+            if not name.endswith(FILES) and not any(
+                resolves(root + name) for root in roots if (root + name)[:6] == "poise."
+            ):
+                wrong.add((place, name))
+    assert not wrong
+
+
+def test_python_files_that_docstrings_comments_and_pages_name_are_there() -> None:
+    there = [f"/{file.relative_to(ROOT).as_posix()}" for file in TEXTS if file.suffix == ".py"]
+    there += [
+        f"/examples/{file.relative_to(ROOT / 'examples').as_posix()}" for file in (ROOT / "examples").rglob("*.py")
+    ]
+    ends = {file[at:] for file in [*there, "/hatch_build.py"] for at, mark in enumerate(file) if mark == "/"}
+    wrong = set()
+    for file in TEXTS:
+        place = file.relative_to(ROOT).as_posix()
+        named = {one or other for one, other in PATH.findall(file.read_text(encoding="utf-8"))}
+        wrong |= {(place, name) for name in named - ELSEWHERE.get(place, set()) if f"/{name}" not in ends}
+    assert not wrong
+
+
 def test_every_module_is_imported() -> None:
     wrong = {}
     for name in MODULES:

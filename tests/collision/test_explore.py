@@ -52,15 +52,15 @@ def test_a_way_round_waits_for_a_robot_that_lags_behind_or_stops(still: range) -
     following_error = pz.FollowingErrorLimit(joints=0.1, distance=0.05, angle=0.2)
     limits = [limit, pz.AccelerationLimit(20.0)]
     tracker = pz.Tracker(arm, pz.PoseTask(HAND), dt=0.01, limits=limits, explore=True, following_error=following_error)
-    path, ahead, leashed = [q], 0.0, set()
+    path, ahead, active = [q], 0.0, set()
     for step in range(1500):
         path.append(tracker.step(None, goal, measured=robot))
         ahead = max(ahead, float(np.abs(path[-1] - robot).max()))
         if step == 240:
-            leashed = {limit.kind for limit in tracker.active_limits}
+            active = {limit.kind for limit in tracker.active_limits}
         robot = robot if step in still else robot + 0.1 * (path[-1] - robot)
     assert ahead <= 0.1 + 1e-6
-    assert ("following error" in leashed) == bool(still)
+    assert ("following error" in active) == bool(still)
     assert np.linalg.norm(arm.pose(HAND, path[-1]).xyz - goal.xyz) < 1e-4
     rows = np.array(path)
     assert (arm.distance(rows, world).distance >= 0.01 - 1e-12).all()

@@ -69,14 +69,14 @@ def test_the_first_step_begins_at_the_measured_q_and_so_does_the_first_after_a_r
     ("method", "limits"),
     [(m, limits) for m in ("dls", "qp", "priority") for limits in LIMITS if (m, limits) != ("dls", "shapes")],
 )
-def test_a_leash_that_is_not_reached_changes_no_bit(method: str, limits: str) -> None:
+def test_a_limit_that_is_not_reached_changes_no_bit(method: str, limits: str) -> None:
     settings: Any = {"dt": DT, "limits": LIMITS[limits]}
-    bare, leashed = pz.Tracker(PANDA, HAND, method, **settings), pz.Tracker(PANDA, HAND, method, **settings)
+    bare, bounded = pz.Tracker(PANDA, HAND, method, **settings), pz.Tracker(PANDA, HAND, method, **settings)
     q, measured = HOME, HOME
     for tick in range(160):
         q = bare.step(q, around(tick))
-        assert np.array_equal(leashed.step(None, around(tick), measured=measured), q)
-        assert not [limit for limit in leashed.active_limits if limit.kind == "following error"]
+        assert np.array_equal(bounded.step(None, around(tick), measured=measured), q)
+        assert not [limit for limit in bounded.active_limits if limit.kind == "following error"]
         measured = measured + 0.1 * (q - measured)  # a servo with a delay of 10 steps
 
 
@@ -85,7 +85,7 @@ def test_a_leash_that_is_not_reached_changes_no_bit(method: str, limits: str) ->
     "following_error",
     [pz.FollowingErrorLimit(0.1, distance=FREE, angle=FREE), pz.FollowingErrorLimit(FREE, distance=0.05, angle=FREE)],
 )
-def test_an_arm_that_stands_still_keeps_its_command_on_the_leash(
+def test_an_arm_that_stands_still_keeps_its_command_within_its_limit(
     following_error: pz.FollowingErrorLimit, limits: str
 ) -> None:
     loop = pz.Tracker(PANDA, HAND, dt=DT, limits=LIMITS[limits], following_error=following_error)
@@ -155,7 +155,7 @@ def test_a_command_comes_back_to_an_arm_that_was_pushed_away(
     assert [limit for limit in loop.active_limits if limit.kind == "following error"]
 
 
-def test_some_joints_have_a_leash_of_their_own() -> None:
+def test_some_joints_have_a_limit_of_their_own() -> None:
     loop = pz.Tracker(
         PANDA, HAND, dt=DT, following_error=pz.FollowingErrorLimit({"panda_joint1": 0.05}, distance=FREE, angle=FREE)
     )
@@ -167,7 +167,7 @@ def test_some_joints_have_a_leash_of_their_own() -> None:
     assert (limit.name, limit.value, limit.bound) == ("panda_joint1", pytest.approx(0.05), 0.05)
 
 
-def test_a_leash_ends_where_the_limits_of_the_joints_do() -> None:
+def test_a_following_error_ends_where_the_limits_of_the_joints_do() -> None:
     """A measured q beyond them, as an encoder's zero can have it, draws the command to the limit at most."""
     loop = pz.Tracker(PANDA, HAND, dt=DT, following_error=pz.FollowingErrorLimit(0.1))
     beyond = HOME.copy()
@@ -180,7 +180,7 @@ def test_a_leash_ends_where_the_limits_of_the_joints_do() -> None:
 
 
 @pytest.mark.parametrize("method", ["dls", "qp", "priority", "lm"])
-def test_limits_stand_before_a_leash_that_closes_in(method: str) -> None:
+def test_other_limits_hold_before_the_following_error(method: str) -> None:
     """Arms under tight jerks whose measured q lags, stops and is pushed, so that the limit of the following error moves
     like a wall."""
     rng = np.random.default_rng(0)
@@ -207,7 +207,7 @@ def test_limits_stand_before_a_leash_that_closes_in(method: str) -> None:
         assert np.abs(np.diff(changes, 2, axis=0)).max() <= jerk * dt**3 * (1.0 + 1e-6) + 1e-14
 
 
-def test_closed_loops_stay_closed_on_a_leash() -> None:
+def test_closed_loops_stay_closed_at_the_limit() -> None:
     bar = four_bar()
     start = pz.solve(bar, pz.JointCouplingTask({"crank": 1.0}, 1.0)).q
     loop = pz.Tracker(

@@ -12,7 +12,7 @@ from poise.common.array import Array
 from poise.kernels.machine.layout import CLOSED
 from poise.model.model import Model
 from poise.solving.arguments.arguments import each_goal
-from poise.solving.path.constraints import Balls
+from poise.solving.path.constraints import SphericalLimits
 from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.limits import PathLimits
 from poise.solving.requirements.limits import LimitsLike
@@ -48,7 +48,9 @@ def feasibility_of(model: Model, tasks: Sequence[Task], limits: LimitsLike) -> I
     with PathFeasibility.borrowed(model, path_limits) as feasibility:
         loops = [*loop_tasks(model, tasks), *(task for task in tasks if isinstance(task, LoopTask) and task.required)]
         feasibility = feasibility.with_loops(model, loops, limits=path_limits.positions)
-        yield feasibility.with_constraints(Balls(model)) if path_limits.positions and model.ball_limits else feasibility
+        if path_limits.positions and model.ball_limits:
+            feasibility = feasibility.with_constraints(SphericalLimits(model))
+        yield feasibility
 
 
 def judge(

@@ -1,4 +1,4 @@
-"""Methods: each proposes the next step of the joints; each has a file in this folder, whose classes this package exports."""
+"""Methods: each proposes the next step of the joints, and has a file in this folder, of which it is a public class."""
 
 from poise.common.lazy import attach
 

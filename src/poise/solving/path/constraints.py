@@ -1,7 +1,7 @@
-"""What must hold along a path, one kind of requirement each.
+"""What must hold along a path: a class for each kind of requirement.
 
-Each says how far configurations are within it, how that changes with the joints, and the least of it on the way from
-each configuration to the next."""
+An object of it has a slack, which is 0 at the border of what is allowed and negative outside.  It gives the slack at
+configurations, how it changes with the joints, and the least slack on the way from each configuration to the next."""
 
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple, Protocol, final
@@ -30,36 +30,36 @@ _EXACT: Final = 2e-10
 
 
 class Linearisation(NamedTuple):
-    """How far configurations are within something, linearised."""
+    """The slacks of n configurations, to first order in k velocities."""
 
     rows: Array
-    """(n, k) how that changes with each velocity; 0 where it is far away."""
+    """(n, k) derivative of the slack by each velocity; 0 where the border is far away."""
     slack: Array
-    """(n,)"""
+    """(n,) the slack [m or rad]; negative outside."""
     margin: float
-    """How near it may be come to, and what is outside is pushed beyond."""
+    """The least slack that a change may leave [m or rad]: a configuration outside is brought back to it."""
 
 
 class PathConstraint(Protocol):
     """One kind of requirement."""
 
     status: Status
-    """Of a path that does not keep it."""
+    """The status of a path that does not keep it."""
 
     def __call__(self, q: Array) -> Array:
-        """(n,) how far configurations q (n, nq) are within it; negative outside."""
+        """(n,) the slack at configurations q (n, nq)."""
 
     def linearise(self, q: Array, velocities: npt.NDArray[np.intp]) -> Sequence[Linearisation]:
-        """What keeps changes of q (n, nq) within it, in these velocities."""
+        """The slacks at q (n, nq) to first order in these velocities, an entry for each border."""
 
     def on_steps(self, q: Array) -> Array:
-        """(n - 1,) the least of what `self` says on the straight way from each of q (n, nq) to the next."""
+        """(n - 1,) the least slack on the straight way from each of q (n, nq) to the next."""
 
     def words(self, q: Array) -> str:
         """What is not kept at q (nq,), as a sentence."""
 
     def beyond(self, far: float) -> str:
-        """That it is left by so much."""
+        """That it is left by `far` [m or rad], as part of a sentence."""
 
 
 def least_on_steps(model: Model, measure: Callable[[Array], Array], q: Array) -> Array:
@@ -92,8 +92,8 @@ def least_on_steps(model: Model, measure: Callable[[Array], Array], q: Array) ->
 
 
 @final
-class Sums:
-    """Sums of joints, A q <= most, each row scaled so that its largest number is 1."""
+class LinearLimits:
+    """Limits of sums of joints, A q <= most, each row scaled so that its largest number is 1."""
 
     status = Status.LIMIT
 
@@ -165,7 +165,7 @@ class _Between(PathConstraint, Protocol):
 
 
 @final
-class Balls(_Between):
+class SphericalLimits(_Between):
     """Limits of swing and twist, which are kept at waypoints as those of coordinates are: on the ways between them."""
 
     def __init__(self, model: Model) -> None:

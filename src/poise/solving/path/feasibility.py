@@ -10,7 +10,7 @@ import numpy as np
 from poise.common.array import Array
 from poise.model.model import Model
 from poise.solving.path.clearance import Clearance
-from poise.solving.path.constraints import RESERVE, PathConstraint, Sums
+from poise.solving.path.constraints import RESERVE, LinearLimits, PathConstraint
 from poise.solving.path.limits import PathLimits
 from poise.solving.path.loops import Loops
 from poise.solving.requirements.status import Status
@@ -28,13 +28,13 @@ class PathFeasibility:
 
     def __init__(self, constraints: Sequence[PathConstraint], loops: Loops | None = None) -> None:
         self.constraints, self.loops = tuple(constraints), loops
-        self.sums = next((constraint for constraint in constraints if isinstance(constraint, Sums)), None)
+        self.sums = next((constraint for constraint in constraints if isinstance(constraint, LinearLimits)), None)
 
     @staticmethod
     @contextmanager
     def borrowed(model: Model, limits: PathLimits) -> "Iterator[PathFeasibility]":
         """What limits ask for, within the block, after which what was packed is kept for the next."""
-        sums = [Sums(model, limits.rows, limits.most)] if len(limits.rows) else []
+        sums = [LinearLimits(model, limits.rows, limits.most)] if len(limits.rows) else []
         with Clearance.borrowed(model, limits.given.collision) as clearance:
             yield PathFeasibility([*([] if clearance is None else [clearance]), *sums])
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from poise.common.array import Array
 from poise.kernels.machine.layout import CLOSED, EXACT
 from poise.model.model import Model
-from poise.solving.path.constraints import Sums
+from poise.solving.path.constraints import LinearLimits
 from poise.solving.path.limits import Rates
 from poise.solving.path.residual_rows import Rows
 from poise.solving.path.trajectory import Curve, JointState, Trajectory
@@ -31,7 +31,7 @@ _TWICE: Final = 1e-4
 class Loops:
     """Loops that stay closed."""
 
-    def __init__(self, model: Model, tasks: Sequence[LoopTask], *, limits: bool, sums: Sums | None) -> None:
+    def __init__(self, model: Model, tasks: Sequence[LoopTask], *, limits: bool, sums: LinearLimits | None) -> None:
         """Joints and `sums` of them stay within their limits, where they hold."""
         self._model, self._sums, self._limits = model, sums, limits
         tasks = [replace(task, weight=1.0) for task in tasks]

@@ -10,7 +10,7 @@ import numpy as np
 
 from poise.common.array import Array
 from poise.model.model import Model
-from poise.solving.path.constraints import Sums
+from poise.solving.path.constraints import LinearLimits
 from poise.solving.path.trajectory import Curve
 
 _PASSES: Final = 3
@@ -18,7 +18,7 @@ _PASSES: Final = 3
 
 
 def quintic_spline(
-    model: Model, s: Array, q: Array, *, within_limits: bool, sums: Sums | None, rests: bool = False
+    model: Model, s: Array, q: Array, *, within_limits: bool, sums: LinearLimits | None, rests: bool = False
 ) -> Curve:
     """The curve through rows q (n, nq) at s (n,), with derivatives of parabolas through three of them.
 

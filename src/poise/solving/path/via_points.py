@@ -18,7 +18,7 @@ from poise.solving.arguments.arguments import Tasks, cores, one_start
 from poise.solving.path.candidates import ROUNDS, distinct
 from poise.solving.path.clock import Clock
 from poise.solving.path.connect import WORK, connect, in_steps, length
-from poise.solving.path.constraints import Balls
+from poise.solving.path.constraints import SphericalLimits
 from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.jumps import FACTOR, LEAST
 from poise.solving.path.limits import PathLimits
@@ -117,7 +117,7 @@ def planned(
     route = Route.of(model, tasks, poses, limits=path_limits, seed=seed, threads=threads, seconds=max_time)
     feasibility = feasibility.with_loops(model, route.loops, limits=path_limits.positions)
     if path_limits.positions and model.ball_limits:
-        feasibility = feasibility.with_constraints(Balls(model))
+        feasibility = feasibility.with_constraints(SphericalLimits(model))
     if max_time is None:
         route.clock = Clock(_SECONDS * len(route))
     if not isinstance(straight, Iterable):

@@ -10,7 +10,7 @@ from poise.tasks.error import TaskError
 
 
 class Configurations(ABC):
-    """What NumPy reads as its q."""
+    """What `numpy.asarray` turns into its q, so that it can stand wherever a configuration can."""
 
     __slots__ = ()
 
@@ -24,11 +24,11 @@ class Configurations(ABC):
 
 
 class Answer(Configurations):
-    """One configuration that was found."""
+    """A result with one configuration q, and the errors of the tasks there."""
 
     __slots__ = ()
     model: Model
-    """Whose joints these are."""
+    """The model whose configuration q is."""
 
     @property
     @abstractmethod

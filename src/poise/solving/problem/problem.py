@@ -67,17 +67,17 @@ class Problem:
         object.__setattr__(self, "blocks", len(self.section("blocks")))
 
     def section(self, name: str) -> Any:
-        """A section of it as a structured array or plain numbers, read-only."""
+        """A section as a structured array or plain numbers, read-only."""
         return packing.unpack(self.words, name)
 
     @property
     def sampled_coordinates(self) -> Any:
-        """The coordinates of which random starts are not those of the caller."""
+        """The coordinates that random starts draw; all others are as in the start that a caller gives."""
         coordinates = self.section("coordinates")
         return coordinates[coordinates["sample_lower"] < coordinates["sample_upper"]]
 
     def started(self, start: Array, q: Array) -> Array:
-        """(n, nq) random configurations `q` with what is not drawn as in `start` (nq,)."""
+        """(n, nq) copies of `start` (nq,) whose coordinates that are drawn at random are those of `q` (n, nq)."""
         places = [*self.sampled_coordinates["q"], *(i + k for i in self.section("balls")["q"] for k in range(4))]
         out = np.tile(start, (len(q), 1))
         out[:, places] = q[:, places]
@@ -88,7 +88,7 @@ class Problem:
         return packing.rows_of(self.words, name)
 
     def extended(self, parts: Mapping[str, Any], rows: Mapping[str, int]) -> "Problem":
-        """It with other sections and rows of a workspace."""
+        """A copy with these sections, and numbers of rows of its workspace, added or in place of its own."""
         old = {name: packing.words_of(self.words, name) for name in layout.PROBLEM}
         sizes = {name: (at := self.rows(name)).stop - at.start for name in layout.WORK}
         reals = {name: words.view(np.float64) for name, words in old.items() if layout.PROBLEM[name] == layout.REAL}
@@ -96,14 +96,16 @@ class Problem:
         return Problem(words, self.velocities, self.kinds, self.limits)
 
     def keeping(self, units: Sequence[int]) -> "Problem":
-        """It with whole frames of these units."""
+        """A copy of which forward kinematics keeps all axes of the frames at these units."""
         words = self.words.copy()
         packing.unpack(words, "units")["whole_frame"][list(units)] = 1
         return Problem(words, self.velocities, self.kinds, self.limits)
 
     def between(self, lower: Array, upper: Array) -> "Problem":
-        """It with limits of its coordinates that are `lower` and `upper` (nq,) where these are the tighter; where both
-        leave nothing the nearest number within its own."""
+        """A copy with the tighter of its own limits of coordinates and `lower` and `upper` (nq,).
+
+        A bound outside its own limits becomes the nearest number within them.
+        """
         words = self.words.copy()
         found = packing.unpack(words, "coordinates")
         low, high = (np.clip(bound[found["q"]], found["lower"], found["upper"]) for bound in (lower, upper))
@@ -111,7 +113,7 @@ class Problem:
         return Problem(words, self.velocities, self.kinds, self.limits)
 
     def without_limits(self) -> "Problem":
-        """It with every limit at infinity."""
+        """A copy without limits of joints: all are infinite."""
         words = self.words.copy()
         for name in ("coordinates", "idle"):
             found = packing.unpack(words, name)

@@ -358,10 +358,10 @@ def _tightest(n: int, found: Sequence[Array | None]) -> Array | None:
 
 
 def rates_of(model: Model, problem: Problem, limits: Inequalities, dt: float, updates: int) -> Any:
-    """Records of `RATES`, one for each velocity of a problem, of a step of `dt` [s]; see `kernels.requirements.braking`.
+    """Records of `RATES`, one for each velocity of a problem, of a step of `dt` [s].
 
-    There are none without accelerations or jerks.  Raises ValueError for one that is nothing beside the rounding of a
-    position.
+    `kernels.requirements.braking` says what they are.  There are none without accelerations or jerks.  Raises
+    ValueError for one that is nothing beside the rounding of a position.
     """
     if limits.accelerations is None and limits.jerks is None:
         return ()

@@ -27,12 +27,11 @@ RELAXATION_ORDER: Final = (
     (", ".join(name for name, _ in _RANK_4.values()), "where no step keeps them: then as little as can be"),
     (
         "loops, positions, speeds, twists",
-        "never; from a start beyond them a step comes back as fast as speeds let it, and positions within accelerations "
-        "and jerks",
+        "never; from a start beyond them a step comes back as fast as speeds let it, "
+        "and positions within accelerations and jerks",
     ),
 )
-"""What gives way in a step of a Tracker, and when, from rank 1, which does so first; each but the tasks is a stage of the
-kernels."""
+"""What gives way in a step of a Tracker, and when: rank 1 first.  Each rank above 1 is a stage of the kernels."""
 _CUTS: Final = 24
 """Rows that are seen where a step leads, at most."""
 

@@ -45,7 +45,7 @@ _NOT_FINITE: Final = (
     "where it was, or braked where accelerations are limited: damp the method, or let the residual be a number "
     "everywhere; `failed` tells of every such step, this warning of the first"
 )
-_LEASH: Final = FollowingErrorLimit()
+_FOLLOWING_ERROR: Final = FollowingErrorLimit()
 _PASTS: Final = (
     "last_step", "last_target", "last_guide",
     "displacement", "displacement_change", "tracking_error",
@@ -102,11 +102,11 @@ class Tracker(Targets):
         "_error_bound",
         "_explorer",
         "_followed",
+        "_following_error",
         "_goal",
         "_goals",
         "_guide",
         "_lead",
-        "_leash",
         "_line",
         "_lock",
         "_loop_start",
@@ -143,7 +143,7 @@ class Tracker(Targets):
         explore: bool = False,
         speed: float = 1.0,
         max_target_lead: float | tuple[float, float] = (0.1, 0.5),
-        following_error: FollowingErrorLimit = _LEASH,
+        following_error: FollowingErrorLimit = _FOLLOWING_ERROR,
     ) -> None:
         a_model(model)
         whole("updates", updates, 1)
@@ -189,7 +189,7 @@ class Tracker(Targets):
                 f"following_error=FollowingErrorLimit(joints=0.2, distance=0.05), got {following_error!r}",
             )
         values_of(following_error, model, following_error.joints)
-        self._leash, self._error_bound, self._warned = following_error, None, False
+        self._following_error, self._error_bound, self._warned = following_error, None, False
         self._explorer, self._guide = None, None
         if explore:
             velocities = self._bound.problem.velocities
@@ -231,8 +231,8 @@ class Tracker(Targets):
 
     def __getstate__(self) -> dict[str, Any]:
         names = (
-            "_collision", "_bound", "_count", "_dt", "_followed", "_lead", "_leash", "_posture_place", "_rollouts",
-            "_warned", "method", "model", "tasks",
+            "_collision", "_bound", "_count", "_dt", "_followed", "_following_error", "_lead", "_posture_place",
+            "_rollouts", "_warned", "method", "model", "tasks",
         )  # fmt: skip
         own = ("_passive_loops", "_loop_start", "_explorer", "_guide", "_error_bound")
         state = {name: getattr(self, name) for name in names} | {name: copy(getattr(self, name)) for name in own}
@@ -290,9 +290,8 @@ class Tracker(Targets):
             if self._collision is not None:
                 self._scratch.sync_scene()
             if self._explorer is None or not self._detour_step(self._explorer, measured):
-                code: int = (
-                    self._step() if measured is None and self._error_bound is None else self._step_on_leash(measured)
-                )
+                free = measured is None and self._error_bound is None
+                code: int = self._step() if free else self._step_within_following_error(measured)
                 if code != SOLVED:
                     self._warn_or_raise(code)
                 if self._passive_loops is not None:
@@ -336,9 +335,9 @@ class Tracker(Targets):
             )
         return one_start(self.model, measured, "measured")
 
-    def _step_on_leash(self, measured: ArrayLike | None) -> int:
+    def _step_within_following_error(self, measured: ArrayLike | None) -> int:
         """A step that is not farther ahead of `measured` (nq,) than the limit of the following error; a code."""
-        scratch, error_bound = self._scratch, self._put_on_leash(self, measured)
+        scratch, error_bound = self._scratch, self._bound_following_error(self, measured)
         before = scratch.past()
         code: int = self._step()
         rows = (self._bound.problem.rows(name) for name in ("displacement", "displacement_change"))
@@ -354,10 +353,12 @@ class Tracker(Targets):
             self._memory[CREPT] = 0.0  # it waits for the robot, which nothing else tells it of
         return code
 
-    def _put_on_leash(self, tracker: "Tracker", measured: ArrayLike | None) -> FollowingErrorBound:
+    def _bound_following_error(self, tracker: "Tracker", measured: ArrayLike | None) -> FollowingErrorBound:
         """What keeps a tracker, it or its guide, near `measured` (nq,), by the frames of its own tasks."""
         if tracker._error_bound is None:
-            tracker._error_bound = FollowingErrorBound(self._leash, self.model, self.tasks, tracker._bound.problem)
+            tracker._error_bound = FollowingErrorBound(
+                self._following_error, self.model, self.tasks, tracker._bound.problem
+            )
         if measured is not None:
             measured = self.model.normalize(one_start(self.model, measured, "measured"), "measured")
         tracker._error_bound.measure(measured)
@@ -389,11 +390,11 @@ class Tracker(Targets):
             guide._scratch.narrow[theirs.rows(past)][some] = scratch.narrow[mine.rows(past)]
         guide._targets[: len(explorer.places)] = self._targets[explorer.places]
         if measured is not None or self._error_bound is not None:
-            self._put_on_leash(guide, measured)
+            self._bound_following_error(guide, measured)
         guide._posture[:] = corner
         guide.step(scratch.start, measured=measured, out=self._q)
         if guide._error_bound is not None:
-            self._put_on_leash(self, measured).shortened = guide._error_bound.shortened
+            self._bound_following_error(self, measured).shortened = guide._error_bound.shortened
         for past in ("displacement", "displacement_change", "least", "largest") if has_rates else ():
             scratch.narrow[mine.rows(past)] = guide._scratch.narrow[theirs.rows(past)][some]
         self._memory[STAGE] = guide._memory[STAGE]
