@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all: every writer of the house, on full disks and in wrong places."""
+"""Files that are there whole or not at all: every writer of the package, on full disks and in wrong places."""
 
 import ast
 import os

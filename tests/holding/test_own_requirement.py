@@ -1,4 +1,4 @@
-"""A requirement of the user's own, in one file: this one.  It holds in whatever answers, as those of the house do."""
+"""A requirement of the user's own, in one file: this one.  It holds in whatever answers, as those of the package do."""
 
 import pickle
 import warnings

@@ -99,7 +99,7 @@ def test_what_is_no_foot_is_refused() -> None:
 
 
 def test_the_lowest_is_as_far_from_the_floor_as_distances_say() -> None:
-    """Against the distances of the house to a plane, for shapes of every kind."""
+    """Against the distances of the package to a plane, for shapes of every kind."""
     shapes = (
         Box(SE3.from_xyz_rpy([0.1, 0.0, 0.0], [0.1, 0.2, 0.3]), (0.2, 0.1, 0.04)),
         Capsule((0.0, 0.0, 0.0), (0.2, 0.1, -0.1), 0.02),

@@ -1,4 +1,4 @@
-"""A task of the user's own, in a file of its own: this one.  It works wherever those of the house do."""
+"""A task of the user's own, in a file of its own: this one.  It works wherever those of the package do."""
 
 import copy
 import math

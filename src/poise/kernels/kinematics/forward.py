@@ -10,7 +10,7 @@ from poise.kernels.machine.layout import BALL_AXES, BALL_TURN, FRAME, HELICAL, P
 def forward(units, q, frames):
     """Frames of all units at q, in the world: rows FRAME * unit of `frames`.
 
-    `units` are of `poise.model.tree.unit_records`.  The x and y axes are written only for the units marked to be kept;
+    `units` are of `poise.model.tree.unit_arrays`.  The x and y axes are written only for the units marked to be kept;
     the frame of the unit before stays in registers.
     """
     one, o = splat(q, 1.0), splat(q, 0.0)

@@ -1,4 +1,4 @@
-"""The centre of mass and its Jacobian; `bodies` are of `poise.model.tree.body_records`."""
+"""The centre of mass and its Jacobian; `bodies` are of `poise.model.tree.bodies`."""
 
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, splat, store
