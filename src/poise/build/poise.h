@@ -49,7 +49,7 @@ typedef enum {
   PZ_NOT_FINITE = 4,
   /* the target or the start holds numbers that make none, and nothing was solved */
   PZ_BAD_INPUT = 5,
-  /* limits hold back all that was found; q is as it was */
+  /* limits hold back all that was found */
   PZ_LIMIT = 6,
   /* these are not the bytes of a file that Solver.export or Tracker.export wrote */
   PZ_NO_FILE = 7,

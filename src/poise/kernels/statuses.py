@@ -9,7 +9,7 @@ STATUSES: Final[dict[str, str]] = {
     "COLLISION": "shapes would be nearer to each other than asked in every solution that was found",
     "NOT_FINITE": "every start came to a step that is no finite number, as singular poses make it; damp the method",
     "BAD_INPUT": "the target or the start holds numbers that make none, and nothing was solved",
-    "LIMIT": "limits hold back all that was found; q is as it was",
+    "LIMIT": "limits hold back all that was found",
     "NO_FILE": "these are not the bytes of a file that Solver.export or Tracker.export wrote",
     "DAMAGED": "the file was cut or changed since it was written: export it anew",
     "NEWER": "the file was written by a newer poise than this library is of: update the library",

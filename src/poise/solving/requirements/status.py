@@ -14,7 +14,7 @@ class Status(Enum):
     UNREACHABLE = "the target is out of reach, which is proved; q is the closest configuration found"
     LOCAL_MINIMUM = "the search came to rest short of the target, which proves nothing; q is the closest found"
     BUDGET = "the iterations, starts or time that were allowed were spent before anything converged"
-    LIMIT = "limits hold back all that was found; q is the closest configuration found"
+    LIMIT = "limits hold back all that was found"
     COLLISION = "shapes would be nearer to each other than asked in every solution that was found"
     JUMP = "between two waypoints the joints have to jump"
     TOO_FAST = "between two waypoints a joint is beyond its limits of speed or acceleration in the time given"
