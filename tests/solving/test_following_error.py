@@ -352,3 +352,19 @@ def test_a_humanoid_that_reaches_stands_on_with_the_commanded_q_and_not_with_the
     assert missed < 0.1
     height, missed = stands(measured=True)
     assert height < 0.7 or missed > 0.15
+
+
+def test_an_arm_that_was_blocked_for_long_goes_as_far_as_one_that_was_not() -> None:
+    """While a command waits its steps are rounding, from which nothing is to be learned of the target."""
+    home = PANDA.pose("panda_hand", PANDA.home)
+    far = pz.SE3.from_parts(home.xyz + np.array([0.7, 0.4, 0.9]), home.rotation)
+    left = []
+    for blocked in (0, 100, 400):
+        loop = pz.Tracker(PANDA, HAND, dt=DT, following_error=pz.FollowingErrorLimit(joints=0.1))
+        q = PANDA.home
+        for _ in range(blocked):
+            q = loop.step(None, far, measured=PANDA.home)
+        for _ in range(1500):
+            q = loop.step(None, far, measured=q)
+        left.append(loop.errors[0].position)
+    assert left[1:] == pytest.approx([left[0]] * 2, abs=2e-3)

@@ -13,7 +13,18 @@ from poise.common.array import Array, ArrayLike
 from poise.common.checks import positive, whole
 from poise.common.errors import InvalidType, InvalidValue
 from poise.kernels.machine.layout import ANSWER, GOAL_NUMBERS, NOT_FINITE, SOLVED
-from poise.kernels.machine.memory import COST, CREPT, FAILED, FRESH, SCORE, STAGE
+from poise.kernels.machine.memory import (
+    COST,
+    CREPT,
+    FAILED,
+    FRESH,
+    INVERSE_RADIUS,
+    SCORE,
+    SCOUT,
+    STAGE,
+    TURNED,
+    WAITED,
+)
 from poise.kernels.requirements.stages import LOOPS_OPEN
 from poise.methods.base import Method, method_of
 from poise.model.model import Model, a_model
@@ -350,7 +361,8 @@ class Tracker(Targets):
                 code = self._step()
             finally:
                 scratch.set_fields(problem=self._bound.problem.words.ctypes.data)
-            self._memory[CREPT] = 0.0  # it waits for the robot, which nothing else tells it of
+            # It waits for the robot: nothing is to be learned of steps that are rounding.
+            self._memory[[CREPT, INVERSE_RADIUS, TURNED, SCOUT, WAITED]] = 0.0
         return code
 
     def _bound_following_error(self, tracker: "Tracker", measured: ArrayLike | None) -> FollowingErrorBound:
