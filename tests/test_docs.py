@@ -24,10 +24,12 @@ from poise.kernels.machine.library import place
 
 ROOT = Path(__file__).parents[1]
 METHODS = ROOT / "docs" / "methods"
+MADE = ("modules.md", "examples.md")
+"""Pages that the docs build makes, where it has been."""
 PAGES = [
     ROOT / "README.md",
     ROOT / "CONVENTIONS.md",
-    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted(page for page in (ROOT / "docs").glob("*.md") if page.name not in MADE),
     *sorted(METHODS.glob("*.md")),
     *sorted((ROOT / "docs" / "recipes").glob("*.md")),
 ]
@@ -307,8 +309,7 @@ def test_the_first_screen_is_short() -> None:
 
 def test_no_page_is_longer_than_one_reads_at_a_time() -> None:
     words = {page.name: len(page.read_text().split()) for page in PAGES}
-    made = ("modules.md", "examples.md")
-    assert {page: count for page, count in words.items() if count > 2500 and page not in made} == {}
+    assert {page: count for page, count in words.items() if count > 2500 and page not in MADE} == {}
 
 
 def test_every_file_of_the_package_says_in_one_line_what_is_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
