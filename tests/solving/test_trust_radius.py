@@ -251,3 +251,5 @@ def test_steps_cut_by_speeds_do_not_wear_the_gain_ratio_down() -> None:
 def test_settle_is_true_or_false(wrong: object) -> None:
     with refused("not-a-bool", "settle"):
         pz.Tracker(pz.load("planar3"), pz.PositionTask("tool"), settle=wrong)  # type: ignore[arg-type]
+    with refused("not-a-bool", "explore"):
+        pz.Tracker(pz.load("planar2"), pz.PositionTask("tool"), explore="no")  # type: ignore[arg-type]

@@ -163,6 +163,10 @@ class Tracker(Targets):
             raise InvalidType(
                 "not-a-bool", f"settle must be True or False, whether steps that turn back grow shorter, got {settle!r}"
             )
+        if not isinstance(explore, bool):
+            raise InvalidType(
+                "not-a-bool", f"explore must be True or False, whether ways round are sought, got {explore!r}"
+            )
         if dt is not None:
             positive("dt", dt)
             if dt > LONGEST:
