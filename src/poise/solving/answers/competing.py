@@ -7,12 +7,14 @@ it, or others of its level pull against it, and by how much is the part that the
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple, final
+from dataclasses import dataclass
+from typing import Final, final
 
 import numpy as np
 import numpy.typing as npt
 
 from poise.common.array import Array
+from poise.common.cached import cached_property
 from poise.kernels.machine.layout import GOAL_NUMBERS
 from poise.model.model import Model
 from poise.solving.methods.posture import one_posture
@@ -42,7 +44,9 @@ _CREEPS: Final = 1e-2
 """A task that comes nearer by less than this share of its error a step is as good as held."""
 
 
-class Question(NamedTuple):
+@final
+@dataclass(frozen=True, eq=False)
+class Question:
     """What is asked about: an arm at `q` (nq,), and the tasks that it follows there."""
 
     model: Model
@@ -54,8 +58,13 @@ class Question(NamedTuple):
     q: Array
     goal: Array
     """The goal numbers of all tasks, as the kernels read them."""
-    prepared: Array | float = 1.0
+    row_shares: Array | float = 1.0
     """(m,) or one for all: the share of each row that a step asks for, where errors are clamped."""
+
+    @cached_property
+    def pulls(self) -> "list[Pull]":
+        """Those of all tasks with rows at q, which each of the questions below looks at."""
+        return _pulls(self, self.q)
 
 
 @final
@@ -88,20 +97,20 @@ class Pull:
         return f"{self.task.label} with {' and '.join(named)}"
 
 
-def rivals(prepared: Question) -> list[str]:
+def rivals(question: Question) -> list[str]:
     """A sentence for each task that others keep short of its target at q; none where the arm is not at rest."""
-    missed = _missed(prepared, prepared.q)
-    with_rows = [task for task in prepared.tasks if task.blocks]
+    missed = _missed(question, question.q)
+    with_rows = [task for task in question.tasks if task.blocks]
     short = any(_short_of(task, left[0]) for task, left in zip(with_rows, missed, strict=True))
     if len(with_rows) < 2 or not short or not all(np.isfinite(left).all() for left in missed):
         return []
-    pulls, out = _pulls(prepared, prepared.q), list[str]()
+    pulls, out = question.pulls, list[str]()
     told: set[frozenset[int]] = set()
     order = sorted(range(len(pulls)), key=lambda k: (pulls[k].task.level, pulls[k].heaviest))
     for k in order:  # the lighter of two that pull against each other is the one that is held
         if not _short_of(pulls[k].task, missed[k][0]):
             continue
-        before, against = _holders(prepared, pulls, k)
+        before, against = _holders(question, pulls, k)
         out += [_first(pulls[k], pulls[j]) for j in before]
         for j in against:
             if frozenset((k, j)) not in told:
@@ -110,33 +119,32 @@ def rivals(prepared: Question) -> list[str]:
     return out
 
 
-def brakes(prepared: Question, before: Array) -> list[str]:
+def brakes(question: Question, before: Array) -> list[str]:
     """A sentence for each task of a Tracker that creeps, because weights of a posture or costs of motion say so.
 
     The last step led from `before` (nq,) to q.
     """
-    problem, posture = prepared.bound.problem, one_posture(prepared.tasks)
+    problem, posture = question.bound.problem, one_posture(question.tasks)
     shares = problem.section("weight_ratios") if posture is not None else np.zeros(0)
-    heavy = len(shares) > 0 or any(isinstance(task, OfVelocities) for task in prepared.tasks)
-    missed = _missed(prepared, before, prepared.q) if heavy else []
+    if not len(shares) and not any(isinstance(task, OfVelocities) for task in question.tasks):
+        return []
+    missed = _missed(question, before, question.q)
     if not all(np.isfinite(left).all() for left in missed):
         return []
-    pulls, out = _pulls(prepared, prepared.q) if heavy else [], list[str]()
+    pulls, out = question.pulls, list[str]()
     for this, (was, left) in zip(pulls, missed, strict=True):
         came = float(np.linalg.norm(was) - np.linalg.norm(left))
         if not _short_of(this.task, left) or came > _CREEPS * float(np.linalg.norm(left)):
             continue
-        pull = _free(prepared, this.pull) * this.pull
+        pull = _free(question, this.pull) * this.pull
         size = float(np.linalg.norm(pull))
         if size <= _SINGULAR * this.scale:
             continue
-        dear = np.zeros(len(pull), dtype=np.bool_)
-        if len(shares):
-            dear |= (shares <= _CREEPS) & (np.abs(pull) > _HOLDS * size)
-        if posture is not None and float(np.linalg.norm(pull[dear])) > _MOSTLY * size:
-            most = posture.weights(prepared.model)[list(problem.velocities)][dear].max()
+        heavy = (shares <= _CREEPS) & (np.abs(pull) > _HOLDS * size) if len(shares) else np.zeros(len(pull), np.bool_)
+        if posture is not None and float(np.linalg.norm(pull[heavy])) > _MOSTLY * size:
+            most = posture.weights(question.model)[list(problem.velocities)][heavy].max()
             out.append(
-                f"{this.task.label} needs {_joints(prepared, dear)}, whose weight in the PostureTask, {most:g}, makes "
+                f"{this.task.label} needs {_joints(question, heavy)}, whose weight in the PostureTask, {most:g}, makes "
                 "it creep: lower that weight."
             )
         way = float(np.linalg.norm(this.rows @ pull))
@@ -148,26 +156,26 @@ def brakes(prepared: Question, before: Array) -> list[str]:
     return out
 
 
-def limited(prepared: Question, before: Array) -> list[str]:
+def limited(question: Question, before: Array) -> list[str]:
     """The tasks that come no nearer, by the last step from `before` (nq,) to q, for their pull is into limits."""
     out = []
-    for this, (was, left) in zip(_pulls(prepared, prepared.q), _missed(prepared, before, prepared.q), strict=True):
+    for this, (was, left) in zip(question.pulls, _missed(question, before, question.q), strict=True):
         came, pull = float(np.linalg.norm(was) - np.linalg.norm(left)), this.pull
         size = float(np.linalg.norm(pull))
-        stopped = float(np.linalg.norm(pull - _free(prepared, pull) * pull))
+        stopped = float(np.linalg.norm(pull - _free(question, pull) * pull))
         held = stopped > _HOLDS * size > _HOLDS * _SINGULAR * this.scale
         if _short_of(this.task, left) and held and came <= _CREEPS * float(np.linalg.norm(left)):
             out.append(this.task.label)
     return out
 
 
-def _missed(prepared: Question, *qs: Array) -> list[Array]:
+def _missed(question: Question, *qs: Array) -> list[Array]:
     """(len(qs), blocks) how much of each task with rows is left at each of `qs`."""
-    rows = prepared.goal[: GOAL_NUMBERS * sum(bool(task.blocks) for task in prepared.tasks)].reshape(-1, GOAL_NUMBERS)
-    with_rows = [task for task in prepared.tasks if task.blocks]
+    rows = question.goal[: GOAL_NUMBERS * sum(bool(task.blocks) for task in question.tasks)].reshape(-1, GOAL_NUMBERS)
+    with_rows = [task for task in question.tasks if task.blocks]
     at = np.array(qs)
     return [
-        task.judged(prepared.model, np.repeat(goal[None], len(at), axis=0), at)
+        task.judged(question.model, np.repeat(goal[None], len(at), axis=0), at)
         for task, goal in zip(with_rows, rows, strict=True)
     ]
 
@@ -177,22 +185,22 @@ def _short_of(task: Task, left: Array) -> bool:
     return not isinstance(task, LoopTask | OfVelocities) and bool((left > task.tolerances).any())
 
 
-def _pulls(prepared: Question, q: Array) -> list[Pull]:
+def _pulls(question: Question, q: Array) -> list[Pull]:
     """Those of all tasks with rows, at `q` (nq,)."""
-    e, jacobian = rows_at(prepared.model, prepared.tasks, prepared.bound, q, prepared.goal)
-    e *= prepared.prepared
-    active = jacobian[:, list(prepared.bound.problem.velocities)]
+    e, jacobian = rows_at(question.model, question.tasks, question.bound, q, question.goal)
+    e *= question.row_shares
+    active = jacobian[:, list(question.bound.problem.velocities)]
     out, at = [], 0
-    for k, task in enumerate(prepared.tasks):
+    for k, task in enumerate(question.tasks):
         if task.blocks:
             rows = slice(at, at := at + 3 * len(task.blocks))
             out.append(
-                Pull(task, prepared.user_tasks[k] if k < len(prepared.user_tasks) else task, e[rows], active[rows])
+                Pull(task, question.user_tasks[k] if k < len(question.user_tasks) else task, e[rows], active[rows])
             )
     return out
 
 
-def _holders(prepared: Question, pulls: Sequence[Pull], k: int) -> tuple[list[int], list[int]]:
+def _holders(question: Question, pulls: Sequence[Pull], k: int) -> tuple[list[int], list[int]]:
     """The tasks that come before task `k` and hold it, and those of its level that pull against it."""
     this = pulls[k]
     alike = [
@@ -203,7 +211,7 @@ def _holders(prepared: Question, pulls: Sequence[Pull], k: int) -> tuple[list[in
     if not this.pull.any():
         return [], []
     total = np.sum([pulls[j].pull for j in alike], axis=0)
-    free = _free(prepared, total)
+    free = _free(question, total)
     pull = free * this.pull
     size = float(np.linalg.norm(pull))
     if size <= _SINGULAR * this.scale:
@@ -213,7 +221,7 @@ def _holders(prepared: Question, pulls: Sequence[Pull], k: int) -> tuple[list[in
         for j, other in enumerate(pulls)
         if j != k and (other.task.level < this.task.level or isinstance(other.task, LoopTask))
     }
-    first |= {j: free * rows for j, rows in _walls(prepared, pulls, k, pull) if j != k}
+    first |= {j: free * rows for j, rows in _walls(question, pulls, k, pull) if j != k}
     taken = {j: rows for j, rows in first.items() if not isinstance(pulls[j].task, LoopTask)}
     loops = [rows for j, rows in first.items() if isinstance(pulls[j].task, LoopTask)]
     if float(np.linalg.norm(_beyond(loops, pull))) <= _AT_REST * size:
@@ -228,22 +236,22 @@ def _holders(prepared: Question, pulls: Sequence[Pull], k: int) -> tuple[list[in
     return [], [j for j, part in against.items() if part >= _HOLDS]
 
 
-def _walls(prepared: Question, pulls: Sequence[Pull], k: int, pull: Array) -> Iterator[tuple[int, Array]]:
+def _walls(question: Question, pulls: Sequence[Pull], k: int, pull: Array) -> Iterator[tuple[int, Array]]:
     """The ranges that are not left and end along a pull (n,), each with its rows there."""
     walls = [j for j, other in enumerate(pulls) if other.task.inequality_rows and other.task.level == 0 and j != k]
     if not walls:
         return
-    way = np.zeros(prepared.model.nv)
-    way[list(prepared.bound.problem.velocities)] = _NUDGE * pull / np.linalg.norm(pull)
-    there = _pulls(prepared, prepared.model.integrate(prepared.q, way))
+    way = np.zeros(question.model.nv)
+    way[list(question.bound.problem.velocities)] = _NUDGE * pull / np.linalg.norm(pull)
+    there = _pulls(question, question.model.integrate(question.q, way))
     yield from ((j, there[j].rows) for j in walls if there[j].e.any())
 
 
-def _free(prepared: Question, pull: Array) -> Array:
+def _free(question: Question, pull: Array) -> Array:
     """(n,) 1 for the velocities that no limit of a joint holds against a pull (n,), 0 for the others."""
     free = np.ones(len(pull))
-    for c in prepared.bound.problem.section("coordinates"):
-        at, push = prepared.q[c["q"]], pull[c["v"]]
+    for c in question.bound.problem.section("coordinates"):
+        at, push = question.q[c["q"]], pull[c["v"]]
         if (push < 0.0 and at - c["lower"] < _AT_LIMIT) or (push > 0.0 and c["upper"] - at < _AT_LIMIT):
             free[c["v"]] = 0.0
     return free
@@ -282,10 +290,10 @@ def _against(held: Pull, other: Pull) -> str:
     )
 
 
-def _joints(prepared: Question, which: npt.NDArray[np.bool_]) -> str:
+def _joints(question: Question, which: npt.NDArray[np.bool_]) -> str:
     """The joints of these velocities (n,), in words."""
-    chosen = {v for v, some in zip(prepared.bound.problem.velocities, which, strict=True) if some}
-    model = prepared.model
+    chosen = {v for v, some in zip(question.bound.problem.velocities, which, strict=True) if some}
+    model = question.model
     names = [j.name for j in model.joints if j.nv and chosen & {*range(model.nv)[model.velocity_index(j.name)]}]
     return " and ".join(map(repr, names))
 
