@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from poise.common.array import Array, ArrayLike
-from poise.common.errors import InvalidValue, ShapeError
+from poise.common.errors import InvalidType, InvalidValue, ShapeError
 
 _DOUBLE: Final = np.dtype(np.float64)
 WHOLE: Final = 2**62
@@ -49,6 +49,12 @@ def one_of(name: str, value: object, choices: tuple[str, ...]) -> None:
     """Raises ValueError unless `value` is one of `choices`."""
     if not isinstance(value, str) or value not in choices:
         raise InvalidValue("unknown-word", f"{name} is {value!r}; it must be one of {', '.join(map(repr, choices))}")
+
+
+def yes_or_no(name: str, value: object, meaning: str = "") -> None:
+    """Raises TypeError unless `value` is True or False; `meaning` says what it decides: ", whether ..."."""
+    if not isinstance(value, bool):
+        raise InvalidType("not-a-bool", f"{name} must be True or False{meaning}, got {value!r}")
 
 
 def whole(name: str, value: int, least: int) -> None:

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.common.array import Array, ArrayLike
-from poise.common.checks import refuse_masked
-from poise.common.errors import InvalidType, ModelWarning, ShapeError
+from poise.common.checks import refuse_masked, yes_or_no
+from poise.common.errors import ModelWarning, ShapeError
 from poise.geometry.enclosing import Ellipsoid
 from poise.geometry.world import World, a_world
 from poise.kernels.collision.near import DISTANCE, FIRST, NORMAL, POINTS, SECOND
@@ -142,8 +142,7 @@ def nearest(model: "Model", q: ArrayLike, world: World | None, self_collision: b
 
     Raises ShapeError, and ValueError for numbers that are not finite.
     """
-    if self_collision is not True and self_collision is not False:
-        raise InvalidType("not-a-bool", f"self_collision must be True or False, got {self_collision!r}")
+    yes_or_no("self_collision", self_collision)
     if world is not None:
         a_world(world)
     key = _POOLS[self_collision]

@@ -14,8 +14,8 @@ import numpy as np
 
 from poise.common.array import Array
 from poise.common.cached import cached_property
-from poise.common.checks import number, whole, with_holes
-from poise.common.errors import InvalidType, InvalidValue, ShapeError
+from poise.common.checks import number, whole, with_holes, yes_or_no
+from poise.common.errors import InvalidValue, ShapeError
 from poise.kernels.machine.jit import compiler, plain
 from poise.kernels.machine.layout import GOAL_NUMBERS, PLACE
 from poise.kernels.machine.reads import Reads
@@ -169,11 +169,7 @@ class Task(Value, metaclass=Stated):
             self._set(name, tolerance(name, getattr(self, name)))
         whole("priority", self.priority, 0)
         self._set("priority", int(self.priority))
-        if not isinstance(self.required, bool):
-            raise InvalidType(
-                "not-a-bool",
-                f"required must be True or False, whether an answer is judged by the task, got {self.required!r}",
-            )
+        yes_or_no("required", self.required, ", whether an answer is judged by the task")
         self._set("gain", number("gain", self.gain))
         if not 0.0 <= self.gain <= 1.0:
             raise InvalidValue("out-of-range", f"gain is {self.gain}; it must be from 0 to 1, a share of the error")

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.common.array import Array, ArrayLike
-from poise.common.checks import positive, whole
-from poise.common.errors import InvalidType, InvalidValue
+from poise.common.checks import positive, whole, yes_or_no
+from poise.common.errors import InvalidValue
 from poise.model.model import Model
 from poise.model.units import ask_for_degrees_in
 from poise.solving.arguments.arguments import Tasks, cores, one_start
@@ -126,8 +126,7 @@ def followed(
     """`solve_path`, with what must hold of each configuration in `feasibility`."""
     began = perf_counter()
     for name, flag in (("closed", closed), ("optimise", optimise)):
-        if not isinstance(flag, bool):
-            raise InvalidType("not-a-bool", f"{name} must be True or False, got {flag!r}")
+        yes_or_no(name, flag)
     whole("seed", seed, 0)
     whole("reconfigurations", reconfigurations, 0)
     for name, value in (("dt", dt), ("max_jump", max_jump), ("max_time", max_time)):

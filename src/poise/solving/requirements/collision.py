@@ -8,7 +8,7 @@ from typing import Any, Final, final
 import numpy as np
 
 from poise.common.array import Array
-from poise.common.checks import not_negative, positive
+from poise.common.checks import not_negative, positive, yes_or_no
 from poise.common.errors import InvalidType, InvalidValue, ShapeNotFound
 from poise.geometry.world import World
 from poise.kernels.machine.layout import COLLISION, MAX_COLLISION_ROWS, WIDTH
@@ -79,8 +79,7 @@ class CollisionLimit(Constraint):
                 "wrong-type", f"world must be a World, as in CollisionLimit(World([Box(...)])), got {self.world!r}"
             )
         not_negative("min_distance", self.min_distance)
-        if not isinstance(self.self_collision, bool):
-            raise InvalidType("not-a-bool", f"self_collision must be True or False, got {self.self_collision!r}")
+        yes_or_no("self_collision", self.self_collision)
         if not isinstance(self.allowed, (list, tuple, set, frozenset)) or not all(map(_is_pair, self.allowed)):
             raise InvalidValue(
                 "not-a-sequence",

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final, get_arg
 import numpy as np
 
 from poise.common.array import Array, ArrayLike
-from poise.common.checks import one_of, positive, whole
-from poise.common.errors import InvalidType, InvalidValue
+from poise.common.checks import one_of, positive, whole, yes_or_no
+from poise.common.errors import InvalidValue
 from poise.kernels.machine.jit import prepare, watched
 from poise.kernels.machine.layout import (
     ANSWER,
@@ -170,10 +170,7 @@ class Search:
         self._usual_restarts = _RESTARTS if max_restarts is None else max_restarts
         if max_restarts is None:
             max_restarts = _MORE_RESTARTS if by is None else _RESTARTS
-        if not isinstance(trace, bool):
-            raise InvalidType(
-                "not-a-bool", f"trace must be True or False, whether every iteration is recorded, got {trace!r}"
-            )
+        yes_or_no("trace", trace, ", whether every iteration is recorded")
         if trace and by is None:
             raise InvalidValue("needs", "a trace is of one method's iterations; name one, such as method='lm'")
         positions, self.collision = self.limits.positions, self.limits.collision

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.common.array import Array, ArrayLike
-from poise.common.checks import whole, with_holes
+from poise.common.checks import whole, with_holes, yes_or_no
 from poise.common.errors import InvalidType, ShapeError
 from poise.kernels.machine.layout import (
     ANSWER,
@@ -275,11 +275,7 @@ def run_batch(
     progress: bool | None,
 ) -> SolutionBatch:
     """Solve for many targets of these tasks with a search that was prepared for such."""
-    if not isinstance(best_effort, bool):
-        raise InvalidType(
-            "not-a-bool",
-            f"best_effort must be True or False, whether what is not solved comes close, got {best_effort!r}",
-        )
+    yes_or_no("best_effort", best_effort, ", whether what is not solved comes close")
     seed = search.seed if seed is None else seed
     whole("seed", seed, 0)
     goals, starts = problems_of(model, tasks, targets, q0, search.loops)

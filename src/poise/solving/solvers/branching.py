@@ -7,8 +7,8 @@ from typing import Any, Final, final
 import numpy as np
 
 from poise.common.array import Array, ArrayLike
-from poise.common.checks import WHOLE, whole
-from poise.common.errors import InvalidType, InvalidValue
+from poise.common.checks import WHOLE, whole, yes_or_no
+from poise.common.errors import InvalidValue
 from poise.kernels.closed_form.branches import BRANCH, CERTIFIED, DISTANCE, MISSED, ROWS_OF, SAID
 from poise.kernels.machine.layout import ANSWER, COST, RESTARTS, SOLVED, WIDTH
 from poise.model.model import Model, a_model
@@ -314,10 +314,7 @@ def _closed_up(buffer: Array, counts: Array, size: int) -> Array:
 
 def check(turns: Any, samples: Any) -> None:
     """Raises TypeError or ValueError for settings that make no sense."""
-    if not isinstance(turns, bool):
-        raise InvalidType(
-            "not-a-bool", f"turns must be True or False, whether whole turns of a solution are others, got {turns!r}"
-        )
+    yes_or_no("turns", turns, ", whether whole turns of a solution are others")
     whole("samples", samples, 1)
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final, cast, final
 import numpy as np
 
 from poise.common.array import Array, ArrayLike
-from poise.common.checks import positive, whole
+from poise.common.checks import positive, whole, yes_or_no
 from poise.common.errors import InvalidType, InvalidValue
 from poise.kernels.machine.layout import ANSWER, GOAL_NUMBERS, NOT_FINITE, SOLVED
 from poise.kernels.machine.memory import (
@@ -159,14 +159,8 @@ class Tracker(Targets):
         a_model(model)
         whole("updates", updates, 1)
         rate = part_of_speeds(model, speed, dt)
-        if not isinstance(settle, bool):
-            raise InvalidType(
-                "not-a-bool", f"settle must be True or False, whether steps that turn back grow shorter, got {settle!r}"
-            )
-        if not isinstance(explore, bool):
-            raise InvalidType(
-                "not-a-bool", f"explore must be True or False, whether ways round are sought, got {explore!r}"
-            )
+        yes_or_no("settle", settle, ", whether steps that turn back grow shorter")
+        yes_or_no("explore", explore, ", whether ways round are sought")
         if dt is not None:
             positive("dt", dt)
             if dt > LONGEST:

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, TypeAlias, final
 import numpy as np
 
 from poise.common.array import Array, ArrayLike
-from poise.common.checks import finite_positive
+from poise.common.checks import finite_positive, yes_or_no
 from poise.common.errors import InvalidValue, ShapeError
 from poise.geometry.shapes import Rounded
 from poise.geometry.world import World
@@ -30,7 +30,7 @@ from poise.tasks.pose import PoseTask, PositionTask
 from poise.viewer.operator.attempt import Attempt
 from poise.viewer.operator.control_law import Law
 from poise.viewer.operator.moment import Snapshot
-from poise.viewer.operator.setup import Obstacle, Setup, aimed, named, surround, yes_or_no
+from poise.viewer.operator.setup import Obstacle, Setup, aimed, named, surround
 from poise.viewer.operator.work import Work
 from poise.viewer.session.body import bodied, reach
 from poise.viewer.session.guided import Guided, Part

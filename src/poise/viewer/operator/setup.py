@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Final, final
 
-from poise.common.checks import finite, not_negative, whole
+from poise.common.checks import finite, not_negative, whole, yes_or_no
 from poise.common.errors import InvalidType, InvalidValue, ShapeNotFound
 from poise.geometry.shapes import Rounded, checked_point
 from poise.geometry.world import World
@@ -166,9 +166,3 @@ def named(what: str, name: object) -> str:
             "around them",
         )
     return name
-
-
-def yes_or_no(name: str, value: object) -> None:
-    """Raises TypeError unless `value` is True or False."""
-    if not isinstance(value, bool):
-        raise InvalidType("not-a-bool", f"{name} must be True or False, got {value!r}")
