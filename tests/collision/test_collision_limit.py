@@ -99,6 +99,22 @@ def test_a_start_that_is_too_near_gets_out_and_no_faster_than_asked(arm: pz.Mode
     assert last >= 0.01
 
 
+@pytest.mark.parametrize("method", ["qp", "priority", "dls", "lm", "sdls", "jt", "das", "pinv", "hybrid"])
+def test_an_arm_at_its_target_is_taken_away_from_what_is_put_too_near(arm: pz.Model, method: str) -> None:
+    elbow, hand = arm.pose("panda_link5", arm.home).xyz, arm.pose(HAND, arm.home).xyz
+    ball = pz.Sphere(elbow + 0.2 * np.array((0.69, -0.69, 0.23)), 0.1)
+    limit = pz.CollisionLimit(pz.World({"ball": ball}), min_distance=0.02)
+    q, dt = arm.home, 0.01
+    now = limit.nearest(arm, q).distance
+    assert now < -0.02
+    tracker = pz.Tracker(arm, pz.PositionTask(HAND, hand), method, dt=dt, limits=[limit])
+    for _ in range(300):
+        q, last = tracker.step(q), now
+        now = limit.nearest(arm, q).distance
+        assert min(last, 0.02) - 1e-9 <= now <= max(last, 0.02) + 1.1 * dt * limit.retreat + 2e-3
+    assert now >= 0.02 - 1e-9
+
+
 def test_obstacles_that_come_near_push_the_arm_away(arm: pz.Model) -> None:
     world = pz.World({"ball": pz.Sphere((0.9, 0.0, 0.5), 0.08)})
     limit, dt = pz.CollisionLimit(world, min_distance=0.02), 0.01

@@ -150,3 +150,23 @@ def test_levels_and_published_methods_take_their_own_steps() -> None:
     for tracker in (pz.Tracker(arm, levels, dt=DT), pz.Tracker(arm, task, dt=DT, settle=False)):
         led(tracker, start, SECONDS)
         assert tracker._memory[CREPT] == 0
+
+
+@pytest.mark.parametrize("method", ["qp", "priority", "dls"])
+@pytest.mark.parametrize("noise", [1e-15, 1e-12])
+def test_a_target_that_is_computed_anew_in_each_step_is_at_rest_up_to_rounding(noise: float, method: str) -> None:
+    arm, task, q = far("panda", pz.PoseTask)
+    loop, rng = pz.Tracker(arm, task, method, dt=DT), np.random.default_rng(3)
+    for _ in range(3 * SECONDS):
+        moved = pz.SE3.from_parts(task.target.xyz + noise * rng.standard_normal(3), task.target.rotation)
+        before, q = q, loop.step(q, moved)
+    assert (q == before).all()
+
+
+def test_a_target_that_creeps_by_less_than_is_seen_in_a_step_is_followed() -> None:
+    arm = pz.load("panda")
+    place = arm.pose("panda_hand", arm.home).xyz
+    loop, q, creep = pz.Tracker(arm, pz.PositionTask("panda_hand"), dt=DT), arm.home, np.array((3e-11, 0.0, 0.0))
+    for k in range(3000):
+        q = loop.step(q, place + k * creep)
+    assert np.linalg.norm(arm.pose("panda_hand", q).xyz - place - 2999 * creep) < 3e-10

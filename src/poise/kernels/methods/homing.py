@@ -25,10 +25,9 @@ from poise.kernels.machine.memory import (
     forget,
 )
 from poise.kernels.machine.views import entry_at, narrow
-from poise.kernels.methods.update import move, remember, shorten
+from poise.kernels.methods.update import go_straight, size_of
 from poise.kernels.requirements.limits import difference
 from poise.kernels.requirements.trust_radius import first_seen
-from poise.kernels.solver.ends import evaluate
 
 _PATIENCE, _FALL = 50.0, 0.99
 """A squared error that has not fallen by the second factor in so many steps has stalled."""
@@ -49,8 +48,6 @@ _MOVED = 0.02
 """How far a number of the targets may be from what the scout was sent to [m or 1]."""
 _THERE = 1e-2
 """How near to where the scout arrived the arm leaves off following it [rad or m]."""
-_PACE = 0.5
-"""Share of its speed at which the swiftest joint follows."""
 _WAYS = 2.0
 """Ways that are gone for one target, so that an arm which something holds back on both rests."""
 
@@ -106,21 +103,11 @@ def follow(p, w):
 
     It ends when the arm is there, or is held back.
     """
-    cost, score = evaluate(p, w)
-    remember(w, cost)
     difference(p, w.q, w.scout_goal, w.step)
-    farthest, swiftest = 0.0, 0.0
-    for a in range(len(w.step)):
-        x = abs(w.step[a])
-        farthest, swiftest = max(farthest, x), max(swiftest, x / p.speeds[a])
+    farthest, _ = size_of(p, w.step)
     if farthest < _THERE or _falls_no_more(w, farthest, _STAY, _COME):
         w.memory[SCOUT], w.memory[LOWEST], w.memory[WAITED] = 0.0, 0.0, 0.0
-    share = min(1.0, _PACE / swiftest) if swiftest > 0.0 else 1.0
-    for a in range(len(w.step)):
-        w.step[a] = share * w.step[a]
-    shorten(p, w, 0.0)
-    move(p, w)
-    w.memory[COST], w.memory[SCORE] = cost, score
+    go_straight(p, w, w.step)
 
 
 @kernel

@@ -10,24 +10,23 @@ method steps on.  Where steps are rounding the arm stays, until something moves.
 Source: Mesina 1977 and Eddy 1979, reduced rank extrapolation, again and again.
 """
 
+from poise.kernels.algebra.working_set import along
 from poise.kernels.machine.jit import call, kernel, routine
 from poise.kernels.machine.layout import METHOD
 from poise.kernels.machine.memory import (
     COST,
     CREPT,
     DEPTH,
-    ELSEWHERE,
     EVEN,
     FOLLOWING,
     FUTILE,
     INVERSE_RADIUS,
     MARKED,
-    PREDICTED,
     SCORE,
     SCOUT,
 )
 from poise.kernels.machine.views import section
-from poise.kernels.methods.update import length_of, move, remember, shorten
+from poise.kernels.methods.update import go_straight, move, size_of
 from poise.kernels.solver.ends import evaluate
 
 _PATIENCE, _FALL = 30.0, 0.95
@@ -44,8 +43,6 @@ _TOLD = 0.25
 """Share of the square of the last step that the differences may leave unexplained, for a leap to begin."""
 _FARTHEST = 0.1
 """The longest entry of a leap [rad or m]: beyond it the way has bent."""
-_PACE = 0.5
-"""Share of its speed at which the swiftest joint leaps."""
 _WHILE = 100.0
 """Steps that a leap takes at most."""
 _HELD = 1e-7
@@ -73,7 +70,7 @@ def look_back(p, w):
     if w.memory[SCORE] <= 1.0 or w.memory[SCOUT] == FOLLOWING:
         w.memory[CREPT] = 0.0
         return
-    longest, swiftest = _size(p, w.step)
+    longest, swiftest = size_of(p, w.step)
     hurries = swiftest >= _SWIFT or _changes(p, w)
     if crept < 0.0:
         _go_on(w, longest)
@@ -108,27 +105,7 @@ def leap(p, w):
     if w.memory[CREPT] >= 0.0:
         call(w.routines[METHOD], p, w)
         return
-    cost, score = evaluate(p, w)
-    remember(w, cost)
-    _, swiftest = _size(p, w.leap)
-    share = min(1.0, _PACE / swiftest) if swiftest > 0.0 else 1.0
-    for a in range(len(w.step)):
-        w.step[a] = share * w.leap[a]
-    shorten(p, w, 0.0)
-    move(p, w)
-    w.memory[COST], w.memory[SCORE], w.memory[PREDICTED] = cost, score, ELSEWHERE
-
-
-@kernel
-def _size(p, step):
-    """The longest entry of a step, and the largest share of what a speed or a twist allows."""
-    longest, swiftest = 0.0, 0.0
-    for a in range(len(step)):
-        x = abs(step[a])
-        longest, swiftest = max(longest, x), max(swiftest, x / p.speeds[a])
-    for k in range(len(p.twists)):
-        swiftest = max(swiftest, length_of(p.twists[k], step) / p.twists[k].most)
-    return longest, swiftest
+    go_straight(p, w, w.leap)
 
 
 @kernel
@@ -166,7 +143,7 @@ def _set_out(p, w):
     """
     n = len(w.step)
     last, rest = section(w.trail, DEPTH * n, n), section(w.trail, (3 * DEPTH + 1) * n, n)
-    square = _product(last, last)
+    square = along(n, last, 0, last)
     if w.memory[MARKED] > 0.0:
         w.memory[FUTILE] += 1.0 if square > _LESS * w.memory[MARKED] else 0.0
         w.memory[MARKED] = 0.0
@@ -181,18 +158,18 @@ def _set_out(p, w):
         for a in range(n):
             its[a] = w.trail[at + n + a]
             one[a] = its[a] - w.trail[at + a]
-        before = _product(one, one)
+        before = along(n, one, 0, one)
         for k in range(c):
             other = section(w.trail, (DEPTH + 1 + 2 * k) * n, n)
-            _take_off(_product(one, other) / _product(other, other), other, one, k, its, w, n)
-        length = _product(one, one)
+            _take_off(along(n, one, 0, other) / along(n, other, 0, other), other, one, k, its, w, n)
+        length = along(n, one, 0, one)
         if length <= _SAME * before:
             break
-        share = _product(rest, one) / length
+        share = along(n, rest, 0, one) / length
         for a in range(n):
             rest[a] -= share * one[a]
             w.leap[a] -= share * its[a]
-    if _product(rest, rest) > _TOLD * square or _product(w.leap, last) <= 0.0:
+    if along(n, rest, 0, rest) > _TOLD * square or along(n, w.leap, 0, last) <= 0.0:
         return
     _bound(p, w)
     if _gains(p, w):
@@ -228,17 +205,9 @@ def _take_off(share, other, one, k, its, w, n):
 @kernel
 def _bound(p, w):
     """Shorten w.leap to _FARTHEST, and clip where it ends to the limits of coordinates."""
-    longest, _ = _size(p, w.leap)
+    longest, _ = size_of(p, w.leap)
     for a in range(len(w.leap)):
         w.leap[a] *= min(1.0, _FARTHEST / longest)
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
         w.leap[c.v] = min(max(w.leap[c.v], c.lower - w.q[c.q]), c.upper - w.q[c.q])
-
-
-@kernel
-def _product(x, y):
-    total = 0.0
-    for a in range(len(x)):
-        total += x[a] * y[a]
-    return total

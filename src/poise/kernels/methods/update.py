@@ -11,7 +11,7 @@ from poise.kernels.kinematics.forward import jacobian_columns
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load, select, splat, sqrt, store
 from poise.kernels.machine.layout import GOAL
-from poise.kernels.machine.memory import COST, ELSEWHERE, FAILED, INVERSE_RADIUS, PREDICTED, SEEN, SHARE, STEP
+from poise.kernels.machine.memory import COST, ELSEWHERE, FAILED, INVERSE_RADIUS, PREDICTED, SCORE, SEEN, SHARE, STEP
 from poise.kernels.machine.views import section
 from poise.kernels.methods.clamp import ADAPTIVE, clamp_errors
 from poise.kernels.requirements.approach import approach
@@ -231,6 +231,36 @@ def _remaining(p, w, step):
         x = load(w.clamped, i) - load(w.y, i)
         square = square + x * x
     return square
+
+
+_PACE = 0.5
+"""Share of its speed at which the swiftest joint goes straight to where it is known to end."""
+
+
+@kernel
+def go_straight(p, w, way):
+    """One step along a way (n) in joints, in place of a method's: all of it, or as much as _PACE allows."""
+    cost, score = evaluate(p, w)
+    remember(w, cost)
+    _, swiftest = size_of(p, way)
+    share = min(1.0, _PACE / swiftest) if swiftest > 0.0 else 1.0
+    for a in range(len(w.step)):
+        w.step[a] = share * way[a]
+    shorten(p, w, 0.0)
+    move(p, w)
+    w.memory[COST], w.memory[SCORE], w.memory[PREDICTED] = cost, score, ELSEWHERE
+
+
+@kernel
+def size_of(p, step):
+    """The longest entry of a step, and the largest share of what a speed or a twist allows."""
+    longest, swiftest = 0.0, 0.0
+    for a in range(len(step)):
+        x = abs(step[a])
+        longest, swiftest = max(longest, x), max(swiftest, x / p.speeds[a])
+    for k in range(len(p.twists)):
+        swiftest = max(swiftest, length_of(p.twists[k], step) / p.twists[k].most)
+    return longest, swiftest
 
 
 @kernel

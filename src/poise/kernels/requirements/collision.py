@@ -4,14 +4,15 @@ A pair whose distance is d may change it in an update by no more than share (d -
 asked: the velocity damper of Faverjon and Tournassoud 1987.  Every pair has its inequality that both can reach within
 an update, at the speeds that they are allowed.  A step that goes farther than was looked ahead, as that of a free base
 may, is looked at anew, so none crosses another unseen.  A step is looked at where it ends, on its way where it is swift
-and brings something near, and on its way to rest; a pair that was too near before may not get nearer.
+and brings something near, and on its way to rest; a pair that was too near before may not get nearer, and is taken
+apart.
 """
 
 import functools
 
 import numpy as np
 
-from poise.kernels.algebra.working_set import NONE
+from poise.kernels.algebra.working_set import NONE, along
 from poise.kernels.collision.corners import CORNERS, corner_is_near, has_corners
 from poise.kernels.collision.near import (
     DISTANCE,
@@ -41,13 +42,14 @@ from poise.kernels.machine.memory import (
     CUTTING,
     INVERSE_RADIUS,
     IS_CLEAR,
+    TOO_NEAR,
     TURNED,
 )
 from poise.kernels.machine.views import entry_at, narrow, problem_at, section
 from poise.kernels.requirements.integrate import integrate_part
 from poise.kernels.requirements.nearest_step import SEEN_MORE, cut, cut_half
 from poise.kernels.requirements.stopping import UNKNOWN, way_to_rest_within
-from poise.kernels.requirements.trust_radius import widen_trust_radius
+from poise.kernels.requirements.trust_radius import STILL, widen_trust_radius
 
 _LOOKS = 64
 """Looks along the way of an update, at most; a step that would need more and goes beyond `lookahead` is refused, or
@@ -80,14 +82,14 @@ def collision_rows(p, w, address):
     if request.scene_changed or x.near[0] < 0.0:
         place_all(s, x)
         moved, w.memory[CERTIFIED] = True, 0.0
-    if x.stirred[0] > 0.0:  # shapes of the world were moved: a step may be long again
+    if x.stirred[0] > STILL:  # shapes of the world were moved: a step may be long again
         widen_trust_radius(w, x.stirred[0])
         x.stirred[0] = 0.0
     if moved:
         look_ahead(p, s, x, w.displacement)
     count = np.int64(x.near[0])
     before, rows = np.int64(w.memory[COLLISION_COUNT]), count
-    same = x.near_before[0] == x.near[0]
+    same, w.memory[TOO_NEAR] = x.near_before[0] == x.near[0], 0.0
     for k in range(count):
         pair, old = section(x.near, 1 + NEAR * k, NEAR), section(x.near_before, 1 + NEAR * k, 2)
         same = same and pair[FIRST] == old[FIRST] and pair[SECOND] == old[SECOND]
@@ -126,9 +128,21 @@ def _state(p, w, s, x, pair, k):
     reserve = BUILT_NEAR_RESERVE if built_near else limit.reserve
     drift, brake = drifted(x, pair), brake if len(p.rates) > 0 else np.inf
     w.collision_bounds[k] = may_approach(limit, pair[DISTANCE], reserve, drift, brake) if asks else NONE
+    if asks and pair[DISTANCE] < limit.distance - _ROUNDING:
+        w.memory[TOO_NEAR] = 1.0
     if w.collision_bounds[k] < 0.0 and (drift != 0.0 or pair[DISTANCE] < limit.distance):
         # What brings the arm to rest at its targets must not hold it where something comes near.
         w.memory[INVERSE_RADIUS], w.memory[TURNED] = 0.0, 0.0
+
+
+@kernel
+def retreats(w):
+    """Whether w.step takes apart, to first order, what its rows ask to be taken apart, where a pair is too near."""
+    enough = True
+    for k in range(np.int64(w.memory[COLLISION_COUNT]) if w.memory[TOO_NEAR] > 0.0 else 0):
+        most = w.collision_bounds[k]
+        enough = enough and not (most < 0.0 and along(len(w.step), w.collision_rows, k, w.step) > most + _ROUNDING)
+    return enough
 
 
 @kernel

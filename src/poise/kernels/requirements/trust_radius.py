@@ -14,7 +14,8 @@ import functools
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load, select, splat, sqrt, store
 from poise.kernels.machine.layout import GOAL, WAY
-from poise.kernels.machine.memory import CREPT, INVERSE_RADIUS, MU, SEEN, SHARE, STIRRED, TURNED
+from poise.kernels.machine.memory import CREPT, FRESH, INVERSE_RADIUS, MU, SEEN, SHARE, STIRRED, TURNED
+from poise.kernels.machine.views import section
 
 _SHORTER, _LONGER = 0.5, 1.5
 """What a turn makes of the longer of two steps, or of the bound, and the first step that goes on of the bound."""
@@ -25,6 +26,8 @@ _AT_BOUND = 0.99
 """Share of the bound from which a step that was shortened is as long as it."""
 _LEAST = 1e-16
 """The least bound, and the shortest step that tells anything [rad or m]."""
+STILL = 1e-10
+"""Who is moved by no more stands still [m, rad or 1]: rounding of what a caller computes anew in each step."""
 _WIDENING = 100.0
 """How much longer a step may be for each metre or radian that something was moved [rad or m]."""
 _CALMING = 0.5
@@ -64,6 +67,31 @@ def adapt_trust_radius(p, w):
         # Gain-ratio damping learns from whole steps alone: without this it would keep a step that turns for ever.
         store(w.memory, MU, load(w.memory, MU) * select(turned, splat(w.e, 2.0), 1.0))
     store_targets(p, w)
+
+
+@kernel
+def keep_still_targets(p, w):
+    """Targets and a posture that stand, up to STILL, stay what they were in the last update, to the bit.
+
+    They are compared with where they were last let go to, so what moves slowly is followed in steps of STILL.
+    """
+    if w.memory[FRESH] < 0.5:
+        return
+    for k in range(len(p.effectors)):
+        now, last = section(w.target, GOAL * k, SEEN), section(w.last_target, SEEN * k, SEEN)
+        if p.effectors[k].goal & WAY == 0:
+            _keep_still(now, last, first_seen(p.effectors[k]))
+    _keep_still(w.guide, w.last_guide, 0)
+
+
+@kernel
+def _keep_still(now, last, first):
+    """Let entries from `first` on be the last ones, if none is farther from its last than STILL."""
+    farthest = 0.0
+    for i in range(first, len(now)):
+        farthest = max(farthest, abs(now[i] - last[i]))
+    for i in range(first if farthest <= STILL else len(now), len(now)):
+        now[i] = last[i]
 
 
 @functools.partial(kernel, inline=True)

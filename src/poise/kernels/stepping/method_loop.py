@@ -76,7 +76,12 @@ from poise.kernels.requirements.limits import (
 from poise.kernels.requirements.loops import evaluate_loops
 from poise.kernels.requirements.ranges import evaluate_ranges
 from poise.kernels.requirements.stages import NO_ACCELERATION
-from poise.kernels.requirements.trust_radius import adapt_trust_radius, release_trust_radius, widen_trust_radius
+from poise.kernels.requirements.trust_radius import (
+    adapt_trust_radius,
+    keep_still_targets,
+    release_trust_radius,
+    widen_trust_radius,
+)
 from poise.kernels.solver.ends import aim_at, clip_start, evaluate, finish, is_posture
 from poise.kernels.solver.feasibility import is_feasible
 from poise.kernels.solver.lane import begin, draw_offsets
@@ -142,6 +147,8 @@ def _step(p, w, address, method):
 @kernel
 def _update_or_follow(p, w, updates, anti_chatter, address):
     """`_update` by the method, or by FOLLOW where a scout has arrived, or by LEAP while a leap lasts."""
+    if anti_chatter:
+        keep_still_targets(p, w)
     scouting, leaping = anti_chatter and entry_at(address, CALL).scout != 0, anti_chatter and len(w.trail) > 0
     method = LEAP if leaping and w.memory[CREPT] < 0.0 else METHOD
     _update(p, w, updates, anti_chatter, address, FOLLOW if scouting and w.memory[SCOUT_STATE] == FOLLOWING else method)

@@ -1,9 +1,9 @@
 """Projection of a proposed step onto what must hold: loops, shapes, ranges, sums, speeds, accelerations, jerks.
 
-A proposal that keeps everything is taken as it is, to the last bit.  Else the nearest step that keeps the rows of all
-requirements is tried, with a cutting plane for each that is broken where it leads; then shares of it towards the base,
-the next step of braking, or where no accelerations are limited the least step that the rows ask for.  Where nothing
-keeps all, ranges give way first, then accelerations and jerks.
+A proposal that keeps everything, and parts what is too near, is taken as it is, to the last bit.  Else the nearest step
+that keeps the rows of all requirements is tried, with a cutting plane for each that is broken where it leads; then
+shares of it towards the base, the next step of braking, or where no accelerations are limited the least step that the
+rows ask for.  Where nothing keeps all, ranges give way first, then accelerations and jerks.
 """
 
 from poise.kernels.algebra.working_set import NONE
@@ -25,6 +25,7 @@ from poise.kernels.machine.memory import (
 )
 from poise.kernels.machine.views import entry_at, section
 from poise.kernels.methods.update import length_of
+from poise.kernels.requirements.collision import retreats
 from poise.kernels.requirements.integrate import integrate
 from poise.kernels.requirements.limits import limited_balls, since_begun
 from poise.kernels.requirements.loops import evaluate_loops, project_to_loops
@@ -84,9 +85,9 @@ def project_step(p, w, address):
         if len(p.loops) > 0:
             w.memory[LOOP_RESIDUAL] = evaluate_loops(p, w, w.begun)
         state_box(p, w, has_rates)
-        if _go(p, w) and _holds(p, w, address, ALL):
+        if _go(p, w) and retreats(w) and _holds(p, w, address, ALL):
             return
-    elif _holds(p, w, address, ALL):
+    elif retreats(w) and _holds(p, w, address, ALL):
         return
     w.memory[PREDICTED] = ELSEWHERE  # what the method predicted of its own step says nothing now
     for stage in range(ALL, NO_ACCELERATION + 1):
