@@ -1,4 +1,4 @@
-"""The benchmarks are run by hand: here, that what they name of poise is there."""
+"""The benchmarks are run by hand: here, that what they name of poise is there, and that verdicts are held apart."""
 
 import ast
 import re
@@ -45,3 +45,49 @@ def test_a_name_that_is_not_there_is_noticed() -> None:
     for name in ("poise.model.gone", "poise.nothing"):
         with pytest.raises((ImportError, AttributeError)):
             found(name)
+
+
+def test_a_verdict_that_is_another_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    verdicts = import_module("verdicts")
+    file = tmp_path / "kept.npz"
+    asked = [
+        "--cells",
+        "positions",
+        "linear+soft",
+        "gradients",
+        "--every",
+        "150",
+        "--workers",
+        "1",
+        "--file",
+        str(file),
+    ]
+    assert verdicts.main([*asked, "--keep"]) == 0
+    assert verdicts.main(asked) == 0
+    made, kept = verdicts.read(file)
+    assert made == verdicts.instructions()
+    assert {name.partition(",")[0] for name, _ in kept} == {"positions", "linear+soft", "gradients"}
+    (key, first), *_ = kept.items()
+    total = len(kept)
+
+    def told(**changed: Any) -> tuple[bool, str]:
+        """Whether all is well where the first verdict was kept with these changes, and the last line of the table."""
+        capsys.readouterr()
+        well = verdicts.compare({**kept, key: first._replace(**changed)}, kept)
+        return well, next(line for line in capsys.readouterr().out.splitlines() if line.startswith("| all"))
+
+    def line(bits: int, close: int, *rest: int) -> str:
+        return f"| all | {total} | " + " | ".join(map(str, (bits, close, *rest))) + " |"
+
+    moved = first.place + round(2.0 * verdicts.CLOSE / verdicts.GRAIN)
+    assert told() == (True, line(total, total, 0, 0, 0, 0))
+    assert told(status="BUDGET", restarts=7) == (False, line(total, total, 1, 0, 0, 1))
+    assert told(cost=first.cost - 1e-6) == (False, line(total, total, 0, 1, 0, 0))
+    assert told(cost=first.cost + 1e-6) == (True, line(total, total, 0, 0, 1, 0))
+    assert told(digest=first.digest ^ 1) == (True, line(total - 1, total, 0, 0, 0, 0))
+    assert told(digest=first.digest ^ 1, place=moved) == (True, line(total - 1, total - 1, 0, 0, 0, 0))
+    verdicts.write(file, {**kept, key: first._replace(status="BUDGET")})
+    assert verdicts.main(asked) == 1
