@@ -125,7 +125,7 @@ def test_a_tracker_goes_the_same_way(name: str, tmp_path: Path) -> None:
     here = there = model.home
     for a in model.interpolate(model.home, model.clip(model.sample(1, seed=7)[0]), np.linspace(0.0, 1.0, 40)):
         here = tracker.step(here, goal(a))
-        numbers = np.concatenate([tracker._scratch.goal, tracker._posture])
+        numbers = tracker._targets.joined
         status, there = one.step(there, numbers)
         assert status == "OK"
         np.testing.assert_allclose(there, here, rtol=0.0, atol=1e-11)

@@ -172,6 +172,10 @@ def test_several_steps_in_one_call_are_steps_one_by_one_and_go_on() -> None:
         assert (row == q).all()
     assert (one.velocity == other.velocity).all()
     assert one.errors == other.errors
+    one.steps(path[19], poses[:4], path[:4])  # the posture stays
+    for row, other.targets in zip(path, poses[:4], strict=False):
+        q = other.step(q)
+        assert (row == q).all()
 
 
 @pytest.mark.parametrize("count", [1, 3, 8, 11])

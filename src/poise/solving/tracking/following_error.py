@@ -6,11 +6,12 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from poise.common.array import Array
+from poise.common.array import Array, ArrayLike
 from poise.common.checks import positive
 from poise.kernels.machine import packing
 from poise.model.model import Model
 from poise.quaternions import conjugate, quaternion_log, quaternion_product
+from poise.solving.arguments.arguments import one_start
 from poise.solving.problem.problem import Problem
 from poise.solving.requirements.active_limits import ActiveLimit
 from poise.solving.requirements.inequalities import Values, check_values, values_of
@@ -62,7 +63,6 @@ class FollowingErrorBound:
     __slots__ = (
         "_frames",
         "_lower",
-        "_measured",
         "_model",
         "_most",
         "_names",
@@ -74,6 +74,7 @@ class FollowingErrorBound:
         "_upper",
         "_velocities",
         "_whole",
+        "measured",
         "shortened",
         "words",
     )
@@ -96,16 +97,17 @@ class FollowingErrorBound:
         self._rates = problem.section("rates")
         self._whole = self.words = problem.words
         """The problem, and it with the limits that the last call of `shortens` left to the joints."""
-        self._measured: Array | None = None
+        self.measured: Array | None = None
         self._there: list[SE3] = []
         self.shortened = False
         """Whether the last step had to be taken again."""
 
-    def measure(self, measured: Array | None) -> None:
-        """Take (nq,) where the robot is; None leaves all steps as they are."""
-        self._measured, self.shortened = measured, False
-        if measured is not None:
-            self._there = [task.frame_pose(self._model, measured) for task in self._frames]
+    def measure(self, measured: ArrayLike | None) -> None:
+        """Take (nq,) where the robot is; None leaves all steps as they are.  Raises ShapeError and ValueError."""
+        given = None if measured is None else one_start(self._model, measured, "measured")
+        self.measured, self.shortened = None if given is None else self._model.normalize(given, "measured"), False
+        if self.measured is not None:
+            self._there = [task.frame_pose(self._model, self.measured) for task in self._frames]
 
     def shortens(self, before: Array, after: Array, travel: Array, travel_change: Array) -> bool:
         """Whether a step from `before` to `after` (nq,) must be taken again, within the limits that `words` state.
@@ -113,8 +115,8 @@ class FollowingErrorBound:
         It is judged where a joint with accelerations could come to rest, after its way of this step, `travel`, and the
         change of that, `travel_change`.
         """
-        self.shortened = self._measured is not None and self._shortens(
-            self._measured, before, after, travel, travel_change
+        self.shortened = self.measured is not None and self._shortens(
+            self.measured, before, after, travel, travel_change
         )
         return self.shortened
 
@@ -142,15 +144,15 @@ class FollowingErrorBound:
         coordinates["upper"][self._some] = np.clip(high, self._lower, self._upper)
         return True
 
-    def active(self, found: Sequence[ActiveLimit], q: Array) -> list[ActiveLimit]:
+    def active(self, found: Sequence[ActiveLimit], q: Array) -> tuple[ActiveLimit, ...]:
         """The limits `found` of the last step, to the command `q` (nq,), and what it is at the end of its limit of the
         following error.
 
         What brakes for the limit of the following error brakes for no other limit.
         """
-        measured = self._measured
+        measured = self.measured
         if measured is None:
-            return list(found)
+            return tuple(found)
         ahead = q[self._places] - measured[self._places]
         joints = [
             ActiveLimit("following error", name, float(x), float(np.copysign(most, x)))
@@ -165,7 +167,7 @@ class FollowingErrorBound:
         ]
         at_end = {limit.name for limit in joints}
         braking = [limit for limit in found if limit.kind in ("braking", "jerk") and (frames or limit.name in at_end)]
-        return [*(limit for limit in found if limit not in braking), *joints, *frames]
+        return (*(limit for limit in found if limit not in braking), *joints, *frames)
 
     def _over(self, q: Array) -> Array:
         """(...) the largest share of its limit of the following error by which a frame at `q` (..., nq) is ahead."""

@@ -51,14 +51,6 @@ class Rollouts:
         with ThreadPoolExecutor(min(threads, len(groups))) as pool:
             return NOT_FINITE in list(pool.map(roll, groups))
 
-    def go_on(self, scratch: Scratch, q: Array, goals: Array, postures: Array | None, path: Array) -> int:
-        """Fill `path` (steps, nq) by steps from `q` (nq,) with what the scratch remembers; a code."""
-        scratch.start[:] = q
-        scratch.set_fields(steps=len(path))
-        scratch.set_arrays(goals=goals, path=path, postures=path if postures is None else postures)
-        code: int = watched(prepare(method_loop.steps), self._bound.reads)(scratch.address)
-        return code
-
     def _lead_some(self, starts: Array, goals: Array, path: Array, alone: bool, first: int) -> int:
         """Lead one character, or several, eight side by side, the first of them of this number; a code."""
         with self._bound.scratch(self._model) as scratch:
@@ -92,3 +84,12 @@ class Rollouts:
             refuse_goal(self._model, self._followed, rows[wrong], f"step {k}{whose}: ")
         if code == BAD_START:
             refuse_start(starts[0], "q")
+
+
+def go_on(bound: Bound, scratch: Scratch, q: Array, goals: Array, postures: Array, path: Array) -> int:
+    """Fill `path` (steps, nq) by steps from `q` (nq,) with what the scratch remembers; a code."""
+    scratch.start[:] = q
+    scratch.set_fields(steps=len(path))
+    scratch.set_arrays(goals=goals, path=path, postures=postures)
+    code: int = watched(prepare(method_loop.steps), bound.reads)(scratch.address)
+    return code

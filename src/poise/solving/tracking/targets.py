@@ -1,98 +1,121 @@
-"""What a Tracker follows: targets, postures, and velocities that move targets."""
+"""What a Tracker follows, targets, postures and velocities that move targets, and how it is read."""
 
+from collections.abc import Sequence
 from numbers import Real
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 
 from poise.common.array import Array, ArrayLike
-from poise.common.checks import numbers, with_holes
+from poise.common.checks import with_holes
 from poise.common.errors import InvalidValue, ShapeError
-from poise.kernels.machine.layout import GOAL_NUMBERS, LARGEST
+from poise.kernels.machine.layout import GOAL_NUMBERS
 from poise.kernels.machine.memory import FRESH
+from poise.model.model import Model
+from poise.quaternions import pose_numbers
 from poise.solving.arguments.arguments import alone, each_goal, one_a_task, start_of
 from poise.solving.arguments.twist import Lead, Twist
-from poise.solving.tracking.last_step import LastStep
+from poise.solving.methods.posture import one_posture
+from poise.solving.problem.workspace import Bound, Scratch
 from poise.spatial import SE3, SO3, pose_of, rotation_of
 from poise.tasks.base import POSITION, ROTATION, Task
 from poise.tasks.posture import ask_for_degrees
 
 
-class Targets(LastStep):
-    """What the next steps of a Tracker read."""
+@final
+class Targets:
+    """What the next steps of a Tracker read, as arrays that share the memory of its scratch."""
 
-    __slots__ = ()
+    __slots__ = (
+        "_dt",
+        "_followed",
+        "_memory",
+        "_model",
+        "_points",
+        "_points_shape",
+        "_pose_alone",
+        "_scratch",
+        "_tasks",
+        "frames",
+        "goals",
+        "lead",
+        "posture",
+        "posture_place",
+        "rows",
+    )
 
-    tasks: tuple[Task, ...]
-    _lead: Lead
-    _points: Array
-    _points_shape: tuple[int, ...] | None
-    _posture_place: int | None
-    _rows: Array
+    def __init__(
+        self,
+        model: Model,
+        tasks: tuple[Task, ...],
+        followed: Sequence[Task],
+        bound: Bound,
+        scratch: Scratch,
+        lead: Lead,
+        dt: float | None,
+    ) -> None:
+        """`followed` are the tasks as they are solved for, then the loops; a Twist moves targets for `dt` [s]."""
+        self._model, self._tasks, self._followed = model, tasks, followed
+        self._scratch, self._dt, self.lead = scratch, dt, lead
+        self._memory = scratch.narrow[bound.problem.rows("memory")]
+        given = one_posture(tasks)
+        self.posture_place = None if given is None else tasks.index(given)
+        self.posture: Array = scratch.narrow[bound.problem.rows("guide")]
+        """(nq,) that of the PostureTask, else (0,)."""
+        self.frames = scratch.goal.reshape(-1, GOAL_NUMBERS)
+        """(., 7) those of all tasks but the PostureTask, then of the loops."""
+        rows = iter(self.frames)
+        self.goals = [next(rows) if task.blocks else self.posture for task in followed]
+        """Those of each that is followed."""
+        parts = [task.frame_parts for task in tasks if task.blocks]
+        self.rows = self.frames[: len(parts)]
+        """(tasks, 7) those of the tasks."""
+        self._points = self.rows[:, :3]
+        self._points_shape = self._points.shape if all(leads == (POSITION,) for leads in parts) else None
+        self._pose_alone = parts == [(POSITION, ROTATION)] and len(self.frames) == 1
 
     @property
-    def targets(self) -> Array:
-        """(tasks, 7) place and quaternion wxyz of each target, which the next step reads; write into it at will.
+    def joined(self) -> Array:
+        """(.,) all of them, the posture last."""
+        return np.concatenate([self._scratch.goal, self.posture])
 
-        A PostureTask has no row of it: see `posture`.
-        """
-        return self._rows
+    @joined.setter
+    def joined(self, numbers: Array) -> None:
+        self._scratch.goal[:], self.posture[:] = np.split(numbers, [self._scratch.goal.size])
 
-    @targets.setter
-    def targets(self, values: ArrayLike) -> None:
-        given = numbers("targets", values)
-        if given.shape != self.targets.shape:
-            raise ShapeError(f"targets must have shape {self.targets.shape}, got {given.shape}")
-        self.targets[:] = given
-
-    @property
-    def posture(self) -> Array | None:
-        """(nq,) what the next step pulls to, if a PostureTask is followed; write into it at will."""
-        return None if self._posture_place is None else self._posture
-
-    @posture.setter
-    def posture(self, q: ArrayLike) -> None:
-        if self._posture_place is None:
-            raise InvalidValue(
-                "needs", "posture is for a Tracker that follows a PostureTask: state one among the tasks"
-            )
-        given = self._posture_of(q, "posture")
-        if not np.abs(given).max(initial=0.0) <= LARGEST:
-            self.model.normalize(given, "posture")  # says which number it is
-        self._posture[:] = given
-
-    def aim(self, target: Any) -> None:
-        """Take new targets for the next steps; see `step`."""
-        with self._entered():
-            self._aim(target)
-
-    def _aim(self, target: Any, *, stepping: bool = False) -> None:
+    def aim(self, target: Any, *, stepping: bool = False) -> None:
+        """Take new targets, see `Tracker.step`; where it is `stepping`, a Twist too, and a kernel checks a pose."""
+        if stepping and self._pose_alone:
+            pose = target.array if type(target) is SE3 and target.array.ndim == 1 else pose_numbers(target)
+            if pose is not None:
+                self._scratch.goal_view[:] = pose
+                return
         if type(target) is np.ndarray and target.shape == self._points_shape:
             self._points[:] = target
             return
-        if self._posture_place is not None:
-            target = self._listed(self._posture_place, target)
+        if self.posture_place is not None:
+            target = self._listed(self.posture_place, target)
         aimed = {  # all of them, before one is taken
             k: self._moved(k, value, name, stepping=stepping)
             if type(value) is Twist
-            else self._posture_of(value, name)
-            if k == self._posture_place
-            else self.tasks[k].goal(value, name)
-            for k, (name, value) in enumerate(one_a_task(self.tasks, target))
+            else self.posture_of(value, name)
+            if k == self.posture_place
+            else self._tasks[k].goal(value, name)
+            for k, (name, value) in enumerate(one_a_task(self._tasks, target))
             if value is not None
         }
         for k, goal in aimed.items():
-            self._goals[k][:] = goal
+            self.goals[k][:] = goal
 
-    def _posture_of(self, q: ArrayLike, name: str) -> Array:
+    def posture_of(self, q: ArrayLike, name: str) -> Array:
         """(nq,) a posture, whose numbers a kernel checks; raises ShapeError."""
-        given = start_of(self.model, q, name)
-        ask_for_degrees(self.model, given)
+        given = start_of(self._model, q, name)
+        ask_for_degrees(self._model, given)
         return given
 
     def _listed(self, place: int, target: Any) -> Any:
         """The targets of all tasks, None for the posture at this place among them where it is left out."""
-        count = len(self.tasks) - 1
+        count = len(self._tasks) - 1
         if not count:
             return target
         several = isinstance(target, (list, tuple)) and not (count == 1 and all(isinstance(x, Real) for x in target))
@@ -111,41 +134,41 @@ class Targets(LastStep):
 
     def _moved(self, k: int, twist: Twist, name: str, *, stepping: bool) -> Array:
         """(7,) the target of task `k` after a step of its `twist`."""
-        task, current = self.tasks[k], self._goals[k]
+        task, current = self._tasks[k], self.goals[k]
         if self._dt is None or not stepping:
             raise InvalidValue(
                 "no-dt",
                 f"{name} is a Twist, which needs the time of a step: give the Tracker dt [s], and the Twist to `step`",
             )
-        here = twist.frame_pose(task, self.model, self._scratch.start, name)
+        here = twist.frame_pose(task, self._model, self._scratch.start, name)
         target = here.copy()
         some = slice(0 if POSITION in task.frame_parts else 3, 7 if ROTATION in task.frame_parts else 3)
         if self._memory[FRESH] > 0.5:
             target[some] = current[some]
         moved = current.copy()
-        moved[some] = twist.moved(target, here, self._dt, self._lead)[some]
+        moved[some] = twist.moved(target, here, self._dt, self.lead)[some]
         return moved
 
-    def _each_step(self, targets: Any, characters: int | None) -> Array:
+    def each_step(self, targets: Any, characters: int | None) -> Array:
         """(characters, steps, .) the goals of all tasks at each step of a rollout, see `joined`.
 
         None characters: one, for which targets have no axis.
         """
         many = 1 if characters is None else characters
-        if isinstance(targets, (list, tuple)) or not len(self._rows):
+        if isinstance(targets, (list, tuple)) or not len(self.rows):
             listed = targets if isinstance(targets, (list, tuple)) else [targets]
-            place = self._posture_place
-            named = one_a_task(self.tasks, listed if place is None else self._listed(place, listed), "targets")
+            place = self.posture_place
+            named = one_a_task(self._tasks, listed if place is None else self._listed(place, listed), "targets")
             parts = [
-                self._of_steps(task, x, name, characters) for task, (name, x) in zip(self.tasks, named, strict=True)
+                self._of_steps(task, x, name, characters) for task, (name, x) in zip(self._tasks, named, strict=True)
             ]
         else:
             rows = iter(np.moveaxis(self._stacked(targets, characters), 2, 0))
-            parts = [next(rows) if task.blocks else None for task in self.tasks]
+            parts = [next(rows) if task.blocks else None for task in self._tasks]
         steps = max((part.shape[-2] for part in parts if part is not None and part.ndim > 1), default=None)
         if steps is None:
             raise ShapeError("targets must have a row a step for one task at least")
-        out = np.tile(np.concatenate([self._scratch.goal, self._posture]), (many * steps, 1))
+        out = np.tile(self.joined, (many * steps, 1))
         for k, (goals, part) in enumerate(zip(each_goal(self._followed, out), parts, strict=False)):
             shape = (many, steps, goals.shape[1])
             if part is not None and part.shape != shape[3 - part.ndim :]:
@@ -159,8 +182,8 @@ class Targets(LastStep):
         if values is None:
             return None
         if not task.blocks:
-            postures = self.model.check_q(values, name)
-            ask_for_degrees(self.model, postures)
+            postures = self._model.check_q(values, name)
+            ask_for_degrees(self._model, postures)
             return postures
         if characters is None:
             return task.goals(values, name)[None]
@@ -176,7 +199,7 @@ class Targets(LastStep):
         """(characters, steps, tasks, 7) the goals of targets that are one array."""
         rows = targets.array[..., None, :] if isinstance(targets, SE3) else with_holes("targets", targets)
         rows = rows[None] if characters is None else rows
-        k, width = len(self._rows), 3 if self._points_shape is not None and rows.shape[-1:] == (3,) else 7
+        k, width = len(self.rows), 3 if self._points_shape is not None and rows.shape[-1:] == (3,) else 7
         if rows.ndim != 4 or rows.shape[0] != (characters or 1) or rows.shape[2:] != (k, width):
             many, found = ("", rows.shape[1:]) if characters is None else (f"{characters}, ", rows.shape)
             raise ShapeError(f"targets must have shape ({many}steps, {k}, {width}), got {found}")

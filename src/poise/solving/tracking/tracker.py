@@ -2,21 +2,24 @@
 
 import os
 import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from copy import copy
-from functools import partial
 from threading import Lock
 from typing import Any, Final, cast, final
 
 import numpy as np
 
 from poise.common.array import Array, ArrayLike
-from poise.common.checks import positive, whole, yes_or_no
-from poise.common.errors import InvalidType, InvalidValue
-from poise.kernels.machine.layout import ANSWER, GOAL_NUMBERS, NOT_FINITE, SOLVED
+from poise.common.checks import numbers, positive, whole, yes_or_no
+from poise.common.errors import InvalidType, InvalidValue, ShapeError
+from poise.kernels.machine.layout import ANSWER, LARGEST, NOT_FINITE, SOLVED
 from poise.kernels.machine.memory import (
     COST,
     CREPT,
+    DONE,
     FAILED,
+    FOLLOWING,
     FRESH,
     INVERSE_RADIUS,
     SCORE,
@@ -28,29 +31,46 @@ from poise.kernels.machine.memory import (
 from poise.kernels.requirements.stages import LOOPS_OPEN
 from poise.methods.base import Method, method_of
 from poise.model.model import Model, a_model
-from poise.quaternions import pose_numbers
+from poise.model.proximity import Proximity
 from poise.rate import LONGEST
+from poise.solving.answers.competing import Question, brakes, limited, rivals
 from poise.solving.arguments.arguments import Tasks, check_out, cores, one_start, refuse_numbers, several
 from poise.solving.arguments.twist import Lead
 from poise.solving.arguments.weights import relative
 from poise.solving.methods.bound_method import bound_method
 from poise.solving.methods.posture import one_posture, pulled
 from poise.solving.problem.problem import pack
-from poise.solving.requirements.inequalities import VelocityLimit, values_of
+from poise.solving.requirements.active_limits import ActiveLimit, active_limits, at_distance
+from poise.solving.requirements.inequalities import VelocityLimit
 from poise.solving.requirements.limits import Limits, LimitsLike, part_of_speeds
 from poise.solving.requirements.loop_projection import PassiveLoops, loop_tasks
 from poise.solving.requirements.ranges import ranges
+from poise.solving.requirements.sections import relaxed_constraints
 from poise.solving.search.fast_path import line_of_tracker
 from poise.solving.tracking.explore import Explorer
 from poise.solving.tracking.following_error import FollowingErrorBound, FollowingErrorLimit
-from poise.solving.tracking.last_step import BUSY
 from poise.solving.tracking.loop_start import LoopStart
-from poise.solving.tracking.rollouts import Rollouts
+from poise.solving.tracking.rollouts import Rollouts, go_on
 from poise.solving.tracking.targets import Targets
-from poise.spatial import SE3
-from poise.tasks.base import POSITION, ROTATION, levels
+from poise.tasks.base import levels
+from poise.tasks.error import TaskError
 from poise.tasks.loop import LoopTask
 
+_BUSY: Final = (
+    "another thread is in this Tracker, or was when this process was forked, and it has a past of its own: make one "
+    "for each thread and process"
+)
+_SCOUT_WORDS: Final = {
+    FOLLOWING: " A joint's limit held it back, so it goes round by another posture.",
+    DONE: (
+        " No posture was found in which the limits let it come nearer: solve tells whether the target is within reach, "
+        "explore=True looks farther, and a PostureTask keeps joints from their limits on the way."
+    ),
+}
+"""What is said of what the scout does."""
+_BEYOND: Final = 3.0
+"""Where a step is so many times as long as `settling` lets those towards targets be, it is none of these, and weights
+are not why the targets come no nearer."""
 _NOT_FINITE: Final = (
     "a step of this Tracker was no finite number, as a singular pose or a task of your own can make it, and q stayed "
     "where it was, or braked where accelerations are limited: damp the method, or let the residual be a number "
@@ -67,7 +87,7 @@ _PASTS: Final = (
 
 
 @final
-class Tracker(Targets):
+class Tracker:
     """Follow moving targets: each `step` takes one update of a method, or `updates` of them.
 
     Joint limits hold at every step, unless `limits` is False; a list of limits, such as `AccelerationLimit`, adds to
@@ -107,33 +127,18 @@ class Tracker(Targets):
     __slots__ = (
         "_bound",
         "_collision",
-        "_copy",
-        "_count",
         "_dt",
         "_error_bound",
         "_explorer",
         "_followed",
-        "_following_error",
-        "_goal",
-        "_goals",
         "_guide",
-        "_lead",
         "_line",
         "_lock",
         "_loop_start",
         "_memory",
         "_passive_loops",
-        "_pasts",
-        "_points",
-        "_points_shape",
-        "_pose_alone",
-        "_posture",
-        "_posture_place",
         "_q",
-        "_rollouts",
-        "_rows",
         "_scratch",
-        "_step",
         "_targets",
         "_warned",
         "method",
@@ -167,7 +172,6 @@ class Tracker(Targets):
                 raise InvalidValue("out-of-range", f"dt is {dt:g}; it must be at most {LONGEST:g} s")
         self.tasks = tuple(task.in_steps(model, None if dt is None else dt / updates) for task in several(tasks))
         posture = one_posture(self.tasks)
-        self._posture_place = None if posture is None else self.tasks.index(posture)
         given = Limits.of(limits)
         self._collision = given.collision
         self._followed = (*relative(self.tasks)[0], *loop_tasks(model, self.tasks))
@@ -188,70 +192,53 @@ class Tracker(Targets):
             also=[*given.others, *(() if dt is None else (rate,))], collision=self._collision, keep_constraints=True,
             stepping=True, dt=dt, updates=updates, posture=posture, numbers={"anti_chatter": int(settle)},
         )  # fmt: skip
-        self._rollouts = Rollouts(model, self._followed, self._bound)
-        self._count, self._dt = updates, dt
-        self._lead = Lead.of(max_target_lead)
+        self._dt, self._warned = dt, False
+        lead = Lead.of(max_target_lead)
         if not isinstance(following_error, FollowingErrorLimit):
             raise InvalidType(
                 "not-a-limit",
                 "following_error must be a FollowingErrorLimit, as in "
                 f"following_error=FollowingErrorLimit(joints=0.2, distance=0.05), got {following_error!r}",
             )
-        values_of(following_error, model, following_error.joints)
-        self._following_error, self._error_bound, self._warned = following_error, None, False
-        self._explorer, self._guide = None, None
+        self._error_bound = FollowingErrorBound(following_error, model, self.tasks, self._bound.problem)
+        self._explorer: Explorer | None = None
+        self._guide: Tracker | None = None
         if explore:
             velocities = self._bound.problem.velocities
             self._explorer = Explorer(model, frame_tasks, ranges(frame_tasks), velocities, given)
-            self._guide = Tracker(
+            guide = self._guide = Tracker(
                 model, self._explorer.guide_tasks, "priority", dt=dt, updates=updates, limits=limits, speed=speed
             )
-        self._bind()
-        self._targets[:, 3] = 1.0
-        for task, goal in zip(self._followed, self._goals, strict=True):
+            guide._error_bound = FollowingErrorBound(following_error, model, self.tasks, guide._bound.problem)
+        self._bind(lead)
+        for task, goal in zip(self._followed, self._targets.goals, strict=True):
             goal[:] = task.at(model, model.home) if task.target is None else task.goal_on(model)
 
-    def _bind(self) -> None:
+    def _bind(self, lead: Lead) -> None:
         """Make the workspace that holds the tracker's past."""
         self._lock = Lock()
         scratch = self._scratch = self._bound.new(self.model)
-        self._goal = scratch.goal_view
         self._q = scratch.out[ANSWER : ANSWER + self.model.nq]
         self._q[:] = np.nan
-        self._copy = self._q.copy
-        self._memory = scratch.narrow[self._bound.problem.rows("memory")]
-        self._targets = scratch.goal.reshape(-1, GOAL_NUMBERS)
-        self._posture = scratch.narrow[self._bound.problem.rows("guide")]
-        self._pasts = {past: scratch.narrow[self._bound.problem.rows(past)] for past in _PASTS}
-        rows = iter(self._targets)
-        self._goals = [next(rows) if task.blocks else self._posture for task in self._followed]
-        leads = [task.frame_parts for task in self.tasks if task.blocks]
-        self._rows = self._targets[: len(leads)]
-        self._points = self._rows[:, :3]
-        self._points_shape = (
-            self._points.shape if all(max_target_lead == (POSITION,) for max_target_lead in leads) else None
-        )
-        self._pose_alone = leads == [(POSITION, ROTATION)] and len(self._targets) == 1
-        self._step = partial(self._bound.run, scratch.address)
-        look = None if self._collision is None else scratch.sync_scene
-        usual = self._explorer is None and self._loop_start is None and self._passive_loops is None
-        own = [task for task in self._followed if task.blocks]
-        self._line = line_of_tracker(self._bound, own, scratch, look, self._lock, self._copy) if usual else None
+        self._memory = self._part("memory")
+        self._targets = Targets(self.model, self.tasks, self._followed, self._bound, scratch, lead, self._dt)
+        self._line = None
+        if self._explorer is None and self._loop_start is None and self._passive_loops is None:
+            look = None if self._collision is None else scratch.sync_scene
+            own = [task for task in self._followed if task.blocks]
+            self._line = line_of_tracker(self._bound, own, scratch, look, self._lock, self._q.copy)
 
     def __getstate__(self) -> dict[str, Any]:
-        names = (
-            "_collision", "_bound", "_count", "_dt", "_followed", "_following_error", "_lead", "_posture_place",
-            "_rollouts", "_warned", "method", "model", "tasks",
-        )  # fmt: skip
+        names = ("_collision", "_bound", "_dt", "_followed", "_warned", "method", "model", "tasks")
         own = ("_passive_loops", "_loop_start", "_explorer", "_guide", "_error_bound")
         state = {name: getattr(self, name) for name in names} | {name: copy(getattr(self, name)) for name in own}
-        return {**state, "past": self._scratch.past()}
+        return {**state, "lead": self._targets.lead, "past": self._scratch.past()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        past = state.pop("past")
+        past, lead = state.pop("past"), state.pop("lead")
         for name, value in state.items():
             setattr(self, name, value)
-        self._bind()
+        self._bind(lead)
         self._scratch.return_to(past)
 
     def step(
@@ -276,31 +263,26 @@ class Tracker(Targets):
         Raises ShapeError for a wrong shape, ValueError for an entry that is not finite or an `out` that cannot be
         written.
         """
-        if self._line is not None and self._error_bound is None and measured is None:
+        free = measured is None and self._error_bound.measured is None
+        if self._line is not None and free:
             result = self._line.step(q, target, out)
             if type(result) is int:
                 self._warn_or_raise(result)
-                return self._copy() if out is None else out
+                return self._q.copy() if out is None else out
             if result is not None:
                 return cast(Array, result)
         if out is not None:
             check_out("out", out, self.model)
         if not self._lock.acquire(False):
-            raise RuntimeError(BUSY)
+            raise RuntimeError(_BUSY)
         try:
             self._scratch.begin_at(self.model, self._last_command(measured) if q is None else q, "q")
             if target is not None:
-                if self._pose_alone and type(target) is SE3 and target.array.ndim == 1:
-                    self._goal[:] = target.array
-                elif self._pose_alone and (pose := pose_numbers(target)) is not None:
-                    self._goal[:] = pose
-                else:
-                    self._aim(target, stepping=True)
+                self._targets.aim(target, stepping=True)
             if self._collision is not None:
                 self._scratch.sync_scene()
             if self._explorer is None or not self._detour_step(self._explorer, measured):
-                free = measured is None and self._error_bound is None
-                code: int = self._step() if free else self._step_within_following_error(measured)
+                code = self._bound.run(self._scratch.address) if free else self._update(measured)
                 if code != SOLVED:
                     self._warn_or_raise(code)
                 if self._passive_loops is not None:
@@ -311,7 +293,7 @@ class Tracker(Targets):
                     else:
                         self._loop_start.forget()
             if out is None:
-                return self._copy()
+                return self._q.copy()
             out[:] = self._q
             return out
         except BaseException:
@@ -324,110 +306,102 @@ class Tracker(Targets):
     def steps(self, q: Array, goals: Array, path: Array, postures: Array | None = None) -> None:
         """Fill `path` (steps, nq) by a `step` from `q` (nq,) towards each of `goals` (steps, tasks, 7), in one call.
 
-        All are arrays of float64 without gaps; `postures` (steps, nq) are those of a PostureTask.  Raises as `step`.
+        All are arrays of float64 without gaps; `postures` (steps, nq) are those of a PostureTask, which else stays.
+        Raises as `step`.
         """
-        if (self._collision, self._explorer, self._loop_start, self._passive_loops, self._error_bound) == (None,) * 5:
+        if postures is None:
+            postures = np.tile(self._targets.posture, (len(path), 1))
+        more = self._collision, self._explorer, self._loop_start, self._passive_loops, self._error_bound.measured
+        if all(one is None for one in more):
             with self._entered():
-                self._warn_or_raise(self._rollouts.go_on(self._scratch, q, goals, postures, path))
+                self._warn_or_raise(go_on(self._bound, self._scratch, q, goals, postures, path))
             return
         for k, row in enumerate(path):
-            self._rows[:], self._posture[:] = goals[k], self._posture if postures is None else postures[k]
+            self.targets[:], self._targets.posture[:] = goals[k], postures[k]
             q = self.step(q, out=row)
 
-    def _last_command(self, measured: ArrayLike | None) -> ArrayLike:
-        """(nq,) where the last step led, or that of the tracker that was taken over; `measured` before the first."""
-        if not np.isnan(self._q[0]):
-            return self._q
-        if measured is None:
-            raise InvalidValue(
-                "needs", "q is None, and no step has led anywhere yet: give q, or measured, where the robot is"
-            )
-        return one_start(self.model, measured, "measured")
+    @property
+    def targets(self) -> Array:
+        """(tasks, 7) place and quaternion wxyz of each target, which the next step reads; write into it at will.
 
-    def _step_within_following_error(self, measured: ArrayLike | None) -> int:
-        """A step that is not farther ahead of `measured` (nq,) than the limit of the following error; a code."""
-        scratch, error_bound = self._scratch, self._bound_following_error(self, measured)
-        before = scratch.past()
-        code: int = self._step()
-        rows = (self._bound.problem.rows(name) for name in ("displacement", "displacement_change"))
-        travel, travel_change = (scratch.narrow[at] for at in rows)
-        start = self.model.normalize(scratch.start)
-        if code == SOLVED and error_bound.shortens(start, self._q, travel, travel_change):
-            scratch.return_to(before)
-            scratch.set_fields(problem=error_bound.words.ctypes.data)
-            try:
-                code = self._step()
-            finally:
-                scratch.set_fields(problem=self._bound.problem.words.ctypes.data)
-            # It waits for the robot: nothing is to be learned of steps that are rounding.
-            self._memory[[CREPT, INVERSE_RADIUS, TURNED, SCOUT, WAITED]] = 0.0
-        return code
-
-    def _bound_following_error(self, tracker: "Tracker", measured: ArrayLike | None) -> FollowingErrorBound:
-        """What keeps a tracker, it or its guide, near `measured` (nq,), by the frames of its own tasks."""
-        if tracker._error_bound is None:
-            tracker._error_bound = FollowingErrorBound(
-                self._following_error, self.model, self.tasks, tracker._bound.problem
-            )
-        if measured is not None:
-            measured = self.model.normalize(one_start(self.model, measured, "measured"), "measured")
-        tracker._error_bound.measure(measured)
-        return tracker._error_bound
-
-    def _warn_or_raise(self, code: int) -> None:
-        """Warn of the first step that was no finite number; raise ValueError for numbers that a kernel refused."""
-        if code == NOT_FINITE and not self._warned:
-            self._warned = True
-            warnings.warn(_NOT_FINITE, RuntimeWarning, stacklevel=3)
-        if code < 0:
-            goal = np.concatenate([self._scratch.goal, self._posture])
-            refuse_numbers(code, self.model, self._followed, goal, self._scratch.start, "q")
-
-    def _detour_step(self, explorer: Explorer, measured: ArrayLike | None) -> bool:
-        """Take a step on the way round, where there is one; else let the explorer see how the last step went."""
-        assert self._guide is not None
-        scratch, guide = self._scratch, self._guide
-        explorer.waits = self._error_bound is not None and self._error_bound.shortened
-        if self._memory[FRESH] > 0.5:
-            explorer.look(scratch.start, self._memory[COST], self._memory[SCORE])
-        corner = explorer.corner(scratch.start, scratch.goal)
-        if corner is None:
-            return False
-        mine, theirs = self._bound.problem, guide._bound.problem
-        some = [theirs.velocities.index(v) for v in mine.velocities]
-        has_rates = len(mine.section("rates")) > 0
-        for past in ("displacement", "displacement_change") if has_rates else ():
-            guide._scratch.narrow[theirs.rows(past)][some] = scratch.narrow[mine.rows(past)]
-        guide._targets[: len(explorer.places)] = self._targets[explorer.places]
-        if measured is not None or self._error_bound is not None:
-            self._bound_following_error(guide, measured)
-        guide._posture[:] = corner
-        guide.step(scratch.start, measured=measured, out=self._q)
-        if guide._error_bound is not None:
-            self._bound_following_error(self, measured).shortened = guide._error_bound.shortened
-        for past in ("displacement", "displacement_change", "least", "largest") if has_rates else ():
-            scratch.narrow[mine.rows(past)] = guide._scratch.narrow[theirs.rows(past)][some]
-        self._memory[STAGE] = guide._memory[STAGE]
-        return True
-
-    def export(self, file: str | os.PathLike[str]) -> None:
-        """Write it as a file that `libpoise` loads, in C, C++ or a browser, with its `dt`, all limits and shapes.
-
-        Its targets are those that it has now; of its past nothing is kept.  See the page "In C and C++" of the
-        documentation.  Raises ValueError for a tracker that needs Python, and says what for.
+        A PostureTask has no row of it: see `posture`.
         """
-        from poise.solving.search.exporting import export_tracker
+        return self._targets.rows
 
-        loops = self._loop_start is not None or self._passive_loops is not None
-        explores = self._explorer is not None
-        export_tracker(self.model, self._followed, self._bound, self._scratch, file, explores=explores, loops=loops)
+    @targets.setter
+    def targets(self, values: ArrayLike) -> None:
+        given = numbers("targets", values)
+        if given.shape != self.targets.shape:
+            raise ShapeError(f"targets must have shape {self.targets.shape}, got {given.shape}")
+        self.targets[:] = given
+
+    @property
+    def posture(self) -> Array | None:
+        """(nq,) what the next step pulls to, if a PostureTask is followed; write into it at will."""
+        return None if self._targets.posture_place is None else self._targets.posture
+
+    @posture.setter
+    def posture(self, q: ArrayLike) -> None:
+        if self._targets.posture_place is None:
+            raise InvalidValue(
+                "needs", "posture is for a Tracker that follows a PostureTask: state one among the tasks"
+            )
+        given = self._targets.posture_of(q, "posture")
+        if not np.abs(given).max(initial=0.0) <= LARGEST:
+            self.model.normalize(given, "posture")  # says which number it is
+        self._targets.posture[:] = given
+
+    def aim(self, target: Any) -> None:
+        """Take new targets for the next steps; see `step`."""
+        with self._entered():
+            self._targets.aim(target)
+
+    def rollout(
+        self,
+        q: ArrayLike,
+        targets: Any,
+        *,
+        threads: int | None = None,
+    ) -> Array:
+        """(steps, nq) the way from `q` (nq,) with one step towards each of `targets` in turn, in one compiled loop.
+
+        `targets` is a list of one a task with a row a step, as `solve_batch` takes them, or None for one that stays;
+        that of a PostureTask is (steps, nq), or (nq,) for all steps, and may be left out.  Or it is an array without
+        postures: (steps, tasks, 3) if all are positions, else (steps, tasks, 7), place and wxyz.  With `q` (characters,
+        nq) and as many characters along a first axis, which postures that are for all do without, eight characters at a
+        time are led at once in each of `threads` (None: as many as there are cores), and the result is (characters,
+        steps, nq).  Each goes the same way to the bit for any number of threads and whoever is beside it, also as the
+        only one of (1, nq); from (nq,) it goes as by `step`, which is the same until rounding decides something.
+        The tracker's own past plays no part and is left fresh.
+        Raises ShapeError for a wrong shape, ValueError for an entry that is not finite.
+        """
+        if threads is not None:
+            whole("threads", threads, 1)
+        start = self.model.check_q(q, "q")
+        single = start.ndim == 1
+        start = np.atleast_2d(start)
+        if self._loop_start is not None:
+            self._loop_start.refuse_open(start)
+        goals = self._targets.each_step(targets, None if single else len(start))
+        path = np.empty((*goals.shape[:2], self.model.nq))
+        if self._explorer is not None:
+            failed = self._roll_by_steps(start, goals, path)
+        else:
+            shared = cores() if threads is None else threads
+            rollouts = Rollouts(self.model, self._followed, self._bound)
+            with self._entered():
+                failed = rollouts.follow(start, goals, path, shared, single=single)
+        with self._entered():
+            self.reset()
+            self._memory[FAILED] = float(failed)
+        return path[0] if single else path
 
     def reset(self) -> None:
         """Forget the past: the next step is a first one, from rest; errors are unclamped if the clamp is adaptive."""
         self._memory[:] = 0.0
         self._q[:] = np.nan
-        for past in self._pasts.values():
-            past[:] = 0.0
+        for past in _PASTS:
+            self._part(past)[:] = 0.0
         if self._scratch.scene is not None:
             self._scratch.scene.forget()
         if self._explorer is not None and self._guide is not None:
@@ -457,8 +431,8 @@ class Tracker(Targets):
                 "inconsistent",
                 "the tasks of the other Tracker are moved by other joints, so its velocities are not known",
             )
-        travel, travel_change = self._pasts["displacement"], self._pasts["displacement_change"]
-        theirs_were = [other._pasts[past].copy() for past in ("displacement", "displacement_change")]
+        travel, travel_change = self._part("displacement"), self._part("displacement_change")
+        theirs_were = [other._part(past).copy() for past in ("displacement", "displacement_change")]
         command, shorter = other._q.copy(), 1.0
         if len(travel):
             if other._dt is None:
@@ -473,56 +447,222 @@ class Tracker(Targets):
             if len(travel):
                 travel[:], travel_change[:] = shorter * theirs_were[0], shorter**2 * theirs_were[1]
 
-    def rollout(
-        self,
-        q: ArrayLike,
-        targets: Any,
-        *,
-        threads: int | None = None,
-    ) -> Array:
-        """(steps, nq) the way from `q` (nq,) with one step towards each of `targets` in turn, in one compiled loop.
+    @property
+    def velocity(self) -> Array:
+        """(nv,) of the last step [rad/s or m/s], as it was commanded; 0 before the first and after a `reset`.
 
-        `targets` is a list of one a task with a row a step, as `solve_batch` takes them, or None for one that stays;
-        that of a PostureTask is (steps, nq), or (nq,) for all steps, and may be left out.  Or it is an array without
-        postures: (steps, tasks, 3) if all are positions, else (steps, tasks, 7), place and wxyz.  With `q` (characters,
-        nq) and as many characters along a first axis, which postures that are for all do without, eight characters at a
-        time are led at once in each of `threads` (None: as many as there are cores), and the result is (characters,
-        steps, nq).  Each goes the same way to the bit for any number of threads and whoever is beside it, also as the
-        only one of (1, nq); from (nq,) it goes as by `step`, which is the same until rounding decides something.
-        The tracker's own past plays no part and is left fresh.
-        Raises ShapeError for a wrong shape, ValueError for an entry that is not finite.
+        Raises ValueError without a dt, and after a step that was refused.
         """
-        if threads is not None:
-            whole("threads", threads, 1)
-        start = self.model.check_q(q, "q")
-        single = start.ndim == 1
-        start = np.atleast_2d(start)
-        if self._loop_start is not None:
-            self._loop_start.refuse_open(start)
-        goals = self._each_step(targets, None if single else len(start))
-        path = np.empty((*goals.shape[:2], self.model.nq))
-        if self._explorer is not None:
-            failed = self._roll_by_steps(start, goals, path)
-        else:
-            shared = cores() if threads is None else threads
-            with self._entered():
-                failed = self._rollouts.follow(start, goals, path, shared, single=single)
+        if self._dt is None:
+            raise InvalidValue("no-dt", "a velocity needs the time of a step: give the Tracker dt [s]")
         with self._entered():
-            self.reset()
-            self._memory[FAILED] = float(failed)
-        return path[0] if single else path
+            if self._memory[FRESH] < 0.5:
+                return np.zeros(self.model.nv)
+            q = self._last_q()
+            return self.model.difference(self.model.normalize(self._scratch.start), q) / self._dt
+
+    @property
+    def errors(self) -> tuple[TaskError, ...]:
+        """What the last step left of each of `tasks`, then of each loop: between its q and the targets as they are now.
+
+        By forward kinematics, when it is asked for.  Raises ValueError before the first step and after a `reset`.
+        """
+        with self._entered():
+            return self._errors(self._last_q())
+
+    @property
+    def active_limits(self) -> tuple[ActiveLimit, ...]:
+        """The limits that the last step ended at, of the joints that move the tasks, and of shapes; empty: none.
+
+        A joint that moves nothing but a posture counts at the limit of its position where the posture is beyond it.
+        Speeds count with a dt.  What a method gives away so as to stay clear of a limit is not told.  Raises ValueError
+        before the first step and after a `reset`.
+        """
+        with self._entered():
+            return self._active(self._last_q())
+
+    @property
+    def nearest(self) -> Proximity | None:
+        """The two shapes that are nearest to each other after the last step; None without a CollisionLimit.
+
+        Raises ValueError before the first step and after a `reset`.
+        """
+        with self._entered():
+            q = self._last_q()
+            return None if self._collision is None else self._collision.nearest(self.model, q)
+
+    @property
+    def failed(self) -> bool:
+        """Whether the last step, or one of the last rollout, was no finite number.
+
+        A singular pose can make it so, or a task of your own whose residual has no number there.  q then stayed where
+        it was, or braked where accelerations are limited.
+        """
+        return bool(self._memory[FAILED] > 0.5)
+
+    def explain(self) -> str:
+        """A sentence or two: what the last step left of each task, the limits that it ended at, what gave way, and
+        which other tasks hold one back, with what helps."""
+        with self._entered():
+            if self._memory[FRESH] < 0.5:
+                return "No step has been taken."
+            if self._refused:
+                return "The last step was refused or interrupted."
+            q = self._last_q()
+            left = [task.words(error) for task, error in zip(self._followed, self._errors(q), strict=True)]
+            active = self._active(q)
+            gave = relaxed_constraints(int(self._memory[STAGE]), self._bound.problem, active)
+            others = "".join(f" {sentence}" for sentence in self._others(q, active))
+        held = f" Held by limits: {'; '.join(map(str, active))}." if active else ""
+        gave = f" Nothing kept all limits: {gave} gave way." if gave else ""
+        return f"What is left: {'; '.join(left)}.{held}{gave}{others}{_SCOUT_WORDS.get(self._memory[SCOUT], '')}"
+
+    def _others(self, q: Array, active: Sequence[ActiveLimit]) -> list[str]:
+        """A sentence for each task that others keep short at q (nq,), but where joints go as fast as they may."""
+        if any(limit.kind not in ("position", "distance", "linear") for limit in active):
+            return []
+        goals = zip(self._followed, self._targets.goals, strict=True)
+        if not all(task.sound(self.model, goal[None]).all() for task, goal in goals):
+            return []  # targets that were written meanwhile, and are none
+        e, clamped = self._part("e"), self._part("clamped")
+        share = np.divide(clamped, e, out=np.ones_like(e), where=e != 0.0) if len(clamped) == len(e) else 1.0
+        asked = Question(self.model, self._followed, self.tasks, self._bound, q, self._scratch.goal, share)
+        before = self.model.normalize(self._scratch.start)
+        longest = float(np.abs(self.model.difference(before, q)).max(initial=0.0))
+        settled = longest * self._memory[INVERSE_RADIUS] > _BEYOND
+        said = rivals(asked) + ([] if settled else brakes(asked, before))
+        looked_for = self._explorer is not None or self._scratch.scout is not None
+        held = "" if looked_for or not active else " and ".join(limited(asked, before))
+        return [*([f"Limits let {held} come no nearer: explore=True looks for a way round."] if held else []), *said]
+
+    def export(self, file: str | os.PathLike[str]) -> None:
+        """Write it as a file that `libpoise` loads, in C, C++ or a browser, with its `dt`, all limits and shapes.
+
+        Its targets are those that it has now; of its past nothing is kept.  See the page "In C and C++" of the
+        documentation.  Raises ValueError for a tracker that needs Python, and says what for.
+        """
+        from poise.solving.search.exporting import export_tracker
+
+        loops = self._loop_start is not None or self._passive_loops is not None
+        explores = self._explorer is not None
+        export_tracker(self.model, self._followed, self._bound, self._scratch, file, explores=explores, loops=loops)
+
+    def _last_command(self, measured: ArrayLike | None) -> ArrayLike:
+        """(nq,) where the last step led, or that of the tracker that was taken over; `measured` before the first."""
+        if not np.isnan(self._q[0]):
+            return self._q
+        if measured is None:
+            raise InvalidValue(
+                "needs", "q is None, and no step has led anywhere yet: give q, or measured, where the robot is"
+            )
+        return one_start(self.model, measured, "measured")
+
+    def _update(self, measured: ArrayLike | None) -> int:
+        """A step that is not farther ahead of `measured` (nq,) than the limit of the following error; a code."""
+        scratch, error_bound = self._scratch, self._error_bound
+        error_bound.measure(measured)
+        before = None if measured is None else scratch.past()
+        code: int = self._bound.run(scratch.address)
+        if before is None or code != SOLVED:
+            return code
+        start = self.model.normalize(scratch.start)
+        if error_bound.shortens(start, self._q, self._part("displacement"), self._part("displacement_change")):
+            scratch.return_to(before)
+            scratch.set_fields(problem=error_bound.words.ctypes.data)
+            try:
+                code = self._bound.run(scratch.address)
+            finally:
+                scratch.set_fields(problem=self._bound.problem.words.ctypes.data)
+            # It waits for the robot: nothing is to be learned of steps that are rounding.
+            self._memory[[CREPT, INVERSE_RADIUS, TURNED, SCOUT, WAITED]] = 0.0
+        return code
+
+    def _part(self, name: str) -> Array:
+        """The rows of the workspace of this name."""
+        return self._scratch.narrow[self._bound.problem.rows(name)]
+
+    def _warn_or_raise(self, code: int) -> None:
+        """Warn of the first step that was no finite number; raise ValueError for numbers that a kernel refused."""
+        if code == NOT_FINITE and not self._warned:
+            self._warned = True
+            warnings.warn(_NOT_FINITE, RuntimeWarning, stacklevel=3)
+        if code < 0:
+            refuse_numbers(code, self.model, self._followed, self._targets.joined, self._scratch.start, "q")
+
+    def _detour_step(self, explorer: Explorer, measured: ArrayLike | None) -> bool:
+        """Take a step on the way round, where there is one; else let the explorer see how the last step went."""
+        assert self._guide is not None
+        scratch, guide = self._scratch, self._guide
+        explorer.waits = self._error_bound.shortened
+        if self._memory[FRESH] > 0.5:
+            explorer.look(scratch.start, self._memory[COST], self._memory[SCORE])
+        corner = explorer.corner(scratch.start, scratch.goal)
+        if corner is None:
+            return False
+        mine, theirs = self._bound.problem, guide._bound.problem
+        some = [theirs.velocities.index(v) for v in mine.velocities]
+        has_rates = len(mine.section("rates")) > 0
+        for past in ("displacement", "displacement_change") if has_rates else ():
+            guide._part(past)[some] = self._part(past)
+        guide._targets.frames[: len(explorer.places)] = self._targets.frames[explorer.places]
+        guide._targets.posture[:] = corner
+        guide.step(scratch.start, measured=measured, out=self._q)
+        self._error_bound.measure(measured)
+        self._error_bound.shortened = guide._error_bound.shortened
+        for past in ("displacement", "displacement_change", "least", "largest") if has_rates else ():
+            self._part(past)[:] = guide._part(past)[some]
+        self._memory[STAGE] = guide._memory[STAGE]
+        return True
 
     def _roll_by_steps(self, starts: Array, goals: Array, path: Array) -> bool:
         """Fill `path` by steps, which may look for ways round; whether one was no finite number."""
-        saved, failed = [goal.copy() for goal in self._goals], False
+        saved, failed = self._targets.joined, False
         try:
             for c, q in enumerate(starts):
                 self.reset()
                 for k, row in enumerate(path[c]):
-                    self._scratch.goal[:], self._posture[:] = np.split(goals[c, k], [len(self._scratch.goal)])
+                    self._targets.joined = goals[c, k]
                     q = self.step(q, out=row)
                     failed = failed or self.failed
         finally:
-            for goal, before in zip(self._goals, saved, strict=True):
-                goal[:] = before
+            self._targets.joined = saved
         return failed
+
+    @contextmanager
+    def _entered(self) -> Iterator[None]:
+        """Keep other threads out within the block; raises RuntimeError where one is in."""
+        if not self._lock.acquire(False):
+            raise RuntimeError(_BUSY)
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    def _last_q(self) -> Array:
+        """(nq,) where the last step led."""
+        if self._memory[FRESH] < 0.5:
+            raise InvalidValue("needs", "no step has been taken, so there is nothing to tell of it: call step first")
+        if self._refused:
+            raise InvalidValue(
+                "needs", "the last step was refused or interrupted, so there is nothing to tell of it: take another"
+            )
+        return self._q
+
+    @property
+    def _refused(self) -> bool:
+        """Whether the last step raised an error, so that no q came of it."""
+        return bool(np.isnan(self._scratch.start[0]))
+
+    def _errors(self, q: Array) -> tuple[TaskError, ...]:
+        pairs = zip(self._followed, self._targets.goals, strict=True)
+        return tuple(task.error(task.judged(self.model, goal[None], q[None])[0]) for task, goal in pairs)
+
+    def _active(self, q: Array) -> tuple[ActiveLimit, ...]:
+        before = self.model.normalize(self._scratch.start)
+        bound, posture = self._bound, self._targets.posture
+        updates, work = bound.numbers["updates"], self._scratch.narrow
+        found = active_limits(self.model, bound.problem, work, before, q, self._dt, updates, posture)
+        found = self._error_bound.active(found, q)
+        if self._collision is None:
+            return found
+        return (*found, *at_distance(self._collision, self.model, self._collision.nearest(self.model, q)))
