@@ -172,8 +172,14 @@ def test_several_steps_in_one_call_are_steps_one_by_one_and_go_on() -> None:
         assert (row == q).all()
     assert (one.velocity == other.velocity).all()
     assert one.errors == other.errors
-    one.steps(path[19], poses[:4], path[:4])  # the posture stays
-    for row, other.targets in zip(path, poses[:4], strict=False):
+
+
+def test_a_posture_stays_where_several_steps_have_none() -> None:
+    one, other = (pz.Tracker(PANDA, [WRIST, pz.PostureTask(weight=0.1)], "priority", dt=0.01) for _ in range(2))
+    one.posture = other.posture = HOME + 0.3
+    path, q = np.full((4, 7), 1e3), HOME
+    one.steps(HOME, np.tile(one.targets, (4, 1, 1)), path)
+    for row in path:
         q = other.step(q)
         assert (row == q).all()
 
