@@ -26,6 +26,7 @@ from poise.experiments.buss.problem import (
     SDLS,
     SHAPES,
     TIME_STEP,
+    Results,
     Run,
     Sweep,
     jitter_of,
@@ -37,7 +38,7 @@ from poise.experiments.buss.problem import (
     track,
     tuned,
 )
-from poise.experiments.buss.report import BUSS, SWEEPS, Results, claims, measure, tables
+from poise.experiments.buss.report import BUSS, SWEEPS, claims, measure, tables
 from poise.experiments.drawing import save
 from poise.methods.registry import METHODS
 

@@ -20,12 +20,13 @@ from poise.experiments.das.problem import (
     START,
     STRONG,
     TRANSPOSE,
+    Results,
     cross,
     joints,
     methods,
     way,
 )
-from poise.experiments.das.report import Results, claims, measure, tables
+from poise.experiments.das.report import claims, measure, tables
 from poise.experiments.drawing import save
 from poise.robots.planar import planar
 

@@ -17,7 +17,8 @@ from poise.cli import main
 from poise.experiments.motion_bench_maker import judge, problem, report
 from poise.experiments.motion_bench_maker.judge import Judge
 from poise.experiments.motion_bench_maker.problem import START, Obstacle, Problem, hand_blocked, panda, solve
-from poise.experiments.motion_bench_maker.report import Found, Results, claims, measure, tables
+from poise.experiments.motion_bench_maker.report import claims, measure, tables
+from poise.experiments.motion_bench_maker.results import Found, Results
 from poise.experiments.motion_bench_maker.sets import ARCHIVE, SETS, Sets, problem_sets
 
 HERE = ("bookshelf_small", "bookshelf_tall", "box", "table_pick")

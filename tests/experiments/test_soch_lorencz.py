@@ -24,13 +24,14 @@ from poise.experiments.soch_lorencz.problem import (
     ROWS,
     WEIGHTS,
     WORST,
+    Results,
     arm,
     extended,
     jacobian,
     least_value,
     targets,
 )
-from poise.experiments.soch_lorencz.report import Results, claims, tables
+from poise.experiments.soch_lorencz.report import claims, tables
 
 
 @pytest.fixture(scope="module")

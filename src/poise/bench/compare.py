@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from poise.bench.judge import feasibility_of, judge
 from poise.bench.problems import Problems, given_starts, goals, reachable, starts
-from poise.bench.report import DEFAULT, Comparison, Row
+from poise.bench.report import DEFAULT, Comparison
+from poise.bench.row import Row
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import whole
 from poise.common.errors import InvalidType, InvalidValue, ShapeError

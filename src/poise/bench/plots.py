@@ -1,18 +1,17 @@
 """The picture of a comparison: who solves how many problems in which time, and how fast the error falls."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
+from poise.bench.row import Row
 from poise.common.drawing import COLOURS, GREY, LEAST, library, looking, save_figure, titled
 from poise.common.errors import InvalidValue
 from poise.common.files import refuse_place
-
-if TYPE_CHECKING:
-    from poise.bench.report import Comparison, Row
 
 _KINDS: Final = (".png", ".svg", ".pdf")
 _DASHES: Final = ("-", (0, (4, 1.5)), (0, (1, 1)))
@@ -37,24 +36,32 @@ def require(path: str | os.PathLike[str]) -> None:
     library()
 
 
-def draw(comparison: "Comparison", path: str | os.PathLike[str]) -> None:
-    """Write the picture; raises as `require` does."""
+def draw(
+    path: str | os.PathLike[str],
+    rows: Sequence[Row],
+    ranking: Sequence[Row],
+    *,
+    model: str,
+    count: int,
+    tasks: Sequence[str],
+    unit: str,
+) -> None:
+    """Write the picture of so many problems, whose curves are coloured in the order of `rows`; raises as `require`
+    does."""
     require(path)
-    ranking = comparison.ranking
     styles = {
         row.label: {"color": COLOURS[i % len(COLOURS)], "linestyle": _DASHES[i // len(COLOURS) % len(_DASHES)]}
-        for i, row in enumerate(comparison.rows)
+        for i, row in enumerate(rows)
     }
     with looking() as matplotlib:
         letters = min(max(len(row.label) for row in ranking), _LETTERS)
-        count = len(comparison.problems.targets)
         methods = f"{len(ranking)} methods" if len(ranking) > 1 else ranking[0].label
-        title = f"{comparison.model}: {methods} on the same {count} problems\n"
+        title = f"{model}: {methods} on the same {count} problems\n"
         figure = titled(title, (10.2 + 0.085 * letters, 5.0))
         success, convergence = figure.subplots(1, 2)
         _success(success, ranking, styles, matplotlib.ticker)
-        _convergence(convergence, ranking, styles, matplotlib.ticker, comparison.unit)
-        figure.text(0.01, 0.945, "; ".join(comparison.tasks), va="top", color=GREY, size=9)
+        _convergence(convergence, ranking, styles, matplotlib.ticker, unit)
+        figure.text(0.01, 0.945, "; ".join(tasks), va="top", color=GREY, size=9)
         figure.legend(
             *success.get_legend_handles_labels(),
             loc="outside right center",
@@ -64,7 +71,7 @@ def draw(comparison: "Comparison", path: str | os.PathLike[str]) -> None:
         save_figure(figure, path)
 
 
-def _success(axes: Any, ranking: "list[Row]", styles: dict[str, dict[str, Any]], ticker: Any) -> None:
+def _success(axes: Any, ranking: Sequence[Row], styles: dict[str, dict[str, Any]], ticker: Any) -> None:
     """The share of the problems that are solved within a time; every curve ends at the method's success."""
     first, last = min(row.times.min() for row in ranking), max(row.times.max() for row in ranking)
     for row in ranking:
@@ -86,7 +93,7 @@ def _success(axes: Any, ranking: "list[Row]", styles: dict[str, dict[str, Any]],
     axes.set_title("Solved within a time")
 
 
-def _convergence(axes: Any, ranking: "list[Row]", styles: dict[str, dict[str, Any]], ticker: Any, unit: str) -> None:
+def _convergence(axes: Any, ranking: Sequence[Row], styles: dict[str, dict[str, Any]], ticker: Any, unit: str) -> None:
     """The median error after so many iterations, of the methods that have a trace."""
     traced = [row for row in ranking if len(row.curve[0])]
     for row in traced:

@@ -26,7 +26,7 @@ from pathlib import Path
 from poise.common.errors import ModelError
 from poise.io.collisions import link_shapes
 from poise.io.elements import Element, parse, read_bytes
-from poise.io.foreign import foreign_root, left_over, without_links, xacro_in
+from poise.io.foreign import foreign_root
 from poise.io.notes import Notes
 from poise.io.packages import PackageDirs, Packages
 from poise.io.parts import part_of_another
@@ -36,6 +36,7 @@ from poise.io.urdf_joints import UrdfJoints, place
 from poise.io.urdf_meshes import Meshes
 from poise.io.visuals import link_visuals, named_colours
 from poise.io.vocabulary import Vocabulary, note_unknown, words
+from poise.io.xacro_elements import left_over, xacro_in
 from poise.model.builder import Base, ModelBuilder
 from poise.model.frame import WORLD
 from poise.model.model import Model
@@ -77,6 +78,10 @@ _WORDS: Vocabulary = {
     "material": words("name", "color texture"),
     "color": words("rgba"),
     "texture": words("filename"),
+}
+_OF_SRDF = {
+    *("group", "group_state", "end_effector", "virtual_joint", "passive_joint"),
+    *("disable_collisions", "enable_collisions", "disable_default_collisions"),
 }
 
 
@@ -168,7 +173,7 @@ def _check_root(root: Element, base: Base) -> None:
     """A URDF has one root; another one is a link that some joint forgot."""
     links = root.all("link")
     if not links:
-        raise root.error(without_links(root))
+        raise root.error(_without_links(root))
     joints = root.all("joint")
     moved = {joint.required("child").text("link") for joint in joints}
     loose = [link for link in links if link.text("name") not in moved]
@@ -186,6 +191,15 @@ def _check_root(root: Element, base: Base) -> None:
             f"the robot is joined to {WORLD!r} by a joint of its own, so base={base!r} frees nothing; "
             'remove that joint, or load it with base="fixed"'
         )
+
+
+def _without_links(root: Element) -> str:
+    """Why a `<robot>` has no links."""
+    if any(child.tag in _OF_SRDF for child in root.children):
+        return (
+            "this is an SRDF, which adds groups and postures to a robot; give its URDF, and an SRDF beside it is read"
+        )
+    return "the robot has no <link>"
 
 
 def _lost_joint(root: Element) -> str:

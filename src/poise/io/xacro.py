@@ -17,12 +17,13 @@ from xml.parsers.expat import ExpatError
 from poise.common.errors import InvalidValue, ModelError, ModelWarning, NameNotFound
 from poise.common.lazy import optional
 from poise.io.elements import Element, parse, read_bytes, readable
-from poise.io.foreign import XACRO_MJCF, left_over, macros_of, xacro_in
+from poise.io.foreign import XACRO_MJCF
 from poise.io.packages import PackageDirs, Packages, package_of
 from poise.io.parts import part_of_another
 from poise.io.srdf_file import BESIDE, Srdf, chosen_srdf
 from poise.io.urdf import parse_urdf
 from poise.io.xacro_args import Arguments, XacroArgs, written
+from poise.io.xacro_elements import left_over, macros_of, xacro_in
 from poise.model.builder import Base
 from poise.model.model import Model
 

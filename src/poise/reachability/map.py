@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.common.array import Array, ArrayLike
+from poise.common.checks import finite
 from poise.model.model import Model
 from poise.solving.requirements.outcome import duration
 from poise.spatial import SO3
@@ -170,20 +171,38 @@ class ReachMap:
         """
         from poise.reachability.files import write_parquet
 
-        write_parquet(self, path)
+        turns = self.orientations
+        columns = dict(zip("xyz", self.points.T, strict=True)) | {
+            "count": self.counts,
+            "proved": self.proved.sum(1),
+            "share": self.share,
+            "manipulability": self.manipulability,
+            "mean_manipulability": self.mean_manipulability,
+        }
+        columns |= {f"q.{name}": column for name, column in zip(self.model.coordinates, self.q.T, strict=True)}
+        facts = self.facts() | {"orientations_wxyz": None if turns is None else turns.wxyz}
+        write_parquet(path, columns, facts)
 
     def to_ply(self, path: str | os.PathLike[str]) -> None:
         """Write the reached voxels as points, binary little-endian PLY, coloured by share, or by manipulability where
         the orientation is free: x, y, z [m], red, green, blue, share, manipulability."""
         from poise.reachability.files import write_ply
 
-        write_ply(self, path)
+        some, best = self.counts > 0, self.manipulability
+        shade = best / np.nanmax(best, initial=1e-300) if self.orientations is None else self.share
+        what = f"reach of {self.frame} of {self.model.name}, voxels of {self.grid:g} m"
+        write_ply(path, what, self.points[some], shade[some], self.share[some], best[some])
 
     def to_html(self, path: str | os.PathLike[str]) -> None:
         """Write one page that any browser opens without a network: points that turn, zoom and are cut open."""
         from poise.reachability.page import write_page
 
-        write_page(self, path)
+        some = self.counts > 0
+        title = f"Reach of {self.frame} of {self.model.name}"
+        layers = [("best manipulability", self.manipulability[some], self._best)]
+        if self.orientations is not None:
+            layers.insert(0, ("share of orientations", self.share[some], 1.0))
+        write_page(path, title, self.points[some], layers, grid=self.grid, centre=self.centre, summary=self.summary())
 
     def figure(self, through: ArrayLike | None = None) -> "Figure":
         """Slices of share and manipulability by the three planes through a point (3,) [m], or through `centre`.
@@ -192,7 +211,18 @@ class ReachMap:
         """
         from poise.reachability.slices import draw
 
-        return draw(self, through)
+        at = self.centre if through is None else finite("through", through, 3)
+        what = f"{self.frame} of {self.model.name}, voxels of {self.grid:g} m; grey: nothing found"
+        layers = [("best manipulability [product of m, rad]", self.manipulability, self._best)]
+        if self.orientations is not None:
+            share = np.where(self.counts > 0, 100.0 * self.share, np.nan)
+            layers.insert(0, ("orientations reached [%]", share, 100.0))
+        return draw(what, self.points, self.grid, at, layers)
+
+    @property
+    def _best(self) -> float:
+        """The best manipulability of all; 1 where there is none."""
+        return float(np.nanmax(self.manipulability, initial=0.0)) or 1.0
 
     def __len__(self) -> int:
         return len(self.points)

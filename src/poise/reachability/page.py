@@ -4,50 +4,42 @@ import base64
 import html
 import json
 import os
+from collections.abc import Sequence
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from poise.common.array import Array
 from poise.common.files import write_whole
 from poise.reachability.colours import VIRIDIS
 
-if TYPE_CHECKING:
-    from poise.reachability.map import ReachMap
 
-
-def write_page(found: "ReachMap", path: str | os.PathLike[str]) -> None:
-    """See `ReachMap.to_html`."""
+def write_page(
+    path: str | os.PathLike[str],
+    title: str,
+    points: Array,
+    layers: Sequence[tuple[str, Array, float]],
+    *,
+    grid: float,
+    centre: Array,
+    summary: str,
+) -> None:
+    """See `ReachMap.to_html`; each layer is its title, what colours the points (n, 3), and its largest value."""
     template = files("poise.reachability").joinpath("page.html").read_text(encoding="utf-8")
-    # "<" is written as JSON lets it be, so that no name can end the script that it stands in.
-    data = json.dumps(payload(found), allow_nan=False).replace("<", "\\u003c")
-    title = html.escape(f"Reach of {found.frame} of {found.model.name}")
-    write_whole(path, template.replace("{{title}}", title).replace("{{data}}", data))
-
-
-def payload(found: "ReachMap") -> dict[str, Any]:
-    """What the page draws: the reached voxels by whole multiples of the grid, and what colours them, in base64."""
-    some = found.counts > 0
-    cells = np.rint(found.points[some] / found.grid)
-    layers = []
-    if found.orientations is not None:
-        layers.append(_layer("share of orientations", found.share[some], 1.0))
-    best = found.manipulability[some]
-    layers.append(_layer("best manipulability", best, float(best.max(initial=0.0)) or 1.0))
-    return {
-        "grid": found.grid,
-        "count": int(some.sum()),
-        "centre": found.centre.tolist(),
-        "summary": found.summary(),
+    data = {
+        "grid": grid,
+        "count": len(points),
+        "centre": centre.tolist(),
+        "summary": summary,
         "colours": VIRIDIS,
-        "cells": _base64(cells.astype("<i4")),
-        "layers": layers,
+        "cells": _base64(np.rint(points / grid).astype("<i4")),
+        "layers": [{"title": of, "top": top, "values": _base64(values.astype("<f4"))} for of, values, top in layers],
     }
-
-
-def _layer(title: str, values: npt.NDArray[np.float64], top: float) -> dict[str, Any]:
-    return {"title": title, "top": top, "values": _base64(values.astype("<f4"))}
+    # "<" is written as JSON lets it be, so that no name can end the script that it stands in.
+    text = json.dumps(data, allow_nan=False).replace("<", "\\u003c")
+    write_whole(path, template.replace("{{title}}", html.escape(title)).replace("{{data}}", text))
 
 
 def _base64(array: npt.NDArray[Any]) -> str:

@@ -18,6 +18,7 @@ from poise.experiments.buss.problem import (
     TIME_STEP,
     TITLES,
     WARM_UP,
+    Results,
     mechanism,
     targets,
 )
@@ -26,8 +27,6 @@ from poise.model.frame import WORLD
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from poise.experiments.buss.report import Results
 
 _COLOURS: Final = {JT: "#D55E00", PINV: "#CC79A7", DLS: "#0072B2", CLAMPED: "#009E73", SDLS: "#E69F00"}
 _CLAMPS: Final = {"none": "#D55E00", "constant": "#0072B2", "adaptive": "#009E73"}
@@ -38,7 +37,7 @@ _WINDOW: Final = 400
 """Steps that the figure of the error over time shows."""
 
 
-def figures(results: "Results") -> dict[str, "Figure"]:
+def figures(results: Results) -> dict[str, "Figure"]:
     """Every figure, by its name."""
     return {
         "shapes": _shapes(),
@@ -78,7 +77,7 @@ def _shapes() -> "Figure":
     return figure
 
 
-def _totals(results: "Results") -> "Figure":
+def _totals(results: Results) -> "Figure":
     starts = max(len(run.totals) for runs in results.runs.values() for run in runs.values())
     title = f"Total error over {MEASURED} steps, one update a step; bars and numbers: the median of {starts} starts"
     figure, axes = with_axes(title, 1, 2, (10, 4.5))
@@ -99,7 +98,7 @@ def _totals(results: "Results") -> "Figure":
     return figure
 
 
-def _tracking(results: "Results") -> "Figure":
+def _tracking(results: Results) -> "Figure":
     figure, axes = with_axes("Tracking error over time, of the runs from q = 0", 2, 1, (10, 7))
     time = TIME_STEP * (WARM_UP + 1 + np.arange(MEASURED))
     for axis, (shape, runs) in zip(axes, results.runs.items(), strict=True):
@@ -116,7 +115,7 @@ def _tracking(results: "Results") -> "Figure":
     return figure
 
 
-def _damping(results: "Results") -> "Figure":
+def _damping(results: Results) -> "Figure":
     figure, axes = with_axes("Damping: the least error lies where the body shakes", 2, 3, (12, 6.5))
     for column, name in enumerate(SWEEPS):
         sweep, (top, bottom) = results.sweeps[name], (axes[column], axes[3 + column])
@@ -133,7 +132,7 @@ def _damping(results: "Results") -> "Figure":
     return figure
 
 
-def _jumps(results: "Results") -> "Figure":
+def _jumps(results: Results) -> "Figure":
     figure, axes = with_axes("Error after the targets jump, by the way the error is clamped", 1, 2, (10, 4.2))
     shown = 60
     for axis, (shape, jumps) in zip(axes, results.jumps.items(), strict=True):
@@ -149,7 +148,7 @@ def _jumps(results: "Results") -> "Figure":
     return figure
 
 
-def _cost(results: "Results") -> "Figure":
+def _cost(results: Results) -> "Figure":
     figure, axes = with_axes("Cost of a whole update, with forward kinematics and Jacobian", 1, 2, (10, 4.2))
     for axis, (shape, runs) in zip(axes, results.runs.items(), strict=True):
         for i, (name, colour) in enumerate(_COLOURS.items()):

@@ -9,7 +9,7 @@ Source: the program of Buss and Kim 2005, by which Buss 2004, section 8, was mea
 import math
 import statistics
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final, TypeAlias, final
@@ -325,3 +325,27 @@ def jump(shape: str, clamp: ClampMag | None, jumps: int) -> Jumps:
         overshoot=float((rows - np.minimum.accumulate(rows, axis=1)).max(axis=1).mean()),
         travel=float(moves.sum(axis=(1, 2)).mean()),
     )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Results:
+    """Everything that was measured, by shape and then by method."""
+
+    runs: Mapping[str, Mapping[str, Run]]
+    at_target: Mapping[str, Mapping[str, Run]]
+    """The same with the target Jacobian."""
+    unlimited: Mapping[str, Mapping[str, Run]]
+    """Without the clamp of the joint angles."""
+    hard: Mapping[str, Run]
+    """SDLS with hard clamps, and the D_max of the released program."""
+    alone: Mapping[str, Run]
+    """One effector of the Y whose target stays within reach."""
+    short: Sweep
+    sweeps: Mapping[str, Sweep]
+    """By the names in `SWEEPS`."""
+    wins: Mapping[str, float]
+    """Share of the steps in which SDLS has the smaller error than DLS."""
+    jumps: Mapping[str, Mapping[str, Jumps]]
+    sizes: Mapping[str, tuple[int, int, int]]
+    """Links, and rows and columns of the Jacobian."""

@@ -7,9 +7,9 @@ step.  The paper tells in words how the methods do; the program holds the curves
 import math
 import statistics
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Final, final
+from typing import Final
 
 from poise.experiments.base import Cell, Claim, Experiment, Table, columns, judge, judge_spread
 from poise.experiments.buss import released
@@ -32,7 +32,7 @@ from poise.experiments.buss.problem import (
     SHORT,
     SWEEPS,
     TITLES,
-    Jumps,
+    Results,
     Run,
     Sweep,
     jump,
@@ -49,30 +49,6 @@ _DIGITS: Final = 1e-6
 """A unit in the last digit of the program's totals."""
 _CHAOTIC: Final = {JT: 0.01, PINV: 0.08}
 """By how much the totals of the program and of an independent script differ where the run is chaotic."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Results:
-    """Everything that was measured, by shape and then by method."""
-
-    runs: Mapping[str, Mapping[str, Run]]
-    at_target: Mapping[str, Mapping[str, Run]]
-    """The same with the target Jacobian."""
-    unlimited: Mapping[str, Mapping[str, Run]]
-    """Without the clamp of the joint angles."""
-    hard: Mapping[str, Run]
-    """SDLS with hard clamps, and the D_max of the released program."""
-    alone: Mapping[str, Run]
-    """One effector of the Y whose target stays within reach."""
-    short: Sweep
-    sweeps: Mapping[str, Sweep]
-    """By the names in `SWEEPS`."""
-    wins: Mapping[str, float]
-    """Share of the steps in which SDLS has the smaller error than DLS."""
-    jumps: Mapping[str, Mapping[str, Jumps]]
-    sizes: Mapping[str, tuple[int, int, int]]
-    """Links, and rows and columns of the Jacobian."""
 
 
 def measure(quick: bool) -> Results:

@@ -16,14 +16,13 @@ from poise.experiments.das.problem import (
     STRONG,
     TRANSPOSE,
     WEAK,
+    Results,
     joints,
     way,
 )
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from poise.experiments.das.report import Results
 
 _COLOURS: Final = {
     NONE: "#D55E00", POSTURE: "#CC79A7", WEAK: "#E69F00", STRONG: "#0072B2", LITERAL: "#000000", RULED: "#009E73"
@@ -35,7 +34,7 @@ _LEAST: Final = 1e-8
 _WAYPOINT, _UPDATE = "waypoint [number]", "update [number]"
 
 
-def figures(results: "Results") -> dict[str, "Figure"]:
+def figures(results: Results) -> dict[str, "Figure"]:
     """Every figure, by its name."""
     return {
         "frames": _frames(results),
@@ -45,7 +44,7 @@ def figures(results: "Results") -> dict[str, "Figure"]:
     }
 
 
-def _frames(results: "Results") -> "Figure":
+def _frames(results: Results) -> "Figure":
     figure = titled("Ten links through a field: along the path, light to dark", (13, 8))
     axes = figure.subplots(2, len(FIELDS), sharex=True, sharey=True)
     shades = np.linspace(0.25, 1.0, _FRAMES)
@@ -67,7 +66,7 @@ def _frames(results: "Results") -> "Figure":
     return figure
 
 
-def _clearance(results: "Results") -> "Figure":
+def _clearance(results: Results) -> "Figure":
     figure = titled("Clearance of the nearest joint, and error of the effector, along the path", (13, 6.5))
     axes = figure.subplots(2, len(FIELDS), sharex=True, sharey="row")
     for (top, bottom), (field, row) in zip(axes.T, results.passages.items(), strict=True):
@@ -81,7 +80,7 @@ def _clearance(results: "Results") -> "Figure":
     return figure
 
 
-def _vehicle(results: "Results") -> "Figure":
+def _vehicle(results: Results) -> "Figure":
     figure = titled("An arm on a vehicle: what is left of the vehicle's way, and how far the arm has turned", (10, 4))
     left, right = figure.subplots(1, 2)
     for name, drive, colour in (("S = 1", results.plain, "#D55E00"), ("S of appendix B", results.split, "#0072B2")):
@@ -95,7 +94,7 @@ def _vehicle(results: "Results") -> "Figure":
     return figure
 
 
-def _iterations(results: "Results") -> "Figure":
+def _iterations(results: Results) -> "Figure":
     figure = titled("Starts that have arrived, by iteration", (10, 4))
     for axis, (spread, counts) in zip(figure.subplots(1, len(results.counts)), results.counts.items(), strict=True):
         for name, count in counts.items():

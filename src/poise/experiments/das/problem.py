@@ -235,3 +235,20 @@ def count(pairs: int, spread: float) -> dict[str, Count]:
         taken = np.array([float(answer.iterations) for answer in answers if answer.success])
         found[name] = Count(taken, pairs - len(taken))
     return found
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Results:
+    """Everything that was measured."""
+
+    passages: Mapping[str, Mapping[str, Passage]]
+    """By field and by terms."""
+    plain: Drive
+    """The vehicle with S = 1."""
+    split: Drive
+    """With S of appendix B."""
+    middle: tuple[float, float]
+    """How far the arm turns in an update whose Q is between Q_lim and 1: with S = 1, and with S [rad]."""
+    counts: Mapping[str, Mapping[str, Count]]
+    """By the spread of the poses and by method."""

@@ -5,8 +5,7 @@ here; an independent script measured the first of them.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Final, final
+from typing import Final
 
 import numpy as np
 
@@ -30,9 +29,8 @@ from poise.experiments.das.problem import (
     UPDATES,
     WAYPOINTS,
     WEAK,
-    Count,
-    Drive,
     Passage,
+    Results,
     count,
     cross,
     drive,
@@ -45,23 +43,6 @@ _EQUATION, _NEWTON, _RESULTS = (
     "Das et al. 1988, section 2.4",
 )
 _A, _B = "Das et al. 1988, appendix A", "Das et al. 1988, appendix B"
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Results:
-    """Everything that was measured."""
-
-    passages: Mapping[str, Mapping[str, Passage]]
-    """By field and by terms."""
-    plain: Drive
-    """The vehicle with S = 1."""
-    split: Drive
-    """With S of appendix B."""
-    middle: tuple[float, float]
-    """How far the arm turns in an update whose Q is between Q_lim and 1: with S = 1, and with S [rad]."""
-    counts: Mapping[str, Mapping[str, Count]]
-    """By the spread of the poses and by method."""
 
 
 def measure(quick: bool) -> Results:

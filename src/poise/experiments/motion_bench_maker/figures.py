@@ -7,15 +7,14 @@ import numpy as np
 
 from poise.common.drawing import COLOURS, titled
 from poise.experiments.motion_bench_maker.published import LADDER, SOLVERS
+from poise.experiments.motion_bench_maker.results import Results, Rung
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from poise.experiments.motion_bench_maker.report import Results, Rung
 
-
-def figures(results: "Results") -> dict[str, "Figure"]:
+def figures(results: Results) -> dict[str, "Figure"]:
     """The figure, by its name."""
     figure = titled("A hand among obstacles: processor time of a pose, and a ladder of clearance", (11.0, 4.6))
     times, ladder = figure.subplots(1, 2)
@@ -24,7 +23,7 @@ def figures(results: "Results") -> dict[str, "Figure"]:
     return {"motion_bench_maker": figure}
 
 
-def _times(axes: "Axes", results: "Results") -> None:
+def _times(axes: "Axes", results: Results) -> None:
     for (name, found), colour in zip(results.sets.items(), COLOURS, strict=False):
         spent = np.sort([each.answer.microseconds for each in found if each.answer.solved])
         share = 100.0 * np.arange(1, len(spent) + 1) / len(found)
@@ -34,7 +33,7 @@ def _times(axes: "Axes", results: "Results") -> None:
     axes.legend(loc="lower right")
 
 
-def _ladder(axes: "Axes", ladder: Mapping[tuple[str, float], "Rung"]) -> None:
+def _ladder(axes: "Axes", ladder: Mapping[tuple[str, float], Rung]) -> None:
     """What was found of the poses with a known solution, here and by others."""
     ours = {k: rung for k, at in enumerate(LADDER) if (rung := ladder.get(at)) and any(rung.known)}
     shares = [100.0 * rung.of_known / sum(rung.known) for rung in ours.values()]

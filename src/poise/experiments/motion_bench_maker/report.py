@@ -4,18 +4,18 @@ They are the field's measure of inverse kinematics that keeps clear of obstacles
 they do on them.  The sets as they are come first, then a ladder on which obstacles grow and clearance shrinks.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, final
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 import numpy as np
 
 from poise.common.array import Array
 from poise.experiments.base import Claim, Experiment, Table, columns, judge
 from poise.experiments.motion_bench_maker.figures import figures
-from poise.experiments.motion_bench_maker.judge import Judge, Judgement, installed
-from poise.experiments.motion_bench_maker.problem import OPEN, Answer, Problem, hand_blocked, panda, solve
+from poise.experiments.motion_bench_maker.judge import Judge, installed
+from poise.experiments.motion_bench_maker.problem import OPEN, Problem, hand_blocked, panda, solve
 from poise.experiments.motion_bench_maker.published import LADDER, LADDER_SOURCE, SETS, SOLVERS, SOURCE
+from poise.experiments.motion_bench_maker.results import Found, Results, Rung
 from poise.experiments.motion_bench_maker.sets import ARCHIVE, problem_sets
 
 CLEARANCE: Final = 0.001
@@ -25,52 +25,6 @@ MORE: Final = 20_000
 CALLS: Final = 3
 QUICK: Final = 25
 """Of how many problems a quick look takes one."""
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class Found:
-    """What came of one problem."""
-
-    answer: Answer
-    judged: Judgement | None
-    """Of the answer; None where nobody can judge."""
-
-    @property
-    def good(self) -> bool:
-        """Solved, and the judge agrees."""
-        return self.answer.solved and self.judged is not None and self.judged.good
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class Rung:
-    """A set whose boxes have grown."""
-
-    found: Sequence[Found]
-    more: Sequence[Found]
-    """The same, those that were not found with `MORE` starts."""
-    known: Sequence[bool]
-    """Whether the judge finds the goal of the data set free still; nothing where nobody can judge."""
-    blocked: int
-    """Poses at which the hand itself, however the arm stands, is in an obstacle."""
-
-    @property
-    def of_known(self) -> int:
-        """How many are good of those that have a known solution."""
-        return sum(map(all, zip(self.known, (each.good for each in self.found), strict=False)))
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class Results:
-    """Everything that was measured."""
-
-    sets: Mapping[str, Sequence[Found]]
-    ladder: Mapping[tuple[str, float], Rung]
-    """By set and growth, as what is published."""
-    judged: bool
-    """Whether Pinocchio and coal were there."""
 
 
 def measure(quick: bool) -> Results:

@@ -7,12 +7,10 @@ import numpy as np
 from poise.common.array import Array
 from poise.common.drawing import below_all
 from poise.experiments.drawing import with_axes
-from poise.experiments.soch_lorencz.problem import AXES, BASE, DLS, LENGTHS, PINV, Run, extended
+from poise.experiments.soch_lorencz.problem import AXES, BASE, DLS, LENGTHS, PINV, Results, Run, extended
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from poise.experiments.soch_lorencz.report import Results
 
 _COLOURS: Final = {
     PINV: "#D55E00",
@@ -27,7 +25,7 @@ _LEAST: Final = 1e-2
 """Distances below this are drawn as this [points]."""
 
 
-def figures(results: "Results") -> dict[str, "Figure"]:
+def figures(results: Results) -> dict[str, "Figure"]:
     """Every figure, by its name."""
     runs = results.runs[100]
     return {
@@ -38,7 +36,7 @@ def figures(results: "Results") -> dict[str, "Figure"]:
     }
 
 
-def _errors(results: "Results") -> "Figure":
+def _errors(results: Results) -> "Figure":
     figure, axes = with_axes("Distance of the effector from its target (the paper's figure 4)", 1, 2, (11, 4.2))
     for axis, steps in zip(axes, (100, 360), strict=True):
         for name, colour in _COLOURS.items():
@@ -80,7 +78,7 @@ def _joints(q: Array) -> Array:
     return np.vstack([np.zeros(2), np.cumsum(steps, axis=0)]) + np.array(BASE)
 
 
-def _weights(results: "Results") -> "Figure":
+def _weights(results: Results) -> "Figure":
     figure, (left, right) = with_axes("The weight of the pairs: never the plain pseudoinverse", 1, 2, (11, 4.2))
     for runs, colour, form in ((results.sweep, "#0072B2", "printed"), (results.twists, "#009E73", "twists")):
         weights = list(runs)

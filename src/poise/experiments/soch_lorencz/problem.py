@@ -6,6 +6,7 @@ what its least squares are.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Final, TypeAlias, final
@@ -179,3 +180,22 @@ def limit(weight: float) -> tuple[float, float]:
     inverse = np.linalg.inv(metric.T @ metric)
     weighted = inverse @ plain.T @ np.linalg.solve(plain @ inverse @ plain.T, change)
     return float(np.linalg.norm(step - weighted)), float(np.linalg.norm(step - np.linalg.pinv(plain) @ change))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Results:
+    """Everything that was measured."""
+
+    runs: Mapping[int, Mapping[str, Run]]
+    """By places of the target in one revolution, then by method."""
+    sweep: Mapping[float, Run]
+    """By w, 100 places."""
+    limits: Mapping[float, tuple[float, float]]
+    """By w, distances of a step from the weighted and from the plain pseudoinverse's."""
+    conditions: Mapping[float, float]
+    """By w, of A^T A at the start."""
+    ranks: Mapping[str, tuple[float, int, int]]
+    rank_of_pairs: int
+    twists: Mapping[float, Run]
+    """By w, 100 places, the library's form with twists."""

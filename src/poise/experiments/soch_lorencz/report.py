@@ -2,8 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Final, final
+from typing import Final
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from poise.experiments.soch_lorencz.problem import (
     PINV,
     ROWS,
     STEPS,
+    Results,
     Run,
     by_rows,
     condition,
@@ -34,25 +34,6 @@ _EARLY: Final = 10
 SWEEP: Final = (1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4)
 _LENGTH: Final = 100.0
 """Of the turns, in the form with twists [points]."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Results:
-    """Everything that was measured."""
-
-    runs: Mapping[int, Mapping[str, Run]]
-    """By places of the target in one revolution, then by method."""
-    sweep: Mapping[float, Run]
-    """By w, 100 places."""
-    limits: Mapping[float, tuple[float, float]]
-    """By w, distances of a step from the weighted and from the plain pseudoinverse's."""
-    conditions: Mapping[float, float]
-    """By w, of A^T A at the start."""
-    ranks: Mapping[str, tuple[float, int, int]]
-    rank_of_pairs: int
-    twists: Mapping[float, Run]
-    """By w, 100 places, the library's form with twists."""
 
 
 def measure(quick: bool) -> Results:

@@ -220,7 +220,8 @@ class Report:
         """
         from poise.retargeting.report.picture import draw
 
-        return draw(self)
+        title = f"{self.source} on {self.robot}"
+        return draw(title, self.times, self.tracking, self.ground, self.limits, self.jerk)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the numbers, .json, or the figure, .png, .svg or .pdf.

@@ -406,7 +406,11 @@ class JointPath(Sequence[Array]):
         """
         from poise.solving.path.picture import draw
 
-        return draw(self)
+        return draw(
+            self.model, self.q, self.steps, self.times, (self.position_errors, self.rotation_errors), self.stations,
+            title=f"{self.model.name}: {self.status.name}", reconfigured=self.reconfigurations,
+            failed=self.failures[0].waypoint if self.failures else None,
+        )  # fmt: skip
 
     def __len__(self) -> int:
         return len(self.q)

@@ -91,7 +91,7 @@ class Attempt:
     @cached_property
     def measures(self) -> Measures:
         """How good it is."""
-        return measure(self)
+        return measure(self.model, self.frame, self.time, self.q, self.target, self.setups, turns=self.turns)
 
     @property
     def measured(self) -> bool:

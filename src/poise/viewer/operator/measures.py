@@ -1,9 +1,10 @@
 """How good an attempt is, in numbers that are the same whichever method made it."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Final, final
+from typing import Final, final
 
 import numpy as np
 
@@ -13,11 +14,8 @@ from poise.model.model import Model
 from poise.model.proximity import nearest_of_many
 from poise.quaternions import conjugate, quaternion_log, quaternion_product
 from poise.solving.requirements.collision import CollisionLimit
-from poise.viewer.operator.setup import surround
+from poise.viewer.operator.setup import Setup, surround
 from poise.viewer.session.body import bodied
-
-if TYPE_CHECKING:
-    from poise.viewer.operator.attempt import Attempt
 
 _SINGULAR: Final = 0.02
 """A pose is singular where the least singular value is below this share of the largest of the whole attempt."""
@@ -63,26 +61,35 @@ class Measures:
     """The coordinates that were at a limit."""
 
 
-def measure(attempt: "Attempt", *, singular: float | None = None) -> Measures:
-    """Measure an attempt; `singular` is the least singular value that no singular pose has, None: 2 % of the largest
-    singular value of the whole attempt."""
-    model, q = attempt.model, attempt.q
+def measure(
+    model: Model,
+    frame: str,
+    time: Array,
+    q: Array,
+    target: Array,
+    setups: Sequence[tuple[int, Setup]],
+    *,
+    turns: bool,
+    singular: float | None = None,
+) -> Measures:
+    """Measure an attempt, given as its fields; `singular` is the least singular value that no singular pose has, None:
+    2 % of the largest singular value of the whole attempt."""
     steps = model.difference(q[:-1], q[1:])
-    speeds = np.abs(steps) / np.diff(attempt.time)[:, None]
+    speeds = np.abs(steps) / np.diff(time)[:, None]
     worst = speeds.max(axis=0, initial=0.0)
     limited = np.isfinite(model.velocity)
-    hand = model.pose(attempt.frame, q)
-    away = np.linalg.norm(attempt.target[:, :3] - hand.xyz, axis=1)
-    left = quaternion_log(quaternion_product(attempt.target[:, 3:], conjugate(hand.wxyz)))
-    sigma = _singular_values(attempt)
+    hand = model.pose(frame, q)
+    away = np.linalg.norm(target[:, :3] - hand.xyz, axis=1)
+    left = quaternion_log(quaternion_product(target[:, 3:], conjugate(hand.wxyz)))
+    sigma = _singular_values(model.jacobian(frame, q)[:, : 6 if turns else 3])
     below = _SINGULAR * float(sigma.max(initial=0.0)) if singular is None else singular
     bad = sigma[:, -1] < below if sigma.shape[1] else np.zeros(len(q), dtype=bool)
     touched = np.minimum(q - model.lower, model.upper - q).min(axis=0) < _AT_LIMIT
     return Measures(
-        duration=attempt.duration,
+        duration=float(time[-1]),
         joint_length=float(np.linalg.norm(steps, axis=1).sum()),
         hand_length=float(np.linalg.norm(np.diff(hand.xyz, axis=0), axis=1).sum()),
-        clearance=_clearance(attempt),
+        clearance=_clearance(bodied(model, frame), q, setups),
         worst_speed=float(worst.max(initial=0.0)),
         worst_joint=_mover(model, int(worst.argmax())) if worst.any() else "",
         speed_share=float((worst[limited] / model.velocity[limited]).max()) if limited.any() else None,
@@ -91,34 +98,32 @@ def measure(attempt: "Attempt", *, singular: float | None = None) -> Measures:
         singular_poses=int(bad[0]) + int((bad[1:] & ~bad[:-1]).sum()),
         position_error=float(away.max()),
         position_error_rms=math.sqrt(float((away * away).mean())),
-        rotation_error=float(np.linalg.norm(left, axis=1).max()) if attempt.turns else None,
+        rotation_error=float(np.linalg.norm(left, axis=1).max()) if turns else None,
         limits_touched=tuple(np.array(model.coordinates, dtype=str)[touched].tolist()),
     )
 
 
-def _singular_values(attempt: "Attempt") -> Array:
-    """(n, r) the singular values of the effector's Jacobian, falling, without those that are zero in every pose."""
-    rows = slice(0, 6) if attempt.turns else slice(0, 3)
-    jacobians = attempt.model.jacobian(attempt.frame, attempt.q)[:, rows]
+def _singular_values(jacobians: Array) -> Array:
+    """(n, r) the singular values of the effector's Jacobians, falling, without those that are zero in every pose."""
     sigma = np.asarray(np.linalg.svd(jacobians, compute_uv=False), dtype=np.float64)
     ever = sigma.max(axis=0, initial=0.0) > _ALWAYS_ZERO * max(float(sigma.max(initial=0.0)), 1e-300)
     return sigma[:, ever]
 
 
-def _clearance(attempt: "Attempt") -> float | None:
+def _clearance(model: Model, q: Array, setups: Sequence[tuple[int, Setup]]) -> float | None:
     """The least distance from an obstacle, with the obstacles of each time."""
-    ends = [row for row, _ in attempt.setups[1:]] + [len(attempt)]
-    spans = [(setup, slice(row, end)) for (row, setup), end in zip(attempt.setups, ends, strict=True)]
+    ends = [row for row, _ in setups[1:]] + [len(q)]
+    spans = [(setup, slice(row, end)) for (row, setup), end in zip(setups, ends, strict=True)]
     if not any(setup.obstacles for setup, _ in spans):
         return None
     world, least = World(), math.inf
-    scene = CollisionLimit(world, self_collision=False).scene(bodied(attempt.model, attempt.frame))
+    scene = CollisionLimit(world, self_collision=False).scene(model)
     for obstacles, group in groupby(spans, key=lambda span: span[0].obstacles):
         if obstacles:
             rows = [rows for _, rows in group]
             surround(world, obstacles)
             scene.sync()
-            found = nearest_of_many(scene, np.array(attempt.q[rows[0].start : rows[-1].stop], order="C"))
+            found = nearest_of_many(scene, np.array(q[rows[0].start : rows[-1].stop], order="C"))
             least = min(least, float(found.distance.min()))
     return least
 
