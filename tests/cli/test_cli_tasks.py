@@ -406,7 +406,7 @@ def test_the_files_of_the_page_are_solved(language: str, tmp_path: Path) -> None
 def test_the_page_names_all_that_json_has(
     arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "command_line.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "json.md").read_text()
     (row,) = re.findall(rf"^\| `{arguments[0]}` \| (.*) \|$", page, re.MULTILINE)
     (tmp_path / "line.csv").write_text(LINE)
     assert main([*(word.format(file=tmp_path / "line.csv") for word in arguments), "--json"]) == 0

@@ -167,7 +167,7 @@ def test_what_cannot_be_begun_leaves_no_folder(
 
 
 def test_codes_are_a_closed_list_that_the_page_has() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "command_line.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "json.md").read_text()
     told = re.findall(r"^\| `(\w+)` \| (.*) \|$", page.partition("| code |")[2].partition("\n\n")[0], re.MULTILINE)
     assert dict(told) == {kind.__name__: text for kind, text in CODES.items()}
     own = [kind for kind in vars(sys.modules["poise.common.errors"]).values() if isinstance(kind, type)]
@@ -179,6 +179,6 @@ def test_codes_are_a_closed_list_that_the_page_has() -> None:
 
 
 def test_the_page_has_what_json_has(capsys: pytest.CaptureFixture[str]) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "command_line.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "json.md").read_text()
     told = set(re.findall(r"^\| `(\w+)` \|", page.partition("| command | JSON |")[2], re.MULTILINE))
     assert set(commands()) <= told
