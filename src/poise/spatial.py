@@ -53,9 +53,7 @@ def ask_for_degrees(
     found = np.asarray(angles, dtype=np.float64)
     if found.size and np.abs(found).max() > _WIDEST:
         warnings.warn(
-            f"{name} holds more than a whole turn in radians: degrees? {mend}",
-            UserWarning,
-            stacklevel=stacklevel + 1,
+            f"{name} holds more than a whole turn in radians: degrees? {mend}", UserWarning, stacklevel=stacklevel + 1
         )
 
 

@@ -155,13 +155,7 @@ def convergence(traces: Sequence[Trace]) -> tuple[npt.NDArray[np.int64], Array]:
 
 
 def _problems(
-    model: Model,
-    tasks: Sequence[Task],
-    targets: Any,
-    q0: ArrayLike | None,
-    count: int,
-    seed: int,
-    limits: LimitsLike,
+    model: Model, tasks: Sequence[Task], targets: Any, q0: ArrayLike | None, count: int, seed: int, limits: LimitsLike
 ) -> Problems:
     whole("count", count, 1)
     whole("seed", seed, 0)

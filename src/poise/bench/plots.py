@@ -63,10 +63,7 @@ def draw(
         _convergence(convergence, ranking, styles, matplotlib.ticker, unit)
         figure.text(0.01, 0.945, "; ".join(tasks), va="top", color=GREY, size=9)
         figure.legend(
-            *success.get_legend_handles_labels(),
-            loc="outside right center",
-            title="solved",
-            alignment="left",
+            *success.get_legend_handles_labels(), loc="outside right center", title="solved", alignment="left"
         )
         save_figure(figure, path)
 

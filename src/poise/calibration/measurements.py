@@ -41,13 +41,7 @@ class Measurements:
     """(6,) or (3,) [m, rad]."""
 
     def __init__(
-        self,
-        frame: str,
-        q: ArrayLike,
-        measured: SE3 | ArrayLike,
-        *,
-        base: str = WORLD,
-        std: ArrayLike | None = None,
+        self, frame: str, q: ArrayLike, measured: SE3 | ArrayLike, *, base: str = WORLD, std: ArrayLike | None = None
     ) -> None:
         self.frame, self.base = frame, base
         if isinstance(measured, SE3) or np.shape(measured)[-1:] != (_PLACE,):

@@ -121,11 +121,7 @@ def _print(found: "ReachMap") -> None:
     rows += [
         ("targets", f"{f['targets']:,}", ""),
         ("  reached", f"{f['targets_reached']:,}", ""),
-        (
-            "  not found",
-            f"{f['targets_not_found']:,}",
-            f"by {found.budget + 1} start{'s' * (found.budget > 0)} each",
-        ),
+        ("  not found", f"{f['targets_not_found']:,}", f"by {found.budget + 1} start{'s' * (found.budget > 0)} each"),
         ("  proved to be out of reach", f"{f['targets_proved']:,}", "by lengths"),
         ("time", took, unit),
     ]

@@ -18,11 +18,7 @@ _KEYS: Final = 40
 
 
 def aligned(
-    columns: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    *,
-    numbers: Collection[str] = (),
-    width: int | None = None,
+    columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: Collection[str] = (), width: int | None = None
 ) -> str:
     """The lines of a table; the columns named in `numbers` go to the right.  `width` None: as wide as it is."""
     whole = _Sheet(columns, rows, numbers)

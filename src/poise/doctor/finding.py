@@ -41,8 +41,5 @@ def _together(those: list[Finding]) -> Finding:
     places = [each.where.removeprefix(f"{file}, ") if line else each.where for each in those[1:]]
     mend = first.mend if len({each.mend for each in those}) == 1 else f"{first.mend} (of the first)"
     return replace(
-        first,
-        where="; ".join([first.where, *places]),
-        what=f"{first.what} (the first of {len(those)})",
-        mend=mend,
+        first, where="; ".join([first.where, *places]), what=f"{first.what} (the first of {len(those)})", mend=mend
     )

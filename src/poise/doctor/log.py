@@ -27,12 +27,7 @@ _LEAST: Final = 0.05
 
 
 def examine_log(
-    model: Model,
-    q: ArrayLike,
-    *,
-    targets: Any = None,
-    time: ArrayLike | None = None,
-    frame: str | None = None,
+    model: Model, q: ArrayLike, *, targets: Any = None, time: ArrayLike | None = None, frame: str | None = None
 ) -> list[Finding]:
     """What is wrong with a recording `q` (n, nq): its unit and its times, then its jumps, each named by its cause.
 

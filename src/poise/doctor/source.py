@@ -68,19 +68,11 @@ def _of_joint(joint: Element) -> Iterator[Finding]:
     low, high = (limit.number(end, infinite=True) for end in ("lower", "upper"))
     if low > high:
         yield Finding(
-            "limits-swapped",
-            "error",
-            _at(joint),
-            f"its limits are swapped, {low:g} to {high:g}",
-            "change them over",
+            "limits-swapped", "error", _at(joint), f"its limits are swapped, {low:g} to {high:g}", "change them over"
         )
     elif low == high:
         yield Finding(
-            "limits-closed",
-            "warning",
-            _at(joint),
-            f"its limits hold it at {low:g}",
-            "call it fixed, or give it room",
+            "limits-closed", "warning", _at(joint), f"its limits hold it at {low:g}", "call it fixed, or give it room"
         )
     elif kind == JointKind.REVOLUTE and -low == high and high in _PLACEHOLDERS:
         yield Finding(
@@ -141,9 +133,5 @@ def _of_link(link: Element) -> Iterator[Finding]:
         )
     elif kilograms == 0.0 and moments[2] > 0.0:
         yield Finding(
-            "mass-missing",
-            "warning",
-            _at(link),
-            f"it has no mass, and {said}",
-            "give it its mass, or no <inertial>",
+            "mass-missing", "warning", _at(link), f"it has no mass, and {said}", "give it its mass, or no <inertial>"
         )

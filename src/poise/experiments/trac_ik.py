@@ -63,15 +63,7 @@ def measure(quick: bool) -> Results:
         model, frame = chain(name)
         targets = model.sample(200 if quick else 10_000, seed=0)
         for found, select in ((first, "first"), (nearest, "nearest")):
-            found[name] = race(
-                model,
-                frame,
-                middle(model),
-                targets,
-                place=NEAR,
-                turn=NEAR,
-                select=select,
-            )
+            found[name] = race(model, frame, middle(model), targets, place=NEAR, turn=NEAR, select=select)
     return first, nearest
 
 

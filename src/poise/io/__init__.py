@@ -160,12 +160,7 @@ def _load_text(text: str, base: Base, package_dirs: PackageDirs, xacro_args: Xac
     from poise.io.urdf import parse_urdf
 
     return parse_urdf(
-        text,
-        file=_TEXT,
-        name="robot",
-        base=base,
-        packages=Packages(None, package_dirs),
-        srdf=chosen_srdf(srdf, None),
+        text, file=_TEXT, name="robot", base=base, packages=Packages(None, package_dirs), srdf=chosen_srdf(srdf, None)
     )
 
 

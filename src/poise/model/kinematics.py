@@ -14,16 +14,7 @@ from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import BODY, COLUMN, EFFECTOR, FRAME, UNIT
 from poise.kernels.machine.packing import joined
 from poise.model.frame import Frame
-from poise.model.tree import (
-    Columns,
-    UnitArrays,
-    bodies,
-    carrying,
-    frame_columns,
-    massless,
-    unit_arrays,
-    unit_columns,
-)
+from poise.model.tree import Columns, UnitArrays, bodies, carrying, frame_columns, massless, unit_arrays, unit_columns
 from poise.quaternions import quaternion_matrix
 from poise.spatial import frozen
 

@@ -23,9 +23,7 @@ from poise.model.frame import WORLD, Frame
 from poise.model.joint import Joint
 from poise.model.loop import Loop
 from poise.model.swing import SwingTwist
-from poise.quaternions import (
-    quaternion_matrix,
-)
+from poise.quaternions import quaternion_matrix
 from poise.spatial import SE3, frozen, pose_of
 
 if TYPE_CHECKING:
@@ -291,12 +289,7 @@ class Model(ConfigurationSpace):
         return _nearest()(self, q, world, self_collision)
 
     def in_collision(
-        self,
-        q: ArrayLike,
-        world: "World | None" = None,
-        *,
-        min_distance: float = 0.0,
-        self_collision: bool = True,
+        self, q: ArrayLike, world: "World | None" = None, *, min_distance: float = 0.0, self_collision: bool = True
     ) -> "bool | npt.NDArray[np.bool_]":
         """Whether shapes are nearer than `min_distance` [m] to each other at `q` (nq,), or at each of q (n, nq).
 
@@ -328,9 +321,7 @@ class Model(ConfigurationSpace):
         return Model(**locked(self, self._own_frames(), {**(values or {}), **joints}))
 
     def with_shapes(
-        self,
-        shapes: "Mapping[str, LinkShape | Sequence[LinkShape]]",
-        disabled: Iterable[tuple[str, str]] | None = None,
+        self, shapes: "Mapping[str, LinkShape | Sequence[LinkShape]]", disabled: Iterable[tuple[str, str]] | None = None
     ) -> "Model":
         """The model with these shapes on its links, in the links' frames, in place of all that it has.
 

@@ -444,11 +444,7 @@ def _between_links(groups: Sequence[tuple[str, str]], numbers: Mapping[frozenset
 
 
 def _chains(
-    units: Sequence[Unit],
-    arrays: UnitArrays,
-    number: Mapping[int, int],
-    model: "Model",
-    pieces: Sequence[_Piece],
+    units: Sequence[Unit], arrays: UnitArrays, number: Mapping[int, int], model: "Model", pieces: Sequence[_Piece]
 ) -> tuple[list[list[int]], npt.NDArray[np.int64], Array]:
     """Of each shape its first and last column and its first lever; the columns of all units; the levers.
 

@@ -186,10 +186,7 @@ class BodyMap(Value):
     def _repr_html_(self) -> str:
         """What a notebook shows."""
         title = f"{len(self.parts)} parts are in both"
-        return html.together(
-            html.table(_COLUMNS, self._rows(), title),
-            *map(html.paragraph, self._notes()),
-        )
+        return html.together(html.table(_COLUMNS, self._rows(), title), *map(html.paragraph, self._notes()))
 
     def _notes(self) -> list[str]:
         """What was not found, and why."""

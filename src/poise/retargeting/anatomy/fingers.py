@@ -69,9 +69,7 @@ class Finger:
         else:
             at, end = [*at[: bones_of - 1], at[len(points) - 2]], points[-1]
         return cls(
-            tuple(joints[i].child for i in at),
-            rest[at[-1]].inverse().act(end),
-            tuple(joint.name for joint in joints),
+            tuple(joints[i].child for i in at), rest[at[-1]].inverse().act(end), tuple(joint.name for joint in joints)
         )
 
 

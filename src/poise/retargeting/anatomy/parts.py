@@ -35,10 +35,7 @@ LIMBS: Final[Mapping[str, tuple[str, str, str]]] = MappingProxyType(
     {
         f"{side}_{limb}": (f"{side}_{first}", f"{side}_{second}", f"{side}_{third}")
         for side in SIDES
-        for limb, (first, second, third) in (
-            ("leg", ("hip", "knee", "ankle")),
-            ("arm", ("shoulder", "elbow", "wrist")),
-        )
+        for limb, (first, second, third) in (("leg", ("hip", "knee", "ankle")), ("arm", ("shoulder", "elbow", "wrist")))
     }
 )
 """The three parts of each limb, from the trunk outwards."""

@@ -141,13 +141,7 @@ def _tracker(robot: Robot, parts: frozenset[str], base: str | None) -> Tracker:
 
 
 def detour(
-    robot: Robot,
-    limb: Limb,
-    targets: Targets,
-    path: Array,
-    dt: float,
-    speed: float,
-    but: Sequence[Span],
+    robot: Robot, limb: Limb, targets: Targets, path: Array, dt: float, speed: float, but: Sequence[Span]
 ) -> tuple[Detour | None, list[Span]]:
     """The first way round for a limb that a limit caught along a path (frames, nq), if there is one.
 

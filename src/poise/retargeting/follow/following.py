@@ -405,13 +405,7 @@ def _goals(rows: _TaskRows, targets: Targets, span: slice) -> Array:
 
 
 def _ease_in(
-    rows: _TaskRows,
-    goals: Array,
-    before: Array,
-    here: Mapping[str, Array],
-    times: Array,
-    *,
-    but: Sequence[str],
+    rows: _TaskRows, goals: Array, before: Array, here: Mapping[str, Array], times: Array, *, but: Sequence[str]
 ) -> None:
     """Let the targets (frames, tasks, 7) of a span begin as far off as the parts are, and come to what they were.
 

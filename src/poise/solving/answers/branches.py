@@ -108,15 +108,7 @@ class Solutions(Configurations, Sequence[Branch]):
     """(k, .) numbers of each, as the kernels write them."""
 
     def __init__(
-        self,
-        model: Model,
-        way: Found,
-        raw: Array,
-        total: int,
-        goal: Array,
-        *,
-        starts: int = 0,
-        missed: bool = False,
+        self, model: Model, way: Found, raw: Array, total: int, goal: Array, *, starts: int = 0, missed: bool = False
     ) -> None:
         self.model, self._way, self.raw, self._total, self._starts = model, way, raw, total, starts
         self._goal, self._missed = goal, missed

@@ -47,10 +47,7 @@ def draw(
         joints.set_ylabel(" or ".join(sorted({unit[model.coordinates[i]] for i in moved}, reverse=True)) or "rad or m")
         legend_beside(joints)
         _rates(rates, steps, times, along)
-        for name, values, kind in (
-            ("position [m]", errors_at[0], "-"),
-            ("rotation [rad]", errors_at[1], "--"),
-        ):
+        for name, values, kind in (("position [m]", errors_at[0], "-"), ("rotation [rad]", errors_at[1], "--")):
             if values.size and not np.isnan(values).all():
                 worst = np.fmax.reduce(values, axis=1)
                 errors.semilogy(along[stations], np.maximum(worst, LEAST), kind, label=name)

@@ -10,17 +10,7 @@ import numpy.typing as npt
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import whole, with_holes, yes_or_no
 from poise.common.errors import InvalidType, ShapeError
-from poise.kernels.machine.layout import (
-    ANSWER,
-    CODE,
-    COST,
-    DISTANCE,
-    ITERATIONS,
-    RESTARTS,
-    RUNNING,
-    SOLVED,
-    START,
-)
+from poise.kernels.machine.layout import ANSWER, CODE, COST, DISTANCE, ITERATIONS, RESTARTS, RUNNING, SOLVED, START
 from poise.model.model import Model
 from poise.model.units import ask_for_degrees_in
 from poise.solving.answers.solution import Solution

@@ -234,13 +234,7 @@ class Branching:
         return np.concatenate(turned)
 
     def _searched(
-        self,
-        search: Search,
-        model: Model,
-        goal: Array,
-        home: Array,
-        seed: int,
-        queue: WorkQueue | None = None,
+        self, search: Search, model: Model, goal: Array, home: Array, seed: int, queue: WorkQueue | None = None
     ) -> tuple[Array, int, int]:
         """What searches find, from home and from random starts, those that are alike merged.
 

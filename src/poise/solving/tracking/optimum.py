@@ -38,12 +38,7 @@ class AlgorithmicSingularity:
 
 
 def relax(
-    model: Model,
-    tasks: Tasks,
-    q: ArrayLike,
-    method: ExtendedJacobian | None = None,
-    *,
-    limits: bool = True,
+    model: Model, tasks: Tasks, q: ArrayLike, method: ExtendedJacobian | None = None, *, limits: bool = True
 ) -> Array:
     """(nq,) the least of the criterion near `q` (nq,) among the configurations that leave the tasks' frames in place.
 
@@ -68,10 +63,7 @@ def relax(
 
 
 def algorithmic_singularity(
-    model: Model,
-    tasks: Tasks,
-    q: ArrayLike,
-    method: ExtendedJacobian | None = None,
+    model: Model, tasks: Tasks, q: ArrayLike, method: ExtendedJacobian | None = None
 ) -> AlgorithmicSingularity:
     """The measure of Klein, Chu and Ahmed 1995 at `q` (..., nq), joint limits aside: one, or along a path or `Trace.q`.
 

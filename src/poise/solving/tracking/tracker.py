@@ -242,12 +242,7 @@ class Tracker:
         self._scratch.return_to(past)
 
     def step(
-        self,
-        q: ArrayLike | None,
-        target: Any = None,
-        *,
-        measured: ArrayLike | None = None,
-        out: Array | None = None,
+        self, q: ArrayLike | None, target: Any = None, *, measured: ArrayLike | None = None, out: Array | None = None
     ) -> Array:
         """(nq,) where one step from `q` (nq,) towards `target` leads; None: towards `targets`, as they are.
 
@@ -356,13 +351,7 @@ class Tracker:
         with self._entered():
             self._targets.aim(target)
 
-    def rollout(
-        self,
-        q: ArrayLike,
-        targets: Any,
-        *,
-        threads: int | None = None,
-    ) -> Array:
+    def rollout(self, q: ArrayLike, targets: Any, *, threads: int | None = None) -> Array:
         """(steps, nq) the way from `q` (nq,) with one step towards each of `targets` in turn, in one compiled loop.
 
         `targets` is a list of one a task with a row a step, as `solve_batch` takes them, or None for one that stays;

@@ -171,12 +171,7 @@ class Panel(ABC, Generic[M]):
                 self._joint(slider, at, read, now, put)
 
     def _joint(
-        self,
-        slider: Any,
-        at: int,
-        read: Callable[[M], Array],
-        now: Callable[[], Array],
-        put: Callable[[Array], object],
+        self, slider: Any, at: int, read: Callable[[M], Array], now: Callable[[], Array], put: Callable[[Array], object]
     ) -> None:
         def slid() -> None:
             q = np.array(now())

@@ -253,9 +253,7 @@ class Session(Guided):
     def keep_apart(self, least: float | None) -> bool:
         """Keep shapes at least so far apart [m], as a hard limit; None: do not."""
         return self.attempt(
-            lambda: self._change(
-                collision=None if least is None else CollisionLimit(self.world, min_distance=least),
-            )
+            lambda: self._change(collision=None if least is None else CollisionLimit(self.world, min_distance=least))
         )
 
     def heed(self, gain: float | None) -> bool:
