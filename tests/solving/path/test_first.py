@@ -3,28 +3,18 @@
 import numpy as np
 import pytest
 from support.refusals import refused
-from ways import across, armed, elbow
+from ways import across, armed, elbow, kept
 
 import poise as pz
 from poise.model.scene import Scene
 from poise.solving.path.candidates import Candidates
 from poise.solving.path.clearance import Clearance
-from poise.solving.path.feasibility import PathFeasibility
-from poise.solving.path.solve import followed
 
 TASK = pz.PoseTask("panda_hand")
 
 
 def line(n: int = 60) -> np.ndarray:
     return np.stack([np.linspace(0.6, 1.4, n), np.linspace(1.2, -0.2, n), np.zeros(n)], axis=1)
-
-
-def settings(**changed: object) -> dict[str, object]:
-    usual = {
-        "q0": None, "start": None, "limits": True, "closed": False, "dt": None, "velocity": None, "acceleration": None,
-        "max_jump": None, "reconfigurations": 0, "optimise": False, "max_time": None, "seed": 0, "threads": 1,
-    }  # fmt: skip
-    return usual | changed
 
 
 # The first path -----------------------------------------------------------------------------------------------------
@@ -59,9 +49,8 @@ def test_one_waypoint_that_is_blocked_is_seen_wherever_it_is(waypoint: int, side
         away = np.linalg.norm(arm.pose("tip", q).xyz - points[waypoint], axis=-1) - 1e-3
         return np.where(side * q[..., 1] > 0.0, away, 1.0)
 
-    path = followed(
-        arm, pz.PositionTask("tip"), points, feasibility=PathFeasibility([Clearance(arm, distances)]), **settings()
-    )
+    with kept(Clearance(arm, distances)):
+        path = pz.solve_path(arm, pz.PositionTask("tip"), points, optimise=False, threads=1)
     assert path.success, path.explain()
     assert (side * path.q[:, 1] < 0.0).all()
 
@@ -75,9 +64,8 @@ def test_what_blocks_a_step_is_seen_too() -> None:
         away = np.linalg.norm(arm.pose("tip", q).xyz - middle, axis=-1) - 0.03
         return np.where(q[..., 1] > 0.0, away, 1.0)
 
-    path = followed(
-        arm, pz.PositionTask("tip"), points, feasibility=PathFeasibility([Clearance(arm, distances)]), **settings()
-    )
+    with kept(Clearance(arm, distances)):
+        path = pz.solve_path(arm, pz.PositionTask("tip"), points, optimise=False, threads=1)
     assert path.success, path.explain()
     assert (path.q[:, 1] < 0.0).all()
 

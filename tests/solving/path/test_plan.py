@@ -6,12 +6,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from support.refusals import refused
+from ways import kept
 
 import poise as pz
 from poise.solving.path.clearance import Clearance
 from poise.solving.path.clock import Clock
 from poise.solving.path.feasibility import PathFeasibility
-from poise.solving.path.via_points import planned
 
 PICK = [[0.4, 0.3, 0.5], [0.4, 0.3, 0.3], [0.4, 0.3, 0.5], [0.4, -0.3, 0.5], [0.4, -0.3, 0.3]]
 DOWN = (0.0, 1.0, 0.0, 0.0)
@@ -19,14 +19,6 @@ DOWN = (0.0, 1.0, 0.0, 0.0)
 
 def poses() -> pz.SE3:
     return pz.SE3(np.hstack([PICK, np.tile([0.0, 1.0, 0.0, 0.0], (len(PICK), 1))]))
-
-
-def settings(**changed: object) -> dict[str, object]:
-    usual = {
-        "q0": None, "limits": True, "straight": (), "step": 0.05, "velocity": None, "acceleration": None,
-        "max_time": None, "seed": 0, "threads": 1,
-    }  # fmt: skip
-    return usual | changed
 
 
 def test_pick_and_place() -> None:
@@ -103,16 +95,8 @@ def test_a_way_around_what_is_between() -> None:
 
     straight = pz.plan(arm, pz.PoseTask("panda_hand"), poses())
     assert distances(straight.q).min() < 0.0
-    one, two = (
-        planned(
-            arm,
-            pz.PoseTask("panda_hand"),
-            poses(),
-            feasibility=PathFeasibility([Clearance(arm, distances, 0.02)]),
-            **settings(threads=n),
-        )
-        for n in (1, 2)
-    )
+    with kept(Clearance(arm, distances, 0.02)):
+        one, two = (pz.plan(arm, pz.PoseTask("panda_hand"), poses(), threads=n) for n in (1, 2))
     assert one.success, one.explain()
     assert distances(one.q).min() >= 0.02 - 1e-9
     assert np.array_equal(one.q, two.q)
@@ -126,10 +110,9 @@ def test_a_wall_without_a_door_is_said() -> None:
     def distances(q: np.ndarray) -> np.ndarray:
         return np.abs(np.sin(q[..., 0])) - 0.1  # the upper arm may not cross the x axis
 
-    path = planned(
-        arm, pz.PositionTask("tool"), [[0.2, 1.3, 0.0], [0.2, -1.3, 0.0]],
-        feasibility=PathFeasibility([Clearance(arm, distances)]), **settings(max_time=0.4),
-    )  # fmt: skip
+    ends = [[0.2, 1.3, 0.0], [0.2, -1.3, 0.0]]
+    with kept(Clearance(arm, distances)):
+        path = pz.plan(arm, pz.PositionTask("tool"), ends, max_time=0.4, threads=1)
     assert path.status is pz.Status.COLLISION
     assert path.first_failure is not None
     assert path.first_failure.waypoint == 1
@@ -146,10 +129,8 @@ def test_a_station_out_of_reach_or_inside_is_named() -> None:
     def distances(q: np.ndarray) -> np.ndarray:
         return np.linalg.norm(arm.pose("tool", q).xyz - [1.0, -1.0, 0.0], axis=-1) - 0.2
 
-    path = planned(
-        arm, pz.PositionTask("tool"), [[1.0, 1.0, 0.0], [1.0, -1.0, 0.0]],
-        feasibility=PathFeasibility([Clearance(arm, distances)]), **settings(max_time=1.0),
-    )  # fmt: skip
+    with kept(Clearance(arm, distances)):
+        path = pz.plan(arm, pz.PositionTask("tool"), [[1, 1, 0], [1, -1, 0]], max_time=1.0, threads=1)
     assert path.first_failure is not None
     assert path.first_failure.status is pz.Status.COLLISION
     assert path.first_failure.waypoint == 1
@@ -163,13 +144,8 @@ def test_a_pose_is_searched_for_before_it_is_blamed(seed: int) -> None:
     def distances(q: np.ndarray) -> np.ndarray:
         return 0.006 - np.abs(np.remainder(q.sum(axis=-1) - 0.3 + np.pi, 2.0 * np.pi) - np.pi)
 
-    path = planned(
-        arm,
-        pz.PositionTask("tool"),
-        [[1.0, 1.0, 0.0]],
-        feasibility=PathFeasibility([Clearance(arm, distances)]),
-        **settings(seed=seed),
-    )
+    with kept(Clearance(arm, distances)):
+        path = pz.plan(arm, pz.PositionTask("tool"), [[1.0, 1.0, 0.0]], seed=seed, threads=1)
     assert path.success, path.explain()
     assert distances(path.q).min() >= 0.0
 

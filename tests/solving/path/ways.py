@@ -1,8 +1,14 @@
 """Arms and ways that several files of tests lead along each other."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+
 import numpy as np
+import pytest
 
 import poise as pz
+from poise.solving.path.constraints import PathConstraint
+from poise.solving.path.feasibility import PathFeasibility
 
 DOWN = [0.0, 1.0, 0.0, 0.0]
 
@@ -32,3 +38,11 @@ def elbow(shoulder: tuple[float, float] = (-3.0, 3.0), bend: tuple[float, float]
     builder.joint("elbow", "revolute", parent="upper", child="lower", origin=out, limits=bend)
     builder.frame("tip", link="lower", origin=out)
     return builder.build()
+
+
+@contextmanager
+def kept(*constraints: PathConstraint) -> Iterator[None]:
+    """All paths within the block keep these, and no others."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(PathFeasibility, "borrowed", lambda model, limits: nullcontext(PathFeasibility(constraints)))
+        yield

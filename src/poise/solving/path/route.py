@@ -1,7 +1,8 @@
 """The waypoints of a path, prepared for a model: solved one by one, followed by strands, linearised, corrected."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
 from threading import Event
@@ -11,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.common.array import Array
-from poise.common.checks import numbers
+from poise.common.checks import numbers, positive, whole
 from poise.common.errors import InvalidValue, ShapeError
 from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import ANSWER, BEGIN, CODE, GO_ON, GOAL_NUMBERS, SOLVED, STRAYED, WIDTH
@@ -22,7 +23,7 @@ from poise.kernels.solver import batch_lanes
 from poise.model.model import Model
 from poise.quaternions import LENGTHS
 from poise.solving.answers.solution import Solution
-from poise.solving.arguments.arguments import Tasks, each_goal, joined, several
+from poise.solving.arguments.arguments import Tasks, cores, each_goal, joined, several
 from poise.solving.methods.posture import one_posture
 from poise.solving.path.clock import Clock
 from poise.solving.path.constraints import Ranges
@@ -125,24 +126,18 @@ class Route:
         self.clock = Clock(seconds)
         """Set off here, for what is compiled once is no part of the search."""
 
-    @classmethod
-    def of(
-        cls, model: Model, tasks: Tasks, poses: Any, *, limits: PathLimits, seed: int, threads: int,
-        seconds: float | None,
-    ) -> "Route":  # fmt: skip
-        """Of what `solve_path` is given; raises ShapeError, and ValueError for what is no target."""
-        given = several(tasks)
-        one_posture(given)
-        each = _goals(model, given, poses)
-        return cls(model, given, each, limits=limits, seed=seed, threads=threads, seconds=seconds)
-
     def required(self) -> "Route":
         """It without what gives way."""
         own = each_goal(self._hard_tasks, self.goals)[: len(self.required_tasks)]
         made = Route(
-            self.model, self.required_tasks, own, limits=self._limits, seed=self.seed, threads=self.threads,
+            self.model,
+            self.required_tasks,
+            own,
+            limits=self._limits,
+            seed=self.seed,
+            threads=self.threads,
             seconds=None,
-        )  # fmt: skip
+        )
         made.clock = self.clock
         return made
 
@@ -457,8 +452,12 @@ class Route:
             return stopped.is_set() or self.clock.late
 
         def do(part: slice) -> None:
-            if not late():
-                work(part, late)
+            try:
+                if not late():
+                    work(part, late)
+            except BaseException:  # of a later part it is seen below only after the earlier ones
+                stopped.set()
+                raise
 
         if min(self.threads, len(parts)) <= 1:
             for part in parts:
@@ -467,9 +466,31 @@ class Route:
         with ThreadPoolExecutor(min(self.threads, len(parts))) as pool:
             try:
                 list(pool.map(do, parts))
-            except BaseException:
+            finally:
                 stopped.set()
-                raise
+
+
+@contextmanager
+def waypoints(
+    model: Model, tasks: Tasks, poses: Any, limits: PathLimits, *, seed: int, threads: int | None, seconds: float | None
+) -> Iterator[tuple[Route, PathFeasibility]]:
+    """Those of what `solve_path` and `plan` are given, and within the block what must hold of each configuration.
+
+    Raises ShapeError, and ValueError for what is no target, and for numbers that make no sense.
+    """
+    whole("seed", seed, 0)
+    if seconds is not None:
+        positive("max_time", seconds)
+    if threads is not None:
+        whole("threads", threads, 1)
+    given = several(tasks)
+    one_posture(given)
+    with PathFeasibility.borrowed(model, limits) as feasibility:
+        route = Route(
+            model, given, _goals(model, given, poses), limits=limits, seed=seed,
+            threads=cores() if threads is None else threads, seconds=seconds,
+        )  # fmt: skip
+        yield route, feasibility.with_loops(model, route.loops, limits=limits.positions)
 
 
 def _goals(model: Model, given: Sequence[Task], poses: Any) -> list[Array]:

@@ -12,7 +12,7 @@ from poise.common.checks import positive, whole, yes_or_no
 from poise.common.errors import InvalidValue
 from poise.model.model import Model
 from poise.model.units import ask_for_degrees_in
-from poise.solving.arguments.arguments import Tasks, cores, one_start
+from poise.solving.arguments.arguments import Tasks, one_start
 from poise.solving.arguments.unit_hints import pulled_in
 from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.fixed_times import Pace
@@ -20,7 +20,7 @@ from poise.solving.path.limits import PathLimits, velocity_names
 from poise.solving.path.path import JointPath, PathFailure
 from poise.solving.path.path_search import PathSearch
 from poise.solving.path.reconfigurations import ReconfiguredPath
-from poise.solving.path.route import Route
+from poise.solving.path.route import Route, waypoints
 from poise.solving.path.timing import timed
 from poise.solving.requirements.limits import LimitsLike
 from poise.solving.requirements.status import Status
@@ -95,111 +95,67 @@ def solve_path(
     TypeError for what is no limit, and ValueError for numbers that are not finite and settings that make
     no sense, and for a `start` outside the limits.
     """
-    with PathFeasibility.borrowed(model, PathLimits.of(model, limits, velocity, acceleration)) as feasibility:
-        return followed(
-            model, tasks, poses, q0=q0, start=start, limits=limits, closed=closed, dt=dt, velocity=velocity,
-            acceleration=acceleration, max_jump=max_jump, reconfigurations=reconfigurations, optimise=optimise,
-            max_time=max_time, seed=seed, threads=threads, feasibility=feasibility,
-        )  # fmt: skip
-
-
-def followed(
-    model: Model,
-    tasks: Tasks,
-    poses: Any,
-    *,
-    q0: ArrayLike | None,
-    start: ArrayLike | None,
-    limits: LimitsLike,
-    closed: bool,
-    dt: float | None,
-    velocity: ArrayLike | None,
-    acceleration: ArrayLike | None,
-    max_jump: float | None,
-    reconfigurations: int,
-    optimise: bool,
-    max_time: float | None,
-    seed: int,
-    threads: int | None,
-    feasibility: PathFeasibility,
-) -> JointPath:
-    """`solve_path`, with what must hold of each configuration in `feasibility`."""
     began = perf_counter()
     for name, flag in (("closed", closed), ("optimise", optimise)):
         yes_or_no(name, flag)
-    whole("seed", seed, 0)
     whole("reconfigurations", reconfigurations, 0)
-    for name, value in (("dt", dt), ("max_jump", max_jump), ("max_time", max_time)):
+    for name, value in (("dt", dt), ("max_jump", max_jump)):
         if value is not None:
             positive(name, value)
-    if threads is None:
-        threads = cores()
-    whole("threads", threads, 1)
     path_limits = PathLimits.of(model, limits, velocity, acceleration)
-    route = Route.of(model, tasks, poses, limits=path_limits, seed=seed, threads=threads, seconds=max_time)
-    feasibility = feasibility.with_loops(model, route.loops, limits=path_limits.positions)
-    if closed:
-        _refuse_open(route)
-    if reconfigurations:
-        _refuse_pieces(closed=closed, timeless=dt is not None and not path_limits.rates.timed)
-    first, fixed, notes, wrong = _beginning(route, q0, start, feasibility)
-    pace = Pace(model, path_limits.rates, dt, max_jump, path_limits.positions)
+    with waypoints(model, tasks, poses, path_limits, seed=seed, threads=threads, seconds=max_time) as found:
+        route, feasibility = found
+        if closed:
+            _refuse_open(route)
+        if reconfigurations:
+            _refuse_pieces(closed=closed, timeless=dt is not None and not path_limits.rates.timed)
+        first, fixed, notes, wrong = _beginning(route, q0, start, feasibility)
+        pace = Pace(model, path_limits.rates, dt, max_jump, path_limits.positions)
 
-    said, cuts = list[str](), list[int]()
+        said, cuts = list[str](), list[int]()
 
-    def run(some: Route) -> tuple[Array, npt.NDArray[np.bool_], list[PathFailure]]:
-        made = PathSearch(
-            some,
-            first,
-            feasibility,
-            pace,
-            fixed=fixed,
-            closed=closed,
-            optimise=optimise,
-            reconfigurations=reconfigurations,
-        )
-        found = made.followed()
-        said[:], cuts[:] = made.notes, made.cuts
-        return found
+        def run(some: Route) -> tuple[Array, npt.NDArray[np.bool_], list[PathFailure]]:
+            made = PathSearch(
+                some, first, feasibility, pace, fixed=fixed, closed=closed, optimise=optimise,
+                reconfigurations=reconfigurations,
+            )  # fmt: skip
+            found = made.followed()
+            said[:], cuts[:] = made.notes, made.cuts
+            return found
 
-    changing = route.changing()
-    if dt is None and not changing.all():
-        # Where a pose is said again, the arm stands still, unless only moving on leads to the end.
-        q, reached, failures = run(route.only(changing))
-        place = np.cumsum(changing) - 1
-        q, reached = q[place], reached[place]
-        cuts = [int(waypoint) for waypoint in np.flatnonzero(changing)[cuts]]
-    if dt is not None or changing.all() or failures:
-        q, reached, failures = run(route)
-    reconfigured = ReconfiguredPath(route, q, cuts, feasibility)
-    failures += reconfigured.failures
-    times, trajectory = None, None
-    if dt is not None:
-        times, trajectory = reconfigured.trajectory(pace, dt, feasibility, route.clock)
-    elif path_limits.rates.timed:
-        enforced = PathFeasibility(()) if failures else feasibility  # what failed is left as it is between its rows
-        times, trajectory = timed(
-            model,
-            reconfigured.q,
-            path_limits.rates,
-            reconfigured.rests,
-            route.clock,
-            enforced,
-            within_limits=path_limits.positions,
-        )
-    failures = sorted([*wrong, *failures], key=lambda failure: failure.waypoint)
-    if notes and q0 is not None and not fixed:
-        notes.append(_elsewhere(model, first, q[0]))
-    notes += said
-    if not failures and route.soft is not None:
-        notes += route.soft.notes(q)
-    if failures and route.clock.late:
-        notes.append(SPENT)
-    return path_of(
-        route, feasibility, reconfigured.q, stations=reconfigured.stations, times=times, trajectory=trajectory,
-        failures=tuple(failures), notes=tuple(notes), velocity=path_limits.rates.velocity,
-        seconds=perf_counter() - began, cuts=cuts,
-    )  # fmt: skip
+        changing = route.changing()
+        if dt is None and not changing.all():
+            # Where a pose is said again, the arm stands still, unless only moving on leads to the end.
+            q, reached, failures = run(route.only(changing))
+            place = np.cumsum(changing) - 1
+            q, reached = q[place], reached[place]
+            cuts = [int(waypoint) for waypoint in np.flatnonzero(changing)[cuts]]
+        if dt is not None or changing.all() or failures:
+            q, reached, failures = run(route)
+        reconfigured = ReconfiguredPath(route, q, cuts, feasibility)
+        failures += reconfigured.failures
+        times, trajectory = None, None
+        if dt is not None:
+            times, trajectory = reconfigured.trajectory(pace, dt, feasibility, route.clock)
+        elif path_limits.rates.timed:
+            enforced = PathFeasibility(()) if failures else feasibility  # what failed is left as it is between its rows
+            times, trajectory = timed(
+                model, reconfigured.q, path_limits.rates, reconfigured.rests, route.clock, enforced,
+                within_limits=path_limits.positions,
+            )  # fmt: skip
+        failures = sorted([*wrong, *failures], key=lambda failure: failure.waypoint)
+        if notes and q0 is not None and not fixed:
+            notes.append(_elsewhere(model, first, q[0]))
+        notes += said
+        if not failures and route.soft is not None:
+            notes += route.soft.notes(q)
+        if failures and route.clock.late:
+            notes.append(SPENT)
+        return path_of(
+            route, feasibility, reconfigured.q, stations=reconfigured.stations, times=times, trajectory=trajectory,
+            failures=tuple(failures), notes=tuple(notes), velocity=path_limits.rates.velocity,
+            seconds=perf_counter() - began, cuts=cuts,
+        )  # fmt: skip
 
 
 def _beginning(

@@ -14,7 +14,7 @@ from poise.common.errors import InvalidType, InvalidValue
 from poise.kernels.machine.layout import CLOSED, WIDTH
 from poise.model.model import Model
 from poise.model.units import ask_for_degrees_in
-from poise.solving.arguments.arguments import Tasks, cores, one_start
+from poise.solving.arguments.arguments import Tasks, one_start
 from poise.solving.path.candidates import ROUNDS, distinct
 from poise.solving.path.clock import Clock
 from poise.solving.path.connect import WORK, connect, in_steps, length
@@ -23,7 +23,7 @@ from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.jumps import FACTOR, LEAST
 from poise.solving.path.limits import PathLimits
 from poise.solving.path.path import JointPath, PathFailure
-from poise.solving.path.route import Route
+from poise.solving.path.route import Route, waypoints
 from poise.solving.path.smoothing import Smoother
 from poise.solving.path.solve import SPENT, path_of
 from poise.solving.path.timing import timed
@@ -82,100 +82,71 @@ def plan(
     `stations` of the path are the rows of the poses, at which it rests where accelerations are limited; see
     `solve_path` for the other arguments and for what is raised; ValueError also for a `q0` outside the limits.
     """
-    with PathFeasibility.borrowed(model, PathLimits.of(model, limits, velocity, acceleration)) as feasibility:
-        return planned(
-            model, tasks, poses, q0=q0, limits=limits, straight=straight, step=step, velocity=velocity,
-            acceleration=acceleration, max_time=max_time, seed=seed, threads=threads, feasibility=feasibility,
-        )  # fmt: skip
-
-
-def planned(
-    model: Model,
-    tasks: Tasks,
-    poses: Any,
-    *,
-    q0: ArrayLike | None,
-    limits: LimitsLike,
-    straight: Sequence[int],
-    step: float,
-    velocity: ArrayLike | None,
-    acceleration: ArrayLike | None,
-    max_time: float | None,
-    seed: int,
-    threads: int | None,
-    feasibility: PathFeasibility,
-) -> JointPath:
-    """`plan`, with what must hold of each configuration in `feasibility`."""
     began = perf_counter()
     positive("step", step)
-    if max_time is not None:
-        positive("max_time", max_time)
-    whole("seed", seed, 0)
-    threads = cores() if threads is None else threads
-    whole("threads", threads, 1)
     path_limits = PathLimits.of(model, limits, velocity, acceleration)
-    route = Route.of(model, tasks, poses, limits=path_limits, seed=seed, threads=threads, seconds=max_time)
-    feasibility = feasibility.with_loops(model, route.loops, limits=path_limits.positions)
-    if path_limits.positions and model.ball_limits:
-        feasibility = feasibility.with_constraints(SphericalLimits(model))
-    if max_time is None:
-        route.clock = Clock(_SECONDS * len(route))
-    if not isinstance(straight, Iterable):
-        raise InvalidType(
-            "not-a-sequence", f"straight is {straight!r}; it must be a list of numbers of poses, such as [1, 2]"
-        )
-    for k in straight:
-        whole("straight", k, 1 if q0 is None else 0)
-        if k >= len(route):
-            raise InvalidValue(
-                "out-of-range", f"straight names the pose {k}, and there are {len(route)}: the first is 0"
+    with waypoints(model, tasks, poses, path_limits, seed=seed, threads=threads, seconds=max_time) as asked:
+        route, feasibility = asked
+        if path_limits.positions and model.ball_limits:
+            feasibility = feasibility.with_constraints(SphericalLimits(model))
+        if max_time is None:
+            route.clock = Clock(_SECONDS * len(route))
+        if not isinstance(straight, Iterable):
+            raise InvalidType(
+                "not-a-sequence", f"straight is {straight!r}; it must be a list of numbers of poses, such as [1, 2]"
             )
-    start = np.array(model.home if q0 is None else one_start(model, q0))
-    start = model.normalize(start)
-    if q0 is not None:
-        ask_for_degrees_in(model, start, "q0")
-        route.refuse_outside(start, "q0")
-    start = route.clip(start)
-    first = None if q0 is None else start
-    found, failures = _candidates(route, start, feasibility)
-    if first is not None and feasibility(first[None])[0] < 0.0:
-        status, words = feasibility.words(first)
-        failures.insert(0, PathFailure(0, status, "the path cannot begin at q0, where " + words))
-    if (
-        first is not None
-        and feasibility.loops is not None
-        and (gap := float(feasibility.loops.gaps(first[None])[0])) > CLOSED
-    ):
-        reason = f"the path cannot begin at q0, where the loops are open by {gap:.3g} m or rad: close them first."
-        failures.insert(0, PathFailure(0, Status.LIMIT, reason))
-    late = False
-    if failures:
-        chosen, _ = _chosen(route, found, start, first, set())
-        legs = _straight(chosen, first)
-        failures += _unsearched(legs, failures, feasibility, begins=first is not None)
-    else:
-        legs, failures = _legs(route, found, start, first, feasibility, straight, _measure(model, path_limits))
-        late = route.clock.late
-    rows, stations = _rows(model, legs, step, first is not None)
-    failures += [] if failures else route.missed(rows[stations])
-    # What failed is left as it is between the ends of its ways.
-    enforced = PathFeasibility(()) if failures else feasibility
-    rows = route.clip(rows) if enforced.loops is None else enforced.loops.all_closed(rows)[0]
-    times, trajectory = None, None
-    if path_limits.rates.timed:
-        rests = np.isin(np.arange(len(rows)), stations)
-        times, trajectory = timed(
-            model, rows, path_limits.rates, rests, route.clock, enforced, within_limits=path_limits.positions
-        )
-    failures.sort(key=lambda failure: failure.waypoint)
-    notes = [SPENT] if failures and route.clock.late else [_SHORTER] if late else []
-    if not failures and route.soft is not None:
-        notes += route.soft.notes(rows[stations])
-    return path_of(
-        route, feasibility, rows, stations=stations, times=times, trajectory=trajectory,
-        failures=tuple(failures), notes=tuple(notes), velocity=path_limits.rates.velocity,
-        seconds=perf_counter() - began,
-    )  # fmt: skip
+        for k in straight:
+            whole("straight", k, 1 if q0 is None else 0)
+            if k >= len(route):
+                raise InvalidValue(
+                    "out-of-range", f"straight names the pose {k}, and there are {len(route)}: the first is 0"
+                )
+        start = np.array(model.home if q0 is None else one_start(model, q0))
+        start = model.normalize(start)
+        if q0 is not None:
+            ask_for_degrees_in(model, start, "q0")
+            route.refuse_outside(start, "q0")
+        start = route.clip(start)
+        first = None if q0 is None else start
+        found, failures = _candidates(route, start, feasibility)
+        if first is not None and feasibility(first[None])[0] < 0.0:
+            status, words = feasibility.words(first)
+            failures.insert(0, PathFailure(0, status, "the path cannot begin at q0, where " + words))
+        if (
+            first is not None
+            and feasibility.loops is not None
+            and (gap := float(feasibility.loops.gaps(first[None])[0])) > CLOSED
+        ):
+            reason = f"the path cannot begin at q0, where the loops are open by {gap:.3g} m or rad: close them first."
+            failures.insert(0, PathFailure(0, Status.LIMIT, reason))
+        late = False
+        if failures:
+            chosen, _ = _chosen(route, found, start, first, set())
+            legs = _straight(chosen, first)
+            failures += _unsearched(legs, failures, feasibility, begins=first is not None)
+        else:
+            legs, failures = _legs(route, found, start, first, feasibility, straight, _measure(model, path_limits))
+            late = route.clock.late
+        rows, stations = _rows(model, legs, step, first is not None)
+        failures += [] if failures else route.missed(rows[stations])
+        # What failed is left as it is between the ends of its ways.
+        enforced = PathFeasibility(()) if failures else feasibility
+        rows = route.clip(rows) if enforced.loops is None else enforced.loops.all_closed(rows)[0]
+        times, trajectory = None, None
+        if path_limits.rates.timed:
+            rests = np.isin(np.arange(len(rows)), stations)
+            times, trajectory = timed(
+                model, rows, path_limits.rates, rests, route.clock, enforced, within_limits=path_limits.positions
+            )
+        failures.sort(key=lambda failure: failure.waypoint)
+        notes = [SPENT] if failures and route.clock.late else [_SHORTER] if late else []
+        if not failures and route.soft is not None:
+            notes += route.soft.notes(rows[stations])
+        return path_of(
+            route, feasibility, rows, stations=stations, times=times, trajectory=trajectory,
+            failures=tuple(failures), notes=tuple(notes), velocity=path_limits.rates.velocity,
+            seconds=perf_counter() - began,
+        )  # fmt: skip
 
 
 def _candidates(route: Route, start: Array, feasibility: PathFeasibility) -> tuple[list[Array], list[PathFailure]]:
