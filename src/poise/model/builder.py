@@ -374,7 +374,7 @@ class ModelBuilder:
         if origin is not None and not (np.abs(origin.xyz) <= LARGEST).all():
             raise self._error(f"{what} stands at {origin.xyz.tolist()}; {BOUND}", line)
 
-    def _axis(self, name: str, axis: ArrayLike, line: int | None, what: str = "axis") -> tuple[float, float, float]:
+    def _axis(self, name: str, axis: ArrayLike, line: int | None) -> tuple[float, float, float]:
         vector = reals(axis)
         if vector.shape != (3,) or not (np.abs(vector) <= LARGEST).all():
             raise self._error(f"joint {name!r} has the axis {axis!r}; it must be three finite numbers", line)

@@ -306,7 +306,7 @@ class _Finder:
         if 1 not in named and named.count(2) == 1 and named[-1] == 2 and self._end(limb):
             named[-1] = 1  # the ankle of a leg that ends there is its knee
         if 1 not in named:
-            middle = self._between_bones(limb, named) if self.balls else self._middle(limb, named)
+            middle = self._between_bones(limb) if self.balls else self._middle(limb, named)
             if middle is None:
                 return [2 if at == -2 else at for at in named]
             for i in range(len(named)):
@@ -354,7 +354,7 @@ class _Finder:
             moved.append(float(np.abs(np.einsum("ij,ij->i", speed, away)).mean()) if i > first else 0.0)
         return inner[int(np.argmax(moved))] if max(moved) > 0.0 else inner[len(inner) // 2]
 
-    def _between_bones(self, limb: _Limb, named: list[int]) -> int | None:
+    def _between_bones(self, limb: _Limb) -> int | None:
         """The ball between the two longest bones that follow each other."""
         points = [self.place[joint.child] for joint in limb.joints]
         end = self._frame_beyond(limb.tip)

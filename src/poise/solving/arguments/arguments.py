@@ -145,7 +145,7 @@ def refuse_numbers(
     """Raises ValueError that says which number a kernel refused with this code."""
     if code == BAD_START:
         model.check_q(start, name)
-        refuse_start(start, name)
+        refuse_start(name)
     refuse_goal(model, tasks, goal)
 
 
@@ -159,8 +159,8 @@ def refusal(code: int, model: Model, tasks: Sequence[Task], goal: Array) -> str:
         return str(error)
 
 
-def refuse_start(q0: Array, name: str = "q0") -> NoReturn:
-    """Raises ValueError that says why `q0` (nq,), whose numbers are sound each, is no start."""
+def refuse_start(name: str) -> NoReturn:
+    """Raises ValueError that says why an argument (nq,) of this name, whose numbers are sound each, is no start."""
     raise InvalidValue(
         "not-a-rotation", f"{name} holds a zero quaternion, which is no rotation; the identity is wxyz = 1 0 0 0"
     )

@@ -78,14 +78,9 @@ Values: TypeAlias = float | Mapping[str, float | Sequence[float]] | ArrayLike
 """One number for all joints, numbers for some of them by name, or (nv,)."""
 
 
-@final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class VelocityLimit(Constraint):
-    """No velocity is larger than `most` [rad/s or m/s], over a whole step; the limits of the model hold beside it.
-
-    A number for all joints, a mapping of some of them to a number or to one for each of their coordinates, or (nv,).
-    None: the model's limits alone, which `dt` of a Tracker brings about by itself.
-    """
+class _OfJoints(Constraint):
+    """The largest values of joints, as they are stated."""
 
     most: Values | None = None
 
@@ -93,6 +88,16 @@ class VelocityLimit(Constraint):
         if self.most is not None:
             check_values(self, self.most)
         freeze(self)
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class VelocityLimit(_OfJoints):
+    """No velocity is larger than `most` [rad/s or m/s], over a whole step; the limits of the model hold beside it.
+
+    A number for all joints, a mapping of some of them to a number or to one for each of their coordinates, or (nv,).
+    None: the model's limits alone, which `dt` of a Tracker brings about by itself.
+    """
 
     def inequalities(self, model: Model, velocities: Sequence[int], dt: float | None) -> Inequalities:
         """The velocity limits times dt; see `Limit`."""
@@ -104,20 +109,13 @@ class VelocityLimit(Constraint):
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class AccelerationLimit(Constraint):
+class AccelerationLimit(_OfJoints):
     """No velocity changes faster than by `most` [rad/s^2 or m/s^2], from one step to the next.
 
     `AccelerationLimit(20.0)`, or `AccelerationLimit({"elbow": 10.0})`, or (nv,).  None: the model's alone, which the
     file states, as a URDF of version 1.2 may; beside numbers these hold too.  The velocity of a step is its way over
     dt, and a Tracker begins at rest.  A joint brakes in time for its limits of position.
     """
-
-    most: Values | None = None
-
-    def __post_init__(self) -> None:
-        if self.most is not None:
-            check_values(self, self.most)
-        freeze(self)
 
     def inequalities(self, model: Model, velocities: Sequence[int], dt: float | None) -> Inequalities:
         """The accelerations; see `Limit`."""
@@ -129,20 +127,13 @@ class AccelerationLimit(Constraint):
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class JerkLimit(Constraint):
+class JerkLimit(_OfJoints):
     """No acceleration changes faster than by `most` [rad/s^3 or m/s^3], from one step to the next; numbers likewise,
     and None: the model's.
 
     A joint whose range or speed is small for its jerk keeps a lower acceleration than it might, one that it can always
     take back in time: with A the acceleration, A^3 / jerk^2 is about the range at most, and A^2 / (2 jerk) the speed.
     """
-
-    most: Values | None = None
-
-    def __post_init__(self) -> None:
-        if self.most is not None:
-            check_values(self, self.most)
-        freeze(self)
 
     def inequalities(self, model: Model, velocities: Sequence[int], dt: float | None) -> Inequalities:
         """The jerks; see `Limit`."""

@@ -58,7 +58,7 @@ def requirements(
     return {
         "loops": joined(LOOP, whole, []) if whole else (),
         "loop_plan": [0, m, *range(m)],
-        "braking_group": _together(tasks, problem, [k for k, _ in loops], limited),
+        "braking_group": _together(problem, [k for k, _ in loops], limited),
     }, {
         **dict.fromkeys(("loop_residual", "loop_target", "loop_damping"), m),
         "loop_rows": m * wide,
@@ -79,7 +79,7 @@ def requirements(
     }  # fmt: skip
 
 
-def _together(tasks: Sequence[Task], problem: Problem, loops: Sequence[int], limited: Sequence[Any]) -> list[int]:
+def _together(problem: Problem, loops: Sequence[int], limited: Sequence[Any]) -> list[int]:
     """(n,) which active velocities brake together: 1 for all that loops tie, then one number for each limited ball."""
     group = [0] * len(problem.velocities)
     effectors, slots = problem.section("effectors"), problem.section("slots")

@@ -7,11 +7,11 @@ from typing import Final, final
 import numpy as np
 
 from poise.common.array import Array, ArrayLike
-from poise.common.errors import InvalidValue, ShapeError
+from poise.common.errors import InvalidValue
 from poise.kernels.machine.jit import prepare
 from poise.methods.extended import ExtendedJacobian, reduced_hessian
 from poise.model.model import Model
-from poise.solving.arguments.arguments import Tasks, joined, several
+from poise.solving.arguments.arguments import Tasks, joined, one_start, several
 from poise.solving.methods.bound_method import bound_method
 from poise.solving.problem.problem import pack
 from poise.solving.requirements.loop_projection import refuse_loops
@@ -49,7 +49,7 @@ def relax(
     refuse_loops(model, given, "the search for an optimum")
     method = ExtendedJacobian() if method is None else method
     tracker = Tracker(model, tasks, method, limits=limits)
-    now = _one(model, q)
+    now = one_start(model, q, "q")
     tracker.targets = _goals(model, given, now).reshape(-1, 7)
     for _ in range(_UPDATES):
         before, now = now, tracker.step(now)
@@ -86,13 +86,6 @@ def algorithmic_singularity(
     if many.ndim == 1:
         return AlgorithmicSingularity(float(measures[0]), float(measures[1]))
     return AlgorithmicSingularity(measures[0], measures[1])
-
-
-def _one(model: Model, q: ArrayLike) -> Array:
-    start = np.array(model.check_q(q, "q"))
-    if start.shape != (model.nq,):
-        raise ShapeError(f"q must have shape ({model.nq},), one configuration, got {start.shape}")
-    return start
 
 
 def _frame_tasks(tasks: Tasks) -> tuple[Task, ...]:

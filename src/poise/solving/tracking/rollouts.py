@@ -83,7 +83,7 @@ class Rollouts:
             whose = f" of character {first + c}" if first or len(goals) > 1 else ""
             refuse_goal(self._model, self._followed, rows[wrong], f"step {k}{whose}: ")
         if code == BAD_START:
-            refuse_start(starts[0], "q")
+            refuse_start("q")
 
 
 def go_on(bound: Bound, scratch: Scratch, q: Array, goals: Array, postures: Array, path: Array) -> int:
