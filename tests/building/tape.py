@@ -23,7 +23,7 @@ NUMBERS, RECORD, TABLE = range(3)
 ENTRIES: Final = (*ENTRY_POINTS.values(), "solver.batch_lanes.solve_many")
 ADDRESSES: Final = (
     "problem", "narrow", "wide", "routines", "wide_routines", "goals", "postures", "path", "trace", "found", "starts",
-    "answers", "index", "scene", "scene_work", "proposer",
+    "answers", "index", "scene", "scene_work", "proposer", "without_ranges", "required",
 )  # fmt: skip
 """The fields of a call's record that are some."""
 
@@ -110,6 +110,8 @@ def _memory(bound: Bound, scratch: Scratch) -> Iterator[tuple[int, Any]]:
             yield NUMBERS, index
     if scratch.proposer is not None and bound.proposer is not None:
         yield from _memory(bound.proposer, scratch.proposer)
+    for name, inner in bound.inner.items():
+        yield from _memory(inner, scratch.inner[name])
 
 
 def _place(blocks: list[tuple[int, Array]], address: int) -> tuple[int, int]:

@@ -4,20 +4,24 @@
 
 #include "stable.h"
 
-enum { MOST_TASKS = 32, HELD = 10, POSE = 'p', POINT = 't' };
+enum { MOST_TASKS = 32, MOST_NUMBERS = 512, HELD = 10, POSE = 'p', POINT = 't', POSTURE = 'q' };
 
-/* What is prepared; `goal`, `start` and `out` are rows of a narrow workspace, of which `start` has `nq`. */
+/* What is prepared; `goal`, `start` and `out` are rows of a narrow workspace, of which `start` has `nq` and `goal` has
+ * `count`.  Of a search `longest` is how long it may take [ns], and `complete` whether what fails in the kernel has failed:
+ * else Python goes on. */
 typedef struct {
   PyObjectHead head;
   int64_t (*run)(int64_t address);
-  int64_t goal, start, out, nq, tasks, address;
+  int64_t goal, start, out, nq, count, longest, complete, tasks, address;
   char kinds[MOST_TASKS];
   union {
     struct {
       PyObject *se3, *solution; /* the types */
-      PyObject *idle, *own, *home, *pause; /* of a search: scratch that no call has, its goal numbers and its start, and a
-                                              function that does nothing, which lets Python hear of signals */
-      PyObject *look, *acquire, *release, *copy; /* of a tracker: what to call before, around and after a step */
+      PyObject *idle, *own, *home, *pause; /* of a search: scratch that no call has, its goal numbers, NaN where it has none,
+                                              its start, and a function that does nothing, which lets Python hear of
+                                              signals */
+      PyObject *look;                      /* what to call before: of a search with its scratch */
+      PyObject *acquire, *release, *copy;  /* of a tracker: what to call around and after a step */
     };
     PyObject *held[HELD];
   };
@@ -167,22 +171,26 @@ static int is_list(PyObject *x) {
   return (flags & (Py_TPFLAGS_LIST_SUBCLASS | Py_TPFLAGS_TUPLE_SUBCLASS)) != 0;
 }
 
-/* Whether all goal numbers were read, of one target, or of a list or tuple of one a task: else none are written. */
+/* Whether all goal numbers were read, of one target, or of a list or tuple of one a task: else none are written.  What is
+ * None, and loops of the model, have the search's own. */
 static int read_goal(Line *line, PyObject *target, double *to) {
-  double numbers[GOAL_NUMBERS * MOST_TASKS];
+  double numbers[MOST_NUMBERS], *at = numbers;
   int64_t n = line->tasks;
-  if (target == Py_None) return copied(line->own, to);
+  if (line->own && !copied(line->own, numbers)) return 0;
   if (is_list(target)) {
     if (PySequence_Size(target) != n) return 0;
     for (int64_t k = 0; k < n; k++) {
       PyObject *one = PySequence_GetItem(target, k);
-      int read = one && read_target(line, k, one, numbers + GOAL_NUMBERS * k);
+      int read = one && ((line->own && one == Py_None) || read_target(line, k, one, at));
       drop(one);
       if (!read) return 0;
+      if (line->kinds[k] != POSTURE) at += GOAL_NUMBERS;
     }
-  } else if (n != 1 || !read_target(line, 0, target, numbers))
+  } else if (target != Py_None ? n != 1 || !read_target(line, 0, target, numbers) : !line->own)
     return 0;
-  for (int64_t k = 0; k < GOAL_NUMBERS * n; k++) to[k] = numbers[k];
+  for (int64_t k = 0; k < line->count; k++)
+    if (numbers[k] != numbers[k]) return 0;
+  for (int64_t k = 0; k < line->count; k++) to[k] = numbers[k];
   return 1;
 }
 
@@ -207,10 +215,10 @@ static int64_t go(Line *line, int64_t address) {
 
 /* A Solution, with what its `__init__` keeps, in the same order; `whose` are the model and the search. */
 static PyObject *solution(Line *line, PyObject *const *whose, PyObject *raw, const double *goal, int64_t code,
-                          int64_t took, PyObject *start) {
-  PyObject *numbers = PyBytes_FromStringAndSize((const char *)goal, 8 * GOAL_NUMBERS * line->tasks);
+                          int64_t took, int late, PyObject *start) {
+  PyObject *numbers = PyBytes_FromStringAndSize((const char *)goal, 8 * line->count);
   PyObject *told[] = {kept(whose[0]), kept(whose[1]), raw, numbers, PyLong_FromLongLong(code),
-                      PyLong_FromLongLong(took), kept(Py_False), kept(Py_None), kept(others), kept(start)};
+                      PyLong_FromLongLong(took), kept(late ? Py_True : Py_False), kept(Py_None), kept(others), kept(start)};
   PyObject *all = PyTuple_New(sizeof told / sizeof *told);
   for (size_t k = 0; k < sizeof told / sizeof *told; k++) PyTuple_SetItem(all, (Py_ssize_t)k, told[k]);
   PyObject *made = PyType_GenericAlloc(line->solution, 0);
@@ -226,7 +234,7 @@ static int64_t now(void) {
   return nanoseconds;
 }
 
-/* solve(model, search, target, q0): a Solution, or None. */
+/* solve(model, search, target, q0): a Solution, or None, also where Python has to go on. */
 static PyObject *solve(Line *line, PyObject *const *given, Py_ssize_t count) {
   Py_ssize_t last = count == 4 ? PyList_Size(line->idle) - 1 : -1;
   if (last < 0) return nothing();
@@ -237,22 +245,26 @@ static PyObject *solve(Line *line, PyObject *const *given, Py_ssize_t count) {
   int64_t *call = (int64_t *)(intptr_t)PyLong_AsLongLong(address), code = BAD_GOAL;
   double *narrow = (double *)(intptr_t)call[NARROW], *start = narrow + line->start;
   Py_DecRef(address);
-  if ((q0 == Py_None ? copied(line->home, start) : read_start(line, q0, start)) &&
+  PyObject *looked = line->look ? PyObject_CallFunctionObjArgs(line->look, scratch, NULL) : kept(Py_None);
+  if (looked && (q0 == Py_None ? copied(line->home, start) : read_start(line, q0, start)) &&
       read_goal(line, given[2], narrow + line->goal)) {
     PyObject *begun = q0 == Py_None ? kept(q0) : PyBytes_FromStringAndSize((const char *)start, 8 * line->nq);
     code = go(line, (int64_t)(intptr_t)call);
+    int late = 0;
     while (code == RUNNING && called(line->pause)) {
-      call[PHASE] = GO_ON;
+      late = line->longest && now() - began >= line->longest;
+      call[PHASE] = late ? END : GO_ON;
       code = go(line, (int64_t)(intptr_t)call);
     }
     call[PHASE] = BEGIN;
-    if (code >= 0 && code != RUNNING) {
+    if (code == SOLVED || (code >= 0 && code != RUNNING && line->complete)) {
       PyObject *copy = PyObject_GetAttr(scratch, copy_name), *raw = PyObject_CallNoArgs(copy);
-      found = solution(line, given, raw, narrow + line->goal, code, now() - began, begun);
+      found = solution(line, given, raw, narrow + line->goal, code, now() - began, late && code != SOLVED, begun);
       drop(copy);
     }
     Py_DecRef(begun);
   }
+  drop(looked);
   PyList_Append(line->idle, scratch);
   Py_DecRef(scratch);
   return found || code == RUNNING ? found : nothing();
@@ -311,13 +323,15 @@ static PyObject *line(PyObject *module, PyObject *const *given, Py_ssize_t count
   char *numbers, *kinds;
   Py_ssize_t length, tasks;
   if (count != 2 + HELD || PyBytes_AsStringAndSize(given[0], &numbers, &length) ||
-      PyBytes_AsStringAndSize(given[1], &kinds, &tasks) || length != 6 * sizeof(int64_t) || tasks > MOST_TASKS)
+      PyBytes_AsStringAndSize(given[1], &kinds, &tasks) || length != 9 * sizeof(int64_t) || tasks > MOST_TASKS ||
+      ((const int64_t *)(const void *)numbers)[6] > MOST_NUMBERS)
     return nothing();
   Line *made = (Line *)PyType_GenericAlloc(line_type, 0);
   if (!made) return NULL;
   const int64_t *n = (const int64_t *)(const void *)numbers;
   made->run = (int64_t(*)(int64_t))(intptr_t)n[0];
   made->address = n[1], made->goal = n[2], made->start = n[3], made->out = n[4], made->nq = n[5];
+  made->count = n[6], made->longest = n[7], made->complete = n[8];
   made->tasks = tasks;
   for (Py_ssize_t k = 0; k < tasks; k++) made->kinds[k] = kinds[k];
   for (int k = 0; k < HELD; k++) made->held[k] = given[2 + k] == Py_None ? NULL : kept(given[2 + k]);

@@ -10,7 +10,7 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.core.imputils import lower_getattr_generic
+from numba.core.imputils import lower_getattr_generic, lower_setattr_generic
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
 from numba.extending import intrinsic, lower_builtin
 from numba.np import arrayobj
@@ -33,7 +33,7 @@ from poise.kernels.compiling.types import (
     Table,
     Work,
 )
-from poise.kernels.machine.layout import PROBLEM, WHOLE, WIDTH, WORK
+from poise.kernels.machine.layout import CALL, PROBLEM, WHOLE, WIDTH, WORK
 from poise.kernels.machine.packing import header_word
 from poise.kernels.machine.record import Record
 
@@ -213,14 +213,26 @@ class _EntryAttributes(AttributeTemplate):
 
 @lower_getattr_generic(Entry)
 def _field(context: Any, builder: Any, typ: Any, value: Any, attr: str) -> Any:
-    field = typ.record.fields[attr]
-    pointer = builder.gep(value, [ir.Constant(WORD, field.word)])
-    if not field.whole:
-        pointer = _reals(builder, pointer)
+    field, pointer = typ.record.fields[attr], _field_pointer(builder, typ, value, attr)
     if field.count is None:
-        return _unchanging(builder, builder.load(pointer))
+        loaded = builder.load(pointer)
+        return loaded if typ.record is CALL else _unchanging(builder, loaded)
     kind = WHOLES if field.whole else REALS
     return _struct(context, builder, kind, data=pointer, count=ir.Constant(WORD, field.count))
+
+
+def _field_pointer(builder: Any, typ: Any, value: Any, attr: str) -> Any:
+    field = typ.record.fields[attr]
+    pointer = builder.gep(value, [ir.Constant(WORD, field.word)])
+    return pointer if field.whole else _reals(builder, pointer)
+
+
+@lower_setattr_generic(Entry)
+def _set_field(context: Any, builder: Any, sig: Any, args: Any, attr: str) -> None:
+    """Of a CALL alone: no other record changes while a kernel runs, and what was read of it may be kept."""
+    if sig.args[0].record is not CALL:
+        raise TypeError(f"{attr} is of a {sig.args[0].record.name}, which does not change while a kernel runs")
+    builder.store(args[1], _field_pointer(builder, sig.args[0], args[0], attr))
 
 
 # Making views -------------------------------------------------------------------------------------------------------

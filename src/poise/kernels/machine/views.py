@@ -33,6 +33,13 @@ class _Entry:
             raise AttributeError(name)
         return self._row[name]
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set a field of a CALL; no other record changes while a kernel runs."""
+        if name == "_row":
+            super().__setattr__(name, value)
+        else:
+            self._row[name] = value
+
 
 class _Records:
     """Records one after the other."""

@@ -302,6 +302,18 @@ def solve(address):
     After `chunk` iterations the search pauses and returns RUNNING: call again with the phase GO_ON, or with END to stop
     searching.
     """
+    return _solve(address)
+
+
+@routine
+def solve_stage(address):
+    """`solve` as a stage of a search; its code is that of the call."""
+    request = entry_at(address, CALL)
+    request.code = _solve(address)
+
+
+@kernel
+def _solve(address):
     request = entry_at(address, CALL)
     p = problem_at(request.problem)
     w = narrow(p, request.narrow, request.routines)

@@ -10,8 +10,7 @@ import numpy as np
 
 from poise.kernels.algebra.rotations import normalised
 from poise.kernels.algebra.swing_twist import clipped
-from poise.kernels.machine.jit import call, entry_point, kernel, routine
-from poise.kernels.machine.kinds import WHOLE
+from poise.kernels.machine.jit import call, kernel, routine
 from poise.kernels.machine.lanes import any_of, load, select, splat, store
 from poise.kernels.machine.layout import ANSWER, CALL, GATHER, ITERATIONS, RESTARTS, START, WIDTH
 from poise.kernels.machine.views import entry_at, narrow, problem_at, wide
@@ -157,12 +156,12 @@ def gather_lanes(p, w, v, address):
     w.out[RESTARTS] += starts
 
 
-@entry_point(WHOLE)
+@routine
 def approach_posture(address):
     """Bring the solved configuration of `out` as near to `posture_goal` as the tasks allow, and certify it anew.
 
-    The workspaces are as `lm_solver.solve` left them.  Without `max_restarts`, or after a method of the caller's, which
-    has no lanes, there is no search: the configuration slides to where it rests.
+    The workspaces are as the search left them, and the code is that of the call.  Without `max_restarts`, or after a
+    method of the caller's, which has no lanes, there is no search: the configuration slides to where it rests.
     """
     request = entry_at(address, CALL)
     p = problem_at(request.problem)
@@ -178,4 +177,6 @@ def approach_posture(address):
     for i in range(len(w.q)):
         w.q[i] = w.before[i]
     clip_start(p, w.start, w.pool)  # what the distance is measured from
-    return finish(p, w, np.int64(out[ITERATIONS]) + iterations, np.int64(out[RESTARTS]), np.int64(out[START]), False)
+    request.code = finish(
+        p, w, np.int64(out[ITERATIONS]) + iterations, np.int64(out[RESTARTS]), np.int64(out[START]), False
+    )

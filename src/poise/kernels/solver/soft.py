@@ -390,6 +390,18 @@ def optimise(address):
 
     In the phase END `start` is the answer, and is certified as it is.
     """
+    return _optimise(address)
+
+
+@routine
+def optimise_stage(address):
+    """`optimise` as a stage of a search; its code is that of the call."""
+    request = entry_at(address, CALL)
+    request.code = _optimise(address)
+
+
+@kernel
+def _optimise(address):
     request = entry_at(address, CALL)
     p = problem_at(request.problem)
     w = narrow(p, request.narrow, request.routines)

@@ -4,7 +4,7 @@ import numpy as np
 
 from poise.kernels.algebra.blocks import spread
 from poise.kernels.algebra.svd import decompose, identity
-from poise.kernels.machine.jit import call, entry_point, kernel
+from poise.kernels.machine.jit import call, entry_point, kernel, routine
 from poise.kernels.machine.kinds import WHOLE
 from poise.kernels.machine.lanes import any_of, load, pitch, sqrt, store
 from poise.kernels.machine.layout import (
@@ -397,6 +397,18 @@ def iterate(address):
     is followed (`lessening`), it goes on within the tolerances while what is left falls.  Phases and `chunk` are those
     of `lm_solver.solve`.  Ranks: 0, something does not hold; 1, all holds; 2, and the tasks are within tolerances.
     """
+    return _iterate(address)
+
+
+@routine
+def iterate_stage(address):
+    """`iterate` as a stage of a search; its code is that of the call."""
+    request = entry_at(address, CALL)
+    request.code = _iterate(address)
+
+
+@kernel
+def _iterate(address):
     request = entry_at(address, CALL)
     p = problem_at(request.problem)
     w = narrow(p, request.narrow, request.routines)
@@ -414,6 +426,8 @@ def iterate(address):
         draw_offsets(w.offsets, request.seed)
         if constrained:
             w.clearance[1] = np.inf  # w.best is not for what does not hold
+        for i in range(len(w.guide)):
+            w.guide[i] = w.posture_goal[i]
         loop[STARTS], loop[BEST], loop[ENDED], loop[FAILURES] = 0.0, np.inf, 0.0, 0.0
         loop[SPENT], loop[RANK], loop[BEYOND], loop[LEAST], loop[NEAREST] = 0.0, -1.0, 0.0, np.inf, 0.0
         for i in range(count):

@@ -54,13 +54,14 @@ def bound_method(
     posture: PostureTask | None = None,
     traced: int = 0,
     numbers: Mapping[str, int] = MappingProxyType({}),
+    inner: Mapping[str, Bound] = MappingProxyType({}),
 ) -> Bound:
     """The problem with what a method adds, for an entry point; raises ValueError for what the method cannot do.
 
     `also` are limits beside those of positions, and `collision` that of shapes, in a step of `dt` [s] and so many
     updates.  `posture` is the last level, which each step reads anew.  `keep_constraints`: whether steps keep what must
     hold, such as loops and the ranges among the tasks; `stepping`: whether gains of tasks count too.  `numbers` are
-    fields of all scratch.
+    fields of all scratch, `inner` the searches for some of the tasks.
 
     Where there is more than the method knows of, such as later levels, it proposes steps for the tasks of the first
     level, with a problem of its own, and what else there is gets what these leave.
@@ -161,7 +162,7 @@ def bound_method(
         problem.extended(sections, rows), tuple(parts), way.routine, way.damping,
         None if potential is None else Compiled(model, potential, method.curved), proposer,
         lanes=method.capabilities.characters and potential is None and "project step" not in parts and not delegated,
-        collision=collision, ahead=dt or 0.0, traced=traced, numbers={**numbers, "updates": updates},
+        collision=collision, ahead=dt or 0.0, traced=traced, numbers={**numbers, "updates": updates}, inner=dict(inner),
     )  # fmt: skip
 
 

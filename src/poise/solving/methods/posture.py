@@ -8,7 +8,6 @@ import numpy.typing as npt
 
 from poise.common.array import Array
 from poise.common.errors import InvalidValue
-from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import ANSWER, CHOICE, CODE, SOLVED, STATIONARY, UNSOLVED
 from poise.model.model import Model
 from poise.solving.problem.problem import Problem
@@ -24,7 +23,7 @@ _SHARE: Final = 1.0 - 1e-9
 class Posture:
     """Bring solved configurations near to a posture; see `poise.kernels.solver.posture`."""
 
-    __slots__ = ("_alone", "_counts", "_pulled", "_tolerance", "_weight")
+    __slots__ = ("_counts", "_pulled", "_tolerance", "_weight")
 
     def __init__(self, model: Model, task: PostureTask, problem: Problem) -> None:
         weight = task.weights(model)
@@ -33,27 +32,20 @@ class Posture:
         largest = float(weight[active].max(initial=0.0))
         self._weight = np.array(weight[active]) / (largest or 1.0)
         self._pulled = _coordinates(model, self._counts)
-        self._alone = _coordinates(model, self._counts & ~np.isin(np.arange(model.nv), active))
 
-    def extended(self, model: Model, problem: Problem) -> Problem:
-        """The problem with the weights of the posture, and room for it."""
+    def extended(self, model: Model, problem: Problem, *, judged: bool) -> Problem:
+        """The problem with the weights of the posture, and room for it; whether the kernel judges answers by it."""
         vectors = dict.fromkeys(("phi", "moved", "gradient", "other"), len(self._weight))
         rows = {"posture_goal": model.nq, "choice": CHOICE, **vectors}
-        return problem.extended({"posture_weights": self._weight}, rows)
-
-    def approach(self, model: Model, scratch: Scratch, code: int) -> int:
-        """Move the configuration in the scratch's `out`, if it is solved, near to the posture; the code.
-
-        The last entry of `out` becomes the distance that is left.
-        """
-        out, goal = scratch.out, scratch.posture_goal
-        q = out[ANSWER : ANSWER + model.nq]
-        if code == SOLVED:
-            if self._alone.size:
-                q[self._alone] = model.clip(goal)[self._alone]
-            if self._weight.any():
-                code = prepare("solver.posture.approach_posture")(scratch.address)
-        return self.judge(model, scratch, code)
+        found = {"posture_weights": self._weight}
+        if judged:
+            counts = np.zeros(model.nq + 1)
+            at_q, at_v = model._plain
+            counts[at_q], counts[-1] = self._counts[at_v], self._tolerance
+            for iq, iv in model._turning:
+                counts[iq : iq + 3] = self._counts[iv : iv + 3]
+            found["posture_judged"] = counts
+        return problem.extended(found, rows)
 
     def start(self, model: Model, scratch: Scratch) -> Array:
         """(nq,) the scratch's start with the posture in the place of what that draws."""
@@ -68,6 +60,11 @@ class Posture:
         near, goal = _SHARE * self._tolerance, scratch.posture_goal[at_q]
         low[at_q], high[at_q] = goal - near, goal + near
         return low, high
+
+    @property
+    def required(self) -> bool:
+        """Whether it has a tolerance."""
+        return bool(np.isfinite(self._tolerance))
 
     def misses(self, out: Array) -> bool:
         """Whether all but the posture is solved in the answer `out`, which is too far from it."""

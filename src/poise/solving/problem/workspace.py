@@ -57,6 +57,7 @@ class Scratch:
         "copy",
         "goal",
         "goal_view",
+        "inner",
         "lent",
         "narrow",
         "out",
@@ -82,6 +83,8 @@ class Scratch:
         """That of the method which proposes steps for some of the tasks."""
         self.scout = workspace(bound.rows) if "scout" in bound.parts else None
         """The workspace of an arm that runs ahead."""
+        self.inner = {name: inner.fresh() for name, inner in bound.inner.items()}
+        """Those of searches for some of the tasks, by their names in the record."""
         self.lent: dict[str, Array] = {}
         """The arrays that it was told of last."""
         self.call: npt.NDArray[np.int64] = np.zeros(CALL.words, dtype=np.int64)
@@ -98,6 +101,7 @@ class Scratch:
             routines=bound.routines.ctypes.data,
             proposer=0 if self.proposer is None else self.proposer.address,
             scout=0 if self.scout is None else self.scout.ctypes.data,
+            **self.inner_addresses,
         )
 
     def past(self) -> tuple[Any, ...]:
@@ -115,6 +119,11 @@ class Scratch:
             self.scene.return_to(near)
         if self.proposer is not None:
             self.proposer.return_to(proposed)
+
+    @property
+    def inner_addresses(self) -> dict[str, int]:
+        """The fields of the record that tell of them."""
+        return {name: inner.address for name, inner in self.inner.items()}
 
     def widen(self, bound: "Bound") -> None:
         """Make the workspace of eight lanes, where there is none."""
@@ -142,6 +151,8 @@ class Scratch:
         words, work, _ = addresses
         self.set_fields(scene=words, scene_work=work, scene_changed=1)
         self._synced = addresses
+        for inner in self.inner.values():
+            inner.set_scene(scene)
 
     def sync_scene(self) -> None:
         """Take over what has changed in the world."""
@@ -188,6 +199,9 @@ class Bound:
     """Functions of a user's."""
     proposer: "Bound | None" = None
     """A method that proposes steps for some of the tasks."""
+    inner: "Mapping[str, Bound]" = field(default_factory=dict)
+    """The searches for some of the tasks by their names in the record of a call: `without_ranges`, which comes first,
+    and `required`, those alone that are."""
     lanes: bool = True
     """Whether eight problems can run side by side."""
     wide: bool = False
@@ -216,7 +230,9 @@ class Bound:
         if self.criterion is not None:
             self.routines[layout.GRADIENT : layout.HESSIAN + 1] = self.criterion.gradient, self.criterion.hessian
             own += self.criterion.functions
-        self.own: list[Any] = own + ([] if self.proposer is None else self.proposer.own)
+        for other in (self.proposer, *self.inner.values()):
+            own += [] if other is None else other.own
+        self.own: list[Any] = own
         """All functions of a user's."""
         self.reads = Reads(*self.own)
         """What they read around them."""
@@ -244,6 +260,8 @@ class Bound:
     def _of_parts(self) -> dict[int, Job]:
         """The routines of its parts by their places, the same in tables for either width."""
         found = {place: job for part in self.parts for place, job in ROUTINES.get(part, {}).items()}
+        for name, inner in self.inner.items():
+            found[_INNER[name]] = (f"{ENTRY_POINTS[inner.parts[0]]}_stage", WHOLE)
         if "ranges" in self.parts:
             for i, kind in enumerate(self.problem.kinds):
                 if kind.side_routine is not None:
@@ -274,12 +292,17 @@ class Bound:
             self._references += references
             table[at + RESIDUAL], table[at + SLOPES] = own
 
-    def new(self, model: Model | None = None) -> Scratch:
-        """Scratch that is told of the settings; for shapes it takes the model."""
+    def fresh(self) -> Scratch:
+        """Scratch that is told of the settings, and of no shapes."""
         scratch = Scratch(self)
         scratch.set_fields(**self.numbers)
         if self.wide:
             scratch.widen(self)
+        return scratch
+
+    def new(self, model: Model | None = None) -> Scratch:
+        """Scratch that is told of the settings; for shapes it takes the model."""
+        scratch = self.fresh()
         if self.traced:
             columns = TRACE + 3 * self.problem.blocks + len(scratch.start)
             scratch.trace = np.full((self.traced, columns), np.nan)
@@ -313,7 +336,16 @@ def _place(kind: int) -> int:
 ROUTINES: Final[dict[str, dict[int, Job]]] = {
     "solve": {layout.SEARCH: ("solver.lm_solver.search_lanes", PROBLEM_VIEW, NARROW, WIDE, WHOLE)},
     "closed form": {layout.CLOSED_FORM: ("closed_form.nearest.nearest_branch", PROBLEM_VIEW, NARROW, WIDE, WHOLE)},
-    "posture": {layout.GATHER: ("solver.posture.gather_lanes", PROBLEM_VIEW, NARROW, WIDE, WHOLE)},
+    "posture": {layout.APPROACH: ("solver.posture.approach_posture", WHOLE)},
+    "postures": {layout.GATHER: ("solver.posture.gather_lanes", PROBLEM_VIEW, NARROW, WIDE, WHOLE)},
+    **{
+        f"own {part}": {layout.OWN: (f"{entry}_stage", WHOLE)}
+        for part, entry in {
+            "solve": "solver.lm_solver.solve",
+            "optimise": "solver.soft.optimise",
+            "iterate": "stepping.method_loop.iterate",
+        }.items()
+    },
     "optimise": {layout.SOFT: ("solver.soft.soft_lanes", PROBLEM_VIEW, NARROW, WIDE, WHOLE)},
     "shapes": {
         layout.MEASURE: ("collision.near.measure", PROBLEM_VIEW, NARROW, WHOLE, WHOLE),
@@ -338,13 +370,18 @@ ROUTINES: Final[dict[str, dict[int, Job]]] = {
 }
 """The routines of each part by their places in the table."""
 ENTRY_POINTS: Final[dict[str, str]] = {
+    "search": "solver.stages.search",
     "solve": "solver.lm_solver.solve",
-    "posture": "solver.posture.approach_posture",
     "optimise": "solver.soft.optimise",
     "iterate": "stepping.method_loop.iterate",
     "step": "stepping.method_loop.step",
     "branches": "closed_form.branches.all_branches",
 }
 """What of a part takes the address of a scratch."""
-LOOKED_UP: Final[list[Job]] = [job for jobs in ROUTINES.values() for job in jobs.values()]
+_INNER: Final = {"without_ranges": layout.WITHOUT_RANGES, "required": layout.REQUIRED}
+"""Where the routine of such a search is in a table."""
+LOOKED_UP: Final[list[Job]] = [
+    *(job for jobs in ROUTINES.values() for job in jobs.values()),
+    ("solver.stages.search_stage", WHOLE),
+]
 """All routines but those of methods and tasks."""

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from poise.tasks.base import Task
 
 _OWN: Final = "its own tasks, methods or potentials are compiled in each process of Python alone"
+_PASSIVE_LOOPS: Final = (
+    "loops of its model that no task moves are closed by Python; lock their joints, or export it without them"
+)
 _LOOPS: Final = "the loops of its model are closed by Python; export it without them"
 
 
@@ -28,22 +31,17 @@ def export_solver(model: "Model", search: Search, file: Any) -> None:
         (search.trace, "a trace is kept by Python; leave out trace=True"),
         (bool(search.bound.own), _OWN),
         (
-            search._posture is not None,
-            "Python slides its answers to the posture; export a Tracker, which follows a PostureTask",
+            not search.in_kernel,
+            "a posture beside tasks that are not required is found by Python; leave out one of them, or export a "
+            "Tracker, which follows both",
         ),
-        (
-            any(not task.required for task in search.frame_tasks),
-            "how far a task that is not required gives way is found by Python; require all, or export a Tracker",
-        ),
-        (bool(search.loops) or search._projection is not None or search._passive_loops is not None, _LOOPS),
-        (
-            search.without_ranges is not None,
-            "what lies within a range that is required is found by Python; export a Tracker",
-        ),
+        (search.has_passive_loops, _PASSIVE_LOOPS),
     )
     goals = [task.at(model, model.home) if task.target is None else task.goal_on(model) for task in search.tasks]
-    targets, scratch = joined(search.tasks, goals), search.bound.new(model)
-    written(file, SOLVER, model, search.tasks, search.bound, scratch, targets, constrained=search._constrained)
+    scratch, own = search.bound.new(model), slice(len(search.user_tasks))
+    scratch.goal[:] = joined(search.tasks, goals)
+    targets = joined(search.user_tasks, goals[own])
+    written(file, SOLVER, model, search.user_tasks, search.bound, scratch, targets, constrained=search.goes_on)
 
 
 def export_tracker(

@@ -20,27 +20,23 @@ _KINDS = {(POSITION, ROTATION): b"p", (POSITION,): b"t"}
 
 
 def line_of_search(search: Any) -> Any:
-    """What answers usual calls of a search of which the kernel's answer is all; or None."""
-    more = (
-        search._alone,
-        search._passive_loops,
-        search._posture,
-        search.collision,
-        search.max_time,
-        search.without_ranges,
-        *search.loops,
-    )
-    if search._constrained or search._soft or search.trace or any(one is not None for one in more):
+    """What answers usual calls of a search, those of which the kernel's answer is all; or None."""
+    if not search.in_kernel or search.trace or search.has_passive_loops:
         return None
-    own, home = None if search._own is None else search._own.tobytes(), search._home.tobytes()
-    return _line(search.bound, search.user_tasks, 0, 0, search.bound.idle, own, home, _pause, None, None, None, None)
+    longest = 0 if search.max_time is None else int(1e9 * search.max_time)
+    settings = (longest, int(not search.goes_on))
+    look = None if search.collision is None else Scratch.sync_scene
+    known = search.own_goal.tobytes(), search.home.tobytes(), _pause, look, None, None, None
+    return _line(search.bound, search.user_tasks, 0, 0, settings, search.bound.idle, *known)
 
 
 def line_of_tracker(
     bound: Bound, tasks: Sequence[Task], scratch: Scratch, look: Callable[[], None] | None, lock: Lock, copy: Any
 ) -> Any:
     """What takes usual steps of a tracker in this scratch, after a `look` around; or None.  `copy` copies its q."""
-    return _line(bound, tasks, scratch.address, ANSWER, None, None, None, None, look, lock.acquire, lock.release, copy)
+    return _line(
+        bound, tasks, scratch.address, ANSWER, (0, 1), None, None, None, None, look, lock.acquire, lock.release, copy
+    )
 
 
 def _pause() -> None:
@@ -48,13 +44,18 @@ def _pause() -> None:
     another thread has sent."""
 
 
-def _line(bound: Bound, tasks: Sequence[Task], address: int, skipped: int, *references: Any) -> Any:
+def _line(
+    bound: Bound, tasks: Sequence[Task], address: int, skipped: int, settings: tuple[int, int], *references: Any
+) -> Any:
     extension = load_fast_path()
     if extension is None or not isinstance(bound.run, CFuncPtr):
         return None
     run = ctypes.cast(bound.run, ctypes.c_void_p).value
     goal, start, out = map(bound.problem.rows, ("goal", "start", "out"))
     nq = start.stop - start.start
-    numbers = np.array([run, address, goal.start, start.start, out.start + skipped, nq], dtype=np.int64)
-    kinds = b"".join(_KINDS.get(task.frame_parts, b"-") for task in tasks)
-    return extension.line(numbers.tobytes(), kinds, SE3, Solution, *references)
+    count = goal.stop - goal.start
+    if any(not task.blocks for task in tasks) and address == 0:  # the posture of a search is behind its goals
+        count += nq
+    numbers = [run, address, goal.start, start.start, out.start + skipped, nq, count, *settings]
+    kinds = b"".join(_KINDS.get(task.frame_parts, b"-") if task.blocks else b"q" for task in tasks)
+    return extension.line(np.array(numbers, dtype=np.int64).tobytes(), kinds, SE3, Solution, *references)

@@ -21,6 +21,7 @@ from poise.kernels.machine.layout import (
     DISTANCE,
     END,
     GO_ON,
+    GOAL_NUMBERS,
     ITERATIONS,
     RUNNING,
     SOLVED,
@@ -29,7 +30,7 @@ from poise.kernels.machine.layout import (
 from poise.model.model import Model, a_model
 from poise.quaternions import pose_numbers
 from poise.solving.answers.solution import Solution
-from poise.solving.arguments.arguments import chosen, joined, one_a_task, refuse_numbers
+from poise.solving.arguments.arguments import chosen, each_goal, joined, one_a_task, refuse_numbers
 from poise.solving.arguments.weights import relative
 from poise.solving.methods.posture import Posture, one_posture, pulled
 from poise.solving.problem.problem import pack
@@ -37,10 +38,11 @@ from poise.solving.problem.start_index import Words, start_index
 from poise.solving.problem.workspace import PHASE, SEED, Bound, Scratch
 from poise.solving.requirements.limits import Limits, LimitsLike, with_feasibility_check
 from poise.solving.requirements.loop_projection import LoopProjection, PassiveLoops, loop_tasks
+from poise.solving.requirements.ranges import is_range
 from poise.solving.search import feasible_fallback as fallback
 from poise.solving.search.fast_path import line_of_search
 from poise.solving.search.required_only import required_alone, solved_required_only
-from poise.solving.search.soft import certified_start, from_required, soft_alone, with_soft_rows
+from poise.solving.search.soft import certified_start, soft_alone, with_soft_rows
 from poise.solving.search.without_ranges import solved_without_ranges, without_ranges
 from poise.spatial import SE3
 from poise.tasks.base import POSITION, ROTATION, Task, levels
@@ -62,6 +64,8 @@ _MORE_RESTARTS: Final = 20_000
 """The same for a target that is missed by next to nothing, without a method of the caller's choice."""
 _LANE_RESTARTS: Final = 24
 """Starts of a problem in a lane, at most, before eight lanes search for it."""
+_LANES_TAKE: Final = 0.02
+"""What a problem in a lane takes at most [s]: so many starts with four tasks on a humanoid took a tenth of it."""
 _CHUNK: Final = 4096
 """Iterations between two looks at signals, such as Ctrl-C: a few hundredths of a second."""
 _TIMED_CHUNK: Final = 32
@@ -78,34 +82,38 @@ class Search:
     Any number of threads may call it at once, and it can be sent to a process.
     """
 
+    bound: Bound
+    """The problem with the routines of the kernel's search."""
+    in_kernel: bool
+    """Whether that is all but what is done where it fails."""
+
     __slots__ = (
         "_alone",
         "_constrained",
         "_fallback",
-        "_follows",
-        "_home",
         "_index",
         "_line",
         "_loop_goals",
         "_others",
-        "_own",
         "_passive_loops",
         "_pose_alone",
         "_posture",
         "_projection",
-        "_required",
         "_settings",
         "_soft",
         "_usual_restarts",
         "bound",
         "collision",
         "frame_tasks",
+        "home",
+        "in_kernel",
         "limits",
         "loops",
         "max_iterations",
         "max_restarts",
         "max_time",
         "method",
+        "own_goal",
         "problem",
         "scales",
         "seed",
@@ -188,14 +196,26 @@ class Search:
         also = (*also, *self.limits.tied(model), *(() if followed is None else pulled(model, followed)))
         problem = pack(model, self.frame_tasks, limits=positions, also=also)
         self._posture = None if posture is None else Posture(model, posture, problem)
+        in_stages = self._posture is None or not self._soft
         if self._posture is not None:
-            problem = self._posture.extended(model, problem)
-        self._required: Search | None = None
-        """The search for the required tasks alone, where others are soft."""
+            problem = self._posture.extended(model, problem, judged=in_stages)
+        self.without_ranges = None if others is None else Search(model, others, limits=limits, **self._settings)
+        """The search for the other tasks, where there are required ranges."""
+        inner: dict[str, Bound] = {}
+        approach = in_stages and posture is not None and followed is None
+        stage_numbers = {"soft": int(self._soft), "approach": int(approach)}
+        if self.without_ranges is not None and self.without_ranges.ends_in_kernel:
+            inner["without_ranges"] = self.without_ranges.bound
+            which = [k for k, task in enumerate(self.user_tasks) if not is_range(task)]
+            places = self._goal_places(model.nq, self.without_ranges, which)
+            problem = problem.extended({"goals_without_ranges": places}, {})
         if self._soft:
             problem = with_soft_rows(problem)
-            required = [task for task in self.frame_tasks if task.required]
-            self._required = Search(model, required, limits=positions, **self._settings) if required else None
+            which = [k for k, task in enumerate(self.tasks) if task.blocks and task.required]
+            if which:
+                required = Search(model, [self.tasks[k] for k in which], limits=positions, **self._settings)
+                inner["required"] = required.bound
+                problem = problem.extended({"goals_required": self._goal_places(model.nq, required, which)}, {})
         elif by is None and posture is None and [len(task.moving(model)) for task in self.frame_tasks] == [_AXES]:
             from poise.solving.problem.closed_form import with_closed_form
 
@@ -203,38 +223,42 @@ class Search:
         numbers = {
             "seed": seed, "max_iterations": max_iterations, "max_restarts": max_restarts, "phase": BEGIN,
             "usual_restarts": self._usual_restarts,
-            "nearest": int(select == "nearest"), "check_feasibility": int(looking),
-            "chunk": _CHUNK if self.max_time is None else _TIMED_CHUNK,
+            "nearest": int(select == "nearest"), "check_feasibility": int(looking and in_stages),
+            "chunk": _CHUNK if self.max_time is None else _TIMED_CHUNK, **stage_numbers,
         }  # fmt: skip
+        lead = "iterate" if by is not None else "optimise" if self._soft else "solve"
+        staged = bool(inner) or self._soft or (in_stages and posture is not None)
+        entry = ["search", f"own {lead}"] if staged else [lead]
+        entry += ["posture"] if approach else []
         if by is not None:
             from poise.solving.methods.bound_method import bound_method
 
             self.bound = bound_method(
-                model, self.frame_tasks, problem, by, "iterate", limits=positions, also=self.limits.others,
+                model, self.frame_tasks, problem, by, *entry, limits=positions, also=self.limits.others,
                 collision=self.collision, keep_constraints=True, posture=followed,
-                traced=max_iterations + 1 if trace else 0, numbers=numbers,
+                traced=max_iterations + 1 if trace else 0, numbers=numbers, inner=inner,
             )  # fmt: skip
         else:
-            parts = ["optimise"] if self._soft else ["solve", *([] if self.collision is None else ["shapes"])]
-            parts += [] if self._posture is None or self._soft else ["posture"]
+            parts = [*entry, *([lead] if staged else [])]
+            parts += [] if self.collision is None else ["shapes"]
+            parts += ["postures"] if approach else []
             parts += ["closed form"] if len(problem.section("arms")) else []
             problem = with_feasibility_check(model, problem, self.limits) if looking else problem
-            self.bound = Bound(problem, tuple(parts), collision=self.collision, wide=True, numbers=numbers)
+            self.bound = Bound(problem, tuple(parts), collision=self.collision, wide=True, numbers=numbers, inner=inner)
         self.problem = self.bound.problem
-        self.without_ranges = None if others is None else Search(model, others, limits=limits, **self._settings)
-        """The search for the other tasks, where there are required ranges."""
-        self._constrained, self._follows = constrained and by is None, followed is not None
+        self.in_kernel = in_stages and (self.without_ranges is None or "without_ranges" in inner)
+        self._constrained = constrained and by is None
         self._fallback: Search | None = None
         closed = [task for task in self.frame_tasks if isinstance(task, LoopTask)]
         self._projection = LoopProjection(model, closed, limits=positions) if closed else None
         self._passive_loops = PassiveLoops.of(model, self.user_tasks, limits=positions)
-        self._home = np.array(model.home)
+        self.home = np.array(model.home)
         self._pose_alone = len(self.tasks) == 1 and [task.frame_parts for task in self.frame_tasks] == [
             (POSITION, ROTATION)
         ]
-        self._own: Array | None = None
-        if all(task.aimed for task in self.tasks):
-            self._own = joined(self.tasks, [task.goal_on(model) for task in self.tasks])
+        nothing = np.full(GOAL_NUMBERS, np.nan)
+        self.own_goal = joined(self.tasks, [task.goal_on(model) if task.aimed else nothing for task in self.tasks])
+        """The numbers of the tasks' own targets, NaN for a task that has none."""
         if self.collision is not None:
             self.bound.idle.append(self.bound.new(model))  # its shapes are not to be packed by the first call
         self._index: Words | None = None
@@ -271,7 +295,7 @@ class Search:
             else:
                 goal = self.goal_numbers(target, model)
             scratch.goal_view[:] = goal
-            scratch.begin_at(model, self._home if q0 is None else q0)
+            scratch.begin_at(model, self.home if q0 is None else q0)
             if seed is not None:
                 whole("seed", seed, 0)
                 scratch.call[SEED] = seed
@@ -318,16 +342,16 @@ class Search:
 
     def _solved(self, model: Model, scratch: Scratch, began: int, end: float) -> tuple[int, bool]:
         """Solve for the goal and the start that stand in the scratch; the code, and whether the time was spent."""
-        if self.without_ranges is not None and solved_without_ranges(
-            self.tasks, self.without_ranges, self._certified, model, scratch, end
+        if (
+            not self.in_kernel
+            and self.without_ranges is not None
+            and solved_without_ranges(self.tasks, self.without_ranges, self._certified, model, scratch, end)
         ):
             return SOLVED, False
-        if self._follows:
-            scratch.narrow[self.problem.rows("guide")] = scratch.posture_goal
         code, late = self._run(model, scratch, began, end)
         if code == UNSOLVED and self._posture is not None and self._posture.misses(scratch.out) and not late:
             code, late = self._search_near_posture(model, scratch, began, end)
-        looked = code == SOLVED and not self._soft and self._posture is None  # the kernel has
+        looked = code == SOLVED and self.in_kernel  # the kernel has
         if code >= 0 and self._constrained and not late and not looked:
             code, late = self.make_feasible(model, scratch, code, end)
         alone = self._alone
@@ -339,26 +363,25 @@ class Search:
 
     def _run(self, model: Model, scratch: Scratch, began: int, end: float) -> tuple[int, bool]:
         """The same, of all that a search and a posture do."""
-        if self._posture is None:
-            return self._found(model, scratch, began, end)
-        if not self._soft:
-            code, late = self._found(model, scratch, began, end)
-            ended = self._posture.judge if self._follows else self._posture.approach
-            return code if code < 0 else ended(model, scratch, code), late
+        if self._posture is None or not self._soft:
+            return self._found(scratch, began, end)
         from poise.solving.search.soft_with_posture import solved_near_posture
 
-        find = partial(self._found, model, scratch, began, end)
+        find = partial(self._found, scratch, began, end)
         code, late = solved_near_posture(self, self._posture, find, partial(self._other, model), model, scratch, end)
         return code if code < 0 else self._posture.judge(model, scratch, code), late
 
-    def _found(self, model: Model, scratch: Scratch, began: int, end: float) -> tuple[int, bool]:
-        """The same, of what comes before a posture."""
+    def _found(self, scratch: Scratch, began: int, end: float) -> tuple[int, bool]:
+        """The same, of the kernel's search."""
         code: int = self.bound.run(scratch.address)
-        if code == RUNNING:
-            return self._continue(scratch, began, end)
-        if code == UNSOLVED and self._soft:
-            return from_required(self, self._required, model, scratch)
-        return code, False
+        return self._continue(scratch, began, end) if code == RUNNING else (code, False)
+
+    def _goal_places(self, nq: int, inner: "Search", which: Sequence[int]) -> Array:
+        """Where the goal numbers of another search are among those of this one, of whose tasks it has those `which`."""
+        count = GOAL_NUMBERS * len(self.frame_tasks) + (nq if len(self.frame_tasks) < len(self.tasks) else 0)
+        (places,) = zip(*each_goal(self.tasks, np.arange(float(count))[None]), strict=True)
+        loops = {task.structure: at for task, at in zip(self.tasks, places, strict=True) if isinstance(task, LoopTask)}
+        return joined(inner.tasks, [*(places[k] for k in which), *(loops[loop.structure] for loop in inner.loops)])
 
     def _other(self, model: Model, tasks: Callable[[], Sequence[Task]]) -> "Search":
         """The search for other tasks that it leans on; it is made when it is first needed."""
@@ -376,11 +399,11 @@ class Search:
         start, before = scratch.start.copy(), scratch.out.copy()
         near = self.problem.between(*self._posture.bounds(model, scratch))
         scratch.start[:] = before[ANSWER : ANSWER + model.nq]
-        scratch.set_fields(problem=near.words.ctypes.data)
+        scratch.set_fields(problem=near.words.ctypes.data, without_ranges=0)
         try:
-            code, late = (self._found if self._soft else self._run)(model, scratch, began, end)
+            code, late = self._found(scratch, began, end)
         finally:
-            scratch.set_fields(problem=self.problem.words.ctypes.data)
+            scratch.set_fields(problem=self.problem.words.ctypes.data, **scratch.inner_addresses)
             scratch.start[:] = start
         if self._posture.judge(model, scratch, code) != SOLVED:
             scratch.out[:] = before
@@ -392,11 +415,12 @@ class Search:
         """The code of the scratch's start, taken as it is."""
         if not all(task.required for task in self.frame_tasks):
             return certified_start(scratch)
-        scratch.set_fields(max_restarts=0)
+        approach = self.bound.numbers["approach"]
+        scratch.set_fields(max_restarts=0, approach=0)
         try:
             code: int = self.bound.run(scratch.address)
         finally:
-            scratch.set_fields(max_restarts=self.max_restarts)
+            scratch.set_fields(max_restarts=self.max_restarts, approach=approach)
         return UNSOLVED if code == SOLVED and scratch.out[ITERATIONS] > 0.0 else code
 
     def make_feasible(self, model: Model, scratch: Scratch, code: int, end: float = inf) -> tuple[int, bool]:
@@ -427,6 +451,17 @@ class Search:
             return scratch.out[ANSWER : ANSWER + model.nq].copy()
 
     @property
+    def ends_in_kernel(self) -> bool:
+        """Whether nothing but failures are left to Python: not so where what must hold is looked at afterwards alone."""
+        return self.in_kernel and not (self._constrained and (self._soft or self._posture is not None))
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether it goes on where the kernel's search fails."""
+        more = self._posture is not None and self._posture.required
+        return self._constrained or self._alone is not None or more
+
+    @property
     def has_passive_loops(self) -> bool:
         """Whether the model has loops that no task moves."""
         return self._passive_loops is not None
@@ -445,8 +480,9 @@ class Search:
 
     @property
     def in_lanes(self) -> bool:
-        """Whether problems of a batch are solved side by side: no method, posture or time, and no soft task."""
-        return self.method is None and self._posture is None and self.max_time is None and not self._soft
+        """Whether problems of a batch are solved side by side: no method or posture, no soft task, and time enough."""
+        hurried = self.max_time is not None and self.max_time < _LANES_TAKE
+        return self.method is None and self._posture is None and not hurried and not self._soft
 
     def index(self, model: Model) -> Words | None:
         """The index of starts for a batch; None where none helps, or where no start but q0 is wanted."""
@@ -499,9 +535,9 @@ class Search:
     def goal_numbers(self, target: Any, model: Model) -> Array:
         """(7 frame tasks and nq of a posture,) read-only numbers of the targets, or of the tasks' own."""
         if target is None:
-            if self._own is None:
+            if not all(task.aimed for task in self.tasks):
                 raise InvalidValue("no-target", "the tasks have no target; give one to the tasks or to the call")
-            return self._own
+            return self.own_goal
         given = zip(self.user_tasks, one_a_task(self.user_tasks, target), strict=True)
         goals = [task.goal_on(model, value, name) for task, (name, value) in given]
         return joined(self.tasks, [*goals, *self._loop_goals])

@@ -2,8 +2,9 @@
 
 import hashlib
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
+from types import MappingProxyType
 from typing import Any, Final, final
 
 import numpy as np
@@ -27,6 +28,7 @@ from poise.tasks.base import Task
 Words = npt.NDArray[np.int64]
 _ADDRESSES: Final = (
     "problem", "narrow", "wide", "routines", "wide_routines", "scene", "scene_work", "proposer", "scout",
+    "without_ranges", "required",
     "goals", "postures", "path", "trace", "trace_rows", "found", "starts", "answers", "index",
 )  # fmt: skip
 """Fields of a CALL that are of this process alone."""
@@ -105,8 +107,11 @@ class _Contents:
             self.call(symbol(function, tuple(signature)), at + place)
         return at
 
-    def record(self, bound: Bound, scratch: Scratch) -> dict[str, int]:
-        """Lay out the record of a call and all that it tells of; where in the work they are."""
+    def record(self, bound: Bound, scratch: Scratch, seen: Mapping[str, int] = MappingProxyType({})) -> dict[str, int]:
+        """Lay out the record of a call and all that it tells of; where in the work they are.
+
+        `seen` is where the shapes are, for one whose shapes another has laid out.
+        """
         words = scratch.call.copy()
         place = {name: field.word for name, field in CALL.fields.items()}
         for name in _ADDRESSES:
@@ -120,8 +125,11 @@ class _Contents:
             fields["wide"] = WORK, self.reserve(scratch.wide.size)
             fields["wide_routines"] = FIXED, self.table(bound, WIDE)
         if scratch.scene is not None:
-            at["scene"], at["scene_work"] = self.lay(scratch.scene.words), self.lay(scratch.scene.narrow)
-            fields |= {name: (WORK, at[name]) for name in ("scene", "scene_work")}
+            seen = seen or {"scene": self.lay(scratch.scene.words), "scene_work": self.lay(scratch.scene.narrow)}
+            at |= seen
+            fields |= {name: (WORK, at[name]) for name in seen}
+        for name, inner in bound.inner.items():
+            fields[name] = WORK, self.record(inner, scratch.inner[name], seen)["call"]
         if scratch.scout is not None:
             fields["scout"] = WORK, self.reserve(scratch.scout.size)
         if bound.proposer is not None and scratch.proposer is not None:
@@ -168,7 +176,8 @@ def _serialise(
     frame_tasks = [task for task in tasks if task.blocks]
     posture = model.nq if len(frame_tasks) < len(tasks) else 0
     at = contents.record(bound, scratch)
-    rows = {name: at["narrow"] + bound.problem.rows(name).start for name in ("goal", "guide", "start", "out")}
+    guide = "guide" if kind == TRACKER else "posture_goal"
+    rows = {name: at["narrow"] + bound.problem.rows(name).start for name in ("goal", guide, "start", "out")}
     frames = [model.frame(name) for name in model.frames]
     query = query_of_all(model, frames)
     scene = scratch.scene
@@ -194,7 +203,7 @@ def _serialise(
         rows["start"],
         rows["out"] + layout.ANSWER * (kind == TRACKER),
     )
-    head["goal"], head["guide"] = rows["goal"], rows["guide"]
+    head["goal"], head["guide"] = rows["goal"], rows[guide]
     head["frame_words"], head["column_words"] = query.frames, query.columns
     head["pose_frames"], head["pose_linear"], head["pose_angular"], head["pose_all"], head["pose_out"] = (
         contents.reserve(count) for count in (query.frames, query.columns, query.columns, 7 * len(frames), 6 * model.nv)

@@ -1,0 +1,259 @@
+"""A search in stages: without ranges, all tasks, what is required alone, then towards a posture.
+
+1. Where ranges are required, the other tasks are solved without them; an answer within all ranges is the answer.
+2. The search for all tasks: from eight starts, for soft tasks, or by a method.
+3. Where no start of that fulfils what is required, the search for it alone, from whose answer soft tasks are lessened.
+4. From the answer towards the posture, by which it is judged then.
+
+Each stage is a routine of its own, and the searches of 1 and 3 have a problem and a workspace of their own.  A stage
+that pauses pauses the search, which goes on with it; what has ended is not begun again.
+"""
+
+import numpy as np
+
+from poise.kernels.algebra.swing_twist import clipped
+from poise.kernels.machine.jit import call, entry_point, kernel, routine
+from poise.kernels.machine.kinds import WHOLE
+from poise.kernels.machine.lanes import sqrt
+from poise.kernels.machine.layout import (
+    ANSWER,
+    APPROACH,
+    BEGIN,
+    BLOCKED,
+    CALL,
+    CODE,
+    DISTANCE,
+    END,
+    ITERATIONS,
+    OWN,
+    REQUIRED,
+    RESTARTS,
+    RUNNING,
+    SOLVED,
+    START,
+    STATIONARY,
+    UNSOLVED,
+    WITHOUT_RANGES,
+)
+from poise.kernels.machine.views import entry_at, narrow, problem_at, section
+from poise.kernels.requirements.balls import turn_since
+from poise.kernels.solver.ends import aim_at, answer, clip_start, evaluate
+from poise.kernels.solver.feasibility import is_feasible
+from poise.kernels.solver.nearness import square_between
+from poise.kernels.solver.state import INSIDE
+
+
+@entry_point(WHOLE)
+def search(address):
+    """Search for the goal that stands in the workspace, from the start there; a code, and `out`.
+
+    Codes and phases are those of `lm_solver.solve`.
+    """
+    return _search(address)
+
+
+@routine
+def search_stage(address):
+    """`search` as the stage of another; its code is that of the call."""
+    request = entry_at(address, CALL)
+    request.code = _search(address)
+
+
+@kernel
+def _search(address):
+    request = entry_at(address, CALL)
+    p = problem_at(request.problem)
+    w = narrow(p, request.narrow, request.routines)
+    if request.phase == BEGIN:
+        request.stage = WITHOUT_RANGES if request.without_ranges != 0 else OWN
+    code = UNSOLVED
+    if request.stage == WITHOUT_RANGES:
+        code = _inner(w, request.without_ranges, p.goals_without_ranges, WITHOUT_RANGES, address)
+        if code == RUNNING:
+            return RUNNING
+        if code == SOLVED and _solves_all(p, w, address):
+            return SOLVED
+        request.stage, request.phase = OWN, BEGIN
+    if request.stage == OWN:
+        code = _own(w, address)
+        if code == RUNNING:
+            return RUNNING
+        if code == UNSOLVED and request.soft != 0:
+            request.stage, request.phase = REQUIRED, BEGIN
+    if request.stage == REQUIRED:
+        if request.required == 0:  # nothing was required, and no start came to a number
+            code = _certify(w, address)
+        else:
+            if _inner(w, request.required, p.goals_required, REQUIRED, address) == RUNNING:
+                return RUNNING
+            code = _lessen_soft_tasks(p, w, address)
+    request.phase = BEGIN
+    if len(p.posture_judged) > 0 and code >= 0:
+        code = _towards_posture(p, w, code, address)
+    if code == SOLVED and request.check_feasibility and (request.soft != 0 or len(p.posture_judged) > 0):
+        w.clearance[1] = -np.inf
+        code = SOLVED if is_feasible(p, w, address) else BLOCKED
+    return code
+
+
+@kernel
+def _own(w, address):
+    """The search for all tasks in the phase that the call is in; its code."""
+    call(w.routines[OWN], address)
+    return entry_at(address, CALL).code
+
+
+@kernel
+def _inner(w, inner_address, goals, stage, address):
+    """The search for some of the tasks, in the phase that the call is in; its code.
+
+    `goals` are the places among the goal numbers, and those of the posture behind them, of its own.
+    """
+    request, inner = entry_at(address, CALL), entry_at(inner_address, CALL)
+    p1 = problem_at(inner.problem)
+    w1 = narrow(p1, inner.narrow, inner.routines)
+    if request.phase == BEGIN:
+        count, all_goals = len(w1.goal), len(w.goal)
+        for i in range(len(goals)):
+            at = goals[i]
+            x = w.goal[at] if at < all_goals else w.posture_goal[at - all_goals]
+            if i < count:
+                w1.goal[i] = x
+            else:
+                w1.posture_goal[i - count] = x
+        for i in range(len(w.start)):
+            w1.start[i] = w.start[i]
+        inner.seed, inner.scene_changed = request.seed, request.scene_changed
+    inner.phase = request.phase
+    call(w.routines[stage], inner_address)
+    inner.phase = BEGIN
+    return inner.code
+
+
+@kernel
+def _solves_all(p, w, address):
+    """Whether the answer of the search without ranges is within all of them; it is then that of `out`."""
+    request = entry_at(address, CALL)
+    inner = entry_at(request.without_ranges, CALL)
+    p1 = problem_at(inner.problem)
+    found = narrow(p1, inner.narrow, inner.routines).out
+    if not (aim_at(p, w.goal, w.target) and clip_start(p, section(found, ANSWER, len(w.q)), w.pool)):
+        return False
+    for i in range(len(w.q)):
+        w.q[i] = w.pool[i]
+    cost, score = evaluate(p, w)
+    if not score <= INSIDE:
+        return False
+    if request.check_feasibility:
+        w.clearance[1] = -np.inf
+        if not is_feasible(p, w, address):
+            return False
+    answer(p, w, cost, score, 0, 0, 0, False)
+    for row in (ITERATIONS, RESTARTS, START, STATIONARY, DISTANCE):
+        w.out[row] = found[row]
+    w.out[len(w.out) - 1] = found[len(found) - 1]  # how far it is from a posture
+    return True
+
+
+@kernel
+def _lessen_soft_tasks(p, w, address):
+    """Go on from what the search for what is required came to; the code.
+
+    Where it fulfils that the soft tasks are lessened from there; else its configuration is the answer.
+    """
+    request = entry_at(address, CALL)
+    inner = entry_at(request.required, CALL)
+    p1 = problem_at(inner.problem)
+    w1 = narrow(p1, inner.narrow, inner.routines)
+    found, out, count, code = w1.out, w.out, len(w.q), UNSOLVED
+    for i in range(count):  # w1.start keeps the caller's
+        w.start[i] = found[ANSWER + i]
+    if found[CODE] == SOLVED:
+        most, request.max_restarts = request.max_restarts, 0
+        code = _own(w, address)
+        request.max_restarts = most
+    if code != SOLVED:
+        code = _certify(w, address)
+        out[STATIONARY] = found[STATIONARY] if code != SOLVED else 0.0
+    for i in range(count):
+        w.start[i] = w1.start[i]
+    out[ITERATIONS] += found[ITERATIONS]
+    out[RESTARTS], out[START] = found[RESTARTS], found[START]
+    if clip_start(p, w.start, w.pool):
+        out[DISTANCE] = sqrt(square_between(p, section(out, ANSWER, count), w.pool))
+    return code
+
+
+@kernel
+def _certify(w, address):
+    """Take the start as the answer to soft tasks; the code."""
+    request = entry_at(address, CALL)
+    request.phase = END
+    code = _own(w, address)
+    request.phase = BEGIN
+    return code
+
+
+@kernel
+def _towards_posture(p, w, code, address):
+    """Bring a solution in `out` near to the posture, and judge what stands there by its distance from it; the code.
+
+    The last entry of `out` is the distance.
+    """
+    out, q = w.out, section(w.out, ANSWER, len(w.q))
+    if code == SOLVED and entry_at(address, CALL).approach != 0:
+        _put_idle(p, q, w.posture_goal)
+        if _pulls(p):
+            call(w.routines[APPROACH], address)
+            code = entry_at(address, CALL).code
+    missed = _missed_by(p, q, w.posture_goal)
+    out[len(out) - 1] = missed
+    if code == SOLVED and missed > p.posture_judged[len(q)]:
+        out[STATIONARY] = 1.0
+        code = UNSOLVED
+    return code
+
+
+@kernel
+def _pulls(p):
+    """Whether the posture pulls anything that the tasks move."""
+    pulls = False
+    for a in range(len(p.posture_weights)):
+        pulls = pulls or p.posture_weights[a] > 0.0
+    return pulls
+
+
+@kernel
+def _put_idle(p, q, goal):
+    """Let what no task moves be where the posture has it, within its limits."""
+    for r in range(len(p.idle)):
+        c = p.idle[r]
+        if p.posture_judged[c.q] > 0.0:
+            q[c.q] = min(max(goal[c.q], c.lower), c.upper)
+    for r in range(len(p.idle_balls)):
+        ball = p.idle_balls[r]
+        i = ball.q
+        if p.posture_judged[i] + p.posture_judged[i + 1] + p.posture_judged[i + 2] > 0.0:
+            q[i], q[i + 1], q[i + 2], q[i + 3] = clipped(ball, goal[i], goal[i + 1], goal[i + 2], goal[i + 3])
+
+
+@kernel
+def _missed_by(p, q, goal):
+    """The largest difference of q (nq) and the posture, of the velocities that count [rad or m]."""
+    most = 0.0
+    for r in range(len(p.coordinates)):
+        most = max(most, p.posture_judged[p.coordinates[r].q] * abs(goal[p.coordinates[r].q] - q[p.coordinates[r].q]))
+    for r in range(len(p.idle)):
+        most = max(most, p.posture_judged[p.idle[r].q] * abs(goal[p.idle[r].q] - q[p.idle[r].q]))
+    for r in range(len(p.balls)):
+        most = max(most, _turned(p, q, goal, p.balls[r].q))
+    for r in range(len(p.idle_balls)):
+        most = max(most, _turned(p, q, goal, p.idle_balls[r].q))
+    return most
+
+
+@kernel
+def _turned(p, q, goal, i):
+    """The same of the ball whose quaternion begins at i."""
+    u0, u1, u2 = turn_since(q, goal, i)
+    return max(p.posture_judged[i] * abs(u0), max(p.posture_judged[i + 1] * abs(u1), p.posture_judged[i + 2] * abs(u2)))
