@@ -12,6 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from support import carried
 from support.carried import COORDINATE, ERROR, FRAME, NQ, NV, OBSTACLE, POSTURE, SHAPE, TARGET, TASK, Carried
+from support.mechanisms import delta
 
 import poise as pz
 from poise.common.array import Array
@@ -23,7 +24,7 @@ from poise.solving.requirements.status import Status
 
 pytestmark = pytest.mark.skipif(library() is None, reason="there is no library here: run python -m poise.build")
 
-PANDA, UR5E, G1 = pz.load("panda"), pz.load("ur5e"), pz.load("g1")
+PANDA, UR5E, G1, DELTA = pz.load("panda"), pz.load("ur5e"), pz.load("g1"), delta()
 HAND = PANDA.tip
 WRISTS = ["left_wrist_yaw_link", "right_wrist_yaw_link"]
 Goal = Callable[[Array], Any]
@@ -38,6 +39,12 @@ def goal_of(model: pz.Model, frames: list[str]) -> Goal:
     return lambda q: [model.pose(frame, q) for frame in frames]
 
 
+PAW = "left_wrist_yaw_link"
+REGION = pz.RegionTask("panda_link6", pz.Sphere(PANDA.pose("panda_link6", PANDA.home).xyz, 0.4))
+AWAY = pz.PositionTask("panda_link4", (0.2, 0.2, 0.7), required=False, priority=1)
+SHAPED = PANDA.with_shapes({"panda_link6": pz.Sphere((0, 0, 0), 0.08), HAND: pz.Sphere((0, 0, 0), 0.06)})
+BALL = pz.World({"ball": pz.Sphere((0.4, 0.1, 0.4), 0.1)})
+POINT: Goal = lambda q: [PANDA.pose(HAND, q).xyz, None]
 SOLVERS: dict[str, tuple[pz.Model, list[pz.Task], Goal, dict[str, Any]]] = {
     "seven joints": (PANDA, [pz.PoseTask(HAND)], goal_of(PANDA, [HAND]), {}),
     "a closed form": (UR5E, [pz.PoseTask(UR5E.tip)], goal_of(UR5E, [UR5E.tip]), {}),
@@ -46,11 +53,38 @@ SOLVERS: dict[str, tuple[pz.Model, list[pz.Task], Goal, dict[str, Any]]] = {
     "a point": (PANDA, [pz.PositionTask(HAND)], lambda q: [PANDA.pose(HAND, q).xyz], {}),
     "a rotation": (PANDA, [pz.OrientationTask(HAND)], lambda q: [PANDA.pose(HAND, q).rotation], {}),
     "two arms": (G1, [pz.PoseTask(frame) for frame in WRISTS], goal_of(G1, WRISTS), {}),
+    "a range": (PANDA, [pz.PoseTask(HAND), REGION], lambda q: [PANDA.pose(HAND, q), None], {}),
+    "a soft task": (PANDA, [pz.PositionTask(HAND), AWAY], POINT, {}),
+    "a soft task alone": (PANDA, [pz.PositionTask(HAND, required=False)], lambda q: [1.5 * PANDA.pose(HAND, q).xyz], {}),
+    "a posture": (PANDA, [pz.PositionTask(HAND), pz.PostureTask()], POINT, {}),
+    "a posture of its own": (PANDA, [pz.PositionTask(HAND), pz.PostureTask()], lambda q: [PANDA.pose(HAND, q).xyz, q], {}),
+    "a posture of some joints": (
+        G1, [pz.PositionTask(PAW), pz.PostureTask(weight={"left_knee_joint": 0.0, "waist_yaw_joint": 5.0})],
+        lambda q: [G1.pose(PAW, q).xyz, q], {},
+    ),
+    "a range and a posture": (PANDA, [pz.PositionTask(HAND), REGION, pz.PostureTask()], lambda q: [*POINT(q), None], {}),
+    "a range and a soft task": (PANDA, [pz.PositionTask(HAND), REGION, AWAY], lambda q: [*POINT(q), None], {}),
+    "a posture by dls": (PANDA, [pz.PositionTask(HAND), pz.PostureTask()], POINT, {"method": "dls"}),
+    "a sum": (PANDA, [pz.PoseTask(HAND)], goal_of(PANDA, [HAND]), {"limits": [pz.LinearLimit({"panda_joint1": 1.0}, 9.0)]}),
+    "among shapes": (
+        SHAPED, [pz.PositionTask(HAND), pz.PostureTask()], POINT, {"limits": [pz.CollisionLimit(BALL, min_distance=0.02)]},
+    ),
+    "a loop": (DELTA, [pz.PositionTask("plate")], lambda q: [(0.02 * q[0], 0.02 * q[1], -0.6 + 0.02 * q[2])], {}),
+    "a loop and a posture": (
+        DELTA, [pz.PositionTask("plate"), pz.PostureTask()],
+        lambda q: [(0.02 * q[0], 0.02 * q[1], -0.6 + 0.02 * q[2]), None], {},
+    ),
     **{
         f"by {name}": (PANDA, [pz.PositionTask(HAND)], lambda q: [PANDA.pose(HAND, q).xyz], {"method": name})
         for name in METHODS
     },
-}
+}  # fmt: skip
+
+
+def own_goal(solver: pz.Solver, found: pz.Solution) -> Array:
+    """The goal numbers of the tasks that were stated: those of loops are the file's."""
+    first = 7 * sum(bool(task.blocks) for task in solver._search.user_tasks)
+    return np.concatenate([found.goal[:first], found.goal[7 * len(solver._search.frame_tasks) :]])
 
 
 @pytest.mark.parametrize("name", SOLVERS)
@@ -62,8 +96,10 @@ def test_a_solver_answers_as_in_python(name: str, tmp_path: Path) -> None:
     for a, b in zip(q[:8], q[8:], strict=True):
         q0 = b if "method" not in given else model.clip(model.integrate(a, np.full(model.nv, 0.05)))
         here = solver(goal(a), q0)
-        status, there, told = one.solve(here.goal, q0)
+        status, there, told = one.solve(own_goal(solver, here), q0)
         assert (status == "OK") == here.success
+        if not here.success and solver._search.goes_on:  # what fails there is searched for further in Python
+            continue
         np.testing.assert_allclose(there, here.q, rtol=0.0, atol=1e-11)
         assert (told.restarts, told.start) == (here.restarts, here.start)
         np.testing.assert_allclose([told.distance, told.cost], [here.distance, here.cost], atol=1e-11)
@@ -260,10 +296,8 @@ def test_poses_and_jacobians_are_those_of_the_model(model: pz.Model, tmp_path: P
 @pytest.mark.parametrize(
     ("one", "words"),
     [
-        (lambda: pz.Solver(PANDA, [pz.PositionTask(HAND), pz.PostureTask()]), "export a Tracker"),
-        (lambda: pz.Solver(PANDA, [pz.PositionTask(HAND, required=False)]), "require all"),
+        (lambda: pz.Solver(PANDA, [pz.PositionTask(HAND), AWAY, pz.PostureTask()]), "export a Tracker"),
         (lambda: pz.Solver(PANDA, pz.PoseTask(HAND), method="lm", trace=True), "leave out trace=True"),
-        (lambda: pz.Solver(PANDA, [pz.PositionTask(HAND), pz.ConeTask(HAND, angle=0.6)]), "export a Tracker"),
         (lambda: pz.Tracker(PANDA, pz.PoseTask(HAND), dt=0.01, explore=True), "leave out explore=True"),
     ],
 )

@@ -110,9 +110,63 @@ def test_own_targets_and_several_tasks(arm: pz.Model) -> None:
         same(own(target), plain(target))
         assert taken(own._search._line, arm, own._search, target, None)
     same(own([None, point]), plain([None, point]))
+    assert taken(own._search._line, arm, own._search, [None, point], None)
     single, slow = both(arm, pz.PositionTask(elbow))
     for target in (point, [point], point.tolist(), point[None]):
         same(single(target), slow(target))
+
+
+ELBOW = "panda_link4"
+WIDE = pz.RegionTask(ELBOW, pz.Sphere((0.0, 0.0, 0.3), 0.35))
+AROUND = pz.World({"ball": pz.Sphere((0.4, 0.2, 0.4), 0.1)})
+MORE: dict[str, tuple[list[pz.Task], dict[str, Any]]] = {
+    "a range": ([WIDE], {}),
+    "a posture": ([pz.PostureTask()], {}),
+    "a posture with a tolerance": ([pz.PostureTask(tolerance=1.5)], {}),
+    "a range and a posture": ([WIDE, pz.PostureTask()], {}),
+    "a soft task": ([pz.PositionTask(ELBOW, (0.1, 0.1, 0.5), required=False, priority=1)], {}),
+    "a sum": ([], {"limits": [pz.LinearLimit({"panda_joint1": 1.0, "panda_joint2": 1.0}, 1.0)]}),
+    "shapes": ([], {"limits": [pz.CollisionLimit(AROUND, min_distance=0.02)]}),
+    "time": ([], {"max_time": 60.0}),
+    "a method": ([pz.PostureTask()], {"method": "dls"}),
+}
+
+
+@pytest.mark.parametrize("name", MORE)
+def test_what_else_is_asked(arm: pz.Model, name: str) -> None:
+    others, settings = MORE[name]
+    model = arm.with_shapes({arm.tip: pz.Sphere((0, 0, 0), 0.05)}) if name == "shapes" else arm
+    quick, plain = both(model, [pz.PositionTask(arm.tip), *others], **settings)
+    done = 0
+    for q, start in arm.sample(20, seed=6).reshape(10, 2, -1):
+        target = [arm.pose(arm.tip, q).xyz, *(None for _ in others)]
+        here, there = quick(target, start), plain(target, start)
+        same(here, there)
+        done += taken(quick._search._line, model, quick._search, target, start)
+        assert here.success <= (
+            taken(quick._search._line, model, quick._search, target, start) or quick._search.goes_on
+        )
+    assert done > 2
+
+
+def test_time_that_is_over_ends_the_search(arm: pz.Model) -> None:
+    quick, plain = both(arm, pz.PositionTask(arm.tip), max_time=1e-9)
+    for solver in (quick, plain):
+        found = solver((3.0, 0.0, 0.0))
+        assert found.status is pz.Status.BUDGET
+        assert found.budget == "max_time"
+
+
+def test_shapes_that_moved_are_seen(arm: pz.Model) -> None:
+    world = pz.World({"ball": pz.Sphere((0.0, 0.0, 3.0), 0.1)})
+    model = arm.with_shapes({arm.tip: pz.Sphere((0, 0, 0), 0.05)})
+    quick, _ = both(model, pz.PositionTask(arm.tip), limits=[pz.CollisionLimit(world, min_distance=0.02)])
+    place = arm.pose(arm.tip, arm.home).xyz
+    assert quick(place).success
+    world.move("ball", pz.SE3.from_parts(place))
+    assert quick(place).status is pz.Status.COLLISION
+    world.move("ball", pz.SE3.from_parts(place + np.array((0.0, 0.0, 0.4))))
+    assert quick(place).success
 
 
 BAD: list[Any] = [

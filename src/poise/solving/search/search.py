@@ -64,8 +64,8 @@ _MORE_RESTARTS: Final = 20_000
 """The same for a target that is missed by next to nothing, without a method of the caller's choice."""
 _LANE_RESTARTS: Final = 24
 """Starts of a problem in a lane, at most, before eight lanes search for it."""
-_LANES_TAKE: Final = 0.02
-"""What a problem in a lane takes at most [s]: so many starts with four tasks on a humanoid took a tenth of it."""
+_LANE_START: Final = 2e-4
+"""What a start in a lane takes at most [s]: with four tasks on a humanoid a quarter of it."""
 _CHUNK: Final = 4096
 """Iterations between two looks at signals, such as Ctrl-C: a few hundredths of a second."""
 _TIMED_CHUNK: Final = 32
@@ -481,7 +481,7 @@ class Search:
     @property
     def in_lanes(self) -> bool:
         """Whether problems of a batch are solved side by side: no method or posture, no soft task, and time enough."""
-        hurried = self.max_time is not None and self.max_time < _LANES_TAKE
+        hurried = self.max_time is not None and self.max_time < _LANE_START * (1 + self._usual_restarts)
         return self.method is None and self._posture is None and not hurried and not self._soft
 
     def index(self, model: Model) -> Words | None:

@@ -233,8 +233,8 @@ def solve_batch(
     of six joints that has a closed form gets the nearest of all its solutions.  What a few starts do not solve is
     searched for as by `solve`, which takes a thousand times as long; with `best_effort=False` it is given up after
     `max_restarts` starts instead, and its q is the best that they came to.  With a `method`, priorities, a PostureTask,
-    a task that is not required or a `max_time`, the seconds for one problem, all problems are solved as by `solve`, on
-    all cores.
+    a task that is not required or a `max_time`, the seconds for one problem, that is less than lanes may take, some
+    hundredths, all problems are solved as by `solve`, on all cores.
 
     An answer depends on its problem, the seed, and nothing else: not on the other problems, their order, or `threads`.
     A row that is no target or no start has the status BAD_INPUT, and the others are solved.  Ctrl-C returns what is
