@@ -452,7 +452,7 @@ class Search:
 
     @property
     def ends_in_kernel(self) -> bool:
-        """Whether nothing but failures are left to Python: not so where what must hold is looked at afterwards alone."""
+        """Whether failures alone are left to Python: not so where what must hold is looked at when all is found."""
         return self.in_kernel and not (self._constrained and (self._soft or self._posture is not None))
 
     @property
