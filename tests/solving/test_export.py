@@ -44,7 +44,20 @@ REGION = pz.RegionTask("panda_link6", pz.Sphere(PANDA.pose("panda_link6", PANDA.
 AWAY = pz.PositionTask("panda_link4", (0.2, 0.2, 0.7), required=False, priority=1)
 SHAPED = PANDA.with_shapes({"panda_link6": pz.Sphere((0, 0, 0), 0.08), HAND: pz.Sphere((0, 0, 0), 0.06)})
 BALL = pz.World({"ball": pz.Sphere((0.4, 0.1, 0.4), 0.1)})
-POINT: Goal = lambda q: [PANDA.pose(HAND, q).xyz, None]
+TO_POINT, POSTURE_TASK = pz.PositionTask(HAND), pz.PostureTask()
+SUM = pz.LinearLimit({"panda_joint1": 1.0}, 9.0)
+APART = pz.CollisionLimit(BALL, min_distance=0.02)
+
+
+def point(q: Array) -> list[Any]:
+    return [PANDA.pose(HAND, q).xyz, None]
+
+
+def place(q: Array) -> list[Any]:
+    """Where the delta's plate comes to."""
+    return [(0.02 * q[0], 0.02 * q[1], -0.6 + 0.02 * q[2])]
+
+
 SOLVERS: dict[str, tuple[pz.Model, list[pz.Task], Goal, dict[str, Any]]] = {
     "seven joints": (PANDA, [pz.PoseTask(HAND)], goal_of(PANDA, [HAND]), {}),
     "a closed form": (UR5E, [pz.PoseTask(UR5E.tip)], goal_of(UR5E, [UR5E.tip]), {}),
@@ -54,26 +67,21 @@ SOLVERS: dict[str, tuple[pz.Model, list[pz.Task], Goal, dict[str, Any]]] = {
     "a rotation": (PANDA, [pz.OrientationTask(HAND)], lambda q: [PANDA.pose(HAND, q).rotation], {}),
     "two arms": (G1, [pz.PoseTask(frame) for frame in WRISTS], goal_of(G1, WRISTS), {}),
     "a range": (PANDA, [pz.PoseTask(HAND), REGION], lambda q: [PANDA.pose(HAND, q), None], {}),
-    "a soft task": (PANDA, [pz.PositionTask(HAND), AWAY], POINT, {}),
-    "a soft task alone": (PANDA, [pz.PositionTask(HAND, required=False)], lambda q: [1.5 * PANDA.pose(HAND, q).xyz], {}),
-    "a posture": (PANDA, [pz.PositionTask(HAND), pz.PostureTask()], POINT, {}),
-    "a posture of its own": (PANDA, [pz.PositionTask(HAND), pz.PostureTask()], lambda q: [PANDA.pose(HAND, q).xyz, q], {}),
+    "a soft task": (PANDA, [TO_POINT, AWAY], point, {}),
+    "a soft task alone": (PANDA, [pz.PositionTask(HAND, required=False)], lambda q: [1.5 * point(q)[0]], {}),
+    "a posture": (PANDA, [TO_POINT, POSTURE_TASK], point, {}),
+    "a posture of the call": (PANDA, [TO_POINT, POSTURE_TASK], lambda q: [point(q)[0], q], {}),
     "a posture of some joints": (
         G1, [pz.PositionTask(PAW), pz.PostureTask(weight={"left_knee_joint": 0.0, "waist_yaw_joint": 5.0})],
         lambda q: [G1.pose(PAW, q).xyz, q], {},
     ),
-    "a range and a posture": (PANDA, [pz.PositionTask(HAND), REGION, pz.PostureTask()], lambda q: [*POINT(q), None], {}),
-    "a range and a soft task": (PANDA, [pz.PositionTask(HAND), REGION, AWAY], lambda q: [*POINT(q), None], {}),
-    "a posture by dls": (PANDA, [pz.PositionTask(HAND), pz.PostureTask()], POINT, {"method": "dls"}),
-    "a sum": (PANDA, [pz.PoseTask(HAND)], goal_of(PANDA, [HAND]), {"limits": [pz.LinearLimit({"panda_joint1": 1.0}, 9.0)]}),
-    "among shapes": (
-        SHAPED, [pz.PositionTask(HAND), pz.PostureTask()], POINT, {"limits": [pz.CollisionLimit(BALL, min_distance=0.02)]},
-    ),
-    "a loop": (DELTA, [pz.PositionTask("plate")], lambda q: [(0.02 * q[0], 0.02 * q[1], -0.6 + 0.02 * q[2])], {}),
-    "a loop and a posture": (
-        DELTA, [pz.PositionTask("plate"), pz.PostureTask()],
-        lambda q: [(0.02 * q[0], 0.02 * q[1], -0.6 + 0.02 * q[2]), None], {},
-    ),
+    "a range and a posture": (PANDA, [TO_POINT, REGION, POSTURE_TASK], lambda q: [*point(q), None], {}),
+    "a range and a soft task": (PANDA, [TO_POINT, REGION, AWAY], lambda q: [*point(q), None], {}),
+    "a posture by dls": (PANDA, [TO_POINT, POSTURE_TASK], point, {"method": "dls"}),
+    "a sum": (PANDA, [pz.PoseTask(HAND)], goal_of(PANDA, [HAND]), {"limits": [SUM]}),
+    "among shapes": (SHAPED, [TO_POINT, POSTURE_TASK], point, {"limits": [APART]}),
+    "a loop": (DELTA, [pz.PositionTask("plate")], place, {}),
+    "a loop and a posture": (DELTA, [pz.PositionTask("plate"), POSTURE_TASK], lambda q: [*place(q), None], {}),
     **{
         f"by {name}": (PANDA, [pz.PositionTask(HAND)], lambda q: [PANDA.pose(HAND, q).xyz], {"method": name})
         for name in METHODS

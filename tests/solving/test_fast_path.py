@@ -142,10 +142,9 @@ def test_what_else_is_asked(arm: pz.Model, name: str) -> None:
         target = [arm.pose(arm.tip, q).xyz, *(None for _ in others)]
         here, there = quick(target, start), plain(target, start)
         same(here, there)
-        done += taken(quick._search._line, model, quick._search, target, start)
-        assert here.success <= (
-            taken(quick._search._line, model, quick._search, target, start) or quick._search.goes_on
-        )
+        by_c = taken(quick._search._line, model, quick._search, target, start)
+        assert by_c or quick._search.goes_on
+        done += by_c
     assert done > 2
 
 
