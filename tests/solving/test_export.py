@@ -112,7 +112,8 @@ def test_a_solver_answers_as_in_python(name: str, tmp_path: Path) -> None:
         assert (told.restarts, told.start) == (here.restarts, here.start)
         np.testing.assert_allclose([told.distance, told.cost], [here.distance, here.cost], atol=1e-11)
         left = np.ctypeslib.as_array(told.errors, (one.count(ERROR),))
-        worst = np.concatenate([[x for x in (e.position, e.rotation) if x is not None] for e in here.errors])
+        own = here.errors[: len(tasks)]  # those of loops are behind them
+        worst = np.concatenate([[x for x in (e.position, e.rotation) if x is not None] for e in own])
         np.testing.assert_allclose(left[: len(worst)], worst, atol=1e-11)
 
 

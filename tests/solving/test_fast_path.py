@@ -153,7 +153,7 @@ def test_time_that_is_over_ends_the_search(arm: pz.Model) -> None:
     for solver in (quick, plain):
         found = solver((3.0, 0.0, 0.0))
         assert found.status is pz.Status.BUDGET
-        assert found.budget == "max_time"
+        assert found.budget == "time"
 
 
 def test_shapes_that_moved_are_seen(arm: pz.Model) -> None:
