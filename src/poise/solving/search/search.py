@@ -88,7 +88,6 @@ class Search:
     """Whether that is all but what is done where it fails."""
 
     __slots__ = (
-        "_alone",
         "_constrained",
         "_fallback",
         "_index",
@@ -101,6 +100,7 @@ class Search:
         "_projection",
         "_settings",
         "_soft",
+        "_solves_required_alone",
         "_usual_restarts",
         "bound",
         "collision",
@@ -159,11 +159,10 @@ class Search:
         )
         """Whether more must hold than the limits of joints."""
         self._soft = method is None and soft_alone(self.frame_tasks)
-        self._alone = (
-            required_alone(self.user_tasks) if method is None and (constrained or (ranked and not self._soft)) else None
-        )
-        """What is solved for alone where nothing was found beside what gives way."""
-        self._others: Search | None = None
+        more = method is None and (constrained or (ranked and not self._soft))
+        self._solves_required_alone = more and required_alone(self.user_tasks) is not None
+        """Whether what is required is solved for alone where nothing was found beside what gives way."""
+        self._others: dict[Callable[[Sequence[Task]], Sequence[Task] | None], Search] = {}
         self._settings: dict[str, Any] = {
             "select": select, "seed": seed, "max_iterations": max_iterations, "max_restarts": max_restarts,
             "max_time": max_time,
@@ -354,9 +353,8 @@ class Search:
         looked = code == SOLVED and self.in_kernel  # the kernel has
         if code >= 0 and self._constrained and not late and not looked:
             code, late = self.make_feasible(model, scratch, code, end)
-        alone = self._alone
-        if alone is not None and code in (UNSOLVED, BLOCKED) and not late:
-            others = self._other(model, lambda: alone)
+        if self._solves_required_alone and code in (UNSOLVED, BLOCKED) and not late:
+            others = self._other(model, required_alone)
             solved, late = solved_required_only(self, others, partial(self._step_search, model), model, scratch, end)
             code = SOLVED if solved else code
         return self.close_passive_loops(model, scratch, scratch.out[ANSWER : ANSWER + model.nq], code), late
@@ -383,11 +381,13 @@ class Search:
         loops = {task.structure: at for task, at in zip(self.tasks, places, strict=True) if isinstance(task, LoopTask)}
         return joined(inner.tasks, [*(places[k] for k in which), *(loops[loop.structure] for loop in inner.loops)])
 
-    def _other(self, model: Model, tasks: Callable[[], Sequence[Task]]) -> "Search":
-        """The search for other tasks that it leans on; it is made when it is first needed."""
-        if self._others is None:
-            self._others = Search(model, tasks(), limits=self.limits.as_given, **self._settings)
-        return self._others
+    def _other(self, model: Model, which: Callable[[Sequence[Task]], Sequence[Task] | None]) -> "Search":
+        """The search for other tasks that it leans on, `which` makes of its own; it is made when it is first needed."""
+        if which not in self._others:
+            self._others[which] = Search(
+                model, which(self.user_tasks) or (), limits=self.limits.as_given, **self._settings
+            )
+        return self._others[which]
 
     def _search_near_posture(self, model: Model, scratch: Scratch, began: int, end: float) -> tuple[int, bool]:
         """Search from the answer in `out` on, which is too far from the posture, where nothing is; `out` stays as it is
@@ -459,7 +459,7 @@ class Search:
     def goes_on(self) -> bool:
         """Whether it goes on where the kernel's search fails."""
         more = self._posture is not None and self._posture.required
-        return self._constrained or self._alone is not None or more
+        return self._constrained or self._solves_required_alone or more
 
     @property
     def has_passive_loops(self) -> bool:

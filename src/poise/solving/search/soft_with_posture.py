@@ -6,7 +6,6 @@ goes towards the posture among the configurations where what is missed is least;
 """
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -43,7 +42,7 @@ def solved_near_posture(
     search: Any,
     posture: Posture,
     find: Callable[[], tuple[int, bool]],
-    other: Callable[[Callable[[], Sequence[Task]]], Any],
+    other: Callable[[Callable[[Sequence[Task]], Sequence[Task]]], Any],
     model: Model,
     scratch: Scratch,
     end: float,
@@ -68,7 +67,7 @@ def solved_near_posture(
         if near is not None:
             _set_answer(model, scratch, near)
     else:
-        inner, spent = other(partial(all_required, search.user_tasks)), out[ITERATIONS]
+        inner, spent = other(all_required), out[ITERATIONS]
         with inner.bound.scratch(model) as found:
             found_code, late = inner.solve_one(
                 model, found, scratch.goal, out[at], seed=int(scratch.call[SEED]), end=end
