@@ -11,7 +11,6 @@ import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import lru_cache
-from types import TracebackType
 from typing import Any, Self
 
 from poise.common.errors import InvalidValue, PoiseError
@@ -73,9 +72,7 @@ class Server:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.stop()
 
 
