@@ -73,7 +73,7 @@ class Shape:
 @kernel
 def _measure(p, w, pairs, out):
     """Each pair's rows, one lane's after the other's."""
-    lanes, known = packs(w.pair, WIDTH), flat(w.pair)
+    lanes, known = packs(w.proximity.pair, WIDTH), flat(w.proximity.pair)
     for k in range(len(pairs)):
         call(w.routines[MEASURE], p, w, pairs[k, 0], pairs[k, 1])
         for lane in range(lanes):
@@ -105,14 +105,14 @@ def _routines(width: Any) -> Any:
 def _place_narrow(words, work):
     p = problem_at(words)
     w = narrow(p, work, words)
-    place_shapes(p, 0, len(p.shapes), w.frames, w.shape_frames)
+    place_shapes(p, 0, len(p.shapes), w.frames, w.proximity.shape_frames)
 
 
 @compiled
 def _place_wide(words, work):
     p = problem_at(words)
     w = wide(p, work, words)
-    place_shapes(p, 0, len(p.shapes), w.frames, w.shape_frames)
+    place_shapes(p, 0, len(p.shapes), w.frames, w.proximity.shape_frames)
 
 
 def words_of(shapes: list[Shape], units: Any = None, frames: int = 0) -> Array:
@@ -125,7 +125,12 @@ def words_of(shapes: list[Shape], units: Any = None, frames: int = 0) -> Array:
     ]
     real = [(*s.turn.ravel(), *s.place, *s.half, s.radius, np.nan, np.nan) for s in shapes]
     vertices = np.concatenate([np.ravel(pack) for pack in packs])
-    rows = {"pair": NEAR, "room": HULL_BUFFER, "shape_frames": FRAME * len(shapes), "frames": FRAME * frames}
+    rows = {
+        "proximity.pair": NEAR,
+        "room": HULL_BUFFER,
+        "proximity.shape_frames": FRAME * len(shapes),
+        "frames": FRAME * frames,
+    }
     return pack({"shapes": joined(SHAPE, np.array(whole), np.array(real)), "vertices": vertices}, rows)
 
 
@@ -140,7 +145,7 @@ def measured(pairs: list[tuple[Shape, Shape]], lanes: int = 1) -> Array:
     places = np.array([[s.frame for pair in pairs[lane::lanes] for s in pair] for lane in range(lanes)])
     work = workspace(total_rows(words), lanes) if lanes > 1 else workspace(total_rows(words))
     work[:] = np.nan
-    work[rows_of(words, "shape_frames")] = places.reshape(lanes, -1).T.reshape(-1, *work.shape[1:])
+    work[rows_of(words, "proximity.shape_frames")] = places.reshape(lanes, -1).T.reshape(-1, *work.shape[1:])
     out = np.zeros((len(apart), lanes, PROXIMITY))
     numbers = np.arange(2 * len(apart)).reshape(-1, 2)
     run, width = (_measure_wide, WIDE) if lanes > 1 else (_measure_narrow, NARROW)
@@ -155,7 +160,7 @@ def placed(shapes: list[Shape], units: Any, frames: Array) -> Array:
     work = workspace(total_rows(words), WIDTH) if eight else workspace(total_rows(words))
     work[rows_of(words, "frames")] = frames.reshape(-1, *work.shape[1:])
     (_place_wide if eight else _place_narrow)(words, work)
-    return work[rows_of(words, "shape_frames")].reshape(len(shapes), FRAME, *work.shape[1:])
+    return work[rows_of(words, "proximity.shape_frames")].reshape(len(shapes), FRAME, *work.shape[1:])
 
 
 def random_shape(rng: np.random.Generator, name: str, spread: float) -> Shape:

@@ -48,7 +48,7 @@ def test_no_point_goes_farther_than_a_sweep(robot: str, tmp_path: Path) -> None:
         scene.q[:] = q
         out = np.zeros(3 * movers)
         _ways(scene.words, scene.narrow, ways, rates, out)
-        frames = scene.rows("shape_frames").reshape(-1, layout.FRAME)[:movers]
+        frames = scene.rows("proximity.shape_frames").reshape(-1, layout.FRAME)[:movers]
         along = bounds[:, None] * frames[:, 3:6]
         return np.stack([frames[:, :3], frames[:, :3] + along, frames[:, :3] - along]), out.reshape(-1, 3).T
 

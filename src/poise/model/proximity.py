@@ -193,7 +193,7 @@ def nearest_of_many(scene: Scene, q: Array) -> Proximities:
 
 def slopes_of_many(scene: Scene, q: Array) -> Array:
     """(n, nv) how fast each velocity lets the least distance grow at each of q (n, nq) [m per rad or m]."""
-    slopes = np.empty((len(q), len(scene.rows("row"))))
+    slopes = np.empty((len(q), len(scene.rows("proximity.row"))))
     if len(q):
         prepare("collision.queries.slopes_of_many")(*scene.addresses, q.reshape(-1), slopes.reshape(-1), len(q))
     return slopes

@@ -41,7 +41,7 @@ from poise.kernels.machine.layout import (
     UNIT,
     WIDTH,
 )
-from poise.kernels.machine.packing import joined
+from poise.kernels.machine.packing import in_group, joined
 from poise.model.tree import Unit, UnitArrays, carrying, unit_arrays, unit_columns
 from poise.quaternions import quaternion_matrix
 from poise.spatial import SE3
@@ -175,7 +175,7 @@ class Scene:
 
     def forget(self) -> None:
         """Let the next look be the first one: nothing is known to be near."""
-        self.rows("near")[0] = -1.0
+        self.rows("proximity.near")[0] = -1.0
 
     def past(self) -> tuple[list[Array], bool] | None:
         """What the last looks left, and whether the world is as it was then; None where it has other shapes now."""
@@ -234,36 +234,39 @@ class Scene:
             {
                 "q": model.nq,
                 "frames": FRAME * len(units),
-                "shape_frames": FRAME * (len(pieces) + 1),
-                "centres": 3 * row,
-                "reach": movers * row,
-                "squares": movers * row,
-                "guess": 2 * WIDTH,
-                "lower": movers * bounded,
-                "candidates": movers * bounded + 1,
-                "advance": movers,
-                "drift": 3 * len(pieces),
-                "stirred": 1,
-                "near": 1 + NEAR * MOST_NEAR,
-                "near_before": 1 + NEAR * MOST_NEAR,
-                "pair": NEAR,
-                "until": MOST_NEAR,
-                "row": model.nv,
-                "rate": model.nv,
                 "room": HEIGHTS_BUFFER,
+                **in_group(
+                    "proximity",
+                    shape_frames=FRAME * (len(pieces) + 1),
+                    centres=3 * row,
+                    reach=movers * row,
+                    squares=movers * row,
+                    guess=2 * WIDTH,
+                    lower=movers * bounded,
+                    candidates=movers * bounded + 1,
+                    advance=movers,
+                    drift=3 * len(pieces),
+                    stirred=1,
+                    near=1 + NEAR * MOST_NEAR,
+                    near_before=1 + NEAR * MOST_NEAR,
+                    pair=NEAR,
+                    until=MOST_NEAR,
+                    row=model.nv,
+                    rate=model.nv,
+                ),
             },
         )
         self.narrow: Array = workspace(packing.total_rows(self.words))
         self.wide: Array | None = None
-        self.rows("q")[:], self.rows("near")[0], self.rows("stirred")[0] = model.home, -1.0, _FAR
-        self._reach = self.rows("reach").reshape(movers, row)
+        self.rows("q")[:], self.rows("proximity.near")[0], self.rows("proximity.stirred")[0] = model.home, -1.0, _FAR
+        self._reach = self.rows("proximity.reach").reshape(movers, row)
         self._reach[:], after = _NOWHERE, np.triu(unmet[np.ix_(group, group)] == 0, 1)[:movers, :bounded]
         self._reach[:, :bounded] = np.where(after, shapes["bound"][:bounded], _NOWHERE)
         self.addresses = int(self.words.ctypes.data), int(self.narrow.ctypes.data), _routines(NARROW)
         # Assigned to through the buffer protocol, which is quicker and takes nothing but as many doubles.
         self.q_view: Any = memoryview(self.rows("q").data)
-        self.q, self.near = self.rows("q"), self.rows("near")[1 : 1 + NEAR]
-        self._left = [self.rows(name) for name in ("q", "near", "near_before")]
+        self.q, self.near = self.rows("q"), self.rows("proximity.near")[1 : 1 + NEAR]
+        self._left = [self.rows(name) for name in ("q", "proximity.near", "proximity.near_before")]
         self.eases = eases[np.ix_(group, group)]
         self.names, self.groups = tuple(piece.name for piece in pieces), tuple(groups)
         self._places = {piece.name: k for k, piece in enumerate(pieces) if piece.entry}
@@ -285,9 +288,9 @@ class Scene:
             drift = self._ahead * np.array(entry.velocity)
             if drift.any():
                 pose = SE3.from_parts(drift) @ pose
-            self.rows("drift")[3 * k : 3 * k + 3] = drift
+            self.rows("proximity.drift")[3 * k : 3 * k + 3] = drift
             if before is not None:
-                self.rows("stirred")[0] += _moved(before.shape.core, core)
+                self.rows("proximity.stirred")[0] += _moved(before.shape.core, core)
             if core.bound != shapes[k]["bound"]:
                 reach = self._reach[:, k]
                 reach[reach > _NOWHERE] = core.bound

@@ -53,10 +53,10 @@ _ALIKE_SQUARES = 1e-4
 def measure(p, v):
     """Errors at v.q by forward kinematics alone: the sum of their squares, and the largest (error / tolerance)^2.
 
-    The two errors [m, rad] go to v.branches.
+    The two errors [m, rad] go to v.search.branches.
     """
     forward(p.units, v.q, v.frames)
-    effector, t, f, known = p.effectors[0], v.target, v.frames, v.branches
+    effector, t, f, known = p.effectors[0], v.target, v.frames, v.search.branches
     at = FRAME * effector.tip
     place = tool_point(effector, f)
     x, y, z = _loaded(f, at + 6), _loaded(f, at + 9), _loaded(f, at + 3)
@@ -101,7 +101,7 @@ def polish(p, v, start):
             store(v.free, p.coordinates[abs(arm.swept) - 1].v, 0.0)
         evaluate(p, v)
         pose_direction(p, v, cost >= 0.0, splat(v.q, _DAMPING))
-        store(v.branches, FITS, 1.0)
+        store(v.search.branches, FITS, 1.0)
         for i in range(6):
             c = p.coordinates[arm.joints[i]]
             x = load(v.q, c.q)
@@ -111,7 +111,7 @@ def polish(p, v, start):
         cost, score = measure(p, v)
         better = cost < last
         if any_of(select(better, splat(v.q, 0.0), 1.0) * select(rough, splat(v.q, 1.0), 0.0) > 0.5):
-            store(v.branches, FITS, 1.0)
+            store(v.search.branches, FITS, 1.0)
             for i in range(6):
                 c = p.coordinates[arm.joints[i]]
                 x = select(better, load(v.q, c.q), load(v.before, c.q))
@@ -137,7 +137,7 @@ def _alike(p, v, a, b):
 @kernel
 def _drop_twins(p, v):
     """Of lanes within the tolerances that hold the same branch keep one in FITS; how many repeat an earlier one."""
-    known, twins = v.branches, 0
+    known, twins = v.search.branches, 0
     for lane in range(WIDTH):
         for other in range(lane):
             if known[_SCORE, lane] <= INSIDE and known[_SCORE, other] <= INSIDE and _alike(p, v, lane, other):
@@ -155,7 +155,7 @@ def collect(p, v, score, start, value, found, count):
     Returns the number of rows then, how many branches there are, within the limits or not, and whether one of a line of
     solutions is missed.
     """
-    known, many, certified = v.branches, len(v.q), 0
+    known, many, certified = v.search.branches, len(v.q), 0
     width = width_of(p)
     square = splat(v.q, 0.0)
     for r in range(len(p.coordinates)):

@@ -64,7 +64,7 @@ def _unswept(arm, way):
 @kernel
 def give_choices(v):
     """Number the lanes, and give each its choices: once for a workspace, before `candidates`."""
-    known = v.branches
+    known = v.search.branches
     for lane in range(WIDTH):
         known[NUMBER, lane] = lane
         known[SIGNS, lane] = 1.0 - 2.0 * (lane & 1)
@@ -78,9 +78,10 @@ def candidates(p, v, target, start, value):
 
     `target` are the rows that `aim_at` has read, one number wide; `start` (nq,) is where the joints rest: it decides
     the whole turns, stays where a joint is free or moves nothing, and must be finite.  `value` is the swept joint's.
-    What is known of the lanes is in v.branches.  Where a branch does not exist, a lane holds what comes near to it.
+    What is known of the lanes is in v.search.branches.  Where a branch does not exist, a lane holds what comes near to
+    it.
     """
-    arm, known = p.arms[0], v.branches
+    arm, known = p.arms[0], v.search.branches
     for i in range(len(start)):
         store(v.q, i, start[i])
     if arm.swept != 0:
@@ -118,4 +119,4 @@ def put(p, v, arm, start, i, angle):
     x = select(fits & (x < c.lower), c.lower, x)
     x = select(fits & (x > c.upper), c.upper, x)
     store(v.q, c.q, x)
-    store(v.branches, FITS, select(fits, load(v.branches, FITS), 0.0))
+    store(v.search.branches, FITS, select(fits, load(v.search.branches, FITS), 0.0))

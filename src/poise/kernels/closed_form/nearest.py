@@ -59,15 +59,15 @@ def nearest_branch(p, w, v, address):
     found, code = _nearest_left(v), SOLVED
     if entry_at(address, CALL).check_feasibility != 0 and found >= 0:
         found, code = _nearest_that_holds(p, w, v, found, address)
-    if found < 0 or any_of(load(v.branches, LOOSE) > 0.5):
+    if found < 0 or any_of(load(v.search.branches, LOOSE) > 0.5):
         out[CODE] = UNSOLVED
         return
     out[CODE], out[ITERATIONS], out[RESTARTS], out[START] = code, 0.0, 0.0, BY_CLOSED_FORM
     out[DISTANCE], out[COST], out[STATIONARY] = sqrt(v.state[_SQUARE, found]), v.state[_COST, found], 0.0
     for i in range(count):
         out[ANSWER + i] = v.q[i, found]
-    out[ANSWER + count] = v.branches[PLACE_ERROR, found]
-    out[ANSWER + count + 1] = v.branches[TURN_ERROR, found]
+    out[ANSWER + count] = v.search.branches[PLACE_ERROR, found]
+    out[ANSWER + count + 1] = v.search.branches[TURN_ERROR, found]
 
 
 @kernel
@@ -75,7 +75,7 @@ def _nearest_left(v):
     """The lane of the nearest branch that is left; -1 if there is none."""
     found, least = -1, np.inf
     for lane in range(WIDTH):
-        if v.branches[FITS, lane] > 0.5 and v.state[_SCORE, lane] <= INSIDE and v.state[_SQUARE, lane] < least:
+        if v.search.branches[FITS, lane] > 0.5 and v.state[_SCORE, lane] <= INSIDE and v.state[_SQUARE, lane] < least:
             found, least = lane, v.state[_SQUARE, lane]
     return found
 
@@ -100,7 +100,7 @@ def _nearest_that_holds(p, w, v, found, address):
             for i in range(len(w.q)):
                 v.q[i, found] = w.q[i]
         else:
-            v.branches[FITS, found] = 0.0
+            v.search.branches[FITS, found] = 0.0
         found = _nearest_left(v)
     whole = min(p.blocks[0].inverse_square_tolerance, p.blocks[1].inverse_square_tolerance) >= _TIGHT
     for lane in range(WIDTH):

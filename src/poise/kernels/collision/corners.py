@@ -43,7 +43,7 @@ def place_corner(s, x, k, n, number):
 
     Whether the shape has that way.
     """
-    numbers, frames, shape = flat(x.room), x.shape_frames, s.shapes[k]
+    numbers, frames, shape = flat(x.room), x.proximity.shape_frames, s.shapes[k]
     axis = part(frames, k, Z)
     lying = abs(dot(axis, n)) < _ALONG
     if shape.core == SEGMENT or (shape.core == CYLINDER and lying):
@@ -67,7 +67,8 @@ def place_corner(s, x, k, n, number):
 
 @kernel
 def corner_is_near(s, x, pair, turned, number):
-    """Measure corner `number` of the first shape of a pair (NEAR rows), with `turned` of the second, into x.pair.
+    """Measure corner `number` of the first shape of a pair (NEAR rows), with `turned` of the second, into
+    x.proximity.pair.
 
     Whether there is one, other than the pair's own point, and so near to the other shape that it could lie along it.
     """
@@ -79,12 +80,12 @@ def corner_is_near(s, x, pair, turned, number):
     n = scaled(sign, vector(pair, NORMAL))
     if not place_corner(s, x, k, n, number):
         return False
-    corner = vector(x.shape_frames, FRAME * probe)
+    corner = vector(x.proximity.shape_frames, FRAME * probe)
     within = minus(own, plus(corner, scaled(shape.radius, n)))
     if dot(within, within) < _ALIKE:
         return False
     below = pair[DISTANCE] + 2.0 * _TILT * shape.bound
-    aside = minus(vector(x.shape_frames, FRAME * other), corner)
+    aside = minus(vector(x.proximity.shape_frames, FRAME * other), corner)
     reach = s.shapes[other].bound + shape.radius + below
     if reach < 1e300 and dot(aside, aside) > reach * reach:
         return False
@@ -92,11 +93,11 @@ def corner_is_near(s, x, pair, turned, number):
     distance = from_core + ease(s, k, other) - shape.radius
     if not distance < below:
         return False
-    m = vector(x.pair, NORMAL)
+    m = vector(x.proximity.pair, NORMAL)
     if not from_core > 0.0:  # the way out is that of the shape, not of its corner
         distance, m = pair[DISTANCE] + dot(n, within), n
-    x.pair[FIRST], x.pair[SECOND], x.pair[DISTANCE] = float(k), float(other), distance
+    x.proximity.pair[FIRST], x.proximity.pair[SECOND], x.proximity.pair[DISTANCE] = float(k), float(other), distance
     for i in range(3):
-        x.pair[POINTS + i] = corner[i] + shape.radius * m[i]
-        x.pair[NORMAL + i] = m[i]
+        x.proximity.pair[POINTS + i] = corner[i] + shape.radius * m[i]
+        x.proximity.pair[NORMAL + i] = m[i]
     return True

@@ -43,7 +43,7 @@ def place_movers(s, x):
     """Put the shapes that move where x.q has them."""
     forward(s.units, x.q, x.frames)
     movers = s.scene[0].movers
-    place_shapes(s, 0, movers, x.frames, x.shape_frames)
+    place_shapes(s, 0, movers, x.frames, x.proximity.shape_frames)
     _put_centres(s, x, movers)
 
 
@@ -51,17 +51,17 @@ def place_movers(s, x):
 def place_all(s, x):
     """Put all shapes where x.q has them."""
     forward(s.units, x.q, x.frames)
-    place_shapes(s, 0, s.scene[0].count, x.frames, x.shape_frames)
+    place_shapes(s, 0, s.scene[0].count, x.frames, x.proximity.shape_frames)
     _put_centres(s, x, s.scene[0].bounded)
 
 
 @functools.partial(kernel, inline=True)
 def _put_centres(s, x, count):
-    """x.centres are the places of so many bounding spheres, x, y and z in a packed row each."""
-    row = pitch(x.centres, s.scene[0].bounded)
+    """x.proximity.centres are the places of so many bounding spheres, x, y and z in a packed row each."""
+    row = pitch(x.proximity.centres, s.scene[0].bounded)
     for k in range(count):
         for r in range(3):
-            store(x.centres, r * row + k, load(x.shape_frames, FRAME * k + r))
+            store(x.proximity.centres, r * row + k, load(x.proximity.shape_frames, FRAME * k + r))
 
 
 @kernel
@@ -72,16 +72,17 @@ def looked_at(s, i, j):
 
 @routine
 def measure(s, x, i, j):
-    """x.pair (NEAR rows) = the proximity of shapes i and j, whose distance is longer by their ease.
+    """x.proximity.pair (NEAR rows) = the proximity of shapes i and j, whose distance is longer by their ease.
 
     On entry DISTANCE is the bound below which the distance to a cloud or a height map is asked for.  A routine of its
     own, for its code is by far the longest part of all that measures.
     """
-    store(x.pair, FIRST, splat(x.pair, float(i))), store(x.pair, SECOND, splat(x.pair, float(j)))
-    signed_distance(s.shapes, i, j, s.vertices, x.shape_frames, x.room, section(x.pair, DISTANCE, PROXIMITY))
+    pair = x.proximity.pair
+    store(pair, FIRST, splat(pair, float(i))), store(pair, SECOND, splat(pair, float(j)))
+    signed_distance(s.shapes, i, j, s.vertices, x.proximity.shape_frames, x.room, section(pair, DISTANCE, PROXIMITY))
     eased = ease(s, i, j)
     if eased > 0.0:
-        store(x.pair, DISTANCE, load(x.pair, DISTANCE) + eased)
+        store(x.proximity.pair, DISTANCE, load(x.proximity.pair, DISTANCE) + eased)
 
 
 @kernel
@@ -94,13 +95,13 @@ def ease(s, i, j):
 
 @functools.partial(kernel, inline=True)
 def distance_between(s, x, i, j, below):
-    """Measure shapes i and j into x.pair; their distance, with their ease [m].
+    """Measure shapes i and j into x.proximity.pair; their distance, with their ease [m].
 
     Of a cloud or a height map it is a large number unless `below` that: most of it need not be searched then.
     """
-    store(x.pair, DISTANCE, below)
+    store(x.proximity.pair, DISTANCE, below)
     call(x.routines[MEASURE], s, x, i, j)
-    return load(x.pair, DISTANCE)
+    return load(x.proximity.pair, DISTANCE)
 
 
 @functools.partial(kernel, inline=True)
@@ -108,30 +109,31 @@ def ways_between(x, count, i, c):
     """The vectors from the centre of shape i to those of the eight shapes of pack c, of `count` packs."""
     row = WIDTH * count
     return (
-        load_pack(x.centres, c) - x.centres[i],
-        load_pack(x.centres, c + count) - x.centres[row + i],
-        load_pack(x.centres, c + 2 * count) - x.centres[2 * row + i],
+        load_pack(x.proximity.centres, c) - x.proximity.centres[i],
+        load_pack(x.proximity.centres, c + count) - x.proximity.centres[row + i],
+        load_pack(x.proximity.centres, c + 2 * count) - x.proximity.centres[2 * row + i],
     )
 
 
 @kernel
 def find_near(s, x, margin, ahead):
-    """x.near = the pairs nearer than `margin` [m], with `ahead` than that and what x.advance lets both come.
+    """x.proximity.near = the pairs nearer than `margin` [m], with `ahead` than that and what x.proximity.advance lets
+    both come.
 
-    Shapes are where they were placed.  With `ahead`, x.row (nv) is how far each velocity goes at most.  Of more than
-    MOST_NEAR pairs the nearest stay.
+    Shapes are where they were placed.  With `ahead`, x.proximity.row (nv) is how far each velocity goes at most.  Of
+    more than MOST_NEAR pairs the nearest stay.
     """
     movers, bounded = s.scene[0].movers, s.scene[0].bounded
-    count = packs(x.centres, bounded)
-    x.near[0], longest = 0.0, 0.0
+    count = packs(x.proximity.centres, bounded)
+    x.proximity.near[0], longest = 0.0, 0.0
     for i in range(movers if ahead else 0):
-        longest = max(longest, x.advance[i])
+        longest = max(longest, x.proximity.advance[i])
     for i in range(movers):
         for c in range((i + 1) // WIDTH, count):
             reach = s.shapes[i].bound + margin
             if ahead:
-                reach = reach + x.advance[i] + (longest if WIDTH * c < movers else 0.0)
-            way, far = ways_between(x, count, i, c), load_pack(x.reach, count * i + c) + reach
+                reach = reach + x.proximity.advance[i] + (longest if WIDTH * c < movers else 0.0)
+            way, far = ways_between(x, count, i, c), load_pack(x.proximity.reach, count * i + c) + reach
             if any_of((far > 0.0) & (dot(way, way) < far * far)):
                 for j in range(max(i + 1, WIDTH * c), min(bounded, WIDTH * (c + 1))):
                     _keep_near(s, x, i, j, margin, ahead)
@@ -141,12 +143,12 @@ def find_near(s, x, margin, ahead):
 
 @kernel
 def _keep_near(s, x, i, j, margin, ahead):
-    """Note shapes i and j in x.near if they are near, in place of the farthest where there is no room."""
+    """Note shapes i and j in x.proximity.near if they are near, in place of the farthest where there is no room."""
     if not looked_at(s, i, j):
         return
     # From cheap to dear: spheres, then spheres without the motion that both shapes share, then spines, then distances.
     if ahead:
-        approach = x.advance[i] + (x.advance[j] if j < s.scene[0].movers else 0.0)
+        approach = x.proximity.advance[i] + (x.proximity.advance[j] if j < s.scene[0].movers else 0.0)
         if not spheres_within(s, x, i, j, margin + approach):
             return
         margin = margin + min(approach, _approach(s, x, i, j))
@@ -154,25 +156,26 @@ def _keep_near(s, x, i, j, margin, ahead):
         return
     if not distance_between(s, x, i, j, margin) < margin:
         return
-    place = np.int64(x.near[0])
+    place = np.int64(x.proximity.near[0])
     if place == MOST_NEAR:
         place = 0
         for k in range(1, MOST_NEAR):
-            if x.near[1 + NEAR * k + DISTANCE] > x.near[1 + NEAR * place + DISTANCE]:
+            if x.proximity.near[1 + NEAR * k + DISTANCE] > x.proximity.near[1 + NEAR * place + DISTANCE]:
                 place = k
-        if not x.pair[DISTANCE] < x.near[1 + NEAR * place + DISTANCE]:
+        if not x.proximity.pair[DISTANCE] < x.proximity.near[1 + NEAR * place + DISTANCE]:
             return
     else:
-        x.near[0] = place + 1.0
+        x.proximity.near[0] = place + 1.0
     for r in range(NEAR):
-        x.near[1 + NEAR * place + r] = x.pair[r]
+        x.proximity.near[1 + NEAR * place + r] = x.proximity.pair[r]
 
 
 @kernel
 def _approach(s, x, i, j):
     """A bound of how much nearer shapes i and j come [m], without joints that move both; infinite if there are none."""
     shared = shared_columns(s, i, j)
-    return max_displacement(s, i, shared, x.row) + max_displacement(s, j, shared, x.row) if shared > 0 else np.inf
+    ways = x.proximity.row
+    return max_displacement(s, i, shared, ways) + max_displacement(s, j, shared, ways) if shared > 0 else np.inf
 
 
 @kernel
@@ -181,9 +184,9 @@ def spheres_within(s, x, i, j, margin):
     reach = s.shapes[i].bound + s.shapes[j].bound
     if not reach < 1e300:
         return True
-    square = splat(x.shape_frames, 0.0)
+    square = splat(x.proximity.shape_frames, 0.0)
     for r in range(3):
-        gap = load(x.shape_frames, FRAME * i + r) - load(x.shape_frames, FRAME * j + r)
+        gap = load(x.proximity.shape_frames, FRAME * i + r) - load(x.proximity.shape_frames, FRAME * j + r)
         square = square + gap * gap
     far = reach + margin
     return any_of((far > 0.0) & (square < far * far))
@@ -215,24 +218,30 @@ def may_be_within(s, x, i, j, margin):
     if first.core == BOX and second.core == BOX:
         if first.bound > second.bound:
             i, j = j, i
-        c = along_axes(x.shape_frames, j, minus(part(x.shape_frames, i, ORIGIN), part(x.shape_frames, j, ORIGIN)))
+        c = along_axes(
+            x.proximity.shape_frames,
+            j,
+            minus(part(x.proximity.shape_frames, i, ORIGIN), part(x.proximity.shape_frames, j, ORIGIN)),
+        )
         return point_box(c, s.shapes[j].half)[0] - s.shapes[j].radius < margin + s.shapes[i].bound
     if second.core == HALF_SPACE or second.core >= HEIGHTS or not _is_searched(first, second):
         return True
     if s.shapes[i].core == BOX:
         i, j = j, i
     (h1, g1), (h2, g2) = spine_of(s.shapes[i]), spine_of(s.shapes[j])
-    p, z = part(x.shape_frames, i, ORIGIN), part(x.shape_frames, i, Z)
+    p, z = part(x.proximity.shape_frames, i, ORIGIN), part(x.proximity.shape_frames, i, Z)
     if s.shapes[j].core == BOX:
-        c = along_axes(x.shape_frames, j, minus(p, part(x.shape_frames, j, ORIGIN)))
-        gap = segment_box(c, along_axes(x.shape_frames, j, z), h1, s.shapes[j].half)[0] - s.shapes[j].radius
+        c = along_axes(x.proximity.shape_frames, j, minus(p, part(x.proximity.shape_frames, j, ORIGIN)))
+        gap = segment_box(c, along_axes(x.proximity.shape_frames, j, z), h1, s.shapes[j].half)[0] - s.shapes[j].radius
         return gap < margin + g1
     if s.shapes[j].core == POINT:
-        gap = point_segment(part(x.shape_frames, j, ORIGIN), p, z, h1)[0]
+        gap = point_segment(part(x.proximity.shape_frames, j, ORIGIN), p, z, h1)[0]
     elif s.shapes[i].core == POINT:
-        gap = point_segment(p, part(x.shape_frames, j, ORIGIN), part(x.shape_frames, j, Z), h2)[0]
+        gap = point_segment(p, part(x.proximity.shape_frames, j, ORIGIN), part(x.proximity.shape_frames, j, Z), h2)[0]
     else:
-        gap = segment_segment(p, z, h1, part(x.shape_frames, j, ORIGIN), part(x.shape_frames, j, Z), h2)[0]
+        gap = segment_segment(
+            p, z, h1, part(x.proximity.shape_frames, j, ORIGIN), part(x.proximity.shape_frames, j, Z), h2
+        )[0]
     return gap < margin + g1 + g2
 
 
@@ -248,12 +257,12 @@ def shared_columns(s, i, j):
 
 @kernel
 def distance_row(s, x, pair):
-    """x.row (nv) = d distance / dq of a pair (NEAR rows): n . (J_b - J_a), the Jacobians of its two points.
+    """x.proximity.row (nv) = d distance / dq of a pair (NEAR rows): n . (J_b - J_a), the Jacobians of its two points.
 
     Columns that both chains share cancel and are left out.
     """
-    for v in range(len(x.row)):
-        x.row[v] = 0.0
+    for v in range(len(x.proximity.row)):
+        x.proximity.row[v] = 0.0
     i, j = np.int64(pair[FIRST]), np.int64(pair[SECOND])
     shared = shared_columns(s, i, j)
     _add_columns(s, x, i, shared, pair, POINTS, -1.0)
@@ -262,7 +271,7 @@ def distance_row(s, x, pair):
 
 @kernel
 def _add_columns(s, x, i, shared, pair, point, sign):
-    """x.row += sign n . J, J of the point at row `point` of the pair, which belongs to shape i."""
+    """x.proximity.row += sign n . J, J of the point at row `point` of the pair, which belongs to shape i."""
     n0, n1, n2 = sign * pair[NORMAL], sign * pair[NORMAL + 1], sign * pair[NORMAL + 2]
     chain = s.chains[i]
     for k in range(chain.first_column + shared, chain.last_column):
@@ -275,7 +284,7 @@ def _add_columns(s, x, i, shared, pair, point, sign):
                 pair[point + 2] - x.frames[c.place + 2]
             )  # fmt: skip
             rate = n0 * (z1 * d2 - z2 * d1) + n1 * (z2 * d0 - z0 * d2) + n2 * (z0 * d1 - z1 * d0) + c.pitch * along
-        x.row[c.column] = x.row[c.column] + c.scale * rate
+        x.proximity.row[c.column] = x.proximity.row[c.column] + c.scale * rate
 
 
 @kernel
@@ -306,7 +315,7 @@ def sweep(s, x, i, first, ways, rates):
             if c.kind != PRISMATIC:
                 square = 0.0
                 for r in range(3):
-                    square += (x.shape_frames[FRAME * i + r] - x.frames[c.place + r]) ** 2
+                    square += (x.proximity.shape_frames[FRAME * i + r] - x.frames[c.place + r]) ** 2
                 arm = min(arm, abs(c.scale) * (np.sqrt(square) + s.shapes[i].bound + abs(c.pitch) + way))
             way, rate = way + abs(ways[c.column]) * arm, rate + abs(rates[c.column]) * arm
     return way, rate

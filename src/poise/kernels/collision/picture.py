@@ -36,7 +36,7 @@ def near_points(scene, work, routines, points, margin, near):
 @kernel
 def _frame(x, j):
     """The place and the axes of shape j."""
-    rows = x.shape_frames
+    rows = x.proximity.shape_frames
     return part(rows, j, ORIGIN), part(rows, j, X), part(rows, j, Y), part(rows, j, Z)
 
 

@@ -33,7 +33,8 @@ def place_in_lanes(scene, work, routines):
 
 @entry_point(WHOLE, WHOLE, WHOLE)
 def nearest_at(scene, work, routines):
-    """x.near holds the pair with the least distance at x.q; that distance [m], infinite where no pair may meet.
+    """x.proximity.near holds the pair with the least distance at x.q; that distance [m], infinite where no pair may
+    meet.
 
     NaN where a number of x.q is none, or too large to compute with.
     """
@@ -60,7 +61,7 @@ def nearest_of_many(scene, work, routines, q, out, count):
         nearest_pairs(s, x)
         for lane in range(min(WIDTH, count - first)):
             for r in range(NEAR):
-                out[(first + lane) * NEAR + r] = x.near[1 + r, lane]
+                out[(first + lane) * NEAR + r] = x.proximity.near[1 + r, lane]
 
 
 @entry_point(WHOLE, WHOLE, WHOLE, REALS, REALS, WHOLE)
@@ -71,15 +72,15 @@ def slopes_of_many(scene, work, routines, q, out, count):
     """
     s = problem_at(scene)
     x = narrow(s, work, routines)
-    nq, nv = len(q) // count, len(x.row)
+    nq, nv = len(q) // count, len(x.proximity.row)
     for k in range(count):
         for i in range(nq):
             x.q[i] = q[k * nq + i]
         found = nearest_pair(s, x) < 1e300
         if found:
-            distance_row(s, x, section(x.near, 1, NEAR))
+            distance_row(s, x, section(x.proximity.near, 1, NEAR))
         for v in range(nv):
-            out[k * nv + v] = x.row[v] if found else 0.0
+            out[k * nv + v] = x.proximity.row[v] if found else 0.0
 
 
 @entry_point(WHOLE, WHOLE, WHOLE, REALS, REALS, REALS, REALS, WHOLE)

@@ -34,7 +34,7 @@ _FILES: Final = 2000
 
 def folder() -> Path:
     """The folder for what compiles here, where POISE_CACHE_DIR says or among the user's caches."""
-    return cache_home() / f"kernels-{compiler(file for at in _LANGUAGE for file in at.glob('*.py'))}"
+    return cache_home() / f"kernels-{compiler(file for at in _LANGUAGE for file in at.rglob('*.py'))}"
 
 
 FOLDER = folder()

@@ -68,11 +68,14 @@ class RowsType(types.Type):
 
 
 class Work(types.Type):
-    """A workspace and the problem that it is for, and the addresses of the routines that the problem needs."""
+    """A workspace and the problem that it is for, and the addresses of the routines that the problem needs.
 
-    def __init__(self, ndim: int) -> None:
-        self.ndim = ndim
-        super().__init__(name=f"Work{ndim}")
+    A group of its sections is the same under a type of its own: `prefix` is what their names begin with.
+    """
+
+    def __init__(self, ndim: int, prefix: str = "") -> None:
+        self.ndim, self.prefix = ndim, prefix
+        super().__init__(name=f"Work{ndim}{prefix}")
 
 
 PROBLEM_VIEW = Problem()

@@ -33,9 +33,10 @@ from poise.kernels.compiling.types import (
     Table,
     Work,
 )
-from poise.kernels.machine.layout import CALL, PROBLEM, WHOLE, WIDTH, WORK
+from poise.kernels.machine.layout import CALL, PROBLEM, WHOLE, WIDTH
 from poise.kernels.machine.packing import header_word
 from poise.kernels.machine.record import Record
+from poise.kernels.machine.work import SECTIONS, WORK
 
 
 def _struct(context: Any, builder: Any, kind: Any, **members: Any) -> Any:
@@ -95,7 +96,10 @@ class _WorkAttributes(AttributeTemplate):
     def generic_resolve(self, typ: Any, attr: str) -> Any:
         if attr == "routines":
             return WHOLES
-        return ROWS[typ.ndim] if attr in WORK else None
+        name = typ.prefix + attr
+        if name in SECTIONS:
+            return ROWS[typ.ndim]
+        return Work(typ.ndim, f"{name}.") if name in WORK else None
 
 
 @lower_getattr_generic(Work)
@@ -103,7 +107,10 @@ def _work_section(context: Any, builder: Any, typ: Any, value: Any, attr: str) -
     if attr == "routines":
         # Written when a process binds the problem, before any kernel runs.
         return _struct(context, builder, WHOLES, data=builder.extract_value(value, 2), count=ir.Constant(WORD, 0))
-    problem, data, word = builder.extract_value(value, 0), builder.extract_value(value, 1), header_word(attr)
+    name = typ.prefix + attr
+    if name not in SECTIONS:
+        return value  # a group: the names alone are others
+    problem, data, word = builder.extract_value(value, 0), builder.extract_value(value, 1), header_word(name)
     start, count = _word(builder, problem, word), _word(builder, problem, word + 1)
     if typ.ndim == 2:
         start = builder.mul(start, ir.Constant(WORD, WIDTH))

@@ -13,29 +13,29 @@ from poise.kernels.solver.ends import aim_at
 
 @entry_point(WHOLE, REALS, REALS)
 def by_goals(address, cotangent, out):
-    """out (n, columns): dq at w.stationary by each of the problem's goal steps, then by the velocities of the posture,
-    if there is one.  With a cotangent (n), out (columns) is their product, for which one pair of products with
-    w.residual_sensitivity and w.gradient_sensitivity serves all columns.
+    """out (n, columns): dq at w.kkt.stationary by each of the problem's goal steps, then by the velocities of the
+    posture, if there is one.  With a cotangent (n), out (columns) is their product, for which one pair of products with
+    w.kkt.residual_sensitivity and w.kkt.gradient_sensitivity serves all columns.
     """
     request = entry_at(address, CALL)
     p = problem_at(request.problem)
     w = narrow(p, request.narrow, request.routines)
     for i in range(len(w.q)):
-        w.q[i] = w.stationary[i]
+        w.q[i] = w.kkt.stationary[i]
     if not aim_at(p, w.goal, w.target):
         return 0
     evaluate_conditions(p, w, request, True)
-    n, m, steps, pulled = len(w.step), len(w.condition_residual), len(p.goal_steps), len(cotangent) > 0
+    n, m, steps, pulled = len(w.step), len(w.kkt.residual), len(p.goal_steps), len(cotangent) > 0
     columns = steps + (n if len(w.posture_goal) > 0 else 0)
     if pulled:
         for k in range(m):
-            w.active_sigma[k] = 0.0
+            w.kkt.active_sigma[k] = 0.0
             for a in range(n):
-                w.active_sigma[k] = w.active_sigma[k] + cotangent[a] * w.residual_sensitivity[a * m + k]
+                w.kkt.active_sigma[k] = w.kkt.active_sigma[k] + cotangent[a] * w.kkt.residual_sensitivity[a * m + k]
         for b in range(n):
             w.moved[b] = 0.0
             for a in range(n):
-                w.moved[b] = w.moved[b] + cotangent[a] * w.gradient_sensitivity[a * n + b]
+                w.moved[b] = w.moved[b] + cotangent[a] * w.kkt.gradient_sensitivity[a * n + b]
     for s in range(columns):
         if s < steps:
             _differ(p, w, request, s)
@@ -44,33 +44,33 @@ def by_goals(address, cotangent, out):
         if pulled:
             out[s] = 0.0
             for k in range(m):
-                out[s] = out[s] + w.active_sigma[k] * w.residual_change[k]
+                out[s] = out[s] + w.kkt.active_sigma[k] * w.kkt.residual_change[k]
             for b in range(n):
-                out[s] = out[s] - w.moved[b] * w.gradient_change[b]
+                out[s] = out[s] - w.moved[b] * w.kkt.gradient_change[b]
         else:
             for a in range(n):
                 value = 0.0
                 for k in range(m):
-                    value += w.residual_sensitivity[a * m + k] * w.residual_change[k]
+                    value += w.kkt.residual_sensitivity[a * m + k] * w.kkt.residual_change[k]
                 for b in range(n):
-                    value -= w.gradient_sensitivity[a * n + b] * w.gradient_change[b]
+                    value -= w.kkt.gradient_sensitivity[a * n + b] * w.kkt.gradient_change[b]
                 out[a * columns + s] = value
     return 1
 
 
 @kernel
 def _differ(p, w, request, s):
-    """w.residual_change (c) and w.gradient_change (n): the derivatives of residuals and of the gradient by goal step s,
-    central differences at fixed q and multipliers."""
-    n, m, step = len(w.step), len(w.condition_residual), p.goal_steps[s]
-    row, at = pitch(w.condition_rows, n), step.at
+    """w.kkt.residual_change (c) and w.kkt.gradient_change (n): the derivatives of residuals and of the gradient by goal
+    step s, central differences at fixed q and multipliers."""
+    n, m, step = len(w.step), len(w.kkt.residual), p.goal_steps[s]
+    row, at = pitch(w.kkt.rows, n), step.at
     g0, g1, g2, g3 = w.goal[at], 0.0, 0.0, 0.0
     if step.turn >= 0:
         g1, g2, g3 = w.goal[at + 1], w.goal[at + 2], w.goal[at + 3]
     for k in range(m):
-        w.residual_change[k] = 0.0
+        w.kkt.residual_change[k] = 0.0
     for a in range(n):
-        w.gradient_change[a] = 0.0
+        w.kkt.gradient_change[a] = 0.0
     for way in range(2):
         sign = 1.0 - 2.0 * way
         if step.turn < 0:
@@ -83,11 +83,11 @@ def _differ(p, w, request, s):
         aim_at(p, w.goal, w.target)
         evaluate_conditions(p, w, request, False)
         for k in range(m):
-            w.residual_change[k] = w.residual_change[k] + sign * w.condition_residual[k] / (2.0 * STEP)
-            share = w.condition_residual[k] if w.missed[k] > 0.5 else w.multiplier[k]
+            w.kkt.residual_change[k] = w.kkt.residual_change[k] + sign * w.kkt.residual[k] / (2.0 * STEP)
+            share = w.kkt.residual[k] if w.kkt.missed[k] > 0.5 else w.kkt.multiplier[k]
             if share != 0.0:
                 for a in range(n):
-                    w.gradient_change[a] = w.gradient_change[a] - sign * share * w.condition_rows[k * row + a] / (
+                    w.kkt.gradient_change[a] = w.kkt.gradient_change[a] - sign * share * w.kkt.rows[k * row + a] / (
                         2.0 * STEP
                     )
     w.goal[at] = g0
@@ -102,22 +102,22 @@ def _lead(p, w, v):
     The vector t of the turn from one rotation to another changes with a turn of the first by -(1 + [t] / 2 + share
     [t]^2), the inverse of the right Jacobian of SO(3).
     """
-    for k in range(len(w.condition_residual)):
-        w.residual_change[k] = 0.0
+    for k in range(len(w.kkt.residual)):
+        w.kkt.residual_change[k] = 0.0
     for a in range(len(w.step)):
-        w.gradient_change[a] = 0.0
-    w.gradient_change[v] = -w.posture_hessian[v]
+        w.kkt.gradient_change[a] = 0.0
+    w.kkt.gradient_change[v] = -w.kkt.posture_hessian[v]
     for k in range(len(p.balls)):
-        i, first, q, r = p.balls[k].q, p.balls[k].v, w.stationary, w.posture_goal
+        i, first, q, r = p.balls[k].q, p.balls[k].v, w.kkt.stationary, w.posture_goal
         if first <= v < first + 3:
             turn, x, y, z = turn_between(r[i], r[i + 1], r[i + 2], r[i + 3], q[i], q[i + 1], q[i + 2], q[i + 3])
             x, y, z = turn * x, turn * y, turn * z
             share = square_share(x, y, z)
             a, b, c = 1.0 if v == first else 0.0, 1.0 if v == first + 1 else 0.0, 1.0 if v == first + 2 else 0.0
             a, b, c = change_of_turn((x, y, z), share, a, b, c)
-            w.gradient_change[first] = -w.posture_hessian[first] * a
-            w.gradient_change[first + 1] = -w.posture_hessian[first + 1] * b
-            w.gradient_change[first + 2] = -w.posture_hessian[first + 2] * c
+            w.kkt.gradient_change[first] = -w.kkt.posture_hessian[first] * a
+            w.kkt.gradient_change[first + 1] = -w.kkt.posture_hessian[first + 1] * b
+            w.kkt.gradient_change[first + 2] = -w.kkt.posture_hessian[first + 2] * c
 
 
 @entry_point(WHOLE, WHOLE, REALS, REALS)
@@ -127,18 +127,18 @@ def by_placement(address, first, lacks, pulls):
     request = entry_at(address, CALL)
     p = problem_at(request.problem)
     w = narrow(p, request.narrow, request.routines)
-    n, m = len(w.step), len(w.condition_residual)
+    n, m = len(w.step), len(w.kkt.residual)
     for i in range(len(w.q)):
         w.q[i] = w.start[i]
     if not aim_at(p, w.goal, w.target):
         return 0
     evaluate_conditions(p, w, request, True)
-    row = pitch(w.condition_rows, n)
+    row = pitch(w.kkt.rows, n)
     for a in range(n):
         w.moved[a] = 0.0
     for s in range(6):
         for k in range(m):
-            lacks[s * m + k] = -w.condition_rows[k * row + first + s]
+            lacks[s * m + k] = -w.kkt.rows[k * row + first + s]
     for s in range(6):
         for a in range(n):
             pulls[s * n + a] = 0.0
@@ -147,8 +147,8 @@ def by_placement(address, first, lacks, pulls):
             sign = 1.0 - 2.0 * way
             move(p, w.start, w.moved, sign * STEP, w.q)
             evaluate_conditions(p, w, request, True)
-            find_gradient(p, w, 1.0, w.lagrangian_gradient)
+            find_gradient(p, w, 1.0, w.kkt.lagrangian_gradient)
             for a in range(n):
-                pulls[s * n + a] = pulls[s * n + a] + sign * w.lagrangian_gradient[a] / (2.0 * STEP)
+                pulls[s * n + a] = pulls[s * n + a] + sign * w.kkt.lagrangian_gradient[a] / (2.0 * STEP)
         w.moved[first + s] = 0.0
     return 1

@@ -24,35 +24,35 @@ that steps keep of it."""
 _TURN = 1e-2
 """Step of differences of the fourth order of the slacks of swing and twist [rad]."""
 _NOWHERE = 1e3
-"""The slack of places in w.contact without a pair [m]: never active."""
+"""The slack of places in w.kkt.contact without a pair [m]: never active."""
 
 
 @kernel
 def evaluate_conditions(p, w, request, fully):
-    """w.condition_residual (c) and w.condition_rows (c, packed) at w.q for w.target; without `fully` only those that
+    """w.kkt.residual (c) and w.kkt.rows (c, packed) at w.q for w.target; without `fully` only those that
     depend on targets, tasks and sides of ranges."""
     n = len(w.step)
-    row, c = pitch(w.condition_rows, n), len(w.e)
+    row, c = pitch(w.kkt.rows, n), len(w.e)
     evaluate(p, w)
-    for i in range((c + len(w.range_residual)) * row):
-        w.condition_rows[i] = 0.0
+    for i in range((c + len(w.sides.residual)) * row):
+        w.kkt.rows[i] = 0.0
     for i in range(c):
-        w.condition_residual[i] = w.e[i]
+        w.kkt.residual[i] = w.e[i]
     for k in range(len(p.effectors)):
         effector = p.effectors[k]
         for b in range(effector.first_block, effector.last_block):
             for s in range(effector.columns):
                 a = p.slots[effector.first_slot + s]
                 for r in range(3):
-                    w.condition_rows[(3 * b + r) * row + a] = w.jacobian[p.blocks[b].start + 3 * s + r]
-    if len(w.range_residual) > 0:
+                    w.kkt.rows[(3 * b + r) * row + a] = w.jacobian[p.blocks[b].start + 3 * s + r]
+    if len(w.sides.residual) > 0:
         evaluate_ranges(p, w, w.q)
-        for i in range(len(w.range_residual)):
-            w.condition_residual[c + i] = -w.range_residual[i]
+        for i in range(len(w.sides.residual)):
+            w.kkt.residual[c + i] = -w.sides.residual[i]
             for a in range(n):
-                w.condition_rows[(c + i) * row + a] = w.range_jacobian[i * row + a]
+                w.kkt.rows[(c + i) * row + a] = w.sides.jacobian[i * row + a]
     if fully:
-        c = _add_sums(p, w, c + len(w.range_residual))
+        c = _add_sums(p, w, c + len(w.sides.residual))
         if request.scene != 0:
             c = _add_contacts(w, request, c)
         _add_balls(p, w, c)
@@ -62,71 +62,72 @@ def evaluate_conditions(p, w, request, fully):
 def _add_sums(p, w, first):
     """Write slack and row of limits A q <= b from row `first` on; the row after them."""
     n = len(w.step)
-    row, wide = pitch(w.condition_rows, n), n + 1
+    row, wide = pitch(w.kkt.rows, n), n + 1
     for k in range(len(p.inequalities) // wide):
         at = (first + k) * row
         slack = p.inequalities[k * wide + n]
         for a in range(n):
-            w.condition_rows[at + a] = p.inequalities[k * wide + a]
+            w.kkt.rows[at + a] = p.inequalities[k * wide + a]
         for r in range(len(p.coordinates)):
             coordinate = p.coordinates[r]
             slack -= p.inequalities[k * wide + coordinate.v] * w.q[coordinate.q]
-        w.condition_residual[first + k] = slack
+        w.kkt.residual[first + k] = slack
     return first + len(p.inequalities) // wide
 
 
 @kernel
 def find_contacts(p, w, request):
-    """w.contact = the pairs of shapes that are as near at w.q as they may be, the nearest of each two groups."""
+    """w.kkt.contact = the pairs of shapes that are as near at w.q as they may be, the nearest of each two groups."""
     s = problem_at(request.scene)
     x = narrow(s, request.scene_work, request.routines)
     for i in range(2 * MOST_CONTACTS):
-        w.contact[i] = -1.0
+        w.kkt.contact[i] = -1.0
     for i in range(len(w.q)):
         x.q[i] = w.q[i]
     place_all(s, x)
     find_near(s, x, p.collision[0].distance + SHAPES, False)
     for t in range(MOST_CONTACTS):
         best = -1
-        for k in range(np.int64(x.near[0])):
+        for k in range(np.int64(x.proximity.near[0])):
             at = 1 + NEAR * k
-            if best >= 0 and not x.near[at + DISTANCE] < x.near[1 + NEAR * best + DISTANCE]:
+            if best >= 0 and not x.proximity.near[at + DISTANCE] < x.proximity.near[1 + NEAR * best + DISTANCE]:
                 continue
-            i, j, new = np.int64(x.near[at + FIRST]), np.int64(x.near[at + SECOND]), True
+            i, j, new = np.int64(x.proximity.near[at + FIRST]), np.int64(x.proximity.near[at + SECOND]), True
             for r in range(t):
-                first, second = np.int64(w.contact[2 * r]), np.int64(w.contact[2 * r + 1])
+                first, second = np.int64(w.kkt.contact[2 * r]), np.int64(w.kkt.contact[2 * r + 1])
                 if s.chains[first].group == s.chains[i].group and s.chains[second].group == s.chains[j].group:
                     new = False
             if new:
                 best = k
         if best < 0:
             return
-        w.contact[2 * t], w.contact[2 * t + 1] = x.near[1 + NEAR * best + FIRST], x.near[1 + NEAR * best + SECOND]
+        pair = section(x.proximity.near, 1 + NEAR * best, NEAR)
+        w.kkt.contact[2 * t], w.kkt.contact[2 * t + 1] = pair[FIRST], pair[SECOND]
 
 
 @kernel
 def _add_contacts(w, request, first):
-    """Write slack and row of the distance of each pair of w.contact from row `first` on; the row after them."""
+    """Write slack and row of the distance of each pair of w.kkt.contact from row `first` on; the row after them."""
     s = problem_at(request.scene)
     x = narrow(s, request.scene_work, request.routines)
     n, least = len(w.step), problem_at(request.problem).collision[0].distance
-    row = pitch(w.condition_rows, n)
+    row = pitch(w.kkt.rows, n)
     for i in range(len(w.q)):
         x.q[i] = w.q[i]
-    if w.contact[0] >= 0.0:
+    if w.kkt.contact[0] >= 0.0:
         place_movers(s, x)
     for t in range(MOST_CONTACTS):
         at = (first + t) * row
-        w.condition_residual[first + t] = _NOWHERE
+        w.kkt.residual[first + t] = _NOWHERE
         for a in range(n):
-            w.condition_rows[at + a] = 0.0
-        if w.contact[2 * t] >= 0.0:
-            x.pair[DISTANCE] = _NOWHERE
-            call(x.routines[MEASURE], s, x, np.int64(w.contact[2 * t]), np.int64(w.contact[2 * t + 1]))
-            w.condition_residual[first + t] = x.pair[DISTANCE] - least
-            distance_row(s, x, section(x.pair, 0, NEAR))
+            w.kkt.rows[at + a] = 0.0
+        if w.kkt.contact[2 * t] >= 0.0:
+            x.proximity.pair[DISTANCE] = _NOWHERE
+            call(x.routines[MEASURE], s, x, np.int64(w.kkt.contact[2 * t]), np.int64(w.kkt.contact[2 * t + 1]))
+            w.kkt.residual[first + t] = x.proximity.pair[DISTANCE] - least
+            distance_row(s, x, section(x.proximity.pair, 0, NEAR))
             for a in range(n):
-                w.condition_rows[at + a] = -x.row[a]
+                w.kkt.rows[at + a] = -x.proximity.row[a]
     return first + MOST_CONTACTS
 
 
@@ -134,19 +135,19 @@ def _add_contacts(w, request, first):
 def _add_balls(p, w, first):
     """Write slacks and rows of swing and twist of each ball with limits, from row `first` on."""
     n = len(w.step)
-    row, at = pitch(w.condition_rows, n), first
+    row, at = pitch(w.kkt.rows, n), first
     for k in range(len(p.balls)):
         ball = p.balls[k]
         if ball.limited:
             q = w.q[ball.q], w.q[ball.q + 1], w.q[ball.q + 2], w.q[ball.q + 3]
-            w.condition_residual[at], w.condition_residual[at + 1] = _slacks(ball, q[0], q[1], q[2], q[3])
+            w.kkt.residual[at], w.kkt.residual[at + 1] = _slacks(ball, q[0], q[1], q[2], q[3])
             for i in range(2 * row):
-                w.condition_rows[at * row + i] = 0.0
+                w.kkt.rows[at * row + i] = 0.0
             for r in range(3):
                 s1, t1 = _change(ball, q, r, _TURN)
                 s2, t2 = _change(ball, q, r, 2.0 * _TURN)
-                w.condition_rows[at * row + ball.v + r] = -(8.0 * s1 - s2) / (12.0 * _TURN)
-                w.condition_rows[(at + 1) * row + ball.v + r] = -(8.0 * t1 - t2) / (12.0 * _TURN)
+                w.kkt.rows[at * row + ball.v + r] = -(8.0 * s1 - s2) / (12.0 * _TURN)
+                w.kkt.rows[(at + 1) * row + ball.v + r] = -(8.0 * t1 - t2) / (12.0 * _TURN)
             at += 2
 
 

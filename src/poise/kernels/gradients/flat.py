@@ -16,46 +16,48 @@ def flat_size(w):
 
 @kernel
 def find_flat(p, w):
-    """w.flat_rows F at the rest: the flat directions that move joints with a weight of the posture, with
+    """w.kkt.flat_rows F at the rest: the flat directions that move joints with a weight of the posture, with
     F W^2 F^T = I; how many.  0 where there is no posture, or nothing is missed.
     """
     n, found, some, largest = len(w.step), 0, False, 0.0
-    for k in range(len(w.missed)):
-        some = some or w.missed[k] > 0.5
+    for k in range(len(w.kkt.missed)):
+        some = some or w.kkt.missed[k] > 0.5
     if not some or len(p.posture_weights) == 0:
         return 0
     for a in range(n):
         largest = max(largest, p.posture_weights[a])
     count = _count_null(w)
-    row, inner_row, bound = pitch(w.null_rows, n), pitch(w.inner_left, count), flat_size(w)
+    row, inner_row, bound = pitch(w.kkt.null_rows, n), pitch(w.kkt.inner_left, count), flat_size(w)
     for t in range(count):
-        if w.inner_sizes[t] > bound:
+        if w.kkt.inner_sizes[t] > bound:
             continue
         at = found * row
         for a in range(row):
-            w.flat_rows[at + a] = 0.0
+            w.kkt.flat_rows[at + a] = 0.0
         for u in range(count):
             for a in range(n):
-                w.flat_rows[at + a] = w.flat_rows[at + a] + w.inner_left[t * inner_row + u] * w.null_rows[u * row + a]
+                w.kkt.flat_rows[at + a] = (
+                    w.kkt.flat_rows[at + a] + w.kkt.inner_left[t * inner_row + u] * w.kkt.null_rows[u * row + a]
+                )
         for _ in range(2):  # Gram and Schmidt, twice for rounding
             for u in range(found):
                 along = _weighted(p, w, u * row, at)
                 for a in range(n):
-                    w.flat_rows[at + a] = w.flat_rows[at + a] - along * w.flat_rows[u * row + a]
+                    w.kkt.flat_rows[at + a] = w.kkt.flat_rows[at + a] - along * w.kkt.flat_rows[u * row + a]
         square = _weighted(p, w, at, at)
         if square > _NO_WEIGHT * largest * largest:
             for a in range(n):
-                w.flat_rows[at + a] = w.flat_rows[at + a] / sqrt(square)
+                w.kkt.flat_rows[at + a] = w.kkt.flat_rows[at + a] / sqrt(square)
             found += 1
     return found
 
 
 @kernel
 def _weighted(p, w, first, second):
-    """a^T W^2 b of the rows of w.flat_rows that begin at `first` and `second`, W being the posture's weights."""
+    """a^T W^2 b of the rows of w.kkt.flat_rows that begin at `first` and `second`, W being the posture's weights."""
     value = 0.0
     for a in range(len(w.step)):
-        value += p.posture_weights[a] * p.posture_weights[a] * w.flat_rows[first + a] * w.flat_rows[second + a]
+        value += p.posture_weights[a] * p.posture_weights[a] * w.kkt.flat_rows[first + a] * w.kkt.flat_rows[second + a]
     return value
 
 
@@ -63,8 +65,8 @@ def _weighted(p, w, first, second):
 def _count_null(w):
     """The dimension of the null space of the active rows over the free joints."""
     active_rows, free = 0, 0
-    for k in range(len(w.active)):
-        active_rows += 1 if w.active[k] > 0.5 else 0
+    for k in range(len(w.kkt.active)):
+        active_rows += 1 if w.kkt.active[k] > 0.5 else 0
     for a in range(len(w.free)):
         free += 1 if w.free[a] > 0.5 else 0
     return free - rank_of(active_rows, w)

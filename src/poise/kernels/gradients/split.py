@@ -2,7 +2,7 @@
 
 With J the active rows over the free joints, Z a basis of their null space, H the Hessian of the Lagrangian, and changes
 de of residuals and dg of the gradient, dq = J^+ de - Z (Z^T H Z)^-1 Z^T (dg + H J^+ de).  That is
-w.residual_sensitivity de - w.gradient_sensitivity dg.
+w.kkt.residual_sensitivity de - w.kkt.gradient_sensitivity dg.
 """
 
 from poise.kernels.algebra.rotations import quaternion_step
@@ -59,13 +59,13 @@ def find_gradient(p, w, sign, out):
     """out (n) = D (q - posture) - sum over missed e_k J_k - sign sum multiplier_k J_k, the gradient of the Lagrangian
     at w.q, whose conditions are evaluated; `sign` is 1, or 0 for the gradient of f alone."""
     n = len(out)
-    row = pitch(w.condition_rows, n)
-    posture_gradient(p, w.posture_goal, w.posture_hessian, w.q, out)
-    for k in range(len(w.condition_residual)):
-        share = w.condition_residual[k] if w.missed[k] > 0.5 else sign * w.multiplier[k]
+    row = pitch(w.kkt.rows, n)
+    posture_gradient(p, w.posture_goal, w.kkt.posture_hessian, w.q, out)
+    for k in range(len(w.kkt.residual)):
+        share = w.kkt.residual[k] if w.kkt.missed[k] > 0.5 else sign * w.kkt.multiplier[k]
         if share != 0.0:
             for a in range(n):
-                out[a] = out[a] - share * w.condition_rows[k * row + a]
+                out[a] = out[a] - share * w.kkt.rows[k * row + a]
 
 
 @kernel
@@ -83,20 +83,20 @@ def move(p, q, step, scale, out):
 
 @kernel
 def decompose_active(w):
-    """Decompose the active rows over the free joints into w.active_sigma, w.active_left, u_i, and w.active_right,
-    sigma_i v_i; the number of rows."""
+    """Decompose the active rows over the free joints into w.kkt.active_sigma, w.kkt.active_left, u_i, and
+    w.kkt.active_right, sigma_i v_i; the number of rows."""
     n, active_rows = len(w.step), 0
-    row = pitch(w.condition_rows, n)
-    for k in range(len(w.condition_residual)):
-        if w.active[k] > 0.5:
+    row = pitch(w.kkt.rows, n)
+    for k in range(len(w.kkt.residual)):
+        if w.kkt.active[k] > 0.5:
             for a in range(row):
-                w.active_right[active_rows * row + a] = 0.0
+                w.kkt.active_right[active_rows * row + a] = 0.0
             for a in range(n):
-                w.active_right[active_rows * row + a] = w.condition_rows[k * row + a] * w.free[a]
+                w.kkt.active_right[active_rows * row + a] = w.kkt.rows[k * row + a] * w.free[a]
             active_rows += 1
     if active_rows > 0:
-        identity(active_rows, w.active_left)
-        decompose(active_rows, n, w.active_right, w.active_left, w.active_sigma)
+        identity(active_rows, w.kkt.active_left)
+        decompose(active_rows, n, w.kkt.active_right, w.kkt.active_left, w.kkt.active_sigma)
     return active_rows
 
 
@@ -105,7 +105,7 @@ def least_size(active_rows, w):
     """The largest singular value that counts as 0."""
     largest = 0.0
     for i in range(active_rows):
-        largest = max(largest, w.active_sigma[i])
+        largest = max(largest, w.kkt.active_sigma[i])
     return RANK * largest
 
 
@@ -114,48 +114,49 @@ def rank_of(active_rows, w):
     """The rank of the active rows, which are decomposed."""
     rank, least = 0, least_size(active_rows, w)
     for i in range(active_rows):
-        if w.active_sigma[i] > least:
+        if w.kkt.active_sigma[i] > least:
             rank += 1
     return rank
 
 
 @kernel
 def find_multipliers(active_rows, w):
-    """w.multiplier: argmin |g - J^T mu| over the free joints for the active rows, g = w.lagrangian_gradient; else 0."""
+    """w.kkt.multiplier: argmin |g - J^T mu| over the free joints for the active rows, g = w.kkt.lagrangian_gradient;
+    else 0."""
     n = len(w.step)
-    row, side, least = pitch(w.condition_rows, n), pitch(w.active_left, active_rows), least_size(active_rows, w)
+    row, side, least = pitch(w.kkt.rows, n), pitch(w.kkt.active_left, active_rows), least_size(active_rows, w)
     at = 0
-    for k in range(len(w.condition_residual)):
-        w.multiplier[k] = 0.0
-        if w.active[k] > 0.5:
+    for k in range(len(w.kkt.residual)):
+        w.kkt.multiplier[k] = 0.0
+        if w.kkt.active[k] > 0.5:
             value = 0.0
             for i in range(active_rows):
-                size = w.active_sigma[i]
+                size = w.kkt.active_sigma[i]
                 if size > least:
                     along = 0.0
                     for a in range(n):
-                        along += w.active_right[i * row + a] * w.lagrangian_gradient[a]
-                    value += w.active_left[i * side + at] * along / (size * size)
-            w.multiplier[k], at = value, at + 1
+                        along += w.kkt.active_right[i * row + a] * w.kkt.lagrangian_gradient[a]
+                    value += w.kkt.active_left[i * side + at] * along / (size * size)
+            w.kkt.multiplier[k], at = value, at + 1
 
 
 @kernel
 def find_null_space(active_rows, w):
-    """w.null_rows = Z^T, an orthonormal basis of the null space of the active rows over the free joints; its rows.
+    """w.kkt.null_rows = Z^T, an orthonormal basis of the null space of the active rows over the free joints; its rows.
 
     Each begins as the unit vector with the least part in the rows so far, w.other being 1 less that part squared, and
     is made orthogonal to them (Gram and Schmidt, twice for rounding).
     """
     n = len(w.step)
-    row, least, count = pitch(w.condition_rows, n), least_size(active_rows, w), 0
+    row, least, count = pitch(w.kkt.rows, n), least_size(active_rows, w), 0
     for a in range(n):
         count += 1 if w.free[a] > 0.5 else 0
         w.other[a] = w.free[a]
     for i in range(active_rows):
-        if w.active_sigma[i] > least:
+        if w.kkt.active_sigma[i] > least:
             count -= 1
             for a in range(n):
-                x = w.active_right[i * row + a] / w.active_sigma[i]
+                x = w.kkt.active_right[i * row + a] / w.kkt.active_sigma[i]
                 w.other[a] = w.other[a] - x * x
     for t in range(count):
         best = 0
@@ -164,22 +165,22 @@ def find_null_space(active_rows, w):
                 best = a
         at = t * row
         for a in range(row):
-            w.null_rows[at + a] = 0.0
-        w.null_rows[at + best] = 1.0
+            w.kkt.null_rows[at + a] = 0.0
+        w.kkt.null_rows[at + best] = 1.0
         for _ in range(2):
             for i in range(active_rows):
-                if w.active_sigma[i] > least:
-                    _take(n, w.null_rows, at, w.active_right, i * row, w.active_sigma[i])
+                if w.kkt.active_sigma[i] > least:
+                    _take(n, w.kkt.null_rows, at, w.kkt.active_right, i * row, w.kkt.active_sigma[i])
             for u in range(t):
-                _take(n, w.null_rows, at, w.null_rows, u * row, 1.0)
+                _take(n, w.kkt.null_rows, at, w.kkt.null_rows, u * row, 1.0)
             square = 0.0
             for a in range(n):
-                square += w.null_rows[at + a] ** 2
+                square += w.kkt.null_rows[at + a] ** 2
             length = 1.0 / sqrt(square)
             for a in range(n):
-                w.null_rows[at + a] = w.null_rows[at + a] * length
+                w.kkt.null_rows[at + a] = w.kkt.null_rows[at + a] * length
         for a in range(n):
-            w.other[a] = w.other[a] - w.null_rows[at + a] ** 2
+            w.other[a] = w.other[a] - w.kkt.null_rows[at + a] ** 2
     return count
 
 
@@ -196,29 +197,30 @@ def _take(n, rows, at, others, other, size):
 
 @kernel
 def find_hessian(p, w, request, q):
-    """w.hessian (n x n), H over the free joints at q (nq), by central differences of the gradient; WHOLE or NO_LEAST.
+    """w.kkt.hessian (n x n), H over the free joints at q (nq), by central differences of the gradient; WHOLE or
+    NO_LEAST.
 
     The conditions end as they were.  Without an f it is the identity, so that dq is the least change.
     """
-    n, m = len(w.step), len(w.condition_residual)
-    row, wanted, kind = pitch(w.condition_rows, n), is_wanted(w), WHOLE
+    n, m = len(w.step), len(w.kkt.residual)
+    row, wanted, kind = pitch(w.kkt.rows, n), is_wanted(w), WHOLE
     for i in range(n * n):
-        w.hessian[i] = 0.0
+        w.kkt.hessian[i] = 0.0
     if not wanted:
         for a in range(n):
-            w.hessian[a * n + a] = 1.0
+            w.kkt.hessian[a * n + a] = 1.0
         return kind
     # left = |e|^2 of what is missed, whole = |J|^2, away: how far J^T e, w.phi, is from differences of |e|^2 / 2.
     left, whole, away = 0.0, 0.0, 0.0
     for a in range(n):
         w.phi[a] = 0.0
         for k in range(m):
-            if w.missed[k] > 0.5:
-                w.phi[a] = w.phi[a] - w.condition_residual[k] * w.condition_rows[k * row + a]
+            if w.kkt.missed[k] > 0.5:
+                w.phi[a] = w.phi[a] - w.kkt.residual[k] * w.kkt.rows[k * row + a]
     for k in range(m):
-        left += w.condition_residual[k] ** 2 if w.missed[k] > 0.5 else 0.0
+        left += w.kkt.residual[k] ** 2 if w.kkt.missed[k] > 0.5 else 0.0
         for a in range(n):
-            whole += w.condition_rows[k * row + a] ** 2
+            whole += w.kkt.rows[k * row + a] ** 2
     for a in range(n):
         w.step[a] = 0.0
     for v in range(n):
@@ -230,12 +232,13 @@ def find_hessian(p, w, request, q):
             sign = 1.0 - 2.0 * way
             move(p, q, w.step, sign * STEP, w.q)
             evaluate_conditions(p, w, request, True)
-            find_gradient(p, w, 1.0, w.lagrangian_gradient)
+            find_gradient(p, w, 1.0, w.kkt.lagrangian_gradient)
             for a in range(n):
-                w.hessian[v * n + a] = w.hessian[v * n + a] + sign * w.free[a] * w.lagrangian_gradient[a] / (2.0 * STEP)
+                slope = sign * w.free[a] * w.kkt.lagrangian_gradient[a] / (2.0 * STEP)
+                w.kkt.hessian[v * n + a] = w.kkt.hessian[v * n + a] + slope
             for k in range(m):
-                if w.missed[k] > 0.5:
-                    squares += sign * 0.5 * w.condition_residual[k] ** 2
+                if w.kkt.missed[k] > 0.5:
+                    squares += sign * 0.5 * w.kkt.residual[k] ** 2
         w.step[v] = 0.0
         away = max(away, abs(squares / (2.0 * STEP) - w.phi[v]))
     for i in range(len(q)):
@@ -245,19 +248,19 @@ def find_hessian(p, w, request, q):
         return NO_LEAST
     for a in range(n):
         for b in range(a):
-            mean = 0.5 * (w.hessian[a * n + b] + w.hessian[b * n + a])
-            w.hessian[a * n + b], w.hessian[b * n + a] = mean, mean
+            mean = 0.5 * (w.kkt.hessian[a * n + b] + w.kkt.hessian[b * n + a])
+            w.kkt.hessian[a * n + b], w.kkt.hessian[b * n + a] = mean, mean
     return kind
 
 
 @kernel
 def is_wanted(w):
     """Whether there is an f: something missed, or a posture that counts."""
-    for a in range(len(w.posture_hessian)):
-        if w.posture_hessian[a] > 0.0:
+    for a in range(len(w.kkt.posture_hessian)):
+        if w.kkt.posture_hessian[a] > 0.0:
             return True
-    for k in range(len(w.missed)):
-        if w.missed[k] > 0.5:
+    for k in range(len(w.kkt.missed)):
+        if w.kkt.missed[k] > 0.5:
             return True
     return False
 
@@ -266,97 +269,99 @@ def is_wanted(w):
 def largest_curvature(w):
     """The largest entry of the Hessian."""
     largest = LEAST
-    for i in range(len(w.hessian)):
-        largest = max(largest, abs(w.hessian[i]))
+    for i in range(len(w.kkt.hessian)):
+        largest = max(largest, abs(w.kkt.hessian[i]))
     return largest
 
 
 @kernel
 def decompose_inner(count, w):
-    """Decompose Z^T H Z: w.inner_sizes (|curvatures|), w.inner_left (u_t) and w.inner_right (size_t v_t)."""
+    """Decompose Z^T H Z: w.kkt.inner_sizes, |curvatures|, w.kkt.inner_left, u_t, and w.kkt.inner_right, size_t v_t."""
     n = len(w.step)
-    row, side = pitch(w.null_rows, n), pitch(w.inner_right, count)
+    row, side = pitch(w.kkt.null_rows, n), pitch(w.kkt.inner_right, count)
     for t in range(count):
         for a in range(n):
             value = 0.0
             for b in range(n):
-                value += w.hessian[a * n + b] * w.null_rows[t * row + b]
+                value += w.kkt.hessian[a * n + b] * w.kkt.null_rows[t * row + b]
             w.other[a] = value
         for u in range(side):
-            w.inner_right[t * side + u] = 0.0
+            w.kkt.inner_right[t * side + u] = 0.0
         for u in range(count):
             value = 0.0
             for a in range(n):
-                value += w.null_rows[u * row + a] * w.other[a]
-            w.inner_right[t * side + u] = value
+                value += w.kkt.null_rows[u * row + a] * w.other[a]
+            w.kkt.inner_right[t * side + u] = value
     for t in range(count):
         for u in range(t):
-            mean = 0.5 * (w.inner_right[t * side + u] + w.inner_right[u * side + t])
-            w.inner_right[t * side + u], w.inner_right[u * side + t] = mean, mean
+            mean = 0.5 * (w.kkt.inner_right[t * side + u] + w.kkt.inner_right[u * side + t])
+            w.kkt.inner_right[t * side + u], w.kkt.inner_right[u * side + t] = mean, mean
     if count > 0:
-        identity(count, w.inner_left)
-        decompose(count, count, w.inner_right, w.inner_left, w.inner_sizes)
+        identity(count, w.kkt.inner_left)
+        decompose(count, count, w.kkt.inner_right, w.kkt.inner_left, w.kkt.inner_sizes)
 
 
 @kernel
 def split(p, w, request, q, active_rows):
-    """w.residual_sensitivity and w.gradient_sensitivity at q (nq), whose active rows are decomposed.
+    """w.kkt.residual_sensitivity and w.kkt.gradient_sensitivity at q (nq), whose active rows are decomposed.
 
     Returns the dimension of their null space, how many of its directions are flat, and what is found of the Hessian.
     """
-    n, c = len(w.step), len(w.condition_residual)
+    n, c = len(w.step), len(w.kkt.residual)
     kind = find_hessian(p, w, request, q)
-    row, side, least = pitch(w.null_rows, n), pitch(w.active_left, active_rows), least_size(active_rows, w)
+    row, side, least = pitch(w.kkt.null_rows, n), pitch(w.kkt.active_left, active_rows), least_size(active_rows, w)
     count, flat = find_null_space(active_rows, w), 0
     decompose_inner(count, w)
-    inner_row, bound = pitch(w.inner_right, count), RANK * largest_curvature(w)
+    inner_row, bound = pitch(w.kkt.inner_right, count), RANK * largest_curvature(w)
     # G = sum z_t z_t^T / size_t, with z_t = Z u_t: Z (Z^T H Z)^-1 Z^T without the flat directions.
     for i in range(n * n):
-        w.gradient_sensitivity[i] = 0.0
+        w.kkt.gradient_sensitivity[i] = 0.0
     for t in range(count):
-        size = w.inner_sizes[t]
+        size = w.kkt.inner_sizes[t]
         if not size > bound:
             flat += 1
             continue
         along = 0.0
         for u in range(count):
-            along += w.inner_left[t * inner_row + u] * w.inner_right[t * inner_row + u]
+            along += w.kkt.inner_left[t * inner_row + u] * w.kkt.inner_right[t * inner_row + u]
         if not along > 0.5 * size:  # v_t = -u_t: a negative curvature
             kind = max(kind, FALLING)
         for a in range(n):
             value = 0.0
             for u in range(count):
-                value += w.inner_left[t * inner_row + u] * w.null_rows[u * row + a]
+                value += w.kkt.inner_left[t * inner_row + u] * w.kkt.null_rows[u * row + a]
             w.other[a] = value
         for a in range(n):
             for b in range(n):
-                w.gradient_sensitivity[a * n + b] = w.gradient_sensitivity[a * n + b] + w.other[a] * w.other[b] / size
+                w.kkt.gradient_sensitivity[a * n + b] = (
+                    w.kkt.gradient_sensitivity[a * n + b] + w.other[a] * w.other[b] / size
+                )
     if flat > 0 and kind == WHOLE:
         kind = FLAT
     # Column k of (1 - G H) J^+, w.other being that of J^+ = sum sigma_i v_i u_i^T / sigma_i^2.
     at = 0
     for k in range(c):
         for a in range(n):
-            w.residual_sensitivity[a * c + k] = 0.0
-        if w.active[k] < 0.5:
+            w.kkt.residual_sensitivity[a * c + k] = 0.0
+        if w.kkt.active[k] < 0.5:
             continue
         for a in range(n):
             w.other[a] = 0.0
         for i in range(active_rows):
-            size = w.active_sigma[i]
+            size = w.kkt.active_sigma[i]
             if size > least:
-                share = w.active_left[i * side + at] / (size * size)
+                share = w.kkt.active_left[i * side + at] / (size * size)
                 for a in range(n):
-                    w.other[a] = w.other[a] + share * w.active_right[i * row + a]
+                    w.other[a] = w.other[a] + share * w.kkt.active_right[i * row + a]
         for a in range(n):
             value = 0.0
             for b in range(n):
-                value += w.hessian[a * n + b] * w.other[b]
+                value += w.kkt.hessian[a * n + b] * w.other[b]
             w.phi[a] = value
         for a in range(n):
             value = w.other[a]
             for b in range(n):
-                value -= w.gradient_sensitivity[a * n + b] * w.phi[b]
-            w.residual_sensitivity[a * c + k] = value
+                value -= w.kkt.gradient_sensitivity[a * n + b] * w.phi[b]
+            w.kkt.residual_sensitivity[a * c + k] = value
         at += 1
     return count, flat, kind

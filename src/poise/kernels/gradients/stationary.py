@@ -56,7 +56,7 @@ _BENT = 1e-5
 
 @entry_point(WHOLE)
 def conditions_at(address):
-    """w.condition_residual and w.condition_rows at w.start for w.goal, with the pairs of w.contact; 0 for no goal."""
+    """w.kkt.residual and w.kkt.rows at w.start for w.goal, with the pairs of w.kkt.contact; 0 for no goal."""
     request = entry_at(address, CALL)
     p = problem_at(request.problem)
     w = narrow(p, request.narrow, request.routines)
@@ -70,7 +70,7 @@ def conditions_at(address):
 
 @entry_point(WHOLE)
 def contacts_at(address):
-    """Find the pairs of shapes in contact at w.start, into w.contact."""
+    """Find the pairs of shapes in contact at w.start, into w.kkt.contact."""
     request = entry_at(address, CALL)
     p = problem_at(request.problem)
     w = narrow(p, request.narrow, request.routines)
@@ -82,10 +82,10 @@ def contacts_at(address):
 
 @entry_point(WHOLE)
 def find_stationary(address):
-    """From the answer w.start for w.goal to its rest w.stationary; a code, see FOUND.
+    """From the answer w.start for w.goal to its rest w.kkt.stationary; a code, see FOUND.
 
-    There w.residual_sensitivity (n x c) is dq by changes of the conditions' residuals, w.gradient_sensitivity (n x n)
-    minus dq by changes of the gradient.  `given` says whether all required tasks are fulfilled.
+    There w.kkt.residual_sensitivity (n x c) is dq by changes of the conditions' residuals, w.kkt.gradient_sensitivity
+    (n x n) minus dq by changes of the gradient.  `given` says whether all required tasks are fulfilled.
     """
     request = entry_at(address, CALL)
     p = problem_at(request.problem)
@@ -101,18 +101,18 @@ def stationary_from_start(p, w, request, check_nearby):
     Without `check_nearby` rank and curvature are not compared with those beside the rest.
     """
     for i in range(len(w.q)):
-        w.q[i], w.stationary[i], w.stationary_start[i] = w.start[i], w.start[i], w.start[i]
-    for k in range(len(w.condition_residual)):
-        w.active[k], w.missed[k], w.multiplier[k] = 0.0, 0.0, 0.0
-    for i in range(len(w.releasable)):
-        w.releasable[i] = 0.0
+        w.q[i], w.kkt.stationary[i], w.kkt.stationary_start[i] = w.start[i], w.start[i], w.start[i]
+    for k in range(len(w.kkt.residual)):
+        w.kkt.active[k], w.kkt.missed[k], w.kkt.multiplier[k] = 0.0, 0.0, 0.0
+    for i in range(len(w.kkt.releasable)):
+        w.kkt.releasable[i] = 0.0
     if not aim_at(p, w.goal, w.target):
         return INVALID_TARGET
     if request.scene != 0:
         find_contacts(p, w, request)
     evaluate_conditions(p, w, request, True)
-    for k in range(len(w.condition_residual)):
-        if not abs(w.condition_residual[k]) < 1e300:
+    for k in range(len(w.kkt.residual)):
+        if not abs(w.kkt.residual[k]) < 1e300:
             return INVALID_TARGET
     partition_conditions(p, w, request)
     wanted = is_wanted(w)
@@ -143,7 +143,8 @@ def stationary_from_start(p, w, request, check_nearby):
 
 @kernel
 def partition_conditions(p, w, request):
-    """Sort the tasks' rows into equations, w.active, and residuals to be least, w.missed; and w.posture_hessian (n).
+    """Sort the tasks' rows into equations, w.kkt.active, and residuals to be least, w.kkt.missed; and
+    w.kkt.posture_hessian (n).
 
     Levels are looked at in their order: those that are fulfilled are equations, and of the first that is not the rows
     are missed; levels after that have no say.  A range that is fulfilled gives only its sides.  A posture is to be
@@ -160,7 +161,7 @@ def partition_conditions(p, w, request):
                 if not rank.loop and not (solved and rank.required):
                     square = 0.0
                     for r in range(3):
-                        left = w.condition_residual[3 * b + r] * block.inverse_weight[r]
+                        left = w.kkt.residual[3 * b + r] * block.inverse_weight[r]
                         square += left * left
                     if not square * (block.inverse_square_tolerance + block.enough) <= 1.0:
                         missing = True
@@ -169,70 +170,71 @@ def partition_conditions(p, w, request):
             if rank.level == level:
                 for r in range(3):
                     if rank.loop:
-                        w.active[3 * b + r] = 1.0
+                        w.kkt.active[3 * b + r] = 1.0
                     elif missing:
-                        w.missed[3 * b + r] = 1.0
+                        w.kkt.missed[3 * b + r] = 1.0
                     elif not rank.sided:
-                        w.active[3 * b + r] = 1.0
+                        w.kkt.active[3 * b + r] = 1.0
         level += 1
     counts = solved and len(p.posture_weights) > 0
-    for a in range(len(w.posture_hessian)):
-        w.posture_hessian[a] = p.posture_weights[a] * p.posture_weights[a] if counts and not missing else 0.0
+    for a in range(len(w.kkt.posture_hessian)):
+        w.kkt.posture_hessian[a] = p.posture_weights[a] * p.posture_weights[a] if counts and not missing else 0.0
     if counts and missing:
         _weigh_free_joints(p, w, request)
 
 
 @kernel
 def _weigh_free_joints(p, w, request):
-    """Keep w.posture_hessian for the joints alone that move no row, neither at w.start, where w.q is, nor beside it.
+    """Keep w.kkt.posture_hessian for the joints alone that move no row, neither at w.start, where w.q is, nor beside
+    it.
 
     Its weights are relative to the largest: only their ratios count, for what is missed has units of its own.  A ball
     counts as a whole.
     """
     n, largest = len(w.step), 0.0
-    row = pitch(w.condition_rows, n)
+    row = pitch(w.kkt.rows, n)
     for a in range(n):
         largest = max(largest, p.posture_weights[a])
     for a in range(n):
-        w.posture_hessian[a] = (p.posture_weights[a] / largest) ** 2 if largest > 0.0 else 0.0
+        w.kkt.posture_hessian[a] = (p.posture_weights[a] / largest) ** 2 if largest > 0.0 else 0.0
     for t in range(_LOOKS):
-        for k in range(len(w.condition_residual)):
+        for k in range(len(w.kkt.residual)):
             for a in range(n):
-                if abs(w.condition_rows[k * row + a]) > _NO_SAY:
-                    w.posture_hessian[a] = 0.0
+                if abs(w.kkt.rows[k * row + a]) > _NO_SAY:
+                    w.kkt.posture_hessian[a] = 0.0
         for a in range(n):
             w.moved[a] = _ASIDE * (2.0 * uniform(0, t * n + a) - 1.0) if t + 1 < _LOOKS else 0.0
         move(p, w.start, w.moved, 1.0, w.q)
         evaluate_conditions(p, w, request, True)
     for k in range(len(p.balls)):
         a = p.balls[k].v
-        if w.posture_hessian[a] * w.posture_hessian[a + 1] * w.posture_hessian[a + 2] == 0.0:
-            w.posture_hessian[a], w.posture_hessian[a + 1], w.posture_hessian[a + 2] = 0.0, 0.0, 0.0
+        if w.kkt.posture_hessian[a] * w.kkt.posture_hessian[a + 1] * w.kkt.posture_hessian[a + 2] == 0.0:
+            w.kkt.posture_hessian[a], w.kkt.posture_hessian[a + 1], w.kkt.posture_hessian[a + 2] = 0.0, 0.0, 0.0
 
 
 @kernel
 def _begin(p, w, wanted):
-    """The first guess of the active set at w.q: rows and limits that it stands at; and w.moving, what may move.
+    """The first guess of the active set at w.q: rows and limits that it stands at; and w.kkt.moving, what may move.
 
     Steps keep a reserve of sides, sums and distances, so where f pushes an answer stands that far from them.
     """
     c = len(w.e)
-    for k in range(len(w.range_residual)):
-        w.active[c + k] = 1.0 if w.condition_residual[c + k] <= (SIDE if wanted else AT_LIMIT) else 0.0
-    c += len(w.range_residual)
+    for k in range(len(w.sides.residual)):
+        w.kkt.active[c + k] = 1.0 if w.kkt.residual[c + k] <= (SIDE if wanted else AT_LIMIT) else 0.0
+    c += len(w.sides.residual)
     sums = len(p.inequalities) // (len(w.step) + 1)
-    shapes = MOST_CONTACTS if len(w.contact) > 0 else 0
-    for k in range(c, len(w.condition_residual)):
+    shapes = MOST_CONTACTS if len(w.kkt.contact) > 0 else 0
+    for k in range(c, len(w.kkt.residual)):
         near = SHAPES if c + sums <= k < c + sums + shapes else SUM
-        w.active[k] = 1.0 if w.condition_residual[k] <= (near if wanted else AT_LIMIT) else 0.0
-    for a in range(len(w.moving)):
-        w.moving[a] = 1.0 if p.movable[a] > 0.5 or w.posture_hessian[a] > 0.0 else 0.0
-        w.limit_side[a] = 0.0
+        w.kkt.active[k] = 1.0 if w.kkt.residual[k] <= (near if wanted else AT_LIMIT) else 0.0
+    for a in range(len(w.kkt.moving)):
+        w.kkt.moving[a] = 1.0 if p.movable[a] > 0.5 or w.kkt.posture_hessian[a] > 0.0 else 0.0
+        w.kkt.limit_side[a] = 0.0
     for k in range(len(p.coordinates)):
         x = p.coordinates[k]
         below, above = w.q[x.q] <= x.lower + AT_LIMIT, w.q[x.q] >= x.upper - AT_LIMIT
         if below or above:
-            w.limit_side[x.v] = (2.0 if above else -1.0) if below else 1.0
+            w.kkt.limit_side[x.v] = (2.0 if above else -1.0) if below else 1.0
 
 
 # What is sound -----------------------------------------------------------------------------------------------------
@@ -240,7 +242,7 @@ def _begin(p, w, wanted):
 
 @kernel
 def _split_soundly(p, w, request, active_rows, check_nearby):
-    """`split` at w.stationary: FOUND or NOT_UNIQUE where the derivative exists, else the code that says why not.
+    """`split` at w.kkt.stationary: FOUND or NOT_UNIQUE where the derivative exists, else the code that says why not.
 
     With `check_nearby` rank and flatness must be the same beside it.
     """
@@ -250,7 +252,7 @@ def _split_soundly(p, w, request, active_rows, check_nearby):
     rank = rank_of(active_rows, w)
     if check_nearby and rank < min(active_rows, free) and _rank_nearby(p, w, request) > rank:
         return SINGULAR
-    count, flat, kind = split(p, w, request, w.stationary, active_rows)
+    count, flat, kind = split(p, w, request, w.kkt.stationary, active_rows)
     if kind == NO_LEAST:
         return NOT_LEAST
     if kind == FALLING:
@@ -262,21 +264,21 @@ def _split_soundly(p, w, request, active_rows, check_nearby):
 
 @kernel
 def _look_again(p, w, request):
-    """Evaluate and decompose the active rows at w.stationary again; how many there are."""
+    """Evaluate and decompose the active rows at w.kkt.stationary again; how many there are."""
     for i in range(len(w.q)):
-        w.q[i] = w.stationary[i]
+        w.q[i] = w.kkt.stationary[i]
     evaluate_conditions(p, w, request, True)
     return decompose_active(w)
 
 
 @kernel
 def _rank_nearby(p, w, request):
-    """The largest rank of the active rows at configurations beside w.stationary."""
+    """The largest rank of the active rows at configurations beside w.kkt.stationary."""
     n, best = len(w.step), 0
     for t in range(_LOOKS):
         for a in range(n):
             w.moved[a] = w.free[a] * _ASIDE * (2.0 * uniform(0, t * n + a) - 1.0)
-        move(p, w.stationary, w.moved, 1.0, w.q)
+        move(p, w.kkt.stationary, w.moved, 1.0, w.q)
         evaluate_conditions(p, w, request, True)
         best = max(best, rank_of(decompose_active(w), w))
     _look_again(p, w, request)
@@ -285,40 +287,40 @@ def _rank_nearby(p, w, request):
 
 @kernel
 def _is_bent(p, w, request, count, flat):
-    """Whether fewer than `flat` directions are flat at the stationary point that is next to w.stationary, _ASIDE along
-    the flat ones: then the curvature vanishes at w.stationary alone, and q is no smooth function there."""
+    """Whether fewer than `flat` directions are flat at the stationary point that is next to w.kkt.stationary, _ASIDE
+    along the flat ones: then the curvature vanishes at w.kkt.stationary alone, and q is no smooth function there."""
     n = len(w.step)
-    row, inner_row, bound = pitch(w.null_rows, n), pitch(w.inner_left, count), flat_size(w)
+    row, inner_row, bound = pitch(w.kkt.null_rows, n), pitch(w.kkt.inner_left, count), flat_size(w)
     for a in range(n):
         w.moved[a] = 0.0
     for t in range(count):
-        if not w.inner_sizes[t] > bound:
+        if not w.kkt.inner_sizes[t] > bound:
             for a in range(n):
                 for u in range(count):
-                    w.moved[a] = w.moved[a] + w.inner_left[t * inner_row + u] * w.null_rows[u * row + a]
+                    w.moved[a] = w.moved[a] + w.kkt.inner_left[t * inner_row + u] * w.kkt.null_rows[u * row + a]
     for a in range(n):
         w.moved[a] = w.moved[a] * _ASIDE / sqrt(1.0 * flat)
     for i in range(len(w.q)):
-        w.perturbed[i] = w.stationary[i]
+        w.kkt.perturbed[i] = w.kkt.stationary[i]
     for _ in range(_BACK):
-        move(p, w.perturbed, w.moved, 1.0, w.q)
+        move(p, w.kkt.perturbed, w.moved, 1.0, w.q)
         for i in range(len(w.q)):
-            w.perturbed[i] = w.q[i]
+            w.kkt.perturbed[i] = w.q[i]
         evaluate_conditions(p, w, request, True)
         active_rows = decompose_active(w)
-        find_gradient(p, w, 0.0, w.lagrangian_gradient)
+        find_gradient(p, w, 0.0, w.kkt.lagrangian_gradient)
         find_multipliers(active_rows, w)
-        count, _, _ = split(p, w, request, w.perturbed, active_rows)
+        count, _, _ = split(p, w, request, w.kkt.perturbed, active_rows)
         _step(p, w)
         for a in range(n):
             w.moved[a] = w.step[a]
     left, bound = 0, _BENT * largest_curvature(w)
     for t in range(count):
-        left += 1 if w.inner_sizes[t] <= bound else 0
+        left += 1 if w.kkt.inner_sizes[t] <= bound else 0
     active_rows = _look_again(p, w, request)
-    find_gradient(p, w, 0.0, w.lagrangian_gradient)
+    find_gradient(p, w, 0.0, w.kkt.lagrangian_gradient)
     find_multipliers(active_rows, w)
-    split(p, w, request, w.stationary, active_rows)
+    split(p, w, request, w.kkt.stationary, active_rows)
     return left < flat
 
 
@@ -329,15 +331,15 @@ def _is_bent(p, w, request, count, flat):
 def _step(p, w):
     """w.step = R e - G g, Newton's step from w.q, R and G being the sensitivities there, g the gradient of the
     Lagrangian; its largest entry [rad or m]."""
-    n, m, largest = len(w.step), len(w.condition_residual), 0.0
-    find_gradient(p, w, 1.0, w.lagrangian_gradient)
+    n, m, largest = len(w.step), len(w.kkt.residual), 0.0
+    find_gradient(p, w, 1.0, w.kkt.lagrangian_gradient)
     for a in range(n):
         value = 0.0
         for k in range(m):
-            if w.active[k] > 0.5:
-                value += w.residual_sensitivity[a * m + k] * w.condition_residual[k]
+            if w.kkt.active[k] > 0.5:
+                value += w.kkt.residual_sensitivity[a * m + k] * w.kkt.residual[k]
         for b in range(n):
-            value -= w.gradient_sensitivity[a * n + b] * w.lagrangian_gradient[b]
+            value -= w.kkt.gradient_sensitivity[a * n + b] * w.kkt.lagrangian_gradient[b]
         w.step[a] = value
         largest = max(largest, abs(value)) if value == value else 1e300
     return largest
@@ -348,40 +350,41 @@ def _stop_short(w):
     """Shorten w.step to end at the first inequality that it would cross, which is active from there on (Nocedal and
     Wright 2006, equation 16.41)."""
     n, first = len(w.step), -1
-    row, share = pitch(w.condition_rows, n), 1.0
-    for k in range(len(w.e), len(w.condition_residual)):
-        if w.active[k] < 0.5:
-            along, slack = 0.0, max(w.condition_residual[k], 0.0)
+    row, share = pitch(w.kkt.rows, n), 1.0
+    for k in range(len(w.e), len(w.kkt.residual)):
+        if w.kkt.active[k] < 0.5:
+            along, slack = 0.0, max(w.kkt.residual[k], 0.0)
             for a in range(n):
-                along += w.condition_rows[k * row + a] * w.step[a]
+                along += w.kkt.rows[k * row + a] * w.step[a]
             if along > slack and slack < share * along:
                 first, share = k, slack / along
     if first >= 0:
-        w.active[first] = 1.0
+        w.kkt.active[first] = 1.0
         for a in range(n):
             w.step[a] = share * w.step[a]
 
 
 @kernel
 def _go(p, w):
-    """Move w.stationary by w.step, clipped to the limits; a joint that is clipped is held there, w.limit_side."""
-    move(p, w.stationary, w.step, 1.0, w.q)
+    """Move w.kkt.stationary by w.step, clipped to the limits; a joint that is clipped is held there,
+    w.kkt.limit_side."""
+    move(p, w.kkt.stationary, w.step, 1.0, w.q)
     for k in range(len(p.coordinates)):
         x = p.coordinates[k]
         if w.q[x.q] < x.lower:
             w.q[x.q] = x.lower
-            w.limit_side[x.v] = w.limit_side[x.v] if w.limit_side[x.v] != 0.0 else -1.0
+            w.kkt.limit_side[x.v] = w.kkt.limit_side[x.v] if w.kkt.limit_side[x.v] != 0.0 else -1.0
         if w.q[x.q] > x.upper:
             w.q[x.q] = x.upper
-            w.limit_side[x.v] = w.limit_side[x.v] if w.limit_side[x.v] != 0.0 else 1.0
+            w.kkt.limit_side[x.v] = w.kkt.limit_side[x.v] if w.kkt.limit_side[x.v] != 0.0 else 1.0
     for i in range(len(w.q)):
-        w.stationary[i] = w.q[i]
+        w.kkt.stationary[i] = w.q[i]
 
 
 @kernel
 def _distance(p, w):
-    """How far w.stationary is from where the search for it began [rad or m]."""
-    square, q, r = 0.0, w.stationary, w.stationary_start
+    """How far w.kkt.stationary is from where the search for it began [rad or m]."""
+    square, q, r = 0.0, w.kkt.stationary, w.kkt.stationary_start
     for k in range(len(p.coordinates)):
         i = p.coordinates[k].q
         square += (q[i] - r[i]) ** 2
@@ -394,12 +397,13 @@ def _distance(p, w):
 
 @kernel
 def _find_releasable(p, w, request, code, check_nearby):
-    """Find the weakly active limits, whose multiplier is zero, and release each for a trial: w.releasable is kept for
-    those that change the derivative, which is then one-sided.  The code, or that of a trial without a derivative."""
-    n, m, some = len(w.step), len(w.condition_residual), False
+    """Find the weakly active limits, whose multiplier is zero, and release each for a trial: w.kkt.releasable is kept
+    for those that change the derivative, which is then one-sided.  The code, or that of a trial without a
+    derivative."""
+    n, m, some = len(w.step), len(w.kkt.residual), False
     find_standing(p, w)
     for a in range(n):
-        if w.releasable[a] == MAY_RELEASE:
+        if w.kkt.releasable[a] == MAY_RELEASE:
             some = True
             w.free[a] = 1.0
             other = _split_soundly(p, w, request, decompose_active(w), check_nearby)
@@ -407,11 +411,11 @@ def _find_releasable(p, w, request, code, check_nearby):
                 return other
             largest = 0.0
             for k in range(m):
-                largest = max(largest, abs(w.residual_sensitivity[a * m + k]))
+                largest = max(largest, abs(w.kkt.residual_sensitivity[a * m + k]))
             for b in range(n):
-                largest = max(largest, abs(w.gradient_sensitivity[a * n + b]))
-            w.releasable[a] = MAY_RELEASE if largest > WEAK else 0.0
+                largest = max(largest, abs(w.kkt.gradient_sensitivity[a * n + b]))
+            w.kkt.releasable[a] = MAY_RELEASE if largest > WEAK else 0.0
             w.free[a] = 0.0
     if some:
-        split(p, w, request, w.stationary, decompose_active(w))
+        split(p, w, request, w.kkt.stationary, decompose_active(w))
     return code

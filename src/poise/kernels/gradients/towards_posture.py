@@ -30,8 +30,8 @@ _LEVEL = 1e-9
 
 @entry_point(WHOLE)
 def move_towards_posture(address):
-    """From the answer w.start, where all required tasks are fulfilled, towards w.posture_goal; w.stationary is where
-    it leads.  A code of `stationary`: above NOT_UNIQUE there is no rest to move along."""
+    """From the answer w.start, where all required tasks are fulfilled, towards w.posture_goal; w.kkt.stationary is
+    where it leads.  A code of `stationary`: above NOT_UNIQUE there is no rest to move along."""
     request = entry_at(address, CALL)
     p = problem_at(request.problem)
     w = narrow(p, request.narrow, request.routines)
@@ -44,22 +44,22 @@ def move_towards_posture(address):
     longest = _step_to_posture(p, w, request)
     missed, away, share = _missed(w), _away(p, w), 1.0
     for i in range(len(w.q)):
-        w.towards_posture[i] = w.stationary[i]
+        w.kkt.towards_posture[i] = w.kkt.stationary[i]
     for _ in range(_STEPS):
         if not share * longest > _STILL:
             break
-        move(p, w.towards_posture, w.posture_step, min(share, _LONGEST / longest), w.q)
+        move(p, w.kkt.towards_posture, w.kkt.posture_step, min(share, _LONGEST / longest), w.q)
         clip_start(p, w.q, w.start)
         rests = stationary_from_start(p, w, request, False) == NOT_UNIQUE
         if rests and _missed(w) <= (1.0 + _LEVEL) * missed and _away(p, w) < away:
             for i in range(len(w.q)):
-                w.towards_posture[i] = w.stationary[i]
+                w.kkt.towards_posture[i] = w.kkt.stationary[i]
             missed, away, share = min(missed, _missed(w)), _away(p, w), 1.0
             longest = _step_to_posture(p, w, request)
         else:
             share = _PART * min(share, _LONGEST / longest)
     for i in range(len(w.q)):
-        w.stationary[i] = w.towards_posture[i]
+        w.kkt.stationary[i] = w.kkt.towards_posture[i]
     return code
 
 
@@ -67,71 +67,71 @@ def move_towards_posture(address):
 def _place_free_joints(p, w, request):
     """Put the joints of w.start that move no row to the posture, as far as their limits allow."""
     for i in range(len(w.q)):
-        w.q[i], w.towards_posture[i] = w.start[i], w.start[i]
+        w.q[i], w.kkt.towards_posture[i] = w.start[i], w.start[i]
     evaluate_conditions(p, w, request, True)
-    for k in range(len(w.active)):
-        w.active[k], w.missed[k] = 0.0, 0.0
+    for k in range(len(w.kkt.active)):
+        w.kkt.active[k], w.kkt.missed[k] = 0.0, 0.0
     partition_conditions(p, w, request)
     some = False
-    for k in range(len(w.missed)):
-        some = some or w.missed[k] > 0.5
+    for k in range(len(w.kkt.missed)):
+        some = some or w.kkt.missed[k] > 0.5
     if not some:
         return
     for k in range(len(p.coordinates)):
         c = p.coordinates[k]
-        if w.posture_hessian[c.v] > 0.0:
-            w.towards_posture[c.q] = w.posture_goal[c.q]
+        if w.kkt.posture_hessian[c.v] > 0.0:
+            w.kkt.towards_posture[c.q] = w.posture_goal[c.q]
     for k in range(len(p.balls)):
         c = p.balls[k]
-        if w.posture_hessian[c.v] > 0.0:
+        if w.kkt.posture_hessian[c.v] > 0.0:
             for j in range(4):
-                w.towards_posture[c.q + j] = w.posture_goal[c.q + j]
-    clip_start(p, w.towards_posture, w.start)
+                w.kkt.towards_posture[c.q + j] = w.posture_goal[c.q + j]
+    clip_start(p, w.kkt.towards_posture, w.start)
 
 
 @kernel
 def _step_to_posture(p, w, request):
-    """w.posture_step (n) at w.stationary, whose conditions are evaluated; its largest entry [rad or m].
+    """w.kkt.posture_step (n) at w.kkt.stationary, whose conditions are evaluated; its largest entry [rad or m].
 
     A joint whose limit is weakly active is released where the posture draws it inward.
     """
     n = len(w.step)
-    row = pitch(w.condition_rows, n)
-    posture_gradient(p, w.posture_goal, p.posture_weights, w.stationary, w.posture_step)
+    row = pitch(w.kkt.rows, n)
+    posture_gradient(p, w.posture_goal, p.posture_weights, w.kkt.stationary, w.kkt.posture_step)
     some = False
     for a in range(n):
-        if w.releasable[a] > 0.5 and w.limit_side[a] * w.posture_step[a] > 0.0:
+        if w.kkt.releasable[a] > 0.5 and w.kkt.limit_side[a] * w.kkt.posture_step[a] > 0.0:
             w.free[a], some = 1.0, True
     if some:
-        split(p, w, request, w.stationary, decompose_active(w))
+        split(p, w, request, w.kkt.stationary, decompose_active(w))
     found, longest = find_flat(p, w), 0.0
     for a in range(n):
-        w.lagrangian_gradient[a], w.posture_step[a] = p.posture_weights[a] * w.posture_step[a], 0.0
+        w.kkt.lagrangian_gradient[a], w.kkt.posture_step[a] = p.posture_weights[a] * w.kkt.posture_step[a], 0.0
     for t in range(found):
         along = 0.0
         for a in range(n):
-            along += w.flat_rows[t * row + a] * w.lagrangian_gradient[a]
+            along += w.kkt.flat_rows[t * row + a] * w.kkt.lagrangian_gradient[a]
         for a in range(n):
-            w.posture_step[a] = w.posture_step[a] - along * w.flat_rows[t * row + a]
+            w.kkt.posture_step[a] = w.kkt.posture_step[a] - along * w.kkt.flat_rows[t * row + a]
     for a in range(n):
-        longest = max(longest, abs(w.posture_step[a]))
+        longest = max(longest, abs(w.kkt.posture_step[a]))
     return longest
 
 
 @kernel
 def _missed(w):
-    """The squares of what is missed at w.stationary."""
+    """The squares of what is missed at w.kkt.stationary."""
     value = 0.0
-    for k in range(len(w.condition_residual)):
-        value += w.condition_residual[k] * w.condition_residual[k] if w.missed[k] > 0.5 else 0.0
+    for k in range(len(w.kkt.residual)):
+        value += w.kkt.residual[k] * w.kkt.residual[k] if w.kkt.missed[k] > 0.5 else 0.0
     return value
 
 
 @kernel
 def _away(p, w):
-    """The weighted square of the way from w.stationary to the posture."""
+    """The weighted square of the way from w.kkt.stationary to the posture."""
     value = 0.0
-    posture_gradient(p, w.posture_goal, p.posture_weights, w.stationary, w.lagrangian_gradient)
-    for a in range(len(w.lagrangian_gradient)):
-        value += w.lagrangian_gradient[a] * w.lagrangian_gradient[a]
+    posture_gradient(p, w.posture_goal, p.posture_weights, w.kkt.stationary, w.kkt.lagrangian_gradient)
+    for a in range(len(w.kkt.lagrangian_gradient)):
+        value += w.kkt.lagrangian_gradient[a] * w.kkt.lagrangian_gradient[a]
     return value

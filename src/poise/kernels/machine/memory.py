@@ -1,4 +1,4 @@
-"""The memory of a method, from one update to the next: rows of `memory`, `loop` and `trail`."""
+"""The memory of a method, from one update to the next: rows of `memory`, `loop` and `stall.trail`."""
 
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import splat, store
@@ -75,9 +75,12 @@ def forget(w):
         store(w.last_target, i, splat(w.memory, 0.0))
     for i in range(len(w.last_guide)):
         store(w.last_guide, i, splat(w.memory, 0.0))
-    for a in range(len(w.displacement)):
-        store(w.displacement, a, splat(w.memory, 0.0)), store(w.displacement_change, a, splat(w.memory, 0.0))
-        store(w.tracking_error, a, splat(w.memory, 0.0)), store(w.last_feed_forward, a, splat(w.memory, 0.0))
-        store(w.target_velocity, a, splat(w.memory, 0.0)), store(w.target_velocity_change, a, splat(w.memory, 0.0))
-    for i in range(len(w.remaining_errors)):
-        store(w.remaining_errors, i, splat(w.memory, 0.0))
+    for a in range(len(w.motion.displacement)):
+        store(w.motion.displacement, a, splat(w.memory, 0.0))
+        store(w.motion.displacement_change, a, splat(w.memory, 0.0))
+        store(w.approach.tracking_error, a, splat(w.memory, 0.0))
+        store(w.approach.last_feed_forward, a, splat(w.memory, 0.0))
+        store(w.approach.target_velocity, a, splat(w.memory, 0.0))
+        store(w.approach.target_velocity_change, a, splat(w.memory, 0.0))
+    for i in range(len(w.approach.remaining_errors)):
+        store(w.approach.remaining_errors, i, splat(w.memory, 0.0))

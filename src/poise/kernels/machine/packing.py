@@ -1,16 +1,17 @@
 """Problems and workspaces in Python: their sections are packed into words, and found there again.
 
-`poise.kernels.machine.layout` says what sections there are.  NumPy is imported where it is used.
+`layout` and `work` in this folder say what sections there are.  NumPy is imported where it is used.
 """
 
 from collections.abc import Mapping
 from typing import Any, Final
 
-from poise.kernels.machine.layout import PROBLEM, WHOLE, WIDTH, WORK
+from poise.kernels.machine.layout import PROBLEM, WHOLE, WIDTH
 from poise.kernels.machine.record import Record
+from poise.kernels.machine.work import SECTIONS
 
-HEADER_WORDS: Final = 2 * (len(PROBLEM) + len(WORK))
-_ORDER: Final = {name: i for i, name in enumerate((*PROBLEM, *WORK))}
+HEADER_WORDS: Final = 2 * (len(PROBLEM) + len(SECTIONS))
+_ORDER: Final = {name: i for i, name in enumerate((*PROBLEM, *SECTIONS))}
 
 
 def header_word(section: str) -> int:
@@ -49,13 +50,18 @@ def pack(parts: Mapping[str, Any], rows: Mapping[str, int]) -> Any:
         pieces.append(words.ravel())
         header[2 * _ORDER[name] : 2 * _ORDER[name] + 2] = at, words.size // each
         at += words.size
-    for name in WORK:
+    for name in SECTIONS:
         count = rows.get(name, 0)
         if count >= WIDTH and name != "posture_goal":  # which lies behind goal
             row += -row % WIDTH
         header[2 * _ORDER[name] : 2 * _ORDER[name] + 2] = row, count
         row += count
     return np.concatenate(pieces)
+
+
+def in_group(group: str, /, **rows: int) -> dict[str, int]:
+    """How many rows sections of a group have, by the names that Python has for them."""
+    return {f"{group}.{name}": count for name, count in rows.items()}
 
 
 def words_of(words: Any, section: str) -> Any:

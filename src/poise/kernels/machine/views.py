@@ -1,11 +1,12 @@
 """Problems and workspaces as kernels see them: names in place of numbers.
 
-`problem_at`, `narrow` and `wide` make the views of what `poise.kernels.machine.layout` describes:
+`problem_at`, `narrow` and `wide` make the views of what `layout` and `work` in `poise.kernels.machine` describe:
 
     p.effectors[k].tip      a field of a record
     p.units[u].placement    several numbers under one name, which are read by [i]
     p.slots[i]              plain numbers
     w.jacobian              rows of a workspace, which `load` and `store` read in either width
+    w.braking.state         the same, of a group
     len(w.e)                entries of a section
 
 Here they are plain Python, for where nothing is compiled: a kernel can then be stepped through in a debugger.
@@ -17,9 +18,10 @@ from typing import Any
 import numpy as np
 
 from poise.kernels.machine.jit import primitive
-from poise.kernels.machine.layout import ENTRIES, FIRST_ROWS, PROBLEM, WIDTH, WORK
+from poise.kernels.machine.layout import ENTRIES, FIRST_ROWS, PROBLEM, WIDTH
 from poise.kernels.machine.packing import HEADER_WORDS, end_of, rows_of, total_rows, unpack
 from poise.kernels.machine.record import Record
+from poise.kernels.machine.work import SECTIONS, WORK
 
 
 class _Entry:
@@ -73,15 +75,19 @@ class _Problem:
 
 
 class _Work:
-    """A workspace, its sections by name."""
+    """A workspace, or with a prefix a group of it: its sections and groups by name."""
 
-    def __init__(self, words: Any, data: Any, routines: Any) -> None:
-        self.words, self.data, self.routines = words, data, routines
+    def __init__(self, words: Any, data: Any, routines: Any, prefix: str = "") -> None:
+        self.words, self.data, self.routines, self.prefix = words, data, routines, prefix
 
     def __getattr__(self, name: str) -> Any:
-        if name not in WORK:
+        whole = self.prefix + name
+        if whole in SECTIONS:
+            found: Any = self.data[rows_of(self.words, whole)]
+        elif whole in WORK:
+            found = _Work(self.words, self.data, self.routines, f"{whole}.")
+        else:
             raise AttributeError(name)
-        found = self.data[rows_of(self.words, name)]
         setattr(self, name, found)
         return found
 

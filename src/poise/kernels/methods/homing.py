@@ -56,8 +56,8 @@ _WAYS = 2.0
 def scout(p, w, address):
     """After a step of the arm: where its error has stalled with a joint at a limit, take _EACH steps of the scout.
 
-    Where the scout arrives, its q becomes w.scout_goal and SCOUT is FOLLOWING.  Else SCOUT is the number of its start,
-    0 before one, FREE where no joint is at a limit, DONE where there is nothing more to try.
+    Where the scout arrives, its q becomes w.stall.scout_goal and SCOUT is FOLLOWING.  Else SCOUT is the number of its
+    start, 0 before one, FREE where no joint is at a limit, DONE where there is nothing more to try.
     """
     request = entry_at(address, CALL)
     v = narrow(p, request.scout, request.routines)
@@ -80,12 +80,12 @@ def scout(p, w, address):
         if len(p.ranges) > 0:
             call(v.routines[RANGE_ROWS], p, v)
         call(v.routines[METHOD], p, v)
-        for a in range(len(v.displacement)):
-            v.displacement_change[a], v.displacement[a] = v.step[a] - v.displacement[a], v.step[a]
+        for a in range(len(v.motion.displacement)):
+            v.motion.displacement_change[a], v.motion.displacement[a] = v.step[a] - v.motion.displacement[a], v.step[a]
         v.memory[SCOUT_COUNT] += 1.0
         if v.memory[SCORE] <= 1.0 or v.memory[COST] <= _NEAR * w.memory[COST]:
-            for i in range(len(w.scout_goal)):
-                w.scout_goal[i] = v.before[i]
+            for i in range(len(w.stall.scout_goal)):
+                w.stall.scout_goal[i] = v.before[i]
             w.memory[SCOUT], w.memory[LOWEST], w.memory[WAITED] = FOLLOWING, 0.0, 0.0
             w.memory[SCOUT_COUNT] += 1.0
             w.memory[INVERSE_RADIUS], w.memory[TURNED] = 0.0, 0.0
@@ -99,11 +99,11 @@ def scout(p, w, address):
 
 @routine
 def follow(p, w):
-    """One step along the straight way in joints to w.scout_goal, in place of a method's step.
+    """One step along the straight way in joints to w.stall.scout_goal, in place of a method's step.
 
     It ends when the arm is there, or is held back.
     """
-    difference(p, w.q, w.scout_goal, w.step)
+    difference(p, w.q, w.stall.scout_goal, w.step)
     farthest, _ = size_of(p, w.step)
     if farthest < _THERE or _falls_no_more(w, farthest, _STAY, _COME):
         w.memory[SCOUT], w.memory[LOWEST], w.memory[WAITED] = 0.0, 0.0, 0.0

@@ -85,15 +85,15 @@ def look_back(p, w):
     elif longest <= _ROUNDING:
         w.memory[CREPT] = _RESTS
         for a in range(n):
-            w.leap[a] = 0.0
+            w.stall.leap[a] = 0.0
     elif hurries or longest * w.memory[INVERSE_RADIUS] > _BOUNDED:
         w.memory[CREPT] = _PATIENCE  # the trail begins anew
     else:
         seen = min(int(crept - _PATIENCE), DEPTH)
         for i in range(0 if crept < _PATIENCE + DEPTH + 1.0 else DEPTH * n):
-            w.trail[i] = w.trail[i + n]
+            w.stall.trail[i] = w.stall.trail[i + n]
         for a in range(n):
-            w.trail[seen * n + a] = w.step[a]
+            w.stall.trail[seen * n + a] = w.step[a]
         w.memory[CREPT] = min(crept + 1.0, _PATIENCE + DEPTH + 1.0)
         if seen == DEPTH:
             _set_out(p, w)
@@ -101,11 +101,12 @@ def look_back(p, w):
 
 @routine
 def leap(p, w):
-    """One step of the leap, w.leap, in place of a method's; the method's own where something has moved meanwhile."""
+    """One step of the leap, w.stall.leap, in place of a method's; the method's own where something has moved
+    meanwhile."""
     if w.memory[CREPT] >= 0.0:
         call(w.routines[METHOD], p, w)
         return
-    go_straight(p, w, w.leap)
+    go_straight(p, w, w.stall.leap)
 
 
 @kernel
@@ -113,21 +114,21 @@ def _changes(p, w):
     """Whether the step changes by more than _CALM of a limit of acceleration."""
     changes = False
     for a in range(len(p.rates)):
-        changes = changes or abs(w.displacement_change[a]) > _CALM * p.rates[a].change
+        changes = changes or abs(w.motion.displacement_change[a]) > _CALM * p.rates[a].change
     return changes
 
 
 @kernel
 def _go_on(w, longest):
-    """Take the step off w.leap, and end the leap where nothing is left, or it is held back, or takes too long.
+    """Take the step off w.stall.leap, and end the leap where nothing is left, or it is held back, or takes too long.
 
     w.last_step is 0, so that a method that steps back after a leap is no turn for the trust radius.
     """
     left = 0.0
     for a in range(len(w.step)):
         w.last_step[a] = 0.0
-        w.leap[a] -= w.step[a]
-        left = max(left, abs(w.leap[a]))
+        w.stall.leap[a] -= w.step[a]
+        left = max(left, abs(w.stall.leap[a]))
     if w.memory[CREPT] > _RESTS:
         w.memory[CREPT] -= 1.0
         if left <= _ROUNDING or longest <= _HELD or w.memory[CREPT] < -_WHILE:
@@ -136,13 +137,14 @@ def _go_on(w, longest):
 
 @kernel
 def _set_out(p, w):
-    """w.leap = sum c_i f_{i+1} of the module from the trail f_0 .. f_m, if the fit is good and the error does not rise.
+    """w.stall.leap = sum c_i f_{i+1} of the module from the trail f_0 .. f_m, if the fit is good and the error does not
+    rise.
 
     The differences f_{i+1} - f_i, latest first, are made orthogonal one to another (Gram-Schmidt), and each f_{i+1} is
     combined likewise, so c need never be known.
     """
     n = len(w.step)
-    last, rest = section(w.trail, DEPTH * n, n), section(w.trail, (3 * DEPTH + 1) * n, n)
+    last, rest = section(w.stall.trail, DEPTH * n, n), section(w.stall.trail, (3 * DEPTH + 1) * n, n)
     square = along(n, last, 0, last)
     if w.memory[MARKED] > 0.0:
         w.memory[FUTILE] += 1.0 if square > _LESS * w.memory[MARKED] else 0.0
@@ -150,17 +152,17 @@ def _set_out(p, w):
     if w.memory[FUTILE] >= _FUTILE:
         return
     for a in range(n):
-        rest[a], w.leap[a] = last[a], 0.0
+        rest[a], w.stall.leap[a] = last[a], 0.0
     for c in range(DEPTH):
-        one = section(w.trail, (DEPTH + 1 + 2 * c) * n, n)  # the difference, orthogonal to those before it
-        its = section(w.trail, (DEPTH + 2 + 2 * c) * n, n)  # the f_{i+1} that goes with it
+        one = section(w.stall.trail, (DEPTH + 1 + 2 * c) * n, n)  # the difference, orthogonal to those before it
+        its = section(w.stall.trail, (DEPTH + 2 + 2 * c) * n, n)  # the f_{i+1} that goes with it
         at = (DEPTH - 1 - c) * n
         for a in range(n):
-            its[a] = w.trail[at + n + a]
-            one[a] = its[a] - w.trail[at + a]
+            its[a] = w.stall.trail[at + n + a]
+            one[a] = its[a] - w.stall.trail[at + a]
         before = along(n, one, 0, one)
         for k in range(c):
-            other = section(w.trail, (DEPTH + 1 + 2 * k) * n, n)
+            other = section(w.stall.trail, (DEPTH + 1 + 2 * k) * n, n)
             _take_off(along(n, one, 0, other) / along(n, other, 0, other), other, one, k, its, w, n)
         length = along(n, one, 0, one)
         if length <= _SAME * before:
@@ -168,8 +170,8 @@ def _set_out(p, w):
         share = along(n, rest, 0, one) / length
         for a in range(n):
             rest[a] -= share * one[a]
-            w.leap[a] -= share * its[a]
-    if along(n, rest, 0, rest) > _TOLD * square or along(n, w.leap, 0, last) <= 0.0:
+            w.stall.leap[a] -= share * its[a]
+    if along(n, rest, 0, rest) > _TOLD * square or along(n, w.stall.leap, 0, last) <= 0.0:
         return
     _bound(p, w)
     if _gains(p, w):
@@ -178,18 +180,18 @@ def _set_out(p, w):
 
 @kernel
 def _gains(p, w):
-    """Whether the squared error where w.leap ends is not above that at w.q, which stays, as w.step does."""
+    """Whether the squared error where w.stall.leap ends is not above that at w.q, which stays, as w.step does."""
     n = len(w.step)
     for i in range(len(w.q)):
         w.before[i] = w.q[i]
     for a in range(n):
-        w.step[a] = w.leap[a]
+        w.step[a] = w.stall.leap[a]
     move(p, w)
     there, _ = evaluate(p, w)
     for i in range(len(w.q)):
         w.q[i] = w.before[i]
     for a in range(n):
-        w.step[a] = w.trail[DEPTH * n + a]
+        w.step[a] = w.stall.trail[DEPTH * n + a]
     here, _ = evaluate(p, w)
     return there <= _LEVEL * here
 
@@ -199,15 +201,15 @@ def _take_off(share, other, one, k, its, w, n):
     """one -= share * difference k, and its -= share * the step that goes with that."""
     for a in range(n):
         one[a] -= share * other[a]
-        its[a] -= share * w.trail[(DEPTH + 2 + 2 * k) * n + a]
+        its[a] -= share * w.stall.trail[(DEPTH + 2 + 2 * k) * n + a]
 
 
 @kernel
 def _bound(p, w):
-    """Shorten w.leap to _FARTHEST, and clip where it ends to the limits of coordinates."""
-    longest, _ = size_of(p, w.leap)
-    for a in range(len(w.leap)):
-        w.leap[a] *= min(1.0, _FARTHEST / longest)
+    """Shorten w.stall.leap to _FARTHEST, and clip where it ends to the limits of coordinates."""
+    longest, _ = size_of(p, w.stall.leap)
+    for a in range(len(w.stall.leap)):
+        w.stall.leap[a] *= min(1.0, _FARTHEST / longest)
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
-        w.leap[c.v] = min(max(w.leap[c.v], c.lower - w.q[c.q]), c.upper - w.q[c.q])
+        w.stall.leap[c.v] = min(max(w.stall.leap[c.v], c.lower - w.q[c.q]), c.upper - w.q[c.q])

@@ -80,25 +80,25 @@ def approach(p, w):
     """Shorten w.step, which the method proposes, to x_k of the module, from which the arm can stop at the target.
 
     w.clamped_step becomes the same; bounds of the step are for others.  Of several updates the ones before,
-    w.step_so_far, are part of d_k and of x_k.
+    w.motion.step_so_far, are part of d_k and of x_k.
     """
     farther = _beyond_clamp(w)
     # How many times their limits the target's acceleration and jerk are, as joints see them.
     jumps = splat(w.e, 0.0)
     for a in range(len(w.step)):
-        store(w.proposed, a, load(w.step_so_far, a) + farther * load(w.step, a))
+        store(w.approach.proposed, a, load(w.motion.step_so_far, a) + farther * load(w.step, a))
         rate = p.rates[a]
         u = own_motion(w, a)
-        change = u - load(w.target_velocity, a)
+        change = u - load(w.approach.target_velocity, a)
         x = _size(change) * (1.0 / rate.change)
         jumps = select(x > jumps, x, jumps)
-        x = _size(change - load(w.target_velocity_change, a)) * (1.0 / rate.jerk)
+        x = _size(change - load(w.approach.target_velocity_change, a)) * (1.0 / rate.jerk)
         jumps = select(x > jumps, x, jumps)
     store(w.memory, JUMP, jumps)
     followed = (jumps <= _FOLLOWED) & (load(w.memory, LAST_JUMP) <= _FOLLOWED)
     for a in range(len(w.step)):
         u, _, _ = _seen(p.rates[a], w, a, followed)
-        store(w.feed_forward, a, u)
+        store(w.approach.feed_forward, a, u)
     counted = _explained(p, w)
     lessened, went = load(w.memory, LESSENED), load(w.memory, WENT)
     # 1 / (sum(x . y) / sum(x . x)), at most 1.
@@ -113,8 +113,8 @@ def _brake_together(p, w, heavy, followed, counted, shorter, farther):
     """Shorten w.step for the joints that are `heavy`, or for the others, so that all of them can stop; see the module.
 
     The two kinds do not wait for each other: limbs that are all but stretched ask for more than there is, and would
-    keep a base from going.  `counted` is the share of w.feed_forward that is the target's motion, `shorter` what r is
-    multiplied by, `farther` by how much the errors are longer than their clamp.
+    keep a base from going.  `counted` is the share of w.approach.feed_forward that is the target's motion, `shorter`
+    what r is multiplied by, `farther` by how much the errors are longer than their clamp.
     """
     # The longest way r against what of the acceleration, and of the jerk, is left for it: who arrives last.
     longest, hardest = splat(w.e, 0.0), splat(w.e, 0.0)
@@ -122,9 +122,9 @@ def _brake_together(p, w, heavy, followed, counted, shorter, farther):
         if is_heavy_joint(p, a) == heavy:
             rate = p.rates[a]
             _, change, swing = _seen(rate, w, a, followed)
-            u, change, swing = counted * load(w.feed_forward, a), counted * change, counted * swing
-            store(w.feed_forward, a, u)
-            r = load(w.proposed, a) - u
+            u, change, swing = counted * load(w.approach.feed_forward, a), counted * change, counted * swing
+            store(w.approach.feed_forward, a, u)
+            r = load(w.approach.proposed, a) - u
             x = _size(r) / _reserve(rate.change, select(r < 0.0, change, -change))
             longest = select(x > longest, x, longest)
             x = _size(r) / _reserve(rate.jerk, select(r < 0.0, swing, -swing))
@@ -134,14 +134,14 @@ def _brake_together(p, w, heavy, followed, counted, shorter, farther):
     for a in range(len(w.step)):
         if is_heavy_joint(p, a) == heavy:
             rate = p.rates[a]
-            d, gone, u = load(w.proposed, a), load(w.step_so_far, a), load(w.feed_forward, a)
+            d, gone, u = load(w.approach.proposed, a), load(w.motion.step_so_far, a), load(w.approach.feed_forward, a)
             r = d - u
             if rate.jerk < NO_LIMIT:
                 _, change, _ = _seen(rate, w, a, followed)
                 most, jerk = _together(r, longest, rate.change), _together(r, hardest, rate.jerk)
                 # The relative step before, w_{k-1} = x_{k-1} - u_{k-1}, and the bounds of this one.
-                before = load(w.displacement, a) - (u - counted * change)
-                low, high = load(w.least, a) - u, load(w.largest, a) - u
+                before = load(w.motion.displacement, a) - (u - counted * change)
+                low, high = load(w.motion.least, a) - u, load(w.motion.largest, a) - u
                 x = d - (r - _relative_step(shorter * r, before, low, high, most, jerk)) - gone
             else:
                 x = select(share < 1.0, d - (1.0 - share) * r, d) - gone
@@ -155,40 +155,42 @@ def _brake_together(p, w, heavy, followed, counted, shorter, farther):
 def remember_target(p, w):
     """Keep what the next step compares with: d_k - x_k, u_k and its change, the errors that are left, the targets.
 
-    To be called when the whole step, w.displacement, is known.
+    To be called when the whole step, w.motion.displacement, is known.
     """
     lessened, went = _RECALLED * load(w.memory, LESSENED), _RECALLED * load(w.memory, WENT)
     for a in range(len(w.step)):
-        last = load(w.displacement, a) - load(w.displacement_change, a)
-        lessened = lessened + last * (load(w.tracking_error, a) + last - load(w.proposed, a))
+        last = load(w.motion.displacement, a) - load(w.motion.displacement_change, a)
+        lessened = lessened + last * (load(w.approach.tracking_error, a) + last - load(w.approach.proposed, a))
         went = went + last * last
         u = own_motion(w, a)
-        store(w.target_velocity_change, a, u - load(w.target_velocity, a)), store(w.target_velocity, a, u)
-        store(w.last_feed_forward, a, load(w.feed_forward, a))
-        store(w.tracking_error, a, load(w.proposed, a) - load(w.displacement, a))
+        store(w.approach.target_velocity_change, a, u - load(w.approach.target_velocity, a))
+        store(w.approach.target_velocity, a, u)
+        store(w.approach.last_feed_forward, a, load(w.approach.feed_forward, a))
+        store(w.approach.tracking_error, a, load(w.approach.proposed, a) - load(w.motion.displacement, a))
     store(w.memory, LESSENED, lessened), store(w.memory, WENT, went)
     store(w.memory, LAST_JUMP, load(w.memory, JUMP))
-    times(p, w.jacobian, w.displacement, w.y)
+    times(p, w.jacobian, w.motion.displacement, w.y)
     for i in range(len(w.y)):
-        store(w.remaining_errors, i, load(w.start_errors, i) - load(w.y, i))
+        store(w.approach.remaining_errors, i, load(w.approach.start_errors, i) - load(w.y, i))
     store_targets(p, w)
 
 
 @kernel
 def _explained(p, w):
-    """The share of w.feed_forward that the motion t of the targets explains: |J u|^2 <= _EXPLAINED J u . t.
+    """The share of w.approach.feed_forward that the motion t of the targets explains: |J u|^2 <= _EXPLAINED J u . t.
 
-    w.start_errors (m) becomes e_k, the errors at w.begun: those at hand, and what the updates before took away.  Where
-    a posture moves (`led`) the share is 1, for no error tells of it.
+    w.approach.start_errors (m) becomes e_k, the errors at w.begun: those at hand, and what the updates before took
+    away.  Where a posture moves (`led`) the share is 1, for no error tells of it.
     """
-    times(p, w.jacobian, w.step_so_far, w.y)
+    times(p, w.jacobian, w.motion.step_so_far, w.y)
     for i in range(len(w.e)):
-        store(w.start_errors, i, load(w.e, i) + load(w.y, i))
-    times(p, w.jacobian, w.feed_forward, w.y)
+        store(w.approach.start_errors, i, load(w.e, i) + load(w.y, i))
+    times(p, w.jacobian, w.approach.feed_forward, w.y)
     square, along, led = splat(w.e, 0.0), splat(w.e, 0.0), splat(w.e, 0.0)
     for i in range(len(w.e)):
         x = load(w.y, i)
-        square, along = square + x * x, along + x * (load(w.start_errors, i) - load(w.remaining_errors, i))
+        gone = load(w.approach.start_errors, i) - load(w.approach.remaining_errors, i)
+        square, along = square + x * x, along + x * gone
     for i in range(len(w.guide)):
         led = led + _size(load(w.guide, i) - load(w.last_guide, i))
     along = _EXPLAINED * select(along > 0.0, along, 0.0)
@@ -199,7 +201,7 @@ def _explained(p, w):
 @kernel
 def own_motion(w, a):
     """u_k of an entry, d_k less what the last step left; 0 where the targets stand."""
-    return select(load(w.memory, MOVED) > 0.5, load(w.proposed, a) - load(w.tracking_error, a), 0.0)
+    return select(load(w.memory, MOVED) > 0.5, load(w.approach.proposed, a) - load(w.approach.tracking_error, a), 0.0)
 
 
 @kernel
@@ -209,9 +211,9 @@ def _seen(rate, w, a, followed):
     Of a target that is not `followed`, u goes from what it was towards what it seems to be, by a little a step.
     """
     u = own_motion(w, a)
-    change = u - load(w.target_velocity, a)
-    swing = change - load(w.target_velocity_change, a)
-    last = load(w.last_feed_forward, a)
+    change = u - load(w.approach.target_velocity, a)
+    swing = change - load(w.approach.target_velocity_change, a)
+    last = load(w.approach.last_feed_forward, a)
     little = min(rate.jerk, _SLOWLY * rate.change)
     deviation = u - last
     deviation = select(deviation > little, little, select(deviation < -little, -little, deviation))

@@ -70,67 +70,69 @@ that takes them in before its inequality is met, and of pairs that are merely in
 
 @routine
 def collision_rows(p, w, address):
-    """w.collision_rows and w.collision_bounds: rows dq <= bounds of the pairs that are near, for the update from w.q.
+    """w.constraints.collision_rows and w.constraints.collision_bounds: rows dq <= bounds of the pairs that are near,
+    for the update from w.q.
 
-    One row for each pair of x.near, in that order, then one for each corner that is near (`corner_is_near`).
+    One row for each pair of x.proximity.near, in that order, then one for each corner that is near (`corner_is_near`).
     COLLISIONS_CHANGED says whether rows belong to other pairs than before, so that the active set is not begun by them.
     """
     request = entry_at(address, CALL)
     s = problem_at(request.scene)
     x = narrow(s, request.scene_work, request.routines)
     moved = moved_to(x, w.q)
-    if request.scene_changed or x.near[0] < 0.0:
+    if request.scene_changed or x.proximity.near[0] < 0.0:
         place_all(s, x)
         moved, w.memory[CERTIFIED] = True, 0.0
-    if x.stirred[0] > STILL:  # shapes of the world were moved: a step may be long again
-        widen_trust_radius(w, x.stirred[0])
-        x.stirred[0] = 0.0
+    if x.proximity.stirred[0] > STILL:  # shapes of the world were moved: a step may be long again
+        widen_trust_radius(w, x.proximity.stirred[0])
+        x.proximity.stirred[0] = 0.0
     if moved:
-        look_ahead(p, s, x, w.displacement)
-    count = np.int64(x.near[0])
+        look_ahead(p, s, x, w.motion.displacement)
+    count = np.int64(x.proximity.near[0])
     before, rows = np.int64(w.memory[COLLISION_COUNT]), count
-    same, w.memory[TOO_NEAR] = x.near_before[0] == x.near[0], 0.0
+    same, w.memory[TOO_NEAR] = x.proximity.near_before[0] == x.proximity.near[0], 0.0
     for k in range(count):
-        pair, old = section(x.near, 1 + NEAR * k, NEAR), section(x.near_before, 1 + NEAR * k, 2)
+        pair, old = section(x.proximity.near, 1 + NEAR * k, NEAR), section(x.proximity.near_before, 1 + NEAR * k, 2)
         same = same and pair[FIRST] == old[FIRST] and pair[SECOND] == old[SECOND]
         _state(p, w, s, x, pair, k)
     for k in range(count):
-        pair = section(x.near, 1 + NEAR * k, NEAR)
+        pair = section(x.proximity.near, 1 + NEAR * k, NEAR)
         for side in range(2 if _comes_near(p, w, k) else 0):
             if has_corners(s.shapes[np.int64(pair[FIRST + side])]):
                 for number in range(CORNERS):
                     if rows < MAX_COLLISION_ROWS and corner_is_near(s, x, pair, side == 1, number):
-                        _state(p, w, s, x, x.pair, rows)
+                        _state(p, w, s, x, x.proximity.pair, rows)
                         rows += 1
     for i in range(1 + NEAR * count):
-        x.near_before[i] = x.near[i]
+        x.proximity.near_before[i] = x.proximity.near[i]
     w.memory[COLLISION_COUNT], w.memory[COLLISIONS_CHANGED] = float(rows), 0.0 if same and rows == before else 1.0
 
 
 @kernel
 def _state(p, w, s, x, pair, k):
-    """Row k of w.collision_rows, -d distance / dq, and its bound, for a pair or a corner of one (NEAR rows)."""
+    """Row k of w.constraints.collision_rows, -d distance / dq, and its bound, for a pair or a corner of one (NEAR
+    rows)."""
     n, limit = len(w.step), p.collision[0]
-    row = pitch(w.collision_rows, n)
+    row = pitch(w.constraints.collision_rows, n)
     distance_row(s, x, pair)
     largest = 0.0
     for a in range(n):
-        largest = max(largest, abs(x.row[p.velocities[a]]))
+        largest = max(largest, abs(x.proximity.row[p.velocities[a]]))
     asks = largest > _FIXED  # else no step changes the distance, and a negative bound could never be met
     for a in range(row):
-        w.collision_rows[k * row + a] = -x.row[p.velocities[a]] if asks and a < n else 0.0
+        w.constraints.collision_rows[k * row + a] = -x.proximity.row[p.velocities[a]] if asks and a < n else 0.0
     # How much less the approach can be an update later: J |change|.
     brake = 0.0
     for a in range(len(p.rates)):
-        brake += abs(w.collision_rows[k * row + a]) * p.rates[a].change
+        brake += abs(w.constraints.collision_rows[k * row + a]) * p.rates[a].change
     # Links that are as near as they are built are not to be pushed apart.
     built_near = ease(s, np.int64(pair[FIRST]), np.int64(pair[SECOND])) != 0.0
     reserve = BUILT_NEAR_RESERVE if built_near else limit.reserve
     drift, brake = drifted(x, pair), brake if len(p.rates) > 0 else np.inf
-    w.collision_bounds[k] = may_approach(limit, pair[DISTANCE], reserve, drift, brake) if asks else NONE
+    w.constraints.collision_bounds[k] = may_approach(limit, pair[DISTANCE], reserve, drift, brake) if asks else NONE
     if asks and pair[DISTANCE] < limit.distance - _ROUNDING:
         w.memory[TOO_NEAR] = 1.0
-    if w.collision_bounds[k] < 0.0 and (drift != 0.0 or pair[DISTANCE] < limit.distance):
+    if w.constraints.collision_bounds[k] < 0.0 and (drift != 0.0 or pair[DISTANCE] < limit.distance):
         # What brings the arm to rest at its targets must not hold it where something comes near.
         w.memory[INVERSE_RADIUS], w.memory[TURNED] = 0.0, 0.0
 
@@ -140,8 +142,10 @@ def retreats(w):
     """Whether w.step takes apart, to first order, what its rows ask to be taken apart, where a pair is too near."""
     enough = True
     for k in range(np.int64(w.memory[COLLISION_COUNT]) if w.memory[TOO_NEAR] > 0.0 else 0):
-        most = w.collision_bounds[k]
-        enough = enough and not (most < 0.0 and along(len(w.step), w.collision_rows, k, w.step) > most + _ROUNDING)
+        most = w.constraints.collision_bounds[k]
+        enough = enough and not (
+            most < 0.0 and along(len(w.step), w.constraints.collision_rows, k, w.step) > most + _ROUNDING
+        )
     return enough
 
 
@@ -149,10 +153,10 @@ def retreats(w):
 def _comes_near(p, w, k):
     """Whether a step like the last one would come to the bound of row k within _SOON updates, or _CLOSE."""
     n, way = len(w.step), 0.0
-    row = pitch(w.collision_rows, n)
+    row = pitch(w.constraints.collision_rows, n)
     for a in range(n):
-        way += w.collision_rows[k * row + a] * w.step[a]
-    return w.collision_bounds[k] < _SOON * abs(way) + _CLOSE
+        way += w.constraints.collision_rows[k * row + a] * w.step[a]
+    return w.constraints.collision_bounds[k] < _SOON * abs(way) + _CLOSE
 
 
 @kernel
@@ -173,10 +177,10 @@ def may_approach(limit, distance, reserve, drift, brake):
 
 @kernel
 def drifted(x, pair):
-    """What the motion of shapes of the world, x.drift, adds to the distance of a pair in this step [m]."""
+    """What the motion of shapes of the world, x.proximity.drift, adds to the distance of a pair in this step [m]."""
     drift, i, j = 0.0, np.int64(pair[FIRST]), np.int64(pair[SECOND])
     for r in range(3):
-        drift += pair[NORMAL + r] * (x.drift[3 * j + r] - x.drift[3 * i + r])
+        drift += pair[NORMAL + r] * (x.proximity.drift[3 * j + r] - x.proximity.drift[3 * i + r])
     return drift
 
 
@@ -192,14 +196,14 @@ def moved_to(x, q):
 
 @kernel
 def look_ahead(p, s, x, last):
-    """x.near are the pairs that the update from x.q, after the step `last`, can bring too near.
+    """x.proximity.near are the pairs that the update from x.q, after the step `last`, can bring too near.
 
     Where accelerations are limited, so can the way to rest after that.
     """
-    for v in range(len(x.row)):
-        x.row[v] = 0.0
+    for v in range(len(x.proximity.row)):
+        x.proximity.row[v] = 0.0
     for a in range(len(p.speeds)):
-        x.row[p.velocities[a]] = _way_ahead(p, a, last)
+        x.proximity.row[p.velocities[a]] = _way_ahead(p, a, last)
     _find_ahead(p, s, x)
 
 
@@ -215,12 +219,14 @@ def _way_ahead(p, a, last):
 
 @kernel
 def _find_ahead(p, s, x):
-    """x.near become the pairs that can come too near from x.q where velocity v goes by up to x.row[v]."""
+    """x.proximity.near become the pairs that can come too near from x.q where velocity v goes by up to
+    x.proximity.row[v]."""
     place_movers(s, x)
     for i in range(s.scene[0].movers):
         # Within a step alone, what it costs to know more is more than what it saves.
-        way = sweep(s, x, i, 0, x.row, x.row)[0] if len(p.rates) > 0 else max_displacement(s, i, 0, x.row)
-        x.advance[i] = way if len(p.rates) > 0 and way < NONE else min(way, p.collision[0].lookahead)
+        ways = x.proximity.row
+        way = sweep(s, x, i, 0, ways, ways)[0] if len(p.rates) > 0 else max_displacement(s, i, 0, ways)
+        x.proximity.advance[i] = way if len(p.rates) > 0 and way < NONE else min(way, p.collision[0].lookahead)
     find_near(s, x, p.collision[0].distance + p.collision[0].reserve, True)
 
 
@@ -228,9 +234,9 @@ def _find_ahead(p, s, x):
 def stays_clear(p, w, address):
     """IS_CLEAR: 1 where no pair is nearer than asked at w.q, nor on the way there by more than half of _UNSEEN.
 
-    x.near is then of w.q.  A distance changes by no more than the way T that its two shapes make, so between two looks
-    at d and d' it is at least (d + d' - T) / 2; a pair with d - T above the least needs no look on the way.  With
-    CUTTING, each pair that is too near cuts the next step, and a step too long to be looked at is to be shorter.
+    x.proximity.near is then of w.q.  A distance changes by no more than the way T that its two shapes make, so between
+    two looks at d and d' it is at least (d + d' - T) / 2; a pair with d - T above the least needs no look on the way.
+    With CUTTING, each pair that is too near cuts the next step, and a step too long to be looked at is to be shorter.
     """
     request = entry_at(address, CALL)
     s = problem_at(request.scene)
@@ -240,12 +246,12 @@ def stays_clear(p, w, address):
     w.memory[IS_CLEAR] = 0.0
     _put(p, x, w.step)
     for i in range(s.scene[0].movers if limit.lookahead < np.inf and not _seen_ahead(p, w) else 0):
-        farthest = max(farthest, max_displacement(s, i, 0, x.row))
-    seen, wanted = x.near_before, 1.0
+        farthest = max(farthest, max_displacement(s, i, 0, x.proximity.row))
+    seen, wanted = x.proximity.near_before, 1.0
     # Pairs were sought as far as `lookahead`; a step that takes a point farther may bring others near.
     if farthest > limit.lookahead * (1.0 + 1e-9):
         _look_as_far(p, w, s, x)
-        seen = x.near
+        seen = x.proximity.near
     for k in range(np.int64(seen[0])):
         pair = section(seen, 1 + NEAR * k, NEAR)
         way = _way(s, x, pair)
@@ -255,7 +261,7 @@ def stays_clear(p, w, address):
     if wanted > _LOOKS and farthest > limit.lookahead:
         if cutting:  # the same way, less far
             for a in range(len(w.step)):
-                w.candidate_steps[a] = _LOOKS / wanted * w.step[a]
+                w.constraints.candidate_steps[a] = _LOOKS / wanted * w.step[a]
             w.memory[CUTTING] = SEEN_MORE
         return
     for k in range(1, looks):
@@ -272,32 +278,34 @@ def stays_clear(p, w, address):
 
 @kernel
 def _look_as_far(p, w, s, x):
-    """x.near become the pairs that the step x.row from w.begun can bring too near, without a bound of its length."""
+    """x.proximity.near become the pairs that the step x.proximity.row from w.begun can bring too near, without a bound
+    of its length."""
     moved_to(x, w.begun)
     place_movers(s, x)
     for i in range(s.scene[0].movers):
-        x.advance[i] = max_displacement(s, i, 0, x.row)
+        x.proximity.advance[i] = max_displacement(s, i, 0, x.proximity.row)
     find_near(s, x, p.collision[0].distance, True)
 
 
 @functools.partial(kernel, inline=True)
 def _put(p, x, step):
-    """x.row (nv) becomes the step (n), spread over the velocities of the model."""
-    for v in range(len(x.row)):
-        x.row[v] = 0.0
+    """x.proximity.row (nv) becomes the step (n), spread over the velocities of the model."""
+    for v in range(len(x.proximity.row)):
+        x.proximity.row[v] = 0.0
     for a in range(len(step)):
-        x.row[p.velocities[a]] = step[a]
+        x.proximity.row[p.velocities[a]] = step[a]
 
 
 @kernel
 def _all_clear(p, w, s, x, slack, share):
-    """Whether every pair of x.near is as far apart as asked, less `slack`, at x.q, which is that share along w.step.
+    """Whether every pair of x.proximity.near is as far apart as asked, less `slack`, at x.q, which is that share along
+    w.step.
 
     A pair that is not adds a cutting plane for the next step, unless the share is 0.
     """
     limit, all_clear = p.collision[0], True
-    for k in range(np.int64(x.near[0])):
-        pair = section(x.near, 1 + NEAR * k, NEAR)
+    for k in range(np.int64(x.proximity.near[0])):
+        pair = section(x.proximity.near, 1 + NEAR * k, NEAR)
         least = limit.distance
         if not pair[DISTANCE] >= least - slack:
             least = _least(x, pair, limit.distance)  # looked up only here, for the search takes time
@@ -313,19 +321,19 @@ def _all_clear(p, w, s, x, slack, share):
 
 @kernel
 def _slope_of(p, w, s, x, pair):
-    """w.slope is how much nearer each velocity brings a pair."""
+    """w.constraints.slope is how much nearer each velocity brings a pair."""
     distance_row(s, x, pair)
-    for c in range(len(w.slope)):
-        w.slope[c] = -x.row[p.velocities[c]] if c < len(w.step) else 0.0
+    for c in range(len(w.constraints.slope)):
+        w.constraints.slope[c] = -x.proximity.row[p.velocities[c]] if c < len(w.step) else 0.0
 
 
 @routine
 def stoppable(p, w, address):
     """CLEAR_STEPS: up to which step of braking all pairs surely stay apart, seen from step BRAKING_STEP.
 
-    NONE: to the end; negative: a pair is too near at BRAKING_STEP.  Of the way to rest are left w.braking_distances, in
-    steps of at most w.braking_speeds; its q is that of w.braking_state.  x.until holds the answer of each pair, which
-    is measured again only when that step has come.
+    NONE: to the end; negative: a pair is too near at BRAKING_STEP.  Of the way to rest are left w.braking.distances, in
+    steps of at most w.braking.speeds; its q is that of w.braking.state.  x.proximity.until holds the answer of each
+    pair, which is measured again only when that step has come.
     """
     request = entry_at(address, CALL)
     s = problem_at(request.scene)
@@ -337,21 +345,21 @@ def stoppable(p, w, address):
         _find_near_on_braking_way(p, w, s, x)
     _put_braking_way(p, w, x)
     # Nothing is known of pairs outside of a full list, nor of those near a way that was bent: both are sought anew.
-    full = np.int64(x.near[0]) == MOST_NEAR or (at > 0.0 and w.braking_speeds[0] == UNKNOWN)
+    full = np.int64(x.proximity.near[0]) == MOST_NEAR or (at > 0.0 and w.braking.speeds[0] == UNKNOWN)
     if at > 0.0:
-        moved_to(x, section(w.braking_state, 2 * n, len(w.q)))
+        moved_to(x, section(w.braking.state, 2 * n, len(w.q)))
         if full:  # there may be others now
             _find_ahead(p, s, x)
         else:
             place_movers(s, x)
     anew, soonest = at == 0.0 or full, NONE
-    for k in range(np.int64(x.near[0])):
-        if anew or x.until[k] <= at:
-            pair = section(x.near, 1 + NEAR * k, NEAR)
+    for k in range(np.int64(x.proximity.near[0])):
+        if anew or x.proximity.until[k] <= at:
+            pair = section(x.proximity.near, 1 + NEAR * k, NEAR)
             distance = pair[DISTANCE]
             if not anew:
                 distance = distance_between(s, x, np.int64(pair[FIRST]), np.int64(pair[SECOND]), NONE)
-                pair = x.pair
+                pair = x.proximity.pair
             least = p.collision[0].distance
             if at > 0.0 and not distance >= least and not distance >= _least(x, pair, least):
                 if w.memory[CUTTING] > 0.5:
@@ -359,9 +367,9 @@ def stoppable(p, w, address):
                     cut_half(w)
                 soonest = -1.0
                 break
-            x.until[k] = _safe_until(p.collision[0], s, x, pair, distance, at)
-        soonest = min(soonest, x.until[k])
-    if np.int64(x.near[0]) == MOST_NEAR:
+            x.proximity.until[k] = _safe_until(p.collision[0], s, x, pair, distance, at)
+        soonest = min(soonest, x.proximity.until[k])
+    if np.int64(x.proximity.near[0]) == MOST_NEAR:
         soonest = min(soonest, _unlisted_until(p.collision[0], s, x, at))
     if at > 0.0 and not full:
         moved_to(x, w.q)
@@ -380,15 +388,15 @@ def _seen_ahead(p, w):
 
 @kernel
 def _unlisted_until(limit, s, x, at):
-    """Up to which step of braking the pairs stay apart for which a full x.near has no room.
+    """Up to which step of braking the pairs stay apart for which a full x.proximity.near has no room.
 
     All are farther apart than the farthest in it; two shapes come nearer by at most twice the longest way of one.
     """
     farthest, way, rate = 0.0, 0.0, 0.0
     for k in range(MOST_NEAR):
-        farthest = max(farthest, x.near[1 + NEAR * k + DISTANCE])
+        farthest = max(farthest, x.proximity.near[1 + NEAR * k + DISTANCE])
     for i in range(s.scene[0].movers):
-        one_way, one_rate = sweep(s, x, i, 0, x.row, x.rate)
+        one_way, one_rate = sweep(s, x, i, 0, x.proximity.row, x.proximity.rate)
         way, rate = max(way, one_way), max(rate, one_rate)
     spare = farthest - limit.distance
     return NONE if spare >= 2.0 * way else at + max(np.floor(spare / (2.0 * rate)), 1.0)
@@ -396,25 +404,28 @@ def _unlisted_until(limit, s, x, at):
 
 @kernel
 def _find_near_on_braking_way(p, w, s, x):
-    """Seek x.near, of w.q, anew where w.braking_distances are longer than the way ahead that pairs were sought for."""
+    """Seek x.proximity.near, of w.q, anew where w.braking.distances are longer than the way ahead that pairs were
+    sought for."""
     longer = False
     for a in range(len(w.step)):
-        longer = longer or w.braking_distances[a] > _way_ahead(p, a, w.step)
+        longer = longer or w.braking.distances[a] > _way_ahead(p, a, w.step)
     if longer:
-        for v in range(len(x.row)):
-            x.row[v] = 0.0
+        for v in range(len(x.proximity.row)):
+            x.proximity.row[v] = 0.0
         for a in range(len(w.step)):
-            x.row[p.velocities[a]] = max(_way_ahead(p, a, w.step), w.braking_distances[a])
+            x.proximity.row[p.velocities[a]] = max(_way_ahead(p, a, w.step), w.braking.distances[a])
         _find_ahead(p, s, x)
 
 
 @kernel
 def _put_braking_way(p, w, x):
-    """x.row and x.rate (nv) become w.braking_distances and w.braking_speeds, by the velocities of the model."""
-    for v in range(len(x.row)):
-        x.rate[v], x.row[v] = 0.0, 0.0
+    """x.proximity.row and x.proximity.rate (nv) become w.braking.distances and w.braking.speeds, by the velocities of
+    the model."""
+    for v in range(len(x.proximity.row)):
+        x.proximity.rate[v], x.proximity.row[v] = 0.0, 0.0
     for a in range(len(w.step)):
-        x.rate[p.velocities[a]], x.row[p.velocities[a]] = w.braking_speeds[a], w.braking_distances[a]
+        k = p.velocities[a]
+        x.proximity.rate[k], x.proximity.row[k] = w.braking.speeds[a], w.braking.distances[a]
 
 
 @kernel
@@ -425,17 +436,17 @@ def _safe_until(limit, s, x, pair, distance, at):
         return at + 1.0
     i, j = np.int64(pair[FIRST]), np.int64(pair[SECOND])
     shared = shared_columns(s, i, j)
-    way, rate = sweep(s, x, i, shared, x.row, x.rate)
-    other_way, other_rate = sweep(s, x, j, shared, x.row, x.rate)
+    way, rate = sweep(s, x, i, shared, x.proximity.row, x.proximity.rate)
+    other_way, other_rate = sweep(s, x, j, shared, x.proximity.row, x.proximity.rate)
     return NONE if spare >= way + other_way else at + max(np.floor(spare / (rate + other_rate)), 1.0)
 
 
 @functools.partial(kernel, inline=True)
 def _way(s, x, pair):
-    """How far the shapes of a pair can come towards each other in the step that x.row holds [m]."""
+    """How far the shapes of a pair can come towards each other in the step that x.proximity.row holds [m]."""
     i, j = np.int64(pair[FIRST]), np.int64(pair[SECOND])
     shared = shared_columns(s, i, j)
-    return max_displacement(s, i, shared, x.row) + max_displacement(s, j, shared, x.row)
+    return max_displacement(s, i, shared, x.proximity.row) + max_displacement(s, j, shared, x.proximity.row)
 
 
 @kernel
@@ -444,8 +455,8 @@ def _least(x, pair, least):
 
     From the latter the share is taken that shapes of the world came nearer of themselves.
     """
-    for b in range(np.int64(x.near_before[0])):
-        old = section(x.near_before, 1 + NEAR * b, NEAR)
+    for b in range(np.int64(x.proximity.near_before[0])):
+        old = section(x.proximity.near_before, 1 + NEAR * b, NEAR)
         if old[FIRST] == pair[FIRST] and old[SECOND] == pair[SECOND]:
             least = min(least, old[DISTANCE] - drifted(x, old))
     return least - _ROUNDING

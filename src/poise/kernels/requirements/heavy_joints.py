@@ -43,7 +43,7 @@ def keep_heavy_joints(p, w):
         if is_heavy_joint(p, a):
             x = w.step[a]
             w.clamped_step[a] = x
-            w.least[a], w.largest[a] = w.step_so_far[a] + x, w.step_so_far[a] + x
+            w.motion.least[a], w.motion.largest[a] = w.motion.step_so_far[a] + x, w.motion.step_so_far[a] + x
 
 
 @kernel

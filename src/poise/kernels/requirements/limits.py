@@ -66,8 +66,8 @@ def left_to_limits(p, w, longest, low, high):
     """The box of an update from w.before, low <= dq <= high (n each) [rad or m], which is never empty.
 
     low = max(l - q, -v dt) and high = min(u - q, v dt); beyond a limit the update comes back by v dt at most.  With
-    accelerations it is [w.least, w.largest] of the whole step, less w.step_so_far.  `longest` bounds the entries as
-    well, as far as that leaves the box a point.  One number wide.
+    accelerations it is [w.motion.least, w.motion.largest] of the whole step, less w.motion.step_so_far.  `longest`
+    bounds the entries as well, as far as that leaves the box a point.  One number wide.
     """
     if len(p.rates) > 0:
         since_begun(p, w, w.before)
@@ -96,15 +96,17 @@ def left_to_speeds(p, q, updates, longest, low, high):
 
 @functools.partial(kernel, inline=True)
 def left(p, w, a):
-    """The bounds of entry a of an update from w.before, w.step_so_far being the way from w.begun to there."""
+    """The bounds of entry a of an update from w.before, w.motion.step_so_far being the way from w.begun to there."""
     if len(p.rates) > 0:
-        return load(w.least, a) - load(w.step_so_far, a), load(w.largest, a) - load(w.step_so_far, a)
+        gone = load(w.motion.step_so_far, a)
+        return load(w.motion.least, a) - gone, load(w.motion.largest, a) - gone
     return splat(w.q, -p.speeds[a]), splat(w.q, p.speeds[a])
 
 
 @kernel
 def set_step_bounds(p, w):
-    """w.least and w.largest (n), the bounds of the whole step from w.begun by speeds, accelerations, jerks, positions.
+    """w.motion.least and w.motion.largest (n), the bounds of the whole step from w.begun by speeds, accelerations,
+    jerks, positions.
 
     Nothing where no accelerations are limited.  The limits of a ball are no bounds of its entries, but rows.
     """
@@ -113,15 +115,19 @@ def set_step_bounds(p, w):
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
         low, high = allowed_from(
-            p.rates[c.v], c, load(w.begun, c.q), load(w.displacement, c.v), load(w.displacement_change, c.v)
+            p.rates[c.v],
+            c,
+            load(w.begun, c.q),
+            load(w.motion.displacement, c.v),
+            load(w.motion.displacement_change, c.v),
         )
-        store(w.least, c.v, low), store(w.largest, c.v, high)
+        store(w.motion.least, c.v, low), store(w.motion.largest, c.v, high)
     for b in range(len(p.balls)):
         for k in range(3):
             a = p.balls[b].v + k
-            rate, v, s = p.rates[a], load(w.displacement, a), load(w.displacement_change, a)
+            rate, v, s = p.rates[a], load(w.motion.displacement, a), load(w.motion.displacement_change, a)
             low, high = allowed_anywhere(v, s, rate.speed, rate.change, rate.jerk)
-            store(w.least, a, low), store(w.largest, a, high)
+            store(w.motion.least, a, low), store(w.motion.largest, a, high)
 
 
 @kernel
@@ -150,28 +156,28 @@ def jerking(p):
 
 @kernel
 def loosen_step_bounds(p, w):
-    """w.least and w.largest of a proposed step: limits of position alone.
+    """w.motion.least and w.motion.largest of a proposed step: limits of position alone.
 
     A method that solves within bounds proposes in this box; `approach` and `set_step_bounds` cut its step afterwards.
     """
     if len(p.rates) == 0:
         return
     for a in range(len(p.rates)):
-        store(w.least, a, splat(w.q, -_ANYWHERE)), store(w.largest, a, splat(w.q, _ANYWHERE))
+        store(w.motion.least, a, splat(w.q, -_ANYWHERE)), store(w.motion.largest, a, splat(w.q, _ANYWHERE))
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
         x = load(w.begun, c.q)
-        store(w.least, c.v, c.lower - x), store(w.largest, c.v, c.upper - x)
+        store(w.motion.least, c.v, c.lower - x), store(w.motion.largest, c.v, c.upper - x)
     for b in range(len(p.balls)):
         for k in range(3 if p.balls[b].limited else 0):
             a = p.balls[b].v + k
-            store(w.least, a, splat(w.q, -_AHEAD)), store(w.largest, a, splat(w.q, _AHEAD))
+            store(w.motion.least, a, splat(w.q, -_AHEAD)), store(w.motion.largest, a, splat(w.q, _AHEAD))
 
 
 @kernel
 def since_begun(p, w, q):
-    """w.step_so_far (n) becomes the step that leads from w.begun to q."""
-    difference(p, w.begun, q, w.step_so_far)
+    """w.motion.step_so_far (n) becomes the step that leads from w.begun to q."""
+    difference(p, w.begun, q, w.motion.step_so_far)
 
 
 @kernel
@@ -188,17 +194,18 @@ def difference(p, q0, q1, step):
 
 @kernel
 def clamp_whole_step(p, w, updates):
-    """Clip the whole step from w.begun to w.q, entry by entry, to w.least and w.largest, and shorten its twists.
+    """Clip the whole step from w.begun to w.q, entry by entry, to w.motion.least and w.motion.largest, and shorten its
+    twists.
 
-    w.step_so_far is the clipped step, and w.q follows.
+    w.motion.step_so_far is the clipped step, and w.q follows.
     """
     since_begun(p, w, w.q)
     bent = splat(w.q, 0.0)
-    for a in range(len(w.step_so_far)):
-        x, low, high = load(w.step_so_far, a), load(w.least, a), load(w.largest, a)
+    for a in range(len(w.motion.step_so_far)):
+        x, low, high = load(w.motion.step_so_far, a), load(w.motion.least, a), load(w.motion.largest, a)
         clamped = select(x < low, low, select(x > high, high, x))
         bent = select((x < low) | (x > high), 1.0, bent)
-        store(w.step_so_far, a, clamped)
+        store(w.motion.step_so_far, a, clamped)
     for k in range(len(p.twists)):
         bent = _keep_twist(p.twists[k], updates * p.twists[k].most, w, bent)
     changed = bent > 0.5
@@ -207,18 +214,19 @@ def clamp_whole_step(p, w, updates):
     for r in range(len(p.coordinates)):
         c, rate = p.coordinates[r], p.rates[p.coordinates[r].v]
         x0 = load(w.begun, c.q)
-        x = x0 + load(w.step_so_far, c.v)
+        x = x0 + load(w.motion.step_so_far, c.v)
         # q0 + (l - q0) need not be l: where the bound is the limit itself, q is the limit to the last bit, so that a
         # joint that brakes for a limit comes to stand at it and no check of limits fails by rounding.
         low, high = rate.lower - x0, rate.upper - x0
-        x = select((x < rate.lower + _AT_LIMIT) & (load(w.least, c.v) >= low - _AT_LIMIT), rate.lower, x)
-        x = select((x > rate.upper - _AT_LIMIT) & (load(w.largest, c.v) <= high + _AT_LIMIT), rate.upper, x)
+        x = select((x < rate.lower + _AT_LIMIT) & (load(w.motion.least, c.v) >= low - _AT_LIMIT), rate.lower, x)
+        x = select((x > rate.upper - _AT_LIMIT) & (load(w.motion.largest, c.v) <= high + _AT_LIMIT), rate.upper, x)
         store(w.q, c.q, select(changed, x, load(w.q, c.q)))
     for b in range(len(p.balls)):
         i, a = p.balls[b].q, p.balls[b].v
         w0, x0, y0, z0 = load(w.begun, i), load(w.begun, i + 1), load(w.begun, i + 2), load(w.begun, i + 3)
         w1, x1, y1, z1 = quaternion_step(
-            w0, x0, y0, z0, load(w.step_so_far, a), load(w.step_so_far, a + 1), load(w.step_so_far, a + 2)
+            w0, x0, y0, z0,
+            load(w.motion.step_so_far, a), load(w.motion.step_so_far, a + 1), load(w.motion.step_so_far, a + 2),
         )  # fmt: skip
         store(w.q, i, select(changed, w1, load(w.q, i))), store(w.q, i + 1, select(changed, x1, load(w.q, i + 1)))
         store(w.q, i + 2, select(changed, y1, load(w.q, i + 2)))
@@ -229,20 +237,22 @@ def clamp_whole_step(p, w, updates):
 
 @kernel
 def remember_step(w, within_limits):
-    """Keep w.step as w.displacement, the velocity of the step, and its change as w.displacement_change.
+    """Keep w.step as w.motion.displacement, the velocity of the step, and its change as w.motion.displacement_change.
 
     After a step that was not `within_limits` the change counts as 0: it may be above the limit of acceleration, and no
     limit of jerk could be kept from there.
     """
     for a in range(len(w.step)):
         x = load(w.step, a)
-        store(w.displacement_change, a, x - load(w.displacement, a) if within_limits else splat(w.step, 0.0))
-        store(w.displacement, a, x)
+        change = x - load(w.motion.displacement, a) if within_limits else splat(w.step, 0.0)
+        store(w.motion.displacement_change, a, change)
+        store(w.motion.displacement, a, x)
 
 
 @kernel
 def _keep_twist(twist, most, w, bent):
-    """Shorten the entries of w.step_so_far that belong to a twist to a length of at most `most`; 1 where it did so.
+    """Shorten the entries of w.motion.step_so_far that belong to a twist to a length of at most `most`; 1 where it did
+    so.
 
     They are moved towards y, the last step clipped to the box: the box is convex, so it holds all points between.
     Where y is too long itself, the last step takes its place: it kept the length.  `bent` is what is returned else.
@@ -251,7 +261,7 @@ def _keep_twist(twist, most, w, bent):
     longest = most * most
     square, other = splat(w.q, 0.0), splat(w.q, 0.0)
     for a in range(first, first + count):
-        x, y = load(w.step_so_far, a), _last_step_clamped(w, a)
+        x, y = load(w.motion.step_so_far, a), _last_step_clamped(w, a)
         square, other = square + x * x, other + y * y
     over, astray = square > longest, other > longest
     if not any_of(over):
@@ -259,8 +269,8 @@ def _keep_twist(twist, most, w, bent):
     # The largest share s with |y + s (x - y)| <= most, x being the step: the larger root of aa s^2 + 2 ab s = slack.
     aa, ab, bb = splat(w.q, 0.0), splat(w.q, 0.0), splat(w.q, 0.0)
     for a in range(first, first + count):
-        y = select(astray, load(w.displacement, a), _last_step_clamped(w, a))
-        d = load(w.step_so_far, a) - y
+        y = select(astray, load(w.motion.displacement, a), _last_step_clamped(w, a))
+        d = load(w.motion.step_so_far, a) - y
         aa, ab, bb = aa + d * d, ab + d * y, bb + y * y
     slack = longest - bb  # negative only where y is too long by rounding
     root = sqrt(ab * ab + aa * select(slack < 0.0, 0.0, slack))
@@ -268,16 +278,16 @@ def _keep_twist(twist, most, w, bent):
     share = select(ab > 0.0, slack / select(ab > 0.0, ab + root, 1.0), (root - ab) / select(aa > 0.0, aa, 1.0))
     share = select(share < 0.0, 0.0, select(share > 1.0, 1.0, share))
     for a in range(first, first + count):
-        x = load(w.step_so_far, a)
-        y = select(astray, load(w.displacement, a), _last_step_clamped(w, a))
-        store(w.step_so_far, a, select(over, y + share * (x - y), x))
+        x = load(w.motion.step_so_far, a)
+        y = select(astray, load(w.motion.displacement, a), _last_step_clamped(w, a))
+        store(w.motion.step_so_far, a, select(over, y + share * (x - y), x))
     return select(over, 1.0, bent)
 
 
 @kernel
 def _last_step_clamped(w, a):
     """Entry a of the last step, clipped to the box of this one."""
-    y, low, high = load(w.displacement, a), load(w.least, a), load(w.largest, a)
+    y, low, high = load(w.motion.displacement, a), load(w.motion.least, a), load(w.motion.largest, a)
     return select(y < low, low, select(y > high, high, y))
 
 
@@ -287,9 +297,9 @@ def step_constraints(p, w, levels, longest):
     `poise.methods.ranking`: rows, their ends, sides, lambda^2, low, high, and the buffer behind them.
     """
     n = len(w.step)
-    linear, range_sides = len(p.inequalities) // (n + 1), len(w.range_bounds)
+    linear, range_sides = len(p.inequalities) // (n + 1), len(w.sides.bounds)
     fixed = linear + range_sides + BALL_ROWS * limited_balls(p)
-    count, most = fixed + np.int64(w.memory[COLLISION_COUNT]), fixed + len(w.collision_bounds)
+    count, most = fixed + np.int64(w.memory[COLLISION_COUNT]), fixed + len(w.constraints.collision_bounds)
     row = pitch(w.rows, n)
     # Placed by `most`, not by `count`: `side` must be where the last update left it when pairs come and go.
     rows, ends = section(w.room, 0, count * row), section(w.room, most * row, count)
@@ -316,19 +326,19 @@ def step_constraints(p, w, levels, longest):
 def put_rows(p, w, rows, most):
     """Write rows dq <= most (rows in packs) of a step from w.q: limits A q <= b, sides of ranges, balls, pairs of
     shapes, in this order, which `side` and the offsets of others rely on; how many there are."""
-    n, range_sides, pairs = len(w.step), len(w.range_bounds), np.int64(w.memory[COLLISION_COUNT])
+    n, range_sides, pairs = len(w.step), len(w.sides.bounds), np.int64(w.memory[COLLISION_COUNT])
     row, linear = pitch(rows, n), len(p.inequalities) // (n + 1)
     fixed = linear + range_sides + BALL_ROWS * limited_balls(p)
     _linear_rows(p, w, linear, rows, most)
     for i in range(range_sides):
         for c in range(row):
-            rows[(linear + i) * row + c] = w.range_jacobian[i * row + c]
-        most[linear + i] = w.range_bounds[i]
+            rows[(linear + i) * row + c] = w.sides.jacobian[i * row + c]
+        most[linear + i] = w.sides.bounds[i]
     _ball_rows(p, w, linear + range_sides, rows, most)
     for k in range(pairs):
         for c in range(row):
-            rows[(fixed + k) * row + c] = w.collision_rows[k * row + c]
-        most[fixed + k] = w.collision_bounds[k]
+            rows[(fixed + k) * row + c] = w.constraints.collision_rows[k * row + c]
+        most[fixed + k] = w.constraints.collision_bounds[k]
     return fixed + pairs
 
 

@@ -22,12 +22,13 @@ _NEWTON = 8
 
 @kernel
 def evaluate_loops(p, w, q):
-    """w.loop_residual (m), by how much loops are open at q [m, rad], and its Jacobian w.loop_rows; the largest gap."""
+    """w.closure.residual (m), by how much loops are open at q [m, rad], and its Jacobian w.closure.rows; the largest
+    gap."""
     forward(p.units, q, w.frames)
     n, largest = len(w.step), 0.0
-    row = pitch(w.loop_rows, n)
-    for i in range(len(w.loop_rows)):
-        w.loop_rows[i] = 0.0
+    row = pitch(w.closure.rows, n)
+    for i in range(len(w.closure.rows)):
+        w.closure.rows[i] = 0.0
     for r in range(len(p.loops)):
         loop = p.loops[r]
         f, effector = seen_frame(p, w, loop.effector), p.effectors[loop.effector]
@@ -36,29 +37,29 @@ def evaluate_loops(p, w, q):
             turn_rows(f, 3)
         for i in range(loop.first, loop.last):
             k = i - loop.first
-            w.loop_residual[i] = f.e[k]
+            w.closure.residual[i] = f.e[k]
             largest = max(largest, abs(f.e[k])) if abs(f.e[k]) < 1e300 else 1e300
             for c in range(effector.columns):
                 a = p.slots[effector.first_slot + c]
-                w.loop_rows[i * row + a] = f.linear[3 * c + k] if k < 3 else f.angular[3 * c + k - 3]
+                w.closure.rows[i * row + a] = f.linear[3 * c + k] if k < 3 else f.angular[3 * c + k - 3]
     return largest
 
 
 @kernel
 def loop_level(p, w, desired):
     """The `Levels` of a step: first that it closes the loops, to first order, then that it is nearest to `desired`."""
-    m = len(w.loop_residual)
+    m = len(w.closure.residual)
     return Levels(
-        1 if m > 0 else 0, section(p.loop_plan, 0, 2), section(p.loop_plan, 2, m), w.loop_rows, w.loop_target,
-        w.loop_damping, desired, 1,
+        1 if m > 0 else 0, section(p.loop_plan, 0, 2), section(p.loop_plan, 2, m), w.closure.rows, w.closure.target,
+        w.closure.damping, desired, 1,
     )  # fmt: skip
 
 
 @kernel
 def set_loop_target(w, step):
-    """w.loop_target (m) = residual + J step: a new step whose J dq is that closes what is open after `step`."""
-    for i in range(len(w.loop_residual)):
-        w.loop_target[i] = w.loop_residual[i] + along(len(w.step), w.loop_rows, i, step)
+    """w.closure.target (m) = residual + J step: a new step whose J dq is that closes what is open after `step`."""
+    for i in range(len(w.closure.residual)):
+        w.closure.target[i] = w.closure.residual[i] + along(len(w.step), w.closure.rows, i, step)
 
 
 @kernel
@@ -68,7 +69,7 @@ def project_to_loops(p, w, start, step, low, high, q):
     False where they do not close, or where the change is longer than the step was: such a closed configuration belongs
     to another assembly mode of the links.  That is let pass where loops were open at the start.
     """
-    n, first = len(step), w.unclosed
+    n, first = len(step), w.closure.unclosed
     for a in range(n):
         first[a] = step[a]
     for _ in range(_NEWTON):
@@ -78,9 +79,11 @@ def project_to_loops(p, w, start, step, low, high, q):
             break
         set_loop_target(w, step)
         for a in range(n):
-            w.phase[a], w.constraint_sides[a] = step[a], 0.0
-        limits = Limits(low, high, section(w.constraint_rows, 0, 0), section(w.constraint_bounds, 0, 0))
-        minimise(loop_level(p, w, w.phase), limits, step, section(w.constraint_sides, 0, n), w.constraint_buffer)
+            w.closure.desired[a], w.constraints.sides[a] = step[a], 0.0
+        limits = Limits(low, high, section(w.constraints.rows, 0, 0), section(w.constraints.bounds, 0, 0))
+        minimise(
+            loop_level(p, w, w.closure.desired), limits, step, section(w.constraints.sides, 0, n), w.constraints.buffer
+        )
     # How far the step was changed, and how long it was.
     aside, way = 0.0, 0.0
     for a in range(n):

@@ -25,24 +25,26 @@ _NOTHING = 1e-15
 
 @kernel
 def state_rows(p, w, ranged):
-    """w.constraint_rows and w.constraint_bounds: the rows of a whole step from w.begun; those of ranges if `ranged`."""
+    """w.constraints.rows and w.constraints.bounds: the rows of a whole step from w.begun; those of ranges if
+    `ranged`."""
     for i in range(len(w.q)):
         w.q[i] = w.begun[i]
     if len(p.ranges) > 0:
         call(w.routines[RANGE_ROWS], p, w)
-    w.memory[CONSTRAINTS] = float(put_rows(p, w, w.constraint_rows, w.constraint_bounds))
+    w.memory[CONSTRAINTS] = float(put_rows(p, w, w.constraints.rows, w.constraints.bounds))
     linear = len(p.inequalities) // (len(w.step) + 1)
-    for i in range(0 if ranged else len(w.range_bounds)):
-        w.constraint_bounds[linear + i] = NONE
+    for i in range(0 if ranged else len(w.sides.bounds)):
+        w.constraints.bounds[linear + i] = NONE
 
 
 @kernel
 def state_box(p, w, has_rates):
-    """w.lowest and w.highest (n): the bounds of a whole step from w.begun; with `has_rates` those of accelerations and
-    jerks, else speeds and positions alone."""
-    left_to_speeds(p, w.begun, w.memory[UPDATES] if len(p.rates) == 0 else 1.0, np.inf, w.lowest, w.highest)
+    """w.constraints.lowest and w.constraints.highest (n): the bounds of a whole step from w.begun; with `has_rates`
+    those of accelerations and jerks, else speeds and positions alone."""
+    updates = w.memory[UPDATES] if len(p.rates) == 0 else 1.0
+    left_to_speeds(p, w.begun, updates, np.inf, w.constraints.lowest, w.constraints.highest)
     for a in range(len(w.step) if has_rates else 0):
-        w.lowest[a], w.highest[a] = w.least[a], w.largest[a]
+        w.constraints.lowest[a], w.constraints.highest[a] = w.motion.least[a], w.motion.largest[a]
 
 
 @kernel
@@ -53,23 +55,22 @@ def nearest_step(p, w, desired, step):
     are added between calls.
     """
     n, count = len(step), int(w.memory[CONSTRAINTS])
-    row = pitch(w.constraint_rows, n)
+    row = pitch(w.constraints.rows, n)
     for c in range(n + count):
-        w.constraint_sides[c] = 0.0
+        w.constraints.sides[c] = 0.0
     for a in range(n):
         step[a] = 0.0
-    if len(w.loop_residual) > 0:
+    if len(w.closure.residual) > 0:
         evaluate_loops(p, w, w.begun)
         set_loop_target(w, step)
-    limits = Limits(
-        w.lowest, w.highest, section(w.constraint_rows, 0, count * row), section(w.constraint_bounds, 0, count)
-    )
-    minimise(loop_level(p, w, desired), limits, step, section(w.constraint_sides, 0, n + count), w.constraint_buffer)
+    rows, bounds = section(w.constraints.rows, 0, count * row), section(w.constraints.bounds, 0, count)
+    limits = Limits(w.constraints.lowest, w.constraints.highest, rows, bounds)
+    minimise(loop_level(p, w, desired), limits, step, section(w.constraints.sides, 0, n + count), w.constraints.buffer)
 
 
 @kernel
 def cut(w, over):
-    """Add the cutting plane w.slope^T dq <= w.slope^T w.step - over.
+    """Add the cutting plane w.constraints.slope^T dq <= w.constraints.slope^T w.step - over.
 
     The step to fall back on is never cut off: it keeps all, but the tangent of a border that bends may say otherwise.
     """
@@ -78,7 +79,8 @@ def cut(w, over):
 
 @kernel
 def cut_half(w):
-    """Add the cutting plane w.slope^T dq <= the mean of its values at w.step and at the step to fall back on.
+    """Add the cutting plane w.constraints.slope^T dq <= the mean of its values at w.step and at the step to fall back
+    on.
 
     For what is broken only on the way to rest: the slope there says in which direction, but not by how much.
     """
@@ -90,22 +92,22 @@ def cut_half(w):
 @kernel
 def base_of(w):
     """The step (n) to fall back on: braking, or the least step that the rows ask for."""
-    return section(w.candidate_steps, len(w.step), len(w.step))
+    return section(w.constraints.candidate_steps, len(w.step), len(w.step))
 
 
 @kernel
 def along_slope(w, step):
-    """w.slope^T step."""
-    return along(len(w.step), w.slope, 0, step)
+    """w.constraints.slope^T step."""
+    return along(len(w.step), w.constraints.slope, 0, step)
 
 
 @kernel
 def _add(w, most):
-    """Add the row w.slope^T dq <= most, if there is room."""
+    """Add the row w.constraints.slope^T dq <= most, if there is room."""
     count = int(w.memory[CONSTRAINTS])
-    if count < len(w.constraint_bounds):
-        row = pitch(w.constraint_rows, len(w.step))
+    if count < len(w.constraints.bounds):
+        row = pitch(w.constraints.rows, len(w.step))
         for c in range(row):
-            w.constraint_rows[count * row + c] = w.slope[c] if c < len(w.step) else 0.0
-        w.constraint_bounds[count] = most
+            w.constraints.rows[count * row + c] = w.constraints.slope[c] if c < len(w.step) else 0.0
+        w.constraints.bounds[count] = most
         w.memory[CONSTRAINTS], w.memory[CUTTING] = float(count + 1), SEEN_MORE

@@ -10,7 +10,7 @@ from poise.kernels.solver.ends import aim_at, clip_start
 
 @entry_point(WHOLE)
 def range_residuals(address):
-    """w.range_residual [m or rad] and w.range_jacobian at `start` for the targets of `goal`; a code."""
+    """w.sides.residual [m or rad] and w.sides.jacobian at `start` for the targets of `goal`; a code."""
     request = entry_at(address, CALL)
     p = problem_at(request.problem)
     w = narrow(p, request.narrow, request.routines)

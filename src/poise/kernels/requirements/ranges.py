@@ -19,31 +19,31 @@ _ROUNDING = 1e-12
 
 @routine
 def range_rows(p, w):
-    """w.range_jacobian and w.range_bounds: J_i dq <= b_i of each side i, for the update from w.q.
+    """w.sides.jacobian and w.sides.bounds: J_i dq <= b_i of each side i, for the update from w.q.
 
     b = -h - reserve, but inside no less than 0, and outside no less than -back: nothing is to come back faster.  Where
     accelerations are limited it is at most sqrt(brake b), brake being by how much less h can grow an update later, so
     that joints can stop at the side.
     """
     evaluate_ranges(p, w, w.q)
-    row = pitch(w.range_jacobian, len(w.step))
+    row = pitch(w.sides.jacobian, len(w.step))
     for b in range(len(p.ranges)):
         task_range = p.ranges[b]
         for i in range(task_range.first, task_range.last):
-            residual = w.range_residual[i]
+            residual = w.sides.residual[i]
             margin = -residual - task_range.reserve
             most = max(margin, -task_range.back) if residual > 0.0 else max(margin, 0.0)
             if len(p.rates) > 0 and most > 0.0:
                 brake = 0.0
                 for a in range(len(w.step)):
-                    brake += abs(w.range_jacobian[i * row + a]) * p.rates[a].change
+                    brake += abs(w.sides.jacobian[i * row + a]) * p.rates[a].change
                 most = min(most, np.sqrt(brake * most))
-            w.range_residual_before[i], w.range_bounds[i] = residual, min(most, NONE)
+            w.sides.residual_before[i], w.sides.bounds[i] = residual, min(most, NONE)
 
 
 @kernel
 def evaluate_ranges(p, w, q):
-    """w.range_residual and w.range_jacobian at q."""
+    """w.sides.residual and w.sides.jacobian at q."""
     forward(p.units, q, w.frames)
     for b in range(len(p.ranges)):
         call(w.routines[p.effectors[p.ranges[b].effector].rows + SIDES], p, w, b)
@@ -52,13 +52,13 @@ def evaluate_ranges(p, w, q):
 @kernel
 def _most(w, i):
     """The largest h_i that is no farther out than before the step."""
-    return max(w.range_residual_before[i], 0.0) + _ROUNDING
+    return max(w.sides.residual_before[i], 0.0) + _ROUNDING
 
 
 @kernel
 def range_violation(w, i):
     """By how much side i is farther out than it may be, as last evaluated [m or rad]."""
-    return w.range_residual[i] - _most(w, i)
+    return w.sides.residual[i] - _most(w, i)
 
 
 @kernel
@@ -69,16 +69,16 @@ def ranges_hold(p, w, q, cutting, resting):
     the way to rest (`resting`) half way to braking (`cut_half`).
     """
     evaluate_ranges(p, w, q)
-    row, satisfied = pitch(w.range_jacobian, len(w.step)), True
-    for i in range(len(w.range_residual)):
+    row, satisfied = pitch(w.sides.jacobian, len(w.step)), True
+    for i in range(len(w.sides.residual)):
         if not range_violation(w, i) <= 0.0:
             satisfied = False
             for c in range(row if cutting else 0):
-                w.slope[c] = w.range_jacobian[i * row + c]
+                w.constraints.slope[c] = w.sides.jacobian[i * row + c]
             if cutting and resting:
                 cut_half(w)
             elif cutting:
-                cut(w, w.range_residual[i] - w.range_residual_before[i] - w.range_bounds[i])
+                cut(w, w.sides.residual[i] - w.sides.residual_before[i] - w.sides.bounds[i])
     return satisfied
 
 
@@ -86,16 +86,16 @@ def ranges_hold(p, w, q, cutting, resting):
 def ranges_hold_for(w):
     """For how many steps of braking no side can be crossed from where it was last evaluated; one at least.
 
-    w.braking_distances (n) are left to go, in steps of at most w.braking_speeds (n).  It is assumed that no lever
-    w.range_column_norms becomes twice as long on the way.
+    w.braking.distances (n) are left to go, in steps of at most w.braking.speeds (n).  It is assumed that no lever
+    w.sides.column_norms becomes twice as long on the way.
     """
     n, sure = len(w.step), NONE
-    row = pitch(w.range_jacobian, n)
-    for i in range(len(w.range_residual)):
-        way, rate, margin = 0.0, 0.0, _most(w, i) - w.range_residual[i]
+    row = pitch(w.sides.jacobian, n)
+    for i in range(len(w.sides.residual)):
+        way, rate, margin = 0.0, 0.0, _most(w, i) - w.sides.residual[i]
         for a in range(n):
-            reach = 2.0 * w.range_column_norms[i * row + a]
-            way, rate = way + reach * w.braking_distances[a], rate + reach * w.braking_speeds[a]
+            reach = 2.0 * w.sides.column_norms[i * row + a]
+            way, rate = way + reach * w.braking.distances[a], rate + reach * w.braking.speeds[a]
         if way > margin:
             sure = min(sure, max(np.floor(margin / rate), 1.0))
     return sure

@@ -28,7 +28,7 @@ ROUNDED = 1e-14
 _BENDS = 2
 """A step of braking is bent so often: the second time for what is left of the first, or for another border."""
 UNKNOWN = 1e9
-"""In w.braking_distances and w.braking_speeds: no bound is known, for a bent step can lead farther than one of braking
+"""In w.braking.distances and w.braking.speeds: no bound is known, for a bent step can lead farther than one of braking
 straight on [rad or m]."""
 _MORE = 1e-3
 """Share that is added to the S-curve's way, so that rounding does not take braking in steps beyond its bound."""
@@ -41,7 +41,7 @@ def after_step(p, w, v, s, x):
     """Begin braking after w.step: v (n) is that step, s (n) its change from the last one, x (nq) where it led."""
     for a in range(len(v)):
         v[a] = w.step[a]
-        s[a] = v[a] - w.displacement[a]
+        s[a] = v[a] - w.motion.displacement[a]
     for i in range(len(x)):
         x[i] = w.q[i]
 
@@ -53,7 +53,7 @@ def brake_on(p, w, v, s, x):
     False where what ties joints together, loops, borders of balls or limits A q <= b, lets no such step be.
     """
     n = len(v)
-    low, high, last = section(w.brake_box, 0, n), section(w.brake_box, n, n), section(w.brake_box, 2 * n, n)
+    low, high, last = section(w.braking.box, 0, n), section(w.braking.box, n, n), section(w.braking.box, 2 * n, n)
     for a in range(n):
         last[a] = v[a]
     for r in range(len(p.coordinates)):
@@ -83,12 +83,12 @@ def brake_on(p, w, v, s, x):
     for g in range(1, groups + 1):
         _brake_together(p, w, g, low, high, v, s)
     for i in range(len(x)):
-        w.brake_from[i] = x[i]
+        w.braking.start[i] = x[i]
     allowed = True
     if len(p.loops) > 0:
-        allowed = project_to_loops(p, w, w.brake_from, v, low, high, x)
+        allowed = project_to_loops(p, w, w.braking.start, v, low, high, x)
     else:
-        integrate(p, w, w.brake_from, v, x)
+        integrate(p, w, w.braking.start, v, x)
     for a in range(n):
         allowed = allowed and low[a] - ROUNDED <= v[a] <= high[a] + ROUNDED
         s[a] = v[a] - last[a]
@@ -132,11 +132,11 @@ def steer(p, w, v, s, x):
     """Bend a step of braking, v, s (n each) and x (nq) of `brake_on`, back within the ranges that it leaves.
 
     A range may curve away from a straight step.  Whether x is within all of them then.  The way to rest is no longer
-    known: w.braking_distances and w.braking_speeds become UNKNOWN.
+    known: w.braking.distances and w.braking.speeds become UNKNOWN.
     """
     n = len(v)
-    low, high, last = section(w.brake_box, 0, n), section(w.brake_box, n, n), section(w.brake_box, 2 * n, n)
-    row = pitch(w.range_jacobian, n)
+    low, high, last = section(w.braking.box, 0, n), section(w.braking.box, n, n), section(w.braking.box, 2 * n, n)
+    row = pitch(w.sides.jacobian, n)
     for _ in range(_BENDS):
         if ranges_hold(p, w, x, False, False):
             return True
@@ -144,16 +144,16 @@ def steer(p, w, v, s, x):
             for i in range(p.ranges[b].first, p.ranges[b].last):
                 over, square = range_violation(w, i), 0.0
                 for a in range(n):
-                    square += w.range_jacobian[i * row + a] ** 2
+                    square += w.sides.jacobian[i * row + a] ** 2
                 if over > 0.0 and square > 0.0:
                     # The shortest change of v that takes side i back, by half of its reserve more: v -= J_i^T share.
                     share = (over + 0.5 * p.ranges[b].reserve) / square
                     for a in range(n):
-                        v[a] = min(max(v[a] - share * w.range_jacobian[i * row + a], low[a]), high[a])
-        integrate(p, w, w.brake_from, v, x)
+                        v[a] = min(max(v[a] - share * w.sides.jacobian[i * row + a], low[a]), high[a])
+        integrate(p, w, w.braking.start, v, x)
         for a in range(n):
             s[a] = v[a] - last[a]
-            w.braking_distances[a], w.braking_speeds[a] = UNKNOWN, UNKNOWN
+            w.braking.distances[a], w.braking.speeds[a] = UNKNOWN, UNKNOWN
     return ranges_hold(p, w, x, False, False) and sums_hold(p, w, x)
 
 
@@ -177,7 +177,7 @@ def sums_hold(p, w, x):
 def follow_braking(p, w, v, s, x):
     """The number of steps of braking after w.step, which led to w.q, at most; -1 where one of them breaks a tie.
 
-    w.braking_distances (n) and w.braking_speeds (n): how far each velocity goes on the way to rest, and its longest
+    w.braking.distances (n) and w.braking.speeds (n): how far each velocity goes on the way to rest, and its longest
     step there.  Afterwards v, s (n each) and x (nq) are again those of w.step, from which braking can be followed.
     """
     n, steps = len(v), STOPS
@@ -187,13 +187,13 @@ def follow_braking(p, w, v, s, x):
         bound_braking(p, w, v, s)
         return steps
     for a in range(n):
-        w.braking_distances[a], w.braking_speeds[a] = 0.0, 0.0
+        w.braking.distances[a], w.braking.speeds[a] = 0.0, 0.0
     for k in range(STOPS):
         if not brake_on(p, w, v, s, x):
             return -1
         for a in range(n):
             size = abs(v[a])
-            w.braking_distances[a], w.braking_speeds[a] = w.braking_distances[a] + size, max(w.braking_speeds[a], size)
+            w.braking.distances[a], w.braking.speeds[a] = w.braking.distances[a] + size, max(w.braking.speeds[a], size)
         if rests(v, s):
             steps = k
             break
@@ -212,17 +212,17 @@ def rests(v, s):
 
 @kernel
 def bound_braking(p, w, v, s):
-    """Bound the way to rest after a step v, whose change was s (n each): w.braking_distances and w.braking_speeds (n).
+    """Bound the way to rest after a step v, whose change was s (n each): w.braking.distances and w.braking.speeds (n).
 
     The speed still rises while a jerk takes an acceleration away: by rise (rise / jerk + 1) / 2 in whole steps.
     """
     for a in range(len(v)):
         rate, speed, rise = p.rates[a], abs(v[a]), abs(s[a])
-        w.braking_distances[a] = way_to_rest_within(rate, speed, rise)
+        w.braking.distances[a] = way_to_rest_within(rate, speed, rise)
         if rate.jerk < NO_LIMIT:
-            w.braking_speeds[a] = speed + 0.5 * rise * (rise / rate.jerk + 1.0)
+            w.braking.speeds[a] = speed + 0.5 * rise * (rise / rate.jerk + 1.0)
         else:
-            w.braking_speeds[a] = max(speed - rate.change, 0.0)
+            w.braking.speeds[a] = max(speed - rate.change, 0.0)
 
 
 @kernel

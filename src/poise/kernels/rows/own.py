@@ -67,19 +67,19 @@ def own_range_rows(p, w, k):
 def own_sides(p, w, b):
     """h_i of each side of a range of the user's own: its residual; -inf, no side, where a weight is 0.
 
-    w.range_column_norms: a row changes by a column no faster than the lengths of its derivatives by each frame's place
+    w.sides.column_norms: a row changes by a column no faster than the lengths of its derivatives by each frame's place
     and turn, times those of the column.
     """
     task_range = p.ranges[b]
     linear, angular, frames, out, slopes = _seen(p, w, task_range.effector)
-    effector, row = p.effectors[task_range.effector], pitch(w.range_jacobian, len(w.step))
+    effector, row = p.effectors[task_range.effector], pitch(w.sides.jacobian, len(w.step))
     count = len(frames) // FRAME
     for r in range(len(out)):
         weighted = p.blocks[effector.first_block + r // 3].weight[r % 3] > 0.0
-        w.range_residual[task_range.first + r] = load(out, r) if weighted else -np.inf
+        w.sides.residual[task_range.first + r] = load(out, r) if weighted else -np.inf
         for a in range(row):
-            w.range_jacobian[(task_range.first + r) * row + a] = 0.0
-            w.range_column_norms[(task_range.first + r) * row + a] = 0.0
+            w.sides.jacobian[(task_range.first + r) * row + a] = 0.0
+            w.sides.column_norms[(task_range.first + r) * row + a] = 0.0
     for f in range(count):
         _columns(p, w, effector.first_frame + f, frames, FRAME * f, linear, angular)
         for r in range(len(out)):
@@ -88,8 +88,8 @@ def own_sides(p, w, b):
             weighted = p.blocks[effector.first_block + r // 3].weight[r % 3] > 0.0
             for c in range(effector.columns if weighted else 0):
                 j, at = 3 * c, (task_range.first + r) * row + p.slots[effector.first_slot + c]
-                w.range_jacobian[at] += _along(slopes, g, linear, angular, j)
-                w.range_column_norms[at] += straight * _length(linear, j) + turning * _length(angular, j)
+                w.sides.jacobian[at] += _along(slopes, g, linear, angular, j)
+                w.sides.column_norms[at] += straight * _length(linear, j) + turning * _length(angular, j)
 
 
 @kernel

@@ -12,12 +12,12 @@ def put_side(p, w, k, i, residual, columns, gradient):
     columns are long.
     """
     effector, n, (g0, g1, g2) = p.effectors[k], len(w.step), gradient
-    row = pitch(w.range_jacobian, n)
+    row = pitch(w.sides.jacobian, n)
     for a in range(row):
-        w.range_jacobian[i * row + a], w.range_column_norms[i * row + a] = 0.0, 0.0
+        w.sides.jacobian[i * row + a], w.sides.column_norms[i * row + a] = 0.0, 0.0
     for c in range(effector.columns):
         x, y, z = load(columns, 3 * c), load(columns, 3 * c + 1), load(columns, 3 * c + 2)
         a = p.slots[effector.first_slot + c]
-        w.range_jacobian[i * row + a] = g0 * x + g1 * y + g2 * z
-        w.range_column_norms[i * row + a] = sqrt(x * x + y * y + z * z)
-    w.range_residual[i] = residual
+        w.sides.jacobian[i * row + a] = g0 * x + g1 * y + g2 * z
+        w.sides.column_norms[i * row + a] = sqrt(x * x + y * y + z * z)
+    w.sides.residual[i] = residual

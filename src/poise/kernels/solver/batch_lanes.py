@@ -199,9 +199,9 @@ def look_up(p, w, v, request, goals):
             for i in range(len(w.q)):
                 w.q[i] = v.pool[i, lane]
             k = np.int64(v.state[PROBLEM, lane])
-            query(p, request.index, section(goals, numbers * k, numbers), w.q, w.query)
+            query(p, request.index, section(goals, numbers * k, numbers), w.q, w.search.query)
             measure, place = nearest_stored(
-                p, request.index, w.q, request.nearest != 0, v.state[MEASURE, lane], w.query
+                p, request.index, w.q, request.nearest != 0, v.state[MEASURE, lane], w.search.query
             )
             if measure < np.inf:
                 v.state[MEASURE, lane] = measure

@@ -8,7 +8,7 @@
 4. No start converged: the eight best candidates descend together to where the error falls no more, and the best
    is the answer, the caller's own unless another is clearly better.
 
-What lies where is said in `poise.kernels.machine.layout`.
+What lies where is said in `layout` and `work` of `poise.kernels.machine`.
 """
 
 import numpy as np

@@ -72,10 +72,11 @@ def _keep(v, lane):
     """Put q of a lane into the pool, in place of the farthest if it is nearer; place 0 holds the solver's answer."""
     slot = 1
     for k in range(2, WIDTH):
-        if v.choice[POOLED, k] > v.choice[POOLED, slot]:
+        if v.search.choice[POOLED, k] > v.search.choice[POOLED, slot]:
             slot = k
-    if v.choice[LAST, lane] < v.choice[POOLED, slot]:
-        v.choice[POOLED, slot], v.choice[ORIGIN, slot] = v.choice[LAST, lane], v.state[STARTED, lane]
+    choice = v.search.choice
+    if choice[LAST, lane] < choice[POOLED, slot]:
+        choice[POOLED, slot], choice[ORIGIN, slot] = choice[LAST, lane], v.state[STARTED, lane]
         for i in range(len(v.q)):
             v.pool[i, slot] = v.q[i, lane]
 
@@ -93,7 +94,7 @@ def _gather(p, v, posture, centre, offsets, starts):
         ended = judge(v, cost, score, select(late, splat(v.q, 1.0), 0.0), 0.5, _OLD)
         if any_of(ended):
             _turn_near(p, v, centre, ended)
-            store(v.choice, LAST, posture_errors(p, v, posture))
+            store(v.search.choice, LAST, posture_errors(p, v, posture))
             for lane in range(WIDTH):
                 v.state[FRESH, lane] = 0.0
                 if v.state[ENDED, lane] > 0.5:
@@ -136,7 +137,7 @@ def gather_lanes(p, w, v, address):
     for i in range(len(w.target)):
         store(v.target, i, w.target[i])
     draw_offsets(w.offsets, request.seed)
-    store(v.choice, POOLED, splat(v.q, np.inf))
+    store(v.search.choice, POOLED, splat(v.q, np.inf))
     for i in range(count):
         store(v.q, i, w.q[i]), store(v.pool, i, w.q[i])
     starts = min(_STARTS, WIDTH + request.max_restarts)
@@ -146,13 +147,13 @@ def gather_lanes(p, w, v, address):
     slide(p, v, posture, _SIDE_BY_SIDE)
     nearest = 0
     for lane in range(WIDTH):
-        if v.choice[BEST, lane] < v.choice[BEST, nearest]:
+        if v.search.choice[BEST, lane] < v.search.choice[BEST, nearest]:
             nearest = lane
     for i in range(count):
         w.q[i] = v.before[i, nearest]
     # These starts are counted after those of the solver.
     if nearest > 0:
-        w.out[START] = w.out[RESTARTS] + 1.0 + v.choice[ORIGIN, nearest]
+        w.out[START] = w.out[RESTARTS] + 1.0 + v.search.choice[ORIGIN, nearest]
     w.out[RESTARTS] += starts
 
 

@@ -178,21 +178,21 @@ def slide(p, w, posture, iterations):
         store(w.before, i, load(w.q, i))
     for a in range(len(w.step)):
         store(w.moved, a, 0.0), store(w.other, a, 0.0)
-    store(w.choice, BEST, splat(w.q, np.inf)), store(w.choice, LAST, splat(w.q, np.inf))
-    store(w.choice, SIZE, splat(w.q, 1.0))
+    store(w.search.choice, BEST, splat(w.q, np.inf)), store(w.search.choice, LAST, splat(w.q, np.inf))
+    store(w.search.choice, SIZE, splat(w.q, 1.0))
     for k in range(iterations):
         cost, score = evaluate(p, w)
-        distance, best = posture_errors(p, w, posture), load(w.choice, BEST)
-        last, size = load(w.choice, LAST), load(w.choice, SIZE)
+        distance, best = posture_errors(p, w, posture), load(w.search.choice, BEST)
+        last, size = load(w.search.choice, LAST), load(w.search.choice, SIZE)
         # Only distances at which the tasks are fulfilled are compared.
         there, nearer = score <= INSIDE, distance < best
         grown, less = select(size < 0.5, 2.0 * size, 1.0), select(size > 2.0 * _SMALL, 0.5 * size, _SMALL)
         away = select(size > _SMALL, 0.95 * size, _SMALL)
         size = select(there, select(distance > _LEVEL * last, less, grown), select(cost < _MISS, size, away))
-        store(w.choice, LAST, select(there, distance, last))
-        store(w.choice, SIZE, size)
+        store(w.search.choice, LAST, select(there, distance, last))
+        store(w.search.choice, SIZE, size)
         if any_of(there & nearer):
-            store(w.choice, BEST, select(there & nearer, distance, best))
+            store(w.search.choice, BEST, select(there & nearer, distance, best))
             for i in range(len(w.q)):
                 store(w.before, i, select(there & nearer, load(w.q, i), load(w.before, i)))
         alpha = _null_step(p, w, select((score > INSIDE) & (cost < _MISS), 0.0, size))

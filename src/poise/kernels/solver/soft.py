@@ -204,7 +204,8 @@ def _improve(p, w, least_gain, exact, least, passes):
     _, score = evaluate(p, w)
     missed, _, beyond = _misses(p, w)
     lever, scale = _longest_columns(p, w)
-    mu, nu, ease, age = load(w.choice, MU), load(w.choice, NU), load(w.choice, EASE), load(w.choice, AGE)
+    choice = w.search.choice
+    mu, nu, ease, age = load(choice, MU), load(choice, NU), load(choice, EASE), load(choice, AGE)
     # Required rows are damped by |e_r|^2, which vanishes with the error; soft rows by mu times their longest column.
     far = select(missed < len(p.blocks) * 1.0, missed, len(p.blocks) * 1.0)
     close = _NEAR * lever
@@ -214,7 +215,7 @@ def _improve(p, w, least_gain, exact, least, passes):
     active_set_found = _constrained_step(p, w, required_damping, damping, passes)
     merit, predicted = _merits(p, w, required_damping, damping)
     fresh = age < 0.5
-    before, limit, promised = load(w.choice, MISSED), load(w.state, LIMIT), load(w.choice, PREDICTED)
+    before, limit, promised = load(w.search.choice, MISSED), load(w.state, LIMIT), load(w.search.choice, PREDICTED)
     was_near, was_far = before < close, before >= close
     size = select(limit > 0.0, limit, -limit)
     level = merit <= limit + _LEVEL * size
@@ -226,12 +227,12 @@ def _improve(p, w, least_gain, exact, least, passes):
     promise = select(active_set_found, predicted, np.inf)
     change = damping_factor(limit - merit, select(judged, limit - promised, 1.0))
     after = select(accepted, select(judged, _at_least(mu * change, _LEAST_MU), mu), mu * nu)
-    store(w.choice, MU, select(active_set_found, after, 2.0 * after))
-    store(w.choice, NU, select(accepted, splat(w.e, 2.0), 2.0 * nu))
-    store(w.choice, EASE, select(accepted, _at_least(0.5 * ease, _LEAST_EASE), 4.0 * ease))
-    store(w.choice, MISSED, select(accepted, missed, before))
+    store(w.search.choice, MU, select(active_set_found, after, 2.0 * after))
+    store(w.search.choice, NU, select(accepted, splat(w.e, 2.0), 2.0 * nu))
+    store(w.search.choice, EASE, select(accepted, _at_least(0.5 * ease, _LEAST_EASE), 4.0 * ease))
+    store(w.search.choice, MISSED, select(accepted, missed, before))
     # A step that was taken back tells nothing of the damping, nor does one whose active set is not the right one.
-    store(w.choice, PREDICTED, select(accepted, promise, np.inf))
+    store(w.search.choice, PREDICTED, select(accepted, promise, np.inf))
     store(w.state, LIMIT, select(accepted, merit, limit))
     gain = (1.0 + mu) * (merit - predicted)
     way = splat(w.q, 0.0)
@@ -243,8 +244,8 @@ def _improve(p, w, least_gain, exact, least, passes):
     resting = (score <= INSIDE) & ((beyond <= INSIDE) | still)
     tired = (age > _LONGEST) | ((age > _TIRED) & (before >= close)) | (mu > _STIFF)
     hopeless = tired | (accepted & active_set_found & near & was_near & (merit - _HOPE * gain > least))
-    store(w.choice, RESTING, select(resting, splat(w.e, 1.0), select(hopeless, splat(w.e, -1.0), 0.0)))
-    store(w.choice, AGE, age + 1.0)
+    store(w.search.choice, RESTING, select(resting, splat(w.e, 1.0), select(hopeless, splat(w.e, -1.0), 0.0)))
+    store(w.search.choice, AGE, age + 1.0)
     for a in range(len(w.step)):
         store(w.step, a, select(resting, splat(w.e, 0.0), load(w.step, a)))
     advance(p, w, accepted | resting, _BACK)
@@ -260,12 +261,12 @@ def _at_least(x, least):
 def _forget(w):
     """Let the next step of each fresh lane be its first."""
     fresh, one = load(w.state, FRESH) > 0.5, splat(w.q, 1.0)
-    store(w.choice, MU, select(fresh, _MU * one, load(w.choice, MU)))
-    store(w.choice, NU, select(fresh, 2.0 * one, load(w.choice, NU)))
-    store(w.choice, EASE, select(fresh, _EASE * one, load(w.choice, EASE)))
-    store(w.choice, AGE, select(fresh, 0.0 * one, load(w.choice, AGE)))
-    store(w.choice, MISSED, select(fresh, 1e300 * one, load(w.choice, MISSED)))
-    store(w.choice, PREDICTED, select(fresh, np.inf * one, load(w.choice, PREDICTED)))
+    store(w.search.choice, MU, select(fresh, _MU * one, load(w.search.choice, MU)))
+    store(w.search.choice, NU, select(fresh, 2.0 * one, load(w.search.choice, NU)))
+    store(w.search.choice, EASE, select(fresh, _EASE * one, load(w.search.choice, EASE)))
+    store(w.search.choice, AGE, select(fresh, 0.0 * one, load(w.search.choice, AGE)))
+    store(w.search.choice, MISSED, select(fresh, 1e300 * one, load(w.search.choice, MISSED)))
+    store(w.search.choice, PREDICTED, select(fresh, np.inf * one, load(w.search.choice, PREDICTED)))
     store(w.state, LIMIT, select(fresh, np.inf * one, load(w.state, LIMIT)))
     store(w.state, FRESH, splat(w.q, 0.0))
 
@@ -295,15 +296,15 @@ def _polish(p, w):
     for i in range(len(w.q)):
         w.before[i] = w.q[i]
         w.best[i] = w.q[i]
-    w.state[FRESH], w.choice[RESTING] = 1.0, 0.0
+    w.state[FRESH], w.search.choice[RESTING] = 1.0, 0.0
     _forget(w)
     steps = 0
-    while w.choice[RESTING] > -0.5:
+    while w.search.choice[RESTING] > -0.5:
         _, score = _improve(p, w, _LAST_REST, _EXACT, np.inf, _LAST_PASSES)
-        if w.choice[RESTING] > 0.5:
+        if w.search.choice[RESTING] > 0.5:
             return True, steps
         steps += 1
-        if score <= INSIDE and w.choice[PREDICTED] < np.inf:
+        if score <= INSIDE and w.search.choice[PREDICTED] < np.inf:
             for i in range(len(w.q)):
                 w.best[i] = w.before[i]
     for i in range(len(w.q)):
@@ -337,20 +338,20 @@ def soft_lanes(p, w, v, address):
     while alive > 0 and age < until:
         age += 1
         merit, score = _improve(p, v, _REST, np.inf, least, _PASSES)
-        ended = load(v.choice, RESTING)
+        ended = load(v.search.choice, RESTING)
         if not any_of((ended * ended > 0.5) & (load(v.state, STARTED) >= 0.0)):
             continue
         store(v.state, LIMIT, select(ended > 0.5, merit, load(v.state, LIMIT)))
         for lane in range(WIDTH):
-            if v.state[STARTED, lane] < 0.0 or abs(v.choice[RESTING, lane]) < 0.5:
+            if v.state[STARTED, lane] < 0.0 or abs(v.search.choice[RESTING, lane]) < 0.5:
                 continue
-            if v.choice[RESTING, lane] > 0.5:
+            if v.search.choice[RESTING, lane] > 0.5:
                 # The least merit; of those that are alike the nearest to q0.
                 value, square = v.state[LIMIT, lane], square_of(p, v, lane, w.pool, w.before)
                 margin = _ALIKE * abs(least) if found else 0.0
                 if value < least - margin or (value <= least + margin and square < distance):
                     least, distance = value, square
-                    out[START], out[ITERATIONS] = v.state[STARTED, lane], v.choice[AGE, lane]
+                    out[START], out[ITERATIONS] = v.state[STARTED, lane], v.search.choice[AGE, lane]
                     for i in range(count):
                         w.q[i] = v.q[i, lane]
                     for a in range(len(w.free)):
@@ -373,11 +374,12 @@ def soft_lanes(p, w, v, address):
         store(v.q, i, load(v.before, i))
     _, score = evaluate(p, v)
     _, soft, _ = _misses(p, v)
-    store(v.choice, RESTING, score), store(v.choice, MISSED, 0.5 * soft)
+    store(v.search.choice, RESTING, score), store(v.search.choice, MISSED, 0.5 * soft)
+    choice = v.search.choice
     for lane in range(WIDTH):
         going = v.state[STARTED, lane] >= 0.0 or not found
-        if going and v.choice[RESTING, lane] <= INSIDE and v.choice[MISSED, lane] < (1.0 - _ALIKE) * least:
-            least, out[START], out[ITERATIONS] = v.choice[MISSED, lane], v.state[STARTED, lane], v.choice[AGE, lane]
+        if going and choice[RESTING, lane] <= INSIDE and choice[MISSED, lane] < (1.0 - _ALIKE) * least:
+            least, out[START], out[ITERATIONS] = choice[MISSED, lane], v.state[STARTED, lane], choice[AGE, lane]
             for i in range(count):
                 w.q[i] = v.q[i, lane]
             for a in range(len(w.free)):

@@ -124,7 +124,7 @@ def _update(p, w, updates, anti_chatter, address, method):
     if has_rates:
         clamp_whole_step(p, w, updates)
         for a in range(len(w.step)):
-            store(w.step, a, load(w.step_so_far, a))
+            store(w.step, a, load(w.motion.step_so_far, a))
     elif updates > 1:
         shorten_whole_step(p, w, updates)
     if constrained:
@@ -149,7 +149,7 @@ def _update_or_follow(p, w, updates, anti_chatter, address):
     """`_update` by the method, or by FOLLOW where a scout has arrived, or by LEAP while a leap lasts."""
     if anti_chatter:
         keep_still_targets(p, w)
-    scouting, leaping = anti_chatter and entry_at(address, CALL).scout != 0, anti_chatter and len(w.trail) > 0
+    scouting, leaping = anti_chatter and entry_at(address, CALL).scout != 0, anti_chatter and len(w.stall.trail) > 0
     method = LEAP if leaping and w.memory[CREPT] < 0.0 else METHOD
     _update(p, w, updates, anti_chatter, address, FOLLOW if scouting and w.memory[SCOUT_STATE] == FOLLOWING else method)
     if leaping:
@@ -341,8 +341,8 @@ def _all_hold(p, w, address):
         return False
     if len(p.ranges) > 0:
         evaluate_ranges(p, w, w.q)
-        for i in range(len(w.range_residual)):
-            if not w.range_residual[i] <= _ROUNDING:
+        for i in range(len(w.sides.residual)):
+            if not w.sides.residual[i] <= _ROUNDING:
                 return False
     return len(p.loops) == 0 or evaluate_loops(p, w, w.q) <= CLOSED
 

@@ -63,14 +63,14 @@ def project_step(p, w, address):
     always fall back on it.
     """
     updates, n = entry_at(address, CALL).updates, len(w.step)
-    has_rates, desired = len(p.rates) > 0, section(w.candidate_steps, 0, n)
+    has_rates, desired = len(p.rates) > 0, section(w.constraints.candidate_steps, 0, n)
     w.memory[UPDATES] = float(updates)
     w.memory[STAGE], w.memory[CUTTING] = float(ALL), 0.0
     unlimited = p.common[0].unlimited > 0
     if updates > 1 or unlimited:
         since_begun(p, w, w.q)
         for a in range(n):
-            w.step[a] = w.step_so_far[a]
+            w.step[a] = w.motion.step_so_far[a]
     if updates > 1:
         _look_from_begun(p, w, address)
     certified, w.memory[CERTIFIED] = w.memory[CERTIFIED], float(ALL + 1)
@@ -116,7 +116,7 @@ def _finite(w):
 @kernel
 def _look_from_begun(p, w, address):
     """Evaluate the rows of shapes and ranges at w.begun: after several updates they are those of the last one."""
-    aside = section(w.braking_state, 2 * len(w.step), len(w.q))
+    aside = section(w.braking.state, 2 * len(w.step), len(w.q))
     for i in range(len(w.q)):
         aside[i], w.q[i] = w.q[i], w.begun[i]
     if len(p.collision) > 0:
@@ -138,26 +138,28 @@ def _go(p, w):
     if not _keeps_box(w):
         return False
     if len(p.loops) > 0:
-        return project_to_loops(p, w, w.begun, w.step, w.lowest, w.highest, w.q) and _keeps_box(w)
+        lowest, highest = w.constraints.lowest, w.constraints.highest
+        return project_to_loops(p, w, w.begun, w.step, lowest, highest, w.q) and _keeps_box(w)
     integrate(p, w, w.begun, w.step, w.q)
     return _keeps_box(w)
 
 
 @kernel
 def _keeps_box(w):
-    """Whether w.lowest <= w.step <= w.highest; an entry beyond adds a cutting plane.  False where w.step is not finite.
+    """Whether w.constraints.lowest <= w.step <= w.constraints.highest; an entry beyond adds a cutting plane.  False
+    where w.step is not finite.
 
     Closing loops can take a step out of its box; the plane takes off twice what is beyond.
     """
     keeps = _finite(w)
     for a in range(len(w.step) if keeps else 0):
-        over = max(w.step[a] - w.highest[a], w.lowest[a] - w.step[a])
+        over = max(w.step[a] - w.constraints.highest[a], w.constraints.lowest[a] - w.step[a])
         if over > ROUNDED:
             keeps = False
             if w.memory[CUTTING] > 0.5:
-                for c in range(len(w.slope)):
-                    w.slope[c] = 0.0
-                w.slope[a] = 1.0 if w.step[a] > w.highest[a] else -1.0
+                for c in range(len(w.constraints.slope)):
+                    w.constraints.slope[c] = 0.0
+                w.constraints.slope[a] = 1.0 if w.step[a] > w.constraints.highest[a] else -1.0
                 cut(w, 2.0 * over)
     return keeps
 
@@ -169,8 +171,8 @@ def _shorten(w, twist):
     if length <= most:
         return
     if w.memory[CUTTING] > 0.5:
-        for c in range(len(w.slope)):
-            w.slope[c] = w.step[c] / length if twist.first <= c < twist.first + twist.count else 0.0
+        for c in range(len(w.constraints.slope)):
+            w.constraints.slope[c] = w.step[c] / length if twist.first <= c < twist.first + twist.count else 0.0
         cut(w, length - most)
     for a in range(twist.first, twist.first + twist.count):
         w.step[a] = w.step[a] * most / length
@@ -224,7 +226,7 @@ def _can_stop(p, w, address, stage):
     only there.  v, s (n each), x (nq): the step of braking, its change, where it led.
     """
     n, each, ranged = len(w.step), brakes_each(p, w), stage == ALL and len(p.ranges) > 0
-    v, s, x = section(w.braking_state, 0, n), section(w.braking_state, n, n), section(w.braking_state, 2 * n, len(w.q))
+    v, s, x = section(w.braking.state, 0, n), section(w.braking.state, n, n), section(w.braking.state, 2 * n, len(w.q))
     steps = follow_braking(p, w, v, s, x)
     if steps <= 0:
         return steps == 0
@@ -237,17 +239,17 @@ def _can_stop(p, w, address, stage):
             return False
         # What is left of the way: subtracted where it was summed up, else bounded anew when it is asked for.
         for a in range(0 if each else n):
-            w.braking_distances[a] = max(w.braking_distances[a] - abs(v[a]), 0.0)
+            w.braking.distances[a] = max(w.braking.distances[a] - abs(v[a]), 0.0)
         if each and k >= min(sure, clear_for):
             bound_braking(p, w, v, s)
         if k >= sure:
             bent = w.memory[ABREAST] > 0.5 and len(p.loops) == 0 and steer(p, w, v, s, x)
             if not bent and not ranges_hold(p, w, x, w.memory[CUTTING] > 0.5, True):
                 return False
-            if w.braking_speeds[0] == UNKNOWN:
+            if w.braking.speeds[0] == UNKNOWN:
                 steps = STOPS
             sure = k + ranges_hold_for(w)
-        if k >= clear_for or w.braking_speeds[0] == UNKNOWN:
+        if k >= clear_for or w.braking.speeds[0] == UNKNOWN:
             clear_for = _clear_for(p, w, address, k)
             if clear_for < 0.0:
                 return False
@@ -273,7 +275,8 @@ def _found(p, w, address, stage, certified):
     rest, which rounding alone could fail now.
     """
     n = len(w.step)
-    desired, base, tried = section(w.candidate_steps, 0, n), base_of(w), section(w.candidate_steps, 2 * n, n)
+    steps = w.constraints.candidate_steps
+    desired, base, tried = section(steps, 0, n), base_of(w), section(steps, 2 * n, n)
     has_rates = len(p.rates) > 0 and stage < NO_ACCELERATION
     state_rows(p, w, stage == ALL)
     state_box(p, w, has_rates)
@@ -313,9 +316,9 @@ def _put_base(p, w, base, has_rates):
     """base (n) is the next step of braking, or without accelerations the least step that the rows ask for."""
     n = len(base)
     if has_rates:
-        s, x = section(w.braking_state, n, n), section(w.braking_state, 2 * n, len(w.q))
+        s, x = section(w.braking.state, n, n), section(w.braking.state, 2 * n, len(w.q))
         for a in range(n):
-            base[a], s[a] = w.displacement[a], w.displacement_change[a]
+            base[a], s[a] = w.motion.displacement[a], w.motion.displacement_change[a]
         for i in range(len(x)):
             x[i] = w.begun[i]
         brake_on(p, w, base, s, x)
@@ -323,8 +326,8 @@ def _put_base(p, w, base, has_rates):
             steer(p, w, base, s, x)
         return
     for a in range(n):
-        w.slope[a] = 0.0  # the desired step 0
-    nearest_step(p, w, w.slope, base)
+        w.constraints.slope[a] = 0.0  # the desired step 0
+    nearest_step(p, w, w.constraints.slope, base)
 
 
 @kernel
@@ -334,14 +337,14 @@ def _give_way(p, w, address):
     The base breaks rows by the least sum of squares.  Loops stay closed; where even that fails, q stays.
     """
     n = len(w.step)
-    base, tried = base_of(w), section(w.candidate_steps, 2 * n, n)
+    base, tried = base_of(w), section(w.constraints.candidate_steps, 2 * n, n)
     for a in range(n):
         tried[a] = 0.0
     if _fits(p, w, address, NO_ACCELERATION, 1.0, tried, tried):
         return
     for k in range(1, _STRETCHES + 1):
         for a in range(n):
-            tried[a] = min(max(2.0**k * base[a], w.lowest[a]), w.highest[a])
+            tried[a] = min(max(2.0**k * base[a], w.constraints.lowest[a]), w.constraints.highest[a])
         if _fits(p, w, address, NO_ACCELERATION, 1.0, tried, tried):
             return
     for a in range(n):

@@ -13,7 +13,7 @@ from poise.common.errors import InvalidValue
 from poise.kernels.gradients.conditions import MOST_CONTACTS
 from poise.kernels.machine import packing
 from poise.kernels.machine.layout import COLLISION, GOAL_NUMBERS, GOAL_STEP, PLACE, RANK, TURN, WIDTH
-from poise.kernels.machine.packing import joined
+from poise.kernels.machine.packing import in_group, joined
 from poise.model.loosening import Loose
 from poise.model.model import Model
 from poise.solving.problem.problem import Problem, pack
@@ -37,7 +37,7 @@ SAVED: Final = (
     "contact",
     "stationary",
 )
-"""What is kept of an answer, in the order of a workspace."""
+"""What of the group `kkt` is kept of an answer, in the order of a workspace."""
 
 
 @final
@@ -83,8 +83,8 @@ class Conditions:
         ] * len(sums[1])
         self._swing_twist_names = [f"{name}.{what}" for name in balls for what in ("swing", "twist")]
         problem = self.bound.problem
-        self.at = {name: problem.rows(name) for name in (*SAVED, "condition_residual", "condition_rows", "releasable")}
-        """Where sections are in a workspace."""
+        self.at = {name: problem.rows(f"kkt.{name}") for name in (*SAVED, "residual", "rows", "releasable")}
+        """Where sections of the group `kkt` are in a workspace."""
         first, last = self.at[SAVED[0]].start, self.at[SAVED[-1]].stop
         self.memory = slice(first, last)
         """Where in a workspace lies what is kept of an answer."""
@@ -218,15 +218,13 @@ def _rows(model: Model, count: int, shapes: int, *, posture: bool) -> dict[str, 
     n, nq = model.nv, model.nq
     row, most = WIDTH * -(-n // WIDTH), max(n, count)
     packed = WIDTH * -(-most // WIDTH)
-    return {
-        **dict.fromkeys(
-            ("condition_residual", "multiplier", "active", "missed", "active_sigma", "residual_change"), count
-        ),
-        **dict.fromkeys(("condition_rows", "active_right"), count * row),
+    conditions = {
+        **dict.fromkeys(("residual", "multiplier", "active", "missed", "active_sigma", "residual_change"), count),
+        **dict.fromkeys(("rows", "active_right"), count * row),
         **dict.fromkeys(
             ("posture_hessian", "limit_side", "moving", "lagrangian_gradient", "gradient_change", "inner_sizes"), n
         ),
-        **dict.fromkeys(("other", "phi", "moved", "posture_step"), n),
+        "posture_step": n,
         **dict.fromkeys(("stationary", "stationary_start", "perturbed", "towards_posture"), nq),
         **dict.fromkeys(("null_rows", "inner_left", "inner_right", "flat_rows"), n * row),
         **dict.fromkeys(("gradient_sensitivity", "hessian"), n * n),
@@ -234,5 +232,9 @@ def _rows(model: Model, count: int, shapes: int, *, posture: bool) -> dict[str, 
         "contact": 2 * shapes,
         "releasable": n + count,
         "active_left": count * packed,
+    }
+    return {
+        **in_group("kkt", **conditions),
+        **dict.fromkeys(("other", "phi", "moved"), n),
         "posture_goal": nq if posture else 0,
     }

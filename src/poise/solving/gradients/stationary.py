@@ -117,8 +117,8 @@ class Stationary:
         with conditions.bound.scratch(conditions.model) as scratch:
             scratch.goal[:], scratch.start[:], scratch.narrow[conditions.memory] = self.goal, self.q, self.memory
             prepare("gradients.stationary.conditions_at")(scratch.address)
-            e = scratch.narrow[conditions.at["condition_residual"]].copy()
-            rows = scratch.narrow[conditions.at["condition_rows"]].reshape(len(e), -1)[:, : len(self.posture)].copy()
+            e = scratch.narrow[conditions.at["residual"]].copy()
+            rows = scratch.narrow[conditions.at["rows"]].reshape(len(e), -1)[:, : len(self.posture)].copy()
         return e, rows
 
     def by_placement(self, loose: Loose, there: Conditions) -> tuple[Array, Array]:

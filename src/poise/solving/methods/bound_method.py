@@ -9,9 +9,11 @@ import numpy as np
 
 from poise.common.array import Array
 from poise.common.errors import InvalidValue
+from poise.kernels.machine.groups.approach import APPROACH
+from poise.kernels.machine.groups.motion import MOTION
 from poise.kernels.machine.layout import COMMON, DELEGATED, MAX_COLLISION_ROWS, TWIST, WIDTH
 from poise.kernels.machine.memory import LENGTH, LOOP, MEMORY, SEEN, TRACE, TRAIL
-from poise.kernels.machine.packing import joined
+from poise.kernels.machine.packing import in_group, joined
 from poise.kernels.machine.record import Record
 from poise.kernels.requirements.limits import BALL_ROWS
 from poise.methods.base import Method, Plan, Prepared
@@ -116,19 +118,9 @@ def bound_method(
     rows |= {**_rows(case), "room": _workspace_rows(case, method, plan)}
     if has_rates:
         sections["rates"] = rates
-        rows |= dict.fromkeys(("displacement", "displacement_change", "least", "largest", "step_so_far"), n)
-        rows |= dict.fromkeys(
-            (
-                "proposed",
-                "tracking_error",
-                "target_velocity",
-                "target_velocity_change",
-                "last_feed_forward",
-                "feed_forward",
-            ),
-            n,
-        )
-        rows |= dict.fromkeys(("start_errors", "remaining_errors"), case.rows)
+        rows |= in_group("motion", **dict.fromkeys(MOTION.sections, n))
+        errors = dict.fromkeys(("start_errors", "remaining_errors"), case.rows)
+        rows |= in_group("approach", **dict.fromkeys(APPROACH.sections, n) | errors)
     if posture is not None:
         sections |= weighed(model, posture, problem.velocities)
         rows |= dict.fromkeys(("guide", "last_guide"), model.nq)
@@ -142,11 +134,11 @@ def bound_method(
         parts.append("ranges")
     # The way that a scout finds keeps ranges, and no other task beside the one that it is for.
     if numbers.get("anti_chatter") and not delegated and len([task for task in tasks if task not in range_tasks]) == 1:
-        rows["scout_goal"] = model.nq
+        rows["stall.scout_goal"] = model.nq
         parts.append("scout")
     # A leap goes straight on: for the sake of a later level it would disturb those before it.
     if numbers.get("anti_chatter") and updates == 1 and posture is None and len(levels(tasks)) == 1:
-        rows |= {"trail": TRAIL * n, "leap": n}
+        rows |= in_group("stall", trail=TRAIL * n, leap=n)
         parts.append("leap")
     constrained = count > 0 or common["unlimited"] > 0.0
     if keep_constraints and (

@@ -36,7 +36,7 @@ class Posture:
     def extended(self, model: Model, problem: Problem, *, judged: bool) -> Problem:
         """The problem with the weights of the posture, and room for it; whether the kernel judges answers by it."""
         vectors = dict.fromkeys(("phi", "moved", "gradient", "other"), len(self._weight))
-        rows = {"posture_goal": model.nq, "choice": CHOICE, **vectors}
+        rows = {"posture_goal": model.nq, "search.choice": CHOICE, **vectors}
         found = {"posture_weights": self._weight}
         if judged:
             counts = np.zeros(model.nq + 1)

@@ -232,7 +232,7 @@ def _made(
         choices = ("root", "root", far)
     words = f"spherical {far}" if spherical else "three parallel axes"
     return ClosedForm(
-        problem=problem.extended({"arms": joined(ARM, [whole], [real])}, {"branches": BRANCHES}),
+        problem=problem.extended({"arms": joined(ARM, [whole], [real])}, {"search.branches": BRANCHES}),
         words=words,
         choices=choices,
         swept=None if swept is None else axes.joints[swept],

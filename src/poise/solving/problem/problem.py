@@ -32,6 +32,7 @@ from poise.kernels.machine.layout import (
     WIDTH,
 )
 from poise.kernels.machine.packing import joined
+from poise.kernels.machine.work import SECTIONS
 from poise.kernels.rows.own import own_buffer_size
 from poise.model.model import Model
 from poise.model.tree import bodies, carrying, unit_arrays
@@ -90,7 +91,7 @@ class Problem:
     def extended(self, parts: Mapping[str, Any], rows: Mapping[str, int]) -> "Problem":
         """A copy with these sections, and numbers of rows of its workspace, added or in place of its own."""
         old = {name: packing.words_of(self.words, name) for name in layout.PROBLEM}
-        sizes = {name: (at := self.rows(name)).stop - at.start for name in layout.WORK}
+        sizes = {name: (at := self.rows(name)).stop - at.start for name in SECTIONS}
         reals = {name: words.view(np.float64) for name, words in old.items() if layout.PROBLEM[name] == layout.REAL}
         words = packing.pack({**old, **reals, **parts}, {**sizes, **rows})
         return Problem(words, self.velocities, self.kinds, self.limits)
@@ -250,7 +251,7 @@ def pack(model: Model, tasks: Sequence[Task], *, limits: bool = True, also: Sequ
         "state": STATE,
         "pool": nq,
         "offsets": len(coordinates) + 3 * len(balls),
-        "query": FEATURES * len(made) + 1 + 2 * WIDTH,
+        "search.query": FEATURES * len(made) + 1 + 2 * WIDTH,
     }
     problem = Problem(packing.pack(parts, rows), tuple(velocities), kinds)
     return problem if limits else problem.without_limits()

@@ -156,7 +156,9 @@ def _speeds(problem: Problem, names: list[str], gone: Array, dt: float, updates:
 
 def _rates(problem: Problem, work: Array, names: list[str], gone: Array, dt: float) -> Iterator[ActiveLimit]:
     """Accelerations, and where a joint met the bound of its step that is neither its acceleration nor its speed."""
-    rows = (work[problem.rows(name)].tolist() for name in ("displacement_change", "least", "largest"))
+    rows = (
+        work[problem.rows(name)].tolist() for name in ("motion.displacement_change", "motion.least", "motion.largest")
+    )
     for name, rate, x, change, *ends in zip(names, problem.section("rates"), gone.tolist(), *rows, strict=False):
         speed, most, slack = float(rate["speed"]), float(rate["change"]), _AT_LIMIT * float(rate["change"])
         if abs(change) >= most - slack:

@@ -241,8 +241,8 @@ def _is_pair(pair: Any) -> bool:
 def guard_rows(columns: int) -> dict[str, int]:
     """Rows of a workspace for the inequalities of pairs, with so many active velocities."""
     return {
-        "collision_rows": MAX_COLLISION_ROWS * WIDTH * -(-columns // WIDTH),
-        "collision_bounds": MAX_COLLISION_ROWS,
+        "constraints.collision_rows": MAX_COLLISION_ROWS * WIDTH * -(-columns // WIDTH),
+        "constraints.collision_bounds": MAX_COLLISION_ROWS,
         "clearance": 2,
     }
 

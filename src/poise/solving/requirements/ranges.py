@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from poise.kernels.machine.layout import RANGE, WIDTH
-from poise.kernels.machine.packing import joined
+from poise.kernels.machine.packing import in_group, joined
 from poise.tasks.base import Task, levels
 
 RESERVE: Final = 1e-5
@@ -41,7 +41,6 @@ def range_records(tasks: Sequence[Task], dt: float | None) -> Any:
 
 def range_rows(inequality_rows: int, columns: int) -> dict[str, int]:
     """Rows of a workspace for the inequalities of so many sides, with so many active velocities."""
-    return {
-        **dict.fromkeys(("range_jacobian", "range_column_norms"), inequality_rows * WIDTH * -(-columns // WIDTH)),
-        **dict.fromkeys(("range_bounds", "range_residual", "range_residual_before"), inequality_rows),
-    }
+    row = WIDTH * -(-columns // WIDTH)
+    packed, each = inequality_rows * row, inequality_rows
+    return in_group("sides", jacobian=packed, column_norms=packed, bounds=each, residual=each, residual_before=each)

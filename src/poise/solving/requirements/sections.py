@@ -8,7 +8,7 @@ import numpy as np
 
 from poise.kernels.algebra.working_set import buffer_size
 from poise.kernels.machine.layout import LOOP, WIDTH
-from poise.kernels.machine.packing import joined
+from poise.kernels.machine.packing import in_group, joined
 from poise.kernels.requirements.limits import BALL_ROWS
 from poise.kernels.requirements.stages import NO_ACCELERATION
 from poise.model.model import Model
@@ -60,21 +60,16 @@ def requirements(
         "loop_plan": [0, m, *range(m)],
         "braking_group": _together(problem, [k for k, _ in loops], limited),
     }, {
-        **dict.fromkeys(("loop_residual", "loop_target", "loop_damping"), m),
-        "loop_rows": m * wide,
-        **dict.fromkeys(("unclosed", "phase"), n if m else 0),
-        "constraint_rows": inequalities * wide,
-        "constraint_bounds": inequalities,
-        "constraint_sides": n + inequalities,
-        "constraint_buffer": buffer_size(m, n, inequalities),
-        **dict.fromkeys(("lowest", "highest"), n),
-        "candidate_steps": 3 * n,
-        "slope": wide,
-        "braking_state": 2 * n + nq,
-        **dict.fromkeys(("braking_distances", "braking_speeds"), n if has_rates else 0),
-        "brake_box": 3 * n if has_rates else 0,
-        "brake_from": nq if has_rates else 0,
-        "step_so_far": n,
+        **in_group("closure", residual=m, rows=m * wide, target=m, damping=m),
+        **(in_group("closure", unclosed=n, desired=n) if m else {}),
+        **in_group(
+            "constraints",
+            rows=inequalities * wide, bounds=inequalities, sides=n + inequalities,
+            buffer=buffer_size(m, n, inequalities), lowest=n, highest=n, candidate_steps=3 * n, slope=wide,
+        ),
+        **in_group("braking", state=2 * n + nq),
+        **(in_group("braking", distances=n, speeds=n, box=3 * n, start=nq) if has_rates else {}),
+        "motion.step_so_far": n,
         "clearance": 2,
     }  # fmt: skip
 

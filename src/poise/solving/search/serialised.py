@@ -18,6 +18,7 @@ from poise.kernels.machine.jit import SIGNATURES, function_of, symbol
 from poise.kernels.machine.kinds import NARROW, WIDE
 from poise.kernels.machine.layout import CALL, WIDTH
 from poise.kernels.machine.record import Record
+from poise.kernels.machine.work import SECTIONS
 from poise.kernels.serialised import FIXED, FUNCTION, IMAGE, MAGIC, OBSTACLE, TRACKER, WORK
 from poise.model.kinematics import query_of_all
 from poise.model.model import Model
@@ -43,7 +44,7 @@ def layout_number() -> int:
     from poise.methods.registry import METHODS
 
     list(METHODS.values())  # each makes its routines
-    sections = {**layout.PROBLEM, **layout.WORK}
+    sections = {**layout.PROBLEM, **SECTIONS}
     keys = [f"{name} {kind.key if isinstance(kind, Record) else ''}" for name, kind in sections.items()]
     keys += [f"lanes {layout.STATE} {layout.BRANCHES} {layout.CHOICE}"]
     keys += [IMAGE.key, CALL.key, OBSTACLE.key, *sorted(routine.record.key for routine in ROUTINES.values())]

@@ -28,7 +28,11 @@ def with_soft_rows(problem: Problem) -> Problem:
     """It with the rows that `poise.kernels.solver.soft` works in."""
     return problem.extended(
         {},
-        {"choice": CHOICE, "other": len(problem.velocities), "best": problem.rows("q").stop - problem.rows("q").start},
+        {
+            "search.choice": CHOICE,
+            "other": len(problem.velocities),
+            "best": problem.rows("q").stop - problem.rows("q").start,
+        },
     )
 
 

@@ -77,11 +77,12 @@ _NOT_FINITE: Final = (
     "everywhere; `failed` tells of every such step, this warning of the first"
 )
 _FOLLOWING_ERROR: Final = FollowingErrorLimit()
+_WAYS: Final = ("motion.displacement", "motion.displacement_change")
+"""The rows of the workspace that hold the last step, and its change."""
 _PASTS: Final = (
-    "last_step", "last_target", "last_guide",
-    "displacement", "displacement_change", "tracking_error",
-    "target_velocity", "target_velocity_change", "last_feed_forward",
-    "remaining_errors",
+    "last_step", "last_target", "last_guide", *_WAYS, "approach.tracking_error",
+    "approach.target_velocity", "approach.target_velocity_change", "approach.last_feed_forward",
+    "approach.remaining_errors",
 )  # fmt: skip
 """The rows of the workspace that hold what a tracker remembers of its steps."""
 
@@ -420,8 +421,8 @@ class Tracker:
                 "inconsistent",
                 "the tasks of the other Tracker are moved by other joints, so its velocities are not known",
             )
-        travel, travel_change = self._part("displacement"), self._part("displacement_change")
-        theirs_were = [other._part(past).copy() for past in ("displacement", "displacement_change")]
+        travel, travel_change = map(self._part, _WAYS)
+        theirs_were = [other._part(past).copy() for past in _WAYS]
         command, shorter = other._q.copy(), 1.0
         if len(travel):
             if other._dt is None:
@@ -555,7 +556,7 @@ class Tracker:
         if before is None or code != SOLVED:
             return code
         start = self.model.normalize(scratch.start)
-        if error_bound.shortens(start, self._q, self._part("displacement"), self._part("displacement_change")):
+        if error_bound.shortens(start, self._q, *map(self._part, _WAYS)):
             scratch.return_to(before)
             scratch.set_fields(problem=error_bound.words.ctypes.data)
             try:
@@ -591,14 +592,14 @@ class Tracker:
         mine, theirs = self._bound.problem, guide._bound.problem
         some = [theirs.velocities.index(v) for v in mine.velocities]
         has_rates = len(mine.section("rates")) > 0
-        for past in ("displacement", "displacement_change") if has_rates else ():
+        for past in _WAYS if has_rates else ():
             guide._part(past)[some] = self._part(past)
         guide._targets.frames[: len(explorer.places)] = self._targets.frames[explorer.places]
         guide._targets.posture[:] = corner
         guide.step(scratch.start, measured=measured, out=self._q)
         self._error_bound.measure(measured)
         self._error_bound.shortened = guide._error_bound.shortened
-        for past in ("displacement", "displacement_change", "least", "largest") if has_rates else ():
+        for past in (*_WAYS, "motion.least", "motion.largest") if has_rates else ():
             self._part(past)[:] = guide._part(past)[some]
         self._memory[STAGE] = guide._memory[STAGE]
         return True

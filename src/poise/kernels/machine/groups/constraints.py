@@ -1,0 +1,24 @@
+"""Sections of what a step must keep beside bounds, and of the search for the nearest step that does."""
+
+from typing import Final
+
+from poise.kernels.machine.group import Group
+
+CONSTRAINTS: Final = Group(
+    (
+        "kernels/requirements",
+        "kernels/stepping",
+    ),
+    {
+        "collision_rows": "MAX_COLLISION_ROWS packed rows, inequalities of pairs of shapes",
+        "collision_bounds": "MAX_COLLISION_ROWS, their other sides",
+        "rows": "packed rows, inequalities of a whole step",
+        "bounds": "their other sides",
+        "sides": "n and one each, which of them may be met",
+        "buffer": "for the active set",
+        "lowest": "n, the lower bounds of a whole step",
+        "highest": "n, the upper",
+        "candidate_steps": "3 n, the step that is wished, braking, and what was tried",
+        "slope": "a packed row, of what is cut off",
+    },
+)
