@@ -20,7 +20,8 @@ def braked(v: float, s: float) -> Array:
     p = SimpleNamespace(
         coordinates=[joint], rates=[rate], balls=[], braking_group=[0], loops=[], inequalities=np.zeros(0),
     )  # fmt: skip
-    w = SimpleNamespace(brake_box=np.zeros(3), brake_from=np.zeros(1), step=np.zeros(1), memory=np.zeros(MEMORY))
+    braking = SimpleNamespace(box=np.zeros(3), start=np.zeros(1))
+    w = SimpleNamespace(braking=braking, step=np.zeros(1), memory=np.zeros(MEMORY))
     velocity, change, x = np.array([v]), np.array([s]), np.zeros(1)
     found = []
     while not stopping.rests(velocity, change):

@@ -70,7 +70,7 @@ def forget(w):
     for i in range(MEMORY):
         store(w.memory, i, splat(w.memory, 0.0))
     for a in range(len(w.last_step)):
-        store(w.last_step, a, splat(w.memory, 0.0))
+        store(w.step, a, splat(w.memory, 0.0)), store(w.last_step, a, splat(w.memory, 0.0))
     for i in range(len(w.last_target)):
         store(w.last_target, i, splat(w.memory, 0.0))
     for i in range(len(w.last_guide)):

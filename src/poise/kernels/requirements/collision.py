@@ -143,9 +143,8 @@ def retreats(w):
     enough = True
     for k in range(np.int64(w.memory[COLLISION_COUNT]) if w.memory[TOO_NEAR] > 0.0 else 0):
         most = w.constraints.collision_bounds[k]
-        enough = enough and not (
-            most < 0.0 and along(len(w.step), w.constraints.collision_rows, k, w.step) > most + _ROUNDING
-        )
+        parted = most >= 0.0 or along(len(w.step), w.constraints.collision_rows, k, w.step) <= most + _ROUNDING
+        enough = enough and parted
     return enough
 
 
