@@ -24,7 +24,7 @@ _CODES: Final = (
     "ANSWER"
 )
 _KINDS: Final = "MAGIC SOLVER TRACKER FUNCTION FIXED WORK"
-_SECTIONS: Final = "q near shapes drift"
+_SECTIONS: Final = "q shapes proximity.near proximity.drift"
 _C: Final = {"q": "int64_t", "d": "double", "p": "void *", "v": "void"}
 
 
@@ -35,7 +35,7 @@ def generated(kinds: Mapping[str, str], levels: Sequence[str]) -> str:
     """
     records = {"IMAGE": serialised.IMAGE, "CALL": layout.CALL, "SHAPE": layout.SHAPE}
     numbers = {f"{prefix}_{name}": word for prefix, record in records.items() for name, word in _words(record)}
-    numbers |= {f"HEADER_{name.upper()}": packing.header_word(name) for name in _SECTIONS.split()}
+    numbers |= {f"HEADER_{name.upper().replace('.', '_')}": packing.header_word(name) for name in _SECTIONS.split()}
     numbers |= {name: getattr(layout, name) for name in _CODES.split()}
     numbers |= {name: getattr(serialised, name) for name in _KINDS.split()}
     numbers |= {"LAYOUT": layout_number(), "VERSION": version_number(__version__)}

@@ -398,7 +398,7 @@ pz_status pz_distance(pz_work *work, const double *q, pz_proximity *nearest) {
     if (!finite(q[k])) return PZ_BAD_INPUT;
   copied(sight + section(scene, HEADER_Q), q, nq);
   double distance = ((double (*)(Word, Word, Word))function(work, IMAGE_NEAREST))(address(scene), address(sight), routines);
-  const double *pair = sight + section(scene, HEADER_NEAR) + 1;
+  const double *pair = sight + section(scene, HEADER_PROXIMITY_NEAR) + 1;
   int met = finite(distance);
   nearest->distance = distance;
   nearest->first = met ? (int)pair[0] : -1, nearest->second = met ? (int)pair[1] : -1;
@@ -443,7 +443,7 @@ pz_status pz_move(pz_work *work, int64_t obstacle, const double *pose) {
   matrix(turned, shape);
   double *work_of[] = {row(work, IMAGE_SCENE_WORK), row(work, IMAGE_SIGHT)};
   for (int k = 0; k < 2; k++)
-    for (int i = 0; i < 3; i++) work_of[k][section(scene, HEADER_DRIFT) + 3 * one[0] + i] = 0.0; /* it stands */
+    for (int i = 0; i < 3; i++) work_of[k][section(scene, HEADER_PROXIMITY_DRIFT) + 3 * one[0] + i] = 0.0; /* it stands */
   Word *call = work->words + image[IMAGE_CALL];
   void (*place)(Word, Word, Word) = (void (*)(Word, Word, Word))function(work, IMAGE_PLACE);
   place(address(scene), call[CALL_SCENE_WORK], call[CALL_ROUTINES]);
