@@ -9,12 +9,12 @@ from poise.common.array import Array, ArrayLike
 from poise.common.cached import cached_property
 from poise.common.checks import number
 from poise.common.errors import InvalidValue
+from poise.kernels.algebra.rotations import angle as angle_of
 from poise.kernels.kinematics.forward import jacobian_columns
 from poise.kernels.machine.jit import kernel, routine
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
 from poise.kernels.machine.layout import GOAL
 from poise.kernels.machine.views import section
-from poise.kernels.requirements.turns import angle as angle_of
 from poise.kernels.rows.frame import hung
 from poise.quaternions import quaternion_exp, rotate
 from poise.tasks.base import Task

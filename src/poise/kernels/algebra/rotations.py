@@ -2,8 +2,9 @@
 
 from poise.kernels.algebra.scalar import sincos
 from poise.kernels.machine.jit import kernel
-from poise.kernels.machine.lanes import any_of, select, sqrt
+from poise.kernels.machine.lanes import any_of, load, select, sqrt
 
+_PI = 3.141592653589793
 _SMALL = 5e-5
 """Half angle a [rad] below which (1 - a cot a) / (4 a^2) is replaced by its limit 1/12: the difference has lost more
 digits there than the limit is off by."""
@@ -169,3 +170,38 @@ def normalised(w, x, y, z):
     """The quaternion scaled to length 1."""
     scale = 1.0 / sqrt(w * w + x * x + y * y + z * z)
     return w * scale, x * scale, y * scale, z * scale
+
+
+@kernel
+def angle(c, s):
+    """The angle in [-pi, pi] whose cosine and sine are c and s, in either width."""
+    back = c < 0.0
+    half = sqrt(0.5 + 0.5 * select(back, -c, c))
+    x = s * half_angle_ratio(half) / half
+    x = select(back, select(s < 0.0, -_PI, _PI) - x, x)
+    # One Newton step: sin(angle - x) = s cos x - c sin x.
+    s0, c0 = sincos(x)
+    return x + (s * c0 - c * s0)
+
+
+@kernel
+def turn_since(begun, q, i):
+    """Rotation vector [rad] of the shortest turn that took the quaternion at row i from `begun` to `q`."""
+    w0, x0, y0, z0 = load(begun, i), load(begun, i + 1), load(begun, i + 2), load(begun, i + 3)
+    w1, x1, y1, z1 = load(q, i), load(q, i + 1), load(q, i + 2), load(q, i + 3)
+    return turn_between(w0, x0, y0, z0, w1, x1, y1, z1)
+
+
+@kernel
+def turn_between(w0, x0, y0, z0, w1, x1, y1, z1):
+    """Rotation vector [rad] of the shortest turn between two unit quaternions, along the joint frame's axes."""
+    cosine = w1 * w0 + x1 * x0 + y1 * y0 + z1 * z0
+    v0 = x1 * w0 - w1 * x0 + z1 * y0 - y1 * z0
+    v1 = y1 * w0 - w1 * y0 + x1 * z0 - z1 * x0
+    v2 = z1 * w0 - w1 * z0 + y1 * x0 - x1 * y0
+    sine = sqrt(v0 * v0 + v1 * v1 + v2 * v2)
+    short = angle(select(cosine < 0.0, -cosine, cosine), sine)
+    still = sine < 1e-150  # where squares underflow; the ratio of angle and sine is 2 there
+    scale = select(still, 2.0, 2.0 * short / select(still, 1.0, sine))
+    scale = select(cosine < 0.0, -scale, scale)
+    return v0 * scale, v1 * scale, v2 * scale

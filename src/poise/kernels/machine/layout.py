@@ -172,7 +172,7 @@ begins there, about that axis."""
 
 COMMON: Final = Record(
     "Common",
-    "clamp at_target null dependent timed geared unlimited",
+    "clamp at_target null dependent timed geared unlimited retreats",
     "max_step max_error max_turn rest_gain centre_gain limit_gain limit_longest manipulability_gain clearance_gain "
     "potential_gain",
 )
@@ -184,7 +184,7 @@ COMMON: Final = Record(
   the distance from limits asks of a joint at most [rad or m].
 - `timed`: whether a start beyond its limits comes back at its speed, instead of at once.
 - `geared`: whether blocks have gains other than 1, and they count.  `unlimited`: whether the method may go beyond the
-  limits of joints.
+  limits of joints.  `retreats`: whether its own steps take apart what is too near.
 - `dependent`: singular values that are zero in every pose, the rows being more than the directions of motion.
 - `max_step`: the largest entry of a step [rad or m]; infinite: none."""
 

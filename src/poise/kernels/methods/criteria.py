@@ -8,13 +8,13 @@ rounded edges as of `poise.geometry.shapes` (16).
 
 import functools
 
+from poise.kernels.algebra.rotations import turn_since
 from poise.kernels.kinematics.forward import tool_point
 from poise.kernels.machine.jit import call, kernel
 from poise.kernels.machine.lanes import load, pitch, select, splat, sqrt, store
 from poise.kernels.machine.layout import BALL_AXES, FRAME, GRADIENT, PRISMATIC, REVOLUTE
 from poise.kernels.machine.memory import FRESH
 from poise.kernels.machine.views import as_array, section
-from poise.kernels.requirements.balls import turn_since
 
 _NEARER = 0.5
 """The share by which a step comes nearer to a posture that stands still.  The whole way overshoots where the tasks pull

@@ -5,11 +5,10 @@ farther about some axis than the turn was, for the border bends: where it is too
 that begins outside comes back as far as its speeds let it.
 """
 
-from poise.kernels.algebra.rotations import quaternion_step
+from poise.kernels.algebra.rotations import quaternion_step, turn_between
 from poise.kernels.algebra.swing_twist import clipped
 from poise.kernels.machine.jit import kernel
-from poise.kernels.machine.lanes import any_of, load, select, sqrt, store
-from poise.kernels.requirements.turns import angle
+from poise.kernels.machine.lanes import any_of, load, select, store
 
 _TRIALS = 8
 """So often less of a turn is tried before none of it is taken."""
@@ -65,29 +64,6 @@ def turned_within(ball, w0, x0, y0, z0, u0, u1, u2, f0, f1, f2):
     w2, x2, y2, z2 = quaternion_step(w0, x0, y0, z0, v0, v1, v2)
     w1, x1, y1, z1 = select(fast, w2, w1), select(fast, x2, x1), select(fast, y2, y1), select(fast, z2, z1)
     return w1, x1, y1, z1, select(fast, v0, t0), select(fast, v1, t1), select(fast, v2, t2)
-
-
-@kernel
-def turn_since(begun, q, i):
-    """Rotation vector [rad] of the shortest turn that took the quaternion at row i from `begun` to `q`."""
-    w0, x0, y0, z0 = load(begun, i), load(begun, i + 1), load(begun, i + 2), load(begun, i + 3)
-    w1, x1, y1, z1 = load(q, i), load(q, i + 1), load(q, i + 2), load(q, i + 3)
-    return turn_between(w0, x0, y0, z0, w1, x1, y1, z1)
-
-
-@kernel
-def turn_between(w0, x0, y0, z0, w1, x1, y1, z1):
-    """Rotation vector [rad] of the shortest turn between two unit quaternions, along the joint frame's axes."""
-    cosine = w1 * w0 + x1 * x0 + y1 * y0 + z1 * z0
-    v0 = x1 * w0 - w1 * x0 + z1 * y0 - y1 * z0
-    v1 = y1 * w0 - w1 * y0 + x1 * z0 - z1 * x0
-    v2 = z1 * w0 - w1 * z0 + y1 * x0 - x1 * y0
-    sine = sqrt(v0 * v0 + v1 * v1 + v2 * v2)
-    short = angle(select(cosine < 0.0, -cosine, cosine), sine)
-    still = sine < 1e-150  # where squares underflow; the ratio of angle and sine is 2 there
-    scale = select(still, 2.0, 2.0 * short / select(still, 1.0, sine))
-    scale = select(cosine < 0.0, -scale, scale)
-    return v0 * scale, v1 * scale, v2 * scale
 
 
 @kernel

@@ -1,10 +1,10 @@
 """Integration of a whole step: q after it, clipped to the limits of coordinates and balls."""
 
-from poise.kernels.algebra.rotations import quaternion_step
+from poise.kernels.algebra.rotations import quaternion_step, turn_since
 from poise.kernels.algebra.swing_twist import ball_within_limits
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.memory import UPDATES
-from poise.kernels.requirements.balls import turn_since, turned_within
+from poise.kernels.requirements.balls import turned_within
 
 
 @kernel

@@ -5,14 +5,14 @@ from collections import namedtuple
 
 import numpy as np
 
-from poise.kernels.algebra.rotations import normalised, quaternion_step
+from poise.kernels.algebra.rotations import normalised, quaternion_step, turn_since
 from poise.kernels.algebra.swing_twist import linearised_limits
 from poise.kernels.algebra.working_set import NONE, Limits
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load, pitch, select, splat, sqrt, store
 from poise.kernels.machine.memory import COLLISION_COUNT, COLLISIONS_CHANGED, ELSEWHERE, FRESH, PREDICTED
 from poise.kernels.machine.views import section
-from poise.kernels.requirements.balls import turn_ball, turn_since
+from poise.kernels.requirements.balls import turn_ball
 from poise.kernels.requirements.braking import NO_LIMIT, allowed, allowed_anywhere
 from poise.kernels.solver.ends import clip_start
 

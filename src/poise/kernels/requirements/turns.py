@@ -4,7 +4,7 @@ With vectors d, which an axis a turns, and c, which they should come to, the sum
 constant, k cos x + l sin x, where k = sum of c . d - (c . a)(d . a) and l = sum of a . (d x c) (Welman 1993).
 """
 
-from poise.kernels.algebra.rotations import half_angle_ratio
+from poise.kernels.algebra.rotations import angle
 from poise.kernels.algebra.scalar import sincos
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, select, sqrt
@@ -12,18 +12,6 @@ from poise.kernels.machine.lanes import any_of, select, sqrt
 _PI = 3.141592653589793
 _NONE = 1e-12
 """Below this share of what the vectors' lengths allow, a turn does nothing but follow rounding errors."""
-
-
-@kernel
-def angle(c, s):
-    """The angle in [-pi, pi] whose cosine and sine are c and s, in either width."""
-    back = c < 0.0
-    half = sqrt(0.5 + 0.5 * select(back, -c, c))
-    x = s * half_angle_ratio(half) / half
-    x = select(back, select(s < 0.0, -_PI, _PI) - x, x)
-    # One Newton step: sin(angle - x) = s cos x - c sin x.
-    s0, c0 = sincos(x)
-    return x + (s * c0 - c * s0)
 
 
 @kernel

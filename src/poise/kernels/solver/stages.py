@@ -11,6 +11,7 @@ that pauses pauses the search, which goes on with it; what has ended is not begu
 
 import numpy as np
 
+from poise.kernels.algebra.rotations import turn_since
 from poise.kernels.algebra.swing_twist import clipped
 from poise.kernels.machine.jit import call, entry_point, kernel, routine
 from poise.kernels.machine.kinds import WHOLE
@@ -36,7 +37,6 @@ from poise.kernels.machine.layout import (
     WITHOUT_RANGES,
 )
 from poise.kernels.machine.views import entry_at, narrow, problem_at, section
-from poise.kernels.requirements.balls import turn_since
 from poise.kernels.solver.ends import aim_at, answer, clip_start, evaluate
 from poise.kernels.solver.feasibility import is_feasible
 from poise.kernels.solver.nearness import square_between

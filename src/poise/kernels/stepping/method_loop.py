@@ -3,6 +3,7 @@
 import numpy as np
 
 from poise.kernels.algebra.blocks import spread
+from poise.kernels.algebra.rotations import turn_since
 from poise.kernels.algebra.svd import decompose, identity
 from poise.kernels.machine.jit import call, entry_point, kernel, routine
 from poise.kernels.machine.kinds import WHOLE
@@ -65,7 +66,6 @@ from poise.kernels.machine.memory import (
 from poise.kernels.machine.memory import SCOUT as SCOUT_STATE
 from poise.kernels.machine.views import entry_at, narrow, problem_at, rows_at, section, wide
 from poise.kernels.requirements.approach import observe_targets, remember_target
-from poise.kernels.requirements.balls import turn_since
 from poise.kernels.requirements.limits import (
     clamp_whole_step,
     read_start,

@@ -85,9 +85,9 @@ def project_step(p, w, address):
         if len(p.loops) > 0:
             w.memory[LOOP_RESIDUAL] = evaluate_loops(p, w, w.begun)
         state_box(p, w, has_rates)
-        if _go(p, w) and retreats(w) and _holds(p, w, address, ALL):
+        if _go(p, w) and _retreats(p, w) and _holds(p, w, address, ALL):
             return
-    elif retreats(w) and _holds(p, w, address, ALL):
+    elif _retreats(p, w) and _holds(p, w, address, ALL):
         return
     w.memory[PREDICTED] = ELSEWHERE  # what the method predicted of its own step says nothing now
     for stage in range(ALL, NO_ACCELERATION + 1):
@@ -102,6 +102,12 @@ def project_step(p, w, address):
             return
     w.memory[CERTIFIED] = 0.0
     _give_way(p, w, address)
+
+
+@kernel
+def _retreats(p, w):
+    """Whether the proposal takes apart what is too near: at best where the method knows of it."""
+    return p.common[0].retreats > 0 or retreats(w)
 
 
 @kernel

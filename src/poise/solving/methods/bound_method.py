@@ -100,7 +100,7 @@ def bound_method(
         case = replace(case, problem=problem)
     way, plan = method.prepare(case), method.plan(case)
     common = _common(case, method, way)
-    common["timed"] = dt is not None
+    common["timed"], common["retreats"] = dt is not None, method.keeps_inequalities
     common["geared"] = stepping and any(task.gain != 1.0 for task in tasks)
     n, has_rates = case.columns, len(rates) > 0
     places = problem.section("coordinates")["q"]
