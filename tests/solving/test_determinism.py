@@ -13,6 +13,7 @@ import pytest
 from support.refusals import refused
 
 import poise as pz
+from poise.solving.problem.workspace import Scratch
 
 Array = npt.NDArray[np.float64]
 
@@ -240,3 +241,58 @@ def test_a_character_goes_its_way_whoever_is_beside_it(method: str, limits: list
     np.testing.assert_array_equal(tracker.rollout(starts[order], [targets[order]]), ways[order])
     for c in (0, 7, 10):
         np.testing.assert_array_equal(tracker.rollout(starts[c : c + 1], [targets[c : c + 1]])[0], ways[c])
+
+
+BOXES = {"panda_hand": (0.05, 0.2, 0.1), "panda_link6": (0.1, 0.1, 0.1)}
+TABLE = pz.World({"table": pz.Box(pz.SE3.from_parts((0.5, 0.0, 0.15)), (0.6, 1.0, 0.1))})
+POINT, ELBOW = pz.PositionTask("panda_hand"), pz.RegionTask("panda_link5", pz.Sphere((0.2, 0.0, 0.5), 0.45))
+WISH = pz.PositionTask("panda_link4", (0.2, 0.2, 0.7), required=False, priority=1)
+USED: dict[str, tuple[list[pz.Task], str | None]] = {
+    "pose": ([POINT], None),
+    "range": ([POINT, ELBOW], None),
+    "soft": ([POINT, WISH], None),
+    "posture": ([POINT, pz.PostureTask()], None),
+    "soft beside a posture": ([POINT, WISH, pz.PostureTask()], None),
+    "shapes by levels": ([POINT, ELBOW], "priority"),
+    "shapes by dls": ([POINT, ELBOW], "dls"),
+}
+
+
+def scribble(scratch: Scratch, rng: np.random.Generator) -> None:
+    """Write any numbers into all workspaces."""
+    for numbers in (scratch.narrow, scratch.wide):
+        if numbers is not None:
+            numbers[:] = rng.uniform(-2.0, 2.0, numbers.shape)
+    for inner in (scratch.proposer, *scratch.inner.values()):
+        if inner is not None:
+            scribble(inner, rng)
+
+
+@pytest.mark.parametrize("name", USED)
+def test_an_answer_reads_nothing_of_the_one_before(name: str) -> None:
+    tasks, method = USED[name]
+    arm = pz.load("panda")
+    if method:
+        arm = arm.with_shapes({link: pz.Box(pz.SE3.identity(), sides) for link, sides in BOXES.items()})
+    limits = [pz.CollisionLimit(TABLE, min_distance=0.02)] if method else True
+    solver, rng = pz.Solver(arm, tasks, method=method, limits=limits, max_restarts=4), np.random.default_rng(0)
+    for there, start in arm.sample(8, seed=1).reshape(4, 2, -1):
+        target = [arm.pose("panda_hand", there).xyz, *(None for _ in tasks[1:])]
+        first = solver(target, start)
+        assert solver._search.bound.idle
+        for scratch in solver._search.bound.idle:
+            scribble(scratch, rng)
+        assert digits(solver(target, start)) == digits(first)
+
+
+def test_searches_that_one_leans_on_are_made_in_any_order() -> None:
+    arm = pz.load("panda")
+    turn = pz.OrientationTask("panda_hand", pz.SO3.from_rpy((3.0, 0.0, 0.0)), required=False)
+    bent = pz.LinearLimit({"panda_joint2": 1.0}, 0.3)
+    places = [(2.0, 0.0, 0.5), *arm.pose("panda_hand", arm.sample(3, seed=0)).xyz]
+
+    def answers(order: list[int]) -> dict[int, tuple[bytes, int, int, float]]:
+        solver = pz.Solver(arm, [POINT, turn, pz.PostureTask()], limits=[bent], max_restarts=20)
+        return {k: digits(solver([places[k], None, None])) for k in order}
+
+    assert answers([0, 1, 2, 3]) == answers([3, 2, 1, 0])
