@@ -13,6 +13,7 @@ from support.refusals import refused
 
 import poise as pz
 from poise.common.array import Array
+from poise.kernels.rows.sums import ROUNDING
 from poise.solving.requirements.inequalities import LinearLimit
 
 PANDA, HAND = pz.load("panda"), pz.PoseTask("panda_hand")
@@ -217,3 +218,41 @@ def test_the_size_of_the_coefficients_is_of_no_account(size: float) -> None:
     q = np.array([0.0, 0.2, 0.0, -1.7, 0.0, 1.9, 0.8])
     step = pz.Tracker(PANDA, HAND, "qp", limits=[limit]).step(q, PANDA.pose("panda_hand", q))
     assert step[1] + step[3] == pytest.approx(-1.9, abs=1e-12)
+
+
+def _turning(n: int) -> pz.Model:
+    """A chain of n joints without limits, about two axes in turn."""
+    b = pz.ModelBuilder("turning")
+    for i in range(n):
+        b.joint(
+            f"joint{i}", "continuous", parent=f"link{i - 1}" if i else "base", child=f"link{i}", velocity=2.0,
+            axis=(0, i % 2, 1 - i % 2), origin=at(0.2 * (i > 0), 0, 0.1),
+        )  # fmt: skip
+    b.frame("tip", link=f"link{n - 1}", origin=at(0.2, 0.05, 0))
+    return b.build()
+
+
+@pytest.mark.parametrize("size", [1.0, 1e3, 1e6])
+@pytest.mark.parametrize("factor", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_all_agree_on_what_a_sum_may_be_beyond_its_limit_for_rounding(n: int, factor: float, size: float) -> None:
+    """Within the rounding of its terms it holds for all, and is at its limit for all; beyond, it is broken for all."""
+    model = _turning(n)
+    q = size * np.array([1.0, -0.7, 0.9, -1.1, 0.8, -1.0, 0.6])[:n]
+    row = np.array([factor, 1.0, factor, -1.0 / factor, factor, 1.0, factor])[:n]
+    rounding = ROUNDING * float(np.abs(row) @ np.maximum(np.abs(q), 1.0))
+    there = np.asarray(model.pose("tip", q).xyz)
+    for beyond in (-1e8, -0.9, -0.1, 0.1, 0.9, 1.1, 20.0):
+        limit = LinearLimit(dict(zip(model.joint_names, row, strict=True)), float(row @ q) - beyond * rounding)
+        solution = pz.solve(model, pz.PositionTask("tip", there), q0=q, limits=[limit], max_restarts=0)
+        path = pz.solve_path(model, TIP, there[None], start=q, limits=[limit])
+        tracker = pz.Tracker(model, TIP, dt=DT, limits=[limit])
+        back = float(row @ (q - tracker.step(q, there))) / rounding
+        assert np.isclose(back, max(beyond, 0.0), rtol=1e-2, atol=1e-2)  # a step takes back even what is rounding
+        holds = beyond < 1.0
+        assert (solution.success and np.array_equal(solution.q, q)) == holds
+        assert path.status is (pz.Status.CONVERGED if holds else pz.Status.LIMIT)
+        if holds:
+            at_limit = beyond > -1.0
+            assert bool(tracker.active_limits) == at_limit
+            assert ("a sum of joints" in solution.gradient().reason) == at_limit

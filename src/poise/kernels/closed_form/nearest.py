@@ -23,8 +23,8 @@ from poise.kernels.machine.layout import (
     WIDTH,
 )
 from poise.kernels.machine.views import entry_at
+from poise.kernels.rows.sums import slack_of_sums
 from poise.kernels.solver.feasibility import is_feasible
-from poise.kernels.solver.limits import slack_of_sums
 from poise.kernels.solver.nearness import square_between, turn_within
 from poise.kernels.solver.state import INSIDE
 

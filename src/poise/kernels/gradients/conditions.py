@@ -14,6 +14,7 @@ from poise.kernels.machine.lanes import pitch, sqrt
 from poise.kernels.machine.layout import MEASURE, NEAR
 from poise.kernels.machine.views import narrow, problem_at, section
 from poise.kernels.requirements.ranges import evaluate_ranges
+from poise.kernels.rows.sums import put_sum, slack_of_sum, sum_count
 from poise.kernels.solver.ends import evaluate
 
 MOST_CONTACTS = 8
@@ -52,27 +53,14 @@ def evaluate_conditions(p, w, request, fully):
             for a in range(n):
                 w.kkt.rows[(c + i) * row + a] = w.sides.jacobian[i * row + a]
     if fully:
-        c = _add_sums(p, w, c + len(w.sides.residual))
+        c += len(w.sides.residual)
+        for i in range(sum_count(p, n)):
+            put_sum(p, n, i, w.kkt.rows, c)
+            slack, rounding = slack_of_sum(p, n, i, w.q)
+            w.kkt.residual[c], c = 0.0 if abs(slack) <= rounding else slack, c + 1
         if request.scene != 0:
             c = _add_contacts(w, request, c)
         _add_balls(p, w, c)
-
-
-@kernel
-def _add_sums(p, w, first):
-    """Write slack and row of limits A q <= b from row `first` on; the row after them."""
-    n = len(w.step)
-    row, wide = pitch(w.kkt.rows, n), n + 1
-    for k in range(len(p.inequalities) // wide):
-        at = (first + k) * row
-        slack = p.inequalities[k * wide + n]
-        for a in range(n):
-            w.kkt.rows[at + a] = p.inequalities[k * wide + a]
-        for r in range(len(p.coordinates)):
-            coordinate = p.coordinates[r]
-            slack -= p.inequalities[k * wide + coordinate.v] * w.q[coordinate.q]
-        w.kkt.residual[first + k] = slack
-    return first + len(p.inequalities) // wide
 
 
 @kernel

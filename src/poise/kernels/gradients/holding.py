@@ -6,9 +6,8 @@ One whose multiplier has the wrong sign is released (Nocedal and Wright 2006, se
 from poise.kernels.gradients.split import LEAST, decompose_active, find_gradient, find_multipliers, rank_of
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import pitch, sqrt
+from poise.kernels.machine.layout import AT_LIMIT
 
-AT_LIMIT = 1e-6
-"""A joint this near to a limit [rad or m] stands at it."""
 MAY_RELEASE, STANDS = 1.0, 2.0
 """In w.kkt.releasable: a limit or condition that is weakly active, its multiplier being zero; one that was released
 since others hold q there too, and that still stops changes to one side."""

@@ -10,14 +10,12 @@ from poise.kernels.kinematics.forward import forward, jacobian_columns, tool_poi
 from poise.kernels.machine.jit import entry_point, kernel
 from poise.kernels.machine.kinds import WHOLE
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
-from poise.kernels.machine.layout import CALL, WIDTH
+from poise.kernels.machine.layout import AT_LIMIT, CALL, WIDTH
 from poise.kernels.machine.views import entry_at, problem_at, rows_at, section, wide
 
 SINGULAR, SMOOTH, ONE_SIDED = 0, 1, 2
 """What is known of an answer: J is near to singular, and there is no derivative; it is smooth; or a joint that moves
 the frame stands at a limit, and the derivative is one-sided."""
-AT_LIMIT = 1e-6
-"""A joint this near to a limit [rad or m] stands at it."""
 _LEAST = 1e-6
 """J is near to singular where less than this share of the longest row is left of one, beside those before it."""
 _ROWS = 6

@@ -9,7 +9,7 @@ inequality is active from where a step meets it, for as long as its multiplier h
 from poise.kernels.algebra.scalar import uniform
 from poise.kernels.gradients.conditions import MOST_CONTACTS, SHAPES, SIDE, SUM, evaluate_conditions, find_contacts
 from poise.kernels.gradients.flat import find_flat, flat_size
-from poise.kernels.gradients.holding import AT_LIMIT, MAY_RELEASE, WEAK, find_active_set, find_standing
+from poise.kernels.gradients.holding import MAY_RELEASE, WEAK, find_active_set, find_standing
 from poise.kernels.gradients.split import (
     FALLING,
     FLAT,
@@ -27,8 +27,9 @@ from poise.kernels.gradients.split import (
 from poise.kernels.machine.jit import entry_point, kernel
 from poise.kernels.machine.kinds import WHOLE
 from poise.kernels.machine.lanes import pitch, sqrt
-from poise.kernels.machine.layout import CALL
+from poise.kernels.machine.layout import AT_LIMIT, CALL
 from poise.kernels.machine.views import entry_at, narrow, problem_at
+from poise.kernels.rows.sums import sum_count
 from poise.kernels.solver.ends import aim_at
 
 FOUND, NOT_UNIQUE, INVALID_TARGET, NOT_CONVERGED, SINGULAR, FALLS, DEGENERATE, NOT_LEAST, COUPLED = range(9)
@@ -222,7 +223,7 @@ def _begin(p, w, wanted):
     for k in range(len(w.sides.residual)):
         w.kkt.active[c + k] = 1.0 if w.kkt.residual[c + k] <= (SIDE if wanted else AT_LIMIT) else 0.0
     c += len(w.sides.residual)
-    sums = len(p.inequalities) // (len(w.step) + 1)
+    sums = sum_count(p, len(w.step))
     shapes = MOST_CONTACTS if len(w.kkt.contact) > 0 else 0
     for k in range(c, len(w.kkt.residual)):
         near = SHAPES if c + sums <= k < c + sums + shapes else SUM

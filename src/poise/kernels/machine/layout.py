@@ -345,6 +345,9 @@ CLOSED: Final = 1e-7
 """By how much a loop that counts as closed may be open [m or rad]."""
 EXACT: Final = 1e-10
 """Newton's steps that close one go on until this much is left [m or rad]."""
+AT_LIMIT: Final = 1e-6
+"""What is this near to its limit stands at it [rad or m]; of speeds and accelerations, by this share of the limit.  It
+is more than rounding and the reserves of steps leave of the way there, and less than any joint is placed to."""
 BY_CLOSED_FORM: Final = -1
 """START of an answer that no start led to."""
 STATE: Final = 23

@@ -8,7 +8,7 @@ hold; where it does not, from none of its starts, nothing moves.
 """
 
 from poise.kernels.machine.jit import call, kernel, routine
-from poise.kernels.machine.layout import CALL, GOAL, METHOD, RANGE_ROWS, WAY
+from poise.kernels.machine.layout import AT_LIMIT, CALL, GOAL, METHOD, RANGE_ROWS, WAY
 from poise.kernels.machine.memory import (
     COST,
     DONE,
@@ -40,8 +40,6 @@ _MOST = 1500.0
 """Steps of the scout from one start: at 1 ms, a way of 3 rad at 2 rad/s."""
 _STARTS = 3
 """Starts: joints at their limits in the middle of their ranges, all joints as at home, all in the middle."""
-_AT_LIMIT = 1e-6
-"""How near to its limit a joint stands there [rad or m]."""
 _NEAR = 1e-6
 """The scout has arrived where its squared error is less than this share of the arm's."""
 _MOVED = 0.02
@@ -133,11 +131,11 @@ def _moved(p, w, v):
 
 @kernel
 def _stands_at_limits(p, w):
-    """Whether any joint is within _AT_LIMIT of a limit."""
+    """Whether any joint is within AT_LIMIT of a limit."""
     stands = False
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
-        stands = stands or w.q[c.q] <= c.lower + _AT_LIMIT or w.q[c.q] >= c.upper - _AT_LIMIT
+        stands = stands or w.q[c.q] <= c.lower + AT_LIMIT or w.q[c.q] >= c.upper - AT_LIMIT
     return stands
 
 
@@ -161,7 +159,7 @@ def _set_out(p, w, v):
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
         x, limited = w.q[c.q], abs(c.lower) < 1e300 and abs(c.upper) < 1e300
-        stands = x <= c.lower + _AT_LIMIT or x >= c.upper - _AT_LIMIT
+        stands = x <= c.lower + AT_LIMIT or x >= c.upper - AT_LIMIT
         if limited and number == 2.0:
             v.q[c.q] = min(max(p.posture[c.q], c.lower), c.upper)
         elif limited and (stands or number == 3.0):

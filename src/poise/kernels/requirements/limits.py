@@ -14,7 +14,9 @@ from poise.kernels.machine.memory import COLLISION_COUNT, COLLISIONS_CHANGED, EL
 from poise.kernels.machine.views import section
 from poise.kernels.requirements.balls import turn_ball
 from poise.kernels.requirements.braking import NO_LIMIT, allowed, allowed_anywhere
+from poise.kernels.rows.sums import put_sum, slack_of_sum, sum_count
 from poise.kernels.solver.ends import clip_start
+from poise.kernels.solver.limits import limited_balls
 
 BALL_ROWS = 3
 """Inequalities that the limits of a ball make: one of its swing, two of its twist."""
@@ -25,7 +27,7 @@ _ANYWHERE = 1e20
 _AHEAD = 0.2
 """The longest entry that is proposed for a ball with limits [rad]: the rows are tangents of a border that bends, and a
 longer step along them ends beyond it."""
-_AT_LIMIT = 1e-15
+_ROUNDING = 1e-15
 """How far from a limit rounding leaves what has come to it [rad or m]."""
 
 
@@ -218,8 +220,8 @@ def clamp_whole_step(p, w, updates):
         # q0 + (l - q0) need not be l: where the bound is the limit itself, q is the limit to the last bit, so that a
         # joint that brakes for a limit comes to stand at it and no check of limits fails by rounding.
         low, high = rate.lower - x0, rate.upper - x0
-        x = select((x < rate.lower + _AT_LIMIT) & (load(w.motion.least, c.v) >= low - _AT_LIMIT), rate.lower, x)
-        x = select((x > rate.upper - _AT_LIMIT) & (load(w.motion.largest, c.v) <= high + _AT_LIMIT), rate.upper, x)
+        x = select((x < rate.lower + _ROUNDING) & (load(w.motion.least, c.v) >= low - _ROUNDING), rate.lower, x)
+        x = select((x > rate.upper - _ROUNDING) & (load(w.motion.largest, c.v) <= high + _ROUNDING), rate.upper, x)
         store(w.q, c.q, select(changed, x, load(w.q, c.q)))
     for b in range(len(p.balls)):
         i, a = p.balls[b].q, p.balls[b].v
@@ -297,7 +299,7 @@ def step_constraints(p, w, levels, longest):
     `poise.methods.ranking`: rows, their ends, sides, lambda^2, low, high, and the buffer behind them.
     """
     n = len(w.step)
-    linear, range_sides = len(p.inequalities) // (n + 1), len(w.sides.bounds)
+    linear, range_sides = sum_count(p, n), len(w.sides.bounds)
     fixed = linear + range_sides + BALL_ROWS * limited_balls(p)
     count, most = fixed + np.int64(w.memory[COLLISION_COUNT]), fixed + len(w.constraints.collision_bounds)
     row = pitch(w.rows, n)
@@ -327,9 +329,12 @@ def put_rows(p, w, rows, most):
     """Write rows dq <= most (rows in packs) of a step from w.q: limits A q <= b, sides of ranges, balls, pairs of
     shapes, in this order, which `side` and the offsets of others rely on; how many there are."""
     n, range_sides, pairs = len(w.step), len(w.sides.bounds), np.int64(w.memory[COLLISION_COUNT])
-    row, linear = pitch(rows, n), len(p.inequalities) // (n + 1)
+    row, linear = pitch(rows, n), sum_count(p, n)
     fixed = linear + range_sides + BALL_ROWS * limited_balls(p)
-    _linear_rows(p, w, linear, rows, most)
+    for i in range(linear):
+        put_sum(p, n, i, rows, i)
+        # The slack as it is: a step takes back what rounding left beyond, so that it does not add up.
+        most[i] = slack_of_sum(p, n, i, w.q)[0]
     for i in range(range_sides):
         for c in range(row):
             rows[(linear + i) * row + c] = w.sides.jacobian[i * row + c]
@@ -340,16 +345,6 @@ def put_rows(p, w, rows, most):
             rows[(fixed + k) * row + c] = w.constraints.collision_rows[k * row + c]
         most[fixed + k] = w.constraints.collision_bounds[k]
     return fixed + pairs
-
-
-@kernel
-def limited_balls(p):
-    """How many balls have limits."""
-    count = 0
-    for r in range(len(p.balls)):
-        if p.balls[r].limited:
-            count += 1
-    return count
 
 
 @functools.partial(kernel, inline=True)
@@ -378,21 +373,6 @@ def _ball_rows(p, w, first, rows, most):
             most[at + 1] = max(high, 0.0) if twisting else NONE
             most[at + 2] = max(low, 0.0) if twisting else NONE
             at += BALL_ROWS
-
-
-@functools.partial(kernel, inline=True)
-def _linear_rows(p, w, count, rows, most):
-    """rows = A (in packs) and most = b - A q, of the limits A q <= b."""
-    n, table = len(w.step), p.inequalities
-    row = pitch(rows, n)
-    for i in range(count):
-        at = i * (n + 1)
-        for c in range(row):
-            rows[i * row + c] = table[at + c] if c < n else 0.0
-        left = table[at + n]
-        for r in range(len(p.coordinates)):
-            left -= table[at + p.coordinates[r].v] * w.q[p.coordinates[r].q]
-        most[i] = left
 
 
 @kernel

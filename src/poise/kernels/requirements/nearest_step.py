@@ -16,6 +16,7 @@ from poise.kernels.machine.memory import CONSTRAINTS, CUTTING, UPDATES
 from poise.kernels.machine.views import section
 from poise.kernels.requirements.limits import left_to_speeds, put_rows
 from poise.kernels.requirements.loops import evaluate_loops, loop_level, set_loop_target
+from poise.kernels.rows.sums import sum_count
 
 SEEN_MORE = 2.0
 """In CUTTING: rows were added or the wish was shortened, so the nearest step is another now."""
@@ -32,7 +33,7 @@ def state_rows(p, w, ranged):
     if len(p.ranges) > 0:
         call(w.routines[RANGE_ROWS], p, w)
     w.memory[CONSTRAINTS] = float(put_rows(p, w, w.constraints.rows, w.constraints.bounds))
-    linear = len(p.inequalities) // (len(w.step) + 1)
+    linear = sum_count(p, len(w.step))
     for i in range(0 if ranged else len(w.sides.bounds)):
         w.constraints.bounds[linear + i] = NONE
 

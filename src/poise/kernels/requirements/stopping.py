@@ -13,9 +13,11 @@ from poise.kernels.machine.memory import ABREAST
 from poise.kernels.machine.views import section
 from poise.kernels.requirements.braking import NO_LIMIT, allowed_anywhere, fastest, way_to_stand
 from poise.kernels.requirements.integrate import integrate
-from poise.kernels.requirements.limits import allowed_from, limited_balls
+from poise.kernels.requirements.limits import allowed_from
 from poise.kernels.requirements.loops import project_to_loops
 from poise.kernels.requirements.ranges import range_violation, ranges_hold
+from poise.kernels.rows.sums import sums_hold
+from poise.kernels.solver.limits import limited_balls
 
 STOPS, _RESTING = 4096, 1e-9
 """Braking is followed for so many steps, four seconds at 1 kHz, or until a step and its change are so small
@@ -32,8 +34,6 @@ UNKNOWN = 1e9
 straight on [rad or m]."""
 _MORE = 1e-3
 """Share that is added to the S-curve's way, so that rounding does not take braking in steps beyond its bound."""
-_ROUNDING = 1e-12
-"""What counts as no farther beyond a sum of joints [rad or m]."""
 
 
 @kernel
@@ -155,22 +155,6 @@ def steer(p, w, v, s, x):
             s[a] = v[a] - last[a]
             w.braking.distances[a], w.braking.speeds[a] = UNKNOWN, UNKNOWN
     return ranges_hold(p, w, x, False, False) and sums_hold(p, w, x)
-
-
-@kernel
-def sums_hold(p, w, x):
-    """Whether A q <= b holds at q = x (nq), or is broken by no more than at w.begun."""
-    n = len(w.step)
-    for i in range(len(p.inequalities) // (n + 1)):
-        at = i * (n + 1)
-        now, before, size = 0.0, 0.0, 1.0
-        for r in range(len(p.coordinates)):
-            c = p.coordinates[r]
-            now, before = now + p.inequalities[at + c.v] * x[c.q], before + p.inequalities[at + c.v] * w.begun[c.q]
-            size = max(size, abs(x[c.q]))
-        if not now <= max(p.inequalities[at + n], before) + _ROUNDING * size:
-            return False
-    return True
 
 
 @kernel

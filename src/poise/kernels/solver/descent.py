@@ -6,7 +6,7 @@ import numpy as np
 
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, select, splat, store
-from poise.kernels.solver.limits import any_ball_limited, hold_balls, hold_pushed
+from poise.kernels.solver.limits import hold_balls, hold_pushed, limited_balls
 from poise.kernels.solver.pose_step import hold_for_pose, pose_direction
 from poise.kernels.solver.state import AGE, LIMIT, MU, NU, PATIENCE, PREDICTED
 from poise.kernels.solver.step import advance, damping_factor, direction, hold, longest_column
@@ -39,7 +39,7 @@ def improve(p, w, cost, bold, some_careful):
     far = _FAR * len(p.blocks)
     damping = select(cost < far, cost, far) * mu + _FLOOR  # lambda^2 = mu |e|^2
     # From the border of a ball's limits the straight way to where a step has led goes through the inside, not along.
-    back = splat(w.q, 0.0 if any_ball_limited(p) else 0.25)
+    back = splat(w.q, 0.0 if limited_balls(p) > 0 else 0.25)
     after = select(accepted, select(mu > 2.0 * low, 0.5 * mu, low), mu * 4.0)
     if some_careful:
         careful = load(w.state, PATIENCE) > 0.0

@@ -11,7 +11,7 @@ from poise.kernels.machine.layout import (
     WIDTH,
 )
 from poise.kernels.machine.views import entry_at
-from poise.kernels.solver.limits import slack_of_sums
+from poise.kernels.rows.sums import slack_of_sums
 from poise.kernels.solver.nearness import near_turn
 from poise.kernels.solver.state import HOLDS, INSIDE, LANE_COST, LIMIT, SCORE, SLOW
 

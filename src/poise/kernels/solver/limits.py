@@ -1,7 +1,5 @@
 """Joints and balls that are held at their limits, where a descent or a step would push them out."""
 
-import numpy as np
-
 from poise.kernels.algebra.swing_twist import SLIGHT, blocked, flat, flat_direction
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load, select, splat, store
@@ -9,22 +7,6 @@ from poise.kernels.machine.lanes import any_of, load, select, splat, store
 NEARLY = 0.1
 """A ball is held at the border of its limits already where less than this share of the step leads there: clipped, the
 rest of the step would lead along the border somewhere else."""
-_ROUNDING = 1e-12
-"""A limit A q <= b is not broken by less than this [rad or m], for joints within 1; in proportion for others."""
-
-
-@kernel
-def slack_of_sums(p, w, q):
-    """The least slack b - A q at q (nq) [rad or m], negative where a limit is broken, infinite where there is none."""
-    n, slack = len(w.step), np.inf
-    for i in range(len(p.inequalities) // (n + 1)):
-        at = i * (n + 1)
-        left, size = p.inequalities[at + n], 1.0
-        for r in range(len(p.coordinates)):
-            c = p.coordinates[r]
-            left, size = left - p.inequalities[at + c.v] * q[c.q], max(size, abs(q[c.q]))
-        slack = min(slack, left + _ROUNDING * size)
-    return slack
 
 
 @kernel
@@ -130,9 +112,10 @@ def _take_out_of(v, a, n0, n1, n2):
 
 
 @kernel
-def any_ball_limited(p):
-    """Whether any ball that the tasks move has limits."""
+def limited_balls(p):
+    """How many balls have limits."""
+    count = 0
     for r in range(len(p.balls)):
         if p.balls[r].limited:
-            return True
-    return False
+            count += 1
+    return count

@@ -7,7 +7,7 @@ import numpy as np
 from poise.kernels.algebra.scalar import angle_of
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import floor, rint, select, sqrt
-from poise.kernels.solver.limits import slack_of_sums
+from poise.kernels.rows.sums import slack_of_sums
 
 _TURN = 6.283185307179586
 _ROUNDING = 1e-9

@@ -27,7 +27,7 @@ from poise.kernels.machine.views import entry_at, section
 from poise.kernels.methods.update import length_of
 from poise.kernels.requirements.collision import retreats
 from poise.kernels.requirements.integrate import integrate
-from poise.kernels.requirements.limits import limited_balls, since_begun
+from poise.kernels.requirements.limits import since_begun
 from poise.kernels.requirements.loops import evaluate_loops, project_to_loops
 from poise.kernels.requirements.nearest_step import SEEN_MORE, base_of, cut, nearest_step, state_box, state_rows
 from poise.kernels.requirements.ranges import ranges_hold, ranges_hold_for
@@ -42,8 +42,9 @@ from poise.kernels.requirements.stopping import (
     follow_braking,
     rests,
     steer,
-    sums_hold,
 )
+from poise.kernels.rows.sums import sums_hold
+from poise.kernels.solver.limits import limited_balls
 
 _ROUNDING = 1e-12
 """By this share rounding may take a twist beyond its limit."""

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from poise.common.array import Array
 from poise.common.cached import cached_property
-from poise.kernels.machine.layout import GOAL_NUMBERS
+from poise.kernels.machine.layout import AT_LIMIT, GOAL_NUMBERS
 from poise.model.model import Model
 from poise.solving.methods.posture import one_posture
 from poise.solving.problem.rows import rows_at
@@ -24,8 +24,6 @@ from poise.tasks.base import Task
 from poise.tasks.loop import LoopTask
 from poise.tasks.velocity import OfVelocities
 
-_AT_LIMIT: Final = 1e-6
-"""A joint this near to a limit [rad or m] stands at it."""
 _SINGULAR: Final = 1e-3
 """A pull that is this small beside |J| |e| is none: no joint leads there, whatever other tasks ask for."""
 _AT_REST: Final = 0.05
@@ -252,7 +250,7 @@ def _free(question: Question, pull: Array) -> Array:
     free = np.ones(len(pull))
     for c in question.bound.problem.section("coordinates"):
         at, push = question.q[c["q"]], pull[c["v"]]
-        if (push < 0.0 and at - c["lower"] < _AT_LIMIT) or (push > 0.0 and c["upper"] - at < _AT_LIMIT):
+        if (push < 0.0 and at - c["lower"] < AT_LIMIT) or (push > 0.0 and c["upper"] - at < AT_LIMIT):
             free[c["v"]] = 0.0
     return free
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from poise.common.array import Array
+from poise.kernels.machine.layout import AT_LIMIT
 from poise.quaternions import quaternion_exp, quaternion_product
 from poise.solving.answers.competing import Question, rivals
 from poise.solving.arguments.arguments import each_goal
@@ -14,6 +15,7 @@ from poise.solving.problem.reach_bound import walk
 from poise.solving.problem.rows import rows_at
 from poise.solving.requirements.outcome import Outcome, PreparedProblem
 from poise.solving.requirements.status import Budget, Status
+from poise.solving.requirements.sums import slack_of_sums
 from poise.solving.unreachable.infeasibility import by_lengths, chain_of_task, never_turned, posed, ruled_out
 from poise.spatial import SE3
 from poise.tasks.base import POSITION, ROTATION, Task
@@ -21,8 +23,6 @@ from poise.tasks.error import TaskError
 from poise.tasks.frame import OfFrame
 from poise.tasks.loop import LoopTask
 
-_AT_LIMIT = 1e-6
-"""A joint this near to a limit [rad or m] stands at it."""
 _NUDGE = 1e-4
 """A turn that tells whether a ball is pushed out of its limits [rad]."""
 _STATIONARY = (Status.LOCAL_MINIMUM, Status.LIMIT)
@@ -159,8 +159,8 @@ def _sums_at_limits(outcome: Outcome) -> list[str]:
     out = []
     for limit in prepared.limits.others:
         found = limit.inequalities(model, velocities, None)
-        stands = found.rows[:, coordinates["v"]] @ at > found.most - _AT_LIMIT
-        if (stands & (found.rows @ downhill > 0.0)).any():
+        slack, rounding = slack_of_sums(found.rows[:, coordinates["v"]], found.most, at)
+        if ((slack <= np.maximum(AT_LIMIT, rounding)) & (found.rows @ downhill > 0.0)).any():
             out.append(repr(limit))
     return out
 
@@ -181,9 +181,9 @@ def joints_at_limits(outcome: Outcome) -> list[str]:
             push = downhill[v]
             if abs(push) <= 1e-6 * scale:
                 continue
-            if push < 0.0 and q[i] - model.lower[i] < _AT_LIMIT:
+            if push < 0.0 and q[i] - model.lower[i] < AT_LIMIT:
                 out.append(f"{model.coordinates[i]} (lower, {model.lower[i]:.4g})")
-            elif push > 0.0 and model.upper[i] - q[i] < _AT_LIMIT:
+            elif push > 0.0 and model.upper[i] - q[i] < AT_LIMIT:
                 out.append(f"{model.coordinates[i]} (upper, {model.upper[i]:.4g})")
     limited = [joint.name for joint in model.joints if joint.ball is not None]
     for name, ball in zip(limited, model.ball_limits, strict=True):
@@ -192,7 +192,7 @@ def joints_at_limits(outcome: Outcome) -> list[str]:
         if size > 1e-6 * scale:
             out_there = quaternion_product(quaternion_exp(_NUDGE * push / size), wxyz)
             if not ball.inside(out_there):
-                out += [f"{name} ({what}, {limit:.4g})" for what, (_, limit) in ball.met(wxyz, _AT_LIMIT).items()]
+                out += [f"{name} ({what}, {limit:.4g})" for what, (_, limit) in ball.met(wxyz, AT_LIMIT).items()]
     return out
 
 

@@ -21,6 +21,7 @@ from poise.solving.problem.workspace import Bound, Scratch
 from poise.solving.requirements.collision import CollisionLimit
 from poise.solving.requirements.outcome import PreparedProblem
 from poise.solving.requirements.ranges import range_records, range_rows, ranges
+from poise.solving.requirements.sums import rows_of_sums
 from poise.tasks.base import Task, levels
 from poise.tasks.loop import LoopTask
 from poise.tasks.posture import PostureTask
@@ -140,9 +141,9 @@ def conditions_of(model: Model, prepared: PreparedProblem) -> Conditions:
 
 def _conditions_of(model: Model, prepared: PreparedProblem) -> Conditions:
     problem = prepared.problem
-    linear_limits = problem.section("inequalities").reshape(-1, len(problem.velocities) + 1)
-    rows = np.zeros((len(linear_limits), model.nv))
-    rows[:, list(problem.velocities)] = linear_limits[:, :-1]
+    factors, most = rows_of_sums(problem)
+    rows = np.zeros((len(most), model.nv))
+    rows[:, list(problem.velocities)] = factors
     limited = {int(ball["q"]) for ball in problem.section("balls") if ball["limited"]}
     balls = [j.name for j in model.joints if j.ball is not None and model.index(j.name).start in limited]
     posture = next((task for task in prepared.tasks if isinstance(task, PostureTask)), None)
@@ -154,7 +155,7 @@ def _conditions_of(model: Model, prepared: PreparedProblem) -> Conditions:
         "posture_weights": () if posture is None else posture.weights(model),
     }
     return Conditions(
-        model, prepared.frame_tasks, (rows, np.array(linear_limits[:, -1])), prepared.limits.collision, balls,
+        model, prepared.frame_tasks, (rows, np.array(most)), prepared.limits.collision, balls,
         limits=problem.limits, parts=parts,
     )  # fmt: skip
 

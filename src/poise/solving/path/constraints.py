@@ -13,6 +13,7 @@ from poise.common.array import Array
 from poise.model.model import Model
 from poise.solving.path.limits import velocity_names
 from poise.solving.requirements.status import Status
+from poise.solving.requirements.sums import slack_of_sums
 from poise.tasks.base import Task
 
 _FINE: Final = 0.02
@@ -22,7 +23,7 @@ _LEVER: Final = 1.0
 RESERVE: Final = 5e-4
 """What may be lost between two configurations that are looked at, where they are near something [m]."""
 _ROUNDING: Final = 1e-12
-"""By how much a sum may be beyond its limit [rad or m]."""
+"""By how much a ball may be beyond its limits [rad]."""
 _JUST: Final = 1.0 + 1e-6
 """Rounding of what is left, as a share of a tolerance."""
 _EXACT: Final = 2e-10
@@ -107,11 +108,11 @@ class LinearLimits:
 
     def each(self, q: Array) -> Array:
         """(n, p) how far each sum is from its limit at q (n, nq) [rad or m]."""
-        return self._most - q @ self._at_q.T
+        return slack_of_sums(self._at_q, self._most, q)[0]
 
     def __call__(self, q: Array) -> Array:
         """See `PathConstraint`."""
-        return np.asarray(self.each(q).min(axis=1) + _ROUNDING, dtype=np.float64)
+        return np.asarray(np.add(*slack_of_sums(self._at_q, self._most, q)).min(axis=1), dtype=np.float64)
 
     def linearise(self, q: Array, velocities: npt.NDArray[np.intp]) -> list[Linearisation]:
         """See `PathConstraint`."""

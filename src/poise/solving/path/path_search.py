@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.common.array import Array
-from poise.kernels.machine.layout import WIDTH
+from poise.kernels.machine.layout import AT_LIMIT, WIDTH
 from poise.solving.answers.solution import Solution
 from poise.solving.path.candidates import Candidates
 from poise.solving.path.feasibility import PathFeasibility
@@ -36,8 +36,6 @@ _DISTINCT: Final = 0.5
 """Strands are tried that differ by more than this from those tried before [rad or m]."""
 _BETWEEN: Final = frozenset({Status.JUMP, Status.COLLISION, Status.LIMIT})
 """What can be wrong between two waypoints that are met, and is mended by a cut."""
-_AT_LIMIT: Final = 1e-6
-"""A joint this near to a limit [rad or m] stands at it."""
 _NEAR: Final = 0.1
 """Where what gives way is met farther from a waypoint's configuration, it may take a jump to get there [rad or m]."""
 _SHARES: Final = (1.0, 0.1, 1e-2, 1e-3, 1e-4, 1e-5)
@@ -333,7 +331,7 @@ class PathSearch:
             f"{name} ({word}, {limit:.4g})"
             for i, name in enumerate(route.model.coordinates)
             for word, limit in (("lower", route.lower[i]), ("upper", route.upper[i]))
-            if abs(near[i] - limit) < _AT_LIMIT and route.moved[i]
+            if abs(near[i] - limit) < AT_LIMIT and route.moved[i]
         ]
         tail = f" At their limits, if they go on: {', '.join(held)}." if held else ""
         most = ""

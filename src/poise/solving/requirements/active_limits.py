@@ -7,18 +7,18 @@ from typing import Final, Literal, final
 import numpy as np
 
 from poise.common.array import Array
+from poise.kernels.machine.layout import AT_LIMIT
 from poise.kernels.requirements.braking import NO_LIMIT
 from poise.model.model import Model
 from poise.model.proximity import Proximity
 from poise.solving.problem.problem import Problem
 from poise.solving.requirements.collision import RESERVE, CollisionLimit
+from poise.solving.requirements.sums import rows_of_sums, slack_in
 
 Kind = Literal[
     "position", "velocity", "acceleration", "braking", "jerk", "twist", "linear", "distance", "following error"
 ]
 
-_AT_LIMIT: Final = 1e-6
-"""A joint this near to a limit [rad or m] is at it; of speeds and accelerations, this share of them."""
 _AT_DISTANCE: Final = 2.0 * RESERVE
 """Two shapes that are no farther apart than this beyond the least distance [m] are at it."""
 
@@ -102,13 +102,13 @@ def _positions(model: Model, problem: Problem, q: Array) -> Iterator[tuple[int, 
     for c in problem.section("coordinates"):
         at, lower, upper = int(c["q"]), float(c["lower"]), float(c["upper"])
         for bound, slack in ((lower, q[at] - lower), (upper, upper - q[at])):
-            if slack <= _AT_LIMIT:
+            if slack <= AT_LIMIT:
                 yield at, ActiveLimit("position", model.coordinates[at], float(q[at]), bound)
     limited = [joint.name for joint in model.joints if joint.ball is not None]
     moved = {int(ball["q"]) for ball in problem.section("balls") if ball["limited"]}
     for name, ball in zip(limited, model.ball_limits, strict=True):
         if ball.place in moved:
-            for what, (value, bound) in ball.met(q[ball.place : ball.place + 4], _AT_LIMIT).items():
+            for what, (value, bound) in ball.met(q[ball.place : ball.place + 4], AT_LIMIT).items():
                 yield ball.place, ActiveLimit("position", f"{name}.{what}", value, bound)
 
 
@@ -116,7 +116,7 @@ def _resting(model: Model, problem: Problem, posture: Array) -> set[int]:
     """The first places in q of what only a posture (nq,) moves, and that stays within its limits there."""
     if not len(posture):
         return set()
-    moving = {*problem.section("slots").tolist(), *np.flatnonzero(_rows_of_sums(problem)[:, :-1].any(axis=0)).tolist()}
+    moving = {*problem.section("slots").tolist(), *np.flatnonzero(rows_of_sums(problem)[0].any(axis=0)).tolist()}
     plain = {
         int(c["q"])
         for c in problem.section("coordinates")
@@ -131,26 +131,18 @@ def _resting(model: Model, problem: Problem, posture: Array) -> set[int]:
 
 def _sums(model: Model, problem: Problem, q: Array) -> Iterator[ActiveLimit]:
     coordinates = problem.section("coordinates")
-    for *row, most in _rows_of_sums(problem).tolist():
-        tied = [(row[c["v"]], int(c["q"])) for c in coordinates if row[c["v"]] != 0.0]
-        value = float(sum(factor * q[at] for factor, at in tied))
-        if value >= most - _AT_LIMIT:
-            scale = max(abs(factor) for factor, _ in tied)
-            names = " and ".join(model.coordinates[at] for _, at in tied)
-            yield ActiveLimit("linear", names, value / scale, most / scale)
-
-
-def _rows_of_sums(problem: Problem) -> Array:
-    """(sums, velocities + 1) the factors of each sum of joints, and the most that it may be."""
-    rows: Array = problem.section("inequalities").reshape(-1, len(problem.velocities) + 1)
-    return rows
+    for row, most, slack, rounding in zip(*rows_of_sums(problem), *slack_in(problem, q), strict=True):
+        if slack <= max(AT_LIMIT, rounding):
+            names = " and ".join(model.coordinates[c["q"]] for c in coordinates if row[c["v"]] != 0.0)
+            scale = float(np.abs(row).max())
+            yield ActiveLimit("linear", names, float(most - slack) / scale, float(most) / scale)
 
 
 def _speeds(problem: Problem, names: list[str], gone: Array, dt: float, updates: int) -> Iterator[ActiveLimit]:
     rates = problem.section("rates")
     most = rates["speed"] if len(rates) else updates * problem.section("speeds")
     for name, x, speed in zip(names, gone.tolist(), most.tolist(), strict=True):
-        if abs(x) >= (1.0 - _AT_LIMIT) * speed:
+        if abs(x) >= (1.0 - AT_LIMIT) * speed:
             yield ActiveLimit("velocity", name, x / dt, float(np.copysign(speed, x)) / dt)
 
 
@@ -160,10 +152,10 @@ def _rates(problem: Problem, work: Array, names: list[str], gone: Array, dt: flo
         work[problem.rows(name)].tolist() for name in ("motion.displacement_change", "motion.least", "motion.largest")
     )
     for name, rate, x, change, *ends in zip(names, problem.section("rates"), gone.tolist(), *rows, strict=False):
-        speed, most, slack = float(rate["speed"]), float(rate["change"]), _AT_LIMIT * float(rate["change"])
+        speed, most, slack = float(rate["speed"]), float(rate["change"]), AT_LIMIT * float(rate["change"])
         if abs(change) >= most - slack:
             yield ActiveLimit("acceleration", name, change / dt**2, float(np.copysign(most, change)) / dt**2)
-        elif abs(x) < (1.0 - _AT_LIMIT) * speed:
+        elif abs(x) < (1.0 - AT_LIMIT) * speed:
             end = min(ends, key=lambda end: abs(x - end))  # both, where there is room for one speed alone
             if abs(x - end) <= slack:
                 kind: Kind = "jerk" if rate["jerk"] < NO_LIMIT else "braking"
@@ -174,7 +166,7 @@ def _twists(problem: Problem, names: list[str], gone: Array, dt: float, updates:
     for twist in problem.section("twists"):
         first, count, most = int(twist["first"]), int(twist["count"]), updates * float(twist["most"])
         length = float(np.linalg.norm(gone[first : first + count]))
-        if length >= (1.0 - _AT_LIMIT) * most:
+        if length >= (1.0 - AT_LIMIT) * most:
             yield ActiveLimit("twist", names[first].partition("[")[0], length / dt, most / dt)
 
 

@@ -26,6 +26,7 @@ from poise.kernels.machine.memory import RANK
 from poise.model.model import Model
 from poise.solving.problem.problem import Problem
 from poise.solving.problem.workspace import SEED, Scratch
+from poise.solving.requirements.sums import slack_in
 
 if TYPE_CHECKING:
     from poise.solving.requirements.collision import CollisionLimit
@@ -46,11 +47,7 @@ CloseLoops: TypeAlias = Callable[[Array], Array | None]
 
 def satisfies(problem: Problem, collision: "CollisionLimit | None", model: Model, scratch: Scratch, q: Array) -> bool:
     """Whether limits of sums hold at q (nq,), and shapes are as far apart as asked."""
-    rows = problem.section("inequalities").reshape(-1, len(problem.velocities) + 1)
-    coordinates = problem.section("coordinates")
-    at = q[coordinates["q"]]
-    rounding = 1e-12 * max(1.0, float(np.abs(at).max(initial=0.0)))
-    if not (rows[:, :-1][:, coordinates["v"]] @ at <= rows[:, -1] + rounding).all():
+    if not (np.add(*slack_in(problem, q)) >= 0.0).all():
         return False
     return collision is None or scratch.scene is None or collision.holds_in(model, scratch.scene, q)
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from poise.common.array import Array
 from poise.geometry.world import World
+from poise.kernels.machine.layout import AT_LIMIT
 from poise.model.model import Model
 from poise.model.proximity import nearest_of_many
 from poise.quaternions import conjugate, quaternion_log, quaternion_product
@@ -21,8 +22,6 @@ _SINGULAR: Final = 0.02
 """A pose is singular where the least singular value is below this share of the largest of the whole attempt."""
 _ALWAYS_ZERO: Final = 1e-9
 """Singular values below this share of the largest, in every pose, are no directions of the arm at all."""
-_AT_LIMIT: Final = 1e-6
-"""A joint that is nearer to its limit touches it [rad or m]."""
 
 
 @final
@@ -84,7 +83,7 @@ def measure(
     sigma = _singular_values(model.jacobian(frame, q)[:, : 6 if turns else 3])
     below = _SINGULAR * float(sigma.max(initial=0.0)) if singular is None else singular
     bad = sigma[:, -1] < below if sigma.shape[1] else np.zeros(len(q), dtype=bool)
-    touched = np.minimum(q - model.lower, model.upper - q).min(axis=0) < _AT_LIMIT
+    touched = np.minimum(q - model.lower, model.upper - q).min(axis=0) < AT_LIMIT
     return Measures(
         duration=float(time[-1]),
         joint_length=float(np.linalg.norm(steps, axis=1).sum()),

@@ -16,6 +16,7 @@ from poise.common.array import Array, ArrayLike
 from poise.common.errors import InvalidValue, PoiseError
 from poise.geometry.clouds import Obstacle
 from poise.geometry.world import World
+from poise.kernels.machine.layout import AT_LIMIT
 from poise.model.model import Model, a_model
 from poise.model.proximity import Proximity
 from poise.tasks.base import Task
@@ -23,9 +24,6 @@ from poise.viewer.session.aims import gizmo_of
 
 REFUSALS: Final = (PoiseError, ValueError, TypeError, LookupError, ArithmeticError, MemoryError, OSError)
 """What an edit raises that makes no sense."""
-_AT_LIMIT: Final = 1e-6
-"""Nearer than this share of its range, a joint is at its limit."""
-
 _STEPS: Final = 200
 """The most edits that can be undone."""
 
@@ -81,9 +79,7 @@ class Guided(ABC):
 
     def at_limit(self, q: Array) -> npt.NDArray[np.bool_]:
         """(nq,) which joints are at a limit."""
-        slack = _AT_LIMIT * np.where(np.isfinite(self.model.upper - self.model.lower), 1.0, 0.0)
-        span = np.where(slack > 0.0, self.model.upper - self.model.lower, 0.0)
-        return (slack > 0.0) & ((q <= self.model.lower + _AT_LIMIT * span) | (q >= self.model.upper - _AT_LIMIT * span))
+        return np.asarray(np.minimum(q - self.model.lower, self.model.upper - q) <= AT_LIMIT)
 
     def gizmo_pose(self, k: int, moment: Seen | None = None) -> Array | None:
         """(7,) where the gizmo of a task stands; None if it has none."""
