@@ -378,8 +378,8 @@ class Search:
         """Where the goal numbers of another search are among those of this one, of whose tasks it has those `which`."""
         count = GOAL_NUMBERS * len(self.frame_tasks) + (nq if len(self.frame_tasks) < len(self.tasks) else 0)
         (places,) = zip(*each_goal(self.tasks, np.arange(float(count))[None]), strict=True)
-        loops = {task.structure: at for task, at in zip(self.tasks, places, strict=True) if isinstance(task, LoopTask)}
-        return joined(inner.tasks, [*(places[k] for k in which), *(loops[loop.structure] for loop in inner.loops)])
+        loops = {_pair(task): at for task, at in zip(self.tasks, places, strict=True) if isinstance(task, LoopTask)}
+        return joined(inner.tasks, [*(places[k] for k in which), *(loops[_pair(loop)] for loop in inner.loops)])
 
     def _other(self, model: Model, which: Callable[[Sequence[Task]], Sequence[Task] | None]) -> "Search":
         """The search for other tasks that it leans on, `which` makes of its own; it is made when it is first needed."""
@@ -541,3 +541,8 @@ class Search:
         given = zip(self.user_tasks, one_a_task(self.user_tasks, target), strict=True)
         goals = [task.goal_on(model, value, name) for task, (name, value) in given]
         return joined(self.tasks, [*goals, *self._loop_goals])
+
+
+def _pair(loop: LoopTask) -> tuple[str, str, str]:
+    """What loop it is, whatever its weight."""
+    return loop.frame, loop.base, loop.kind
