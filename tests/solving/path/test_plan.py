@@ -328,10 +328,10 @@ class Above(pz.Task):
 
 def test_what_a_residual_raises_is_said_of_its_task() -> None:
     """It has no number there, as in a solve, so no way leads through."""
-    ends = [[0.4, 0.1, 0.45], [0.4, 0.1, 0.05]]
-    path = pz.plan(
-        pz.load("panda"), [pz.PositionTask("panda_hand"), Above(frame="panda_hand")], [ends, None], max_time=2.0
-    )
+    arm, tasks = pz.load("panda"), [pz.PositionTask("panda_hand"), Above(frame="panda_hand")]
+    high, low = [0.4, 0.1, 0.45], [0.4, 0.1, 0.05]
+    assert pz.plan(arm, tasks, [[high, [0.4, 0.1, 0.46]], None]).success  # what is compiled takes no time of the next
+    path = pz.plan(arm, tasks, [[high, low], None], max_time=2.0)
     assert path.status is pz.Status.LIMIT
     assert "the residual of Above('panda_hand') raises or leaves no number" in path.explain()
 
