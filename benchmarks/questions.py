@@ -12,7 +12,7 @@ from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from bodies import BODIES, DIGITS, HEAVY, POSED, Array, Body, body
+from asked_bodies import BODIES, DIGITS, HEAVY, POSED, Array, Body, body
 from requirements import DT, FREE, REQUIREMENTS, WANTED, Case, Mechanism, names
 from support.derivatives import KINDS
 from support.mechanisms import at
