@@ -72,3 +72,30 @@ def test_an_elbow_that_a_range_holds_is_within() -> None:
             moved += 1
             assert PANDA.pose("panda_link4", found.q).xyz[2] >= 0.55 - 1e-6
     assert moved > 0
+
+
+def test_a_loop_that_a_range_alone_moves_is_closed() -> None:
+    b, limits = pz.ModelBuilder("pen_and_arm"), (-7.0, 7.0)
+
+    def at(x: float, y: float = 0.0) -> pz.SE3:
+        return pz.SE3.from_parts((x, y, 0.0))
+
+    for name, parent, x in (("crank", "base", 0.0), ("coupler", "crank_link", 0.4), ("rocker", "base", 1.0)):
+        b.joint(name, "revolute", parent=parent, child=f"{name}_link", origin=at(x), limits=limits)
+    b.frame("coupler_end", link="coupler_link", origin=at(1.0))
+    b.frame("rocker_end", link="rocker_link", origin=at(0.8))
+    b.frame("pen", link="coupler_link", origin=at(0.5, 0.3))
+    b.loop("coupler_end", "rocker_end")
+    b.joint("shoulder", "revolute", parent="base", child="upper", origin=at(0.0, 2.0), limits=limits)
+    b.joint("elbow", "revolute", parent="upper", child="lower", origin=at(0.5), limits=limits)
+    b.frame("tip", link="lower", origin=at(0.5))
+    model, place = b.build(), np.array((0.5, 2.5, 0.0))
+    tasks = [pz.PositionTask("tip", weight=(1, 1, 0)), pz.RegionTask("pen", pz.Sphere((0.4, 0.3, 0.0), 0.5))]
+    one = pz.solve(model, [pz.PositionTask("tip", place, weight=(1, 1, 0)), tasks[1]])
+    many = pz.solve_batch(model, tasks, [np.tile(place, (3, 1)), None])
+    assert one.success
+    assert many.success.all()
+    for q in (one.q, *many.q):
+        ends = [model.pose(frame, q).xyz for frame in ("coupler_end", "rocker_end")]
+        np.testing.assert_allclose(*ends, atol=2e-7)
+        assert np.linalg.norm(model.pose("pen", q).xyz - (0.4, 0.3, 0.0)) <= 0.5 + 1e-6

@@ -68,7 +68,7 @@ def solved(
     """
     if search.without_ranges is None or not len(goals):
         return Batch(search, model, goals, starts, **settings).run(threads, progress)
-    others = goals_without(search.tasks, goals)
+    others = goals_without(search.problem, goals)
     raw, codes, late = Batch(search.without_ranges, model, others, starts, **settings).run(threads, progress)
     raw, inside = with_ranges(model, search.frame_tasks, goals, raw)
     rest = np.flatnonzero(~inside | (codes != SOLVED))

@@ -51,11 +51,8 @@ def _line(
     if extension is None or not isinstance(bound.run, CFuncPtr):
         return None
     run = ctypes.cast(bound.run, ctypes.c_void_p).value
-    goal, start, out = map(bound.problem.rows, ("goal", "start", "out"))
-    nq = start.stop - start.start
-    count = goal.stop - goal.start
-    if any(not task.blocks for task in tasks) and address == 0:  # the posture of a search is behind its goals
-        count += nq
-    numbers = [run, address, goal.start, start.start, out.start + skipped, nq, count, *settings]
+    goal, posture, start, out = map(bound.problem.rows, ("goal", "posture_goal", "start", "out"))
+    counts = start.stop - start.start, posture.stop - goal.start  # the posture of a search is behind its goals
+    numbers = [run, address, goal.start, start.start, out.start + skipped, *counts, *settings]
     kinds = b"".join(_KINDS.get(task.frame_parts, b"-") if task.blocks else b"q" for task in tasks)
     return extension.line(np.array(numbers, dtype=np.int64).tobytes(), kinds, SE3, Solution, *references)

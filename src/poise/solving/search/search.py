@@ -168,6 +168,8 @@ class Search:
             "max_time": max_time,
         }  # fmt: skip
         others = without_ranges(self.user_tasks) if method is None and trace is False else None
+        if others is not None and len(loop_tasks(model, others)) < len(loops):
+            others = None  # a range moves a loop that they leave open
         if method is None and ranked and not self._soft:
             method = fallback.METHOD
             max_restarts = _STEPS_RESTARTS if max_restarts is None and constrained else max_restarts
@@ -203,11 +205,12 @@ class Search:
         inner: dict[str, Bound] = {}
         approach = in_stages and posture is not None and followed is None
         stage_numbers = {"soft": int(self._soft), "approach": int(approach)}
-        if self.without_ranges is not None and self.without_ranges.ends_in_kernel:
-            inner["without_ranges"] = self.without_ranges.bound
+        if self.without_ranges is not None:
             which = [k for k, task in enumerate(self.user_tasks) if not is_range(task)]
             places = self._goal_places(model.nq, self.without_ranges, which)
             problem = problem.extended({"goals_without_ranges": places}, {})
+            if self.without_ranges.ends_in_kernel:
+                inner["without_ranges"] = self.without_ranges.bound
         if self._soft:
             problem = with_soft_rows(problem)
             which = [k for k, task in enumerate(self.tasks) if task.blocks and task.required]
@@ -344,7 +347,7 @@ class Search:
         if (
             not self.in_kernel
             and self.without_ranges is not None
-            and solved_without_ranges(self.tasks, self.without_ranges, self._certified, model, scratch, end)
+            and solved_without_ranges(self.problem, self.without_ranges, self._certified, model, scratch, end)
         ):
             return SOLVED, False
         code, late = self._run(model, scratch, began, end)

@@ -13,7 +13,8 @@ import numpy.typing as npt
 from poise.common.array import Array
 from poise.kernels.machine.layout import ANSWER, DISTANCE, ITERATIONS, RESTARTS, SOLVED, START, STATIONARY
 from poise.model.model import Model
-from poise.solving.arguments.arguments import each_goal, joined
+from poise.solving.arguments.arguments import each_goal
+from poise.solving.problem.problem import Problem
 from poise.solving.problem.workspace import SEED, Scratch
 from poise.solving.requirements.ranges import is_range
 from poise.tasks.base import Task
@@ -29,14 +30,14 @@ def without_ranges(tasks: Sequence[Task]) -> list[Task] | None:
     return others if pulls and len(others) < len(tasks) else None
 
 
-def goals_without(tasks: Sequence[Task], goals: Array) -> Array:
-    """Of goals (n, .) of all tasks those of tasks that are no ranges."""
-    pairs = [(task, goal) for task, goal in zip(tasks, each_goal(tasks, goals), strict=True) if not is_range(task)]
-    return joined(*zip(*pairs, strict=True))
+def goals_without(problem: Problem, goals: Array) -> Array:
+    """Of goals (n, .) of all tasks those of the search without ranges."""
+    some: Array = goals[:, problem.section("goals_without_ranges")]
+    return some
 
 
 def solved_without_ranges(
-    tasks: Sequence[Task],
+    problem: Problem,
     others: Any,
     certified: Callable[[Model, Scratch], int],
     model: Model,
@@ -49,7 +50,7 @@ def solved_without_ranges(
     """
     start, out = scratch.start.copy(), scratch.out
     with others.bound.scratch(model) as found:
-        goal = goals_without(tasks, scratch.goal[None])[0]
+        goal = goals_without(problem, scratch.goal[None])[0]
         if others.solve_one(model, found, goal, start, seed=int(scratch.call[SEED]), end=end)[0] != SOLVED:
             return False
         scratch.start[:] = found.out[ANSWER : ANSWER + model.nq]
