@@ -10,7 +10,7 @@ const found = asked.map(({ file, problems, steps }) => {
   const solver = poise.solver(bytes(file));
   const solved = problems.map(([targets, q0]) => {
     const { q, success, status } = solver.solve(targets, q0, { milliseconds: null });
-    return { q: [...q], success, status };
+    return { q: q && [...q], success, status }; // no q where what must hold is not found
   });
   const way = steps.map(([q, targets]) => [...solver.step(q, targets)]);
   const q = solver.home;

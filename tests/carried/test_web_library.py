@@ -75,6 +75,32 @@ def test_solvers_answer_as_in_python(tmp_path: Path) -> None:
     assert all(message == STATUSES[status] for status, message in said["refused"])
 
 
+def test_stages_of_a_search_answer_as_in_python(tmp_path: Path) -> None:
+    elbow, point, near = "panda_link5", pz.PositionTask(PANDA.tip), pz.PostureTask()
+    region = pz.RegionTask(elbow, pz.Sphere(PANDA.pose(elbow, PANDA.home).xyz, 0.4))
+    wish = pz.PositionTask("panda_link4", (0.2, 0.2, 0.7), required=False, priority=1)
+    bent = pz.LinearLimit({"panda_joint2": 1.0, "panda_joint4": 1.0}, 9.0)
+    # Where what is left is least it is flat, so rounding in its last digits moves q by their root.
+    given: list[tuple[list[pz.Task], dict[str, Any], float]] = [
+        ([region], {}, 1e-9), ([], {"limits": [bent]}, 1e-9), ([wish], {}, 1e-6), ([near], {}, 1e-6),
+        ([region, near], {}, 1e-6), ([region, wish], {}, 1e-6), ([near], {"method": "dls"}, 1e-6),
+    ]  # fmt: skip
+    q, problems, here = PANDA.sample(12, seed=3), [], []
+    pairs = list(zip(PANDA.pose(PANDA.tip, q[:6]).xyz, q[6:], strict=True))
+    for more, settings, _ in given:
+        solver = pz.Solver(PANDA, [point, *more], **settings)
+        here.append([solver([spot, *(None for _ in more)], start) for spot, start in pairs])
+        rows = [(one.goal.tolist(), start.tolist()) for one, (_, start) in zip(here[-1], pairs, strict=True)]
+        problems.append(asked(solver, tmp_path, problems=rows))
+    assert all(any(one.success for one in solutions) for solutions in here)
+    said = answers(problems, tmp_path)["found"]
+    for solutions, found, (_, _, close) in zip(here, said, given, strict=True):
+        for one, other in zip(solutions, found["solved"], strict=True):
+            if one.success:
+                assert other["success"]
+                np.testing.assert_allclose(other["q"], one.q, rtol=0.0, atol=close)
+
+
 def test_trackers_go_the_same_way(tmp_path: Path) -> None:
     tracker = pz.Tracker(
         ARM, pz.PoseTask(ARM.tip), dt=0.02, limits=[pz.CollisionLimit(WORLD), pz.AccelerationLimit(10)]
