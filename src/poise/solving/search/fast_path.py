@@ -3,6 +3,7 @@
 import ctypes
 from _ctypes import CFuncPtr
 from collections.abc import Callable, Sequence
+from math import ceil
 from threading import Lock
 from typing import Any
 
@@ -23,7 +24,7 @@ def line_of_search(search: Any) -> Any:
     """What answers usual calls of a search, those of which the kernel's answer is all; or None."""
     if not search.in_kernel or search.trace or search.has_passive_loops:
         return None
-    longest = 0 if search.max_time is None else int(1e9 * search.max_time)
+    longest = 0 if search.max_time is None else ceil(1e9 * search.max_time)  # 0 is no end
     settings = (longest, int(not search.goes_on))
     look = None if search.collision is None else Scratch.sync_scene
     known = search.own_goal.tobytes(), search.home.tobytes(), _pause, look, None, None, None
