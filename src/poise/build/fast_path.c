@@ -313,9 +313,17 @@ static PyObject *step(Line *line, PyObject *const *given, Py_ssize_t count) {
 
 static void freed(Line *line) {
   PyObject *type = line->head.type;
+  PyObject_GC_UnTrack(line);
   for (int k = 0; k < HELD; k++) drop(line->held[k]);
-  PyObject_Free(line);
+  PyObject_GC_Del(line);
   Py_DecRef(type);
+}
+
+/* Show the collector of circles what it holds: a model knows its searches, whose scratch with shapes knows the model. */
+static int traverse(Line *line, int (*visit)(PyObject *, void *), void *with) {
+  int found = visit(line->head.type, with);
+  for (int k = 0; k < HELD && !found; k++) found = line->held[k] ? visit(line->held[k], with) : 0;
+  return found;
 }
 
 /* line(numbers, kinds, *held): what is prepared; None stands for what is not needed. */
@@ -339,8 +347,9 @@ static PyObject *line(PyObject *module, PyObject *const *given, Py_ssize_t count
 }
 
 static PyMethodDef of_lines[] = {{"solve", solve, METH_FASTCALL, 0}, {"step", step, METH_FASTCALL, 0}, {0}};
-static PyType_Slot slots[] = {{Py_tp_dealloc, freed}, {Py_tp_methods, of_lines}, {0}};
-static PyType_Spec spec = {"poise.fast_path.Line", sizeof(Line), 0, Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+static PyType_Slot slots[] = {{Py_tp_dealloc, freed}, {Py_tp_traverse, traverse}, {Py_tp_methods, of_lines}, {0}};
+static PyType_Spec spec = {"poise.fast_path.Line", sizeof(Line), 0, Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_HAVE_GC,
+                          slots};
 static PyMethodDef functions[] = {{"line", line, METH_FASTCALL, 0}, {"poses", poses, METH_FASTCALL, 0}, {0}};
 static PyModuleDef definition = {{1}, .name = "poise.fast_path", .size = -1, .methods = functions};
 

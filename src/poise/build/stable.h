@@ -53,7 +53,8 @@ typedef struct {
 } PyModuleDef;
 
 enum { ABI_VERSION = 3, METH_FASTCALL = 0x80 };
-enum { Py_tp_dealloc = 52, Py_tp_methods = 64, Py_TPFLAGS_DISALLOW_INSTANTIATION = 1 << 7 };
+enum { Py_tp_dealloc = 52, Py_tp_methods = 64, Py_tp_traverse = 71 };
+enum { Py_TPFLAGS_DISALLOW_INSTANTIATION = 1 << 7, Py_TPFLAGS_HAVE_GC = 1 << 14 };
 enum { Py_TPFLAGS_LIST_SUBCLASS = 1 << 25, Py_TPFLAGS_TUPLE_SUBCLASS = 1 << 26 };
 enum { PyBUF_WRITABLE = 0x1, PyBUF_FORMAT = 0x4, PyBUF_STRIDES = 0x18, PyBUF_C_CONTIGUOUS = 0x38 };
 
@@ -75,7 +76,8 @@ IMPORTED PyObject *PyType_FromSpec(PyType_Spec *);
 IMPORTED PyObject *PyType_GenericAlloc(PyObject *, Py_ssize_t);
 IMPORTED unsigned long PyType_GetFlags(PyObject *);
 IMPORTED PyObject *PyObject_Type(PyObject *);
-IMPORTED void PyObject_Free(void *);
+IMPORTED void PyObject_GC_UnTrack(void *);
+IMPORTED void PyObject_GC_Del(void *);
 IMPORTED void Py_IncRef(PyObject *);
 IMPORTED void Py_DecRef(PyObject *);
 IMPORTED PyObject *PyObject_GetAttr(PyObject *, PyObject *);
