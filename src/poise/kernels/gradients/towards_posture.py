@@ -10,11 +10,10 @@ Length.   A step counts if it came nearer to the posture and no more is missed t
 from poise.kernels.gradients.conditions import evaluate_conditions
 from poise.kernels.gradients.flat import find_flat
 from poise.kernels.gradients.split import decompose_active, move, posture_gradient, split
-from poise.kernels.gradients.stationary import INVALID_TARGET, NOT_UNIQUE, partition_conditions, stationary_from_start
-from poise.kernels.machine.jit import entry_point, kernel
-from poise.kernels.machine.kinds import WHOLE
+from poise.kernels.gradients.stationary import NOT_UNIQUE, partition_conditions, stationary_from_start
+from poise.kernels.machine.jit import kernel, routine
 from poise.kernels.machine.lanes import pitch
-from poise.kernels.machine.layout import CALL
+from poise.kernels.machine.layout import CALL, SOLVED, UNSOLVED
 from poise.kernels.machine.views import entry_at, narrow, problem_at
 from poise.kernels.solver.ends import aim_at, clip_start
 
@@ -28,15 +27,23 @@ _LEVEL = 1e-9
 """What is missed may have grown by this share, which is rounding."""
 
 
-@entry_point(WHOLE)
+@routine
 def move_towards_posture(address):
-    """From the answer w.start, where all required tasks are fulfilled, towards w.posture_goal; w.kkt.stationary is
-    where it leads.  A code of `stationary`: above NOT_UNIQUE there is no rest to move along."""
+    """From the answer w.start, where all required tasks are fulfilled, towards w.posture_goal; w.start becomes where
+    that leads.  The code of the call is UNSOLVED where there is no rest to move along."""
     request = entry_at(address, CALL)
     p = problem_at(request.problem)
     w = narrow(p, request.narrow, request.routines)
-    if not aim_at(p, w.goal, w.target):
-        return INVALID_TARGET
+    request.code = UNSOLVED
+    if aim_at(p, w.goal, w.target) and _move_towards_posture(p, w, request) <= NOT_UNIQUE:
+        request.code = SOLVED
+        for i in range(len(w.q)):
+            w.start[i] = w.kkt.stationary[i]
+
+
+@kernel
+def _move_towards_posture(p, w, request):
+    """The same; w.kkt.stationary is where it leads.  A code of `stationary`."""
     _place_free_joints(p, w, request)
     code = stationary_from_start(p, w, request, True)
     if code != NOT_UNIQUE:

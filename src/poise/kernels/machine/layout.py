@@ -208,6 +208,7 @@ PROBLEM: Final[Mapping[str, Record | str]] = {
     "posture_judged": REAL,
     "goals_without_ranges": WHOLE,
     "goals_required": WHOLE,
+    "goals_all_required": WHOLE,
     "farthest": REAL,
     "arms": ARM,
     "shapes": SHAPE,
@@ -247,8 +248,8 @@ PROBLEM: Final[Mapping[str, Record | str]] = {
 }
 """`strides`: steps of the sequence of random starts, one a coordinate and three a ball.  `numbers`: the tasks' own.
 `posture_weights` (n,): of a PostureTask.  `posture_judged` (nq + 1,): 1 for each number of q that it counts, of a
-ball for each of its velocities, then its tolerance.  `goals_without_ranges`, `goals_required`: where the goal numbers
-of the search for some of the tasks are among all.  `farthest` (nq,): the largest number that a start may hold.
+ball for each of its velocities, then its tolerance.  `goals_without_ranges`, `goals_required`, `goals_all_required`:
+where the goal numbers of another search are among all.  `farthest` (nq,): the largest number that a start may hold.
 `arms`: one where the task has a closed form.  `shapes`, `vertices`: of links and of what stands in their way; the
 vertices lie in packs, x, y and z of eight.  `scene`, `chains` (one a shape), `levers`: what of them may meet, and how
 they move; `ignored` (groups x groups): 1 where two groups need no look; `eases` (groups x groups, or none): by how much
@@ -275,7 +276,7 @@ CALL: Final = Record(
     "problem narrow wide routines wide_routines seed max_iterations max_restarts usual_restarts nearest chunk phase "
     "updates anti_chatter steps characters goals postures path trace trace_rows samples found problems starts "
     "answers index given check_feasibility scene scene_work scene_changed proposer scout "
-    "without_ranges required soft approach stage code",
+    "without_ranges required all_required rest soft approach stage code",
 )
 """The arguments of an entry point, which is given the address of this record.
 
@@ -289,9 +290,10 @@ CALL: Final = Record(
   how many; each entry point says of what.
 - `scene`, `scene_work`: shapes that must not meet and their workspace; `scene_changed`: 1 where one has moved since the
   last call.  `proposer`: this record of the method that leads delegated tasks.  `scout`: the scout's workspace.
-- `without_ranges`, `required`: this record of the search for some of the tasks, 0 without one.  `soft`: 1 where some
-  tasks are soft; `approach`: 1 where answers are brought to a posture.  `stage`: the one that a search is in; `code`:
-  what a stage came to.  Kernels write `phase` and these two."""
+- `without_ranges`, `required`, `all_required`: this record of the search for some of the tasks, or for all as if they
+  were required, 0 without one; `rest`: that of what goes towards a posture beside soft tasks that are missed.  `soft`:
+  1 where some tasks are soft; `approach`: 1 where answers are brought to a posture.  `stage`: the one that a search is
+  in; `code`: what a stage came to.  Kernels write `phase` and these two."""
 
 (
     SEARCH,
@@ -317,16 +319,18 @@ CALL: Final = Record(
     WITHOUT_RANGES,
     OWN,
     REQUIRED,
+    ALL_REQUIRED,
+    REST,
     APPROACH,
     FIRST_ROWS,
-) = range(25)
+) = range(27)
 """Places in a table of routines: SEARCH, from eight starts; GATHER, towards a posture; CLOSED_FORM; METHOD, one update,
 and RULE, its damping; GRADIENT and HESSIAN of a user's criterion; COLLISION_ROWS, the inequalities of an update,
 STAYS_CLEAR, the check of where it led, STOPPABLE, that of the way to rest; CLEARANCE, the least distance at a
 configuration; MEASURE, the proximity of two shapes; SOFT, the search for the least of soft tasks; RANGE_ROWS, the
 inequalities of ranges; PROJECT_STEP; PROPOSE, the step of the method that leads delegated tasks; SCOUT and FOLLOW;
-LOOK_BACK and LEAP, of an arm that creeps; WITHOUT_RANGES, OWN, REQUIRED and APPROACH, the stages of a search; and from
-FIRST_ROWS on the rows of each kind of task."""
+LOOK_BACK and LEAP, of an arm that creeps; WITHOUT_RANGES, OWN, REQUIRED, ALL_REQUIRED, REST and APPROACH, the stages
+of a search; and from FIRST_ROWS on the rows of each kind of task."""
 RESIDUAL, SLOPES, SIDES, ENTRIES = 1, 2, 3, 4
 """Behind the routine that writes a task's rows: a user's residual and its derivatives, that which writes the sides of
 its range; places that a kind takes."""

@@ -3,10 +3,12 @@
 1. Where ranges are required, the other tasks are solved without them; an answer within all ranges is the answer.
 2. The search for all tasks: from eight starts, for soft tasks, or by a method.
 3. Where no start of that fulfils what is required, the search for it alone, from whose answer soft tasks are lessened.
-4. From the answer towards the posture, by which it is judged then.
+4. From the answer towards the posture, by which it is judged then.  Beside soft tasks 2 begins at the posture.  Where
+   they are fulfilled they are as good as required, and the search for that is what solves.  Where they are missed q
+   goes towards the posture among the configurations where what is missed is least; see `gradients.towards_posture`.
 
-Each stage is a routine of its own, and the searches of 1 and 3 have a problem and a workspace of their own.  A stage
-that pauses pauses the search, which goes on with it; what has ended is not begun again.
+Each stage is a routine of its own, and the searches for other tasks have a problem and a workspace of their own.  A
+stage that pauses pauses the search, which goes on with it; what has ended is not begun again.
 """
 
 import numpy as np
@@ -17,8 +19,10 @@ from poise.kernels.machine.jit import call, entry_point, kernel, routine
 from poise.kernels.machine.kinds import WHOLE
 from poise.kernels.machine.lanes import sqrt
 from poise.kernels.machine.layout import (
+    ALL_REQUIRED,
     ANSWER,
     APPROACH,
+    BAD_GOAL,
     BEGIN,
     BLOCKED,
     CALL,
@@ -28,6 +32,7 @@ from poise.kernels.machine.layout import (
     ITERATIONS,
     OWN,
     REQUIRED,
+    REST,
     RESTARTS,
     RUNNING,
     SOLVED,
@@ -37,7 +42,7 @@ from poise.kernels.machine.layout import (
     WITHOUT_RANGES,
 )
 from poise.kernels.machine.views import entry_at, narrow, problem_at, section
-from poise.kernels.solver.ends import aim_at, answer, clip_start, evaluate
+from poise.kernels.solver.ends import aim_at, answer, clip_start, evaluate, is_posture
 from poise.kernels.solver.feasibility import is_feasible
 from poise.kernels.solver.nearness import square_between
 from poise.kernels.solver.state import INSIDE
@@ -68,13 +73,15 @@ def _search(address):
         request.stage = WITHOUT_RANGES if request.without_ranges != 0 else OWN
     code = UNSOLVED
     if request.stage == WITHOUT_RANGES:
-        code = _inner(w, request.without_ranges, p.goals_without_ranges, WITHOUT_RANGES, address)
+        code = _inner(w, request.without_ranges, p.goals_without_ranges, w.start, WITHOUT_RANGES, address)
         if code == RUNNING:
             return RUNNING
         if code == SOLVED and _solves_all(p, w, address):
             return SOLVED
         request.stage, request.phase = OWN, BEGIN
     if request.stage == OWN:
+        if request.phase == BEGIN and request.all_required != 0 and not _begin_at_posture(p, w, address):
+            return BAD_GOAL
         code = _own(w, address)
         if code == RUNNING:
             return RUNNING
@@ -84,9 +91,24 @@ def _search(address):
         if request.required == 0:  # nothing was required, and no start came to a number
             code = _certify(w, address)
         else:
-            if _inner(w, request.required, p.goals_required, REQUIRED, address) == RUNNING:
+            if _inner(w, request.required, p.goals_required, w.start, REQUIRED, address) == RUNNING:
                 return RUNNING
             code = _lessen_soft_tasks(p, w, address)
+    if request.all_required != 0:
+        if request.stage != ALL_REQUIRED:
+            _return_to_start(w, address)
+        if code == SOLVED and _are_soft_tasks_fulfilled(p, w):
+            request.stage, request.phase = ALL_REQUIRED, BEGIN
+        elif code == SOLVED and request.rest != 0:
+            _approach_among_least(p, w, address)
+        if request.stage == ALL_REQUIRED:
+            q = section(w.out, ANSWER, len(w.q))
+            if _inner(w, request.all_required, p.goals_all_required, q, ALL_REQUIRED, address) == RUNNING:
+                return RUNNING
+            _take_all_required(w, address)
+            code = SOLVED
+        if code == SOLVED and clip_start(p, w.start, w.pool):
+            w.out[DISTANCE] = sqrt(square_between(p, section(w.out, ANSWER, len(w.q)), w.pool))
     request.phase = BEGIN
     if len(p.posture_judged) > 0 and code >= 0:
         code = _towards_posture(p, w, code, address)
@@ -104,15 +126,15 @@ def _own(w, address):
 
 
 @kernel
-def _inner(w, inner_address, goals, stage, address):
-    """The search for some of the tasks, in the phase that the call is in; its code.
+def _inner(w, inner_address, goals, start, stage, address):
+    """The search for other tasks, in the phase that the call is in; its code.
 
-    `goals` are the places among the goal numbers, and those of the posture behind them, of its own.
+    `goals` are the places among the goal numbers, and those of the posture behind them, of its own; it begins at
+    `start` (nq).
     """
     request, inner = entry_at(address, CALL), entry_at(inner_address, CALL)
-    p1 = problem_at(inner.problem)
-    w1 = narrow(p1, inner.narrow, inner.routines)
     if request.phase == BEGIN:
+        w1 = _workspace_of(inner_address)
         count, all_goals = len(w1.goal), len(w.goal)
         for i in range(len(goals)):
             at = goals[i]
@@ -121,8 +143,8 @@ def _inner(w, inner_address, goals, stage, address):
                 w1.goal[i] = x
             else:
                 w1.posture_goal[i - count] = x
-        for i in range(len(w.start)):
-            w1.start[i] = w.start[i]
+        for i in range(len(start)):
+            w1.start[i] = start[i]
         inner.seed, inner.scene_changed = request.seed, request.scene_changed
     inner.phase = request.phase
     call(w.routines[stage], inner_address)
@@ -134,9 +156,7 @@ def _inner(w, inner_address, goals, stage, address):
 def _solves_all(p, w, address):
     """Whether the answer of the search without ranges is within all of them; it is then that of `out`."""
     request = entry_at(address, CALL)
-    inner = entry_at(request.without_ranges, CALL)
-    p1 = problem_at(inner.problem)
-    found = narrow(p1, inner.narrow, inner.routines).out
+    found = _workspace_of(request.without_ranges).out
     if not (aim_at(p, w.goal, w.target) and clip_start(p, section(found, ANSWER, len(w.q)), w.pool)):
         return False
     for i in range(len(w.q)):
@@ -162,9 +182,7 @@ def _lessen_soft_tasks(p, w, address):
     Where it fulfils that the soft tasks are lessened from there; else its configuration is the answer.
     """
     request = entry_at(address, CALL)
-    inner = entry_at(request.required, CALL)
-    p1 = problem_at(inner.problem)
-    w1 = narrow(p1, inner.narrow, inner.routines)
+    w1 = _workspace_of(request.required)
     found, out, count, code = w1.out, w.out, len(w.q), UNSOLVED
     for i in range(count):  # w1.start keeps the caller's
         w.start[i] = found[ANSWER + i]
@@ -182,6 +200,92 @@ def _lessen_soft_tasks(p, w, address):
     if clip_start(p, w.start, w.pool):
         out[DISTANCE] = sqrt(square_between(p, section(out, ANSWER, count), w.pool))
     return code
+
+
+@kernel
+def _begin_at_posture(p, w, address):
+    """Let what the posture draws begin there, if anything is searched; False for a posture that is none.
+
+    The caller's start is kept in the workspace of the search with all tasks required.
+    """
+    request = entry_at(address, CALL)
+    kept = _workspace_of(request.all_required).start
+    for i in range(len(w.start)):
+        kept[i] = w.start[i]
+    if not is_posture(p, w.posture_goal):
+        return False
+    if request.max_restarts > 0 and clip_start(p, w.start, w.pool):
+        for r in range(len(p.coordinates)):
+            _put_coordinate(p, p.coordinates[r], w.start, w.posture_goal)
+        for r in range(len(p.balls)):
+            _put_ball(p, p.balls[r], w.start, w.posture_goal)
+        _put_idle(p, w.start, w.posture_goal)
+    return True
+
+
+@kernel
+def _return_to_start(w, address):
+    """The caller's start, as `_begin_at_posture` keeps it, into w.start."""
+    kept = _workspace_of(entry_at(address, CALL).all_required).start
+    for i in range(len(w.start)):
+        w.start[i] = kept[i]
+
+
+@kernel
+def _workspace_of(inner_address):
+    """That of another search."""
+    inner = entry_at(inner_address, CALL)
+    return narrow(problem_at(inner.problem), inner.narrow, inner.routines)
+
+
+@kernel
+def _are_soft_tasks_fulfilled(p, w):
+    """Whether what is left of each block in `out` is within its tolerance."""
+    at, fulfilled = ANSWER + len(w.q), True
+    for b in range(len(p.blocks)):
+        fulfilled = fulfilled and w.out[at + b] * w.out[at + b] * p.blocks[b].enough <= 1.0
+    return fulfilled
+
+
+@kernel
+def _take_all_required(w, address):
+    """Let the answer to all tasks, required, be that of `out` where there is one."""
+    inner = entry_at(entry_at(address, CALL).all_required, CALL)
+    if inner.code == SOLVED:
+        found, spent = _workspace_of(entry_at(address, CALL).all_required).out, w.out[ITERATIONS]
+        for i in range(len(found)):
+            w.out[i] = found[i]
+        w.out[ITERATIONS] += spent
+
+
+@kernel
+def _approach_among_least(p, w, address):
+    """Let the answer in `out`, which misses soft tasks, be nearer to the posture where as little of them is missed.
+
+    It stays where nothing is at rest there, or where that does not solve what is required.
+    """
+    request, out, count = entry_at(address, CALL), w.out, len(w.q)
+    inner = entry_at(request.rest, CALL)
+    w1, kept = _workspace_of(request.rest), _workspace_of(request.all_required).out
+    for i in range(len(w.goal)):
+        w1.goal[i] = w.goal[i]
+    for i in range(count):
+        w1.posture_goal[i], w1.start[i], kept[i] = w.posture_goal[i], out[ANSWER + i], out[ANSWER + i]
+    inner.scene_changed = request.scene_changed
+    call(w.routines[REST], request.rest)
+    if inner.code != SOLVED:
+        return
+    iterations, restarts, start = out[ITERATIONS], out[RESTARTS], out[START]
+    for i in range(count):
+        w.start[i] = w1.start[i]
+    if _certify(w, address) == SOLVED:
+        out[STATIONARY] = 1.0
+    else:
+        for i in range(count):
+            w.start[i] = kept[i]
+        _certify(w, address)
+    out[ITERATIONS], out[RESTARTS], out[START] = iterations, restarts, start
+    _return_to_start(w, address)
 
 
 @kernel
@@ -227,14 +331,24 @@ def _pulls(p):
 def _put_idle(p, q, goal):
     """Let what no task moves be where the posture has it, within its limits."""
     for r in range(len(p.idle)):
-        c = p.idle[r]
-        if p.posture_judged[c.q] > 0.0:
-            q[c.q] = min(max(goal[c.q], c.lower), c.upper)
+        _put_coordinate(p, p.idle[r], q, goal)
     for r in range(len(p.idle_balls)):
-        ball = p.idle_balls[r]
-        i = ball.q
-        if p.posture_judged[i] + p.posture_judged[i + 1] + p.posture_judged[i + 2] > 0.0:
-            q[i], q[i + 1], q[i + 2], q[i + 3] = clipped(ball, goal[i], goal[i + 1], goal[i + 2], goal[i + 3])
+        _put_ball(p, p.idle_balls[r], q, goal)
+
+
+@kernel
+def _put_coordinate(p, c, q, goal):
+    """The same of one coordinate."""
+    if p.posture_judged[c.q] > 0.0:
+        q[c.q] = min(max(goal[c.q], c.lower), c.upper)
+
+
+@kernel
+def _put_ball(p, ball, q, goal):
+    """The same of one ball."""
+    i = ball.q
+    if p.posture_judged[i] + p.posture_judged[i + 1] + p.posture_judged[i + 2] > 0.0:
+        q[i], q[i + 1], q[i + 2], q[i + 3] = clipped(ball, goal[i], goal[i + 1], goal[i + 2], goal[i + 3])
 
 
 @kernel

@@ -84,7 +84,7 @@ class Scratch:
         self.scout = workspace(bound.rows) if "scout" in bound.parts else None
         """The workspace of an arm that runs ahead."""
         self.inner = {name: inner.fresh() for name, inner in bound.inner.items()}
-        """Those of searches for some of the tasks, by their names in the record."""
+        """Those of other searches, by their names in the record."""
         self.lent: dict[str, Array] = {}
         """The arrays that it was told of last."""
         self.call: npt.NDArray[np.int64] = np.zeros(CALL.words, dtype=np.int64)
@@ -200,8 +200,8 @@ class Bound:
     proposer: "Bound | None" = None
     """A method that proposes steps for some of the tasks."""
     inner: "Mapping[str, Bound]" = field(default_factory=dict)
-    """The searches for some of the tasks by their names in the record of a call: `without_ranges`, which comes first,
-    and `required`, those alone that are."""
+    """Other searches by their names in the record of a call: `without_ranges`, which comes first, `required` for those
+    tasks alone that are, `all_required` for all as if they were; and `rest`, what is at rest near to a posture."""
     lanes: bool = True
     """Whether eight problems can run side by side."""
     wide: bool = False
@@ -261,7 +261,8 @@ class Bound:
         """The routines of its parts by their places, the same in tables for either width."""
         found = {place: job for part in self.parts for place, job in ROUTINES.get(part, {}).items()}
         for name, inner in self.inner.items():
-            found[_INNER[name]] = (f"{ENTRY_POINTS[inner.parts[0]]}_stage", WHOLE)
+            if name in _INNER:
+                found[_INNER[name]] = (f"{ENTRY_POINTS[inner.parts[0]]}_stage", WHOLE)
         if "ranges" in self.parts:
             for i, kind in enumerate(self.problem.kinds):
                 if kind.side_routine is not None:
@@ -337,6 +338,7 @@ ROUTINES: Final[dict[str, dict[int, Job]]] = {
     "solve": {layout.SEARCH: ("solver.lm_solver.search_lanes", PROBLEM_VIEW, NARROW, WIDE, WHOLE)},
     "closed form": {layout.CLOSED_FORM: ("closed_form.nearest.nearest_branch", PROBLEM_VIEW, NARROW, WIDE, WHOLE)},
     "posture": {layout.APPROACH: ("solver.posture.approach_posture", WHOLE)},
+    "rest": {layout.REST: ("gradients.towards_posture.move_towards_posture", WHOLE)},
     "postures": {layout.GATHER: ("solver.posture.gather_lanes", PROBLEM_VIEW, NARROW, WIDE, WHOLE)},
     **{
         f"own {part}": {layout.OWN: (f"{entry}_stage", WHOLE)}
@@ -378,7 +380,11 @@ ENTRY_POINTS: Final[dict[str, str]] = {
     "branches": "closed_form.branches.all_branches",
 }
 """What of a part takes the address of a scratch."""
-_INNER: Final = {"without_ranges": layout.WITHOUT_RANGES, "required": layout.REQUIRED}
+_INNER: Final = {
+    "without_ranges": layout.WITHOUT_RANGES,
+    "required": layout.REQUIRED,
+    "all_required": layout.ALL_REQUIRED,
+}
 """Where the routine of such a search is in a table."""
 LOOKED_UP: Final[list[Job]] = [
     *(job for jobs in ROUTINES.values() for job in jobs.values()),
