@@ -9,7 +9,7 @@ from robots import Robot
 from scenes import HAND, Scene
 
 import poise as pz
-from poise.solving.search.search import Preference
+from poise.solving.search.settings import Preference
 
 
 class Prepared:

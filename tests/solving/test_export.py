@@ -91,8 +91,8 @@ SOLVERS: dict[str, tuple[pz.Model, list[pz.Task], Goal, dict[str, Any]]] = {
 
 def own_goal(solver: pz.Solver, found: pz.Solution) -> Array:
     """The goal numbers of the tasks that were stated: those of loops are the file's."""
-    first = 7 * sum(bool(task.blocks) for task in solver._search.user_tasks)
-    return np.concatenate([found.goal[:first], found.goal[7 * len(solver._search.frame_tasks) :]])
+    first = 7 * sum(bool(task.blocks) for task in solver._search.tasks.stated)
+    return np.concatenate([found.goal[:first], found.goal[7 * len(solver._search.tasks.of_frames) :]])
 
 
 @pytest.mark.parametrize("name", SOLVERS)

@@ -5,7 +5,7 @@ import pytest
 from support.refusals import refused
 
 import poise as pz
-from poise.solving.search.search import Preference
+from poise.solving.search.settings import Preference
 
 ARMS = ("panda", "iiwa14", "ur5e")
 

@@ -258,7 +258,7 @@ def test_the_judge_measures_what_a_solution_reports(name: str) -> None:
     goal = task.goal(task.target)
     verdict = judge(MODEL, [task], goal[None], q[None])
     search = pz.Solver(MODEL, task)._search
-    solved = search.frame_tasks[0]  # its largest weight is 1
+    solved = search.tasks.of_frames[0]  # its largest weight is 1
     e, _ = rows_at(MODEL, [solved], search.bound, q, goal)
     sizes = [
         np.linalg.norm(e[3 * i : 3 * i + 3] / np.where(np.array(b.weight) == 0.0, 1.0, b.weight))

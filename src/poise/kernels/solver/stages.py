@@ -70,6 +70,8 @@ def _search(address):
     p = problem_at(request.problem)
     w = narrow(p, request.narrow, request.routines)
     if request.phase == BEGIN:
+        if len(p.posture_judged) > 0 and not is_posture(p, w.posture_goal):
+            return BAD_GOAL
         request.stage = WITHOUT_RANGES if request.without_ranges != 0 else OWN
     code = UNSOLVED
     if request.stage == WITHOUT_RANGES:
@@ -80,8 +82,8 @@ def _search(address):
             return SOLVED
         request.stage, request.phase = OWN, BEGIN
     if request.stage == OWN:
-        if request.phase == BEGIN and request.all_required != 0 and not _begin_at_posture(p, w, address):
-            return BAD_GOAL
+        if request.phase == BEGIN and request.all_required != 0:
+            _begin_at_posture(p, w, address)
         code = _own(w, address)
         if code == RUNNING:
             return RUNNING
@@ -204,7 +206,7 @@ def _lessen_soft_tasks(p, w, address):
 
 @kernel
 def _begin_at_posture(p, w, address):
-    """Let what the posture draws begin there, if anything is searched; False for a posture that is none.
+    """Let what the posture draws begin there, if anything is searched.
 
     The caller's start is kept in the workspace of the search with all tasks required.
     """
@@ -212,15 +214,12 @@ def _begin_at_posture(p, w, address):
     kept = _workspace_of(request.all_required).start
     for i in range(len(w.start)):
         kept[i] = w.start[i]
-    if not is_posture(p, w.posture_goal):
-        return False
     if request.max_restarts > 0 and clip_start(p, w.start, w.pool):
         for r in range(len(p.coordinates)):
             _put_coordinate(p, p.coordinates[r], w.start, w.posture_goal)
         for r in range(len(p.balls)):
             _put_ball(p, p.balls[r], w.start, w.posture_goal)
         _put_idle(p, w.start, w.posture_goal)
-    return True
 
 
 @kernel

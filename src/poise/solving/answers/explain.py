@@ -38,8 +38,8 @@ def cause(outcome: Outcome) -> Status:
     """The status of a solve that ended short of its target."""
     if outcome.posture_alone:
         # Without other tasks every joint is at its posture but for the limits, which so are proven to be in the way.
-        return Status.LOCAL_MINIMUM if outcome.prepared.frame_tasks else Status.LIMIT
-    tasks, limits = outcome.prepared.tasks, outcome.prepared.problem.limits
+        return Status.LOCAL_MINIMUM if outcome.prepared.tasks.of_frames else Status.LIMIT
+    tasks, limits = outcome.prepared.tasks.all, outcome.prepared.problem.limits
     goals = list(zip(tasks, each_goal(tasks, outcome.goal[None]), strict=True))
     if any(ruled_out(outcome.model, task, goal, limits=limits)[0] for task, goal in goals):
         return Status.UNREACHABLE
@@ -80,7 +80,7 @@ def explain(outcome: Outcome, status: Status, budget: Budget | None) -> str:
             return f"Every task is within its tolerances: {left}."
         parts = [f"Every required task is within its tolerances: {left}."] if left else []
         parts.append(f"As well as it goes, what is left of the others: {soft}.")
-        if not outcome.stationary and not all(task.required for task in outcome.prepared.frame_tasks):
+        if not outcome.stationary and not all(task.required for task in outcome.prepared.tasks.of_frames):
             parts.append("They could perhaps be missed less: the last descent had not come to rest.")
         return " ".join(parts + _rivals(outcome))
     parts = [f"Not reached: {status.message}. What is left: {left}."]
@@ -88,7 +88,7 @@ def explain(outcome: Outcome, status: Status, budget: Budget | None) -> str:
         parts.append(f"Not required, and left: {soft}.")
     if outcome.posture_alone:
         parts.append("Only the posture is farther away than its tolerance; the other tasks are within theirs.")
-        return " ".join(parts if outcome.prepared.frame_tasks else parts[:1])
+        return " ".join(parts if outcome.prepared.tasks.of_frames else parts[:1])
     parts += out_of_reach(outcome) + in_the_way(outcome)
     held = held_by(outcome)
     if held:
@@ -114,13 +114,14 @@ def _rivals(outcome: Outcome) -> list[str]:
     prepared = outcome.prepared
     if not outcome.stationary:
         return []
-    return rivals(Question(outcome.model, prepared.tasks, prepared.user_tasks, prepared.bound, outcome.q, outcome.goal))
+    tasks = prepared.tasks
+    return rivals(Question(outcome.model, tasks.all, tasks.stated, prepared.bound, outcome.q, outcome.goal))
 
 
 def _enough(outcome: Outcome) -> list[str]:
     """The tolerances with which what is left would do, where that is as little as rounding leaves; else none."""
     found = []
-    for task, error in zip(outcome.prepared.tasks, outcome.errors, strict=True):
+    for task, error in zip(outcome.prepared.tasks.all, outcome.errors, strict=True):
         if not (task.required and task.blocks):
             continue
         names = task.tolerance_names
@@ -138,7 +139,7 @@ def _enough(outcome: Outcome) -> list[str]:
 
 def what_is_left(prepared: PreparedProblem, errors: Sequence[TaskError], *, required: bool) -> str:
     """The error of each task by which an answer is judged, or of each of the others, in words."""
-    both = zip(prepared.tasks, errors, strict=True)
+    both = zip(prepared.tasks.all, errors, strict=True)
     return "; ".join(task.words(error) for task, error in both if task.required is required)
 
 
@@ -199,9 +200,9 @@ def joints_at_limits(outcome: Outcome) -> list[str]:
 def _descent(outcome: Outcome) -> Array:
     """(nv,) direction in which the error falls: J^T e."""
     prepared = outcome.prepared
-    e, jacobian = rows_at(outcome.model, prepared.tasks, prepared.bound, outcome.q, outcome.goal)
+    e, jacobian = rows_at(outcome.model, prepared.tasks.all, prepared.bound, outcome.q, outcome.goal)
     judged = np.repeat(
-        [task.required for task in prepared.frame_tasks], [3 * len(t.blocks) for t in prepared.frame_tasks]
+        [task.required for task in prepared.tasks.of_frames], [3 * len(t.blocks) for t in prepared.tasks.of_frames]
     )
     return e[judged] @ jacobian[judged]
 
@@ -209,7 +210,7 @@ def _descent(outcome: Outcome) -> Array:
 def out_of_reach(outcome: Outcome) -> list[str]:
     """A sentence for each target that the lengths between the axes rule out, or that no joint turns to."""
     out = []
-    tasks, limits = outcome.prepared.tasks, outcome.prepared.problem.limits
+    tasks, limits = outcome.prepared.tasks.all, outcome.prepared.problem.limits
     for task, (goal,) in zip(tasks, each_goal(tasks, outcome.goal[None]), strict=True):
         if never_turned(outcome.model, task, goal, limits=limits):
             out.append(f"No joint turns {task.frame_names[0]!r}, and its target is turned.")
@@ -231,7 +232,7 @@ def out_of_reach(outcome: Outcome) -> list[str]:
 
 def in_the_way(outcome: Outcome) -> list[str]:
     """A sentence for each target at which the links of its frame are themselves too near to something."""
-    tasks, limit, out = outcome.prepared.tasks, outcome.prepared.limits.collision, []
+    tasks, limit, out = outcome.prepared.tasks.all, outcome.prepared.limits.collision, []
     for task, (goal,) in zip(tasks, each_goal(tasks, outcome.goal[None]), strict=True):
         if limit is None or not (posed(task) and task.in_world) or not np.isfinite(goal).all():
             continue
@@ -255,7 +256,7 @@ def _too_few_joints(outcome: Outcome, errors: Sequence[TaskError]) -> list[str]:
 
     A range that is fulfilled asks for nothing.
     """
-    both = zip(outcome.prepared.tasks, errors, strict=True)
+    both = zip(outcome.prepared.tasks.all, errors, strict=True)
     tasks = [task for task, error in both if task.blocks and task.required and not _inside(task, error)]
     if any(isinstance(task, LoopTask) for task in tasks):
         return []  # rows of loops depend on each other, and say nothing of how many joints there should be

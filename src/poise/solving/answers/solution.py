@@ -168,7 +168,7 @@ class Solution(Answer):
     @property
     def errors(self) -> tuple[TaskError, ...]:
         """What is left of each task, in the order of the tasks."""
-        return explain.task_errors(self._prepared.tasks, self._raw[ANSWER + self.model.nq :])
+        return explain.task_errors(self._prepared.tasks.all, self._raw[ANSWER + self.model.nq :])
 
     @property
     def status(self) -> Status:
@@ -201,7 +201,7 @@ class Solution(Answer):
         prepared = self._prepared
         if self.success:
             return None
-        return certificate_of(self.model, prepared.tasks, self.goal, limits=prepared.problem.limits)
+        return certificate_of(self.model, prepared.tasks.all, self.goal, limits=prepared.problem.limits)
 
     @property
     def stationary(self) -> bool:
@@ -249,7 +249,7 @@ class Solution(Answer):
             words = f". {' '.join(certain)}" if certain else f"; {proof}."
             return f"Not solved: {status.message}{words} {self._explain_collision()}"
         if self._code in (BAD_GOAL, BAD_START):
-            return f"Not solved: {refusal(self._code, self.model, self._prepared.tasks, self.goal)}."
+            return f"Not solved: {refusal(self._code, self.model, self._prepared.tasks.all, self.goal)}."
         return explain.explain(self._outcome, status, self.budget)
 
     def _explain_collision(self) -> str:

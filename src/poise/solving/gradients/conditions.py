@@ -16,9 +16,11 @@ from poise.kernels.machine.layout import COLLISION, GOAL_NUMBERS, GOAL_STEP, PLA
 from poise.kernels.machine.packing import in_group, joined
 from poise.model.loosening import Loose
 from poise.model.model import Model
+from poise.solving.problem.prepared_tasks import PreparedTasks
 from poise.solving.problem.problem import Problem, pack
 from poise.solving.problem.workspace import Bound, Scratch
 from poise.solving.requirements.collision import CollisionLimit
+from poise.solving.requirements.limits import Limits
 from poise.solving.requirements.outcome import PreparedProblem
 from poise.solving.requirements.ranges import range_records, range_rows, ranges
 from poise.solving.requirements.sums import rows_of_sums
@@ -136,33 +138,36 @@ def conditions_of(model: Model, prepared: PreparedProblem) -> Conditions:
     """Those of what was asked."""
     derived = prepared.bound.derived
     found: Conditions | None = derived.get(Conditions)
-    return derived.setdefault(Conditions, _conditions_of(model, prepared)) if found is None else found
+    if found is None:
+        made = conditions_for(model, prepared.tasks, prepared.problem, prepared.limits)
+        found = derived.setdefault(Conditions, made)
+    return found
 
 
-def _conditions_of(model: Model, prepared: PreparedProblem) -> Conditions:
-    problem = prepared.problem
+def conditions_for(model: Model, tasks: PreparedTasks, problem: Problem, limits: Limits) -> Conditions:
+    """Those of tasks and limits that became this problem."""
     factors, most = rows_of_sums(problem)
     rows = np.zeros((len(most), model.nv))
     rows[:, list(problem.velocities)] = factors
     limited = {int(ball["q"]) for ball in problem.section("balls") if ball["limited"]}
     balls = [j.name for j in model.joints if j.ball is not None and model.index(j.name).start in limited]
-    posture = next((task for task in prepared.tasks if isinstance(task, PostureTask)), None)
+    posture = next((task for task in tasks.all if isinstance(task, PostureTask)), None)
     movable = np.zeros(model.nv)
     movable[list(problem.velocities)] = 1.0
     parts = {
         "movable": movable,
-        "goal_steps": joined(GOAL_STEP, *_steps(prepared)),
+        "goal_steps": joined(GOAL_STEP, *_steps(tasks.stated_as_solved)),
         "posture_weights": () if posture is None else posture.weights(model),
     }
     return Conditions(
-        model, prepared.frame_tasks, (rows, np.array(most)), prepared.limits.collision, balls,
+        model, tasks.of_frames, (rows, np.array(most)), limits.collision, balls,
         limits=problem.limits, parts=parts,
     )  # fmt: skip
 
 
 def by_task(prepared: PreparedProblem, moved: Array) -> tuple[Array, ...]:
     """What is by all goal steps and velocities of the posture (..., columns), for each task that is stated."""
-    tasks = prepared.tasks[: len(prepared.user_tasks)]
+    tasks = prepared.tasks.stated_as_solved
     counts = [len(_changes(task)) for task in tasks]
     ends = np.cumsum(counts)
     posture = moved[..., sum(counts) :]
@@ -172,10 +177,10 @@ def by_task(prepared: PreparedProblem, moved: Array) -> tuple[Array, ...]:
     )
 
 
-def _steps(prepared: PreparedProblem) -> tuple[list[list[int]], list[list[float]]]:
+def _steps(tasks: Sequence[Task]) -> tuple[list[list[int]], list[list[float]]]:
     """The whole numbers and the real ones of all goal steps."""
     whole, real, at = [], [], 0
-    for task in prepared.tasks[: len(prepared.user_tasks)]:
+    for task in tasks:
         for place, turn, scale in _changes(task):
             whole.append([at + place, turn])
             real.append([scale])

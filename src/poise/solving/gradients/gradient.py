@@ -129,10 +129,10 @@ class SolutionGradient:
         found, out = self._found, []
         e, jacobian = found.rows()
         at = 0
-        for task in self._prepared.tasks[: len(self._prepared.user_tasks)]:
+        for task in self._prepared.tasks.stated_as_solved:
             if isinstance(task, PostureTask):
                 pull = np.where(found.posture > 0.0, 2.0 * np.sqrt(found.posture), 0.0)
-                posture = self._goal[GOAL_NUMBERS * len(self._prepared.frame_tasks) :]
+                posture = self._goal[GOAL_NUMBERS * len(self._prepared.tasks.of_frames) :]
                 changes = np.diag(pull * self._model.difference(posture, found.q))
             else:
                 rows = np.arange(at, at + 3 * len(task.blocks))
@@ -142,7 +142,7 @@ class SolutionGradient:
                         own = rows[3 * k : 3 * k + 3]
                         jacobian[own] = _changes_of_turn(e[own] / weight[own], jacobian[own])
                 each = np.divide(-2.0 * e[rows], weight, out=np.zeros(len(rows)), where=weight != 0.0)
-                changes = (each * found.missed[rows] / self._prepared.scales[rows])[:, None] * jacobian[rows]
+                changes = (each * found.missed[rows] / self._prepared.tasks.scales[rows])[:, None] * jacobian[rows]
                 changes, at = changes.T, at + len(rows)
             out.append(self._moved(None, changes))
         return tuple(out)
@@ -154,14 +154,14 @@ class SolutionGradient:
         that ends there grows by them.  Raises NameNotFound, and ValueError for a link, which its joint places.
         """
         loose = cached(self._model, (loosened, name), lambda: loosened(self._model, name))
-        return self._by_loose(loose, self._prepared.frame_tasks, name)
+        return self._by_loose(loose, self._prepared.tasks.of_frames, name)
 
     def by_offset(self, task: int = 0) -> Array:
         """(nv, 6) by the `offset` of a task about a frame: a tool's, along the axes of the frame.
 
         Raises IndexError for a task that is not there, ValueError for one that is about no frame.
         """
-        tasks = self._prepared.tasks[: len(self._prepared.user_tasks)]
+        tasks = self._prepared.tasks.stated_as_solved
         if not -len(tasks) <= task < len(tasks):
             raise IndexError(f"there is no task {task}: this answer has {len(tasks)}, counted from 0")
         given = tasks[task]
@@ -174,7 +174,7 @@ class SolutionGradient:
         values = {name: getattr(given, name) for name in given._field_names} | {"frame": loose.frame, "offset": None}
         replaced = again(type(given), values)
         return self._by_loose(
-            loose, tuple(replaced if each is given else each for each in self._prepared.frame_tasks), task
+            loose, tuple(replaced if each is given else each for each in self._prepared.tasks.of_frames), task
         )
 
     def vjp(self, cotangent: ArrayLike) -> "SolutionGradient":

@@ -45,9 +45,9 @@ class Inverses:
     """The derivatives of answers, each the same alone and among others, to the bit."""
 
     def __init__(self, model: Model, prepared: PreparedProblem) -> None:
-        task = prepared.tasks[0]
+        task = prepared.tasks.all[0]
         self.there = (
-            len(prepared.tasks) == 1
+            len(prepared.tasks.all) == 1
             and isinstance(task, PoseTask)
             and task.in_world
             and task.weighted_rows == _TWIST

@@ -4,16 +4,15 @@ from collections.abc import Sequence
 from typing import Final, final
 
 import numpy as np
-import numpy.typing as npt
 
 from poise.common.array import Array
 from poise.common.errors import InvalidValue
-from poise.kernels.machine.layout import ANSWER, CHOICE, CODE, SOLVED, STATIONARY, UNSOLVED
+from poise.kernels.machine.layout import CHOICE, CODE, SOLVED
 from poise.model.model import Model
 from poise.solving.problem.problem import Problem
 from poise.solving.problem.workspace import Scratch
 from poise.tasks.base import Task
-from poise.tasks.posture import PostureTask, missed_by
+from poise.tasks.posture import PostureTask
 
 _SHARE: Final = 1.0 - 1e-9
 """Share of its tolerance that a posture is searched within, so that rounding takes nothing beyond it."""
@@ -23,7 +22,7 @@ _SHARE: Final = 1.0 - 1e-9
 class Posture:
     """Bring solved configurations near to a posture; see `poise.kernels.solver.posture`."""
 
-    __slots__ = ("_counts", "_pulled", "_tolerance", "_weight")
+    __slots__ = ("_counts", "_tolerance", "_weight")
 
     def __init__(self, model: Model, task: PostureTask, problem: Problem) -> None:
         weight = task.weights(model)
@@ -31,27 +30,17 @@ class Posture:
         active = list(problem.velocities)
         largest = float(weight[active].max(initial=0.0))
         self._weight = np.array(weight[active]) / (largest or 1.0)
-        self._pulled = _coordinates(model, self._counts)
 
-    def extended(self, model: Model, problem: Problem, *, judged: bool) -> Problem:
-        """The problem with the weights of the posture, and room for it; whether the kernel judges answers by it."""
+    def extended(self, model: Model, problem: Problem) -> Problem:
+        """The problem with the weights of the posture, what an answer is judged by, and room for it."""
         vectors = dict.fromkeys(("phi", "moved", "gradient", "other"), len(self._weight))
         rows = {"posture_goal": model.nq, "search.choice": CHOICE, **vectors}
-        found = {"posture_weights": self._weight}
-        if judged:
-            counts = np.zeros(model.nq + 1)
-            at_q, at_v = model._plain
-            counts[at_q], counts[-1] = self._counts[at_v], self._tolerance
-            for iq, iv in model._turning:
-                counts[iq : iq + 3] = self._counts[iv : iv + 3]
-            found["posture_judged"] = counts
-        return problem.extended(found, rows)
-
-    def start(self, model: Model, scratch: Scratch) -> Array:
-        """(nq,) the scratch's start with the posture in the place of what that draws."""
-        start: Array = scratch.start.copy()
-        start[self._pulled] = model.clip(scratch.posture_goal)[self._pulled]
-        return start
+        judged = np.zeros(model.nq + 1)
+        at_q, at_v = model._plain
+        judged[at_q], judged[-1] = self._counts[at_v], self._tolerance
+        for iq, iv in model._turning:
+            judged[iq : iq + 3] = self._counts[iv : iv + 3]
+        return problem.extended({"posture_weights": self._weight, "posture_judged": judged}, rows)
 
     def bounds(self, model: Model, scratch: Scratch) -> tuple[Array, Array]:
         """(nq,) the least and the largest numbers of q within the tolerance; infinite for those of balls."""
@@ -69,27 +58,6 @@ class Posture:
     def misses(self, out: Array) -> bool:
         """Whether all but the posture is solved in the answer `out`, which is too far from it."""
         return bool(out[CODE] == SOLVED and out[-1] > self._tolerance)
-
-    def judge(self, model: Model, scratch: Scratch, code: int) -> int:
-        """The code of the configuration in the scratch's `out`, by its distance from the posture, the last entry."""
-        out = scratch.out
-        out[-1] = missed_by(model, out[ANSWER : ANSWER + model.nq], scratch.posture_goal, self._counts)
-        if code == SOLVED and out[-1] > self._tolerance:
-            out[STATIONARY] = 1.0
-            code = UNSOLVED
-        return code
-
-
-def _coordinates(model: Model, velocities: npt.NDArray[np.bool_]) -> npt.NDArray[np.intp]:
-    """The places in q of the joints with any of these velocities."""
-    places: list[int] = []
-    for joint in model.joint_names:
-        at, speeds = model.index(joint), velocities[model.velocity_index(joint)]
-        if at.stop - at.start == len(speeds):
-            places += [at.start + i for i in np.flatnonzero(speeds)]
-        elif speeds.any():
-            places += range(at.start, at.stop)
-    return np.array(places, dtype=np.intp)
 
 
 MAX_WEIGHT_RATIO: Final = 1e4

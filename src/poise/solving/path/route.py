@@ -315,7 +315,7 @@ class Route:
 
         def work(some: slice, late: Callable[[], bool]) -> None:
             with self.near.bound.scratch(self.model) as scratch:
-                self.near.solve_many(
+                self.near.kernel.solve_many(
                     scratch, goals[some], starts[some], raw[some], None, self.seed, given=True, best_effort=False
                 )
 

@@ -20,8 +20,8 @@ from poise.solving.methods.posture import one_posture, pulled
 from poise.solving.path.clock import Clock
 from poise.solving.path.residual_rows import Rows
 from poise.solving.requirements.limits import LimitsLike
-from poise.solving.search import feasible_fallback
 from poise.solving.search.prepared import prepared_search
+from poise.solving.search.settings import BY_STEPS
 from poise.tasks.base import Task
 
 _FIRST, _NEXT = 1e3, 1e-2
@@ -113,7 +113,7 @@ class SoftObjectives:
     def projected(self, q: Array, seed: int, clock: Clock) -> Array:
         """(n, nq) where each of q (n, nq) comes to when its levels are met one after the other, from where it is."""
         # What nothing leads is solved for, which ends at the least of it; else steps need not come to rest there.
-        method = feasible_fallback.METHOD if self._has_required else None
+        method = BY_STEPS if self._has_required else None
         search = prepared_search(
             self._model, self._given, method=method, limits=self._limits, select="first", max_restarts=0
         )

@@ -358,3 +358,9 @@ def strides(count: int) -> Array:
     for _ in range(60):
         root = (1.0 + root) ** (1.0 / (count + 1))
     return root ** -np.arange(1.0, count + 1.0)
+
+
+def distance(model: Model, problem: Problem, start: Array, q: Array) -> float:
+    """How far q (nq,) is from a start (nq,), as that is within the limits, by what moves: see `Solution.distance`."""
+    q0 = model.clip(start) if problem.limits else start
+    return float(np.linalg.norm(model.difference(q0, q)[list(problem.velocities)]))

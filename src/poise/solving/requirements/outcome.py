@@ -1,15 +1,14 @@
 """How a solve ended: its status, what is left of each task, what a method did on the way."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, final
 
 from poise.common.array import Array
 from poise.model.model import Model
+from poise.solving.problem.prepared_tasks import PreparedTasks
 from poise.solving.problem.problem import Problem
 from poise.solving.problem.workspace import Bound
 from poise.solving.requirements.limits import Limits
-from poise.tasks.base import Task
 from poise.tasks.error import TaskError
 
 
@@ -35,20 +34,8 @@ class PreparedProblem(Protocol):
     """What was asked: the tasks, and the problem that they became."""
 
     @property
-    def tasks(self) -> Sequence[Task]:
-        """All tasks, in the order of targets and errors."""
-
-    @property
-    def user_tasks(self) -> Sequence[Task]:
-        """Those that targets are given to; the loops of the model come after them."""
-
-    @property
-    def scales(self) -> Array:
-        """(m,) by what the stated weights of each row are larger than those that are solved with."""
-
-    @property
-    def frame_tasks(self) -> Sequence[Task]:
-        """Those with rows of their own."""
+    def tasks(self) -> PreparedTasks:
+        """The tasks, in the order of targets and errors."""
 
     @property
     def problem(self) -> Problem:

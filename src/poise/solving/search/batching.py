@@ -70,7 +70,7 @@ def solved(
         return Batch(search, model, goals, starts, **settings).run(threads, progress)
     others = goals_without(search.problem, goals)
     raw, codes, late = Batch(search.without_ranges, model, others, starts, **settings).run(threads, progress)
-    raw, inside = with_ranges(model, search.frame_tasks, goals, raw)
+    raw, inside = with_ranges(model, search.tasks.of_frames, goals, raw)
     rest = np.flatnonzero(~inside | (codes != SOLVED))
     if (codes == RUNNING).any():  # it was stopped
         codes[rest] = RUNNING
@@ -106,9 +106,9 @@ class Batch:
         self.codes = np.full(n, RUNNING, dtype=np.int8)
         self.late = np.zeros(n, dtype=np.bool_)
         self.done = 0
-        self.lanes = search.in_lanes
-        self.index = search.index(model) if self.lanes and n else None
-        self._fast = self.lanes and (search.collision is None or not best_effort)
+        self.lanes = search.kernel.in_lanes
+        self.index = search.kernel.index(model) if self.lanes and n else None
+        self._fast = self.lanes and (search.limits.collision is None or not best_effort)
         self._queue = WorkQueue(n, _CHUNK if self._fast else _SLOW_CHUNK)
 
     def run(
@@ -151,7 +151,7 @@ class Batch:
             return
         q[rows] = _starts_or_home(self.model, self.starts[rows], limits=self.search.problem.limits)
         rows = rows[self.codes[rows] != BAD_GOAL]
-        left[rows] = left_at(self.search.tasks, self.model, self.goals[rows], q[rows])
+        left[rows] = left_at(self.search.tasks.all, self.model, self.goals[rows], q[rows])
 
     def _work(self) -> None:
         """Solve one piece after the other, until there are no more or another thread has failed."""
@@ -167,7 +167,7 @@ class Batch:
     def _solve_in_lanes(self, scratch: Scratch, chunk: range) -> npt.NDArray[np.intp]:
         """Solve a piece, eight problems at a time; those that are left."""
         some = slice(chunk.start, chunk.stop)
-        self.search.solve_many(
+        self.search.kernel.solve_many(
             scratch, self.goals[some], self.starts[some], self.raw[some], self.index, self.seed,
             given=self.given, best_effort=self.best_effort,
         )  # fmt: skip

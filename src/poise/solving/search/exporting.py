@@ -28,20 +28,15 @@ def export_solver(model: "Model", search: Search, file: Any) -> None:
     """Write the file of a search; raises ValueError where the kernel's answer is not all of it."""
     _refuse(
         "Solver",
-        (search.trace, "a trace is kept by Python; leave out trace=True"),
+        (search.settings.trace, "a trace is kept by Python; leave out trace=True"),
         (bool(search.bound.own), _OWN),
-        (
-            not search.in_kernel,
-            "a posture beside tasks that are not required is found by Python; leave out one of them, or export a "
-            "Tracker, which follows both",
-        ),
         (search.has_passive_loops, _PASSIVE_LOOPS),
     )
-    goals = [task.at(model, model.home) if task.target is None else task.goal_on(model) for task in search.tasks]
-    scratch, own = search.bound.new(model), slice(len(search.user_tasks))
-    scratch.goal[:] = joined(search.tasks, goals)
-    targets = joined(search.user_tasks, goals[own])
-    written(file, SOLVER, model, search.user_tasks, search.bound, scratch, targets, constrained=search.goes_on)
+    goals = [task.at(model, model.home) if task.target is None else task.goal_on(model) for task in search.tasks.all]
+    scratch, own = search.bound.new(model), slice(len(search.tasks.stated))
+    scratch.goal[:] = joined(search.tasks.all, goals)
+    targets = joined(search.tasks.stated, goals[own])
+    written(file, SOLVER, model, search.tasks.stated, search.bound, scratch, targets, constrained=search.goes_on)
 
 
 def export_tracker(

@@ -22,13 +22,13 @@ _KINDS = {(POSITION, ROTATION): b"p", (POSITION,): b"t"}
 
 def line_of_search(search: Any) -> Any:
     """What answers usual calls of a search, those of which the kernel's answer is all; or None."""
-    if not search.in_kernel or search.trace or search.has_passive_loops:
+    if search.settings.trace or search.has_passive_loops:
         return None
-    longest = 0 if search.max_time is None else ceil(1e9 * search.max_time)  # 0 is no end
+    longest = 0 if search.settings.max_time is None else ceil(1e9 * search.settings.max_time)  # 0 is no end
     settings = (longest, int(not search.goes_on))
-    look = None if search.collision is None else Scratch.sync_scene
-    known = search.own_goal.tobytes(), search.home.tobytes(), _pause, look, None, None, None
-    return _line(search.bound, search.user_tasks, 0, 0, settings, search.bound.idle, *known)
+    look = None if search.limits.collision is None else Scratch.sync_scene
+    known = search.tasks.own_goal.tobytes(), search.home.tobytes(), _pause, look, None, None, None
+    return _line(search.bound, search.tasks.stated, 0, 0, settings, search.bound.idle, *known)
 
 
 def line_of_tracker(

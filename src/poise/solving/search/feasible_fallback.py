@@ -5,7 +5,7 @@ holds; at random starts only where neither leads to where it does.
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
@@ -24,15 +24,14 @@ from poise.kernels.machine.layout import (
 )
 from poise.kernels.machine.memory import RANK
 from poise.model.model import Model
-from poise.solving.problem.problem import Problem
+from poise.solving.problem.problem import Problem, distance
 from poise.solving.problem.workspace import SEED, Scratch
 from poise.solving.requirements.sums import slack_in
+from poise.solving.search.kernel_search import KernelSearch
 
 if TYPE_CHECKING:
     from poise.solving.requirements.collision import CollisionLimit
 
-METHOD: Final = "priority"
-"""Whose steps they are: those of levels, a posture the last of them."""
 _RESTARTS: Final = 7
 """Random starts, at most."""
 _MORE: Final = 4
@@ -53,7 +52,7 @@ def satisfies(problem: Problem, collision: "CollisionLimit | None", model: Model
 
 
 def feasible_answer(
-    search: Callable[[], Any], model: Model, scratch: Scratch, code: int, end: float, closed: CloseLoops
+    search: Callable[[], KernelSearch], model: Model, scratch: Scratch, code: int, end: float, closed: CloseLoops
 ) -> tuple[int, bool]:
     """Let `out` of the scratch be an answer that keeps all; the code, and whether the time was spent.
 
@@ -65,7 +64,7 @@ def feasible_answer(
     if begins[0] is None and begins[1] is None:
         return (BLOCKED if code == SOLVED else code), False
     inner, late = search(), False
-    has_soft = not all(task.required for task in inner.frame_tasks)
+    has_soft = not all(task.required for task in inner.tasks.of_frames)
     seed = int(scratch.call[SEED])
     if has_soft:  # which may end at one minimum from here, and at another from there
         begins += [closed(begin) for begin in model.sample(_MORE, seed=seed)]
@@ -102,9 +101,3 @@ def feasible_answer(
     if solved:
         return ended, late
     return (code if code != SOLVED else BLOCKED), late
-
-
-def distance(model: Model, problem: Problem, start: Array, q: Array) -> float:
-    """How far q (nq,) is from a start (nq,), as that is within the limits, by what moves: see `Solution.distance`."""
-    q0 = model.clip(start) if problem.limits else start
-    return float(np.linalg.norm(model.difference(q0, q)[list(problem.velocities)]))

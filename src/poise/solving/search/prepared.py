@@ -10,7 +10,8 @@ from poise.model.model import Model, a_model
 from poise.solving.arguments.arguments import chosen
 from poise.solving.arguments.lru_cache import cached
 from poise.solving.requirements.limits import LimitsLike, key_of
-from poise.solving.search.search import PREFERENCES, Preference, Search
+from poise.solving.search.search import Search
+from poise.solving.search.settings import PREFERENCES, Preference, SearchSettings
 from poise.tasks.base import Task
 
 if TYPE_CHECKING:
@@ -45,9 +46,13 @@ def prepared_search(
     reads = named and named.reads
     settings = max_iterations, max_restarts, max_time, trace
     kinds = map(type, settings)  # 1, 1.0 and True are the same to a dict, and not as settings
-    make = partial(
-        Search, model, tasks, method=named, limits=limits, select=select, max_iterations=max_iterations,
-        max_restarts=max_restarts, max_time=max_time, trace=trace, also=also,
-    )  # fmt: skip
+
+    def make() -> Search:
+        said = SearchSettings(
+            method=named, select=select, max_iterations=max_iterations, max_restarts=max_restarts, max_time=max_time,
+            trace=trace,
+        )  # fmt: skip
+        return Search(model, tasks, limits=limits, settings=said, also=also)
+
     key = Search, named, reads, key_of(limits), select, *settings, *kinds, *also, *map(STRUCTURE, tasks)
     return cached(model, key, make)

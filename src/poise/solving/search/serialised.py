@@ -29,7 +29,7 @@ from poise.tasks.base import Task
 Words = npt.NDArray[np.int64]
 _ADDRESSES: Final = (
     "problem", "narrow", "wide", "routines", "wide_routines", "scene", "scene_work", "proposer", "scout",
-    "without_ranges", "required",
+    "without_ranges", "required", "all_required", "rest",
     "goals", "postures", "path", "trace", "trace_rows", "found", "starts", "answers", "index",
 )  # fmt: skip
 """Fields of a CALL that are of this process alone."""

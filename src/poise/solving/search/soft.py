@@ -1,16 +1,14 @@
-"""Tasks that are not required: what a search needs for them, and what it does where no start fulfils the others."""
+"""Tasks that are not required: what a search needs for them, and the tasks of the searches that it leans on."""
 
 from collections.abc import Sequence
+from typing import Any
 
-from poise.kernels.machine.jit import prepare
-from poise.kernels.machine.layout import (
-    BEGIN,
-    CHOICE,
-    END,
-)
+import numpy as np
+
+from poise.kernels.machine.layout import CHOICE
 from poise.solving.problem.problem import Problem
-from poise.solving.problem.workspace import PHASE, Scratch
 from poise.tasks.base import Task, levels
+from poise.tasks.value import again
 
 
 def soft_alone(tasks: Sequence[Task]) -> bool:
@@ -36,11 +34,17 @@ def with_soft_rows(problem: Problem) -> Problem:
     )
 
 
-def certified_start(scratch: Scratch) -> int:
-    """Take the start as the answer; the code."""
-    scratch.call[PHASE] = END
-    try:
-        code: int = prepare("solver.soft.optimise")(scratch.address)
-    finally:
-        scratch.call[PHASE] = BEGIN
-    return code
+def required_alone(tasks: Sequence[Task]) -> list[Task] | None:
+    """The tasks that are required; None where all are, or none."""
+    required = [task for task in tasks if task.required]
+    return required if required and len(required) < len(tasks) else None
+
+
+def all_required(tasks: Sequence[Task]) -> list[Task]:
+    """The tasks, all of them required and of one level, but for a posture."""
+    return [_with(task, required=True, priority=0) if task.blocks else _with(task, tolerance=np.inf) for task in tasks]
+
+
+def _with(task: Task, **changes: Any) -> Task:
+    changed: Task = again(type(task), {name: getattr(task, name) for name in task._field_names} | changes)
+    return changed

@@ -4,23 +4,18 @@ So a pose keeps its closed form, its eight lanes and its answer, to the bit.  Wh
 search with all tasks is what solves.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from poise.common.array import Array
-from poise.kernels.machine.layout import ANSWER, DISTANCE, ITERATIONS, RESTARTS, SOLVED, START, STATIONARY
+from poise.kernels.machine.layout import ANSWER
 from poise.model.model import Model
 from poise.solving.arguments.arguments import each_goal
 from poise.solving.problem.problem import Problem
-from poise.solving.problem.workspace import SEED, Scratch
 from poise.solving.requirements.ranges import is_range
 from poise.tasks.base import Task
-
-_HOW: Final = [ITERATIONS, RESTARTS, START, STATIONARY, DISTANCE, -1]
-"""What of `out` says how an answer was found, and the posture's error at the end."""
 
 
 def without_ranges(tasks: Sequence[Task]) -> list[Task] | None:
@@ -34,30 +29,6 @@ def goals_without(problem: Problem, goals: Array) -> Array:
     """Of goals (n, .) of all tasks those of the search without ranges."""
     some: Array = goals[:, problem.section("goals_without_ranges")]
     return some
-
-
-def solved_without_ranges(
-    problem: Problem,
-    others: Any,
-    certified: Callable[[Model, Scratch], int],
-    model: Model,
-    scratch: Scratch,
-    end: float,
-) -> bool:
-    """Whether all ranges hold at the answer of the search `others`; `out` of the scratch is then of it.
-
-    `certified` gives the code of the scratch's start for all tasks.
-    """
-    start, out = scratch.start.copy(), scratch.out
-    with others.bound.scratch(model) as found:
-        goal = goals_without(problem, scratch.goal[None])[0]
-        if others.solve_one(model, found, goal, start, seed=int(scratch.call[SEED]), end=end)[0] != SOLVED:
-            return False
-        scratch.start[:] = found.out[ANSWER : ANSWER + model.nq]
-        code = certified(model, scratch)
-        scratch.start[:] = start
-        out[_HOW] = found.out[_HOW]
-    return code == SOLVED
 
 
 def with_ranges(

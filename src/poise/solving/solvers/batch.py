@@ -20,7 +20,8 @@ from poise.solving.requirements.limits import LimitsLike
 from poise.solving.requirements.status import Status
 from poise.solving.search.batching import solved
 from poise.solving.search.prepared import prepared_search
-from poise.solving.search.search import Preference, Search
+from poise.solving.search.search import Search
+from poise.solving.search.settings import Preference
 from poise.tasks.base import Task
 
 if TYPE_CHECKING:
@@ -91,9 +92,9 @@ class SolutionBatch(Configurations, Sequence[Solution]):
     def _errors(self, name: str) -> Array:
         """(n, tasks) one field of the TaskErrors, from the norms of the blocks of rows."""
         unit = {"position": "m", "rotation": "rad"}[name]
-        left = np.full((len(self), len(self._search.tasks)), np.nan)
+        left = np.full((len(self), len(self._search.tasks.all)), np.nan)
         at = ANSWER + self.model.nq
-        for k, task in enumerate(self._search.tasks):
+        for k, task in enumerate(self._search.tasks.all):
             rows = [at + b for b, block in enumerate(task.blocks) if block.unit == unit]
             if rows:
                 left[:, k] = np.sqrt((self._raw[:, rows] ** 2).sum(1))
@@ -174,7 +175,7 @@ class SolutionBatch(Configurations, Sequence[Solution]):
             )
         if isinstance(index, (int, np.integer)):
             code = int(self._codes[index])
-            late, others = bool(self._late[index]), "stored or random" if self._search.in_lanes else "random"
+            late, others = bool(self._late[index]), "stored or random" if self._search.kernel.in_lanes else "random"
             return Solution(self.model, self._search, self._raw[index], self.goals[index], code, 0, late, others=others)
         return SolutionBatch(
             self.model, self._search, self._raw[index], self.goals[index], self._codes[index], self._late[index]
@@ -266,9 +267,9 @@ def run_batch(
 ) -> SolutionBatch:
     """Solve for many targets of these tasks with a search that was prepared for such."""
     yes_or_no("best_effort", best_effort, ", whether what is not solved comes close")
-    seed = search.seed if seed is None else seed
+    seed = search.settings.seed if seed is None else seed
     whole("seed", seed, 0)
-    goals, starts = problems_of(model, tasks, targets, q0, search.loops)
+    goals, starts = problems_of(model, tasks, targets, q0, search.tasks.loops)
     if q0 is not None and len(starts) and search.problem.limits:
         ask_for_degrees_in(model, starts[0], "q0")
     raw, codes, late = solved(

@@ -23,6 +23,7 @@ from poise.solving.requirements.limits import Limits, LimitsLike, with_feasibili
 from poise.solving.requirements.loop_projection import loop_tasks
 from poise.solving.search.feasible_fallback import satisfies
 from poise.solving.search.search import Search
+from poise.solving.search.settings import SearchSettings
 from poise.solving.solvers.batch import problems_of
 from poise.spatial import SE3
 from poise.tasks.base import Task
@@ -30,8 +31,8 @@ from poise.tasks.pose import PoseTask
 
 _STARTS: Final = 8
 """Searches for each of the `samples`, where there is no closed form."""
-_RESTARTS: Final = 7
-"""Random starts of a search, besides its own: eight lanes."""
+_SETTINGS: Final = SearchSettings(select="first", max_restarts=7)
+"""Of the search from each start, which has few random starts of its own."""
 _ALIKE: Final = 1e-3
 """Two answers of searches whose joints differ by no more than this are one [rad or m]."""
 _AS_GOOD: Final = 1.01
@@ -88,11 +89,11 @@ class Branching:
         if len(self.tasks) == 1 and isinstance(self.tasks[0], PoseTask):
             self._use_closed_form(model, self.tasks[0])
         if self.form is None:
-            self._search = Search(model, self.tasks, limits=limits, select="first", max_restarts=_RESTARTS)
+            self._search = Search(model, self.tasks, limits=limits, settings=_SETTINGS)
         problem = self.form.problem if self._search is None else self._search.problem
         if self._limits.has_constraints:
             self._checked = with_feasibility_check(model, problem, self._limits) if self._search is None else problem
-        self.judged: tuple[Task, ...] = self.tasks if self._search is None else self._search.tasks
+        self.judged: tuple[Task, ...] = self.tasks if self._search is None else self._search.tasks.all
         """Whose errors are told."""
         self._soft = not all(task.required for task in self.judged if task.blocks)
         self._turning = _turning(problem)
@@ -155,7 +156,7 @@ class Branching:
     def _call_search(self, search: Search, model: Model, target: Any, q0: ArrayLike | None, seed: int) -> Solutions:
         """All solutions that searches find."""
         whole("seed", seed, 0)
-        goal = search.goal_numbers(target, model)
+        goal = search.tasks.goal_numbers(target, model)
         home = one_start(model, self._home if q0 is None else q0)
         raw, total, attempts = self._searched(search, model, goal, home, seed)
         if total < 0:
@@ -176,7 +177,7 @@ class Branching:
         threads = cores() if threads is None else threads
         whole("threads", threads, 1)
         search = self._search
-        goals, starts = problems_of(model, self.tasks, targets, q0, () if search is None else search.loops)
+        goals, starts = problems_of(model, self.tasks, targets, q0, () if search is None else search.tasks.loops)
         n = len(goals)
         size = max(1, _BUFFER // (WIDTH * self._values * self._width)) if search is None else 1
         queue, answers = WorkQueue(n, size), np.empty((n, SAID))

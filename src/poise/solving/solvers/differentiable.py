@@ -261,13 +261,13 @@ class Ik(Generic[F]):
         solver, search = self._solver, self._solver._search
         if inverses_of(solver.model, search).there:
             return solver.batch(targets, q).gradient()  # no iteration says soonest which fulfil their poses
-        goals, _ = problems_of(solver.model, solver.tasks, targets, q, search.loops)
+        goals, _ = problems_of(solver.model, solver.tasks, targets, q, search.tasks.loops)
         return BatchGradient(solver.model, search, q, goals, self._fulfilled(goals, q))
 
     def _fulfilled(self, goals: Array, q: Array) -> Flags:
         """(n,) whether q (n, nq) fulfil all required tasks, to what single precision rounds of them."""
         search, found = self._solver._search, np.ones(len(q), dtype=np.bool_)
-        for task, goal in zip(search.tasks, each_goal(search.tasks, goals), strict=True):
+        for task, goal in zip(search.tasks.all, each_goal(search.tasks.all, goals), strict=True):
             if task.required and task.blocks:
                 left = left_at([task], self._solver.model, goal, q)[:, : len(task.blocks)]
                 found &= (left <= np.array(task.tolerances) + _SINGLE).all(axis=1)

@@ -11,7 +11,8 @@ from poise.solving.arguments.arguments import Tasks, one_start, several
 from poise.solving.problem.rows import rows_at
 from poise.solving.requirements.limits import LimitsLike
 from poise.solving.search.prepared import prepared_search
-from poise.solving.search.search import Preference, Search
+from poise.solving.search.search import Search
+from poise.solving.search.settings import Preference, SearchSettings
 from poise.solving.solvers.batch import SolutionBatch, run_batch
 from poise.tasks.base import Task
 
@@ -47,8 +48,11 @@ class Solver:
     ) -> None:
         self.model = model
         self._search = Search(
-            model, several(tasks), method=method, limits=limits, select=select, seed=seed,
-            max_iterations=max_iterations, max_restarts=max_restarts, max_time=max_time, trace=trace,
+            model, several(tasks), limits=limits,
+            settings=SearchSettings(
+                method=method, select=select, seed=seed, max_iterations=max_iterations, max_restarts=max_restarts,
+                max_time=max_time, trace=trace,
+            ),
         )  # fmt: skip
 
     def __call__(self, target: Any = None, q0: ArrayLike | None = None, *, seed: int | None = None) -> Solution:
@@ -63,7 +67,7 @@ class Solver:
     @property
     def tasks(self) -> tuple[Task, ...]:
         """What it solves for, in the order of targets and errors; errors go on with the loops of the model."""
-        return self._search.user_tasks
+        return self._search.tasks.stated
 
     @property
     def method(self) -> "Method | None":
@@ -78,28 +82,28 @@ class Solver:
     @property
     def select(self) -> Preference:
         """Which solution it returns: the nearest to q0 of those found, or the first."""
-        return self._search.select
+        return self._search.settings.select
 
     @property
     def seed(self) -> int:
         """What the random starts depend on, where a call names no other."""
-        return self._search.seed
+        return self._search.settings.seed
 
     @property
     def max_iterations(self) -> int:
         """Iterations of a start, at most; if none converges, the best of them descend as many further, 300 at least and
         20,000 at most."""
-        return self._search.max_iterations
+        return self._search.kernel.max_iterations
 
     @property
     def max_restarts(self) -> int:
         """Random starts, at most."""
-        return self._search.max_restarts
+        return self._search.kernel.max_restarts
 
     @property
     def max_time(self) -> float | None:
         """Seconds that a search takes, at most; None: no limit."""
-        return self._search.max_time
+        return self._search.settings.max_time
 
     @property
     def velocities(self) -> tuple[int, ...]:
@@ -136,9 +140,9 @@ class Solver:
         Every row is `target - current` [m or rad], so that half of `e @ e` has the gradient `-J.T @ e`.
         """
         search = self._search
-        goal = search.goal_numbers(target, self.model)
-        e, jacobian = rows_at(self.model, search.tasks, search.bound, one_start(self.model, q), goal)
-        return search.scales * e, search.scales[:, None] * jacobian
+        goal = search.tasks.goal_numbers(target, self.model)
+        e, jacobian = rows_at(self.model, search.tasks.all, search.bound, one_start(self.model, q), goal)
+        return search.tasks.scales * e, search.tasks.scales[:, None] * jacobian
 
 
 def solve(
