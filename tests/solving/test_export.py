@@ -42,6 +42,7 @@ def goal_of(model: pz.Model, frames: list[str]) -> Goal:
 PAW = "left_wrist_yaw_link"
 REGION = pz.RegionTask("panda_link6", pz.Sphere(PANDA.pose("panda_link6", PANDA.home).xyz, 0.4))
 AWAY = pz.PositionTask("panda_link4", (0.2, 0.2, 0.7), required=False, priority=1)
+THERE = pz.PositionTask("panda_link4", required=False, priority=1)
 SHAPED = PANDA.with_shapes({"panda_link6": pz.Sphere((0, 0, 0), 0.08), HAND: pz.Sphere((0, 0, 0), 0.06)})
 BALL = pz.World({"ball": pz.Sphere((0.4, 0.1, 0.4), 0.1)})
 TO_POINT, POSTURE_TASK = pz.PositionTask(HAND), pz.PostureTask()
@@ -77,6 +78,17 @@ SOLVERS: dict[str, tuple[pz.Model, list[pz.Task], Goal, dict[str, Any]]] = {
     ),
     "a range and a posture": (PANDA, [TO_POINT, REGION, POSTURE_TASK], lambda q: [*point(q), None], {}),
     "a range and a soft task": (PANDA, [TO_POINT, REGION, AWAY], lambda q: [*point(q), None], {}),
+    "a posture beside a soft task": (PANDA, [TO_POINT, AWAY, POSTURE_TASK], lambda q: [*point(q), None], {}),
+    "a posture beside one that is fulfilled": (
+        PANDA, [TO_POINT, THERE, POSTURE_TASK],
+        lambda q: [point(q)[0], PANDA.pose("panda_link4", q).xyz, None], {},
+    ),
+    "a range, a soft task and a posture": (
+        PANDA, [TO_POINT, REGION, AWAY, POSTURE_TASK], lambda q: [point(q)[0], None, None, q], {},
+    ),
+    "a posture beside a soft task and a sum": (
+        PANDA, [TO_POINT, AWAY, POSTURE_TASK], lambda q: [*point(q), None], {"limits": [SUM]},
+    ),
     "a posture by dls": (PANDA, [TO_POINT, POSTURE_TASK], point, {"method": "dls"}),
     "a sum": (PANDA, [pz.PoseTask(HAND)], goal_of(PANDA, [HAND]), {"limits": [SUM]}),
     "among shapes": (SHAPED, [TO_POINT, POSTURE_TASK], point, {"limits": [APART]}),

@@ -166,3 +166,17 @@ def test_a_loop_takes_nothing_from_what_is_not_required_beside_a_posture() -> No
         wish = pz.PositionTask("coupler_end", np.array([*rng.uniform(-2.0, 2.0, 2), 0.0]), required=False)
         alone, beside = (pz.solve(model, [wish, *more]) for more in ([], [pz.PostureTask(model.sample(seed=seed))]))
         assert beside.errors[0].position <= alone.errors[0].position + 1e-5
+
+
+def test_a_soft_task_that_what_is_required_leaves_nothing_is_no_error() -> None:
+    """All rows of a pose take up what six joints move, so a place of the elbow is had only where it is as it comes."""
+    q = UR5E.sample(seed=3)
+    elbow = UR5E.frames[len(UR5E.frames) // 2]
+    pose, place = pz.PoseTask(UR5E.tip, UR5E.pose(UR5E.tip, q)), UR5E.pose(elbow, q).xyz
+    for target, least_missed in ((place, 0.0), (place + 0.3, 1e-3)):
+        soft = pz.PositionTask(elbow, target, required=False, priority=1)
+        found = pz.solve(UR5E, [pose, soft, pz.PostureTask(q)], q0=q)
+        assert found.success
+        assert found.errors[1].position >= least_missed
+        if not least_missed:
+            np.testing.assert_allclose(found.q, q, atol=1e-6)

@@ -48,18 +48,18 @@ class Search:
 
     __slots__ = (
         "_all_required",
-        "_constrained",
         "_line",
         "_passive_loops",
         "_projection",
         "_required",
-        "_solves_required_alone",
         "_steps",
         "bound",
         "home",
+        "keeps_by_steps",
         "kernel",
         "limits",
         "settings",
+        "solves_required_alone",
         "tasks",
         "without_ranges",
     )
@@ -98,10 +98,10 @@ class Search:
         self._all_required = None if kernel.all_required is None else Search._around(model, kernel.all_required)
         tasks, own_way = self.tasks, self.settings.method is None
         constrained = self.limits.has_constraints or tasks.have_constraints
-        self._constrained = constrained and kernel.method is None
+        self.keeps_by_steps = constrained and kernel.method is None
         """Whether more must hold than the limits of joints, which the kernel's search looks at or leaves open."""
         more = own_way and (constrained or (tasks.have_levels and not kernel.soft))
-        self._solves_required_alone = more and required_alone(tasks.stated) is not None
+        self.solves_required_alone = more and required_alone(tasks.stated) is not None
         """Whether what is required is solved for alone where nothing was found beside what gives way."""
         self._steps: KernelSearch | None = None
         self._required: Search | None = None
@@ -184,9 +184,9 @@ class Search:
         code, late = self.kernel.search(model, scratch, began, end)
         if code == BLOCKED and self._all_required is not None and not late:
             code, late = self._solve_all_required(self._all_required, model, scratch, end)
-        if code > SOLVED and self._constrained and not late:
+        if code > SOLVED and self.keeps_by_steps and not late:
             code, late = self._make_feasible(model, scratch, code, end)
-        if code in (UNSOLVED, BLOCKED) and self._solves_required_alone and not late:
+        if code in (UNSOLVED, BLOCKED) and self.solves_required_alone and not late:
             solved, late = self._solve_required_alone(model, scratch, end)
             code = SOLVED if solved else code
         if self._passive_loops is not None:
@@ -282,7 +282,7 @@ class Search:
     def goes_on(self) -> bool:
         """Whether it goes on where the kernel's search fails."""
         posture = self.kernel.posture
-        return self._constrained or self._solves_required_alone or (posture is not None and posture.required)
+        return self.keeps_by_steps or self.solves_required_alone or (posture is not None and posture.required)
 
     @property
     def has_passive_loops(self) -> bool:

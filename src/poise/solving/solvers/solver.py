@@ -123,6 +123,12 @@ class Solver:
         """Solve for many targets, from `q0` (n, nq) or from one start for all; see `solve_batch`."""
         return run_batch(self._search, self.model, self.tasks, targets, q0, seed, best_effort, threads, progress)
 
+    def explain(self) -> str:
+        """How it searches: a line for each of the stages, in the order in which they are walked."""
+        from poise.solving.search.stages import stages_of
+
+        return "\n".join(f"{k}. {stage}" for k, stage in enumerate(stages_of(self._search), 1))
+
     def export(self, file: "str | os.PathLike[str]") -> None:
         """Write it as a file that `libpoise` loads, in C, C++ or a browser, with all limits and shapes as they are now.
 
