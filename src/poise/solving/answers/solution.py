@@ -36,6 +36,7 @@ from poise.solving.unreachable.infeasibility import certificate_of
 from poise.tasks.error import TaskError
 
 if TYPE_CHECKING:
+    from poise.methods.base import Method
     from poise.model.proximity import Proximity
     from poise.solving.gradients.gradient import SolutionGradient
 
@@ -156,7 +157,7 @@ class Solution(Answer):
         return None if limit is None else limit.nearest(self.model, self.q)
 
     @property
-    def method(self) -> Any:
+    def method(self) -> "Method | None":
         """The method whose updates were iterated; None: the solver's own way."""
         return self._prepared.method
 

@@ -27,7 +27,7 @@ class Limits(NamedTuple):
     """Whether joints keep their limits."""
     collision: "CollisionLimit | None"
     """What keeps shapes apart."""
-    others: tuple[Any, ...]
+    others: "tuple[Limit, ...]"
     """All others: bounds and rows of velocities."""
 
     @classmethod

@@ -1,7 +1,7 @@
 """How a solve ended: its status, what is left of each task, what a method did on the way."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, final
+from typing import TYPE_CHECKING, NamedTuple, Protocol, final
 
 from poise.common.array import Array
 from poise.model.model import Model
@@ -10,6 +10,9 @@ from poise.solving.problem.problem import Problem
 from poise.solving.problem.workspace import Bound
 from poise.solving.requirements.limits import Limits
 from poise.tasks.error import TaskError
+
+if TYPE_CHECKING:
+    from poise.methods.base import Method
 
 
 @final
@@ -53,7 +56,7 @@ class PreparedProblem(Protocol):
         """(nq,) what solves near q (nq,) for these goal numbers if nothing but limits of joints must hold."""
 
     @property
-    def method(self) -> Any:
+    def method(self) -> "Method | None":
         """The method that was iterated; None for the solver's own."""
 
 

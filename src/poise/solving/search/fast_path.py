@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from poise.common.array import Array
 from poise.kernels.fast_path import load_fast_path
 from poise.kernels.machine.layout import ANSWER
 from poise.solving.answers.solution import Solution
 from poise.solving.problem.workspace import Bound, Scratch
+from poise.solving.search.kernel_search import KernelSearch
 from poise.spatial import SE3
 from poise.tasks.base import POSITION, ROTATION, Task
 
@@ -20,15 +22,17 @@ _KINDS = {(POSITION, ROTATION): b"p", (POSITION,): b"t"}
 """What target a task takes, by what it leads of its frame: a pose or a point."""
 
 
-def line_of_search(search: Any) -> Any:
-    """What answers usual calls of a search, those of which the kernel's answer is all; or None."""
-    if search.settings.trace or search.has_passive_loops:
+def line_of_search(kernel: KernelSearch, home: Array, *, complete: bool) -> Any:
+    """What answers usual calls of a search that begins at `home` (nq,) where it is not told where; or None.
+
+    `complete` says whether what fails in the kernel has failed.
+    """
+    if kernel.settings.trace:
         return None
-    longest = 0 if search.settings.max_time is None else ceil(1e9 * search.settings.max_time)  # 0 is no end
-    settings = (longest, int(not search.goes_on))
-    look = None if search.limits.collision is None else Scratch.sync_scene
-    known = search.tasks.own_goal.tobytes(), search.home.tobytes(), _pause, look, None, None, None
-    return _line(search.bound, search.tasks.stated, 0, 0, settings, search.bound.idle, *known)
+    longest = 0 if kernel.settings.max_time is None else ceil(1e9 * kernel.settings.max_time)  # 0 is no end
+    look = None if kernel.limits.collision is None else Scratch.sync_scene
+    known = kernel.tasks.own_goal.tobytes(), home.tobytes(), _pause, look, None, None, None
+    return _line(kernel.bound, kernel.tasks.stated, 0, 0, (longest, int(complete)), kernel.bound.idle, *known)
 
 
 def line_of_tracker(

@@ -76,7 +76,7 @@ class Search:
         """`also` are velocities that are free even where they move no task, of which there may be none."""
         a_model(model)
         self._lead(model, KernelSearch(model, tasks, Limits.of(limits), settings, also=also))
-        self._line: Any = line_of_search(self)
+        self._line: Any = self._fast_path()
 
     @classmethod
     def _around(cls, model: Model, kernel: KernelSearch) -> "Search":
@@ -111,13 +111,19 @@ class Search:
         self._passive_loops = PassiveLoops.of(model, tasks.stated, limits=positions)
         self._line = None
 
+    def _fast_path(self) -> Any:
+        """What answers usual calls in C, if anything does: nothing where Python closes loops."""
+        if self._passive_loops is not None:
+            return None
+        return line_of_search(self.kernel, self.home, complete=not self.goes_on)
+
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__slots__ if name != "_line"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
             setattr(self, name, value)
-        self._line = line_of_search(self)
+        self._line = self._fast_path()
 
     def __call__(self, model: Model, target: Any, q0: ArrayLike | None, seed: int | None) -> Solution:
         """Solve; see `Solver`."""
