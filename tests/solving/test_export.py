@@ -317,7 +317,6 @@ def test_poses_and_jacobians_are_those_of_the_model(model: pz.Model, tmp_path: P
 @pytest.mark.parametrize(
     ("one", "words"),
     [
-        (lambda: pz.Solver(PANDA, [pz.PositionTask(HAND), AWAY, pz.PostureTask()]), "export a Tracker"),
         (lambda: pz.Solver(PANDA, pz.PoseTask(HAND), method="lm", trace=True), "leave out trace=True"),
         (lambda: pz.Tracker(PANDA, pz.PoseTask(HAND), dt=0.01, explore=True), "leave out explore=True"),
     ],
