@@ -28,6 +28,7 @@ from poise.solving.search.settings import BY_STEPS, SearchSettings
 from poise.solving.search.soft import all_required, soft_alone, with_soft_rows
 from poise.solving.search.without_ranges import without_ranges
 from poise.tasks.base import Task
+from poise.tasks.posture import PostureTask
 
 if TYPE_CHECKING:
     from poise.methods.base import Method
@@ -84,8 +85,7 @@ class KernelSearch:
         """`also` are velocities that are free even where they move no task, of which there may be none."""
         self.settings, self.limits = settings, limits
         tasks = self.tasks = PreparedTasks(model, stated, loop_tasks(model, stated))
-        looking = limits.has_constraints
-        constrained, ranked = looking or tasks.have_constraints, tasks.have_levels
+        constrained, ranked = limits.has_constraints or tasks.have_constraints, tasks.have_levels
         self.soft = settings.method is None and soft_alone(tasks.of_frames)
         """Whether the last level, which is soft, is lessened among what fulfils all before it."""
         by, restarts = chosen(settings.method), settings.max_restarts
@@ -112,7 +112,16 @@ class KernelSearch:
         self.all_required: KernelSearch | None = None
         """The search for all tasks as if they were required, where there is a posture beside soft ones."""
         inner, problem = self._inner(model, problem)
-        approach = posture is not None and followed is None and not self.soft
+        self.bound = self._bound(model, problem, inner, followed)
+        if limits.collision is not None:
+            self.bound.idle.append(self.bound.new(model))  # its shapes are not to be packed by the first call
+        self._index: Words | None = None
+
+    def _bound(self, model: Model, problem: Problem, inner: dict[str, Bound], followed: PostureTask | None) -> Bound:
+        """The problem with the stages that the kernel walks, and what it is told of them."""
+        by, settings, limits, tasks = self.method, self.settings, self.limits, self.tasks.of_frames
+        looking = limits.has_constraints
+        approach = self.posture is not None and followed is None and not self.soft
         numbers = {
             "seed": settings.seed, "max_iterations": self.max_iterations, "max_restarts": self.max_restarts,
             "phase": BEGIN, "usual_restarts": self._usual_restarts, "nearest": int(settings.select == "nearest"),
@@ -120,34 +129,27 @@ class KernelSearch:
             "soft": int(self.soft), "approach": int(approach),
         }  # fmt: skip
         lead = "iterate" if by is not None else "optimise" if self.soft else "solve"
-        staged = bool(inner) or self.soft or posture is not None
+        staged = bool(inner) or self.soft or self.posture is not None
         entry = ["search", f"own {lead}"] if staged else [lead]
         entry += ["posture"] if approach else []
-        entry += ["rest"] if "rest" in inner else []
         if by is not None:
             from poise.solving.methods.bound_method import bound_method
 
-            self.bound = bound_method(
-                model, tasks.of_frames, problem, by, *entry, limits=limits.positions, also=limits.others,
+            return bound_method(
+                model, tasks, problem, by, *entry, limits=limits.positions, also=limits.others,
                 collision=limits.collision, keep_constraints=True, posture=followed,
                 traced=self.max_iterations + 1 if settings.trace else 0, numbers=numbers, inner=inner,
             )  # fmt: skip
-        else:
-            if not self.soft and posture is None and [len(t.moving(model)) for t in tasks.of_frames] == [_AXES]:
-                from poise.solving.problem.closed_form import with_closed_form
+        if not staged and [len(task.moving(model)) for task in tasks] == [_AXES]:
+            from poise.solving.problem.closed_form import with_closed_form
 
-                problem = with_closed_form(model, tasks.of_frames[0], problem)
-            parts = [*entry, *([lead] if staged else [])]
-            parts += [] if limits.collision is None else ["shapes"]
-            parts += ["postures"] if approach else []
-            parts += ["closed form"] if len(problem.section("arms")) else []
-            problem = with_feasibility_check(model, problem, limits) if looking else problem
-            self.bound = Bound(
-                problem, tuple(parts), collision=limits.collision, wide=True, numbers=numbers, inner=inner
-            )
-        if limits.collision is not None:
-            self.bound.idle.append(self.bound.new(model))  # its shapes are not to be packed by the first call
-        self._index: Words | None = None
+            problem = with_closed_form(model, tasks[0], problem)
+        parts = [*entry, *([lead] if staged else []), *(["rest"] if "rest" in inner else [])]
+        parts += [] if limits.collision is None else ["shapes"]
+        parts += ["postures"] if approach else []
+        parts += ["closed form"] if len(problem.section("arms")) else []
+        problem = with_feasibility_check(model, problem, limits) if looking else problem
+        return Bound(problem, tuple(parts), collision=limits.collision, wide=True, numbers=numbers, inner=inner)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__slots__ if name != "_index"}
