@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from support import carried
 from support.carried import COORDINATE, ERROR, FRAME, NQ, NV, OBSTACLE, POSTURE, SHAPE, TARGET, TASK, Carried
-from support.mechanisms import delta
+from support.mechanisms import delta, four_bar, gap, puppet
 
 import poise as pz
 from poise.common.array import Array
@@ -25,6 +25,7 @@ from poise.solving.requirements.status import Status
 pytestmark = pytest.mark.skipif(library() is None, reason="there is no library here: run python -m poise.build")
 
 PANDA, UR5E, G1, DELTA = pz.load("panda"), pz.load("ur5e"), pz.load("g1"), delta()
+BAR, PUPPET, WALKER = four_bar(), puppet(), pz.load("g1", base="floating")
 HAND = PANDA.tip
 WRISTS = ["left_wrist_yaw_link", "right_wrist_yaw_link"]
 Goal = Callable[[Array], Any]
@@ -46,6 +47,7 @@ THERE = pz.PositionTask("panda_link4", required=False, priority=1)
 SHAPED = PANDA.with_shapes({"panda_link6": pz.Sphere((0, 0, 0), 0.08), HAND: pz.Sphere((0, 0, 0), 0.06)})
 BALL = pz.World({"ball": pz.Sphere((0.4, 0.1, 0.4), 0.1)})
 TO_POINT, POSTURE_TASK = pz.PositionTask(HAND), pz.PostureTask()
+PEN = pz.PositionTask("pen", weight=(1, 1, 0))
 SUM = pz.LinearLimit({"panda_joint1": 1.0}, 9.0)
 APART = pz.CollisionLimit(BALL, min_distance=0.02)
 
@@ -167,6 +169,9 @@ TRACKERS: dict[str, tuple[pz.Model, list[pz.Task], Goal, dict[str, Any]]] = {
         PANDA, [pz.PositionTask(HAND), pz.ConeTask(HAND, angle=0.6)], lambda q: [PANDA.pose(HAND, q).xyz, None], {},
     ),
     "two arms": (G1, [pz.PoseTask(frame) for frame in WRISTS], goal_of(G1, WRISTS), {}),
+    "a loop": (BAR, [PEN], lambda q: [BAR.pose("pen", q).xyz], {}),
+    "a loop and a posture": (BAR, [PEN, POSTURE_TASK], lambda q: [BAR.pose("pen", q).xyz, q], {}),
+    "loops of balls": (DELTA, [pz.PositionTask("plate")], place, {"limits": [pz.AccelerationLimit(20.0)]}),
     **{
         f"by {name}": (PANDA, [pz.PositionTask(HAND)], lambda q: [PANDA.pose(HAND, q).xyz], {"method": name})
         for name in METHODS
@@ -174,15 +179,21 @@ TRACKERS: dict[str, tuple[pz.Model, list[pz.Task], Goal, dict[str, Any]]] = {
 }  # fmt: skip
 
 
+def own_numbers(tracker: pz.Tracker) -> Array:
+    """What the tasks read now: the goals of loops are the file's."""
+    return np.concatenate([tracker.targets.ravel(), tracker._targets.posture])
+
+
 @pytest.mark.parametrize("name", TRACKERS)
 def test_a_tracker_goes_the_same_way(name: str, tmp_path: Path) -> None:
     model, tasks, goal, given = TRACKERS[name]
     tracker = pz.Tracker(model, tasks, dt=0.01, **given)
     one = loaded(tracker, tmp_path)
-    here = there = model.home
-    for a in model.interpolate(model.home, model.clip(model.sample(1, seed=7)[0]), np.linspace(0.0, 1.0, 40)):
+    home = one.numbers("home")
+    here = there = home
+    for a in model.interpolate(home, model.clip(model.sample(1, seed=7)[0]), np.linspace(0.0, 1.0, 40)):
         here = tracker.step(here, goal(a))
-        numbers = tracker._targets.joined
+        numbers = own_numbers(tracker)
         status, there = one.step(there, numbers)
         assert status == "OK"
         np.testing.assert_allclose(there, here, rtol=0.0, atol=1e-11)
@@ -190,11 +201,85 @@ def test_a_tracker_goes_the_same_way(name: str, tmp_path: Path) -> None:
     np.testing.assert_allclose(on, tracker.step(None), atol=1e-11)
     one.begin()
     tracker.reset()
-    np.testing.assert_allclose(one.step(model.home, numbers)[1], tracker.step(model.home), atol=1e-11)
+    np.testing.assert_allclose(one.step(home, numbers)[1], tracker.step(home), atol=1e-11)
 
 
 def test_the_first_step_says_where_it_begins(tmp_path: Path) -> None:
-    assert loaded(pz.Tracker(PANDA, pz.PoseTask(HAND)), tmp_path).step()[0] == "BAD_INPUT"
+    one = loaded(pz.Tracker(PANDA, pz.PoseTask(HAND)), tmp_path)
+    assert one.step()[0] == "BAD_INPUT"
+    assert one.step(measured=np.full(7, np.nan))[0] == "BAD_INPUT"
+    status, led = one.step(measured=PANDA.home)
+    assert status == "OK"
+    assert one.step(measured=PANDA.home + 1.0)[0] == "OK"
+    one.begin()
+    np.testing.assert_array_equal(one.step(PANDA.home)[1], led)
+
+
+# Loops ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("model", "frame"), [(BAR, "pen"), (DELTA, "plate")])
+def test_the_home_of_a_file_closes_loops(model: pz.Model, frame: str, tmp_path: Path) -> None:
+    one = loaded(pz.Tracker(model, pz.PositionTask(frame), dt=0.01), tmp_path)
+    home = one.numbers("home")
+    assert gap(model, model.home) > 0.1
+    assert gap(model, home) < 1e-7
+    assert model.within_limits(home)
+    assert (one.count(TASK), one.count(TARGET)) == (1, 7)
+
+
+def test_a_start_whose_loops_are_open_says_so(tmp_path: Path) -> None:
+    tracker = pz.Tracker(BAR, PEN, dt=0.01)
+    one = loaded(tracker, tmp_path)
+    status, led = one.step(BAR.home)
+    assert status == "LOOPS_OPEN"
+    np.testing.assert_array_equal(led, BAR.home)
+    # One that is nearer than a step goes is closed by the step, as in Python.
+    near = one.numbers("home") + np.array([1e-4, 0.0, 0.0])
+    status, led = one.step(near)
+    assert status == "OK"
+    assert gap(BAR, led) < 1e-7
+    np.testing.assert_array_equal(led, tracker.step(near, one.numbers("targets")[:3]))
+
+
+# The following error ----------------------------------------------------------------------------------------------
+
+
+MEASURED: dict[str, tuple[pz.Model, list[pz.Task], Goal, dict[str, Any]]] = {
+    **{name: TRACKERS[name] for name in ("usual", "accelerations", "a posture", "a range", "a loop", "by sdls")},
+    "another method in levels": TRACKERS["another method in levels"],
+    "from a base": (
+        PANDA, [pz.PoseTask(HAND, base="panda_link3", offset=pz.SE3([0.0, 0.0, 0.1, 1, 0, 0, 0]))],
+        lambda q: [PANDA.pose("panda_link3", q).inverse() @ PANDA.pose(HAND, q)], {},
+    ),
+    "balls": (PUPPET, [pz.PoseTask("palm")], goal_of(PUPPET, ["palm"]), {"limits": [pz.AccelerationLimit(20.0)]}),
+    "a floating base": (WALKER, [pz.PoseTask(frame) for frame in WRISTS], goal_of(WALKER, WRISTS), {}),
+    "among shapes": (SHAPED, [TO_POINT], lambda q: [PANDA.pose(HAND, q).xyz], {"limits": [APART]}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MEASURED)
+@pytest.mark.parametrize("joints", [True, False])
+def test_a_command_waits_as_in_python(name: str, joints: bool, tmp_path: Path) -> None:
+    """For a robot that lags, stops, and is not measured now and then."""
+    model, tasks, goal, given = MEASURED[name]
+    near, far = 0.03, np.inf
+    error = pz.FollowingErrorLimit(near if joints else far, far if joints else near, far if joints else 0.1)
+    tracker = pz.Tracker(model, tasks, dt=0.01, following_error=error, **given)
+    one = loaded(tracker, tmp_path)
+    home = one.numbers("home")
+    target, held = goal(model.clip(model.integrate(home, np.full(model.nv, 0.4)))), 0
+    measured = home
+    for tick in range(60):
+        seen = None if tick % 17 == 16 else measured
+        here = tracker.step(None if tick else home, target, measured=seen)
+        status, led = one.step(None if tick else home, own_numbers(tracker), seen)
+        assert status == "OK"
+        np.testing.assert_array_equal(led, here)
+        held += any(limit.kind == "following error" for limit in tracker.active_limits)
+        if 20 < tick < 40:
+            measured = model.integrate(measured, 0.2 * model.difference(measured, here))
+    assert held > 5
 
 
 # Shapes -----------------------------------------------------------------------------------------------------------
@@ -314,11 +399,26 @@ def test_poses_and_jacobians_are_those_of_the_model(model: pz.Model, tmp_path: P
 # What cannot go ---------------------------------------------------------------------------------------------------
 
 
+def hand_and_bar() -> pz.Model:
+    """A triangle of links beside a hinge, which is led alone."""
+    b = pz.ModelBuilder("hand_and_bar")
+    b.joint("wrist", "revolute", parent="base", child="palm")
+    b.joint("left", "revolute", parent="base", child="left_link")
+    b.joint("right", "revolute", parent="base", child="right_link", origin=pz.SE3.from_parts((1.0, 0.0, 0.0)))
+    b.frame("hand", link="palm", origin=pz.SE3.from_parts((0.5, 0.0, 0.0)))
+    b.frame("left_end", link="left_link", origin=pz.SE3.from_parts((0.8, 0.0, 0.0)))
+    b.frame("right_end", link="right_link", origin=pz.SE3.from_parts((0.8, 0.0, 0.0)))
+    b.loop("left_end", "right_end")
+    return b.build()
+
+
 @pytest.mark.parametrize(
     ("one", "words"),
     [
         (lambda: pz.Solver(PANDA, pz.PoseTask(HAND), method="lm", trace=True), "leave out trace=True"),
         (lambda: pz.Tracker(PANDA, pz.PoseTask(HAND), dt=0.01, explore=True), "leave out explore=True"),
+        (lambda: pz.Tracker(hand_and_bar(), pz.PositionTask("hand"), dt=0.01), "no task moves .* lock their joints"),
+        (lambda: pz.Solver(hand_and_bar(), pz.PositionTask("hand")), "no task moves .* lock their joints"),
     ],
 )
 def test_what_needs_python_is_refused_and_leaves_no_file(one: Callable[[], Any], words: str, tmp_path: Path) -> None:

@@ -114,11 +114,14 @@ class Carried:
         )
         return NAMES[status], q, report
 
-    def step(self, q: Any = None, targets: Any = None) -> tuple[str, Array]:
+    def step(self, q: Any = None, targets: Any = None, measured: Any = None) -> tuple[str, Array]:
         """The name of the status, and where the step leads (nq,)."""
         led = np.full(self.count(NQ), np.nan)
-        q, targets = _numbers(q), _numbers(targets)
-        return NAMES[self.face.pz_step(self.work, _address(q), _address(targets), _address(led))], led
+        q, targets, measured = map(_numbers, (q, targets, measured))
+        given = _address(q), _address(targets)
+        if measured is None:
+            return NAMES[self.face.pz_step(self.work, *given, _address(led))], led
+        return NAMES[self.face.pz_step_measured(self.work, *given, _address(measured), _address(led))], led
 
     def pose(self, q: Any, frame: int) -> Array:
         """(7,)"""

@@ -8,6 +8,7 @@ export type Status =
   | "NOT_FINITE"
   | "BAD_INPUT"
   | "LIMIT"
+  | "LOOPS_OPEN"
   | "NO_FILE"
   | "DAMAGED"
   | "NEWER"
@@ -93,8 +94,9 @@ export class Solver {
   readonly targets: Float64Array;
   /** Solve for targets, seven numbers a task, from q0; null stands for those of the file, and for its home. */
   solve(targets?: Numbers | null, q0?: Numbers | null, options?: { milliseconds?: number | null }): Solution;
-  /** Where one step leads from q, or from where the last one led, towards targets, or those of the last step. */
-  step(q?: Numbers | null, targets?: Numbers | null): Float64Array;
+  /** Where one step leads from q, or from where the last one led, towards targets, or those of the last step.
+      `measured` is where the robot is: no farther ahead of it than the tracker's following error. */
+  step(q?: Numbers | null, targets?: Numbers | null, options?: { measured?: Numbers | null }): Float64Array;
   /** Forget all steps, and where obstacles were moved to. */
   reset(): void;
   pose(frame: string, q: Numbers): Float64Array;

@@ -20,6 +20,7 @@ export const STATUSES = [
   "NOT_FINITE",
   "BAD_INPUT",
   "LIMIT",
+  "LOOPS_OPEN",
   "NO_FILE",
   "DAMAGED",
   "NEWER",
@@ -130,6 +131,7 @@ export class Solver {
     this.#room = {
       targets: poise.take(8 * targets),
       q: poise.take(8 * this.nq),
+      robot: poise.take(8 * this.nq),
       out: poise.take(8 * Math.max(this.nq, 7 * this.frames.length, 6 * this.nv)),
       report: poise.take(Math.max(REPORT.bytes, NEAREST.bytes)),
       numbers: targets,
@@ -165,10 +167,13 @@ export class Solver {
     };
   }
 
-  /** Where one step leads from q, or from where the last one led, towards targets, or those of the last step. */
-  step(q = null, targets = null) {
-    const { out } = this.#room;
-    this.#check(this.#poise.exports.pz_step(this.#work, this.#q(q), this.#targets(targets), out), ["NOT_FINITE"]);
+  /** Where one step leads from q, or from where the last one led, towards targets, or those of the last step.
+      `measured` is where the robot is: no farther ahead of it than the tracker's following error. */
+  step(q = null, targets = null, { measured } = {}) {
+    const { out, robot } = this.#room;
+    const at = measured == null ? 0 : this.#put(robot, measured, this.nq, "a configuration");
+    const code = this.#poise.exports.pz_step_measured(this.#work, this.#q(q), this.#targets(targets), at, out);
+    this.#check(code, ["NOT_FINITE"]);
     return this.#copy(out, this.nq);
   }
 

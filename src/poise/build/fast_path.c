@@ -7,12 +7,12 @@
 enum { MOST_TASKS = 32, MOST_NUMBERS = 512, HELD = 10, POSE = 'p', POINT = 't', POSTURE = 'q' };
 
 /* What is prepared; `goal`, `start` and `out` are rows of a narrow workspace, of which `start` has `nq` and `goal` has
- * `count`.  Of a search `longest` is how long it may take [ns], and `complete` whether what fails in the kernel has failed:
+ * `count`, and `measured` the first of a following error's, of which a step has one.  Of a search `longest` is how long it may take [ns], and `complete` whether what fails in the kernel has failed:
  * else Python goes on. */
 typedef struct {
   PyObjectHead head;
   int64_t (*run)(int64_t address);
-  int64_t goal, start, out, nq, count, longest, complete, tasks, address;
+  int64_t goal, start, out, nq, count, longest, complete, tasks, address, measured;
   char kinds[MOST_TASKS];
   union {
     struct {
@@ -285,18 +285,27 @@ static double *room_in(Line *line, PyObject *out, Py_buffer *room) {
   return room->ndim == 1 && is_double(room) && room->shape[0] == line->nq && room->strides[0] == 8 ? room->buf : NULL;
 }
 
-/* step(q, target, out): where the step leads, or the code of one that is no finite number, or None. */
+/* Whether it was said where the robot is, or for None that this is not known. */
+static int read_measured(Line *line, PyObject *measured, double *to) {
+  if (measured != Py_None) return read_start(line, measured, to);
+  to[0] = __builtin_nan("");
+  return 1;
+}
+
+/* step(q, target, out, measured): where the step leads, or the code of one that is no finite number, or None. */
 static PyObject *step(Line *line, PyObject *const *given, Py_ssize_t count) {
-  PyObject *acquired = count == 3 ? PyObject_CallFunctionObjArgs(line->acquire, Py_False, NULL) : NULL;
+  PyObject *acquired = count == 4 ? PyObject_CallFunctionObjArgs(line->acquire, Py_False, NULL) : NULL;
   drop(acquired);
   if (acquired != Py_True) return nothing();
   PyObject *q = given[0], *target = given[1], *out = given[2], *found = NULL;
-  double *narrow = (double *)(intptr_t)((int64_t *)(intptr_t)line->address)[NARROW];
+  const int64_t *call = (const int64_t *)(intptr_t)line->address;
+  double *narrow = (double *)(intptr_t)call[NARROW], *robot = (double *)(intptr_t)call[FOLLOWING_WORK];
   Py_buffer room = {0};
   double *led = out == Py_None ? NULL : room_in(line, out, &room);
   int raised = 0;
   if ((led || out == Py_None) && read_command(line, q, narrow) &&
-      (target == Py_None || read_goal(line, target, narrow + line->goal)) && !(raised = !called(line->look))) {
+      (target == Py_None || read_goal(line, target, narrow + line->goal)) &&
+      read_measured(line, given[3], robot + line->measured) && !(raised = !called(line->look))) {
     int64_t code = go(line, line->address);
     for (int64_t k = 0; led && code >= 0 && k < line->nq; k++) led[k] = narrow[line->out + k];
     if (code == SOLVED) found = led ? kept(out) : PyObject_CallNoArgs(line->copy);
@@ -331,7 +340,7 @@ static PyObject *line(PyObject *module, PyObject *const *given, Py_ssize_t count
   char *numbers, *kinds;
   Py_ssize_t length, tasks;
   if (count != 2 + HELD || PyBytes_AsStringAndSize(given[0], &numbers, &length) ||
-      PyBytes_AsStringAndSize(given[1], &kinds, &tasks) || length != 9 * sizeof(int64_t) || tasks > MOST_TASKS ||
+      PyBytes_AsStringAndSize(given[1], &kinds, &tasks) || length != 10 * sizeof(int64_t) || tasks > MOST_TASKS ||
       ((const int64_t *)(const void *)numbers)[6] > MOST_NUMBERS)
     return nothing();
   Line *made = (Line *)PyType_GenericAlloc(line_type, 0);
@@ -339,7 +348,7 @@ static PyObject *line(PyObject *module, PyObject *const *given, Py_ssize_t count
   const int64_t *n = (const int64_t *)(const void *)numbers;
   made->run = (int64_t(*)(int64_t))(intptr_t)n[0];
   made->address = n[1], made->goal = n[2], made->start = n[3], made->out = n[4], made->nq = n[5];
-  made->count = n[6], made->longest = n[7], made->complete = n[8];
+  made->count = n[6], made->longest = n[7], made->complete = n[8], made->measured = n[9];
   made->tasks = tasks;
   for (Py_ssize_t k = 0; k < tasks; k++) made->kinds[k] = kinds[k];
   for (int k = 0; k < HELD; k++) made->held[k] = given[2 + k] == Py_None ? NULL : kept(given[2 + k]);

@@ -113,7 +113,7 @@ static int sound(const Word *image) {
   for (size_t k = 0; k < sizeof in_fixed; k++)
     if (!within(image[(int)in_fixed[k]], 1, 1, fixed)) return 0;
   Word nq = image[IMAGE_NQ], tasks = image[IMAGE_TASKS];
-  if (!within(image[IMAGE_CALL], CALL_WORDS, 1, work) || !within(image[IMAGE_START], nq, 1, work) || !within(image[IMAGE_GUIDE], image[IMAGE_POSTURE], 1, work) ||
+  if (!within(image[IMAGE_CALL], CALL_WORDS, 1, work) || !within(image[IMAGE_START], nq, 1, work) || !within(image[IMAGE_MEASURED], nq, 1, work) || !within(image[IMAGE_GUIDE], image[IMAGE_POSTURE], 1, work) ||
       !within(image[IMAGE_GOAL], tasks, POSE, work) || !within(image[IMAGE_TARGETS], tasks, POSE, fixed) ||
       !within(image[IMAGE_OUT], ANSWER + nq + image[IMAGE_BLOCKS], 1, work) ||
       !within(image[IMAGE_READS], tasks, 1, fixed) || !within(image[IMAGE_MOVABLE], image[IMAGE_OBSTACLES], OBSTACLE_WORDS, fixed) ||
@@ -277,6 +277,7 @@ static pz_status status_of(const Word *image, Word code) {
   case SOLVED: return PZ_OK;
   case RUNNING: return PZ_BUDGET;
   case NOT_FINITE: return PZ_NOT_FINITE;
+  case OPEN: return PZ_LOOPS_OPEN;
   case BLOCKED: return image[IMAGE_SHAPES] ? PZ_COLLISION : PZ_LIMIT;
   case BAD_GOAL:
   case BAD_START: return PZ_BAD_INPUT;
@@ -321,12 +322,32 @@ pz_status pz_solve(pz_work *work, const double *targets, const double *q0, doubl
   return status;
 }
 
+/* Whether it was taken over where the robot is; NULL where that is not known. */
+static int measured_at(pz_work *work, const double *measured) {
+  Word nq = image_of(work)[IMAGE_NQ];
+  double *robot = row(work, IMAGE_MEASURED);
+  if (!measured) {
+    *robot = __builtin_nan("");
+    return 1;
+  }
+  for (Word k = 0; k < nq; k++)
+    if (!finite(measured[k])) return 0;
+  copied(robot, measured, nq);
+  return 1;
+}
+
 pz_status pz_step(pz_work *work, const double *q, const double *targets, double *next) {
+  return pz_step_measured(work, q, targets, 0, next);
+}
+
+pz_status pz_step_measured(pz_work *work, const double *q, const double *targets, const double *measured,
+                           double *next) {
   if (!work || !next) return PZ_BAD_ARGUMENT;
   const Word *image = image_of(work);
   if (image[IMAGE_KIND] != TRACKER) return PZ_NO_TRACKER;
   const double *led = row(work, IMAGE_OUT);
-  if (!started(work, q ? q : led) || (targets && !aimed(work, targets))) return PZ_BAD_INPUT;
+  if (!q) q = measured && !finite(*led) ? measured : led; /* no step has led anywhere yet */
+  if (!started(work, q) || (targets && !aimed(work, targets)) || !measured_at(work, measured)) return PZ_BAD_INPUT;
   Word code = run(work);
   if (code < 0) return status_of(image, code);
   work->words[image[IMAGE_CALL] + CALL_SCENE_CHANGED] = 0;

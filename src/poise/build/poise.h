@@ -51,24 +51,26 @@ typedef enum {
   PZ_BAD_INPUT = 5,
   /* limits hold back all that was found */
   PZ_LIMIT = 6,
+  /* loops are farther open at this q than a step closes, and q stays: begin at one that a Solver finds */
+  PZ_LOOPS_OPEN = 7,
   /* these are not the bytes of a file that Solver.export or Tracker.export wrote */
-  PZ_NO_FILE = 7,
+  PZ_NO_FILE = 8,
   /* the file was cut or changed since it was written: export it anew */
-  PZ_DAMAGED = 8,
+  PZ_DAMAGED = 9,
   /* the file was written by a newer poise than this library is of: update the library */
-  PZ_NEWER = 9,
+  PZ_NEWER = 10,
   /* the file was written by an older poise than this library is of: export it anew */
-  PZ_OLDER = 10,
+  PZ_OLDER = 11,
   /* this CPU lacks instructions that the library needs */
-  PZ_NO_CPU = 11,
+  PZ_NO_CPU = 12,
   /* this file is of a tracker, which takes steps and solves nothing: export a Solver */
-  PZ_NO_SOLVER = 12,
+  PZ_NO_SOLVER = 13,
   /* this file is of a solver, which takes no steps: export a Tracker */
-  PZ_NO_TRACKER = 13,
+  PZ_NO_TRACKER = 14,
   /* nothing is kept apart here: export it with a CollisionLimit among its limits */
-  PZ_NO_SHAPES = 14,
+  PZ_NO_SHAPES = 15,
   /* a pointer is null, or a number is none of those that there are */
-  PZ_BAD_ARGUMENT = 15,
+  PZ_BAD_ARGUMENT = 16,
   /* end */
 } pz_status;
 
@@ -153,8 +155,16 @@ PZ_API pz_status pz_solve(pz_work *work, const double *targets, const double *q0
                           int (*stop)(void *data), void *data);
 
 /* One step of a tracker from q, or with NULL from where the last one led, which the first has to be told, towards targets, with NULL those of the last
-   step; `next`, which may be q itself, receives where it leads.  A step does not iterate: it needs no deadline. */
+   step; `next`, which may be q itself, receives where it leads.  A step does not iterate: it needs no deadline.
+
+   From where loops are farther open than a step closes it is PZ_LOOPS_OPEN, and `next` is q: pz_home closes them. */
 PZ_API pz_status pz_step(pz_work *work, const double *q, const double *targets, double *next);
+
+/* The same of a robot that was measured to be at a configuration: the step leads no farther ahead of that than the
+   tracker's FollowingErrorLimit allows, and waits there.  The first step begins at `measured` where q is NULL.  NULL for
+   `measured` says that it is not known, as pz_step does. */
+PZ_API pz_status pz_step_measured(pz_work *work, const double *q, const double *targets, const double *measured,
+                                  double *next);
 
 /* The pose of a frame, 7 numbers, and of all frames, 7 each. */
 PZ_API pz_status pz_pose(pz_work *work, const double *q, int64_t frame, double *pose);

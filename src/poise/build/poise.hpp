@@ -179,9 +179,11 @@ private:
 struct TrackerWork : Work {
   explicit TrackerWork(const Tracker &tracker) : Work(tracker) {}
   /* One step from q, or from where the last one led with {}, towards targets, with {} those of the last step. */
-  Status step(Numbers q, Numbers targets, Room next) noexcept {
-    if (!stated(targets, q) || !fits(next, nq_)) return PZ_BAD_ARGUMENT;
-    return pz_step(work_, q.data(), targets.data(), next.data());
+  Status step(Numbers q, Numbers targets, Room next) noexcept { return step(q, targets, {}, next); }
+  /* The same, no farther ahead of where the robot was measured to be than the tracker's following error. */
+  Status step(Numbers q, Numbers targets, Numbers measured, Room next) noexcept {
+    if (!stated(targets, q) || !stated({}, measured) || !fits(next, nq_)) return PZ_BAD_ARGUMENT;
+    return pz_step_measured(work_, q.data(), targets.data(), measured.data(), next.data());
   }
 };
 #ifdef EIGEN_GEOMETRY_MODULE_H

@@ -24,7 +24,8 @@ IMAGE: Final = Record(
     "magic length sum layout version kind "
     "nq nv tasks posture blocks frames shapes obstacles functions "
     "fixed fixed_words presets preset_words links link_count names work_words "
-    "held call goal guide start out scene scene_work sight pose_frames pose_linear pose_angular pose_all pose_out "
+    "held call goal guide start out measured scene scene_work sight "
+    "pose_frames pose_linear pose_angular pose_all pose_out "
     "frame_words column_words query run poses jacobians nearest place "
     "lower upper home targets reads movable",
 )
@@ -38,7 +39,8 @@ IMAGE: Final = Record(
   and again; `links`; `names`, each ended by a zero byte: functions, the first frame of each task, coordinates of q,
   frames, shapes, obstacles.
 - `held` is 1 for a solver that has more to hold than limits of joints, whose failed answers are none.
-- Places in `work`: the record CALL, rows of the workspace, the scene (0: none), its workspace, another in which
-  distances are asked for, and the room for poses and Jacobians, whose lengths are `frame_words` and `column_words`.
+- Places in `work`: the record CALL, rows of the workspace, the measured q of a tracker, the scene (0: none), its
+  workspace, another in which distances are asked for, and the room for poses and Jacobians, whose lengths are
+  `frame_words` and `column_words`.
 - Places in `fixed`: the problem of poses, the functions that are called, the limits and the home of q, the targets that
   tasks begin with, what each task reads of its target (`goal_kind`), and the OBSTACLEs."""

@@ -10,6 +10,7 @@ STATUSES: Final[dict[str, str]] = {
     "NOT_FINITE": "every start came to a step that is no finite number, as singular poses make it; damp the method",
     "BAD_INPUT": "the target or the start holds numbers that make none, and nothing was solved",
     "LIMIT": "limits hold back all that was found",
+    "LOOPS_OPEN": "loops are farther open at this q than a step closes, and q stays: begin at one that a Solver finds",
     "NO_FILE": "these are not the bytes of a file that Solver.export or Tracker.export wrote",
     "DAMAGED": "the file was cut or changed since it was written: export it anew",
     "NEWER": "the file was written by a newer poise than this library is of: update the library",

@@ -245,6 +245,9 @@ PROBLEM: Final[Mapping[str, Record | str]] = {
     "ranks": RANK,
     "goal_steps": GOAL_STEP,
     "movable": REAL,
+    # Of a following error.
+    "following": REAL,
+    "following_words": WHOLE,
 }
 """`strides`: steps of the sequence of random starts, one a coordinate and three a ball.  `numbers`: the tasks' own.
 `posture_weights` (n,): of a PostureTask.  `posture_judged` (nq + 1,): 1 for each number of q that it counts, of a
@@ -269,14 +272,20 @@ velocity, and how many the model has; for a user's criterion and pairs.  `collis
 number of their rows m, then 0 to m - 1.  `braking_group` (n,): 0 for each active velocity that may brake by itself,
 else the number of those that brake together, as those of a loop do; empty where a step has no more to keep than bounds.
 `delegated`: the tasks that another method proposes steps for, in that method's order.  `ranks`: one a block.
-`goal_steps`: those that a gradient is asked for.  `movable` (n,): 1 for what tasks move, else 0."""
+`goal_steps`: those that a gradient is asked for.  `movable` (n,): 1 for what tasks move, else 0.
+
+`following`: how far a frame may be ahead of where it was measured, as the square of a distance [m^2] and as
+|R - S|^2 = 8 sin^2(angle / 2) of its rotations; then how far each coordinate of the Tracker's problem may be [rad or
+m].  `following_words`, for each of those: the word of that problem at which its limits are, 0 where it is of a joint of
+several."""
 
 CALL: Final = Record(
     "Call",
     "problem narrow wide routines wide_routines seed max_iterations max_restarts usual_restarts nearest chunk phase "
     "updates anti_chatter steps characters goals postures path trace trace_rows samples found problems starts "
     "answers index given check_feasibility scene scene_work scene_changed proposer scout "
-    "without_ranges required all_required rest soft approach stage code",
+    "without_ranges required all_required rest soft approach stage code "
+    "following following_work past words rows scene_rows",
 )
 """The arguments of an entry point, which is given the address of this record.
 
@@ -293,7 +302,12 @@ CALL: Final = Record(
 - `without_ranges`, `required`, `all_required`: this record of the search for some of the tasks, or for all as if they
   were required, 0 without one; `rest`: that of what goes towards a posture beside soft tasks that are missed.  `soft`:
   1 where some tasks are soft; `approach`: 1 where answers are brought to a posture.  `stage`: the one that a search is
-  in; `code`: what a stage came to.  Kernels write `phase` and these two."""
+  in; `code`: what a stage, or one of the steps of a step, came to.
+- `following`, `following_work`: the problem of the following error and its workspace, whose `start` is the measured q,
+  or begins with NaN.  `past`: room for a problem, and behind it for all that a step remembers; `words`, `rows`,
+  `scene_rows`: how long problem, workspace and the workspace of the shapes are.
+
+Kernels write `phase`, `stage`, `code` and, for the time of a step that is taken again, `problem`."""
 
 (
     SEARCH,
@@ -322,23 +336,25 @@ CALL: Final = Record(
     ALL_REQUIRED,
     REST,
     APPROACH,
+    TAKE_STEP,
     FIRST_ROWS,
-) = range(27)
+) = range(28)
 """Places in a table of routines: SEARCH, from eight starts; GATHER, towards a posture; CLOSED_FORM; METHOD, one update,
 and RULE, its damping; GRADIENT and HESSIAN of a user's criterion; COLLISION_ROWS, the inequalities of an update,
 STAYS_CLEAR, the check of where it led, STOPPABLE, that of the way to rest; CLEARANCE, the least distance at a
 configuration; MEASURE, the proximity of two shapes; SOFT, the search for the least of soft tasks; RANGE_ROWS, the
 inequalities of ranges; PROJECT_STEP; PROPOSE, the step of the method that leads delegated tasks; SCOUT and FOLLOW;
 LOOK_BACK and LEAP, of an arm that creeps; WITHOUT_RANGES, OWN, REQUIRED, ALL_REQUIRED, REST and APPROACH, the stages
-of a search; and from FIRST_ROWS on the rows of each kind of task."""
+of a search; TAKE_STEP, a step, which may be taken again; and from FIRST_ROWS on the rows of each kind of task."""
 RESIDUAL, SLOPES, SIDES, ENTRIES = 1, 2, 3, 4
 """Behind the routine that writes a task's rows: a user's residual and its derivatives, that which writes the sides of
 its range; places that a kind takes."""
 
-SOLVED, UNSOLVED, RUNNING, NOT_FINITE, GIVEN_UP, BLOCKED, STRAYED, BAD_GOAL, BAD_START = 0, 1, 2, 3, 4, 5, 6, -1, -2
+SOLVED, UNSOLVED, RUNNING, NOT_FINITE, GIVEN_UP, BLOCKED, STRAYED, OPEN = range(8)
+BAD_GOAL, BAD_START = -1, -2
 """What an entry point returns; GIVEN_UP is a problem of a batch that lanes leave and that is searched no further,
 BLOCKED one of which all solutions that were found have shapes that are too near, STRAYED one of a batch that is solved,
-but far from a start that was near."""
+but far from a start that was near, OPEN a step from loops that are farther open than one closes."""
 BEGIN, GO_ON, END = range(3)
 """Phases of a search: from the caller's start, further, or no further: the best so far."""
 CODE, ITERATIONS, RESTARTS, START, DISTANCE, COST, STATIONARY, ANSWER = range(8)

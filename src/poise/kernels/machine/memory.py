@@ -3,13 +3,13 @@
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import splat, store
 
-MEMORY = 45
+MEMORY = 46
 (
     FRESH, MU, NU, PREDICTED, LAST, DAMPING, STEP, FAILED, NEWTON, COST, SPLIT, PAIRS, SWAY, SCORE, FLOOR, SHARE,
     INVERSE_RADIUS, TURNED, STIRRED, MOVED, JUMP, LAST_JUMP, LESSENED, WENT,
     COLLISION_COUNT, COLLISIONS_CHANGED, UPDATES, STAGE, CONSTRAINTS,
     CUTTING, IS_CLEAR, BRAKING_STEP, CLEAR_STEPS, LOOP_RESIDUAL, CERTIFIED, ABREAST, SCOUT, SCOUT_COUNT,
-    LOWEST, WAITED, CREPT, MARKED, FUTILE, EVEN, TOO_NEAR,
+    LOWEST, WAITED, CREPT, MARKED, FUTILE, EVEN, TOO_NEAR, SHORTENED,
 ) = range(MEMORY)  # fmt: skip
 """Rows of `memory`.
 
@@ -35,7 +35,8 @@ MEMORY = 45
 - Of `methods.homing`: SCOUT, what the scout does; SCOUT_COUNT, ways gone for a target, in a scout's own memory its
   steps; LOWEST and WAITED, the least of what is left, and steps since.
 - Of `methods.leaping`: CREPT, steps that crept, below 0 those of a leap; MARKED, the squared error, or step, that the
-  next is compared with; FUTILE, leaps that gained nothing; EVEN, 1 where clamps shorten all errors by one share."""
+  next is compared with; FUTILE, leaps that gained nothing; EVEN, 1 where clamps shorten all errors by one share.
+- SHORTENED: 1 where the following error had the last step taken again."""
 FOLLOWING, DONE, FREE = -1.0, 100.0, 101.0
 """In SCOUT, beside 0 and the number of a start: the arm follows; until the targets move nothing more is looked for, for
 from no start there was a way, or no joint is at a limit."""

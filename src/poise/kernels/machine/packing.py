@@ -64,6 +64,11 @@ def in_group(group: str, /, **rows: int) -> dict[str, int]:
     return {f"{group}.{name}": count for name, count in rows.items()}
 
 
+def start_of(words: Any, section: str) -> int:
+    """The word at which a section of a problem begins."""
+    return int(words[header_word(section)])
+
+
 def words_of(words: Any, section: str) -> Any:
     """The words of a section of a problem, as `pack` takes them."""
     kind = PROBLEM[section]

@@ -42,15 +42,19 @@ def read_start(p, q0, q):
         return False
     if p.common[0].timed:
         # `clip_start` has judged the numbers; its clipping is undone.
-        for c in range(len(p.coordinates)):
-            q[p.coordinates[c].q] = q0[p.coordinates[c].q]
-        for c in range(len(p.idle)):
-            q[p.idle[c].q] = q0[p.idle[c].q]
-        for c in range(len(p.balls)):
-            _put_unit(q0, p.balls[c].q, q)
-        for c in range(len(p.idle_balls)):
-            _put_unit(q0, p.idle_balls[c].q, q)
+        put_unclipped(p, q0, q)
     return True
+
+
+@kernel
+def put_unclipped(p, q0, q):
+    """Copy q0 into q, which may be the same, quaternions to unit length."""
+    for i in range(len(q0)):
+        q[i] = q0[i]
+    for c in range(len(p.balls)):
+        _put_unit(q0, p.balls[c].q, q)
+    for c in range(len(p.idle_balls)):
+        _put_unit(q0, p.idle_balls[c].q, q)
 
 
 @kernel

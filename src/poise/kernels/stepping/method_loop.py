@@ -25,6 +25,7 @@ from poise.kernels.machine.layout import (
     LOOK_BACK,
     METHOD,
     NOT_FINITE,
+    OPEN,
     PROJECT_STEP,
     PROPOSE,
     RANGE_ROWS,
@@ -55,6 +56,7 @@ from poise.kernels.machine.memory import (
     PREDICTED,
     RANK,
     SCORE,
+    SHORTENED,
     SINCE,
     SPENT,
     STAGE,
@@ -75,7 +77,7 @@ from poise.kernels.requirements.limits import (
 )
 from poise.kernels.requirements.loops import evaluate_loops
 from poise.kernels.requirements.ranges import evaluate_ranges
-from poise.kernels.requirements.stages import NO_ACCELERATION
+from poise.kernels.requirements.stages import LOOPS_OPEN, NO_ACCELERATION
 from poise.kernels.requirements.trust_radius import (
     adapt_trust_radius,
     keep_still_targets,
@@ -159,7 +161,7 @@ def _update_or_follow(p, w, updates, anti_chatter, address):
 
 
 @kernel
-def _step_towards_goal(p, w, updates, anti_chatter, address):
+def step_towards_goal(p, w, updates, anti_chatter, address):
     """`updates` updates from w.start towards w.goal; a code.  The new q is in w.out from ANSWER on."""
     if not (aim_at(p, w.goal, w.target) and is_posture(p, w.guide)):
         return BAD_GOAL
@@ -172,26 +174,18 @@ def _step_towards_goal(p, w, updates, anti_chatter, address):
     if away > 1e-24:  # not where the last step led: no step to take back, and no braking that was checked
         w.memory[PREDICTED], w.memory[CERTIFIED] = ELSEWHERE, 0.0
         widen_trust_radius(w, sqrt(away))
-    w.memory[FAILED] = 0.0
+    w.memory[FAILED], w.memory[SHORTENED] = 0.0, 0.0
     _update_or_follow(p, w, updates, anti_chatter, address)
     for i in range(len(w.q)):
         w.out[ANSWER + i] = w.q[i]
-    return NOT_FINITE if w.memory[FAILED] > 0.5 else SOLVED
-
-
-@entry_point(WHOLE)
-def step(address):
-    """Take `updates` updates from `start` towards `goal`; the new q is in `out` from ANSWER on."""
-    request = entry_at(address, CALL)
-    p = problem_at(request.problem)
-    return _step_towards_goal(
-        p, narrow(p, request.narrow, request.routines), request.updates, request.anti_chatter, address
-    )
+    if w.memory[FAILED] > 0.5:
+        return NOT_FINITE
+    return OPEN if len(p.loops) > 0 and w.memory[STAGE] == LOOPS_OPEN else SOLVED
 
 
 @entry_point(WHOLE)
 def steps(address):
-    """`step` towards each of the `steps` rows of `goals` in turn, each from where the last one led; `path` is the way.
+    """A step towards each of the `steps` rows of `goals` in turn, each from where the last one led; `path` is the way.
 
     Where a posture is followed, each step has its own of `postures` (steps x nq).
     """
@@ -209,10 +203,10 @@ def steps(address):
             w.goal[i] = goals[k * width + i]
         for i in range(len(w.guide)):
             w.guide[i] = postures[k * count + i]
-        code = _step_towards_goal(p, w, request.updates, request.anti_chatter, address)
+        code = step_towards_goal(p, w, request.updates, request.anti_chatter, address)
         if code < 0:
             return code
-        failed = failed or code != SOLVED
+        failed = failed or code == NOT_FINITE
         for i in range(count):
             path[k * count + i] = w.q[i]
     return NOT_FINITE if failed else SOLVED

@@ -50,15 +50,20 @@ class Scratch:
     """
 
     __slots__ = (
+        "_past",
         "_references",
         "_synced",
         "address",
         "call",
         "copy",
+        "following",
+        "following_work",
         "goal",
         "goal_view",
         "inner",
         "lent",
+        "measured",
+        "measured_row",
         "narrow",
         "out",
         "posture_goal",
@@ -83,6 +88,12 @@ class Scratch:
         """That of the method which proposes steps for some of the tasks."""
         self.scout = workspace(bound.rows) if "scout" in bound.parts else None
         """The workspace of an arm that runs ahead."""
+        self.following: Problem | None = None
+        """That of the following error of steps."""
+        self.following_work: Array | None = None
+        self.measured: Array | None = None
+        """(nq,) of it from `measured_row` on, where the robot is; beginning with NaN where that is not known."""
+        self.measured_row = 0
         self.inner = {name: inner.fresh() for name, inner in bound.inner.items()}
         """Those of other searches, by their names in the record."""
         self.lent: dict[str, Array] = {}
@@ -101,20 +112,23 @@ class Scratch:
             routines=bound.routines.ctypes.data,
             proposer=0 if self.proposer is None else self.proposer.address,
             scout=0 if self.scout is None else self.scout.ctypes.data,
+            words=len(bound.problem.words),
+            rows=len(self.narrow),
             **self.inner_addresses,
         )
 
     def past(self) -> tuple[Any, ...]:
         """What it remembers, also of what is near."""
-        scene, proposer, scout = self.scene, self.proposer, self.scout
-        ahead = None if scout is None else scout.copy()
-        return self.narrow.copy(), scene and scene.past(), proposer and proposer.past(), ahead
+        scene, proposer = self.scene, self.proposer
+        ahead, following = (None if work is None else work.copy() for work in (self.scout, self.following_work))
+        return self.narrow.copy(), scene and scene.past(), proposer and proposer.past(), ahead, following
 
     def return_to(self, past: tuple[Any, ...]) -> None:
         """Remember nothing else."""
-        self.narrow[:], near, proposed, ahead = past
-        if self.scout is not None:
-            self.scout[:] = ahead
+        self.narrow[:], near, proposed, ahead, following = past
+        for work, left in ((self.scout, ahead), (self.following_work, following)):
+            if work is not None:
+                work[:] = left
         if self.scene is not None:
             self.scene.return_to(near)
         if self.proposer is not None:
@@ -124,6 +138,26 @@ class Scratch:
     def inner_addresses(self) -> dict[str, int]:
         """The fields of the record that tell of them."""
         return {name: inner.address for name, inner in self.inner.items()}
+
+    def follow(self, following: Problem) -> None:
+        """Let steps lead no farther ahead of what is measured than this problem of a following error says."""
+        self.following, rows = following, following.rows("start")
+        self.following_work = workspace(packing.total_rows(following.words))
+        self.measured, self.measured_row = self.following_work[rows], rows.start
+        self.measured[0] = np.nan
+        self.set_fields(following=following.words.ctypes.data, following_work=self.following_work.ctypes.data)
+        self._make_past()
+
+    @property
+    def past_words(self) -> int:
+        """How long the room is for a step that is taken again, see `layout.CALL`."""
+        words, rows, scene_rows = (int(self.call[_WORD[name]]) for name in ("words", "rows", "scene_rows"))
+        others = (self.scout, None if self.proposer is None else self.proposer.narrow)
+        return words + rows + scene_rows + sum(len(other) for other in others if other is not None)
+
+    def _make_past(self) -> None:
+        self._past = np.zeros(self.past_words)
+        self.set_fields(past=self._past.ctypes.data)
 
     def widen(self, bound: "Bound") -> None:
         """Make the workspace of eight lanes, where there is none."""
@@ -149,7 +183,9 @@ class Scratch:
         """Work with these shapes from now on."""
         self.scene, addresses = scene, scene.addresses
         words, work, _ = addresses
-        self.set_fields(scene=words, scene_work=work, scene_changed=1)
+        self.set_fields(scene=words, scene_work=work, scene_rows=len(scene.narrow), scene_changed=1)
+        if self.following is not None:
+            self._make_past()
         self._synced = addresses
         for inner in self.inner.values():
             inner.set_scene(scene)
@@ -360,6 +396,7 @@ ROUTINES: Final[dict[str, dict[int, Job]]] = {
     },
     "ranges": {layout.RANGE_ROWS: ("requirements.ranges.range_rows", PROBLEM_VIEW, NARROW)},
     "project step": {layout.PROJECT_STEP: ("stepping.project_step.project_step", PROBLEM_VIEW, NARROW, WHOLE)},
+    "step": {layout.TAKE_STEP: ("stepping.time_step.take_step", WHOLE)},
     "propose": {layout.PROPOSE: ("stepping.proposing.propose", PROBLEM_VIEW, NARROW, WHOLE)},
     "scout": {
         layout.SCOUT: ("methods.homing.scout", PROBLEM_VIEW, NARROW, WHOLE),
@@ -376,7 +413,7 @@ ENTRY_POINTS: Final[dict[str, str]] = {
     "solve": "solver.lm_solver.solve",
     "optimise": "solver.soft.optimise",
     "iterate": "stepping.method_loop.iterate",
-    "step": "stepping.method_loop.step",
+    "step": "stepping.time_step.step",
     "branches": "closed_form.branches.all_branches",
 }
 """What of a part takes the address of a scratch."""

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from poise.common.errors import InvalidValue
+from poise.kernels.machine.layout import GOAL_NUMBERS
 from poise.kernels.serialised import SOLVER, TRACKER
 from poise.solving.arguments.arguments import joined
 from poise.solving.search.search import Search
@@ -13,15 +14,15 @@ from poise.solving.search.serialised import written
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from poise.common.array import Array
     from poise.model.model import Model
     from poise.solving.problem.workspace import Bound, Scratch
     from poise.tasks.base import Task
 
 _OWN: Final = "its own tasks, methods or potentials are compiled in each process of Python alone"
 _PASSIVE_LOOPS: Final = (
-    "loops of its model that no task moves are closed by Python; lock their joints, or export it without them"
+    "loops of its model that no task moves are seen to by Python; lock their joints, or export it without them"
 )
-_LOOPS: Final = "the loops of its model are closed by Python; export it without them"
 
 
 def export_solver(model: "Model", search: Search, file: Any) -> None:
@@ -36,27 +37,43 @@ def export_solver(model: "Model", search: Search, file: Any) -> None:
     scratch, own = search.bound.new(model), slice(len(search.tasks.stated))
     scratch.goal[:] = joined(search.tasks.all, goals)
     targets = joined(search.tasks.stated, goals[own])
-    written(file, SOLVER, model, search.tasks.stated, search.bound, scratch, targets, constrained=search.goes_on)
+    written(
+        file, SOLVER, model, search.tasks.stated, search.bound, scratch, targets, home=model.home,
+        constrained=search.goes_on,
+    )  # fmt: skip
 
 
 def export_tracker(
-    model: "Model", tasks: "Sequence[Task]", bound: "Bound", now: "Scratch", file: Any, *, explores: bool, loops: bool
+    model: "Model",
+    tasks: "Sequence[Task]",
+    bound: "Bound",
+    now: "Scratch",
+    file: Any,
+    *,
+    home: "Array",
+    explores: bool,
+    passive_loops: bool,
 ) -> None:
     """Write the file of a tracker, of which `now` holds the targets; raises ValueError where its steps are more than
-    the kernel's, as where it explores or where Python closes loops."""
+    the kernel's, as where it explores.
+
+    `home` (nq,) is where it begins.  The loops that tasks move are no tasks of the file: their goals stay as they are.
+    """
     _refuse(
         "Tracker",
         (bool(bound.own), _OWN),
         (explores, "ways round are looked for by Python; leave out explore=True"),
-        (loops, _LOOPS),
+        (passive_loops, _PASSIVE_LOOPS),
     )
     scratch = bound.new(model)
+    assert now.following is not None
+    scratch.follow(now.following)
     scratch.goal[:] = now.goal
     guide = bound.problem.rows("guide")
     scratch.narrow[guide] = now.narrow[guide]
     scratch.out[:] = np.nan
-    targets = np.concatenate([now.goal, now.narrow[guide]])
-    written(file, TRACKER, model, tasks, bound, scratch, targets)
+    own = now.goal[: GOAL_NUMBERS * sum(bool(task.blocks) for task in tasks)]
+    written(file, TRACKER, model, tasks, bound, scratch, np.concatenate([own, now.narrow[guide]]), home=home)
 
 
 def _refuse(kind: str, *reasons: tuple[bool, str]) -> None:

@@ -32,16 +32,15 @@ def line_of_search(kernel: KernelSearch, home: Array, *, complete: bool) -> Any:
     longest = 0 if kernel.settings.max_time is None else ceil(1e9 * kernel.settings.max_time)  # 0 is no end
     look = None if kernel.limits.collision is None else Scratch.sync_scene
     known = kernel.tasks.own_goal.tobytes(), home.tobytes(), _pause, look, None, None, None
-    return _line(kernel.bound, kernel.tasks.stated, 0, 0, (longest, int(complete)), kernel.bound.idle, *known)
+    return _line(kernel.bound, kernel.tasks.stated, 0, 0, (longest, int(complete), 0), kernel.bound.idle, *known)
 
 
 def line_of_tracker(
     bound: Bound, tasks: Sequence[Task], scratch: Scratch, look: Callable[[], None] | None, lock: Lock, copy: Any
 ) -> Any:
     """What takes usual steps of a tracker in this scratch, after a `look` around; or None.  `copy` copies its q."""
-    return _line(
-        bound, tasks, scratch.address, ANSWER, (0, 1), None, None, None, None, look, lock.acquire, lock.release, copy
-    )
+    held = look, lock.acquire, lock.release, copy
+    return _line(bound, tasks, scratch.address, ANSWER, (0, 1, scratch.measured_row), None, None, None, None, *held)
 
 
 def _pause() -> None:
@@ -50,7 +49,7 @@ def _pause() -> None:
 
 
 def _line(
-    bound: Bound, tasks: Sequence[Task], address: int, skipped: int, settings: tuple[int, int], *references: Any
+    bound: Bound, tasks: Sequence[Task], address: int, skipped: int, settings: tuple[int, int, int], *references: Any
 ) -> Any:
     extension = load_fast_path()
     if extension is None or not isinstance(bound.run, CFuncPtr):

@@ -29,7 +29,7 @@ from poise.tasks.base import Task
 Words = npt.NDArray[np.int64]
 _ADDRESSES: Final = (
     "problem", "narrow", "wide", "routines", "wide_routines", "scene", "scene_work", "proposer", "scout",
-    "without_ranges", "required", "all_required", "rest",
+    "without_ranges", "required", "all_required", "rest", "following", "following_work", "past",
     "goals", "postures", "path", "trace", "trace_rows", "found", "starts", "answers", "index",
 )  # fmt: skip
 """Fields of a CALL that are of this process alone."""
@@ -131,6 +131,10 @@ class _Contents:
             fields |= {name: (WORK, at[name]) for name in seen}
         for name, inner in bound.inner.items():
             fields[name] = WORK, self.record(inner, scratch.inner[name], seen)["call"]
+        if scratch.following is not None:
+            at["following_work"] = self.lay(scratch.following_work)
+            fields["following"] = FIXED, self.add_fixed(scratch.following.words)
+            fields |= {"following_work": (WORK, at["following_work"]), "past": (WORK, self.reserve(scratch.past_words))}
         if scratch.scout is not None:
             fields["scout"] = WORK, self.reserve(scratch.scout.size)
         if bound.proposer is not None and scratch.proposer is not None:
@@ -160,16 +164,25 @@ def written(
     scratch: Scratch,
     targets: Array,
     *,
+    home: Array,
     constrained: bool = False,
 ) -> None:
-    """Write the file of a solver or a tracker, whose `targets` are the numbers that its tasks begin with;
-    `constrained` of a solver whose answers keep more than limits of joints."""
-    words = _serialise(kind, model, tasks, bound, scratch, targets, constrained=constrained)
+    """Write the file of a solver or a tracker, whose `targets` are the numbers that its tasks begin with; `home` (nq,)
+    is where one begins, and `constrained` is of a solver whose answers keep more than limits of joints."""
+    words = _serialise(kind, model, tasks, bound, scratch, targets, home, constrained=constrained)
     write_whole(file, words.astype("<i8").tobytes())
 
 
 def _serialise(
-    kind: int, model: Model, tasks: Sequence[Task], bound: Bound, scratch: Scratch, targets: Array, *, constrained: bool
+    kind: int,
+    model: Model,
+    tasks: Sequence[Task],
+    bound: Bound,
+    scratch: Scratch,
+    targets: Array,
+    home: Array,
+    *,
+    constrained: bool,
 ) -> Words:
     from poise import __version__
 
@@ -205,6 +218,7 @@ def _serialise(
         rows["out"] + layout.ANSWER * (kind == TRACKER),
     )
     head["goal"], head["guide"] = rows["goal"], rows[guide]
+    head["measured"] = at["following_work"] + scratch.measured_row if kind == TRACKER else 0
     head["frame_words"], head["column_words"] = query.frames, query.columns
     head["pose_frames"], head["pose_linear"], head["pose_angular"], head["pose_all"], head["pose_out"] = (
         contents.reserve(count) for count in (query.frames, query.columns, query.columns, 7 * len(frames), 6 * model.nv)
@@ -217,7 +231,7 @@ def _serialise(
         )
     head["run"] = contents.entry(ENTRY_POINTS[bound.parts[0]])
     head["poses"], head["jacobians"] = (contents.entry(f"kinematics.query.{name}") for name in ("poses", "jacobians"))
-    head["lower"], head["upper"], head["home"] = map(contents.add_fixed, (model.lower, model.upper, model.home))
+    head["lower"], head["upper"], head["home"] = map(contents.add_fixed, (model.lower, model.upper, home))
     head["targets"] = contents.add_fixed(targets)
     head["reads"] = contents.add_fixed(np.array([task.goal_read for task in frame_tasks], dtype=np.int64))
     head["movable"] = contents.add_fixed(obstacles)

@@ -56,8 +56,7 @@ class LoopStart:
         model, projection = self._model, self._projection
         start = model.normalize(start)
         if self._aim is None:
-            near = projection.project(model, start)
-            self._aim = self._searched(start) if near is None else near
+            self._aim = self.closed(start)
         if self._aim is None:
             if not self._warned:
                 self._warned = True
@@ -65,6 +64,11 @@ class LoopStart:
                 warnings.warn(_OPEN.format(name=model.name, gap=gap), RuntimeWarning, stacklevel=3)
             return start
         return projection.towards(model, start, self._aim)
+
+    def closed(self, start: Array) -> Array | None:
+        """(nq,) the configuration near to `start` (nq,) in which loops are closed; None if none is found."""
+        near = self._projection.project(self._model, start)
+        return self._searched(start) if near is None else near
 
     def _searched(self, start: Array) -> Array | None:
         """(nq,) a closed configuration that random starts lead to; None if there is none."""

@@ -16,7 +16,6 @@ from poise.common.errors import InvalidType, InvalidValue, ShapeError
 from poise.kernels.machine.layout import ANSWER, LARGEST, NOT_FINITE, SOLVED
 from poise.kernels.machine.memory import (
     COST,
-    CREPT,
     DONE,
     FAILED,
     FOLLOWING,
@@ -24,9 +23,8 @@ from poise.kernels.machine.memory import (
     INVERSE_RADIUS,
     SCORE,
     SCOUT,
+    SHORTENED,
     STAGE,
-    TURNED,
-    WAITED,
 )
 from poise.kernels.requirements.stages import LOOPS_OPEN
 from poise.methods.base import Method, method_of
@@ -207,11 +205,14 @@ class Tracker:
         if explore:
             velocities = self._bound.problem.velocities
             self._explorer = Explorer(model, frame_tasks, ranges(frame_tasks), velocities, given)
-            guide = self._guide = Tracker(
+            self._guide = Tracker(
                 model, self._explorer.guide_tasks, "priority", dt=dt, updates=updates, limits=limits, speed=speed
             )
-            guide._error_bound = FollowingErrorBound(following_error, model, self.tasks, guide._bound.problem)
         self._bind(lead)
+        if self._guide is not None:
+            guide = self._guide
+            guide._error_bound = FollowingErrorBound(following_error, model, self.tasks, guide._bound.problem)
+            guide._scratch.follow(guide._error_bound.problem)
         for task, goal in zip(self._followed, self._targets.goals, strict=True):
             goal[:] = task.at(model, model.home) if task.target is None else task.goal_on(model)
 
@@ -219,6 +220,7 @@ class Tracker:
         """Make the workspace that holds the tracker's past."""
         self._lock = Lock()
         scratch = self._scratch = self._bound.new(self.model)
+        scratch.follow(self._error_bound.problem)
         self._q = scratch.out[ANSWER : ANSWER + self.model.nq]
         self._q[:] = np.nan
         self._memory = self._part("memory")
@@ -259,9 +261,8 @@ class Tracker:
         Raises ShapeError for a wrong shape, ValueError for an entry that is not finite or an `out` that cannot be
         written.
         """
-        free = measured is None and self._error_bound.measured is None
-        if self._line is not None and free:
-            result = self._line.step(q, target, out)
+        if self._line is not None:
+            result = self._line.step(q, target, out, measured)
             if type(result) is int:
                 self._warn_or_raise(result)
                 return self._q.copy() if out is None else out
@@ -277,8 +278,9 @@ class Tracker:
                 self._targets.aim(target, stepping=True)
             if self._collision is not None:
                 self._scratch.sync_scene()
+            self._error_bound.measure(self._measured, measured)
             if self._explorer is None or not self._detour_step(self._explorer, measured):
-                code = self._bound.run(self._scratch.address) if free else self._update(measured)
+                code = self._bound.run(self._scratch.address)
                 if code != SOLVED:
                     self._warn_or_raise(code)
                 if self._passive_loops is not None:
@@ -307,9 +309,10 @@ class Tracker:
         """
         if postures is None:
             postures = np.tile(self._targets.posture, (len(path), 1))
-        more = self._collision, self._explorer, self._loop_start, self._passive_loops, self._error_bound.measured
+        more = self._collision, self._explorer, self._loop_start, self._passive_loops
         if all(one is None for one in more):
             with self._entered():
+                self._error_bound.measure(self._measured, None)
                 self._warn_or_raise(go_on(self._bound, self._scratch, q, goals, postures, path))
             return
         for k, row in enumerate(path):
@@ -528,14 +531,18 @@ class Tracker:
     def export(self, file: str | os.PathLike[str]) -> None:
         """Write it as a file that `libpoise` loads, in C, C++ or a browser, with its `dt`, all limits and shapes.
 
-        Its targets are those that it has now; of its past nothing is kept.  See the page "In C and C++" of the
-        documentation.  Raises ValueError for a tracker that needs Python, and says what for.
+        Its targets are those that it has now; of its past nothing is kept.  Its home is the model's, or where loops are
+        closed near there.  See the page "In C and C++" of the documentation.  Raises ValueError for a tracker that
+        needs Python, and says what for.
         """
         from poise.solving.search.exporting import export_tracker
 
-        loops = self._loop_start is not None or self._passive_loops is not None
-        explores = self._explorer is not None
-        export_tracker(self.model, self._followed, self._bound, self._scratch, file, explores=explores, loops=loops)
+        closed = None if self._loop_start is None else self._loop_start.closed(self.model.home)
+        export_tracker(
+            self.model, self._followed[: len(self.tasks)], self._bound, self._scratch, file,
+            home=self.model.home if closed is None else closed,
+            explores=self._explorer is not None, passive_loops=self._passive_loops is not None,
+        )  # fmt: skip
 
     def _last_command(self, measured: ArrayLike | None) -> ArrayLike:
         """(nq,) where the last step led, or that of the tracker that was taken over; `measured` before the first."""
@@ -547,25 +554,11 @@ class Tracker:
             )
         return one_start(self.model, measured, "measured")
 
-    def _update(self, measured: ArrayLike | None) -> int:
-        """A step that is not farther ahead of `measured` (nq,) than the limit of the following error; a code."""
-        scratch, error_bound = self._scratch, self._error_bound
-        error_bound.measure(measured)
-        before = None if measured is None else scratch.past()
-        code: int = self._bound.run(scratch.address)
-        if before is None or code != SOLVED:
-            return code
-        start = self.model.normalize(scratch.start)
-        if error_bound.shortens(start, self._q, *map(self._part, _WAYS)):
-            scratch.return_to(before)
-            scratch.set_fields(problem=error_bound.words.ctypes.data)
-            try:
-                code = self._bound.run(scratch.address)
-            finally:
-                scratch.set_fields(problem=self._bound.problem.words.ctypes.data)
-            # It waits for the robot: nothing is to be learned of steps that are rounding.
-            self._memory[[CREPT, INVERSE_RADIUS, TURNED, SCOUT, WAITED]] = 0.0
-        return code
+    @property
+    def _measured(self) -> Array:
+        """(nq,) where the robot was at the last step, beginning with NaN where that was not known."""
+        assert self._scratch.measured is not None
+        return self._scratch.measured
 
     def _part(self, name: str) -> Array:
         """The rows of the workspace of this name."""
@@ -583,7 +576,7 @@ class Tracker:
         """Take a step on the way round, where there is one; else let the explorer see how the last step went."""
         assert self._guide is not None
         scratch, guide = self._scratch, self._guide
-        explorer.waits = self._error_bound.shortened
+        explorer.waits = self._memory[SHORTENED] > 0.5
         if self._memory[FRESH] > 0.5:
             explorer.look(scratch.start, self._memory[COST], self._memory[SCORE])
         corner = explorer.corner(scratch.start, scratch.goal)
@@ -597,11 +590,11 @@ class Tracker:
         guide._targets.frames[: len(explorer.places)] = self._targets.frames[explorer.places]
         guide._targets.posture[:] = corner
         guide.step(scratch.start, measured=measured, out=self._q)
-        self._error_bound.measure(measured)
-        self._error_bound.shortened = guide._error_bound.shortened
         for past in (*_WAYS, "motion.least", "motion.largest") if has_rates else ():
             self._part(past)[:] = guide._part(past)[some]
-        self._memory[STAGE] = guide._memory[STAGE]
+        some_memory = [STAGE, SHORTENED]
+        self._memory[some_memory] = guide._memory[some_memory]
+        self._measured[:] = guide._measured
         return True
 
     def _roll_by_steps(self, starts: Array, goals: Array, path: Array) -> bool:
@@ -652,7 +645,7 @@ class Tracker:
         bound, posture = self._bound, self._targets.posture
         updates, work = bound.numbers["updates"], self._scratch.narrow
         found = active_limits(self.model, bound.problem, work, before, q, self._dt, updates, posture)
-        found = self._error_bound.active(found, q)
+        found = self._error_bound.active(found, self._measured, q)
         if self._collision is None:
             return found
         return (*found, *at_distance(self._collision, self.model, self._collision.nearest(self.model, q)))
