@@ -12,7 +12,7 @@ const found = asked.map(({ file, problems, steps }) => {
     const { q, success, status } = solver.solve(targets, q0, { milliseconds: null });
     return { q: q && [...q], success, status }; // no q where what must hold is not found
   });
-  const way = steps.map(([q, targets]) => [...solver.step(q, targets)]);
+  const way = steps.map(([q, targets, measured]) => [...solver.step(q, targets, { measured })]);
   const q = solver.home;
   const [frame] = solver.frames.slice(-2);
   const near = solver.shapes.length ? solver.distance(q) : null;

@@ -57,16 +57,16 @@ static void called(const pz_solver *arm) {
   for (int k = 0; k < 8; k++) {
     double *targets = some_numbers(pz_count(arm, PZ_TARGET), 1), *q = some_numbers(nq, 1), *out = some_numbers(nq, 0);
     double *pose = some_numbers(7, 1), *poses = some_numbers(7 * frames, 0);
-    double *rows = some_numbers(6 * pz_count(arm, PZ_NV), 0);
+    double *rows = some_numbers(6 * pz_count(arm, PZ_NV), 0), *measured = some_numbers(nq, 1);
     int64_t place = below(4) ? (int64_t)below((size_t)frames) : some_word(0, frames);
     pz_report report;
     pz_proximity near;
     pz_solve(work, targets, q, out, below(2) ? &report : NULL, enough, NULL);
-    pz_step(work, q, targets, out);
+    pz_step(work, q, targets, out), pz_step_measured(work, below(2) ? q : NULL, targets, measured, out);
     pz_pose(work, q, place, pose), pz_poses(work, q, poses), pz_jacobian(work, q, place, rows);
     pz_distance(work, q, below(8) ? &near : NULL);
     pz_move(work, below(2) ? place : 0, pose);
-    free(targets), free(q), free(out), free(pose), free(poses), free(rows);
+    free(targets), free(q), free(out), free(pose), free(poses), free(rows), free(measured);
   }
   free(memory);
 }

@@ -71,6 +71,9 @@ int main() {{
   std::array<double, 7> target{{}};
   const auto soon = poise::Clock::now() + std::chrono::microseconds(100);
   bool good = work.solve(target, arm.home(), q, soon) == PZ_OK && work.solve({{}}, {{}}, row) == PZ_OK;
+  poise::Tracker tracker("tracker.poise");
+  poise::TrackerWork steps(tracker);
+  good = good && steps.step({{}}, target, arm.home(), q) == PZ_OK && steps.step({{}}, {{}}, q) == PZ_OK;
   poise::Pose pose;
   good = good && work.pose(q, arm.frame("hand"), pose) == PZ_OK && work.move(arm.obstacle("ball"), pose) == PZ_OK;
   {more}

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.carried import Carried
+from support.mechanisms import four_bar, gap
 from support.ros_host import Host, built, missing
 
 import poise as pz
@@ -326,6 +328,43 @@ def test_deltas_may_be_velocities(host: Host, arm: pz.Model, files: dict[str, Pa
     assert control(host, files["tracker"], scale=0.01)
     rate = host.numbers("step", "panda_hand", arm.nq, arm.home, shift / 0.01)[1]
     np.testing.assert_allclose(rate, step / 0.01, atol=1e-9)
+
+
+@pytest.mark.parametrize("lag", [0.2, 0.0])
+def test_joints_that_were_measured_do_not_draw_the_command_after_them(
+    lag: float, host: Host, arm: pz.Model, files: dict[str, Path], tmp_path: Path
+) -> None:
+    error = pz.FollowingErrorLimit(0.05, distance=0.02)
+    tracker = pz.Tracker(arm, pz.PoseTask("panda_hand"), dt=0.01, updates=3, following_error=error)
+    tracker.export(tmp_path / "tracker.poise")
+    assert control(host, tmp_path / "tracker.poise", measured="true")
+    measured, q, shift = arm.home.copy(), arm.home, np.array([0.01, 0.01, 0.0, 0.0, 0.0, 0.0])
+    for _ in range(30):
+        known, change = host.numbers("step", "panda_hand", arm.nq, measured, shift)
+        assert known
+        q = tracker.step(None, moved(arm.pose("panda_hand", measured), shift), measured=measured)
+        np.testing.assert_allclose(measured + change, q, atol=1e-9)
+        measured = measured + lag * (q - measured)
+    assert np.abs(measured - q).max() > 1e-3
+
+
+def test_joints_of_loops_that_a_controller_lacks_go_with_it(host: Host, tmp_path: Path) -> None:
+    bar = four_bar()
+    tracker = pz.Tracker(bar, pz.PoseTask("pen"), dt=0.01)
+    tracker.export(tmp_path / "bar.poise")
+    assert control(host, tmp_path / "bar.poise", tip="pen", base="base")
+    q = Carried(tmp_path / "bar.poise").numbers("home")
+    for _ in range(30):
+        shift = np.array([0.0, 0.002, 0.0, 0.0, 0.0, 0.0])
+        known, change = host.numbers("step", "pen", 2, q[:2], shift)
+        assert known
+        led = tracker.step(q, moved(bar.pose("pen", q), shift))
+        np.testing.assert_allclose(q[:2] + change, led[:2], atol=1e-9)
+        assert gap(bar, led) < 1e-7
+        q = led
+    known, _ = host.numbers("step", "pen", 2, q[:2] + 0.5, shift)
+    assert not known
+    assert "loops are farther open" in host.complaint()
 
 
 def test_no_delta_leads_beyond_limits_or_faster_than_the_joints_go(

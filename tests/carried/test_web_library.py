@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.mechanisms import four_bar
 
 import poise as pz
 from poise.kernels.machine.library import place
@@ -114,3 +115,32 @@ def test_trackers_go_the_same_way(tmp_path: Path) -> None:
         way.append(q)
     found = answers([asked(tracker, tmp_path, steps=steps)], tmp_path)["found"][0]["way"]
     np.testing.assert_allclose(found, way, rtol=0.0, atol=1e-9)
+
+
+def test_loops_stay_closed_and_commands_wait_as_in_python(tmp_path: Path) -> None:
+    bar, reach = four_bar(), pz.FollowingErrorLimit(0.1, distance=0.05)
+    closed = pz.solve(bar, pz.JointCouplingTask({"crank": 1.0}, 1.0)).q
+    there = bar.pose("pen", pz.solve(bar, pz.JointCouplingTask({"crank": 1.0}, 2.0), q0=closed).q)
+    pen = pz.Tracker(bar, pz.PositionTask("pen", weight=(1, 1, 0)), dt=0.01, following_error=reach)
+    arm = pz.Tracker(ARM, pz.PoseTask(ARM.tip), dt=0.02, limits=[pz.CollisionLimit(WORLD)], following_error=reach)
+    aside = pz.SE3.from_parts((0.5, -0.3, 0.45), pz.SO3.from_rpy([np.pi, 0, 0]))
+    problems, ways = [], []
+    for tracker, start, target in ((pen, closed, there.xyz), (arm, ARM.home, aside)):
+        steps, way, measured = [], [], start
+        for k in range(60):
+            seen = None if k % 20 == 19 else measured
+            way.append(tracker.step(None, target, measured=measured if k == 0 else seen))
+            numbers = tracker.targets.ravel().tolist()
+            steps.append((None, numbers, None if seen is None else seen.tolist()))
+            measured = measured + (0.1 if k > 30 else 0.0) * (way[-1] - measured)
+        problems.append(asked(tracker, tmp_path, steps=steps))
+        ways.append(way)
+    for found, way in zip(answers(problems, tmp_path)["found"], ways, strict=True):
+        np.testing.assert_allclose(found["way"], way, rtol=0.0, atol=1e-9)
+
+
+def test_a_start_whose_loops_are_open_is_an_error(tmp_path: Path) -> None:
+    bar = four_bar()
+    one = asked(pz.Tracker(bar, pz.PositionTask("pen"), dt=0.01), tmp_path, steps=[(bar.home.tolist(), None)])
+    with pytest.raises(AssertionError, match=STATUSES["LOOPS_OPEN"]):
+        answers([one], tmp_path)

@@ -242,6 +242,23 @@ def trackers(arm: pz.Model, tasks: Any, **settings: Any) -> tuple[pz.Tracker, pz
 
 
 @pytest.mark.parametrize("settings", [{}, {"dt": 0.01}, {"dt": 0.01, "limits": [pz.AccelerationLimit(8.0)]}])
+def test_steps_of_a_robot_that_is_measured(arm: pz.Model, settings: dict[str, Any]) -> None:
+    error = pz.FollowingErrorLimit(0.05, distance=0.03)
+    quick, plain = trackers(arm, pz.PoseTask(arm.tip), following_error=error, **settings)
+    there, measured = arm.pose(arm.tip, arm.sample(seed=10)), arm.home
+    for k in range(60):
+        seen = [measured, measured.tolist(), None, np.repeat(measured, 2)[::2]][k % 4 if k else 0]
+        q, p = (one.step(None, there, measured=seen) for one in (quick, plain))
+        np.testing.assert_array_equal(q, p)
+        assert quick.active_limits == plain.active_limits
+        measured = measured + 0.02 * (q - measured)
+    assert [limit for limit in quick.active_limits if limit.kind == "following error"]
+    assert quick._line.step(q, there, None, measured) is not None
+    for wrong in (np.zeros(6), np.full(7, np.nan), np.full(7, 1e300), "here", 3.0):
+        refused_alike(*(lambda t=t, m=wrong: t.step(q, there, measured=m) for t in (quick, plain)))  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("settings", [{}, {"dt": 0.01}, {"dt": 0.01, "limits": [pz.AccelerationLimit(8.0)]}])
 def test_steps(arm: pz.Model, settings: dict[str, Any]) -> None:
     quick, plain = trackers(arm, pz.PoseTask(arm.tip), **settings)
     q, p = arm.home, arm.home

@@ -167,6 +167,26 @@ def test_some_joints_have_a_limit_of_their_own() -> None:
     assert (limit.name, limit.value, limit.bound) == ("panda_joint1", pytest.approx(0.05), 0.05)
 
 
+def test_a_frame_that_is_seen_from_a_base_is_ahead_as_seen_from_there() -> None:
+    """Joints below the base take it as far as they like: it is the base that they lead."""
+    base, tool = "panda_link3", pz.SE3([0.0, 0.0, 0.2, 1, 0, 0, 0])
+    task = pz.PoseTask("panda_hand", base=base, offset=tool)
+    loop = pz.Tracker(PANDA, task, dt=DT, following_error=pz.FollowingErrorLimit(FREE, distance=0.05, angle=0.2))
+    start, goal, seen = HOME + 0.1, PANDA.clip(HOME + 0.6), HOME.copy()
+    seen[:3] = [1.0, -0.5, 1.5]
+
+    def hand(q: Array) -> pz.SE3:
+        return PANDA.pose(base, q).inverse() @ PANDA.pose("panda_hand", q) @ tool
+
+    q = loop.step(start, hand(goal), measured=seen)
+    for _ in range(300):
+        q = loop.step(None, hand(goal), measured=seen)
+    away = hand(seen).inverse() @ hand(q)
+    far, turn = np.linalg.norm(away.xyz), np.linalg.norm(away.rotation.log())
+    assert max(far / 0.05, turn / 0.2) == pytest.approx(1.0, abs=1e-4)
+    np.testing.assert_array_equal(q[:3], start[:3])
+
+
 def test_a_following_error_ends_where_the_limits_of_the_joints_do() -> None:
     """A measured q beyond them, as an encoder's zero can have it, draws the command to the limit at most."""
     loop = pz.Tracker(PANDA, HAND, dt=DT, following_error=pz.FollowingErrorLimit(0.1))

@@ -29,6 +29,7 @@ bool PoiseSteps::initialize(
       poise_steps::ParamListener(parameters_interface, param_namespace).get_params();
     alpha_ = parameters.alpha;
     scale_ = parameters.scale;
+    measured_ = parameters.measured;
     file_.emplace(parameters.poise_file);
     work_.emplace(*file_);
     set_up(
@@ -152,13 +153,17 @@ bool PoiseSteps::convert_cartesian_deltas_to_joint_deltas(
   wish.translation() += scale_ * (chain_.base.linear() * delta_x.head<3>());
   wish.linear() = Eigen::AngleAxisd(turn.norm(), turn.stableNormalized()) * wish.linear();
   put_pose(poise::pose(wish * attached->tip_in_link), targets_, attached->tip);
-  if (work_->step(q_, targets_, next_) != PZ_OK) {
+  const poise::Status status =
+    measured_ ? work_->step({}, targets_, q_, next_) : work_->step(q_, targets_, next_);
+  if (status != PZ_OK) {
+    RCLCPP_ERROR(logger(), "%s", poise::message(status));
     return false;
   }
   delta_theta.resize(joint_pos.size());
   for (std::size_t k = 0; k < chain_.places.size(); ++k) {
     delta_theta(static_cast<Eigen::Index>(k)) = (next_[chain_.places[k]] - q_[chain_.places[k]]) / scale_;
   }
+  q_ = next_;  // where the joints of loops are that the controller does not have
   return true;
 }
 

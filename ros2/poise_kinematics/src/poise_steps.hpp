@@ -27,7 +27,7 @@ public:
     const std::string & param_namespace) override;
 
   // One step of the tracker from joint_pos, towards where the delta would bring the link; delta_theta is what its
-  // limits leave of that.
+  // limits leave of that.  Where joint_pos is what was measured, the step begins where the last one led.
   bool convert_cartesian_deltas_to_joint_deltas(
     const Eigen::VectorXd & joint_pos, const Twist & delta_x, const std::string & link_name,
     Eigen::VectorXd & delta_theta) override;
@@ -71,5 +71,6 @@ private:
   poise::Jacobian columns_;  // of all joints of the file
   Jacobian jacobian_;
   double alpha_ = 0.0, scale_ = 1.0;
+  bool measured_ = false;  // whether joint_pos is where the robot is, and not what it was told
 };
 }  // namespace poise_kinematics

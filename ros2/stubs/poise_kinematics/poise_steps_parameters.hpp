@@ -10,6 +10,7 @@ struct Params
   std::string poise_file, tip, base;
   std::vector<std::string> tips, joints;
   double scale, alpha;
+  bool measured;
 };
 
 class ParamListener
@@ -26,7 +27,8 @@ public:
   {
     return {
       reader_.required("poise_file"), reader_.word("tip"), reader_.word("base"), reader_.words("tips"),
-      reader_.words("joints"), reader_.number("scale", 1.0), reader_.number("alpha", 0.000005)};
+      reader_.words("joints"), reader_.number("scale", 1.0), reader_.number("alpha", 0.000005),
+      reader_.word("measured") == "true"};
   }
 
 private:

@@ -287,7 +287,7 @@ static double *room_in(Line *line, PyObject *out, Py_buffer *room) {
 
 /* Whether it was said where the robot is, or for None that this is not known. */
 static int read_measured(Line *line, PyObject *measured, double *to) {
-  if (measured != Py_None) return read_start(line, measured, to);
+  if (measured != Py_None) return read_start(line, measured, to) && to[0] == to[0];
   to[0] = __builtin_nan("");
   return 1;
 }

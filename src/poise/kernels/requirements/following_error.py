@@ -11,6 +11,7 @@ from poise.kernels.algebra.rotations import quaternion_step
 from poise.kernels.kinematics.forward import forward
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.layout import CALL
+from poise.kernels.machine.memory import DONE, SCOUT
 from poise.kernels.machine.views import entry_at, rows_at
 from poise.kernels.requirements.limits import difference, put_unclipped
 from poise.kernels.rows.frame import hung, seen_along
@@ -42,24 +43,24 @@ def read_measured(p, f, v):
 
 
 @kernel
-def remember(request):
-    """Keep all that a step changes but q."""
-    _carry(request, False)
+def remember(request, w):
+    """Keep what the next step reads of this one."""
+    _carry(request, w, False)
 
 
 @kernel
-def return_to_past(request):
+def return_to_past(request, w):
     """Change it back to what `remember` kept."""
-    _carry(request, True)
+    _carry(request, w, True)
 
 
 @kernel
-def _carry(request, back):
+def _carry(request, w, back):
     """Copy the workspaces of a call to the room at `past`, behind that for a problem; or `back` from there."""
     at = request.past + 8 * request.words
     at = _copy(request.narrow, at, request.rows, back)
     at = _copy(request.scene_work, at, request.scene_rows, back)
-    if request.scout != 0:
+    if 0.0 < w.memory[SCOUT] < DONE:  # one is out; else it begins anew
         at = _copy(request.scout, at, request.rows, back)
     if request.proposer != 0:
         proposer = entry_at(request.proposer, CALL)

@@ -38,10 +38,10 @@ def step(address):
     if measured:
         if not read_measured(p, f, v):
             return BAD_START
-        remember(request)
+        remember(request, w)
     call(w.routines[TAKE_STEP], address)
     if measured and request.code == SOLVED and tightens(request, p, w, f, v):
-        return_to_past(request)
+        return_to_past(request, w)
         whole = request.problem
         request.problem = request.past
         call(w.routines[TAKE_STEP], address)
