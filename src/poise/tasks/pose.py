@@ -277,9 +277,11 @@ def _single(target: SE3) -> None:
 
 def _normalised(rows: Array) -> Array:
     """Poses (n, 7) with unit quaternions, as an SE3 has them, and rows that are no poses as they are."""
-    lengths = np.linalg.norm(rows[:, 3:], axis=-1, keepdims=True)
-    sound = np.isfinite(lengths) & (lengths > SHORTEST)
-    return np.hstack([rows[:, :3], np.divide(rows[:, 3:], lengths, out=rows[:, 3:].copy(), where=sound)])
+    out = rows.copy()
+    wxyz = out[:, 3:]
+    lengths = np.sqrt(np.add.reduce(wxyz * wxyz, axis=1, keepdims=True))  # `norm` takes twice the time for one row
+    np.divide(wxyz, lengths, out=wxyz, where=(lengths > SHORTEST) & (lengths < np.inf))
+    return out
 
 
 def _poses_of(matrices: Array) -> Array:

@@ -209,7 +209,8 @@ class Scratch:
     def set_arrays(self, **arrays: Array) -> None:
         """Set fields of the record to where arrays are, which are kept until this is called again."""
         self.lent = arrays
-        self.set_fields(**{name: array.ctypes.data for name, array in arrays.items()})
+        for name, array in arrays.items():
+            self.call[_WORD[name]] = array.ctypes.data
 
 
 def _view(numbers: Any) -> Any:

@@ -34,6 +34,7 @@ from poise.solving.search.search import Search
 from poise.solving.search.without_ranges import goals_without, with_ranges
 
 _NONE: Final = np.zeros(0, dtype=np.intp)
+_UNDONE: Final = np.array([RUNNING], dtype=np.int8)
 _CHUNK: Final = 1024
 """Problems that a thread takes at a time."""
 _WHOLE: Final = [CODE, ITERATIONS, RESTARTS, START, STATIONARY]
@@ -44,6 +45,18 @@ _MANY: Final = 500_000
 """So many problems take long enough to tell of it."""
 _SLOW_MANY: Final = 200
 """The same where each may take milliseconds."""
+
+
+def _nothing_of(search: Search) -> Array:
+    """(1, rows of `out`) an answer of which nothing was found; the search keeps it."""
+    derived = search.bound.derived
+    if _nothing_of not in derived:
+        out = search.problem.rows("out")
+        nothing = np.full((1, out.stop - out.start), np.nan)
+        nothing[:, _WHOLE] = 0.0
+        derived[_nothing_of] = nothing
+    found: Array = derived[_nothing_of]
+    return found
 
 
 def _starts_or_home(model: Model, starts: Array, *, limits: bool) -> Array:
@@ -98,12 +111,8 @@ class Batch:
         self.search, self.model, self.goals, self.starts = search, model, goals, starts
         self.seed, self.given, self.best_effort = seed, given, best_effort
         n = len(goals)
-        out = search.problem.rows("out")
-        self._nothing = np.full(out.stop - out.start, np.nan)
-        self._nothing[_WHOLE] = 0.0
-        self.raw = np.empty((n, len(self._nothing)))
-        self.raw[:] = self._nothing
-        self.codes = np.full(n, RUNNING, dtype=np.int8)
+        self.raw = _nothing_of(search).repeat(n, axis=0)
+        self.codes = _UNDONE.repeat(n)
         self.late = np.zeros(n, dtype=np.bool_)
         self.done = 0
         self.lanes = search.kernel.in_lanes
@@ -141,9 +150,9 @@ class Batch:
 
         Its errors are those there, but where the target is bad.  Of what Ctrl-C broke off nothing was found.
         """
-        if (self.codes == SOLVED).all():
+        if not np.count_nonzero(self.codes != SOLVED):
             return
-        self.raw[self.codes == RUNNING] = self._nothing
+        self.raw[self.codes == RUNNING] = _nothing_of(self.search)
         q, left = np.split(self.raw[:, ANSWER:], [self.model.nq], axis=1)
         rows = np.flatnonzero(self.codes != SOLVED)
         rows = rows[~np.isfinite(q[rows]).all(axis=1)]
@@ -172,10 +181,10 @@ class Batch:
             given=self.given, best_effort=self.best_effort,
         )  # fmt: skip
         raw = self.raw[some]
-        codes = raw[:, CODE].astype(np.int8)
-        if not self.search.has_passive_loops and (codes == SOLVED).all():
+        if not self.search.has_passive_loops and not np.count_nonzero(raw[:, CODE] != SOLVED):
             self.codes[some] = SOLVED
             return _NONE
+        codes = raw[:, CODE].astype(np.int8)
         strayed = codes == STRAYED
         codes[strayed] = SOLVED
         for k, row in enumerate(raw if self.search.has_passive_loops else ()):
