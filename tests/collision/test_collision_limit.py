@@ -1,5 +1,6 @@
 """Nothing comes nearer than asked: trackers aimed through obstacles, and solves among them."""
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -212,6 +213,41 @@ def test_a_free_base_jumps_through_no_wall(bird: pz.Model) -> None:
         q = tracker.step(q, pz.SE3.from_parts((2.0, 0.0, 0.0)))
         assert bird.distance(q, world).distance > 0.01 - 1e-9
     assert 0.35 < q[0] < 0.44
+
+
+@pytest.fixture(scope="module")
+def whip() -> pz.Model:
+    """Three thin links in a plane, on joints that turn through half a radian and more in a step."""
+    builder = pz.ModelBuilder("whip")
+    for k, (parent, link) in enumerate(itertools.pairwise(("world", "first", "second", "third"))):
+        builder.joint(
+            f"joint {k}", "revolute", parent=parent, child=link, axis=(0, 0, 1), limits=(-3, 3), velocity=30.0,
+            origin=pz.SE3.from_parts((0.4 if k else 0.0, 0.0, 0.0)),
+        )  # fmt: skip
+        builder.shape(link, pz.Capsule((0.06, 0, 0), (0.34, 0, 0), 0.004))
+    builder.frame("tip", link="third", origin=pz.SE3.from_parts((0.4, 0.0, 0.0)))
+    return builder.build()
+
+
+@pytest.mark.parametrize("least", [0.0, 0.001, 0.002, 0.004])
+def test_nothing_touches_between_two_steps_however_little_is_asked(whip: pz.Model, least: float) -> None:
+    method = pz.methods.TaskPriority(max_error=None, max_step=10.0)
+    shares, farthest = np.arange(64)[:, None] / 64, 0.0
+    for seed, dt in itertools.product((3, 17, 23, 24), (0.01, 0.02)):
+        rng = np.random.default_rng(seed)
+        posts = {f"post {k}": pz.Sphere((x, y, 0.0), 0.002) for k, (x, y) in enumerate(rng.uniform(-1.1, 1.1, (12, 2)))}
+        limit = pz.CollisionLimit(pz.World(posts), min_distance=least, self_collision=False)
+        q = whip.sample(60, seed=seed)
+        path = [q[whip.distance(q, limit.world, self_collision=False).distance > 0.02][0]]
+        tracker = pz.Tracker(whip, pz.PositionTask("tip", weight=(1, 1, 0)), method, dt=dt, limits=[limit])
+        for x, y in rng.uniform(-0.8, 0.8, (8, 2)):
+            for _ in range(12):
+                path.append(tracker.step(path[-1], (x, y, 0.0)).copy())
+        ways = np.vstack([one + shares * (other - one) for one, other in itertools.pairwise(path)])
+        nearest = whip.distance(ways, limit.world, self_collision=False).distance.min()
+        assert nearest > (0.0 if least else -5e-4)
+        farthest = max(farthest, np.abs(np.diff(path, axis=0)).max())
+    assert farthest > 0.5
 
 
 def _unit(v):

@@ -49,6 +49,26 @@ def walls(x: float, y: float, z: float) -> dict[str, Any]:
     }
 
 
+@pytest.mark.parametrize("shape", ["box", "hull", "disc as a hull"])
+def test_rounding_does_not_choose_the_corner_of_a_face_along_a_wall(shape: str) -> None:
+    turns = 2.0 * np.pi * np.arange(16) / 16
+    rim = 0.05 * np.column_stack([np.cos(turns), np.sin(turns)])
+    disc = pz.ConvexHull(np.vstack([np.column_stack([rim, np.full(16, z)]) for z in (0.02, 0.08)]))
+    builder = pz.ModelBuilder("gantry")
+    for axis, (parent, link) in zip(np.eye(3), itertools.pairwise(("world", "beam", "slide", "column")), strict=True):
+        builder.joint(link, "prismatic", parent=parent, child=link, axis=axis, limits=(-1, 1), velocity=1.0)
+    builder.joint("turn", "revolute", parent="column", child="hand", axis=(0, 0, 1), limits=(-3, 3), velocity=1.0)
+    model = builder.build().with_shapes({"hand": [HANDS.get(shape, disc)]})
+    table = pz.World({"table": pz.Box(pz.SE3.from_parts([0, 0, -0.5]), (2, 2, 1))})
+    rng, touched = np.random.default_rng(0), []
+    for k in range(200):
+        q = np.array([0.2 + 1e-4 * k, 0.1, 0.05, 0.4]) + 1e-16 * rng.normal(size=4)
+        near = model.distance(q, table)
+        assert near.distance == pytest.approx(0.07, abs=1e-13)
+        touched.append(model.pose("hand", q).inverse().act(near.points[0]))
+    assert np.ptp(touched, axis=0).max() < 1e-2
+
+
 def down(place: Sequence[float]) -> pz.SE3:
     """A hand there that points down."""
     return pz.SE3.from_xyz_rpy(place, [np.pi, 0, 0.2])

@@ -10,9 +10,10 @@ import functools
 import numpy as np
 
 from poise.kernels.algebra.vectors import cross, dot, minus, opposite, plus, scaled, vector
+from poise.kernels.collision.boxes import beyond
 from poise.kernels.collision.cylinders import farthest_of_cylinder
-from poise.kernels.collision.directions import TOUCH
-from poise.kernels.collision.placing import ORIGIN, X, Y, Z
+from poise.kernels.collision.directions import TOUCH, sign
+from poise.kernels.collision.placing import ORIGIN, X, Y, Z, out_of, seen_along
 from poise.kernels.collision.simplex import on_edge, on_tetrahedron, on_triangle
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load_pack, select, sqrt, store_pack, zeros
@@ -32,8 +33,14 @@ _MOST = 128
 """Steps; a search among few corners needs a dozen."""
 _ENOUGH = 1e-30
 """A new corner must promise to lower the distance by more than the root of this, against the corner's length."""
+_ENOUGH_AT_BOX = 1e-28
+"""The same of the first look where a search begins at a box: of faces that lie along each other rounding would find
+other corners, now these and now those."""
 _LEVEL = 1.0 + 1e-13
 """A step may lengthen the squared distance by rounding: a turn of 1e-8 does not shorten it, but finds a new corner."""
+_TILT = 1e-6
+"""By how much of the way to the box's middle the way to a box is tilted: far more than rounding, and far less than
+what parts corners that are not along a face."""
 _NEAR = 1e-12
 """Squared distance [m^2] below which the normal of a triangle is known better than the vector to its nearest point."""
 
@@ -62,7 +69,19 @@ def support(shape, vertices, numbers, at, v):
         a, b, c = farthest_of_cylinder((a, b, c), half)
     else:
         a, b, c = _farthest(shape, vertices, numbers, (a, b, c))
-    return plus(plus(p, scaled(a, x)), plus(scaled(b, y), scaled(c, z)))
+    return _placed(numbers, at, (a, b, c))
+
+
+@functools.partial(kernel, inline=True)
+def _placed(numbers, at, v):
+    """A point that the frame at `at` sees at v, in the world."""
+    x, y, z = vector(numbers, at + X), vector(numbers, at + Y), vector(numbers, at + Z)
+    return plus(plus(vector(numbers, at + ORIGIN), scaled(v[0], x)), plus(scaled(v[1], y), scaled(v[2], z)))
+
+
+@functools.partial(kernel, inline=True)
+def _is_box(shape):
+    return shape.core == BOX or shape.core == HEIGHTS
 
 
 @kernel
@@ -91,6 +110,12 @@ def _farthest(shape, vertices, numbers, v):
 def add_corner(first, second, vertices, numbers, at, v):
     """Write at `at` the support point of the differences along v, with its two points, and return it."""
     p, q = support(first, vertices, numbers, FIRST, opposite(v)), support(second, vertices, numbers, SECOND, v)
+    return _put_corner(numbers, at, p, q)
+
+
+@functools.partial(kernel, inline=True)
+def _put_corner(numbers, at, p, q):
+    """Write at `at` the difference of a point of the first and one of the second, and return it."""
     w = minus(q, p)
     for i in range(3):
         numbers[at + i], numbers[at + 3 + i], numbers[at + 6 + i] = w[i], p[i], q[i]
@@ -101,30 +126,79 @@ def add_corner(first, second, vertices, numbers, at, v):
 def nearest_points(first, second, vertices, numbers, n):
     """Distance [m], nearest points and unit vector between two polytopes.
 
-    The search begins along n.  A distance of 0 says that they touch or overlap.
+    The search begins along n, or at a box.  A distance of 0 says that they touch or overlap.
     """
-    v = add_corner(first, second, vertices, numbers, SIMPLEX, opposite(n))
-    p, q = vector(numbers, SIMPLEX + 3), vector(numbers, SIMPLEX + 6)
-    count, square = 1, dot(v, v)
+    count = _begin(first, second, vertices, numbers, n)
+    enough = _ENOUGH if count == 1 else _ENOUGH_AT_BOX
+    square, a, b, c, d = _nearest_of(numbers, count)
+    count = _keep(numbers, count, (a, b, c, d))
+    v = _weighted(numbers, count, 0)
     # v is the point of the simplex that is nearest to the origin; the set's support point against v bounds how much
     # nearer any point is: the search ends where that is nothing.
     for _ in range(_MOST):
+        if count == 4 or square < TOUCH * TOUCH:
+            return 0.0, _weighted(numbers, count, 3), _weighted(numbers, count, 6), n
         at = SIMPLEX + count * CORNER
         along = _direction(numbers, count, v, square)
         w = add_corner(first, second, vertices, numbers, at, opposite(along))
         gain = dot(along, minus(v, w))
-        if gain <= 0.0 or gain * gain <= _ENOUGH * dot(along, along) * dot(w, w) or _is_known(numbers, count, w):
+        if gain <= 0.0 or gain * gain <= enough * dot(along, along) * dot(w, w) or _is_known(numbers, count, w):
             break
         size, a, b, c, d = _nearest_of(numbers, count + 1)
         # Rounding: not nearer, or the new corner has no weight.
         if not size <= square * _LEVEL or not (d if count == 3 else c if count == 2 else b) > 0.0:
             break
-        square, count = size, _keep(numbers, count + 1, (a, b, c, d))
-        v, p, q = _weighted(numbers, count, 0), _weighted(numbers, count, 3), _weighted(numbers, count, 6)
-        if count == 4 or square < TOUCH * TOUCH:
-            return 0.0, p, q, n
+        square, count, enough = size, _keep(numbers, count + 1, (a, b, c, d)), _ENOUGH
+        v = _weighted(numbers, count, 0)
     distance, along = sqrt(square), _direction(numbers, count, v, square)
-    return distance, p, q, scaled(1.0 / sqrt(dot(along, along)), along)
+    n = scaled(1.0 / sqrt(dot(along, along)), along)
+    return distance, _weighted(numbers, count, 3), _weighted(numbers, count, 6), n
+
+
+@kernel
+def _begin(first, second, vertices, numbers, n):
+    """Write the first corners of the simplex; returns how many.
+
+    Of a box they are those of its face, edge or corner that is nearest to the other's farthest point towards it: the
+    corners of a wall are so far apart that a search would find one after the other.  Else there is one, along n.
+    """
+    if _is_box(second) and not (_is_box(first) and first.bound > second.bound):
+        count = _begin_at_box(second, first, vertices, numbers, SECOND, FIRST)
+    elif _is_box(first):
+        count = _begin_at_box(first, second, vertices, numbers, FIRST, SECOND)
+    else:
+        count = 0
+    if count == 0:
+        add_corner(first, second, vertices, numbers, SIMPLEX, opposite(n))
+        count = 1
+    return count
+
+
+@kernel
+def _begin_at_box(box, other, vertices, numbers, at, other_at):
+    """The same of a box and another core, whose frames are there; 0 where these may overlap."""
+    axes, o = (vector(numbers, at + X), vector(numbers, at + Y), vector(numbers, at + Z)), vector(numbers, at + ORIGIN)
+    half = half_of(box, numbers)
+    way = minus(vector(numbers, other_at + ORIGIN), o)
+    out = out_of(axes, beyond(seen_along(axes, way), half))
+    if not dot(out, out) > 0.0:
+        return 0
+    # Of a face along that of the box rounding would choose the corner, each time another one.
+    farthest = support(other, vertices, numbers, other_at, opposite(plus(out, scaled(_TILT, way))))
+    c, count = seen_along(axes, minus(farthest, o)), 0
+    if abs(c[0]) < half[0] and abs(c[1]) < half[1] and abs(c[2]) < half[2]:
+        return 0
+    corner = half[0] * sign(c[0]), half[1] * sign(c[1]), half[2] * sign(c[2])
+    for i in range(-1, 3):  # the corner itself, and those at the other end of the edges beside the farthest point
+        if i < 0 or abs(c[i]) < half[i]:
+            x, y, z = -corner[0] if i == 0 else corner[0], -corner[1] if i == 1 else corner[1], (
+                -corner[2] if i == 2 else corner[2]
+            )  # fmt: skip
+            q = _placed(numbers, at, (x, y, z))
+            p, q = (farthest, q) if at == SECOND else (q, farthest)
+            _put_corner(numbers, SIMPLEX + count * CORNER, p, q)
+            count += 1
+    return count
 
 
 @functools.partial(kernel, inline=True)
@@ -152,6 +226,8 @@ def _is_known(numbers, count, w):
 def _nearest_of(numbers, count):
     """Squared distance of the simplex from the origin, and the weights of its corners."""
     p, q = vector(numbers, SIMPLEX), vector(numbers, SIMPLEX + CORNER)
+    if count == 1:
+        return dot(p, p), 1.0, 0.0, 0.0, 0.0
     if count == 2:
         size, a, b = on_edge(p, q)
         return size, a, b, 0.0, 0.0

@@ -14,7 +14,7 @@ from poise.kernels.collision.proximity import signed_distance
 from poise.kernels.collision.segments import point_segment, segment_segment
 from poise.kernels.kinematics.forward import forward
 from poise.kernels.machine.jit import call, kernel, routine
-from poise.kernels.machine.lanes import any_of, load, load_pack, packs, pitch, splat, store
+from poise.kernels.machine.lanes import any_of, load, load_pack, packs, pitch, splat, store, store_pack
 from poise.kernels.machine.layout import (
     BOX,
     CYLINDER,
@@ -134,9 +134,14 @@ def find_near(s, x, margin, ahead):
             if ahead:
                 reach = reach + x.proximity.advance[i] + (longest if WIDTH * c < movers else 0.0)
             way, far = ways_between(x, count, i, c), load_pack(x.proximity.reach, count * i + c) + reach
-            if any_of((far > 0.0) & (dot(way, way) < far * far)):
+            square = dot(way, way)
+            if any_of((far > 0.0) & (square < far * far)):
+                store_pack(x.proximity.squares, count * i + c, square)
                 for j in range(max(i + 1, WIDTH * c), min(bounded, WIDTH * (c + 1))):
-                    _keep_near(s, x, i, j, margin, ahead)
+                    at = WIDTH * count * i + j
+                    far_j = x.proximity.reach[at] + reach
+                    if far_j > 0.0 and x.proximity.squares[at] < far_j * far_j:
+                        _keep_near(s, x, i, j, margin, ahead)
         for j in range(bounded, s.scene[0].count):
             _keep_near(s, x, i, j, margin, ahead)
 

@@ -60,9 +60,12 @@ BUILT_NEAR_RESERVE = 1e-4
 """What is kept beyond the least distance of links that are built near [m]: what the curvature of a step takes back."""
 _ROUNDING = 1e-12
 """What counts as no change of a distance [m]: a pair that no joint moves must not hold up the others."""
-_UNSEEN = 5e-3
+_UNSEEN, _FINEST = 5e-3, 1e-3
 """How much between two looks a distance may fall below what is asked, unseen [m]: the way between looks is chosen by
-it, and half of it is the slack of a look on the way.  The end of a step has no slack."""
+it, and half of it is the slack of a look on the way.  The end of a step has no slack.
+
+Where less is asked, that is the way between looks, but no less than the second, and half of it the slack: so nothing
+that is to be more than the second apart touches on the way."""
 _SOON, _CLOSE = 4.0, 1e-3
 """Corners of a pair are looked for where it may come nearer by less than this many times what it did, or than this [m]:
 that takes them in before its inequality is met, and of pairs that are merely in reach it asks for nothing."""
@@ -231,7 +234,7 @@ def _find_ahead(p, s, x):
 
 @routine
 def stays_clear(p, w, address):
-    """IS_CLEAR: 1 where no pair is nearer than asked at w.q, nor on the way there by more than half of _UNSEEN.
+    """IS_CLEAR: 1 where no pair is nearer than asked at w.q, nor on the way there by more than the slack of a look.
 
     x.proximity.near is then of w.q.  A distance changes by no more than the way T that its two shapes make, so between
     two looks at d and d' it is at least (d + d' - T) / 2; a pair with d - T above the least needs no look on the way.
@@ -241,6 +244,7 @@ def stays_clear(p, w, address):
     s = problem_at(request.scene)
     x = narrow(s, request.scene_work, request.routines)
     limit, farthest = p.collision[0], 0.0
+    slack = 0.5 * min(limit.distance, _UNSEEN)
     cutting = w.memory[CUTTING] > 0.5
     w.memory[IS_CLEAR] = 0.0
     _put(p, x, w.step)
@@ -254,8 +258,8 @@ def stays_clear(p, w, address):
     for k in range(np.int64(seen[0])):
         pair = section(seen, 1 + NEAR * k, NEAR)
         way = _way(s, x, pair)
-        if pair[DISTANCE] - way < limit.distance - 0.5 * _UNSEEN:
-            wanted = max(wanted, way / max(2.0 * min(pair[DISTANCE], limit.distance), _UNSEEN))
+        if pair[DISTANCE] - way < limit.distance - slack:
+            wanted = max(wanted, way / _between_looks(limit, pair[DISTANCE]))
     looks = np.int64(np.ceil(min(wanted, float(_LOOKS))))
     if wanted > _LOOKS and farthest > limit.lookahead:
         if cutting:  # the same way, less far
@@ -267,12 +271,20 @@ def stays_clear(p, w, address):
         integrate_part(p, w, w.begun, w.step, k / looks, x.q)
         place_movers(s, x)
         find_near(s, x, limit.distance, False)
-        if not _all_clear(p, w, s, x, 0.5 * _UNSEEN, k / looks if cutting else 0.0):
+        if not _all_clear(p, w, s, x, slack, k / looks if cutting else 0.0):
             return
     moved_to(x, w.q)
     look_ahead(p, s, x, w.step)
     if _all_clear(p, w, s, x, 0.0, 1.0 if cutting else 0.0):
         w.memory[IS_CLEAR] = 1.0
+
+
+@functools.partial(kernel, inline=True)
+def _between_looks(limit, distance):
+    """How far the shapes of a pair at this distance may come towards each other between two looks [m]."""
+    if limit.distance < _UNSEEN:
+        return max(limit.distance, _FINEST)
+    return max(2.0 * min(distance, limit.distance), _UNSEEN)
 
 
 @kernel
