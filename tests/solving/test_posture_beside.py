@@ -180,3 +180,11 @@ def test_a_soft_task_that_what_is_required_leaves_nothing_is_no_error() -> None:
         assert found.errors[1].position >= least_missed
         if not least_missed:
             np.testing.assert_allclose(found.q, q, atol=1e-6)
+
+
+def test_of_what_is_fulfilled_none_says_that_it_could_be_missed_less() -> None:
+    q = PANDA.sample(seed=3)
+    turn = pz.OrientationTask(PANDA.tip, PANDA.pose(PANDA.tip, q).rotation, required=False)
+    found = pz.solve(PANDA, [pz.PositionTask(PANDA.tip, PANDA.pose(PANDA.tip, q).xyz), turn, pz.PostureTask()])
+    assert found.errors[1].rotation < 1e-6
+    assert "missed less" not in found.explain()

@@ -32,3 +32,17 @@ def test_a_line_a_stage(model: pz.Model, tasks: list[pz.Task], given: dict[str, 
     assert len(lines) == len(begins)
     for k, (line, begin) in enumerate(zip(lines, begins, strict=True), 1):
         assert line.startswith(f"{k}. {begin}")
+
+
+@pytest.mark.parametrize("tasks", [[POINT], [POINT, POSTURE], [POINT, SOFT], [POINT, SOFT, POSTURE]], ids=len)
+def test_without_restarts_no_line_speaks_of_random_starts(tasks: list[pz.Task]) -> None:
+    for method in (None, "dls"):
+        said = pz.Solver(PANDA, tasks, method=method, max_restarts=0).explain()
+        assert "random" not in said
+        assert "drawn" not in said
+        assert "begin at" not in said
+
+
+def test_a_tolerance_of_a_posture_is_a_stage() -> None:
+    said = pz.Solver(PANDA, [POINT, pz.PostureTask(tolerance=1.0)]).explain()
+    assert said.endswith("Where the posture's tolerance is missed: the same from there, within it.")

@@ -8,11 +8,15 @@ import pytest
 import poise as pz
 
 UR, PANDA = pz.load("ur5e"), pz.load("panda")
-CASES = {
+SUM = pz.LinearLimit({"panda_joint2": 1.0, "panda_joint4": 1.0}, -1.2)
+"""Which half of all answers break."""
+CASES: dict[str, tuple[pz.Model, list[Any]]] = {
     "closed form": (UR, [pz.PoseTask("tool0")]),
     "redundant": (PANDA, [pz.PoseTask("panda_hand")]),
     "soft": (PANDA, [pz.PositionTask("panda_hand"), pz.OrientationTask("panda_hand", required=False)]),
     "posture": (PANDA, [pz.PositionTask("panda_hand"), pz.PostureTask(PANDA.home)]),
+    "soft alone": (PANDA, [pz.PoseTask("panda_hand", required=False)]),
+    "posture within": (PANDA, [pz.PoseTask("panda_hand"), pz.PostureTask(PANDA.home, tolerance=1.2)]),
 }
 
 
@@ -25,13 +29,19 @@ def given(case: str, count: int) -> tuple[pz.Model, list[Any], list[list[Any]], 
     return arm, tasks, [[kinds[type(task)](pose) for task in tasks] for pose in poses], arm.sample(count, seed=2)
 
 
+@pytest.mark.parametrize("limits", [True, [SUM]], ids=["alone", "beside a sum"])
 @pytest.mark.parametrize("case", CASES)
-def test_a_range_that_is_far_away_changes_no_answer(case: str) -> None:
+def test_a_range_that_is_far_away_changes_no_answer(case: str, limits: Any) -> None:
     arm, tasks, targets, starts = given(case, 40)
+    if arm is UR and limits is not True:
+        limits = [pz.LinearLimit({"shoulder_pan_joint": 1.0, "elbow_joint": 1.0}, 0.2)]
     far = pz.RegionTask(tasks[0].frame, pz.Sphere((0.0, 0.0, 0.0), 50.0))
-    alone, beside = pz.Solver(arm, tasks), pz.Solver(arm, [*tasks, far])
+    alone, beside = pz.Solver(arm, tasks, limits=limits), pz.Solver(arm, [*tasks, far], limits=limits)
     for target, q0 in zip(targets, starts, strict=True):
         one, other = alone(target if len(target) > 1 else target[0], q0), beside([*target, None], q0)
+        if not one.success:  # each comes as near as its own steps lead
+            assert other.status is one.status
+            continue
         assert np.array_equal(one.q, other.q)
         assert (one.status, one.start, one.restarts, one.distance) == (
             other.status, other.start, other.restarts, other.distance,

@@ -159,10 +159,10 @@ def _solves_all(p, w, address):
     """Whether the answer of the search without ranges is within all of them; it is then that of `out`."""
     request = entry_at(address, CALL)
     found = _workspace_of(request.without_ranges).out
-    if not (aim_at(p, w.goal, w.target) and clip_start(p, section(found, ANSWER, len(w.q)), w.pool)):
+    if not aim_at(p, w.goal, w.target):
         return False
     for i in range(len(w.q)):
-        w.q[i] = w.pool[i]
+        w.q[i] = found[ANSWER + i]
     cost, score = evaluate(p, w)
     if not score <= INSIDE:
         return False
@@ -255,6 +255,7 @@ def _take_all_required(w, address):
         for i in range(len(found)):
             w.out[i] = found[i]
         w.out[ITERATIONS] += spent
+        w.out[STATIONARY] = 1.0  # less than nothing cannot be missed
 
 
 @kernel

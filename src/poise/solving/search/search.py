@@ -14,7 +14,7 @@ import numpy as np
 
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import whole
-from poise.kernels.machine.layout import ANSWER, BLOCKED, CODE, COST, DISTANCE, ITERATIONS, SOLVED, UNSOLVED
+from poise.kernels.machine.layout import ANSWER, BLOCKED, CALL, CODE, COST, DISTANCE, ITERATIONS, SOLVED, UNSOLVED
 from poise.model.model import Model, a_model
 from poise.solving.answers.solution import Solution
 from poise.solving.arguments.arguments import each_goal, joined, left_at, refuse_numbers
@@ -28,6 +28,7 @@ from poise.solving.search.feasible_fallback import feasible_answer, satisfies
 from poise.solving.search.kernel_search import KernelSearch
 from poise.solving.search.settings import BY_STEPS, SearchSettings
 from poise.solving.search.soft import required_alone
+from poise.solving.search.without_ranges import goals_without, with_ranges
 from poise.tasks.base import Task
 from poise.tasks.loop import LoopTask
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 
 _AS_USUAL: Final = SearchSettings()
+_CODE: Final = CALL.fields["code"].word
 
 
 @final
@@ -112,8 +114,10 @@ class Search:
         self._line = None
 
     def _fast_path(self) -> Any:
-        """What answers usual calls in C, if anything does: nothing where Python closes loops."""
-        if self._passive_loops is not None:
+        """What answers usual calls in C, if anything does: nothing where Python closes loops or goes on from an answer
+        without ranges."""
+        others = self.without_ranges
+        if self._passive_loops is not None or (others is not None and others.goes_on):
             return None
         return line_of_search(self.kernel, self.home, complete=not self.goes_on)
 
@@ -188,6 +192,9 @@ class Search:
     def _solved(self, model: Model, scratch: Scratch, began: int, end: float) -> tuple[int, bool]:
         """Solve for the goal and the start that stand in the scratch; the code, and whether the time was spent."""
         code, late = self.kernel.search(model, scratch, began, end)
+        if self.without_ranges is not None and not late and self._may_do_without_ranges(self.without_ranges, scratch):
+            solved, late = self._solve_without_ranges(self.without_ranges, model, scratch, end)
+            code = SOLVED if solved else code
         if code == BLOCKED and self._all_required is not None and not late:
             code, late = self._solve_all_required(self._all_required, model, scratch, end)
         if code > SOLVED and self.keeps_by_steps and not late:
@@ -198,6 +205,28 @@ class Search:
         if self._passive_loops is not None:
             code = self.close_passive_loops(model, scratch, scratch.out[ANSWER : ANSWER + model.nq], code)
         return code, late
+
+    def _may_do_without_ranges(self, others: "Search", scratch: Scratch) -> bool:
+        """Whether the kernel's search without ranges came to what that search would go on from."""
+        inner = scratch.inner["without_ranges"]
+        posture = others.kernel.posture
+        return inner.call[_CODE] == BLOCKED or (
+            inner.call[_CODE] == UNSOLVED and posture is not None and posture.misses(inner.out)
+        )
+
+    def _solve_without_ranges(self, others: "Search", model: Model, scratch: Scratch, end: float) -> tuple[bool, bool]:
+        """Whether `out` of the scratch becomes the answer of the search without ranges, all of which hold there, and
+        whether the time was spent; a range that is not in the way changes nothing."""
+        goals, seed = scratch.goal[None], int(scratch.call[SEED])
+        with others.bound.scratch(model) as found:
+            goal = goals_without(self.problem, goals)[0]
+            code, late = others.solve_one(model, found, goal, scratch.start, seed=seed, end=end)
+            if code != SOLVED:
+                return False, late
+            answer, inside = with_ranges(model, self.tasks.of_frames, goals, found.out[None])
+        if inside[0]:
+            scratch.out[:] = answer[0]
+        return bool(inside[0]), late and not inside[0]
 
     def _solve_all_required(self, others: "Search", model: Model, scratch: Scratch, end: float) -> tuple[int, bool]:
         """Let the answer in the scratch's `out`, which fulfils even soft tasks but not all that must hold, become one

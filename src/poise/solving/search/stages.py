@@ -12,9 +12,7 @@ from poise.tasks.base import Task
 def stages_of(search: Search) -> list[str]:
     """A sentence for each stage, in the order in which they are walked."""
     kernel = search.kernel
-    found = [*_without_ranges(kernel), _own(kernel), *_beside_soft(kernel)]
-    if kernel.bound.numbers["approach"]:
-        found.append("From the answer, and from starts drawn towards it, to the posture, as far as the tasks allow.")
+    found = [*_without_ranges(kernel), _own(kernel), *_beside_soft(kernel), *_near_posture(kernel)]
     if kernel.limits.has_constraints:
         limits = [*kernel.limits.others, *([kernel.limits.collision] if kernel.limits.collision else [])]
         names = _listed([type(limit).__name__ for limit in limits])
@@ -44,14 +42,17 @@ def _without_ranges(kernel: KernelSearch) -> list[str]:
 
 def _own(kernel: KernelSearch) -> str:
     """The stage of all tasks."""
-    tasks, starts = _labels(kernel.tasks.of_frames), f"from q0 and up to {kernel.max_restarts:,} random starts"
+    most = kernel.max_restarts
+    tasks, starts = _labels(kernel.tasks.of_frames), f"from q0{f' and up to {most:,} random starts' if most else ''}"
     if kernel.method is not None:
-        return f"Steps of the method {kernel.method.name!r} for {tasks}, {starts}, one after the other."
+        order = ", one after the other" if most else ""
+        return f"Steps of the method {kernel.method.name!r} for {tasks}, {starts}{order}."
     if kernel.soft:
         soft = _labels([task for task in kernel.tasks.of_frames if not task.required])
         required = [task for task in kernel.tasks.of_frames if task.required]
         among = f" among what fulfils {_labels(required)}" if required else ""
-        return f"The least squares of {soft}{among}: eight descents at once, from q0 and a few random starts."
+        few = " and a few random starts" if most else ""
+        return f"The least squares of {soft}{among}: eight descents at once, from q0{few}."
     if "closed form" in kernel.bound.parts:
         return f"The nearest branch of a closed form for {tasks}; eight descents at once, {starts}, where none is."
     return f"Eight descents at once for {tasks}, {starts}; the best descend further where none converges."
@@ -64,10 +65,24 @@ def _beside_soft(kernel: KernelSearch) -> list[str]:
         required = _labels([task for task in kernel.tasks.of_frames if task.required])
         found.append(f"Where no start fulfils {required}: these alone, and from their answer the soft tasks again.")
     if kernel.all_required is not None:
+        begin = "The descents begin at the posture.  " if kernel.max_restarts else ""
         found.append(
-            "The descents begin at the posture.  Where soft tasks are fulfilled: all tasks as if they were required, "
+            f"{begin}Where soft tasks are fulfilled: all tasks as if they were required, "
             "near to the posture.  Where not: to the posture among what misses them as little."
         )
+    return found
+
+
+def _near_posture(kernel: KernelSearch) -> list[str]:
+    """The stages that only a posture has."""
+    found = []
+    if kernel.bound.numbers["approach"]:
+        starts = ", and from starts drawn towards it," if kernel.max_restarts else ""
+        found.append(f"From the answer{starts} to the posture, as far as the tasks allow.")
+    elif kernel.posture is not None and not kernel.soft:
+        found.append("The posture is the last level of the steps.")
+    if kernel.posture is not None and kernel.posture.required:
+        found.append("Where the posture's tolerance is missed: the same from there, within it.")
     return found
 
 

@@ -21,7 +21,7 @@ from poise.tasks.base import Task
 def without_ranges(tasks: Sequence[Task]) -> list[Task] | None:
     """The tasks without required ranges; None where there are none of these, or nothing else about frames."""
     others = [task for task in tasks if not is_range(task)]
-    pulls = any(task.blocks and task.required for task in others)
+    pulls = any(task.blocks for task in others)
     return others if pulls and len(others) < len(tasks) else None
 
 
