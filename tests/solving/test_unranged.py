@@ -69,6 +69,17 @@ def test_in_a_batch_a_range_changes_only_what_it_is_in_the_way_of(case: str, rad
     assert np.array_equal(other.status, again.status)
 
 
+def test_beside_a_range_in_the_way_a_soft_task_is_fulfilled_where_it_can_be() -> None:
+    hand, elbow = "panda_hand", "panda_link4"
+    for q, q0 in zip(PANDA.sample(20, seed=3), PANDA.sample(20, seed=4), strict=True):
+        pose = PANDA.pose(hand, q)
+        region = pz.RegionTask(elbow, pz.Sphere(PANDA.pose(elbow, q).xyz, 0.05))
+        soft = pz.OrientationTask(hand, pose.rotation, required=False)
+        found = pz.solve(PANDA, [pz.PositionTask(hand, pose.xyz), region, soft], q0=q0)
+        assert found.success
+        assert found.errors[2].rotation < 1e-5
+
+
 def test_an_elbow_that_a_range_holds_is_within() -> None:
     high = pz.RegionTask("panda_link4", pz.HalfSpace((0.0, 0.0, 0.55), (0.0, 0.0, -1.0)))
     solver, alone = pz.Solver(PANDA, [pz.PoseTask("panda_hand"), high]), pz.Solver(PANDA, pz.PoseTask("panda_hand"))

@@ -1,6 +1,7 @@
 """A search in stages: without ranges, all tasks, what is required alone, then towards a posture.
 
 1. Where ranges are required, the other tasks are solved without them; an answer within all ranges is the answer.
+   Where one is in the way of soft tasks, all tasks are searched for as if they were required.
 2. The search for all tasks: from eight starts, for soft tasks, or by a method.
 3. Where no start of that fulfils what is required, the search for it alone, from whose answer soft tasks are lessened.
 4. From the answer towards the posture, by which it is judged then.  Beside soft tasks 2 begins at the posture.  Where
@@ -72,7 +73,7 @@ def _search(address):
     if request.phase == BEGIN:
         if len(p.posture_judged) > 0 and not is_posture(p, w.posture_goal):
             return BAD_GOAL
-        request.stage = WITHOUT_RANGES if request.without_ranges != 0 else OWN
+        request.stage = WITHOUT_RANGES if request.without_ranges != 0 else _next_stage(request)
     code = UNSOLVED
     if request.stage == WITHOUT_RANGES:
         code = _inner(w, request.without_ranges, p.goals_without_ranges, w.start, WITHOUT_RANGES, address)
@@ -80,9 +81,18 @@ def _search(address):
             return RUNNING
         if code == SOLVED and _solves_all(p, w, address):
             return SOLVED
-        request.stage, request.phase = OWN, BEGIN
+        request.stage, request.phase = _next_stage(request), BEGIN
+    if request.stage == ALL_REQUIRED and request.soft == 0:
+        w.out[ITERATIONS] = 0.0
+        code = _inner(w, request.all_required, p.goals_all_required, w.start, ALL_REQUIRED, address)
+        if code == RUNNING:
+            return RUNNING
+        if code == SOLVED:
+            _take_all_required(w, address)
+        else:
+            request.stage, request.phase = OWN, BEGIN
     if request.stage == OWN:
-        if request.phase == BEGIN and request.all_required != 0:
+        if request.phase == BEGIN and request.all_required != 0 and request.soft != 0:
             _begin_at_posture(p, w, address)
         code = _own(w, address)
         if code == RUNNING:
@@ -96,7 +106,7 @@ def _search(address):
             if _inner(w, request.required, p.goals_required, w.start, REQUIRED, address) == RUNNING:
                 return RUNNING
             code = _lessen_soft_tasks(p, w, address)
-    if request.all_required != 0:
+    if request.all_required != 0 and request.soft != 0:
         if request.stage != ALL_REQUIRED:
             _return_to_start(w, address)
         if code == SOLVED and _are_soft_tasks_fulfilled(p, w):
@@ -118,6 +128,12 @@ def _search(address):
         w.clearance[1] = -np.inf
         code = SOLVED if is_feasible(p, w, address) else BLOCKED
     return code
+
+
+@kernel
+def _next_stage(request):
+    """The stage after that without ranges."""
+    return ALL_REQUIRED if request.all_required != 0 and request.soft == 0 else OWN
 
 
 @kernel

@@ -43,6 +43,8 @@ _STEPS_RESTARTS: Final = 12
 """The same where steps that keep more than the limits of joints, in levels, are the solver's own way: each is dear."""
 _MORE_RESTARTS: Final = 20_000
 """The same for a target that is missed by next to nothing, without a method of the caller's choice."""
+_FULFILLED_RESTARTS: Final = 31
+"""The same where soft tasks, which may be out of reach, are searched for beside a range that is in their way."""
 _LANE_RESTARTS: Final = 24
 """Starts of a problem in a lane, at most, before eight lanes search for it."""
 _LANE_START: Final = 2e-4
@@ -110,7 +112,7 @@ class KernelSearch:
         problem = with_soft_rows(problem) if self.soft else problem
         self.without_ranges = self._without_ranges(model, stated)
         self.all_required: KernelSearch | None = None
-        """The search for all tasks as if they were required, where there is a posture beside soft ones."""
+        """The search for all tasks as if they were required, where there are soft ones beside a posture or a range."""
         inner, problem = self._inner(model, problem)
         self.bound = self._bound(model, problem, inner, followed)
         if limits.collision is not None:
@@ -185,9 +187,14 @@ class KernelSearch:
                 required = [tasks.all[k] for k in which]
                 positions = Limits.of(self.limits.positions)
                 add("required", KernelSearch(model, required, positions, self.settings), which)
-            if self.posture is not None:
-                self.all_required = KernelSearch(model, all_required(tasks.stated), self.limits, self.settings)
-                add("all_required", self.all_required, range(len(tasks.stated)))
+        ranged = self.without_ranges is not None and not all(task.required for task in tasks.of_frames)
+        if self.posture is not None if self.soft else ranged:
+            most = self.settings.max_restarts
+            restarts = most if self.soft else _FULFILLED_RESTARTS if most is None else min(most, _FULFILLED_RESTARTS)
+            given = replace(self.settings, max_restarts=restarts)
+            self.all_required = KernelSearch(model, all_required(tasks.stated), self.limits, given)
+            add("all_required", self.all_required, range(len(tasks.stated)))
+            if self.soft:
                 looked = self.limits.has_constraints
                 rows = with_feasibility_check(model, problem, self.limits) if looked else problem
                 conditions = conditions_for(model, tasks, rows, self.limits)

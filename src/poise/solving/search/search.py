@@ -97,7 +97,8 @@ class Search:
         self.home = np.array(model.home)
         self.without_ranges = None if kernel.without_ranges is None else Search._around(model, kernel.without_ranges)
         """The search for the other tasks, where there are required ranges."""
-        self._all_required = None if kernel.all_required is None else Search._around(model, kernel.all_required)
+        again = kernel.all_required if kernel.soft else None
+        self._all_required = None if again is None else Search._around(model, again)
         tasks, own_way = self.tasks, self.settings.method is None
         constrained = self.limits.has_constraints or tasks.have_constraints
         self.keeps_by_steps = constrained and kernel.method is None

@@ -37,7 +37,10 @@ def _without_ranges(kernel: KernelSearch) -> list[str]:
     if kernel.without_ranges is None:
         return []
     ranges = _labels([task for task in kernel.tasks.stated if is_range(task)])
-    return [f"Without {ranges}, as if that were all; an answer there within them is the answer."]
+    found = [f"Without {ranges}, as if that were all; an answer there within them is the answer."]
+    if kernel.all_required is not None and not kernel.soft:
+        found.append("All tasks as if they were required, from few starts; an answer fulfils the soft ones too.")
+    return found
 
 
 def _own(kernel: KernelSearch) -> str:
@@ -64,7 +67,7 @@ def _beside_soft(kernel: KernelSearch) -> list[str]:
     if kernel.soft and any(task.required for task in kernel.tasks.of_frames):
         required = _labels([task for task in kernel.tasks.of_frames if task.required])
         found.append(f"Where no start fulfils {required}: these alone, and from their answer the soft tasks again.")
-    if kernel.all_required is not None:
+    if kernel.all_required is not None and kernel.soft:
         begin = "The descents begin at the posture.  " if kernel.max_restarts else ""
         found.append(
             f"{begin}Where soft tasks are fulfilled: all tasks as if they were required, "
