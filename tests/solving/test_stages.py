@@ -21,8 +21,8 @@ CASES: list[tuple[pz.Model, list[pz.Task], dict[str, Any], list[str]]] = [
                                          "Where none was found"]),
     (PANDA, [POINT, SOFT], {}, ["The least squares of PositionTask('panda_link4')", "Where no start fulfils"]),
     (PANDA, [POINT, SOFT, POSTURE], {}, ["The least squares", "Where no start fulfils", "The descents begin at"]),
-    (PANDA, [POINT, REGION, SOFT], {"limits": [SUM]}, ["Without", "All tasks as if", "Steps of the method 'priority'", "Every step keeps",
-                                                       "Where that comes to nothing"]),
+    (PANDA, [POINT, REGION, SOFT], {"limits": [SUM]}, ["Without", "All tasks as if", "Steps of the method 'priority'",
+                                                       "Every step keeps", "Where that comes to nothing"]),
 ]  # fmt: skip
 
 
