@@ -183,3 +183,13 @@ def test_targets_that_are_none_are_told_of_as_before() -> None:
     assert loop.explain().startswith("What is left: PositionTask('hand') ")
     loop.targets[0, 0] = np.nan
     assert "nan" in loop.explain()
+
+
+def test_two_ranges_that_are_both_missed_pull_against_each_other() -> None:
+    """Neither is a wall of the other: the hand is outside of both."""
+    arm = pz.load("panda")
+    apart = [pz.RegionTask("panda_hand", pz.Sphere((0.4, y, 0.5), 0.05)) for y in (0.15, -0.25)]
+    found = pz.solve(arm, apart)
+    assert [e.position for e in found.errors] == pytest.approx([0.15, 0.15], abs=1e-3)
+    assert "not left" not in found.explain()
+    assert "pull against each other" in found.explain()

@@ -85,6 +85,11 @@ class Pull:
         return float(np.linalg.norm(self.rows) * np.linalg.norm(self.e))
 
     @property
+    def is_missed(self) -> bool:
+        """Whether it pulls from beyond its tolerances."""
+        return float(np.linalg.norm(self.e)) > max(self.task.tolerances) * self.heaviest
+
+    @property
     def heaviest(self) -> float:
         """The largest of its weights, as they were stated."""
         return max(float(np.max(getattr(self.as_given, name))) for name in self.as_given.weight_names)
@@ -236,7 +241,11 @@ def _holders(question: Question, pulls: Sequence[Pull], k: int) -> tuple[list[in
 
 def _walls(question: Question, pulls: Sequence[Pull], k: int, pull: Array) -> Iterator[tuple[int, Array]]:
     """The ranges that are not left and end along a pull (n,), each with its rows there."""
-    walls = [j for j, other in enumerate(pulls) if other.task.inequality_rows and other.task.level == 0 and j != k]
+    walls = [
+        j
+        for j, other in enumerate(pulls)
+        if j != k and other.task.inequality_rows and other.task.level == 0 and not other.is_missed
+    ]
     if not walls:
         return
     way = np.zeros(question.model.nv)
