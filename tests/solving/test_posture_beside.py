@@ -188,3 +188,15 @@ def test_of_what_is_fulfilled_none_says_that_it_could_be_missed_less() -> None:
     found = pz.solve(PANDA, [pz.PositionTask(PANDA.tip, PANDA.pose(PANDA.tip, q).xyz), turn, pz.PostureTask()])
     assert found.errors[1].rotation < 1e-6
     assert "missed less" not in found.explain()
+
+
+def test_joints_that_nothing_moves_are_at_the_posture_beside_a_limit_in_the_way_too() -> None:
+    """The steps that keep the sum lead nowhere here, so the pose is solved for alone."""
+    g1, hand = pz.load("g1"), "left_rubber_hand"
+    total = pz.LinearLimit({"left_elbow_joint": 1.0, "left_shoulder_pitch_joint": 1.0}, 1.0)
+    pose, q0 = g1.pose(hand, g1.sample(40, seed=7))[1], g1.sample(40, seed=6)[1]
+    found = pz.solve(g1, [pz.PoseTask(hand, pose), pz.PostureTask(g1.home)], limits=[total], q0=q0)
+    assert found.success
+    moving = pz.Solver(g1, pz.PoseTask(hand)).velocities
+    idle = [i for i in range(g1.nq) if i not in moving]
+    np.testing.assert_allclose(found.q[idle], g1.home[idle], atol=1e-9)

@@ -50,6 +50,18 @@ class Posture:
         low[at_q], high[at_q] = goal - near, goal + near
         return low, high
 
+    @staticmethod
+    def idle_start(model: Model, problem: Problem, judged: Array, start: Array, goal: Array) -> Array:
+        """(nq,) a start (nq,) with the posture `goal` (nq,) in the place of what this problem does not move and the
+        posture draws, by `posture_judged`."""
+        begin: Array = start.copy()
+        widths = {"idle": 1, "idle_balls": 4}
+        places = [(int(one["q"]), width) for name, width in widths.items() for one in problem.section(name)]
+        for at, width in places:
+            if judged[at : at + width].any():
+                begin[at : at + width] = goal[at : at + width]
+        return model.clip(begin)
+
     @property
     def required(self) -> bool:
         """Whether it has a tolerance."""

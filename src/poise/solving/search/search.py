@@ -282,8 +282,15 @@ class Search:
         each = zip(self.tasks.stated, each_goal(self.tasks.all, scratch.goal[None]), strict=False)
         own = [numbers for task, (numbers,) in each if task.required]
         goal = joined(others.tasks.all, [*own, *(loop.goal(None) for loop in others.tasks.loops)])
+        posture = self.kernel.posture
         with others.bound.scratch(model) as found:
-            code, late = others.solve_one(model, found, goal, scratch.start, seed=seed, end=end)
+            start = scratch.start
+            if posture is not None and model.sound(start):
+                judged = self.problem.section("posture_judged")
+                start = posture.idle_start(model, others.problem, judged, start, scratch.posture_goal)
+            code, late = others.solve_one(model, found, goal, start, seed=seed, end=end)
+            if code != SOLVED and not late and start is not scratch.start:  # what is idle may be in the way there
+                code, late = others.solve_one(model, found, goal, scratch.start, seed=seed, end=end)
             answer = found.out.copy()
         if code != SOLVED:
             return False, late
