@@ -15,7 +15,6 @@ from poise.kernels.machine.jit import prepare, watched
 from poise.kernels.machine.layout import ANSWER, BEGIN, DISTANCE, END, GO_ON, RUNNING, SOLVED, UNSOLVED
 from poise.model.model import Model
 from poise.solving.arguments.arguments import chosen
-from poise.solving.gradients.conditions import conditions_for
 from poise.solving.methods.posture import Posture, one_posture, pulled
 from poise.solving.problem.prepared_tasks import PreparedTasks
 from poise.solving.problem.problem import Problem, distance, pack
@@ -195,6 +194,8 @@ class KernelSearch:
             self.all_required = KernelSearch(model, all_required(tasks.stated), self.limits, given)
             add("all_required", self.all_required, range(len(tasks.stated)))
             if self.soft:
+                from poise.solving.gradients.conditions import conditions_for
+
                 looked = self.limits.has_constraints
                 rows = with_feasibility_check(model, problem, self.limits) if looked else problem
                 conditions = conditions_for(model, tasks, rows, self.limits)
