@@ -85,11 +85,6 @@ class Pull:
         return float(np.linalg.norm(self.rows) * np.linalg.norm(self.e))
 
     @property
-    def is_missed(self) -> bool:
-        """Whether it pulls from beyond its tolerances."""
-        return float(np.linalg.norm(self.e)) > max(self.task.tolerances) * self.heaviest
-
-    @property
     def heaviest(self) -> float:
         """The largest of its weights, as they were stated."""
         return max(float(np.max(getattr(self.as_given, name))) for name in self.as_given.weight_names)
@@ -113,7 +108,7 @@ def rivals(question: Question) -> list[str]:
     for k in order:  # the lighter of two that pull against each other is the one that is held
         if not _short_of(pulls[k].task, missed[k][0]):
             continue
-        before, against = _holders(question, pulls, k)
+        before, against = _holders(question, pulls, missed, k)
         out += [_first(pulls[k], pulls[j]) for j in before]
         for j in against:
             if frozenset((k, j)) not in told:
@@ -203,7 +198,7 @@ def _pulls(question: Question, q: Array) -> list[Pull]:
     return out
 
 
-def _holders(question: Question, pulls: Sequence[Pull], k: int) -> tuple[list[int], list[int]]:
+def _holders(question: Question, pulls: Sequence[Pull], missed: Sequence[Array], k: int) -> tuple[list[int], list[int]]:
     """The tasks that come before task `k` and hold it, and those of its level that pull against it."""
     this = pulls[k]
     alike = [
@@ -224,7 +219,7 @@ def _holders(question: Question, pulls: Sequence[Pull], k: int) -> tuple[list[in
         for j, other in enumerate(pulls)
         if j != k and (other.task.level < this.task.level or isinstance(other.task, LoopTask))
     }
-    first |= {j: free * rows for j, rows in _walls(question, pulls, k, pull) if j != k}
+    first |= {j: free * rows for j, rows in _walls(question, pulls, missed, k, pull) if j != k}
     taken = {j: rows for j, rows in first.items() if not isinstance(pulls[j].task, LoopTask)}
     loops = [rows for j, rows in first.items() if isinstance(pulls[j].task, LoopTask)]
     if float(np.linalg.norm(_beyond(loops, pull))) <= _AT_REST * size:
@@ -239,12 +234,14 @@ def _holders(question: Question, pulls: Sequence[Pull], k: int) -> tuple[list[in
     return [], [j for j, part in against.items() if part >= _HOLDS]
 
 
-def _walls(question: Question, pulls: Sequence[Pull], k: int, pull: Array) -> Iterator[tuple[int, Array]]:
+def _walls(
+    question: Question, pulls: Sequence[Pull], missed: Sequence[Array], k: int, pull: Array
+) -> Iterator[tuple[int, Array]]:
     """The ranges that are not left and end along a pull (n,), each with its rows there."""
     walls = [
         j
         for j, other in enumerate(pulls)
-        if j != k and other.task.inequality_rows and other.task.level == 0 and not other.is_missed
+        if j != k and other.task.inequality_rows and other.task.level == 0 and not _short_of(other.task, missed[j][0])
     ]
     if not walls:
         return

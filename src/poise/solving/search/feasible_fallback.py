@@ -76,11 +76,8 @@ def feasible_answer(
         brief = best is not None and (not has_soft or 2 <= k < len(begins))
         most = min(_SHORT, inner.max_iterations) if brief else inner.max_iterations
         with inner.bound.scratch(model) as found:
-            found.set_fields(max_restarts=restarts, max_iterations=most)
-            try:
-                ended, late = inner.solve_one(model, found, scratch.goal, begin, seed=seed, end=end)
-            finally:
-                found.set_fields(max_restarts=inner.max_restarts, max_iterations=inner.max_iterations)
+            numbers = {"seed": seed, "max_restarts": restarts, "max_iterations": most}
+            ended, late = inner.solve_one(model, found, scratch.goal, begin, end=end, **numbers)
             rank = found.narrow[inner.problem.rows("loop")][RANK] if ended >= 0 else 0.0
             less = best is not None and rank == good and found.out[COST] < _LESS * best[0][COST]
             if rank > good or (has_soft and less):

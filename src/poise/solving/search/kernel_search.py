@@ -19,7 +19,7 @@ from poise.solving.methods.posture import Posture, one_posture, pulled
 from poise.solving.problem.prepared_tasks import PreparedTasks
 from poise.solving.problem.problem import Problem, distance, pack
 from poise.solving.problem.start_index import Words, start_index
-from poise.solving.problem.workspace import PHASE, SEED, Bound, Scratch
+from poise.solving.problem.workspace import PHASE, Bound, Scratch
 from poise.solving.requirements.limits import Limits, with_feasibility_check
 from poise.solving.requirements.loop_projection import loop_tasks
 from poise.solving.requirements.ranges import is_range
@@ -259,19 +259,21 @@ class KernelSearch:
         return code, late
 
     @contextmanager
-    def told(self, scratch: Scratch, goal: Array, start: Array, seed: int) -> Iterator[None]:
-        """Within the block the scratch has these goal numbers, this start (nq,) and this seed."""
-        scratch.goal[:], scratch.start[:], scratch.call[SEED] = goal, start, seed
+    def told(self, scratch: Scratch, goal: Array, start: Array, **numbers: int) -> Iterator[None]:
+        """Within the block the scratch has these goal numbers, this start (nq,), and these numbers for its own, such as
+        `seed`."""
+        scratch.goal[:], scratch.start[:] = goal, start
+        scratch.set_fields(**numbers)
         try:
             yield
         finally:
-            scratch.call[SEED] = self.settings.seed
+            scratch.set_fields(**{name: self.bound.numbers[name] for name in numbers})
 
     def solve_one(
-        self, model: Model, scratch: Scratch, goal: Array, start: Array, *, seed: int, end: float = inf
+        self, model: Model, scratch: Scratch, goal: Array, start: Array, *, end: float = inf, **numbers: int
     ) -> tuple[int, bool]:
-        """`search` for goal numbers of all tasks from a start (nq,)."""
-        with self.told(scratch, goal, start, seed):
+        """`search` for goal numbers of all tasks from a start (nq,), with `numbers` in place of its own."""
+        with self.told(scratch, goal, start, **numbers):
             return self.search(model, scratch, perf_counter_ns(), end)
 
     @property

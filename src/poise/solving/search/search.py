@@ -187,7 +187,7 @@ class Search:
 
         It goes on until the time `end` [s] of `perf_counter`, at most.
         """
-        with self.kernel.told(scratch, goal, start, seed):
+        with self.kernel.told(scratch, goal, start, seed=seed):
             return self._solved(model, scratch, perf_counter_ns(), end)
 
     def _solved(self, model: Model, scratch: Scratch, began: int, end: float) -> tuple[int, bool]:
@@ -296,11 +296,7 @@ class Search:
             return False, late
         steps = self._by_steps(model)
         with steps.bound.scratch(model) as found:
-            found.set_fields(max_restarts=0)
-            try:
-                code, _ = steps.solve_one(model, found, scratch.goal, answer[at], seed=seed, end=end)
-            finally:
-                found.set_fields(max_restarts=steps.max_restarts)
+            code, _ = steps.solve_one(model, found, scratch.goal, answer[at], end=end, seed=seed, max_restarts=0)
             if code == SOLVED:
                 answer[at], answer[COST] = found.out[at], found.out[COST]
                 answer[ITERATIONS] += found.out[ITERATIONS]
