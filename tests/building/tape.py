@@ -14,18 +14,13 @@ from poise.kernels.machine import jit
 from poise.kernels.machine.layout import ANSWER, CALL
 from poise.kernels.machine.library import library
 from poise.solving.problem.start_index import _INDICES
-from poise.solving.problem.workspace import ENTRY_POINTS, Bound, Scratch
+from poise.solving.problem.workspace import ADDRESSES, ENTRY_POINTS, Bound, Scratch
 
 BLOCK, POINTER, ROUTINE, RUN, WRITE, FORGET = range(6)
 """What a tape tells the program."""
 NUMBERS, RECORD, TABLE = range(3)
 """What is in an array: no addresses, those of arrays, those of routines."""
 ENTRIES: Final = (*ENTRY_POINTS.values(), "solver.batch_lanes.solve_many")
-ADDRESSES: Final = (
-    "problem", "narrow", "wide", "routines", "wide_routines", "goals", "postures", "path", "trace", "found", "starts",
-    "answers", "index", "scene", "scene_work", "proposer", "without_ranges", "required",
-)  # fmt: skip
-"""The fields of a call's record that are some."""
 
 
 class Tape:
@@ -79,9 +74,9 @@ class Tape:
             self._tell(BLOCK, x.size, *x.view(np.int64))
         for k, (what, x) in enumerate(blocks):
             if what == RECORD:
-                fields = [CALL.fields[name].word for name in ADDRESSES]
-                for word in (word for word in fields if x[word]):
-                    self._tell(POINTER, k, word, *_place(blocks, int(x[word])))
+                for word in (CALL.fields[name].word for name in ADDRESSES):
+                    if x[word]:
+                        self._tell(POINTER, k, word, *_place(blocks, int(x[word])))
             if what == TABLE:
                 for word in np.flatnonzero(x):
                     self._tell(ROUTINE, k, word, *_words(self._names[int(x[word])]))
@@ -102,6 +97,12 @@ def _memory(bound: Bound, scratch: Scratch) -> Iterator[tuple[int, Any]]:
     if scratch.scene is not None:
         yield NUMBERS, scratch.scene.words
         yield NUMBERS, scratch.scene.narrow
+    if scratch.scout is not None:
+        yield NUMBERS, scratch.scout
+    if scratch.following is not None and scratch.following_work is not None:
+        yield NUMBERS, scratch.following.words
+        yield NUMBERS, scratch.following_work
+        yield NUMBERS, scratch._past
     for array in scratch.lent.values():
         if not np.shares_memory(array, scratch.narrow):
             yield NUMBERS, array

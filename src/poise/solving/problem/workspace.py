@@ -33,6 +33,12 @@ _WORD: Final = {name: field.word for name, field in CALL.fields.items()}
 SEED: Final = _WORD["seed"]
 PHASE: Final = _WORD["phase"]
 _SCENE_CHANGED: Final = _WORD["scene_changed"]
+ADDRESSES: Final = (
+    "problem", "narrow", "wide", "routines", "wide_routines", "scene", "scene_work", "proposer", "scout",
+    "without_ranges", "required", "all_required", "rest", "following", "following_work", "past",
+    "goals", "postures", "path", "trace", "found", "starts", "answers", "index",
+)  # fmt: skip
+"""The fields of `layout.CALL` that tell where something is in the memory of this process."""
 
 
 class Shapes(Protocol):

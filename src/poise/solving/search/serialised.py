@@ -23,16 +23,10 @@ from poise.kernels.serialised import FIXED, FUNCTION, IMAGE, MAGIC, OBSTACLE, TR
 from poise.model.kinematics import query_of_all
 from poise.model.model import Model
 from poise.model.scene import Scene
-from poise.solving.problem.workspace import ENTRY_POINTS, Bound, Scratch
+from poise.solving.problem.workspace import ADDRESSES, ENTRY_POINTS, Bound, Scratch
 from poise.tasks.base import Task
 
 Words = npt.NDArray[np.int64]
-_ADDRESSES: Final = (
-    "problem", "narrow", "wide", "routines", "wide_routines", "scene", "scene_work", "proposer", "scout",
-    "without_ranges", "required", "all_required", "rest", "following", "following_work", "past",
-    "goals", "postures", "path", "trace", "trace_rows", "found", "starts", "answers", "index",
-)  # fmt: skip
-"""Fields of a CALL that are of this process alone."""
 _CHUNK: Final = 8
 """Iterations between two looks at a deadline."""
 
@@ -115,7 +109,7 @@ class _Contents:
         """
         words = scratch.call.copy()
         place = {name: field.word for name, field in CALL.fields.items()}
-        for name in _ADDRESSES:
+        for name in (*ADDRESSES, "trace_rows"):
             words[place[name]] = 0
         words[place["chunk"]] = _CHUNK
         at = {"call": self.lay(words), "narrow": self.lay(scratch.narrow)}
