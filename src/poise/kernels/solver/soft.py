@@ -11,7 +11,8 @@ Merit.    Near the required tasks 1/2 |e_s|^2 as it will be, to first order, whe
           must not rise; farther away |e_r|^2 must fall.
 Damping.  mu by the ratio of what a step gained to what was predicted, 1/2 |mu y_s|^2 (Nielsen 1999).
 Search.   Eight lanes, from q0 and from random starts; the least merit wins, of those that are alike the nearest to q0.
-          It ends soon after one of them has fulfilled the soft tasks too.
+          It ends soon after one of them has fulfilled the soft tasks too.  Where q0 fulfils the required tasks and
+          misses less than all that, the answer is what it leads to by itself.
 Rest.     The step that is left, against the merit; a lane whose steps are taken back time and again is not at rest.
           One that has not come to rest when all end is the answer, from which the search goes on, if it misses less.
 """
@@ -195,11 +196,12 @@ def _merits(p, w, damping, mu):
 
 
 @functools.partial(kernel, inline=True)
-def _improve(p, w, least_gain, exact, least, passes):
+def _improve(p, w, least_gain, exact, least, longest, passes):
     """Judge where the last step led, note in RESTING how it stands, and go on; the merit there.
 
     RESTING is 1 where |e_r|^2 is below `exact` and the next step gains no more than the share `least_gain`, and then q
-    stays, and -1 where it will not come below the merit `least`.  `passes` are the active sets that are tried.
+    stays, and -1 where it will not come below the merit `least`.  After `longest` iterations a lane that fulfils the
+    required tasks counts as at rest, and one that does not is given up.  `passes` are the active sets that are tried.
     """
     _, score = evaluate(p, w)
     missed, _, beyond = _misses(p, w)
@@ -241,8 +243,8 @@ def _improve(p, w, least_gain, exact, least, passes):
     # An upper bound of what is to be gained, without the cancellation of two merits that are alike.
     to_gain = 0.5 * (1.0 + mu) * (1.0 + mu) * scale * way
     still = accepted & active_set_found & (to_gain <= least_gain * merit) & (missed < exact)
-    resting = (score <= INSIDE) & ((beyond <= INSIDE) | still)
-    tired = (age > _LONGEST) | ((age > _TIRED) & (before >= close)) | (mu > _STIFF)
+    resting = (score <= INSIDE) & ((beyond <= INSIDE) | still | (accepted & (age >= longest)))
+    tired = (age > longest) | (age > _LONGEST) | ((age > _TIRED) & (before >= close)) | (mu > _STIFF)
     hopeless = tired | (accepted & active_set_found & near & was_near & (merit - _HOPE * gain > least))
     store(w.search.choice, RESTING, select(resting, splat(w.e, 1.0), select(hopeless, splat(w.e, -1.0), 0.0)))
     store(w.search.choice, AGE, age + 1.0)
@@ -288,8 +290,9 @@ def _begin(p, v, offsets, q0):
 
 
 @kernel
-def _polish(p, w):
-    """Go on alone from w.q and its active set w.free (one number wide) until it rests; whether it does, the steps.
+def _polish(p, w, most):
+    """Go on alone from w.q and its active set w.free (one number wide) until it rests, for so many steps at most;
+    whether it does, the steps.
 
     Where it does not, w.q is the last iterate that was accepted with the required tasks fulfilled.
     """
@@ -299,8 +302,8 @@ def _polish(p, w):
     w.state[FRESH], w.search.choice[RESTING] = 1.0, 0.0
     _forget(w)
     steps = 0
-    while w.search.choice[RESTING] > -0.5:
-        _, score = _improve(p, w, _LAST_REST, _EXACT, np.inf, _LAST_PASSES)
+    while w.search.choice[RESTING] > -0.5 and steps <= most:
+        _, score = _improve(p, w, _LAST_REST, _EXACT, np.inf, np.inf, _LAST_PASSES)
         if w.search.choice[RESTING] > 0.5:
             return True, steps
         steps += 1
@@ -329,6 +332,7 @@ def soft_lanes(p, w, v, address):
         store(v.q, i, w.pool[i]), store(v.before, i, w.pool[i])
     starts = min(_STARTS, 1 + request.max_restarts)
     spent, alive, until, age = min(WIDTH, starts), min(WIDTH, starts), np.int64(_LONGEST) * 3, 0
+    longest = np.float64(request.max_iterations) if request.max_iterations < _LONGEST else np.inf
     for lane in range(WIDTH):
         v.state[STARTED, lane] = lane if lane < starts else -1
     store(v.state, FRESH, 1.0)
@@ -337,7 +341,7 @@ def soft_lanes(p, w, v, address):
     least, distance, found = np.inf, np.inf, False
     while alive > 0 and age < until:
         age += 1
-        merit, score = _improve(p, v, _REST, np.inf, least, _PASSES)
+        merit, score = _improve(p, v, _REST, np.inf, least, longest, _PASSES)
         ended = load(v.search.choice, RESTING)
         if not any_of((ended * ended > 0.5) & (load(v.state, STARTED) >= 0.0)):
             continue
@@ -386,6 +390,14 @@ def soft_lanes(p, w, v, address):
                 w.free[a] = v.free[a, lane]
 
 
+@kernel
+def _at(p, w):
+    """Whether w.q (one number wide) fulfils the required tasks, and |e_s|^2 there."""
+    _, score = evaluate(p, w)
+    _, left, _ = _misses(p, w)
+    return score <= INSIDE, left
+
+
 @entry_point(WHOLE)
 def optimise(address):
     """Fulfil the required tasks from `start` or nearby, and the soft ones as well as they allow; a code, and `out`.
@@ -416,9 +428,19 @@ def _optimise(address):
         w.q[i] = w.pool[i]
     if request.phase == END:
         return finish(p, w, np.int64(0), np.int64(0), np.int64(0), False)
+    fulfils, missed = _at(p, w)
     call(w.routines[SOFT], p, w, wide(p, request.wide, request.wide_routines), address)
-    if out[START] < 0.0:
+    if out[START] < 0.0 and not fulfils:
         return UNSOLVED
-    resting, steps = _polish(p, w)
+    resting, steps = False, 0
+    if out[START] >= 0.0:
+        resting, steps = _polish(p, w, request.max_iterations)
+    if fulfils and (out[START] < 0.0 or missed < (1.0 - _ALIKE) * _at(p, w)[1]):
+        for i in range(len(w.q)):
+            w.q[i] = w.pool[i]
+        for a in range(len(w.free)):
+            w.free[a] = 1.0
+        resting, steps = _polish(p, w, request.max_iterations)
+        out[START], out[ITERATIONS] = 0.0, 0.0
     near_turn(p, w, w.pool)
     return finish(p, w, np.int64(out[ITERATIONS]) + steps, np.int64(out[RESTARTS]), np.int64(out[START]), resting)
