@@ -78,11 +78,18 @@ clean:
 	@$(BIN)/pip install --quiet --editable .
 	@touch $@
 
+# The packages beside the core, with which the tests of all are run and the pages made.
+PACKAGES := $(wildcard packages/*)
+.venv/.packages: .venv/.poise $(PACKAGES:=/pyproject.toml)
+	@echo "installing $(notdir $(PACKAGES)) into .venv"
+	@$(BIN)/pip install --quiet $(addprefix --editable ,$(PACKAGES))
+	@touch $@
+
 # Kernels are compiled once ahead, or every worker would compile the same ones.
 warm: .venv/.test
 	@$(BIN)/poise warmup
 
-.venv/.%: .venv/.poise
+.venv/.%: .venv/.packages
 	@echo "installing what '$*' needs into .venv"
 	@$(BIN)/pip install --quiet --group $*
 	@touch $@

@@ -1,4 +1,4 @@
-"""Faces of `poise.compat` beside their originals: what is missed, answers outside limits, time a call.
+"""Faces of `poise_compat` beside their originals: what is missed, answers outside limits, time a call.
 
     python benchmarks/faces.py [--count 60] [--only pybullet ...]
 
@@ -41,7 +41,7 @@ class Bench(NamedTuple):
 def ikpy() -> Bench:
     from ikpy.chain import Chain as Theirs
 
-    from poise.compat.ikpy import Chain as Ours
+    from poise_compat.ikpy import Chain as Ours
 
     file = str(installed_robots()["panda"])
     there, here = (kind.from_urdf_file(file, base_elements=["panda_link0"]) for kind in (Theirs, Ours))
@@ -56,7 +56,7 @@ def ikpy() -> Bench:
 def toolbox() -> Bench:
     import roboticstoolbox
 
-    from poise.compat.roboticstoolbox import ik_LM
+    from poise_compat.roboticstoolbox import ik_LM
 
     ets = roboticstoolbox.models.Panda().ets()
     solvers = {
@@ -70,7 +70,7 @@ def bullet(lists: bool) -> Bench:
     """One call of each, with four lists or without; the original keeps the limits of a body with lists alone."""
     import pybullet
 
-    from poise.compat.pybullet import calculateInverseKinematics
+    from poise_compat.pybullet import calculateInverseKinematics
 
     if not pybullet.isConnected():
         pybullet.connect(pybullet.DIRECT)
@@ -116,7 +116,7 @@ def dimos() -> Bench:
     from dimos.manipulation.planning.kinematics.jacobian_ik import JacobianIK
     from dimos.manipulation.planning.kinematics.pink_ik import PinkIK
 
-    from poise.compat.dimos import PoiseIK
+    from poise_compat.dimos import PoiseIK
 
     def pose_of(pose: Any) -> Any:
         x, y, z, w = map(float, SO3.from_matrix(pose[:3, :3], orthonormalise=True).xyzw)
@@ -191,7 +191,7 @@ def robosuite(calls: int) -> Bench:
     import mujoco
     from robosuite.examples.third_party_controller.mink_controller import IKSolverMink as Theirs
 
-    from poise.compat.robosuite import IKSolverMink as Ours
+    from poise_compat.robosuite import IKSolverMink as Ours
 
     text, names = '<site name="grip_right" pos="0.05 0 0"/>', [f"right_{i}" for i in range(7)]
     for name, axis in zip(reversed(names), reversed(AXES), strict=True):

@@ -1,4 +1,4 @@
-"""Examples that mink and pink publish, as they are and with `poise.compat` for their import: limits, errors, time.
+"""Examples that mink and pink publish, as they are and with `poise_compat` for their import: limits, errors, time.
 
     python benchmarks/ported.py --mink CHECKOUT --pink CHECKOUT [--steps 300] [--only arm_ur5e ...]
 
@@ -189,7 +189,7 @@ def known_as(modules: dict[str, Any]) -> Iterator[None]:
 @contextlib.contextmanager
 def stand_in(name: str, clock: Clock, face: bool, account: Account, judge: Callable[..., Any]) -> Iterator[None]:
     """The original, or the face in its place under its name, with `solve_ik` watched and without windows."""
-    package = importlib.import_module(f"poise.compat.{name}" if face else name)
+    package = importlib.import_module(f"poise_compat.{name}" if face else name)
     for each in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         importlib.import_module(each.name)
     under = {k: m for k, m in sys.modules.items() if k.startswith(package.__name__ + ".") or m is package}

@@ -5,13 +5,14 @@ from pathlib import Path
 
 import poise
 
-PACKAGE = Path(poise.__path__[0])
+PACKAGES = [Path(poise.__path__[0]), *sorted(Path(__file__).parents[1].glob("packages/*/src/*"))]
+"""The core, and the packages beside it."""
 FILE = Path(__file__).parent / "modules.md"
 
 
 def folders() -> list[Path]:
-    """The package and all folders in it that have Python files, each before what is in it."""
-    return sorted({file.parent for file in PACKAGE.rglob("*.py")})
+    """The packages and all folders in them that have Python files, each before what is in it."""
+    return [folder for package in PACKAGES for folder in sorted({file.parent for file in package.rglob("*.py")})]
 
 
 def first_line(file: Path) -> str:
@@ -24,16 +25,22 @@ def first_line(file: Path) -> str:
 
 def table(folder: Path) -> str:
     """What a folder is for, and its files, in Markdown."""
-    title = "poise" if folder == PACKAGE else folder.relative_to(PACKAGE).as_posix()
+    core = PACKAGES[0]
+    inner = folder != core and folder.is_relative_to(core)
+    title = folder.relative_to(core if inner else _package_of(folder).parent).as_posix()
     files = sorted(file for file in folder.glob("*.py") if file.name != "__init__.py")
     rows = [f"| `{file.name}` | {first_line(file)} |" for file in files]
     rows = ["| file | what is in it |", "|---|---|", *rows] if rows else []
     return "\n".join([f"## `{title}`", "", first_line(folder / "__init__.py"), "", *rows, ""])
 
 
+def _package_of(folder: Path) -> Path:
+    return next(package for package in PACKAGES if folder.is_relative_to(package))
+
+
 def page() -> str:
     """The page in Markdown."""
-    opening = "# Files\n\nEvery file of the package, by folders, with the first line of its docstring."
+    opening = "# Files\n\nEvery file of the packages, by folders, with the first line of its docstring."
     return "\n\n".join([f"{opening} [How they hang together](design.md).", *map(table, folders())])
 
 

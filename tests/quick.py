@@ -16,15 +16,18 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterable
 from pathlib import Path
 
-from support.arrows import SOURCE, called, takes, text, uses
+from support.arrows import BESIDE, SOURCE, called, takes, text, uses
 from support.durations import kept
 
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = ROOT / "tests"
-PACKAGE = "src/poise"
+PACKAGES = {"src/poise": "", **{f"packages/{name.replace('_', '-')}/src/{name}": name for name in BESIDE}}
+"""What the names of the modules in a folder begin with."""
 SECONDS = 100.0
 """The rest of the two minutes is for starting, and for the test or the compilation that runs when the time is over."""
 EXAMPLES = 10
+TEST = r"(packages/[^/]*/)?tests/(.*/)?test_[^/]*\.py"
+"""The names of files of tests."""
 NONE = 5
 """What pytest returns where no test is left."""
 FAR = 99
@@ -65,7 +68,16 @@ def changed(since: str) -> list[str]:
 def module(file: str) -> str | None:
     """The name of the module that a file is, or was before it was deleted."""
     path = Path(file)
-    return called(path.relative_to(PACKAGE)) or None if path.is_relative_to(PACKAGE) and path.suffix == ".py" else None
+    for folder, name in PACKAGES.items():
+        if path.is_relative_to(folder) and path.suffix == ".py":
+            return ".".join(filter(None, (name, called(path.relative_to(folder))))) or None
+    return None
+
+
+def mirrors() -> dict[Path, str]:
+    """The folders of tests, and what the names of the modules begin with that they are about."""
+    beside = {folder: folder.parent.name.replace("-", "_") for folder in ROOT.glob("packages/*/tests")}
+    return {TESTS: "", **beside}
 
 
 def steps(touched: Iterable[str]) -> dict[str, int]:
@@ -108,7 +120,8 @@ def distance(test: Path, away: dict[str, int], changes: set[str]) -> float:
     if under & {ROOT / file for file in changes}:
         return 0.0
     about = test.stem.removeprefix("test_")
-    folder = ".".join(test.parent.relative_to(TESTS).parts)
+    top, name = next((top, name) for top, name in mirrors().items() if test.is_relative_to(top))
+    folder = ".".join(filter(None, (name, *test.parent.relative_to(top).parts)))
     whole = f"{folder}.{about}" if folder else about
     nearest = [away[name] for name in takes(test) if name in away]
     nearest += [away[name] + 1 for file in under if file.is_file() for name in takes(file) if name in away]
@@ -143,7 +156,7 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="say what would run, and run nothing")
     given = parser.parse_args()
     begun = time.time()
-    if SOURCE.resolve() != ROOT / PACKAGE:
+    if SOURCE.resolve() != ROOT / "src" / "poise":
         parser.error(f"poise is imported from {SOURCE}, and what has changed here is not tested by that")
     try:
         since = given.since or base()
@@ -153,7 +166,8 @@ def main() -> int:
     places = {file: name for file in changes if (name := module(file))}
     try:
         away = steps(places.values())
-        files = {test: distance(test, away, changes) for test in sorted(TESTS.rglob("test_*.py"))}
+        tests = sorted(test for folder in mirrors() for test in folder.rglob("test_*.py"))
+        files = {test: distance(test, away, changes) for test in tests}
     except SyntaxError as error:
         parser.error(f"{error.filename}:{error.lineno}: {error.msg}")
     known = {file for test in files for file in helpers(test)}
@@ -162,7 +176,7 @@ def main() -> int:
         top = "docs" if file.endswith(".md") else file.partition("/")[0]
         if top in LOOSE:
             files[ROOT / LOOSE[top]] = -1.0
-        elif file not in places and ROOT / file not in known and not re.fullmatch(r"tests/(.*/)?test_[^/]*\.py", file):
+        elif file not in places and ROOT / file not in known and not re.fullmatch(TEST, file):
             unknown.append(file)
     if unknown:
         print(f"no arrow is known from {', '.join(unknown)}; `make test` runs all")

@@ -182,7 +182,11 @@ ELSEWHERE = {"docs/browser.md": {"poise.solver"}, "docs/live.py": {"poise.method
 TEXTS = [
     *PAGES,
     ROOT / "CONTRIBUTING.md",
-    *(file for folder in ("src", "docs", "tests", "benchmarks") for file in sorted((ROOT / folder).rglob("*.py"))),
+    *(
+        file
+        for folder in ("src", "packages", "docs", "tests", "benchmarks")
+        for file in sorted((ROOT / folder).rglob("*.py"))
+    ),
 ]
 
 

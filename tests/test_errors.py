@@ -12,7 +12,7 @@ import poise as pz
 from poise.common.errors import CODES, PoiseError
 
 DOCS = Path(__file__).parents[1] / "docs"
-OTHERS = ("build", "compat", "experiments", "kernels")
+OTHERS = ("build", "experiments", "kernels")
 """Folders that raise what others raise, or what no user of a robot meets."""
 CAUGHT = {
     "common/archive.py", "io/gltf_document.py", "motion/tables.py", "viewer/operator/scene.py",

@@ -130,7 +130,7 @@ ERRORS = [
 
 def every(kind: type) -> set[type]:
     """A class of poise and all that descend from it, but for those of other libraries' faces, which are theirs."""
-    below = [each for each in kind.__subclasses__() if not each.__module__.startswith("poise.compat.")]
+    below = [each for each in kind.__subclasses__() if not each.__module__.startswith("poise_compat.")]
     return {kind}.union(*map(every, below))
 
 

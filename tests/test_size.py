@@ -9,7 +9,7 @@ import poise
 
 SOURCE = Path(poise.__file__).parent
 CORE = ("kernels", "quaternions", "spatial", "geometry", "model", "tasks", "methods", "solving")
-DEFINITIONS, METHODS, ARGUMENTS, FACE = 36, 52, 8, 125
+DEFINITIONS, METHODS, ARGUMENTS = 36, 52, 8
 WIDE = {
     "kernels/kinematics/forward.py: jacobian_columns",
     "kernels/requirements/balls.py: turned_within",
@@ -51,15 +51,10 @@ def test_no_file_of_the_core_defines_much() -> None:
                     assert len(methods) <= METHODS, f"{name}: {kind.name}"
 
 
-def test_every_face_is_short() -> None:
-    assert not [name for name, text in files() if name.startswith("compat/") and len(text.splitlines()) > FACE]
-
-
 def test_no_function_takes_many_arguments_by_place_but_those_that_are_named() -> None:
     wide = {
         f"{name}: {function.co_name}"
         for name, text in files()
-        if not name.startswith("compat/")  # whose arguments are those of others
         for function in functions(compile(text, name, "exec", dont_inherit=True))
         if positional(function) > ARGUMENTS
     }

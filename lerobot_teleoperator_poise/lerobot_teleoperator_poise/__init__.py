@@ -1,6 +1,6 @@
 """A processor step of LeRobot that is registered when LeRobot looks for plug-ins: poses of the hand to joints.
 
-`InverseKinematicsEEToJoints` of LeRobot takes `poise.compat.lerobot.RobotKinematics` as it is; this one reads the
+`InverseKinematicsEEToJoints` of LeRobot takes `poise_compat.lerobot.RobotKinematics` as it is; this one reads the
 joints of an observation by name, so that no order can be wrong.
 """
 
@@ -12,7 +12,7 @@ from lerobot.configs.types import FeatureType, PipelineFeatureType, PolicyFeatur
 from lerobot.processor import ProcessorStepRegistry, RobotAction, RobotActionProcessorStep, TransitionKey
 
 from poise import SE3
-from poise.compat.lerobot import RobotKinematics
+from poise_compat.lerobot import RobotKinematics
 
 _POSE = ("x", "y", "z", "wx", "wy", "wz")
 

@@ -1,4 +1,6 @@
-"""Which file of the package stands on which: what each imports, within functions too, and which kernels it names.
+"""Which file of the packages stands on which: what each imports, within functions too, and which kernels it names.
+
+A module of the core is called by what comes after `poise.`, one of another package by its whole name.
 
 A file that cannot be parsed raises SyntaxError, which says its name and the line.
 """
@@ -12,19 +14,27 @@ from pathlib import Path, PurePath
 import poise
 
 SOURCE = Path(poise.__file__).parent
+ROOT = Path(__file__).resolve().parents[2]
+BESIDE = {folder.name: folder for folder in sorted(ROOT.glob("packages/*/src/poise_*"))}
+"""The packages beside the core, by the names that they are imported by."""
+_OURS = ("poise.", *(f"{name}." for name in BESIDE))
 _PLACE = re.compile(r'"(\w+(?:\.\w+)*)\.\w+"')
 _WHOLE = re.compile(r"^\s*import poise(?: as pz)?$", re.M)
 _CHAIN = re.compile(r"\b(?:pz|poise)\.(\w+)(?:\.(\w+))?")
 
 
 def called(file: PurePath) -> str:
-    """What comes after `poise.` in the name of a module, of its file below the package."""
+    """The name of a module within its package, of its file below that."""
     parts = file.with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-MODULES = {name: path for path in SOURCE.rglob("*.py") if (name := called(path.relative_to(SOURCE)))}
-"""The files of the package, by what comes after `poise.`."""
+MODULES = {name: path for path in SOURCE.rglob("*.py") if (name := called(path.relative_to(SOURCE)))} | {
+    ".".join(filter(None, (name, called(path.relative_to(folder))))): path
+    for name, folder in BESIDE.items()
+    for path in folder.rglob("*.py")
+}
+"""The files of the packages."""
 
 
 @cache
@@ -47,10 +57,11 @@ def imported(path: Path) -> tuple[tuple[str, str], ...]:
     """All that a file imports of poise: the module, without `poise.`, and the name that it takes from it, if any."""
     found = list[tuple[str, str]]()
     for node in statements(ast.parse(path.read_bytes(), str(path))):
-        if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith("poise."):
-            found += ((str(node.module)[len("poise.") :], alias.name) for alias in node.names)
+        if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith(_OURS):
+            found += ((f"{node.module}.".removeprefix("poise.").rstrip("."), alias.name) for alias in node.names)
         elif isinstance(node, ast.Import):
-            found += ((a.name.removeprefix("poise."), "") for a in node.names if a.name.startswith("poise."))
+            names = [alias.name for alias in node.names]
+            found += ((name.removeprefix("poise."), "") for name in names if name.startswith(_OURS) or name in BESIDE)
     return tuple(found)
 
 
@@ -117,7 +128,7 @@ def annotated() -> dict[str, set[str]]:
         taken = {
             inner if (inner := f"{node.module}.{alias.name}".removeprefix("poise.")) in MODULES
             else str(node.module).removeprefix("poise.")
-            for node in nodes if f"{node.module}.".startswith("poise.") for alias in node.names
+            for node in nodes if f"{node.module}.".startswith(_OURS) for alias in node.names
         }  # fmt: skip
         found[name] = taken & MODULES.keys() - {name}
     return found

@@ -1,0 +1,3 @@
+"""What the tests of all packages share."""
+
+pytest_plugins = ["support.session"]

@@ -1,4 +1,0 @@
-"""What mink has beside inverse kinematics."""
-
-from poise.compat.mink.contrib.keyboard_teleop import TeleopMocap as TeleopMocap
-from poise.compat.mink.contrib.keyboard_teleop import keycodes as keycodes

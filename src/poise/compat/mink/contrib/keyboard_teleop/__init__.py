@@ -1,4 +1,0 @@
-"""mink's mocap bodies that are moved by keys."""
-
-from poise.compat.mink.contrib.keyboard_teleop import keycodes as keycodes
-from poise.compat.mink.contrib.keyboard_teleop.teleop_mocap import TeleopMocap as TeleopMocap

@@ -1,7 +1,0 @@
-"""mink's groups of motions."""
-
-from poise.compat.mink.lie.base import MatrixLieGroup as MatrixLieGroup
-from poise.compat.mink.lie.se3 import SE3 as SE3
-from poise.compat.mink.lie.so3 import SO3 as SO3
-from poise.compat.mink.lie.utils import get_epsilon as get_epsilon
-from poise.compat.mink.lie.utils import skew as skew

@@ -1,7 +1,0 @@
-"""pink's limits, by their names."""
-
-from poise.compat.pink.limits.acceleration_limit import AccelerationLimit as AccelerationLimit
-from poise.compat.pink.limits.configuration_limit import ConfigurationLimit as ConfigurationLimit
-from poise.compat.pink.limits.floating_base_velocity_limit import FloatingBaseVelocityLimit as FloatingBaseVelocityLimit
-from poise.compat.pink.limits.limit import Limit as Limit
-from poise.compat.pink.limits.velocity_limit import VelocityLimit as VelocityLimit
