@@ -40,6 +40,7 @@ class Bench(NamedTuple):
 
 def ikpy() -> Bench:
     from ikpy.chain import Chain as Theirs
+
     from poise_compat.ikpy import Chain as Ours
 
     file = str(installed_robots()["panda"])
@@ -54,6 +55,7 @@ def ikpy() -> Bench:
 
 def toolbox() -> Bench:
     import roboticstoolbox
+
     from poise_compat.roboticstoolbox import ik_LM
 
     ets = roboticstoolbox.models.Panda().ets()
@@ -67,6 +69,7 @@ def toolbox() -> Bench:
 def bullet(lists: bool) -> Bench:
     """One call of each, with four lists or without; the original keeps the limits of a body with lists alone."""
     import pybullet
+
     from poise_compat.pybullet import calculateInverseKinematics
 
     if not pybullet.isConnected():
@@ -112,6 +115,7 @@ def dimos() -> Bench:
     stamped, turned, point = (getattr(m, name) for m, name in zip(messages, STAMPED, strict=True))
     from dimos.manipulation.planning.kinematics.jacobian_ik import JacobianIK
     from dimos.manipulation.planning.kinematics.pink_ik import PinkIK
+
     from poise_compat.dimos import PoiseIK
 
     def pose_of(pose: Any) -> Any:
@@ -185,8 +189,9 @@ def dimos() -> Bench:
 def robosuite(calls: int) -> Bench:
     """So many calls, as at the rate of a controller, of a site that is led by seven joints."""
     import mujoco
-    from poise_compat.robosuite import IKSolverMink as Ours
     from robosuite.examples.third_party_controller.mink_controller import IKSolverMink as Theirs
+
+    from poise_compat.robosuite import IKSolverMink as Ours
 
     text, names = '<site name="grip_right" pos="0.05 0 0"/>', [f"right_{i}" for i in range(7)]
     for name, axis in zip(reversed(names), reversed(AXES), strict=True):

@@ -11,9 +11,9 @@ from typing import Any
 
 import mujoco
 import numpy as np
-import poise_compat.mink as mink  # it was: import mink
 
 import poise as pz
+import poise_compat.mink as mink  # it was: import mink
 
 AXES = ("0 0 1", "0 1 0", "0 1 0", "1 0 0", "0 1 0", "1 0 0")
 LINK = '<body name="link{i}" pos="0 0 {z}"><joint name="joint{i}" axis="{axis}" range="-2.5 2.5"/><geom size=".03"/>'

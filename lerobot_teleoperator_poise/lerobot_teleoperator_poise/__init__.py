@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from lerobot.configs.types import FeatureType, PipelineFeatureType, PolicyFeature
 from lerobot.processor import ProcessorStepRegistry, RobotAction, RobotActionProcessorStep, TransitionKey
-from poise_compat.lerobot import RobotKinematics
 
 from poise import SE3
+from poise_compat.lerobot import RobotKinematics
 
 _POSE = ("x", "y", "z", "wx", "wy", "wz")
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+
 from poise_compat.dimos import PoiseIK
 
 AXES = ("0 0 1", "0 1 0", "0 1 0", "1 0 0", "0 1 0", "1 0 0")

@@ -7,9 +7,9 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
-from poise_compat.dm_control import qpos_from_site_pose
 
 import poise as pz
+from poise_compat.dm_control import qpos_from_site_pose
 
 XML = """
 <mujoco><compiler angle="radian"/><worldbody>

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from poise_compat.ikpy import Chain, DHLink, OriginLink, URDFLink
 
 import poise as pz
+from poise_compat.ikpy import Chain, DHLink, OriginLink, URDFLink
 
 
 def links(kind: Any) -> list[Any]:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from poise_compat.lerobot import RobotKinematics
 
 import poise as pz
+from poise_compat.lerobot import RobotKinematics
 
 JOINTS = ["shoulder_pan", "shoulder_lift", "elbow_flex", "wrist_flex", "wrist_roll"]
 AXES = {"shoulder_pan": "0 0 1", "shoulder_lift": "0 1 0", "elbow_flex": "0 1 0", "wrist_flex": "0 1 0"}

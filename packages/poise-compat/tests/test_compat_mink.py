@@ -5,8 +5,9 @@ from typing import Any
 
 import mujoco
 import numpy as np
-import poise_compat.mink as ours
 import pytest
+
+import poise_compat.mink as ours
 
 NAMES = "abcdefg"
 AXES = ("0 0 1", "0 1 0", "0 1 0", "1 0 0", "0 0 1", "0 1 0", "1 0 0")
@@ -365,6 +366,7 @@ def test_keys_move_mocap_bodies(model: Any) -> None:
 def test_keys_move_as_those_of_the_original(model: Any) -> None:
     pytest.importorskip("mink")
     from mink.contrib import TeleopMocap, keycodes
+
     from poise_compat.mink import contrib
 
     codes = {name: number for name, number in vars(keycodes).items() if name.startswith("KEY_")}

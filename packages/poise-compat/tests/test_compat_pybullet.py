@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from poise_compat.pybullet import calculateInverseKinematics, calculateInverseKinematics2
 
 import poise as pz
+from poise_compat.pybullet import calculateInverseKinematics, calculateInverseKinematics2
 
 bullet: Any = pytest.importorskip("pybullet")
 

@@ -9,9 +9,9 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
-from poise_compat.robosuite import IKSolverMink
 
 import poise as pz
+from poise_compat.robosuite import IKSolverMink
 
 AXES = ("0 0 1", "0 1 0", "0 0 1", "0 1 0", "1 0 0", "0 1 0", "0 0 1")
 SITES = ["grip_right", "grip_left"]

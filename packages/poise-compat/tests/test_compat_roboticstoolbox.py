@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from poise_compat.roboticstoolbox import ik_LM
 
 import poise as pz
+from poise_compat.roboticstoolbox import ik_LM
 
 
 @dataclass(eq=False)

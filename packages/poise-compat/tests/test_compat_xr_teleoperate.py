@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from poise_compat.xr_teleoperate import G1_29_ArmIK
 from scipy.optimize import least_squares
 
 import poise as pz
 from poise.io.installed import installed_robots
+from poise_compat.xr_teleoperate import G1_29_ArmIK
 
 pin = pytest.importorskip("pinocchio")
 
