@@ -181,7 +181,7 @@ TRACKERS: dict[str, tuple[pz.Model, list[pz.Task], Goal, dict[str, Any]]] = {
 
 def own_numbers(tracker: pz.Tracker) -> Array:
     """What the tasks read now: the goals of loops are the file's."""
-    return np.concatenate([tracker.targets.ravel(), tracker._targets.posture])
+    return np.concatenate([tracker.targets.ravel(), tracker._stepper.targets.posture])
 
 
 @pytest.mark.parametrize("name", TRACKERS)

@@ -123,11 +123,11 @@ def test_targets_that_are_reached_or_move_are_followed_by_the_methods_own_steps(
     for k in range(2 * SECONDS):  # never at rest, and mostly out of reach
         out = 0.6 + 0.6 * np.sin(0.01 * k)
         loop.step(start if k == 0 else None, pz.SE3.from_parts(home.xyz + np.array([out, 0, out]), home.rotation))
-        assert loop._memory[CREPT] < 2
+        assert loop._stepper.memory[CREPT] < 2
     loop = pz.Tracker(arm, pz.PoseTask("panda_hand"), method, dt=DT)
     for k in range(2 * SECONDS):
         loop.step(start if k == 0 else None, pz.SE3.from_parts(home.xyz + 0.1, home.rotation))
-        assert loop._memory[CREPT] >= 0
+        assert loop._stepper.memory[CREPT] >= 0
     assert loop.errors[0].position < 1e-6
 
 
@@ -149,7 +149,7 @@ def test_levels_and_published_methods_take_their_own_steps() -> None:
     ]
     for tracker in (pz.Tracker(arm, levels, dt=DT), pz.Tracker(arm, task, dt=DT, settle=False)):
         led(tracker, start, SECONDS)
-        assert tracker._memory[CREPT] == 0
+        assert tracker._stepper.memory[CREPT] == 0
 
 
 @pytest.mark.parametrize("method", ["qp", "priority", "dls"])

@@ -244,7 +244,7 @@ def test_steps_cut_by_speeds_do_not_wear_the_gain_ratio_down() -> None:
     down = jacobian.T @ error
     down[((q <= model.lower + 1e-9) & (down < 0.0)) | ((q >= model.upper - 1e-9) & (down > 0.0))] = 0.0
     assert np.abs(down).max() < 1e-2 or np.abs(q - before).max() > 1e-6, "it has not stopped on the way"
-    assert ik._memory[MU] > 1e-13
+    assert ik._stepper.memory[MU] > 1e-13
 
 
 @pytest.mark.parametrize("wrong", [1, "no", None])

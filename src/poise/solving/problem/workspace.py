@@ -26,6 +26,7 @@ from poise.solving.problem.residual import places
 
 if TYPE_CHECKING:
     from poise.kernels.methods.routines import Routine
+    from poise.model.proximity import Proximity
     from poise.model.scene import Scene
     from poise.solving.problem.potential import Compiled
 
@@ -46,6 +47,12 @@ class Shapes(Protocol):
 
     def scene(self, model: Model, *, ahead: float = 0.0) -> "Scene":
         """The shapes of a model among the obstacles, which go on as they do for so long [s]."""
+
+    def nearest(self, model: Model, q: Array) -> "Proximity":
+        """The two shapes that are nearest to each other at q (nq,)."""
+
+    def least(self, model: Model, one: str, other: str) -> float:
+        """How near two of them may come [m]."""
 
 
 @final
@@ -68,7 +75,6 @@ class Scratch:
         "goal_view",
         "inner",
         "lent",
-        "measured",
         "measured_row",
         "narrow",
         "out",
@@ -97,9 +103,8 @@ class Scratch:
         self.following: Problem | None = None
         """That of the following error of steps."""
         self.following_work: Array | None = None
-        self.measured: Array | None = None
-        """(nq,) of it from `measured_row` on, where the robot is; beginning with NaN where that is not known."""
         self.measured_row = 0
+        """From where on it is told where the robot is."""
         self.inner = {name: inner.fresh() for name, inner in bound.inner.items()}
         """Those of other searches, by their names in the record."""
         self.lent: dict[str, Array] = {}
@@ -145,14 +150,18 @@ class Scratch:
         """The fields of the record that tell of them."""
         return {name: inner.address for name, inner in self.inner.items()}
 
-    def follow(self, following: Problem) -> None:
-        """Let steps lead no farther ahead of what is measured than this problem of a following error says."""
+    def follow(self, following: Problem) -> Array:
+        """Let steps lead no farther ahead of what is measured than this problem of a following error says.
+
+        (nq,) for where the robot is; it begins with NaN where that is not known, as at first.
+        """
         self.following, rows = following, following.rows("start")
         self.following_work = workspace(packing.total_rows(following.words))
-        self.measured, self.measured_row = self.following_work[rows], rows.start
-        self.measured[0] = np.nan
+        measured: Array = self.following_work[rows]
+        self.measured_row, measured[0] = rows.start, np.nan
         self.set_fields(following=following.words.ctypes.data, following_work=self.following_work.ctypes.data)
         self._make_past()
+        return measured
 
     @property
     def past_words(self) -> int:

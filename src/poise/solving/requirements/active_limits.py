@@ -12,7 +12,8 @@ from poise.kernels.requirements.braking import NO_LIMIT
 from poise.model.model import Model
 from poise.model.proximity import Proximity
 from poise.solving.problem.problem import Problem
-from poise.solving.requirements.collision import RESERVE, CollisionLimit
+from poise.solving.problem.workspace import Shapes
+from poise.solving.requirements.collision import RESERVE
 from poise.solving.requirements.sums import rows_of_sums, slack_in
 
 Kind = Literal[
@@ -89,7 +90,7 @@ def active_limits(
     return tuple(found)
 
 
-def at_distance(limit: CollisionLimit, model: Model, near: Proximity) -> tuple[ActiveLimit, ...]:
+def at_distance(limit: Shapes, model: Model, near: Proximity) -> tuple[ActiveLimit, ...]:
     """The limit of the two shapes that are nearest, where they are at it."""
     least = limit.least(model, *near.pair)
     if near.distance > least + _AT_DISTANCE:

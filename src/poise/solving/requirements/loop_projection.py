@@ -100,7 +100,7 @@ class PassiveLoops:
         if last is None or not np.array_equal(seen, last[0]):
             found = q if self._projection.residual(q) <= CLOSED else self._projection.project(model, q)
             if found is None:
-                self._warn(model)
+                self._warn(model, stacklevel=4)
                 found = q
             last = self._last = (seen, found[self._places])
         q[self._places] = last[1]
@@ -111,14 +111,14 @@ class PassiveLoops:
         if self._last is None or not np.array_equal(seen, self._last[0]):
             self._last = (seen, seen)
             if self._projection.residual(q) > CLOSED:
-                self._warn(model)
+                self._warn(model, stacklevel=5)
 
-    def _warn(self, model: Model) -> None:
+    def _warn(self, model: Model, stacklevel: int) -> None:
         warnings.warn(
             f"{named(self._projection.loops)} of {model.name}, which no task moves, is open and stays so: begin at a q "
             "that closes it",
             RuntimeWarning,
-            stacklevel=4,
+            stacklevel=stacklevel,
         )
 
 

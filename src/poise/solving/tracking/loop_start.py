@@ -61,7 +61,7 @@ class LoopStart:
             if not self._warned:
                 self._warned = True
                 gap = projection.residual(start)
-                warnings.warn(_OPEN.format(name=model.name, gap=gap), RuntimeWarning, stacklevel=3)
+                warnings.warn(_OPEN.format(name=model.name, gap=gap), RuntimeWarning, stacklevel=4)
             return start
         return projection.towards(model, start, self._aim)
 

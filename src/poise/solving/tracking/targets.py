@@ -1,6 +1,5 @@
 """What a Tracker follows, targets, postures and velocities that move targets, and how it is read."""
 
-from collections.abc import Sequence
 from numbers import Real
 from typing import Any, final
 
@@ -26,37 +25,20 @@ from poise.tasks.posture import ask_for_degrees
 class Targets:
     """What the next steps of a Tracker read, as arrays that share the memory of its scratch."""
 
-    __slots__ = (
-        "_dt",
-        "_followed",
-        "_memory",
-        "_model",
-        "_points",
-        "_points_shape",
-        "_pose_alone",
-        "_scratch",
-        "_tasks",
-        "frames",
-        "goals",
-        "lead",
-        "posture",
-        "posture_place",
-        "rows",
-    )
-
     def __init__(
         self,
         model: Model,
-        tasks: tuple[Task, ...],
-        followed: Sequence[Task],
         bound: Bound,
         scratch: Scratch,
+        tasks: tuple[Task, ...],
+        followed: tuple[Task, ...],
         lead: Lead,
         dt: float | None,
     ) -> None:
         """`followed` are the tasks as they are solved for, then the loops; a Twist moves targets for `dt` [s]."""
-        self._model, self._tasks, self._followed = model, tasks, followed
-        self._scratch, self._dt, self.lead = scratch, dt, lead
+        self._model, self._scratch = model, scratch
+        self.given = tasks, followed, lead, dt
+        self.tasks, self.followed, self.lead, self.dt = self.given
         self._memory = scratch.narrow[bound.problem.rows("memory")]
         given = one_posture(tasks)
         self.posture_place = None if given is None else tasks.index(given)
@@ -100,8 +82,8 @@ class Targets:
             if type(value) is Twist
             else self.posture_of(value, name)
             if k == self.posture_place
-            else self._tasks[k].goal(value, name)
-            for k, (name, value) in enumerate(one_a_task(self._tasks, target))
+            else self.tasks[k].goal(value, name)
+            for k, (name, value) in enumerate(one_a_task(self.tasks, target))
             if value is not None
         }
         for k, goal in aimed.items():
@@ -115,7 +97,7 @@ class Targets:
 
     def _listed(self, place: int, target: Any) -> Any:
         """The targets of all tasks, None for the posture at this place among them where it is left out."""
-        count = len(self._tasks) - 1
+        count = len(self.tasks) - 1
         if not count:
             return target
         several = isinstance(target, (list, tuple)) and not (count == 1 and all(isinstance(x, Real) for x in target))
@@ -134,8 +116,8 @@ class Targets:
 
     def _moved(self, k: int, twist: Twist, name: str, *, stepping: bool) -> Array:
         """(7,) the target of task `k` after a step of its `twist`."""
-        task, current = self._tasks[k], self.goals[k]
-        if self._dt is None or not stepping:
+        task, current = self.tasks[k], self.goals[k]
+        if self.dt is None or not stepping:
             raise InvalidValue(
                 "no-dt",
                 f"{name} is a Twist, which needs the time of a step: give the Tracker dt [s], and the Twist to `step`",
@@ -146,7 +128,7 @@ class Targets:
         if self._memory[FRESH] > 0.5:
             target[some] = current[some]
         moved = current.copy()
-        moved[some] = twist.moved(target, here, self._dt, self.lead)[some]
+        moved[some] = twist.moved(target, here, self.dt, self.lead)[some]
         return moved
 
     def each_step(self, targets: Any, characters: int | None) -> Array:
@@ -158,18 +140,18 @@ class Targets:
         if isinstance(targets, (list, tuple)) or not len(self.rows):
             listed = targets if isinstance(targets, (list, tuple)) else [targets]
             place = self.posture_place
-            named = one_a_task(self._tasks, listed if place is None else self._listed(place, listed), "targets")
+            named = one_a_task(self.tasks, listed if place is None else self._listed(place, listed), "targets")
             parts = [
-                self._of_steps(task, x, name, characters) for task, (name, x) in zip(self._tasks, named, strict=True)
+                self._of_steps(task, x, name, characters) for task, (name, x) in zip(self.tasks, named, strict=True)
             ]
         else:
             rows = iter(np.moveaxis(self._stacked(targets, characters), 2, 0))
-            parts = [next(rows) if task.blocks else None for task in self._tasks]
+            parts = [next(rows) if task.blocks else None for task in self.tasks]
         steps = max((part.shape[-2] for part in parts if part is not None and part.ndim > 1), default=None)
         if steps is None:
             raise ShapeError("targets must have a row a step for one task at least")
         out = np.tile(self.joined, (many * steps, 1))
-        for k, (goals, part) in enumerate(zip(each_goal(self._followed, out), parts, strict=False)):
+        for k, (goals, part) in enumerate(zip(each_goal(self.followed, out), parts, strict=False)):
             shape = (many, steps, goals.shape[1])
             if part is not None and part.shape != shape[3 - part.ndim :]:
                 raise ShapeError(f"targets[{k}] must be of {many} x {steps}, characters x steps, got {part.shape[:-1]}")
