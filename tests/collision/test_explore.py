@@ -7,6 +7,9 @@ import pytest
 from support.refusals import refused
 
 import poise as pz
+from poise.kernels.machine.layout import NOT_FINITE
+from poise.kernels.machine.memory import FAILED
+from poise.solving.tracking.stepper import Stepper
 
 HAND = "panda_hand"
 DOWN = (np.pi, 0.0, 0.0)
@@ -156,6 +159,27 @@ def test_a_rollout_looks_for_ways_as_steps_do() -> None:
     for row in way:
         q = tracker.step(q, goal)
         assert np.array_equal(q, row)
+
+
+def test_a_step_of_the_way_that_is_no_finite_number_is_told() -> None:
+    arm, world, start, goal = across()
+    limit = pz.CollisionLimit(world, min_distance=0.01)
+    q = pz.solve(arm, pz.PoseTask(HAND, target=start), limits=[limit]).q
+    tracker = pz.Tracker(arm, pz.PoseTask(HAND), dt=0.01, limits=[limit], explore=True)
+    explorer = tracker._explorer
+    assert explorer is not None
+    while explorer._way is None:
+        q = tracker.step(q, goal)
+    explorer.guide.bound.run = lambda address: _fail(explorer.guide)
+    with pytest.warns(RuntimeWarning, match="was no finite number"):
+        tracker.step(q, goal)
+    assert tracker.failed
+
+
+def _fail(guide: Stepper) -> int:
+    """A step that is no finite number, as a kernel leaves it."""
+    guide.memory[FAILED], guide.q[:] = 1.0, guide.scratch.start
+    return NOT_FINITE
 
 
 def test_a_way_is_left_for_targets_that_are_none_and_at_a_reset() -> None:

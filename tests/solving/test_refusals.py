@@ -447,6 +447,50 @@ def test_one_target_too_many_beside_a_posture_is_counted() -> None:
         tracker.step(ARM.home, [POSE, ARM.home, ARM.home])
 
 
+TWO = [pz.PoseTask(HAND), pz.PositionTask("panda_link4")]
+
+
+@pytest.mark.parametrize(
+    ("given", "got"),
+    [
+        (np.array(0.5), "an array of shape ()"),
+        (np.zeros(7), "an array of shape (7,)"),
+        (POSE, "one pose"),
+        ([POSE] * 3, "3"),
+        ("here", "'here'"),
+        (0.5, "0.5"),
+    ],
+)
+def test_what_is_not_one_target_a_task_is_refused_in_the_same_words_everywhere(given: Any, got: str) -> None:
+    one, rows = "target must be 2 targets, one a task in their order", "a list of 2, one a task with a row a problem"
+    tracker = pz.Tracker(ARM, TWO)
+    asks: list[tuple[Callable[[], Any], str]] = [
+        (lambda: pz.Solver(ARM, TWO)(given), one),
+        (lambda: tracker.step(ARM.home, given), one),
+        (lambda: tracker.aim(given), one),
+        (lambda: pz.solve_batch(ARM, TWO, given), f"targets must be {rows}"),
+        (lambda: pz.solve_path(ARM, TWO, given), f"poses must be {rows}"),
+    ]
+    if isinstance(given, list):  # an array is one of all steps
+        asks.append((lambda: tracker.rollout(ARM.home, given), f"targets must be {rows}"))
+    for ask, words in asks:
+        with refused("wrong-shape", f"{words}, got {got}"):
+            ask()
+
+
+def test_a_wrong_shape_is_said_of_the_argument_that_it_is_of() -> None:
+    with refused("wrong-shape", "poses of PoseTask('panda_hand') must be n poses"):
+        pz.solve_path(ARM, pz.PoseTask(HAND), POSE)
+    with refused("wrong-shape", "target must have shape (3,), got (7,)"):  # and not of a target[0], which nobody gave
+        pz.Tracker(ARM, [pz.PositionTask(HAND), pz.PostureTask()]).step(ARM.home, ARM.home)
+
+
+def test_two_poses_in_an_array_are_no_pose_and_posture() -> None:
+    tracker = pz.Tracker(ARM, WITH_POSTURE)  # of nq = 7
+    with refused("wrong-shape", "target must be one pose, got a batch of (2,)"):
+        tracker.step(ARM.home, np.tile(POSE.array, (2, 1)))
+
+
 @pytest.mark.parametrize(
     "ask",
     [

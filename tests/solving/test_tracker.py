@@ -149,15 +149,35 @@ def test_a_rollout_is_a_loop_of_steps(name: str) -> None:
         assert (path[k] == q).all()
 
 
-def test_poses_are_rolled_out_from_arrays_or_se3() -> None:
+def test_poses_are_rolled_out_from_all_that_holds_rows() -> None:
     ik = pz.Tracker(PANDA, HAND, updates=3, dt=0.01)
     poses = around(20)
     path = ik.rollout(HOME, poses)
-    assert (ik.rollout(HOME, pz.SE3(poses[:, 0])) == path).all()
+    rows = pz.SE3(poses[:, 0])
+    for same in (rows, [rows], list(rows), [poses[:, 0]]):  # as solve_batch takes them
+        assert (ik.rollout(HOME, same) == path).all()
+    assert (ik.rollout(HOME, [rows[0]]) == path[:1]).all()
     q = HOME
     for k in range(20):
         q = ik.step(q, poses[k, 0]).copy()
     assert (path[-1] == q).all()
+
+
+@pytest.mark.parametrize("explore", [False, True])
+def test_a_rollout_of_no_steps_is_empty(explore: bool) -> None:
+    ik = pz.Tracker(PANDA, [HAND, pz.PostureTask()], explore=explore)
+    nothing = np.empty((0, 1, 7))
+    assert ik.rollout(HOME, nothing).shape == (0, 7)
+    assert ik.rollout(np.tile(HOME, (3, 1)), np.stack([nothing] * 3)).shape == (3, 0, 7)
+    with pytest.raises(pz.ShapeError, match="targets must have a row a step for one task at least"):
+        ik.rollout(HOME, None)
+
+
+def test_none_leaves_the_targets_of_all_tasks_where_they_are() -> None:
+    ik = pz.Tracker(PANDA, [HAND, pz.PositionTask("panda_link4"), pz.PostureTask()])
+    before = ik.targets.copy()
+    ik.aim(None)
+    assert (ik.targets == before).all()
 
 
 def test_several_steps_in_one_call_are_steps_one_by_one_and_go_on() -> None:

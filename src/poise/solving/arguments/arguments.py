@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
@@ -43,21 +44,49 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def one_a_task(tasks: Sequence[Task], target: Any, name: str = "target") -> list[tuple[str, Any]]:
-    """The target of each task with its name in messages; raises ShapeError for another number of them.
+def one_a_task(
+    tasks: Sequence[Task],
+    given: Any,
+    name: str = "target",
+    *,
+    rows_on: Model | None = None,
+    staying: int | None = None,
+) -> list[tuple[str, Any]]:
+    """What is given for each task, with its name in messages: a target, or on a model those of problems, a row each.
 
-    One task takes its target bare, or in a list.
+    One task takes it bare, or in a list.  None stands for None for each; that of the PostureTask at the place `staying`
+    may be left out, and is None then.  Raises ShapeError for another number of them.
     """
     if len(tasks) == 1:
-        return [(name, alone(target, name))]
-    if not isinstance(target, (Sequence, np.ndarray)) or len(target) != len(tasks):
-        count = repr(target)
-        if isinstance(target, (Sequence, np.ndarray)):
-            count = f"{len(target)}"
-        elif isinstance(target, SE3) and target.array.ndim == 1:
-            count = "one pose"
-        raise ShapeError(f"{name} must be {len(tasks)} targets, one a task in their order, got {count}")
-    return [(f"{name}[{i}]", value) for i, value in enumerate(target)]
+        return [(name, alone(given, name) if rows_on is None else _rows_alone(tasks[0], rows_on, given))]
+    others = [] if staying is None else [*tasks[:staying], *tasks[staying + 1 :]]
+    listed = _count(given, arrays=rows_on is None and not others)
+    if given is None:
+        return [(f"{name}[{i}]", None) for i in range(len(tasks))]
+    if listed == len(tasks) and not (len(others) == 1 and _is_bare(given)):
+        return [(f"{name}[{i}]", value) for i, value in enumerate(given)]
+    if staying is not None:
+        with suppress(ShapeError):
+            found = one_a_task(others, given, name, rows_on=rows_on)
+            return [*found[:staying], (name, None), *found[staying:]]
+    wanted = f"{len(tasks)} targets, one a task in their order"
+    if rows_on is not None:
+        wanted = f"a list of {len(tasks)}, one a task with a row a problem"
+    if others:
+        wanted += f", or {'one' if len(others) == 1 else len(others)} without that of the PostureTask"
+    got = repr(given) if listed is None else f"{listed}"
+    if isinstance(given, np.ndarray):
+        got = f"an array of shape {given.shape}"
+    elif isinstance(given, SE3) and given.array.ndim == 1:
+        got = "one pose"
+    raise ShapeError(f"{name} must be {wanted}, got {got}")
+
+
+def _count(given: Any, *, arrays: bool) -> int | None:
+    """How many targets a list holds, or an array where `arrays` may be one; None for what is none."""
+    if isinstance(given, np.ndarray):
+        return len(given) if arrays and given.ndim else None
+    return len(given) if isinstance(given, Sequence) and not isinstance(given, str) else None
 
 
 def alone(target: Any, name: str = "target") -> Any:
@@ -70,12 +99,28 @@ def alone(target: Any, name: str = "target") -> Any:
     if not isinstance(target, (list, tuple)):
         return target
     if len(target) == 1:
-        return target if isinstance(target[0], Real) else target[0]
+        return target if _is_bare(target) else target[0]
     if any(isinstance(one, (SE3, SO3)) for one in target):
         raise ShapeError(
             f"{name} must be one, for there is one task, got {len(target)}: solve_batch and a rollout take many"
         )
     return target
+
+
+def _is_bare(target: Any) -> bool:
+    """Whether it is the numbers of one target, not a list of targets."""
+    return not isinstance(target, np.ndarray) and all(isinstance(one, Real) for one in target)
+
+
+def _rows_alone(task: Task, model: Model, targets: Any) -> Any:
+    """The targets of the only task: themselves, or where they are no rows, what a list of one holds."""
+    if not isinstance(targets, (list, tuple)) or len(targets) != 1:
+        return targets
+    try:
+        task.goals_on(model, targets)
+    except ValueError:
+        return targets[0]
+    return targets
 
 
 def joined(tasks: Sequence[Task], goals: Sequence[Array]) -> Array:

@@ -497,7 +497,7 @@ def _goals(model: Model, given: Sequence[Task], poses: Any) -> list[Array]:
     """(n, .) the goals of each task at the waypoints; raises ShapeError, and ValueError for what is no target."""
     if poses is None:
         raise InvalidValue("no-target", "poses is None; give the targets of the task, one a waypoint")
-    each = each_goal(given, np.ascontiguousarray(problems_of(model, given, poses, None)[0]))
+    each = each_goal(given, np.ascontiguousarray(problems_of(model, given, poses, None, name="poses")[0]))
     if not len(each[0]):
         raise ShapeError("poses is empty; a path has at least one waypoint")
     for k, (task, goals) in enumerate(zip(given, each, strict=True)):

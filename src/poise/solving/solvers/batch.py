@@ -14,7 +14,7 @@ from poise.kernels.machine.layout import ANSWER, CODE, COST, DISTANCE, ITERATION
 from poise.model.model import Model
 from poise.model.units import ask_for_degrees_in
 from poise.solving.answers.solution import Solution
-from poise.solving.arguments.arguments import Tasks, joined, one_start, several
+from poise.solving.arguments.arguments import Tasks, joined, one_a_task, one_start, several
 from poise.solving.problem.answer import Configurations
 from poise.solving.requirements.limits import LimitsLike
 from poise.solving.requirements.status import Status
@@ -280,42 +280,29 @@ def run_batch(
 
 
 def problems_of(
-    model: Model, tasks: Sequence[Task], targets: Any, q0: ArrayLike | None, loops: Sequence[Task] = ()
+    model: Model,
+    tasks: Sequence[Task],
+    targets: Any,
+    q0: ArrayLike | None,
+    loops: Sequence[Task] = (),
+    name: str = "targets",
 ) -> tuple[Array, Array]:
     """(n, .) goal numbers, also of loops behind the tasks, and (n, nq) starts; rows may hold any numbers.
 
     Raises ShapeError, and ValueError for one start for all that is none.
     """
-    goals, n = _goals(tasks, model, targets, loops)
-    starts = _starts(model, q0)
-    if n is None:
-        n = len(starts) if starts.ndim == 2 else 1
-    if starts.ndim == 2 and len(starts) != n:
-        raise ShapeError(f"q0 has {len(starts)} rows for {n} targets; give one start a target, or one for all")
-    return _rows_of(goals, n), _rows_of(starts, n)
-
-
-def _goals(tasks: Sequence[Task], model: Model, targets: Any, loops: Sequence[Task]) -> tuple[Array, int | None]:
-    """(n, .) goal numbers, and n; None where no target has a row a problem."""
-    given = [_of_one(tasks[0], model, targets)] if len(tasks) == 1 else targets
-    if given is None:
-        given = [None] * len(tasks)
-    if not isinstance(given, (list, tuple)) or len(given) != len(tasks):
-        count_of = f"{len(given)}" if isinstance(given, (list, tuple)) else f"{type(given).__name__}"
-        raise ShapeError(f"targets must be a list of {len(tasks)}, one a task with a row a problem, got {count_of}")
-    parts, sizes = [], {}
-    for i, (task, value) in enumerate(zip(tasks, given, strict=True)):
-        name = f"targets[{i}]" if len(tasks) > 1 else "targets"
-        parts.append(task.goals_on(model, value, name))
-        if parts[-1].ndim > 1:
-            sizes[name] = len(parts[-1])
-    parts += [loop.goal(None) for loop in loops]
+    given = one_a_task(tasks, targets, name, rows_on=model)
+    parts = [task.goals_on(model, value, of_task) for task, (of_task, value) in zip(tasks, given, strict=True)]
+    sizes = {of_task: len(part) for part, (of_task, _) in zip(parts, given, strict=True) if part.ndim > 1}
     if len(set(sizes.values())) > 1:
-        found = ", ".join(f"{name} has {size}" for name, size in sizes.items())
-        raise ShapeError(f"all targets must have as many rows; {found}")
-    n = next(iter(sizes.values()), None)
-    rows = 1 if n is None else n
-    return joined((*tasks, *loops), [_rows_of(part, rows) for part in parts]), n
+        found = ", ".join(f"{of_task} has {size}" for of_task, size in sizes.items())
+        raise ShapeError(f"all {name} must have as many rows; {found}")
+    starts = _starts(model, q0)
+    n = next(iter(sizes.values()), len(starts) if starts.ndim == 2 else 1)
+    if starts.ndim == 2 and len(starts) != n:
+        raise ShapeError(f"q0 has {len(starts)} rows for {n} {name}; give one start a target, or one for all")
+    parts += [loop.goal(None) for loop in loops]
+    return joined((*tasks, *loops), [_rows_of(part, n) for part in parts]), _rows_of(starts, n)
 
 
 def _rows_of(numbers: Array, n: int) -> Array:
@@ -323,17 +310,6 @@ def _rows_of(numbers: Array, n: int) -> Array:
     if n == 1:
         return numbers.reshape(1, -1)  # as below, in a tenth of the time
     return numbers if numbers.ndim == 2 and len(numbers) == n else np.broadcast_to(numbers, (n, numbers.shape[-1]))
-
-
-def _of_one(task: Task, model: Model, targets: Any) -> Any:
-    """The targets of the only task: themselves, or where they are no rows, what a list of one holds."""
-    if not isinstance(targets, (list, tuple)) or len(targets) != 1:
-        return targets
-    try:
-        task.goals_on(model, targets)
-    except ValueError:
-        return targets[0]
-    return targets
 
 
 def _starts(model: Model, q0: ArrayLike | None) -> Array:

@@ -111,17 +111,11 @@ class FollowingErrorBound:
         }  # fmt: skip
         return Problem(packing.pack(parts, rows), problem.velocities)
 
-    def measure(self, row: Array, measured: ArrayLike | None) -> None:
-        """Write (nq,) where the robot is into a row, which begins with NaN for None: then steps go as they are.
-
-        Raises ShapeError and ValueError.
-        """
-        if measured is None:
-            row[0] = np.nan
-        else:
-            given = one_start(self._model, measured, "measured")
-            self._model.normalize(given, "measured")  # says which quaternion is none
-            row[:] = given
+    def measure(self, row: Array, measured: ArrayLike) -> None:
+        """Write (nq,) where the robot is into a row; raises ShapeError and ValueError."""
+        given = one_start(self._model, measured, "measured")
+        self._model.normalize(given, "measured")  # says which quaternion is none
+        row[:] = given
 
     def active(self, found: Sequence[ActiveLimit], measured: Array, q: Array) -> tuple[ActiveLimit, ...]:
         """The limits `found` of the last step, to the command `q` (nq,), and what it is at the end of its limit of the

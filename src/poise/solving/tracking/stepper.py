@@ -139,11 +139,16 @@ class Stepper:
 
     def begin(self, q: ArrayLike | None, target: Any, measured: ArrayLike | None) -> None:
         """Write what the next step reads, see `Tracker.step`."""
-        self.scratch.begin_at(self.model, self._last_command(measured) if q is None else q, "q")
+        scratch = self.scratch
+        scratch.begin_at(self.model, self._last_command(measured) if q is None else q, "q")
         if target is not None:
             self.targets.aim(target, stepping=True)
-        self.scratch.sync_scene()
-        self._error_bound.measure(self.measured, measured)
+        if scratch.scene is not None:
+            scratch.sync_scene()
+        if measured is None:
+            self.measured[0] = np.nan
+        else:
+            self._error_bound.measure(self.measured, measured)
 
     def take(self) -> None:
         """Take the step from what stands in the workspace; where it leads is `q`."""

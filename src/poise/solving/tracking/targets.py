@@ -1,6 +1,5 @@
 """What a Tracker follows, targets, postures and velocities that move targets, and how it is read."""
 
-from numbers import Real
 from typing import Any, final
 
 import numpy as np
@@ -12,7 +11,7 @@ from poise.kernels.machine.layout import GOAL_NUMBERS
 from poise.kernels.machine.memory import FRESH
 from poise.model.model import Model
 from poise.quaternions import pose_numbers
-from poise.solving.arguments.arguments import alone, each_goal, one_a_task, start_of
+from poise.solving.arguments.arguments import each_goal, one_a_task, start_of
 from poise.solving.arguments.twist import Lead, Twist
 from poise.solving.methods.posture import one_posture
 from poise.solving.problem.workspace import Bound, Scratch
@@ -75,15 +74,13 @@ class Targets:
         if type(target) is np.ndarray and target.shape == self._points_shape:
             self._points[:] = target
             return
-        if self.posture_place is not None:
-            target = self._listed(self.posture_place, target)
         aimed = {  # all of them, before one is taken
             k: self._moved(k, value, name, stepping=stepping)
             if type(value) is Twist
             else self.posture_of(value, name)
             if k == self.posture_place
             else self.tasks[k].goal(value, name)
-            for k, (name, value) in enumerate(one_a_task(self.tasks, target))
+            for k, (name, value) in enumerate(one_a_task(self.tasks, target, staying=self.posture_place))
             if value is not None
         }
         for k, goal in aimed.items():
@@ -94,25 +91,6 @@ class Targets:
         given = start_of(self._model, q, name)
         ask_for_degrees(self._model, given)
         return given
-
-    def _listed(self, place: int, target: Any) -> Any:
-        """The targets of all tasks, None for the posture at this place among them where it is left out."""
-        count = len(self.tasks) - 1
-        if not count:
-            return target
-        several = isinstance(target, (list, tuple)) and not (count == 1 and all(isinstance(x, Real) for x in target))
-        if several and len(target) == count + 1:
-            return target
-        if count == 1:
-            if several and len(target) > 1 and any(isinstance(one, (SE3, SO3)) for one in target):
-                raise ShapeError(
-                    "target must be 2 targets, one a task in their order, or one without that of the PostureTask, got "
-                    f"{len(target)}"
-                )
-            target = [alone(target)]
-        elif not isinstance(target, (list, tuple, np.ndarray)) or len(target) != count:
-            return target
-        return [*target[:place], None, *target[place:]]
 
     def _moved(self, k: int, twist: Twist, name: str, *, stepping: bool) -> Array:
         """(7,) the target of task `k` after a step of its `twist`."""
@@ -137,10 +115,8 @@ class Targets:
         None characters: one, for which targets have no axis.
         """
         many = 1 if characters is None else characters
-        if isinstance(targets, (list, tuple)) or not len(self.rows):
-            listed = targets if isinstance(targets, (list, tuple)) else [targets]
-            place = self.posture_place
-            named = one_a_task(self.tasks, listed if place is None else self._listed(place, listed), "targets")
+        if targets is None or isinstance(targets, (list, tuple)) or not len(self.rows):
+            named = one_a_task(self.tasks, targets, "targets", rows_on=self._model, staying=self.posture_place)
             parts = [
                 self._of_steps(task, x, name, characters) for task, (name, x) in zip(self.tasks, named, strict=True)
             ]
@@ -157,7 +133,7 @@ class Targets:
                 raise ShapeError(f"targets[{k}] must be of {many} x {steps}, characters x steps, got {part.shape[:-1]}")
             if part is not None:
                 goals[:] = np.broadcast_to(part, shape).reshape(goals.shape)
-        return out.reshape(many, steps, -1)
+        return out.reshape(many, steps, out.shape[1])
 
     def _of_steps(self, task: Task, values: Any, name: str, characters: int | None) -> Array | None:
         """(characters, steps, 7) the goals of a task; (nq,), (steps, nq) or more of a posture; None: it stays."""
