@@ -18,6 +18,7 @@ from poise.common.cached import cached_property
 from poise.kernels.machine.layout import AT_LIMIT, GOAL_NUMBERS
 from poise.model.model import Model
 from poise.solving.methods.posture import one_posture
+from poise.solving.problem.problem import velocity_names
 from poise.solving.problem.rows import rows_at
 from poise.solving.problem.workspace import Bound
 from poise.tasks.base import Task
@@ -296,10 +297,8 @@ def _against(held: Pull, other: Pull) -> str:
 
 def _joints(question: Question, which: npt.NDArray[np.bool_]) -> str:
     """The joints of these velocities (n,), in words."""
-    chosen = {v for v, some in zip(question.bound.problem.velocities, which, strict=True) if some}
-    model = question.model
-    names = [j.name for j in model.joints if j.nv and chosen & {*range(model.nv)[model.velocity_index(j.name)]}]
-    return " and ".join(map(repr, names))
+    names, velocities = velocity_names(question.model), np.array(question.bound.problem.velocities)
+    return " and ".join(dict.fromkeys(repr(names[v]) for v in velocities[which]))
 
 
 def _short(weight: object) -> str:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from poise.common.array import Array
 from poise.model.model import Model
-from poise.solving.path.limits import velocity_names
+from poise.solving.problem.problem import velocity_names
 from poise.solving.requirements.status import Status
 from poise.solving.requirements.sums import slack_of_sums
 from poise.tasks.base import Task

@@ -8,12 +8,13 @@ import numpy as np
 from poise.common.array import Array
 from poise.model.model import Model
 from poise.solving.path.feasibility import PathFeasibility
-from poise.solving.path.limits import Rates, velocity_names
+from poise.solving.path.limits import Rates
 from poise.solving.path.loops import Loops
 from poise.solving.path.path import PathFailure
 from poise.solving.path.quintic_spline import quintic_spline
 from poise.solving.path.timing import even, looked_at
 from poise.solving.path.trajectory import Trajectory
+from poise.solving.problem.problem import velocity_names
 from poise.solving.requirements.status import Status
 
 _LOOKS: Final = 17

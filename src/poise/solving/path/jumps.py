@@ -10,6 +10,7 @@ from poise.common.checks import broken_rule, finite, positive
 from poise.common.errors import InvalidValue, ShapeError
 from poise.model.joint import JointKind
 from poise.model.model import Model
+from poise.solving.problem.problem import velocity_names
 
 _WINDOW: Final = 5
 """Steps before and after one that it is compared with."""
@@ -103,15 +104,11 @@ def _changes(q: Any, model: Model | None) -> tuple[Array, tuple[str, ...]]:
     if path.ndim != 2:
         raise ShapeError(f"q must be a path of shape (n, {model.nq}), got {path.shape}")
     changes = model.difference(path[:-1], path[1:])
-    names: list[str] = []
     for joint in model.joints:
-        if not joint.nq:
-            continue
-        at = model.velocity_index(joint.name)
-        names += [joint.name] * (at.stop - at.start)
-        if joint.kind is JointKind.CONTINUOUS:
+        if joint.kind is JointKind.CONTINUOUS and joint.nq:
+            at = model.velocity_index(joint.name)
             changes[:, at] -= 2.0 * np.pi * np.rint(changes[:, at] / (2.0 * np.pi))
-    return changes, tuple(names)
+    return changes, tuple(velocity_names(model))
 
 
 def _motion(model: Model, frame: str, q: Any) -> Array:

@@ -109,8 +109,3 @@ def limits_of(name: str, value: ArrayLike | None, model: Model) -> Array:
             "not-positive", f"{name} is {value!r}; every limit must be positive, infinite where there is none"
         )
     return np.array(np.broadcast_to(given, model.nv))
-
-
-def velocity_names(model: Model) -> list[str]:
-    """(nv,) the joint of each velocity."""
-    return [joint.name for joint in model.joints if joint.nq for _ in range(joint.nv)]

@@ -14,13 +14,11 @@ from poise.solving.path.constraints import LinearLimits
 from poise.solving.path.limits import Rates
 from poise.solving.path.residual_rows import Rows
 from poise.solving.path.trajectory import Curve, JointState, Trajectory
-from poise.solving.requirements.loop_projection import LoopProjection
+from poise.solving.requirements.loop_projection import RANK, LoopProjection, largest_gap
 from poise.tasks.loop import LoopTask
 
 _STEPS: Final = 12
 """Newton's steps, at most, from configurations near to closed ones."""
-_RANK: Final = 1e-7
-"""Against the largest singular value of the loops' Jacobian, one that counts as 0."""
 _NEAR: Final = 0.02
 """Rows of a motion are no farther apart [rad or m]: between them it is as good as closed."""
 _TWICE: Final = 1e-4
@@ -46,7 +44,7 @@ class Loops:
 
     def gaps(self, q: Array) -> Array:
         """(n,) how far the worst of them is open at q (n, nq) [m or rad]."""
-        return _largest(self._rows(q)[0])
+        return largest_gap(self._rows(q)[0])
 
     def all_closed(self, q: Array, *, whole: bool = False) -> tuple[Array, npt.NDArray[np.bool_]]:
         """(n, nq) the closed configurations near to q (n, nq), and which there are; where there is none, q.
@@ -60,7 +58,7 @@ class Loops:
             return q, found
         for turn in range(_STEPS):
             e, jacobians = self._rows(q)
-            found = _largest(e) <= (EXACT if turn < _STEPS - 1 else CLOSED)
+            found = largest_gap(e) <= (EXACT if turn < _STEPS - 1 else CLOSED)
             if self._sums is not None:
                 beyond, rows = self._sums.back(q, self._active)
                 found &= beyond.min(axis=1) > -EXACT
@@ -131,9 +129,4 @@ class Loops:
 
 def _inverse(jacobians: Array) -> Array:
     """(n, k, m) pseudoinverses of J (n, m, k)."""
-    return np.asarray(np.linalg.pinv(jacobians, rcond=_RANK), dtype=np.float64)
-
-
-def _largest(e: Array) -> Array:
-    """(n,) the largest norm of three rows of e (n, m)."""
-    return np.sqrt((e.reshape(len(e), -1, 3) ** 2).sum(axis=2).max(axis=1, initial=0.0))
+    return np.asarray(np.linalg.pinv(jacobians, rcond=RANK), dtype=np.float64)

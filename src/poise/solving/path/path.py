@@ -13,9 +13,9 @@ from poise.common.array import Array, ArrayLike
 from poise.common.checks import finite_positive, numbers
 from poise.common.errors import InvalidType, InvalidValue
 from poise.model.model import Model
-from poise.solving.path.limits import velocity_names
 from poise.solving.path.table import write_csv, write_parquet
 from poise.solving.path.trajectory import JointState, Trajectory, joined
+from poise.solving.problem.problem import velocity_names
 from poise.solving.requirements.status import Budget, Status
 from poise.tasks.base import Task
 

@@ -15,10 +15,10 @@ from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.first import first_paths
 from poise.solving.path.fixed_times import Pace
 from poise.solving.path.jumps import FACTOR, LEAST, around
-from poise.solving.path.limits import velocity_names
 from poise.solving.path.path import PathFailure
 from poise.solving.path.route import Route
 from poise.solving.path.smoothing import Smoother
+from poise.solving.problem.problem import velocity_names
 from poise.solving.requirements.status import Status
 
 _STARTS: Final = 6 * WIDTH

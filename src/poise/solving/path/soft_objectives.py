@@ -67,7 +67,7 @@ class SoftObjectives:
         made._counted = self._counted * np.sqrt(share)
         return made
 
-    def at(self, some: Any) -> "SoftObjectives":
+    def at(self, some: npt.NDArray[Any] | list[int]) -> "SoftObjectives":
         """They at some of the waypoints."""
         made = copy(self)
         made._all_goals = self._all_goals[some]

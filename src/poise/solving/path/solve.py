@@ -16,12 +16,13 @@ from poise.solving.arguments.arguments import Tasks, one_start
 from poise.solving.arguments.unit_hints import pulled_in
 from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.fixed_times import Pace
-from poise.solving.path.limits import PathLimits, velocity_names
+from poise.solving.path.limits import PathLimits
 from poise.solving.path.path import JointPath, PathFailure
 from poise.solving.path.path_search import PathSearch
 from poise.solving.path.reconfigurations import ReconfiguredPath
 from poise.solving.path.route import Route, waypoints
 from poise.solving.path.timing import timed
+from poise.solving.problem.problem import velocity_names
 from poise.solving.requirements.limits import LimitsLike
 from poise.solving.requirements.status import Status
 

@@ -35,7 +35,7 @@ from poise.kernels.machine.packing import joined
 from poise.kernels.machine.work import SECTIONS
 from poise.kernels.rows.own import own_buffer_size
 from poise.model.model import Model
-from poise.model.tree import bodies, carrying, unit_arrays
+from poise.model.tree import Unit, bodies, carrying, unit_arrays
 from poise.solving.problem.residual import try_residual
 from poise.tasks.base import Task
 from poise.tasks.effector import Effector, Units
@@ -287,7 +287,7 @@ def _gram_tiles(
 
 
 def _coordinates(
-    model: Model, units: list[Any], active: dict[int, int], coupled: set[int], moving: set[int], *, limits: bool
+    model: Model, units: list[Unit], active: dict[int, int], coupled: set[int], moving: set[int], *, limits: bool
 ) -> tuple[list[list[int]], list[list[float]], list[list[int]]]:
     """The coordinates that move, their limits with the ranges of random starts, and the quaternions.
 
@@ -358,6 +358,11 @@ def strides(count: int) -> Array:
     for _ in range(60):
         root = (1.0 + root) ** (1.0 / (count + 1))
     return root ** -np.arange(1.0, count + 1.0)
+
+
+def velocity_names(model: Model) -> list[str]:
+    """(nv,) the joint of each velocity."""
+    return [joint.name for joint in model.joints for _ in range(joint.nv)]
 
 
 def distance(model: Model, problem: Problem, start: Array, q: Array) -> float:

@@ -94,7 +94,7 @@ class Scratch:
         self.wide: Array | None = None
         self.trace: Array | None = None
         self.scene: Scene | None = None
-        self._synced: Any = None
+        self._synced: tuple[int, int, int] | None = None
         """The addresses that the record was told of; None where what has changed may not have been taken over."""
         self.proposer = None if bound.proposer is None else Scratch(bound.proposer)
         """That of the method which proposes steps for some of the tasks."""
@@ -300,7 +300,7 @@ class Bound:
     def __reduce__(self) -> tuple[Any, ...]:
         return Bound, tuple(getattr(self, each.name) for each in fields(self))
 
-    def jobs(self, width: Any) -> dict[int, Job]:
+    def jobs(self, width: str) -> dict[int, Job]:
         """All routines by their places in a table for workspaces of this width, and what each of them takes."""
         found = self._of_parts()
         for place, routine in ((layout.METHOD, self.method), (layout.RULE, self.rule)):
@@ -333,7 +333,7 @@ class Bound:
         self._look_up(table, WIDE)
         return table
 
-    def _look_up(self, table: npt.NDArray[np.int64], width: Any) -> None:
+    def _look_up(self, table: npt.NDArray[np.int64], width: str) -> None:
         if self.method is not None:
             table[layout.METHOD] = self.method.address(width)
         if self.rule is not None:

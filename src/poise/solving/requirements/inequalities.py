@@ -21,7 +21,7 @@ from poise.kernels.machine.packing import joined
 from poise.kernels.requirements.braking import NO_LIMIT
 from poise.model.joint import JointKind
 from poise.model.model import Model
-from poise.solving.problem.problem import Problem
+from poise.solving.problem.problem import Problem, velocity_names
 from poise.tasks.coupling import summed
 from poise.tasks.value import Value, freeze
 
@@ -221,7 +221,7 @@ def _seconds(limit: Limit, dt: float | None) -> float:
     return dt
 
 
-def check_values(limit: Any, most: Values) -> None:
+def check_values(limit: object, most: Values) -> None:
     """Raises ValueError for a number that is none, or not above 0."""
     kind = type(limit).__name__
     parts = list(most.items()) if isinstance(most, Mapping) else [("", most)]
@@ -237,7 +237,7 @@ def check_values(limit: Any, most: Values) -> None:
             raise InvalidValue("not-positive", f"{kind} holds {part!r}{place}; it must be above 0; math.inf is none")
 
 
-def values_of(limit: Any, model: Model, most: Values) -> Array:
+def values_of(limit: object, model: Model, most: Values) -> Array:
     """(nv,) what holds for each velocity, narrowed for joints that others follow; raises ValueError, JointNotFound."""
     kind, found = type(limit).__name__, np.full(model.nv, NONE)
     if not isinstance(most, Mapping):
@@ -394,13 +394,11 @@ def _in_steps(model: Model, velocities: Sequence[int], limit: Array | None, scal
     found = np.minimum(limit * scale, NO_LIMIT)
     for v, x in zip(velocities, found, strict=True):
         if not x > _ROUNDING:
-            name = next(
-                j.name for j in model.joints if j.nv and v in range(*model.velocity_index(j.name).indices(model.nv))
-            )
+            name = velocity_names(model)[v]
             raise InvalidValue(
                 "out-of-range",
-                f"the {what} of {name!r} changes the way of a step by {x:.1e}, less than its rounding: give more, "
-                "or a longer dt",
+                f"the {what} of {name!r} changes the way of a step by {x:.1e}, less than its rounding: give more, or a "
+                "longer dt",
             )
     return found
 

@@ -1,7 +1,7 @@
 """What `limits=` says, in every function: whether joints keep theirs, and what must hold beside them."""
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -122,7 +122,7 @@ def with_feasibility_check(model: Model, problem: Problem, limits: Limits) -> Pr
     )
 
 
-def _structure(limit: Any) -> Hashable:
+def _structure(limit: object) -> Hashable:
     """What tells one limit from another; of one that has no hash nothing is the same."""
     found = getattr(limit, "structure", limit)
     try:
@@ -132,5 +132,5 @@ def _structure(limit: Any) -> Hashable:
     return found
 
 
-def _is_limit(limit: Any) -> bool:
+def _is_limit(limit: object) -> bool:
     return not isinstance(limit, type) and any(callable(getattr(limit, kind, None)) for kind in _KINDS)

@@ -32,7 +32,7 @@ _LONGEST: Final = 0.5
 """The longest of Newton's steps [rad or m], so that they lead to a near solution."""
 _ROUNDING: Final = 1e-12
 """What a turn may be longer than it should [rad]."""
-_RANK: Final = 1e-7
+RANK: Final = 1e-7
 """Against the largest singular value of the loops' Jacobian, one that counts as 0."""
 
 
@@ -153,7 +153,7 @@ class LoopProjection:
 
     def residual(self, q: Array) -> float:
         """How far the worst loop is open at q (nq,) [m or rad]."""
-        return _largest(self._rows(q)[0])
+        return float(largest_gap(self._rows(q)[0]))
 
     def project(self, model: Model, q: Array) -> Array | None:
         """(nq,) a configuration near to q (nq,) in which all loops are closed, within the limits of joints.
@@ -219,7 +219,7 @@ class LoopProjection:
         for _ in range(_STEPS):
             q = self._at(model, start, way)
             e, jacobian = self._rows(q)
-            left = _largest(e)
+            left = float(largest_gap(e))
             if left <= EXACT or (left <= CLOSED and left > 0.5 * before):
                 return q if self._reached(model, start, q, low, high) else None
             before = left
@@ -232,9 +232,9 @@ class LoopProjection:
         return None
 
 
-def _largest(e: Array) -> float:
-    """The largest norm of three rows."""
-    return float(np.sqrt((e.reshape(-1, 3) ** 2).sum(1).max(initial=0.0)))
+def largest_gap(e: Array) -> Array:
+    """(...) the largest norm of three rows of e (..., m)."""
+    return np.sqrt((e.reshape(*e.shape[:-1], -1, 3) ** 2).sum(axis=-1).max(axis=-1, initial=0.0))
 
 
 def _clipped_lstsq(jacobian: Array, e: Array, low: Array, high: Array) -> Array:
@@ -243,7 +243,7 @@ def _clipped_lstsq(jacobian: Array, e: Array, low: Array, high: Array) -> Array:
     change = np.zeros(len(low))
     while free.any():
         rest = e - jacobian[:, ~free] @ change[~free]
-        change[free] = np.linalg.lstsq(jacobian[:, free], rest, rcond=_RANK)[0]
+        change[free] = np.linalg.lstsq(jacobian[:, free], rest, rcond=RANK)[0]
         clipped = np.clip(change, low, high)
         met = free & (clipped != change)
         change = clipped

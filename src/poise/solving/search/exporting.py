@@ -1,6 +1,7 @@
 """Which solvers and trackers can leave Python, and their files; see `image`."""
 
-from typing import TYPE_CHECKING, Any, Final
+import os
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -25,7 +26,7 @@ _PASSIVE_LOOPS: Final = (
 )
 
 
-def export_solver(model: "Model", search: Search, file: Any) -> None:
+def export_solver(model: "Model", search: Search, file: str | os.PathLike[str]) -> None:
     """Write the file of a search; raises ValueError where the kernel's answer is not all of it."""
     _refuse(
         "Solver",
@@ -48,7 +49,7 @@ def export_tracker(
     tasks: "Sequence[Task]",
     bound: "Bound",
     now: "Scratch",
-    file: Any,
+    file: str | os.PathLike[str],
     *,
     home: "Array",
     explores: bool,

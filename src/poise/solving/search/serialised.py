@@ -1,6 +1,7 @@
 """A prepared solver or tracker as a file that `libpoise` loads, see `kernels/serialised.py`."""
 
 import hashlib
+import os
 import zlib
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -95,7 +96,7 @@ class _Contents:
         self.call(symbol(name, SIGNATURES.get(function_of(name), ())), at)
         return at
 
-    def table(self, bound: Bound, width: Any) -> int:
+    def table(self, bound: Bound, width: str) -> int:
         """A table of the routines of a problem, for workspaces of this width; where it is."""
         at = self.add_fixed(np.zeros(len(bound.routines), dtype=np.int64))
         for place, (function, *signature) in bound.jobs(width).items():
@@ -150,7 +151,7 @@ class _Contents:
 
 
 def written(
-    file: Any,
+    file: str | os.PathLike[str],
     kind: int,
     model: Model,
     tasks: Sequence[Task],

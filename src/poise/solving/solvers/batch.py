@@ -259,7 +259,7 @@ def run_batch(
     model: Model,
     tasks: Sequence[Task],
     targets: Any,
-    q0: Any,
+    q0: ArrayLike | None,
     seed: int | None,
     best_effort: bool,
     threads: int | None,

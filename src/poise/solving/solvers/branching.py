@@ -307,7 +307,7 @@ def _closed_up(buffer: Array, counts: Array, size: int) -> Array:
     return buffer
 
 
-def check(turns: Any, samples: Any) -> None:
+def check(turns: bool, samples: int) -> None:
     """Raises TypeError or ValueError for settings that make no sense."""
     yes_or_no("turns", turns, ", whether whole turns of a solution are others")
     whole("samples", samples, 1)
