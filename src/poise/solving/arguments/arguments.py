@@ -59,22 +59,21 @@ def one_a_task(
     """
     if len(tasks) == 1:
         return [(name, alone(given, name) if rows_on is None else _rows_alone(tasks[0], rows_on, given))]
-    others = [] if staying is None else [*tasks[:staying], *tasks[staying + 1 :]]
-    listed = _count(given, arrays=rows_on is None and not others)
+    count = _count(given, arrays=rows_on is None and staying is None)
+    if count == len(tasks) and not (staying is not None and count == 2 and _is_bare(given)):
+        return [(f"{name}[{i}]", value) for i, value in enumerate(given)]
     if given is None:
         return [(f"{name}[{i}]", None) for i in range(len(tasks))]
-    if listed == len(tasks) and not (len(others) == 1 and _is_bare(given)):
-        return [(f"{name}[{i}]", value) for i, value in enumerate(given)]
-    if staying is not None:
-        with suppress(ShapeError):
-            found = one_a_task(others, given, name, rows_on=rows_on)
-            return [*found[:staying], (name, None), *found[staying:]]
     wanted = f"{len(tasks)} targets, one a task in their order"
     if rows_on is not None:
         wanted = f"a list of {len(tasks)}, one a task with a row a problem"
-    if others:
+    if staying is not None:
+        others = [*tasks[:staying], *tasks[staying + 1 :]]
+        with suppress(ShapeError):
+            found = one_a_task(others, given, name, rows_on=rows_on)
+            return [*found[:staying], (name, None), *found[staying:]]
         wanted += f", or {'one' if len(others) == 1 else len(others)} without that of the PostureTask"
-    got = repr(given) if listed is None else f"{listed}"
+    got = repr(given) if count is None else f"{count}"
     if isinstance(given, np.ndarray):
         got = f"an array of shape {given.shape}"
     elif isinstance(given, SE3) and given.array.ndim == 1:
@@ -84,6 +83,8 @@ def one_a_task(
 
 def _count(given: Any, *, arrays: bool) -> int | None:
     """How many targets a list holds, or an array where `arrays` may be one; None for what is none."""
+    if isinstance(given, (list, tuple)):
+        return len(given)
     if isinstance(given, np.ndarray):
         return len(given) if arrays and given.ndim else None
     return len(given) if isinstance(given, Sequence) and not isinstance(given, str) else None
@@ -109,7 +110,7 @@ def alone(target: Any, name: str = "target") -> Any:
 
 def _is_bare(target: Any) -> bool:
     """Whether it is the numbers of one target, not a list of targets."""
-    return not isinstance(target, np.ndarray) and all(isinstance(one, Real) for one in target)
+    return isinstance(target[0], Real) and all(isinstance(one, Real) for one in target)
 
 
 def _rows_alone(task: Task, model: Model, targets: Any) -> Any:

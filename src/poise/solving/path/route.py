@@ -129,15 +129,8 @@ class Route:
     def required(self) -> "Route":
         """It without what gives way."""
         own = each_goal(self._hard_tasks, self.goals)[: len(self.required_tasks)]
-        made = Route(
-            self.model,
-            self.required_tasks,
-            own,
-            limits=self._limits,
-            seed=self.seed,
-            threads=self.threads,
-            seconds=None,
-        )
+        settings = {"seed": self.seed, "threads": self.threads}
+        made = Route(self.model, self.required_tasks, own, limits=self._limits, seconds=None, **settings)
         made.clock = self.clock
         return made
 

@@ -62,32 +62,6 @@ class Scratch:
     `goal`, of which `posture_goal` is the end, and `start` are written before a call, `out` is read after it.
     """
 
-    __slots__ = (
-        "_past",
-        "_references",
-        "_synced",
-        "address",
-        "call",
-        "copy",
-        "following",
-        "following_work",
-        "goal",
-        "goal_view",
-        "inner",
-        "lent",
-        "measured_row",
-        "narrow",
-        "out",
-        "posture_goal",
-        "proposer",
-        "scene",
-        "scout",
-        "start",
-        "start_view",
-        "trace",
-        "wide",
-    )
-
     def __init__(self, bound: "Bound") -> None:
         self._references: list[Any] = [bound.problem, bound.routines]
         self.narrow: Array = workspace(bound.rows)

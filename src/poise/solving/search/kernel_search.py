@@ -58,22 +58,6 @@ _TIMED_CHUNK: Final = 32
 class KernelSearch:
     """Tasks and limits packed for the kernel, with the routines and the inner searches of each stage."""
 
-    __slots__ = (
-        "_index",
-        "_usual_restarts",
-        "all_required",
-        "bound",
-        "limits",
-        "max_iterations",
-        "max_restarts",
-        "method",
-        "posture",
-        "settings",
-        "soft",
-        "tasks",
-        "without_ranges",
-    )
-
     def __init__(
         self,
         model: Model,
@@ -153,12 +137,7 @@ class KernelSearch:
         return Bound(problem, tuple(parts), collision=limits.collision, wide=True, numbers=numbers, inner=inner)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__ if name != "_index"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        for name, value in state.items():
-            setattr(self, name, value)
-        self._index = None
+        return self.__dict__ | {"_index": None}
 
     def _without_ranges(self, model: Model, stated: Sequence[Task]) -> "KernelSearch | None":
         """The search for the other tasks, where there are required ranges."""

@@ -48,24 +48,6 @@ class Search:
     Any number of threads may call it at once, and it can be sent to a process.
     """
 
-    __slots__ = (
-        "_all_required",
-        "_line",
-        "_passive_loops",
-        "_projection",
-        "_required",
-        "_steps",
-        "bound",
-        "home",
-        "keeps_by_steps",
-        "kernel",
-        "limits",
-        "settings",
-        "solves_required_alone",
-        "tasks",
-        "without_ranges",
-    )
-
     def __init__(
         self,
         model: Model,
@@ -123,11 +105,10 @@ class Search:
         return line_of_search(self.kernel, self.home, complete=not self.goes_on)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__ if name != "_line"}
+        return self.__dict__ | {"_line": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        for name, value in state.items():
-            setattr(self, name, value)
+        self.__dict__.update(state)
         self._line = self._fast_path()
 
     def __call__(self, model: Model, target: Any, q0: ArrayLike | None, seed: int | None) -> Solution:

@@ -164,21 +164,6 @@ def written(
 ) -> None:
     """Write the file of a solver or a tracker, whose `targets` are the numbers that its tasks begin with; `home` (nq,)
     is where one begins, and `constrained` is of a solver whose answers keep more than limits of joints."""
-    words = _serialise(kind, model, tasks, bound, scratch, targets, home, constrained=constrained)
-    write_whole(file, words.astype("<i8").tobytes())
-
-
-def _serialise(
-    kind: int,
-    model: Model,
-    tasks: Sequence[Task],
-    bound: Bound,
-    scratch: Scratch,
-    targets: Array,
-    home: Array,
-    *,
-    constrained: bool,
-) -> Words:
     from poise import __version__
 
     contents, head = _Contents(), np.zeros(1, dtype=IMAGE.dtype)[0]
@@ -198,20 +183,12 @@ def _serialise(
     obstacles = _obstacles(scene)
     head["magic"], head["layout"], head["version"] = MAGIC, layout_number(), version_number(__version__)
     head["held"] = constrained
-    head["kind"], head["nq"], head["nv"], head["tasks"], head["posture"] = (
-        kind,
-        model.nq,
-        model.nv,
-        len(frame_tasks),
-        posture,
-    )
+    head["kind"], head["nq"], head["nv"] = kind, model.nq, model.nv
+    head["tasks"], head["posture"] = len(frame_tasks), posture
     head["blocks"], head["frames"] = bound.problem.blocks, len(frames)
     head["shapes"], head["obstacles"] = 0 if scene is None else len(scene.names), len(obstacles)
-    head["call"], head["start"], head["out"] = (
-        at["call"],
-        rows["start"],
-        rows["out"] + layout.ANSWER * (kind == TRACKER),
-    )
+    head["call"], head["start"] = at["call"], rows["start"]
+    head["out"] = rows["out"] + layout.ANSWER * (kind == TRACKER)
     head["goal"], head["guide"] = rows["goal"], rows[guide]
     head["measured"] = at["following_work"] + scratch.measured_row if kind == TRACKER else 0
     head["frame_words"], head["column_words"] = query.frames, query.columns
@@ -254,7 +231,7 @@ def _serialise(
     whole = np.concatenate([np.frombuffer(head.tobytes(), dtype=np.int64), *parts.values()])
     place = IMAGE.fields["sum"].word
     whole[place] = zlib.crc32(whole[place + 1 :].astype("<i8").tobytes())
-    return whole
+    write_whole(file, whole.astype("<i8").tobytes())
 
 
 def _obstacles(scene: Scene | None) -> Any:

@@ -48,14 +48,8 @@ class SolutionBatch(Configurations, Sequence[Solution]):
         codes: npt.NDArray[np.int8],
         late: npt.NDArray[np.bool_],
     ) -> None:
-        self.model, self._search, self._raw, self.goals, self._codes, self._late = (
-            model,
-            search,
-            raw,
-            goals,
-            codes,
-            late,
-        )
+        self.model, self._search, self._raw = model, search, raw
+        self.goals, self._codes, self._late = goals, codes, late
         self._status: npt.NDArray[np.object_] | None = None
 
     @property

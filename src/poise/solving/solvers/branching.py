@@ -53,27 +53,6 @@ class Branching:
     Any number of threads may call it at once, and it can be sent to a process.
     """
 
-    __slots__ = (
-        "_bound",
-        "_checked",
-        "_home",
-        "_limits",
-        "_lower",
-        "_own",
-        "_search",
-        "_soft",
-        "_turning",
-        "_upper",
-        "_values",
-        "_width",
-        "form",
-        "judged",
-        "limits",
-        "samples",
-        "tasks",
-        "turns",
-    )
-
     def __init__(self, model: Model, tasks: Tasks, *, limits: LimitsLike, turns: bool, samples: int) -> None:
         a_model(model)
         check(turns, samples)

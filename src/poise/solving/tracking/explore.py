@@ -17,6 +17,7 @@ from poise.solving.path.clearance import Clearance
 from poise.solving.path.clock import Clock
 from poise.solving.path.connect import connect
 from poise.solving.path.feasibility import PathFeasibility
+from poise.solving.problem.problem import velocity_names
 from poise.solving.requirements.inequalities import VelocityLimit
 from poise.solving.requirements.limits import Limits
 from poise.solving.requirements.ranges import ranges
@@ -53,13 +54,12 @@ class Explorer:
         tasks = tuple(task for task in targets.followed if task.blocks)
         self._model, self._limits = model, given
         self._search = Search(model, tasks, limits=given.timeless(model).as_given)
-        mine = bound.problem.velocities
+        mine, names = bound.problem.velocities, velocity_names(model)
         self._moving = np.zeros(model.nv, dtype=np.bool_)
         self._moving[list(mine)] = True
         self._coordinates = np.zeros(model.nq, dtype=np.bool_)
-        for joint in model.joints:
-            if joint.nv and self._moving[model.velocity_index(joint.name)].any():
-                self._coordinates[model.index(joint.name)] = True
+        for name in {names[v] for v in mine}:
+            self._coordinates[model.index(name)] = True
         held = [*ranges(tasks), *(task for task in tasks if isinstance(task, LoopTask))]
         self._places = [k for k, task in enumerate(tasks) if any(task is other for other in held)]
         """Of the tasks, which must hold on the way."""

@@ -74,7 +74,8 @@ class Stepper:
         posture, limits = one_posture(tasks), given.positions
         followed = (*relative(tasks)[0], *loop_tasks(model, tasks))
         frame_tasks = tuple(task for task in followed if task.blocks)
-        self._passive_loops = PassiveLoops.of(model, tasks, limits=limits)
+        self.passive_loops = PassiveLoops.of(model, tasks, limits=limits)
+        """Loops that no task moves; None where there are none."""
         loops = [task for task in frame_tasks if isinstance(task, LoopTask)]
         speeds = () if dt is None else (rate, *(limit for limit in given.others if isinstance(limit, VelocityLimit)))
         self.loop_start = LoopStart(model, loops, limits=limits, bounds=speeds, dt=dt) if loops else None
@@ -108,7 +109,7 @@ class Stepper:
         self.targets = Targets(self.model, self.bound, scratch, *of_targets)
 
     def __getstate__(self) -> dict[str, Any]:
-        own = {name: copy(getattr(self, name)) for name in ("_passive_loops", "loop_start")}
+        own = {name: copy(getattr(self, name)) for name in ("passive_loops", "loop_start")}
         state = {name: value for name, value in self.__dict__.items() if name not in _OF_SCRATCH}
         return state | own | {"past": self.scratch.past(), "of_targets": self.targets.given}
 
@@ -121,12 +122,7 @@ class Stepper:
     @property
     def closes_loops(self) -> bool:
         """Whether Python has to see to loops after a step."""
-        return self.loop_start is not None or self.has_passive_loops
-
-    @property
-    def has_passive_loops(self) -> bool:
-        """Whether the model has loops that no task moves."""
-        return self._passive_loops is not None
+        return self.loop_start is not None or self.passive_loops is not None
 
     @property
     def has_rates(self) -> bool:
@@ -155,8 +151,8 @@ class Stepper:
         start, code = self.scratch.start, self.bound.run(self.scratch.address)
         if code != SOLVED:
             self.warn_or_raise(code, stacklevel=4)
-        if self._passive_loops is not None:
-            self._passive_loops.warn_if_open(self.model, start)
+        if self.passive_loops is not None:
+            self.passive_loops.warn_if_open(self.model, start)
         if self.loop_start is not None:
             if self.memory[STAGE] == LOOPS_OPEN:
                 self.q[:] = self.loop_start(start)

@@ -361,7 +361,7 @@ class Tracker:
         export_tracker(
             self.model, stepper.targets.followed[: len(self.tasks)], stepper.bound, stepper.scratch, file,
             home=home if closed is None else closed,
-            explores=self._explorer is not None, passive_loops=stepper.has_passive_loops,
+            explores=self._explorer is not None, passive_loops=stepper.passive_loops is not None,
         )  # fmt: skip
 
     def _roll_by_steps(self, starts: Array, goals: Array, path: Array) -> bool:
