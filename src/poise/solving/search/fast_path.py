@@ -5,13 +5,14 @@ from _ctypes import CFuncPtr
 from collections.abc import Callable, Sequence
 from math import ceil
 from threading import Lock
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from poise.common.array import Array
+from poise.common.array import Array, ArrayLike
 from poise.kernels.fast_path import load_fast_path
 from poise.kernels.machine.layout import ANSWER
+from poise.model.model import Model
 from poise.solving.answers.solution import Solution
 from poise.solving.problem.workspace import Bound, Scratch
 from poise.solving.search.kernel_search import KernelSearch
@@ -22,7 +23,19 @@ _KINDS = {(POSITION, ROTATION): b"p", (POSITION,): b"t"}
 """What target a task takes, by what it leads of its frame: a pose or a point."""
 
 
-def line_of_search(kernel: KernelSearch, home: Array, *, complete: bool) -> Any:
+class Line(Protocol):
+    """What is prepared in C; each gives None where Python is to make the call."""
+
+    def solve(self, model: Model, search: object, target: Any, q0: ArrayLike | None) -> Solution | None:
+        """The answer of a search."""
+
+    def step(
+        self, q: ArrayLike | None, target: Any, out: Array | None, measured: ArrayLike | None
+    ) -> Array | int | None:
+        """(nq,) where a step of a tracker leads, or the code of one that is no finite number."""
+
+
+def line_of_search(kernel: KernelSearch, home: Array, *, complete: bool) -> Line | None:
     """What answers usual calls of a search that begins at `home` (nq,) where it is not told where; or None.
 
     `complete` says whether what fails in the kernel has failed.
@@ -36,9 +49,10 @@ def line_of_search(kernel: KernelSearch, home: Array, *, complete: bool) -> Any:
 
 
 def line_of_tracker(
-    bound: Bound, tasks: Sequence[Task], scratch: Scratch, look: Callable[[], None] | None, lock: Lock, copy: Any
-) -> Any:
-    """What takes usual steps of a tracker in this scratch, after a `look` around; or None.  `copy` copies its q."""
+    bound: Bound, tasks: Sequence[Task], scratch: Scratch, lock: Lock, copy: Callable[[], Array]
+) -> Line | None:
+    """What takes usual steps of a tracker in this scratch, after a look around; or None.  `copy` copies its q."""
+    look = None if bound.collision is None else scratch.sync_scene
     held = look, lock.acquire, lock.release, copy
     return _line(bound, tasks, scratch.address, ANSWER, (0, 1, scratch.measured_row), None, None, None, None, *held)
 
@@ -50,7 +64,7 @@ def _pause() -> None:
 
 def _line(
     bound: Bound, tasks: Sequence[Task], address: int, skipped: int, settings: tuple[int, int, int], *references: Any
-) -> Any:
+) -> Line | None:
     extension = load_fast_path()
     if extension is None or not isinstance(bound.run, CFuncPtr):
         return None
@@ -59,4 +73,5 @@ def _line(
     counts = start.stop - start.start, posture.stop - goal.start  # the posture of a search is behind its goals
     numbers = [run, address, goal.start, start.start, out.start + skipped, *counts, *settings]
     kinds = b"".join(_KINDS.get(task.frame_parts, b"-") if task.blocks else b"q" for task in tasks)
-    return extension.line(np.array(numbers, dtype=np.int64).tobytes(), kinds, SE3, Solution, *references)
+    made: Line | None = extension.line(np.array(numbers, dtype=np.int64).tobytes(), kinds, SE3, Solution, *references)
+    return made

@@ -23,7 +23,7 @@ from poise.solving.problem.problem import Problem, distance
 from poise.solving.problem.workspace import SEED, Bound, Scratch
 from poise.solving.requirements.limits import Limits, LimitsLike
 from poise.solving.requirements.loop_projection import LoopProjection, PassiveLoops
-from poise.solving.search.fast_path import line_of_search
+from poise.solving.search.fast_path import Line, line_of_search
 from poise.solving.search.feasible_fallback import feasible_answer, satisfies
 from poise.solving.search.kernel_search import KernelSearch
 from poise.solving.search.settings import BY_STEPS, SearchSettings
@@ -60,7 +60,7 @@ class Search:
         """`also` are velocities that are free even where they move no task, of which there may be none."""
         a_model(model)
         self._lead(model, KernelSearch(model, tasks, Limits.of(limits), settings, also=also))
-        self._line: Any = self._fast_path()
+        self._line: Line | None = self._fast_path()
 
     @classmethod
     def _around(cls, model: Model, kernel: KernelSearch) -> "Search":
@@ -96,7 +96,7 @@ class Search:
         self._passive_loops = PassiveLoops.of(model, tasks.stated, limits=positions)
         self._line = None
 
-    def _fast_path(self) -> Any:
+    def _fast_path(self) -> Line | None:
         """What answers usual calls in C, if anything does: nothing where Python closes loops or goes on from an answer
         without ranges."""
         others = self.without_ranges
@@ -114,7 +114,7 @@ class Search:
     def __call__(self, model: Model, target: Any, q0: ArrayLike | None, seed: int | None) -> Solution:
         """Solve; see `Solver`."""
         if self._line is not None and (seed is None or (type(seed) is int and seed == self.settings.seed)):
-            found: Solution | None = self._line.solve(model, self, target, q0)
+            found = self._line.solve(model, self, target, q0)
             if found is not None:
                 return found
         began = perf_counter_ns()

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
 from threading import Lock
-from typing import Any, Final, cast, final
+from typing import Any, Final, final
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from poise.solving.arguments.arguments import Tasks, check_out, cores, several
 from poise.solving.arguments.twist import Lead
 from poise.solving.requirements.active_limits import ActiveLimit
 from poise.solving.requirements.limits import Limits, LimitsLike, part_of_speeds
-from poise.solving.search.fast_path import line_of_tracker
+from poise.solving.search.fast_path import Line, line_of_tracker
 from poise.solving.tracking.explore import Explorer
 from poise.solving.tracking.following_error import FollowingErrorLimit
 from poise.solving.tracking.report import explained
@@ -118,11 +118,11 @@ class Tracker:
 
     def _open(self) -> None:
         """Let one thread in at a time, by the quickest way that there is."""
-        self._lock, stepper, self._line = Lock(), self._stepper, None
+        self._lock, stepper = Lock(), self._stepper
+        self._line: Line | None = None
         if self._explorer is None and not stepper.closes_loops:
-            look = None if stepper.bound.collision is None else stepper.scratch.sync_scene
             own = [task for task in stepper.targets.followed if task.blocks]
-            self._line = line_of_tracker(stepper.bound, own, stepper.scratch, look, self._lock, stepper.q.copy)
+            self._line = line_of_tracker(stepper.bound, own, stepper.scratch, self._lock, stepper.q.copy)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: copy(getattr(self, name)) for name in ("_explorer", "_stepper", "method", "model", "tasks")}
@@ -151,11 +151,11 @@ class Tracker:
         """
         if self._line is not None:
             result = self._line.step(q, target, out, measured)
-            if type(result) is int:
+            if isinstance(result, int):
                 self._stepper.warn_or_raise(result)
                 return self._stepper.q.copy() if out is None else out
             if result is not None:
-                return cast(Array, result)
+                return result
         if out is not None:
             check_out("out", out, self.model)
         if not self._lock.acquire(False):
