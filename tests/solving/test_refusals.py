@@ -445,6 +445,9 @@ def test_one_target_too_many_beside_a_posture_is_counted() -> None:
     words = "target must be 2 targets, one a task in their order, or one without that of the PostureTask, got 3"
     with pytest.raises(pz.ShapeError, match=words):
         tracker.step(ARM.home, [POSE, ARM.home, ARM.home])
+    rows = "targets must be a list of 2, one a task with a row a problem, or one without that of the PostureTask, got 3"
+    with pytest.raises(pz.ShapeError, match=rows):  # as two of them would be one a task
+        tracker.rollout(ARM.home, [POSE, POSE, POSE])
 
 
 TWO = [pz.PoseTask(HAND), pz.PositionTask("panda_link4")]

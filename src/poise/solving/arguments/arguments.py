@@ -70,6 +70,8 @@ def one_a_task(
     if staying is not None:
         others = [*tasks[:staying], *tasks[staying + 1 :]]
         with suppress(ShapeError):
+            if rows_on is not None and len(others) == 1:
+                alone(given)  # raises for several poses, of which two would be one a task
             found = one_a_task(others, given, name, rows_on=rows_on)
             return [*found[:staying], (name, None), *found[staying:]]
         wanted += f", or {'one' if len(others) == 1 else len(others)} without that of the PostureTask"
