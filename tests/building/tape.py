@@ -111,7 +111,9 @@ def _memory(bound: Bound, scratch: Scratch) -> Iterator[tuple[int, Any]]:
             yield NUMBERS, index
     if scratch.proposer is not None and bound.proposer is not None:
         yield from _memory(bound.proposer, scratch.proposer)
-    for name, inner in bound.inner.items():
+    if scratch.near is not None:
+        yield NUMBERS, scratch.near
+    for name, inner in scratch.bounds.items():
         yield from _memory(inner, scratch.inner[name])
 
 

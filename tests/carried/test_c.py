@@ -221,6 +221,61 @@ def test_without_a_library_it_says_how_to_get_one(tmp_path: Path, monkeypatch: p
     assert not list(tmp_path.iterdir())
 
 
+BLOCKED = """
+#include <poise.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(int count, char **files) {
+  static unsigned char file[1 << 20];
+  for (int k = 1; k < count; k++) {
+    FILE *stream = fopen(files[k], "rb");
+    size_t bytes = fread(file, 1, sizeof file, stream);
+    fclose(stream);
+    const pz_solver *arm;
+    if (pz_load(file, bytes, malloc(pz_size(file, bytes)), &arm) != PZ_OK) return 1;
+    pz_work *work = pz_begin(arm, malloc(pz_work_size(arm)));
+    double q[7];
+    if (pz_solve(work, NULL, NULL, q, NULL, NULL, NULL) != PZ_OK) return 2;
+    printf("q");
+    for (int i = 0; i < 7; i++) printf(" %.17g", q[i]);
+    printf("\\n");
+  }
+  return 0;
+}
+"""
+
+
+@with_library
+@wanting("cc", "pkg-config")
+def test_where_the_stages_fail_c_says_what_python_says(folder: Path) -> None:
+    """At targets that one start leads to by steps alone, or to what is required alone."""
+    arm, tip = pz.load("panda"), "panda_hand"
+    shaped = arm.with_shapes({"panda_link6": pz.Sphere((0, 0, 0), 0.08), tip: pz.Sphere((0, 0, 0), 0.06)})
+    less = [pz.LinearLimit({"panda_joint1": 1.0, "panda_joint2": 1.0}, -0.5)]
+    apart = [pz.CollisionLimit(pz.World({"ball": pz.Sphere((0.4, 0.1, 0.4), 0.2)}), min_distance=0.02)]
+    soft: list[pz.Task] = [
+        pz.PositionTask("panda_link4", (0.2, 0.2, 0.7), required=False, priority=1),
+        pz.AxisTask(tip, (0, 0, 1), target=(0, 0, -1), required=False, priority=2),
+    ]
+    q, answers, files = arm.sample(24, seed=2)[8], [], []
+    for name, model, tasks, limits in (
+        ("sum", arm, [pz.PositionTask(tip, arm.pose(tip, q).xyz)], less),
+        ("shape", shaped, [pz.PositionTask(tip, arm.pose(tip, q).xyz)], apart),
+        ("alone", arm, [pz.PoseTask(tip, arm.pose(tip, q)), *soft], less),
+    ):
+        solver = pz.Solver(model, tasks, limits=limits, max_restarts=0)
+        found = solver()
+        assert found.success
+        assert "by_steps" in solver._search.others
+        answers.append(found.q)
+        files.append(folder / f"{name}.poise")
+        solver.export(files[-1])
+    (folder / "blocked.c").write_text(BLOCKED)
+    given = run("pkg-config", "--cflags", "--libs", "poise", PKG_CONFIG_PATH=str(folder / "sdk" / "lib" / "pkgconfig"))
+    run("cc", "-std=c11", folder / "blocked.c", "-o", folder / "blocked", *given.split())
+    np.testing.assert_allclose(numbers(run(folder / "blocked", *files), "q"), answers, rtol=0.0, atol=1e-11)
+
+
 # Damaged files ----------------------------------------------------------------------------------------------------
 
 

@@ -120,7 +120,8 @@ def test_a_solver_answers_as_in_python(name: str, tmp_path: Path) -> None:
         here = solver(goal(a), q0)
         status, there, told = one.solve(own_goal(solver, here), q0)
         assert (status == "OK") == here.success
-        if not here.success and solver._search.goes_on:  # what fails there is searched for further in Python
+        if not here.success and solver._search.falls_back:
+            assert np.isnan(there).all()
             continue
         np.testing.assert_allclose(there, here.q, rtol=0.0, atol=1e-11)
         assert (told.restarts, told.start) == (here.restarts, here.start)
@@ -129,6 +130,36 @@ def test_a_solver_answers_as_in_python(name: str, tmp_path: Path) -> None:
         own = here.errors[: len(tasks)]  # those of loops are behind them
         worst = np.concatenate([[x for x in (e.position, e.rotation) if x is not None] for e in own])
         np.testing.assert_allclose(left[: len(worst)], worst, atol=1e-11)
+
+
+LESS = pz.LinearLimit({"panda_joint1": 1.0, "panda_joint2": 1.0}, -0.5)
+DOWN = pz.AxisTask(HAND, (0, 0, 1), target=(0, 0, -1), required=False, priority=2)
+CLOSER = pz.CollisionLimit(pz.World({"ball": pz.Sphere((0.4, 0.1, 0.4), 0.2)}), min_distance=0.02)
+IN_THE_WAY: dict[str, tuple[pz.Model, list[pz.Task], Goal, dict[str, Any]]] = {
+    "a sum": (PANDA, [TO_POINT], lambda q: [point(q)[0]], {"limits": [LESS]}),
+    "a shape": (SHAPED, [TO_POINT], lambda q: [point(q)[0]], {"limits": [CLOSER]}),
+    "a sum beside a soft task": (PANDA, [TO_POINT, AWAY], point, {"limits": [LESS]}),
+    "what gives way": (
+        PANDA, [pz.PoseTask(HAND), AWAY, DOWN], lambda q: [PANDA.pose(HAND, q), None, None], {"limits": [LESS]},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", IN_THE_WAY)
+def test_where_the_stages_fail_it_answers_as_in_python(name: str, tmp_path: Path) -> None:
+    model, tasks, goal, given = IN_THE_WAY[name]
+    one, led = loaded(pz.Solver(model, tasks, max_restarts=0, **given), tmp_path), 0
+    for q in model.sample(24, seed=2):
+        solver = pz.Solver(model, tasks, max_restarts=0, **given)
+        here = solver(goal(q) if len(tasks) > 1 else goal(q)[0])
+        status, there, told = one.solve(own_goal(solver, here), model.home)
+        assert (status == "OK") == here.success
+        if here.success:
+            led += "by_steps" in solver._search.others
+            np.testing.assert_allclose(there, here.q, rtol=0.0, atol=1e-11)
+            assert (told.iterations, told.restarts, told.start) == (here.iterations, here.restarts, here.start)
+            np.testing.assert_allclose([told.distance, told.cost], [here.distance, here.cost], atol=1e-11)
+    assert led >= 2
 
 
 def test_a_target_out_of_reach_ends_with_the_closest_configuration(tmp_path: Path) -> None:

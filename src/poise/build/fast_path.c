@@ -7,12 +7,11 @@
 enum { MOST_TASKS = 32, MOST_NUMBERS = 512, HELD = 10, POSE = 'p', POINT = 't', POSTURE = 'q' };
 
 /* What is prepared; `goal`, `start` and `out` are rows of a narrow workspace, of which `start` has `nq` and `goal` has
- * `count`, and `measured` the first of a following error's, of which a step has one.  Of a search `longest` is how long it may take [ns], and `complete` whether what fails in the kernel has failed:
- * else Python goes on. */
+ * `count`, and `measured` the first of a following error's, of which a step has one.  Of a search `longest` is how long it may take [ns]. */
 typedef struct {
   PyObjectHead head;
   int64_t (*run)(int64_t address);
-  int64_t goal, start, out, nq, count, longest, complete, tasks, address, measured;
+  int64_t goal, start, out, nq, count, longest, tasks, address, measured;
   char kinds[MOST_TASKS];
   union {
     struct {
@@ -257,7 +256,7 @@ static PyObject *solve(Line *line, PyObject *const *given, Py_ssize_t count) {
       code = go(line, (int64_t)(intptr_t)call);
     }
     call[PHASE] = BEGIN;
-    if (code == SOLVED || (code >= 0 && code != RUNNING && line->complete)) {
+    if (code >= 0 && code != RUNNING && code != NEEDS) {
       PyObject *copy = PyObject_GetAttr(scratch, copy_name), *raw = PyObject_CallNoArgs(copy);
       found = solution(line, given, raw, narrow + line->goal, code, now() - began, late && code != SOLVED, begun);
       drop(copy);
@@ -340,7 +339,7 @@ static PyObject *line(PyObject *module, PyObject *const *given, Py_ssize_t count
   char *numbers, *kinds;
   Py_ssize_t length, tasks;
   if (count != 2 + HELD || PyBytes_AsStringAndSize(given[0], &numbers, &length) ||
-      PyBytes_AsStringAndSize(given[1], &kinds, &tasks) || length != 10 * sizeof(int64_t) || tasks > MOST_TASKS ||
+      PyBytes_AsStringAndSize(given[1], &kinds, &tasks) || length != 9 * sizeof(int64_t) || tasks > MOST_TASKS ||
       ((const int64_t *)(const void *)numbers)[6] > MOST_NUMBERS)
     return nothing();
   Line *made = (Line *)PyType_GenericAlloc(line_type, 0);
@@ -348,7 +347,7 @@ static PyObject *line(PyObject *module, PyObject *const *given, Py_ssize_t count
   const int64_t *n = (const int64_t *)(const void *)numbers;
   made->run = (int64_t(*)(int64_t))(intptr_t)n[0];
   made->address = n[1], made->goal = n[2], made->start = n[3], made->out = n[4], made->nq = n[5];
-  made->count = n[6], made->longest = n[7], made->complete = n[8], made->measured = n[9];
+  made->count = n[6], made->longest = n[7], made->measured = n[8];
   made->tasks = tasks;
   for (Py_ssize_t k = 0; k < tasks; k++) made->kinds[k] = kinds[k];
   for (int k = 0; k < HELD; k++) made->held[k] = given[2 + k] == Py_None ? NULL : kept(given[2 + k]);

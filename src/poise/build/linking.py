@@ -66,7 +66,7 @@ def link_page(made: bytes, kinds: Mapping[str, str], out: Path) -> None:
 def link_fast_path(target: Target, out: Path) -> None:
     """Write the extension of Python, which finds Python's own symbols where it is loaded; raises what `link` does."""
     numbers = [f"-D{name}={CALL.fields[name.lower()].word}" for name in ("NARROW", "PHASE", "FOLLOWING_WORK")]
-    codes = ("BEGIN", "GO_ON", "END", "RUNNING", "SOLVED", "BAD_GOAL", "GOAL_NUMBERS")
+    codes = ("BEGIN", "GO_ON", "END", "RUNNING", "NEEDS", "SOLVED", "BAD_GOAL", "GOAL_NUMBERS")
     arguments = [
         *_SHARED,
         *_AS_PYTHON,

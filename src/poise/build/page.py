@@ -21,7 +21,7 @@ from poise.solving.problem.workspace import ENTRY_POINTS
 from poise.solving.solvers.warmup import jobs
 
 _ENTRIES: Final = (
-    *(ENTRY_POINTS[part] for part in ("search", "solve", "optimise", "iterate", "step")),
+    *(ENTRY_POINTS[part] for part in ("fall back", "search", "solve", "optimise", "iterate", "step")),
     *(
         "kinematics.query.poses",
         "kinematics.query.jacobians",

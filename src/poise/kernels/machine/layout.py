@@ -208,6 +208,7 @@ PROBLEM: Final[Mapping[str, Record | str]] = {
     "posture_judged": REAL,
     "goals_without_ranges": WHOLE,
     "goals_required": WHOLE,
+    "goals_alone": WHOLE,
     "goals_all_required": WHOLE,
     "farthest": REAL,
     "arms": ARM,
@@ -251,12 +252,12 @@ PROBLEM: Final[Mapping[str, Record | str]] = {
 }
 """`strides`: steps of the sequence of random starts, one a coordinate and three a ball.  `numbers`: the tasks' own.
 `posture_weights` (n,): of a PostureTask.  `posture_judged` (nq + 1,): 1 for each number of q that it counts, of a
-ball for each of its velocities, then its tolerance.  `goals_without_ranges`, `goals_required`, `goals_all_required`:
-where the goal numbers of another search are among all.  `farthest` (nq,): the largest number that a start may hold.
-`arms`: one where the task has a closed form.  `shapes`, `vertices`: of links and of what stands in their way; the
-vertices lie in packs, x, y and z of eight.  `scene`, `chains` (one a shape), `levers`: what of them may meet, and how
-they move; `ignored` (groups x groups): 1 where two groups need no look; `eases` (groups x groups, or none): by how much
-two groups may come nearer than others [m], for which their distances count as so much longer.
+ball for each of its velocities, then its tolerance.  `goals_without_ranges`, `goals_required`, `goals_alone`,
+`goals_all_required`: where the goal numbers of another search are among all.  `farthest` (nq,): the largest number
+that a start may hold.  `arms`: one where the task has a closed form.  `shapes`, `vertices`: of links and of what stands
+in their way; the vertices lie in packs, x, y and z of eight.  `scene`, `chains` (one a shape), `levers`: what of them
+may meet, and how they move; `ignored` (groups x groups): 1 where two groups need no look; `eases` (groups x groups, or
+none): by how much two groups may come nearer than others [m], for which their distances count as so much longer.
 
 `settings` and `rule`: the settings of the method at hand and of its damping rule, each as its own record has them.
 `speeds` (n,): the largest change of each active velocity in one update, infinite where none is stated.  `rates`: one
@@ -285,6 +286,8 @@ CALL: Final = Record(
     "updates anti_chatter steps characters goals postures path trace trace_rows samples found problems starts "
     "answers index given check_feasibility scene scene_work scene_changed proposer scout "
     "without_ranges required all_required rest soft approach stage code "
+    "by_steps alone near falls_back keeps_by_steps closes_loops solves_alone opens_loops usual_iterations sampled "
+    "recourse needs "
     "following following_work past words rows scene_rows",
 )
 """The arguments of an entry point, which is given the address of this record.
@@ -303,11 +306,19 @@ CALL: Final = Record(
   were required, 0 without one; `rest`: that of what goes towards a posture beside soft tasks that are missed.  `soft`:
   1 where some tasks are soft; `approach`: 1 where answers are brought to a posture.  `stage`: the one that a search is
   in; `code`: what a stage, or one of the steps of a step, came to.
+- Of what a search does where it fails, see `solver.fallback`: `falls_back`, 1 where it does anything.  `by_steps` and
+  `alone`: this record of the search by steps that keep all, and of that for what is required alone; 0 until Python has
+  made them.  `near`: room for this record and a problem, for a search near to a posture, 0 without one.
+  `keeps_by_steps`, `solves_alone`: 1 where these are tried; `closes_loops`: 1 where Python closes loops before steps;
+  `opens_loops`: 1 where what is required alone leaves loops open.  `usual_iterations`: `max_iterations` as they were
+  stated.  `sampled`: the seed that random starts were drawn with.  `recourse`: the stage that it is in; `needs`: what
+  Python is to do where the code is NEEDS, one of STEPS_SEARCH, ALONE_SEARCH, CLOSED_STARTS, CLOSED_ANSWER.
 - `following`, `following_work`: the problem of the following error and its workspace, whose `start` is the measured q,
   or begins with NaN.  `past`: room for a problem, and behind it for all that a step remembers; `words`, `rows`,
   `scene_rows`: how long problem, workspace and the workspace of the shapes are.
 
-Kernels write `phase`, `stage`, `code` and, for the time of a step that is taken again, `problem`."""
+Kernels write `phase`, `stage`, `recourse`, `needs`, `code`, what they tell another search, and, for the time of a step
+that is taken again, `problem`."""
 
 (
     SEARCH,
@@ -330,31 +341,35 @@ Kernels write `phase`, `stage`, `code` and, for the time of a step that is taken
     FOLLOW,
     LOOK_BACK,
     LEAP,
-    WITHOUT_RANGES,
     OWN,
-    REQUIRED,
-    ALL_REQUIRED,
+    STAGES,
+    FALLBACKS,
     REST,
     APPROACH,
     TAKE_STEP,
     FIRST_ROWS,
-) = range(28)
+) = range(27)
 """Places in a table of routines: SEARCH, from eight starts; GATHER, towards a posture; CLOSED_FORM; METHOD, one update,
 and RULE, its damping; GRADIENT and HESSIAN of a user's criterion; COLLISION_ROWS, the inequalities of an update,
 STAYS_CLEAR, the check of where it led, STOPPABLE, that of the way to rest; CLEARANCE, the least distance at a
 configuration; MEASURE, the proximity of two shapes; SOFT, the search for the least of soft tasks; RANGE_ROWS, the
 inequalities of ranges; PROJECT_STEP; PROPOSE, the step of the method that leads delegated tasks; SCOUT and FOLLOW;
-LOOK_BACK and LEAP, of an arm that creeps; WITHOUT_RANGES, OWN, REQUIRED, ALL_REQUIRED, REST and APPROACH, the stages
-of a search; TAKE_STEP, a step, which may be taken again; and from FIRST_ROWS on the rows of each kind of task."""
+LOOK_BACK and LEAP, of an arm that creeps; OWN, REST and APPROACH, stages of a search; STAGES, all of them, and
+FALLBACKS, all that it does, also where it fails; TAKE_STEP, a step, which may be taken again; and from FIRST_ROWS on
+the rows of each kind of task."""
 RESIDUAL, SLOPES, SIDES, ENTRIES = 1, 2, 3, 4
 """Behind the routine that writes a task's rows: a user's residual and its derivatives, that which writes the sides of
 its range; places that a kind takes."""
 
-SOLVED, UNSOLVED, RUNNING, NOT_FINITE, GIVEN_UP, BLOCKED, STRAYED, OPEN = range(8)
+SOLVED, UNSOLVED, RUNNING, NOT_FINITE, GIVEN_UP, BLOCKED, STRAYED, OPEN, NEEDS = range(9)
 BAD_GOAL, BAD_START = -1, -2
 """What an entry point returns; GIVEN_UP is a problem of a batch that lanes leave and that is searched no further,
 BLOCKED one of which all solutions that were found have shapes that are too near, STRAYED one of a batch that is solved,
-but far from a start that was near, OPEN a step from loops that are farther open than one closes."""
+but far from a start that was near, OPEN a step from loops that are farther open than one closes, NEEDS a search for
+which Python is to do something."""
+STEPS_SEARCH, ALONE_SEARCH, CLOSED_STARTS, CLOSED_ANSWER = range(1, 5)
+"""What that is: to make the search by steps and its random starts, or that for what is required alone; to close loops
+at the starts of steps, or at the answer to what is required alone."""
 BEGIN, GO_ON, END = range(3)
 """Phases of a search: from the caller's start, further, or no further: the best so far."""
 CODE, ITERATIONS, RESTARTS, START, DISTANCE, COST, STATIONARY, ANSWER = range(8)
@@ -374,6 +389,8 @@ STATE: Final = 23
 """Rows of the solver's state of each lane."""
 BRANCHES: Final = 12
 """Rows of what is known of each lane that holds a branch of a closed form."""
+FALLBACK_STATE: Final = 7
+"""Rows of what a search that has failed knows, see `poise.kernels.solver.fallback`."""
 CHOICE: Final = 7
 """Rows of what the search for a posture knows of each lane."""
 WIDTH: Final = 8

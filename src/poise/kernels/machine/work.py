@@ -12,6 +12,7 @@ from poise.kernels.machine.groups.approach import APPROACH
 from poise.kernels.machine.groups.braking import BRAKING
 from poise.kernels.machine.groups.closure import CLOSURE
 from poise.kernels.machine.groups.constraints import CONSTRAINTS
+from poise.kernels.machine.groups.fallback import FALLBACK
 from poise.kernels.machine.groups.kkt import KKT
 from poise.kernels.machine.groups.motion import MOTION
 from poise.kernels.machine.groups.proximity import PROXIMITY
@@ -77,6 +78,7 @@ WORK: Final[Mapping[str, str | Group]] = {
     "closure": CLOSURE,
     "braking": BRAKING,
     "kkt": KKT,
+    "fallback": FALLBACK,
 }
 """What each section of a workspace is: how many rows, n being active velocities and m residual rows, and of what; and
 the groups."""

@@ -20,7 +20,6 @@ from poise.kernels.machine.jit import call, entry_point, kernel, routine
 from poise.kernels.machine.kinds import WHOLE
 from poise.kernels.machine.lanes import sqrt
 from poise.kernels.machine.layout import (
-    ALL_REQUIRED,
     ANSWER,
     APPROACH,
     BAD_GOAL,
@@ -32,21 +31,24 @@ from poise.kernels.machine.layout import (
     END,
     ITERATIONS,
     OWN,
-    REQUIRED,
     REST,
     RESTARTS,
     RUNNING,
     SOLVED,
+    STAGES,
     START,
     STATIONARY,
     UNSOLVED,
-    WITHOUT_RANGES,
 )
 from poise.kernels.machine.views import entry_at, narrow, problem_at, section
 from poise.kernels.solver.ends import aim_at, answer, clip_start, evaluate, is_posture
 from poise.kernels.solver.feasibility import is_feasible
+from poise.kernels.solver.inner import put_question, workspace_of
 from poise.kernels.solver.nearness import square_between
 from poise.kernels.solver.state import INSIDE
+
+_WITHOUT_RANGES, _ALL_REQUIRED, _OWN, _REQUIRED = range(4)
+"""In `stage`."""
 
 
 @entry_point(WHOLE)
@@ -73,49 +75,49 @@ def _search(address):
     if request.phase == BEGIN:
         if len(p.posture_judged) > 0 and not is_posture(p, w.posture_goal):
             return BAD_GOAL
-        request.stage = WITHOUT_RANGES if request.without_ranges != 0 else _next_stage(request)
+        request.stage = _WITHOUT_RANGES if request.without_ranges != 0 else _next_stage(request)
     code = UNSOLVED
-    if request.stage == WITHOUT_RANGES:
-        code = _inner(w, request.without_ranges, p.goals_without_ranges, w.start, WITHOUT_RANGES, address)
+    if request.stage == _WITHOUT_RANGES:
+        code = _inner(w, request.without_ranges, p.goals_without_ranges, w.start, address)
         if code == RUNNING:
             return RUNNING
-        if code == SOLVED and _solves_all(p, w, address):
+        if code == SOLVED and solves_all(p, w, address):
             return SOLVED
         request.stage, request.phase = _next_stage(request), BEGIN
-    if request.stage == ALL_REQUIRED and request.soft == 0:
+    if request.stage == _ALL_REQUIRED and request.soft == 0:
         w.out[ITERATIONS] = 0.0
-        code = _inner(w, request.all_required, p.goals_all_required, w.start, ALL_REQUIRED, address)
+        code = _inner(w, request.all_required, p.goals_all_required, w.start, address)
         if code == RUNNING:
             return RUNNING
         if code == SOLVED:
             _take_all_required(w, address)
         else:
-            request.stage, request.phase = OWN, BEGIN
-    if request.stage == OWN:
+            request.stage, request.phase = _OWN, BEGIN
+    if request.stage == _OWN:
         if request.phase == BEGIN and request.all_required != 0 and request.soft != 0:
             _begin_at_posture(p, w, address)
         code = _own(w, address)
         if code == RUNNING:
             return RUNNING
         if code == UNSOLVED and request.soft != 0:
-            request.stage, request.phase = REQUIRED, BEGIN
-    if request.stage == REQUIRED:
+            request.stage, request.phase = _REQUIRED, BEGIN
+    if request.stage == _REQUIRED:
         if request.required == 0:  # nothing was required, and no start came to a number
             code = _certify(w, address)
         else:
-            if _inner(w, request.required, p.goals_required, w.start, REQUIRED, address) == RUNNING:
+            if _inner(w, request.required, p.goals_required, w.start, address) == RUNNING:
                 return RUNNING
             code = _lessen_soft_tasks(p, w, address)
     if request.all_required != 0 and request.soft != 0:
-        if request.stage != ALL_REQUIRED:
+        if request.stage != _ALL_REQUIRED:
             _return_to_start(w, address)
         if code == SOLVED and _are_soft_tasks_fulfilled(p, w):
-            request.stage, request.phase = ALL_REQUIRED, BEGIN
+            request.stage, request.phase = _ALL_REQUIRED, BEGIN
         elif code == SOLVED and request.rest != 0:
             _approach_among_least(p, w, address)
-        if request.stage == ALL_REQUIRED:
+        if request.stage == _ALL_REQUIRED:
             q = section(w.out, ANSWER, len(w.q))
-            if _inner(w, request.all_required, p.goals_all_required, q, ALL_REQUIRED, address) == RUNNING:
+            if _inner(w, request.all_required, p.goals_all_required, q, address) == RUNNING:
                 return RUNNING
             _take_all_required(w, address)
             code = SOLVED
@@ -133,7 +135,7 @@ def _search(address):
 @kernel
 def _next_stage(request):
     """The stage after that without ranges."""
-    return ALL_REQUIRED if request.all_required != 0 and request.soft == 0 else OWN
+    return _ALL_REQUIRED if request.all_required != 0 and request.soft == 0 else _OWN
 
 
 @kernel
@@ -144,37 +146,22 @@ def _own(w, address):
 
 
 @kernel
-def _inner(w, inner_address, goals, start, stage, address):
-    """The search for other tasks, in the phase that the call is in; its code.
-
-    `goals` are the places among the goal numbers, and those of the posture behind them, of its own; it begins at
-    `start` (nq).
-    """
+def _inner(w, inner_address, goals, start, address):
+    """The search for other tasks, in the phase that the call is in; its code.  It begins at `start` (nq)."""
     request, inner = entry_at(address, CALL), entry_at(inner_address, CALL)
     if request.phase == BEGIN:
-        w1 = _workspace_of(inner_address)
-        count, all_goals = len(w1.goal), len(w.goal)
-        for i in range(len(goals)):
-            at = goals[i]
-            x = w.goal[at] if at < all_goals else w.posture_goal[at - all_goals]
-            if i < count:
-                w1.goal[i] = x
-            else:
-                w1.posture_goal[i - count] = x
-        for i in range(len(start)):
-            w1.start[i] = start[i]
-        inner.seed, inner.scene_changed = request.seed, request.scene_changed
+        put_question(w, inner_address, goals, start, address)
     inner.phase = request.phase
-    call(w.routines[stage], inner_address)
+    call(workspace_of(inner_address).routines[STAGES], inner_address)
     inner.phase = BEGIN
     return inner.code
 
 
 @kernel
-def _solves_all(p, w, address):
+def solves_all(p, w, address):
     """Whether the answer of the search without ranges is within all of them; it is then that of `out`."""
     request = entry_at(address, CALL)
-    found = _workspace_of(request.without_ranges).out
+    found = workspace_of(request.without_ranges).out
     if not aim_at(p, w.goal, w.target):
         return False
     for i in range(len(w.q)):
@@ -200,7 +187,7 @@ def _lessen_soft_tasks(p, w, address):
     Where it fulfils that the soft tasks are lessened from there; else its configuration is the answer.
     """
     request = entry_at(address, CALL)
-    w1 = _workspace_of(request.required)
+    w1 = workspace_of(request.required)
     found, out, count, code = w1.out, w.out, len(w.q), UNSOLVED
     for i in range(count):  # w1.start keeps the caller's
         w.start[i] = found[ANSWER + i]
@@ -227,30 +214,23 @@ def _begin_at_posture(p, w, address):
     The caller's start is kept in the workspace of the search with all tasks required.
     """
     request = entry_at(address, CALL)
-    kept = _workspace_of(request.all_required).start
+    kept = workspace_of(request.all_required).start
     for i in range(len(w.start)):
         kept[i] = w.start[i]
     if request.max_restarts > 0 and clip_start(p, w.start, w.pool):
         for r in range(len(p.coordinates)):
-            _put_coordinate(p, p.coordinates[r], w.start, w.posture_goal)
+            put_coordinate(p, p.coordinates[r], w.start, w.posture_goal)
         for r in range(len(p.balls)):
-            _put_ball(p, p.balls[r], w.start, w.posture_goal)
+            put_ball(p, p.balls[r], w.start, w.posture_goal)
         _put_idle(p, w.start, w.posture_goal)
 
 
 @kernel
 def _return_to_start(w, address):
     """The caller's start, as `_begin_at_posture` keeps it, into w.start."""
-    kept = _workspace_of(entry_at(address, CALL).all_required).start
+    kept = workspace_of(entry_at(address, CALL).all_required).start
     for i in range(len(w.start)):
         w.start[i] = kept[i]
-
-
-@kernel
-def _workspace_of(inner_address):
-    """That of another search."""
-    inner = entry_at(inner_address, CALL)
-    return narrow(problem_at(inner.problem), inner.narrow, inner.routines)
 
 
 @kernel
@@ -267,7 +247,7 @@ def _take_all_required(w, address):
     """Let the answer to all tasks, required, be that of `out` where there is one."""
     inner = entry_at(entry_at(address, CALL).all_required, CALL)
     if inner.code == SOLVED:
-        found, spent = _workspace_of(entry_at(address, CALL).all_required).out, w.out[ITERATIONS]
+        found, spent = workspace_of(entry_at(address, CALL).all_required).out, w.out[ITERATIONS]
         for i in range(len(found)):
             w.out[i] = found[i]
         w.out[ITERATIONS] += spent
@@ -282,7 +262,7 @@ def _approach_among_least(p, w, address):
     """
     request, out, count = entry_at(address, CALL), w.out, len(w.q)
     inner = entry_at(request.rest, CALL)
-    w1, kept = _workspace_of(request.rest), _workspace_of(request.all_required).out
+    w1, kept = workspace_of(request.rest), workspace_of(request.all_required).out
     for i in range(len(w.goal)):
         w1.goal[i] = w.goal[i]
     for i in range(count):
@@ -326,7 +306,7 @@ def _towards_posture(p, w, code, address):
         if _pulls(p):
             call(w.routines[APPROACH], address)
             code = entry_at(address, CALL).code
-    missed = _missed_by(p, q, w.posture_goal)
+    missed = missed_by(p, q, w.posture_goal)
     out[len(out) - 1] = missed
     if code == SOLVED and missed > p.posture_judged[len(q)]:
         out[STATIONARY] = 1.0
@@ -347,20 +327,20 @@ def _pulls(p):
 def _put_idle(p, q, goal):
     """Let what no task moves be where the posture has it, within its limits."""
     for r in range(len(p.idle)):
-        _put_coordinate(p, p.idle[r], q, goal)
+        put_coordinate(p, p.idle[r], q, goal)
     for r in range(len(p.idle_balls)):
-        _put_ball(p, p.idle_balls[r], q, goal)
+        put_ball(p, p.idle_balls[r], q, goal)
 
 
 @kernel
-def _put_coordinate(p, c, q, goal):
+def put_coordinate(p, c, q, goal):
     """The same of one coordinate."""
     if p.posture_judged[c.q] > 0.0:
         q[c.q] = min(max(goal[c.q], c.lower), c.upper)
 
 
 @kernel
-def _put_ball(p, ball, q, goal):
+def put_ball(p, ball, q, goal):
     """The same of one ball."""
     i = ball.q
     if p.posture_judged[i] + p.posture_judged[i + 1] + p.posture_judged[i + 2] > 0.0:
@@ -368,7 +348,7 @@ def _put_ball(p, ball, q, goal):
 
 
 @kernel
-def _missed_by(p, q, goal):
+def missed_by(p, q, goal):
     """The largest difference of q (nq) and the posture, of the velocities that count [rad or m]."""
     most = 0.0
     for r in range(len(p.coordinates)):

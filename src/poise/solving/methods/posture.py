@@ -1,75 +1,32 @@
 """A posture task, prepared: what it moves within the null space of the others, and what no other task moves."""
 
 from collections.abc import Sequence
-from typing import Final, final
+from typing import Final
 
 import numpy as np
 
 from poise.common.array import Array
 from poise.common.errors import InvalidValue
-from poise.kernels.machine.layout import CHOICE, CODE, SOLVED
+from poise.kernels.machine.layout import CHOICE
 from poise.model.model import Model
 from poise.solving.problem.problem import Problem
-from poise.solving.problem.workspace import Scratch
 from poise.tasks.base import Task
 from poise.tasks.posture import PostureTask
 
-_SHARE: Final = 1.0 - 1e-9
-"""Share of its tolerance that a posture is searched within, so that rounding takes nothing beyond it."""
 
-
-@final
-class Posture:
-    """Bring solved configurations near to a posture; see `poise.kernels.solver.posture`."""
-
-    __slots__ = ("_counts", "_tolerance", "_weight")
-
-    def __init__(self, model: Model, task: PostureTask, problem: Problem) -> None:
-        weight = task.weights(model)
-        self._counts, self._tolerance = weight > 0.0, task.tolerance
-        active = list(problem.velocities)
-        largest = float(weight[active].max(initial=0.0))
-        self._weight = np.array(weight[active]) / (largest or 1.0)
-
-    def extended(self, model: Model, problem: Problem) -> Problem:
-        """The problem with the weights of the posture, what an answer is judged by, and room for it."""
-        vectors = dict.fromkeys(("phi", "moved", "gradient", "other"), len(self._weight))
-        rows = {"posture_goal": model.nq, "search.choice": CHOICE, **vectors}
-        judged = np.zeros(model.nq + 1)
-        at_q, at_v = model._plain
-        judged[at_q], judged[-1] = self._counts[at_v], self._tolerance
-        for iq, iv in model._turning:
-            judged[iq : iq + 3] = self._counts[iv : iv + 3]
-        return problem.extended({"posture_weights": self._weight, "posture_judged": judged}, rows)
-
-    def bounds(self, model: Model, scratch: Scratch) -> tuple[Array, Array]:
-        """(nq,) the least and the largest numbers of q within the tolerance; infinite for those of balls."""
-        low, high = np.full(model.nq, -np.inf), np.full(model.nq, np.inf)
-        at_q = model._plain[0][self._counts[model._plain[1]]]
-        near, goal = _SHARE * self._tolerance, scratch.posture_goal[at_q]
-        low[at_q], high[at_q] = goal - near, goal + near
-        return low, high
-
-    @staticmethod
-    def idle_start(model: Model, problem: Problem, judged: Array, start: Array, goal: Array) -> Array:
-        """(nq,) a start (nq,) with the posture `goal` (nq,) in the place of what this problem does not move and the
-        posture draws, by `posture_judged`."""
-        begin: Array = start.copy()
-        widths = {"idle": 1, "idle_balls": 4}
-        places = [(int(one["q"]), width) for name, width in widths.items() for one in problem.section(name)]
-        for at, width in places:
-            if judged[at : at + width].any():
-                begin[at : at + width] = goal[at : at + width]
-        return model.clip(begin)
-
-    @property
-    def required(self) -> bool:
-        """Whether it has a tolerance."""
-        return bool(np.isfinite(self._tolerance))
-
-    def misses(self, out: Array) -> bool:
-        """Whether all but the posture is solved in the answer `out`, which is too far from it."""
-        return bool(out[CODE] == SOLVED and out[-1] > self._tolerance)
+def with_posture(model: Model, task: PostureTask, problem: Problem) -> Problem:
+    """The problem with the weights of a posture, what an answer is judged by, and room to bring it near; see
+    `poise.kernels.solver.posture`."""
+    weight = task.weights(model)
+    active, counts = weight[list(problem.velocities)], weight > 0.0
+    vectors = dict.fromkeys(("phi", "moved", "gradient", "other"), len(active))
+    judged = np.zeros(model.nq + 1)
+    at_q, at_v = model._plain
+    judged[at_q], judged[-1] = counts[at_v], task.tolerance
+    for iq, iv in model._turning:
+        judged[iq : iq + 3] = counts[iv : iv + 3]
+    parts = {"posture_weights": active / (float(active.max(initial=0.0)) or 1.0), "posture_judged": judged}
+    return problem.extended(parts, {"posture_goal": model.nq, "search.choice": CHOICE, **vectors})
 
 
 MAX_WEIGHT_RATIO: Final = 1e4

@@ -34,6 +34,7 @@ from poise.solving.path.residual_rows import rows_of
 from poise.solving.path.soft_objectives import SoftObjectives, is_soft, on_line
 from poise.solving.requirements.loop_projection import loop_tasks
 from poise.solving.requirements.status import Status
+from poise.solving.search.lanes import solve_many
 from poise.solving.search.prepared import prepared_search
 from poise.solving.solvers.batch import problems_of
 from poise.solving.solvers.branch_solver import prepared_branching
@@ -308,8 +309,16 @@ class Route:
 
         def work(some: slice, late: Callable[[], bool]) -> None:
             with self.near.bound.scratch(self.model) as scratch:
-                self.near.kernel.solve_many(
-                    scratch, goals[some], starts[some], raw[some], None, self.seed, given=True, best_effort=False
+                solve_many(
+                    self.near,
+                    scratch,
+                    goals[some],
+                    starts[some],
+                    raw[some],
+                    None,
+                    self.seed,
+                    given=True,
+                    best_effort=False,
                 )
 
         self._share(work, [slice(i, i + _PIECE) for i in range(0, len(goals), _PIECE)])

@@ -36,7 +36,8 @@ PHASE: Final = _WORD["phase"]
 _SCENE_CHANGED: Final = _WORD["scene_changed"]
 ADDRESSES: Final = (
     "problem", "narrow", "wide", "routines", "wide_routines", "scene", "scene_work", "proposer", "scout",
-    "without_ranges", "required", "all_required", "rest", "following", "following_work", "past",
+    "without_ranges", "required", "all_required", "rest", "by_steps", "alone", "near",
+    "following", "following_work", "past",
     "goals", "postures", "path", "trace", "found", "starts", "answers", "index",
 )  # fmt: skip
 """The fields of `layout.CALL` that tell where something is in the memory of this process."""
@@ -79,8 +80,13 @@ class Scratch:
         self.following_work: Array | None = None
         self.measured_row = 0
         """From where on it is told where the robot is."""
-        self.inner = {name: inner.fresh() for name, inner in bound.inner.items()}
-        """Those of other searches, by their names in the record."""
+        self.bounds = dict(bound.inner)
+        """Other searches, by their names in the record."""
+        self.inner = {name: inner.fresh() for name, inner in self.bounds.items()}
+        """The scratch of each."""
+        words = len(bound.problem.words)
+        self.near = np.zeros(CALL.words + words) if "near posture" in bound.parts else None
+        """The room for a search near to a posture."""
         self.lent: dict[str, Array] = {}
         """The arrays that it was told of last."""
         self.call: npt.NDArray[np.int64] = np.zeros(CALL.words, dtype=np.int64)
@@ -97,10 +103,19 @@ class Scratch:
             routines=bound.routines.ctypes.data,
             proposer=0 if self.proposer is None else self.proposer.address,
             scout=0 if self.scout is None else self.scout.ctypes.data,
-            words=len(bound.problem.words),
+            near=0 if self.near is None else self.near.ctypes.data,
+            words=words,
             rows=len(self.narrow),
-            **self.inner_addresses,
+            **{name: inner.address for name, inner in self.inner.items()},
         )
+
+    def attach(self, name: str, bound: "Bound") -> None:
+        """Let another search, which was made since, be one of its own by this name in the record."""
+        inner = bound.fresh()
+        self.bounds[name], self.inner[name] = bound, inner
+        if self.scene is not None:
+            inner.set_scene(self.scene)
+        self.set_fields(**{name: inner.address})
 
     def past(self) -> tuple[Any, ...]:
         """What it remembers, also of what is near."""
@@ -118,11 +133,6 @@ class Scratch:
             self.scene.return_to(near)
         if self.proposer is not None:
             self.proposer.return_to(proposed)
-
-    @property
-    def inner_addresses(self) -> dict[str, int]:
-        """The fields of the record that tell of them."""
-        return {name: inner.address for name, inner in self.inner.items()}
 
     def follow(self, following: Problem) -> Array:
         """Let steps lead no farther ahead of what is measured than this problem of a following error says.
@@ -227,7 +237,8 @@ class Bound:
     """A method that proposes steps for some of the tasks."""
     inner: "Mapping[str, Bound]" = field(default_factory=dict)
     """Other searches by their names in the record of a call: `without_ranges`, which comes first, `required` for those
-    tasks alone that are, `all_required` for all as if they were; and `rest`, what is at rest near to a posture."""
+    tasks alone that are, `all_required` for all as if they were; and `rest`, what is at rest near to a posture.  Those
+    that are made when they are first needed are attached to scratch."""
     lanes: bool = True
     """Whether eight problems can run side by side."""
     wide: bool = False
@@ -264,11 +275,11 @@ class Bound:
         """What they read around them."""
         self._look_up(self.routines, NARROW)
         jobs = self._of_parts()
-        entries = [ENTRY_POINTS[part] for part in self.parts if part in ENTRY_POINTS]
-        compile_together([*jobs.values(), *((entry,) for entry in entries)])
+        entry = next((ENTRY_POINTS[part] for part in self.parts if part in ENTRY_POINTS), None)
+        compile_together([*jobs.values(), *(() if entry is None else [(entry,)])])
         for place, job in jobs.items():
             self.routines[place] = address(*job)
-        self.run: Any = watched(prepare(entries[0]), self.reads) if entries else None
+        self.run: Any = None if entry is None else watched(prepare(entry), self.reads)
         """Takes the address of a scratch."""
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -286,9 +297,6 @@ class Bound:
     def _of_parts(self) -> dict[int, Job]:
         """The routines of its parts by their places, the same in tables for either width."""
         found = {place: job for part in self.parts for place, job in ROUTINES.get(part, {}).items()}
-        for name, inner in self.inner.items():
-            if name in _INNER:
-                found[_INNER[name]] = (f"{ENTRY_POINTS[inner.parts[0]]}_stage", WHOLE)
         if "ranges" in self.parts:
             for i, kind in enumerate(self.problem.kinds):
                 if kind.side_routine is not None:
@@ -360,21 +368,27 @@ def _place(kind: int) -> int:
     return FIRST_ROWS + ENTRIES * kind
 
 
+_SEARCHES: Final = {
+    "fall back": "solver.fallback.search",
+    "search": "solver.stages.search",
+    "solve": "solver.lm_solver.solve",
+    "optimise": "solver.soft.optimise",
+    "iterate": "stepping.method_loop.iterate",
+}
+"""What searches; of each there is a stage too.  A part such as "stages solve" says which of them is in which place of
+the table: "own" of all tasks, "stages" without what it does where it fails, "fallbacks" with that, for others."""
 ROUTINES: Final[dict[str, dict[int, Job]]] = {
-    "solve": {layout.SEARCH: ("solver.lm_solver.search_lanes", PROBLEM_VIEW, NARROW, WIDE, WHOLE)},
+    "solve lanes": {layout.SEARCH: ("solver.lm_solver.search_lanes", PROBLEM_VIEW, NARROW, WIDE, WHOLE)},
     "closed form": {layout.CLOSED_FORM: ("closed_form.nearest.nearest_branch", PROBLEM_VIEW, NARROW, WIDE, WHOLE)},
     "posture": {layout.APPROACH: ("solver.posture.approach_posture", WHOLE)},
     "rest": {layout.REST: ("gradients.towards_posture.move_towards_posture", WHOLE)},
     "postures": {layout.GATHER: ("solver.posture.gather_lanes", PROBLEM_VIEW, NARROW, WIDE, WHOLE)},
     **{
-        f"own {part}": {layout.OWN: (f"{entry}_stage", WHOLE)}
-        for part, entry in {
-            "solve": "solver.lm_solver.solve",
-            "optimise": "solver.soft.optimise",
-            "iterate": "stepping.method_loop.iterate",
-        }.items()
+        f"{kind} {part}": {place: (f"{entry}_stage", WHOLE)}
+        for kind, place in {"own": layout.OWN, "stages": layout.STAGES, "fallbacks": layout.FALLBACKS}.items()
+        for part, entry in _SEARCHES.items()
     },
-    "optimise": {layout.SOFT: ("solver.soft.soft_lanes", PROBLEM_VIEW, NARROW, WIDE, WHOLE)},
+    "optimise lanes": {layout.SOFT: ("solver.soft.soft_lanes", PROBLEM_VIEW, NARROW, WIDE, WHOLE)},
     "shapes": {
         layout.MEASURE: ("collision.near.measure", PROBLEM_VIEW, NARROW, WHOLE, WHOLE),
         layout.CLEARANCE: ("requirements.collision.clearance", PROBLEM_VIEW, NARROW, WHOLE),
@@ -399,22 +413,10 @@ ROUTINES: Final[dict[str, dict[int, Job]]] = {
 }
 """The routines of each part by their places in the table."""
 ENTRY_POINTS: Final[dict[str, str]] = {
-    "search": "solver.stages.search",
-    "solve": "solver.lm_solver.solve",
-    "optimise": "solver.soft.optimise",
-    "iterate": "stepping.method_loop.iterate",
+    **_SEARCHES,
     "step": "stepping.time_step.step",
     "branches": "closed_form.branches.all_branches",
 }
 """What of a part takes the address of a scratch."""
-_INNER: Final = {
-    "without_ranges": layout.WITHOUT_RANGES,
-    "required": layout.REQUIRED,
-    "all_required": layout.ALL_REQUIRED,
-}
-"""Where the routine of such a search is in a table."""
-LOOKED_UP: Final[list[Job]] = [
-    *(job for jobs in ROUTINES.values() for job in jobs.values()),
-    ("solver.stages.search_stage", WHOLE),
-]
+LOOKED_UP: Final[list[Job]] = list(dict.fromkeys(job for jobs in ROUTINES.values() for job in jobs.values()))
 """All routines but those of methods and tasks."""

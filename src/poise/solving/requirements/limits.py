@@ -31,8 +31,10 @@ class Limits(NamedTuple):
     """All others: bounds and rows of velocities."""
 
     @classmethod
-    def of(cls, limits: LimitsLike) -> "Limits":
+    def of(cls, limits: "LimitsLike | Limits") -> "Limits":
         """Raises TypeError for what is no limit, ValueError for two CollisionLimits."""
+        if isinstance(limits, Limits):
+            return limits
         if isinstance(limits, bool):
             return cls(limits, None, ())
         if not isinstance(limits, (list, tuple)) or not all(map(_is_limit, limits)):

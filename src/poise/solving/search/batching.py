@@ -30,6 +30,7 @@ from poise.model.model import Model
 from poise.solving.arguments.arguments import cores, left_at
 from poise.solving.arguments.work_queue import WorkQueue
 from poise.solving.problem.workspace import Scratch
+from poise.solving.search.lanes import in_lanes, index_of, solve_many
 from poise.solving.search.search import Search
 from poise.solving.search.without_ranges import goals_without, with_ranges
 
@@ -115,8 +116,8 @@ class Batch:
         self.codes = _UNDONE.repeat(n)
         self.late = np.zeros(n, dtype=np.bool_)
         self.done = 0
-        self.lanes = search.kernel.in_lanes
-        self.index = search.kernel.index(model) if self.lanes and n else None
+        self.lanes = in_lanes(search)
+        self.index = index_of(search, model) if self.lanes and n else None
         self._fast = self.lanes and (search.limits.collision is None or not best_effort)
         self._queue = WorkQueue(n, _CHUNK if self._fast else _SLOW_CHUNK)
 
@@ -176,8 +177,8 @@ class Batch:
     def _solve_in_lanes(self, scratch: Scratch, chunk: range) -> npt.NDArray[np.intp]:
         """Solve a piece, eight problems at a time; those that are left."""
         some = slice(chunk.start, chunk.stop)
-        self.search.kernel.solve_many(
-            scratch, self.goals[some], self.starts[some], self.raw[some], self.index, self.seed,
+        solve_many(
+            self.search, scratch, self.goals[some], self.starts[some], self.raw[some], self.index, self.seed,
             given=self.given, best_effort=self.best_effort,
         )  # fmt: skip
         raw = self.raw[some]

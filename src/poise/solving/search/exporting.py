@@ -36,11 +36,12 @@ def export_solver(model: "Model", search: Search, file: str | os.PathLike[str]) 
     )
     goals = [task.at(model, model.home) if task.target is None else task.goal_on(model) for task in search.tasks.all]
     scratch, own = search.bound.new(model), slice(len(search.tasks.stated))
+    search.supply_all(model, scratch)
     scratch.goal[:] = joined(search.tasks.all, goals)
     targets = joined(search.tasks.stated, goals[own])
     written(
         file, SOLVER, model, search.tasks.stated, search.bound, scratch, targets, home=model.home,
-        constrained=search.goes_on,
+        constrained=search.falls_back,
     )  # fmt: skip
 
 

@@ -14,8 +14,8 @@ from poise.kernels.fast_path import load_fast_path
 from poise.kernels.machine.layout import ANSWER
 from poise.model.model import Model
 from poise.solving.answers.solution import Solution
+from poise.solving.problem.prepared_tasks import PreparedTasks
 from poise.solving.problem.workspace import Bound, Scratch
-from poise.solving.search.kernel_search import KernelSearch
 from poise.spatial import SE3
 from poise.tasks.base import POSITION, ROTATION, Task
 
@@ -35,17 +35,13 @@ class Line(Protocol):
         """(nq,) where a step of a tracker leads, or the code of one that is no finite number."""
 
 
-def line_of_search(kernel: KernelSearch, home: Array, *, complete: bool) -> Line | None:
-    """What answers usual calls of a search that begins at `home` (nq,) where it is not told where; or None.
-
-    `complete` says whether what fails in the kernel has failed.
-    """
-    if kernel.settings.trace:
-        return None
-    longest = 0 if kernel.settings.max_time is None else ceil(1e9 * kernel.settings.max_time)  # 0 is no end
-    look = None if kernel.limits.collision is None else Scratch.sync_scene
-    known = kernel.tasks.own_goal.tobytes(), home.tobytes(), _pause, look, None, None, None
-    return _line(kernel.bound, kernel.tasks.stated, 0, 0, (longest, int(complete), 0), kernel.bound.idle, *known)
+def line_of_search(bound: Bound, tasks: PreparedTasks, longest: float | None, home: Array) -> Line | None:
+    """What answers usual calls of a search of at most so long [s], which begins at `home` (nq,) where it is not told
+    where; or None."""
+    most = 0 if longest is None else ceil(1e9 * longest)  # 0 is no end
+    look = None if bound.collision is None else Scratch.sync_scene
+    known = tasks.own_goal.tobytes(), home.tobytes(), _pause, look, None, None, None
+    return _line(bound, tasks.stated, 0, 0, (most, 0), bound.idle, *known)
 
 
 def line_of_tracker(
@@ -54,7 +50,7 @@ def line_of_tracker(
     """What takes usual steps of a tracker in this scratch, after a look around; or None.  `copy` copies its q."""
     look = None if bound.collision is None else scratch.sync_scene
     held = look, lock.acquire, lock.release, copy
-    return _line(bound, tasks, scratch.address, ANSWER, (0, 1, scratch.measured_row), None, None, None, None, *held)
+    return _line(bound, tasks, scratch.address, ANSWER, (0, scratch.measured_row), None, None, None, None, *held)
 
 
 def _pause() -> None:
@@ -63,7 +59,7 @@ def _pause() -> None:
 
 
 def _line(
-    bound: Bound, tasks: Sequence[Task], address: int, skipped: int, settings: tuple[int, int, int], *references: Any
+    bound: Bound, tasks: Sequence[Task], address: int, skipped: int, settings: tuple[int, int], *references: Any
 ) -> Line | None:
     extension = load_fast_path()
     if extension is None or not isinstance(bound.run, CFuncPtr):

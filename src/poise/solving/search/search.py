@@ -1,11 +1,7 @@
-"""Tasks prepared for a model: names to arrays, arrays to a kernel, its answer to a Solution.
-
-Where the kernel's search comes to nothing, or to an answer at which not all holds that must, others go on.
-"""
+"""Tasks prepared for a model: names to arrays, stages as data, arrays to the kernel, its answer to a Solution."""
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from math import inf
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Final, final
@@ -14,30 +10,47 @@ import numpy as np
 
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import whole
-from poise.kernels.machine.layout import ANSWER, BLOCKED, CALL, CODE, COST, DISTANCE, ITERATIONS, SOLVED, UNSOLVED
+from poise.kernels.machine.layout import (
+    ALONE_SEARCH,
+    ANSWER,
+    BEGIN,
+    BLOCKED,
+    CALL,
+    CLOSED_ANSWER,
+    CLOSED_STARTS,
+    END,
+    GO_ON,
+    NEEDS,
+    RUNNING,
+    SOLVED,
+    STEPS_SEARCH,
+    UNSOLVED,
+)
 from poise.model.model import Model, a_model
 from poise.solving.answers.solution import Solution
-from poise.solving.arguments.arguments import each_goal, joined, left_at, refuse_numbers
+from poise.solving.arguments.arguments import refuse_numbers
+from poise.solving.methods.posture import with_posture
 from poise.solving.problem.prepared_tasks import PreparedTasks
-from poise.solving.problem.problem import Problem, distance
-from poise.solving.problem.workspace import SEED, Bound, Scratch
-from poise.solving.requirements.limits import Limits, LimitsLike
-from poise.solving.requirements.loop_projection import LoopProjection, PassiveLoops
+from poise.solving.problem.problem import Problem, pack
+from poise.solving.problem.workspace import PHASE, SEED, Bound, Scratch
+from poise.solving.requirements.limits import Limits, LimitsLike, with_feasibility_check
+from poise.solving.requirements.loop_projection import LoopProjection, PassiveLoops, loop_tasks
+from poise.solving.requirements.ranges import is_range
 from poise.solving.search.fast_path import Line, line_of_search
-from poise.solving.search.feasible_fallback import feasible_answer, satisfies
-from poise.solving.search.kernel_search import KernelSearch
 from poise.solving.search.settings import BY_STEPS, SearchSettings
-from poise.solving.search.soft import required_alone
-from poise.solving.search.without_ranges import goals_without, with_ranges
+from poise.solving.search.soft import all_required, required_alone, with_soft_rows
+from poise.solving.search.stated import SAMPLES, Stated
+from poise.solving.search.without_ranges import without_ranges
 from poise.tasks.base import Task
 from poise.tasks.loop import LoopTask
 
 if TYPE_CHECKING:
-    from poise.methods.base import Method
     from poise.solving.requirements.outcome import Trace
 
-
 _AS_USUAL: Final = SearchSettings()
+_FULFILLED_RESTARTS: Final = 31
+"""The same where soft tasks, which may be out of reach, are searched for beside a range that is in their way."""
+_NEEDS: Final = CALL.fields["needs"].word
 _CODE: Final = CALL.fields["code"].word
 
 
@@ -45,70 +58,117 @@ _CODE: Final = CALL.fields["code"].word
 class Search:
     """Tasks prepared for a model, which it does not hold: what a `Solver` and the memory of `solve` are made of.
 
-    Any number of threads may call it at once, and it can be sent to a process.
+    The kernel walks its stages, in C and a browser too.  Any number of threads may call it at once, and it can be sent
+    to a process.
     """
+
+    __slots__ = (
+        "_line",
+        "_passive_loops",
+        "bound",
+        "home",
+        "limits",
+        "method",
+        "others",
+        "posture",
+        "settings",
+        "soft",
+        "tasks",
+    )
 
     def __init__(
         self,
         model: Model,
         tasks: Sequence[Task],
         *,
-        limits: LimitsLike = True,
+        limits: "LimitsLike | Limits" = True,
         settings: SearchSettings = _AS_USUAL,
         also: Sequence[int] = (),
+        called: bool = True,
+        inner: bool = False,
     ) -> None:
-        """`also` are velocities that are free even where they move no task, of which there may be none."""
+        """`also` are velocities that are free even where they move no task, of which there may be none.
+
+        `called` says whether Python calls it, `inner` whether it is one of another's.
+        """
         a_model(model)
-        self._lead(model, KernelSearch(model, tasks, Limits.of(limits), settings, also=also))
+        stated = Stated(PreparedTasks(model, tasks, loop_tasks(model, tasks)), Limits.of(limits), settings)
+        self.home = np.array(model.home)
+        self.tasks, self.limits, self.settings = stated.tasks, stated.limits, settings
+        self.soft, self.method = stated.soft, stated.method
+        problem = pack(model, self.tasks.of_frames, limits=self.limits.positions, also=(*also, *stated.also(model)))
+        self.posture = stated.posture
+        if self.posture is not None:
+            problem = with_posture(model, self.posture, problem)
+        self.others: dict[str, Search] = {}
+        """Other searches by their names in the record of a call, of which some are made when they are first needed."""
+        found, problem = self._inner(model, stated, with_soft_rows(problem) if self.soft else problem)
+        without = self.without_ranges
+        falls_back = stated.falls_back or (without is not None and without.falls_back)
+        self.bound = stated.bound(model, problem, found, falls_back=falls_back, called=called, inner=inner)
+        if self.limits.collision is not None and called:
+            self.bound.idle.append(self.bound.new(model))  # its shapes are not to be packed by the first call
+        self._passive_loops = PassiveLoops.of(model, tasks, limits=self.limits.positions)
         self._line: Line | None = self._fast_path()
 
-    @classmethod
-    def _around(cls, model: Model, kernel: KernelSearch) -> "Search":
-        """That of a search of the kernel, which is one of another's stages."""
-        made = object.__new__(cls)
-        made._lead(model, kernel)
-        return made
+    def _inner(self, model: Model, stated: Stated, problem: Problem) -> tuple[dict[str, Bound], Problem]:
+        """The other searches of its stages by their names in the record of a call; the problem with the places of their
+        goals."""
+        found: dict[str, Bound] = {}
+        places: dict[str, Array] = {}
+        tasks, settings, limits = self.tasks, self.settings, self.limits
 
-    def _lead(self, model: Model, kernel: KernelSearch) -> None:
-        """Make it of what the kernel searches for."""
-        self.kernel = kernel
-        self.tasks: PreparedTasks = kernel.tasks
-        self.settings: SearchSettings = kernel.settings
-        self.limits: Limits = kernel.limits
-        self.bound: Bound = kernel.bound
-        self.home = np.array(model.home)
-        self.without_ranges = None if kernel.without_ranges is None else Search._around(model, kernel.without_ranges)
-        """The search for the other tasks, where there are required ranges."""
-        again = kernel.all_required if kernel.soft else None
-        self._all_required = None if again is None else Search._around(model, again)
-        tasks, own_way = self.tasks, self.settings.method is None
-        constrained = self.limits.has_constraints or tasks.have_constraints
-        self.keeps_by_steps = constrained and kernel.method is None
-        """Whether more must hold than the limits of joints, which the kernel's search looks at or leaves open."""
-        more = own_way and (constrained or (tasks.have_levels and not kernel.soft))
-        self.solves_required_alone = more and required_alone(tasks.stated) is not None
-        """Whether what is required is solved for alone where nothing was found beside what gives way."""
-        self._steps: KernelSearch | None = None
-        self._required: Search | None = None
-        closed = [task for task in tasks.of_frames if isinstance(task, LoopTask)]
-        positions = self.limits.positions
-        self._projection = LoopProjection(model, closed, limits=positions) if closed else None
-        self._passive_loops = PassiveLoops.of(model, tasks.stated, limits=positions)
-        self._line = None
+        def add(name: str, other: Search, which: Sequence[int]) -> None:
+            self.others[name], found[name] = other, other.bound
+            places[f"goals_{name}"] = tasks.places_of(other.tasks, which, model.nq)
+
+        others = None if settings.method is not None or settings.trace else without_ranges(tasks.stated)
+        if others is not None and len(loop_tasks(model, others)) == len(tasks.loops):  # else one moves an open loop
+            which = [k for k, task in enumerate(tasks.stated) if not is_range(task)]
+            add("without_ranges", Search(model, others, limits=limits, settings=settings, inner=True), which)
+        if self.soft:
+            which = [k for k, task in enumerate(tasks.all) if task.blocks and task.required]
+            if which:
+                required = [tasks.all[k] for k in which]
+                add("required", self._other(model, required, Limits.of(limits.positions), settings), which)
+        ranged = "without_ranges" in found and not all(task.required for task in tasks.of_frames)
+        if self.posture is not None if self.soft else ranged:
+            most = settings.max_restarts
+            restarts = most if self.soft else _FULFILLED_RESTARTS if most is None else min(most, _FULFILLED_RESTARTS)
+            every = self._other(model, all_required(tasks.stated), limits, replace(settings, max_restarts=restarts))
+            add("all_required", every, range(len(tasks.stated)))
+            if self.soft:
+                from poise.solving.gradients.conditions import conditions_for
+
+                rows = with_feasibility_check(model, problem, limits) if limits.has_constraints else problem
+                conditions = conditions_for(model, tasks, rows, limits)
+                if not conditions.narrow:
+                    found["rest"] = replace(conditions.bound, numbers={"given": 1})
+        alone = stated.required_alone
+        if alone is not None:
+            which = [k for k, task in enumerate(tasks.stated) if task.required]
+            prepared = PreparedTasks(model, alone, loop_tasks(model, alone))
+            places["goals_alone"] = tasks.places_of(prepared, which, model.nq)
+        return found, problem.extended(places, {}) if places else problem
+
+    @staticmethod
+    def _other(model: Model, tasks: Sequence[Task], limits: Limits, settings: SearchSettings) -> "Search":
+        """A search that only others call."""
+        return Search(model, tasks, limits=limits, settings=settings, called=False, inner=True)
 
     def _fast_path(self) -> Line | None:
-        """What answers usual calls in C, if anything does: nothing where Python closes loops or goes on from an answer
-        without ranges."""
-        others = self.without_ranges
-        if self._passive_loops is not None or (others is not None and others.goes_on):
+        """What answers usual calls in C, if anything does: nothing where Python closes loops."""
+        if self._passive_loops is not None or self.settings.trace:
             return None
-        return line_of_search(self.kernel, self.home, complete=not self.goes_on)
+        return line_of_search(self.bound, self.tasks, self.settings.max_time, self.home)
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_line": None}
+        state = {name: getattr(self, name) for name in self.__slots__ if name != "_line"}
+        return state | {"others": dict(self.others)}  # to which another thread may add meanwhile
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        for name, value in state.items():
+            setattr(self, name, value)
         self._line = self._fast_path()
 
     def __call__(self, model: Model, target: Any, q0: ArrayLike | None, seed: int | None) -> Solution:
@@ -156,9 +216,24 @@ class Search:
         return self.bound.problem
 
     @property
-    def method(self) -> "Method | None":
-        """The method that is iterated; None for the solver's own way."""
-        return self.kernel.method
+    def max_iterations(self) -> int:
+        """Iterations of a start, at most."""
+        return self.bound.numbers["max_iterations"]
+
+    @property
+    def max_restarts(self) -> int:
+        """Random starts, at most."""
+        return self.bound.numbers["max_restarts"]
+
+    @property
+    def falls_back(self) -> bool:
+        """Whether it does anything where its stages fail."""
+        return bool(self.bound.numbers["falls_back"])
+
+    @property
+    def without_ranges(self) -> "Search | None":
+        """The search for the other tasks, where there are required ranges."""
+        return self.others.get("without_ranges")
 
     def solve_one(
         self, model: Model, scratch: Scratch, goal: Array, start: Array, *, seed: int, end: float = inf
@@ -168,125 +243,96 @@ class Search:
 
         It goes on until the time `end` [s] of `perf_counter`, at most.
         """
-        with self.kernel.told(scratch, goal, start, seed=seed):
+        scratch.goal[:], scratch.start[:], scratch.call[SEED] = goal, start, seed
+        try:
             return self._solved(model, scratch, perf_counter_ns(), end)
+        finally:
+            scratch.call[SEED] = self.settings.seed
 
     def _solved(self, model: Model, scratch: Scratch, began: int, end: float) -> tuple[int, bool]:
-        """Solve for the goal and the start that stand in the scratch; the code, and whether the time was spent."""
-        code, late = self.kernel.search(model, scratch, began, end)
-        if self.without_ranges is not None and not late and self._may_do_without_ranges(self.without_ranges, scratch):
-            solved, late = self._solve_without_ranges(self.without_ranges, model, scratch, end)
-            code = SOLVED if solved else code
-        if code == BLOCKED and self._all_required is not None and not late:
-            code, late = self._solve_all_required(self._all_required, model, scratch, end)
-        if code > SOLVED and self.keeps_by_steps and not late:
-            code, late = self._make_feasible(model, scratch, code, end)
-        if code in (UNSOLVED, BLOCKED) and self.solves_required_alone and not late:
-            solved, late = self._solve_required_alone(model, scratch, end)
-            code = SOLVED if solved else code
+        """Solve for the goal and the start that stand in the scratch, in chunks between which Python hears of signals;
+        the code, and whether the time was spent.
+
+        It began at the time `began` [ns].  What Python does for the kernel meanwhile does not count.
+        """
+        code: int = self.bound.run(scratch.address)
+        spent = False
+        if code in (RUNNING, NEEDS):
+            longest = self.settings.max_time
+            end = min(1e9 * end, inf if longest is None else began + 1e9 * longest)
+            try:
+                while code in (RUNNING, NEEDS):
+                    now = perf_counter_ns()
+                    spent = now >= end
+                    if code == NEEDS and not spent:
+                        self._supply(model, scratch)
+                        end += perf_counter_ns() - now
+                    scratch.call[PHASE] = END if spent else GO_ON
+                    code = self.bound.run(scratch.address)
+            finally:
+                scratch.call[PHASE] = BEGIN
         if self._passive_loops is not None:
             code = self.close_passive_loops(model, scratch, scratch.out[ANSWER : ANSWER + model.nq], code)
-        return code, late
+        return code, spent and code != SOLVED
 
-    def _may_do_without_ranges(self, others: "Search", scratch: Scratch) -> bool:
-        """Whether the kernel's search without ranges came to what that search would go on from."""
-        inner = scratch.inner["without_ranges"]
-        posture = others.kernel.posture
-        return inner.call[_CODE] == BLOCKED or (
-            inner.call[_CODE] == UNSOLVED and posture is not None and posture.misses(inner.out)
-        )
+    def supply_all(self, model: Model, scratch: Scratch) -> None:
+        """Attach to scratch all searches that it may ever need, and draw the starts for them."""
+        if self.bound.numbers["keeps_by_steps"] or self.bound.numbers["solves_alone"]:
+            self._supply_steps(model, scratch)
+        if self.bound.numbers["solves_alone"]:
+            scratch.attach("alone", self._alone(model).bound)
+        for name, inner in scratch.inner.items():
+            if name in self.others:
+                self.others[name].supply_all(model, inner)
 
-    def _solve_without_ranges(self, others: "Search", model: Model, scratch: Scratch, end: float) -> tuple[bool, bool]:
-        """Whether `out` of the scratch becomes the answer of the search without ranges, all of which hold there, and
-        whether the time was spent; a range that is not in the way changes nothing."""
-        goals, seed = scratch.goal[None], int(scratch.call[SEED])
-        with others.bound.scratch(model) as found:
-            goal = goals_without(self.problem, goals)[0]
-            code, late = others.solve_one(model, found, goal, scratch.start, seed=seed, end=end)
-            if code != SOLVED:
-                return False, late
-            answer, inside = with_ranges(model, self.tasks.of_frames, goals, found.out[None])
-        if inside[0]:
-            scratch.out[:] = answer[0]
-        return bool(inside[0]), late and not inside[0]
+    def _supply(self, model: Model, scratch: Scratch) -> None:
+        """Do what the kernel needs; see `kernels.solver.fallback`."""
+        need, scratch.call[_NEEDS] = int(scratch.call[_NEEDS]), 0
+        if need == STEPS_SEARCH:
+            self._supply_steps(model, scratch)
+        elif need == ALONE_SEARCH:
+            scratch.attach("alone", self._alone(model).bound)
+        elif need == CLOSED_STARTS:
+            starts = scratch.narrow[self.problem.rows("fallback.starts")].reshape(-1, model.nq)
+            for start in starts[: 2 if all(task.required for task in self.tasks.of_frames) else 2 + SAMPLES]:
+                closed = self._projection(model).project(model, start) if np.isfinite(start).all() else None
+                start[:] = np.nan if closed is None else closed
+        elif need == CLOSED_ANSWER:
+            other = scratch.inner["alone"]
+            answer = other.out[ANSWER : ANSWER + model.nq]
+            other.call[_CODE] = self.others["alone"].close_passive_loops(model, other, answer, int(other.call[_CODE]))
+        for name, other in scratch.inner.items():
+            if name in self.others:
+                self.others[name]._supply(model, other)
 
-    def _solve_all_required(self, others: "Search", model: Model, scratch: Scratch, end: float) -> tuple[int, bool]:
-        """Let the answer in the scratch's `out`, which fulfils even soft tasks but not all that must hold, become one
-        that does, near to the posture; the code."""
-        out, at = scratch.out, slice(ANSWER, ANSWER + model.nq)
-        tolerances = np.concatenate([task.tolerances for task in self.tasks.of_frames])
-        if not (out[at.stop : -1] <= tolerances).all():
-            return BLOCKED, False
-        with others.bound.scratch(model) as found:
-            seed = int(scratch.call[SEED])
-            code, late = others.solve_one(model, found, scratch.goal, out[at], seed=seed, end=end)
-            if code == SOLVED:
-                spent, out[:] = out[ITERATIONS], found.out
-                out[ITERATIONS] += spent
-        if code != SOLVED:
-            return BLOCKED, late
-        out[DISTANCE] = distance(model, self.problem, scratch.start, out[at])
-        posture = self.kernel.posture
-        return (UNSOLVED if posture is not None and posture.misses(out) else SOLVED), late
-
-    def _make_feasible(self, model: Model, scratch: Scratch, code: int, end: float) -> tuple[int, bool]:
-        """Let the answer in the scratch's `out`, whose code this is, keep all that must hold."""
-        if scratch.out[CODE] == SOLVED and satisfies(
-            self.problem, self.limits.collision, model, scratch, scratch.out[ANSWER : ANSWER + model.nq]
-        ):
-            return code, False  # where the posture alone is missed, all else holds
-        closed = np.copy if self._projection is None else partial(self._projection.project, model)
-        return feasible_answer(partial(self._by_steps, model), model, scratch, code, end, closed)
-
-    def _by_steps(self, model: Model) -> KernelSearch:
-        """A search for the same tasks by steps that keep all that must hold; it is made when it is first needed."""
-        if self._steps is None:
+    def _supply_steps(self, model: Model, scratch: Scratch) -> None:
+        """Attach the search for the same tasks by steps that keep all that must hold, and draw starts for it."""
+        if "by_steps" not in scratch.inner:
             given = replace(
-                self.settings, method=BY_STEPS, max_iterations=None, trace=False,
-                max_restarts=self.kernel.max_restarts,
-            )  # fmt: skip
-            self._steps = KernelSearch(model, self.tasks.stated, self.limits, given)
-        return self._steps
+                self.settings, method=BY_STEPS, max_iterations=None, trace=False, max_restarts=self.max_restarts
+            )
+            scratch.attach("by_steps", self._made("by_steps", model, self.tasks.stated, given).bound)
+        seed = int(scratch.call[SEED])
+        scratch.narrow[self.problem.rows("fallback.samples")] = model.sample(SAMPLES, seed=seed).ravel()
+        scratch.set_fields(sampled=seed)
 
-    def _solve_required_alone(self, model: Model, scratch: Scratch, end: float) -> tuple[bool, bool]:
-        """Whether `out` of the scratch becomes a solution by way of the search for what is required alone, and whether
-        the time was spent.
+    def _alone(self, model: Model) -> "Search":
+        """The search for what is required alone."""
+        return self._made("alone", model, required_alone(self.tasks.stated) or (), self.settings)
 
-        What gives way costs no solution.  From there steps that keep all that must hold lead towards what gives way;
-        where they lead nowhere, it is missed as it is there.
-        """
-        others = self._required
-        if others is None:
-            alone = required_alone(self.tasks.stated) or ()
-            others = self._required = Search(model, alone, limits=self.limits.as_given, settings=self.settings)
-        at, out, seed = slice(ANSWER, ANSWER + model.nq), scratch.out, int(scratch.call[SEED])
-        each = zip(self.tasks.stated, each_goal(self.tasks.all, scratch.goal[None]), strict=False)
-        own = [numbers for task, (numbers,) in each if task.required]
-        goal = joined(others.tasks.all, [*own, *(loop.goal(None) for loop in others.tasks.loops)])
-        posture = self.kernel.posture
-        with others.bound.scratch(model) as found:
-            start = scratch.start
-            if posture is not None and model.sound(start):
-                judged = self.problem.section("posture_judged")
-                start = posture.idle_start(model, others.problem, judged, start, scratch.posture_goal)
-            code, late = others.solve_one(model, found, goal, start, seed=seed, end=end)
-            if code != SOLVED and not late and start is not scratch.start:  # what is idle may be in the way there
-                code, late = others.solve_one(model, found, goal, scratch.start, seed=seed, end=end)
-            answer = found.out.copy()
-        if code != SOLVED:
-            return False, late
-        steps = self._by_steps(model)
-        with steps.bound.scratch(model) as found:
-            code, _ = steps.solve_one(model, found, scratch.goal, answer[at], end=end, seed=seed, max_restarts=0)
-            if code == SOLVED:
-                answer[at], answer[COST] = found.out[at], found.out[COST]
-                answer[ITERATIONS] += found.out[ITERATIONS]
-        if code != SOLVED and len(others.tasks.loops) < len(self.tasks.loops):
-            return False, False  # loops that wishes alone move need not be closed there
-        left = left_at(self.tasks.all, model, scratch.goal[None], answer[at][None])
-        out[: at.stop], out[at.stop :] = answer[: at.stop], left[0]
-        out[DISTANCE] = distance(model, self.problem, scratch.start, answer[at])
-        return True, False
+    def _made(self, name: str, model: Model, tasks: Sequence[Task], settings: SearchSettings) -> "Search":
+        """The other search of this name, which any thread may make first."""
+        if name in self.others:
+            return self.others[name]
+        return self.others.setdefault(name, self._other(model, tasks, self.limits, settings))
+
+    def _projection(self, model: Model) -> LoopProjection:
+        """What closes the loops that the tasks move."""
+        derived, closed = self.bound.derived, [task for task in self.tasks.of_frames if isinstance(task, LoopTask)]
+        if LoopProjection not in derived:
+            derived[LoopProjection] = LoopProjection(model, closed, limits=self.limits.positions)
+        found: LoopProjection = derived[LoopProjection]
+        return found
 
     def solve_unconstrained(self, model: Model, goal: Array, q: Array) -> Array:
         """(nq,) what solves near q (nq,) for these goal numbers if nothing but limits of joints must hold."""
@@ -297,12 +343,6 @@ class Search:
         with free.bound.scratch(model) as scratch:
             free.solve_one(model, scratch, goal[: len(scratch.goal)], q, seed=self.settings.seed)
             return scratch.out[ANSWER : ANSWER + model.nq].copy()
-
-    @property
-    def goes_on(self) -> bool:
-        """Whether it goes on where the kernel's search fails."""
-        posture = self.kernel.posture
-        return self.keeps_by_steps or self.solves_required_alone or (posture is not None and posture.required)
 
     @property
     def has_passive_loops(self) -> bool:

@@ -113,6 +113,8 @@ class _Contents:
         for name in (*ADDRESSES, "trace_rows"):
             words[place[name]] = 0
         words[place["chunk"]] = _CHUNK
+        if words[place["closes_loops"]]:  # which Python does; nothing else begins steps where loops are closed
+            words[place["closes_loops"]], words[place["keeps_by_steps"]] = 0, 0
         at = {"call": self.lay(words), "narrow": self.lay(scratch.narrow)}
         fields = {name: (WORK, at[name]) for name in ("narrow",)}
         fields["problem"] = FIXED, self.add_fixed(bound.problem.words)
@@ -124,7 +126,9 @@ class _Contents:
             seen = seen or {"scene": self.lay(scratch.scene.words), "scene_work": self.lay(scratch.scene.narrow)}
             at |= seen
             fields |= {name: (WORK, at[name]) for name in seen}
-        for name, inner in bound.inner.items():
+        if scratch.near is not None:
+            fields["near"] = WORK, self.reserve(scratch.near.size)
+        for name, inner in scratch.bounds.items():
             fields[name] = WORK, self.record(inner, scratch.inner[name], seen)["call"]
         if scratch.following is not None:
             at["following_work"] = self.lay(scratch.following_work)

@@ -19,6 +19,7 @@ from poise.solving.problem.answer import Configurations
 from poise.solving.requirements.limits import LimitsLike
 from poise.solving.requirements.status import Status
 from poise.solving.search.batching import solved
+from poise.solving.search.lanes import in_lanes
 from poise.solving.search.prepared import prepared_search
 from poise.solving.search.search import Search
 from poise.solving.search.settings import Preference
@@ -169,7 +170,7 @@ class SolutionBatch(Configurations, Sequence[Solution]):
             )
         if isinstance(index, (int, np.integer)):
             code = int(self._codes[index])
-            late, others = bool(self._late[index]), "stored or random" if self._search.kernel.in_lanes else "random"
+            late, others = bool(self._late[index]), "stored or random" if in_lanes(self._search) else "random"
             return Solution(self.model, self._search, self._raw[index], self.goals[index], code, 0, late, others=others)
         return SolutionBatch(
             self.model, self._search, self._raw[index], self.goals[index], self._codes[index], self._late[index]

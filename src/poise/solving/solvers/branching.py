@@ -21,7 +21,7 @@ from poise.solving.problem.problem import Problem, pack
 from poise.solving.problem.workspace import Bound, Scratch
 from poise.solving.requirements.limits import Limits, LimitsLike, with_feasibility_check
 from poise.solving.requirements.loop_projection import loop_tasks
-from poise.solving.search.feasible_fallback import satisfies
+from poise.solving.requirements.sums import slack_in
 from poise.solving.search.search import Search
 from poise.solving.search.settings import SearchSettings
 from poise.solving.solvers.batch import problems_of
@@ -253,7 +253,12 @@ class Branching:
 
     def _holds(self, model: Model, scratch: Scratch, q: Array) -> bool:
         """Whether all that is stated beside the limits of joints holds at q (nq,)."""
-        return self._checked is None or satisfies(self._checked, self._limits.collision, model, scratch, q)
+        if self._checked is None:
+            return True
+        if not (np.add(*slack_in(self._checked, q)) >= 0.0).all():
+            return False
+        limit = self._limits.collision
+        return limit is None or scratch.scene is None or limit.holds_in(model, scratch.scene, q)
 
     def _turned(self, model: Model, scratch: Scratch, raw: Array, rest: Array) -> Array:
         """What whole turns within the limits make of the rows: all where everything holds, or of each the nearest."""

@@ -93,12 +93,12 @@ class Solver:
     def max_iterations(self) -> int:
         """Iterations of a start, at most; if none converges, the best of them descend as many further, 300 at least and
         20,000 at most."""
-        return self._search.kernel.max_iterations
+        return self._search.max_iterations
 
     @property
     def max_restarts(self) -> int:
         """Random starts, at most."""
-        return self._search.kernel.max_restarts
+        return self._search.max_restarts
 
     @property
     def max_time(self) -> float | None:
