@@ -307,21 +307,11 @@ def test_landmarks_that_are_masked_are_none() -> None:
         (lambda: retargeter("vector", limits=None), "not-a-limit", "limits"),
         (lambda: retargeter("vector", limits=0), "not-a-limit", "limits"),
         (lambda: retargeter("vector", limits="no"), "not-a-limit", "limits"),
-        (lambda: retargeter("vector", limits=[pz.VelocityLimit(1.0)]), "not-supported", "limits"),
     ],
 )
 def test_refused(make: Any, code: str, message: str) -> None:
     with refused(code, message):
         make()
-
-
-def test_closed_loops_are_refused() -> None:
-    b = pz.ModelBuilder("linkage")
-    for name in ("a", "b"):
-        b.joint(f"to {name}", "revolute", parent="palm", child=name, limits=(-1, 1))
-    b.loop("a", "b")
-    with refused("not-supported", "closed loops"):
-        pz.hands.HandRetargeter(b.build(), {"a": 4}, wrist="palm")
 
 
 def test_metacarpals_need_all_of_a_webxr_hand() -> None:

@@ -2,18 +2,21 @@
 
 Problem.  min (1/N) sum_k w_k L(|e_k|) + delta |q - q_last|^2 subject to l <= q <= u, with e_k what each vector lacks,
           L the smooth L1 loss: L(x) = x^2 / (2 beta) up to beta, x - beta / 2 beyond.  Of positions each coordinate has
-          a loss of its own.  A ball counts 8 (1 - cos(a / 2)) for its turn by a, which is a^2 where a is small.
+          a loss of its own.  Of a ball |q - q_last| is the angle of its turn.
 Step.     Newton's, with how frames curve as joints turn, for targets are often out of reach; damped where the Hessian
           is not positive, and by what the last step gained (Nielsen 1999).  One that raises the objective is taken
           back.
 Limits.   Joints at a limit that the descent would push out are held; those that the step takes beyond are put there,
           and the others stepped anew; what is beyond still is clipped.
+Others.   Sums, shapes and loops are those of a Tracker's step, `kernels.stepping.project_step`: it is taken as it is
+          where they hold, else the nearest that keeps them, by the Hessian, so the quadratic model's own minimum within
+          them (sequential quadratic programming).  From where one is broken every step counts that it takes back.
 Rest.     The gain that is predicted for the next step, against the objective.
 """
 
 from poise.kernels.algebra.cholesky import factor, substitute
-from poise.kernels.algebra.rotations import normalised, quaternion_step
-from poise.kernels.algebra.swing_twist import clipped
+from poise.kernels.algebra.rotations import quaternion_step
+from poise.kernels.algebra.swing_twist import ball_within_limits
 from poise.kernels.algebra.vectors import cross, dot, minus, scaled, vector
 from poise.kernels.hands.landmarks import (
     ALPHA,
@@ -23,16 +26,35 @@ from poise.kernels.hands.landmarks import (
     LANDMARKS,
     PAIRS,
     aim_at_landmarks,
+    vector_count,
     weight_of,
 )
 from poise.kernels.kinematics.forward import forward
 from poise.kernels.machine.jit import call, entry_point, kernel
 from poise.kernels.machine.kinds import WHOLE
 from poise.kernels.machine.lanes import sqrt
-from poise.kernels.machine.layout import BAD_GOAL, BAD_START, CALL, COST, ITERATIONS, PRISMATIC, SOLVED
+from poise.kernels.machine.layout import (
+    BAD_GOAL,
+    BAD_START,
+    CALL,
+    CLOSED,
+    CODE,
+    COLLISION_ROWS,
+    COST,
+    ITERATIONS,
+    PRISMATIC,
+    PROJECT_STEP,
+    SOLVED,
+)
+from poise.kernels.machine.memory import MEMORY, TOO_NEAR, UPDATES
 from poise.kernels.machine.views import entry_at, narrow, problem_at, rows_at, section
+from poise.kernels.requirements.integrate import integrate
+from poise.kernels.requirements.limits import difference
+from poise.kernels.requirements.loops import aim_by_metric, evaluate_loops, put_metric
+from poise.kernels.requirements.nearest_step import nearest_step, state_box, state_rows
 from poise.kernels.rows.frame import hung
-from poise.kernels.solver.ends import clip_start
+from poise.kernels.rows.sums import slack_of_sums
+from poise.kernels.solver.ends import aim_at, clip_start
 from poise.kernels.solver.step import damping_factor
 
 _PASSES = 4
@@ -45,6 +67,10 @@ _LEAST, _MOST = 1e-4, 1e8
 """Damping against the largest entry of the Hessian's diagonal: what is less is none, what is more is given up."""
 _FIRST = 1e-2
 """Damping when the first step is taken back, likewise."""
+_DAMPINGS = 16
+"""Dampings of a metric that are tried: the last is above _MOST."""
+BROKEN = CODE
+"""Row of `out` that has no code here."""
 
 
 @kernel
@@ -61,44 +87,28 @@ def objective(p, w):
     s, each, bend = p.settings, p.plan[EACH] > 0, p.settings[HUBER]
     forward(p.units, w.q, w.frames)
     total = 0.0
-    for k in range(len(p.effectors)):
+    for k in range(vector_count(p)):
         call(w.routines[p.effectors[k].rows], p, w, k)
         for r in range(3 if each else 1):
             _, x = _slopes(w, p.effectors[k].first_block, each, bend, r)
             total += weight_of(w, k) * (x - 0.5 * bend if x > bend else 0.5 * x * x / bend)
-    total = total / (len(p.effectors) * (3.0 if each else 1.0))
-    gone = 0.0
-    for r in range(len(p.coordinates)):
-        i = p.coordinates[r].q
-        gone += (w.q[i] - w.prior[i]) ** 2
-    for r in range(len(p.balls)):
-        gone += 8.0 * (1.0 - abs(_turn(w, p.balls[r].q)[0]))
+    total, gone = total / (vector_count(p) * (3.0 if each else 1.0)), 0.0
+    difference(p, w.prior, w.q, w.moved)
+    for a in range(len(w.moved)):
+        gone += w.moved[a] * w.moved[a]
     return total + s[CHANGE] * gone
-
-
-@kernel
-def _turn(w, i):
-    """The unit quaternion that takes the last ball at row i of q to where it is now."""
-    a, b, c, d = w.q[i], w.q[i + 1], w.q[i + 2], w.q[i + 3]
-    e, f, g, h = w.prior[i], -w.prior[i + 1], -w.prior[i + 2], -w.prior[i + 3]
-    return (
-        a * e - b * f - c * g - d * h,
-        a * f + b * e + c * h - d * g,
-        a * g - b * h + c * e + d * f,
-        a * h + b * g - c * f + d * e,
-    )
 
 
 @kernel
 def _expand(p, w):
     """Gradient and Hessian (lower triangle, in w.room) of the objective at w.q, from its rows and their Jacobian."""
     n, each, bend = len(w.step), p.plan[EACH] > 0, p.settings[HUBER]
-    hessian, share = w.room, 1.0 / (len(p.effectors) * (3.0 if each else 1.0))
+    hessian, share = w.room, 1.0 / (vector_count(p) * (3.0 if each else 1.0))
     for i in range(n * n):
         hessian[i] = 0.0
     for a in range(n):
         w.gradient[a] = 0.0
-    for k in range(len(p.effectors)):
+    for k in range(vector_count(p)):
         effector = p.effectors[k]
         b, first = effector.first_block, effector.first_slot
         start, weight = p.blocks[b].start, weight_of(w, k) * share
@@ -127,16 +137,7 @@ def _expand(p, w):
     change = 2.0 * p.settings[CHANGE]
     for a in range(n):
         hessian[a * n + a] += change + _FLOOR
-    for r in range(len(p.coordinates)):
-        c = p.coordinates[r]
-        w.gradient[c.v] += change * (w.q[c.q] - w.prior[c.q])
-    for r in range(len(p.balls)):
-        a = p.balls[r].v
-        t0, t1, t2, t3 = _turn(w, p.balls[r].q)
-        way = -2.0 * change if t0 < 0.0 else 2.0 * change
-        w.gradient[a] += way * t1
-        w.gradient[a + 1] += way * t2
-        w.gradient[a + 2] += way * t3
+        w.gradient[a] += change * w.moved[a]
 
 
 @kernel
@@ -164,7 +165,7 @@ def _curve(p, w, effector, frame, f0, f1, f2):
 
 @kernel
 def _find_step(p, w, damping):
-    """The damped step within the limits into w.step; its predicted gain, -1 where the matrix is not positive definite.
+    """The damped step within the limits of joints into w.step; False where the matrix is not positive definite.
 
     Entries that are not free have the step w.other, 0 or the way to a limit, and couple to the others by the Hessian.
     """
@@ -191,7 +192,7 @@ def _find_step(p, w, damping):
                 w.matrix[a * n + b] = h
             w.matrix[a * n + a] = w.matrix[a * n + a] + damping if w.free[a] > 0.5 else 1.0
         if not factor(n, w.matrix) > 0.0:
-            return -1.0
+            return False
         substitute(n, w.matrix, w.step)
         beyond = False
         for r in range(len(p.coordinates)):
@@ -204,36 +205,86 @@ def _find_step(p, w, damping):
                 w.step[a] = w.other[a]
         if not beyond:
             break
-    gain = 0.0
+    return True
+
+
+@kernel
+def _gain(w):
+    """By how much the objective falls along w.step, by its gradient and Hessian."""
+    n, gain = len(w.step), 0.0
     for a in range(n):
-        curve = 0.5 * hessian[a * n + a] * w.step[a]
+        curve = 0.5 * w.room[a * n + a] * w.step[a]
         for b in range(a):
-            curve += hessian[a * n + b] * w.step[b]
+            curve += w.room[a * n + b] * w.step[b]
         gain -= w.step[a] * (w.gradient[a] + curve)
     return gain
 
 
 @kernel
-def _advance(p, w):
-    """Go where w.step leads, every coordinate within its limits."""
-    for r in range(len(p.coordinates)):
-        c = p.coordinates[r]
-        w.q[c.q] = min(max(w.q[c.q] + w.step[c.v], c.lower), c.upper)
-    for r in range(len(p.balls)):
-        i, a = p.balls[r].q, p.balls[r].v
-        t, x, y, z = quaternion_step(
-            w.q[i], w.q[i + 1], w.q[i + 2], w.q[i + 3], w.step[a], w.step[a + 1], w.step[a + 2]
-        )  # fmt: skip
-        w.q[i], w.q[i + 1], w.q[i + 2], w.q[i + 3] = clipped(p.balls[r], t, x, y, z)
+def _state_metric(w, damping, largest):
+    """Let what must hold change a step so that the damped objective is the least that it leaves; a Hessian that is not
+    positive is damped more."""
+    n = len(w.step)
+    for _ in range(_DAMPINGS):
+        for a in range(n):
+            for b in range(a + 1):
+                w.matrix[a * n + b] = w.room[a * n + b] + (damping if a == b else 0.0)
+        if factor(n, w.matrix) > 0.0:
+            for a in range(n):
+                w.other[a] = -w.gradient[a]
+            substitute(n, w.matrix, w.other)
+            put_metric(w, w.matrix)
+            aim_by_metric(w, w.other)
+            return
+        damping = max(4.0 * damping, _FIRST * largest)
 
 
 @kernel
-def _minimise(p, w, most):
+def _is_broken(p, w, address):
+    """Whether at w.q something does not hold that must beside limits of joints; what a step from there must keep of
+    shapes is stated."""
+    if len(p.collision) > 0:
+        call(w.routines[COLLISION_ROWS], p, w, address)
+    near, opened = w.memory[TOO_NEAR] > 0.0, len(p.loops) > 0 and evaluate_loops(p, w, w.q) > CLOSED
+    return near or opened or slack_of_sums(p, w, w.q) < 0.0
+
+
+@kernel
+def _leaves_balls(p, w):
+    """Whether w.step from w.begun takes a ball beyond its limits."""
+    for r in range(len(p.balls)):
+        i, a = p.balls[r].q, p.balls[r].v
+        t, x, y, z = quaternion_step(
+            w.begun[i], w.begun[i + 1], w.begun[i + 2], w.begun[i + 3], w.step[a], w.step[a + 1], w.step[a + 2]
+        )  # fmt: skip
+        if p.balls[r].limited and not ball_within_limits(p.balls[r], t, x, y, z):
+            return True
+    return False
+
+
+@kernel
+def _go(p, w, address):
+    """Go from w.begun by w.step as far as all that must hold lets; whether some of it did not at w.begun."""
+    for i in range(len(w.q)):
+        w.q[i] = w.begun[i]
+    broken = _is_broken(p, w, address)
+    if len(p.loops) > 0 or _leaves_balls(p, w):  # a step that ignores these is led back to elsewhere
+        state_rows(p, w, False)
+        state_box(p, w, False)
+        nearest_step(p, w, w.other, True, w.step)
+    integrate(p, w, w.begun, w.step, w.q)
+    if len(p.braking_group) > 0:
+        call(w.routines[PROJECT_STEP], p, w, address)
+    return broken
+
+
+@kernel
+def _minimise(p, w, most, address):
     """Bring w.q from w.prior to where the objective rests; the objective, and the steps that it took."""
     n = len(w.step)
     for i in range(len(w.q)):
-        w.q[i], w.before[i] = w.prior[i], w.prior[i]
-    damping, growth, promised, value, spent = 0.0, 2.0, 0.0, objective(p, w), 0
+        w.q[i] = w.prior[i]
+    damping, growth, value, spent = 0.0, 2.0, objective(p, w), 0
     _expand(p, w)
     while spent < most:
         largest = 0.0
@@ -241,49 +292,43 @@ def _minimise(p, w, most):
             largest = max(largest, abs(w.room[a * n + a]))
         if damping > _MOST * largest:
             break
-        promised = _find_step(p, w, damping)
         spent += 1
-        if promised < 0.0:
+        if not _find_step(p, w, damping):
             damping = max(4.0 * damping, _FIRST * largest)
             continue
         for i in range(len(w.q)):
-            w.before[i] = w.q[i]
-        _advance(p, w)
-        if promised <= _REST * value:
+            w.begun[i] = w.q[i]
+        if len(p.braking_group) > 0:
+            _state_metric(w, damping, largest)
+        broken = _go(p, w, address)
+        promised = _gain(w)
+        if not broken and 0.0 <= promised <= _REST * value:
             break
         found = objective(p, w)
-        if found < value:
-            damping = damping * damping_factor(value - found, promised)
+        if broken or (promised > 0.0 and found < value):
+            if not broken:
+                damping = damping * damping_factor(value - found, promised)
             damping = damping if damping > _LEAST * largest else 0.0
             value, growth = found, 2.0
             _expand(p, w)
         else:
             for i in range(len(w.q)):
-                w.q[i] = w.before[i]
+                w.q[i] = w.begun[i]
             damping = max(growth * damping, _FIRST * largest)
             growth = 2.0 * growth
     return value, spent
 
 
 @kernel
-def _smooth(p, w):
-    """Let w.best, what the caller is given, follow w.q by the share ALPHA of the way."""
-    share = p.settings[ALPHA]
-    for r in range(len(p.coordinates)):
-        c = p.coordinates[r]
-        x = w.best[c.q] + share * (w.q[c.q] - w.best[c.q])
-        w.best[c.q] = min(max(x, c.lower), c.upper)  # rounding may have led beyond
-    for r in range(len(p.balls)):
-        i, towards = p.balls[r].q, 0.0
-        for k in range(i, i + 4):
-            towards += w.best[k] * w.q[k]
-        own = 1.0 - share if towards > 0.0 else share - 1.0
-        w.best[i], w.best[i + 1], w.best[i + 2], w.best[i + 3] = normalised(
-            own * w.best[i] + share * w.q[i],
-            own * w.best[i + 1] + share * w.q[i + 1],
-            own * w.best[i + 2] + share * w.q[i + 2],
-            own * w.best[i + 3] + share * w.q[i + 3],
-        )
+def _smooth(p, w, address):
+    """Let w.best, what the caller is given, follow w.q by the share ALPHA of the way, and w.q be where that leads."""
+    difference(p, w.best, w.q, w.step)
+    for a in range(len(w.step)):
+        w.step[a] = p.settings[ALPHA] * w.step[a]
+    for i in range(len(w.q)):
+        w.begun[i] = w.best[i]
+    aim_by_metric(w, w.step)
+    _go(p, w, address)
 
 
 @entry_point(WHOLE)
@@ -291,7 +336,7 @@ def follow(address):
     """`path` (steps x nq), a configuration for each of the landmarks in `goals` (steps x landmarks x 3); a code.
 
     It goes on from the last call, or from `start` with `given`.  COST is the objective of the last frame, ITERATIONS
-    are the steps of all.
+    are the steps of all, and BROKEN the frames at whose end not all holds that must.
     """
     request = entry_at(address, CALL)
     p = problem_at(request.problem)
@@ -303,36 +348,21 @@ def follow(address):
         if not clip_start(p, w.start, w.prior):
             return BAD_START
         for k in range(p.plan[PAIRS]):
-            w.memory[k] = 0.0
-    w.out[ITERATIONS] = 0.0
+            w.memory[MEMORY + k] = 0.0
+    if len(p.loops) > 0 and not aim_at(p, w.goal, w.target):
+        return BAD_GOAL
+    w.out[ITERATIONS], w.out[BROKEN], w.memory[UPDATES] = 0.0, 0.0, 1.0
     for f in range(request.steps):
         if not aim_at_landmarks(p, w, section(goals, f * width, width)):
             return BAD_GOAL
-        w.out[COST], spent = _minimise(p, w, request.max_iterations)
+        w.out[COST], spent = _minimise(p, w, request.max_iterations, address)
         w.out[ITERATIONS] += spent
-        if fresh:
-            for i in range(count):
-                w.best[i] = w.q[i]
-        _smooth(p, w)
-        fresh = False
         for i in range(count):
             w.prior[i] = w.q[i]
-            path[f * count + i] = w.best[i]
-    return SOLVED
-
-
-@entry_point(WHOLE)
-def value(address):
-    """Write into COST the objective of the landmarks in `goals` at `start`, `prior` being the last q; a code.
-
-    Pinches are what they were after the last frame.
-    """
-    request = entry_at(address, CALL)
-    p = problem_at(request.problem)
-    w = narrow(p, request.narrow, request.routines)
-    if not aim_at_landmarks(p, w, rows_at(request.goals, 3 * p.plan[LANDMARKS])):
-        return BAD_GOAL
-    for i in range(len(w.q)):
-        w.q[i] = w.start[i]
-    w.out[COST] = objective(p, w)
+        if not fresh and p.settings[ALPHA] < 1.0:
+            _smooth(p, w, address)
+        fresh = False
+        w.out[BROKEN] += 1.0 if _is_broken(p, w, address) else 0.0
+        for i in range(count):
+            w.best[i], path[f * count + i] = w.q[i], w.q[i]
     return SOLVED

@@ -11,6 +11,7 @@ from poise.kernels.algebra.vectors import cross, dot, minus, scaled, vector
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import sqrt
 from poise.kernels.machine.layout import GOAL
+from poise.kernels.machine.memory import MEMORY
 
 SIDE, EACH, PAIRS, FINGERS, KNUCKLE, INDEX, LANDMARKS = range(7)
 """Places in the problem's `plan`: 1 for a right hand whose own axes count, -1 for a left one, 0 for the axes as they
@@ -27,6 +28,12 @@ _WEIGHT = GOAL - 1
 
 
 @kernel
+def vector_count(p):
+    """How many vectors there are; they are the first effectors, before the loops of a hand."""
+    return (len(p.plan) - VECTORS) // 2
+
+
+@kernel
 def weight_of(w, k):
     """Of effector k, the weight that the last landmarks gave it."""
     return w.target[GOAL * k + _WEIGHT]
@@ -36,7 +43,7 @@ def weight_of(w, k):
 def aim_at_landmarks(p, w, points):
     """Write the targets and weights of all effectors from the landmarks (3 each) [m]; False if they are no hand.
 
-    w.memory holds a number for each pair of fingertips: 1 where it pinches.
+    w.memory holds, behind MEMORY, a number for each pair of fingertips: 1 where it pinches.
     """
     s, plan = p.settings, p.plan
     for i in range(3 * plan[LANDMARKS]):
@@ -46,7 +53,7 @@ def aim_at_landmarks(p, w, points):
     if not sound:
         return False
     pairs, fingers = plan[PAIRS], plan[FINGERS]
-    for k in range(len(p.effectors)):
+    for k in range(vector_count(p)):
         a, b = plan[VECTORS + 2 * k], plan[VECTORS + 2 * k + 1]
         v = vector(points, 3 * b)
         if a >= 0:
@@ -89,15 +96,15 @@ def _pinches(p, w, k, length):
     s, others = p.settings, p.plan[FINGERS] - 1
     if k < others:
         if length < s[NEAR]:
-            w.memory[k] = 1.0
+            w.memory[MEMORY + k] = 1.0
         elif length > s[AWAY]:
-            w.memory[k] = 0.0
+            w.memory[MEMORY + k] = 0.0
     else:
         # Pairs of fingers in order: (0, 1), (0, 2), ..., (1, 2), ..., each by its pairs with the thumb.
         first, rest = 0, k - others
         while rest >= others - 1 - first:
             rest -= others - 1 - first
             first += 1
-        both = (w.memory[first] > 0.5) & (w.memory[first + 1 + rest] > 0.5)
-        w.memory[k] = 1.0 if both and length <= s[NEAR] else 0.0
-    return w.memory[k] > 0.5
+        both = (w.memory[MEMORY + first] > 0.5) & (w.memory[MEMORY + first + 1 + rest] > 0.5)
+        w.memory[MEMORY + k] = 1.0 if both and length <= s[NEAR] else 0.0
+    return w.memory[MEMORY + k] > 0.5

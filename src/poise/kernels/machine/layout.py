@@ -270,8 +270,9 @@ and upper limit, whether or not they hold.  `plan`, `plan_reals`: what the metho
 `criteria_reals`: what obstacles push, and the obstacles.  `velocities` (n + 1,): the model's number of each active
 velocity, and how many the model has; for a user's criterion and pairs.  `collision`: one where shapes are kept apart.
 `ranges`: one a range that steps do not leave.  `loops`: one a loop that steps leave closed; `loop_plan`: 0 and the
-number of their rows m, then 0 to m - 1.  `braking_group` (n,): 0 for each active velocity that may brake by itself,
-else the number of those that brake together, as those of a loop do; empty where a step has no more to keep than bounds.
+number of their rows m, with a metric the end of its n rows, then the numbers of all rows.  `braking_group` (n,): 0
+for each active velocity that may brake by itself, else the number of those that brake together, as those of a loop do;
+empty where a step has no more to keep than bounds.
 `delegated`: the tasks that another method proposes steps for, in that method's order.  `ranks`: one a block.
 `goal_steps`: those that a gradient is asked for.  `movable` (n,): 1 for what tasks move, else 0.
 

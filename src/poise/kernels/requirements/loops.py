@@ -27,7 +27,7 @@ def evaluate_loops(p, w, q):
     forward(p.units, q, w.frames)
     n, largest = len(w.step), 0.0
     row = pitch(w.closure.rows, n)
-    for i in range(len(w.closure.rows)):
+    for i in range(len(w.closure.residual) * row):
         w.closure.rows[i] = 0.0
     for r in range(len(p.loops)):
         loop = p.loops[r]
@@ -46,13 +46,35 @@ def evaluate_loops(p, w, q):
 
 
 @kernel
-def loop_level(p, w, desired):
-    """The `Levels` of a step: first that it closes the loops, to first order, then that it is nearest to `desired`."""
-    m = len(w.closure.residual)
+def loop_level(p, w, desired, by_metric):
+    """The `Levels` of a step: first that it closes the loops, to first order, then that it is nearest to `desired`.
+
+    With `by_metric`, where there is a metric, it is nearest to what `aim_by_metric` was told.
+    """
+    m, every = len(w.closure.residual), len(w.closure.target)
+    rows = every if by_metric else m
+    count = (1 if m > 0 else 0) + (1 if rows > m else 0)
     return Levels(
-        1 if m > 0 else 0, section(p.loop_plan, 0, 2), section(p.loop_plan, 2, m), w.closure.rows, w.closure.target,
-        w.closure.damping, desired, 1,
+        count, section(p.loop_plan, 0, count + 1), section(p.loop_plan, len(p.loop_plan) - every, rows),
+        w.closure.rows, section(w.closure.target, 0, rows), w.closure.damping, desired, 1,
     )  # fmt: skip
+
+
+@kernel
+def put_metric(w, factor):
+    """Let |L^T dq| be the length of a step; `factor` (n x n) has L in its lower triangle."""
+    n, first = len(w.step), len(w.closure.residual)
+    row = pitch(w.closure.rows, n)
+    for a in range(n):
+        for b in range(row):
+            w.closure.rows[(first + a) * row + b] = factor[b * n + a] if a <= b < n else 0.0
+
+
+@kernel
+def aim_by_metric(w, step):
+    """Let a step be nearest to this one (n) by the metric."""
+    for i in range(len(w.closure.residual), len(w.closure.target)):
+        w.closure.target[i] = along(len(step), w.closure.rows, i, step)
 
 
 @kernel
@@ -82,7 +104,11 @@ def project_to_loops(p, w, start, step, low, high, q):
             w.closure.desired[a], w.constraints.sides[a] = step[a], 0.0
         limits = Limits(low, high, section(w.constraints.rows, 0, 0), section(w.constraints.bounds, 0, 0))
         minimise(
-            loop_level(p, w, w.closure.desired), limits, step, section(w.constraints.sides, 0, n), w.constraints.buffer
+            loop_level(p, w, w.closure.desired, False),
+            limits,
+            step,
+            section(w.constraints.sides, 0, n),
+            w.constraints.buffer,
         )
     # How far the step was changed, and how long it was.
     aside, way = 0.0, 0.0

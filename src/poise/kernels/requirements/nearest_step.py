@@ -49,8 +49,9 @@ def state_box(p, w, has_rates):
 
 
 @kernel
-def nearest_step(p, w, desired, step):
-    """step (n) = argmin |dq - desired|^2 within the box and the rows, with closed loops to first order.
+def nearest_step(p, w, desired, by_metric, step):
+    """step (n) = argmin |dq - desired|^2 within the box and the rows, with closed loops to first order; `by_metric` as
+    of `loop_level`.
 
     Where the box leaves none, it breaks the rows by the least sum of squares.  The active set begins empty, for rows
     are added between calls.
@@ -66,7 +67,8 @@ def nearest_step(p, w, desired, step):
         set_loop_target(w, step)
     rows, bounds = section(w.constraints.rows, 0, count * row), section(w.constraints.bounds, 0, count)
     limits = Limits(w.constraints.lowest, w.constraints.highest, rows, bounds)
-    minimise(loop_level(p, w, desired), limits, step, section(w.constraints.sides, 0, n + count), w.constraints.buffer)
+    levels = loop_level(p, w, desired, by_metric)
+    minimise(levels, limits, step, section(w.constraints.sides, 0, n + count), w.constraints.buffer)
 
 
 @kernel
@@ -75,7 +77,7 @@ def cut(w, over):
 
     The step to fall back on is never cut off: it keeps all, but the tangent of a border that bends may say otherwise.
     """
-    _add(w, max(along_slope(w, w.step) - over, along_slope(w, base_of(w))))
+    add_plane(w, max(along_slope(w, w.step) - over, along_slope(w, base_of(w))))
 
 
 @kernel
@@ -87,7 +89,7 @@ def cut_half(w):
     """
     now, then = along_slope(w, w.step), along_slope(w, base_of(w))
     if now > then + _NOTHING:
-        _add(w, 0.5 * (now + then))
+        add_plane(w, 0.5 * (now + then))
 
 
 @kernel
@@ -103,7 +105,7 @@ def along_slope(w, step):
 
 
 @kernel
-def _add(w, most):
+def add_plane(w, most):
     """Add the row w.constraints.slope^T dq <= most, if there is room."""
     count = int(w.memory[CONSTRAINTS])
     if count < len(w.constraints.bounds):

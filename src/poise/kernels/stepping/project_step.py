@@ -29,7 +29,16 @@ from poise.kernels.requirements.collision import retreats
 from poise.kernels.requirements.integrate import integrate
 from poise.kernels.requirements.limits import since_begun
 from poise.kernels.requirements.loops import evaluate_loops, project_to_loops
-from poise.kernels.requirements.nearest_step import SEEN_MORE, base_of, cut, nearest_step, state_box, state_rows
+from poise.kernels.requirements.nearest_step import (
+    SEEN_MORE,
+    add_plane,
+    along_slope,
+    base_of,
+    cut,
+    nearest_step,
+    state_box,
+    state_rows,
+)
 from poise.kernels.requirements.ranges import ranges_hold, ranges_hold_for
 from poise.kernels.requirements.stages import ALL, LOOPS_OPEN, NO_ACCELERATION, NO_RANGES
 from poise.kernels.requirements.stopping import (
@@ -43,7 +52,7 @@ from poise.kernels.requirements.stopping import (
     rests,
     steer,
 )
-from poise.kernels.rows.sums import sums_hold
+from poise.kernels.rows.sums import put_sum, slack_of_sum, sum_count, sums_hold
 from poise.kernels.solver.limits import limited_balls
 
 _ROUNDING = 1e-12
@@ -207,13 +216,29 @@ def _holds(p, w, address, stage):
 def _holds_here(p, w, address, stage):
     """`_holds` at w.q alone, without a way to rest."""
     cutting = w.memory[CUTTING] > 0.5
-    if not sums_hold(p, w, w.q) or _whirls(p, w):
+    if not sums_hold(p, w, w.q):
+        if cutting:
+            _cut_sums(p, w)
+        return False
+    if _whirls(p, w):
         return False
     satisfied = stage != ALL or len(p.ranges) == 0 or ranges_hold(p, w, w.q, cutting, False)
     if len(p.collision) > 0:
         call(w.routines[STAYS_CLEAR], p, w, address)
         satisfied = satisfied and w.memory[IS_CLEAR] > 0.5
     return satisfied
+
+
+@kernel
+def _cut_sums(p, w):
+    """Add a cutting plane for each sum that is broken at w.q, which closing loops can do; it takes off three times what
+    is beyond, also of the step to fall back on: at the border of a sum every way along it is bent by loops."""
+    n = len(w.step)
+    for i in range(sum_count(p, n)):
+        slack, rounding = slack_of_sum(p, n, i, w.q)
+        if slack < -rounding:
+            put_sum(p, n, i, w.constraints.slope, 0)
+            add_plane(w, along_slope(w, w.step) + 3.0 * slack)
 
 
 @kernel
@@ -291,7 +316,7 @@ def _found(p, w, address, stage, certified):
     abreast = w.memory[ABREAST]
     for _ in range(_TRIALS):
         w.memory[CUTTING] = 1.0
-        nearest_step(p, w, desired, w.step)
+        nearest_step(p, w, desired, True, w.step)
         for a in range(n):
             tried[a] = w.step[a]
         if _go(p, w) and _holds(p, w, address, stage):
@@ -334,7 +359,7 @@ def _put_base(p, w, base, has_rates):
         return
     for a in range(n):
         w.constraints.slope[a] = 0.0  # the desired step 0
-    nearest_step(p, w, w.constraints.slope, base)
+    nearest_step(p, w, w.constraints.slope, False, base)
 
 
 @kernel

@@ -15,6 +15,7 @@ from poise.model.joint import JointKind
 from poise.model.model import Model
 from poise.retargeting.anatomy.landmarks import MEDIAPIPE, TIPS, WEBXR, WRIST
 from poise.retargeting.hands.hands import HandRetargeter, Pinch, Side
+from poise.solving.requirements.limits import LimitsLike
 from poise.spatial import SO3
 
 _LARGEST: Final = 1_000_000
@@ -50,14 +51,15 @@ def load_hand_retargeter(
     side: Side | None = None,
     turn: SO3 | None = None,
     alpha: float | None = None,
+    limits: "LimitsLike | None" = None,
 ) -> HandRetargeter:
     """The `HandRetargeter` of a YAML file of dex-retargeting.
 
     `model` is the robot's hand; without it the file's `urdf_path` is loaded, which is relative to `folder`, or to the
     folder of the file.  The file does not say of which `side` the human hand is: None is "left" if the name of the
     robot's file has that word, else "right".  A file of xr_teleoperate has settings of both hands, `left:` and
-    `right:`, of which `side` says one, and numbers the 25 joints of WebXR.  `turn` and `alpha` are those of
-    `HandRetargeter`; the latter takes the place of the file's `low_pass_alpha`.
+    `right:`, of which `side` says one, and numbers the 25 joints of WebXR.  `turn`, `alpha` and `limits` are
+    those of `HandRetargeter`; the latter two take the place of the file's `low_pass_alpha` and `has_joint_limits`.
 
     With `add_dummy_free_joint` the robot's base floats: a joint of one pose in place of six.  Joints that
     `target_joint_names` leaves out stand still at 0, or at the limit that is nearest.  What was assumed, and which keys
@@ -115,7 +117,7 @@ def load_hand_retargeter(
         regularization=settings.number("normal_delta", 4e-3),
         alpha=alpha,
         pinch=pinch,
-        limits=settings.flag("has_joint_limits", True),
+        limits=settings.flag("has_joint_limits", True) if limits is None else limits,
         notes=notes,
     )
 

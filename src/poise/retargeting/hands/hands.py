@@ -19,14 +19,25 @@ from poise.common.errors import InvalidValue, ShapeError
 from poise.kernels.hands import descent
 from poise.kernels.hands.landmarks import LANDMARKS
 from poise.kernels.machine.jit import prepare
-from poise.kernels.machine.layout import BAD_GOAL, BAD_START, COST, ITERATIONS
+from poise.kernels.machine.layout import (
+    BAD_GOAL,
+    BAD_START,
+    COMMON,
+    COST,
+    GOAL_NUMBERS,
+    ITERATIONS,
+    MAX_COLLISION_ROWS,
+)
+from poise.kernels.machine.memory import MEMORY
 from poise.model.frame import WORLD
 from poise.model.model import Model, a_model
 from poise.motion.clip import Motion
 from poise.retargeting.anatomy.landmarks import KNUCKLES, MEDIAPIPE, WRIST, columns, landmark, shown_side
 from poise.solving.problem.problem import pack
-from poise.solving.problem.workspace import Bound, Scratch
-from poise.solving.requirements.limits import Limits, LimitsLike
+from poise.solving.problem.workspace import Bound
+from poise.solving.requirements.limits import Limits, LimitsLike, with_feasibility_check
+from poise.solving.requirements.loop_projection import LoopProjection, loop_tasks
+from poise.solving.requirements.sections import requirements
 from poise.spatial import SO3
 from poise.tasks.base import Task
 from poise.tasks.value import Value
@@ -100,12 +111,14 @@ class HandRetargeter:
     """
 
     __slots__ = (
+        "_bound",
         "_buffer",
         "_columns",
         "_fresh",
         "_lock",
+        "_loops",
         "_path",
-        "_problem",
+        "_prior",
         "_scratch",
         "_standing",
         "align",
@@ -147,10 +160,6 @@ class HandRetargeter:
         one_of("side", side, get_args(Side))
         if turn is not None and not isinstance(turn, SO3):
             raise ShapeError(f"turn must be an SO3, got {type(turn).__name__}; see SO3.from_rpy, SO3.from_matrix")
-        if model.loops:
-            raise InvalidValue(
-                "not-supported", f"{model.name} has closed loops, which a HandRetargeter does not keep: use a Tracker"
-            )
         self.model, self.kind, self.side, self.notes = model, kind, side, tuple(notes)
         self.align = kind != "position" if align is None else bool(align)
         finite_positive("scale", scale)
@@ -177,20 +186,13 @@ class HandRetargeter:
         used = [*axes, *(name for pair in pairs for name in pair if name is not None)]
         self.landmarks: tuple[str, ...] = tuple(dict.fromkeys(used))
         """The landmarks that are read, by their names."""
-        parsed = Limits.of(limits)
-        if parsed.has_constraints:
-            raise InvalidValue(
-                "not-supported",
-                f"a HandRetargeter keeps the limits of joints alone, and limits holds {limits!r}: give True or False, "
-                "or follow VectorTasks by a Tracker, which keeps them",
-            )
         self.q0 = None if q0 is None else model.check_q(q0, "q0")
-        self._problem = self._packed(pairs, side, np.eye(3) if turn is None else turn.matrix(), parsed.positions)
+        self._bound = self._prepared(pairs, side, np.eye(3) if turn is None else turn.matrix(), Limits.of(limits))
         self._columns: dict[int, npt.NDArray[np.intp]] = {}
         self._begin()
 
-    def _packed(self, pairs: Sequence[tuple[str | None, str]], side: str, turn: Array, limits: bool) -> Any:
-        """The problem that the kernels read."""
+    def _prepared(self, pairs: Sequence[tuple[str | None, str]], side: str, turn: Array, limits: Limits) -> Bound:
+        """What the kernels read and call."""
         place = {name: i for i, name in enumerate(self.landmarks)}
         fingers = len(self.tasks) if self.kind == "dexpilot" else 0
         if fingers:
@@ -209,20 +211,34 @@ class HandRetargeter:
         p = self.pinch
         settings = [self.scale, self.huber, self.regularization, self.alpha, p.near, p.away, p.touch, p.beside]
         settings += [p.thumb_weight, p.finger_weight, *turn.ravel()]
-        problem = pack(self.model, self.tasks, limits=limits)
-        n, nq = len(problem.velocities), self.model.nq
-        rows = {"matrix": n * n, "room": n * n, "gradient": n, "other": n, "best": nq, "prior": nq, "memory": plan[2]}
-        return problem.extended({"plan": plan, "settings": settings}, rows)
+        model, tasks = self.model, (*self.tasks, *loop_tasks(self.model, self.tasks))
+        packed = pack(model, tasks, limits=limits.positions, also=limits.tied(model))
+        problem, n, nq = with_feasibility_check(model, packed, limits), len(packed.velocities), model.nq
+        count = len(problem.section("inequalities")) // (n + 1) + (
+            0 if limits.collision is None else MAX_COLLISION_ROWS
+        )
+        bounded = limits.has_constraints or bool(problem.section("balls")["limited"].any())
+        kept = requirements(model, tasks, problem, count, constrained=bounded, metric=True)
+        sections, rows = ({}, {}) if kept is None else kept
+        sections |= {"plan": plan, "settings": settings, "speeds": np.full(n, np.inf)}
+        sections["common"] = np.zeros(1, dtype=COMMON.dtype).view(np.int64)
+        rows |= {"matrix": n * n, "room": n * n, "memory": MEMORY + plan[2]}
+        rows |= dict.fromkeys(("gradient", "other", "moved"), n) | dict.fromkeys(("best", "prior", "begun"), nq)
+        parts = [*(["project step"] if kept else []), *(["shapes", "shapes in steps"] if limits.collision else [])]
+        return Bound(problem.extended(sections, rows), tuple(parts), collision=limits.collision)
 
     def _begin(self) -> None:
         """Make the workspace that holds the past."""
         self._lock, self._fresh, self._standing = Lock(), True, False
-        self._scratch = Scratch(Bound(self._problem))
+        self._scratch = self._bound.new(self.model)
         self._buffer = np.zeros((len(self.landmarks), 3))
         self._path = np.zeros((1, self.model.nq))
-        self._scratch.set_fields(max_iterations=_STEPS)
+        self._prior = self._scratch.narrow[self._bound.problem.rows("prior")]
+        self._scratch.set_fields(max_iterations=_STEPS, updates=1)
+        loops = loop_tasks(self.model, self.tasks)
+        self._scratch.goal[GOAL_NUMBERS * len(self.tasks) :] = [x for loop in loops for x in loop.goal(None)]
+        self._loops = LoopProjection(self.model, loops, limits=self._bound.problem.limits) if loops else None
         prepare(descent.follow)
-        prepare(descent.value)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__slots__ if name not in _PAST}
@@ -243,13 +259,10 @@ class HandRetargeter:
         limits; None: where the frame before led.  Raises ShapeError for another shape, ValueError for landmarks that
         are not finite or in one line, and RuntimeError where another thread is in.
         """
-        given = numbers("points", points)
-        if given.ndim != 2 or given.shape[1] != 3:
-            raise ShapeError(f"points must have shape (21, 3) or (25, 3), got {given.shape}")
-        columns = self._of(len(given))
+        chosen = self._read(numbers("points", points))
         self._enter()
         try:
-            given.take(columns, axis=0, out=self._buffer)
+            self._buffer[:] = chosen
             if last is not None:
                 self._was(last)
             self._follow(self._buffer, self._path)
@@ -300,6 +313,8 @@ class HandRetargeter:
         try:
             self._fresh = True
             self._follow(points, path)
+            if beyond := self.frames_beyond:
+                notes.append(f"in {beyond} of {len(path)} frames not all limits hold, for no step led back")
         finally:
             self._fresh = True
             self._lock.release()
@@ -310,26 +325,25 @@ class HandRetargeter:
 
         Pinches are those of the last frame, as far as the landmarks leave them so.
         """
-        given = finite("points", points)
-        if given.ndim != 2 or given.shape[1] != 3:
-            raise ShapeError(f"points must have shape (21, 3) or (25, 3), got {given.shape}")
-        chosen = np.ascontiguousarray(given[self._of(len(given))])
+        chosen = self._read(finite("points", points))
         here, there = self.model.check_q(q, "q"), self.model.check_q(last, "last")
         self._enter()
+        past = self._scratch.narrow.copy()
         try:
-            scratch = self._scratch
-            past = scratch.narrow.copy()
-            scratch.start[:], scratch.narrow[self._problem.rows("prior")] = here, there
-            scratch.set_arrays(goals=chosen)
-            self._standing = False
-            code = prepare(descent.value)(scratch.address)
-            value = float(scratch.out[COST])
-            scratch.narrow[:] = past
+            self._scratch.set_fields(max_iterations=0)
+            self._prior[:] = here
+            self._run(chosen[None], self._path, None)
+            way = self.model.difference(there, here)[list(self._bound.problem.velocities)]
+            return float(self._scratch.out[COST]) + self.regularization * float(way @ way)
         finally:
+            self._scratch.narrow[:] = past
+            self._scratch.set_fields(max_iterations=_STEPS)
             self._lock.release()
-        if code == BAD_GOAL:
-            raise InvalidValue("not-a-pose", _NO_HAND)
-        return value
+
+    @property
+    def frames_beyond(self) -> int:
+        """Frames of the last call of `step` or `retarget` in which not all `limits` hold, for no step led back."""
+        return int(self._scratch.out[descent.BROKEN])
 
     @property
     def iterations(self) -> int:
@@ -341,6 +355,12 @@ class HandRetargeter:
         if not self._lock.acquire(blocking=False):
             raise RuntimeError("another thread is in this HandRetargeter, which has a past: make one for each thread")
 
+    def _read(self, points: Array) -> Array:
+        """(landmarks, 3) those that are read, of `points`; raises ShapeError for another shape."""
+        if points.ndim != 2 or points.shape[1] != 3:
+            raise ShapeError(f"points must have shape (21, 3) or (25, 3), got {points.shape}")
+        return points.take(self._of(len(points)), axis=0)
+
     def _of(self, count: int) -> npt.NDArray[np.intp]:
         """Where the landmarks that are read stand among `count`."""
         if count not in self._columns:
@@ -350,8 +370,7 @@ class HandRetargeter:
     def _follow(self, points: Array, path: Array) -> None:
         """Fill `path` (frames, nq) for the landmarks (frames, landmarks, 3)."""
         if self._fresh:
-            start = self._first(points) if self.q0 is None else self.q0
-            self._run(points, path, start)
+            self._run(points, path, self._first(points) if self.q0 is None else self._closed(self.q0))
             self._fresh = False
         else:
             self._run(points, path, None)
@@ -359,16 +378,17 @@ class HandRetargeter:
     def _was(self, last: ArrayLike) -> None:
         """Let the last frame have led to `last`."""
         q = self.model.check_q(last, "last")
-        q = np.clip(q, self.model.lower, self.model.upper) if self._problem.limits else q
+        q = np.clip(q, self.model.lower, self.model.upper) if self._bound.problem.limits else q
         if self._fresh:
             self._run(self._buffer, self._path, q)
             self._fresh = False
-        self._scratch.narrow[self._problem.rows("prior")] = q
+        self._prior[:] = q
 
     def _run(self, points: Array, path: Array, start: Array | None) -> None:
         scratch = self._scratch
         if start is not None:
             scratch.start[:] = start
+        scratch.sync_scene()
         standing = points is self._buffer and start is None
         if not (standing and self._standing):  # what was told last still holds
             scratch.set_fields(steps=len(path), given=int(start is not None))
@@ -384,15 +404,22 @@ class HandRetargeter:
         model = self.model
         box = np.clip(0.5 * (model.sampling_box[0] + model.sampling_box[1]), model.lower, model.upper)
         random = [model.sample(seed=seed) for seed in range(_STARTS)]
-        best, least = model.home, np.inf
+        best, least = model.home, (True, np.inf)
         one = points.reshape(-1, len(self.landmarks), 3)[:1]
         frames = np.repeat(one, _REPEATS, axis=0)
         for q in (model.normalize(np.where(np.isfinite(box), box, model.home)), model.home, *random):
             path = np.empty((len(frames), model.nq))
-            self._run(frames, path, q)
-            if self._scratch.out[COST] < least:
-                best, least = self._scratch.narrow[self._problem.rows("prior")].copy(), self._scratch.out[COST]
+            self._run(frames, path, self._closed(q))
+            found = self.frames_beyond == len(frames), float(self._scratch.out[COST])
+            if found < least:
+                best, least = self._prior.copy(), found
         return best
+
+    def _closed(self, q: Array) -> Array:
+        """The configuration near to `q` (nq,) in which the loops are closed that move with the hand; `q` if there is
+        none."""
+        found = None if self._loops is None else self._loops.project(self.model, q)
+        return q if found is None else found
 
     def _bridged(self, points: Array, times: Array) -> tuple[Array, list[str]]:
         """Landmarks without frames that are no hand, and what was done to them, in words."""
@@ -418,7 +445,7 @@ class HandRetargeter:
 
 _MIRROR: Final = np.array([1.0, -1.0, 1.0])
 """A mirror, be it any, for a hand is seen along axes of its own."""
-_PAST: Final = ("_buffer", "_fresh", "_lock", "_path", "_scratch", "_standing")
+_PAST: Final = ("_buffer", "_fresh", "_lock", "_loops", "_path", "_prior", "_scratch", "_standing")
 _NO_HAND: Final = "a landmark is not finite, or the wrist and the knuckles of index and middle finger are in one line"
 
 

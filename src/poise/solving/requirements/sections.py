@@ -37,12 +37,20 @@ _CUTS: Final = 24
 
 
 def requirements(
-    model: Model, tasks: Sequence[Task], problem: Problem, rows: int, *, constrained: bool, has_rates: bool
+    model: Model,
+    tasks: Sequence[Task],
+    problem: Problem,
+    rows: int,
+    *,
+    constrained: bool,
+    has_rates: bool = False,
+    metric: bool = False,
 ) -> tuple[dict[str, Any], dict[str, int]] | None:
     """Sections and rows of workspaces, with so many inequalities beside those of balls; None if nothing is kept.
 
     `constrained`: whether there are such inequalities, or may be.  Loops are to be kept closed, and where
-    accelerations are limited a ball is not to leave its limits.
+    accelerations are limited a ball is not to leave its limits.  With `metric` the nearest step is so by a metric that
+    the kernels state.
     """
     loops = [(k, 6 if task.kind == "pose" else 3) for k, task in enumerate(tasks) if isinstance(task, LoopTask)]
     balls = problem.section("balls")
@@ -52,20 +60,22 @@ def requirements(
     n, nq = len(problem.velocities), model.nq
     ends = np.cumsum([0, *(count for _, count in loops)])
     m = int(ends[-1])
+    levels = [*([m] if m else []), *([n] if metric else [])]
+    every = sum(levels)
     inequalities = rows + BALL_ROWS * len(limited) + _CUTS
     wide = WIDTH * -(-n // WIDTH)
     whole = [[k, first, last] for (k, _), first, last in zip(loops, ends[:-1], ends[1:], strict=True)]
     return {
         "loops": joined(LOOP, whole, []) if whole else (),
-        "loop_plan": [0, m, *range(m)],
+        "loop_plan": [*np.cumsum([0, *levels]), *range(every)],
         "braking_group": _together(problem, [k for k, _ in loops], limited),
     }, {
-        **in_group("closure", residual=m, rows=m * wide, target=m, damping=m),
+        **in_group("closure", residual=m, rows=every * wide, target=every, damping=every),
         **(in_group("closure", unclosed=n, desired=n) if m else {}),
         **in_group(
             "constraints",
             rows=inequalities * wide, bounds=inequalities, sides=n + inequalities,
-            buffer=buffer_size(m, n, inequalities), lowest=n, highest=n, candidate_steps=3 * n, slope=wide,
+            buffer=buffer_size(every, n, inequalities), lowest=n, highest=n, candidate_steps=3 * n, slope=wide,
         ),
         **in_group("braking", state=2 * n + nq),
         **(in_group("braking", distances=n, speeds=n, box=3 * n, start=nq) if has_rates else {}),
