@@ -67,8 +67,6 @@ _LEAST, _MOST = 1e-4, 1e8
 """Damping against the largest entry of the Hessian's diagonal: what is less is none, what is more is given up."""
 _FIRST = 1e-2
 """Damping when the first step is taken back, likewise."""
-_DAMPINGS = 16
-"""Dampings of a metric that are tried: the last is above _MOST."""
 BROKEN = CODE
 """Row of `out` that has no code here."""
 
@@ -164,13 +162,31 @@ def _curve(p, w, effector, frame, f0, f1, f2):
 
 
 @kernel
-def _find_step(p, w, damping):
-    """The damped step within the limits of joints into w.step; False where the matrix is not positive definite.
+def _solve(w, damping):
+    """w.step is the least of the damped model, w.other where w.free is 0; False where it is not positive definite.
 
-    Entries that are not free have the step w.other, 0 or the way to a limit, and couple to the others by the Hessian.
+    The latter couple to the others by the Hessian, in w.other of which free entries are 0.
     """
-    n, hessian = len(w.step), w.room
+    n = len(w.step)
     for a in range(n):
+        w.step[a] = -w.gradient[a] if w.free[a] > 0.5 else w.other[a]
+    for a in range(n):
+        for b in range(a + 1):
+            h = w.room[a * n + b]
+            w.step[a] -= w.free[a] * h * w.other[b]
+            w.step[b] -= w.free[b] * h * w.other[a]
+            w.matrix[a * n + b] = w.free[a] * w.free[b] * h
+        w.matrix[a * n + a] = w.matrix[a * n + a] + damping if w.free[a] > 0.5 else 1.0
+    if not factor(n, w.matrix) > 0.0:
+        return False
+    substitute(n, w.matrix, w.step)
+    return True
+
+
+@kernel
+def _find_step(p, w, damping):
+    """The damped step within the limits of joints into w.step; False where the matrix is not positive definite."""
+    for a in range(len(w.step)):
         w.free[a], w.other[a] = 1.0, 0.0
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
@@ -178,29 +194,14 @@ def _find_step(p, w, damping):
         if (x <= c.lower and g > 0.0) or (x >= c.upper and g < 0.0):
             w.free[c.v] = 0.0
     for _ in range(_PASSES):
-        for a in range(n):
-            w.step[a] = -w.gradient[a] if w.free[a] > 0.5 else w.other[a]
-        for a in range(n):
-            for b in range(a + 1):
-                h = hessian[a * n + b]
-                if w.free[a] < 0.5 or w.free[b] < 0.5:
-                    if w.free[a] > 0.5:
-                        w.step[a] -= h * w.other[b]
-                    if w.free[b] > 0.5:
-                        w.step[b] -= h * w.other[a]
-                    h = 0.0
-                w.matrix[a * n + b] = h
-            w.matrix[a * n + a] = w.matrix[a * n + a] + damping if w.free[a] > 0.5 else 1.0
-        if not factor(n, w.matrix) > 0.0:
+        if not _solve(w, damping):
             return False
-        substitute(n, w.matrix, w.step)
         beyond = False
         for r in range(len(p.coordinates)):
             c = p.coordinates[r]
             a, x = c.v, w.q[c.q] + w.step[c.v]
             if w.free[a] > 0.5 and (x < c.lower or x > c.upper):
-                beyond = True
-                w.free[a] = 0.0
+                beyond, w.free[a] = True, 0.0
                 w.other[a] = (c.lower if x < c.lower else c.upper) - w.q[c.q]
                 w.step[a] = w.other[a]
         if not beyond:
@@ -224,19 +225,12 @@ def _gain(w):
 def _state_metric(w, damping, largest):
     """Let what must hold change a step so that the damped objective is the least that it leaves; a Hessian that is not
     positive is damped more."""
-    n = len(w.step)
-    for _ in range(_DAMPINGS):
-        for a in range(n):
-            for b in range(a + 1):
-                w.matrix[a * n + b] = w.room[a * n + b] + (damping if a == b else 0.0)
-        if factor(n, w.matrix) > 0.0:
-            for a in range(n):
-                w.other[a] = -w.gradient[a]
-            substitute(n, w.matrix, w.other)
-            put_metric(w, w.matrix)
-            aim_by_metric(w, w.other)
-            return
+    for a in range(len(w.step)):
+        w.free[a], w.other[a] = 1.0, 0.0
+    while not _solve(w, damping) and damping < _MOST * largest:
         damping = max(4.0 * damping, _FIRST * largest)
+    put_metric(w, w.matrix)
+    aim_by_metric(w, w.step)
 
 
 @kernel
@@ -293,13 +287,13 @@ def _minimise(p, w, most, address):
         if damping > _MOST * largest:
             break
         spent += 1
+        if len(p.braking_group) > 0:
+            _state_metric(w, damping, largest)
         if not _find_step(p, w, damping):
             damping = max(4.0 * damping, _FIRST * largest)
             continue
         for i in range(len(w.q)):
             w.begun[i] = w.q[i]
-        if len(p.braking_group) > 0:
-            _state_metric(w, damping, largest)
         broken = _go(p, w, address)
         promised = _gain(w)
         if not broken and 0.0 <= promised <= _REST * value:

@@ -1,7 +1,7 @@
 """Settings of a hand's retargeting in the YAML files of dex-retargeting 0.5, and of Unitree's xr_teleoperate."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from reprlib import Repr
 from typing import Any, Final
@@ -179,36 +179,32 @@ class _Settings:
         return ModelError(f"{name} is {what}", file=str(self.file))
 
     def text(self, name: str, default: str | None) -> str:
-        """One text; one without a default must be there."""
-        value = self.entries.get(name, default)
-        if not isinstance(value, str):
-            raise self.refused(name, "missing" if value is None else f"{_SHORT.repr(value)}; it must be a text")
-        return value
+        """One text; one without a default must be there, as with the others."""
+        return str(self._checked(name, default, lambda x: isinstance(x, str), "a text"))
 
     def number(self, name: str, default: float) -> float:
         """One finite number."""
-        value = self.entries.get(name, default)
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < 1e300:
-            raise self.refused(name, f"{_SHORT.repr(value)}; it must be a number")
-        return float(value)
+        return float(self._checked(name, default, lambda x: type(x) in (int, float) and abs(x) < 1e300, "a number"))
 
     def flag(self, name: str, default: bool) -> bool:
         """True or False."""
-        value = self.entries.get(name, default)
-        if not isinstance(value, bool):
-            raise self.refused(name, f"{_SHORT.repr(value)}; it must be True or False")
-        return value
+        return bool(self._checked(name, default, lambda x: isinstance(x, bool), "True or False"))
 
     def names(self, name: str, default: tuple[str, ...] | None) -> tuple[str, ...]:
-        """A list of names; one without a default must be there and not be empty."""
-        value = self.entries.get(name)
-        if value is None and default is not None:
+        """A list of names, which is not empty."""
+
+        def fits(x: Any) -> bool:
+            return isinstance(x, list) and bool(x) and all(isinstance(each, str) for each in x)
+
+        if default is not None and self.entries.get(name) is None:
             return default
-        if not isinstance(value, list) or not value or not all(isinstance(x, str) for x in value):
-            raise self.refused(
-                name, "missing" if value is None else f"{_SHORT.repr(value)}; it must be a list of names"
-            )
-        return tuple(value)
+        return tuple(self._checked(name, None, fits, "a list of names"))
+
+    def _checked(self, name: str, default: Any, fits: Callable[[Any], bool], what: str) -> Any:
+        value = self.entries.get(name, default)
+        if not fits(value):
+            raise self.refused(name, "missing" if value is None else f"{_SHORT.repr(value)}; it must be {what}")
+        return value
 
     def landmarks(self, rows: int, count: int) -> list[list[str]] | None:
         """Rows of names of landmarks; one row may stand alone, or in a list of its own.  None where there are none."""

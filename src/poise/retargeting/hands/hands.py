@@ -7,6 +7,7 @@ arXiv:1910.03135), as dex-retargeting states them; `poise.kernels.hands.descent`
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from itertools import combinations
 from threading import Lock
 from typing import Any, Final, Literal, TypeAlias, final, get_args
 
@@ -19,15 +20,7 @@ from poise.common.errors import InvalidValue, ShapeError
 from poise.kernels.hands import descent
 from poise.kernels.hands.landmarks import LANDMARKS
 from poise.kernels.machine.jit import prepare
-from poise.kernels.machine.layout import (
-    BAD_GOAL,
-    BAD_START,
-    COMMON,
-    COST,
-    GOAL_NUMBERS,
-    ITERATIONS,
-    MAX_COLLISION_ROWS,
-)
+from poise.kernels.machine.layout import BAD_GOAL, BAD_START, COMMON, COST, GOAL_NUMBERS, ITERATIONS, MAX_COLLISION_ROWS
 from poise.kernels.machine.memory import MEMORY
 from poise.model.frame import WORLD
 from poise.model.model import Model, a_model
@@ -111,30 +104,10 @@ class HandRetargeter:
     """
 
     __slots__ = (
-        "_bound",
-        "_buffer",
-        "_columns",
-        "_fresh",
-        "_lock",
-        "_loops",
-        "_path",
-        "_prior",
-        "_scratch",
-        "_standing",
-        "align",
-        "alpha",
-        "huber",
-        "kind",
-        "landmarks",
-        "model",
-        "notes",
-        "pinch",
-        "q0",
-        "regularization",
-        "scale",
-        "side",
-        "tasks",
-    )
+        "_bound", "_buffer", "_columns", "_fresh", "_lock", "_loops", "_path", "_prior", "_scratch", "_standing",
+        "align", "alpha", "huber", "kind", "landmarks", "model", "notes", "pinch", "q0", "regularization", "scale",
+        "side", "tasks",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -369,11 +342,11 @@ class HandRetargeter:
 
     def _follow(self, points: Array, path: Array) -> None:
         """Fill `path` (frames, nq) for the landmarks (frames, landmarks, 3)."""
+        start = None
         if self._fresh:
-            self._run(points, path, self._first(points) if self.q0 is None else self._closed(self.q0))
-            self._fresh = False
-        else:
-            self._run(points, path, None)
+            start = self._first(points) if self.q0 is None else self._closed(self.q0)
+        self._run(points, path, start)
+        self._fresh = False
 
     def _was(self, last: ArrayLike) -> None:
         """Let the last frame have led to `last`."""
@@ -458,40 +431,28 @@ def _tasks(
             "wrong-type",
             f"links must say which frame follows which landmark, as in {{'tip': 'thumb-tip'}}, got {links!r}",
         )
-    if kind != "vector" or not all(isinstance(key, tuple) for key in links):
-        for key in links:
-            if not isinstance(key, str):
-                raise InvalidValue(
-                    "wrong-type", f"links names {key!r}; it must be a frame, or with 'vector' all (from, to)"
-                )
-    if kind == "position":
-        if wrist is not None:
-            raise InvalidValue("conflict", "positions are of frames alone: leave out wrist")
-        return (
-            tuple(VectorTask(WORLD, frame) for frame in links),
-            [(None, landmark(value, f"links[{frame!r}]")) for frame, value in links.items()],
-        )
-    if all(isinstance(key, tuple) for key in links):
-        if wrist is not None:
-            raise InvalidValue("conflict", "the vectors of pairs begin where they say: leave out wrist")
-        pairs = []
-        for key, value in links.items():
-            if len(key) != 2 or not isinstance(value, (tuple, list)) or len(value) != 2:
-                raise InvalidValue(
-                    "wrong-type",
-                    f"links[{key!r}] is {value!r}; it must be (from, to) of frames: (from, to) of landmarks",
-                )
-            pairs.append((landmark(value[0], f"links[{key!r}]"), landmark(value[1], f"links[{key!r}]")))
-        return tuple(VectorTask(origin, tip) for origin, tip in links), list(pairs)
-    if wrist is None:
-        raise InvalidValue("needs", f"kind={kind!r} needs the frame of the robot's wrist: give wrist")
-    tips = {frame: landmark(value, f"links[{frame!r}]") for frame, value in links.items()}
-    between: list[tuple[str, str]] = []
-    if kind == "dexpilot":
-        if not 2 <= len(tips) <= 5:
-            raise InvalidValue("wrong-length", f"'dexpilot' is of two to five fingertips, got {len(tips)}")
-        names = list(tips)
-        between = [(names[j], names[i]) for i in range(len(names)) for j in range(i + 1, len(names))]
-    every = {wrist: WRIST} | tips
-    ends = [*between, *((wrist, tip) for tip in tips)]
-    return tuple(VectorTask(origin, tip) for origin, tip in ends), [(every[a], every[b]) for a, b in ends]
+    paired = kind == "vector" and all(isinstance(key, tuple) for key in links)
+    for key, value in links.items():
+        if paired and (len(key) != 2 or not isinstance(value, (tuple, list)) or len(value) != 2):
+            raise InvalidValue(
+                "wrong-type", f"links[{key!r}] is {value!r}; it must be (from, to) of frames: (from, to) of landmarks"
+            )
+        if not paired and not isinstance(key, str):
+            raise InvalidValue(
+                "wrong-type", f"links names {key!r}; it must be a frame, or with 'vector' all (from, to)"
+            )
+    if (paired or kind == "position") == (wrist is not None):
+        if wrist is None:
+            raise InvalidValue("needs", f"kind={kind!r} needs the frame of the robot's wrist: give wrist")
+        raise InvalidValue("conflict", "positions and pairs of frames say where each begins: leave out wrist")
+    if kind == "dexpilot" and not 2 <= len(links) <= 5:
+        raise InvalidValue("wrong-length", f"'dexpilot' is of two to five fingertips, got {len(links)}")
+    if paired:
+        found = [(*key, *(landmark(mark, f"links[{key!r}]") for mark in marks)) for key, marks in links.items()]
+    else:
+        origin = WORLD if wrist is None else wrist
+        marks = {origin: None if wrist is None else WRIST}
+        marks |= {frame: landmark(value, f"links[{frame!r}]") for frame, value in links.items()}
+        between = [(b, a) for a, b in combinations(links, 2)] if kind == "dexpilot" else []
+        found = [(a, b, marks[a], marks[b]) for a, b in [*between, *((origin, frame) for frame in links)]]
+    return tuple(VectorTask(a, b) for a, b, _, _ in found), [(a, b) for _, _, a, b in found]
