@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 from support.hand_models import Array, clip, robot_hand
-from support.mechanisms import at
+from support.mechanisms import at, linkage
 from support.refusals import refused
 
 import poise as pz
@@ -95,40 +95,6 @@ def test_what_binds_nowhere_changes_nothing(kind: str) -> None:
         for limits in (True, loose)
     )
     np.testing.assert_array_equal(held.retarget(HANDS).q, free.retarget(HANDS).q)
-
-
-def linkage() -> pz.Model:
-    """Three fingers, each a four-bar whose rod bends the outer bone with the inner one."""
-    b = pz.ModelBuilder("linkage")
-    for f, (y, z) in enumerate(((0.05, 0.05), (0.0, 0.1), (-0.045, 0.1))):
-        b.joint(
-            f"swing{f}",
-            "revolute",
-            parent="palm",
-            child=f"base{f}",
-            axis=(1, 0, 0),
-            origin=at(0, y, z),
-            limits=(-0.5, 0.5),
-        )
-        for name, parent, child, x, long in (
-            ("drive", "base", "inner", 0.0, 0.0),
-            ("outer", "inner", "end", 0.0, 0.05),
-            ("rod", "base", "bar", 0.012, 0.0),
-        ):
-            b.joint(
-                f"{name}{f}",
-                "revolute",
-                parent=f"{parent}{f}",
-                child=f"{child}{f}",
-                axis=(0, 1, 0),
-                origin=at(x, 0, long),
-                limits=(-1.5, 1.8),
-            )
-        b.frame(f"pin{f}", link=f"end{f}", origin=at(0.008, 0, -0.006))
-        b.frame(f"eye{f}", link=f"bar{f}", origin=at(0, 0, 0.045))
-        b.loop(f"pin{f}", f"eye{f}")
-        b.frame(f"tip{f}", link=f"end{f}", origin=at(0, 0, 0.045))
-    return b.build()
 
 
 def openings(model: pz.Model, q: Array) -> Array:

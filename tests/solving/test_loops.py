@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from support.mechanisms import BASE, at, delta, four_bar, gap, motor_angles, rocker_angles, two_arms
+from support.mechanisms import BASE, at, delta, four_bar, gap, linkage, motor_angles, rocker_angles, two_arms
 from support.refusals import refused
 from support.trees import configurations, steady, trees
 
@@ -288,6 +288,24 @@ def test_levels_of_tasks_are_heeded_beside_loops(gripper: pz.Model) -> None:
         assert gap(gripper, q) < CLOSED
     assert q[gripper.index("left_driver")][0] == pytest.approx(0.4, abs=1e-5)
     assert q[gripper.index("wrist")][0] < -0.5  # as far towards the second target as the first leaves it
+
+
+def test_a_step_goes_along_the_border_of_a_sum_beside_loops() -> None:
+    """Closing loops bends every way along it outwards."""
+    model, most = linkage(), 0.6
+
+    def bent(one: float, other: float) -> Array:
+        drives = zip(("drive1", "drive2"), (one, other), strict=True)
+        return pz.solve(model, [pz.JointCouplingTask({name: 1.0}, target=angle) for name, angle in drives]).q
+
+    start, there = bent(0.55, 0.0), bent(0.2, 0.9)
+    tips = [pz.PositionTask(f"tip{k}", target=model.pose(f"tip{k}", there).xyz) for k in (1, 2)]
+    q, loop = start, pz.Tracker(model, tips, "dls", limits=[pz.LinearLimit({"drive1": 1.0, "drive2": 1.0}, most)])
+    for _ in range(40):
+        q = loop.step(q)
+        assert model.named(q)["drive1"] + model.named(q)["drive2"] <= most + 1e-12
+    left = [np.linalg.norm(model.pose(task.frame, q).xyz - task.target) for task in tips]
+    assert np.linalg.norm(left) < 5e-3
 
 
 def test_a_level_that_a_closed_chain_leaves_nothing_is_refused(bar: pz.Model) -> None:

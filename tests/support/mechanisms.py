@@ -51,6 +51,31 @@ def rocker_angles(crank: float) -> tuple[float, float]:
     return middle + half, middle - half
 
 
+def linkage() -> pz.Model:
+    """Three fingers, each a four-bar whose rod bends the outer bone with the inner one."""
+    b = pz.ModelBuilder("linkage")
+    bars = (
+        ("drive", "base", "inner", 0.0, 0.0),
+        ("outer", "inner", "end", 0.0, 0.05),
+        ("rod", "base", "bar", 0.012, 0.0),
+    )
+    for f, (y, z) in enumerate(((0.05, 0.05), (0.0, 0.1), (-0.045, 0.1))):
+        b.joint(
+            f"swing{f}", "revolute", parent="palm", child=f"base{f}", axis=(1, 0, 0), origin=at(0, y, z),
+            limits=(-0.5, 0.5),
+        )  # fmt: skip
+        for name, parent, child, x, long in bars:
+            b.joint(
+                f"{name}{f}", "revolute", parent=f"{parent}{f}", child=f"{child}{f}", axis=(0, 1, 0),
+                origin=at(x, 0, long), limits=(-1.5, 1.8),
+            )  # fmt: skip
+        b.frame(f"pin{f}", link=f"end{f}", origin=at(0.008, 0, -0.006))
+        b.frame(f"eye{f}", link=f"bar{f}", origin=at(0, 0, 0.045))
+        b.loop(f"pin{f}", f"eye{f}")
+        b.frame(f"tip{f}", link=f"end{f}", origin=at(0, 0, 0.045))
+    return b.build()
+
+
 def delta() -> pz.Model:
     """Clavel's robot: three driven arms, each with a pair of rods on balls that end at the plate, which is free."""
     b = pz.ModelBuilder("delta")

@@ -90,17 +90,19 @@ class HandRetargeter:
     - "dexpilot": fingertip to landmark, the thumb first, two to five; e as of vectors from the wrist to all tips, with
       the weight N, and between all tips, with the weight 1.  `pinch` says what becomes of those that are near.
 
-    Each frame is the least of sum w L(|e|) / N + regularization |q - q_last|^2 within the joint limits, L the smooth
-    L1 loss; of positions each coordinate has its own e.  q_last is the frame before, without the low-pass filter.
-    Joints that mimic others follow them.  A first frame is sought from the middle of the limits, from `neutral` and
-    from six random configurations, without `regularization`; or near `q0`, if that is given.
+    Each frame is the least of sum w L(|e|) / N + regularization |q - q_last|^2 within the joint limits and all that is
+    stated in `limits`, L the smooth L1 loss; of positions each coordinate has its own e.  q_last is the frame before,
+    without the low-pass filter.  Joints that mimic others follow them, and loops stay closed.  A first frame is sought
+    from the middle of the limits, from `neutral` and from six random configurations, without `regularization`; or near
+    `q0`, if that is given.
 
     A hand is seen along axes of its own, unless `align` is False: z from the wrist to the middle finger's knuckle, x
     out of the palm, y so that they are right-handed.  The robot's base is taken to have them, or to be turned to them
     by `turn`.  Positions are in the world as they are, unless `align` is True: then `wrist` is no part of it, and they
     are from the world's origin along such axes.
 
-    Raises FrameNotFound and NameNotFound for names, ValueError for settings that make no sense.
+    Raises FrameNotFound and NameNotFound for names, ValueError for settings that make no sense, and for limits that
+    need a time.
     """
 
     __slots__ = (
@@ -232,10 +234,10 @@ class HandRetargeter:
         limits; None: where the frame before led.  Raises ShapeError for another shape, ValueError for landmarks that
         are not finite or in one line, and RuntimeError where another thread is in.
         """
-        chosen = self._read(numbers("points", points))
+        given = numbers("points", points)
         self._enter()
         try:
-            self._buffer[:] = chosen
+            self._read(given, self._buffer)
             if last is not None:
                 self._was(last)
             self._follow(self._buffer, self._path)
@@ -328,11 +330,11 @@ class HandRetargeter:
         if not self._lock.acquire(blocking=False):
             raise RuntimeError("another thread is in this HandRetargeter, which has a past: make one for each thread")
 
-    def _read(self, points: Array) -> Array:
-        """(landmarks, 3) those that are read, of `points`; raises ShapeError for another shape."""
+    def _read(self, points: Array, out: Array | None = None) -> Array:
+        """(landmarks, 3) those that are read, of `points`, in `out`; raises ShapeError for another shape."""
         if points.ndim != 2 or points.shape[1] != 3:
             raise ShapeError(f"points must have shape (21, 3) or (25, 3), got {points.shape}")
-        return points.take(self._of(len(points)), axis=0)
+        return points.take(self._of(len(points)), axis=0, out=out)
 
     def _of(self, count: int) -> npt.NDArray[np.intp]:
         """Where the landmarks that are read stand among `count`."""
