@@ -21,12 +21,12 @@ from poise.kernels.algebra.vectors import cross, dot, minus, scaled, vector
 from poise.kernels.hands.landmarks import (
     ALPHA,
     CHANGE,
+    COUNT,
     EACH,
     HUBER,
     LANDMARKS,
     PAIRS,
     aim_at_landmarks,
-    vector_count,
     weight_of,
 )
 from poise.kernels.kinematics.forward import forward
@@ -85,12 +85,12 @@ def objective(p, w):
     s, each, bend = p.settings, p.plan[EACH] > 0, p.settings[HUBER]
     forward(p.units, w.q, w.frames)
     total = 0.0
-    for k in range(vector_count(p)):
+    for k in range(p.plan[COUNT]):
         call(w.routines[p.effectors[k].rows], p, w, k)
         for r in range(3 if each else 1):
             _, x = _slopes(w, p.effectors[k].first_block, each, bend, r)
             total += weight_of(w, k) * (x - 0.5 * bend if x > bend else 0.5 * x * x / bend)
-    total, gone = total / (vector_count(p) * (3.0 if each else 1.0)), 0.0
+    total, gone = total / (p.plan[COUNT] * (3.0 if each else 1.0)), 0.0
     difference(p, w.prior, w.q, w.moved)
     for a in range(len(w.moved)):
         gone += w.moved[a] * w.moved[a]
@@ -101,12 +101,12 @@ def objective(p, w):
 def _expand(p, w):
     """Gradient and Hessian (lower triangle, in w.room) of the objective at w.q, from its rows and their Jacobian."""
     n, each, bend = len(w.step), p.plan[EACH] > 0, p.settings[HUBER]
-    hessian, share = w.room, 1.0 / (vector_count(p) * (3.0 if each else 1.0))
+    hessian, share = w.room, 1.0 / (p.plan[COUNT] * (3.0 if each else 1.0))
     for i in range(n * n):
         hessian[i] = 0.0
     for a in range(n):
         w.gradient[a] = 0.0
-    for k in range(vector_count(p)):
+    for k in range(p.plan[COUNT]):
         effector = p.effectors[k]
         b, first = effector.first_block, effector.first_slot
         start, weight = p.blocks[b].start, weight_of(w, k) * share

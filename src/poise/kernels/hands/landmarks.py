@@ -13,24 +13,19 @@ from poise.kernels.machine.lanes import sqrt
 from poise.kernels.machine.layout import GOAL
 from poise.kernels.machine.memory import MEMORY
 
-SIDE, EACH, PAIRS, FINGERS, KNUCKLE, INDEX, LANDMARKS = range(7)
+SIDE, EACH, PAIRS, FINGERS, KNUCKLE, INDEX, LANDMARKS, COUNT = range(8)
 """Places in the problem's `plan`: 1 for a right hand whose own axes count, -1 for a left one, 0 for the axes as they
 are; 1 where each coordinate has a loss of its own; the pairs of fingertips, which are the first effectors, the thumb's
 before all others; the fingers; the landmarks of the knuckles of the middle and the index finger, and how many landmarks
-there are.  From VECTORS on stand the landmarks of each effector, from and to; from is -1 for the origin."""
-VECTORS = LANDMARKS + 1
+there are; how many effectors are vectors, before the loops of a hand.  From VECTORS on stand the landmarks of each of
+them, from and to; from is -1 for the origin."""
+VECTORS = COUNT + 1
 SCALE, HUBER, CHANGE, ALPHA, NEAR, AWAY, TOUCH, BESIDE, THUMB_WEIGHT, FINGER_WEIGHT, TURN, SETTINGS = (*range(11), 19)
 """Places in the problem's `settings`; TURN is a rotation, row by row, from the hand's axes to the robot's."""
 _SHORTEST = 1e-6
 """Knuckles that are nearer to a line than this have no palm [m]."""
 _WEIGHT = GOAL - 1
 """Row of a target where its weight is."""
-
-
-@kernel
-def vector_count(p):
-    """How many vectors there are; they are the first effectors, before the loops of a hand."""
-    return (len(p.plan) - VECTORS) // 2
 
 
 @kernel
@@ -53,7 +48,7 @@ def aim_at_landmarks(p, w, points):
     if not sound:
         return False
     pairs, fingers = plan[PAIRS], plan[FINGERS]
-    for k in range(vector_count(p)):
+    for k in range(p.plan[COUNT]):
         a, b = plan[VECTORS + 2 * k], plan[VECTORS + 2 * k + 1]
         v = vector(points, 3 * b)
         if a >= 0:

@@ -3,10 +3,12 @@
 Sources: WebXR Hand Input Module, Level 1 (W3C), "XRHandJoint"; MediaPipe Hands (Zhang et al. 2020, arXiv:2006.10214).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import cache
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from poise.common.array import Array
 from poise.common.errors import InvalidValue, NameNotFound, ShapeError
@@ -47,7 +49,8 @@ def landmark(value: object, name: str) -> str:
     return MEDIAPIPE[number]
 
 
-def columns(names: Sequence[str], count: int) -> list[int]:
+@cache
+def columns(names: tuple[str, ...], count: int) -> npt.NDArray[np.intp]:
     """Where the named landmarks stand among 21 or 25; raises ShapeError for another count, or one that lacks some."""
     known = {len(MEDIAPIPE): MEDIAPIPE, len(WEBXR): WEBXR}.get(count)
     if known is None:
@@ -55,7 +58,7 @@ def columns(names: Sequence[str], count: int) -> list[int]:
     for name in names:
         if name not in known:
             raise ShapeError(f"{name!r} is not among the 21 landmarks of MediaPipe; give the 25 of WebXR")
-    return [known.index(name) for name in names]
+    return np.array([known.index(name) for name in names], dtype=np.intp)
 
 
 def shown_side(points: Mapping[str, Array]) -> str:

@@ -4,7 +4,6 @@ The three objectives are those of AnyTeleop (Qin et al. 2023, arXiv:2307.04577) 
 arXiv:1910.03135), as dex-retargeting states them; `poise.kernels.hands.descent` says how the least is found.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import combinations
@@ -12,13 +11,12 @@ from threading import Lock
 from typing import Any, Final, Literal, TypeAlias, final, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import broken_rule, finite, finite_positive, not_negative, numbers, one_of, with_holes
 from poise.common.errors import InvalidValue, ShapeError
 from poise.kernels.hands import descent
-from poise.kernels.hands.landmarks import LANDMARKS
+from poise.kernels.hands.landmarks import VECTORS
 from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import BAD_GOAL, BAD_START, COMMON, COST, GOAL_NUMBERS, ITERATIONS, MAX_COLLISION_ROWS
 from poise.kernels.machine.memory import MEMORY
@@ -106,7 +104,7 @@ class HandRetargeter:
     """
 
     __slots__ = (
-        "_bound", "_buffer", "_columns", "_fresh", "_lock", "_loops", "_path", "_prior", "_scratch", "_standing",
+        "_bound", "_buffer", "_fresh", "_lock", "_loops", "_path", "_prior", "_scratch", "_standing",
         "align", "alpha", "huber", "kind", "landmarks", "model", "notes", "pinch", "q0", "regularization", "scale",
         "side", "tasks",
     )  # fmt: skip
@@ -163,15 +161,12 @@ class HandRetargeter:
         """The landmarks that are read, by their names."""
         self.q0 = None if q0 is None else model.check_q(q0, "q0")
         self._bound = self._prepared(pairs, side, np.eye(3) if turn is None else turn.matrix(), Limits.of(limits))
-        self._columns: dict[int, npt.NDArray[np.intp]] = {}
         self._begin()
 
     def _prepared(self, pairs: Sequence[tuple[str | None, str]], side: str, turn: Array, limits: Limits) -> Bound:
         """What the kernels read and call."""
         place = {name: i for i, name in enumerate(self.landmarks)}
-        fingers = len(self.tasks) if self.kind == "dexpilot" else 0
-        if fingers:
-            fingers = round((math.sqrt(8 * fingers + 1) - 1) / 2)
+        fingers = sum(origin == WRIST for origin, _ in pairs) if self.kind == "dexpilot" else 0
         plan = [
             (1 if side == "right" else -1) if self.align else 0,
             int(self.kind == "position"),
@@ -179,8 +174,9 @@ class HandRetargeter:
             fingers,
             *(place.get(name, 0) for name in KNUCKLES),
             len(place),
+            len(pairs),
         ]
-        assert len(plan) == LANDMARKS + 1
+        assert len(plan) == VECTORS
         for origin, tip in pairs:
             plan += [-1 if origin is None else place[origin], place[tip]]
         p = self.pinch
@@ -189,9 +185,8 @@ class HandRetargeter:
         model, tasks = self.model, (*self.tasks, *loop_tasks(self.model, self.tasks))
         packed = pack(model, tasks, limits=limits.positions, also=limits.tied(model))
         problem, n, nq = with_feasibility_check(model, packed, limits), len(packed.velocities), model.nq
-        count = len(problem.section("inequalities")) // (n + 1) + (
-            0 if limits.collision is None else MAX_COLLISION_ROWS
-        )
+        shapes = 0 if limits.collision is None else MAX_COLLISION_ROWS
+        count = len(problem.section("inequalities")) // (n + 1) + shapes
         bounded = limits.has_constraints or bool(problem.section("balls")["limited"].any())
         kept = requirements(model, tasks, problem, count, constrained=bounded, metric=True)
         sections, rows = ({}, {}) if kept is None else kept
@@ -238,9 +233,7 @@ class HandRetargeter:
         self._enter()
         try:
             self._read(given, self._buffer)
-            if last is not None:
-                self._was(last)
-            self._follow(self._buffer, self._path)
+            self._follow(self._buffer, self._path, last)
             return self._path[0].copy()
         finally:
             self._lock.release()
@@ -270,7 +263,7 @@ class HandRetargeter:
                 raise ShapeError(f"landmarks must have shape (frames, 21 or 25, 3), got {given.shape}")
             if fps is not None and times is not None:
                 raise InvalidValue("conflict", "times say when each frame is: leave out fps")
-            points, name, rate = given[:, self._of(given.shape[1])], "", 30.0 if fps is None else fps
+            points, name, rate = given[:, columns(self.landmarks, given.shape[1])], "", 30.0 if fps is None else fps
             shown = {mark: given[:, at] for mark, at in zip(MEDIAPIPE, columns(MEDIAPIPE, given.shape[1]), strict=True)}
             finite_positive("fps", rate)
             when = np.arange(len(given)) / rate
@@ -334,30 +327,22 @@ class HandRetargeter:
         """(landmarks, 3) those that are read, of `points`, in `out`; raises ShapeError for another shape."""
         if points.ndim != 2 or points.shape[1] != 3:
             raise ShapeError(f"points must have shape (21, 3) or (25, 3), got {points.shape}")
-        return points.take(self._of(len(points)), axis=0, out=out)
+        return points.take(columns(self.landmarks, len(points)), axis=0, out=out)
 
-    def _of(self, count: int) -> npt.NDArray[np.intp]:
-        """Where the landmarks that are read stand among `count`."""
-        if count not in self._columns:
-            self._columns[count] = np.array(columns(self.landmarks, count), dtype=np.intp)
-        return self._columns[count]
-
-    def _follow(self, points: Array, path: Array) -> None:
-        """Fill `path` (frames, nq) for the landmarks (frames, landmarks, 3)."""
+    def _follow(self, points: Array, path: Array, last: ArrayLike | None = None) -> None:
+        """Fill `path` (frames, nq) for the landmarks (frames, landmarks, 3), the frame before having led to `last`."""
         start = None
-        if self._fresh:
+        if last is not None:
+            q = self.model.check_q(last, "last")
+            q = np.clip(q, self.model.lower, self.model.upper) if self._bound.problem.limits else q
+            if self._fresh:
+                start = q
+            else:
+                self._prior[:] = q
+        elif self._fresh:
             start = self._first(points) if self.q0 is None else self._closed(self.q0)
         self._run(points, path, start)
         self._fresh = False
-
-    def _was(self, last: ArrayLike) -> None:
-        """Let the last frame have led to `last`."""
-        q = self.model.check_q(last, "last")
-        q = np.clip(q, self.model.lower, self.model.upper) if self._bound.problem.limits else q
-        if self._fresh:
-            self._run(self._buffer, self._path, q)
-            self._fresh = False
-        self._prior[:] = q
 
     def _run(self, points: Array, path: Array, start: Array | None) -> None:
         scratch = self._scratch
