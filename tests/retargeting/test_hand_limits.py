@@ -173,6 +173,21 @@ def test_a_hand_comes_back_from_where_something_does_not_hold() -> None:
             assert f == 0 or sums(ROUND, found, "bend10", "bend20") <= MOST + 1e-12
 
 
+@pytest.mark.parametrize("kind", ["vector", "dexpilot"])
+def test_nothing_is_broken_in_silence_whatever_the_hand(kind: Any) -> None:
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        points = 10.0 ** rng.uniform(-2.0, 1.0) * rng.normal(size=(5, 21, 3))
+        ours = pz.hands.HandRetargeter(
+            ROUND, LINKS, kind, wrist="palm", alpha=0.5 + 0.5 * (seed % 2), limits=[TIPS_APART, COUPLED],
+            q0=ROUND.sample(seed=seed),
+        )  # fmt: skip
+        path = ours.retarget(points).q
+        kept = (gaps(path).min(axis=1) >= APART) & (sums(ROUND, path, "bend10", "bend20") <= MOST + 1e-12)
+        assert (~kept).sum() == ours.frames_beyond <= 1
+        assert ROUND.within_limits(path)
+
+
 def test_what_moves_in_the_way_is_left() -> None:
     world = pz.World({"ball": pz.Sphere([0.3, 0.0, 0.1], 0.02)})
     ours = hand(ROUND, limits=[pz.CollisionLimit(world, min_distance=0.005, self_collision=False)])

@@ -113,9 +113,11 @@ def test_a_path_keeps_it_and_goes_along_it(name: str) -> None:
     assert PANDA.within_limits(kept)
 
 
-def test_a_start_beyond_it_comes_back_in_one_step() -> None:
+@pytest.mark.parametrize("method", ["qp", "dls", "jt", "ccd"])
+def test_a_start_beyond_it_comes_back_in_one_step(method: str) -> None:
+    """Though its target is there, and the method knows nothing of sums."""
     q = np.array([0.0, 0.6, 0.0, -1.7, 0.0, 1.9, 0.8])
-    step = pz.Tracker(PANDA, HAND, "qp", limits=[SUM]).step(q, PANDA.pose("panda_hand", q))
+    step = pz.Tracker(PANDA, HAND, method, limits=[SUM]).step(q, PANDA.pose("panda_hand", q))
     assert ROW @ step == pytest.approx(2.0, abs=1e-12)
 
 
@@ -142,9 +144,11 @@ def test_what_begins_beyond_comes_back_though_it_moves_no_task() -> None:
     found = pz.solve(TAILED, THERE, q0=BENT, limits=[limit])
     assert found.success
     assert found.q[3] <= 0.2 + 1e-12
-    tails = _stepped([limit])[:, 3]
-    assert (np.diff(tails) <= 0.0).all()
-    assert tails[-1] == pytest.approx(0.2, abs=1e-12)
+    for method in (None, "dls"):
+        tails = _stepped([limit], method=method)[:, 3]
+        assert (np.diff(tails) <= 0.0).all()
+        assert tails[-1] == pytest.approx(0.2, abs=1e-12)
+        assert tails[1] == pytest.approx(0.4 - 2.0 * DT, abs=1e-12)
 
 
 def test_what_cannot_be_kept_is_refused() -> None:

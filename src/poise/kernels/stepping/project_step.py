@@ -1,7 +1,7 @@
 """Projection of a proposed step onto what must hold: loops, shapes, ranges, sums, speeds, accelerations, jerks.
 
-A proposal that keeps everything, and parts what is too near, is taken as it is, to the last bit.  Else the nearest step
-that keeps the rows of all requirements is tried, with a cutting plane for each that is broken where it leads; then
+A proposal that keeps everything, and takes back what is beyond, is taken as it is, to the last bit.  Else the nearest
+step that keeps the rows of all requirements is tried, with a cutting plane for each that is broken where it leads; then
 shares of it towards the base, the next step of braking, or where no accelerations are limited the least step that the
 rows ask for.  Where nothing keeps all, ranges give way first, then accelerations and jerks.
 """
@@ -116,7 +116,13 @@ def project_step(p, w, address):
 
 @kernel
 def _retreats(p, w):
-    """Whether the proposal takes apart what is too near: at best where the method knows of it."""
+    """Whether the proposal takes back what is beyond a sum, and apart what is too near: at best where the method knows
+    of it."""
+    n = len(w.step)
+    for i in range(0 if p.common[0].retreats > 0 else sum_count(p, n)):
+        (slack, slight), (after, rounding) = slack_of_sum(p, n, i, w.begun), slack_of_sum(p, n, i, w.q)
+        if slack < -slight and not after >= -rounding:
+            return False
     return p.common[0].retreats > 0 or retreats(w)
 
 
