@@ -69,6 +69,15 @@ def test_a_file_of_vectors(tmp_path: Path) -> None:
     assert pz.hands.load_hand_retargeter(tmp_path / "hand.yml", side="right", alpha=1.0).notes == ()
 
 
+def test_limits_take_the_place_of_the_files(tmp_path: Path) -> None:
+    file, sum_ = written(tmp_path, VECTOR | {"has_joint_limits": False}), {"one": 1.0, "two": 1.0}
+    free = pz.hands.load_hand_retargeter(file).retarget(clip(8))
+    held = pz.hands.load_hand_retargeter(file, limits=[pz.LinearLimit(sum_, 0.5)]).retarget(clip(8))
+    assert not free.model.within_limits(free.q)
+    assert held.model.within_limits(held.q)
+    assert free.q.sum(axis=1).max() > 0.6 > 0.5 + 1e-12 >= held.q.sum(axis=1).max()
+
+
 def test_a_file_of_a_pilot() -> None:
     for more in ({}, {"target_link_human_indices": [[8, 0, 0], [4, 4, 8]]}):
         read = _loaded(PILOT | more | {"project_dist": 0.02, "escape_dist": 0.04, "huber_delta": 0.05})
