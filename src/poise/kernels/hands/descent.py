@@ -10,7 +10,8 @@ Limits.   Joints at a limit that the descent would push out are held; those that
           and the others stepped anew; what is beyond still is clipped.
 Others.   Sums, shapes and loops are those of a Tracker's step, `kernels.stepping.project_step`: it is taken as it is
           where they hold, else the nearest that keeps them, by the Hessian, so the quadratic model's own minimum within
-          them (sequential quadratic programming).  From where one is broken every step counts that it takes back.
+          them (sequential quadratic programming); so is one that would take a ball beyond its limits.  From where
+          something is broken every step counts.
 Rest.     The gain that is predicted for the next step, against the objective.
 """
 

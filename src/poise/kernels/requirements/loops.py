@@ -103,13 +103,8 @@ def project_to_loops(p, w, start, step, low, high, q):
         for a in range(n):
             w.closure.desired[a], w.constraints.sides[a] = step[a], 0.0
         limits = Limits(low, high, section(w.constraints.rows, 0, 0), section(w.constraints.bounds, 0, 0))
-        minimise(
-            loop_level(p, w, w.closure.desired, False),
-            limits,
-            step,
-            section(w.constraints.sides, 0, n),
-            w.constraints.buffer,
-        )
+        levels = loop_level(p, w, w.closure.desired, False)
+        minimise(levels, limits, step, section(w.constraints.sides, 0, n), w.constraints.buffer)
     # How far the step was changed, and how long it was.
     aside, way = 0.0, 0.0
     for a in range(n):

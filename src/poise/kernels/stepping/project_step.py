@@ -223,7 +223,7 @@ def _holds_here(p, w, address, stage):
     """`_holds` at w.q alone, without a way to rest."""
     cutting = w.memory[CUTTING] > 0.5
     if not sums_hold(p, w, w.q):
-        if cutting:
+        if cutting and len(p.loops) > 0:
             _cut_sums(p, w)
         return False
     if _whirls(p, w):
@@ -237,8 +237,8 @@ def _holds_here(p, w, address, stage):
 
 @kernel
 def _cut_sums(p, w):
-    """Add a cutting plane for each sum that is broken at w.q, which closing loops can do; it takes off three times what
-    is beyond, also of the step to fall back on: at the border of a sum every way along it is bent by loops."""
+    """Add a cutting plane for each sum that is broken at w.q, where closing loops has led beyond it; it takes off three
+    times what is beyond, also of the step to fall back on: at the border of a sum every way along it is bent."""
     n = len(w.step)
     for i in range(sum_count(p, n)):
         slack, rounding = slack_of_sum(p, n, i, w.q)
