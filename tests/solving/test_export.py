@@ -162,6 +162,15 @@ def test_where_the_stages_fail_it_answers_as_in_python(name: str, tmp_path: Path
     assert led >= 2
 
 
+def test_where_loops_are_closed_first_a_file_takes_no_steps(tmp_path: Path) -> None:
+    solver = pz.Solver(DELTA, pz.PositionTask("plate"), max_restarts=0)
+    here = solver((0.0, 0.0, -3.0))
+    assert gap(DELTA, here.q) < 1e-7
+    status, there, _ = loaded(solver, tmp_path).solve(own_goal(solver, here), DELTA.home)
+    assert (status, here.success) == ("LIMIT", False)
+    assert np.isnan(there).all()
+
+
 def test_a_target_out_of_reach_ends_with_the_closest_configuration(tmp_path: Path) -> None:
     solver = pz.Solver(PANDA, pz.PositionTask(HAND))
     status, q, told = loaded(solver, tmp_path).solve([3.0, 0, 0, 1, 0, 0, 0])

@@ -1,6 +1,7 @@
 """What `limits=` says, in every function: whether joints keep theirs, and what must hold beside them."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -104,8 +105,11 @@ def part_of_speeds(model: Model, speed: float, dt: float | None) -> "VelocityLim
     return VelocityLimit(speed * model.velocity)
 
 
-def with_feasibility_check(model: Model, problem: Problem, limits: Limits) -> Problem:
-    """A problem whose solutions are looked at: whether shapes are apart there, and sums of joints within their limits.
+def with_feasibility_check(
+    model: Model, problem: Problem, limits: Limits, rows: Mapping[str, int] = MappingProxyType({})
+) -> Problem:
+    """A problem whose solutions are looked at: whether shapes are apart there, and sums of joints within their limits;
+    its workspace has these `rows` too.
 
     Raises ValueError for limits that need a time.
     """
@@ -120,7 +124,7 @@ def with_feasibility_check(model: Model, problem: Problem, limits: Limits) -> Pr
     )
     return problem.extended(
         {"inequalities": np.column_stack([combined.rows, combined.most]).ravel(), **guard},
-        {"best": model.nq, **({} if collision is None else guard_rows(n)), "clearance": 2},
+        {**rows, "best": model.nq, **({} if collision is None else guard_rows(n)), "clearance": 2},
     )
 
 

@@ -102,18 +102,18 @@ class Search:
             problem = with_posture(model, self.posture, problem)
         self.others: dict[str, Search] = {}
         """Other searches by their names in the record of a call, of which some are made when they are first needed."""
-        found, problem = self._inner(model, stated, with_soft_rows(problem) if self.soft else problem)
+        problem = with_soft_rows(problem) if self.soft else problem
+        found, places = self._inner(model, stated, problem)
         without = self.without_ranges
         falls_back = stated.falls_back or (without is not None and without.falls_back)
-        self.bound = stated.bound(model, problem, found, falls_back=falls_back, called=called, inner=inner)
+        self.bound = stated.bound(model, problem, found, places, falls_back=falls_back, called=called, inner=inner)
         if self.limits.collision is not None and called:
             self.bound.idle.append(self.bound.new(model))  # its shapes are not to be packed by the first call
         self._passive_loops = PassiveLoops.of(model, tasks, limits=self.limits.positions)
         self._line: Line | None = self._fast_path()
 
-    def _inner(self, model: Model, stated: Stated, problem: Problem) -> tuple[dict[str, Bound], Problem]:
-        """The other searches of its stages by their names in the record of a call; the problem with the places of their
-        goals."""
+    def _inner(self, model: Model, stated: Stated, problem: Problem) -> tuple[dict[str, Bound], dict[str, Array]]:
+        """The other searches of its stages by their names in the record of a call; the places of their goals."""
         found: dict[str, Bound] = {}
         places: dict[str, Array] = {}
         tasks, settings, limits = self.tasks, self.settings, self.limits
@@ -149,7 +149,7 @@ class Search:
             which = [k for k, task in enumerate(tasks.stated) if task.required]
             prepared = PreparedTasks(model, alone, loop_tasks(model, alone))
             places["goals_alone"] = tasks.places_of(prepared, which, model.nq)
-        return found, problem.extended(places, {}) if places else problem
+        return found, places
 
     @staticmethod
     def _other(model: Model, tasks: Sequence[Task], limits: Limits, settings: SearchSettings) -> "Search":

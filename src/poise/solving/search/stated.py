@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Final, final
 
+from poise.common.array import Array
 from poise.common.cached import cached_property
 from poise.common.errors import InvalidValue
 from poise.kernels.machine.layout import BEGIN, FALLBACK_STATE
@@ -108,11 +109,20 @@ class Stated:
         return (*self.limits.tied(model), *(() if self.followed is None else pulled(model, self.followed)))
 
     def bound(
-        self, model: Model, problem: Problem, found: dict[str, Bound], *, falls_back: bool, called: bool, inner: bool
+        self,
+        model: Model,
+        problem: Problem,
+        found: dict[str, Bound],
+        places: dict[str, Array],
+        *,
+        falls_back: bool,
+        called: bool,
+        inner: bool,
     ) -> Bound:
-        """The problem with the stages that the kernel walks, of which `found` are other searches, and what it is told.
+        """The problem with the stages that the kernel walks, and what it is told.
 
-        `falls_back` says whether it does anything where they fail; `called` and `inner` as of `Search`.
+        `found` are other searches, whose goals are at these `places`; `falls_back` says whether it does anything where
+        the stages fail; `called` and `inner` as of `Search`.
         """
         by, limits, tasks, posture = self.method, self.limits, self.tasks.of_frames, self.posture
         approach = posture is not None and self.followed is None and not self.soft
@@ -127,8 +137,10 @@ class Stated:
         parts += [f"own {lead}"] if staged else []
         parts += ["near posture"] if self._judges_posture else []
         parts += ["posture"] if approach else []
-        if falls_back:
-            problem = problem.extended({}, _fallback_rows(model, problem))
+        rows = _fallback_rows(model, problem) if falls_back else {}
+        looked = by is None and limits.has_constraints
+        if places or (rows and not looked):
+            problem = problem.extended(places, rows)
         if by is not None:
             from poise.solving.methods.bound_method import bound_method
 
@@ -145,7 +157,7 @@ class Stated:
         parts += [] if limits.collision is None else ["shapes"]
         parts += ["postures"] if approach else []
         parts += ["closed form"] if len(problem.section("arms")) else []
-        problem = with_feasibility_check(model, problem, limits) if limits.has_constraints else problem
+        problem = with_feasibility_check(model, problem, limits, rows) if looked else problem
         return Bound(problem, tuple(parts), collision=limits.collision, wide=True, numbers=numbers, inner=found)
 
     def _numbers(self, model: Model, *, approach: bool, falls_back: bool) -> dict[str, int]:
