@@ -187,7 +187,7 @@ def test_the_rim_needs_python_alone(tmp_path: Path) -> None:
         assert not extension.poses(wrong, out)
     assert extension.line() is None
     with pytest.raises(TypeError, match="cannot create"):
-        type(extension.line(bytes(80), b"p", *[None] * 10))()
+        type(extension.line(bytes(72), b"p", *[None] * 10))()
 
 
 def test_arrays_that_a_kernel_cannot_take_are_refused(built: Path) -> None:

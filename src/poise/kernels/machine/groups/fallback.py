@@ -5,7 +5,7 @@ from typing import Final
 from poise.kernels.machine.group import Group
 
 FALLBACK: Final = Group(
-    ("kernels/solver/fallback.py",),
+    ("kernels/solver",),
     {
         "state": "FALLBACK_STATE, see there",
         "samples": "nq a random start, which Python draws",
