@@ -310,16 +310,9 @@ class Route:
         def work(some: slice, late: Callable[[], bool]) -> None:
             with self.near.bound.scratch(self.model) as scratch:
                 solve_many(
-                    self.near,
-                    scratch,
-                    goals[some],
-                    starts[some],
-                    raw[some],
-                    None,
-                    self.seed,
-                    given=True,
+                    self.near, scratch, goals[some], starts[some], raw[some], None, self.seed, given=True,
                     best_effort=False,
-                )
+                )  # fmt: skip
 
         self._share(work, [slice(i, i + _PIECE) for i in range(0, len(goals), _PIECE)])
         solved = np.isin(raw[:, CODE], (SOLVED, STRAYED))
