@@ -181,6 +181,18 @@ def test_a_copy_among_obstacles_goes_on_to_the_bit_and_leaves_the_original_alone
         np.testing.assert_array_equal(way, ways[-1])
 
 
+def test_a_copy_of_a_tracker_goes_on_where_it_is_and_leaves_off_for_it() -> None:
+    tracker = pz.Tracker(PANDA, pz.PoseTask(HAND), dt=0.01, limits=[pz.AccelerationLimit(10.0)])
+    q = PANDA.home
+    for _ in range(10):
+        q = tracker.step(q, POSES[0])
+    there = copy.copy(tracker)
+    assert there.model is tracker.model
+    other = pz.Tracker(PANDA, pz.PoseTask(HAND), dt=0.01, limits=[pz.AccelerationLimit(10.0)])
+    other.take_over(there)
+    np.testing.assert_array_equal(other.step(None, POSES[1]), tracker.step(q, POSES[1]))
+
+
 def test_a_tracker_that_was_reset_among_obstacles_steps_like_a_new_one() -> None:
     arm, world = pz.load("panda_collision"), pz.World({"ball": pz.Sphere((0.5, 0.1, 0.5), 0.1)})
     limits = [pz.CollisionLimit(world), pz.AccelerationLimit(10.0), pz.JerkLimit(200.0)]

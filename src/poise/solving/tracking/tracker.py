@@ -125,7 +125,8 @@ class Tracker:
             self._line = line_of_tracker(stepper.bound, own, stepper.scratch, self._lock, stepper.q.copy)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: copy(getattr(self, name)) for name in ("_explorer", "_stepper", "method", "model", "tasks")}
+        own = {name: copy(getattr(self, name)) for name in ("_explorer", "_stepper")}
+        return own | {"method": self.method, "model": self.model, "tasks": self.tasks}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
