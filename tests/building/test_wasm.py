@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import poise as pz
-from poise.build.page import called, make_page
+from poise.build.page import called, make_page, refuse_layouts
 from poise.kernels.machine.jit import SIGNATURES, symbol
 from poise.kernels.machine.library import PACKAGE, library
 from poise.kernels.serialised import IMAGE
@@ -94,3 +94,10 @@ def test_a_page_has_all_that_files_name(tmp_path: Path) -> None:
     for one in made:
         one.export(file)
         assert set(functions_of(file)) <= set(have)
+
+
+def test_what_lies_otherwise_in_a_page_is_refused() -> None:
+    shapes = "alloca { ptr, i64 }, align 8", "alloca [5 x { ptr, i64 }], align 8", "alloca ptr, align 8"
+    refuse_layouts({"fine": "\n".join(f"  %{k} = {shape}" for k, shape in enumerate(shapes))})
+    with pytest.raises(ValueError, match="^wrong keeps alloca"):
+        refuse_layouts({"fine": "", "wrong": "  %1 = alloca { ptr, ptr, ptr }, align 8\n"})

@@ -1,7 +1,8 @@
 """The library for pages: one module of WebAssembly, in which each kernel that functions share is once."""
 
 import pickle
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,6 +21,8 @@ from poise.kernels.workers import Job
 from poise.solving.problem.workspace import ENTRY_POINTS
 from poise.solving.solvers.warmup import jobs
 
+_ADDRESSES: Final = re.compile(r"alloca [^\n]*ptr, ptr[^\n]*")
+"""Memory for an address right before another."""
 _ENTRIES: Final = (
     *(ENTRY_POINTS[part] for part in ("fall back", "search", "solve", "optimise", "iterate", "step")),
     *(
@@ -39,6 +42,21 @@ def called() -> list[Job]:
     return list(dict.fromkeys([*((function_of(name),) for name in _ENTRIES), *found]))
 
 
+def refuse_layouts(texts: Mapping[str, str]) -> None:
+    """Raises ValueError for IR that keeps in memory what is laid out otherwise where addresses have 32 bits.
+
+    Numba's passes have put offsets of 64 bits into it.  An address before a number of 64 bits takes as much with what
+    aligns that; one before another address does not.
+    """
+    for symbol, text in texts.items():
+        kept = _ADDRESSES.search(text)
+        if kept is not None:
+            raise ValueError(
+                f"{symbol} keeps {kept[0].strip()}, which has another layout in a page: let the kernel that returns it "
+                "be put into its callers, inline=True"
+            )
+
+
 def make_page(functions: Sequence[Job], out: Path) -> int:
     """Write the module of these functions, as `making.make` does a library; returns how many it has."""
     typed_jobs = [(getattr(job, "function", job), tuple(types)) for job, *types in functions]
@@ -48,6 +66,7 @@ def make_page(functions: Sequence[Job], out: Path) -> int:
     cached = cache.load(key) if key else None
     if cached is None:
         lowered = [lower(f, types) for f, types in each]
+        refuse_layouts({one.symbol: one.text for one in lowered})
         made = emit({one.symbol: one.text for one in lowered}, PAGE.triple, PAGE.levels[0])
         cached = pickle.dumps(({one.symbol: one.kinds for one in lowered}, made))
         if key:

@@ -1,5 +1,7 @@
 """Other searches that a search leans on: each has a record of a call, a problem and a workspace of its own."""
 
+import functools
+
 from poise.kernels.machine.jit import call, kernel
 from poise.kernels.machine.lanes import sqrt
 from poise.kernels.machine.layout import (
@@ -23,9 +25,13 @@ CAME_TO, PAUSED, TRY, TRIES, BEST, GOOD, ENDED = range(FALLBACK_STATE)
 start that is tried, of TRIES; BEST: that of the best answer, -1 before one; GOOD: its rank; ENDED: its code."""
 
 
-@kernel
+@functools.partial(kernel, inline=True)
 def workspace_of(inner_address):
-    """That of another search."""
+    """That of another search.
+
+    It is put into its callers, for what a function returns by memory has the layout of a machine of 64 bits, and a page
+    has addresses of 32.
+    """
     inner = entry_at(inner_address, CALL)
     return narrow(problem_at(inner.problem), inner.narrow, inner.routines)
 
