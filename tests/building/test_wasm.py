@@ -99,5 +99,5 @@ def test_a_page_has_all_that_files_name(tmp_path: Path) -> None:
 def test_what_lies_otherwise_in_a_page_is_refused() -> None:
     shapes = "alloca { ptr, i64 }, align 8", "alloca [5 x { ptr, i64 }], align 8", "alloca ptr, align 8"
     refuse_layouts({"fine": "\n".join(f"  %{k} = {shape}" for k, shape in enumerate(shapes))})
-    with pytest.raises(ValueError, match="^wrong keeps alloca"):
+    with pytest.raises(ValueError, match="wrong keeps alloca"):
         refuse_layouts({"fine": "", "wrong": "  %1 = alloca { ptr, ptr, ptr }, align 8\n"})
