@@ -52,8 +52,8 @@ def refuse_layouts(texts: Mapping[str, str]) -> None:
         kept = _ADDRESSES.search(text)
         if kept is not None:
             raise ValueError(
-                f"{symbol} keeps {kept[0].strip()}, which has another layout in a page: let the kernel that returns it "
-                "be put into its callers, inline=True"
+                f"{symbol} keeps {kept[0].strip()}, which has another layout in a page: make a view in the kernel that "
+                "works with it, for one that another kernel returns goes through memory"
             )
 
 

@@ -22,7 +22,7 @@ from poise.kernels.machine.layout import (
     START,
 )
 from poise.kernels.machine.memory import RANK
-from poise.kernels.machine.views import entry_at, problem_at, section
+from poise.kernels.machine.views import entry_at, narrow, problem_at, section
 from poise.kernels.solver.feasibility import is_feasible
 from poise.kernels.solver.inner import (
     BEST,
@@ -35,7 +35,6 @@ from poise.kernels.solver.inner import (
     pauses,
     put_same_question,
     run_inner,
-    workspace_of,
 )
 
 _RESTARTS = 7
@@ -90,7 +89,8 @@ def keep_all(p, w, code, spent, address):
     count, soft, first = len(w.q), _has_soft(p), _first_starts(p, w)
     if starts[0] != starts[0] and starts[count] != starts[count]:
         return code
-    steps, w1 = entry_at(request.by_steps, CALL), workspace_of(request.by_steps)
+    steps = entry_at(request.by_steps, CALL)
+    w1 = narrow(problem_at(steps.problem), steps.narrow, steps.routines)
     while state[TRY] < state[TRIES]:
         k = np.int64(state[TRY])
         at, known = count * (1 if k == first else k), state[BEST] >= 0.0

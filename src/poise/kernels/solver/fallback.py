@@ -55,7 +55,6 @@ from poise.kernels.solver.inner import (
     put_question,
     put_same_question,
     run_inner,
-    workspace_of,
 )
 from poise.kernels.solver.stages import missed_by, put_ball, put_coordinate, solves_all
 
@@ -206,12 +205,12 @@ def _do_without_ranges(p, w, code, spent, address):
         return code
     if state[PAUSED] < 0.5:
         inner = entry_at(request.without_ranges, CALL)
-        failed = inner.code == BLOCKED or (
-            inner.code == UNSOLVED and _misses_posture(problem_at(inner.problem), workspace_of(request.without_ranges))
-        )
+        p1 = problem_at(inner.problem)
+        w1 = narrow(p1, inner.narrow, inner.routines)
+        failed = inner.code == BLOCKED or (inner.code == UNSOLVED and _misses_posture(p1, w1))
         if spent or inner.falls_back == 0 or not failed:
             return code
-        other = workspace_of(request.without_ranges).fallback.state
+        other = w1.fallback.state
         inner.recourse, other[CAME_TO], other[PAUSED], state[PAUSED] = _NEAR_POSTURE, inner.code, 0.0, 1.0
     ended = run_inner(w, request.without_ranges, spent)
     if pauses(ended):
@@ -231,7 +230,8 @@ def _take_all_as_required(p, w, code, spent, address):
     ended = run_inner(w, request.all_required, spent)
     if ended != SOLVED:
         return ended if pauses(ended) else code
-    found, iterations = workspace_of(request.all_required).out, out[ITERATIONS]
+    inner = entry_at(request.all_required, CALL)
+    found, iterations = narrow(problem_at(inner.problem), inner.narrow, inner.routines).out, out[ITERATIONS]
     for i in range(len(found)):
         out[i] = found[i]
     out[ITERATIONS] += iterations
@@ -292,7 +292,9 @@ def _solve_required_alone(p, w, code, spent, address):
 def _put_idle_of_alone(p, w, address):
     """Let what the posture draws and no required task moves begin there."""
     request = entry_at(address, CALL)
-    others, w2 = problem_at(entry_at(request.alone, CALL).problem), workspace_of(request.alone)
+    inner = entry_at(request.alone, CALL)
+    others = problem_at(inner.problem)
+    w2 = narrow(others, inner.narrow, inner.routines)
     if len(p.posture_judged) > 0:
         for r in range(len(others.idle)):
             put_coordinate(p, others.idle[r], w2.start, w.posture_goal)
@@ -304,25 +306,26 @@ def _put_idle_of_alone(p, w, address):
 def _go_towards_soft(p, w, code, spent, address):
     """Let `out` be the answer to what is required alone, brought nearer to what gives way by steps; the code."""
     request, out, count, ended = entry_at(address, CALL), w.out, len(w.q), UNSOLVED
-    paused = w.fallback.state[PAUSED] > 0.5
+    alone, paused = entry_at(request.alone, CALL), w.fallback.state[PAUSED] > 0.5
+    found = narrow(problem_at(alone.problem), alone.narrow, alone.routines).out
     if not (spent and not paused):
         if request.by_steps == 0:
             return ask(address, STEPS_SEARCH)
         if not paused:
             steps = entry_at(request.by_steps, CALL)
             steps.max_restarts, steps.max_iterations = 0, steps.usual_iterations
-            put_same_question(w, request.by_steps, section(workspace_of(request.alone).out, ANSWER, count), address)
+            put_same_question(w, request.by_steps, section(found, ANSWER, count), address)
         ended = run_inner(w, request.by_steps, spent)
         if pauses(ended):
             return ended
     if ended != SOLVED and request.opens_loops:  # those that wishes alone move need not be closed there
         return code
-    found = workspace_of(request.alone).out
     for i in range(count):
         w.q[i] = found[ANSWER + i]
     cost, iterations = found[COST], found[ITERATIONS]
     if ended == SOLVED:
-        led = workspace_of(request.by_steps).out
+        steps = entry_at(request.by_steps, CALL)
+        led = narrow(problem_at(steps.problem), steps.narrow, steps.routines).out
         for i in range(count):
             w.q[i] = led[ANSWER + i]
         cost, iterations = led[COST], iterations + led[ITERATIONS]

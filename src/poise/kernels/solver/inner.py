@@ -1,6 +1,8 @@
-"""Other searches that a search leans on: each has a record of a call, a problem and a workspace of its own."""
+"""Other searches that a search leans on: each has a record of a call, a problem and a workspace of its own.
 
-import functools
+Who works in another's workspace makes the view of it on the spot, from its record: what a kernel returns by memory has
+the layout of a machine of 64 bits, and a page has addresses of 32.
+"""
 
 from poise.kernels.machine.jit import call, kernel
 from poise.kernels.machine.lanes import sqrt
@@ -25,24 +27,14 @@ CAME_TO, PAUSED, TRY, TRIES, BEST, GOOD, ENDED = range(FALLBACK_STATE)
 start that is tried, of TRIES; BEST: that of the best answer, -1 before one; GOOD: its rank; ENDED: its code."""
 
 
-@functools.partial(kernel, inline=True)
-def workspace_of(inner_address):
-    """That of another search.
-
-    It is put into its callers, for what a function returns by memory has the layout of a machine of 64 bits, and a page
-    has addresses of 32.
-    """
-    inner = entry_at(inner_address, CALL)
-    return narrow(problem_at(inner.problem), inner.narrow, inner.routines)
-
-
 @kernel
 def put_question(w, inner_address, goals, start, address):
     """Tell another search its goal, its start (nq) and the seed.
 
     `goals` are the places among the goal numbers, and those of the posture behind them, of its own.
     """
-    w1 = workspace_of(inner_address)
+    inner = entry_at(inner_address, CALL)
+    w1 = narrow(problem_at(inner.problem), inner.narrow, inner.routines)
     count, all_goals = len(w1.goal), len(w.goal)
     for i in range(len(goals)):
         at = goals[i]
@@ -57,7 +49,8 @@ def put_question(w, inner_address, goals, start, address):
 @kernel
 def put_same_question(w, inner_address, start, address):
     """The same of a search for the same tasks."""
-    w1 = workspace_of(inner_address)
+    inner = entry_at(inner_address, CALL)
+    w1 = narrow(problem_at(inner.problem), inner.narrow, inner.routines)
     for i in range(len(w.goal)):
         w1.goal[i] = w.goal[i]
     for i in range(len(w.posture_goal)):
@@ -91,7 +84,8 @@ def run_inner(w, inner_address, spent):
     """Another search, with what it does where it fails; its code."""
     inner = entry_at(inner_address, CALL)
     inner.phase = phase_of(w, spent)
-    call(workspace_of(inner_address).routines[FALLBACKS], inner_address)
+    w1 = narrow(problem_at(inner.problem), inner.narrow, inner.routines)
+    call(w1.routines[FALLBACKS], inner_address)
     inner.phase = BEGIN
     w.fallback.state[PAUSED] = 1.0 if pauses(inner.code) else 0.0
     return inner.code

@@ -43,7 +43,7 @@ from poise.kernels.machine.layout import (
 from poise.kernels.machine.views import entry_at, narrow, problem_at, section
 from poise.kernels.solver.ends import aim_at, answer, clip_start, evaluate, is_posture
 from poise.kernels.solver.feasibility import is_feasible
-from poise.kernels.solver.inner import put_question, workspace_of
+from poise.kernels.solver.inner import put_question
 from poise.kernels.solver.nearness import square_between
 from poise.kernels.solver.state import INSIDE
 
@@ -152,7 +152,8 @@ def _inner(w, inner_address, goals, start, address):
     if request.phase == BEGIN:
         put_question(w, inner_address, goals, start, address)
     inner.phase = request.phase
-    call(workspace_of(inner_address).routines[STAGES], inner_address)
+    w1 = narrow(problem_at(inner.problem), inner.narrow, inner.routines)
+    call(w1.routines[STAGES], inner_address)
     inner.phase = BEGIN
     return inner.code
 
@@ -161,7 +162,8 @@ def _inner(w, inner_address, goals, start, address):
 def solves_all(p, w, address):
     """Whether the answer of the search without ranges is within all of them; it is then that of `out`."""
     request = entry_at(address, CALL)
-    found = workspace_of(request.without_ranges).out
+    inner = entry_at(request.without_ranges, CALL)
+    found = narrow(problem_at(inner.problem), inner.narrow, inner.routines).out
     if not aim_at(p, w.goal, w.target):
         return False
     for i in range(len(w.q)):
@@ -187,7 +189,8 @@ def _lessen_soft_tasks(p, w, address):
     Where it fulfils that the soft tasks are lessened from there; else its configuration is the answer.
     """
     request = entry_at(address, CALL)
-    w1 = workspace_of(request.required)
+    inner = entry_at(request.required, CALL)
+    w1 = narrow(problem_at(inner.problem), inner.narrow, inner.routines)
     found, out, count, code = w1.out, w.out, len(w.q), UNSOLVED
     for i in range(count):  # w1.start keeps the caller's
         w.start[i] = found[ANSWER + i]
@@ -214,7 +217,8 @@ def _begin_at_posture(p, w, address):
     The caller's start is kept in the workspace of the search with all tasks required.
     """
     request = entry_at(address, CALL)
-    kept = workspace_of(request.all_required).start
+    inner = entry_at(request.all_required, CALL)
+    kept = narrow(problem_at(inner.problem), inner.narrow, inner.routines).start
     for i in range(len(w.start)):
         kept[i] = w.start[i]
     if request.max_restarts > 0 and clip_start(p, w.start, w.pool):
@@ -228,7 +232,8 @@ def _begin_at_posture(p, w, address):
 @kernel
 def _return_to_start(w, address):
     """The caller's start, as `_begin_at_posture` keeps it, into w.start."""
-    kept = workspace_of(entry_at(address, CALL).all_required).start
+    inner = entry_at(entry_at(address, CALL).all_required, CALL)
+    kept = narrow(problem_at(inner.problem), inner.narrow, inner.routines).start
     for i in range(len(w.start)):
         w.start[i] = kept[i]
 
@@ -247,7 +252,7 @@ def _take_all_required(w, address):
     """Let the answer to all tasks, required, be that of `out` where there is one."""
     inner = entry_at(entry_at(address, CALL).all_required, CALL)
     if inner.code == SOLVED:
-        found, spent = workspace_of(entry_at(address, CALL).all_required).out, w.out[ITERATIONS]
+        found, spent = narrow(problem_at(inner.problem), inner.narrow, inner.routines).out, w.out[ITERATIONS]
         for i in range(len(found)):
             w.out[i] = found[i]
         w.out[ITERATIONS] += spent
@@ -261,8 +266,9 @@ def _approach_among_least(p, w, address):
     It stays where nothing is at rest there, or where that does not solve what is required.
     """
     request, out, count = entry_at(address, CALL), w.out, len(w.q)
-    inner = entry_at(request.rest, CALL)
-    w1, kept = workspace_of(request.rest), workspace_of(request.all_required).out
+    inner, required = entry_at(request.rest, CALL), entry_at(request.all_required, CALL)
+    w1 = narrow(problem_at(inner.problem), inner.narrow, inner.routines)
+    kept = narrow(problem_at(required.problem), required.narrow, required.routines).out
     for i in range(len(w.goal)):
         w1.goal[i] = w.goal[i]
     for i in range(count):
