@@ -151,3 +151,17 @@ def test_a_posture_within_its_tolerance_is_looked_for_from_the_nearest() -> None
 
 def within(q: Array, home: Array, tolerance: float) -> bool:
     return bool((np.abs(q - home) <= tolerance + 1e-9).all())
+
+
+def test_idle_joints_that_a_posture_puts_somewhere_are_looked_at_there() -> None:
+    """A posture without a weight on what the tasks move, among shapes: what it puts there alone may meet something."""
+    arm = pz.load("panda").with_shapes({"panda_hand": pz.Sphere((0.0, 0.0, 0.0), 0.06)})
+    idle = pz.PostureTask(weight=[0, 0, 0, 0, 1, 1, 1])
+    for seed in range(12):
+        q, other = arm.sample(seed=seed), arm.sample(seed=500 + seed)
+        posture = np.append(q[:4], other[4:])
+        ball = pz.Sphere(tuple(arm.pose("panda_hand", posture).xyz), 0.03)
+        apart = pz.CollisionLimit(pz.World({"ball": ball}), self_collision=False)
+        elbow = pz.PositionTask("panda_link4", arm.pose("panda_link4", q).xyz)
+        found = pz.Solver(arm, [elbow, idle], limits=[apart])([None, posture], q)
+        assert not found.success or apart.is_kept(arm, found.q)

@@ -127,6 +127,8 @@ def _search(address):
     if len(p.posture_judged) > 0 and code >= 0:
         code = _towards_posture(p, w, code, address)
     if code == SOLVED and request.check_feasibility and (request.soft != 0 or len(p.posture_judged) > 0):
+        for i in range(len(w.q)):  # where stages have led the answer since
+            w.q[i] = w.out[ANSWER + i]
         w.clearance[1] = -np.inf
         code = SOLVED if is_feasible(p, w, address) else BLOCKED
     return code
