@@ -18,7 +18,6 @@ from poise.kernels.algebra.rotations import turn_since
 from poise.kernels.algebra.swing_twist import clipped
 from poise.kernels.machine.jit import call, entry_point, kernel, routine
 from poise.kernels.machine.kinds import WHOLE
-from poise.kernels.machine.lanes import sqrt
 from poise.kernels.machine.layout import (
     ANSWER,
     APPROACH,
@@ -43,8 +42,7 @@ from poise.kernels.machine.layout import (
 from poise.kernels.machine.views import entry_at, narrow, problem_at, section
 from poise.kernels.solver.ends import aim_at, answer, clip_start, evaluate, is_posture
 from poise.kernels.solver.feasibility import is_feasible
-from poise.kernels.solver.inner import put_question
-from poise.kernels.solver.nearness import square_between
+from poise.kernels.solver.inner import measure, put_question
 from poise.kernels.solver.state import INSIDE
 
 _WITHOUT_RANGES, _ALL_REQUIRED, _OWN, _REQUIRED = range(4)
@@ -121,8 +119,8 @@ def _search(address):
                 return RUNNING
             _take_all_required(w, address)
             code = SOLVED
-        if code == SOLVED and clip_start(p, w.start, w.pool):
-            w.out[DISTANCE] = sqrt(square_between(p, section(w.out, ANSWER, len(w.q)), w.pool))
+        if code == SOLVED:
+            measure(p, w, w.start)
     request.phase = BEGIN
     if len(p.posture_judged) > 0 and code >= 0:
         code = _towards_posture(p, w, code, address)
@@ -207,8 +205,7 @@ def _lessen_soft_tasks(p, w, address):
         w.start[i] = w1.start[i]
     out[ITERATIONS] += found[ITERATIONS]
     out[RESTARTS], out[START] = found[RESTARTS], found[START]
-    if clip_start(p, w.start, w.pool):
-        out[DISTANCE] = sqrt(square_between(p, section(out, ANSWER, count), w.pool))
+    measure(p, w, w.start)
     return code
 
 
