@@ -33,7 +33,7 @@ ROOMS = [
         "torch",
         "viewer",
     },
-    {"clouds", "criteria", "damping", "extending", "hands", "own", "results", "testing"},
+    {"clouds", "criteria", "damping", "extending", "hands", "own", "pages", "results", "testing"},
     {"cli", "__main__"},
     {"poise_compat"},
 ]
@@ -137,7 +137,7 @@ def test_no_inner_folder_imports_one_after_it(folder: str) -> None:
 def test_the_shop_fronts_can_be_taken_away() -> None:
     """Nothing that solves stands on what measures, repeats papers or prints."""
     front = {"bench", "calibration", "experiments", "reachability", "references", "scale", "viewer"}
-    front |= {"extending", "results", "cli", "__main__", "poise_compat"}
+    front |= {"extending", "pages", "results", "cli", "__main__", "poise_compat"}
     for name, others in arrows().items():
         if name.partition(".")[0] not in front:
             assert not {o for o in others if o.partition(".")[0] in front}, name

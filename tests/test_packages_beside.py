@@ -5,6 +5,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from support.arrows import BESIDE, ROOT, SOURCE
 from support.public import public
 
 import poise as pz
+from poise import extending, pages
 
 CORE: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 MODULES = {path.stem for path in SOURCE.glob("*.py") if not path.stem.startswith("_")}
@@ -69,3 +71,12 @@ def test_all_have_one_version_and_stand_on_that_of_the_core(package: str) -> Non
 def test_nothing_of_the_core_imports_it(package: str) -> None:
     text = "\n".join(path.read_text() for path in SOURCE.rglob("*.py"))
     assert not re.search(rf"^\s*(?:from|import) {package}\b", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("module", [extending, pages])
+def test_the_page_says_what_each_name_does_that_packages_are_written_with(module: ModuleType) -> None:
+    page = (ROOT / "docs" / "extending.md").read_text()
+    heads = [row.partition("|")[2].partition("|")[0] for row in page.splitlines() if row.startswith("| `")]
+    told = {name for head in heads for name in re.findall(r"`(\w+)`", head)}
+    assert not {name for name in dir(module) if name not in told}
+    assert all(getattr(module, name) is not None for name in dir(module))

@@ -6,7 +6,7 @@ import pytest
 
 import poise as pz
 from poise.io import robot_names
-from poise.model.tip import fingers
+from poise.model.tip import finger_links
 
 TIPS = {
     "panda_hand_tcp": "panda panda_collision",
@@ -180,7 +180,7 @@ def test_a_chain_ends_where_it_was_asked_to() -> None:
     assert model.chain("panda_link0", "eye").tip == "eye"  # a frame that is no link
     assert model.chain("panda_link0", "eye").lock(panda_joint1=0.0).tip == "eye"
     hand = arm(("revolute", "gripper", "palm", "jaw"), ("fixed", "c", "jaw", "jaw_tip")).build()
-    assert fingers(hand) == {"jaw", "jaw_tip"}
+    assert finger_links(hand) == {"jaw", "jaw_tip"}
     assert hand.chain("base", "jaw").tip == "jaw"
     assert hand.chain("base", "palm").tip == "palm"
     assert hand.lock(gripper=0.0).tip == "palm"

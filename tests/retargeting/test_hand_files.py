@@ -12,7 +12,8 @@ from support.captures import WEBXR as WEBXR_FOLDER
 from support.hand_models import clip, robot_hand
 
 import poise as pz
-from poise.retargeting.anatomy.landmarks import MEDIAPIPE, WEBXR
+from poise.io.gltf_joints import WEBXR
+from poise.retargeting.anatomy.landmarks import MEDIAPIPE
 
 pytest.importorskip("yaml", reason="needs PyYAML")
 

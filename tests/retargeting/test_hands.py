@@ -12,7 +12,8 @@ from support.hand_models import Array, clip, human_hand, robot_hand
 from support.refusals import refused
 
 import poise as pz
-from poise.retargeting.anatomy.landmarks import MEDIAPIPE, TIPS, WEBXR
+from poise.io.gltf_joints import WEBXR
+from poise.retargeting.anatomy.landmarks import MEDIAPIPE, TIPS
 
 ROBOT = robot_hand()
 LINKS: dict[str, Any] = {"tip0": "thumb-tip", "tip1": "index-finger-tip", "tip2": "middle-finger-tip"}

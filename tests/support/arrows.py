@@ -85,7 +85,7 @@ def kernels(path: Path) -> Iterator[str]:
 def homes() -> dict[str, str]:
     """The module that each name of a face comes from, as its stub says: of `solve`, and of `methods.Fabrik`."""
     found = {}
-    for stub in SOURCE.rglob("__init__.pyi"):
+    for stub in SOURCE.rglob("*.pyi"):
         room = called(stub.relative_to(SOURCE))
         for node in ast.parse(stub.read_bytes(), str(stub)).body:
             if isinstance(node, ast.ImportFrom):

@@ -5,7 +5,7 @@ import pytest
 
 import poise as pz
 from poise.common.array import Array
-from poise.retargeting.anatomy.landmarks import WEBXR
+from poise.io.gltf_joints import WEBXR
 from poise.teleop import webxr_hand
 
 

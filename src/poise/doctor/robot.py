@@ -21,7 +21,7 @@ from poise.model.frame import WORLD
 from poise.model.joint import JointKind
 from poise.model.model import Model
 from poise.model.proximity import around_at_home, at_home, left_alone_at_home
-from poise.model.tip import fingers
+from poise.model.tip import finger_links
 from poise.robots import TEXTBOOK
 
 _SINGULAR: Final = 1e-6
@@ -227,7 +227,7 @@ def _of_shapes(model: Model) -> Iterator[Finding]:
 
 
 def _of_the_tip(model: Model) -> Iterator[Finding]:
-    tip, beyond = model.tip, fingers(model)
+    tip, beyond = model.tip, finger_links(model)
     if not tip or tip == WORLD:
         return
     path = model.root_path(model.frame(tip).link)

@@ -45,6 +45,8 @@ def _webxr_parents() -> dict[str, str | None]:
 
 WEBXR_PARENTS: Final = _webxr_parents()
 """The parent of each of the 25 joints of a WebXR hand."""
+WEBXR: Final = tuple(WEBXR_PARENTS)
+"""These joints, in the order of WebXR."""
 
 
 @final

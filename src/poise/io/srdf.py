@@ -19,7 +19,7 @@ from poise.model.builder import ModelBuilder
 from poise.model.frame import WORLD
 from poise.model.joint import Joint, JointKind
 from poise.model.model import Model
-from poise.model.tip import fingers
+from poise.model.tip import finger_links
 from poise.model.units import in_degrees
 from poise.quaternions import unit_quaternion
 
@@ -167,7 +167,7 @@ class _Reader:
         A link that is missing is passed over, as one SRDF serves several robots; so is one of a finger, and one whose
         group has no joints, neither before it nor beyond.
         """
-        beyond = fingers(self.model)
+        beyond = finger_links(self.model)
         found = {}
         for element in self.root.all("end_effector"):
             link, group = element.attributes.get("parent_link", ""), element.attributes.get("group", "")

@@ -223,7 +223,7 @@ def at_home(model: "Model", margin: float) -> Mapping[frozenset[str], float]:
     cached: dict[float, Mapping[frozenset[str], float]] = model.queries.setdefault(_AT_HOME, {})
     if margin not in cached:
         scene = Scene(model, model.fitted_shapes, excluded=excluded_pairs(model))
-        _, least = _meetings(scene, model.home[None], np.array([margin]))
+        _, least = meetings(scene, model.home[None], np.array([margin]))
         names = [name for _, name in scene.groups]
         pairs = ((names[j], names[i], float(least[i, j])) for i in range(len(names)) for j in range(i))
         found = {frozenset((a, b)): d for a, b, d in pairs if d < margin and WORLD not in (a, b)}
@@ -247,7 +247,7 @@ def around_at_home(model: "Model") -> Mapping[frozenset[str], float]:
     if not near or not _has_ellipsoids(model):
         return {}
     scene = Scene(model, measured(model, within=True), excluded=excluded_pairs(model))
-    _, least = _meetings(scene, model.home[None], np.array([_AROUND]))
+    _, least = meetings(scene, model.home[None], np.array([_AROUND]))
     names = [name for _, name in scene.groups]
     pairs = ((frozenset((names[j], names[i])), float(least[i, j])) for i in range(len(names)) for j in range(i))
     return {pair: gap for pair, gap in pairs if pair in near and gap > 0.0}
@@ -260,7 +260,7 @@ def _has_ellipsoids(model: "Model") -> bool:
 def _met_at_home(model: "Model", excluded: frozenset[frozenset[str]]) -> list[tuple[str, str]]:
     """The pairs of links that meet at home."""
     scene = Scene(model, measured(model, within=True), excluded=excluded)
-    hits, _ = _meetings(scene, model.home[None], np.zeros(1))
+    hits, _ = meetings(scene, model.home[None], np.zeros(1))
     names = [name for _, name in scene.groups]
     found = sorted((names[j], names[i]) for i in range(len(names)) for j in range(i) if hits[i, j] > 0.0)
     return [pair for pair in found if WORLD not in pair]
@@ -293,18 +293,18 @@ def _sampled(model: "Model") -> frozenset[frozenset[str]]:
     places = [model.pose(link, model.home).xyz for link in shapes]
     margin = np.array([_NEVER * float(np.ptp(places, axis=0).max())]) if places else np.zeros(1)
     some = model.sample(_SAMPLES, seed=0)
-    hits, least = _meetings(scene, some, margin)
+    hits, least = meetings(scene, some, margin)
     if _has_ellipsoids(model):
         scene = Scene(model, measured(model, within=True), excluded=joined)
-        hits, _ = _meetings(scene, some, margin)
-    home, _ = _meetings(scene, model.home[None], margin)
+        hits, _ = meetings(scene, some, margin)
+    home, _ = meetings(scene, model.home[None], margin)
     excluded_pairs = (home > 0.0) | (hits > _ALWAYS * _SAMPLES) | (least > margin[0])
     names = [name for _, name in scene.groups]
     pairs = (frozenset((names[i], names[j])) for i in range(count) for j in range(i) if excluded_pairs[i, j])
     return joined | frozenset(pair for pair in pairs if WORLD not in pair)
 
 
-def _meetings(scene: Scene, q: Array, margin: Array) -> tuple[Array, Array]:
+def meetings(scene: Scene, q: Array, margin: Array) -> tuple[Array, Array]:
     """(groups, groups) how often two groups meet at q (n, nq), and how near they come; symmetric."""
     count = len(scene.groups)
     hits, least = np.zeros((2, count, count)), np.full((count, count), math.inf)

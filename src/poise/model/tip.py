@@ -34,7 +34,7 @@ def tip_of(model: "Model") -> str:
     Of the links that are fixed to each other there it is an end effector of an SRDF, or else one that is called a tool,
     or else the last; neither a sensor nor a finger.
     """
-    beyond, body, ends = fingers(model), _bodies(model), _ends(model)
+    beyond, body, ends = finger_links(model), _bodies(model), _ends(model)
     arm = any(joint.size and joint.child not in beyond for joint in model.joints)
     freedom, depth = {WORLD: 0}, {WORLD: 0}
     for joint in model.joints:
@@ -48,11 +48,11 @@ def tip_of(model: "Model") -> str:
         if body[link] == link or link in ends:
             return False
         finger = bool(_FINGER.search(link.lower())) and (fingered[body[link]] > 1 or "tip" not in link.lower())
-        return (arm and finger) or bool(SENSOR.search("_".join(words(link))))
+        return (arm and finger) or bool(SENSOR.search("_".join(words_of(link))))
 
     def rank(link: str) -> tuple[int, bool, bool, bool, int]:
         end = ends.get(link) == ()  # one with joints of its own is where a gripper is mounted
-        tool = not sensor_or_finger(link) and not _TOOL.isdisjoint(words(link))
+        tool = not sensor_or_finger(link) and not _TOOL.isdisjoint(words_of(link))
         return freedom.get(link, 0), end, not sensor_or_finger(link), tool, depth.get(link, 0)
 
     last = max((link for link in model.links if not arm or link not in beyond), key=rank, default=WORLD)
@@ -60,7 +60,7 @@ def tip_of(model: "Model") -> str:
     return next(tools, last)
 
 
-def fingers(model: "Model") -> set[str]:
+def finger_links(model: "Model") -> set[str]:
     """The links of the fingers, and all that they carry."""
     body, before = _bodies(model), dict[str, int]()
     branches: dict[str, list[Joint]] = {}
@@ -118,6 +118,6 @@ def _twins(model: "Model", leaves: list[Joint]) -> list[Joint]:
     return [j for j in leaves if followed[model.follows(j)[0]] > 1 or (j in slides and len(slides) > 1)]
 
 
-def words(name: str) -> list[str]:
+def words_of(name: str) -> list[str]:
     """Its words, be they parted by marks, digits or capitals."""
     return [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)]

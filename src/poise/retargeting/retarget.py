@@ -26,7 +26,7 @@ from poise.retargeting.contact.lying import off_feet, on_soles
 from poise.retargeting.contact.touches import Touch, at_poses, check_objects, check_times, pose_of, touches, untouched
 from poise.retargeting.follow.following import Followed
 from poise.retargeting.follow.ground_clearance import on_ground
-from poise.retargeting.follow.self_collision import as_looked_at, standing
+from poise.retargeting.follow.self_collision import standing
 from poise.retargeting.follow.tracker_cache import cached_followers
 from poise.retargeting.hands.finger_paths import FingerPaths, finger_paths
 from poise.retargeting.reference.bending import folding
@@ -41,6 +41,7 @@ from poise.solving.arguments.arguments import cores
 from poise.solving.arguments.lru_cache import cached
 from poise.solving.arguments.work_queue import WorkQueue
 from poise.solving.requirements.limits import Limits, LimitsLike
+from poise.solving.requirements.near_along import as_looked_at
 from poise.spatial import SE3
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import numpy as np
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import with_holes
 from poise.common.errors import ShapeError
+from poise.io.gltf_joints import WEBXR
 from poise.quaternions import quaternion_product, rotate
-from poise.retargeting.anatomy.landmarks import WEBXR
 from poise.spatial import SE3, pose_of
 
 _UP: Final = np.array([0.5, 0.5, -0.5, -0.5])

@@ -14,7 +14,7 @@ from poise.common.array import Array
 from poise.common.errors import MissingExtra, ModelError
 from poise.model.joint import Joint, JointKind
 from poise.model.model import Model
-from poise.model.tip import SENSOR, words
+from poise.model.tip import SENSOR, words_of
 from poise.retargeting.anatomy.body_frames import axes_of
 from poise.retargeting.anatomy.foot_geometry import around
 from poise.retargeting.anatomy.naming import finger_called, fingers_counted
@@ -165,7 +165,7 @@ def _tip(model: Model, last: str) -> Array | None:
     """(3,) the end of a last link [m]: of what is fixed to it the farthest frame, or else where its shapes end."""
     home = model.pose(last, model.neutral).inverse()
     fixed = [name for name in model.frames if name != last and _fixed_to(model, name, last)]
-    fixed = [name for name in fixed if not SENSOR.search("_".join(words(name)))]
+    fixed = [name for name in fixed if not SENSOR.search("_".join(words_of(name)))]
     if fixed:
         places = home.act(model.poses(model.neutral, fixed).xyz)
         far = places[int(np.argmax(np.linalg.norm(places, axis=1)))]

@@ -1,22 +1,18 @@
 """What of a robot touches: the soles of its feet, the palms of its hands, and how low it reaches.
 
-All is seen as balls: a sphere is one, a capsule two at its ends, a box and a hull one at each corner, and a mesh one
-without a radius at each of its vertices.  What is lowest of a shape is lowest of its balls.
+All is seen as `Balls`: what is lowest of a shape is lowest of its balls.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from poise.common.array import Array
+from poise.common.array import Array, ArrayLike
+from poise.common.checks import finite
 from poise.common.errors import InvalidValue, MissingExtra, ModelError
-from poise.geometry.enclosing import around_ellipsoid, prism
-from poise.geometry.meshes import MeshShape, mesh_triangles, read_mesh
-from poise.geometry.shapes import Box, Capsule, ConvexHull, Cylinder, HalfSpace, Point, Sphere, checked_point
-from poise.geometry.smallest import outermost
-from poise.geometry.visuals import Ellipsoid, VisualShape
+from poise.geometry.balls import Balls
+from poise.geometry.visuals import VisualShape
 from poise.model.frame import WORLD
 from poise.model.joint import JointKind
 from poise.model.model import Model
@@ -32,16 +28,7 @@ _AT_ONCE = 2_000_000
 """Numbers in one piece of work."""
 
 
-class Balls(NamedTuple):
-    """Balls whose hull is a shape."""
-
-    centres: Array
-    """(n, 3) [m]"""
-    radii: Array
-    """(n,) [m]"""
-
-
-def sole(model: Model, frame: str, *, up: Point = (0.0, 0.0, 1.0)) -> Array:
+def sole(model: Model, frame: str, *, up: ArrayLike = (0.0, 0.0, 1.0)) -> Array:
     """(k, 3) the points with which a foot stands, at most 8, seen from `frame` [m]: the corners of its lowest face.
 
     They lie in one plane, as low as the lowest point; what is up to 5 mm above it belongs to it.
@@ -56,7 +43,7 @@ def sole(model: Model, frame: str, *, up: Point = (0.0, 0.0, 1.0)) -> Array:
     return _sole(model, frame, up)[0]
 
 
-def rounding(model: Model, frame: str, *, up: Point = (0.0, 0.0, 1.0)) -> float:
+def rounding(model: Model, frame: str, *, up: ArrayLike = (0.0, 0.0, 1.0)) -> float:
     """The radius of the balls with which a foot stands, the least if they differ; 0 for corners [m]; see `sole`.
 
     A foot that is tilted rolls on them: what is this much above a point of the sole has the same distance to the ground
@@ -65,7 +52,7 @@ def rounding(model: Model, frame: str, *, up: Point = (0.0, 0.0, 1.0)) -> float:
     return _sole(model, frame, up)[1]
 
 
-def palm(model: Model, frame: str, up: Point) -> Array:
+def palm(model: Model, frame: str, up: ArrayLike) -> Array:
     """(3,) the middle of the side of a hand that is away from `up` (3,), both seen from `frame` [m].
 
     As a `sole`, but links without shapes that may collide, as hands of rubber have them, are there as they are drawn.
@@ -75,9 +62,9 @@ def palm(model: Model, frame: str, up: Point) -> Array:
     return middle
 
 
-def _sole(model: Model, frame: str, up: Point, *, drawn: bool = False) -> tuple[Array, float]:
+def _sole(model: Model, frame: str, up: ArrayLike, *, drawn: bool = False) -> tuple[Array, float]:
     """The points of a sole, and the radius of what is there; with what is `drawn` of links that have no shapes."""
-    way = np.array(checked_point("up", up))
+    way = finite("up", up, 3).reshape(3)
     length = float(np.linalg.norm(way))
     if not length > 0.0:
         raise InvalidValue("zero-vector", "up is 0 0 0; it must be the direction that is up in the world")
@@ -91,7 +78,7 @@ def _sole(model: Model, frame: str, up: Point, *, drawn: bool = False) -> tuple[
     up_there = home.rotation.act(way / length)
     balls = _balls_of(((name, model.shapes.get(name, ())) for name in links), model, home)
     if drawn or not len(balls.radii):
-        balls = _together([balls, _seen(model, (name for name in links if not model.shapes.get(name)), home)])
+        balls = Balls.together([balls, _seen(model, (name for name in links if not model.shapes.get(name)), home)])
     if not len(balls.radii):
         carried = links_from(model, links)
         frames = [name for name in model.frames if model.frame(name).link in carried]
@@ -157,7 +144,7 @@ def lowest(model: Model, q: Array, *, links: Sequence[str] | None = None, under:
     for name in names:
         model.frame(name)
         if name not in cache:
-            cache[name] = _outer(_balls(model.shapes.get(name, ())))
+            cache[name] = Balls.of(model.shapes.get(name, ())).outer()
     poses = model.poses(rows, names)
     down = poses.rotation.inverse().act((0.0, 0.0, 1.0))
     for k, name in enumerate(names):
@@ -200,9 +187,9 @@ def _balls_of(shapes: Iterable[tuple[str, Sequence[VisualShape]]], model: Model,
     parts = []
     for name, those in shapes:
         if those:
-            centres, radii = _balls(those)
+            centres, radii = Balls.of(those)
             parts.append(Balls((seen_from @ model.pose(name, model.neutral)).act(centres), radii))
-    return _together(parts)
+    return Balls.together(parts)
 
 
 def _seen(model: Model, links: Iterable[str], seen_from: SE3) -> Balls:
@@ -211,51 +198,7 @@ def _seen(model: Model, links: Iterable[str], seen_from: SE3) -> Balls:
         drawn = [(name, [visual.shape for visual in model.visuals.get(name, ())]) for name in links]
         return _balls_of(drawn, model, seen_from)
     except (ModelError, MissingExtra):
-        return _together([])
-
-
-def _balls(shapes: Iterable[VisualShape]) -> Balls:
-    """The balls of shapes in the frame of their link."""
-    parts = []
-    for shape in shapes:
-        match shape:
-            case Sphere():
-                parts.append(Balls(np.array([shape.centre]), np.array([shape.radius])))
-            case Capsule():
-                parts.append(Balls(np.array([shape.start, shape.end]), np.full(2, shape.radius)))
-            case Box():
-                signs = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
-                parts.append(Balls(shape.pose.act(signs * shape.size), np.zeros(8)))
-            case ConvexHull():
-                centres = shape.core.pose.act(shape.core.vertices)
-                parts.append(Balls(centres, np.full(len(centres), shape.radius)))
-            case MeshShape():
-                vertices = mesh_triangles(shape, read_mesh(shape)).reshape(-1, 3)
-                parts.append(Balls(shape.pose.act(vertices), np.zeros(len(vertices))))
-            case Cylinder():
-                parts.append(_balls([prism(shape)]))
-            case Ellipsoid():
-                parts.append(_balls([around_ellipsoid(shape.pose, tuple(shape.semi_axes))]))
-            case HalfSpace():
-                pass  # it has no lowest point
-            case _:
-                parts.append(Balls(shape.pose.act(shape.vertices), np.zeros(len(shape.vertices))))
-    return _together(parts)
-
-
-def _together(parts: Sequence[Balls]) -> Balls:
-    return Balls(
-        np.concatenate([np.zeros((0, 3)), *(part.centres for part in parts)]),
-        np.concatenate([np.zeros(0), *(part.radii for part in parts)]),
-    )
-
-
-def _outer(balls: Balls) -> Balls:
-    """Those balls that may be lowest; of many points, those farthest out in many directions."""
-    rounded = balls.radii > 0.0
-    points = balls.centres[~rounded]
-    flat = outermost(points) if len(points) else points
-    return _together([Balls(flat, np.zeros(len(flat))), Balls(balls.centres[rounded], balls.radii[rounded])])
+        return Balls.together([])
 
 
 def _corners(points: Array, up: Array) -> Array:

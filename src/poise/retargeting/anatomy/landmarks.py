@@ -12,11 +12,9 @@ import numpy.typing as npt
 
 from poise.common.array import Array
 from poise.common.errors import InvalidValue, NameNotFound, ShapeError
-from poise.io.gltf_joints import WEBXR_PARENTS
+from poise.io.gltf_joints import WEBXR
 from poise.quaternions import unit_vectors
 
-WEBXR: Final = tuple(WEBXR_PARENTS)
-"""The 25 joints of a WebXR hand, in its order."""
 MEDIAPIPE: Final = tuple(name for name in WEBXR if name.startswith("thumb") or not name.endswith("-metacarpal"))
 """The 21 landmarks of MediaPipe in its order, by the names of WebXR: all but the metacarpals of four fingers."""
 TIPS: Final = tuple(name for name in WEBXR if name.endswith("-tip"))

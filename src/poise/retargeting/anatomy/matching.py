@@ -19,7 +19,7 @@ from poise.common.array import Array
 from poise.model.frame import WORLD
 from poise.model.joint import Joint, JointKind
 from poise.model.model import Model
-from poise.model.tip import SENSOR, fingers, words
+from poise.model.tip import SENSOR, finger_links, words_of
 from poise.retargeting.anatomy.naming import groups_of, label_of, missing_part, side_of
 from poise.retargeting.anatomy.parts import LIMBS, PARENTS, SIDES
 from poise.solving.arguments.lru_cache import cached
@@ -91,20 +91,22 @@ class _Finder:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        finger_links = fingers(model)
+        fingered = finger_links(model)
         self.palms = {
-            joint.parent for joint in model.joints if joint.child in finger_links and joint.parent not in finger_links
+            joint.parent for joint in model.joints if joint.child in fingered and joint.parent not in fingered
         }
         for joint in model.joints:
-            called = joint.size > 0 and any(_ASIDE.search("_".join(words(name))) for name in (joint.name, joint.child))
-            if joint.parent in finger_links or called:
-                finger_links.add(joint.child)
-        self.joints = [joint for joint in model.joints if joint.child not in finger_links]
+            called = joint.size > 0 and any(
+                _ASIDE.search("_".join(words_of(name))) for name in (joint.name, joint.child)
+            )
+            if joint.parent in fingered or called:
+                fingered.add(joint.child)
+        self.joints = [joint for joint in model.joints if joint.child not in fingered]
         self.balls = any(joint.kind is JointKind.SPHERICAL for joint in self.joints)
         poses = model.poses(model.neutral, model.links)
         self.place = dict(zip(model.links, poses.xyz, strict=True)) | {WORLD: np.zeros(3)}
         self.size = float(np.ptp(poses.xyz, axis=0).max()) if model.links else 0.0
-        self.known = frozenset(tuple(words(name)) for joint in model.joints for name in (joint.name, joint.child))
+        self.known = frozenset(tuple(words_of(name)) for joint in model.joints for name in (joint.name, joint.child))
         self.missing: dict[str, str] = {}
 
     # Limbs -------------------------------------------------------------------------------------------------------
@@ -376,7 +378,7 @@ class _Finder:
         wanted = (
             {"foot", "toe", "sole", "ankle"} if limb.kind == "leg" else {"hand", "wrist", "palm", "ee", "tip", "tool"}
         )
-        called = [name for name in own if wanted & set(words(name)) and not _ASIDE.search("_".join(words(name)))]
+        called = [name for name in own if wanted & set(words_of(name)) and not _ASIDE.search("_".join(words_of(name)))]
         at = self.model.poses(self.model.neutral, [link, *own]).xyz
         far = dict(zip(own, np.linalg.norm(at[1:] - at[0], axis=1), strict=True))
         best = max(called or own, key=lambda name: far[name])

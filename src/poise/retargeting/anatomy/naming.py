@@ -5,7 +5,7 @@ from collections.abc import Collection
 from typing import Final
 
 from poise.model.joint import Joint
-from poise.model.tip import words
+from poise.model.tip import words_of
 from poise.retargeting.anatomy.parts import SIDES
 
 _CORNERS: Final = {
@@ -58,7 +58,7 @@ def side_of(joint: Joint, known: frozenset[tuple[str, ...]]) -> tuple[str, str]:
     A letter tells it where another name, of those `known` in words, has that of the other side in its place.
     """
     for name in (joint.name, joint.child):
-        parts = words(name)
+        parts = words_of(name)
         corner = next((_CORNERS[word] for word in parts if word in _CORNERS), None)
         if corner is not None:
             return corner
@@ -76,7 +76,7 @@ def side_of(joint: Joint, known: frozenset[tuple[str, ...]]) -> tuple[str, str]:
 
 def label_of(name: str) -> str:
     """What a joint or a link is called, `knee` or `upperarm`; empty where that tells nothing."""
-    found = [match.lastgroup or "" for match in _LABELS.finditer("".join(words(name)))]
+    found = [match.lastgroup or "" for match in _LABELS.finditer("".join(words_of(name)))]
     return next((label for label in found if label not in ("leg", "arm")), found[0] if found else "")
 
 
@@ -121,7 +121,7 @@ def missing_part(part: str, legs: Collection[str], arms: Collection[str]) -> str
 
 def finger_called(name: str) -> str:
     """Which finger a joint or a link is by its name; empty where that tells nothing."""
-    return next((_FINGERS[word] for word in words(name) if word in _FINGERS), "")
+    return next((_FINGERS[word] for word in words_of(name) if word in _FINGERS), "")
 
 
 def fingers_counted(names: Collection[str]) -> dict[str, str]:

@@ -4,36 +4,22 @@ A foot that stands touches the ground, so a floor of a world is no obstacle to i
 their tasks.  All else, shins, hands and trunk, is kept from it; a shin only where the foot is a link of its own.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
 
 from poise.common.array import Array
-from poise.kernels.machine.jit import prepare
-from poise.model.model import Model
-from poise.model.proximity import excluded_pairs
 from poise.retargeting.reference.bodies import Robot, Source, Targets
-from poise.solving.requirements.collision import RESERVE, SAID, CollisionLimit
+from poise.solving.requirements.collision import CollisionLimit
+from poise.solving.requirements.near_along import ByPair, near_along
 from poise.spatial import SE3
 from poise.tasks.pose import PoseTask
 
-_Pairs: TypeAlias = Mapping[tuple[str, str], float]
-"""A number by two names."""
 _TOUCH: Final = 0.01
 """What a sole that stands where it shall is nearer to than this, it stands on [m]."""
 _SHOWN: Final = 3
 """Pairs that a note names."""
-_BROKEN: Final = 1e-5
-"""A distance that is less than the least by more is told of [m]."""
-
-
-def as_looked_at(model: Model, robot: Model) -> Model:
-    """A model of the same links, with the shapes and the pairs of `robot` that are looked at: neither is found anew."""
-    made = model.with_shapes(robot.fitted_shapes, [(a, b) for a, b in map(sorted, excluded_pairs(robot))])
-    made.queries[SAID] = robot.queries.setdefault(SAID, set())  # so that a note is said once
-    return made
 
 
 def standing(limit: CollisionLimit, robot: Robot, source: Source, targets: Targets) -> CollisionLimit:
@@ -70,7 +56,7 @@ def collision_notes(limit: CollisionLimit, robot: Robot, path: Array) -> list[st
 
     Links that are built near are left out where they are so all the time.
     """
-    at, over = _at_least(limit, robot.model, path)
+    at, over = near_along(limit, robot.model, path)
     fingers = _fingers(robot)
     at = {pair: share for pair, share in at.items() if fingers.isdisjoint(pair)}
     body = {pair: depth for pair, depth in over.items() if fingers.isdisjoint(pair)}
@@ -93,7 +79,7 @@ def _both(pair: tuple[str, str]) -> str:
     return " and ".join(pair)
 
 
-def _deepest(depths: _Pairs) -> str:
+def _deepest(depths: ByPair) -> str:
     """The first of these pairs, and by how much they are nearer than they may be [m]."""
     names = [f"{_both(pair)} by up to {1e3 * depth:.3g} mm" for pair, depth in depths.items()]
     return ", ".join(names[:_SHOWN]) + (f", and {len(names) - _SHOWN} pairs more" if len(names) > _SHOWN else "")
@@ -103,33 +89,3 @@ def _fingers(robot: Robot) -> set[str]:
     """The links that the joints of fingers carry."""
     model, own = robot.model, set(robot.fingers)
     return {link for link in model.links if any(model.follows(joint)[0] in own for joint in model.root_path(link))}
-
-
-def _at_least(limit: CollisionLimit, model: Model, path: Array) -> tuple[_Pairs, _Pairs]:
-    """By pair, the share of the frames in which it is at its least distance, and by how much it is nearer [m]; the
-    largest first."""
-    scene = limit.scene(model)
-    count = len(scene.groups)
-    near, deepest = np.zeros((count, count)), np.zeros((count, count))
-    margin = np.array([limit.min_distance + 2.0 * RESERVE])
-    for q in path:
-        hits, least = np.zeros((2, count, count)), np.full((count, count), np.inf)
-        prepare("collision.queries.meetings")(
-            *scene.addresses, np.array(q), margin, hits.reshape(-1), least.reshape(-1), 1
-        )
-        near += least < margin
-        deepest = np.maximum(deepest, limit.min_distance - least)
-    shares, depths = dict[tuple[str, str], float](), dict[tuple[str, str], float]()
-    for i, j in zip(*np.nonzero(near), strict=True):
-        one, other = scene.groups[i][1], scene.groups[j][1]
-        share, depth = float(near[i, j] / len(path)), float(deepest[i, j])
-        if share < 1.0 or limit.least(model, one, other) == limit.min_distance:
-            shares[one, other] = share
-        if depth > _BROKEN:
-            depths[one, other] = depth
-    return _falling(shares), _falling(depths)
-
-
-def _falling(values: _Pairs) -> _Pairs:
-    """The largest first."""
-    return dict(sorted(values.items(), key=lambda one: -one[1]))

@@ -9,7 +9,7 @@ from poise.retargeting.follow.following import Follower
 from poise.retargeting.reference.bodies import Robot
 from poise.solving.arguments.arguments import cores
 from poise.solving.arguments.lru_cache import cached
-from poise.solving.requirements.limits import Limits, key_of
+from poise.solving.requirements.limits import Limits
 
 _CACHED: Final = 8
 """Pairs of followers that wait for a motion, beside one for each thread."""
@@ -31,7 +31,7 @@ def cached_followers(
         for part, place in places.items()
     ]
     names = (*robot.frames.items(), *robot.roundings.items(), *robot.fingers, *touched)
-    key = (dt, speed, key_of(limits.as_given), *names, *places)
+    key = (dt, speed, limits.key, *names, *places)
     waiting: list[tuple[Any, tuple[Follower, Follower]]] = cached(robot.model, Follower, list)
     with _LOCK:
         place = next((k for k, (own, _) in enumerate(waiting) if own == key), None)

@@ -14,6 +14,7 @@ from typing import Final, final
 import numpy as np
 
 from poise.common.array import Array
+from poise.io.gltf_joints import WEBXR
 from poise.model.joint import JointKind
 from poise.model.model import Model
 from poise.motion.clip import Motion
@@ -21,7 +22,6 @@ from poise.quaternions import conjugate, quaternion_product, rotate, unit_vector
 from poise.retargeting.anatomy.body import BodyMap
 from poise.retargeting.anatomy.fingers import Finger, points_of
 from poise.retargeting.anatomy.human_fingers import within_human
-from poise.retargeting.anatomy.landmarks import WEBXR
 from poise.retargeting.anatomy.parts import SIDES
 from poise.retargeting.anatomy.proportions import Proportions
 from poise.retargeting.follow.following import averaged, columns_of

@@ -11,11 +11,13 @@ import numpy as np
 from poise.common.errors import ModelError, nearest_names
 from poise.common.lazy import optional
 from poise.io import load
+from poise.io.gltf_joints import WEBXR
 from poise.model.joint import JointKind
 from poise.model.model import Model
-from poise.retargeting.anatomy.landmarks import MEDIAPIPE, TIPS, WEBXR, WRIST
-from poise.retargeting.hands.hands import HandRetargeter, Pinch, Side
+from poise.retargeting.anatomy.landmarks import MEDIAPIPE, TIPS, WRIST
+from poise.retargeting.hands.hands import HandRetargeter, Side
 from poise.solving.requirements.limits import LimitsLike
+from poise.solving.tracking.landmark_descent import Pinch
 from poise.spatial import SO3
 
 _LARGEST: Final = 1_000_000

@@ -5,7 +5,6 @@ arXiv:1910.03135), as dex-retargeting states them; `poise.kernels.hands.descent`
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
 from itertools import combinations
 from threading import Lock
 from typing import Any, Final, Literal, TypeAlias, final, get_args
@@ -15,64 +14,22 @@ import numpy as np
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import broken_rule, finite, finite_positive, not_negative, numbers, one_of, with_holes
 from poise.common.errors import InvalidValue, ShapeError
-from poise.kernels.hands import descent
-from poise.kernels.hands.landmarks import VECTORS
-from poise.kernels.machine.jit import prepare
-from poise.kernels.machine.layout import BAD_GOAL, BAD_START, COMMON, COST, GOAL_NUMBERS, ITERATIONS, MAX_COLLISION_ROWS
-from poise.kernels.machine.memory import MEMORY
 from poise.model.frame import WORLD
 from poise.model.model import Model, a_model
 from poise.motion.clip import Motion
 from poise.retargeting.anatomy.landmarks import KNUCKLES, MEDIAPIPE, WRIST, columns, landmark, shown_side
-from poise.solving.problem.problem import pack
-from poise.solving.problem.workspace import Bound
-from poise.solving.requirements.limits import Limits, LimitsLike, with_feasibility_check
-from poise.solving.requirements.loop_projection import LoopProjection, loop_tasks
-from poise.solving.requirements.sections import requirements
+from poise.solving.requirements.limits import LimitsLike
+from poise.solving.tracking.landmark_descent import LandmarkDescent, Pinch
 from poise.spatial import SO3
-from poise.tasks.base import Task
-from poise.tasks.value import Value
 from poise.tasks.vector import VectorTask
 
 HandKind: TypeAlias = Literal["position", "vector", "dexpilot"]
 Side: TypeAlias = Literal["right", "left"]
 _HUBER: Final[Mapping[str, float]] = {"position": 0.02, "vector": 0.02, "dexpilot": 0.03}
-_STEPS: Final = 50
-"""Steps of a frame, at most."""
 _REPEATS: Final = 15
 """How often the first frame is solved from a start, each time from where it led."""
 _STARTS: Final = 6
 """Random starts of the first frame, beside the middle of the limits and `neutral`."""
-
-
-@final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pinch(Value):
-    """When two fingertips pinch, and what that asks of the robot's (DexPilot).
-
-    Raises ValueError for a number that is not positive, and for `away` below `near`.
-    """
-
-    near: float = 0.03
-    """A finger pinches when its tip is nearer than this to the thumb's [m]."""
-    away: float = 0.05
-    """It does so until it is farther than this [m]."""
-    touch: float = 1e-4
-    """How far apart the robot's thumb and finger then are to be [m]."""
-    beside: float = 0.03
-    """How far apart two fingers are to be that both pinch, and are nearer to each other than `near` [m]."""
-    thumb_weight: float = 200.0
-    """Weight of a thumb and a finger that pinch; of those that do not it is 1."""
-    finger_weight: float = 400.0
-    """Weight of two fingers that both pinch."""
-
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            finite_positive(field.name, getattr(self, field.name))
-        if self.away < self.near:
-            raise InvalidValue(
-                "inconsistent", f"away is {self.away:g} m, less than near, {self.near:g} m: a pinch would flicker"
-            )
 
 
 @final
@@ -104,7 +61,7 @@ class HandRetargeter:
     """
 
     __slots__ = (
-        "_bound", "_buffer", "_fresh", "_lock", "_loops", "_path", "_prior", "_scratch", "_standing",
+        "_buffer", "_descent", "_fresh", "_lock", "_path",
         "align", "alpha", "huber", "kind", "landmarks", "model", "notes", "pinch", "q0", "regularization", "scale",
         "side", "tasks",
     )  # fmt: skip
@@ -160,55 +117,36 @@ class HandRetargeter:
         self.landmarks: tuple[str, ...] = tuple(dict.fromkeys(used))
         """The landmarks that are read, by their names."""
         self.q0 = None if q0 is None else model.check_q(q0, "q0")
-        self._bound = self._prepared(pairs, side, np.eye(3) if turn is None else turn.matrix(), Limits.of(limits))
+        self._descent = self._prepared(pairs, np.eye(3) if turn is None else turn.matrix(), limits)
         self._begin()
 
-    def _prepared(self, pairs: Sequence[tuple[str | None, str]], side: str, turn: Array, limits: Limits) -> Bound:
-        """What the kernels read and call."""
+    def _prepared(self, pairs: Sequence[tuple[str | None, str]], turn: Array, limits: LimitsLike) -> LandmarkDescent:
+        """What follows the landmarks."""
         place = {name: i for i, name in enumerate(self.landmarks)}
-        fingers = sum(origin == WRIST for origin, _ in pairs) if self.kind == "dexpilot" else 0
-        plan = [
-            (1 if side == "right" else -1) if self.align else 0,
-            int(self.kind == "position"),
-            fingers * (fingers - 1) // 2,
-            fingers,
-            *(place.get(name, 0) for name in KNUCKLES),
-            len(place),
-            len(pairs),
-        ]
-        assert len(plan) == VECTORS
-        for origin, tip in pairs:
-            plan += [-1 if origin is None else place[origin], place[tip]]
-        p = self.pinch
-        settings = [self.scale, self.huber, self.regularization, self.alpha, p.near, p.away, p.touch, p.beside]
-        settings += [p.thumb_weight, p.finger_weight, *turn.ravel()]
-        model, tasks = self.model, (*self.tasks, *loop_tasks(self.model, self.tasks))
-        packed = pack(model, tasks, limits=limits.positions, also=limits.tied(model))
-        problem, n, nq = with_feasibility_check(model, packed, limits), len(packed.velocities), model.nq
-        shapes = 0 if limits.collision is None else MAX_COLLISION_ROWS
-        count = len(problem.section("inequalities")) // (n + 1) + shapes
-        bounded = limits.has_constraints or bool(problem.section("balls")["limited"].any())
-        kept = requirements(model, tasks, problem, count, constrained=bounded, metric=True)
-        sections, rows = ({}, {}) if kept is None else kept
-        sections |= {"plan": plan, "settings": settings, "speeds": np.full(n, np.inf)}
-        sections["common"] = np.zeros(1, dtype=COMMON.dtype).view(np.int64)
-        rows |= {"matrix": n * n, "room": n * n, "memory": MEMORY + plan[2]}
-        rows |= dict.fromkeys(("gradient", "other", "moved"), n) | dict.fromkeys(("best", "prior", "begun"), nq)
-        parts = [*(["project step"] if kept else []), *(["shapes", "shapes in steps"] if limits.collision else [])]
-        return Bound(problem.extended(sections, rows), tuple(parts), collision=limits.collision)
+        middle, index = (place.get(name, 0) for name in KNUCKLES)
+        return LandmarkDescent(
+            self.model,
+            self.tasks,
+            [(None if origin is None else place[origin], place[tip]) for origin, tip in pairs],
+            landmarks=len(place),
+            scale=self.scale,
+            huber=self.huber,
+            regularization=self.regularization,
+            alpha=self.alpha,
+            pinch=self.pinch,
+            limits=limits,
+            side=(1 if self.side == "right" else -1) if self.align else 0,
+            knuckles=(middle, index),
+            turn=turn,
+            each=self.kind == "position",
+            fingers=sum(origin == WRIST for origin, _ in pairs) if self.kind == "dexpilot" else 0,
+        )
 
     def _begin(self) -> None:
-        """Make the workspace that holds the past."""
-        self._lock, self._fresh, self._standing = Lock(), True, False
-        self._scratch = self._bound.new(self.model)
+        """With no past, and nobody in."""
+        self._lock, self._fresh = Lock(), True
         self._buffer = np.zeros((len(self.landmarks), 3))
         self._path = np.zeros((1, self.model.nq))
-        self._prior = self._scratch.narrow[self._bound.problem.rows("prior")]
-        self._scratch.set_fields(max_iterations=_STEPS, updates=1)
-        loops = loop_tasks(self.model, self.tasks)
-        self._scratch.goal[GOAL_NUMBERS * len(self.tasks) :] = [x for loop in loops for x in loop.goal(None)]
-        self._loops = LoopProjection(self.model, loops, limits=self._bound.problem.limits) if loops else None
-        prepare(descent.follow)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__slots__ if name not in _PAST}
@@ -296,27 +234,23 @@ class HandRetargeter:
         chosen = self._read(finite("points", points))
         here, there = self.model.check_q(q, "q"), self.model.check_q(last, "last")
         self._enter()
-        past = self._scratch.narrow.copy()
         try:
-            self._scratch.set_fields(max_iterations=0)
-            self._prior[:] = here
-            self._run(chosen[None], self._path, None)
-            way = self.model.difference(there, here)[list(self._bound.problem.velocities)]
-            return float(self._scratch.out[COST]) + self.regularization * float(way @ way)
+            found = self._descent.objective(chosen, here, there)
         finally:
-            self._scratch.narrow[:] = past
-            self._scratch.set_fields(max_iterations=_STEPS)
             self._lock.release()
+        if found is None:
+            raise InvalidValue("not-a-pose", _NO_HAND)
+        return found
 
     @property
     def frames_beyond(self) -> int:
         """Frames of the last call of `step` or `retarget` in which not all `limits` hold, for no step led back."""
-        return int(self._scratch.out[descent.BROKEN])
+        return self._descent.broken
 
     @property
     def iterations(self) -> int:
         """Steps of the last call of `step` or `retarget`, over all of its frames."""
-        return int(self._scratch.out[ITERATIONS])
+        return self._descent.iterations
 
     def _enter(self) -> None:
         """Keep other threads out; raises RuntimeError where one is in."""
@@ -334,30 +268,19 @@ class HandRetargeter:
         start = None
         if last is not None:
             q = self.model.check_q(last, "last")
-            q = np.clip(q, self.model.lower, self.model.upper) if self._bound.problem.limits else q
+            q = np.clip(q, self.model.lower, self.model.upper) if self._descent.has_limits else q
             if self._fresh:
                 start = q
             else:
-                self._prior[:] = q
+                self._descent.prior[:] = q
         elif self._fresh:
-            start = self._first(points) if self.q0 is None else self._closed(self.q0)
+            start = self._first(points) if self.q0 is None else self._descent.closed(self.q0)
         self._run(points, path, start)
         self._fresh = False
 
     def _run(self, points: Array, path: Array, start: Array | None) -> None:
-        scratch = self._scratch
-        if start is not None:
-            scratch.start[:] = start
-        scratch.sync_scene()
-        standing = points is self._buffer and start is None
-        if not (standing and self._standing):  # what was told last still holds
-            scratch.set_fields(steps=len(path), given=int(start is not None))
-            scratch.set_arrays(goals=points, path=path)
-        self._standing = standing
-        code = prepare(descent.follow)(scratch.address)
-        if code == BAD_GOAL:
+        if not self._descent.follow(points, path, start):
             raise InvalidValue("not-a-pose", _NO_HAND)
-        assert code != BAD_START
 
     def _first(self, points: Array) -> Array:
         """(nq,) a configuration that the first frame is fulfilled best in, of what several starts lead to."""
@@ -369,17 +292,11 @@ class HandRetargeter:
         frames = np.repeat(one, _REPEATS, axis=0)
         for q in (model.normalize(np.where(np.isfinite(box), box, model.home)), model.home, *random):
             path = np.empty((len(frames), model.nq))
-            self._run(frames, path, self._closed(q))
-            found = self.frames_beyond == len(frames), float(self._scratch.out[COST])
+            self._run(frames, path, self._descent.closed(q))
+            found = self.frames_beyond == len(frames), self._descent.cost
             if found < least:
-                best, least = self._prior.copy(), found
+                best, least = self._descent.prior.copy(), found
         return best
-
-    def _closed(self, q: Array) -> Array:
-        """The configuration near to `q` (nq,) in which the loops are closed that move with the hand; `q` if there is
-        none."""
-        found = None if self._loops is None else self._loops.project(self.model, q)
-        return q if found is None else found
 
     def _bridged(self, points: Array, times: Array) -> tuple[Array, list[str]]:
         """Landmarks without frames that are no hand, and what was done to them, in words."""
@@ -405,13 +322,13 @@ class HandRetargeter:
 
 _MIRROR: Final = np.array([1.0, -1.0, 1.0])
 """A mirror, be it any, for a hand is seen along axes of its own."""
-_PAST: Final = ("_buffer", "_fresh", "_lock", "_loops", "_path", "_prior", "_scratch", "_standing")
+_PAST: Final = ("_buffer", "_fresh", "_lock", "_path")
 _NO_HAND: Final = "a landmark is not finite, or the wrist and the knuckles of index and middle finger are in one line"
 
 
 def _tasks(
     kind: str, links: Mapping[Any, Any], wrist: str | None
-) -> tuple[tuple[Task, ...], list[tuple[str | None, str]]]:
+) -> tuple[tuple[VectorTask, ...], list[tuple[str | None, str]]]:
     """The tasks, and for each the landmarks from and to which its vector is; from None is from the origin."""
     if not isinstance(links, Mapping) or not links:
         raise InvalidValue(

@@ -8,8 +8,6 @@ import numpy as np
 
 from poise.common.array import Array
 from poise.common.cached import cached_property
-from poise.model.frame import Frame
-from poise.model.kinematics import all_poses
 from poise.model.model import Model
 from poise.quaternions import rotate
 from poise.retargeting.anatomy.contact_schedule import Contacts, Flags
@@ -104,16 +102,9 @@ class Robot:
 
     def poses(self, q: Array) -> dict[str, Array]:
         """By part, (7,) its pose at `q` (nq,), as `pose` has it: place, and quaternion w x y z."""
-        frames, points = self._parts
-        poses = all_poses(self.model, frames, q)
-        poses[:, :3] += rotate(poses[:, 3:], points)
+        poses = self.model.poses(q, list(self.frames.values())).array.copy()
+        poses[:, :3] += rotate(poses[:, 3:], np.array([self.points[part] for part in self.frames]))
         return dict(zip(self.frames, poses, strict=True))
-
-    @cached_property
-    def _parts(self) -> tuple[list[Frame], Array]:
-        """The frames of all parts, and (parts, 3) their points in them."""
-        points = [self.points[part] for part in self.frames]
-        return [self.model.frame(name) for name in self.frames.values()], np.array(points)
 
     def rest(self, part: str, within: str | None = None) -> SE3:
         """The pose of a part at neutral, in the world or seen from another part."""

@@ -59,6 +59,11 @@ class Limits(NamedTuple):
         """As `limits=` says it."""
         return [*self.others, *(() if self.collision is None else (self.collision,))] or self.positions
 
+    @property
+    def key(self) -> Hashable:
+        """By which what was prepared for the same limits is found again."""
+        return key_of(self.as_given)
+
     def timeless(self, model: Model) -> "Limits":
         """Those that hold of a configuration by itself: rows, which tie joints together."""
         some = [limit for limit in self.others if len(limit.inequalities(model, range(model.nv), 1.0).rows)]

@@ -62,9 +62,9 @@ class CarryingPage(Page):
             serve(host=host, port=port, title=f"{carrying.model('robot').name}: retargeting"), dark=dark, width="large"
         )
         self._gui = self.server.viser.gui
-        with self._made():
+        with self.making():
             self._add(carrying.done, dark=dark)
-        self.loop = self._loop("retargeting", PICTURES, self._next)
+        self.loop = self.begin_loop("retargeting", PICTURES, self._next)
 
     # Once ------------------------------------------------------------------------------------------------------------
 

@@ -32,9 +32,9 @@ class Replay(Page):
         self.model, self.motion = model, motion
         self._parts = appearance(model, look=look)
         super().__init__(serve(host=host, port=port, title=model.name), dark=dark)
-        with self._made():
+        with self.making():
             self._add(motion, ghost, dark=dark)
-        self.loop = self._loop("replay", PICTURES, self._next)
+        self.loop = self.begin_loop("replay", PICTURES, self._next)
 
     def _add(self, motion: Motion, ghost: Motion | None, *, dark: bool) -> None:
         """The robot, its way, its ghost and the timeline."""

@@ -58,22 +58,22 @@ class Page:
         try:
             for loop in self._loops:
                 loop.stop()
-            self._finish()
+            self.finish()
         finally:
             self.server.stop()
             self._ended.set()
             atexit.unregister(self.close)
 
-    def _finish(self) -> None:
+    def finish(self) -> None:
         """What is left to do when the loops have ended and the page is still there."""
 
-    def _loop(self, name: str, rate: float, do: Callable[[], object]) -> Loop:
+    def begin_loop(self, name: str, rate: float, do: Callable[[], object]) -> Loop:
         """Begin to call `do` so many times a second."""
         self._loops.append(Loop(f"poise {name}", rate, do))
         return self._loops[-1]
 
     @contextmanager
-    def _made(self) -> Iterator[None]:
+    def making(self) -> Iterator[None]:
         """A page that cannot be made is closed; what is in it is sent at once."""
         try:
             with self.server.viser.atomic():
@@ -113,12 +113,12 @@ class GuidedPage(Page):
         server = serve(host=host, port=port, title=title or session.model.name, on_input=on_input)
         super().__init__(server, dark=dark, width=width)
         self.recording: Recording | None = None
-        with self._made():
+        with self.making():
             self.stage = Stage(server.viser, session, self.parts, dark=dark)
             self.panel = panel(server.viser, session, self.stage, dark)
             self._paint()
-        self.solver = self._loop("solver", rate, tick)
-        self.painter = self._loop("painter", PICTURES, self._paint)
+        self.solver = self.begin_loop("solver", rate, tick)
+        self.painter = self.begin_loop("painter", PICTURES, self._paint)
 
     def record(self, file: str | Path) -> None:
         """Keep what happens from now on, and write it to one HTML file when the page is closed.
@@ -131,7 +131,7 @@ class GuidedPage(Page):
             )
         self.recording = Recording(self.server.viser, Path(file), 1.0 / PICTURES, self._guided.model, self.parts)
 
-    def _finish(self) -> None:
+    def finish(self) -> None:
         if self.recording is not None:
             self.recording.write()
 

@@ -26,11 +26,11 @@ class Server:
     """A running server; leaving its `with` block stops it.
 
     `viser`: the `viser.ViserServer`.  `url`: where its page is, from this machine.
-    `host`, `port`: where it listens.  `wanted`: the port that was asked for.
+    `host`, `port`: where it listens.  `wanted`: the port that was asked for.  `title`: of the panel.
     """
 
-    def __init__(self, viser: Any, host: str, port: int, wanted: int, inputs: InputSockets | None) -> None:
-        self.viser, self.host, self.port, self.wanted = viser, host, port, wanted
+    def __init__(self, viser: Any, host: str, port: int, wanted: int, inputs: InputSockets | None, title: str) -> None:
+        self.viser, self.host, self.port, self.wanted, self.title = viser, host, port, wanted, title
         self._inputs = inputs
         self._stopping, self._stopped = threading.Lock(), False
         # At exit this comes before viser's own, which prints.
@@ -110,7 +110,7 @@ def serve(
     except BaseException:
         listener.close()
         raise
-    return Server(viser, address if guard.wildcard else host, bound, port, door.inputs)
+    return Server(viser, address if guard.wildcard else host, bound, port, door.inputs, title)
 
 
 def _resolve(host: str) -> tuple[str, socket.AddressFamily]:

@@ -1,0 +1,14 @@
+from poise.viewer.pages.page import Page as Page
+from poise.viewer.pages.recording import html_of_motion as html_of_motion
+from poise.viewer.panel.text import plain as plain
+from poise.viewer.panel.timeline import Timeline as Timeline
+from poise.viewer.scene import tessellation as tessellation
+from poise.viewer.scene.appearance import Look as Look
+from poise.viewer.scene.appearance import appearance as appearance
+from poise.viewer.scene.figure import Figure as Figure
+from poise.viewer.scene.played import Played as Played
+from poise.viewer.server.downloads import download as download
+from poise.viewer.server.server import Server as Server
+from poise.viewer.server.server import serve as serve
+from poise.viewer.server.snapshot import screenshot as screenshot
+from poise.viewer.session.guided import REFUSALS as REFUSALS
