@@ -86,7 +86,7 @@ def human() -> tuple[np.ndarray, np.ndarray]:
                 at = model.index(f"{finger}-{name}")
                 turns = pz.SO3.from_rotvec(np.multiply.outer(most * bend, side))
                 q[:, at] = (turns @ pz.SO3(wxyz=q[:, at])).wxyz
-    from poise.retargeting.anatomy.landmarks import MEDIAPIPE
+    from poise_motion.anatomy.landmarks import MEDIAPIPE
 
     points = model.poses(q, MEDIAPIPE).xyz.copy()
     touching = np.full(len(times), -1)

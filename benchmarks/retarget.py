@@ -28,8 +28,8 @@ from report import print_table
 from robots import humanoid
 
 import poise as pz
-from poise.retargeting.follow.following import Followed
 from poise.spatial import SE3, SO3
+from poise_motion.follow.following import Followed
 
 BVH = Path(os.environ.get("ASSIMP_TESTMODELS", "/usr/share/assimp/models")) / "BVH"
 CLIPS = {"CMU 01_01, jumps": "01_01.bvh", "CMU 01_03, climbs": "01_03.bvh", "boxing": "Boxing_Toes.bvh"}
@@ -131,7 +131,7 @@ def clips() -> Iterator[tuple[str, pz.Motion]]:
             yield name, pz.load_motion(BVH / file)
         else:
             print(f"{BVH / file} is missing: apt-get install assimp-testmodels")
-    sys.path.append(str(Path(__file__).parents[1] / "tests" / "retargeting"))
+    sys.path.append(str(Path(__file__).parents[1] / "packages" / "poise-motion" / "tests"))
     from walker import walk
 
     yield "a walk", walk(120.0, 20.0)

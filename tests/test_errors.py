@@ -6,14 +6,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.arrows import FILES
 from support.refusals import refused
 
 import poise as pz
 from poise.common.errors import CODES, PoiseError
 
 DOCS = Path(__file__).parents[1] / "docs"
-OTHERS = ("build", "experiments", "kernels")
-"""Folders that raise what others raise, or what no user of a robot meets."""
+OTHERS = ("build", "experiments", "kernels", "poise_compat")
+"""Folders that raise what others raise, such as the originals of faces, or what no user of a robot meets."""
 CAUGHT = {
     "common/archive.py", "io/gltf_document.py", "motion/tables.py", "viewer/operator/scene.py",
     "viewer/operator/work.py", "viewer/scene/surface_cache.py", "viewer/server/input_state.py",
@@ -28,16 +29,9 @@ def words(node: ast.AST) -> Iterator[str]:
             yield each.value
 
 
-def files() -> Iterator[tuple[str, Path]]:
-    """Every file of the package, by its name seen from there."""
-    package = Path(pz.__file__).parent
-    for path in package.rglob("*.py"):
-        yield path.relative_to(package).as_posix(), path
-
-
 def raised() -> Iterator[str]:
-    """The code of every error that the package makes, as its files write it."""
-    for _, path in files():
+    """The code of every error that the packages make, as their files write it."""
+    for path in FILES.values():
         for node in ast.walk(ast.parse(path.read_bytes())):
             made = getattr(node.func, "id", None) if isinstance(node, ast.Call) else None
             if made in ("InvalidValue", "InvalidType"):
@@ -60,7 +54,7 @@ def test_the_table_has_the_codes_that_there_are_and_no_others() -> None:
 
 def test_what_is_refused_has_a_code() -> None:
     bare = set()
-    for name, path in files():
+    for name, path in FILES.items():
         if name.split("/")[0] not in OTHERS:
             calls = [node for node in ast.walk(ast.parse(path.read_bytes())) if isinstance(node, ast.Call)]
             bare |= {name for call in calls if getattr(call.func, "id", None) in ("ValueError", "TypeError")}

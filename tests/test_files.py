@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.arrows import FILES
 
 import poise as pz
 from poise.common.drawing import save_figure
@@ -21,7 +22,6 @@ from poise.viewer.operator.program import Program
 from poise.viewer.operator.robots import ten_links
 from poise.viewer.operator.work import save_scene, save_work
 
-SOURCE = Path(pz.__file__).parent
 UNIX = pytest.mark.skipif(sys.platform == "win32", reason="limits of files and bits of rights are those of Unix")
 WORDS = {
     "write_text", "write_bytes", "savefig", "savez", "savez_compressed", "savetxt", "tofile", "write_table",
@@ -70,8 +70,7 @@ def aside(path: Path) -> Iterator[tuple[ast.Call, bool]]:
 
 def test_every_writer_goes_through_the_one_place() -> None:
     seen = 0
-    for path in sorted(SOURCE.rglob("*.py")):
-        name = path.relative_to(SOURCE).as_posix()
+    for name, path in FILES.items():
         for call, sheltered in aside(path):
             seen += 1
             assert sheltered or name in OWN, f"{name}:{call.lineno}: {ast.unparse(call)}"

@@ -132,15 +132,17 @@ def test_what_no_arrow_leads_to_is_far() -> None:
 
 
 def test_a_file_of_tests_that_has_changed_is_nearest_and_so_are_those_that_stand_on_changed_support() -> None:
-    test = TESTS / "retargeting" / "test_lying.py"
+    test = ROOT / "packages/poise-motion/tests/test_lying.py"
     assert distance(test, {}, {test.relative_to(ROOT).as_posix()}) < 0.0
     assert distance(Path(__file__), {}, {"tests/support/arrows.py"}) == 0.0
     assert distance(TESTS / "viewer" / "test_replay.py", {}, {"tests/viewer/hands.py"}) == 0.0
 
 
 def test_a_helper_of_a_helper_is_followed_too() -> None:
-    assert distance(TESTS / "retargeting" / "test_objects.py", {}, {"tests/retargeting/gaits.py"}) == 0.0
-    assert far("model.builder", "retargeting/test_objects.py") < FAR
+    motion = Path("packages/poise-motion/tests")
+    test = ROOT / motion / "test_objects.py"
+    assert distance(test, {}, {(motion / "gaits.py").as_posix()}) == 0.0
+    assert distance(test, steps(["model.builder"]), set()) < FAR
 
 
 def test_it_says_of_what_no_arrow_is_known(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:

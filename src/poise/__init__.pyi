@@ -38,8 +38,6 @@ from poise.motion.positions import motion_from_positions as motion_from_position
 from poise.rate import Rate as Rate
 from poise.reachability.map import ReachMap as ReachMap
 from poise.reachability.search import reach as reach
-from poise.retargeting.anatomy.body import BodyMap as BodyMap
-from poise.retargeting.retarget import retarget as retarget
 from poise.solving.answers.solution import Solution as Solution
 from poise.solving.arguments.twist import Twist as Twist
 from poise.solving.path.jumps import jumps as jumps
@@ -85,6 +83,8 @@ from poise.tasks.vector import VectorTask as VectorTask
 from poise.tasks.velocity import DampingTask as DampingTask
 from poise.tasks.velocity import JointVelocityTask as JointVelocityTask
 from poise.viewer.app import view as view
+from poise_motion.anatomy.body import BodyMap as BodyMap
+from poise_motion.retarget import retarget as retarget
 
 from . import criteria as criteria
 from . import damping as damping

@@ -3,8 +3,6 @@ from poise.calibration.calibration import Calibration as Calibration
 from poise.model.fitting import ShapeFit as ShapeFit
 from poise.model.proximity import Proximities as Proximities
 from poise.model.proximity import Proximity as Proximity
-from poise.retargeting.report.report import Report as Report
-from poise.retargeting.retarget import Retargeted as Retargeted
 from poise.solving.answers.branches import Branch as Branch
 from poise.solving.answers.branches import BranchBatch as BranchBatch
 from poise.solving.answers.branches import Solutions as Solutions
@@ -20,3 +18,5 @@ from poise.solving.tracking.optimum import AlgorithmicSingularity as Algorithmic
 from poise.solving.unreachable.certificate import Certificate as Certificate
 from poise.tasks.error import TaskError as TaskError
 from poise.viewer.app import Viewer as Viewer
+from poise_motion.report.report import Report as Report
+from poise_motion.retarget import Retargeted as Retargeted

@@ -35,6 +35,12 @@ MODULES = {name: path for path in SOURCE.rglob("*.py") if (name := called(path.r
     for path in folder.rglob("*.py")
 }
 """The files of the packages."""
+FILES = {path.relative_to(SOURCE).as_posix(): path for path in sorted(SOURCE.rglob("*.py"))} | {
+    path.relative_to(folder.parent).as_posix(): path
+    for folder in BESIDE.values()
+    for path in sorted(folder.rglob("*.py"))
+}
+"""The same by their places, `solving/problem/problem.py` and `poise_motion/retarget.py`."""
 
 
 @cache

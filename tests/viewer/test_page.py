@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.refusals import refused
+from support.widgets import by_hand, widget
 
 import poise as pz
 from poise.clouds import PointCloud
@@ -32,20 +33,6 @@ from poise.viewer.server import snapshot  # noqa: E402
 from poise.viewer.session.plane import in_plane, normal_of, sideways  # noqa: E402
 
 Wait = Callable[..., None]
-
-
-def widget(page: Any, label: str) -> Any:
-    """The widget of this label."""
-    found = page.server.viser.gui._gui_input_handle_from_uuid.values()
-    return next(handle for handle in found if getattr(handle, "label", None) == label)
-
-
-def by_hand(page: Any, label: str, value: Any) -> None:
-    """Set a widget as a window does, and call what waits for that."""
-    handle = widget(page, label)
-    handle._impl.value = value
-    for told in handle._impl.update_cb:
-        told(viser.GuiEvent(object(), 0, handle))
 
 
 def tiny() -> pz.Model:

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import nullcontext, redirect_stderr, redirect_stdout
 from io import StringIO
 from shutil import get_terminal_size
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _NUMBER: Final = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _LISTED: Final = re.compile(rf"{_NUMBER}(?:,{_NUMBER})*,?")
 """Numbers with commas between or behind them."""
+_ELSEWHERE: Final = {"retarget": ("poise-motion", "motion")}
+"""By command, the package beside poise that has it, and the extra that brings that."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -53,16 +55,22 @@ def _run(arguments: list[str]) -> int:
         return 0
     if os.environ.get("NO_COLOR"):
         os.environ.setdefault("PYTHON_TYRO_ANSI_CODES", "False")  # tyro reads its own variable only, once, at import
-    from poise.common.errors import PoiseError
+    from poise.common.errors import MissingExtra, PoiseError
 
+    warnings.formatwarning = lambda message, *_: f"warning: {message}\n"  # no place in our source: it is of no use
+    kinds = _own()
+    if not arguments or arguments[0] not in kinds:  # or nobody need look what packages bring, which takes a while
+        kinds = commands()
+    if arguments and arguments[0] in _ELSEWHERE.keys() - kinds.keys():
+        missing = MissingExtra(f"poise {arguments[0]}", *_ELSEWHERE[arguments[0]])
+        return _said(missing, json="--json" in arguments, explain="--explain" in arguments)
     try:
-        command = _parsed(commands(), arguments)
+        command = _parsed(kinds, arguments)
     except SystemExit as stop:
         return 1 if stop.code else 0  # tyro leaves with 2, which means "not solved" here
     except PoiseError as error:
         return _said(error, json=True, explain="--explain" in arguments)
 
-    warnings.formatwarning = lambda message, *_: f"warning: {message}\n"  # no place in our source: it is of no use
     try:
         # Whatever is printed on the way, a line of JSON stands alone on stdout.
         with redirect_stdout(sys.stderr) if command.json else nullcontext():
@@ -75,7 +83,13 @@ def _run(arguments: list[str]) -> int:
 
 
 def commands() -> dict[str, Any]:
-    """The settings of each command, by its name."""
+    """The settings of each command, by its name: those of poise, then those of packages beside it."""
+    own = _own()
+    return own | dict(_of_packages(own))
+
+
+def _own() -> dict[str, Any]:
+    """The commands of poise itself."""
     from poise.cli.batch import Batch
     from poise.cli.calibrate import Calibrate
     from poise.cli.cite import Cite
@@ -86,7 +100,6 @@ def commands() -> dict[str, Any]:
     from poise.cli.path import Path
     from poise.cli.reach import Reach
     from poise.cli.reproduce import Reproduce
-    from poise.cli.retarget import Retarget
     from poise.cli.sdk import Sdk
     from poise.cli.solve import Solve
     from poise.cli.track import Track
@@ -98,7 +111,6 @@ def commands() -> dict[str, Any]:
         "batch": Batch,
         "path": Path,
         "track": Track,
-        "retarget": Retarget,
         "view": View,
         "compare": Compare,
         "reach": Reach,
@@ -111,6 +123,19 @@ def commands() -> dict[str, Any]:
         "cite": Cite,
         "warmup": Warmup,
     }
+
+
+def _of_packages(own: Collection[str]) -> Iterator[tuple[str, Any]]:
+    """The commands of packages beside poise; one that is none, or has the name of one of ours, is warned of."""
+    from poise.cli.command import Answers
+    from poise.common.beside import COMMANDS, brought
+
+    for name, kind in brought(COMMANDS):
+        if name in own or not (isinstance(kind, type) and issubclass(kind, Answers)):
+            why = "is a command of poise" if name in own else "is no class of settings, see poise.extending.Answers"
+            warnings.warn(f"a package offers the command {name!r}, which {why}: it is left out", stacklevel=2)
+        else:
+            yield name, kind
 
 
 def _parsed(kinds: dict[str, Any], arguments: list[str]) -> "Answers":

@@ -11,7 +11,7 @@ from poise.common.errors import InvalidValue
 
 if TYPE_CHECKING:
     from poise.model.model import Model
-    from poise.viewer.pages.page import GuidedPage, Page
+    from poise.viewer.pages.page import Page
 
 SKELETONS: Final = (".bvh", ".glb", ".gltf")
 """Files that bring one of their own."""
@@ -73,6 +73,8 @@ class View(Writes):
             raise InvalidValue(
                 "needs", "no robot is named: give a known name or a file, as in `poise view panda`, or --operate"
             )
+        if (answer := self._of_packages(Path(self.robot))) is not None:
+            return answer
         model = pz.load(self.robot, base=self._grounding())
         if self.replay is not None:
             return self._play(model)
@@ -85,10 +87,25 @@ class View(Writes):
         )  # fmt: skip
         return self._show(viewer, f"{model.name} is shown")
 
-    def _show(self, page: "GuidedPage", message: str) -> Answer:
+    def _of_packages(self, file: Path) -> Answer | None:
+        """The page that a package beside poise makes of a file which is no robot's; None where none does."""
+        from poise.io import SUFFIXES
+
+        if self.replay is not None or file.suffix.lower() in SUFFIXES or not file.is_file():
+            return None
+        from poise.viewer.app import page_beside
+
+        if self.record is not None:
+            raise InvalidValue("not-supported", f"--record keeps what a robot does; leave it out for {file}")
+        page = page_beside(file, look=self.look, host=self.host, port=self.port, dark=self.dark)
+        return None if page is None else self._show(page, f"{page.server.title} is shown")
+
+    def _show(self, page: "Page", message: str) -> Answer:
         """What happens there, kept or looked at."""
+        from poise.viewer.pages.page import GuidedPage
+
         with page:
-            if self.record is not None:
+            if self.record is not None and isinstance(page, GuidedPage):
                 page.record(self.record)
             if self.screenshot is not None:
                 self._shoot(page)

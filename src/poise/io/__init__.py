@@ -13,7 +13,8 @@ from poise.model.model import Model
 
 INSTALLED = "example-robot-data/"
 """Before a name, asks for the installed robot even if a textbook one has the name too."""
-_SUFFIXES = {".urdf", ".xacro", ".xml", ".mjcf", ".bvh", ".gltf", ".glb"}
+SUFFIXES = {".urdf", ".xacro", ".xml", ".mjcf", ".bvh", ".gltf", ".glb"}
+"""Of files that `load` reads."""
 _TEXT = "the text"
 """What messages call a robot that is given as text."""
 
@@ -49,7 +50,7 @@ def load(
         return _load_text(source.lstrip("\ufeff"), base, package_dirs, xacro_args, srdf)
     if not isinstance(source, str):
         return _load_file(Path(source), base, package_dirs, xacro_args, srdf)
-    if Path(source).suffix.lower() not in _SUFFIXES:
+    if Path(source).suffix.lower() not in SUFFIXES:
         model = _load_name(source, base, package_dirs, xacro_args, srdf)
         if model is not None:
             return model

@@ -2,9 +2,10 @@
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import Any, Final, cast, final
 
 from poise.common.array import ArrayLike
+from poise.common.beside import PAGES, brought
 from poise.common.errors import InvalidType, InvalidValue
 from poise.geometry.world import World
 from poise.methods.base import Method
@@ -17,10 +18,6 @@ from poise.viewer.panel.session_panel import SessionPanel
 from poise.viewer.scene.appearance import Look
 from poise.viewer.session.aims import default_task
 from poise.viewer.session.session import Session
-
-if TYPE_CHECKING:
-    from poise.retargeting.retarget import Retargeted
-    from poise.viewer.carry.page import CarryingPage
 
 RATE: Final = 120.0
 """Ticks of the solver's loop a second."""
@@ -47,7 +44,7 @@ class Viewer(GuidedPage):
 
 
 def view(
-    model: "Model | Motion | Retargeted | Sequence[Retargeted]",
+    model: "Model | Motion | Any",
     tasks: Task | Sequence[Task] | None = None,
     *,
     q: ArrayLike | None = None,
@@ -69,9 +66,10 @@ def view(
     Of a `Motion` the robot is shown as it goes through it, over and over, and beside it another one as its `ghost`,
     such as the human whom it follows; with `block=False` it returns the `Replay`.
 
-    Of what `retarget` returned the robot is shown beside the skeleton, with the contacts and the report, and without
-    solving anew: that is done where map or contacts are edited in the page.  Of several, with one robot and one
-    skeleton, one is chosen there.  With `block=False` it returns the `CarryingPage`.
+    Of what `retarget` returned, or a list of that with one robot and one skeleton, of which one is chosen in the page,
+    the robot is shown beside the skeleton, with the contacts and the report, and without solving anew: that is done
+    where map or contacts are edited.  With `block=False` it returns the `CarryingPage`.  Other packages beside poise
+    may bring pages of what else they make.
 
     The page is served at `host` and `port`, or the next port that is free: on this machine alone unless `host` says
     otherwise, which is warned of.  Prints the address and stays until Ctrl-C; with `block=False` returns the `Viewer`,
@@ -92,11 +90,11 @@ def view(
             raise InvalidValue(
                 "conflict", "ghost goes beside a motion; beside what retarget returned its source is shown"
             )
-        carried = _carried(model, host=host, port=port, dark=dark, look=look)
-        return _shown(carried, carried.carrying.model("robot").name, block=block)
+        page = _of_packages(model, host=host, port=port, dark=dark, look=look)
+        return _shown(page, page.server.title, block=block)
     if ghost is not None:
         raise InvalidValue("conflict", "ghost goes beside a motion; give one in the place of the model")
-    a_model(model)
+    model = a_model(model)
     if tasks is None:
         alone = default_task(model)
         tasks = () if alone is None else alone
@@ -104,25 +102,29 @@ def view(
     return _shown(viewer, model.name, block=block)
 
 
-def _carried(results: "Retargeted | Sequence[Retargeted]", **settings: Any) -> "CarryingPage":
-    """The page of what `retarget` returned; raises TypeError for what else a program may give in its place."""
-    from poise.retargeting.retarget import Retargeted
-    from poise.viewer.carry.carrying import Carrying
-    from poise.viewer.carry.page import CarryingPage
+def page_beside(thing: object, **settings: Any) -> Page | None:
+    """The page that a package beside poise makes of a thing, with `look`, `host`, `port` and `dark`; None if none
+    does."""
+    for _, make in brought(PAGES):
+        page = make(thing, **settings)
+        if page is not None:
+            return cast(Page, page)
+    return None
 
-    every = list(results) if isinstance(results, (list, tuple)) else [results]
-    if not every:
+
+def _of_packages(thing: object, **settings: Any) -> Page:
+    """Raises TypeError for what nobody makes a page of, ValueError for an empty list."""
+    listed = list(thing) if isinstance(thing, (list, tuple)) else None
+    if listed == []:
         raise InvalidValue("empty", "the list of results is empty, so there is nothing to view")
-    carryings = []
-    for one in every:
-        if not isinstance(one, Retargeted):
-            raise InvalidType(
-                "wrong-type",
-                "view takes a Model, a Motion, what retarget returns or a list of that, "
-                f"got {'a list with ' * (one is not results)}{type(one).__name__}",
-            )
-        carryings.append(Carrying(one))
-    return CarryingPage(carryings, **settings)
+    page = page_beside(thing, **settings)
+    if page is None:
+        raise InvalidType(
+            "wrong-type",
+            "view takes a Model, a Motion, what retarget returns or a list of that, or what else a package brings a "
+            f"page of, got {'a list with ' if listed else ''}{type(listed[0] if listed else thing).__name__}",
+        )
+    return page
 
 
 def _shown(page: Page, name: str, *, block: bool) -> Page | None:

@@ -1,0 +1,72 @@
+"""Paths that stand still for a while: what a foot follows that is on the ground from one time to another."""
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.extending import Array
+from poise.quaternions import conjugate, part_of_turn, quaternion_product
+
+Span: TypeAlias = tuple[int, int]
+"""The first frame, and the frame after the last."""
+Numbers: TypeAlias = npt.NDArray[np.intp]
+
+
+def shares(spans: Sequence[Span], times: Array, ease: float) -> tuple[Array, Numbers]:
+    """(frames,) how much each frame belongs to the span that is nearest: 1 within; outside, eased to 0 over `ease` [s];
+    and (frames,) the number of that span.
+
+    By 1 - 10 s^3 + 15 s^4 - 6 s^5, so that what is held comes to rest and leaves it without a jump of the velocity or
+    the acceleration.  Between two spans, which do not overlap, it is eased over half of the time between, if they are
+    near each other.
+    """
+    if not spans:
+        return np.zeros(len(times)), np.zeros(len(times), dtype=np.intp)
+    first, last = times[[start for start, _ in spans]], times[[stop - 1 for _, stop in spans]]
+    half = 0.5 * (first[1:] - last[:-1])
+    which = np.searchsorted(last[:-1] + half, times)
+    eased = np.full(len(spans) + 1, ease)
+    eased[1:-1] = np.minimum(half, ease)
+    before, after = (first[which] - times) / eased[which], (times - last[which]) / eased[which + 1]
+    return _gone(np.maximum(np.maximum(before, after), 0.0)), which
+
+
+def fading(times: Array, over: float) -> Array:
+    """(frames,) from 1 at the first time to 0, without a jump of velocity or acceleration, `over` so many seconds."""
+    return _gone((times - times[0]) / over)
+
+
+def _gone(share: Array) -> Array:
+    """(n,) from 1 at a share (n,) of 0 to 0 where it is 1 or more."""
+    s = np.minimum(share, 1.0)
+    return 1.0 - s * s * s * (10.0 - s * (15.0 - 6.0 * s))
+
+
+def pinned(path: Array, spans: Sequence[Span], places: Array, times: Array, ease: float) -> Array:
+    """(frames, 3) a path (frames, 3) [m] that stays at the place (spans, 3) of each span; or that goes with places
+    (spans, frames, 3)."""
+    moved, share, near, there = _near(path, spans, places, times, ease)
+    moved[near] += share[:, None] * (there - path[near])
+    return moved
+
+
+def pinned_turns(turns: Array, spans: Sequence[Span], stances: Array, times: Array, ease: float) -> Array:
+    """(frames, 4) rotations (frames, 4) that stay at that (spans, 4) of each span, or go with those (spans, frames, 4);
+    quaternions w x y z."""
+    out, share, near, there = _near(turns, spans, stances, times, ease)
+    way = quaternion_product(conjugate(turns[near]), there)
+    out[near] = quaternion_product(turns[near], part_of_turn(way, share))
+    return out
+
+
+def _near(
+    path: Array, spans: Sequence[Span], places: Array, times: Array, ease: float
+) -> tuple[Array, Array, Numbers, Array]:
+    """A copy of a path (frames, k); and of the n frames that belong to a span, (n,) how much, (n,) their numbers, and
+    (n, k) where they are held, by the places (spans, k) or (spans, frames, k) of the spans."""
+    share, which = shares(spans, times, ease)
+    near = np.flatnonzero(share > 0.0)
+    own = which[near]
+    return path.copy(), share[near], near, places[own] if places.ndim == 2 else places[own, near]

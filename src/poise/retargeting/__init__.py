@@ -1,1 +1,0 @@
-"""The motion of a skeleton carried to a robot, body and hands."""
