@@ -1,6 +1,7 @@
 """Packages beside poise: what they bring is found by their entry points, and what is absent is told by its extra."""
 
 import json
+import subprocess
 import sys
 from collections.abc import Iterator
 from importlib import metadata
@@ -122,6 +123,28 @@ def test_a_name_of_a_package_that_is_absent_names_its_extra(tmp_path: Path) -> N
     assert names() == every == ["dumps"]
     with pytest.raises(pz.MissingExtra, match=r'face\.it needs poise-fifth: pip install "poise\[fifth\]"'):
         get("it")
+
+
+WITHOUT = """
+import sys
+sys.modules["poise_motion"] = None  # as if it were not installed
+import poise as pz
+from poise import *
+assert "retarget" not in dir(pz)
+assert "HandRetargeter" not in dir(pz.hands)
+for room, name in ((pz, "retarget"), (pz.hands, "HandRetargeter"), (pz.results, "Retargeted")):
+    try:
+        getattr(room, name)
+    except pz.MissingExtra as error:
+        print(error)
+"""
+
+
+def test_the_core_stands_alone_and_says_what_brings_the_rest() -> None:
+    run = subprocess.run([sys.executable, "-c", WITHOUT], check=True, timeout=60, capture_output=True, text=True)
+    told = [line.partition(" needs ") for line in run.stdout.splitlines()]
+    assert [name for name, *_ in told] == ["poise.retarget", "poise.hands.HandRetargeter", "poise.results.Retargeted"]
+    assert {need for *_, need in told} == {'poise-motion: pip install "poise[motion]"'}
 
 
 def test_what_a_package_lacks_itself_is_told_as_it_is(folder: Path) -> None:

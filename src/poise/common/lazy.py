@@ -55,9 +55,9 @@ def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
             return importlib.import_module(f"{package}.{name}")
         try:
             value = getattr(__import__(module, fromlist=[name]), name)  # which may be a module in that one
-        except ModuleNotFoundError as error:
-            other = beside.get(name)
-            if other is None or error.name != other:
+        except ModuleNotFoundError:
+            other = beside.get(name, "")
+            if other not in absent:
                 raise
             from poise.common.errors import MissingExtra
 
