@@ -1,6 +1,7 @@
 """The packages beside the core: one version, and no name of the core that is no promise."""
 
 import ast
+import importlib
 import re
 import tomllib
 from collections.abc import Iterator
@@ -13,7 +14,8 @@ from support.arrows import BESIDE, ROOT, SOURCE
 from support.public import public
 
 import poise as pz
-from poise import extending, pages
+from poise import cli, extending, pages
+from poise.common.beside import COMMANDS, PAGES
 
 CORE: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 MODULES = {path.stem for path in SOURCE.glob("*.py") if not path.stem.startswith("_")}
@@ -65,6 +67,24 @@ def test_all_have_one_version_and_stand_on_that_of_the_core(package: str) -> Non
     assert project["name"] == package.replace("_", "-")
     extra = CORE["optional-dependencies"][package.removeprefix("poise_")]
     assert extra == [f"{project['name']}=={CORE['version']}"]
+
+
+def points(package: str, group: str) -> dict[str, str]:
+    """The entry points of a package in a group."""
+    project = tomllib.loads((BESIDE[package].parents[1] / "pyproject.toml").read_text())["project"]
+    found: dict[str, str] = project.get("entry-points", {}).get(group, {})
+    return found
+
+
+def test_what_packages_bring_is_there_and_told_by_its_extra_where_it_is_not() -> None:
+    brought = {(package, name, place) for package in BESIDE for name, place in points(package, COMMANDS).items()}
+    assert {name: (package.replace("_", "-"), package.removeprefix("poise_")) for package, name, _ in brought} == (
+        cli._ELSEWHERE
+    )
+    pages = [place for package in BESIDE for place in points(package, PAGES).values()]
+    for place in [*(place for *_, place in brought), *pages]:
+        module, _, name = place.partition(":")
+        assert callable(getattr(importlib.import_module(module), name))
 
 
 @pytest.mark.parametrize("package", BESIDE)

@@ -304,4 +304,6 @@ def test_the_page_plays_both_edits_the_map_and_carries_the_motion_again(
         wait_for(lambda: page.played.motion is both[1].motion)
         with refused("conflict", "ghost"):
             pz.view(both, ghost=motion, port=0, block=False)
+        with refused("wrong-type", "a list with Motion too"):
+            pz.view([*both, motion], port=0, block=False)
         assert page.timeline.duration == pytest.approx(both[1].motion.duration)

@@ -1,7 +1,7 @@
 """A human hand's motion on a robot's hand: places, vectors or pinches, frame by frame, within the robot's limits.
 
 The three objectives are those of AnyTeleop (Qin et al. 2023, arXiv:2307.04577) and DexPilot (Handa et al. 2020,
-arXiv:1910.03135), as dex-retargeting states them; `poise.kernels.hands.descent` says how the least is found.
+arXiv:1910.03135), as dex-retargeting states them; `poise.extending.LandmarkDescent` finds the least.
 """
 
 from collections.abc import Mapping, Sequence
