@@ -2,14 +2,20 @@
 
 import ast
 import importlib
+import json
 import re
+import shutil
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
+import yaml
 from support.arrows import BESIDE, ROOT, SOURCE
 from support.public import public
 
@@ -21,6 +27,11 @@ CORE: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["pro
 MODULES = {path.stem for path in SOURCE.glob("*.py") if not path.stem.startswith("_")}
 """Those that pages send people to beside the names of `pz`."""
 PROMISED = {f"poise.{name}" for name in {*public(), *MODULES}}
+
+
+def project_of(folder: Path) -> dict[str, Any]:
+    project: dict[str, Any] = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+    return project
 
 
 def files(folder: Path) -> Iterator[tuple[str, ast.Module]]:
@@ -61,12 +72,92 @@ def test_what_is_no_promise_is_told_from_what_is() -> None:
 
 @pytest.mark.parametrize("package", BESIDE)
 def test_all_have_one_version_and_stand_on_that_of_the_core(package: str) -> None:
-    project = tomllib.loads((BESIDE[package].parents[1] / "pyproject.toml").read_text())["project"]
-    assert project["version"] == CORE["version"] == pz.__version__
-    assert f"poise=={CORE['version']}" in project["dependencies"]
+    project = project_of(BESIDE[package].parents[1])
+    assert project["version"] == pz.__version__
+    assert f"poise=={pz.__version__}" in project["dependencies"]
     assert project["name"] == package.replace("_", "-")
     extra = CORE["optional-dependencies"][package.removeprefix("poise_")]
-    assert extra == [f"{project['name']}=={CORE['version']}"]
+    assert extra == [f"{project['name']}=={pz.__version__}"]
+
+
+def test_the_core_says_its_version_in_one_place() -> None:
+    assert "version" not in CORE
+    assert "version" in CORE["dynamic"]
+    hatch = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]
+    assert hatch["version"]["path"] == "src/poise/__init__.py"
+
+
+def versions(root: Path) -> dict[str, str]:
+    """What each of the formats says, as its own reader has it."""
+    recipe = yaml.safe_load((root / "conda/recipe.yaml").read_text())
+    said = {
+        "conda": recipe["context"]["version"],
+        "npm": json.loads((root / "src/poise/browser/package.json").read_text())["version"],
+        "lerobot": project_of(root / "lerobot_teleoperator_poise")["version"],
+    }
+    for file in sorted(root.glob("ros2/*/package.xml")):
+        said[file.parent.name] = ElementTree.parse(file).findtext("version") or ""
+    return said
+
+
+def test_conda_npm_ros_and_lerobot_have_the_version_in_the_form_of_each() -> None:
+    if not (ROOT / "lerobot_teleoperator_poise").is_dir():
+        pytest.skip("what is not in an archive of the sources is in a clone")
+    said = versions(ROOT)
+    plain = ".".join(pz.__version__.split(".")[:3])
+    assert said["conda"] == said["lerobot"] == pz.__version__
+    assert said["poise_kinematics"] == plain
+    assert said["npm"] in (plain, pz.__version__.replace(".dev", "-dev."))
+
+
+SCRIPT = ROOT / ".ci" / "version"
+
+
+@pytest.mark.skipif(not SCRIPT.is_file(), reason="the scripts are of a clone")
+class TestVersionScript:
+    """`.ci/version`, in a copy of the files that it reads."""
+
+    @pytest.fixture
+    def root(self, tmp_path: Path) -> Path:
+        patterns = ("pyproject.toml", "packages/*/pyproject.toml", "lerobot_*/pyproject.toml", "conda/recipe.yaml")
+        more = ("ros2/*/package.xml", "src/poise/__init__.py", "src/poise/browser/package.json", "CITATION.cff")
+        for file in (*(file for pattern in (*patterns, *more) for file in ROOT.glob(pattern)), SCRIPT):
+            to = tmp_path / file.relative_to(ROOT)
+            to.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(file, to)
+        return tmp_path
+
+    def run(self, root: Path, *words: str) -> tuple[int, str]:
+        done = subprocess.run([sys.executable, root / ".ci" / "version", *words], capture_output=True, text=True)
+        return done.returncode, done.stdout + done.stderr
+
+    def test_all_places_agree_and_it_says_what(self) -> None:
+        assert self.run(ROOT) == (0, f"{pz.__version__}\n")
+
+    @pytest.mark.parametrize(
+        ("new", "plain", "npm"),
+        [("1.2.3", "1.2.3", "1.2.3"), ("1.2.3rc1", "1.2.3", "1.2.3-rc.1"), ("2.0.0.dev0", "2.0.0", "2.0.0-dev.0")],
+    )
+    def test_it_writes_all_places(self, root: Path, new: str, plain: str, npm: str) -> None:
+        assert self.run(root, new) == (0, f"{new}\n")
+        said = versions(root)
+        assert said == {"conda": new, "npm": npm, "lerobot": new, "poise_kinematics": plain}
+        assert self.run(root, "--tag", f"v{new}")[0] == 0
+        assert self.run(root, "--tag", "v0.0.9") == (
+            1,
+            f"the tag v0.0.9 is not that of version {new}, which is v{new}\n",
+        )
+
+    def test_a_place_that_was_forgotten_is_named(self, root: Path) -> None:
+        file = root / "ros2" / "poise_kinematics" / "package.xml"
+        file.write_text(file.read_text().replace("<version>", "<version>9."))
+        code, said = self.run(root)
+        assert code == 1
+        assert said.startswith(f"{file.relative_to(root)} has 9.")
+        assert f"run .ci/version {pz.__version__}" in said
+
+    def test_what_is_no_version_is_refused(self, root: Path) -> None:
+        assert self.run(root, "v1") == (1, "v1 is no version: it is like 0.1.0, 0.1.0rc1 or 0.2.0.dev0\n")
 
 
 def points(package: str, group: str) -> dict[str, str]:

@@ -11,6 +11,6 @@ True
 
 from poise.common.lazy import attach
 
-__version__ = "0.1.0"
+__version__ = "0.1.0.dev0"
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)
