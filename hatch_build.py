@@ -2,6 +2,7 @@
 here for that machine, and Numba is an extra; without it, Numba compiles kernels where they run."""
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -24,15 +25,36 @@ TAGS = {
 """The platforms on which pip installs the wheel of each target."""
 
 
-class Dependencies(MetadataHookInterface):
-    """What poise needs where it runs."""
+def absolute(text: str, home: str, at: str) -> str:
+    """Markdown whose relative links lead to the repository `home` as it is at a tag or branch; as it is without `home`.
+
+    Pictures are links to what a host serves as a file, all else to what it shows as a page.
+    """
+    if not home:
+        return text
+    relative = r"\]\((?!\w+:|#)"
+    text = re.sub(rf"(!\[[^\]]*){relative}", rf"\1]({home}/raw/{at}/", text)
+    return re.sub(relative, f"]({home}/blob/{at}/", text)
+
+
+class Metadata(MetadataHookInterface):
+    """What poise needs where it runs, and what an index shows."""
 
     PLUGIN_NAME = "custom"
 
     def update(self, metadata: dict[str, Any]) -> None:
-        """Numba too, where there is no library."""
+        """Numba is needed too where there is no library; addresses are those of the repository, where it has one."""
         compiler = [] if TARGET else metadata["optional-dependencies"]["jit"]
         metadata["dependencies"] = [*self.config["dependencies"], *compiler]
+        home, pages = self.config["home"], self.config["pages"]
+        version = metadata["version"]
+        at = "main" if "dev" in version else f"v{version}"
+        text = absolute(Path(self.root, "README.md").read_text(encoding="utf-8"), home, at)
+        metadata["readme"] = {"content-type": "text/markdown", "text": text}
+        within = {"Source": "", "Issues": "/issues", "Changelog": f"/blob/{at}/CHANGELOG.md"} if home else {}
+        metadata["urls"] = {name: home + path for name, path in within.items()}
+        if pages:
+            metadata["urls"]["Documentation"] = pages
 
 
 class Kernels(BuildHookInterface):  # type: ignore[type-arg]

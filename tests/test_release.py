@@ -1,4 +1,4 @@
-"""What a release is made of beside the packages: fragments of the changelog, and the files that hosts and indexes read."""
+"""What a release is made of beside the packages: fragments of the changelog, and files for hosts and indexes."""
 
 import importlib.util
 import re
@@ -6,8 +6,11 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
+from support.arrows import BESIDE
 
 ROOT = Path(__file__).parents[1]
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -49,3 +52,94 @@ def test_fragments_become_a_section_above_the_last_one(tmp_path: Path) -> None:
 def test_what_the_first_version_has_is_one_page() -> None:
     text = (ROOT / "CHANGELOG.md").read_text()
     assert len(text[text.index("## 0.1.0") :].split()) <= 700
+
+
+def hatch_build() -> Any:
+    pytest.importorskip("hatchling")
+    spec = importlib.util.spec_from_file_location("hatch_build", ROOT / "hatch_build.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+RELATIVE = re.compile(r"\]\((?!https?:|#)([^)]+)\)")
+
+
+def test_the_page_of_an_index_has_no_relative_link_where_the_repository_has_an_address() -> None:
+    absolute = hatch_build().absolute
+    text = (ROOT / "README.md").read_text()
+    assert len(RELATIVE.findall(text)) > 20
+    assert absolute(text, "", "main") == text
+    page = absolute(text, "https://host.example/o/poise", "v1.2.3")
+    assert RELATIVE.findall(page) == []
+    assert "](https://host.example/o/poise/raw/v1.2.3/docs/_static/panda.svg)" in page
+    assert "](https://host.example/o/poise/blob/v1.2.3/docs/installing.md)" in page
+    assert len(re.findall(r"https://host\.example", page)) == len(RELATIVE.findall(text))
+    some = "[a](#b) [c](https://d.example/e) [![f](g.svg)](h.md)"
+    assert absolute(some, "https://i.example/j", "k") == (
+        "[a](#b) [c](https://d.example/e) [![f](https://i.example/j/raw/k/g.svg)](https://i.example/j/blob/k/h.md)"
+    )
+
+
+def test_addresses_are_those_of_the_one_setting() -> None:
+    builds = hatch_build()
+    settings = {"home": "https://host.example/o/poise", "pages": "https://pages.example", "dependencies": []}
+    for version, at in (("1.2.3", "v1.2.3"), ("1.3.0.dev0", "main")):
+        metadata = {"version": version, "optional-dependencies": {"jit": []}}
+        builds.Metadata(str(ROOT), settings).update(metadata)
+        assert metadata["urls"] == {
+            "Source": "https://host.example/o/poise",
+            "Issues": "https://host.example/o/poise/issues",
+            "Changelog": f"https://host.example/o/poise/blob/{at}/CHANGELOG.md",
+            "Documentation": "https://pages.example",
+        }
+    metadata = {"version": "1.2.3", "optional-dependencies": {"jit": []}}
+    builds.Metadata(str(ROOT), {"home": "", "pages": "", "dependencies": []}).update(metadata)
+    assert metadata["urls"] == {}
+    assert metadata["readme"]["text"] == (ROOT / "README.md").read_text()
+
+
+@pytest.mark.parametrize("package", BESIDE)
+def test_pages_of_the_packages_have_no_link_that_an_index_breaks(package: str) -> None:
+    assert RELATIVE.findall((BESIDE[package].parents[1] / "README.md").read_text()) == []
+
+
+def test_the_citation_has_what_its_format_asks_for() -> None:
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert cited["cff-version"] == "1.2.0"
+    assert {"message", "title", "authors"} <= set(cited)
+    assert cited["license"] == SETTINGS["project"]["license"]
+    assert cited["authors"] == SETTINGS["project"]["authors"]
+
+
+def test_files_that_a_host_shows_are_in_an_archive_of_the_sources() -> None:
+    included = SETTINGS["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
+    for file in ("SECURITY.md", "CODE_OF_CONDUCT.md", "CITATION.cff", "RELEASING.md", "CHANGELOG.md", "changes.d"):
+        assert (ROOT / file).exists()
+        assert file in included
+
+
+@pytest.mark.skipif(not (ROOT / ".github").is_dir(), reason="the forms are of a clone")
+def test_forms_ask_for_something_by_different_names() -> None:
+    forms = [file for file in (ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml") if file.name != "config.yml"]
+    assert len(forms) >= 3
+    for file in forms:
+        form = yaml.safe_load(file.read_text())
+        assert form["name"]
+        assert form["description"]
+        asked = [part["id"] for part in form["body"] if part["type"] != "markdown"]
+        assert len(asked) == len(set(asked)) >= 2
+
+
+def test_what_security_promises_names_files_and_options_that_there_are() -> None:
+    text = (ROOT / "SECURITY.md").read_text()
+    assert "127.0.0.1" in text
+    assert "127.0.0.1" in (ROOT / "docs" / "viewer.md").read_text()
+    pages = [(ROOT / "docs" / page).read_text() for page in ("fast.md", "installing.md", "recipes/services.md")]
+    for name in re.findall(r"`(POISE_\w+)`", text):
+        assert (
+            name
+            in (ROOT / "docs" / "installing.md").read_text() + (ROOT / "docs" / "recipes" / "services.md").read_text()
+        )
