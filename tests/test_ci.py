@@ -1,12 +1,18 @@
-"""What the scripts of `.ci` do where a package or a wheel cannot be had; commands that change a machine are played."""
+"""What the scripts of `.ci` do, and that a host runs them; commands that change a machine are played."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
+from support.releasing import copied
 
 ROOT = Path(__file__).parents[1]
 pytestmark = pytest.mark.skipif(
@@ -64,3 +70,109 @@ def test_a_wheel_that_pip_refuses_is_a_failure_and_a_package_that_is_not_there_i
     )
     done = run(clone / ".ci" / "aarch64", str(wheel), environment=environment)
     assert (done.returncode, done.stdout) == (code, words), done.stderr
+
+
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+
+
+def workflow(name: str) -> dict[str, Any]:
+    read: dict[str, Any] = yaml.safe_load((ROOT / ".github" / "workflows" / f"{name}.yml").read_text())
+    return read
+
+
+def jobs(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    for name, job in yaml.safe_load(file.read_text())["jobs"].items():
+        yield f"{file.name}: {name}", job
+
+
+def test_workflows_are_made_of_the_scripts_of_this_folder() -> None:
+    """So whatever a host runs can be run here, but for the one step that gives an archive away."""
+    ran = set()
+    for file in WORKFLOWS:
+        for where, job in jobs(file):
+            for command in (step["run"] for step in job.get("steps", ()) if "run" in step):
+                if command == "npm publish --access public npm/*.tgz":
+                    continue
+                script = ROOT / command.split()[0]
+                assert script.parent == ROOT / ".ci", (where, command)
+                assert os.access(script, os.X_OK), (where, command)
+                ran.add(script.name)
+    assert {"lint", "files", "quick", "wheels", "test", "docs", "python", "wheel", "archives", "npm", "release"} <= ran
+
+
+def test_what_workflows_may_and_how_long_is_said() -> None:
+    for file in WORKFLOWS:
+        assert yaml.safe_load(file.read_text())["permissions"] == {"contents": "read"}
+        for where, job in jobs(file):
+            assert "uses" in job or "environment" in job or job["timeout-minutes"] <= 180, where
+            writes = {name for name, kind in job.get("permissions", {}).items() if kind == "write"}
+            assert writes <= {"id-token", "pages"}, where
+            assert not writes or "environment" in job, where
+
+
+def test_a_host_tries_each_python_that_the_classifiers_name() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    named = [line.split(" :: ")[-1] for line in project["classifiers"] if "Python :: 3." in line]
+    tried = workflow("main")["jobs"]["pythons"]["strategy"]["matrix"]["python"]
+    assert set(named) <= set(tried)
+    assert f">={named[0]}" == project["requires-python"]
+
+
+def test_a_host_builds_every_wheel_that_there_is() -> None:
+    targets = re.findall(r'^    "(\w+-\w+)": ', (ROOT / "hatch_build.py").read_text(), re.MULTILINE)
+    assert len(targets) == 6
+    built = [each["target"] for each in workflow("wheels")["jobs"]["wheel"]["strategy"]["matrix"]["include"]]
+    assert sorted(built) == sorted(targets)
+
+
+def released(folder: Path) -> Path:
+    """A tree of which 1.2.3 can be released, but for what `.ci/release` is given."""
+    tree = copied(folder / "tree")
+    subprocess.run([tree / ".ci" / "version", "1.2.3"], check=True, capture_output=True)
+    (tree / "changes.d").mkdir()
+    (tree / "changes.d" / "README.md").touch()
+    (tree / "CHANGELOG.md").write_text("## 1.2.3 - 2030-01-31\n")
+    settings = tree / "pyproject.toml"
+    settings.write_text(re.sub(r'^home = ""', 'home = "https://host.example/o"', settings.read_text(), flags=re.M))
+    for file in tree.glob("ros2/*/package.xml"):
+        file.write_text(re.sub(r'email="[^"]*"', 'email="a@b.example"', file.read_text()))
+    return tree
+
+
+def archives(tree: Path) -> Path:
+    dist = tree / "dist"
+    dist.mkdir()
+    tags = re.findall(r'^    "\w+-\w+": (?:LINUX\.format\()?"([^"]+)"', (ROOT / "hatch_build.py").read_text(), re.M)
+    linux = "manylinux_2_17_{0}.manylinux2014_{0}.musllinux_1_1_{0}"
+    names = [linux.format(tag) if tag in ("x86_64", "aarch64") else tag for tag in tags]
+    assert len(names) == 6
+    for name in names:
+        (dist / f"poise-1.2.3-py3-none-{name}.whl").touch()
+    for name in ("poise", *(package.name.replace("-", "_") for package in (tree / "packages").iterdir())):
+        (dist / f"{name}-1.2.3.tar.gz").touch()
+        (dist / f"{name}-1.2.3-py3-none-any.whl").touch()
+    (dist / "poise-1.2.3-py3-none-any.whl").unlink()
+    return dist
+
+
+def test_what_is_whole_is_released_and_what_is_not_is_said(tmp_path: Path) -> None:
+    tree = released(tmp_path)
+    dist = archives(tree)
+    script = tree / ".ci" / "release"
+    done = run(script, "v1.2.3", str(dist), environment={**os.environ})
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith("1.2.3 can be uploaded\n")
+
+    (tree / "changes.d" / "+late.fixed.md").touch()
+    (tree / "CHANGELOG.md").write_text("## 1.2.3 - unreleased\n")
+    for file in dist.glob("*win_arm64.whl"):
+        file.unlink()
+    for file in (tree / "ros2").glob("*/package.xml"):
+        file.write_text(file.read_text().replace("a@b.example", "a@b.invalid"))
+    settings = tree / "pyproject.toml"
+    settings.write_text(settings.read_text().replace('home = "https://host.example/o"', 'home = ""'))
+    done = run(script, "v1.2.4", str(dist), environment={**os.environ})
+    assert done.returncode == 1
+    for words in ("the tag v1.2.4 is not that of version 1.2.3", "changes.d has fragments", "no section", "home is not",
+                  "the maintainer is not", "no wheel of poise 1.2.4 for win_arm64"):  # fmt: skip
+        assert words in done.stderr

@@ -33,6 +33,7 @@ PAGES = [
     *sorted(METHODS.glob("*.md")),
     *sorted((ROOT / "docs" / "recipes").glob("*.md")),
 ]
+BESIDE = [ROOT / f"{name}.md" for name in ("CONTRIBUTING", "CHANGELOG", "RELEASING", "SECURITY", "CODE_OF_CONDUCT")]
 EXAMPLES = sorted((ROOT / "examples").glob("[0-9]*.py"))
 MODULES = [module.name for module in pkgutil.walk_packages(poise.__path__, "poise.") if "__main__" not in module.name]
 
@@ -167,7 +168,7 @@ def test_examples_are_short_and_import_only_poise_and_numpy(example: Path) -> No
     assert set(re.findall(r"^(?:import|from) (\w+)", text, re.MULTILINE)) <= {"poise", "numpy"}
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [*PAGES, *BESIDE], ids=lambda page: page.name)
 def test_links_between_pages_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", page.read_text()):
         assert (page.parent / target).exists(), target

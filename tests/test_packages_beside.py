@@ -4,7 +4,6 @@ import ast
 import importlib
 import json
 import re
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -18,6 +17,7 @@ import pytest
 import yaml
 from support.arrows import BESIDE, ROOT, SOURCE
 from support.public import public
+from support.releasing import copied
 
 import poise as pz
 from poise import cli, extending, pages
@@ -118,13 +118,7 @@ class TestVersionScript:
 
     @pytest.fixture
     def root(self, tmp_path: Path) -> Path:
-        patterns = ("pyproject.toml", "packages/*/pyproject.toml", "lerobot_*/pyproject.toml", "conda/recipe.yaml")
-        more = ("ros2/*/package.xml", "src/poise/__init__.py", "src/poise/browser/package.json", "CITATION.cff")
-        for file in (*(file for pattern in (*patterns, *more) for file in ROOT.glob(pattern)), SCRIPT):
-            to = tmp_path / file.relative_to(ROOT)
-            to.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(file, to)
-        return tmp_path
+        return copied(tmp_path)
 
     def run(self, root: Path, *words: str) -> tuple[int, str]:
         done = subprocess.run([sys.executable, root / ".ci" / "version", *words], capture_output=True, text=True)
