@@ -1,14 +1,16 @@
 """The plug-ins for MoveIt and ros2_control, compiled against stubs, and driven as these would: Python's answers."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 from support.carried import Carried
 from support.mechanisms import four_bar, gap
-from support.ros_host import Host, built, missing
+from support.ros_host import ROOT, Host, built, missing
 
 import poise as pz
 from poise.common.array import Array
@@ -75,7 +77,9 @@ def ros(pose: pz.SE3) -> Array:
     return np.concatenate([pose.xyz, pose.rotation.xyzw])
 
 
-def plan(host: Host, model: pz.Model, file: Path, *tips: str, base: str = "panda_link0", **parameters: Any) -> int:
+def plan(
+    host: Host, model: pz.Model, file: Path | str, *tips: str, base: str = "panda_link0", **parameters: Any
+) -> int:
     """Let MoveIt load the plug-in for a group of all joints of a model."""
     host("root", model.frames[0])
     for name, lower, upper in zip(model.coordinates, model.lower, model.upper, strict=True):
@@ -285,7 +289,7 @@ def test_tips_stand_in_the_order_of_the_tasks(host: Host, humanoid: pz.Model, bo
     assert "in this order" in host.complaint()
 
 
-def control(host: Host, file: Path, **settings: Any) -> int:
+def control(host: Host, file: Path | str, **settings: Any) -> int:
     """Let a controller load the plug-in."""
     for name, value in {"poise_file": file, "tip": "panda_hand", "base": "panda_link0", **settings}.items():
         host("setting", name, *(value if isinstance(value, list | tuple) else [value]))
@@ -405,3 +409,37 @@ def test_a_tracker_that_does_not_fit_is_refused_with_a_reason(host: Host, files:
     assert "leads 'panda_hand'" in host.complaint()
     assert not control(host, files["tracker"], tip="panda_hand", joints=["panda_joint1"])
     assert "which the group lacks" in host.complaint()
+
+
+def test_the_configuration_of_the_panda_finds_its_file_by_package(
+    program: Path, arm: pz.Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed = tmp_path / "share" / "poise_kinematics"
+    shutil.copytree(ROOT / "ros2" / "poise_kinematics" / "config", installed / "config")
+    index = tmp_path / "share" / "ament_index" / "resource_index" / "packages"
+    index.mkdir(parents=True)
+    (index / "poise_kinematics").touch()
+    pz.Solver(arm, pz.PoseTask("panda_link8")).export(installed / "config" / "panda" / "arm.poise")
+    read = yaml.safe_load((installed / "config" / "panda" / "kinematics.yaml").read_text())["panda_arm"]
+
+    monkeypatch.setenv("AMENT_PREFIX_PATH", f"/nowhere:{tmp_path}")
+    host = Host(program, tmp_path / "complaints")
+    try:
+        assert plan(host, arm, read["poise_file"], "panda_link8")
+        goal = arm.pose("panda_link8", arm.home)
+        code, found = host.numbers("search", 7, ros(goal), arm.home)
+        assert code == SUCCESS
+        assert arm.pose("panda_link8", found).isclose(goal, atol=1e-6)
+        for named, words in (
+            ("package://no_such_package/arm.poise", "no package 'no_such_package' is installed"),
+            ("package://poise_kinematics", "write package://PACKAGE/PATH"),
+            ("package:///arm.poise", "write package://PACKAGE/PATH"),
+            ("package://poise_kinematics/config/none.poise", "cannot be read"),
+        ):
+            host("parameter", "poise_file", named)
+            assert host("initialize", "panda_link0", "panda_link8") == ["0"]
+            assert words in host.complaint()
+        assert not control(host, read["poise_file"], tip="panda_link8")
+        assert "export a Tracker" in host.complaint()  # it was found, and is a solver
+    finally:
+        host.close()

@@ -1,6 +1,7 @@
 #include "poise_plugin.hpp"
 
 #include "approach.hpp"
+#include "place.hpp"
 
 #include <pluginlib/class_list_macros.hpp>
 #include <poise_kinematics/poise_ik_parameters.hpp>
@@ -110,7 +111,7 @@ Reading PoisePlugin::reading_of(const std::string & path) const
   for (const std::size_t place : joints_) {
     joints.push_back(variables_[place]);
   }
-  const poise::Solver file(path);
+  const poise::Solver file(place_of(path));
   poise::SolverWork work(file);
   Reading reading{file, chain_of(file, work, joints, base_frame_, robot_model_->getModelFrame(), tip_frames_)};
   // A file does not say whether tasks lead their frames or tools on them.  With every tip where it is at home, home is

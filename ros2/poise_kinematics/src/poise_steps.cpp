@@ -1,5 +1,7 @@
 #include "poise_steps.hpp"
 
+#include "place.hpp"
+
 #include <pluginlib/class_list_macros.hpp>
 #include <poise_kinematics/poise_steps_parameters.hpp>
 #include <rclcpp/logging.hpp>
@@ -30,7 +32,7 @@ bool PoiseSteps::initialize(
     alpha_ = parameters.alpha;
     scale_ = parameters.scale;
     measured_ = parameters.measured;
-    file_.emplace(parameters.poise_file);
+    file_.emplace(place_of(parameters.poise_file));
     work_.emplace(*file_);
     set_up(
       parameters.joints, parameters.base,
