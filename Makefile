@@ -108,6 +108,12 @@ warm: .venv/.test
 	tar xzf *.tgz --strip-components=4 package/dist/profiles/generic-hand && rm *.tgz
 	@mv .venv/webxr $@
 
+# What the adapters of JavaScript are tried with.
+.venv/three: .venv/.made
+	@echo "installing three.js and urdf-loader into .venv"
+	@rm -rf .venv/three-new $@ && npm install --silent --prefix .venv/three-new three@0.187.0 urdf-loader@0.13.1 >/dev/null
+	@mv .venv/three-new $@
+
 # A newer pip than most Pythons bring knows dependency groups.
 .venv/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "poise needs Python 3.11 or newer and $(PYTHON) is " + sys.version.split()[0] + "; name another: make PYTHON=python3.13 $(MAKECMDGOALS)")'

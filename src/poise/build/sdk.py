@@ -1,4 +1,4 @@
-"""A folder with which C and C++ programs are built: headers, the library, and files for CMake and pkg-config."""
+"""Folders for other languages: headers, the library and files for CMake and pkg-config; or a package of npm."""
 
 from pathlib import Path
 from typing import Final
@@ -6,7 +6,7 @@ from typing import Final
 from poise import __version__
 from poise.common.errors import PoiseError
 from poise.common.files import make_folder, write_whole
-from poise.kernels.machine.library import chosen, machine
+from poise.kernels.machine.library import chosen, machine, place
 
 _HERE: Final = Path(__file__).parent
 _NAMES: Final = {"linux": "libpoise.so", "darwin": "libpoise.dylib", "win": "poise.dll"}
@@ -73,3 +73,31 @@ def write_sdk(folder: Path) -> list[Path]:
     for name, source in copies.items():
         write_whole(folder / name, source.read_bytes())  # a program that runs keeps the one that it has loaded
     return [Path(name) for name in (*copies, *texts)]
+
+
+PACKAGE: Final = (
+    "package.json",
+    "README.md",
+    "poise.js",
+    "poise.d.ts",
+    "three.js",
+    "three.d.ts",
+    "urdf.js",
+    "urdf.d.ts",
+)
+"""What pages and node import, and npm reads, beside poise.wasm."""
+
+
+def write_package(folder: Path) -> list[Path]:
+    """Write the folder of which `npm pack` makes an archive; the files, relative to it.
+
+    Raises PoiseError where there is no library for browsers, OSError for what cannot be written.
+    """
+    library = place("wasm32")
+    if not library.is_file():
+        raise PoiseError(f"there is no {library} to copy: `python -m poise.build --target wasm32` compiles it")
+    sources = [*(_HERE.parent / "browser" / name for name in PACKAGE), library]
+    make_folder(folder)
+    for source in sources:
+        write_whole(folder / source.name, source.read_bytes())
+    return [Path(source.name) for source in sources]
