@@ -1,6 +1,7 @@
 """The extension of Python that stands beside the library of kernels; see `build/fast_path.c`."""
 
 import sysconfig
+import warnings
 from functools import cache
 from importlib.machinery import ExtensionFileLoader, ModuleSpec
 from importlib.util import module_from_spec
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from poise.kernels.machine.library import library
+from poise.kernels.machine.whole import CutShort, check_whole
 
 
 def fast_path_file(library: Path) -> Path:
@@ -24,8 +26,12 @@ def load_fast_path() -> Any:
     file = str(fast_path_file(found.file))
     loader = ExtensionFileLoader("fast_path", file)
     try:
+        check_whole(Path(file))
         module = module_from_spec(ModuleSpec("fast_path", loader, origin=file))
         loader.exec_module(module)
-    except ImportError:
+    except CutShort as error:
+        warnings.warn(f"{error}; until then calls go through Python", RuntimeWarning, stacklevel=2)
+        return None
+    except (ImportError, OSError):
         return None
     return module

@@ -10,12 +10,15 @@ import os
 import platform
 import re
 import sys
+import warnings
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, final
 
 import numpy as np
+
+from poise.kernels.machine.whole import CutShort, check_whole
 
 PACKAGE: Final = Path(__file__).parents[2]
 SEAL: Final = PACKAGE / "compiled" / "sealed"
@@ -68,9 +71,10 @@ class Library:
     def __init__(self, file: Path, level: str = "") -> None:
         """`level` is by default the best for this CPU.
 
-        Raises OSError for a file that is no such library, and ValueError for a level that it does not have or that
-        asks more than this CPU has.
+        Raises OSError for a file that is no such library, or was cut short, and ValueError for a level that it does not
+        have or that asks more than this CPU has.
         """
+        check_whole(file)
         self.file, self._loaded = file, ctypes.CDLL(str(file))
         try:
             contents = ctypes.c_char_p(ctypes.addressof(ctypes.c_char.in_dll(self._loaded, CONTENTS))).value or b""
@@ -163,6 +167,10 @@ def chosen() -> tuple[Library | None, str]:
             why = f"this CPU lacks instructions of {found.levels[0]}"
         else:
             return found, ""
+    except CutShort as error:
+        why = str(error)
+        if not wanted:
+            warnings.warn(f"{why}; until then Numba compiles all kernels", RuntimeWarning, stacklevel=2)
     except OSError as error:
         why = str(error) if file.is_file() else f"there is no {file}"
     if wanted:
