@@ -176,3 +176,10 @@ def test_what_is_whole_is_released_and_what_is_not_is_said(tmp_path: Path) -> No
     for words in ("the tag v1.2.4 is not that of version 1.2.3", "changes.d has fragments", "no section", "home is not",
                   "the maintainer is not", "no wheel of poise 1.2.4 for win_arm64"):  # fmt: skip
         assert words in done.stderr
+
+
+def test_the_scripts_name_tests_that_there_are() -> None:
+    """Those of one name; `test_{a,b}` and lists of folders are for the shell."""
+    for script in (ROOT / ".ci").iterdir():
+        for file in re.findall(r"\btests/[\w/]+\.py", script.read_text()):
+            assert (ROOT / file).is_file(), (script.name, file)
