@@ -76,7 +76,8 @@ class Kernels(BuildHookInterface):  # type: ignore[type-arg]
         if TARGET not in TAGS:
             raise ValueError(f"POISE_TARGET={TARGET} is none of {', '.join(TAGS)}")
         self._folder = tempfile.TemporaryDirectory()
-        environment = {**os.environ, "PYTHONPATH": str(Path(self.root, "src"))}
+        paths = [str(Path(self.root, "src")), os.environ.get("PYTHONPATH")]  # pip says there where Numba is
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
         targets = ["--target", TARGET, "--target", "wasm32"]  # the second is for the pages that the viewer writes
         build = [sys.executable, "-m", "poise.build", *targets, "--out", self._folder.name]
         subprocess.run(build, env=environment, check=True)

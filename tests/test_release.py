@@ -1,6 +1,7 @@
 """What a release is made of beside the packages: fragments of the changelog, and files for hosts and indexes."""
 
 import importlib.util
+import os
 import re
 import subprocess
 import sys
@@ -140,3 +141,17 @@ def test_what_security_promises_names_files_and_options_that_there_are() -> None
     pages = [(ROOT / "docs" / page).read_text() for page in ("fast.md", "installing.md", "recipes/services.md")]
     for name in re.findall(r"`(POISE_\w+)`", text):
         assert any(name in page for page in pages)
+
+
+def test_the_builder_of_a_wheel_finds_what_pip_has_installed_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """pip tells by PYTHONPATH where that is, and beside it stands the source."""
+    builds, started = hatch_build(), []
+    monkeypatch.setattr(builds, "TARGET", "x86_64-linux")
+    monkeypatch.setattr(builds.subprocess, "run", lambda command, *, env, check: started.append(env["PYTHONPATH"]))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    hook = builds.Kernels(str(ROOT), {}, None, None, str(tmp_path), "wheel")
+    hook.initialize("standard", {"force_include": {}})
+    hook.finalize("standard", {}, "")
+    assert started == [f"{ROOT / 'src'}{os.pathsep}{tmp_path}"]
