@@ -37,6 +37,9 @@ LOOSE = {
     "examples": "tests/test_example_programs.py",
     "benchmarks": "tests/test_benchmarks.py",
     "ros2": "tests/carried/test_ros.py",
+    ".ci": "tests/test_ci.py",
+    ".github": "tests/test_ci.py",
+    "changes.d": "tests/test_release.py",
 }
 """What tests that are no Python of `src` or `tests` are read by; pages beside the README are `docs` too."""
 
