@@ -27,7 +27,7 @@ def test_it_says_what_is_compiled_and_at_the_end_how_long_it_took(
     told.begins("solver.solve")
     assert lines(capsys) == ["poise: compiling kernels for this CPU, once: solver.solve, 1 of 1"]
     clock[0] += 4.0
-    told.ends(3.4)
+    told.ends(3.4, 3.4)
     assert lines(capsys) == ["poise: 1 of 1 kernels compiled, 3 s of processor time"]
 
 
@@ -37,7 +37,7 @@ def test_of_many_it_tells_every_few_seconds(clock: list[float], capsys: pytest.C
     for _ in range(9):
         told.begins("rows")
         clock[0] += 2.0
-        told.ends(1.9)
+        told.ends(1.9, 1.9)
     told.add(6.9)  # by a worker
     assert lines(capsys) == [
         "poise: compiling kernels for this CPU, once: rows, 1 of 10",
@@ -53,12 +53,12 @@ def test_what_was_loaded_and_what_takes_a_moment_need_no_line(
     clock: list[float], capsys: pytest.CaptureFixture[str]
 ) -> None:
     told = Notice()
-    told.ends(0.1)
+    told.ends(0.1, 0.1)
     assert (lines(capsys), told.compiled) == ([], 0)
     told.begins("rows")
-    told.ends(0.3)
+    told.ends(0.3, 0.3)
     told.begins("sides")
-    told.ends(0.3)
+    told.ends(0.3, 0.3)
     assert lines(capsys) == ["poise: compiling kernels for this CPU, once: rows, 1 of 1"]
     assert told.compiled == 2
 
@@ -67,6 +67,6 @@ def test_who_watches_is_not_told_twice(clock: list[float], capsys: pytest.Captur
     told = Notice()
     told.quiet = True
     told.begins("rows")
-    told.ends(3.0)
+    told.ends(3.0, 3.0)
     assert lines(capsys) == []
     assert told.seconds == 3.0

@@ -5,7 +5,7 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Callable
-from time import thread_time
+from time import perf_counter, thread_time
 from types import CodeType
 from typing import Any, Final
 from weakref import WeakKeyDictionary
@@ -107,12 +107,12 @@ def missing(function: Any, signature: tuple[str, ...]) -> bool:
 
 def _compile(made: Any, signature: tuple[Any, ...]) -> None:
     """Load or compile; in both cases under the lock."""
-    begun = thread_time()
+    begun, clock = thread_time(), perf_counter()
     if not KEEPS:
         NOTICE.begins(name(made))
     with quickly():
         made.compile(signature)
-    NOTICE.ends(thread_time() - begun)
+    NOTICE.ends(thread_time() - begun, perf_counter() - clock)
 
 
 @intrinsic

@@ -18,12 +18,14 @@ _SHORT: Final = 1.0
 class Notice:
     """The compilations that this process waits for, those in workers of its own included."""
 
-    __slots__ = ("_begun", "_last", "_reported", "_wanted", "compiled", "lock", "quiet", "seconds")
+    __slots__ = ("_begun", "_last", "_reported", "_wanted", "compiled", "lock", "quiet", "seconds", "waited")
 
     def __init__(self) -> None:
         self.compiled = 0
         self.seconds = 0.0
-        """The processor time that they took."""
+        """The processor time that they took [s]."""
+        self.waited = 0.0
+        """The time for which this process waited for kernels that it compiled itself or read from disk [s]."""
         self.quiet = False
         """Whether somebody else tells of them."""
         self.lock = threading.RLock()
@@ -45,9 +47,10 @@ class Notice:
             if monotonic() - self._last >= _EVERY:
                 self._say(f"compiling kernels for this CPU, once: {name}, {self.compiled + 1} of {self._wanted}")
 
-    def ends(self, seconds: float) -> None:
-        """What `begins`, if anything did, is done and took so much processor time."""
+    def ends(self, seconds: float, waited: float) -> None:
+        """What `begins`, if anything did, is done and took so much processor time, and so much by the clock [s]."""
         with self.lock:
+            self.waited += waited
             if self._begun:
                 self._begun = False
                 self.add(seconds)

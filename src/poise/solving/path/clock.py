@@ -4,16 +4,22 @@ from math import inf
 from time import perf_counter
 from typing import final
 
+from poise.kernels.machine.notice import NOTICE
+
 
 @final
 class Clock:
-    """Set off when it is made."""
+    """Set off when it is made; it stands still while kernels are compiled, for that is no search."""
 
     def __init__(self, seconds: float | None) -> None:
         """`seconds` from now on; None: no end."""
         self.seconds = inf if seconds is None else seconds
-        self.end = perf_counter() + self.seconds
+        self._end = perf_counter() - NOTICE.waited + self.seconds
+
+    @property
+    def end(self) -> float:
         """When the time is spent, as `perf_counter` tells it [s]."""
+        return self._end + NOTICE.waited
 
     @property
     def late(self) -> bool:
@@ -23,5 +29,5 @@ class Clock:
     def until(self, seconds: float) -> "Clock":
         """One that goes off after so many seconds, and no later than it."""
         made = Clock(seconds)
-        made.end = min(self.end, made.end)
+        made._end = min(self._end, made._end)
         return made
