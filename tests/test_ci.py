@@ -133,7 +133,11 @@ def released(folder: Path) -> Path:
     (tree / "changes.d" / "README.md").touch()
     (tree / "CHANGELOG.md").write_text("## 1.2.3 - 2030-01-31\n")
     settings = tree / "pyproject.toml"
-    settings.write_text(re.sub(r'^home = ""', 'home = "https://host.example/o"', settings.read_text(), flags=re.M))
+    settings.write_text(
+        re.sub(r'^(home|pages) = ""', r'\1 = "https://host.example/o"', settings.read_text(), flags=re.M)
+    )
+    for log in tree.glob("ros2/*/CHANGELOG.rst"):
+        log.write_text(re.sub("^Forthcoming$", "1.2.3 (2030-01-31)", log.read_text(), flags=re.M))
     for file in tree.glob("ros2/*/package.xml"):
         file.write_text(re.sub(r'email="[^"]*"', 'email="a@b.example"', file.read_text()))
     return tree
@@ -164,18 +168,41 @@ def test_what_is_whole_is_released_and_what_is_not_is_said(tmp_path: Path) -> No
     assert done.stdout.endswith("1.2.3 can be uploaded\n")
 
     (tree / "changes.d" / "+late.fixed.md").touch()
-    (tree / "CHANGELOG.md").write_text("## 1.2.3 - unreleased\n")
+    (tree / "CHANGELOG.md").write_text("## 1.2.3 - 2030-01-31\n\nNothing.\n\n## 1.2.3 - unreleased\n")
+    for log in tree.glob("ros2/*/CHANGELOG.rst"):
+        log.write_text("Forthcoming\n")
     for file in dist.glob("*win_arm64.whl"):
         file.unlink()
     for file in (tree / "ros2").glob("*/package.xml"):
         file.write_text(file.read_text().replace("a@b.example", "a@b.invalid"))
     settings = tree / "pyproject.toml"
-    settings.write_text(settings.read_text().replace('home = "https://host.example/o"', 'home = ""'))
-    done = run(script, "v1.2.4", str(dist), environment={**os.environ})
+    settings.write_text(settings.read_text().replace('= "https://host.example/o"', '= ""'))
+    done = run(script, "v1.2.3", str(dist), environment={**os.environ})
     assert done.returncode == 1
-    for words in ("the tag v1.2.4 is not that of version 1.2.3", "changes.d has fragments", "no section", "home is not",
-                  "the maintainer is not", "no wheel of poise 1.2.4 for win_arm64"):  # fmt: skip
+    for words in (
+        "changes.d has fragments",
+        "does not have one section of 1.2.3",
+        "CHANGELOG.rst has no section",
+        "home is not",
+        "pages is not",
+        "the maintainer is not",
+        "no wheel of poise 1.2.3 for win_arm64",
+    ):
         assert words in done.stderr
+    done = run(script, "v1.2.4", str(dist), environment={**os.environ})
+    assert "the tag v1.2.4 is not that of version 1.2.3" in done.stderr
+
+
+def test_what_the_page_of_releases_tries_is_tried_in_a_rehearsal() -> None:
+    page, script = (ROOT / "RELEASING.md").read_text(), (ROOT / ".ci" / "rehearse").read_text()
+    beside = sorted(package.name for package in (ROOT / "packages").iterdir())
+    extras = re.search(r'`pip install "poise\[(.*)\]==', page)
+    assert extras is not None
+    assert extras[1].split(",") == [name.removeprefix("poise-") for name in beside]
+    assert all(f"`{name}`" in page for name in beside)
+    tried = re.findall("`(poise .*?)`", page)
+    assert len(tried) > 1
+    assert all(f"user/bin/{command}" in script for command in tried)
 
 
 def test_the_scripts_name_tests_that_there_are() -> None:

@@ -12,6 +12,7 @@ PLACES = (
     "CITATION.cff",
     "conda/recipe.yaml",
     "ros2/*/package.xml",
+    "ros2/*/CHANGELOG.rst",
     "src/poise/__init__.py",
     "src/poise/browser/package.json",
     ".ci/version",
