@@ -1,9 +1,11 @@
 """Packages beside poise: what they bring is found by their entry points, and what is absent is told by its extra."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,13 +17,20 @@ from support.refusals import refused
 import poise as pz
 from poise.cli import commands, main
 from poise.common.lazy import attach
+from poise.io import robot_names
+from poise.io.sizes import robot_sizes
+from poise.motion.clip import brings_skeleton
 
 PAGE = (ROOT / "docs" / "extending.md").read_text()
-POINTS = """[poise.commands]
-joints = poise_fourth:Joints
-[poise.pages]
-words = poise_fourth:page
-"""
+POINTS = "\n".join(
+    re.sub(
+        r'"poise_something\.\w+:(\w+)"',
+        r"poise_fourth:\1",
+        block.replace('project.entry-points."', "").replace('"]', "]"),
+    )
+    for block in re.findall(r"^```toml\n(.*?)^```", PAGE, re.M | re.S)
+)
+"""What the page offers, as installed metadata have it, of one module."""
 
 
 def package(folder: Path, text: str, points: str) -> None:
@@ -43,8 +52,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 @pytest.fixture
 def fourth(folder: Path) -> Path:
     """The package that the page writes."""
-    blocks = [block.partition("```")[0] for block in PAGE.split("```python\n")[1:]]
-    package(folder, "\n".join(block for block in blocks if "\nclass " in block), POINTS)
+    blocks = re.findall(r"^```python\n(.*?)^```", PAGE, re.M | re.S)
+    package(folder, "\n".join(block for block in blocks if re.search("^(class|def) ", block, re.M)), POINTS)
     return folder
 
 
@@ -89,7 +98,7 @@ def test_what_no_page_is_made_of_is_refused() -> None:
     [
         ("raise RuntimeError('it is\\nbroken')", "it = poise_fourth:It", "poise-fourth offers 'it' .* it is broken"),
         ("It = 1", "it = poise_fourth:It", "the command 'it', which is no class of settings"),
-        ("import poise.cli.cite", "solve = poise.cli.cite:Cite", "the command 'solve', which is a command of poise"),
+        ("import poise.cli.cite", "solve = poise.cli.cite:Cite", "offers 'solve' in poise.commands, and poise has it"),
         ("", "it = poise_fourth:It", "poise-fourth offers 'it' .* AttributeError"),
     ],
 )
@@ -112,6 +121,124 @@ def test_a_command_of_a_package_that_is_absent_names_its_extra(
     assert capsys.readouterr().err == f"error: {sentence}\n"
     assert main(["retarget", "walk.bvh", "g1", "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["error"] == {"code": "MissingExtra", "message": sentence}
+
+
+# Readers -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_file_with_its_suffix_is_a_motion_and_its_model(fourth: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = fourth / "wave.TURNS"
+    file.write_text("0 0.5\n0.1 0.6\n")
+    motion = pz.load_motion(file, fps=10)
+    assert motion.q.tolist() == [[0, 0.5], [0.1, 0.6]]
+    assert (motion.fps, motion.name) == (10, "wave")
+    assert pz.load(file).nq == pz.load(str(file)).nq == 2
+    assert brings_skeleton(file)
+    assert main(["info", str(file), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["nq"] == 2
+    assert main(["view", "--replay", str(file), "--record", str(fourth / "wave.html")]) == 0
+    assert (fourth / "wave.html").is_file()
+    with refused("conflict", "unit and model are not for", "poise-fourth reads"):
+        pz.load_motion(file, unit=0.01, model=motion.model)
+    with refused("conflict", "base is not for"):
+        pz.load(file, base="floating")
+    file.write_text("")
+    with pytest.warns(UserWarning, match="no data"), refused("invalid-model", str(file), "there is no row"):
+        pz.load(file)
+
+
+@pytest.mark.usefixtures("fourth")
+def test_a_file_that_nobody_reads_is_told_what_is_read() -> None:
+    with refused("invalid-model", "it.walk: ", ".csv, .turns or .npz"):
+        pz.load_motion("it.walk")
+    assert not brings_skeleton(Path("it.walk"))
+
+
+def test_a_reader_is_told_apart_from_what_is_none(folder: Path) -> None:
+    text = "import poise as pz\ndef model(path, **given): return pz.load('planar2')\ndef word(path): return 'it'\n"
+    points = "[poise.readers]\narm = poise_fourth:model\nword = poise_fourth:word\nlost = poise_fourth:lost\n"
+    package(folder, text, points)
+    assert pz.load(folder / "some.arm", base="planar", package_dirs=folder, srdf=None).nq == 2
+    for name, kind in (("arm", "Model"), ("word", "str")):
+        with refused("wrong-type", f"poise-fourth reads some.{name} as a {kind}, which is no Motion"):
+            pz.load_motion(f"some.{name}")
+    with refused("wrong-type", "poise-fourth reads some.word as a str, which is no Model"):
+        pz.load("some.word")
+    for load in (pz.load, pz.load_motion):
+        with refused("error", "poise-fourth offers 'lost' to poise and cannot be loaded: AttributeError"):
+            load("some.lost")
+
+
+# Robots --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("fourth")
+def test_its_robot_is_known_by_name(capsys: pytest.CaptureFixture[str]) -> None:
+    assert pz.load("scara").nq == 3
+    assert "scara" in robot_names()
+    assert robot_sizes()["scara"] == 3
+    assert main(["info", "scara", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["coordinates"], found["file"]) == (["shoulder", "elbow", "quill"], None)
+    with refused("invalid-model", "did you mean 'scara'"):
+        pz.load("skara")
+    for given in ({"base": "floating"}, {"srdf": None, "xacro_args": {}}, {"srdf": "it.srdf"}, {"package_dirs": "."}):
+        with refused("conflict", "the robot 'scara' of a package"):
+            pz.load("scara", **given)  # type: ignore[arg-type]
+
+
+def test_a_robot_may_be_a_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = folder / "fifth.urdf"
+    file.write_text('<robot name="r"><link name="a"/></robot>')
+    package(folder, f"def fifth(): return {str(file)!r}\n", "[poise.robots]\nfifth = poise_fourth:fifth\n")
+    assert pz.load("fifth").nq == 0
+    assert pz.load("fifth", base="floating").nq == 7
+    assert main(["info", "fifth", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["file"] == str(file)
+
+
+def test_robots_that_cannot_be_are_told(folder: Path) -> None:
+    text = "it = lambda: 1\ndef ill():\n    raise OSError('a fever')\n"
+    points = "it = poise_fourth:it\nlost = poise_fourth:lost\nill = poise_fourth:ill\npanda = poise_fourth:it\n"
+    package(folder, text, f"[poise.robots]\n{points}")
+    assert pz.load("panda").nq == 7  # without a look at what packages bring
+    has_it = pytest.warns(UserWarning, match=r"poise-fourth offers 'panda' in poise.robots, and poise has it too")
+    with has_it, refused("not-a-model", "the robot 'it' of poise-fourth", "got int"):
+        pz.load("it")
+    with has_it, refused("error", "poise-fourth offers 'lost'", "AttributeError", "uninstall it"):
+        pz.load("lost")
+    why = {"it": "got int", "lost": "AttributeError", "ill": "a fever"}
+    with ExitStack() as told:
+        for name, words in why.items():
+            match = f"the robot {name!r} of poise-fourth is left out: .*{words}"
+            told.enter_context(pytest.warns(UserWarning, match=match))
+        told.enter_context(has_it)
+        assert "panda" in robot_sizes()
+
+
+def test_of_two_packages_with_one_name_the_first_has_it(folder: Path) -> None:
+    package(
+        folder, "import poise as pz\ndef it(): return pz.load('planar3')\n", "[poise.robots]\nit = poise_fourth:it\n"
+    )
+    info = folder / "poise_other-0.1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: poise-other\nVersion: 0.1\n")
+    (info / "entry_points.txt").write_text("[poise.robots]\nit = poise_other:it\n")
+    with pytest.warns(UserWarning, match="poise-other offers 'it' in poise.robots, and poise-fourth has it too"):
+        assert pz.load("it").nq == 3
+
+
+ASKS = """
+import sys
+import poise as pz
+pz.load("panda")
+pz.load_motion
+assert "importlib.metadata" not in sys.modules
+"""
+
+
+def test_nobody_looks_for_packages_before_something_is_asked_for_that_poise_has_not() -> None:
+    subprocess.run([sys.executable, "-c", ASKS], check=True, timeout=60)
 
 
 # Names ---------------------------------------------------------------------------------------------------------------

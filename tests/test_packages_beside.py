@@ -21,7 +21,7 @@ from support.releasing import copied
 
 import poise as pz
 from poise import cli, extending, pages
-from poise.common.beside import COMMANDS, PAGES
+from poise.common.beside import COMMANDS, PAGES, READERS, ROBOTS
 
 CORE: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 MODULES = {path.stem for path in SOURCE.glob("*.py") if not path.stem.startswith("_")}
@@ -165,8 +165,10 @@ def test_what_packages_bring_is_there_and_told_by_its_extra_where_it_is_not() ->
     assert {name: (package.replace("_", "-"), package.removeprefix("poise_")) for package, name, _ in brought} == (
         cli._ELSEWHERE
     )
-    pages = [place for package in BESIDE for place in points(package, PAGES).values()]
-    for place in [*(place for *_, place in brought), *pages]:
+    others = [
+        place for package in BESIDE for group in (PAGES, READERS, ROBOTS) for place in points(package, group).values()
+    ]
+    for place in [*(place for *_, place in brought), *others]:
         module, _, name = place.partition(":")
         assert callable(getattr(importlib.import_module(module), name))
 

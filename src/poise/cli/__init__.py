@@ -128,14 +128,17 @@ def _own() -> dict[str, Any]:
 def _of_packages(own: Collection[str]) -> Iterator[tuple[str, Any]]:
     """The commands of packages beside poise; one that is none, or has the name of one of ours, is warned of."""
     from poise.cli.command import Answers
-    from poise.common.beside import COMMANDS, brought
+    from poise.common.beside import COMMANDS, brought, offered
 
-    for name, kind in brought(COMMANDS):
-        if name in own or not (isinstance(kind, type) and issubclass(kind, Answers)):
-            why = "is a command of poise" if name in own else "is no class of settings, see poise.extending.Answers"
-            warnings.warn(f"a package offers the command {name!r}, which {why}: it is left out", stacklevel=2)
-        else:
+    for name, kind in brought(offered(COMMANDS, own).values()):
+        if isinstance(kind, type) and issubclass(kind, Answers):
             yield name, kind
+        else:
+            warnings.warn(
+                f"a package offers the command {name!r}, which is no class of settings, see poise.extending.Answers: "
+                "it is left out",
+                stacklevel=2,
+            )
 
 
 def _parsed(kinds: dict[str, Any], arguments: list[str]) -> "Answers":

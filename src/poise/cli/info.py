@@ -85,9 +85,10 @@ def _of_cpu() -> tuple[dict[str, Any], str]:
 def _read(robot: str, base: Base) -> "tuple[Model, SkeletonFile | None]":
     """The model, and the frames of a file that has some."""
     from poise.io import load
+    from poise.io.suffixes import SKELETON_SUFFIXES
 
     path = Path(robot).expanduser()
-    if path.suffix.lower() not in (".bvh", ".glb", ".gltf") or base != "fixed":
+    if path.suffix.lower() not in SKELETON_SUFFIXES or base != "fixed":
         return load(robot, base=base), None
     from poise.io.bvh import read_bvh
     from poise.io.gltf import read_gltf
@@ -98,12 +99,10 @@ def _read(robot: str, base: Base) -> "tuple[Model, SkeletonFile | None]":
 
 def _file(robot: str) -> str | None:
     """Where the robot was read from, for other programs; None for what is written in code."""
-    from poise.io.installed import installed_robots
-    from poise.robots import TEXTBOOK
+    from poise.io import file_of
 
-    if robot in TEXTBOOK:
-        return None
-    return str(installed_robots().get(robot.rpartition("/")[2], Path(robot).expanduser().absolute()))
+    file = file_of(robot)
+    return None if file is None else str(file.absolute())
 
 
 def _facts_of_frames(frames: "SkeletonFile") -> dict[str, Any]:

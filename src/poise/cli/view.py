@@ -1,7 +1,7 @@
 """`poise view`: a robot in the browser."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from tyro.conf import Positional, arg
 
@@ -12,9 +12,6 @@ from poise.common.errors import InvalidValue
 if TYPE_CHECKING:
     from poise.model.model import Model
     from poise.viewer.pages.page import Page
-
-SKELETONS: Final = (".bvh", ".glb", ".gltf")
-"""Files that bring one of their own."""
 
 
 @command
@@ -67,7 +64,7 @@ class View(Writes):
             raise InvalidValue("needs", "--ghost goes beside a motion that is played: add --replay")
         if self.operate:
             return self._operate()
-        if self.replay is not None and self.replay.suffix.lower() in SKELETONS:
+        if self.replay is not None and _brings_skeleton(self.replay):
             return self._play(None)
         if self.robot is None:
             raise InvalidValue(
@@ -169,7 +166,7 @@ class View(Writes):
     @property
     def _skeleton(self) -> bool:
         """Whether the ghost's file brings its own."""
-        return self.ghost is not None and self.ghost.suffix.lower() in SKELETONS
+        return self.ghost is not None and _brings_skeleton(self.ghost)
 
     def _play(self, model: "Model | None") -> Answer:
         """The motion of a robot, or of the skeleton that its file brings."""
@@ -193,3 +190,9 @@ class View(Writes):
             if self.record is None and self.screenshot is None:
                 shown.serve(f"{self.replay} is played")
         return self._answer(f"{self.replay} is played")
+
+
+def _brings_skeleton(file: Path) -> bool:
+    from poise.motion.clip import brings_skeleton
+
+    return brings_skeleton(file)

@@ -10,9 +10,8 @@ import numpy as np
 from poise.common.errors import ModelError, ModelWarning
 from poise.doctor.finding import SEVERITIES, Finding, gathered
 from poise.doctor.source import findings_of_urdf
-from poise.io import INSTALLED, load
+from poise.io import file_of, load
 from poise.io.elements import read_bytes
-from poise.io.installed import installed_robots
 from poise.io.packages import PackageDirs
 from poise.io.xacro import expanded_xacro
 from poise.io.xacro_args import XacroArgs
@@ -22,7 +21,6 @@ from poise.model.joint import JointKind
 from poise.model.model import Model
 from poise.model.proximity import around_at_home, at_home, left_alone_at_home
 from poise.model.tip import finger_links
-from poise.robots import TEXTBOOK
 
 _SINGULAR: Final = 1e-6
 """Yoshikawa's measure of an arm that is at a singularity, of one whose lengths are metres."""
@@ -75,9 +73,9 @@ def examine(
 def _document(robot: str, package_dirs: PackageDirs, xacro_args: XacroArgs | None) -> tuple[str | bytes, str]:
     """The URDF of a robot, expanded if it is a xacro file, and its name in messages; empty if it is none, or cannot be
     read, which loading tells."""
-    path = Path(robot).expanduser()
-    if robot not in TEXTBOOK and robot.removeprefix(INSTALLED) in (known := installed_robots()):
-        path = known[robot.removeprefix(INSTALLED)]
+    path = file_of(robot)
+    if path is None:
+        return "", ""
     try:
         if path.is_file() and (path.suffix.lower() == ".xacro" or xacro_args is not None):
             expanded = expanded_xacro(path, package_dirs=package_dirs, arguments=xacro_args)

@@ -7,13 +7,14 @@ from pathlib import Path
 from poise.common.errors import LISTED, InvalidValue, ModelError, NameNotFound
 from poise.io.packages import PackageDirs, package_folders
 from poise.io.srdf_file import BESIDE, Srdf, chosen_srdf
+from poise.io.suffixes import ROBOT_SUFFIXES, SKELETON_SUFFIXES
 from poise.io.xacro_args import XacroArgs
 from poise.model.builder import Base
 from poise.model.model import Model
 
 INSTALLED = "example-robot-data/"
 """Before a name, asks for the installed robot even if a textbook one has the name too."""
-SUFFIXES = {".urdf", ".xacro", ".xml", ".mjcf", ".bvh", ".gltf", ".glb"}
+SUFFIXES = {*ROBOT_SUFFIXES, *SKELETON_SUFFIXES}
 """Of files that `load` reads."""
 _TEXT = "the text"
 """What messages call a robot that is given as text."""
@@ -31,7 +32,7 @@ def load(
 
     A str that begins with `<` is the text of a URDF or MJCF, one that has a suffix or a separator is a path.  Textbook
     robots go before installed ones of the same name; "example-robot-data/panda" is the installed one.  Skeletons are
-    those of BVH and glTF files.
+    those of BVH and glTF files.  Packages beside poise may bring more names, and readers of more suffixes.
 
     `base` is how the robot's root is joined to the world: "fixed", "planar" or "floating"; textbook robots stand fixed,
     and a skeleton floats, with spherical joints, in metres, z up (`poise.load_motion` reads its frames too).
@@ -60,11 +61,26 @@ def load(
 
 
 def robot_names() -> tuple[str, ...]:
-    """The names that `load` knows: textbook robots, then those of an installed `example-robot-data`."""
+    """The names that `load` knows: textbook robots, those of an installed `example-robot-data`, those of packages."""
+    from poise.io.brought import brought_robots
     from poise.io.installed import installed_robots
     from poise.robots import TEXTBOOK
 
-    return tuple(dict.fromkeys([*TEXTBOOK, *installed_robots()]))
+    return tuple(dict.fromkeys([*TEXTBOOK, *installed_robots(), *brought_robots()]))
+
+
+def file_of(robot: str) -> Path | None:
+    """The file that `load` reads a robot from; None for one that is written in code."""
+    from poise.io.brought import brought_robot
+    from poise.io.installed import installed_robots
+    from poise.robots import TEXTBOOK
+
+    if robot in TEXTBOOK:
+        return None
+    found: Model | Path | None = installed_robots().get(robot.removeprefix(INSTALLED))
+    if found is None and Path(robot).suffix.lower() not in SUFFIXES:
+        found = brought_robot(robot)
+    return None if isinstance(found, Model) else found or Path(robot).expanduser()
 
 
 def _load_name(
@@ -79,7 +95,7 @@ def _load_name(
     if name.startswith(INSTALLED) and asked not in installed:
         raise _unknown(asked, tuple(installed))
     if textbook is None and asked not in installed:
-        return None
+        return _load_brought(name, base, package_dirs, xacro_args, srdf)
     if package_folders(package_dirs):
         raise InvalidValue("conflict", f"package_dirs is for files; the robot {name!r} knows where its own are")
     if xacro_args is not None:
@@ -89,11 +105,27 @@ def _load_name(
 
         return read_urdf(installed[asked], base=base, srdf=srdf)
     _refuse_srdf(srdf, f"the textbook robot {name!r}")
-    if base != "fixed":
-        raise InvalidValue(
-            "conflict", f"the textbook robot {name!r} stands fixed; base={base!r} is for robots read from files"
-        )
+    _refuse_base(base, f"the textbook robot {name!r}")
     return textbook()
+
+
+def _load_brought(
+    name: str, base: Base, package_dirs: PackageDirs, xacro_args: XacroArgs | None, srdf: Srdf
+) -> Model | None:
+    from poise.io.brought import brought_robot
+
+    found = brought_robot(name)
+    if isinstance(found, Path):
+        return _load_file(found, base, package_dirs, xacro_args, srdf)
+    if found is not None:
+        what = f"the robot {name!r} of a package"
+        if package_folders(package_dirs) or xacro_args is not None:
+            raise InvalidValue(
+                "conflict", f"package_dirs and xacro_args are for files, and {what} is none; leave them out"
+            )
+        _refuse_srdf(srdf, what)
+        _refuse_base(base, what)
+    return found
 
 
 def _load_file(path: Path, base: Base, package_dirs: PackageDirs, xacro_args: XacroArgs | None, srdf: Srdf) -> Model:
@@ -101,8 +133,12 @@ def _load_file(path: Path, base: Base, package_dirs: PackageDirs, xacro_args: Xa
         from poise.io.xacro import read_xacro
 
         return read_xacro(path, base=base, package_dirs=package_dirs, arguments=xacro_args, srdf=srdf)
-    if path.suffix.lower() in (".bvh", ".gltf", ".glb"):
+    if path.suffix.lower() in SKELETON_SUFFIXES:
         return _load_skeleton(path, base, package_dirs, xacro_args, srdf)
+    if path.suffix.lower() not in SUFFIXES:
+        model = _read_brought(path, base, package_dirs, xacro_args, srdf)
+        if model is not None:
+            return model
     if re.match(r"[a-z]{2,}://?[^/]", str(path)):  # two slashes are one to Path
         raise ModelError("this is an address, not a path; download the file, and give its path", file=str(path))
     from poise.io.elements import parse, read_bytes, root_tag
@@ -122,6 +158,28 @@ def _load_file(path: Path, base: Base, package_dirs: PackageDirs, xacro_args: Xa
     from poise.io.urdf import read_urdf
 
     return read_urdf(path, base=base, package_dirs=package_dirs, srdf=srdf)
+
+
+def _read_brought(
+    path: Path, base: Base, package_dirs: PackageDirs, xacro_args: XacroArgs | None, srdf: Srdf
+) -> Model | None:
+    """What a package beside poise reads; None where none does."""
+    from poise.io.brought import brought_reader, other_than, read_brought
+
+    point = brought_reader(path)
+    if point is None:
+        return None
+    given = {
+        "base": None if base == "fixed" else base,
+        "package_dirs": package_folders(package_dirs) or None,
+        "xacro_args": xacro_args,
+        "srdf": None if srdf == BESIDE else srdf,
+    }
+    found = read_brought(point, path, given)
+    model = getattr(found, "model", found)  # of a motion
+    if not isinstance(model, Model):
+        raise other_than(point, path, found, "Model and no Motion")
+    return model
 
 
 def _load_skeleton(
@@ -177,6 +235,11 @@ def _refuse_package_dirs(package_dirs: PackageDirs, what: str) -> None:
 def _refuse_srdf(srdf: Srdf, what: str) -> None:
     if srdf is not None and srdf != BESIDE:
         raise InvalidValue("conflict", f"srdf is for URDF and xacro files, and {what} is none: leave it out")
+
+
+def _refuse_base(base: Base, what: str) -> None:
+    if base != "fixed":
+        raise InvalidValue("conflict", f"{what} stands fixed; base={base!r} is for robots read from files")
 
 
 def _unknown(name: str, known: tuple[str, ...]) -> ModelError:

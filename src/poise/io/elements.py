@@ -19,13 +19,12 @@ from defusedxml.expatbuilder import DefusedExpatBuilder
 
 from poise.common.errors import ModelError
 from poise.io.foreign import refuse_foreign
+from poise.io.suffixes import ROBOT_SUFFIXES
 from poise.spatial import BOUND, LARGEST
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|nan)", re.ASCII | re.IGNORECASE)
 _MIB = 2**20
 _SPACES = "; put spaces between numbers, no commas"
-ROBOT_SUFFIXES = (".urdf", ".xacro", ".xml", ".mjcf")
-"""Of files that may describe robots."""
 _FILE, _TAG, _ELEMENTS = 64 * _MIB, _MIB, 50_000
 """The largest file and the longest tag or text [bytes], and the most elements."""
 _MARK = b"\xef\xbb\xbf"

@@ -2,10 +2,10 @@
 
 import io
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import SupportsIndex, cast, final, overload
+from typing import Any, SupportsIndex, cast, final, overload
 
 import numpy as np
 
@@ -13,20 +13,21 @@ from poise.common.array import Array, ArrayLike
 from poise.common.checks import finite
 from poise.common.errors import InvalidValue, ModelError, ShapeError
 from poise.common.files import write_whole
+from poise.io.brought import brought_reader, brought_suffixes, other_than, read_brought
 from poise.io.bvh import read_bvh
 from poise.io.bvh_writer import write_bvh
 from poise.io.gltf import read_gltf
 from poise.io.gltf_writer import write_gltf
 from poise.io.skeleton import SkeletonFile, SkeletonJoint, Up, check_arguments, refuse_no_frames
 from poise.io.stature import height, unit_of
+from poise.io.suffixes import GLTF_SUFFIXES, SKELETON_SUFFIXES, TABLE_SUFFIXES
 from poise.model.frame import WORLD
 from poise.model.joint import JointKind
 from poise.model.model import Model, a_model
 from poise.model.units import units
-from poise.motion.tables import SUFFIXES, Quaternion, columns_of, read_table, refuse_uneven, write_csv
+from poise.motion.tables import Quaternion, columns_of, read_table, refuse_uneven, write_csv
 from poise.spatial import frozen
 
-_GLTF = (".glb", ".gltf")
 _STILL = 1e-9
 """How far a joint may move against its parent and not be given places in a BVH [m]."""
 
@@ -159,7 +160,7 @@ class Motion:
         """
         file = Path(path)
         kind = file.suffix.lower()
-        if kind not in (".bvh", *_GLTF, *SUFFIXES):
+        if kind not in (*SKELETON_SUFFIXES, *TABLE_SUFFIXES):
             raise InvalidValue(
                 "wrong-format", f"{file} must end in .bvh, .glb, .gltf, .csv or .npz, for a motion to be written there"
             )
@@ -173,7 +174,7 @@ class Motion:
             refuse_uneven(self.times, "a BVH")
             skeleton = self._skeleton()
             write_bvh(skeleton, file, unit=self._own_unit(skeleton) if unit is None else unit)
-        elif kind in _GLTF:
+        elif kind in GLTF_SUFFIXES:
             write_gltf(self._skeleton(), file)
         elif kind == ".csv":
             columns = columns_of(self.model, quaternion, joints)
@@ -253,6 +254,8 @@ def load_motion(
 ) -> Motion:
     """The motion in a BVH or glTF file, with its skeleton as the model; or that of `model` in a CSV or NPZ file.
 
+    Packages beside poise may bring readers of more suffixes, which say what arguments they take.
+
     Of a BVH, `unit` is the metres that one unit of length is, which the file does not say: without it the size of the
     skeleton tells; glTF has metres, unless you say otherwise.  `up` is the axis that is up in the file, "y" or "z":
     without it that of a BVH along which the head is over the feet, and y of a glTF.  What is y up is turned so that z
@@ -271,11 +274,14 @@ def load_motion(
     """
     file = Path(path).expanduser()
     kind = file.suffix.lower()
-    if kind not in _GLTF and (skin is not None or animation is not None):
+    if kind not in (*SKELETON_SUFFIXES, *TABLE_SUFFIXES):
+        given = {"unit": unit, "up": up, "fps": fps, "skin": skin, "animation": animation}
+        return _read_brought(file, given | {"model": model, "quaternion": quaternion, "joints": joints})
+    if kind not in GLTF_SUFFIXES and (skin is not None or animation is not None):
         raise InvalidValue(
             "conflict", f"skin and animation are for glTF; {file} has no choice of them, so leave them out"
         )
-    if kind in SUFFIXES:
+    if kind in TABLE_SUFFIXES:
         if model is None:
             raise InvalidValue("needs", f"{file} holds numbers by name, and no skeleton; say whose they are with model")
         a_model(model)
@@ -285,8 +291,6 @@ def load_motion(
             )
         check_arguments(unit, up, fps)
         return Motion(model, *read_table(file, model, fps=fps, quaternion=quaternion, joints=joints), name=file.stem)
-    if kind not in (".bvh", *_GLTF):
-        raise ModelError("this is no motion; its name must end in .bvh, .glb, .gltf, .csv or .npz", file=str(file))
     if model is not None:
         raise InvalidValue(
             "conflict", f"model is for CSV and NPZ files; {file} brings a skeleton of its own, so leave it out"
@@ -298,6 +302,25 @@ def load_motion(
     if kind == ".bvh":
         return of_skeleton(read_bvh(file, unit=unit, up=up, fps=fps))
     return of_skeleton(read_gltf(file, unit=unit, up=up, fps=fps, skin=skin, animation=animation))
+
+
+def brings_skeleton(file: Path) -> bool:
+    """Whether `load_motion` reads a skeleton from this file, by its suffix, and so takes no model."""
+    return file.suffix.lower() in SKELETON_SUFFIXES or brought_reader(file) is not None
+
+
+def _read_brought(file: Path, given: Mapping[str, Any]) -> Motion:
+    """What a package beside poise reads."""
+    point = brought_reader(file)
+    if point is None:
+        more = "".join(f", {suffix}" for suffix in brought_suffixes())
+        raise ModelError(
+            f"this is no motion; its name must end in .bvh, .glb, .gltf, .csv{more} or .npz", file=str(file)
+        )
+    motion = read_brought(point, file, given)
+    if not isinstance(motion, Motion):
+        raise other_than(point, file, motion, "Motion")
+    return motion
 
 
 def of_skeleton(skeleton: SkeletonFile) -> Motion:

@@ -13,6 +13,7 @@ from poise.common.archive import Member, members
 from poise.common.array import Array
 from poise.common.errors import InvalidValue, PoiseError
 from poise.common.files import atomic_write
+from poise.io.suffixes import TABLE_SUFFIXES
 from poise.model.frame import WORLD
 from poise.model.joint import JointKind
 from poise.model.model import Model
@@ -20,7 +21,6 @@ from poise.model.model import Model
 Quaternion = Literal["wxyz", "xyzw"]
 FRAME: Final = 1.0 / 30.0
 """Between the rows of a table without times [s]."""
-SUFFIXES: Final = (".csv", ".npz")
 _NAME: Final = re.compile(r"^(?:q_)?(?P<name>.*?)(?: \[(?:rad|m|1|s)\])?$")
 _ROOT: Final = "root.x"
 """A coordinate of a robot that was loaded with a floating base."""
@@ -97,7 +97,7 @@ def read_table(
     `columns_of`, and its rows `fps` a second.  Raises PoiseError for what is no motion of this model.
     """
     kind = file.suffix.lower()
-    if kind not in SUFFIXES:
+    if kind not in TABLE_SUFFIXES:
         raise PoiseError(f"{file} is no motion: its name must end in .csv or .npz")
     try:
         bare = kind == ".csv" and _is_bare(file, model.coordinates)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any, Final, cast, final
 
 from poise.common.array import ArrayLike
-from poise.common.beside import PAGES, brought
+from poise.common.beside import PAGES, brought, points
 from poise.common.errors import InvalidType, InvalidValue
 from poise.geometry.world import World
 from poise.methods.base import Method
@@ -105,7 +105,7 @@ def view(
 def page_beside(thing: object, **settings: Any) -> Page | None:
     """The page that a package beside poise makes of a thing, with `look`, `host`, `port` and `dark`; None if none
     does."""
-    for _, make in brought(PAGES):
+    for _, make in brought(points(PAGES)):
         page = make(thing, **settings)
         if page is not None:
             return cast(Page, page)

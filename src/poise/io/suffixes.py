@@ -1,0 +1,10 @@
+"""What is in a file, by the suffix of its name."""
+
+from typing import Final
+
+ROBOT_SUFFIXES: Final = (".urdf", ".xacro", ".xml", ".mjcf")
+GLTF_SUFFIXES: Final = (".glb", ".gltf")
+SKELETON_SUFFIXES: Final = (".bvh", *GLTF_SUFFIXES)
+"""And their motions."""
+TABLE_SUFFIXES: Final = (".csv", ".npz")
+"""Numbers by name, and no skeleton."""
