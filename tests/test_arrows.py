@@ -5,7 +5,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
-from support.arrows import MODULES, annotated, arrows
+from support.arrows import BESIDE, MODULES, annotated, arrows
 
 ROOMS = [
     {"common", "rate"},
@@ -34,7 +34,7 @@ ROOMS = [
     },
     {"clouds", "criteria", "damping", "extending", "hands", "own", "pages", "results", "testing"},
     {"cli", "__main__"},
-    {"poise_compat", "poise_motion"},
+    {*BESIDE},
 ]
 """As docs/design.md has them; a folder imports from its own row and those above."""
 INNER = {
@@ -136,7 +136,7 @@ def test_no_inner_folder_imports_one_after_it(folder: str) -> None:
 def test_the_shop_fronts_can_be_taken_away() -> None:
     """Nothing that solves stands on what measures, repeats papers or prints."""
     front = {"bench", "calibration", "experiments", "reachability", "references", "scale", "viewer"}
-    front |= {"extending", "pages", "results", "cli", "__main__", "poise_compat", "poise_motion"}
+    front |= {"extending", "pages", "results", "cli", "__main__", *BESIDE}
     for name, others in arrows().items():
         if name.partition(".")[0] not in front:
             assert not {o for o in others if o.partition(".")[0] in front}, name

@@ -28,7 +28,7 @@ POINTS = "\n".join(
         r"poise_fourth:\1",
         block.replace('project.entry-points."', "").replace('"]', "]"),
     )
-    for block in re.findall(r"^```toml\n(.*?)^```", PAGE, re.M | re.S)
+    for block in re.findall(r"^```toml\n(\[project\.entry-points.*?)^```", PAGE, re.M | re.S)
 )
 """What the page offers, as installed metadata have it, of one module."""
 

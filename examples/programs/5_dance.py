@@ -1,6 +1,8 @@
 """A dance carried to a robot and edited: cut, slowed where it is too fast, a hand held at a rail for a while.
 
 python 5_dance.py dance.bvh --robot g1 --out dance.npz
+
+Needs `pip install "poise[motion]"`, and for robots by name `"poise[robots]"`.
 """
 
 import argparse

@@ -9,6 +9,7 @@ PLACES = (
     "pyproject.toml",
     "packages/*/pyproject.toml",
     "lerobot_*/pyproject.toml",
+    "docs/extending.md",
     "CITATION.cff",
     "conda/recipe.yaml",
     "ros2/*/package.xml",

@@ -3,6 +3,10 @@
 A step minimises the same weighted squares, with the limits exact at where it leads.
 """
 
+from poise.extending import optional
+
+optional("poise_compat.mink", "mujoco", "mjcf", "mujoco")
+
 from poise_compat.mink.configuration import Configuration as Configuration
 from poise_compat.mink.constants import FRAME_TO_ENUM as FRAME_TO_ENUM
 from poise_compat.mink.constants import FRAME_TO_JAC_FUNC as FRAME_TO_JAC_FUNC

@@ -3,6 +3,10 @@
 A step minimises the same weighted squares, with the limits exact at where it leads.
 """
 
+from poise.extending import optional
+
+optional("poise_compat.pink", "pinocchio", "pink", "pinocchio")
+
 from poise_compat.pink import barriers as barriers
 from poise_compat.pink import limits as limits
 from poise_compat.pink import tasks as tasks
