@@ -16,11 +16,12 @@ from poise.solving.path.clearance import Clearance
 
 FILES = {file: name for name, file in reversed(installed_robots().items())}
 DEAR = {
-    "alex_nub_hands", "alex_psyonic_hands", "anymal-kinova", "b1-z1", "bolt", "borinot", "centauro",
-    "g1_29dof_with_hand_rev_1_0", "hextilt", "icub", "romeo", "so100", "so101", "solo", "solo12", "talos", "tiago",
-    "tiago_dual", "tiago_pro", "ur3", "xarm",
+    "alex_nub_hands", "alex_psyonic_hands", "alex_sake_hands", "anymal-kinova", "b1-z1", "bolt", "borinot", "centauro",
+    "g1_29dof_with_hand_rev_1_0", "hextilt", "icub", "kinova", "romeo", "so100", "so101", "solo", "solo12", "talos",
+    "tiago", "tiago_dual", "tiago_pro", "ur3", "xarm", "z1",
 }  # fmt: skip
-"""Whose meshes take seconds to fit where no fit of them is kept; a robot of each kind is among the others."""
+"""Whose meshes take seconds to fit where no fit of them is kept; among the others are arms, with hands and without, and
+robots on wheels, two legs and four."""
 
 
 def every_robot() -> list[Any]:

@@ -544,7 +544,7 @@ def test_threads_edit_and_look_while_it_runs() -> None:
 
     def looks() -> None:
         try:
-            while not stop.is_set():
+            while not stop.wait(1e-3):  # or it takes a core from what it looks at
                 shown = ours.moment
                 np.testing.assert_array_equal(ours.model.pose("tool", shown.q).array, shown.hand.array)
                 assert not shown.q.flags.writeable
