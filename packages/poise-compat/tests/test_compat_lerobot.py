@@ -1,7 +1,11 @@
 """LeRobot's face: degrees, joints beside the named ones, a soft orientation, limits."""
 
+import runpy
+import sys
 from inspect import signature
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -130,3 +134,55 @@ def test_beside_the_original(file: Path) -> None:
         there, here = theirs.inverse_kinematics(start, pose), ours.inverse_kinematics(start, pose)
         left = [np.linalg.norm(ours.forward_kinematics(q)[:3, 3] - pose[:3, 3]) for q in (there, here)]
         assert left[1] < max(left[0], 1e-5)
+
+
+# The plug-in, with stand-ins for what it takes of LeRobot ------------------------------------------------------------
+
+
+@pytest.fixture
+def plug_in(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    steps: dict[str, Any] = {}
+
+    def register(name: str) -> Any:
+        return lambda step: steps.setdefault(name, step)
+
+    for name in ("lerobot", "lerobot.configs", "lerobot.configs.types", "lerobot.processor"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    types, processor = sys.modules["lerobot.configs.types"], sys.modules["lerobot.processor"]
+    vars(types).update(
+        FeatureType=SimpleNamespace(ACTION="action"),
+        PipelineFeatureType=SimpleNamespace(ACTION="action"),
+        PolicyFeature=SimpleNamespace,
+    )
+    vars(processor).update(
+        ProcessorStepRegistry=SimpleNamespace(register=register),
+        RobotAction=dict,
+        RobotActionProcessorStep=object,
+        TransitionKey=SimpleNamespace(OBSERVATION="observation"),
+    )
+    root = Path(__file__).parents[3] / "lerobot_teleoperator_poise"
+    runpy.run_path(str(root / "lerobot_teleoperator_poise" / "__init__.py"))
+    return steps
+
+
+def test_the_step_makes_joints_of_a_pose_by_their_names(file: Path, plug_in: dict[str, Any]) -> None:
+    arm = RobotKinematics(file, joint_names=JOINTS)
+    step = plug_in["poise_ee_to_joints"](arm)
+    start, _, pose = poses(arm, 1)[0]
+    at = pz.SE3.from_matrix(pose)
+    ee = dict(zip(("x", "y", "z", "wx", "wy", "wz"), [*at.xyz, *at.rotation.log()], strict=True)) | {
+        "gripper_pos": 30.0
+    }
+    action = {f"ee.{name}": value for name, value in ee.items()}
+    seen = {f"{name}.pos": value for name, value in zip(JOINTS, start, strict=True)}
+    step.transition = {"observation": dict(reversed(seen.items()))}
+    found = step.action(dict(action))
+    assert found.pop("gripper.pos") == 30.0
+    np.testing.assert_allclose(
+        [found[f"{name}.pos"] for name in JOINTS], arm.inverse_kinematics(start, pose), atol=1e-6
+    )
+    step.transition = {"observation": {"shoulder_pan.pos": 0.0}}
+    with pytest.raises(ValueError, match=r"ee.wz, shoulder_lift.pos, .*lack them"):
+        step.action({name: value for name, value in action.items() if name != "ee.wz"})
+    features = step.transform_features({"action": dict.fromkeys(action)})
+    assert list(features["action"]) == [*(f"{name}.pos" for name in JOINTS), "gripper.pos"]
