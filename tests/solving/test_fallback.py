@@ -99,6 +99,22 @@ def test_shapes_that_moved_are_seen_by_steps() -> None:
             assert told(solver(target)) == told(fresh(target))
 
 
+@pytest.mark.parametrize(
+    ("k", "place"), [(12, (0.494, 0.234, 0.574)), (0, (0.463, 0.246, 0.217)), (15, (0.429, 0.178, 0.29))]
+)
+def test_the_first_call_after_shapes_have_moved_answers_as_the_next(k: int, place: tuple[float, ...]) -> None:
+    model = PANDA.with_shapes(
+        {link: pz.Sphere((0, 0, 0), r) for link, r in (("panda_link6", 0.08), ("panda_hand", 0.06))}
+    )
+    world = pz.World({"ball": pz.Sphere((0.4, 0.1, 0.4), 0.2)})
+    limits = [pz.CollisionLimit(world, min_distance=0.02)]
+    solver = pz.Solver(model, pz.PositionTask("panda_hand"), limits=limits, max_restarts=0)
+    target = model.pose("panda_hand", model.sample(24, seed=2)[k]).xyz
+    solver(target)
+    world.move("ball", pz.SE3.from_parts(place))
+    assert told(solver(target)) == told(solver(target))
+
+
 def blocked(name: str) -> Any:
     """A target at which the stages fail."""
     for target in targets(name):

@@ -308,7 +308,7 @@ pz_status pz_solve(pz_work *work, const double *targets, const double *q0, doubl
     call[CALL_PHASE] = stopped ? END : GO_ON;
     code = run(work);
   }
-  call[CALL_PHASE] = BEGIN, call[CALL_SCENE_CHANGED] = 0;
+  call[CALL_PHASE] = BEGIN;
   pz_status status = stopped && code != SOLVED && code >= 0 ? PZ_BUDGET : status_of(image, code);
   if (code < 0) return unsolved(report, status);
   const double *out = row(work, IMAGE_OUT);
@@ -350,7 +350,6 @@ pz_status pz_step_measured(pz_work *work, const double *q, const double *targets
   if (!started(work, q) || (targets && !aimed(work, targets)) || !measured_at(work, measured)) return PZ_BAD_INPUT;
   Word code = run(work);
   if (code < 0) return status_of(image, code);
-  work->words[image[IMAGE_CALL] + CALL_SCENE_CHANGED] = 0;
   copied(next, led, image[IMAGE_NQ]);
   return status_of(image, code);
 }
@@ -469,7 +468,7 @@ pz_status pz_move(pz_work *work, int64_t obstacle, const double *pose) {
   void (*place)(Word, Word, Word) = (void (*)(Word, Word, Word))function(work, IMAGE_PLACE);
   place(address(scene), call[CALL_SCENE_WORK], call[CALL_ROUTINES]);
   place(address(scene), address(row(work, IMAGE_SIGHT)), call[CALL_ROUTINES]);
-  call[CALL_SCENE_CHANGED] = 1;
+  row(work, IMAGE_SCENE_WORK)[section(scene, HEADER_PROXIMITY_NEAR)] = -1.0; /* the next look is a first one */
   return PZ_OK;
 }
 

@@ -174,7 +174,7 @@ class Scene:
         return True
 
     def forget(self) -> None:
-        """Let the next look be the first one: nothing is known to be near."""
+        """Let the next look be the first one: nothing is known to be near, nor that braking was checked."""
         self.rows("proximity.near")[0] = -1.0
 
     def past(self) -> tuple[list[Array], bool] | None:
@@ -300,6 +300,7 @@ class Scene:
         prepare("collision.queries.place")(*self.addresses)
         if self.wide is not None:
             self._place_lanes(self.wide)
+        self.forget()
         self._seen = now.version
 
     # What kernels are told -------------------------------------------------------------------------------------------

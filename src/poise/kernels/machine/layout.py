@@ -285,7 +285,7 @@ CALL: Final = Record(
     "Call",
     "problem narrow wide routines wide_routines seed max_iterations max_restarts usual_restarts nearest chunk phase "
     "updates anti_chatter steps characters goals postures path trace trace_rows samples found problems starts "
-    "answers index given check_feasibility scene scene_work scene_changed proposer scout "
+    "answers index given check_feasibility scene scene_work proposer scout "
     "without_ranges required all_required rest soft approach stage code "
     "by_steps alone near falls_back keeps_by_steps closes_loops solves_alone opens_loops usual_iterations sampled "
     "recourse needs "
@@ -301,8 +301,8 @@ CALL: Final = Record(
 - `updates` of a step; `anti_chatter`: 1 with a trust radius; `steps`, `characters`: of a rollout.
 - `goals`, `postures`, `path`, `trace` (`trace_rows`), `samples`, `found`, `problems`, `starts`, `answers`: arrays, and
   how many; each entry point says of what.
-- `scene`, `scene_work`: shapes that must not meet and their workspace; `scene_changed`: 1 where one has moved since the
-  last call.  `proposer`: this record of the method that leads delegated tasks.  `scout`: the scout's workspace.
+- `scene`, `scene_work`: shapes that must not meet and their workspace.  `proposer`: this record of the method that
+  leads delegated tasks.  `scout`: the scout's workspace.
 - `without_ranges`, `required`, `all_required`: this record of the search for some of the tasks, or for all as if they
   were required, 0 without one; `rest`: that of what goes towards a posture beside soft tasks that are missed.  `soft`:
   1 where some tasks are soft; `approach`: 1 where answers are brought to a posture.  `stage`: the one that a search is

@@ -24,7 +24,6 @@ from poise.kernels.collision.near import (
     ease,
     find_near,
     max_displacement,
-    place_all,
     place_movers,
     shared_columns,
     sweep,
@@ -83,8 +82,7 @@ def collision_rows(p, w, address):
     s = problem_at(request.scene)
     x = narrow(s, request.scene_work, request.routines)
     moved = moved_to(x, w.q)
-    if request.scene_changed or x.proximity.near[0] < 0.0:
-        place_all(s, x)
+    if x.proximity.near[0] < 0.0:  # the first look, or the first since shapes of the world were moved
         moved, w.memory[CERTIFIED] = True, 0.0
     if x.proximity.stirred[0] > STILL:  # shapes of the world were moved: a step may be long again
         widen_trust_radius(w, x.proximity.stirred[0])
@@ -479,7 +477,5 @@ def clearance(p, w, address):
     request = entry_at(address, CALL)
     s = problem_at(request.scene)
     x = narrow(s, request.scene_work, request.routines)
-    if request.scene_changed:
-        place_all(s, x)
     moved_to(x, w.q)
     w.clearance[0] = nearest_pair(s, x)

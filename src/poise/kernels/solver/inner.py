@@ -60,11 +60,11 @@ def put_same_question(w, inner_address, start, address):
 
 @kernel
 def _put_start(w1, inner_address, start, address):
-    """The start (nq), the seed, and whether shapes have moved."""
+    """The start (nq) and the seed."""
     request, inner = entry_at(address, CALL), entry_at(inner_address, CALL)
     for i in range(len(start)):
         w1.start[i] = start[i]
-    inner.seed, inner.scene_changed = request.seed, request.scene_changed
+    inner.seed = request.seed
 
 
 @kernel

@@ -272,7 +272,6 @@ def _approach_among_least(p, w, address):
         w1.goal[i] = w.goal[i]
     for i in range(count):
         w1.posture_goal[i], w1.start[i], kept[i] = w.posture_goal[i], out[ANSWER + i], out[ANSWER + i]
-    inner.scene_changed = request.scene_changed
     call(w.routines[REST], request.rest)
     if inner.code != SOLVED:
         return

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 _WORD: Final = {name: field.word for name, field in CALL.fields.items()}
 SEED: Final = _WORD["seed"]
 PHASE: Final = _WORD["phase"]
-_SCENE_CHANGED: Final = _WORD["scene_changed"]
 ADDRESSES: Final = (
     "problem", "narrow", "wide", "routines", "wide_routines", "scene", "scene_work", "proposer", "scout",
     "without_ranges", "required", "all_required", "rest", "by_steps", "alone", "near",
@@ -182,7 +181,7 @@ class Scratch:
         """Work with these shapes from now on."""
         self.scene, addresses = scene, scene.addresses
         words, work, _ = addresses
-        self.set_fields(scene=words, scene_work=work, scene_rows=len(scene.narrow), scene_changed=1)
+        self.set_fields(scene=words, scene_work=work, scene_rows=len(scene.narrow))
         if self.following is not None:
             self._make_past()
         self._synced = addresses
@@ -199,11 +198,6 @@ class Scratch:
             self.set_scene(scene)
         else:
             self._synced = seen
-            self.call[_SCENE_CHANGED] = 0
-
-    def resync_scene(self) -> None:
-        """Let the next look take over all that it sees, for nothing came of the last one."""
-        self._synced = None
 
     def set_arrays(self, **arrays: Array) -> None:
         """Set fields of the record to where arrays are, which are kept until this is called again."""

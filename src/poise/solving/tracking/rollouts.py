@@ -52,7 +52,6 @@ def _lead_some(stepper: Stepper, starts: Array, goals: Array, path: Array, alone
             scratch.start[:] = starts[0]
             if scratch.scene is not None:  # as if seen for the first time
                 scratch.scene.forget()
-                scratch.set_fields(scene_changed=0)
             code: int = watched(prepare(method_loop.rollout), bound.reads)(scratch.address)
         else:
             scratch.widen(bound)

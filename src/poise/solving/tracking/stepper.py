@@ -170,7 +170,6 @@ class Stepper:
     def drop(self) -> None:
         """Let nothing be told of a step that was not taken."""
         self.scratch.start[:] = np.nan
-        self.scratch.resync_scene()
 
     def reset(self) -> None:
         """Forget the past."""
