@@ -1,6 +1,9 @@
 """Nothing comes nearer than asked: trackers aimed through obstacles, and solves among them."""
 
+import copy
 import itertools
+import pickle
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -439,6 +442,29 @@ def test_a_robot_without_shapes_is_refused() -> None:
     world = pz.World({"ball": pz.Sphere((0, 0, 0), 1)})
     with refused("no-shapes"):
         pz.solve(pz.load("planar3"), pz.PositionTask("tool", [1, 0, 0]), limits=[pz.CollisionLimit(world)])
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda tracker: pickle.loads(pickle.dumps(tracker))])
+@pytest.mark.parametrize("moved", [False, True])
+def test_a_copy_goes_on_as_the_tracker_does(arm: pz.Model, copied: Callable[[Any], Any], moved: bool) -> None:
+    """Of an arm that a bar holds back, which comes to rest by ever shorter steps; also where the bar was moved since
+    the last step."""
+
+    def at(y: float) -> pz.SE3:
+        return pz.SE3.from_xyz_rpy((0.5, y, 0.3), (np.pi, 0.0, 0.0))
+
+    world = pz.World({"bar": pz.Box(pz.SE3.from_parts((0.5, 0.0, 0.35)), (0.5, 0.05, 0.7))})
+    limits = [pz.CollisionLimit(world, min_distance=0.01)]
+    q = pz.solve(arm, pz.PoseTask(HAND, at(-0.3)), limits=limits).q
+    tracker = pz.Tracker(arm, pz.PoseTask(HAND), dt=0.01, limits=limits)
+    for _ in range(45):
+        q = tracker.step(q, at(0.3))
+    if moved:
+        world.move("bar", pz.SE3.from_parts((0.5, 1e-3, 0.35)))
+    other, r = copied(tracker), q
+    for _ in range(20):
+        q, r = tracker.step(q, at(0.3)), other.step(r, at(0.3))
+        np.testing.assert_array_equal(q, r)
 
 
 def test_a_step_that_is_refused_or_interrupted_leaves_the_next_one_what_has_changed(

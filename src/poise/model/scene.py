@@ -60,6 +60,8 @@ _INSTEAD: Final = {
 """What they are called, and what may move in their place."""
 _NOWHERE: Final = -1e300
 """The reach of a sphere that is not there."""
+_LEFT: Final = ("q", "proximity.near", "proximity.near_before", "proximity.stirred")
+"""What a look leaves to the next one."""
 _FAR: Final = 1e3
 """How far a slide without limits takes what hangs on it [m], where a lever is asked for."""
 
@@ -177,19 +179,16 @@ class Scene:
         """Let the next look be the first one: nothing is known to be near, nor that braking was checked."""
         self.rows("proximity.near")[0] = -1.0
 
-    def past(self) -> tuple[list[Array], bool] | None:
-        """What the last looks left, and whether the world is as it was then; None where it has other shapes now."""
-        world = None if self._world is None else self._world()
-        now = (-1, -1) if world is None else (world.version, world.structure)
-        return ([rows.copy() for rows in self._left], now[0] == self._seen) if now[1] == self._structure else None
+    def past(self) -> tuple[int, list[Array]]:
+        """The state of the world that was seen last, and what looks at it left."""
+        return self._seen, [rows.copy() for rows in self._left]
 
-    def return_to(self, past: tuple[list[Array], bool] | None) -> None:
-        """Go on from there, with the same shapes: the next `sync` takes over what had changed in the world."""
-        if past is not None:
-            for rows, left in zip(self._left, past[0], strict=True):
+    def return_to(self, past: tuple[int, list[Array]]) -> None:
+        """Go on from there, with the same shapes; where the world has changed since, from a first look."""
+        if past[0] == self._seen:
+            for rows, left in zip(self._left, past[1], strict=True):
                 rows[:] = left
             prepare("collision.queries.place")(*self.addresses)
-            self._seen = self._seen if past[1] else -2
 
     # Packing ---------------------------------------------------------------------------------------------------------
 
@@ -266,7 +265,7 @@ class Scene:
         # Assigned to through the buffer protocol, which is quicker and takes nothing but as many doubles.
         self.q_view: Any = memoryview(self.rows("q").data)
         self.q, self.near = self.rows("q"), self.rows("proximity.near")[1 : 1 + NEAR]
-        self._left = [self.rows(name) for name in ("q", "proximity.near", "proximity.near_before")]
+        self._left = [self.rows(name) for name in _LEFT]
         self.eases = eases[np.ix_(group, group)]
         self.names, self.groups = tuple(piece.name for piece in pieces), tuple(groups)
         self._places = {piece.name: k for k, piece in enumerate(pieces) if piece.entry}

@@ -117,7 +117,8 @@ class Scratch:
         self.set_fields(**{name: inner.address})
 
     def past(self) -> tuple[Any, ...]:
-        """What it remembers, also of what is near."""
+        """What it remembers, also of what is near in the world as it is now."""
+        self.sync_scene()
         scene, proposer = self.scene, self.proposer
         ahead, following = (None if work is None else work.copy() for work in (self.scout, self.following_work))
         return self.narrow.copy(), scene and scene.past(), proposer and proposer.past(), ahead, following
