@@ -88,6 +88,21 @@ def test_a_batch_answers_as_calls_do() -> None:
     assert [k.success for k in one] == found.success.tolist()
 
 
+@pytest.mark.parametrize("wish", [[ELBOW], [pz.PostureTask()], [ELBOW, pz.PostureTask()]], ids=len)
+def test_beside_a_range_a_batch_answers_as_calls_do(wish: list[pz.Task]) -> None:
+    """To the bit, whatever the number of threads."""
+    region = pz.RegionTask("panda_link4", pz.Box(pz.SE3.from_parts((0.0, 0.1, 0.5)), (0.4, 0.4, 0.4)))
+    bent = pz.LinearLimit({"panda_joint2": 1.0, "panda_joint4": 1.0}, -1.2)
+    places, starts = PANDA.pose(HAND, PANDA.sample(24, seed=1)).xyz, PANDA.sample(24, seed=2)
+    solver = pz.Solver(PANDA, [POINT, *wish, region], limits=[bent], max_restarts=0)
+    rest = [None] * (1 + len(wish))
+    one = [solver([place, *rest], q0) for place, q0 in zip(places, starts, strict=True)]
+    for threads in (1, 3):
+        found = solver.batch([places, *rest], starts, threads=threads)
+        assert [found[k].q.tobytes() for k in range(24)] == [each.q.tobytes() for each in one]
+        assert [found[k].status for k in range(24)] == [each.status for each in one]
+
+
 def test_shapes_that_moved_are_seen_by_steps() -> None:
     world = pz.World({"ball": pz.Sphere((0.4, 0.1, 0.4), 0.2)})
     limits = [pz.CollisionLimit(world, min_distance=0.02)]

@@ -78,9 +78,10 @@ def solved(
 ) -> tuple[Array, npt.NDArray[np.int8], npt.NDArray[np.bool_]]:
     """(n, rows of `out`) answers, (n,) their codes, and (n,) whether their time was spent; `settings` as of `Batch`.
 
-    Where there are ranges the other tasks are solved first, and what the ranges are in the way of once more.
+    Where there are ranges, and what else there is can be solved side by side, that is solved first, and what the ranges
+    are in the way of once more.  Where it cannot, each problem is a call of its own, with the stages that a call has.
     """
-    if search.without_ranges is None or not len(goals):
+    if search.without_ranges is None or not in_lanes(search.without_ranges) or not len(goals):
         return Batch(search, model, goals, starts, **settings).run(threads, progress)
     others = goals_without(search.problem, goals)
     raw, codes, late = Batch(search.without_ranges, model, others, starts, **settings).run(threads, progress)
