@@ -151,6 +151,19 @@ def test_what_is_not_required_is_missed_least_within_the_tolerance_of_a_posture(
         assert answer.errors[0].position <= narrow.errors[0].position + 1e-4
 
 
+@pytest.mark.parametrize(("seed", "k"), [(39, 3), (70, 2), (73, 0), (131, 0)])
+def test_no_more_is_missed_than_at_a_start_that_fulfils_what_is_required(seed: int, k: int) -> None:
+    """Though what the posture draws begins at the posture."""
+    elbow, place = "panda_link4", np.random.default_rng(seed).uniform([-0.3, -0.3, 0.3], [0.3, 0.3, 0.8])
+    rest, *starts = PANDA.sample(5, seed=seed)
+    soft = pz.PositionTask(elbow, place, required=False)
+    tasks = [pz.PositionTask("panda_hand"), soft, pz.PostureTask(rest)]
+    found = pz.Solver(PANDA, tasks)([PANDA.pose("panda_hand", starts[k]).xyz, None, None], starts[k])
+    assert found.success
+    missed, before = (np.linalg.norm(PANDA.pose(elbow, q).xyz - place) for q in (found.q, starts[k]))
+    assert missed <= before + 1e-9
+
+
 def test_only_the_ratios_of_weights_count() -> None:
     far = pz.PositionTask("panda_hand", [2.0, 0.2, 0.5], required=False)
     rest = PANDA.sample(seed=4)

@@ -4,9 +4,10 @@
    Where one is in the way of soft tasks, all tasks are searched for as if they were required.
 2. The search for all tasks: from eight starts, for soft tasks, or by a method.
 3. Where no start of that fulfils what is required, the search for it alone, from whose answer soft tasks are lessened.
-4. From the answer towards the posture, by which it is judged then.  Beside soft tasks 2 begins at the posture.  Where
-   they are fulfilled they are as good as required, and the search for that is what solves.  Where they are missed q
-   goes towards the posture among the configurations where what is missed is least; see `gradients.towards_posture`.
+4. From the answer towards the posture, by which it is judged then.  Beside soft tasks 2 begins at the posture, and at
+   the caller's start where that fulfils what is required and misses less than the answer.  Where soft tasks are
+   fulfilled they are as good as required, and the search for that is what solves.  Where they are missed q goes towards
+   the posture among the configurations where what is missed is least; see `gradients.towards_posture`.
 
 Each stage is a routine of its own, and the searches for other tasks have a problem and a workspace of their own.  A
 stage that pauses pauses the search, which goes on with it; what has ended is not begun again.
@@ -26,6 +27,7 @@ from poise.kernels.machine.layout import (
     BLOCKED,
     CALL,
     CODE,
+    COST,
     DISTANCE,
     END,
     ITERATIONS,
@@ -40,13 +42,15 @@ from poise.kernels.machine.layout import (
     UNSOLVED,
 )
 from poise.kernels.machine.views import entry_at, narrow, problem_at, section
-from poise.kernels.solver.ends import aim_at, answer, clip_start, evaluate, is_posture
+from poise.kernels.solver.ends import aim_at, answer, clip_start, evaluate, finish, is_posture
 from poise.kernels.solver.feasibility import is_feasible
 from poise.kernels.solver.inner import measure, put_question
 from poise.kernels.solver.state import INSIDE
 
 _WITHOUT_RANGES, _ALL_REQUIRED, _OWN, _REQUIRED = range(4)
 """In `stage`."""
+_LESS = 1.0 - 1e-6
+"""By what share less must be missed at the caller's start than in an answer, so as to count."""
 
 
 @entry_point(WHOLE)
@@ -101,7 +105,7 @@ def _search(address):
             request.stage, request.phase = _REQUIRED, BEGIN
     if request.stage == _REQUIRED:
         if request.required == 0:  # nothing was required, and no start came to a number
-            code = _certify(w, address)
+            code = _certify(p, w)
         else:
             if _inner(w, request.required, p.goals_required, w.start, address) == RUNNING:
                 return RUNNING
@@ -109,6 +113,7 @@ def _search(address):
     if request.all_required != 0 and request.soft != 0:
         if request.stage != _ALL_REQUIRED:
             _return_to_start(w, address)
+            code = _lead_from_start(p, w, code, address)
         if code == SOLVED and _are_soft_tasks_fulfilled(p, w):
             request.stage, request.phase = _ALL_REQUIRED, BEGIN
         elif code == SOLVED and request.rest != 0:
@@ -194,12 +199,10 @@ def _lessen_soft_tasks(p, w, address):
     found, out, count, code = w1.out, w.out, len(w.q), UNSOLVED
     for i in range(count):  # w1.start keeps the caller's
         w.start[i] = found[ANSWER + i]
-    if found[CODE] == SOLVED:
-        most, request.max_restarts = request.max_restarts, 0
-        code = _own(w, address)
-        request.max_restarts = most
+    if found[CODE] == SOLVED and request.phase != END:
+        code = _own_from_one(w, address)
     if code != SOLVED:
-        code = _certify(w, address)
+        code = _certify(p, w)
         out[STATIONARY] = found[STATIONARY] if code != SOLVED else 0.0
     for i in range(count):
         w.start[i] = w1.start[i]
@@ -278,24 +281,67 @@ def _approach_among_least(p, w, address):
     iterations, restarts, start = out[ITERATIONS], out[RESTARTS], out[START]
     for i in range(count):
         w.start[i] = w1.start[i]
-    if _certify(w, address) == SOLVED:
+    if _certify(p, w) == SOLVED:
         out[STATIONARY] = 1.0
     else:
         for i in range(count):
             w.start[i] = kept[i]
-        _certify(w, address)
+        _certify(p, w)
     out[ITERATIONS], out[RESTARTS], out[START] = iterations, restarts, start
     _return_to_start(w, address)
 
 
 @kernel
-def _certify(w, address):
-    """Take the start as the answer to soft tasks; the code."""
+def _lead_from_start(p, w, code, address):
+    """Lessen soft tasks from the caller's start, where that fulfils what is required and less is missed there than in
+    `out`, which came from the posture; the code.
+
+    The answer in `out` stays where limits or shapes are in the way of what the start leads to.
+    """
+    request, out, count = entry_at(address, CALL), w.out, len(w.q)
+    if code < 0 or not clip_start(p, w.start, w.pool):
+        return code
+    for i in range(count):
+        w.q[i] = w.pool[i]
+    cost, score = evaluate(p, w)
+    if not score <= INSIDE or (code == SOLVED and cost >= _LESS * out[COST]):
+        return code
+    inner = entry_at(request.all_required, CALL)
+    kept = narrow(problem_at(inner.problem), inner.narrow, inner.routines).out
+    for i in range(len(out)):
+        kept[i] = out[i]
+    led = _certify(p, w) if request.phase == END else _own_from_one(w, address)
+    if led == SOLVED and request.check_feasibility:
+        for i in range(count):
+            w.q[i] = out[ANSWER + i]
+        w.clearance[1] = -np.inf
+        led = SOLVED if is_feasible(p, w, address) else BLOCKED
+    if led != SOLVED:
+        for i in range(len(out)):
+            out[i] = kept[i]
+        return code
+    out[ITERATIONS] += kept[ITERATIONS]
+    out[RESTARTS] = kept[RESTARTS]
+    return SOLVED
+
+
+@kernel
+def _own_from_one(w, address):
+    """The search for all tasks from w.start alone, which does not pause; its code."""
     request = entry_at(address, CALL)
-    request.phase = END
+    most, request.max_restarts, request.phase = request.max_restarts, 0, BEGIN
     code = _own(w, address)
-    request.phase = BEGIN
+    request.max_restarts = most
     return code
+
+
+@kernel
+def _certify(p, w):
+    """Take the start as the answer to soft tasks; the code."""
+    clip_start(p, w.start, w.pool)
+    for i in range(len(w.q)):
+        w.q[i] = w.pool[i]
+    return finish(p, w, np.int64(0), np.int64(0), np.int64(0), False)
 
 
 @kernel
