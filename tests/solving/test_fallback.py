@@ -152,6 +152,34 @@ def test_the_time_of_a_search_is_that_of_all_it_does(monkeypatch: pytest.MonkeyP
     assert "by_steps" not in solver._search.others
 
 
+def spent_at_once(monkeypatch: pytest.MonkeyPatch, solver: pz.Solver, target: Any) -> pz.Solution:
+    """What it comes to where the time is spent whenever the clock is asked."""
+    times = iter(range(0, 10**15, 10**12))
+    solver._search._line = None
+    with monkeypatch.context() as patch:
+        patch.setattr(search, "perf_counter_ns", lambda: next(times))
+        return solver(target)
+
+
+@pytest.mark.parametrize("wish", [[ELBOW], [ELBOW, pz.PostureTask()]], ids=len)
+def test_the_clock_is_asked_among_the_starts_of_soft_tasks(monkeypatch: pytest.MonkeyPatch, wish: list[Any]) -> None:
+    tasks, target = [POINT, *wish], [(0.3, 0.3, 0.6), *(None for _ in wish)]
+    whole = pz.Solver(PANDA, tasks, max_time=60.0)(target)
+    found = spent_at_once(monkeypatch, pz.Solver(PANDA, tasks, max_time=1.0), target)
+    assert whole.restarts > 24
+    assert 7 <= found.restarts < 24
+    assert found.success
+
+
+def test_the_clock_is_asked_after_each_step_that_keeps_more_than_limits_of_joints(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    target = targets("a shape in the way")[0]
+    for method in ("qp", "priority"):
+        solver = pz.Solver(SHAPED, POINT, method=method, limits=[APART], max_time=1.0)
+        assert spent_at_once(monkeypatch, solver, target).iterations <= 1
+
+
 def test_what_could_not_be_made_is_made_by_the_next_call(monkeypatch: pytest.MonkeyPatch) -> None:
     name, target = "a sum in the way", blocked("a sum in the way")
     solver = made(name)

@@ -394,6 +394,8 @@ FALLBACK_STATE: Final = 7
 """Rows of what a search that has failed knows, see `poise.kernels.solver.fallback`."""
 CHOICE: Final = 7
 """Rows of what the search for a posture knows of each lane."""
+PROGRESS: Final = 9
+"""Rows of what the search for the least of soft tasks knows of all lanes, see `poise.kernels.solver.soft`."""
 WIDTH: Final = 8
 """Problems side by side in a wide workspace."""
 GOAL_NUMBERS: Final = 7

@@ -29,11 +29,15 @@ from poise.kernels.machine.lanes import any_of, load, select, splat, store
 from poise.kernels.machine.layout import (
     BAD_GOAL,
     BAD_START,
+    BEGIN,
     CALL,
     CHOICE,
+    CODE,
     END,
     ITERATIONS,
+    PROGRESS,
     RESTARTS,
+    RUNNING,
     SOFT,
     START,
     UNSOLVED,
@@ -51,6 +55,10 @@ MU, NU, MISSED, PREDICTED, AGE, RESTING, EASE = range(CHOICE)
 """Rows of `choice`.  MU is against the longest soft column, MISSED is |e_r|^2 where the
 step began and PREDICTED the merit that was predicted for its end, RESTING whether a lane is at rest or without hope,
 EASE the factor of the required rows' damping."""
+SPENT, ALIVE, UNTIL, PASSED, LEAST, SQUARE, FOUND, FULFILS, LEFT = range(PROGRESS)
+"""Rows of `progress`: starts begun, lanes that go on, the iteration at which all end, and how many have passed; the
+least merit, its squared distance from q0, and 1 where there is one; whether q0 fulfils the required tasks, and |e_s|^2
+there."""
 _STARTS = 32
 """Starts, at most, q0 among them."""
 _MU, _LEAST_MU = 0.1, 1e-3
@@ -319,27 +327,42 @@ def _polish(p, w, most):
 def soft_lanes(p, w, v, address):
     """Put the best configuration that a few starts lead to into w.q, and how it was found into `out`.
 
-    A routine of its own, as the solver's search is.  START is -1 where no start fulfils the required tasks.
+    A routine of its own, as the solver's search is.  START is -1 where no start fulfils the required tasks.  The code
+    is RUNNING where several starts have gone on for `chunk` iterations: called again it goes on, or in the phase END
+    takes the best so far.
     """
     request = entry_at(address, CALL)
-    count, out = len(w.q), w.out
-    for i in range(len(w.target)):
-        store(v.target, i, w.target[i])
-    for a in range(len(w.free)):
-        w.free[a] = 1.0
-    draw_offsets(w.offsets, request.seed)
-    for i in range(count):
-        store(v.q, i, w.pool[i]), store(v.before, i, w.pool[i])
+    count, out, progress = len(w.q), w.out, w.search.progress
     starts = min(_STARTS, 1 + request.max_restarts)
-    spent, alive, until, age = min(WIDTH, starts), min(WIDTH, starts), np.int64(_LONGEST) * 3, 0
+    if request.phase == BEGIN:
+        for i in range(len(w.target)):
+            store(v.target, i, w.target[i])
+        for a in range(len(w.free)):
+            w.free[a] = 1.0
+        draw_offsets(w.offsets, request.seed)
+        for i in range(count):
+            store(v.q, i, w.pool[i]), store(v.before, i, w.pool[i])
+        for lane in range(WIDTH):
+            v.state[STARTED, lane] = lane if lane < starts else -1
+        store(v.state, FRESH, 1.0)
+        _begin(p, v, w.offsets, w.pool)
+        out[START], out[ITERATIONS] = -1.0, 0.0
+        progress[SPENT], progress[ALIVE], progress[UNTIL], progress[PASSED] = (
+            min(WIDTH, starts), min(WIDTH, starts), 3.0 * _LONGEST, 0.0,
+        )  # fmt: skip
+        progress[LEAST], progress[SQUARE], progress[FOUND] = np.inf, np.inf, 0.0
+    spent, alive, until, age = (
+        np.int64(progress[SPENT]), np.int64(progress[ALIVE]), np.int64(progress[UNTIL]), np.int64(progress[PASSED]),
+    )  # fmt: skip
+    least, distance, found = progress[LEAST], progress[SQUARE], progress[FOUND] > 0.5
+    pause = age + request.chunk if starts > 1 else until
     longest = np.float64(request.max_iterations) if request.max_iterations < _LONGEST else np.inf
-    for lane in range(WIDTH):
-        v.state[STARTED, lane] = lane if lane < starts else -1
-    store(v.state, FRESH, 1.0)
-    _begin(p, v, w.offsets, w.pool)
-    out[START], out[ITERATIONS] = -1.0, 0.0
-    least, distance, found = np.inf, np.inf, False
-    while alive > 0 and age < until:
+    while alive > 0 and age < until and request.phase != END:
+        if age >= pause:
+            progress[SPENT], progress[ALIVE], progress[UNTIL], progress[PASSED] = spent, alive, until, age
+            progress[LEAST], progress[SQUARE], progress[FOUND] = least, distance, 1.0 if found else 0.0
+            out[CODE] = RUNNING
+            return
         age += 1
         merit, score = _improve(p, v, _REST, np.inf, least, longest, _PASSES)
         ended = load(v.search.choice, RESTING)
@@ -372,7 +395,7 @@ def soft_lanes(p, w, v, address):
             break
         if any_of(load(v.state, FRESH) > 0.5):
             _begin(p, v, w.offsets, w.pool)
-    out[RESTARTS] = spent - 1
+    out[CODE], out[RESTARTS] = UNSOLVED, spent - 1
     # Lanes that have not come to rest: their last accepted q, if it fulfils the required tasks and misses less.
     for i in range(count):
         store(v.q, i, load(v.before, i))
@@ -402,7 +425,7 @@ def _at(p, w):
 def optimise(address):
     """Fulfil the required tasks from `start` or nearby, and the soft ones as well as they allow; a code, and `out`.
 
-    In the phase END `start` is the answer, and is certified as it is.
+    Codes and phases are those of `lm_solver.solve`.
     """
     return _optimise(address)
 
@@ -419,17 +442,20 @@ def _optimise(address):
     request = entry_at(address, CALL)
     p = problem_at(request.problem)
     w = narrow(p, request.narrow, request.routines)
-    out = w.out
-    if not aim_at(p, w.goal, w.target):
-        return BAD_GOAL
-    if not clip_start(p, w.start, w.pool):
-        return BAD_START
-    for i in range(len(w.q)):
-        w.q[i] = w.pool[i]
-    if request.phase == END:
-        return finish(p, w, np.int64(0), np.int64(0), np.int64(0), False)
-    fulfils, missed = _at(p, w)
+    out, progress = w.out, w.search.progress
+    if request.phase == BEGIN:
+        if not aim_at(p, w.goal, w.target):
+            return BAD_GOAL
+        if not clip_start(p, w.start, w.pool):
+            return BAD_START
+        for i in range(len(w.q)):
+            w.q[i] = w.pool[i]
+        within, left = _at(p, w)
+        progress[FULFILS], progress[LEFT] = 1.0 if within else 0.0, left
     call(w.routines[SOFT], p, w, wide(p, request.wide, request.wide_routines), address)
+    if out[CODE] == RUNNING:
+        return RUNNING
+    fulfils, missed = progress[FULFILS] > 0.5, progress[LEFT]
     if out[START] < 0.0 and not fulfils:
         return UNSOLVED
     resting, steps = False, 0

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from poise.kernels.machine.layout import CHOICE
+from poise.kernels.machine.layout import CHOICE, PROGRESS
 from poise.solving.problem.problem import Problem
 from poise.tasks.base import Task, levels
 from poise.tasks.value import again
@@ -28,6 +28,7 @@ def with_soft_rows(problem: Problem) -> Problem:
         {},
         {
             "search.choice": CHOICE,
+            "search.progress": PROGRESS,
             "other": len(problem.velocities),
             "best": problem.rows("q").stop - problem.rows("q").start,
         },

@@ -42,6 +42,8 @@ _CHUNK: Final = 4096
 """Iterations between two looks at signals, such as Ctrl-C: a few hundredths of a second."""
 _TIMED_CHUNK: Final = 32
 """Iterations between two looks at the clock, when there is a `max_time`."""
+_TIMED_STEPS: Final = 1
+"""The same of steps that keep more than the limits of joints, which take up to half a millisecond each."""
 
 
 @final
@@ -166,13 +168,14 @@ class Stated:
         restarts, most = settings.max_restarts, settings.max_iterations
         if settings.method is None and by is not None and self.constrained and restarts is None:
             restarts = _STEPS_RESTARTS
+        dear = by is not None and self.constrained
         most = (_ITERATIONS if by is None else by.iterations) if most is None else most
         return {
             "seed": settings.seed, "max_iterations": most, "usual_iterations": most, "phase": BEGIN,
             "max_restarts": (_MORE_RESTARTS if by is None else _RESTARTS) if restarts is None else restarts,
             "usual_restarts": _RESTARTS if restarts is None else restarts, "nearest": int(settings.select == "nearest"),
             "check_feasibility": int(self.limits.has_constraints),
-            "chunk": _CHUNK if settings.max_time is None else _TIMED_CHUNK,
+            "chunk": _CHUNK if settings.max_time is None else _TIMED_STEPS if dear else _TIMED_CHUNK,
             "soft": int(self.soft), "approach": int(approach),
             "falls_back": int(falls_back),
             "keeps_by_steps": int(self._keeps_by_steps), "solves_alone": int(alone is not None),
