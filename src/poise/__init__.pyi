@@ -29,6 +29,7 @@ from poise.model.human import human_limits as human_limits
 from poise.model.joint import Joint as Joint
 from poise.model.joint import JointKind as JointKind
 from poise.model.joint import Mimic as Mimic
+from poise.model.joint_function import JointFunction as JointFunction
 from poise.model.loop import Loop as Loop
 from poise.model.model import Model as Model
 from poise.model.swing import SwingTwist as SwingTwist

@@ -81,9 +81,10 @@ class Twin:
             at, joint = self.m.jnt_dofadr[i], self.ours.joint(name)
             if joint.kind is JointKind.FIXED:
                 continue
-            source, multiplier, _ = self.ours.follows(joint)
+            source, function = self.ours.follows(joint)
             columns = self.ours.velocity_index(source)
-            block = multiplier * np.eye(joint.speeds)
+            slope = function.derivative(q[self.ours.index(source)][0]) if joint.mimic else 1.0
+            block = slope * np.eye(joint.speeds)
             if joint.quaternion_at is not None:  # MuJoCo's angular velocity is along the body's axes
                 wxyz = q[self.ours.index(name)][joint.quaternion_at :][:4]
                 block[-3:, -3:] = SO3(wxyz=wxyz).matrix().T
@@ -229,11 +230,12 @@ def test_nameless_things_are_numbered() -> None:
 def test_couplings_become_mimics_and_held_joints_are_fixed() -> None:
     with pytest.warns(ModelWarning):
         model = read_mjcf(DATA / "couplings.xml")
-    assert model.joint_names == ("turn", "knuckle", "ring", "swivel")
+    assert model.joint_names == ("turn", "knuckle", "swivel")
     knuckle = 0.7
     middle = -0.2 - 0.1 + 1.5 * (knuckle - 0.3)
     distal = 0.05 + 0.5 * (middle + 0.2)
-    named = model.named(model.q(knuckle=knuckle))
+    named = model.named(model.q(knuckle=knuckle, turn=0.4))
+    assert named["ring"] == pytest.approx(0.4 + 0.5 * 0.4**2, abs=1e-15)
     assert named["middle"] == pytest.approx(middle, abs=1e-15)
     assert named["distal"] == pytest.approx(distal, abs=1e-15)
     assert {joint.name for joint in model.joints if joint.kind is JointKind.FIXED} >= HELD.keys()
@@ -249,7 +251,7 @@ def test_what_a_tree_cannot_hold_is_warned_of_once() -> None:
     assert len(caught) == 1
     message = str(caught[0].message)
     assert "couplings.xml" in message
-    for remark in ("nonlinear coupling of 'ring'", "second coupling of 'knuckle'", "swivel"):
+    for remark in ("second coupling of 'knuckle'", "swivel"):
         assert remark in message
     assert caught[0].filename == __file__
 

@@ -13,6 +13,7 @@ from poise.io import load
 from poise.io.packages import Packages
 from poise.io.urdf import parse_urdf, read_urdf
 from poise.model.joint import JointKind
+from poise.model.joint_function import JointFunction
 from poise.model.model import Model
 from poise.spatial import SE3
 
@@ -102,7 +103,7 @@ def test_a_mimic_follows_with_multiplier_and_offset() -> None:
     )
     model = parse_urdf(document)
     assert model.joint_names == ("j",)
-    assert model.follows(model.joint("k")) == ("j", -2.0, 0.5)
+    assert model.follows(model.joint("k")) == ("j", JointFunction.polynomial([0.5, -2.0]))
 
 
 def test_a_limit_without_lower_and_upper_is_zero_and_warned_of() -> None:

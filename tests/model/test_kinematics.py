@@ -53,7 +53,7 @@ def derivative(values: Array) -> Array:
 @often
 @given(st.data())
 def test_every_frame_stands_where_its_joints_put_it(data: st.DataObject) -> None:
-    model = data.draw(trees())
+    model = data.draw(trees(functions=True))
     q = data.draw(configurations(model))
     size = reach(model, q)
     for frame in model.frames:
@@ -65,7 +65,7 @@ def test_every_frame_stands_where_its_joints_put_it(data: st.DataObject) -> None
 @often
 @given(st.data())
 def test_all_poses_in_one_pass_are_those_of_each_frame(data: st.DataObject) -> None:
-    model = data.draw(trees())
+    model = data.draw(trees(functions=True))
     q = np.array([data.draw(configurations(model)) for _ in range(3)])
     size = reach(model, q[0])
     seen, some = model.poses(q), tuple(reversed(model.frames))[:2]
@@ -101,7 +101,7 @@ def test_poses_do_not_depend_on_the_order_of_questions(data: st.DataObject) -> N
 @often
 @given(st.data())
 def test_batches_equal_singles(data: st.DataObject) -> None:
-    model = data.draw(trees(most=5))
+    model = data.draw(trees(most=5, functions=True))
     frame = data.draw(st.sampled_from(model.frames))
     batch = model.sample((2, 3), seed=data.draw(st.integers(0, 99)))
     poses = model.pose(frame, batch).array
@@ -181,7 +181,7 @@ def check_jacobians(model: Model, frame: str, q: Array) -> None:
 @often
 @given(st.data())
 def test_jacobians_are_derivatives_of_poses(data: st.DataObject) -> None:
-    model = data.draw(trees(limits=False))
+    model = data.draw(trees(limits=False, functions=True))
     frame = data.draw(st.sampled_from(model.frames))
     check_jacobians(model, frame, data.draw(configurations(model)))
 
@@ -210,7 +210,7 @@ def test_references_are_the_same_twist_seen_from_elsewhere(data: st.DataObject) 
 @often
 @given(st.data())
 def test_a_joint_moves_only_what_hangs_on_it(data: st.DataObject) -> None:
-    model = data.draw(trees())
+    model = data.draw(trees(functions=True))
     frame = data.draw(st.sampled_from(model.frames))
     jacobian = model.jacobian(frame, data.draw(configurations(model)))
     moving = {model.follows(joint)[0] for joint in model.root_path(model.frame(frame).link)}
@@ -236,7 +236,7 @@ def weighed(model: Model, q: Array) -> Array:
 @often
 @given(st.data())
 def test_the_centre_of_mass_is_the_mean_of_the_links(data: st.DataObject) -> None:
-    model = data.draw(trees())
+    model = data.draw(trees(functions=True))
     q = data.draw(configurations(model))
     np.testing.assert_allclose(model.centre_of_mass(q), weighed(model, q), rtol=0, atol=1e-12 * reach(model, q))
 
@@ -244,7 +244,7 @@ def test_the_centre_of_mass_is_the_mean_of_the_links(data: st.DataObject) -> Non
 @often
 @given(st.data())
 def test_its_jacobian_is_its_derivative(data: st.DataObject) -> None:
-    model = data.draw(trees(limits=False))
+    model = data.draw(trees(limits=False, functions=True))
     q = data.draw(configurations(model))
     jacobian = model.centre_of_mass_jacobian(q)
     assert jacobian.shape == (3, model.nv)
@@ -318,7 +318,7 @@ def test_what_stands_still_has_a_centre_of_mass_and_does_not_move() -> None:
 @given(st.data())
 def test_gravity_torques_are_the_slope_of_the_energy(data: st.DataObject) -> None:
     """What holds is the derivative of the potential energy, and what a force gives by the way of the point it is at."""
-    model = data.draw(trees(limits=False, most=5))
+    model = data.draw(trees(limits=False, most=5, functions=True))
     q, gravity = data.draw(configurations(model)), np.array([0.3, -1.0, -9.0])
     link, wrench = model.links[-1], np.array([1.0, -2.0, 3.0, 0.5, 0.25, -0.75])
     there = steps(model, q)

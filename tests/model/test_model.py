@@ -472,7 +472,8 @@ def test_a_chain_of_followers_multiplies_through() -> None:
     gears = builder.build()
     assert gears.nq == 1
     assert gears.joint_names == ("a",)
-    assert gears.follows(gears.joint("c")) == ("a", -1.0, pytest.approx(-0.4))
+    leader, function = gears.follows(gears.joint("c"))
+    assert (leader, function.linear) == ("a", (-1.0, pytest.approx(-0.4)))
     assert gears.named([0.3]) == {"a": 0.3, "c": pytest.approx(-0.7), "b": pytest.approx(1.6)}
     assert gears.pose("z", [0.3]).xyz[2] == pytest.approx(-0.7)
 

@@ -86,8 +86,8 @@ class Twin:
         """(their nv, our nv) matrix that takes our velocities at `q` to Pinocchio's."""
         out = np.zeros((self.theirs.nv, self.ours.nv))
         for name, joint in self.joints.items():
-            source, multiplier, _ = self.ours.follows(self.ours.joint(name))
-            out[joint.idx_v, self.ours.velocity_index(source).start] = multiplier
+            source, function = self.ours.follows(self.ours.joint(name))
+            out[joint.idx_v, self.ours.velocity_index(source).start] = function.derivative(0.0)
         if "root" in self.ours.joint_names:
             # Theirs lies along the axes of the base, ours along the world's.
             back = self.ours.pose(self.ours.links[0], q).rotation.matrix().T

@@ -33,7 +33,9 @@ def keeps(model: pz.Model, q: Array) -> None:
             start = model.index(joint.name).start + joint.quaternion_at
             assert abs(np.linalg.norm(q[start : start + 4]) - 1.0) < 1e-12
     for joint, x in mimics(model, q):
-        source, multiplier, offset = model.follows(joint)
+        source, function = model.follows(joint)
+        assert function.linear is not None
+        multiplier, offset = function.linear
         slack = 0.0
         if abs(multiplier) != 1.0 or offset:
             # The limit of the joint that it follows and its own position are each rounded on the way.

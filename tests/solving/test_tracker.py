@@ -306,8 +306,8 @@ def speeds_of(model: pz.Model, path: Array, dt: float) -> Array:
     shares = [np.abs(model.difference(path[:-1], path[1:])) / (model.velocity * dt)]
     for joint in model.joints:
         if joint.mimic:
-            source, multiplier, _ = model.follows(joint)
-            moved = np.abs(np.diff(path[:, model.index(source)], axis=0)) * abs(multiplier)
+            source, function = model.follows(joint)
+            moved = np.abs(np.diff(function(path[:, model.index(source)]), axis=0))
             shares.append(moved / (joint.velocity[0] * dt))
     return np.concatenate(shares, axis=1).max(axis=1)
 

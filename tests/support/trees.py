@@ -11,6 +11,7 @@ from poise.common.array import Array
 from poise.model.builder import ModelBuilder
 from poise.model.frame import WORLD
 from poise.model.joint import Joint, JointKind, Mimic
+from poise.model.joint_function import JointFunction
 from poise.model.model import Model
 from poise.spatial import SE3
 
@@ -32,8 +33,10 @@ def trees(
     most: int = 7,
     mimics: bool = True,
     limits: bool = True,
+    functions: bool = False,
 ) -> Model:
-    """Models of `least` to `most` joints of the `kinds`, with branches, several roots, mimics, sites and masses.
+    """Models of `least` to `most` joints of the `kinds`, with branches, several roots, mimics, sites and masses; with
+    `functions` some joints follow others by functions that are not linear.
 
     Structure is drawn number by number, so that a failing tree shrinks; lengths and directions come from one seed,
     half of them special: axes along the frame's, origins of zeros and right angles, or almost.
@@ -46,6 +49,7 @@ def trees(
     lines = []
     sources: list[str] = []
     centre: dict[str, float] = {}
+    bent: set[str] = set()
     for i, name in enumerate(names):
         kind = draw(st.sampled_from(kinds))
         parent = draw(st.sampled_from([*reversed(places), f"root{i}"]))
@@ -59,12 +63,19 @@ def trees(
                 multiplier=draw(st.sampled_from([1.0, -1.0, 2.0, -0.6, 0.0])),
                 offset=draw(st.sampled_from([0.0, 0.4])),
             )
-            centre[name] = mimic.multiplier * centre[source] + mimic.offset
+            if functions and draw(st.booleans()):
+                mimic = Mimic(joint=source, function=_function(rng))
+                bent.add(name)
+            if source in bent:
+                bent.add(name)
+            centre[name] = float(mimic.rule(centre[source]))
         elif kind in ONE_AXIS:
             centre[name] = float(rng.choice([0.0, rng.uniform(-2.0, 2.0)]))
         if kind in ONE_AXIS:
             sources.append(name)
         bounds = _limits(kind, rng, centre.get(name, 0.0)) if limits and draw(st.booleans()) else None
+        if name in bent:  # of which limits may leave several intervals
+            bounds = None
         axis = _AXES[rng.integers(len(_AXES))] if rng.random() < 0.5 else rng.normal(size=3)
         pitch = float(rng.uniform(-0.5, 0.5))
         lines.append((name, kind, parent, child, origins(rng), axis, bounds, pitch, mimic))
@@ -79,6 +90,15 @@ def trees(
     for link in heavy:
         builder.mass(link, scales.choice([0.001, 1.0, 70.0]), centre=scales.uniform(-1.0, 1.0, 3))
     return builder.build()
+
+
+def _function(rng: np.random.Generator) -> JointFunction:
+    """A polynomial, or a spline that bends within some turns of 0; it has two derivatives everywhere."""
+    if rng.random() < 0.3:
+        return JointFunction.polynomial(rng.uniform(-0.3, 0.3, 5) / [1, 1, 2, 6, 24], origin=float(rng.normal()))
+    x = np.cumsum(rng.uniform(0.2, 1.5, rng.integers(2, 8)))
+    kinds = (JointFunction.natural_spline, JointFunction.simm_spline)
+    return kinds[rng.integers(2)](x - x.mean(), rng.uniform(-1.0, 1.0, len(x)))
 
 
 def _limits(kind: JointKind, rng: np.random.Generator, centre: float) -> tuple[list[float], list[float]] | None:
@@ -124,7 +144,7 @@ def velocities(model: Model, largest: float = 1.0) -> st.SearchStrategy[Array]:
 def position(model: Model, joint: Joint, q: Array) -> Array:
     """The joint's own numbers at `q`, as the joints that it follows say."""
     if joint.mimic:
-        return joint.mimic.multiplier * position(model, model.joint(joint.mimic.joint), q) + joint.mimic.offset
+        return joint.mimic.rule(position(model, model.joint(joint.mimic.joint), q))
     return q[model.index(joint.name)] if joint.nq else np.zeros(0)
 
 

@@ -16,6 +16,7 @@ from poise.common.checks import number
 from poise.common.errors import InvalidType, InvalidValue, NameNotFound, nearest_names
 from poise.model.frame import WORLD
 from poise.model.joint import JointKind
+from poise.model.joint_function import JointFunction
 from poise.model.loosening import Loose, loosened, stand_of
 from poise.model.model import Model
 from poise.quaternions import quaternion_exp, quaternion_product, unit_vectors
@@ -264,8 +265,12 @@ def calibrated(freed: Freed, model: Model, x: Array) -> Model:
         if joint.name in offsets:
             origin = origin @ joint.motion(np.array([offsets[joint.name]]))
         if joint.mimic is not None and joint.mimic.joint in offsets:
-            more = joint.mimic.multiplier * offsets[joint.mimic.joint]
-            joint = replace(joint, mimic=replace(joint.mimic, offset=joint.mimic.offset + more))
+            shift, function = offsets[joint.mimic.joint], joint.mimic.function
+            if function is None:
+                mimic = replace(joint.mimic, offset=joint.mimic.offset + joint.mimic.multiplier * shift)
+            else:
+                mimic = replace(joint.mimic, function=function.after(JointFunction.polynomial([shift, 1.0])))
+            joint = replace(joint, mimic=mimic)
         joints.append(joint if origin is joint.origin else replace(joint, origin=origin))
     frames = [replace(f, origin=poses.pop(f.name)) if f.name in poses else f for f in model._own_frames()]
     made = model._with(joints=joints, frames=frames)

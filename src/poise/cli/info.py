@@ -1,6 +1,6 @@
 """`poise info`: what a robot has."""
 
-from dataclasses import asdict
+import math
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ from poise.cli.command import Answer, Answers, Base, command
 
 if TYPE_CHECKING:
     from poise.io.skeleton import SkeletonFile
+    from poise.model.joint import Mimic
     from poise.model.model import Model
 
 
@@ -152,7 +153,7 @@ def _facts(model: "Model") -> dict[str, Any]:
             "lower": joint.lower,
             "upper": joint.upper,
             "velocity": joint.velocity,
-            "mimic": asdict(joint.mimic) if joint.mimic else None,
+            "mimic": _rule(joint.mimic) if joint.mimic else None,
         }
         for joint in model.joints
     ]
@@ -192,6 +193,16 @@ def _print(model: "Model", frames: "SkeletonFile | None") -> None:
         say(", ".join(names))
 
 
+def _rule(mimic: "Mimic") -> dict[str, Any]:
+    """How a joint follows; `pieces` of a function are rows `start, origin, c0 .. c4`, a list for each of those that are
+    applied in turn.  A start that is None is none."""
+    if mimic.function is None:
+        return {"joint": mimic.joint, "multiplier": mimic.multiplier, "offset": mimic.offset}
+    stages = [stage.rows.tolist() for stage in mimic.function.stages]
+    pieces = [[[None if x == -math.inf else x for x in row] for row in rows] for rows in stages]
+    return {"joint": mimic.joint, "pieces": pieces}
+
+
 def _print_joints(model: "Model") -> None:
     from poise.cli.output import print_table
     from poise.model.units import units
@@ -199,8 +210,11 @@ def _print_joints(model: "Model") -> None:
     unit, rows = units(model), []
     for joint in model.joints:
         if joint.mimic:
-            source, multiplier, offset = model.follows(joint)
-            rule = f"{multiplier:g} {source} {offset:+g}" if offset else f"{multiplier:g} {source}"
+            source, function = model.follows(joint)
+            rule = f"a function of {source}"
+            if function.linear is not None:
+                multiplier, offset = function.linear
+                rule = f"{multiplier:g} {source} {offset:+g}" if offset else f"{multiplier:g} {source}"
             rows.append([joint.name, "", f"{joint.kind} = {rule}", "", "", "", "", joint.parent, joint.child])
         elif joint.nq:
             # Where a joint has as many speeds as coordinates, they are those of its coordinates in their order.

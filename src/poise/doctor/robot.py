@@ -138,17 +138,20 @@ def _of_followers(model: Model) -> Iterator[Finding]:
     for joint in model.joints:
         if joint.mimic is None or not np.size(joint.lower):
             continue
-        leader, multiplier, offset = model.follows(joint)
-        source = model.joint(leader)
-        reach = multiplier * np.array([source.lower[0], source.upper[0]]) if multiplier else np.zeros(2)
-        ends = np.sort(reach + offset)
+        leader, function = model.follows(joint)
+        source, linear = model.joint(leader), function.linear
+        if linear is None:
+            ends = np.array(function.image(source.lower[0], source.upper[0]))
+        else:
+            reach = linear[0] * np.array([source.lower[0], source.upper[0]]) if linear[0] else np.zeros(2)
+            ends = np.sort(reach + linear[1])
         low, high = float(joint.lower[0]), float(joint.upper[0])
         slack = 1e-6 * max(1.0, abs(low), abs(high)) if np.isfinite([low, high]).all() else 0.0
         if ends[0] < low - slack or ends[1] > high + slack:
             yield Finding(
                 "follower-beyond", "warning", f"joint {joint.name!r}",
                 f"it follows {leader!r} from {ends[0]:.4g} to {ends[1]:.4g}, beyond its {low:.4g} to {high:.4g}",
-                f"widen the limits of {joint.name!r}, correct its multiplier and offset, or narrow {leader!r}",
+                f"widen the limits of {joint.name!r}, correct how it follows, or narrow {leader!r}",
             )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import finite
 from poise.io.mjcf import model_of
+from poise.model.joint_function import JointFunction
 
 _READ: Final = (
     "names", "body_parentid", "body_pos", "body_quat", "body_mass", "body_ipos", "jnt_type", "jnt_bodyid", "jnt_pos",
@@ -31,11 +32,11 @@ class FromMuJoCo:
         self._nq = int(mjmodel.nq)
         starts = {mjmodel.joint(j).name or f"joint{j}": int(mjmodel.jnt_qposadr[j]) for j in range(mjmodel.njnt)}
         self._places = np.zeros(self.model.nq, dtype=np.int64)
-        self._followers: list[tuple[int, int, float, float]] = []
+        self._followers: list[tuple[int, int, JointFunction]] = []
         for name, start in starts.items():
             joint = self.model.joint(name)
             if joint.mimic is not None:
-                self._followers.append((start, starts[joint.mimic.joint], joint.mimic.multiplier, joint.mimic.offset))
+                self._followers.append((start, starts[joint.mimic.joint], joint.mimic.rule))
             elif joint.nq:
                 self._places[self.model.index(name)] = np.arange(start, start + joint.nq)
 
@@ -58,8 +59,8 @@ class FromMuJoCo:
         """A qpos of `q` (nq,); what has no place in q is as `before`, or follows."""
         out = np.array(before, dtype=np.float64)
         out[self._places] = q
-        for place, of, multiplier, offset in self._followers:
-            out[place] = multiplier * out[of] + offset
+        for place, of, rule in self._followers:
+            out[place] = rule(out[of])
         return out
 
     def site(self, name: str) -> str:

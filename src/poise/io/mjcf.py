@@ -29,6 +29,7 @@ from poise.io.parts import part_of_another
 from poise.model.builder import Base, ModelBuilder
 from poise.model.frame import WORLD
 from poise.model.joint import JointKind, Mimic
+from poise.model.joint_function import JointFunction
 from poise.model.model import Model
 from poise.spatial import BOUND, LARGEST, SE3
 
@@ -59,13 +60,13 @@ def read_mjcf(path: str | os.PathLike[str], *, base: Base = "fixed") -> Model:
     | geom that MuJoCo shows, see `poise.io.geoms` | visual of the link; textures and height fields are passed over |
     | geoms that MuJoCo never looks at together | pair of links in `disabled` |
     | site | frame; `site/site` if a body has its name |
-    | active `equality/joint`, at most linear | a joint that mimics another, or is fixed at a constant |
+    | active `equality/joint` | a joint that mimics another, by its polynomial, or is fixed at a constant |
     | active `equality/connect` and `weld` | loops of points and of poses: frames `NAME/1` and `NAME/2`, or the sites |
     | keyframes | postures; `home` is the one named "home", else the first, else `qpos0` |
 
     The velocity of a free or ball joint is along fixed axes here, while MuJoCo's angular qvel is along the body's
     own.  Raises MissingExtra without mujoco, ModelError with the compiler's message for a file that it refuses.
-    Warns once (ModelWarning) of what is not held here: nonlinear couplings, equalities of tendons and flexes, welds to
+    Warns once (ModelWarning) of what is not held here: equalities of tendons and flexes, welds to
     a mocap body, which is led by hand, and cone limits; of joints that mimic others and narrow their range, or give
     way where they would leave nothing of it; and of meshes that are not there, which are left out, and with them the
     masses that come of them.
@@ -169,8 +170,8 @@ class _Reader:
         self.m = m = compiled.model
         self.bodies = [m.body(i).name or f"body{i}" for i in range(m.nbody)]
         self.joints = [m.joint(i).name or f"joint{i}" for i in range(m.njnt)]
-        self.followers: dict[int, tuple[int, float, float]] = {}
-        """Driving joint (-1 for none), multiplier and offset by driven joint."""
+        self.followers: dict[int, tuple[int, JointFunction]] = {}
+        """Driving joint (-1 for none), and how it is followed, by driven joint."""
         self.sites: list[str] = []
         """The names of their frames."""
         self.remarks: list[str] = []
@@ -247,28 +248,29 @@ class _Reader:
                 continue
             driven, source = int(m.eq_obj1id[i]), int(m.eq_obj2id[i])
             name = repr(self.joints[driven])
-            constant, slope, *higher = self.numbers(f"the coupling of {name}", "polycoef", m.eq_data[i, :5]).tolist()
-            if source >= 0 and any(higher):
-                self.remarks.append(f"the nonlinear coupling of {name} is ignored, so the joint moves by itself")
-            elif driven in self.followers or self.driver(source)[0] == driven:
+            constant, *slopes = self.numbers(f"the coupling of {name}", "polycoef", m.eq_data[i, :5]).tolist()
+            if driven in self.followers or self.driver(source)[0] == driven:
                 self.remarks.append(f"a second coupling of {name} is ignored")
-            elif source < 0 or slope == 0.0:
-                self.followers[driven] = (-1, 0.0, self.zero(driven) + constant)
+                continue
+            constant += self.zero(driven)
+            if source < 0 or not any(slopes):
+                self.followers[driven] = (-1, JointFunction.polynomial([constant]))
             else:
-                self.followers[driven] = (source, slope, self.zero(driven) + constant - slope * self.zero(source))
+                rule = JointFunction.polynomial([constant, *slopes], origin=self.zero(source))
+                self.followers[driven] = (source, rule)
         if lost := +lost:
             counts = ", ".join(f"{count} {kind}" for kind, count in lost.items())
             self.remarks.append(
                 f"equality constraints are ignored ({counts}): only those of joints and bodies are read"
             )
 
-    def driver(self, joint: int) -> tuple[int, float, float]:
-        """The free joint (-1 for none) that sets `joint`, the multiplier and the offset."""
-        multiplier, offset = 1.0, 0.0
+    def driver(self, joint: int) -> tuple[int, JointFunction]:
+        """The free joint (-1 for none) that sets `joint`, and how that is followed."""
+        function = JointFunction.polynomial([0.0, 1.0])
         while joint in self.followers:
-            joint, slope, constant = self.followers[joint]
-            multiplier, offset = multiplier * slope, multiplier * constant + offset
-        return joint, multiplier, offset
+            joint, rule = self.followers[joint]
+            function = function.after(rule)
+        return joint, function
 
     def numbers(self, what: str, attribute: str, values: Array) -> Array:
         """Numbers of an element; raises ModelError, with its name, for what no robot has, and MuJoCo lets through."""
@@ -372,8 +374,9 @@ class _Reader:
         axis, zero = self.numbers(f"joint {name!r}", "axis", m.jnt_axis[joint]), self.zero(joint)
         self.numbers(f"joint {name!r}", "ref", np.array(zero))
         lower, upper = map(float, m.jnt_range[joint]) if m.jnt_limited[joint] else (-np.inf, np.inf)
-        source, multiplier, offset = self.driver(joint)
+        source, function = self.driver(joint)
         if source < 0:
+            offset = float(function(0.0))
             if not lower <= offset <= upper:
                 raise ModelError(
                     f"an equality constraint holds joint {name!r} at {offset:g}, outside its range {lower:g} to "
@@ -393,7 +396,7 @@ class _Reader:
             origin=origin @ _motion(kind, axis, -zero),
             axis=axis,
             limits=None if unlimited else (lower, upper),
-            mimic=None if source == joint else Mimic(joint=self.joints[source], multiplier=multiplier, offset=offset),
+            mimic=None if source == joint else _mimic(self.joints[source], function),
         )
 
     def add_sites(self, links: list[str]) -> None:
@@ -460,6 +463,13 @@ class _Reader:
         starts = [*map(int, self.m.jnt_qposadr), self.m.nq]
         free = [joint for joint in range(self.m.njnt) if joint not in self.followers]
         return {self.joints[j]: qpos[starts[j] : starts[j + 1]].tolist() for j in free}
+
+
+def _mimic(leader: str, function: JointFunction) -> Mimic:
+    if function.linear is None:
+        return Mimic(joint=leader, function=function)
+    multiplier, offset = function.linear
+    return Mimic(joint=leader, multiplier=multiplier, offset=offset)
 
 
 def _motion(kind: JointKind, axis: Array, amount: float) -> SE3:

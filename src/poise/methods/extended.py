@@ -29,7 +29,7 @@ import numpy as np
 from poise.common.checks import positive
 from poise.common.errors import InvalidType, InvalidValue
 from poise.kernels.algebra.cholesky import factor, substitute
-from poise.kernels.kinematics.forward import tool_point
+from poise.kernels.kinematics.forward import column_change, is_curved, tool_point
 from poise.kernels.machine.jit import call, entry_point, kernel
 from poise.kernels.machine.kinds import REALS, WHOLE
 from poise.kernels.machine.lanes import pitch
@@ -358,6 +358,9 @@ def _hessian(p: Any, s: Any, w: Any, mu: Any, curvature_basis: Any) -> Any:
         for j in range(p.effectors[k].first_column, p.effectors[k].last_column):
             b = p.slots[slot0 + _column_of(p, j)]
             l0, l1, l2 = _velocity_by(p, w, j, px, py, pz)
+            if (effector.position >= 0 or effector.rotation >= 0) and is_curved(p, p.columns[j]):
+                x0, x1, x2, y0, y1, y2 = column_change(p.columns[j], w.frames, px, py, pz)
+                curvature_basis[b * n + b] -= f0 * x0 + f1 * x1 + f2 * x2 + n0 * y0 + n1 * y1 + n2 * y2
             for i in range(p.effectors[k].first_column, j + 1):
                 if p.columns[i].kind == PRISMATIC:
                     continue

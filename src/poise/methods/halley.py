@@ -16,7 +16,7 @@ from typing import Any, ClassVar, final
 
 from poise.common.checks import not_negative
 from poise.kernels.algebra.tiles import factor, gram
-from poise.kernels.kinematics.forward import tool_point
+from poise.kernels.kinematics.forward import column_change, is_curved, tool_point
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, splat, store
 from poise.kernels.machine.layout import PRISMATIC
@@ -111,6 +111,14 @@ def _add_second_order(p: Any, w: Any) -> Any:
                 _add(w.jacobian, linear + 3 * column, 0.5 * l0, 0.5 * l1, 0.5 * l2)
             if effector.rotation >= 0 and joint != PRISMATIC:
                 _add(w.jacobian, angular + 3 * column, 0.5 * d0, 0.5 * d1, 0.5 * d2)
+            if is_curved(p, p.columns[r]):
+                l0, l1, l2, d0, d1, d2 = column_change(p.columns[r], w.frames, px, py, pz)
+                if effector.position >= 0:
+                    x = 0.5 * speed
+                    _add(w.jacobian, linear + 3 * column, x * l0, x * l1, x * l2)
+                if effector.rotation >= 0 and joint != PRISMATIC:
+                    x = 0.5 * speed
+                    _add(w.jacobian, angular + 3 * column, x * d0, x * d1, x * d2)
             if axis - place == 3:  # the first two axes of a ball wait for the third: all three turn as one
                 w0, w1, w2, v0, v1, v2 = w0 + n0, w1 + n1, w2 + n2, v0 + u0, v1 + u1, v2 + u2
                 n0, n1, n2, u0, u1, u2 = o, o, o, o, o, o

@@ -14,6 +14,7 @@ from poise.common.errors import InvalidType, InvalidValue, ModelError, nearest_n
 from poise.model.followers import followers, freed
 from poise.model.frame import WORLD, Frame
 from poise.model.joint import Joint, JointKind, Mimic, like_degrees
+from poise.model.joint_function import JointFunction
 from poise.model.loop import LOOP_KINDS, Loop, LoopKind
 from poise.model.model import Model
 from poise.model.structure import check_mimics, parents_first
@@ -156,6 +157,19 @@ class ModelBuilder:
             raise self._error(
                 f"joint {name!r} is {kind.value} and cannot mimic another; only one-axis joints can", line
             )
+        if mimic and mimic.function is not None:
+            if not isinstance(mimic.function, JointFunction):
+                raise self._error(
+                    f"joint {name!r} follows by {mimic.function!r}, which is no JointFunction; make one, as in "
+                    "JointFunction.polynomial([0.0, 1.0, 0.5])",
+                    line,
+                )
+            if (mimic.multiplier, mimic.offset) != (1.0, 0.0):
+                raise self._error(
+                    f"joint {name!r} follows by a function, and has a multiplier or an offset too; let the function "
+                    "have them",
+                    line,
+                )
         if mimic and not (math.isfinite(mimic.multiplier) and math.isfinite(mimic.offset)):
             raise self._error(f"joint {name!r} mimics with a multiplier or offset that is not finite", line)
         if mimic and abs(mimic.offset) > LARGEST:

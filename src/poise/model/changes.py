@@ -12,6 +12,7 @@ from poise.common.array import Array, ArrayLike
 from poise.common.checks import broken_rule, finite, refuse_masked
 from poise.common.errors import FrameNotFound, InvalidType, InvalidValue, ModelError
 from poise.geometry.meshes import SHAPES, LinkShape
+from poise.model.followers import range_left
 from poise.model.frame import WORLD, Frame
 from poise.model.joint import Joint, JointKind, like_degrees
 from poise.model.swing import SwingTwist
@@ -262,8 +263,8 @@ def refuse_narrower(model: "Model", limits: Iterable[str], velocity: Iterable[st
     for names, what, word in ((set(limits), _range, "limits"), (set(velocity), _speed, "velocity limit")):
         for name in sorted(names):
             joint = model.joint(name)
-            source, multiplier, _ = model.follows(joint)
-            if joint.size != 1 or multiplier == 0.0:
+            source, function = model.follows(joint)
+            if joint.size != 1 or model.steepest(source, function) == 0.0:
                 continue
             named = what(model, joint)
             for other in model.joints:
@@ -285,14 +286,11 @@ def _narrower(one: tuple[float, float], other: tuple[float, float]) -> bool:
 
 def _range(model: "Model", joint: Joint) -> tuple[float, float]:
     """What the limits of a joint alone leave of the position that it follows."""
-    _, multiplier, offset = model.follows(joint)
-    if multiplier == 0.0:
-        return -math.inf, math.inf
-    ends = ((joint.lower[0] - offset) / multiplier, (joint.upper[0] - offset) / multiplier)
-    return min(ends), max(ends)
+    source, function = model.follows(joint)
+    return range_left(joint, function, model.joint(source)) or (math.inf, -math.inf)
 
 
 def _speed(model: "Model", joint: Joint) -> tuple[float, float]:
     """The same of its velocity."""
-    _, multiplier, _ = model.follows(joint)
-    return -math.inf, joint.velocity[0] / abs(multiplier) if multiplier else math.inf
+    slope = model.steepest(*model.follows(joint))
+    return -math.inf, joint.velocity[0] / slope if slope else math.inf

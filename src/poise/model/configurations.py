@@ -13,7 +13,9 @@ from poise.common.cached import cached_property
 from poise.common.checks import finite, numbers, refuse_masked
 from poise.common.errors import InvalidValue, JointNotFound, ModelError, ShapeError, nearest_names
 from poise.kernels.machine.layout import SHORTEST
+from poise.model.followers import followed, range_left
 from poise.model.joint import Joint, JointKind
+from poise.model.joint_function import JointFunction
 from poise.model.swing import BallLimits
 from poise.quaternions import conjugate, quaternion_exp, quaternion_log, quaternion_product, unit_quaternion
 from poise.spatial import LARGEST, frozen
@@ -95,14 +97,14 @@ class ConfigurationSpace:
         start = self._v_at[joint]
         return slice(start, start + self.joint(joint).nv)
 
-    def follows(self, joint: Joint) -> tuple[str, float, float]:
-        """The joint with a place in q that sets this one's position, as (name, multiplier, offset)."""
-        multiplier, offset = 1.0, 0.0
-        while joint.mimic:
-            offset += multiplier * joint.mimic.offset
-            multiplier *= joint.mimic.multiplier
-            joint = self.joint(joint.mimic.joint)
-        return joint.name, multiplier, offset
+    def follows(self, joint: Joint) -> tuple[str, JointFunction]:
+        """The joint with a place in q that sets this one's position, and by which function of its own."""
+        return followed(joint, self.joint)
+
+    def steepest(self, leader: str, function: JointFunction) -> float:
+        """The most by which a joint moves that follows `leader` by `function`, of what that moves within its limits."""
+        linear, at = function.linear, self._q_at[leader]
+        return abs(linear[0]) if linear else function.steepest(float(self.lower[at]), float(self.upper[at]))
 
     @cached_property
     def neutral(self) -> Array:
@@ -291,8 +293,8 @@ class ConfigurationSpace:
         out = dict(zip(self.coordinates, map(float, q), strict=True))
         for joint in self.joints:
             if joint.mimic:
-                source, multiplier, offset = self.follows(joint)
-                out[joint.name] = multiplier * float(q[self._q_at[source]]) + offset
+                source, function = self.follows(joint)
+                out[joint.name] = float(function(q[self._q_at[source]]))
         return out
 
     def q(self, values: Mapping[str, ArrayLike] | None = None, /, **joints: ArrayLike) -> Array:
@@ -319,9 +321,9 @@ class ConfigurationSpace:
             else:
                 self.index(joint.name)
         for name, value in following.items():
-            source, multiplier, offset = self.follows(self.joint(name))
+            source, function = self.follows(self.joint(name))
             leader = float(out[self._q_at[source]])
-            wanted = multiplier * leader + offset
+            wanted = float(function(leader))
             if abs(value - wanted) > _ALIKE * max(1.0, abs(wanted)):
                 raise InvalidValue(
                     "inconsistent",
@@ -343,18 +345,14 @@ class ConfigurationSpace:
         upper = np.array([x for joint in moving for x in joint.upper], dtype=np.float64)
         for joint in self.joints:
             if joint.mimic:
-                source, multiplier, offset = self.follows(joint)
-                if multiplier == 0.0:
-                    continue
-                ends = ((joint.lower[0] - offset) / multiplier, (joint.upper[0] - offset) / multiplier)
-                at, low, high = self._q_at[source], min(ends), max(ends)
-                # Beyond what a configuration can hold, a limit is none.
-                lower[at] = max(lower[at], low if low >= -LARGEST else -math.inf)
-                upper[at] = min(upper[at], high if high <= LARGEST else math.inf)
-                if lower[at] > upper[at] or low > LARGEST or high < -LARGEST:
+                source, function = self.follows(joint)
+                at, left = self._q_at[source], range_left(joint, function, self.joint(source))
+                if left is not None:
+                    lower[at], upper[at] = max(lower[at], left[0]), min(upper[at], left[1])
+                if left is None or lower[at] > upper[at]:
                     raise ModelError(
                         f"joint {joint.name!r} mimics {source!r}, but their limits have no position in common; widen "
-                        "one, or correct multiplier and offset"
+                        "one, or correct how it follows"
                     )
         return frozen(lower + 0.0), frozen(upper + 0.0)  # no negative zeros
 
@@ -368,10 +366,10 @@ class ConfigurationSpace:
         for joint in self.joints:
             declared = of(joint)
             if joint.mimic and declared:
-                source, multiplier, _ = self.follows(joint)
-                if multiplier != 0.0:
-                    at = self._v_at[source]
-                    rates[at] = min(rates[at], declared[0] / abs(multiplier))
+                source, function = self.follows(joint)
+                at, slope = self._v_at[source], self.steepest(source, function)
+                if slope != 0.0:
+                    rates[at] = min(rates[at], declared[0] / slope)
         return frozen(rates)
 
     def _farthest(self) -> Array:
@@ -380,9 +378,10 @@ class ConfigurationSpace:
             farthest[at : at + 4] = 1e300  # of any length, until they are normalised
         for joint in self.joints:
             if joint.mimic:
-                source, multiplier, _ = self.follows(joint)
-                at = self._q_at[source]
-                farthest[at] = min(farthest[at], LARGEST / max(abs(multiplier), 1.0))
+                source, function = self.follows(joint)
+                at, linear = self._q_at[source], function.linear
+                reach = function.farthest if linear is None else LARGEST / max(abs(linear[0]), 1.0)
+                farthest[at] = min(farthest[at], reach)
         return frozen(farthest)
 
 

@@ -1,11 +1,12 @@
 """What joints that mimic another leave of its limits: a narrower range, or nothing, and then theirs give way."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeAlias, final
+from typing import Final, final
 
 from poise.model.joint import Joint
+from poise.model.joint_function import JointFunction, Range
 from poise.spatial import LARGEST
 
 _NOTHING: Final = 1e-6
@@ -14,8 +15,7 @@ _ROUNDED: Final = 1e-3
 """Of a range, what two lines of a file that mean the same may differ by; less is not worth a word."""
 _SHOWN: Final = 3
 """How many of a kind are named."""
-
-Range: TypeAlias = tuple[float, float]
+_ITSELF: Final = JointFunction.polynomial([0.0, 1.0])
 
 
 @final
@@ -82,21 +82,18 @@ def _followed(joints: Mapping[str, Joint]) -> list[_Followed]:
     for joint in joints.values():
         if joint.mimic is None:
             continue
-        leader, multiplier, offset = _leader(joint, joints)
-        if multiplier != 0.0:
-            one = found.setdefault(leader.name, _Followed(leader, _range(leader), leader.velocity[0]))
-            _narrow(one, joint, multiplier, offset)
+        name, function = followed(joint, joints.__getitem__)
+        if function.linear is None or function.linear[0] != 0.0:
+            leader = joints[name]
+            one = found.setdefault(name, _Followed(leader, _range(leader), leader.velocity[0]))
+            _narrow(one, joint, function)
     return list(found.values())
 
 
-def _narrow(one: _Followed, joint: Joint, multiplier: float, offset: float) -> None:
-    ends = sorted((end - offset) / multiplier + 0.0 for end in _range(joint))
-    # Beyond what a configuration can hold, a limit is none, and a range beyond it nothing.
-    least, most = (-math.inf if ends[0] < -LARGEST else ends[0]), (math.inf if ends[1] > LARGEST else ends[1])
+def _narrow(one: _Followed, joint: Joint, function: JointFunction) -> None:
     (low, high), (lower, upper) = one.left, _range(one.leader)
+    least, most = range_left(joint, function, one.leader) or (math.inf, -math.inf)
     left = max(low, least), min(high, most)
-    if least > LARGEST or most < -LARGEST:
-        left = math.inf, -math.inf
     scale = upper - lower if math.isfinite(upper - lower) else 1.0
     if left[0] > left[1] or left[1] - left[0] <= _NOTHING * scale < high - low:
         if one.frozen is None:
@@ -106,24 +103,45 @@ def _narrow(one: _Followed, joint: Joint, multiplier: float, offset: float) -> N
         if left[0] - low > _ROUNDED * scale or high - left[1] > _ROUNDED * scale:
             one.narrowing.append(joint.name)
         one.left = left
-    speed = joint.velocity[0] / abs(multiplier)
+    steepest = abs(function.linear[0]) if function.linear else function.steepest(*one.left)
+    speed = joint.velocity[0] / steepest if steepest else math.inf
     if speed < (1.0 - _ROUNDED) * one.speed:
         one.slowing.append(joint.name)
     one.speed = min(one.speed, speed)
 
 
+def followed(joint: Joint, by_name: Callable[[str], Joint]) -> tuple[str, JointFunction]:
+    """The joint that does not follow any other and sets this one's position, and by which function of its own."""
+    function = _ITSELF
+    while joint.mimic is not None:
+        function = function.after(joint.mimic.rule)
+        joint = by_name(joint.mimic.joint)
+    return joint.name, function
+
+
+def range_left(joint: Joint, function: JointFunction, leader: Joint) -> Range | None:
+    """Where a joint that follows `leader` by `function` keeps its own limits, infinite where these end nothing; None
+    if it does nowhere.
+
+    Of a function that is not linear it is within the leader's limits, and one interval: of several that which is
+    nearest to 0.
+    """
+    (lower, upper), linear = _range(joint), function.linear
+    if linear is None:
+        return function.preimage(lower, upper, *_range(leader))
+    multiplier, offset = linear
+    if multiplier == 0.0:
+        return -math.inf, math.inf
+    low, high = sorted((end - offset) / multiplier + 0.0 for end in (lower, upper))
+    if low > LARGEST or high < -LARGEST:
+        return None
+    # Beyond what a configuration can hold, a limit is none.
+    return (low if low >= -LARGEST else -math.inf), (high if high <= LARGEST else math.inf)
+
+
 def freed(joint: Joint) -> Joint:
     """The joint without limits of its own."""
     return replace(joint, lower=(-math.inf,), upper=(math.inf,))
-
-
-def _leader(joint: Joint, joints: Mapping[str, Joint]) -> tuple[Joint, float, float]:
-    multiplier, offset = 1.0, 0.0
-    while joint.mimic is not None:
-        offset += multiplier * joint.mimic.offset
-        multiplier *= joint.mimic.multiplier
-        joint = joints[joint.mimic.joint]
-    return joint, multiplier, offset
 
 
 def _range(joint: Joint) -> Range:

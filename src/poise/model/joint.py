@@ -23,6 +23,7 @@ from typing import final
 import numpy as np
 
 from poise.common.array import Array
+from poise.model.joint_function import JointFunction
 from poise.model.swing import SwingTwist
 from poise.quaternions import aligning
 from poise.spatial import SE3
@@ -58,11 +59,25 @@ _QUATERNION_AT = {JointKind.SPHERICAL: 0, JointKind.FLOATING: 3}
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mimic:
-    """A joint that follows another: its position is `multiplier * (position of joint) + offset`."""
+    """A joint that follows another: its position is `multiplier * (position of joint) + offset`, or, where one is
+    given, a `function` of that position."""
 
     joint: str
     multiplier: float = 1.0
     offset: float = 0.0
+    function: JointFunction | None = None
+
+    @property
+    def rule(self) -> JointFunction:
+        """Its position as a function of the other's."""
+        return self.function or JointFunction.polynomial([self.offset, self.multiplier])
+
+    @property
+    def words(self) -> tuple[str, str]:
+        """It for people: what is taken of the other's position, and what is added."""
+        if self.function is not None:
+            return f"= f({self.joint})", ""
+        return f"= {self.multiplier:g} {self.joint}", f"+ {self.offset:g}"
 
 
 @final

@@ -11,7 +11,7 @@ from poise.common.checks import finite
 from poise.common.errors import InvalidValue
 from poise.kernels.machine import packing
 from poise.kernels.machine.jit import prepare
-from poise.kernels.machine.layout import BODY, COLUMN, EFFECTOR, FRAME, UNIT
+from poise.kernels.machine.layout import BODY, COLUMN, EFFECTOR, FRAME
 from poise.kernels.machine.packing import joined
 from poise.model.frame import Frame
 from poise.model.tree import Columns, UnitArrays, bodies, carrying, frame_columns, massless, unit_arrays, unit_columns
@@ -35,7 +35,7 @@ class Query:
     def __init__(self, units: UnitArrays, columns: Sequence[Columns], **parts: Any) -> None:
         self.words = packing.pack(
             {
-                "units": joined(UNIT, units.numbers, units.places),
+                **units.sections,
                 "columns": np.concatenate(
                     [joined(COLUMN, (), ()), *(joined(COLUMN, each.raw, each.scales) for each in columns)]
                 ),

@@ -29,7 +29,7 @@ def table_of(model: "Model") -> str:
         if joint.kind is JointKind.FIXED:
             continue
         if joint.mimic:
-            limits = (f"= {joint.mimic.multiplier:g} {joint.mimic.joint}", f"+ {joint.mimic.offset:g}")
+            limits = joint.mimic.words
         elif joint.size == 1:
             at = model.index(joint.name).start
             limits = (f"{model.lower[at]:.4g}", f"{model.upper[at]:.4g}")
@@ -68,7 +68,7 @@ def _joints(model: "Model") -> Iterator[tuple[str, ...]]:
         unit = _UNITS.get(joint.kind, "rad")
         limits: tuple[str, str, str] = ("", "", "")
         if joint.mimic:
-            limits = (f"= {joint.mimic.multiplier:g} {joint.mimic.joint}", f"+ {joint.mimic.offset:g}", "")
+            limits = (*joint.mimic.words, "")
         elif joint.size == 1:
             at, speed = model.index(joint.name), model.velocity[model.velocity_index(joint.name)]
             limits = (_number(model.lower[at]), _number(model.upper[at]), _number(speed))

@@ -68,9 +68,9 @@ def locked(model: "Model", frames: Iterable[Frame], positions: Mapping[str, Arra
         locked_at[name] = position
     joints = []
     for joint in model.joints:
-        source, multiplier, offset = model.follows(joint)
+        source, function = model.follows(joint)
         if joint.name not in locked_at and joint.mimic and source in locked_at:
-            locked_at[joint.name] = multiplier * locked_at[source] + offset
+            locked_at[joint.name] = function(locked_at[source])
         if joint.name in locked_at:
             origin = joint.origin @ joint.motion(locked_at[joint.name])
             joint = Joint(name=joint.name, kind=JointKind.FIXED, parent=joint.parent, child=joint.child, origin=origin)

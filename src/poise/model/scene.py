@@ -38,7 +38,7 @@ from poise.kernels.machine.layout import (
     REVOLUTE,
     SCENE,
     SHAPE,
-    UNIT,
+    STILL,
     WIDTH,
 )
 from poise.kernels.machine.packing import in_group, joined
@@ -220,7 +220,7 @@ class Scene:
         eases = _between_links(groups, self._eases)
         self.words = packing.pack(
             {
-                "units": joined(UNIT, arrays.numbers, arrays.places),
+                **arrays.sections,
                 "shapes": shapes.view(np.int64),
                 "vertices": np.concatenate([np.zeros((0, 3, WIDTH)), *vertices]).ravel(),
                 "columns": columns,
@@ -494,11 +494,15 @@ def _chains(
 def _length(unit: Unit, arrays: UnitArrays, i: int, model: "Model") -> float:
     """How far the origin of a unit's frame can be from that of its parent's [m]."""
     place = arrays.places[i]
-    multiplier, pitch, lift = place[12], place[14], place[15]
+    pitch, lift = place[14], place[15]
     across, along = (abs(place[0]), place[3]) if arrays.numbers[i, 4] else (float(np.linalg.norm(place[9:12])), 0.0)
     slide = 0.0
-    if unit.kind not in (REVOLUTE, BALL_AXES, BALL_TURN):
-        ends = np.array([model.lower[unit.iq], model.upper[unit.iq]]) * multiplier * pitch
+    if unit.kind not in (REVOLUTE, BALL_AXES, BALL_TURN, STILL):
+        low, high = model.lower[unit.iq], model.upper[unit.iq]
+        if unit.function is None:
+            ends = np.array([low, high]) * place[12] * pitch
+        else:
+            ends = np.array(unit.function.image(float(low), float(high))) * pitch
         slide = float(np.abs(np.clip(ends, -_FAR, _FAR) + lift + along).max())
         along = 0.0
     return across + abs(along) + slide

@@ -1,10 +1,12 @@
 """Whether joints make a tree, in which order, and which of them follow which."""
 
 import heapq
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from poise.common.errors import ModelError
+from poise.model.followers import followed
 from poise.model.frame import WORLD
 from poise.model.joint import Joint
 
@@ -74,7 +76,7 @@ def check_mimics(joints: Mapping[str, Joint], refusal: Refusal) -> None:
                     "them itself",
                     joint.name,
                 )
-            multiplier *= at.mimic.multiplier
+            multiplier *= (at.mimic.rule.linear or (1.0, 0.0))[0]
             at = source
             if not abs(multiplier) <= _STEEPEST:
                 raise refusal(
@@ -82,3 +84,27 @@ def check_mimics(joints: Mapping[str, Joint], refusal: Refusal) -> None:
                     f"than {_STEEPEST:g} of a motion",
                     joint.name,
                 )
+        if joint.mimic:
+            _check_slope(joint, joints, refusal)
+
+
+def _check_slope(joint: Joint, joints: Mapping[str, Joint], refusal: Refusal) -> None:
+    """Raises for a function that is too steep within the limits of its leader, or whose slope nothing bounds."""
+    name, function = followed(joint, joints.__getitem__)
+    if function.linear is not None:
+        return
+    ends = joints[name].lower[0], joints[name].upper[0]
+    bounded = function.straight or all(map(math.isfinite, ends))
+    if not bounded and math.isfinite(joint.velocity[0]):
+        raise refusal(
+            f"joint {joint.name!r} has a velocity limit, and follows {name!r}, which has no limits, as steeply as one "
+            f"likes; give {name!r} limits, or leave that one out",
+            joint.name,
+        )
+    steepest = function.steepest(*ends) if bounded else abs(float(function.derivative(0.0)))
+    if not steepest <= _STEEPEST:
+        raise refusal(
+            f"joint {joint.name!r} follows {name!r} by a function with slopes up to {steepest:g}; no gear makes more "
+            f"than {_STEEPEST:g} of a motion",
+            joint.name,
+        )

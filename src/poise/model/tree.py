@@ -2,21 +2,35 @@
 
 A unit turns about or slides along its own z axis.  Fixed joints are folded into the placement of what they carry,
 and a joint with several axes becomes a chain of units: planar is two slides and a turn, floating three slides and a
-ball.  A ball is two units: one that only marks the three fixed axes about which it turns, one that turns.
+ball.  A ball is two units: one that only marks the three fixed axes about which it turns, one that turns.  So is a
+joint that follows another by a function: one that moves, and one that stands still on it and carries what hangs there.
 """
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from poise.common.array import Array
 from poise.common.errors import InvalidValue
-from poise.kernels.machine.layout import BALL_AXES, BALL_TURN, FRAME, HELICAL, PRISMATIC, REVOLUTE
+from poise.kernels.machine.layout import (
+    BALL_AXES,
+    BALL_TURN,
+    FOLLOWING,
+    FRAME,
+    HELICAL,
+    PIECE,
+    PRISMATIC,
+    REVOLUTE,
+    STILL,
+    UNIT,
+)
+from poise.kernels.machine.packing import joined
 from poise.model.frame import WORLD
 from poise.model.joint import Joint, JointKind
+from poise.model.joint_function import JointFunction
 from poise.quaternions import aligning
 from poise.spatial import SE3, frozen, pose_of
 
@@ -37,7 +51,7 @@ _I = SE3.identity()
 
 
 class Unit(NamedTuple):
-    """One axis of the tree; its position is `multiplier * q[iq] + offset`."""
+    """One axis of the tree; its position is `multiplier * q[iq] + offset`, or a function of q[iq]."""
 
     parent: int
     """The unit that carries it; -1 is the world."""
@@ -53,8 +67,10 @@ class Unit(NamedTuple):
     iv: int
     """Its place in v; the first of three for BALL_AXES, unused for BALL_TURN."""
     multiplier: float = 1.0
+    """0 where it stands still; of a function a bound of its slope, a power of two."""
     offset: float = 0.0
     pitch: float = 0.0
+    function: JointFunction | None = None
 
 
 class Tree(NamedTuple):
@@ -86,7 +102,7 @@ def pack(model: "Model") -> Tree:
     units: list[Unit] = []
     links = {WORLD: (-1, _I)} | dict.fromkeys(model.links, (-1, _I))
 
-    def add(kind: int, placement: SE3, parent: int, iq: int, iv: int, **motion: float) -> int:
+    def add(kind: int, placement: SE3, parent: int, iq: int, iv: int, **motion: Any) -> int:
         matrix = placement.matrix()
         normal = common_normal(matrix)
         units.append(
@@ -100,20 +116,23 @@ def pack(model: "Model") -> Tree:
         if joint.kind is JointKind.FIXED:
             links[joint.child] = (parent, at)
             continue
-        source, multiplier, offset = model.follows(joint)
+        source, function = model.follows(joint)
         iq, iv = model.index(source).start, model.velocity_index(source).start
         if joint.kind in _AXIS_KIND:
-            turn = _turn(joint)
+            turn, linear = _turn(joint), function.linear
             unit = add(
                 _AXIS_KIND[joint.kind],
                 at @ turn,
                 parent,
                 iq,
                 iv,
-                multiplier=multiplier,
-                offset=offset,
+                multiplier=_bound(model, source, function) if linear is None else linear[0],
+                offset=0.0 if linear is None else linear[1],
                 pitch=joint.pitch if joint.kind is JointKind.HELICAL else 0.0,
+                function=function if linear is None else None,
             )
+            if linear is None:
+                unit = add(STILL, _I, unit, iq, iv, multiplier=0.0)
             links[joint.child] = (unit, turn.inverse())
         elif joint.kind is JointKind.PLANAR:
             turn = _turn(joint)
@@ -137,6 +156,12 @@ def pack(model: "Model") -> Tree:
     return Tree(tuple(units), links, frozen(masses), frozen(centres))
 
 
+def _bound(model: "Model", leader: str, function: JointFunction) -> float:
+    """The power of two that bounds the slope of a function: everywhere, or where that has none within the limits."""
+    slope = function.steepest(-math.inf, math.inf) if function.straight else model.steepest(leader, function)
+    return math.ldexp(1.0, math.frexp(slope)[1])
+
+
 def _turn(joint: Joint) -> SE3:
     return pose_of(np.array([0.0, 0.0, 0.0, *aligning(joint.axis)]))
 
@@ -145,7 +170,8 @@ class UnitArrays(NamedTuple):
     """Units as the kernels read them."""
 
     numbers: npt.NDArray[np.int64]
-    """(n, 5) `parent, kind, iq, whether its whole frame is stored, whether its placement is a, alpha, d`."""
+    """(n, 6) `parent, kind, iq, whether its whole frame is stored, whether its placement is a, alpha, d`, and of one
+    that follows by a function its first piece."""
     places: Array
     """(n, 16) `rotation 9, place 3, multiplier, offset, pitch, slide at zero`; a placement by a, alpha and d has
     `a, cos alpha, sin alpha, d` in place of the first twelve.  The pitch of a slide is 1."""
@@ -154,6 +180,13 @@ class UnitArrays(NamedTuple):
     is the last, as unit -1."""
     lifts: Array
     """(n + 1,) length [m] along its own z axis by which it is shifted."""
+    pieces: npt.NDArray[np.int64]
+    """The records of the pieces of functions."""
+
+    @property
+    def sections(self) -> dict[str, npt.NDArray[np.int64]]:
+        """The sections of a problem that forward kinematics reads."""
+        return {"units": joined(UNIT, self.numbers, self.places), "pieces": self.pieces}
 
     def seen_from(self, unit: int, hang: SE3) -> SE3:
         """Pose, in the frame that the arrays give the unit, of what hangs on it; unit -1 is the world."""
@@ -172,13 +205,17 @@ def unit_arrays(units: Sequence[Unit], stored: set[int]) -> UnitArrays:
     neither turn nor slide, keep a general placement.
     """
     stored = stored | {unit.parent for i, unit in enumerate(units) if unit.parent != i - 1}
-    stored |= {i for i, unit in enumerate(units) if unit.kind == BALL_AXES}
-    table = [(unit.parent, unit.kind, unit.iq, i in stored, 0) for i, unit in enumerate(units)]
+    stored |= {i for i, unit in enumerate(units) if unit.kind == BALL_AXES or unit.function is not None}
+    firsts, pieces = _pieces(units)
+    table = [
+        (unit.parent, unit.kind if unit.function is None else FOLLOWING + unit.kind, unit.iq, i in stored, 0, first)
+        for i, (unit, first) in enumerate(zip(units, firsts, strict=True))
+    ]
     motions = [(unit.multiplier, unit.offset, 1.0 if unit.kind == PRISMATIC else unit.pitch) for unit in units]
-    numbers, places = np.array(table, dtype=np.int64).reshape(-1, 5), np.zeros((len(units), 16))
+    numbers, places = np.array(table, dtype=np.int64).reshape(-1, 6), np.zeros((len(units), 16))
     places[:, 12:15] = np.array(motions).reshape(-1, 3)
     places[:, 15] = places[:, 13] * places[:, 14]
-    turning = np.array([unit.kind in _TURNING for unit in units], dtype=bool)
+    turning = np.array([unit.kind in _TURNING and unit.function is None for unit in units], dtype=bool)
 
     child_of = _first_children(units)
     parents, children = list(child_of), list(child_of.values())
@@ -198,14 +235,29 @@ def unit_arrays(units: Sequence[Unit], stored: set[int]) -> UnitArrays:
     places[children, :12] = 0.0
     places[children, :4] = np.column_stack([a, np.cos(alpha), np.sin(alpha), rest[:, 2, 3] + lifts[children]])
     places[children, 13] += np.arctan2(rest[:, 1, 0], rest[:, 0, 0])
-    return UnitArrays(numbers, places, turns, lifts)
+    return UnitArrays(numbers, places, turns, lifts, pieces)
+
+
+def _pieces(units: Sequence[Unit]) -> tuple[list[int], npt.NDArray[np.int64]]:
+    """Of each unit the first of its pieces, and the records of all."""
+    firsts, whole, real, at = list[int](), list[tuple[int, int]](), list[Array](), 0
+    for unit in units:
+        firsts.append(at)
+        stages = () if unit.function is None else unit.function.stages
+        for k, stage in enumerate(stages):
+            count = len(stage.rows)
+            whole += [(count, int(k + 1 < len(stages)))] * count
+            real.append(stage.rows)
+            at += count
+    return firsts, joined(PIECE, whole, np.concatenate(real)) if real else joined(PIECE, (), ())
 
 
 def _first_children(units: Sequence[Unit]) -> dict[int, int]:
     """By unit, the first that it carries of those that turn and whose axis has a common normal with its own."""
     found: dict[int, int] = {}
     for i, unit in enumerate(units):
-        if unit.normal and unit.kind in _TURNING and unit.parent >= 0 and units[unit.parent].kind in _GAUGED:
+        before = units[unit.parent] if unit.normal and unit.kind in _TURNING and unit.parent >= 0 else None
+        if before and before.kind in _GAUGED and before.function is None and unit.function is None:
             found.setdefault(unit.parent, i)
     return found
 
@@ -298,7 +350,7 @@ def unit_columns(units: Sequence[Unit], signed: Sequence[tuple[int, float]]) -> 
     raw, scales, column_of = [], [], dict[int, int]()
     for i, sign in signed:
         unit = units[i]
-        if unit.kind == BALL_TURN:
+        if unit.kind in (BALL_TURN, STILL):
             continue
         axes = ((6, 0), (9, 1), (3, 2)) if unit.kind == BALL_AXES else ((3, 0),)  # rows of x, y and z within a frame
         for row, k in axes:

@@ -133,7 +133,13 @@ def summed(model: "Model", coefficients: Mapping[str, float], label: str) -> tup
     found, offset = dict[str, float](), 0.0
     for name, coefficient in coefficients.items():
         joint = model.joint(name)
-        source, multiplier, more = model.follows(joint)
+        source, function = model.follows(joint)
+        if function.linear is None:
+            raise InvalidValue(
+                "not-supported",
+                f"{label} is linear in q, and {name!r} follows {source!r} by a function: name {source!r}",
+            )
+        multiplier, more = function.linear
         if model.joint(source).nq != 1:
             raise InvalidValue(
                 "not-supported", f"{label} couples joints of one coordinate, and {name!r} has {joint.nq}: leave it out"

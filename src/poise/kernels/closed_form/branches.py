@@ -55,7 +55,7 @@ def measure(p, v):
 
     The two errors [m, rad] go to v.search.branches.
     """
-    forward(p.units, v.q, v.frames)
+    forward(p.units, p.pieces, v.q, v.frames)
     effector, t, f, known = p.effectors[0], v.target, v.frames, v.search.branches
     at = FRAME * effector.tip
     place = tool_point(effector, f)

@@ -41,7 +41,7 @@ the second."""
 @functools.partial(kernel, inline=True)
 def place_movers(s, x):
     """Put the shapes that move where x.q has them."""
-    forward(s.units, x.q, x.frames)
+    forward(s.units, s.pieces, x.q, x.frames)
     movers = s.scene[0].movers
     place_shapes(s, 0, movers, x.frames, x.proximity.shape_frames)
     _put_centres(s, x, movers)
@@ -50,7 +50,7 @@ def place_movers(s, x):
 @kernel
 def place_all(s, x):
     """Put all shapes where x.q has them."""
-    forward(s.units, x.q, x.frames)
+    forward(s.units, s.pieces, x.q, x.frames)
     place_shapes(s, 0, s.scene[0].count, x.frames, x.proximity.shape_frames)
     _put_centres(s, x, s.scene[0].bounded)
 

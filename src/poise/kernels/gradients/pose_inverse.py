@@ -83,7 +83,7 @@ def _row(effector, i, c):
 def _factor(p, v):
     """L, its diagonal inverted, into v.matrix, and Q in the place of the Jacobian at v.q; what is known of each lane
     into row 0 of v.y."""
-    forward(p.units, v.q, v.frames)
+    forward(p.units, p.pieces, v.q, v.frames)
     effector, n = p.effectors[0], len(v.free)
     x, y, z = tool_point(effector, v.frames)
     linear = section(v.jacobian, effector.linear, 3 * effector.columns)

@@ -30,7 +30,7 @@ from poise.kernels.hands.landmarks import (
     aim_at_landmarks,
     weight_of,
 )
-from poise.kernels.kinematics.forward import forward
+from poise.kernels.kinematics.forward import column_change, forward, is_curved
 from poise.kernels.machine.jit import call, entry_point, kernel
 from poise.kernels.machine.kinds import WHOLE
 from poise.kernels.machine.lanes import sqrt
@@ -84,7 +84,7 @@ def _slopes(w, b, each, bend, r):
 def objective(p, w):
     """The objective at w.q; it leaves residual rows and their Jacobian there."""
     s, each, bend = p.settings, p.plan[EACH] > 0, p.settings[HUBER]
-    forward(p.units, w.q, w.frames)
+    forward(p.units, p.pieces, w.q, w.frames)
     total = 0.0
     for k in range(p.plan[COUNT]):
         call(w.routines[p.effectors[k].rows], p, w, k)
@@ -154,6 +154,9 @@ def _curve(p, w, effector, frame, f0, f1, f2):
             j = cross(j, minus((x, y, z), vector(w.frames, s.place)))
         g = cross(j, (f0, f1, f2))
         b = p.slots[slot + (s.column if s.column >= 0 else -1 - s.column)]
+        if is_curved(p, s):
+            x0, x1, x2, _, _, _ = column_change(s, w.frames, x, y, z)
+            w.room[b * n + b] += f0 * x0 + f1 * x1 + f2 * x2
         for k in range(frame.first_column, i + 1):
             r = p.columns[k]
             if r.kind != PRISMATIC:

@@ -2,16 +2,16 @@
 
 from poise.kernels.algebra.scalar import sincos
 from poise.kernels.machine.jit import kernel
-from poise.kernels.machine.lanes import load, splat, store
-from poise.kernels.machine.layout import BALL_AXES, BALL_TURN, FRAME, HELICAL, PRISMATIC, REVOLUTE
+from poise.kernels.machine.lanes import any_of, load, select, splat, store
+from poise.kernels.machine.layout import BALL_AXES, BALL_TURN, FOLLOWING, FRAME, HELICAL, PRISMATIC, REVOLUTE
 
 
 @kernel
-def forward(units, q, frames):
+def forward(units, pieces, q, frames):
     """Frames of all units at q, in the world: rows FRAME * unit of `frames`.
 
-    `units` are of `poise.model.tree.unit_arrays`.  The x and y axes are written only for the units marked to be kept;
-    the frame of the unit before stays in registers.
+    `units` and `pieces` are of `poise.model.tree.unit_arrays`.  The x and y axes are written only for the units marked
+    to be kept; the frame of the unit before stays in registers.
     """
     one, o = splat(q, 1.0), splat(q, 0.0)
     r0, r1, r2, r3, r4, r5, r6, r7, r8, px, py, pz = one, o, o, o, one, o, o, o, one, o, o, o
@@ -52,7 +52,7 @@ def forward(units, q, frames):
             r0, r1, r2 = r0 * n0 + r1 * n3 + r2 * n6, r0 * n1 + r1 * n4 + r2 * n7, r0 * n2 + r1 * n5 + r2 * n8
             r3, r4, r5 = r3 * n0 + r4 * n3 + r5 * n6, r3 * n1 + r4 * n4 + r5 * n7, r3 * n2 + r4 * n5 + r5 * n8
             r6, r7, r8 = r6 * n0 + r7 * n3 + r8 * n6, r6 * n1 + r7 * n4 + r8 * n7, r6 * n2 + r7 * n5 + r8 * n8
-        elif kind != BALL_AXES:
+        elif kind < BALL_AXES:
             position = load(q, iq) * u.multiplier + u.offset
             if kind != REVOLUTE:
                 slide = load(q, iq) * u.multiplier * u.pitch + u.slide
@@ -64,12 +64,83 @@ def forward(units, q, frames):
             if kind != REVOLUTE or u.common_normal:
                 slide = slide + lift
                 px, py, pz = px + r2 * slide, py + r5 * slide, pz + r8 * slide
+        elif kind >= FOLLOWING:
+            position, slope, curvature = follow(pieces, u.function, load(q, iq))
+            if kind != FOLLOWING + REVOLUTE:
+                slide = position * u.pitch
+                px, py, pz = px + r2 * slide, py + r5 * slide, pz + r8 * slide
+            if kind != FOLLOWING + PRISMATIC:
+                s, c = sincos(position)
+                r0, r1 = c * r0 + s * r1, c * r1 - s * r0
+                r3, r4 = c * r3 + s * r4, c * r4 - s * r3
+                r6, r7 = c * r6 + s * r7, c * r7 - s * r6
+            # Kept in rows until the frame is written, so that other units carry them in no register.
+            store(frames, FRAME * i + 9, slope), store(frames, FRAME * i + 10, curvature)
         at = FRAME * i
         store(frames, at, px), store(frames, at + 1, py), store(frames, at + 2, pz)
         store(frames, at + 3, r2), store(frames, at + 4, r5), store(frames, at + 5, r8)
         if u.whole_frame:
-            store(frames, at + 6, r0), store(frames, at + 7, r3), store(frames, at + 8, r6)
-            store(frames, at + 9, r1), store(frames, at + 10, r4), store(frames, at + 11, r7)
+            if kind >= FOLLOWING:
+                per = 1.0 / u.multiplier
+                slope, curvature = load(frames, at + 9) * per, load(frames, at + 10) * per
+                store(frames, at + 3, slope * r2), store(frames, at + 4, slope * r5), store(frames, at + 5, slope * r8)
+                store(frames, at + 6, curvature * r2)
+                store(frames, at + 7, curvature * r5)
+                store(frames, at + 8, curvature * r8)
+            else:
+                store(frames, at + 6, r0), store(frames, at + 7, r3), store(frames, at + 8, r6)
+                store(frames, at + 9, r1), store(frames, at + 10, r4), store(frames, at + 11, r7)
+
+
+@kernel
+def follow(pieces, first, x):
+    """What the functions whose pieces begin at `first` make of x, one after the other: value, slope and curvature."""
+    slope, curvature = x * 0.0 + 1.0, x * 0.0
+    at, more = first, 1
+    while more > 0:
+        head = pieces[at]
+        count, more = head.count, head.more
+        zero = x * 0.0
+        o, c0, c1 = zero + head.origin, zero + head.c[0], zero + head.c[1]
+        c2, c3, c4 = zero + head.c[2], zero + head.c[3], zero + head.c[4]
+        for k in range(at + 1, at + count):
+            piece = pieces[k]
+            past = x >= piece.start
+            if not any_of(past):
+                break
+            o, c0, c1 = select(past, piece.origin, o), select(past, piece.c[0], c0), select(past, piece.c[1], c1)
+            c2, c3, c4 = select(past, piece.c[2], c2), select(past, piece.c[3], c3), select(past, piece.c[4], c4)
+        t = x - o
+        first_derivative = c1 + t * (2.0 * c2 + t * (3.0 * c3 + t * (4.0 * c4)))
+        second = 2.0 * c2 + t * (6.0 * c3 + t * (12.0 * c4))
+        curvature = second * slope * slope + first_derivative * curvature
+        slope = first_derivative * slope
+        x = c0 + t * (c1 + t * (c2 + t * (c3 + t * c4)))
+        at += count
+    return x, slope, curvature
+
+
+@kernel
+def is_curved(p, c):
+    """Whether COLUMN c is of a unit that follows by a function, so that it changes with its own q."""
+    return p.units[c.place // FRAME].kind >= FOLLOWING
+
+
+@kernel
+def column_change(c, frames, px, py, pz):
+    """How the COLUMN c of such a unit, for the point (px, py, pz) [m], changes with its own q: 3 linear, 3 angular.
+
+    It is the column with the curvature of the function in place of its slope.
+    """
+    axis, place, scale = c.axis + 3, c.place, c.scale
+    z0, z1, z2 = load(frames, axis) * scale, load(frames, axis + 1) * scale, load(frames, axis + 2) * scale
+    if c.kind == PRISMATIC:
+        o = splat(frames, 0.0)
+        return z0, z1, z2, o, o, o
+    d0, d1, d2 = px - load(frames, place), py - load(frames, place + 1), pz - load(frames, place + 2)
+    pitch = c.pitch
+    l0, l1, l2 = z1 * d2 - z2 * d1 + pitch * z0, z2 * d0 - z0 * d2 + pitch * z1, z0 * d1 - z1 * d0 + pitch * z2
+    return l0, l1, l2, z0, z1, z2
 
 
 @kernel

@@ -25,7 +25,7 @@ def manipulabilities(problem, basis, q, frames, linear, angular, scratch, out):
     rows, small = section(scratch, 0, rank * joints), min(rank, joints)
     matrix = section(scratch, rank * joints, small * small)
     for i in range(len(out)):
-        forward(p.units, section(q, i * width, width), unit_poses)
+        forward(p.units, p.pieces, section(q, i * width, width), unit_poses)
         x, y, z = tool_point(p.effectors[0], unit_poses)
         jacobian_columns(p.columns, 0, len(p.columns), unit_poses, x, y, z, slides, turns)
         for a in range(rank):

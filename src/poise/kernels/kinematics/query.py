@@ -57,7 +57,7 @@ def poses(problem, q, frames, out, count):
     p = problem_at(problem)
     width, each = len(q) // count, len(p.effectors)
     for i in range(count):
-        forward(p.units, section(q, i * width, width), section(frames, 0, len(frames)))
+        forward(p.units, p.pieces, section(q, i * width, width), section(frames, 0, len(frames)))
         for k in range(each):
             frame_pose(p.effectors[k], section(frames, 0, len(frames)), section(out, 7 * (each * i + k), 7))
 
@@ -73,7 +73,7 @@ def jacobians(problem, which, q, frames, linear, angular, out_pose, out):
     unit_poses = section(frames, 0, len(frames))
     slides, turns = section(linear, 0, len(linear)), section(angular, 0, len(angular))
     for i in range(count):
-        forward(p.units, section(q, i * width, width), unit_poses)
+        forward(p.units, p.pieces, section(q, i * width, width), unit_poses)
         pose = section(out_pose, 7 * i, 7)
         frame_pose(effector, unit_poses, pose)
         first, last = effector.first_column, effector.last_column
@@ -93,7 +93,7 @@ def mass_centres(problem, q, frames, moments, out):
     width = len(q) // count
     unit_poses, sums = section(frames, 0, len(frames)), section(moments, 0, len(moments))
     for i in range(count):
-        forward(p.units, section(q, i * width, width), unit_poses)
+        forward(p.units, p.pieces, section(q, i * width, width), unit_poses)
         mass_moments(p.units, p.bodies, unit_poses, sums)
         for k in range(3):
             out[i, k] = moments[3 * units + k]
@@ -111,7 +111,7 @@ def mass_centre_jacobians(problem, q, frames, moments, linear, out):
         section(linear, 0, len(linear)),
     )
     for i in range(count):
-        forward(p.units, section(q, i * width, width), unit_poses)
+        forward(p.units, p.pieces, section(q, i * width, width), unit_poses)
         mass_moments(p.units, p.bodies, unit_poses, sums)
         mass_columns(p.columns, 0, len(p.columns), p.bodies, unit_poses, sums, slides)
         for k in range(len(p.slots)):

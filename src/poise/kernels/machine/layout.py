@@ -16,12 +16,19 @@ REAL: Final = "real"
 
 UNIT: Final = Record(
     "Unit",
-    "parent kind q_index whole_frame common_normal",
+    "parent kind q_index whole_frame common_normal function",
     "placement[12] multiplier offset pitch slide",
 )
 """An axis of the tree, see `poise.model.tree`.  The placement in the parent's frame is a rotation (9, row by row) and a
 place (3) [m]; with `common_normal` it is a [m], cos alpha, sin alpha, d [m].  The unit's position is
-`multiplier * q + offset`; `pitch` is metres a radian, 1 for a slide, and `slide` what it makes of the offset [m]."""
+`multiplier * q + offset`; `pitch` is metres a radian, 1 for a slide, and `slide` what it makes of the offset [m].  That
+of a FOLLOWING unit is a function of q, whose PIECEs begin at `function`; its axis is kept times slope / `multiplier`,
+so that an axis times its multiplier is in all units what a column is made of."""
+
+PIECE: Final = Record("Piece", "count more", "start origin c[5]")
+"""A piece of a function: c0 + c1 t + ... + c4 t^4, t = x - `origin`, from x = `start` on.  A function is `count`
+pieces, the first of which serves all x before the second; `more`: whether what it gives is the x of another one, whose
+pieces come next."""
 
 EFFECTOR: Final = Record(
     "Effector",
@@ -190,6 +197,7 @@ COMMON: Final = Record(
 
 PROBLEM: Final[Mapping[str, Record | str]] = {
     "units": UNIT,
+    "pieces": PIECE,
     "effectors": EFFECTOR,
     "blocks": BLOCK,
     "columns": COLUMN,
@@ -412,5 +420,8 @@ GOAL: Final = 30
 """Rows of an effector's target: rotation 9, place 3, two 3 x 3 weight matrices."""
 FRAME: Final = 12
 """Rows of a unit's frame: its origin, then its z, x and y axes, each along the world's axes."""
-REVOLUTE, PRISMATIC, HELICAL, BALL_AXES, BALL_TURN = range(5)
-"""Kinds of units.  A ball is two: one that marks the three fixed axes about which it turns, one that turns."""
+REVOLUTE, PRISMATIC, HELICAL, BALL_AXES, BALL_TURN, STILL, FOLLOWING = range(7)
+"""Kinds of units.  A ball is two: one that marks the three fixed axes about which it turns, one that turns.  So is a
+joint that follows another by a function: one that moves, of the kind FOLLOWING + REVOLUTE, PRISMATIC or HELICAL, for
+whose z axis its rows hold z times the slope, and for its x axis z times the curvature; and one that is STILL on it,
+which carries what hangs there."""

@@ -9,10 +9,10 @@ rounded edges as of `poise.geometry.shapes` (16).
 import functools
 
 from poise.kernels.algebra.rotations import turn_since
-from poise.kernels.kinematics.forward import tool_point
+from poise.kernels.kinematics.forward import column_change, is_curved, tool_point
 from poise.kernels.machine.jit import call, kernel
 from poise.kernels.machine.lanes import load, pitch, select, splat, sqrt, store
-from poise.kernels.machine.layout import BALL_AXES, FRAME, GRADIENT, PRISMATIC, REVOLUTE
+from poise.kernels.machine.layout import BALL_AXES, FOLLOWING, FRAME, GRADIENT, PRISMATIC, REVOLUTE
 from poise.kernels.machine.memory import FRESH
 from poise.kernels.machine.views import as_array, section
 
@@ -189,6 +189,7 @@ def repel(p, w):
                 store(w.phi, a + 1, load(w.phi, a + 1) + _along(w.frames, at + 9, m0, m1, m2))
                 store(w.phi, a + 2, load(w.phi, a + 2) + _along(w.frames, at + 3, m0, m1, m2))
             else:
+                kind = kind if kind < FOLLOWING else kind - FOLLOWING
                 torque = zero
                 if kind != PRISMATIC:
                     torque = _along(w.frames, at + 3, m0, m1, m2)
@@ -326,6 +327,9 @@ def add_manipulability(p, w, top):
                         c0, c1, c2 = c0 + e0, c1 + e1, c2 + e2
                         d0, d1, d2, e0, e1, e2 = zero, zero, zero, zero, zero, zero
                     slope = l0 * b0 + l1 * b1 + l2 * b2 + z0 * c0 + z1 * c1 + z2 * c2
+                    if is_curved(p, p.columns[r]):
+                        x0, x1, x2, y0, y1, y2 = column_change(p.columns[r], w.frames, px, py, pz)
+                        slope = slope + x0 * g0 + x1 * g1 + x2 * g2 + y0 * h0 + y1 * h1 + y2 * h2
                     store(w.phi, a, load(w.phi, a) + volume * load(w.free, a) * slope)
                     d0, d1, d2 = d0 + n0, d1 + n1, d2 + n2
                     e0 = e0 + l1 * g2 - l2 * g1 + z1 * h2 - z2 * h1

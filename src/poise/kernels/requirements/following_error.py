@@ -186,7 +186,7 @@ def _frames_beyond(f, v, q):
 @kernel
 def _see_frames(f, v, q, out):
     """Rotation and place of each frame at q (nq), seen from its base: POSE rows each."""
-    forward(f.units, q, v.frames)
+    forward(f.units, f.pieces, q, v.frames)
     for k in range(len(f.effectors)):
         effector, at = f.effectors[k], POSE * k
         r0, r1, r2, r3, r4, r5, r6, r7, r8, px, py, pz = hung(effector.tip, effector.tool, v.frames)

@@ -24,7 +24,7 @@ _NEWTON = 8
 def evaluate_loops(p, w, q):
     """w.closure.residual (m), by how much loops are open at q [m, rad], and its Jacobian w.closure.rows; the largest
     gap."""
-    forward(p.units, q, w.frames)
+    forward(p.units, p.pieces, q, w.frames)
     n, largest = len(w.step), 0.0
     row = pitch(w.closure.rows, n)
     for i in range(len(w.closure.residual) * row):

@@ -44,7 +44,7 @@ def range_rows(p, w):
 @kernel
 def evaluate_ranges(p, w, q):
     """w.sides.residual and w.sides.jacobian at q."""
-    forward(p.units, q, w.frames)
+    forward(p.units, p.pieces, q, w.frames)
     for b in range(len(p.ranges)):
         call(w.routines[p.effectors[p.ranges[b].effector].rows + SIDES], p, w, b)
 

@@ -138,7 +138,7 @@ def _put_ball(q, ball):
 @functools.partial(kernel, inline=True)
 def evaluate(p, w):
     """Errors and Jacobians at w.q; the sum of squares and the score, which is at most 1 within the tolerances."""
-    forward(p.units, w.q, w.frames)
+    forward(p.units, p.pieces, w.q, w.frames)
     return residuals(p, w)
 
 

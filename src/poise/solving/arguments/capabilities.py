@@ -112,6 +112,9 @@ def _refuse_joints(model: Model, tasks: Sequence[Task], method: Method) -> None:
         if not can.slides and unit.kind in (PRISMATIC, HELICAL):
             more = f", and {names[unit.iv]!r} does: choose another method, such as 'ccd'"
             raise _refusal(method, "slides", more)
+        if not can.mimic and unit.function is not None:
+            more = f", and another follows {names[unit.iv]!r} by a function: {_WAY}"
+            raise _refusal(method, "mimic", more)
         if not can.mimic and unit.iv in seen:
             more = f", and {names[unit.iv]!r} moves several at once, for others follow it: {_WAY}"
             raise _refusal(method, "mimic", more)

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from poise.common.array import Array
-from poise.kernels.machine.layout import BALL_AXES, BALL_TURN, PRISMATIC
+from poise.kernels.machine.layout import BALL_AXES, BALL_TURN, PRISMATIC, STILL
 from poise.model.model import Model
 from poise.model.tree import Unit
 from poise.spatial import SE3
@@ -73,10 +73,14 @@ def chain_of(model: Model, frame: str, base: str | None, offset: SE3, *, limits:
 def _axis(model: Model, unit: Unit, matrix: Array, *, sign: float, limits: bool) -> Axis:
     """A unit where it stands in a chain, against which it may be passed the other way: with a `sign` of -1."""
     slides, ball = 1.0 if unit.kind == PRISMATIC else unit.pitch, unit.kind == BALL_TURN
-    low, high = (0.0, 0.0) if unit.kind == BALL_AXES else (-np.inf, np.inf)
-    if unit.kind not in (BALL_AXES, BALL_TURN) and unit.multiplier == 0.0:
+    low, high = (0.0, 0.0) if unit.kind in (BALL_AXES, STILL) else (-np.inf, np.inf)
+    axis = unit.kind not in (BALL_AXES, BALL_TURN, STILL)
+    if unit.function is not None:
+        if limits:
+            low, high = unit.function.image(float(model.lower[unit.iq]), float(model.upper[unit.iq]))
+    elif axis and unit.multiplier == 0.0:
         low = high = unit.offset
-    elif unit.kind not in (BALL_AXES, BALL_TURN) and limits:
+    elif axis and limits:
         low, high = (unit.multiplier * float(x[unit.iq]) + unit.offset for x in (model.lower, model.upper))
     centre, half = sign * 0.5 * (low + high), 0.5 * abs(high - low)
     if not slides and not half < np.pi:

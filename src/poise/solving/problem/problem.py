@@ -27,8 +27,8 @@ from poise.kernels.machine.layout import (
     IDLE,
     REVOLUTE,
     STATE,
+    STILL,
     TASK_FRAME,
-    UNIT,
     WIDTH,
 )
 from poise.kernels.machine.packing import joined
@@ -210,7 +210,7 @@ def pack(model: Model, tasks: Sequence[Task], *, limits: bool = True, also: Sequ
     idle, idle_limits, idle_balls = _idle(model, {c[0] for c in coordinates}, {b[0] for b in balls})
     heavy = any(e.heavy for e in made)
     parts = {
-        "units": joined(UNIT, arrays.numbers, arrays.places),
+        **arrays.sections,
         "effectors": joined(EFFECTOR, effectors, [np.concatenate([e.tool, e.base_tool]) for e in made]),
         "blocks": joined(BLOCK, blocks, weights),
         "columns": joined(
@@ -296,12 +296,13 @@ def _coordinates(
     coords: dict[int, list[int]] = {}
     balls: dict[int, list[int]] = {}
     for unit in units:
-        if unit.kind == BALL_TURN or unit.iv not in active:
+        if unit.kind in (BALL_TURN, STILL) or unit.iv not in active:
             continue
         if unit.kind == BALL_AXES:
             balls[unit.iq] = [unit.iq, active[unit.iv]]
         else:
-            whole = unit.kind == REVOLUTE and float(unit.multiplier).is_integer() and unit.iq not in coupled
+            linear = unit.function is None and float(unit.multiplier).is_integer()
+            whole = unit.kind == REVOLUTE and linear and unit.iq not in coupled
             entry = coords.setdefault(unit.iq, [unit.iq, active[unit.iv], 1])
             entry[2] &= int(whole)  # a full turn must leave every joint that follows where it is
     low, high = model.sampling_box

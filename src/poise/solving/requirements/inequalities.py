@@ -256,10 +256,11 @@ def values_of(limit: object, model: Model, most: Values) -> Array:
             )
         if not joint.speeds:
             raise InvalidValue("nothing-moves", f"{kind} names the joint {name!r}, which is fixed: leave it out")
-        source, multiplier, _ = model.follows(joint)
-        if multiplier != 0.0:
-            at = model.velocity_index(source)
-            found[at] = np.minimum(found[at], given / abs(multiplier))
+        source, function = model.follows(joint)
+        at = model.velocity_index(source)
+        slope = model.steepest(source, function) if joint.mimic else 1.0
+        if slope != 0.0:
+            found[at] = np.minimum(found[at], given / slope)
     return found
 
 

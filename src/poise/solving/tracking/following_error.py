@@ -12,8 +12,7 @@ import numpy as np
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import positive
 from poise.kernels.machine import packing
-from poise.kernels.machine.layout import COORDINATE, EFFECTOR, FRAME, UNIT
-from poise.kernels.machine.packing import joined
+from poise.kernels.machine.layout import COORDINATE, EFFECTOR, FRAME
 from poise.kernels.requirements.following_error import POSE
 from poise.model.model import Model
 from poise.model.tree import carrying, unit_arrays
@@ -99,7 +98,7 @@ class FollowingErrorBound:
         # A turn by pi is the farthest that there is, so a wider limit is none.
         turn = 8.0 * np.sin(0.5 * angle) ** 2 if angle < np.pi else np.inf
         parts = {
-            "units": joined(UNIT, arrays.numbers, arrays.places),
+            **arrays.sections,
             "effectors": effectors.view(np.int64),
             "following": [distance**2, turn, *reach],
             "following_words": words,
