@@ -20,6 +20,11 @@ JOINTS = """
 <body pos="0 0 0.2"><joint name="hinge" type="hinge" axis="1 0 1" range="-2 2" limited="true"/>
 <geom type="capsule" fromto="0.1 0 0 0.1 0.2 0.1" size="0.02"/></body></body></body></worldbody></mujoco>
 """
+COUPLED = JOINTS.replace(
+    "</mujoco>",
+    """<equality><joint joint1="slide" joint2="hinge" polycoef="0.02 0.06 0.02 -0.005 0"/></equality></mujoco>""",
+)
+"""The slide follows the hinge, which it carries."""
 
 
 @compiled
@@ -32,12 +37,11 @@ def _ways(words, work, ways, rates, out):
         out[3 * i + 2] = max_displacement(s, i, 0, ways)
 
 
-@pytest.mark.parametrize("robot", ["panda_collision", "ball"])
+@pytest.mark.parametrize("robot", ["panda_collision", "ball", "coupled"])
 def test_no_point_goes_farther_than_a_sweep(robot: str, tmp_path: Path) -> None:
-    if robot == "ball":
-        file = tmp_path / "joints.xml"
-        file.write_text(JOINTS)
-    model = pz.load(robot if robot != "ball" else str(file))
+    file = tmp_path / "joints.xml"
+    file.write_text(COUPLED if robot == "coupled" else JOINTS)
+    model = pz.load(robot if robot == "panda_collision" else str(file))
     scene = pz.CollisionLimit(self_collision=True).scene(model)
     movers = int(packing.unpack(scene.words, "scene")["movers"][0])
     bounds = packing.unpack(scene.words, "shapes")["bound"][:movers]

@@ -23,7 +23,7 @@ from poise.spatial import SO3
 mujoco = pytest.importorskip("mujoco")
 
 DATA = Path(__file__).parents[1] / "data"
-OWN = [DATA / name for name in ("every_joint.xml", "arm.xml", "couplings.xml", "nameless.xml")]
+OWN = [DATA / name for name in ("every_joint.xml", "arm.xml", "couplings.xml", "polynomials.xml", "nameless.xml")]
 HELD = {"thumb": 0.05, "nail": 0.16}
 """Positions at which the constraints of couplings.xml hold joints: 0.02 + 0.03, and 0.1 + 2 * 0.03."""
 
@@ -39,8 +39,9 @@ def installed() -> Iterator[Path]:
 
 FILES = [*OWN, *installed()]
 every = pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.name}")
+DRIVEN = ("couplings.xml", "polynomials.xml")
 undriven = pytest.mark.parametrize(
-    "file", [file for file in FILES if file.name != "couplings.xml"], ids=lambda file: f"{file.parent.name}/{file.name}"
+    "file", [file for file in FILES if file.name not in DRIVEN], ids=lambda file: f"{file.parent.name}/{file.name}"
 )
 pytestmark = pytest.mark.filterwarnings("ignore::poise.common.errors.ModelWarning")
 
@@ -243,6 +244,25 @@ def test_couplings_become_mimics_and_held_joints_are_fixed() -> None:
     np.testing.assert_allclose([model.lower[1], model.upper[1]], [1 / 6, 1.2])
     np.testing.assert_allclose(model.home, model.postures["open"])
     assert list(model.postures) == ["open", "closed", "qpos0"]
+
+
+def test_joints_keep_the_polynomials_that_couple_them() -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ModelWarning)
+        twin = Twin(DATA / "polynomials.xml")
+    assert [str(one.message).split(": ", 1)[1] for one in caught] == [
+        "limits of joints that follow others narrow these: 'knee' keeps -0.2 to 1.19295 of -0.2 to 2 for 'push'"
+    ]
+    assert twin.ours.joint_names == ("hip", "knee")
+    for q in [*twin.ours.sample(4, seed=2), twin.ours.lower, twin.ours.upper]:
+        twin.d.qpos[:] = twin.qpos(q)
+        mujoco.mj_forward(twin.m, twin.d)
+        coupled = twin.d.efc_type == mujoco.mjtConstraint.mjCNSTR_EQUALITY
+        assert coupled.sum() == 4
+        np.testing.assert_allclose(twin.d.efc_pos[coupled], 0.0, rtol=0, atol=1e-15)
+        rows = twin.d.efc_J.reshape(-1, twin.m.nv)[coupled]
+        np.testing.assert_allclose(rows @ twin.qvel(q), 0.0, rtol=0, atol=1e-14)
+        assert twin.d.qpos[twin.m.joint("push").qposadr[0]] <= 0.3
 
 
 def test_what_a_tree_cannot_hold_is_warned_of_once() -> None:

@@ -22,22 +22,26 @@ SPHERES = np.column_stack([OBSTACLES, [0.05, 0.1]])
 Height = Callable[[pz.Model, Any, Array], float]
 
 
-def truck() -> pz.Model:
-    """Slides, a screw, a ball and a joint that follows another, in a tree."""
+HALF = pz.Mimic(joint="b", multiplier=-0.5)
+CURVED = pz.Mimic(joint="b", function=pz.JointFunction.polynomial([0.1, -0.5, 0.3, 0.2, -0.05]))
+SPLINED = pz.Mimic(joint="a", function=pz.JointFunction.natural_spline([-3, -1, 0, 1, 3], [0.3, 0.1, -0.1, 0.2, 0.5]))
+
+
+def truck(half: pz.Mimic = HALF, x: pz.Mimic | None = None) -> pz.Model:
+    """Slides, a screw, a ball and joints that follow others, in a tree."""
     builder = pz.ModelBuilder("truck")
-    builder.joint("x", "prismatic", parent="world", child="cart", axis=(1, 0.2, 0), limits=(-1, 2))
+    builder.joint("x", "prismatic", parent="world", child="cart", axis=(1, 0.2, 0), limits=(-1, 2), mimic=x)
     builder.joint("screw", "helical", parent="cart", child="mast", axis=(0, 0.1, 1), pitch=0.2, limits=(-3, 3))
     builder.joint("ball", "spherical", parent="mast", child="head", origin=pz.SE3.from_parts([0.1, 0.2, 1]))
     builder.joint("a", "revolute", parent="head", child="arm", origin=pz.SE3.from_xyz_rpy([0.4, 0, 0.1], [1, 0, 0.3]))
     there, beyond = pz.SE3.from_parts([0.3, 0.1, 0.2]), pz.SE3.from_parts([0.2, 0.1, 0.0])
     builder.joint("b", "revolute", parent="arm", child="hand", origin=there, axis=(0, 1, 0), limits=(-2, 2))
-    half = pz.Mimic(joint="b", multiplier=-0.5)
     builder.joint("c", "revolute", parent="hand", child="tip", origin=beyond, axis=(1, 0, 0), mimic=half)
     builder.frame("tool", link="tip", origin=pz.SE3.from_parts([0.1, 0.0, 0.1]))
     return builder.build()
 
 
-TRUCK = truck()
+TRUCK, BENT = truck(), truck(CURVED, SPLINED)
 
 
 def at(model: pz.Model, task: Any, q: Array) -> Any:
@@ -155,6 +159,9 @@ CASES = [
     (TRUCK, pz.PoseTask("tool"), pz.criteria.Manipulability(gain=0.01), manipulability),
     (TRUCK, pz.OrientationTask("tool"), pz.criteria.Manipulability(gain=0.01), manipulability),
     (TRUCK, pz.PositionTask("tool"), pz.criteria.Clearance(obstacles=SPHERES, gain=0.001), clearance),
+    (BENT, pz.PositionTask("tool"), pz.criteria.Manipulability(gain=0.01), manipulability),
+    (BENT, pz.OrientationTask("tool"), pz.criteria.Manipulability(gain=0.01), manipulability),
+    (BENT, pz.PositionTask("tool"), pz.criteria.Clearance(obstacles=SPHERES, gain=0.001), clearance),
     (TEXTBOOK["planar4"](), pz.PositionTask("tool"), pz.criteria.Manipulability(gain=0.01), manipulability),
 ]
 

@@ -31,16 +31,35 @@ TASKS = {
 }
 
 
-def screw_and_slide() -> pz.Model:
-    """A tree's branch with a slide, a screw, a ball and a joint that follows another."""
+MULTIPLE = {"lean": pz.Mimic(joint="turn", multiplier=-0.7, offset=0.2)}
+BENT_RULES = {
+    "lean": pz.Mimic(joint="turn", function=pz.JointFunction.polynomial([0.2, -0.7, 0.5, 0.2])),
+    "slide": pz.Mimic(joint="screw", function=pz.JointFunction.natural_spline([-1, 0, 0.5, 2], [0.2, 0.0, 0.1, -0.3])),
+    "screw": pz.Mimic(joint="last", function=pz.JointFunction.simm_spline([-1, 0, 1, 2], [0.3, 0.0, 0.4, 0.1])),
+}
+
+
+def screw_and_slide(rules: dict[str, pz.Mimic]) -> pz.Model:
+    """A tree's branch with slides, a screw and joints that follow others."""
     builder = pz.ModelBuilder("mixed")
     builder.joint("turn", "revolute", parent="world", child="a", axis=(0, 0, 1))
-    builder.joint("slide", "prismatic", parent="a", child="b", axis=(1, 0.2, 0), origin=SE3.from_parts([0.3, 0, 0.2]))
+    builder.joint("slide", "prismatic", parent="a", child="b", axis=(1, 0.2, 0), origin=SE3.from_parts([0.3, 0, 0.2]),
+                  mimic=rules.get("slide"))  # fmt: skip
     builder.joint("screw", "helical", parent="b", child="c", axis=(0, 1, 0), pitch=0.1,
-                  origin=SE3.from_parts([0.3, 0.1, 0]))  # fmt: skip
+                  origin=SE3.from_parts([0.3, 0.1, 0]), mimic=rules.get("screw"))  # fmt: skip
     builder.joint("lean", "revolute", parent="c", child="d", axis=(1, 0, 0), origin=SE3.from_parts([0.2, 0, 0.1]),
-                  mimic=pz.Mimic(joint="turn", multiplier=-0.7, offset=0.2))  # fmt: skip
-    builder.joint("last", "revolute", parent="d", child="e", axis=(0, 0, 1), origin=SE3.from_parts([0.3, 0, 0]))
+                  mimic=rules["lean"])  # fmt: skip
+    if len(rules) > 1:  # enough that something is left free
+        builder.joint("more", "prismatic", parent="d", child="d2", axis=(0, 1, 1))
+        builder.joint("far", "revolute", parent="d2", child="d3", axis=(0, 1, 0.3), origin=SE3.from_parts([0.1, 0, 0]))
+    builder.joint(
+        "last",
+        "revolute",
+        parent="d3" if len(rules) > 1 else "d",
+        child="e",
+        axis=(0, 0, 1),
+        origin=SE3.from_parts([0.3, 0, 0]),
+    )
     builder.frame("tool", link="e", origin=SE3.from_parts([0.2, 0.1, 0]))
     return builder.build()
 
@@ -96,8 +115,9 @@ def test_the_step_is_that_of_the_differentiated_optimality_condition(name: str) 
         np.testing.assert_allclose(got, expected, rtol=0, atol=2e-6)
 
 
-def test_slides_screws_and_mimics_bend_as_they_should() -> None:
-    model = screw_and_slide()
+@pytest.mark.parametrize("rules", [MULTIPLE, BENT_RULES], ids=["multiples", "functions"])
+def test_slides_screws_and_mimics_bend_as_they_should(rules: dict[str, pz.Mimic]) -> None:
+    model = screw_and_slide(rules)
     q = np.array([0.3, 0.1, -0.2, 0.4])
     method = pz.methods.ExtendedJacobian(
         criterion=pz.criteria.RestPosture(q=q + 0.1), max_error=None, max_step=math.inf

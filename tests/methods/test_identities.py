@@ -376,10 +376,13 @@ def test_halley_triples_the_exponent_of_the_error_and_newton_doubles_it(seed: in
     assert thrice[2] < 1e-3 * twice[2]
 
 
+MOVING = [kind for kind in JointKind if kind is not JointKind.FIXED]
+
+
 @given(st.data())
 @settings(steady, max_examples=60)
 def test_halleys_jacobian_is_bent_by_half_its_change_along_newtons_step(data: st.DataObject) -> None:
-    model = data.draw(trees(kinds=[kind for kind in JointKind if kind is not JointKind.FIXED], limits=False, most=6))
+    model = data.draw(trees(kinds=MOVING, limits=False, most=6, functions=True))
     frames = [name for name in model.frames if any(joint.nq for joint in model.root_path(model.frame(name).link))]
     assume(frames)
     frame, q = data.draw(st.sampled_from(frames)), data.draw(configurations(model))
