@@ -165,11 +165,19 @@ def test_the_jacobian_is_that_of_differences(seed: int) -> None:
     assert np.allclose(system.jacobian(x), differences, atol=1e-5 * scale)
 
 
-def test_a_joint_that_follows_another_keeps_following() -> None:
+@pytest.mark.parametrize(
+    "mimic",
+    [
+        pz.Mimic(joint="lead", multiplier=-2.0, offset=0.1),
+        pz.Mimic(joint="lead", function=pz.JointFunction.polynomial([0.1, -2.0, 0.5, 0.3])),
+    ],
+    ids=["multiple", "function"],
+)
+def test_a_joint_that_follows_another_keeps_following(mimic: pz.Mimic) -> None:
     b = pz.ModelBuilder("scissors")
     b.joint("lead", "revolute", parent="base", child="one", limits=(-1, 1), origin=pz.SE3.from_parts([0, 0, 0.3]))
     b.joint("next", "revolute", parent="one", child="two", origin=pz.SE3.from_parts([0.4, 0, 0]), axis=(0, 1, 0),
-            mimic=pz.Mimic(joint="lead", multiplier=-2.0, offset=0.1))  # fmt: skip
+            mimic=mimic)  # fmt: skip
     b.joint("screw", "helical", parent="two", child="three", pitch=0.1, origin=pz.SE3.from_parts([0.3, 0.1, 0]))
     b.frame("probe", link="three", origin=pz.SE3.from_parts([0.2, 0, 0.1]))
     model = b.build()

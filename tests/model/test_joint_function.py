@@ -64,7 +64,7 @@ def test_a_natural_spline_is_scipys_and_goes_straight_on_beyond_its_ends() -> No
         np.testing.assert_allclose(ours, theirs(inside, order), rtol=0, atol=1e-13)
     np.testing.assert_allclose(function(2.0), theirs(X[-1]) + 1.2 * theirs(X[-1], 1), rtol=0, atol=1e-14)
     np.testing.assert_allclose(function(-3.0), theirs(X[0]) - 1.5 * theirs(X[0], 1), rtol=0, atol=1e-14)
-    assert (function.derivative(2.0, 2), function.derivative(-3.0, 2)) == (0.0, 0.0)
+    np.testing.assert_array_equal(function.derivative([2.0, -3.0], 2), 0.0)
 
 
 def test_straight_pieces_are_numpys_and_go_on() -> None:
@@ -110,8 +110,8 @@ def test_of_multiples_one_after_the_other_is_a_multiple() -> None:
 
 
 @pytest.mark.parametrize("function", [*SMOOTH.values(), LINES], ids=[*SMOOTH, "lines"])
-@steady
 @given(ends=st.tuples(st.floats(-2.0, 2.0), st.floats(-2.0, 2.0)), bounds=st.tuples(st.floats(-1, 1), st.floats(-1, 1)))
+@steady
 def test_ranges_are_those_of_many_samples(
     function: pz.JointFunction, ends: tuple[float, float], bounds: tuple[float, float]
 ) -> None:

@@ -165,3 +165,12 @@ def test_a_hand_follows_landmarks_with_fingers_that_curl_by_a_function() -> None
     x = np.linspace(-0.1, 1.5, 16001)
     nearest = np.linalg.norm(finger.pose("tip", x[:, None]).xyz - tip, axis=1).argmin()
     assert path[0, 0] == pytest.approx(x[nearest], abs=1e-3)
+
+
+def test_limits_of_a_follower_are_stated_anew() -> None:
+    less = ARM.with_limits({"turn": (-0.2, 0.5)}, velocity={"turn": 0.4})
+    assert TURNS(less.upper[2]) == pytest.approx(0.5)
+    assert TURNS(less.lower[2]) == pytest.approx(-0.2)
+    assert less.velocity[2] == pytest.approx(0.4 / TURNS.steepest(less.lower[2], less.upper[2]))
+    with refused("inconsistent", "held to less by 'turn'"):
+        ARM.with_limits({"j2": (-2.0, 2.2)})

@@ -1,6 +1,5 @@
 """`poise info`: what a robot has."""
 
-import math
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -194,13 +193,10 @@ def _print(model: "Model", frames: "SkeletonFile | None") -> None:
 
 
 def _rule(mimic: "Mimic") -> dict[str, Any]:
-    """How a joint follows; `pieces` of a function are rows `start, origin, c0 .. c4`, a list for each of those that are
-    applied in turn.  A start that is None is none."""
+    """How a joint follows; of functions that are applied in turn, rows `start, origin, c0 .. c4` for each."""
     if mimic.function is None:
         return {"joint": mimic.joint, "multiplier": mimic.multiplier, "offset": mimic.offset}
-    stages = [stage.rows.tolist() for stage in mimic.function.stages]
-    pieces = [[[None if x == -math.inf else x for x in row] for row in rows] for rows in stages]
-    return {"joint": mimic.joint, "pieces": pieces}
+    return {"joint": mimic.joint, "pieces": [stage.rows.tolist() for stage in mimic.function.stages]}
 
 
 def _print_joints(model: "Model") -> None:
