@@ -111,6 +111,44 @@ def test_a_tracker_of_several_tasks_keeps_the_first(arm: pz.Model) -> None:
             assert loop.errors[0].rotation < 1e-3
 
 
+def stalled(arm: pz.Model, task: Any, method: str, *, beside_posture: bool) -> int:
+    """How many of 14 places in reach a tracker stops short of within 10 s."""
+    found = 0
+    for seed in range(300, 314):
+        goal, q, rest = arm.sample(3, seed=seed)
+        aim = arm.pose(task.frame, goal)
+        target = aim.xyz if isinstance(task, pz.PositionTask) else aim
+        posture = [pz.PostureTask(rest)] if beside_posture else []
+        loop = pz.Tracker(arm, [task, *posture], method, dt=DT)
+        for _ in range(1000):
+            q = loop.step(q, [target, *(None for _ in posture)])
+        found += loop.errors[0].position > 1e-4
+    return found
+
+
+@pytest.mark.parametrize(
+    ("method", "task"),
+    [("pinv", pz.PoseTask(HAND)), ("sdls", pz.PoseTask(HAND)), ("ccd", pz.PositionTask(HAND + "_tcp"))],
+)
+def test_a_method_that_leads_beside_a_posture_comes_as_far_as_alone(arm: pz.Model, method: str, task: Any) -> None:
+    """It scouts too, and steps that are longer than a step may be keep their direction."""
+    alone, beside = (stalled(arm, task, method, beside_posture=beside) for beside in (False, True))
+    assert beside <= alone + 1
+
+
+def test_a_copy_of_a_method_that_leads_goes_the_same_way(arm: pz.Model) -> None:
+    """A pose that it stalls short of until its scout has arrived."""
+    goal, q = arm.sample(2, seed=103)
+    loop, pose = pz.Tracker(arm, [pz.PoseTask(HAND), pz.PostureTask()], "sdls"), arm.pose(HAND, goal)
+    for k in range(400):
+        if k % 40 == 0:
+            other: pz.Tracker = pickle.loads(pickle.dumps(loop))
+            r = q
+        q, r = loop.step(q, [pose, None]), other.step(r, [pose, None])
+        np.testing.assert_array_equal(q, r)
+    assert loop.errors[0].position < 1e-6
+
+
 def stuck(arm: pz.Model) -> tuple[pz.Tracker, Array, Array]:
     """A tracker whose scout is on its way, and its target."""
     loop, home = pz.Tracker(arm, pz.PositionTask(HAND), dt=DT), arm.pose(HAND, arm.home).xyz

@@ -4,7 +4,8 @@ Beyond its reach an arm is stretched, and a stretched elbow bends either way whe
 two a joint meets its limit, and there the arm stays, as near as it gets.  Where that is so, and the error falls no
 more, a scout takes the same method's steps towards the same targets from somewhere else, a few at each step of the arm,
 which stays as it is.  Where the scout arrives the arm follows it straight, from joint to joint, within all that must
-hold; where it does not, from none of its starts, nothing moves.
+hold; where it does not, from none of its starts, nothing moves.  A method that proposes steps beside a posture scouts
+alone, in a problem of its own.
 """
 
 from poise.kernels.machine.jit import call, kernel, routine
@@ -24,7 +25,8 @@ from poise.kernels.machine.memory import (
     WAITED,
     forget,
 )
-from poise.kernels.machine.views import entry_at, narrow
+from poise.kernels.machine.views import entry_at, narrow, problem_at
+from poise.kernels.methods.delegated import put_targets
 from poise.kernels.methods.update import go_straight, size_of
 from poise.kernels.requirements.limits import difference
 from poise.kernels.requirements.trust_radius import first_seen
@@ -58,7 +60,9 @@ def scout(p, w, address):
     start, 0 before one, FREE where no joint is at a limit, DONE where there is nothing more to try.
     """
     request = entry_at(address, CALL)
-    v = narrow(p, request.scout, request.routines)
+    own = entry_at(request.proposer, CALL) if request.proposer != 0 else request
+    p1 = problem_at(own.problem)
+    v = narrow(p1, request.scout, own.routines)
     if w.memory[SCORE] <= 1.0 or _moved(p, w, v):
         w.memory[SCOUT], w.memory[SCOUT_COUNT], w.memory[LOWEST], w.memory[WAITED] = 0.0, 0.0, 0.0, 0.0
     if w.memory[SCORE] <= 1.0 or w.memory[SCOUT] in (FOLLOWING, DONE, FREE):
@@ -75,9 +79,9 @@ def scout(p, w, address):
     for _ in range(_EACH):
         for i in range(len(v.begun)):
             v.begun[i] = v.q[i]
-        if len(p.ranges) > 0:
-            call(v.routines[RANGE_ROWS], p, v)
-        call(v.routines[METHOD], p, v)
+        if len(p1.ranges) > 0:
+            call(v.routines[RANGE_ROWS], p1, v)
+        call(v.routines[METHOD], p1, v)
         for a in range(len(v.motion.displacement)):
             v.motion.displacement_change[a], v.motion.displacement[a] = v.step[a] - v.motion.displacement[a], v.step[a]
         v.memory[SCOUT_COUNT] += 1.0
@@ -142,9 +146,12 @@ def _stands_at_limits(p, w):
 @kernel
 def _send_scout(p, w, v):
     """Give the scout the arm's targets and posture."""
-    for i in range(len(w.target)):
-        v.target[i] = w.target[i]
-    for i in range(len(w.guide)):
+    if len(p.delegated) > 0:
+        put_targets(p, w, v)
+    else:
+        for i in range(len(w.target)):
+            v.target[i] = w.target[i]
+    for i in range(len(v.guide)):
         v.guide[i] = w.guide[i]
 
 

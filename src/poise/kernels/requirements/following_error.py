@@ -60,10 +60,10 @@ def _carry(request, w, back):
     at = request.past + 8 * request.words
     at = _copy(request.narrow, at, request.rows, back)
     at = _copy(request.scene_work, at, request.scene_rows, back)
+    proposer = entry_at(request.proposer, CALL) if request.proposer != 0 else request
     if 0.0 < w.memory[SCOUT] < DONE:  # one is out; else it begins anew
-        at = _copy(request.scout, at, request.rows, back)
+        at = _copy(request.scout, at, proposer.rows, back)
     if request.proposer != 0:
-        proposer = entry_at(request.proposer, CALL)
         _copy(proposer.narrow, at, proposer.rows, back)
 
 

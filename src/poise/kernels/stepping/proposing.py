@@ -4,13 +4,11 @@ It has a problem and a workspace of its own, with the tasks that are delegated t
 """
 
 from poise.kernels.machine.jit import call, routine
-from poise.kernels.machine.layout import CALL, GOAL, METHOD
+from poise.kernels.machine.layout import CALL, METHOD
 from poise.kernels.machine.memory import ELSEWHERE, FAILED, FRESH, PREDICTED, forget
 from poise.kernels.machine.views import entry_at, narrow, problem_at
+from poise.kernels.methods.delegated import put_targets
 from poise.kernels.requirements.limits import difference
-
-_READ = 12
-"""Rows of a target before its weights, which are of another scale in the proposing method's problem."""
 
 
 @routine
@@ -25,10 +23,7 @@ def propose(p, w, address):
     if w.memory[PREDICTED] == ELSEWHERE:
         w1.memory[PREDICTED] = ELSEWHERE
     w.memory[PREDICTED] = 0.0
-    for k in range(len(p.delegated)):
-        at, scale = GOAL * p.delegated[k].effector, p.delegated[k].scale
-        for i in range(GOAL):
-            w1.target[GOAL * k + i] = w.target[at + i] * (1.0 if i < _READ else scale)
+    put_targets(p, w, w1)
     for i in range(len(w.q)):
         w1.q[i] = w.q[i]
     w1.memory[FAILED] = 0.0
@@ -36,3 +31,9 @@ def propose(p, w, address):
     if w1.memory[FAILED] > 0.5:
         w.memory[FAILED] = 1.0
     difference(p, w.q, w1.q, w.delegated_step)
+    # Beyond a step's bounds J_k w.delegated_step asks for what the step does not lead to, however it is cut off.
+    ratio = 1.0
+    for a in range(len(w.delegated_step)):
+        ratio = max(ratio, abs(w.delegated_step[a]) / min(p.speeds[a], p.common[0].max_step))
+    for a in range(len(w.delegated_step)):
+        w.delegated_step[a] /= ratio

@@ -132,8 +132,9 @@ def bound_method(
         sections["ranges"] = range_records(tasks, None if dt is None else dt / updates)
         rows |= range_rows(inequality_rows, n)
         parts.append("ranges")
-    # The way that a scout finds keeps ranges, and no other task beside the one that it is for.
-    if numbers.get("anti_chatter") and not delegated and len([task for task in tasks if task not in range_tasks]) == 1:
+    # The way that a scout finds keeps no other task beside the one that it is for, and ranges where the method does.
+    pulling = tasks if delegated else [task for task in tasks if task not in range_tasks]
+    if numbers.get("anti_chatter") and len(pulling) == 1:
         rows["stall.scout_goal"] = model.nq
         parts.append("scout")
     # A leap goes straight on: for the sake of a later level it would disturb those before it.

@@ -72,8 +72,8 @@ class Scratch:
         """The addresses that the record was told of; None where what has changed may not have been taken over."""
         self.proposer = None if bound.proposer is None else Scratch(bound.proposer)
         """That of the method which proposes steps for some of the tasks."""
-        self.scout = workspace(bound.rows) if "scout" in bound.parts else None
-        """The workspace of an arm that runs ahead."""
+        self.scout = workspace((bound.proposer or bound).rows) if "scout" in bound.parts else None
+        """The workspace of an arm that runs ahead, in the problem of what proposes steps, where that is another."""
         self.following: Problem | None = None
         """That of the following error of steps."""
         self.following_work: Array | None = None
