@@ -15,6 +15,7 @@ from support.refusals import refused
 
 from poise.common.array import Array
 from poise.common.errors import MissingExtra, ModelError, ModelWarning
+from poise.io.from_mujoco import FromMuJoCo
 from poise.io.mjcf import read_mjcf
 from poise.model.joint import JointKind
 from poise.model.model import Model
@@ -263,6 +264,7 @@ def test_joints_keep_the_polynomials_that_couple_them() -> None:
         rows = twin.d.efc_J.reshape(-1, twin.m.nv)[coupled]
         np.testing.assert_allclose(rows @ twin.qvel(q), 0.0, rtol=0, atol=1e-14)
         assert twin.d.qpos[twin.m.joint("push").qposadr[0]] <= 0.3
+        np.testing.assert_allclose(FromMuJoCo(twin.m).qpos(q, twin.m.qpos0), twin.d.qpos, rtol=0, atol=1e-15)
 
 
 def test_what_a_tree_cannot_hold_is_warned_of_once() -> None:

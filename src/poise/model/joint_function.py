@@ -195,6 +195,8 @@ class JointFunction:
 
         Its ends are such places themselves; they are `lower` and `upper` where these are.
         """
+        if (least, most) == (-math.inf, math.inf):
+            return lower, upper
         low, high = _bounded(lower, upper)
         found = self._components(least, most, low, high)
         if not found:
@@ -302,7 +304,10 @@ class JointFunction:
 
 
 def _of(stages: Sequence[Pieces]) -> JointFunction:
-    return JointFunction([stage.rows for stage in stages])
+    """The function of these, which keep what they know of themselves."""
+    made = object.__new__(JointFunction)
+    object.__setattr__(made, "_stages", tuple(stages))
+    return made
 
 
 def _joined(x: Array, y: Array, cubics: Array) -> JointFunction:
