@@ -28,7 +28,7 @@ from poise.common.errors import InvalidValue
 from poise.kernels.algebra.blocks import times
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, select, splat, sqrt, store
-from poise.kernels.machine.layout import FOLLOWING, PRISMATIC
+from poise.kernels.machine.layout import BY_FUNCTION, PRISMATIC
 from poise.kernels.machine.memory import FRESH, PREDICTED, SWAY
 from poise.kernels.methods.criteria import null_space_velocity
 from poise.kernels.methods.filters import add_null_term, split
@@ -141,7 +141,7 @@ def _step(p: Any, s: Any, w: Any) -> Any:
             store(w.other, a, slower * load(w.gradient, a))
         for u in range(len(p.units)):
             a = p.plan[u]
-            if a >= 0 and (p.units[u].kind == PRISMATIC or p.units[u].kind == FOLLOWING + PRISMATIC):
+            if a >= 0 and (p.units[u].kind == PRISMATIC or p.units[u].kind == BY_FUNCTION + PRISMATIC):
                 store(w.other, a, load(w.gradient, a))
         alpha = _alpha(p, s, w)
     for a in range(n):

@@ -2,7 +2,7 @@
 
 from typing import final
 
-from poise.kernels.machine.layout import BALL_TURN, FOLLOWING
+from poise.kernels.machine.layout import BALL_TURN, BY_FUNCTION
 from poise.methods.base import Case
 
 
@@ -13,7 +13,7 @@ class Joints:
     def __init__(self, case: Case) -> None:
         units, coordinates = case.section("units"), case.section("coordinates")
         self.parents = units["parent"].tolist()
-        self.kinds = [kind if kind < FOLLOWING else kind - FOLLOWING for kind in units["kind"].tolist()]
+        self.kinds = [kind if kind < BY_FUNCTION else kind - BY_FUNCTION for kind in units["kind"].tolist()]
         self.places, self.multipliers = units["q_index"].tolist(), units["multiplier"].tolist()
         self.tips = case.section("effectors")["tip"].tolist()
         self.coordinate = {int(q): c for c, q in enumerate(coordinates["q"])}

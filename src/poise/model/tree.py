@@ -18,7 +18,7 @@ from poise.common.errors import InvalidValue
 from poise.kernels.machine.layout import (
     BALL_AXES,
     BALL_TURN,
-    FOLLOWING,
+    BY_FUNCTION,
     FRAME,
     HELICAL,
     PIECE,
@@ -208,7 +208,7 @@ def unit_arrays(units: Sequence[Unit], stored: set[int]) -> UnitArrays:
     stored |= {i for i, unit in enumerate(units) if unit.kind == BALL_AXES or unit.function is not None}
     firsts, pieces = _pieces(units)
     table = [
-        (unit.parent, unit.kind if unit.function is None else FOLLOWING + unit.kind, unit.iq, i in stored, 0, first)
+        (unit.parent, unit.kind if unit.function is None else BY_FUNCTION + unit.kind, unit.iq, i in stored, 0, first)
         for i, (unit, first) in enumerate(zip(units, firsts, strict=True))
     ]
     motions = [(unit.multiplier, unit.offset, 1.0 if unit.kind == PRISMATIC else unit.pitch) for unit in units]

@@ -3,7 +3,7 @@
 from poise.kernels.algebra.scalar import sincos
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load, select, splat, store
-from poise.kernels.machine.layout import BALL_AXES, BALL_TURN, FOLLOWING, FRAME, HELICAL, PRISMATIC, REVOLUTE
+from poise.kernels.machine.layout import BALL_AXES, BALL_TURN, BY_FUNCTION, FRAME, HELICAL, PRISMATIC, REVOLUTE
 
 
 @kernel
@@ -64,12 +64,12 @@ def forward(units, pieces, q, frames):
             if kind != REVOLUTE or u.common_normal:
                 slide = slide + lift
                 px, py, pz = px + r2 * slide, py + r5 * slide, pz + r8 * slide
-        elif kind >= FOLLOWING:
+        elif kind >= BY_FUNCTION:
             position, slope, curvature = follow(pieces, u.function, load(q, iq))
-            if kind != FOLLOWING + REVOLUTE:
+            if kind != BY_FUNCTION + REVOLUTE:
                 slide = position * u.pitch
                 px, py, pz = px + r2 * slide, py + r5 * slide, pz + r8 * slide
-            if kind != FOLLOWING + PRISMATIC:
+            if kind != BY_FUNCTION + PRISMATIC:
                 s, c = sincos(position)
                 r0, r1 = c * r0 + s * r1, c * r1 - s * r0
                 r3, r4 = c * r3 + s * r4, c * r4 - s * r3
@@ -80,7 +80,7 @@ def forward(units, pieces, q, frames):
         store(frames, at, px), store(frames, at + 1, py), store(frames, at + 2, pz)
         store(frames, at + 3, r2), store(frames, at + 4, r5), store(frames, at + 5, r8)
         if u.whole_frame:
-            if kind >= FOLLOWING:
+            if kind >= BY_FUNCTION:
                 per = 1.0 / u.multiplier
                 slope, curvature = load(frames, at + 9) * per, load(frames, at + 10) * per
                 store(frames, at + 3, slope * r2), store(frames, at + 4, slope * r5), store(frames, at + 5, slope * r8)
@@ -123,7 +123,7 @@ def follow(pieces, first, x):
 @kernel
 def is_curved(p, c):
     """Whether COLUMN c is of a unit that follows by a function, so that it changes with its own q."""
-    return p.units[c.place // FRAME].kind >= FOLLOWING
+    return p.units[c.place // FRAME].kind >= BY_FUNCTION
 
 
 @kernel

@@ -22,7 +22,7 @@ UNIT: Final = Record(
 """An axis of the tree, see `poise.model.tree`.  The placement in the parent's frame is a rotation (9, row by row) and a
 place (3) [m]; with `common_normal` it is a [m], cos alpha, sin alpha, d [m].  The unit's position is
 `multiplier * q + offset`; `pitch` is metres a radian, 1 for a slide, and `slide` what it makes of the offset [m].  That
-of a FOLLOWING unit is a function of q, whose PIECEs begin at `function`; its axis is kept times slope / `multiplier`,
+of a BY_FUNCTION unit is a function of q, whose PIECEs begin at `function`; its axis is kept times slope / `multiplier`,
 so that an axis times its multiplier is in all units what a column is made of."""
 
 PIECE: Final = Record("Piece", "count more", "start origin c[5]")
@@ -420,8 +420,8 @@ GOAL: Final = 30
 """Rows of an effector's target: rotation 9, place 3, two 3 x 3 weight matrices."""
 FRAME: Final = 12
 """Rows of a unit's frame: its origin, then its z, x and y axes, each along the world's axes."""
-REVOLUTE, PRISMATIC, HELICAL, BALL_AXES, BALL_TURN, STILL, FOLLOWING = range(7)
+REVOLUTE, PRISMATIC, HELICAL, BALL_AXES, BALL_TURN, STILL, BY_FUNCTION = range(7)
 """Kinds of units.  A ball is two: one that marks the three fixed axes about which it turns, one that turns.  So is a
-joint that follows another by a function: one that moves, of the kind FOLLOWING + REVOLUTE, PRISMATIC or HELICAL, for
+joint that follows another by a function: one that moves, of the kind BY_FUNCTION + REVOLUTE, PRISMATIC or HELICAL, for
 whose z axis its rows hold z times the slope, and for its x axis z times the curvature; and one that is STILL on it,
 which carries what hangs there."""

@@ -12,7 +12,7 @@ from poise.kernels.algebra.rotations import turn_since
 from poise.kernels.kinematics.forward import column_change, is_curved, tool_point
 from poise.kernels.machine.jit import call, kernel
 from poise.kernels.machine.lanes import load, pitch, select, splat, sqrt, store
-from poise.kernels.machine.layout import BALL_AXES, FOLLOWING, FRAME, GRADIENT, PRISMATIC, REVOLUTE
+from poise.kernels.machine.layout import BALL_AXES, BY_FUNCTION, FRAME, GRADIENT, PRISMATIC, REVOLUTE
 from poise.kernels.machine.memory import FRESH
 from poise.kernels.machine.views import as_array, section
 
@@ -189,7 +189,7 @@ def repel(p, w):
                 store(w.phi, a + 1, load(w.phi, a + 1) + _along(w.frames, at + 9, m0, m1, m2))
                 store(w.phi, a + 2, load(w.phi, a + 2) + _along(w.frames, at + 3, m0, m1, m2))
             else:
-                kind = kind if kind < FOLLOWING else kind - FOLLOWING
+                kind = kind if kind < BY_FUNCTION else kind - BY_FUNCTION
                 torque = zero
                 if kind != PRISMATIC:
                     torque = _along(w.frames, at + 3, m0, m1, m2)
