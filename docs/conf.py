@@ -22,7 +22,7 @@ nitpick_ignore_regex = [
     (
         "py:class",
         r"poise\.(tasks\.effector|kernels|viewer\.session\.follower)\..*|poise\.methods\.base\._Method"
-        r"|poise\.geometry\.world\.Snapshot|poise\.model\.swing\.BallLimits|poise\.common\.array\.Array(Like)?"
+        r"|poise\.geometry\.world\.Snapshot|poise\.model\.(swing\.BallLimits|joint_function\.Pieces)|poise\.common\.array\.Array(Like)?"
         r"|poise\.solving\.requirements\.inequalities\.(Limit|Constraint)"
         r"|poise\.solving\.solvers\.differentiable\.(F|Ik)",
     ),  # of the library's own files
