@@ -37,7 +37,7 @@ _ASCII = bytes(range(128)) + b"?" * 128
 @final
 @dataclass(slots=True, eq=False, repr=False)
 class Element:
-    """One element; of its text is known that there is some, because no robot description uses it."""
+    """One element."""
 
     tag: str
     attributes: dict[str, str]
@@ -49,7 +49,8 @@ class Element:
     Empty for the root and the elements in it.
     """
     children: list["Element"] = field(default_factory=list)
-    has_text: bool = False
+    texts: list[str] = field(default_factory=list)
+    """The pieces of the text in it, around its children."""
 
     @property
     def label(self) -> str:
@@ -60,6 +61,16 @@ class Element:
     def name(self) -> str:
         """`joint 'elbow'`, or `<origin>` if it has no name."""
         return f"{self.tag} {self.attributes['name']!r}" if "name" in self.attributes else f"<{self.tag}>"
+
+    @property
+    def content(self) -> str:
+        """The text in it, without the blanks around it."""
+        return "".join(self.texts).strip()
+
+    @property
+    def has_text(self) -> bool:
+        """Whether there is text in it, which no description of a robot uses."""
+        return any(not text.isspace() for text in self.texts)
 
     def error(self, message: str) -> ModelError:
         """A ModelError at this element's line."""
@@ -135,12 +146,12 @@ class Element:
 class _Collector:
     """Hangs each element on the one that is open; no recursion, so depth is no danger."""
 
-    def __init__(self, file: str | None, encoding: str | None) -> None:
-        """`encoding` is that of the document, whatever it says itself; None: as it says."""
+    def __init__(self, file: str | None, encoding: str | None, most: int = _ELEMENTS) -> None:
+        """`encoding` is that of the document, whatever it says itself; None: as it says.  It has `most` elements."""
         self.file = file
         self.root: Element | None = None
         self.open: list[tuple[Element, str]] = []
-        self.left = _ELEMENTS
+        self.most = self.left = most
         parser, guard = expat.ParserCreate(encoding), DefusedExpatBuilder()
         parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_UNLESS_STANDALONE)  # so that these are refused too
         parser.EntityDeclHandler = guard.defused_entity_decl
@@ -148,6 +159,7 @@ class _Collector:
         parser.ExternalEntityRefHandler = guard.defused_external_entity_ref_handler
         parser.StartElementHandler, parser.EndElementHandler = self.begin, self.end
         parser.CharacterDataHandler = self.write
+        parser.buffer_text = True
         self.parser = parser
 
     @property
@@ -160,7 +172,7 @@ class _Collector:
         self.left -= 1
         if self.left < 0:
             raise ModelError(
-                f"has more than {_ELEMENTS:,} elements, which no robot has; split it, or build it with ModelBuilder",
+                f"has more than {self.most:,} elements, which no robot has; split it, or build it with ModelBuilder",
                 file=self.file,
                 line=self.line,
             )
@@ -175,8 +187,7 @@ class _Collector:
 
     def write(self, text: str) -> None:
         """There is text in the element that was opened last."""
-        if not text.isspace():
-            self.open[-1][0].has_text = True
+        self.open[-1][0].texts.append(text)
 
     def end(self, name: str) -> None:
         """The element that was opened last is closed."""
@@ -228,6 +239,17 @@ def parse(document: str | bytes, file: str | None = None) -> Element:
     data = document.encode(errors="surrogatepass") if isinstance(document, str) else document
     _refuse_long_tags(data, file)
     return _read(document, _Collector(file, "utf-8" if isinstance(document, str) else None))
+
+
+def read_xml(path: Path, *, most: int) -> Element:
+    """The root element of an XML file of at most `most` elements; raises as `read_bytes` and `parse` do.
+
+    One that says UTF-8 and is none is read as Latin 1.
+    """
+    data = read_bytes(path)
+    _refuse_long_tags(data, str(path))
+    says = b"utf-8" in data[:128].lower()
+    return _read(data, _Collector(str(path), "iso-8859-1" if says and not _is_utf8(data) else None, most))
 
 
 def root_tag(document: bytes, file: str) -> str:

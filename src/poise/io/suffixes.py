@@ -6,5 +6,7 @@ ROBOT_SUFFIXES: Final = (".urdf", ".xacro", ".xml", ".mjcf")
 GLTF_SUFFIXES: Final = (".glb", ".gltf")
 SKELETON_SUFFIXES: Final = (".bvh", *GLTF_SUFFIXES)
 """And their motions."""
-TABLE_SUFFIXES: Final = (".csv", ".npz")
+STORAGE_SUFFIXES: Final = (".mot", ".sto")
+"""Those of OpenSim."""
+TABLE_SUFFIXES: Final = (".csv", ".npz", *STORAGE_SUFFIXES)
 """Numbers by name, and no skeleton."""

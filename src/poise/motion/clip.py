@@ -2,7 +2,7 @@
 
 import io
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, SupportsIndex, cast, final, overload
@@ -20,11 +20,12 @@ from poise.io.gltf import read_gltf
 from poise.io.gltf_writer import write_gltf
 from poise.io.skeleton import SkeletonFile, SkeletonJoint, Up, check_arguments, refuse_no_frames
 from poise.io.stature import height, unit_of
-from poise.io.suffixes import GLTF_SUFFIXES, SKELETON_SUFFIXES, TABLE_SUFFIXES
+from poise.io.suffixes import GLTF_SUFFIXES, SKELETON_SUFFIXES, STORAGE_SUFFIXES, TABLE_SUFFIXES
 from poise.model.frame import WORLD
 from poise.model.joint import JointKind
 from poise.model.model import Model, a_model
 from poise.model.units import units
+from poise.motion.storage import write_storage
 from poise.motion.tables import Quaternion, columns_of, read_table, refuse_uneven, write_csv
 from poise.spatial import frozen
 
@@ -141,7 +142,7 @@ class Motion:
         header: bool = True,
         joints: Sequence[str] | None = None,
     ) -> None:
-        """Write a BVH, glTF, CSV or NPZ file, by the suffix of its name.
+        """Write a BVH, glTF, CSV or NPZ file, or a table of OpenSim, by the suffix of its name.
 
         - BVH: the links as a skeleton, y up, in units of `unit` [m]; without it that of the file that it was read from,
           or centimetres where that was none, or metres where the size would not tell centimetres when it is read.
@@ -152,6 +153,7 @@ class Motion:
           reinforcement learning read it: a row a frame, the root's place and quaternion, then the joints.
         - NPZ: `time_s` (frames,), `q` (frames, nq), `joints` (nq,) and `units` (nq,), names and units of coordinates,
           `links` (n,) and `positions` (frames, n, 3) [m], `fps`, `name`, `up`, `unit` and `notes`.
+        - `.mot`, `.sto`: `time` and a column for each coordinate, and for joints that mimic others, turns in degrees.
 
         What was there of this name stays until all is written, and where that fails.  Raises ValueError for another
         suffix, for arguments that the format does not take, and for frames that are not even where a BVH or rows
@@ -161,9 +163,7 @@ class Motion:
         file = Path(path)
         kind = file.suffix.lower()
         if kind not in (*SKELETON_SUFFIXES, *TABLE_SUFFIXES):
-            raise InvalidValue(
-                "wrong-format", f"{file} must end in .bvh, .glb, .gltf, .csv or .npz, for a motion to be written there"
-            )
+            raise InvalidValue("wrong-format", f"{file} must end in {_every()}, for a motion to be written there")
         if unit is not None and kind != ".bvh":
             raise InvalidValue("conflict", f"unit is for BVH; lengths in {kind} are metres, so leave it out")
         if kind != ".csv" and (quaternion != "wxyz" or not header or joints is not None):
@@ -179,6 +179,8 @@ class Motion:
         elif kind == ".csv":
             columns = columns_of(self.model, quaternion, joints)
             write_csv(file, self.model, self.times, self.q, columns, header=header)
+        elif kind in STORAGE_SUFFIXES:
+            write_storage(file, self.model, self.times, self.q)
         else:
             self._to_npz(file)
 
@@ -252,7 +254,8 @@ def load_motion(
     quaternion: Quaternion | None = None,
     joints: Sequence[str] | None = None,
 ) -> Motion:
-    """The motion in a BVH or glTF file, with its skeleton as the model; or that of `model` in a CSV or NPZ file.
+    """The motion in a BVH or glTF file, with its skeleton as the model; or that of `model` in a CSV, NPZ, `.mot` or
+    `.sto` file.
 
     Packages beside poise may bring readers of more suffixes, which say what arguments they take.
 
@@ -266,7 +269,8 @@ def load_motion(
 
     A CSV whose first row is numbers has neither names nor times: a row is a root that floats, place and quaternion, and
     then the joints.  `fps` and the order of the `quaternion`, "wxyz" or "xyzw", must be said, and `joints` are its
-    joints in their order, where that is not the model's.
+    joints in their order, where that is not the model's.  A `.mot` or `.sto` of OpenSim keeps its times, and says y is
+    up, unless `up` says otherwise.
 
     Raises ModelError, with file and line or the path in the JSON, for what is no such file, was cut off or holds no
     frame; PoiseError for a table without the coordinates of `model`; NameNotFound for an unknown skin, animation or
@@ -285,15 +289,16 @@ def load_motion(
         if model is None:
             raise InvalidValue("needs", f"{file} holds numbers by name, and no skeleton; say whose they are with model")
         a_model(model)
-        if unit is not None or up is not None:
+        if unit is not None or (up is not None and kind not in STORAGE_SUFFIXES):
             raise InvalidValue(
                 "conflict", f"unit and up are for BVH and glTF; {file} is in metres and stays as it is; leave them out"
             )
         check_arguments(unit, up, fps)
-        return Motion(model, *read_table(file, model, fps=fps, quaternion=quaternion, joints=joints), name=file.stem)
+        read = read_table(file, model, fps=fps, quaternion=quaternion, joints=joints)
+        return Motion(model, *read, name=file.stem, up=up or ("y" if kind in STORAGE_SUFFIXES else "z"))
     if model is not None:
         raise InvalidValue(
-            "conflict", f"model is for CSV and NPZ files; {file} brings a skeleton of its own, so leave it out"
+            "conflict", f"model is for tables of numbers; {file} brings a skeleton of its own, so leave it out"
         )
     if quaternion is not None or joints is not None:
         raise InvalidValue(
@@ -309,14 +314,17 @@ def brings_skeleton(file: Path) -> bool:
     return file.suffix.lower() in SKELETON_SUFFIXES or brought_reader(file) is not None
 
 
+def _every(more: Iterable[str] = ()) -> str:
+    """All suffixes of motions."""
+    *some, last = (*SKELETON_SUFFIXES, *TABLE_SUFFIXES, *more)
+    return f"{', '.join(some)} or {last}"
+
+
 def _read_brought(file: Path, given: Mapping[str, Any]) -> Motion:
     """What a package beside poise reads."""
     point = brought_reader(file)
     if point is None:
-        more = "".join(f", {suffix}" for suffix in brought_suffixes())
-        raise ModelError(
-            f"this is no motion; its name must end in .bvh, .glb, .gltf, .csv{more} or .npz", file=str(file)
-        )
+        raise ModelError(f"this is no motion; its name must end in {_every(brought_suffixes())}", file=str(file))
     motion = read_brought(point, file, given)
     if not isinstance(motion, Motion):
         raise other_than(point, file, motion, "Motion")

@@ -1,4 +1,4 @@
-"""Joint paths in tables: CSV and NPZ, a column for each coordinate, by name, and one of times; or CSV of rows alone."""
+"""Joint paths in tables: CSV, NPZ and those of OpenSim, a column a coordinate, by name; or CSV of rows alone."""
 
 import csv
 import re
@@ -13,10 +13,11 @@ from poise.common.archive import Member, members
 from poise.common.array import Array
 from poise.common.errors import InvalidValue, PoiseError
 from poise.common.files import atomic_write
-from poise.io.suffixes import TABLE_SUFFIXES
+from poise.io.suffixes import STORAGE_SUFFIXES, TABLE_SUFFIXES
 from poise.model.frame import WORLD
 from poise.model.joint import JointKind
 from poise.model.model import Model
+from poise.motion.storage import read_storage
 
 Quaternion = Literal["wxyz", "xyzw"]
 FRAME: Final = 1.0 / 30.0
@@ -91,6 +92,8 @@ def read_table(
 ) -> tuple[Array, Array]:
     """(n,) times, growing, from 0 on [s], and (n, nq) configurations; unless `growing`, the times may go back too.
 
+    Those of OpenSim's tables begin where they begin there, as the other files of a trial do.
+
     An NPZ has `time_s` (n,), `q` (n, nq) and `joints` (nq,).  A CSV has a column for each coordinate of the model, such
     as `elbow`, `q_elbow` or `elbow [rad]`, and one of times, `time_s`, `time` or `time [s]`; without times a row is
     1/30 s.  Other columns are passed over.  A CSV whose first row is numbers has no header: its columns are those of
@@ -98,11 +101,13 @@ def read_table(
     """
     kind = file.suffix.lower()
     if kind not in TABLE_SUFFIXES:
-        raise PoiseError(f"{file} is no motion: its name must end in .csv or .npz")
+        raise PoiseError(f"{file} is no motion: its name must end in {', '.join(TABLE_SUFFIXES)}")
     try:
         bare = kind == ".csv" and _is_bare(file, model.coordinates)
         if bare:
             stamps, names, rows = _of_rows(file, model, fps, quaternion, joints)
+        elif kind in STORAGE_SUFFIXES:
+            stamps, names, rows = read_storage(file, model)
         else:
             stamps, names, rows = _of_csv(file, model.coordinates) if kind == ".csv" else _of_npz(file)
     except (OSError, ValueError, csv.Error) as error:
@@ -120,7 +125,7 @@ def read_table(
     q = rows[:, [names.index(name) for name in model.coordinates]]
     if stamps is None or fps is not None:
         stamps = (FRAME if fps is None else 1.0 / fps) * np.arange(len(q), dtype=np.float64)
-    times: Array = stamps - stamps[:1]
+    times: Array = stamps if kind in STORAGE_SUFFIXES else stamps - stamps[:1]
     if not len(q):
         raise PoiseError(f"{file} has no row; a motion needs one at least")
     if not (np.isfinite(q).all() and np.isfinite(times).all()):
