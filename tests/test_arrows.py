@@ -48,6 +48,7 @@ INNER = {
         "solver",
         "requirements",
         "hands",
+        "markers",
         "closed_form",
         "path",
         "gradients",
@@ -68,7 +69,7 @@ INNER = {
         "tracking",
     ],
     "viewer": ["session", "server", "scene", "panel", "pages", "operator"],
-    "poise_motion": ["anatomy", "contact", "reference", "follow", "report", "hands", "carry"],
+    "poise_motion": ["anatomy", "contact", "reference", "follow", "report", "hands", "osim", "markers", "carry"],
 }
 """The folders within these, each of which imports from those before it, annotations counted."""
 _MODEL = "changes fitting kinematics notebook parts proximity scene tip tree"

@@ -31,6 +31,8 @@ from poise.common.tables import aligned as aligned
 from poise.common.tables import fill as fill
 from poise.geometry.balls import Balls as Balls
 from poise.geometry.visuals import VisualShape as VisualShape
+from poise.io.elements import Element as Element
+from poise.io.elements import read_xml as read_xml
 from poise.io.from_mujoco import FromMuJoCo as FromMuJoCo
 from poise.io.gltf_joints import WEBXR as WEBXR
 from poise.model.dh import add_rows as add_rows
@@ -50,5 +52,6 @@ from poise.solving.requirements.near_along import ByPair as ByPair
 from poise.solving.requirements.near_along import as_looked_at as as_looked_at
 from poise.solving.requirements.near_along import near_along as near_along
 from poise.solving.tracking.landmark_descent import LandmarkDescent as LandmarkDescent
+from poise.solving.tracking.marker_descent import MarkerDescent as MarkerDescent
 from poise.tasks.value import Value as Value
 from poise.tasks.value import freeze as freeze

@@ -188,7 +188,7 @@ def _solve(w, damping):
 
 
 @kernel
-def _find_step(p, w, damping):
+def find_step(p, w, damping):
     """The damped step within the limits of joints into w.step; False where the matrix is not positive definite."""
     for a in range(len(w.step)):
         w.free[a], w.other[a] = 1.0, 0.0
@@ -214,15 +214,15 @@ def _find_step(p, w, damping):
 
 
 @kernel
-def _gain(w):
+def gain(w):
     """By how much the objective falls along w.step, by its gradient and Hessian."""
-    n, gain = len(w.step), 0.0
+    n, gained = len(w.step), 0.0
     for a in range(n):
         curve = 0.5 * w.room[a * n + a] * w.step[a]
         for b in range(a):
             curve += w.room[a * n + b] * w.step[b]
-        gain -= w.step[a] * (w.gradient[a] + curve)
-    return gain
+        gained -= w.step[a] * (w.gradient[a] + curve)
+    return gained
 
 
 @kernel
@@ -293,13 +293,13 @@ def _minimise(p, w, most, address):
         spent += 1
         if len(p.braking_group) > 0:
             _state_metric(w, damping, largest)
-        if not _find_step(p, w, damping):
+        if not find_step(p, w, damping):
             damping = max(4.0 * damping, _FIRST * largest)
             continue
         for i in range(len(w.q)):
             w.begun[i] = w.q[i]
         broken = _go(p, w, address)
-        promised = _gain(w)
+        promised = gain(w)
         if not broken and 0.0 <= promised <= _REST * value:
             break
         found = objective(p, w)

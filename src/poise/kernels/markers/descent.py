@@ -1,0 +1,200 @@
+"""The configuration whose markers are nearest to measured ones, frame by frame, within the limits of joints.
+
+Problem.  min 1/2 sum_k w_k |m_k(q) - p_k|^2 / sum_k w_k + 1/2 sum_a c_a (q_a - v_a)^2 subject to l <= q <= u, over the
+          markers k that were measured in this frame.  It is what OpenSim's InverseKinematicsTool makes least.
+Start.    Where the last frame led, or as far again as it went, whichever is nearer.
+Step.     Gauss and Newton's first, then Newton's, whose Hessian `markers.moments` has, and the former again where that
+          is not positive; damped by what the last step gained (Nielsen 1999).  One that raises the objective is taken
+          back.
+Limits.   As of hands, see `hands.descent`: joints at a limit that the descent would push out are held.  A ball goes
+          along the border of its own.
+Rest.     The gain that is predicted for the next step, against the objective.
+"""
+
+from poise.kernels.hands.descent import find_step, gain
+from poise.kernels.machine.jit import entry_point, kernel
+from poise.kernels.machine.kinds import WHOLE
+from poise.kernels.machine.layout import BAD_START, CALL, ITERATIONS, PRISMATIC, SOLVED
+from poise.kernels.machine.memory import UPDATES
+from poise.kernels.machine.views import entry_at, narrow, problem_at, rows_at, section
+from poise.kernels.markers.moments import (
+    AXES,
+    AXIS,
+    HEAD,
+    KIND,
+    MOMENTS,
+    POINTS,
+    VELOCITY,
+    expand,
+    squares,
+    weight_of_all,
+)
+from poise.kernels.requirements.integrate import integrate
+from poise.kernels.requirements.limits import difference
+from poise.kernels.solver.ends import clip_start
+from poise.kernels.solver.step import damping_factor
+
+_REST = 1e-10
+"""A step that is predicted to gain no more than this share of the objective is the last."""
+_LEAST_VALUE = 1e-20
+"""Of an objective, what is none [m^2]."""
+_FLOOR = 1e-9
+"""Of the largest entry of the Hessian's diagonal, added to all of it, so that joints that nothing asks for stay."""
+_LEAST, _MOST = 1e-4, 1e8
+"""Damping against the largest entry of the Hessian's diagonal: what is less is none, what is more is given up."""
+_FIRST = 1e-2
+"""Damping when the first step is taken back, likewise."""
+_FARTHEST = 1.0
+"""A turn of one step [rad]; by more, what markers hardly see would go round and round."""
+
+
+@kernel
+def _objective(p, w, points, aims, share, places):
+    """The objective at w.q; it leaves the frames there, and the markers' `places`."""
+    total, count = squares(p, w, points, share, places), p.plan[POINTS]
+    for r in range(len(p.coordinates)):
+        c = p.coordinates[r]
+        weight = p.settings[count + c.v]
+        if weight > 0.0:
+            lack = w.q[c.q] - aims[c.v]
+            total += 0.5 * weight * lack * lack
+    return total
+
+
+@kernel
+def _expand(p, w, points, aims, share, places, room, bend):
+    """Gradient and Hessian (lower triangle, in w.room) of the objective at w.q; the largest entry of its diagonal."""
+    n, count = len(w.step), p.plan[POINTS]
+    for i in range(n * n):
+        w.room[i] = 0.0
+    for a in range(n):
+        w.gradient[a] = 0.0
+    first = MOMENTS * len(p.units)
+    moments, twists = section(room, 0, first), section(room, first, len(room) - first)
+    expand(p, w, points, share, places, moments, twists, bend)
+    for r in range(len(p.coordinates)):
+        c = p.coordinates[r]
+        weight = p.settings[count + c.v]
+        if weight > 0.0:
+            w.gradient[c.v] += weight * (w.q[c.q] - aims[c.v])
+            w.room[c.v * n + c.v] += weight
+    largest = 0.0
+    for a in range(n):
+        largest = max(largest, abs(w.room[a * n + a]))
+    for a in range(n):
+        w.room[a * n + a] += _FLOOR * largest
+    return largest
+
+
+@kernel
+def _minimise(p, w, points, aims, share, most):
+    """Bring w.q to where the objective rests, from where it is; the objective, and the steps that it took."""
+    size = 3 * p.plan[POINTS]
+    places, room = section(w.scratch, 0, size), section(w.scratch, size, len(w.scratch) - size)
+    value, spent = _objective(p, w, points, aims, share, places), 0
+    if most > 0:
+        value = _begin_ahead(p, w, points, aims, share, places, value)
+    damping, growth, bend = 0.0, 2.0, 0.0
+    largest = _expand(p, w, points, aims, share, places, room, bend)
+    while spent < most and value > _LEAST_VALUE and damping <= _MOST * largest:
+        spent += 1
+        if not find_step(p, w, damping):
+            if bend > 0.0:
+                bend = 0.0
+                largest = _expand(p, w, points, aims, share, places, room, bend)
+            else:
+                damping = max(4.0 * damping, _FIRST * largest)
+            continue
+        for i in range(len(w.q)):
+            w.begun[i] = w.q[i]
+        _shorten(p, w)
+        integrate(p, w, w.begun, w.step, w.q)
+        promised = gain(w)
+        found = _objective(p, w, points, aims, share, places)
+        if 0.0 <= promised <= _REST * value:
+            if found > value:
+                _take_back(w)
+                found = _objective(p, w, points, aims, share, places)
+            value = found
+            break
+        if promised > 0.0 and found < value:
+            damping = damping * damping_factor(value - found, promised)
+            damping = damping if damping > _LEAST * largest else 0.0
+            value, growth, bend = found, 2.0, 1.0
+            largest = _expand(p, w, points, aims, share, places, room, bend)
+        else:
+            _take_back(w)
+            value = _objective(p, w, points, aims, share, places)
+            damping = max(growth * damping, _FIRST * largest)
+            growth = 2.0 * growth
+    return value, spent
+
+
+@kernel
+def _shorten(p, w):
+    """Shorten w.step so that nothing turns farther than quadratic models of turns hold."""
+    most = 0.0
+    for i in range(p.plan[AXES]):
+        at = HEAD + AXIS * i
+        if p.plan[at + KIND] != PRISMATIC:
+            most = max(most, abs(w.step[p.plan[at + VELOCITY]]))
+    if most > _FARTHEST:
+        for a in range(len(w.step)):
+            w.step[a] = w.step[a] * (_FARTHEST / most)
+
+
+@kernel
+def _begin_ahead(p, w, points, aims, share, places, value):
+    """Go on as from the frame before to the last one, where that is nearer; the objective."""
+    for i in range(len(w.q)):
+        w.begun[i] = w.q[i]
+    integrate(p, w, w.begun, w.moved, w.q)
+    found = _objective(p, w, points, aims, share, places)
+    if found < value:
+        return found
+    _take_back(w)
+    return _objective(p, w, points, aims, share, places)
+
+
+@kernel
+def _take_back(w):
+    for i in range(len(w.q)):
+        w.q[i] = w.begun[i]
+
+
+@entry_point(WHOLE)
+def follow(address):
+    """`path` (steps x nq) and `found` (steps x markers x 3), the markers' places there [m], for each of the measured
+    ones in `goals` (steps x markers x 3), NaN in gaps, and of the values in `postures` (steps x n); a code.
+
+    It goes on from the last call, or from `start` with `given`.  `answers` (steps) are the objectives, ITERATIONS the
+    steps of all frames.  Where no marker was measured the values alone count.
+    """
+    request = entry_at(address, CALL)
+    p = problem_at(request.problem)
+    w = narrow(p, request.narrow, request.routines)
+    count, width, n = len(w.q), 3 * p.plan[POINTS], len(w.step)
+    goals, path = rows_at(request.goals, request.steps * width), rows_at(request.path, request.steps * count)
+    aims, found = rows_at(request.postures, request.steps * n), rows_at(request.found, request.steps * width)
+    costs = rows_at(request.answers, request.steps)
+    if request.given != 0:
+        if not clip_start(p, w.start, w.q):
+            return BAD_START
+        for a in range(n):
+            w.moved[a] = 0.0
+    w.out[ITERATIONS], w.memory[UPDATES] = 0.0, 1.0
+    for f in range(request.steps):
+        points = section(goals, f * width, width)
+        total = weight_of_all(p, points)
+        share = 1.0 / total if total > 0.0 else 0.0
+        for i in range(count):
+            w.prior[i] = w.q[i]
+        costs[f], spent = _minimise(p, w, points, section(aims, f * n, n), share, request.max_iterations)
+        w.out[ITERATIONS] += spent
+        if f > 0 or request.given == 0:
+            difference(p, w.prior, w.q, w.moved)
+        for i in range(count):
+            path[f * count + i] = w.q[i]
+        for i in range(width):
+            found[f * width + i] = w.scratch[i]
+    return SOLVED

@@ -1,0 +1,176 @@
+"""Gradient and Hessian of weighted squares of distances of points on a tree, by moments of the points on each unit.
+
+f = 1/2 sum_k w_k |r_k|^2, r_k = m_k - p_k, m_k the point and p_k where it was measured.  An axis i moves all that its
+unit carries as one body, m' = v_i + w_i x m.  So what it needs of the points are the sums over its subtree
+
+    W = sum w,  M = sum w m,  S = sum w m m^T,  F = sum w r,  G = sum w m r^T
+
+which are gathered from the tips inwards.  With f_i = W v_i + w_i x M and n_i = M x v_i + (tr S) w_i - S w_i, for an
+axis j on the way from the world to i, and N = sum w m x r, the antisymmetric part of G:
+
+    gradient       v_i . F + w_i . N
+    Gauss-Newton   v_j . f_i + w_j . n_i
+    curvature      w_j . (v_i x F + G w_i - (tr G) w_i)
+
+the last one because moving j turns the way that i moves a point.  It is the composite rigid body algorithm (Walker and
+Orin 1982) with points for masses; the cost is that of pairs of axes, whatever the number of points.
+"""
+
+from poise.kernels.algebra.vectors import cross, dot, minus, scaled, vector
+from poise.kernels.kinematics.forward import forward, tool_point
+from poise.kernels.machine.jit import kernel
+from poise.kernels.machine.layout import FRAME, PRISMATIC
+
+POINTS, AXES, HEAD = 0, 1, 2
+"""Places in the problem's `plan`: how many points and axes there are; then AXIS numbers an axis, parents first."""
+ROW, OF_UNIT, KIND, VELOCITY, BEFORE, CURVED, AXIS = range(7)
+"""The rows of its direction, its unit, how it moves, which active velocity moves it, the axis before it on the way from
+the world, -1 without one, and whether how it moves changes with its own q."""
+SCALES: int = 2
+"""Of each axis, in the problem's `settings` behind the weights: its multiplier and its pitch."""
+MOMENTS: int = 22
+"""Of each unit: W, M 3, S 6 (xx, xy, xz, yy, yz, zz), F 3, G 9 row by row."""
+TWIST: int = 6
+"""Of each axis: v, then w."""
+_BOUND = 1e100
+
+
+@kernel
+def is_there(points, k):
+    """Whether point k was measured."""
+    x, y, z = points[3 * k], points[3 * k + 1], points[3 * k + 2]
+    return (abs(x) < _BOUND) & (abs(y) < _BOUND) & (abs(z) < _BOUND)
+
+
+@kernel
+def weight_of_all(p, points):
+    """The sum of weights of the points that were measured."""
+    total = 0.0
+    for k in range(p.plan[POINTS]):
+        if is_there(points, k):
+            total += p.settings[k]
+    return total
+
+
+@kernel
+def squares(p, w, points, share, places):
+    """`share` times f at w.q; the points' places are written to `places` (3 each)."""
+    forward(p.units, p.pieces, w.q, w.frames)
+    total = 0.0
+    for k in range(p.plan[POINTS]):
+        m = tool_point(p.effectors[k], w.frames)
+        places[3 * k], places[3 * k + 1], places[3 * k + 2] = m
+        if is_there(points, k):
+            r = minus(m, vector(points, 3 * k))
+            total += p.settings[k] * dot(r, r)
+    return 0.5 * share * total
+
+
+@kernel
+def expand(p, w, points, share, places, moments, twists, bend):
+    """Add gradient and Hessian (lower triangle, in w.room) of `share` times f, from the frames and `places` at w.q.
+
+    `bend` is 1 for all of the Hessian, 0 for Gauss and Newton's, without curvature, which is never negative.
+    """
+    count, units = p.plan[POINTS], len(p.units)
+    for i in range(MOMENTS * units):
+        moments[i] = 0.0
+    centre = vector(places, 0)  # lengths are from here, or digits are lost far from the world's origin
+    for k in range(count):
+        weight = share * p.settings[k]
+        if weight > 0.0 and is_there(points, k):
+            m = vector(places, 3 * k)
+            _add(moments, MOMENTS * p.effectors[k].tip, weight, minus(m, centre), minus(m, vector(points, 3 * k)))
+    for i in range(units):
+        u = units - 1 - i
+        parent = p.units[u].parent
+        if parent >= 0 and moments[MOMENTS * u] > 0.0:
+            for j in range(MOMENTS):
+                moments[MOMENTS * parent + j] += moments[MOMENTS * u + j]
+    for i in range(p.plan[AXES]):
+        _add_axis(p, w, i, centre, moments, twists, bend)
+
+
+@kernel
+def _add(moments, at, weight, m, r):
+    """Add a point at m, r from where it was measured."""
+    moments[at] += weight
+    m0, m1, m2 = m
+    x, y, z = scaled(weight, m)
+    f0, f1, f2 = r
+    moments[at + 1] += x
+    moments[at + 2] += y
+    moments[at + 3] += z
+    moments[at + 4] += x * m0
+    moments[at + 5] += x * m1
+    moments[at + 6] += x * m2
+    moments[at + 7] += y * m1
+    moments[at + 8] += y * m2
+    moments[at + 9] += z * m2
+    moments[at + 10] += weight * f0
+    moments[at + 11] += weight * f1
+    moments[at + 12] += weight * f2
+    moments[at + 13] += x * f0
+    moments[at + 14] += x * f1
+    moments[at + 15] += x * f2
+    moments[at + 16] += y * f0
+    moments[at + 17] += y * f1
+    moments[at + 18] += y * f2
+    moments[at + 19] += z * f0
+    moments[at + 20] += z * f1
+    moments[at + 21] += z * f2
+
+
+@kernel
+def _add_axis(p, w, i, centre, moments, twists, bend):
+    """The column of an axis in gradient and Hessian, from its subtree's moments and the axes before it."""
+    n, plan = len(w.step), p.plan
+    at, scale = HEAD + AXIS * i, plan[POINTS] + n + SCALES * i
+    row, u, kind, a = plan[at + ROW], plan[at + OF_UNIT], plan[at + KIND], plan[at + VELOCITY]
+    turns, multiplier, pitch = kind != PRISMATIC, p.settings[scale], p.settings[scale + 1]
+    place = minus(vector(w.frames, FRAME * u), centre)
+    v, x = _twist(scaled(multiplier, vector(w.frames, row)), place, turns, pitch)
+    t = TWIST * i
+    twists[t], twists[t + 1], twists[t + 2] = v
+    twists[t + 3], twists[t + 4], twists[t + 5] = x
+    s = MOMENTS * u
+    weight = moments[s]
+    if not weight > 0.0:
+        return
+    first, force = vector(moments, s + 1), vector(moments, s + 10)
+    g0, g1, g2 = vector(moments, s + 13), vector(moments, s + 16), vector(moments, s + 19)
+    turning = (g1[2] - g2[1], g2[0] - g0[2], g0[1] - g1[0])
+    w.gradient[a] += dot(v, force) + dot(x, turning)
+    xx, xy, xz = moments[s + 4], moments[s + 5], moments[s + 6]
+    yy, yz, zz = moments[s + 7], moments[s + 8], moments[s + 9]
+    x0, x1, x2 = x
+    d0, d1, d2 = cross(x, first)
+    v0, v1, v2 = v
+    push = (weight * v0 + d0, weight * v1 + d1, weight * v2 + d2)
+    d0, d1, d2 = cross(first, v)
+    c0, c1, c2 = cross(v, force)
+    trace = g0[0] + g1[1] + g2[2]
+    twist = (
+        d0 + (yy + zz) * x0 - xy * x1 - xz * x2 + bend * (c0 + dot(g0, x) - trace * x0),
+        d1 + (xx + zz) * x1 - xy * x0 - yz * x2 + bend * (c1 + dot(g1, x) - trace * x1),
+        d2 + (xx + yy) * x2 - xz * x0 - yz * x1 + bend * (c2 + dot(g2, x) - trace * x2),
+    )
+    j = i
+    while j >= 0:
+        t, b = TWIST * j, plan[HEAD + AXIS * j + VELOCITY]
+        h = dot(vector(twists, t), push) + dot(vector(twists, t + 3), twist)
+        w.room[a * n + b if a > b else b * n + a] += 2.0 * h if a == b and j < i else h
+        j = plan[HEAD + AXIS * j + BEFORE]
+    if bend > 0.0 and plan[at + CURVED] > 0:
+        v, x = _twist(scaled(multiplier, vector(w.frames, row + 3)), place, turns, pitch)
+        w.room[a * n + a] += dot(v, force) + dot(x, turning)
+
+
+@kernel
+def _twist(axis, place, turns, pitch):
+    """How an axis at a place moves what it carries: v and w."""
+    if not turns:
+        return axis, (0.0, 0.0, 0.0)
+    v0, v1, v2 = cross(place, axis)
+    z0, z1, z2 = axis
+    return (v0 + pitch * z0, v1 + pitch * z1, v2 + pitch * z2), axis

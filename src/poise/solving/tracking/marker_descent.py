@@ -1,0 +1,156 @@
+"""The door to the descents of a body by its markers: `kernels.markers.descent` says what is made least, and how."""
+
+from collections.abc import Sequence
+from typing import Any, Final, final
+
+import numpy as np
+
+from poise.common.array import Array
+from poise.kernels.machine.jit import prepare
+from poise.kernels.machine.layout import (
+    BAD_START,
+    BALL_AXES,
+    BALL_TURN,
+    BY_FUNCTION,
+    COMMON,
+    FRAME,
+    ITERATIONS,
+    PRISMATIC,
+    REVOLUTE,
+    STILL,
+)
+from poise.kernels.machine.memory import MEMORY
+from poise.kernels.markers import descent
+from poise.kernels.markers.moments import AXIS, HEAD, MOMENTS, SCALES, TWIST
+from poise.model.model import Model
+from poise.model.tree import carrying
+from poise.solving.problem.problem import Problem, pack
+from poise.solving.problem.workspace import Bound
+from poise.tasks.pose import PositionTask
+
+_STEPS: Final = 100
+"""Steps of a frame, at most."""
+
+
+@final
+class MarkerDescent:
+    """Follows measured markers by frames of a model, one frame of a recording after the other, within the limits of
+    joints; it remembers the last one.
+
+    It makes least 1/2 sum w |m - p|^2 / sum w, over the markers that were measured, with their `weights` (n,), and
+    1/2 sum c (q - v)^2 over coordinates, whose weights are by joints of one coordinate [1/rad^2 or 1/m^2 of a m^2].
+
+    One thread at a time.  Raises FrameNotFound for names.
+    """
+
+    __slots__ = ("_bound", "_scratch", "coordinates", "frames", "model")
+
+    def __init__(
+        self, model: Model, frames: Sequence[str], weights: Sequence[float], coordinates: dict[str, float]
+    ) -> None:
+        self.model, self.frames, self.coordinates = model, tuple(frames), dict(coordinates)
+        also = [model.velocity_index(name).start for name in self.coordinates]
+        packed = pack(model, [PositionTask(name) for name in self.frames], also=also)
+        n, nq, count = len(packed.velocities), model.nq, len(self.frames)
+        axes, scales = _axes(model, packed, self.frames)
+        plan = [count, len(axes), *(number for axis in axes for number in axis)]
+        own = np.zeros(n)
+        for name, weight in self.coordinates.items():
+            own[packed.velocities.index(model.velocity_index(name).start)] = weight
+        settings = [*weights, *own, *scales]
+        sections: dict[str, Any] = {"plan": plan, "settings": settings, "speeds": np.full(n, np.inf)}
+        sections["common"] = np.zeros(1, dtype=COMMON.dtype).view(np.int64)
+        units = len(packed.section("units"))
+        rows = {"matrix": n * n, "room": n * n, "memory": MEMORY}
+        rows |= {"scratch": 3 * count + MOMENTS * units + TWIST * len(axes)}
+        rows |= dict.fromkeys(("gradient", "other", "moved"), n) | dict.fromkeys(("begun", "prior"), nq)
+        self._bound = Bound(packed.extended(sections, rows))
+        self._begin()
+
+    def _begin(self) -> None:
+        """Make the workspace, which holds the past."""
+        self._scratch = self._bound.new(self.model)
+        self._scratch.set_fields(updates=1)
+        prepare(descent.follow)
+
+    def fresh(self) -> "MarkerDescent":
+        """Another one without a past, for another thread."""
+        made = object.__new__(MarkerDescent)
+        for name in ("_bound", "coordinates", "frames", "model"):
+            setattr(made, name, getattr(self, name))
+        made._begin()
+        return made
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("_bound", "coordinates", "frames", "model")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            setattr(self, name, value)
+        self._begin()
+
+    @property
+    def iterations(self) -> int:
+        """Steps of the last call, over all of its frames."""
+        return int(self._scratch.out[ITERATIONS])
+
+    @property
+    def velocities(self) -> tuple[int, ...]:
+        """The places in v of what moves the markers, in the order of `aims`."""
+        return self._bound.problem.velocities
+
+    def follow(
+        self,
+        points: Array,
+        aims: Array,
+        path: Array,
+        places: Array,
+        costs: Array,
+        start: Array | None = None,
+        most: int = _STEPS,
+    ) -> None:
+        """Fill `path` (frames, nq), `places` (frames, markers, 3), where these then are [m], and `costs` (frames,) for
+        `points` (frames, markers, 3) [m], NaN in gaps, and `aims` (frames, len(velocities)), values of coordinates.
+        It goes on from the last call, or begins at `start` (nq,), and takes `most` steps a frame at most.
+        """
+        scratch, points, aims = self._scratch, np.ascontiguousarray(points), np.ascontiguousarray(aims)
+        if start is not None:
+            scratch.start[:] = start
+        scratch.set_fields(steps=len(path), given=int(start is not None), max_iterations=most)
+        scratch.set_arrays(goals=points, postures=aims, path=path, found=places, answers=costs)
+        code = prepare(descent.follow)(scratch.address)
+        assert code != BAD_START
+
+
+def _axes(model: Model, packed: Problem, frames: Sequence[str]) -> tuple[list[tuple[int, ...]], list[float]]:
+    """Of each axis that moves markers what `kernels.markers.moments` reads, and its multiplier and pitch."""
+    wanted = sorted(set().union(*(PositionTask(name).needed(model) for name in frames)))
+    units, _ = carrying(model.tree, wanted)
+    arrays = packed.section("units")
+    active = {v: a for a, v in enumerate(packed.velocities)}
+    axes: list[tuple[int, ...]] = []
+    scales: list[float] = []
+    last: dict[int, int] = {-1: -1}
+    for u, unit in enumerate(units):
+        before = last[unit.parent]
+        kind = int(arrays["kind"][u])
+        for row, k in _directions(kind):
+            curved = kind >= BY_FUNCTION
+            moves = kind - BY_FUNCTION if curved else REVOLUTE if kind == BALL_AXES else kind
+            axes.append((FRAME * u + row, u, moves, active[unit.iv + k], before, int(curved)))
+            pitch = unit.pitch if moves != PRISMATIC else 0.0
+            scales += [unit.multiplier, pitch]
+            before = len(axes) - 1
+        last[u] = before
+    assert all(len(axis) == AXIS for axis in axes)
+    assert len(scales) == SCALES * len(axes)
+    assert HEAD == 2
+    return axes, scales
+
+
+def _directions(kind: int) -> tuple[tuple[int, int], ...]:
+    """The rows, within those of a unit of this kind, of the directions that it moves about or along, and the place of
+    each among its velocities."""
+    if kind in (BALL_TURN, STILL):
+        return ()
+    return ((6, 0), (9, 1), (3, 2)) if kind == BALL_AXES else ((3, 0),)

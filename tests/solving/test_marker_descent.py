@@ -1,0 +1,169 @@
+"""Descents of a body by its markers: the least of what is asked, beside SciPy, on every kind of joint."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy.optimize import least_squares
+
+import poise as pz
+from poise.solving.tracking.marker_descent import MarkerDescent
+
+
+def body(root: str = "floating") -> pz.Model:
+    """A trunk with two arms, of joints that turn, slide, screw, turn as a ball and follow another by a function."""
+    b = pz.ModelBuilder("body")
+    at = pz.SE3.from_xyz_rpy
+    if root == "floating":
+        b.joint("root", "floating", parent="world", child="trunk")
+    else:
+        b.joint("root", "planar", parent="world", child="trunk", axis=[0, 0, 1])
+    b.joint("neck", "spherical", parent="trunk", child="head", origin=at([0, 0, 0.5], [0.1, 0, 0]), axis=[0, 0, 1])
+    b.joint("shoulder", "revolute", parent="trunk", child="arm", origin=at([0.2, 0, 0.4], [0, 0.3, 0]), axis=[0, 1, 0],
+            limits=(-1.0, 1.0))  # fmt: skip
+    bend = pz.JointFunction.natural_spline([-2, -1, 0, 1, 2], [0.0, 0.05, 0.02, -0.04, 0.1])
+    b.joint("glide", "prismatic", parent="arm", child="sleeve", axis=[1, 0, 0],
+            mimic=pz.Mimic(joint="shoulder", function=bend))  # fmt: skip
+    b.joint("twist", "helical", parent="sleeve", child="fore", origin=at([0.1, 0, -0.2], [0, 0, 0.4]), axis=[0, 0, 1],
+            pitch=0.05)  # fmt: skip
+    b.joint("wrist", "revolute", parent="fore", child="hand", origin=at([0, 0, -0.2], [0, 0, 0]), axis=[1, 0, 0],
+            mimic=pz.Mimic(joint="shoulder", multiplier=-0.5, offset=0.2))  # fmt: skip
+    rng = np.random.default_rng(0)
+    for link in ("trunk", "head", "arm", "fore", "hand"):
+        for i in range(3):
+            b.frame(f"{link}.{i}", link=link, origin=pz.SE3.from_parts(rng.uniform(-0.2, 0.2, 3)))
+    return b.build()
+
+
+NAMES = [f"{link}.{i}" for link in ("trunk", "head", "arm", "fore", "hand") for i in range(3)]
+
+
+def follow(
+    descent: MarkerDescent, points: np.ndarray, start: np.ndarray, aims: np.ndarray | None = None, most: int = 200
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    count = len(points)
+    path, places, costs = np.empty((count, descent.model.nq)), np.empty_like(points), np.empty(count)
+    aims = np.zeros((count, len(descent.velocities))) if aims is None else aims
+    descent.follow(points, aims, path, places, costs, start, most)
+    return path, places, costs
+
+
+def moved(model: pz.Model, seed: int, far: float) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return model.clip(model.integrate(model.home, rng.uniform(-far, far, model.nv)))
+
+
+@pytest.mark.parametrize("root", ["floating", "planar"])
+def test_it_comes_to_where_markers_are_that_a_body_can_have(root: str) -> None:
+    model = body(root)
+    descent = MarkerDescent(model, NAMES, np.ones(len(NAMES)), {})
+    for seed in range(5):
+        points = model.poses(moved(model, seed, 0.5), NAMES).xyz[None]
+        path, places, costs = follow(descent, points, model.home)
+        assert np.abs(places - points).max() < 1e-7
+        assert np.allclose(model.poses(path[0], NAMES).xyz, places[0], atol=1e-12)
+        assert costs[0] < 1e-14
+
+
+def test_of_markers_that_no_body_can_have_it_comes_to_the_least_that_scipy_finds() -> None:
+    model = body()
+    rng, weights = np.random.default_rng(1), np.linspace(0.2, 3.0, len(NAMES))
+    descent = MarkerDescent(model, NAMES, weights, {"shoulder": 0.01, "twist": 0.02})
+    velocities = list(descent.velocities)
+    aims = np.zeros((1, len(velocities)))
+    aims[0, velocities.index(model.velocity_index("twist").start)] = 0.3
+    for seed in range(4):
+        q = moved(model, seed, 0.4)
+        points = (model.poses(q, NAMES).xyz + rng.normal(0.0, 0.02, (len(NAMES), 3)))[None]
+        points[0, seed] = np.nan
+        seen = ~np.isnan(points[0, :, 0])
+        share = np.sqrt(weights[seen] / weights[seen].sum())[:, None]
+
+        def residuals(v: np.ndarray, q=q, points=points, seen=seen, share=share) -> np.ndarray:
+            at = model.integrate(q, v)
+            pulls = [0.1 * at[model.index("shoulder")][0], np.sqrt(0.02) * (at[model.index("twist")][0] - 0.3)]
+            away = share * (model.poses(at, NAMES).xyz[seen] - points[0, seen])
+            return np.concatenate([away.ravel(), pulls])
+
+        bounds = np.full((2, model.nv), [[-np.inf], [np.inf]])
+        turn = model.velocity_index("shoulder").start
+        bounds[:, turn] = np.array([-1.0, 1.0]) - q[model.index("shoulder")][0]
+        peer = least_squares(residuals, np.zeros(model.nv), bounds=bounds, xtol=1e-14, ftol=1e-14, gtol=1e-12)
+        _, _, costs = follow(descent, points, q, aims)
+        assert costs[0] == pytest.approx(peer.cost, rel=1e-9)
+
+
+def test_limits_hold_and_the_answer_is_the_least_within_them() -> None:
+    model = body()
+    q = moved(model, 3, 0.3)
+    free = model.with_limits({"shoulder": (-3.0, 3.0)})
+    q[model.index("shoulder")] = 1.4
+    points = free.poses(q, NAMES).xyz[None]
+    descent = MarkerDescent(model, NAMES, np.ones(len(NAMES)), {})
+    path, _, costs = follow(descent, points, model.home)
+    assert path[0, model.index("shoulder")][0] == 1.0
+    again, _, other = follow(descent, points, path[0])
+    assert other[0] == pytest.approx(costs[0], rel=1e-9)
+    assert np.allclose(again, path, atol=1e-6)
+
+
+def test_a_ball_keeps_its_limits() -> None:
+    b = pz.ModelBuilder("bone")
+    b.joint("hip", "spherical", parent="base", child="leg", axis=[0, 0, 1], swing=0.5, twist=(-0.2, 0.2))
+    for i, place in enumerate([[0, 0, 1], [0.2, 0, 0.5], [0, 0.3, 0.2]]):
+        b.frame(f"m{i}", link="leg", origin=pz.SE3.from_parts(place))
+    model = b.build()
+    wide = pz.SO3.from_rotvec([1.0, 0.0, 0.0])
+    points = np.array([[wide.act(model.frame(f"m{i}").origin.xyz) for i in range(3)]])
+    descent = MarkerDescent(model, ["m0", "m1", "m2"], np.ones(3), {})
+    path, places, _ = follow(descent, points, model.home)
+    assert np.allclose(model.clip(path[0]), path[0], atol=1e-9)
+    bone = places[0, 0]
+    assert np.arccos(bone[2]) == pytest.approx(0.5, abs=1e-6)
+    assert bone[1] < -0.4  # towards where it should be
+
+
+def test_where_nothing_is_seen_it_stays() -> None:
+    model = body()
+    descent, q = MarkerDescent(model, NAMES, np.ones(len(NAMES)), {}), moved(model, 2, 0.3)
+    points = np.full((2, len(NAMES), 3), np.nan)
+    path, _, costs = follow(descent, points, q)
+    assert np.array_equal(path, [q, q])
+    assert np.array_equal(costs, [0, 0])
+
+
+def test_places_far_from_the_origin_lose_nothing() -> None:
+    model = body()
+    q = moved(model, 4, 0.3)
+    q[:3] += [3e4, -2e4, 1e4]
+    points = model.poses(q, NAMES).xyz[None]
+    start = q.copy()
+    start[model.index("shoulder")] += 0.3
+    start[:3] += 0.4
+    _, places, _ = follow(MarkerDescent(model, NAMES, np.ones(len(NAMES)), {}), points, start)
+    assert np.abs(places - points).max() < 1e-7
+
+
+def test_frames_in_one_call_are_those_of_a_call_each() -> None:
+    model = body()
+    ways = np.stack([moved(model, 5, 0.02 * k) for k in range(8)])
+    points = model.poses(ways, NAMES).xyz
+    one, other = (MarkerDescent(model, NAMES, np.ones(len(NAMES)), {}) for _ in range(2))
+    path, places, costs = follow(one, points, model.home)
+    nq, aims = model.nq, np.zeros((1, len(one.velocities)))
+    for k, some in enumerate(points):
+        there = np.empty((1, nq)), np.empty((1, len(NAMES), 3)), np.empty(1)
+        other.follow(np.ascontiguousarray(some[None]), aims, *there, model.home if k == 0 else None)
+        for mine, theirs in zip(there, (path, places, costs), strict=True):
+            assert np.array_equal(mine[0], theirs[k])
+    assert one.iterations < 8 * 8
+
+
+def test_a_copy_and_a_fresh_one_begin_without_a_past() -> None:
+    model = body()
+    descent = MarkerDescent(model, NAMES, np.ones(len(NAMES)), {"shoulder": 1e-3})
+    points = model.poses(moved(model, 6, 0.3), NAMES).xyz[None]
+    first = follow(descent, points, model.home)
+    for other in (pickle.loads(pickle.dumps(descent)), descent.fresh()):
+        for mine, theirs in zip(follow(other, points, model.home), first, strict=True):
+            assert np.array_equal(mine, theirs)
