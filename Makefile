@@ -114,6 +114,12 @@ warm: .venv/.test
 	@rm -rf .venv/three-new $@ && npm install --silent --prefix .venv/three-new three@0.187.0 urdf-loader@0.13.1 >/dev/null
 	@mv .venv/three-new $@
 
+# An environment of its own, for it holds NumPy back.
+.venv/opensim: .venv/.made
+	@echo "installing OpenSim into .venv/opensim"
+	@rm -rf $@ && $(PYTHON) -m venv .venv/opensim-new && .venv/opensim-new/bin/pip install --quiet opensim==4.6
+	@mv .venv/opensim-new $@
+
 # A newer pip than most Pythons bring knows dependency groups.
 .venv/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "poise needs Python 3.11 or newer and $(PYTHON) is " + sys.version.split()[0] + "; name another: make PYTHON=python3.13 $(MAKECMDGOALS)")'
