@@ -149,7 +149,7 @@ def test_a_file_with_its_suffix_is_a_motion_and_its_model(fourth: Path, capsys: 
 
 @pytest.mark.usefixtures("fourth")
 def test_a_file_that_nobody_reads_is_told_what_is_read() -> None:
-    with refused("invalid-model", "it.walk: ", ".sto or .turns"):
+    with refused("invalid-model", "it.walk: ", ", .sto", ".turns"):
         pz.load_motion("it.walk")
     assert not brings_skeleton(Path("it.walk"))
 

@@ -85,6 +85,11 @@ from poise.tasks.velocity import DampingTask as DampingTask
 from poise.tasks.velocity import JointVelocityTask as JointVelocityTask
 from poise.viewer.app import view as view
 from poise_motion.anatomy.body import BodyMap as BodyMap
+from poise_motion.markers.fitter import MarkerFitter as MarkerFitter
+from poise_motion.markers.fitting import fit_markers as fit_markers
+from poise_motion.markers.markers import Markers as Markers
+from poise_motion.markers.markers import load_markers as load_markers
+from poise_motion.markers.scaling import scale_body as scale_body
 from poise_motion.retarget import retarget as retarget
 
 from . import criteria as criteria

@@ -18,5 +18,9 @@ from poise.solving.tracking.optimum import AlgorithmicSingularity as Algorithmic
 from poise.solving.unreachable.certificate import Certificate as Certificate
 from poise.tasks.error import TaskError as TaskError
 from poise.viewer.app import Viewer as Viewer
+from poise_motion.markers.doubts import Ghost as Ghost
+from poise_motion.markers.doubts import Swap as Swap
+from poise_motion.markers.fit import MarkerFit as MarkerFit
+from poise_motion.markers.scaling import ScaledBody as ScaledBody
 from poise_motion.report.report import Report as Report
 from poise_motion.retarget import Retargeted as Retargeted

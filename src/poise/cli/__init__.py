@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _NUMBER: Final = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _LISTED: Final = re.compile(rf"{_NUMBER}(?:,{_NUMBER})*,?")
 """Numbers with commas between or behind them."""
-_ELSEWHERE: Final = {"retarget": ("poise-motion", "motion")}
+_ELSEWHERE: Final = {"retarget": ("poise-motion", "motion"), "fit": ("poise-motion", "motion")}
 """By command, the package beside poise that has it, and the extra that brings that."""
 
 

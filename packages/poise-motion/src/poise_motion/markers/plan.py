@@ -1,0 +1,100 @@
+"""What is fitted: which markers of a model, with what weights, and coordinates with theirs."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final, final
+
+import numpy as np
+
+from poise import InvalidValue, Model, ShapeError
+from poise.extending import WORLD, Array, ArrayLike, MarkerDescent, NameNotFound, a_model, finite, not_negative
+
+_SHOWN: Final = 6
+
+
+@final
+class Plan:
+    """What is fitted: which markers of a model, with what weights, and coordinates with theirs."""
+
+    def __init__(
+        self,
+        model: Model,
+        names: Sequence[str],
+        weights: Mapping[str, float] | None,
+        coordinates: Mapping[str, float] | None,
+    ) -> None:
+        self.model, self.notes = a_model(model), list[str]()
+        given = _weights("weights", weights)
+        known = {name for name in model.frames if name != WORLD}
+        for name in given:
+            if name not in known and name not in names:
+                raise NameNotFound(name, sorted(known), owner=f"the frames of {model.name}, as a marker in weights")
+        used = [name for name in names if name in known and given.get(name, 1.0) > 0.0]
+        moving = [name for name in used if _moves(model, name)]
+        if not moving:
+            here, there = ", ".join(list(names)[:_SHOWN]), ", ".join(sorted(known - set(model.links))[:_SHOWN])
+            raise InvalidValue(
+                "no-such-part",
+                f"none of the markers {here} ... is a frame of {model.name} that moves, such as {there or 'none'}: "
+                "give the model's markers the same names, or rename these with Markers.renamed",
+            )
+        self.names = moving
+        self.weights = [given.get(name, 1.0) for name in moving]
+        self.remark("markers that the model does not have", [name for name in names if name not in known])
+        self.remark("markers that nothing moves", [name for name in used if name not in moving])
+        self.remark("markers of the model that were not measured", self.lacking(names))
+        self.remark("loops of the model that are not held", [f"{one.first} and {one.second}" for one in model.loops])
+        self.coordinates = _weights("coordinates", coordinates)
+        for name in self.coordinates:
+            if model.joint(name).nq != 1:
+                raise InvalidValue(
+                    "not-supported",
+                    f"joint {name!r} has {model.joint(name).nq} coordinates; a weight is for a joint of one",
+                )
+        self.descent = MarkerDescent(model, self.names, self.weights, self.coordinates)
+
+    def lacking(self, names: Sequence[str]) -> list[str]:
+        """Frames of the model that look like markers, beside some that were measured, and were not."""
+        on = {self.model.frame(name).link for name in self.names}
+        links = set(self.model.links)
+        frames = [name for name in self.model.frames if name not in links and name != WORLD and name not in names]
+        return [name for name in frames if self.model.frame(name).link in on]
+
+    def remark(self, what: str, names: Sequence[str]) -> None:
+        if names:
+            more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+            self.notes.append(f"{what}: {', '.join(names[:_SHOWN])}{more}")
+
+    def aims(self, count: int, values: Mapping[str, ArrayLike] | None) -> Array:
+        """(count, n) what coordinates are pulled to: the values given, else those of home."""
+        model, velocities = self.model, self.descent.velocities
+        out, given = np.zeros((count, len(velocities))), dict(values or {})
+        for name in given:
+            if name not in self.coordinates:
+                raise InvalidValue(
+                    "needs", f"values[{name!r}] is of a coordinate without a weight: add it to coordinates"
+                )
+        for name in self.coordinates:
+            at = velocities.index(model.velocity_index(name).start)
+            value = finite(f"values[{name!r}]", given.get(name, model.home[model.index(name)][0]))
+            if np.ndim(value) > 1 or np.shape(value) not in ((), (count,)):
+                raise ShapeError(
+                    f"values[{name!r}] must be a number, or one a frame, ({count},), got {np.shape(value)}"
+                )
+            out[:, at] = value
+        return out
+
+
+def _weights(name: str, given: Mapping[str, float] | None) -> dict[str, float]:
+    for key, weight in (given or {}).items():
+        not_negative(f"{name}[{key!r}]", weight)
+    return {key: float(weight) for key, weight in (given or {}).items()}
+
+
+def _moves(model: Model, frame: str) -> bool:
+    carrier = {joint.child: joint for joint in model.joints}
+    link = model.frame(frame).link
+    while link in carrier:
+        if carrier[link].kind != "fixed":
+            return True
+        link = carrier[link].parent
+    return False
