@@ -8,6 +8,7 @@ from poise.cli.output import refuse_file as refuse_file
 from poise.cli.output import say as say
 from poise.common import drawing as drawing
 from poise.common import html as html
+from poise.common.archive import members as members
 from poise.common.array import Array as Array
 from poise.common.array import ArrayLike as ArrayLike
 from poise.common.cached import cached_property as cached_property
@@ -23,6 +24,7 @@ from poise.common.checks import whole as whole
 from poise.common.checks import with_holes as with_holes
 from poise.common.errors import NameNotFound as NameNotFound
 from poise.common.errors import nearest_names as nearest_names
+from poise.common.files import atomic_write as atomic_write
 from poise.common.files import write_whole as write_whole
 from poise.common.lazy import optional as optional
 from poise.common.plain import plain as plain
@@ -33,12 +35,19 @@ from poise.geometry.balls import Balls as Balls
 from poise.geometry.visuals import VisualShape as VisualShape
 from poise.io.from_mujoco import FromMuJoCo as FromMuJoCo
 from poise.io.gltf_joints import WEBXR as WEBXR
+from poise.io.skeleton import SkeletonFile as SkeletonFile
+from poise.io.skeleton import SkeletonJoint as SkeletonJoint
+from poise.io.skeleton import continuous as continuous
+from poise.io.stature import guessed as guessed
+from poise.io.stature import height as height
+from poise.io.upright import stood_up as stood_up
 from poise.model.dh import add_rows as add_rows
 from poise.model.frame import WORLD as WORLD
 from poise.model.model import a_model as a_model
 from poise.model.tip import SENSOR as SENSOR
 from poise.model.tip import finger_links as finger_links
 from poise.model.tip import words_of as words_of
+from poise.motion.clip import of_skeleton as of_skeleton
 from poise.robots import TEXTBOOK as TEXTBOOK
 from poise.solving.arguments.arguments import cores as cores
 from poise.solving.arguments.lru_cache import cached as cached

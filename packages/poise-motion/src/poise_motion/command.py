@@ -25,7 +25,7 @@ class Retarget(Writes):
     """
 
     motion: Positional[Path]
-    """A motion with a skeleton: .bvh, .glb or .gltf."""
+    """A motion with a skeleton: .bvh, .glb, .gltf or .vrm; a body of SMPL, SMPL-H or SMPL-X: .npz or .pkl."""
     robot: Positional[str]
     """A known name (g1, talos ...) or a file."""
     out: Annotated[Path | None, arg(aliases=["-o"])] = None
@@ -46,6 +46,9 @@ class Retarget(Writes):
     """Largest acceleration of the joints [rad/s^2 or m/s^2]."""
     unit: float | None = None
     """Metres that one unit of length of a BVH is; left out, the skeleton's size tells."""
+    body_model: Annotated[Path | None, arg(metavar="FILE")] = None
+    """The .npz or .pkl of the model of an SMPL body, which says where its joints are; left out, a person of average
+    proportions stands in."""
     up: Literal["y", "z"] | None = None
     """The axis that is up in the file; left out, the motion tells, and what is found is said."""
     base: Base | None = None
@@ -69,11 +72,11 @@ class Retarget(Writes):
         if self.screenshot is not None and not self.view:
             raise InvalidValue("needs", "--screenshot is a picture of the page: add --view")
         refuse_file(self.save_map, (".toml",), "a map goes", force=self.force)
-        if self.motion.suffix.lower() in _TABLES:
+        if self.motion.suffix.lower() == ".csv":
             raise InvalidValue(
                 "wrong-format", f"{self.motion} holds numbers by name, and no skeleton: give a BVH or glTF file"
             )
-        motion = pz.load_motion(self.motion, unit=self.unit, up=self.up)
+        motion = pz.load_motion(self.motion, unit=self.unit, up=self.up, body_model=self.body_model)
         robot = pz.load(self.robot, base=self.base or ("fixed" if self.robot in TEXTBOOK else "floating"))
         body = pz.BodyMap.found(motion, robot) if self.map is None else pz.BodyMap.load(self.map, motion, robot)
         limits = [] if self.acceleration is None else [_accelerating(robot, self.acceleration)]
