@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from poise_motion.retarget import Retargeted
 
 _TABLES = (".npz", ".csv")
-_MOTIONS = (*_TABLES, ".bvh", ".glb", ".gltf")
+_MOTIONS = (*_TABLES, ".bvh", ".glb", ".gltf", ".pkl")
 
 
 @command
@@ -29,7 +29,10 @@ class Retarget(Writes):
     robot: Positional[str]
     """A known name (g1, talos ...) or a file."""
     out: Annotated[Path | None, arg(aliases=["-o"])] = None
-    """File for the robot's motion: .npz, .csv, .bvh, .glb or .gltf."""
+    """File for the robot's motion: .npz, .csv, .bvh, .glb or .gltf, or .pkl with --format asap."""
+    format: Literal["beyondmimic", "mjlab", "holosoma", "asap"] | None = None
+    """What the file is for: a program that trains policies on it, which wants joints, bodies and velocities, 50 frames
+    a second."""
     map: Annotated[Path | None, arg(metavar="FILE")] = None
     """Which joint is which frame, a .toml; left out, it is found."""
     save_map: Annotated[Path | None, arg(metavar="FILE")] = None
@@ -69,6 +72,13 @@ class Retarget(Writes):
         refuse_file(self.out, _MOTIONS, "a motion goes", force=self.force, read=[self.motion, Path(self.robot)])
         refuse_file(self.report, (".json", *PICTURES), "a report goes", force=self.force)
         refuse_file(self.screenshot, (".png",), "a screenshot goes", force=self.force)
+        if self.format is not None and self.out is None:
+            raise InvalidValue("needs", "--format says how --out is written: add -o")
+        wanted = {None: None, "asap": ".pkl"}.get(self.format, ".npz")
+        if self.out is not None and self.out.suffix.lower() != (wanted or self.out.suffix.lower()):
+            raise InvalidValue("wrong-format", f"--out must end in {wanted} for --format {self.format}, got {self.out}")
+        if self.out is not None and self.out.suffix.lower() == ".pkl" and self.format is None:
+            raise InvalidValue("needs", "a .pkl needs --format asap; without one it is a motion of poise, .npz")
         if self.screenshot is not None and not self.view:
             raise InvalidValue("needs", "--screenshot is a picture of the page: add --view")
         refuse_file(self.save_map, (".toml",), "a map goes", force=self.force)
@@ -86,7 +96,7 @@ class Retarget(Writes):
             body.save(self.save_map)
             written.append(self.save_map)
         if self.out is not None:
-            done.motion.save(self.out)
+            done.motion.save(self.out, format=self.format)
             written.append(self.out)
         if self.report is not None:
             done.report.save(self.report)
