@@ -69,7 +69,8 @@ class Retarget(Writes):
         """Load, carry over and write."""
         from poise.extending import PICTURES, TEXTBOOK, refuse_file, say
 
-        refuse_file(self.out, _MOTIONS, "a motion goes", force=self.force, read=[self.motion, Path(self.robot)])
+        read = [self.motion, Path(self.robot), *([] if self.body_model is None else [self.body_model])]
+        refuse_file(self.out, _MOTIONS, "a motion goes", force=self.force, read=read)
         refuse_file(self.report, (".json", *PICTURES), "a report goes", force=self.force)
         refuse_file(self.screenshot, (".png",), "a screenshot goes", force=self.force)
         if self.format is not None and self.out is None:
