@@ -34,10 +34,13 @@ from poise.common.tables import fill as fill
 from poise.geometry.balls import Balls as Balls
 from poise.geometry.visuals import VisualShape as VisualShape
 from poise.io.from_mujoco import FromMuJoCo as FromMuJoCo
+from poise.io.gltf import skeleton_of as skeleton_of
 from poise.io.gltf_joints import WEBXR as WEBXR
+from poise.io.gltf_joints import GltfJoints as GltfJoints
 from poise.io.skeleton import SkeletonFile as SkeletonFile
 from poise.io.skeleton import SkeletonJoint as SkeletonJoint
 from poise.io.skeleton import continuous as continuous
+from poise.io.skeleton import numbered as numbered
 from poise.io.stature import guessed as guessed
 from poise.io.stature import height as height
 from poise.io.upright import stood_up as stood_up

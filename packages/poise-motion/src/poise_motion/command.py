@@ -25,7 +25,8 @@ class Retarget(Writes):
     """
 
     motion: Positional[Path]
-    """A motion with a skeleton: .bvh, .glb, .gltf or .vrm; a body of SMPL, SMPL-H or SMPL-X: .npz or .pkl."""
+    """A motion with a skeleton: .bvh, .glb, .gltf, .vrm, .fbx, .usd or .amc; a body of SMPL, SMPL-H or SMPL-X: .npz or
+    .pkl."""
     robot: Positional[str]
     """A known name (g1, talos ...) or a file."""
     out: Annotated[Path | None, arg(aliases=["-o"])] = None
