@@ -15,6 +15,7 @@ from smpl_bodies import FRAMES, PARENTS, RATE, model, motion, places, save
 from support.refusals import refused
 
 import poise as pz
+from poise.cli import main
 
 Z_UP = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
 
@@ -232,6 +233,17 @@ def test_a_model_in_an_old_pickle_is_read_and_run_by_nobody(tmp_path: Path) -> N
     dense = pz.load_motion(file, body_model=save(tmp_path / "body.npz", model(24)))
     np.testing.assert_allclose(sparse.q, dense.q)
     np.testing.assert_allclose(sparse.positions(), dense.positions(), atol=1e-12)
+
+
+def test_it_is_played_as_any_skeleton(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("viser", reason="the viewer needs viser")
+    file = save(tmp_path / "walk.npz", motion(24))
+    assert main(["view", "--replay", str(file), "--port", "0", "--record", str(tmp_path / "walk.html")]) == 0
+    assert (tmp_path / "walk.html").stat().st_size > 1000
+    assert main(["view", "panda", "--replay", str(file)]) == 1
+    assert "brings a skeleton of its own" in " ".join(capsys.readouterr().err.split())
 
 
 def test_a_robot_follows_it_by_the_bones_of_its_tree(tmp_path: Path) -> None:
