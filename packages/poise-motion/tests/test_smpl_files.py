@@ -207,6 +207,22 @@ def test_an_archive_that_claims_more_than_it_has_is_refused(tmp_path: Path) -> N
         pz.load_motion(tmp_path / "bomb.npz")
 
 
+def test_what_is_larger_than_memory_is_for_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arrays = {"poses": np.zeros((3000, 72)), "fps": 30.0}
+    np.savez_compressed(tmp_path / "zeros.npz", **arrays)
+    save(tmp_path / "zeros.pkl", arrays)
+    monkeypatch.setattr("poise_motion.files.arrays._FILE", 2**20)
+    with refused("invalid-model", "its arrays unpack to 1,728,008 bytes"):
+        pz.load_motion(tmp_path / "zeros.npz")
+    monkeypatch.setattr("poise_motion.files.arrays.bytes_of.__defaults__", (2**20,))
+    with refused("invalid-model", "the file has more than 1 MiB"):
+        pz.load_motion(tmp_path / "zeros.pkl")
+    monkeypatch.undo()
+    monkeypatch.setattr("poise_motion.files.smpl._TURNS", 3000)
+    with refused("invalid-model", "'poses' has 3,000 frames, too many to hold"):
+        pz.load_motion(tmp_path / "zeros.npz")
+
+
 @pytest.mark.parametrize("kind", [".npz", ".pkl"])
 def test_damaged_files_end_in_a_sentence(tmp_path: Path, kind: str) -> None:
     whole = save(tmp_path / f"whole{kind}", motion(24)).read_bytes()
