@@ -60,6 +60,11 @@ def motion(robot: pz.Model) -> pz.Motion:
     return pz.Motion(robot, times, q, name="walk")
 
 
+def loaded(file: str | Path) -> dict[str, Any]:
+    with np.load(file) as archive:
+        return dict(archive)
+
+
 def bodies_of(qpos: Array, qvel: Array, *, at_centres: bool) -> dict[str, Array]:
     """By name of an array, (frames, bodies, ...) what MuJoCo has of all its bodies, the world first."""
     data, twist = mujoco.MjData(MUJOCO), np.zeros(6)
@@ -95,7 +100,7 @@ def checked(data: dict[str, Array], qpos: Array, qvel: Array, names: list[str], 
 
 def by_places(file: Path, joints: list[str], indexes: list[int]) -> dict[str, Array]:
     """As the loaders of whole_body_tracking and mjlab have it: arrays by their names, bodies by their places."""
-    data = np.load(file)
+    data = loaded(file)
     assert data["joint_pos"].shape == data["joint_vel"].shape == (41, len(joints))
     out = {name: data[name].astype(np.float64) for name in ("joint_pos", "joint_vel")}
     for name in ("body_pos_w", "body_quat_w", "body_lin_vel_w", "body_ang_vel_w"):
@@ -130,7 +135,7 @@ def test_arrays_by_places_are_in_the_order_of_the_program(
     data["root_speed"] = np.gradient(motion.at(times)[:, :3], 1.0 / FPS, axis=0)
     if format == "mjlab":
         checked(data, *as_mujoco(data, joints), names, at_centres=False)
-    written = np.load(tmp_path / "walk.npz")
+    written = loaded(tmp_path / "walk.npz")
     assert written["joint_names"].tolist() == joints
     assert written["body_names"].tolist() == names
     assert all(written[name].dtype == np.float32 for name in data if name != "root_speed")
@@ -156,13 +161,13 @@ def test_bodies_of_beyondmimic_move_with_their_centres_of_mass(tmp_path: Path, m
 def test_holosoma_finds_all_by_name_behind_the_root(tmp_path: Path, motion: pz.Motion) -> None:
     bodies = ["pelvis", "thigh_r", "shin_r", "sole_r", "thigh_l", "shin_l", "torso"]
     motion.save(tmp_path / "walk.npz", format="holosoma", bodies=bodies)
-    data = np.load(tmp_path / "walk.npz")
+    data = loaded(tmp_path / "walk.npz")
     assert data["joint_names"].tolist() == DEEP
     assert data["body_names"].tolist() == ["world", *bodies]
     assert data["joint_pos"][:, 7:].shape[1] == data["joint_vel"][:, 6:].shape[1] == len(DEEP)
     qpos, qvel = data["joint_pos"].astype(np.float64), data["joint_vel"].astype(np.float64)
     np.testing.assert_allclose(qpos, motion.at(np.arange(41) / FPS), atol=1e-6)
-    arrays = {name: data[name].astype(np.float64) for name in data.files if name.startswith("body_") and "_w" in name}
+    arrays = {name: data[name].astype(np.float64) for name in data if name.startswith("body_") and "_w" in name}
     checked(arrays, qpos, qvel, ["world", *bodies], at_centres=True)
     assert data["fps"] == [50]
 
@@ -206,7 +211,7 @@ def test_a_robot_of_fewer_joints_is_asked_for(tmp_path: Path, motion: pz.Motion)
     assert data["dof"].shape == (41, 4)
     assert data["pose_aa"].shape == (41, 5 + 3, 3)
     motion.save(tmp_path / "walk.npz", format="mjlab", joints=DEEP[::-1], bodies=["torso", "pelvis"])
-    held = np.load(tmp_path / "walk.npz")
+    held = loaded(tmp_path / "walk.npz")
     assert held["joint_names"].tolist() == DEEP[::-1]
     assert held["body_pos_w"].shape == (41, 2, 3)
 
@@ -256,7 +261,7 @@ def test_joints_that_a_format_cannot_say_are_refused(tmp_path: Path) -> None:
         still.save(tmp_path / "a.pkl", format="asap")
     with pytest.warns(pz.ModelWarning, match="body has no masses"):
         still.save(tmp_path / "a.npz", format="beyondmimic")
-    data = np.load(tmp_path / "a.npz")
+    data = loaded(tmp_path / "a.npz")
     assert data["joint_vel"].shape == (1, 1)
     assert not data["body_lin_vel_w"].any()
 
@@ -270,7 +275,7 @@ def test_the_command_line_writes_them(
     walk(30.0, 0.2).save("walk.bvh")
     (tmp_path / "robot.xml").write_text(ROBOT)
     assert main(["retarget", "walk.bvh", "robot.xml", "--base", "fixed", "-o", "walk.npz", "--format", "mjlab"]) == 0
-    assert np.load("walk.npz")["joint_names"].tolist() == DEEP
+    assert loaded("walk.npz")["joint_names"].tolist() == DEEP
     assert main(["retarget", "walk.bvh", "robot.xml", "--format", "mjlab"]) == 1
     assert "--format says how --out is written: add -o" in " ".join(capsys.readouterr().err.split())
     assert main(["retarget", "walk.bvh", "robot.xml", "-o", "walk.npz", "--force", "--format", "asap"]) == 1

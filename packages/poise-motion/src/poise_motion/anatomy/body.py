@@ -77,7 +77,8 @@ class BodyMap(Value):
         was not found.  Raises ValueError where nothing is a part of both.
         """
         skeleton = source.model if isinstance(source, Motion) else source
-        bones = source.bones if isinstance(source, Motion) else {}
+        named = source.bones if isinstance(source, Motion) else {}
+        bones = {bone: skeleton.joint(joint).child for bone, joint in named.items()}
         human, machine = _of_bones(bones) if bones else anatomy(skeleton), anatomy(robot)
         frames = human.frames
         if machine.four_legs and on_four(source, frames):
@@ -195,6 +196,7 @@ class BodyMap(Value):
 
 
 def _of_bones(bones: Mapping[str, str]) -> Anatomy:
+    """The parts of a body whose bones are links that are known."""
     body, _ = parts_of_bones(bones)
     missing = {part: "the file names no such bone" for part in PARENTS if part not in body}
     return Anatomy(body, {part: (joint,) for part, joint in body.items()}, missing)

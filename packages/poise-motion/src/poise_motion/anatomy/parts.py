@@ -68,7 +68,7 @@ _FIRST: Final = {
 
 
 def parts_of_bones(bones: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
-    """By part and by finger the joint that it is, of a skeleton whose bones are known in the words of VRM."""
+    """By part and by finger the link that it is, of a skeleton whose bones are known in the words of VRM."""
     called = {"pelvis": ("hips",), "chest": ("upperChest", "chest", "spine"), "head": ("head", "neck")}
     fingers = dict[str, tuple[str, ...]]()
     for side in SIDES:
