@@ -33,6 +33,7 @@ from poise.common.tables import aligned as aligned
 from poise.common.tables import fill as fill
 from poise.geometry.balls import Balls as Balls
 from poise.geometry.visuals import VisualShape as VisualShape
+from poise.io.brought import is_table as is_table
 from poise.io.from_mujoco import FromMuJoCo as FromMuJoCo
 from poise.io.gltf import skeleton_of as skeleton_of
 from poise.io.gltf_joints import WEBXR as WEBXR

@@ -256,6 +256,7 @@ def test_it_is_played_as_any_skeleton(
 ) -> None:
     pytest.importorskip("viser", reason="the viewer needs viser")
     file = save(tmp_path / "walk.npz", motion(24))
+    assert pz.load(file).joint_names == pz.load_motion(file).model.joint_names
     assert main(["view", "--replay", str(file), "--port", "0", "--record", str(tmp_path / "walk.html")]) == 0
     assert (tmp_path / "walk.html").stat().st_size > 1000
     assert main(["view", "panda", "--replay", str(file)]) == 1

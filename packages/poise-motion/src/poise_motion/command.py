@@ -12,8 +12,7 @@ from poise.extending import Answer, Base, Writes, command
 if TYPE_CHECKING:
     from poise_motion.retarget import Retargeted
 
-_TABLES = (".npz", ".csv")
-_MOTIONS = (*_TABLES, ".bvh", ".glb", ".gltf", ".pkl")
+_MOTIONS = (".npz", ".csv", ".bvh", ".glb", ".gltf", ".pkl")
 
 
 @command
@@ -68,7 +67,7 @@ class Retarget(Writes):
 
     def run(self) -> Answer:
         """Load, carry over and write."""
-        from poise.extending import PICTURES, TEXTBOOK, refuse_file, say
+        from poise.extending import PICTURES, TEXTBOOK, is_table, refuse_file, say
 
         read = [self.motion, Path(self.robot), *([] if self.body_model is None else [self.body_model])]
         refuse_file(self.out, _MOTIONS, "a motion goes", force=self.force, read=read)
@@ -84,7 +83,7 @@ class Retarget(Writes):
         if self.screenshot is not None and not self.view:
             raise InvalidValue("needs", "--screenshot is a picture of the page: add --view")
         refuse_file(self.save_map, (".toml",), "a map goes", force=self.force)
-        if self.motion.suffix.lower() == ".csv":
+        if is_table(self.motion):
             raise InvalidValue(
                 "wrong-format", f"{self.motion} holds numbers by name, and no skeleton: give a BVH or glTF file"
             )

@@ -58,7 +58,7 @@ def _read(
         if prim.IsA(skel.Skeleton) and (query := cache.GetSkelQuery(skel.Skeleton(prim))):
             found.append(query)
     if not found:
-        raise ModelError("it has no skeleton of UsdSkel", file=str(path))
+        raise ModelError("it has no skeleton of UsdSkel; a robot must be exported as URDF or MJCF", file=str(path))
     query = max(found, key=lambda one: len(one.GetJointOrder()))
     prim, tokens = query.GetPrim(), [str(token) for token in query.GetJointOrder()]
     notes = []
