@@ -69,7 +69,18 @@ INNER = {
         "tracking",
     ],
     "viewer": ["session", "server", "scene", "panel", "pages", "operator"],
-    "poise_motion": ["anatomy", "contact", "reference", "follow", "report", "hands", "osim", "markers", "carry"],
+    "poise_motion": [
+        "files",
+        "anatomy",
+        "contact",
+        "reference",
+        "follow",
+        "report",
+        "hands",
+        "osim",
+        "markers",
+        "carry",
+    ],  # fmt: skip
 }
 """The folders within these, each of which imports from those before it, annotations counted."""
 _MODEL = "changes fitting kinematics notebook parts proximity scene tip tree"

@@ -10,6 +10,7 @@ from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from support.arrows import ROOT
 from support.refusals import refused
@@ -149,7 +150,7 @@ def test_a_file_with_its_suffix_is_a_motion_and_its_model(fourth: Path, capsys: 
 
 @pytest.mark.usefixtures("fourth")
 def test_a_file_that_nobody_reads_is_told_what_is_read() -> None:
-    with refused("invalid-model", "it.walk: ", ", .sto", ".turns"):
+    with refused("invalid-model", "it.walk: ", ".vrm, .csv, .npz", ", .sto", ".turns"):
         pz.load_motion("it.walk")
     assert not brings_skeleton(Path("it.walk"))
 
@@ -167,6 +168,82 @@ def test_a_reader_is_told_apart_from_what_is_none(folder: Path) -> None:
     for load in (pz.load, pz.load_motion):
         with refused("error", "poise-fourth offers 'lost' to poise and cannot be loaded: AttributeError"):
             load("some.lost")
+
+
+def test_an_archive_is_read_by_a_package_unless_it_holds_a_robots_coordinates(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "import poise as pz\ndef read(path): return pz.Motion(pz.load('planar2'), [0.0], [[0.1, 0.2]])\n"
+    package(folder, text, "[poise.readers]\nnpz = poise_fourth:read\n")
+    (alone,) = metadata.distributions(path=[str(folder)])  # for poise-motion has a reader of .npz too
+    monkeypatch.setattr(metadata, "entry_points", alone.entry_points.select)
+    other, table = folder / "other.npz", folder / "table.npz"
+    np.savez(other, turns=[0.1, 0.2])
+    motion = pz.load_motion(other)
+    assert motion.q.tolist() == [[0.1, 0.2]]
+    assert pz.load(other).nq == 2
+    assert brings_skeleton(other)
+    motion.save(table)
+    assert not brings_skeleton(table)
+    assert pz.load_motion(table, model=motion.model).q.tolist() == [[0.1, 0.2]]
+    with refused("needs", "numbers by name, and no skeleton"):
+        pz.load_motion(table)
+    with refused("invalid-model", "this is a motion without its robot"):
+        pz.load(table)
+    with refused("error", "other.npz cannot be read"):
+        pz.load_motion(other, model=motion.model)
+    other.write_bytes(table.read_bytes()[:-9])
+    for read in (pz.load, pz.load_motion):
+        with refused("invalid-model", "other.npz: the archive cannot be read"):
+            read(other)
+        with refused("invalid-model", "no such file"):
+            read(folder / "none.npz")
+        with refused("invalid-model", "it is a folder"):
+            (folder / "folder.npz").mkdir(exist_ok=True)
+            read(folder / "folder.npz")
+    assert main(["view", "planar2", "--replay", str(folder / "none.npz")]) == 1
+    assert "none.npz: no such file" in " ".join(capsys.readouterr().err.split())
+
+
+# Writers -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_motion_is_written_in_its_format(fourth: Path) -> None:
+    file = fourth / "wave.txt"
+    motion = pz.Motion(pz.load("planar2"), [0, 0.5], [[0, 0.5], [0.1, 0.6]])
+    with refused("conflict", "fps and bodies are not for format='turns', which poise-fourth writes"):
+        motion.save(file, format="turns", fps=50, bodies=["tool"])
+    with refused("conflict", "unit, quaternion and header"):
+        motion.save(file, format="turns", unit=1.0)
+    with refused("needs", "fps and bodies go with a format"):
+        motion.save(fourth / "wave.csv", fps=50)
+    with refused("unknown-word", "did you mean 'turns'"):
+        motion.save(file, format="turn")
+    with refused("unknown-word", "got 3"):
+        motion.save(file, format=3)  # type: ignore[arg-type]
+    assert not file.exists()
+    motion.save(file, format="turns")
+    file.rename(fourth / "wave.turns")
+    assert pz.load_motion(fourth / "wave.turns").q.tolist() == motion.q.tolist()
+
+
+def test_what_an_extra_reads_and_writes_names_it_where_it_is_absent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(metadata, "entry_points", lambda **_: metadata.EntryPoints())
+    np.savez(tmp_path / "walk.npz", poses=np.zeros((2, 72)))
+    (tmp_path / "walk.fbx").write_text("Kaydara")
+    for name in ("walk.npz", "walk.fbx"):
+        assert brings_skeleton(tmp_path / name)
+        with refused("missing-extra", f'{name} needs poise-motion: pip install "poise[motion]"'):
+            pz.load_motion(tmp_path / name)
+    with refused("missing-extra", 'walk.fbx needs poise-motion: pip install "poise[motion]"'):
+        pz.load(tmp_path / "walk.fbx")
+    with refused("invalid-model", "must end in .bvh, .glb, .gltf, .vrm, .csv or .npz"):
+        pz.load_motion(tmp_path / "walk.mp4")
+    motion = pz.Motion(pz.load("planar2"), [0.0], [[0.0, 0.0]])
+    with refused("missing-extra", "format='mjlab' needs poise-motion"):
+        motion.save(tmp_path / "a.npz", format="mjlab")
 
 
 # Robots --------------------------------------------------------------------------------------------------------------

@@ -21,7 +21,9 @@ from support.releasing import copied
 
 import poise as pz
 from poise import cli, extending, pages
-from poise.common.beside import COMMANDS, PAGES, READERS, ROBOTS
+from poise.common.beside import COMMANDS, PAGES, READERS, ROBOTS, WRITERS
+from poise.io.brought import EXTRA_FORMATS
+from poise.io.suffixes import EXTRA_SUFFIXES
 
 CORE: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 MODULES = {path.stem for path in SOURCE.glob("*.py") if not path.stem.startswith("_")}
@@ -176,9 +178,10 @@ def test_what_packages_bring_is_there_and_told_by_its_extra_where_it_is_not() ->
     assert {name: (package.replace("_", "-"), package.removeprefix("poise_")) for package, name, _ in brought} == (
         cli._ELSEWHERE
     )
-    others = [
-        place for package in BESIDE for group in (PAGES, READERS, ROBOTS) for place in points(package, group).values()
-    ]
+    assert {f".{name}" for name in points("poise_motion", READERS)} == {*EXTRA_SUFFIXES}
+    assert {*points("poise_motion", WRITERS)} == {*EXTRA_FORMATS}
+    groups = PAGES, READERS, ROBOTS, WRITERS
+    others = [place for package in BESIDE for group in groups for place in points(package, group).values()]
     for place in [*(place for *_, place in brought), *others]:
         module, _, name = place.partition(":")
         assert callable(getattr(importlib.import_module(module), name))

@@ -268,10 +268,21 @@ def test_what_cannot_be_written_or_read_is_refused(tmp_path: Path) -> None:
         pz.load_motion(tmp_path / "m.csv", model=motion.model, fps=0.0)
     with pytest.raises(PoiseError, match="no column"):
         pz.load_motion(tmp_path / "m.csv", model=arm())
+    with refused("wrong-format", "must end in .bvh, .glb, .gltf, .csv or .npz"):
+        motion.save(tmp_path / "m.vrm")
     with pytest.raises(ModelError, match="no motion"):
-        pz.load_motion(tmp_path / "m.fbx")
+        pz.load_motion(tmp_path / "m.xyz")
     with pytest.raises(ModelError, match="no such file"):
         pz.load_motion(tmp_path / "none.bvh")
+
+
+def test_bones_name_joints_that_are_there() -> None:
+    motion = pz.Motion(pz.load("planar2"), [0.0, 1.0], [[0.0, 0.0], [1.0, 0.0]], bones={"hips": "joint1"})
+    assert motion[1:].bones == {"hips": "joint1"}
+    with pytest.raises(TypeError):
+        motion.bones["head"] = "joint1"  # type: ignore[index]
+    with refused("unknown-name", "jiont1", "did you mean 'joint1'"):
+        pz.Motion(motion.model, [0.0], [[0.0, 0.0]], bones={"hips": "jiont1"})
 
 
 def test_a_name_that_a_bvh_cannot_hold_is_refused(tmp_path: Path) -> None:

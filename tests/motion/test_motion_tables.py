@@ -103,7 +103,7 @@ BAD = {
     "objects.npz": (archive(q=np.zeros((2, 3)), joints=NAMES.astype(object)), "cannot be read"),
     "words.npz": (archive(q=np.array([["a", "b", "c"]]), joints=NAMES), "cannot be read"),
     "none.npz": (archive(q=np.zeros((0, 3)), joints=NAMES), "no row"),
-    "motion.txt": (b"", "must end in .bvh, .glb, .gltf, .csv, .npz, .mot"),
+    "motion.txt": (b"", "must end in .bvh, .glb, .gltf, .vrm, .csv, .npz, .mot"),
 }
 
 

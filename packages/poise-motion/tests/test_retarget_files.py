@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from walker import walk
 
+import poise as pz
 from poise.cli import main
 
 
@@ -46,8 +47,10 @@ def test_what_it_does_not_write(walked: Path, out: str, words: str, capsys: pyte
 
 def test_a_table_of_numbers_is_no_body(walked: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (walked / "rows.csv").write_text("time,a\n0,1\n")
-    assert main(["retarget", "rows.csv", "g1", "-o", "out.npz"]) == 1
-    assert "rows.csv holds numbers by name, and no skeleton: give a BVH or glTF file" in capsys.readouterr().err
+    pz.Motion(pz.load("planar2"), [0.0], [[0.0, 0.0]]).save(walked / "rows.npz")
+    for name in ("rows.csv", "rows.npz"):
+        assert main(["retarget", name, "g1", "-o", "out.npz"]) == 1
+        assert f"{name} holds numbers by name, and no skeleton: give a BVH or glTF file" in capsys.readouterr().err
 
 
 def test_a_picture_of_the_page_needs_the_page(walked: Path, capsys: pytest.CaptureFixture[str]) -> None:

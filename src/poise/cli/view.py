@@ -36,9 +36,11 @@ class View(Writes):
     look: Literal["visual", "collision", "skeleton"] | None = None
     """What is drawn of it; left out, the first of these that a link has."""
     replay: Path | None = None
-    """Play a motion instead: of the robot a .csv with a column a joint, or .npz; of no robot a .bvh, .glb or .gltf."""
+    """Play a motion instead: of the robot a .csv with a column a joint, or .npz; of no robot any that
+    brings a skeleton, such as .bvh, .glb, .vrm, or the .npz of an SMPL body."""
     ghost: Path | None = None
-    """With --replay: the .bvh, .glb or .gltf that it follows, beside it; a .csv or .npz of the same robot, over it."""
+    """With --replay: what it follows, a .bvh, .glb or another with a skeleton, beside it; a .csv or .npz of the same
+    robot, over it."""
     record: Path | None = None
     """Keep what happens in one .html that plays without a server; a --replay is written at once, and no page opened."""
     screenshot: Path | None = None

@@ -8,7 +8,7 @@ import struct
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -66,8 +66,8 @@ class Member:
             return array
 
 
-def members(path: Path) -> dict[str, Member]:
-    """The arrays of an archive, unread.
+def members(path: Path, only: Collection[str] | None = None) -> dict[str, Member]:
+    """The arrays of an archive, or `only` those of these names, unread.
 
     Raises OSError for a file that cannot be read; ValueError, which names the array, for what is no archive, for an
     array that claims more or less than is there, and for one of Python's objects.
@@ -76,7 +76,8 @@ def members(path: Path) -> dict[str, Member]:
         if file.read(len(_ONE)) == _ONE:
             raise InvalidValue("wrong-format", "it is one array, and no archive of arrays")
     with _named(None), zipfile.ZipFile(path) as archive:
-        found = [_member(path, archive, i) for i in archive.infolist() if i.filename.endswith(".npy")]
+        arrays = {i.filename.removesuffix(".npy"): i for i in archive.infolist() if i.filename.endswith(".npy")}
+        found = [_member(path, archive, i) for name, i in arrays.items() if only is None or name in only]
     return {member.name: member for member in found}
 
 

@@ -17,6 +17,8 @@ ROBOTS: Final = "poise.robots"
 """What makes robots, by the names that `load` then knows."""
 READERS: Final = "poise.readers"
 """What reads files that `load` and `load_motion` do not know, by their suffixes without the dot."""
+WRITERS: Final = "poise.writers"
+"""What writes motions, by the words that `Motion.save` takes as `format`."""
 
 
 def points(group: str) -> "list[EntryPoint]":

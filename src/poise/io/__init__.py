@@ -32,7 +32,7 @@ def load(
 
     A str that begins with `<` is the text of a URDF or MJCF, one that has a suffix or a separator is a path.  Textbook
     robots go before installed ones of the same name; "example-robot-data/panda" is the installed one.  Skeletons are
-    those of BVH and glTF files.  Packages beside poise may bring more names, and readers of more suffixes.
+    those of BVH, glTF and VRM files.  Packages beside poise may bring more names, and readers of more suffixes.
 
     `base` is how the robot's root is joined to the world: "fixed", "planar" or "floating"; textbook robots stand fixed,
     and a skeleton floats, with spherical joints, in metres, z up (`poise.load_motion` reads its frames too).
@@ -141,9 +141,11 @@ def _load_file(path: Path, base: Base, package_dirs: PackageDirs, xacro_args: Xa
             return model
     if re.match(r"[a-z]{2,}://?[^/]", str(path)):  # two slashes are one to Path
         raise ModelError("this is an address, not a path; download the file, and give its path", file=str(path))
+    from poise.io.brought import refuse_absent
     from poise.io.elements import parse, read_bytes, root_tag
 
     data = read_bytes(path)
+    refuse_absent(path)
     if xacro_args is not None:
         from poise.io.xacro import check_xacro, read_xacro
 

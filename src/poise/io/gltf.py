@@ -11,6 +11,7 @@
 | axes of a joint | at rest parallel to the world's: rotations are those from the pose at rest |
 | uniform scale | folded into lengths |
 | animation | frames; a joint whose place in its parent does not change only turns, about the mean of its places |
+| bones of a humanoid that a VRM names | joints, and `bones` |
 | y up | z up: what points along y points along z |
 """
 
@@ -21,7 +22,7 @@ import numpy as np
 
 from poise.common.array import Array
 from poise.common.errors import ModelError
-from poise.io.gltf_joints import read_joints, some
+from poise.io.gltf_joints import GltfJoints, read_joints, some
 from poise.io.skeleton import SkeletonFile, SkeletonJoint, Up, check_arguments, reach
 from poise.io.stature import doubted, height
 from poise.io.upright import stood_up
@@ -49,8 +50,9 @@ def read_gltf(
     not heed it.  `up` is the axis that is up in the file, by the format y; what is y up is turned so that z is.  Frames
     are at the animation's keys, those of all its channels together, or `fps` a second from the first key to the last;
     without an animation there is one frame, of the nodes as they stand.  `skin` and `animation` are names, or indices
-    from 0; without them the skin with the most joints and the first animation are read.  In a file without a skin the
-    joints are the nodes that the animation moves.  Only files within the folder of this one are read.
+    from 0; without them the skin with the most joints and the first animation are read.  Of a VRM the joints are the
+    bones of its humanoid, unless `skin` is given; in a file without a skin the nodes that the animation moves.  Only
+    files within the folder of this one are read.
 
     Joints without a name are called by their index, and a name that is there already gets a number.
 
@@ -58,8 +60,16 @@ def read_gltf(
     axes, mirror or vanish; NameNotFound for an unknown skin or animation; ValueError for arguments that make no sense.
     """
     check_arguments(unit, up, fps)
+    return skeleton_of(read_joints(path, skin=skin, animation=animation, fps=fps), path, unit=unit, up=up)
+
+
+def skeleton_of(read: GltfJoints, path: Path, *, unit: float | None = None, up: Up | None = None) -> SkeletonFile:
+    """The skeleton of joints that have poses of their own at rest, such that all are parallel to the world's there.
+
+    `unit` is the metres that one unit of length is; without it 1, and a note asks where a body is as large as one in
+    another unit.  `up` is the axis that is up, by the format y; raises ModelError for joints too far away.
+    """
     metres = 1.0 if unit is None else float(unit)
-    read = read_joints(path, skin=skin, animation=animation, fps=fps)
     # At rest: the rotation of each joint in the world, and at last that of the world, the parent -1 of the root.
     rest = np.concatenate([np.empty_like(read.rest_wxyz), [[1.0, 0.0, 0.0, 0.0]]])
     for i, parent in enumerate(read.parents):
@@ -93,6 +103,7 @@ def read_gltf(
         turns=turns,
         unit=metres,
         notes=tuple(notes),
+        bones=read.bones,
         file=str(path),
     )
     return stood_up(skeleton, up, by_format=True)

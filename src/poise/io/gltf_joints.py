@@ -4,7 +4,8 @@ Khronos Group, glTF 2.0 Specification: 3.5 (nodes), 3.7.3 (skins), 3.11 (animati
 that of the WebXR Hand Input Module, Level 1 (W3C), "XRHandJoint".
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, final
 
@@ -15,6 +16,7 @@ from poise.common.errors import NameNotFound
 from poise.io.gltf_channels import WIDTHS, Channel, normalised, read_channel, sample_times, unit
 from poise.io.gltf_document import Document, Item, read_document
 from poise.io.skeleton import continuous, numbered
+from poise.io.vrm import bones_of
 from poise.quaternions import conjugate, matrix_quaternion, quaternion_product, rotate
 from poise.spatial import BOUND, LARGEST
 
@@ -132,6 +134,8 @@ class GltfJoints:
     """What the file calls the animation."""
     notes: tuple[str, ...]
     """What was mended or chosen while reading."""
+    bones: Mapping[str, str] = field(default_factory=dict)
+    """By bone of a humanoid, in the words of VRM, the joint, where the file says so."""
 
 
 def read_joints(path: Path, *, skin: int | str | None, animation: int | str | None, fps: float | None) -> GltfJoints:
@@ -151,7 +155,8 @@ class _Reader:
 
     def read(self, skin: int | str | None, animation: int | str | None, fps: float | None) -> GltfJoints:
         skins, clips = self.document.root.children("skins"), self.document.root.children("animations")
-        body = self._chosen("skin", skins, skin)
+        bones = bones_of(self.document, len(self.nodes))
+        body = None if bones and skin is None else self._chosen("skin", skins, skin)
         clip = self._chosen("animation", clips, animation)
         channels = [] if clip is None else self._channels(clip)
         if body is not None:
@@ -159,7 +164,7 @@ class _Reader:
             if not joints:
                 raise body.error("has no joints", "joints")
         else:
-            joints = sorted({channel.node for channel in channels})
+            joints = sorted({*bones.values()} or {channel.node for channel in channels})
             if not joints:
                 raise self.document.root.error("the file has neither a skin nor an animation of nodes, so no skeleton")
         if len(joints) > _JOINTS:
@@ -192,6 +197,7 @@ class _Reader:
             ),
             name="" if clip is None else clip.text("name"),
             notes=tuple(self.notes),
+            bones={bone: names[place[node]] for bone, node in bones.items() if node in place},
         )
 
     def _chosen(self, what: str, items: list[Item], wanted: int | str | None) -> Item | None:

@@ -5,7 +5,7 @@ its offset from its parent, so a pose is a rotation of each joint relative to it
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, final
 
 import numpy as np
@@ -62,6 +62,8 @@ class SkeletonFile:
     """Metres that one unit of length in the file is."""
     notes: tuple[str, ...] = ()
     """What was assumed and mended while reading."""
+    bones: Mapping[str, str] = field(default_factory=dict)
+    """By bone of a humanoid, in the words of VRM such as `leftUpperLeg`, the joint that it is, where the file says."""
     file: str | None = None
 
     def model(self) -> Model:

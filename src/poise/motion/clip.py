@@ -3,9 +3,10 @@
 import io
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, SupportsIndex, cast, final, overload
+from types import MappingProxyType
+from typing import Any, Final, SupportsIndex, cast, final, overload
 
 import numpy as np
 
@@ -13,14 +14,22 @@ from poise.common.array import Array, ArrayLike
 from poise.common.checks import finite
 from poise.common.errors import InvalidValue, ModelError, ShapeError
 from poise.common.files import write_whole
-from poise.io.brought import brought_reader, brought_suffixes, other_than, read_brought
+from poise.io.brought import (
+    brought_reader,
+    brought_suffixes,
+    is_table,
+    other_than,
+    read_brought,
+    refuse_absent,
+    write_brought,
+)
 from poise.io.bvh import read_bvh
 from poise.io.bvh_writer import write_bvh
 from poise.io.gltf import read_gltf
 from poise.io.gltf_writer import write_gltf
 from poise.io.skeleton import SkeletonFile, SkeletonJoint, Up, check_arguments, refuse_no_frames
 from poise.io.stature import height, unit_of
-from poise.io.suffixes import GLTF_SUFFIXES, SKELETON_SUFFIXES, STORAGE_SUFFIXES, TABLE_SUFFIXES
+from poise.io.suffixes import EXTRA_SUFFIXES, GLTF_SUFFIXES, SKELETON_SUFFIXES, STORAGE_SUFFIXES, TABLE_SUFFIXES
 from poise.model.frame import WORLD
 from poise.model.joint import JointKind
 from poise.model.model import Model, a_model
@@ -29,6 +38,7 @@ from poise.motion.storage import write_storage
 from poise.motion.tables import Quaternion, columns_of, read_table, refuse_uneven, write_csv
 from poise.spatial import frozen
 
+_WRITTEN: Final = (".bvh", ".glb", ".gltf", *TABLE_SUFFIXES)
 _STILL = 1e-9
 """How far a joint may move against its parent and not be given places in a BVH [m]."""
 
@@ -54,6 +64,9 @@ class Motion:
     """Metres that one unit of length in its file is; here all lengths are metres."""
     notes: tuple[str, ...] = ()
     """What was assumed and mended while reading, in words."""
+    bones: Mapping[str, str] = field(default_factory=dict)
+    """By bone of a humanoid, in the words of VRM such as `leftUpperLeg`, the joint of the model that it is, where the
+    file says so: `retarget` then guesses no names."""
 
     def __post_init__(self) -> None:
         a_model(self.model)
@@ -73,9 +86,13 @@ class Motion:
             )
         object.__setattr__(self, "times", frozen(times))
         object.__setattr__(self, "q", frozen(q))
+        for joint in self.bones.values():
+            self.model.joint(joint)
+        object.__setattr__(self, "bones", MappingProxyType(dict(self.bones)))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Motion, (self.model, self.times, self.q, self.name, self.up, self.unit, self.notes)  # arrays stay frozen
+        known = (self.model, self.times, self.q, self.name, self.up, self.unit, self.notes, dict(self.bones))
+        return Motion, known  # arrays stay frozen
 
     def __repr__(self) -> str:
         rate = f" in {self.duration:.4g} s, {self.fps:.4g} a second" if len(self) > 1 else ""
@@ -141,6 +158,9 @@ class Motion:
         quaternion: Quaternion = "wxyz",
         header: bool = True,
         joints: Sequence[str] | None = None,
+        format: str | None = None,
+        fps: float | None = None,
+        bodies: Sequence[str] | None = None,
     ) -> None:
         """Write a BVH, glTF, CSV or NPZ file, or a table of OpenSim, by the suffix of its name.
 
@@ -155,6 +175,11 @@ class Motion:
           `links` (n,) and `positions` (frames, n, 3) [m], `fps`, `name`, `up`, `unit` and `notes`.
         - `.mot`, `.sto`: `time` and a column for each coordinate, and for joints that mimic others, turns in degrees.
 
+        With a `format`, "beyondmimic", "mjlab", "holosoma" or "asap", it is what those programs train policies on, as
+        their own loaders read it: `joints` and their velocities, and of bodies places, quaternions and velocities.
+        `fps` is then the rate, 50 a second without it, and `bodies` are the links, in their order; without them those
+        that move against another one, and the root, in the order that the format has.
+
         What was there of this name stays until all is written, and where that fails.  Raises ValueError for another
         suffix, for arguments that the format does not take, and for frames that are not even where a BVH or rows
         without a header cannot say so; JointNotFound, with the nearest names; OSError that names the file, the reason
@@ -162,8 +187,16 @@ class Motion:
         """
         file = Path(path)
         kind = file.suffix.lower()
-        if kind not in (*SKELETON_SUFFIXES, *TABLE_SUFFIXES):
-            raise InvalidValue("wrong-format", f"{file} must end in {_every()}, for a motion to be written there")
+        settings = {"joints": joints, "fps": fps, "bodies": bodies}
+        if format is not None:
+            if unit is not None or quaternion != "wxyz" or not header:
+                raise InvalidValue("conflict", "unit, quaternion and header are not for a format; leave them out")
+            write_brought(self, file, format, settings)
+            return
+        if fps is not None or bodies is not None:
+            raise InvalidValue("needs", "fps and bodies go with a format, such as format='beyondmimic'; at() resamples")
+        if kind not in _WRITTEN:
+            raise InvalidValue("wrong-format", f"{file} must end in {_of(_WRITTEN)}, for a motion to be written there")
         if unit is not None and kind != ".bvh":
             raise InvalidValue("conflict", f"unit is for BVH; lengths in {kind} are metres, so leave it out")
         if kind != ".csv" and (quaternion != "wxyz" or not header or joints is not None):
@@ -253,9 +286,10 @@ def load_motion(
     model: Model | None = None,
     quaternion: Quaternion | None = None,
     joints: Sequence[str] | None = None,
+    body_model: str | os.PathLike[str] | None = None,
 ) -> Motion:
-    """The motion in a BVH or glTF file, with its skeleton as the model; or that of `model` in a CSV, NPZ, `.mot` or
-    `.sto` file.
+    """The motion in a BVH, glTF or VRM file, with its skeleton as the model; or that of `model` in a CSV, NPZ, `.mot`
+    or `.sto` file.
 
     Packages beside poise may bring readers of more suffixes, which say what arguments they take.
 
@@ -272,20 +306,30 @@ def load_motion(
     joints in their order, where that is not the model's.  A `.mot` or `.sto` of OpenSim keeps its times, and says y is
     up, unless `up` says otherwise.
 
+    With the extra `motion` it is also that of an SMPL, SMPL-H or SMPL-X body, as AMASS has them, in an NPZ or PKL file
+    without `model`; `body_model` is then the file of the body, such as SMPLX_NEUTRAL.npz, whose joints stand where its
+    `betas` have them; without it those of a person of average proportions.  And that of FBX, USD and AMC files.  Bones
+    that a VRM names, or SMPL by its tree, are the motion's `bones`.
+
     Raises ModelError, with file and line or the path in the JSON, for what is no such file, was cut off or holds no
-    frame; PoiseError for a table without the coordinates of `model`; NameNotFound for an unknown skin, animation or
-    joint; ValueError for arguments that the file does not take.
+    frame; MissingExtra for a format that needs an extra that is not installed; PoiseError for a table without the
+    coordinates of `model`; NameNotFound for an unknown skin, animation or joint; ValueError for arguments that the file
+    does not take.
     """
     file = Path(path).expanduser()
     kind = file.suffix.lower()
-    if kind not in (*SKELETON_SUFFIXES, *TABLE_SUFFIXES):
-        given = {"unit": unit, "up": up, "fps": fps, "skin": skin, "animation": animation}
+    table = kind in TABLE_SUFFIXES and (model is not None or is_table(file))
+    if not table and kind not in SKELETON_SUFFIXES:
+        check_arguments(unit, up, fps)
+        given = {"unit": unit, "up": up, "fps": fps, "skin": skin, "animation": animation, "body_model": body_model}
         return _read_brought(file, given | {"model": model, "quaternion": quaternion, "joints": joints})
     if kind not in GLTF_SUFFIXES and (skin is not None or animation is not None):
         raise InvalidValue(
             "conflict", f"skin and animation are for glTF; {file} has no choice of them, so leave them out"
         )
-    if kind in TABLE_SUFFIXES:
+    if body_model is not None:
+        raise InvalidValue("conflict", f"body_model is for SMPL bodies, and {file} holds none; leave it out")
+    if table:
         if model is None:
             raise InvalidValue("needs", f"{file} holds numbers by name, and no skeleton; say whose they are with model")
         a_model(model)
@@ -310,13 +354,14 @@ def load_motion(
 
 
 def brings_skeleton(file: Path) -> bool:
-    """Whether `load_motion` reads a skeleton from this file, by its suffix, and so takes no model."""
-    return file.suffix.lower() in SKELETON_SUFFIXES or brought_reader(file) is not None
+    """Whether `load_motion` reads a skeleton from this file, and so takes no model; raises as `is_table`."""
+    kind = file.suffix.lower()
+    return not is_table(file) and (kind in (*SKELETON_SUFFIXES, *EXTRA_SUFFIXES) or brought_reader(file) is not None)
 
 
-def _every(more: Iterable[str] = ()) -> str:
-    """All suffixes of motions."""
-    *some, last = (*SKELETON_SUFFIXES, *TABLE_SUFFIXES, *more)
+def _of(suffixes: Iterable[str]) -> str:
+    """All of them, in words."""
+    *some, last = dict.fromkeys(suffixes)
     return f"{', '.join(some)} or {last}"
 
 
@@ -324,7 +369,9 @@ def _read_brought(file: Path, given: Mapping[str, Any]) -> Motion:
     """What a package beside poise reads."""
     point = brought_reader(file)
     if point is None:
-        raise ModelError(f"this is no motion; its name must end in {_every(brought_suffixes())}", file=str(file))
+        refuse_absent(file)
+        known = _of((*SKELETON_SUFFIXES, *TABLE_SUFFIXES, *brought_suffixes()))
+        raise ModelError(f"this is no motion; its name must end in {known}", file=str(file))
     motion = read_brought(point, file, given)
     if not isinstance(motion, Motion):
         raise other_than(point, file, motion, "Motion")
@@ -343,4 +390,5 @@ def of_skeleton(skeleton: SkeletonFile) -> Motion:
         up=skeleton.up,
         unit=skeleton.unit,
         notes=skeleton.notes,
+        bones=skeleton.bones,
     )

@@ -12,8 +12,7 @@ from poise.extending import Answer, Base, Writes, command
 if TYPE_CHECKING:
     from poise_motion.retarget import Retargeted
 
-_TABLES = (".npz", ".csv")
-_MOTIONS = (*_TABLES, ".bvh", ".glb", ".gltf")
+_MOTIONS = (".npz", ".csv", ".bvh", ".glb", ".gltf", ".pkl")
 
 
 @command
@@ -25,11 +24,15 @@ class Retarget(Writes):
     """
 
     motion: Positional[Path]
-    """A motion with a skeleton: .bvh, .glb or .gltf."""
+    """A motion with a skeleton: .bvh, .glb, .gltf, .vrm, .fbx, .usd or .amc; a body of SMPL, SMPL-H or SMPL-X: .npz or
+    .pkl."""
     robot: Positional[str]
     """A known name (g1, talos ...) or a file."""
     out: Annotated[Path | None, arg(aliases=["-o"])] = None
-    """File for the robot's motion: .npz, .csv, .bvh, .glb or .gltf."""
+    """File for the robot's motion: .npz, .csv, .bvh, .glb or .gltf, or .pkl with --format asap."""
+    format: Literal["beyondmimic", "mjlab", "holosoma", "asap"] | None = None
+    """What the file is for: a program that trains policies on it, which wants joints, bodies and velocities, 50 frames
+    a second."""
     map: Annotated[Path | None, arg(metavar="FILE")] = None
     """Which joint is which frame, a .toml; left out, it is found."""
     save_map: Annotated[Path | None, arg(metavar="FILE")] = None
@@ -46,6 +49,9 @@ class Retarget(Writes):
     """Largest acceleration of the joints [rad/s^2 or m/s^2]."""
     unit: float | None = None
     """Metres that one unit of length of a BVH is; left out, the skeleton's size tells."""
+    body_model: Annotated[Path | None, arg(metavar="FILE")] = None
+    """The .npz or .pkl of the model of an SMPL body, which says where its joints are; left out, a person of average
+    proportions stands in."""
     up: Literal["y", "z"] | None = None
     """The axis that is up in the file; left out, the motion tells, and what is found is said."""
     base: Base | None = None
@@ -61,19 +67,27 @@ class Retarget(Writes):
 
     def run(self) -> Answer:
         """Load, carry over and write."""
-        from poise.extending import PICTURES, TEXTBOOK, refuse_file, say
+        from poise.extending import PICTURES, TEXTBOOK, is_table, refuse_file, say
 
-        refuse_file(self.out, _MOTIONS, "a motion goes", force=self.force, read=[self.motion, Path(self.robot)])
+        read = [self.motion, Path(self.robot), *([] if self.body_model is None else [self.body_model])]
+        refuse_file(self.out, _MOTIONS, "a motion goes", force=self.force, read=read)
         refuse_file(self.report, (".json", *PICTURES), "a report goes", force=self.force)
         refuse_file(self.screenshot, (".png",), "a screenshot goes", force=self.force)
+        if self.format is not None and self.out is None:
+            raise InvalidValue("needs", "--format says how --out is written: add -o")
+        wanted = {None: None, "asap": ".pkl"}.get(self.format, ".npz")
+        if self.out is not None and self.out.suffix.lower() != (wanted or self.out.suffix.lower()):
+            raise InvalidValue("wrong-format", f"--out must end in {wanted} for --format {self.format}, got {self.out}")
+        if self.out is not None and self.out.suffix.lower() == ".pkl" and self.format is None:
+            raise InvalidValue("needs", "a .pkl needs --format asap; without one it is a motion of poise, .npz")
         if self.screenshot is not None and not self.view:
             raise InvalidValue("needs", "--screenshot is a picture of the page: add --view")
         refuse_file(self.save_map, (".toml",), "a map goes", force=self.force)
-        if self.motion.suffix.lower() in _TABLES:
+        if is_table(self.motion):
             raise InvalidValue(
                 "wrong-format", f"{self.motion} holds numbers by name, and no skeleton: give a BVH or glTF file"
             )
-        motion = pz.load_motion(self.motion, unit=self.unit, up=self.up)
+        motion = pz.load_motion(self.motion, unit=self.unit, up=self.up, body_model=self.body_model)
         robot = pz.load(self.robot, base=self.base or ("fixed" if self.robot in TEXTBOOK else "floating"))
         body = pz.BodyMap.found(motion, robot) if self.map is None else pz.BodyMap.load(self.map, motion, robot)
         limits = [] if self.acceleration is None else [_accelerating(robot, self.acceleration)]
@@ -83,7 +97,7 @@ class Retarget(Writes):
             body.save(self.save_map)
             written.append(self.save_map)
         if self.out is not None:
-            done.motion.save(self.out)
+            done.motion.save(self.out, format=self.format)
             written.append(self.out)
         if self.report is not None:
             done.report.save(self.report)

@@ -346,9 +346,7 @@ def _even(motion: Motion, fps: float | None) -> Motion:
     if not rate:
         return motion
     times = motion.times[0] + np.arange(int(motion.duration * rate + 1e-6) + 1) / rate
-    return Motion(
-        motion.model, times, motion.at(times), name=motion.name, up=motion.up, unit=motion.unit, notes=motion.notes
-    )
+    return replace(motion, times=times, q=motion.at(times))
 
 
 def _robot(robot: Model, body: BodyMap, proportions: Proportions, standing: Sequence[str]) -> Robot:

@@ -12,8 +12,8 @@ from poise import FrameNotFound, InvalidValue, Model, Motion
 from poise.extending import NameNotFound, Value, aligned, freeze, html, write_whole
 from poise_motion.anatomy.fingers import fingers_of, on_hand
 from poise_motion.anatomy.four_legs import on_four, on_paws
-from poise_motion.anatomy.matching import anatomy
-from poise_motion.anatomy.parts import ENDS, FINGERS, PARENTS
+from poise_motion.anatomy.matching import Anatomy, anatomy
+from poise_motion.anatomy.parts import ENDS, FINGERS, PARENTS, parts_of_bones
 
 _COLUMNS: Final = ("part", "skeleton", "robot", "stands")
 _PARTS: Final = (*PARENTS, *FINGERS)
@@ -72,11 +72,14 @@ class BodyMap(Value):
     def found(cls, source: Motion | Model, robot: Model) -> Self:
         """The map from a motion, or a skeleton, to a robot, found from names and, where they fail, from structure.
 
+        A motion whose file says which joint is which bone, its `bones`, has its parts from there and from nowhere else.
         Ankles that both have stand on the ground, and wrists too where the robot has four legs.  `missing` says what
         was not found.  Raises ValueError where nothing is a part of both.
         """
         skeleton = source.model if isinstance(source, Motion) else source
-        human, machine = anatomy(skeleton), anatomy(robot)
+        named = source.bones if isinstance(source, Motion) else {}
+        bones = {bone: skeleton.joint(joint).child for bone, joint in named.items()}
+        human, machine = _of_bones(bones) if bones else anatomy(skeleton), anatomy(robot)
         frames = human.frames
         if machine.four_legs and on_four(source, frames):
             frames = on_paws(source, frames, robot, machine.frames)
@@ -98,7 +101,8 @@ class BodyMap(Value):
                 f"no part of a body was found in both {_name(skeleton, 'the skeleton')} and {_name(robot, 'the robot')}"
                 "; state the map: BodyMap(source={'right_wrist': ...}, robot={'right_wrist': ...})",
             )
-        those, others = fingers_of(skeleton, frames), {} if machine.four_legs else fingers_of(robot, machine.frames)
+        those = parts_of_bones(bones)[1] if bones else fingers_of(skeleton, frames)
+        others = {} if machine.four_legs else fingers_of(robot, machine.frames)
         missing |= _missing_fingers(skeleton, robot, those, others)
         made = cls({**frames, **those}, {**machine.frames, **others}, missing=missing)
         standing = ENDS if machine.four_legs else ENDS[:2]
@@ -189,6 +193,13 @@ class BodyMap(Value):
         for part, why in self.missing.items():
             reasons.setdefault(why, []).append(part)
         return [f"no {', '.join(parts)}: {why}" for why, parts in reasons.items()]
+
+
+def _of_bones(bones: Mapping[str, str]) -> Anatomy:
+    """The parts of a body whose bones are links that are known."""
+    body, _ = parts_of_bones(bones)
+    missing = {part: "the file names no such bone" for part in PARENTS if part not in body}
+    return Anatomy(body, {part: (joint,) for part, joint in body.items()}, missing)
 
 
 def _missing_fingers(

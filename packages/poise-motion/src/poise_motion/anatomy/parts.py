@@ -47,6 +47,43 @@ BENDS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
 FINGERS: Final = tuple(f"{side}_{name}" for side in SIDES for name in ("thumb", "index", "middle", "ring", "pinky"))
 """The fingers of both hands, each a part that begins where its first joint stands."""
 
+_BONES: Final = {
+    "UpperLeg": "hip",
+    "LowerLeg": "knee",
+    "Foot": "ankle",
+    "Toes": "toe",
+    "UpperArm": "shoulder",
+    "LowerArm": "elbow",
+    "Hand": "wrist",
+}
+"""By bone of a humanoid, without its side, the part that begins with it."""
+_FIRST: Final = {
+    "thumb": ("ThumbMetacarpal", "ThumbProximal"),
+    "index": ("IndexProximal",),
+    "middle": ("MiddleProximal",),
+    "ring": ("RingProximal",),
+    "pinky": ("LittleProximal",),
+}
+"""By finger, the bones with which it may begin, the first before all others."""
+
+
+def parts_of_bones(bones: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """By part and by finger the link that it is, of a skeleton whose bones are known in the words of VRM."""
+    called = {"pelvis": ("hips",), "chest": ("upperChest", "chest", "spine"), "head": ("head", "neck")}
+    fingers = dict[str, tuple[str, ...]]()
+    for side in SIDES:
+        called |= {f"{side}_{part}": (f"{side}{bone}",) for bone, part in _BONES.items()}
+        fingers |= {f"{side}_{name}": tuple(f"{side}{bone}" for bone in first) for name, first in _FIRST.items()}
+    body, hands = (
+        {
+            part: next(bones[bone] for bone in known if bone in bones)
+            for part, known in those.items()
+            if bones.keys() & known
+        }
+        for those in (called, fingers)
+    )
+    return body, hands
+
 
 def ancestors(parts: Collection[str]) -> dict[str, str | None]:
     """Those of the parts, parents before children, each with the nearest that it hangs on among them."""

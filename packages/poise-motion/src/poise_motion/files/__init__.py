@@ -1,0 +1,1 @@
+"""Files: bodies by parameters, studios' formats, and what policies are trained on."""
