@@ -80,7 +80,7 @@ INNER = {
         "osim",
         "markers",
         "carry",
-    ],  # fmt: skip
+    ],
 }
 """The folders within these, each of which imports from those before it, annotations counted."""
 _MODEL = "changes fitting kinematics notebook parts proximity scene tip tree"
