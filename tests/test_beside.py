@@ -239,7 +239,10 @@ def test_what_an_extra_reads_and_writes_names_it_where_it_is_absent(
             pz.load_motion(tmp_path / name)
     with refused("missing-extra", 'walk.fbx needs poise-motion: pip install "poise[motion]"'):
         pz.load(tmp_path / "walk.fbx")
-    with refused("invalid-model", "must end in .bvh, .glb, .gltf, .vrm, .csv or .npz"):
+    (tmp_path / "subject.osim").write_text("<OpenSimDocument/>")
+    with refused("missing-extra", 'subject.osim needs poise-motion: pip install "poise[motion]"'):
+        pz.load(tmp_path / "subject.osim")
+    with refused("invalid-model", "must end in .bvh, .glb, .gltf, .vrm, .csv, .npz, .mot or .sto"):
         pz.load_motion(tmp_path / "walk.mp4")
     motion = pz.Motion(pz.load("planar2"), [0.0], [[0.0, 0.0]])
     with refused("missing-extra", "format='mjlab' needs poise-motion"):

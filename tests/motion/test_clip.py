@@ -268,7 +268,7 @@ def test_what_cannot_be_written_or_read_is_refused(tmp_path: Path) -> None:
         pz.load_motion(tmp_path / "m.csv", model=motion.model, fps=0.0)
     with pytest.raises(PoiseError, match="no column"):
         pz.load_motion(tmp_path / "m.csv", model=arm())
-    with refused("wrong-format", "must end in .bvh, .glb, .gltf, .csv or .npz"):
+    with refused("wrong-format", "must end in .bvh, .glb, .gltf, .csv, .npz, .mot or .sto"):
         motion.save(tmp_path / "m.vrm")
     with pytest.raises(ModelError, match="no motion"):
         pz.load_motion(tmp_path / "m.xyz")

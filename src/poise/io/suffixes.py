@@ -10,5 +10,5 @@ STORAGE_SUFFIXES: Final = (".mot", ".sto")
 """Those of OpenSim."""
 TABLE_SUFFIXES: Final = (".csv", ".npz", *STORAGE_SUFFIXES)
 """Numbers by name, and no skeleton; but an .npz may be another's."""
-EXTRA_SUFFIXES: Final = (".npz", ".pkl", ".fbx", ".usd", ".usda", ".usdc", ".usdz", ".amc", ".asf")
+EXTRA_SUFFIXES: Final = (".npz", ".osim", ".pkl", ".fbx", ".usd", ".usda", ".usdc", ".usdz", ".amc", ".asf")
 """What the extra `motion` brings readers for."""
