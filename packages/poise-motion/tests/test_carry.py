@@ -114,6 +114,21 @@ def test_a_click_gives_a_part_a_joint_that_another_had() -> None:
     assert one.part == "left_wrist"
 
 
+def test_a_stance_is_held_as_is_said_until_that_is_undone() -> None:
+    one = carrying()
+    assert one.hold("left_ankle", 2, 8, "hard")
+    assert [str(stance.hold) for stance in one.contacts.intervals] == ["hard", "None"]
+    assert one.edited
+    assert "hard" in contact_timeline(one.contacts, np.arange(10) / 10.0, 0.0)
+    assert not one.hold("left_ankle", 6, 8, "hard")
+    assert "does not stand" in one.refusal
+    assert one.carry()
+    assert one.done.given is not None
+    assert one.done.given.parts == ("left_ankle",)
+    assert one.undo()
+    assert one.contacts.intervals[0].hold is None
+
+
 def test_fingers_are_parts_too() -> None:
     one = carrying()
     assert one.assign("source", None, "left_wrist")

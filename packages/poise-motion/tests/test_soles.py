@@ -17,7 +17,7 @@ from poise.geometry.world import World
 from poise.model.builder import ModelBuilder
 from poise.model.model import Model
 from poise.spatial import SE3
-from poise_motion.anatomy.foot_geometry import lowest, sole
+from poise_motion.anatomy.foot_geometry import lowest, measured_as, sole
 
 
 def leg(*shapes: LinkShape, change: Callable[[ModelBuilder], None] | None = None) -> Model:
@@ -125,6 +125,14 @@ def test_the_lowest_of_links() -> None:
     with pytest.raises(FrameNotFound):
         lowest(model, model.neutral, links=["food"])
     assert lowest(leg(), model.neutral).shape == (0,)
+
+
+def test_what_is_measured_of_a_robot_is_known_of_it_with_other_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = leg(Sphere((0.0, 0.0, 0.0), 0.03))
+    other = measured_as(model.with_limits({"toe": (-0.1, 0.1)}), model)
+    first = lowest(model, model.neutral)
+    monkeypatch.setattr("poise_motion.anatomy.foot_geometry.Balls.of", None)
+    assert np.array_equal(lowest(other, other.neutral), first)
 
 
 def test_robots() -> None:

@@ -8,6 +8,7 @@ from tyro.conf import Positional, arg
 import poise as pz
 from poise import InvalidValue
 from poise.extending import Answer, Base, Writes, command
+from poise_motion.anatomy.contact_schedule import GIVING
 
 if TYPE_CHECKING:
     from poise_motion.retarget import Retargeted
@@ -43,6 +44,8 @@ class Retarget(Writes):
     """Frames a second of the robot's motion; left out, as many as the source has."""
     smooth: float = 0.0
     """Follow the motion once more, averaged over so many seconds."""
+    stance: Literal["hard", "within", "soft"] = "within"
+    """How firmly feet stand: nailed; giving by a centimetre and 15 degrees before the body is bent; or as any part."""
     speed: float = 1.0
     """Share of the robot's velocity limits that it may use."""
     acceleration: float | None = None
@@ -91,7 +94,16 @@ class Retarget(Writes):
         robot = pz.load(self.robot, base=self.base or ("fixed" if self.robot in TEXTBOOK else "floating"))
         body = pz.BodyMap.found(motion, robot) if self.map is None else pz.BodyMap.load(self.map, motion, robot)
         limits = [] if self.acceleration is None else [_accelerating(robot, self.acceleration)]
-        done = pz.retarget(motion, robot, body=body, fps=self.fps, smooth=self.smooth, speed=self.speed, limits=limits)
+        done = pz.retarget(
+            motion,
+            robot,
+            body=body,
+            fps=self.fps,
+            smooth=self.smooth,
+            stance=GIVING if self.stance == "within" else self.stance,
+            speed=self.speed,
+            limits=limits,
+        )
         written = []
         if self.save_map is not None:
             body.save(self.save_map)

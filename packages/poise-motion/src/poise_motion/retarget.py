@@ -24,8 +24,8 @@ from poise.extending import (
 )
 from poise.quaternions import quaternion_matrix, quaternion_product, rotate
 from poise_motion.anatomy.body import BodyMap
-from poise_motion.anatomy.contact_schedule import Contacts
-from poise_motion.anatomy.foot_geometry import rounding, sole
+from poise_motion.anatomy.contact_schedule import GIVING, Contacts, Hold, StanceLike
+from poise_motion.anatomy.foot_geometry import measured_as, rounding, sole
 from poise_motion.anatomy.four_legs import on_four
 from poise_motion.anatomy.parts import BENDS, ENDS, TOES
 from poise_motion.anatomy.proportions import Proportions
@@ -34,7 +34,7 @@ from poise_motion.contact.lying import off_feet, on_soles
 from poise_motion.contact.touches import Touch, at_poses, check_objects, check_times, pose_of, touches, untouched
 from poise_motion.follow.following import Followed
 from poise_motion.follow.ground_clearance import on_ground
-from poise_motion.follow.self_collision import standing
+from poise_motion.follow.self_collision import meeting, standing
 from poise_motion.follow.tracker_cache import cached_followers
 from poise_motion.hands.finger_paths import FingerPaths, finger_paths
 from poise_motion.reference.bending import folding
@@ -132,6 +132,7 @@ class Retargeted:
             target_turns=np.stack([followed.turns[part] for part in parts], axis=1),
             places=self._places,
             points=self._robot.points,
+            joints=self._robot.ankles,
             ground=(_grounds(found, self._robot.scale) if found.parts else 0.0) if stands else None,
             soles=self._robot.soles,
             throughput=1.0 / (float(np.median(self._done.seconds)) + self._fingers.seconds),
@@ -139,6 +140,7 @@ class Retargeted:
             notes=self.notes,
             fingers=self._fingers.off(self.motion),
             touches=touch_errors(self.motion, self._robot, self._seen, followed.objects),
+            meets=meeting(self.motion.model, self.motion.q),
         )
 
     @property
@@ -167,6 +169,7 @@ def retarget(
     speed: float = ...,
     limits: LimitsLike = ...,
     smooth: float = ...,
+    stance: StanceLike = ...,
     objects: Mapping[str, Motion] | None = ...,
 ) -> Retargeted: ...
 @overload
@@ -180,6 +183,7 @@ def retarget(
     speed: float = ...,
     limits: LimitsLike = ...,
     smooth: float = ...,
+    stance: StanceLike = ...,
     objects: Sequence[Mapping[str, Motion]] | None = ...,
 ) -> list[Retargeted]: ...
 def retarget(
@@ -192,19 +196,23 @@ def retarget(
     speed: float = 1.0,
     limits: LimitsLike = True,
     smooth: float = 0.0,
+    stance: StanceLike = GIVING,
     objects: Mapping[str, Motion] | Sequence[Mapping[str, Motion]] | None = None,
 ) -> Retargeted | list[Retargeted]:
     """Let a robot do what a skeleton does, frame by frame, or motion by motion of several, which share the cores.
 
     Feet that stand, as found in the source, are held where they come down, and no foot goes into the ground, which is
-    at height 0; a body that lies, crawls or turns over is raised until none of its shapes is;
-    then the trunk and the hands follow, then how limbs and head are turned.  Joints keep their limits and,
+    at height 0; a body that lies, crawls or turns over is raised until none of its shapes is.
+    Trunk and hands follow, then how limbs and head are turned.  Joints keep their limits and,
     at the share `speed`, those of their velocities, and what `limits` adds, such as an `AccelerationLimit`, or a
     `CollisionLimit` for a body that meets more than the ground; False leaves the limits of joints away.  The skeleton
     is scaled by the lengths of its bones.
     `body` says which joint is which frame; None: `BodyMap.found`.  `contacts` says when the parts that it has stand,
     in frames of the result, such as `done.contacts.with_stance("left_ankle", 30, 50)` of a result `done`; of several
     motions one for each, or None.  `fps` makes frames even at another rate.
+    `stance` says how firmly feet stand: (metres, radians) by how much their places give, and within which their soles
+    are tilted, before the whole body is bent for them; "hard", not at all, before all else; or "soft", as hands.
+    `Contacts.with_hold` says it of one stance.
     With `smooth` [s] the motion is followed once more, averaged over about so long, under the same limits.
     `objects` are by name the motions of what hands touch, each of a rigid body that floats and has shapes; of several
     motions a mapping each.  They are moved as the body is scaled, and a hand keeps to the place where it touches one.
@@ -222,7 +230,7 @@ def retarget(
     motions: list[Motion] = [*several]  # what is no motion is told of
     given = [contacts] if single else [None] * len(motions) if contacts is None else contacts
     things = [*([objects] if single and objects is not None else objects or [{}] * len(motions))]
-    done = _carried(motions, robot, body, given, fps, speed, Limits.of(limits), smooth, objects=things)
+    done = _carried(motions, robot, body, given, fps, speed, Limits.of(limits), smooth, Hold.of(stance), objects=things)
     return done[0] if single else done
 
 
@@ -235,6 +243,7 @@ def _carried(
     speed: float,
     limits: Limits,
     smooth: float,
+    hold: Hold,
     *,
     objects: Sequence[Mapping[str, Motion]],
 ) -> list[Retargeted]:
@@ -259,7 +268,7 @@ def _carried(
             if failed:
                 return
             try:
-                out[k] = _one(motions[k], robot, body, stances[k], fps, speed, limits, smooth, objects=objects[k])
+                out[k] = _one(motions[k], robot, body, stances[k], fps, speed, limits, smooth, hold, objects=objects[k])
             except Exception as error:
                 failed[k] = error
 
@@ -278,6 +287,7 @@ def _one(
     speed: float,
     limits: Limits,
     smooth: float,
+    hold: Hold,
     *,
     objects: Mapping[str, Motion],
 ) -> Retargeted:
@@ -294,13 +304,14 @@ def _one(
     dt = 1.0 / (even.fps or fps or _ALONE)
     fingers = finger_paths(even, robot, known, proportions, dt, limits=limits, speed=speed, smooth=smooth)
     seen = _seen(even, known, proportions, given, BOLD if animal else 1.0, robot, things)
-    seen = replace(seen, fingers=fingers.q)
+    firm = Hold.of("hard") if animal and hold == GIVING else hold  # a paw is a point, which has nothing to give
+    seen = replace(seen, fingers=fingers.q, hold=firm)
     machine = replace(_robot(robot, known, proportions, seen.contacts.parts), fingers=fingers.joints)
     if animal:
         machine = on_four_legs(machine, even, known.source)
         seen = on_rigid_trunk(seen, machine)
     followed = hanging(seen) if machine.fixed_base else seen
-    wanted = with_objects(targets(followed, machine), followed, machine, things)
+    wanted = with_objects(targets(followed, machine, by_bones=not animal), followed, machine, things)
     adapted = limits
     if limits.collision is not None:
         looked_at = cached(machine.model, as_looked_at, partial(as_looked_at, machine.model, robot))
@@ -315,7 +326,15 @@ def _one(
     moved = Motion(robot, even.times, done.q, name=motion.name)
     carried = {name: at_poses(thing, wanted.objects[name]) for name, thing in things.items()}
     again = partial(
-        retarget, motion, robot, fps=fps, speed=speed, limits=limits.as_given, smooth=smooth, objects=objects
+        retarget,
+        motion,
+        robot,
+        fps=fps,
+        speed=speed,
+        limits=limits.as_given,
+        smooth=smooth,
+        stance=hold,
+        objects=objects,
     )
     made = (moved, even, known, machine, seen, done, fingers, adapted.collision)
     return Retargeted(*made, objects=carried, given=given, again=again)
@@ -378,7 +397,7 @@ def _standing(
             Robot.place(part), link=frame.link, origin=frame.origin @ SE3.from_parts(proportions.robot_points[part])
         )
     return Robot(
-        model,
+        measured_as(model, robot),
         frames,
         points,
         dict(proportions.robot_axes),

@@ -3,15 +3,66 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, TypeAlias, final
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
 
 from poise import InvalidType, InvalidValue, ShapeError
-from poise.extending import not_negative, refuse_masked
+from poise.extending import not_negative, one_of, refuse_masked
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
+
+
+@final
+class Hold(NamedTuple):
+    """How firmly a part stands: by how much it may give before the whole body is bent for it."""
+
+    place: float
+    """So much along the ground costs as much as the trunk being off by 10 cm [m]; 0: none, inf: as the trunk itself."""
+    tilt: float
+    """Up in the sole stays within this angle of how it would be [rad]."""
+
+    @property
+    def hard(self) -> bool:
+        """Whether it gives nothing, before all else."""
+        return self.place == 0.0 or self.tilt == 0.0
+
+    def __str__(self) -> str:
+        word = next((word for word, hold in _WORDS.items() if hold == self), None)
+        return f"within {1e3 * self.place:.3g} mm and {np.degrees(self.tilt):.3g} degrees" if word is None else word
+
+    @classmethod
+    def of(cls, stance: "StanceLike") -> "Hold":
+        """As it is said: by a word, or by how far [m] and how tilted [rad], of which a 0 is hard.
+
+        Raises ValueError for other words and for numbers that are no lengths or angles.
+        """
+        if isinstance(stance, Hold):
+            return stance
+        if isinstance(stance, str):
+            one_of("stance", stance, tuple(_WORDS))
+            return _WORDS[str(stance)]
+        if not isinstance(stance, tuple) or len(stance) != 2:
+            raise InvalidType(
+                "wrong-type",
+                f"stance must be 'hard', 'soft' or (metres, radians) within which soles give, got {stance!r}",
+            )
+        place, tilt = stance
+        not_negative("stance[0]", place, " [m]")
+        not_negative("stance[1]", tilt, " [rad]")
+        if tilt > np.pi:
+            question = ": degrees? numpy.radians makes them radians" if tilt <= _DEGREES else ""
+            raise InvalidValue("out-of-range", f"stance[1] is {tilt:g}; it must be from 0 to pi{question}")
+        return cls(place, tilt)
+
+
+StanceLike: TypeAlias = Literal["hard", "soft"] | tuple[float, float]
+"""`hard`: nailed to its place, whatever the body pays; `soft`: as good as any other part; (metres, radians)."""
+_WORDS: Final[Mapping[str, Hold]] = {"hard": Hold(0.0, 0.0), "soft": Hold(np.inf, np.pi)}
+_DEGREES: Final = 180.0
+GIVING: Final[Hold] = Hold(0.01, 0.26)
+"""A centimetre and 15 degrees: what shoes give, and what a robot's ankle lacks to the side."""
 
 
 @final
@@ -31,6 +82,8 @@ class Contact:
     """Which points of the part stand for half of the time or more, as heel and toe."""
     ground: float
     """The height of the ground [m]: as given, else above where the body stands lowest, so 0 on a flat floor."""
+    hold: Hold | None = None
+    """How firmly it stands; None: as all do of which nothing is said."""
 
 
 @final
@@ -102,7 +155,7 @@ class Contacts:
         if ground is not None:
             not_negative("ground", ground, " [m]")  # no foot goes below 0
         high = (met[0].ground if met else 0.0) if ground is None else float(ground)
-        stance = Contact(part, first, last, borne(points[first:last]), high)
+        stance = Contact(part, first, last, borne(points[first:last]), high, met[0].hold if met else None)
         return self._with(
             part, points, [*(one for one in self.intervals if one.part == part and one not in met), stance]
         )
@@ -120,6 +173,23 @@ class Contacts:
             if first < last
         ]
         return self._with(part, points, left)
+
+    def with_hold(self, part: str, start: int, stop: int, stance: StanceLike | None) -> "Contacts":
+        """The same, but stances of a part that meet the frames from `start` up to the one before `stop` are held so.
+
+        `stance` is "hard", "soft" or (metres, radians), as in `retarget`; None: as all are of which nothing is said.
+        Raises ValueError for a part that was not looked at, for frames that are not there or in which it does not
+        stand, and for a stance that is none.
+        """
+        self._check(part, start, stop)
+        hold = None if stance is None else Hold.of(stance)
+        own = [one for one in self.intervals if one.part == part]
+        if not any(one.start < stop and start < one.stop for one in own):
+            raise InvalidValue(
+                "no-such-part", f"{part} does not stand in the frames {start} up to {stop}: let it, with_stance"
+            )
+        held = [replace(one, hold=hold) if one.start < stop and start < one.stop else one for one in own]
+        return self._with(part, self.points[part], held)
 
     def replaced(self, other: "Contacts") -> "Contacts":
         """The same, but for the parts that the other has too, which stand as they do there.

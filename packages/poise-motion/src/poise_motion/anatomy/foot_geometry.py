@@ -156,6 +156,12 @@ def lowest(model: Model, q: Array, *, links: Sequence[str] | None = None, under:
 _CACHE: "WeakKeyDictionary[Model, dict[str, Balls]]" = WeakKeyDictionary()
 
 
+def measured_as(model: Model, other: Model) -> Model:
+    """A model whose links have the shapes of another's: what is measured of the ones is known of the others."""
+    _CACHE[model] = _CACHE.setdefault(other, {})
+    return model
+
+
 def one_body(model: Model, link: str) -> list[str]:
     """The links that are one body with `link`."""
     found = [link]

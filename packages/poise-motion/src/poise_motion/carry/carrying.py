@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple, final
 from poise import FrameNotFound, InvalidValue, Model
 from poise.pages import REFUSALS
 from poise_motion.anatomy.body import BodyMap
-from poise_motion.anatomy.contact_schedule import Contacts
+from poise_motion.anatomy.contact_schedule import Contacts, StanceLike
 from poise_motion.anatomy.parts import ENDS, FINGERS, PARENTS
 from poise_motion.retarget import Retargeted
 
@@ -140,6 +140,18 @@ class Carrying:
                 )
             edit = now.contacts.with_stance if on else now.contacts.without_stance
             self._apply(now._replace(contacts=edit(part, start, stop), given=now.given | {part}))
+
+        return self._edit(go)
+
+    def hold(self, part: str, start: int, stop: int, stance: StanceLike | None) -> bool:
+        """Say how firmly the stances of a part are held that meet the frames from `start` up to the one before `stop`:
+        "hard", "soft" or (metres, radians) within which they give; None: as the motion was carried with."""
+
+        def go() -> None:
+            now = self._now
+            self._apply(
+                now._replace(contacts=now.contacts.with_hold(part, start, stop, stance), given=now.given | {part})
+            )
 
         return self._edit(go)
 

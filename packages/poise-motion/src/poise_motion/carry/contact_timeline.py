@@ -40,10 +40,11 @@ def contact_timeline(
             if one.part == part:
                 left, right = across(float(times[one.start])), across(float(times[min(one.stop, len(times) - 1)]))
                 raised = "" if one.ground == 0.0 else f", {1e2 * one.ground:.0f} cm above the ground"
+                firm = "" if one.hold is None else f", held {one.hold}"
                 out.append(
                     f'<rect x="{left:.1f}" y="{top + 3:g}" width="{max(right - left, 1.0):.1f}" height="12" rx="2" '
                     f'fill="{_COLOURS.get(part.split("_")[0], _GREY)}"><title>{times[one.start] - first:.2f} to '
-                    f"{times[one.stop - 1] - first:.2f} s{raised}</title></rect>"
+                    f"{times[one.stop - 1] - first:.2f} s{raised}{firm}</title></rect>"
                 )
         if part == chosen[0]:
             left, right = (across(first + end) for end in chosen[1])

@@ -24,6 +24,7 @@ from poise.pages import (
     serve,
     tessellation,
 )
+from poise_motion.anatomy.contact_schedule import GIVING
 from poise_motion.anatomy.parts import ENDS
 from poise_motion.carry.carrying import PARTS, SIDES, Carrying, Side
 from poise_motion.carry.contact_timeline import contact_timeline
@@ -36,6 +37,9 @@ _REFRESH: Final = 6
 NONE: Final = "-"
 """What has no joint or no frame."""
 _CHOSEN: Final = (208, 65, 126)
+_AS_ALL, _WITHIN = "as all", "within"
+_FIRMNESS: Final = (_AS_ALL, "hard", _WITHIN, "soft")
+"""How a stance may be held."""
 
 
 @final
@@ -143,6 +147,13 @@ class CarryingPage(Page):
         _by_hand(self._stretch, self._stretched)
         for label, on in (("It stands there", True), ("It does not stand there", False)):
             gui.add_button(label).on_click(lambda _, on=on: self.switch(on))
+        gui.add_markdown("How firmly it stands there: nailed, or giving a little before the whole body is bent for it.")
+        self._firmness = gui.add_dropdown("its stances", _FIRMNESS)
+        self._within = (
+            gui.add_number("within mm", 1e3 * GIVING.place, min=1.0, max=200.0, step=1.0),
+            gui.add_number("within degrees", round(math.degrees(GIVING.tilt)), min=1.0, max=90.0, step=1.0),
+        )
+        gui.add_button("They are held so").on_click(lambda _: self.hold())
 
     def _add_report(self) -> None:
         self._report = self._gui.add_html("")
@@ -191,12 +202,23 @@ class CarryingPage(Page):
 
     def switch(self, on: bool) -> bool:
         """Let the part that a click is about stand, or not, over the stretch that is chosen."""
+        return self.carrying.switch(self.carrying.part, *self._frames_chosen(), on)
+
+    def hold(self) -> bool:
+        """Hold its stances that meet this stretch as firmly as is chosen."""
+        place, tilt = (number.value for number in self._within)
+        chosen = self._firmness.value
+        stance: Any = (1e-3 * place, math.radians(tilt)) if chosen == _WITHIN else None if chosen == _AS_ALL else chosen
+        return self.carrying.hold(self.carrying.part, *self._frames_chosen(), stance)
+
+    def _frames_chosen(self) -> tuple[int, int]:
+        """The first frame of the stretch that is chosen, and the one after its last."""
         source = self.carrying.done.source
         times = source.times - source.times[0]
         half = 0.5 * self.timeline.duration / max(len(times) - 1, 1)
         first, last = np.searchsorted(times, [self._ends[0] - half, self._ends[1] + half])
         start = min(int(first), len(times) - 1)
-        return self.carrying.switch(self.carrying.part, start, max(int(last), start + 1), on)
+        return start, max(int(last), start + 1)
 
     def carry(self) -> threading.Thread:
         """Carry the motion with map and contacts as they are, in a thread of its own."""

@@ -38,6 +38,22 @@ def fading(times: Array, over: float) -> Array:
     return _gone((times - times[0]) / over)
 
 
+def smoothed(values: Array, times: Array, half: float) -> Array:
+    """(frames, k) the means of values (frames, k) over `half` [s] before and after, weighed by a cosine."""
+    reach = frames_in(times, half)
+    weights = 1.0 + np.cos(np.pi * np.arange(-reach, reach + 1) / (reach + 1))
+    padded = np.pad(values, ((reach, reach), (0, 0)), mode="edge")
+    windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * reach + 1, axis=0)
+    mean: Array = windows @ (weights / weights.sum())
+    return mean
+
+
+def frames_in(times: Array, time: float) -> int:
+    """The frames in that time."""
+    frame = float(times[-1] - times[0]) / max(len(times) - 1, 1)
+    return round(time / frame) if frame > 0.0 else 0
+
+
 def _gone(share: Array) -> Array:
     """(n,) from 1 at a share (n,) of 0 to 0 where it is 1 or more."""
     s = np.minimum(share, 1.0)

@@ -25,13 +25,15 @@ def first(
     goals: Array,
     start: Array | None = None,
     *,
+    free: int = 1,
     levels: int = 3,
     is_feasible: Callable[[Array], bool] = lambda _: True,
 ) -> Array:
     """(nq,) the posture from which the first goals (tasks, 7) are best fulfilled, of what many starts come to.
 
-    The robot's home is preferred, as long as no other start comes much nearer in what is asked on so many levels; with
-    a `start` (nq,) there is no other.  A posture that `is_feasible` goes before all that are not.
+    The robot's home is preferred, as long as no other start comes much nearer in what is asked on so many levels, of
+    which those before `free` are of what is held; with a `start` (nq,) there is no other.  A posture that `is_feasible`
+    goes before all that are not.
     """
     model = robot.model
     if start is not None:
@@ -50,7 +52,9 @@ def first(
     for k, start in enumerate(starts):
         end = converged(tracker, start, goals)
         left = sum(
-            _LESS**task.priority * float((task.judged(model, goal[None], end[None]) ** 2).sum())
+            _LESS ** (task.priority + (free == 0))
+            * min(1.0, float(np.max(task.weight))) ** 2
+            * float((task.judged(model, goal[None], end[None]) ** 2).sum())
             for task, goal in zip(tracker.tasks, goals, strict=True)
             if task.priority < levels
         )

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple, Self, final
 
 import numpy as np
 
-from poise import InvalidValue, Model, OrientationTask, PoseTask, PositionTask, PostureTask, Task, Tracker
+from poise import ConeTask, InvalidValue, Model, OrientationTask, PoseTask, PositionTask, PostureTask, Task, Tracker
 from poise.criteria import RestPosture
 from poise.damping import Curvature
 from poise.extending import Array, Limits
@@ -26,7 +26,7 @@ from poise_motion.contact.pinning import Span, fading
 from poise_motion.contact.touches import Touch
 from poise_motion.follow.detours import Detour, Limb, detour, limbs
 from poise_motion.follow.first_frame import converged, first
-from poise_motion.follow.task_stack import Stance, tasks
+from poise_motion.follow.task_stack import Stance, Standing, held, tasks
 from poise_motion.reference.bodies import Robot, Source, Targets
 from poise_motion.reference.objects import on_objects
 from poise_motion.reference.targets import EASE, sunk
@@ -40,9 +40,9 @@ _LAG: Final = 0.1
 _CLOSE: Final = 0.05
 """The same for a body that gets off its feet, whose trunk and limbs turn far from one frame to the next."""
 _FIRST: Final = 0.02
-"""The share of it that parts have which stand."""
+"""The share of it that the first level has: where the trunk lags, limbs do that stand."""
 _FREE_FALL: Final = 0.2
-"""The share of it that all parts have while nothing is held, off its feet."""
+"""The same while nothing stands, off its feet."""
 _HOME_PULL: Final = 0.02
 """Pull to the robot's home, where no task has a say."""
 _CATCH_UP: Final = 0.25
@@ -50,6 +50,8 @@ _CATCH_UP: Final = 0.25
 _LANDING: Final = 0.5
 """How long before it stands a foot of a body off its feet is kept above the ground [s]: one that begins too late comes
 down too fast for its joints."""
+_MILLIMETRES: Final = 3
+"""Decimals of heights of the ground, so that stances on one step have one Tracker."""
 _AT_ONCE: Final = 1024
 """Frames of one call at most, so that Python hears of signals."""
 _CHECKPOINT_SPACING: Final = 100
@@ -111,19 +113,23 @@ class _TaskRows(NamedTuple):
     of the part, in its frame [m]; None for no way."""
     turns: list[tuple[int, str]]
     """The numbers of those that lead a rotation, each with the part of which."""
+    axes: list[tuple[int, str, Array]]
+    """The numbers of those that lead an axis (3,), each with the part that it is of."""
 
     @classmethod
     def by(cls, robot: Robot, stack: Sequence[Task]) -> Self:
-        places, turns = list[tuple[int, str, Array | None]](), []
+        places, turns, axes = list[tuple[int, str, Array | None]](), [], []
         for k, task in enumerate(stack):
             part = robot.part(task)
+            if isinstance(task, ConeTask):
+                axes.append((k, robot.part_of(task.frame), np.array(task.axis)))
             if part is not None and not isinstance(task, OrientationTask):
                 offset = task.offset if isinstance(task, PositionTask | PoseTask) else None
                 aside = np.zeros(3) if offset is None else offset.xyz - robot.points[part]
                 places.append((k, part, aside if aside.any() else None))
             if part is not None and isinstance(task, PoseTask | OrientationTask):
                 turns.append((k, part))
-        return cls(len(stack), places, turns)
+        return cls(len(stack), places, turns, axes)
 
 
 @final
@@ -170,8 +176,19 @@ class Follower:
         warm_start.detours, warm_start.done = done.detours, done
         done = replace(done, q=done.q.copy(), seconds=done.seconds.copy(), checkpoints=None)
         if smooth > 0.0 and len(done.q) > 1:
-            self._walk(source, done, averaged(self.robot.model, done.q, smooth / self._dt))
+            again = replace(done, targets=self._stood(source, done))
+            self._walk(source, again, averaged(self.robot.model, done.q, smooth / self._dt))
         return done
+
+    def _stood(self, source: Source, done: Followed) -> Targets:
+        """The targets, those of parts that stand as far given way as they were."""
+        places, turns = dict(done.targets.places), dict(done.targets.turns)
+        for part in self.robot.soles:
+            on = source.contacts[part]
+            poses = self.robot.model.poses(done.q[on], [self.robot.frames[part]])[:, 0]
+            places[part], turns[part] = places[part].copy(), turns[part].copy()
+            places[part][on], turns[part][on] = poses.act(self.robot.points[part]), poses.wxyz
+        return replace(done.targets, places=places, turns=turns)
 
     def go(
         self,
@@ -218,8 +235,9 @@ class Follower:
     def _ways(self, source: Source, done: Followed, searched: dict[Limb, list[Span]]) -> list[Detour]:
         """The next way round for each limb that needs one, and that has not been tried."""
         ways, ease = [], int(np.ceil(_CATCH_UP / self._dt))
+        standing = Stance(frozenset(Standing(part, source.hold) for part in source.contacts.parts), False, False)
         for limb in self._limbs:
-            if not self._free(Stance(frozenset(source.contacts.parts), False, False), limb.parts):
+            if not self._free(standing, limb.parts):
                 continue  # nothing else is asked of the robot
             way, vain = detour(self.robot, limb, done.targets, done.q, self._dt, self._speed, searched[limb])
             searched[limb] += vain
@@ -245,7 +263,7 @@ class Follower:
         q, last, checkpoint = path[0].copy(), None, max(checkpoints, default=0)
         if checkpoint:
             q, last = path[checkpoint - 1].copy(), checkpoints[checkpoint]
-        for stance, coming, span in _spans(source, () if again else done.detours):
+        for stance, coming, span in _spans(source, () if again else done.detours, self.robot.scale):
             if span.start < checkpoint:
                 continue
             ways = [] if again else [way for way in done.detours if way.start <= span.start < way.stop]
@@ -321,12 +339,11 @@ class Follower:
                 )
             chosen: list[Task] = [*stack]
             lag = _CLOSE if stance.agile else _LAG
-            share = _LAG * _FIRST / lag if any(task.priority == 0 for task in stack) else _FREE_FALL
-            plain = TaskPriority(damping=Curvature(lag), first_damping=share if stance.agile else _FIRST)
+            share = _LAG * _FIRST / lag if stance.standing or not stance.off else _FREE_FALL
+            plain = TaskPriority(damping=Curvature(lag), first_damping=share)
             method = replace(plain, null_space=RestPosture(gain=_HOME_PULL))
             if again:
-                pinned = [task for task in stack if task.priority < stance.free]
-                chosen, method = [*pinned, PostureTask()], plain
+                chosen, method = [*held(self.robot, stance), PostureTask()], plain
             elif away:
                 pulled = {name for limb in self._limbs if limb.parts & away for name in limb.joints}
                 weights = {joint.name: float(joint.name in pulled) for joint in self.robot.model.joints if joint.nv}
@@ -346,7 +363,7 @@ class Follower:
     def _first(self, stance: Stance, goals: Array, start: Array | None) -> Array:
         """(nq,) the posture of the first frame; sought once more where its shapes are nearer than they may be."""
         levels, collision, model = stance.free + (1 if stance.off else 2), self._limits.collision, self.robot.model
-        found = first(self.robot, self._untimed_tracker(stance), goals, start, levels=levels)
+        found = first(self.robot, self._untimed_tracker(stance), goals, start, free=stance.free, levels=levels)
         if collision is None or collision.holds_in(model, scene := collision.scene(model), found):
             return found
         tracker, is_feasible = self._untimed_tracker(stance, collision=True), partial(collision.holds_in, model, scene)
@@ -354,7 +371,7 @@ class Follower:
         return (
             separated
             if is_feasible(separated)
-            else first(self.robot, tracker, goals, start, levels=levels, is_feasible=is_feasible)
+            else first(self.robot, tracker, goals, start, free=stance.free, levels=levels, is_feasible=is_feasible)
         )
 
     def _untimed_tracker(self, stance: Stance, *, collision: bool = False) -> Tracker:
@@ -395,6 +412,8 @@ def _goals(rows: _TaskRows, targets: Targets, span: slice) -> Array:
             out[:, k, :3] += rotate(targets.turns[part][span], aside)
     for k, part in rows.turns:
         out[:, k, 3:] = targets.turns[part][span]
+    for k, part, axis in rows.axes:
+        out[:, k, :3] = rotate(targets.turns[part][span], axis)
     return out
 
 
@@ -445,7 +464,7 @@ def averaged(model: Model, path: Array, frames: float) -> Array:
     return model.integrate(path, sum_of / total[:, None])
 
 
-def _spans(source: Source, detours: Sequence[Detour]) -> Iterator[tuple[Stance, list[str], slice]]:
+def _spans(source: Source, detours: Sequence[Detour], scale: float) -> Iterator[tuple[Stance, list[str], slice]]:
     """How the body stands, and which parts come to stand, over each span of frames in which that stays the same.
 
     Spans end where a detour begins and ends.
@@ -457,17 +476,23 @@ def _spans(source: Source, detours: Sequence[Detour]) -> Iterator[tuple[Stance, 
     edges |= {edge for span in (*runs(source.off_feet), *((one.start, one.stop) for one in detours)) for edge in span}
     for start, stop in pairwise(sorted(edges)):
         coming = [one.part for one in contacts.intervals if one.start == start]
-        yield _stance(source, start), coming, slice(start, stop)
+        yield _stance(source, start, scale), coming, slice(start, stop)
 
 
-def _stance(source: Source, frame: int) -> Stance:
-    """How a body stands in a frame."""
-    standing = frozenset(part for part in source.contacts.parts if source.contacts[part][frame])
+def _stance(source: Source, frame: int, scale: float) -> Stance:
+    """How a body stands in a frame, on ground that is so much larger or smaller."""
+    holds = {
+        Standing(one.part, one.hold or source.hold, round(scale * one.ground, _MILLIMETRES))
+        for one in source.contacts.intervals
+        if one.start <= frame < one.stop
+    }
     late = sorted(source.touches, key=lambda touch: -touch.start)  # so that of two of a hand the earlier is taken
     touches = {touch.part: touch for touch in late if _reached(source, touch) <= frame < touch.stop}
     off, agile = bool(source.off_feet[frame]), bool(source.off_feet.any())
     coming = (one for one in source.contacts.intervals if _approached(source, one.start) <= frame < one.start)
-    return Stance(standing, off, agile, frozenset(touches.values()), frozenset(one.part for one in coming if off))
+    return Stance(
+        frozenset(holds), off, agile, frozenset(touches.values()), frozenset(one.part for one in coming if off)
+    )
 
 
 def _approached(source: Source, start: int) -> int:

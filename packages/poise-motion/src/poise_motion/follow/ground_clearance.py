@@ -19,13 +19,15 @@ from poise.extending import Array
 from poise.quaternions import rotate, unit_vectors
 from poise_motion.anatomy.foot_geometry import lowest
 from poise_motion.anatomy.parts import LIMBS, PARENTS
+from poise_motion.contact.pinning import frames_in, smoothed
 from poise_motion.follow.following import Followed, Follower, WarmStart
 from poise_motion.reference.bodies import Robot, Source, Targets
 from poise_motion.reference.targets import stance
 
-_DEEP: Final = 0.005
-"""What is less deep in the ground is left there [m]."""
-_ROUNDS: Final = 4
+_DEEP: Final = 0.004
+"""What is less deep in the ground is left there [m]: a millimetre less than is promised, for the points of a sole are
+as low as its lowest."""
+_ROUNDS: Final = 8
 """How often a motion is followed again, at most."""
 _GENTLE: Final = 0.2
 """How long a part takes to be raised, and to be let down [s]."""
@@ -84,26 +86,10 @@ def _needed(depths: Array) -> Array:
 
 def gently(needs: Array, times: Array) -> Array:
     """(frames,) no less than `needs` (frames,), and without jumps of its velocity."""
-    reach = _reach(times, _GENTLE)
+    reach = frames_in(times, _GENTLE)
     padded = np.pad(needs, reach, mode="edge")
     most = np.lib.stride_tricks.sliding_window_view(padded, 2 * reach + 1).max(axis=1)
-    return _averaged(most[:, None], times, _GENTLE)[:, 0]
-
-
-def _averaged(values: Array, times: Array, half: float) -> Array:
-    """(frames, k) the means of values (frames, k) over `half` [s] before and after, weighed by a cosine."""
-    reach = _reach(times, half)
-    weights = 1.0 + np.cos(np.pi * np.arange(-reach, reach + 1) / (reach + 1))
-    padded = np.pad(values, ((reach, reach), (0, 0)), mode="edge")
-    windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * reach + 1, axis=0)
-    mean: Array = windows @ (weights / weights.sum())
-    return mean
-
-
-def _reach(times: Array, time: float) -> int:
-    """The frames in that time."""
-    frame = float(times[-1] - times[0]) / max(len(times) - 1, 1)
-    return round(time / frame) if frame > 0.0 else 0
+    return smoothed(most[:, None], times, _GENTLE)[:, 0]
 
 
 def along(aims: Targets, source: Source, robot: Robot, path: Array) -> Targets:
@@ -115,7 +101,7 @@ def along(aims: Targets, source: Source, robot: Robot, path: Array) -> Targets:
     for shoulder, _, hand in (parts for parts in LIMBS.values() if parts[0].endswith("shoulder")):
         if shoulder in robot.frames and hand in places and hand not in robot.soles:
             there = robot.model.poses(path, [robot.frames[shoulder]])[:, 0].act(robot.points[shoulder])
-            places[hand] = places[hand] + _averaged(there - aims.places[shoulder], source.times, _ALONG)
+            places[hand] = places[hand] + smoothed(there - aims.places[shoulder], source.times, _ALONG)
     return replace(aims, places=places)
 
 

@@ -9,8 +9,9 @@ from typing import Final
 
 import numpy as np
 
-from poise import SE3, CollisionLimit, PoseTask
+from poise import SE3, CollisionLimit, Model, PoseTask
 from poise.extending import Array, ByPair, near_along
+from poise_motion.anatomy.contact_schedule import Flags
 from poise_motion.reference.bodies import Robot, Source, Targets
 
 _TOUCH: Final = 0.01
@@ -69,6 +70,21 @@ def collision_notes(limit: CollisionLimit, robot: Robot, path: Array) -> list[st
         out.append(
             f"fingers are nearer than they may be, for they do not move for a CollisionLimit: {_deepest(closed)}"
         )
+    return out
+
+
+def meeting(model: Model, path: Array) -> Flags:
+    """(frames,) whether links of a robot are in one another along a path (frames, nq), those apart that are built so.
+
+    Of a model without shapes none is.  Raises ModelError and MissingExtra for meshes that cannot be read.
+    """
+    out = np.zeros(len(path), dtype=bool)
+    if not any(model.fitted_shapes.values()):
+        return out
+    limit = CollisionLimit(min_distance=0.0)
+    scene = limit.scene(model)
+    for k, q in enumerate(path):
+        out[k] = not limit.holds_in(model, scene, q) and bool(near_along(limit, model, q[None])[1])
     return out
 
 

@@ -1,17 +1,21 @@
 """What is asked of a robot, level by level, for each way in which it stands.
 
-First come the parts that stand, which are held, and the ground, below which no foot goes; then hands that touch
-objects, their places before their turns; then the trunk, the hands and the parts that are on their way; then how the
-limbs, the head and the hands are turned.
+In the first level are the trunk, the hands and the feet, of which those that stand weigh more by as much as they shall
+give less; then come elbows and knees, and how the head and the hands are turned.  The ground, below which no foot goes,
+and how far a sole may be tilted are ranges, which no step leaves.  Parts that stand hard, and hands that touch objects,
+their places before their turns, have levels of their own before all others.
 """
 
 from dataclasses import dataclass
-from typing import Final, final
+from typing import Final, NamedTuple, final
 
-from poise import SE3, HalfSpace, Model, OrientationTask, PoseTask, PositionTask, RegionTask, SwivelTask, Task
+import numpy as np
+
+from poise import SE3, ConeTask, HalfSpace, OrientationTask, PoseTask, PositionTask, RegionTask, SwivelTask, Task
+from poise_motion.anatomy.contact_schedule import Hold
 from poise_motion.anatomy.parts import BENDS, ENDS, ancestors
 from poise_motion.contact.touches import Touch
-from poise_motion.reference.bodies import Robot
+from poise_motion.reference.bodies import Robot, between
 
 _SUNK: Final = 5e-4
 """How far in the ground a foot may be [m]: if it were 0, all feet that stand would press on the border."""
@@ -23,6 +27,20 @@ _HAND_AXES: Final = 6
 """And as many by how its end is held."""
 _HAND: Final = 0.1
 """Weight of how a hand or a foot is turned, against where it is [m/rad]."""
+_ABOUT: Final = 0.3
+"""The same of a sole about the vertical while it stands: there it would skate."""
+_BENT: Final = 0.1
+"""How far off a trunk may be as soon as a foot that stands gives by its `Hold.place` [m]."""
+
+
+@final
+class Standing(NamedTuple):
+    """A part that stands."""
+
+    part: str
+    hold: Hold
+    ground: float = 0.0
+    """How high the ground is beneath it [m]."""
 
 
 @final
@@ -30,8 +48,8 @@ _HAND: Final = 0.1
 class Stance:
     """How a body stands, over a span of frames in which that stays the same."""
 
-    standing: frozenset[str]
-    """The parts that stand."""
+    holds: frozenset[Standing]
+    """The parts that stand, on what, and how firmly."""
     off: bool
     """Whether it is off its feet, so that those that do not stand are led as hands are."""
     agile: bool
@@ -42,32 +60,37 @@ class Stance:
     """The parts that, off its feet, are about to stand."""
 
     @property
+    def standing(self) -> frozenset[str]:
+        """The parts that stand."""
+        return frozenset(one.part for one in self.holds)
+
+    @property
+    def hard(self) -> frozenset[str]:
+        """Those of them that do not give."""
+        return frozenset(one.part for one in self.holds if one.hold.hard)
+
+    @property
     def free(self) -> int:
-        """The level of what is not held: after feet, and the places and turns of hands that touch."""
-        return 3 if self.touches else 1
+        """The level of what is not held: after feet that do not give, and the places and turns of hands that touch."""
+        return 3 if self.touches else 1 if self.hard else 0
 
 
 def tasks(robot: Robot, stance: Stance) -> list[Task]:
     """What is asked of a robot that stands so, level by level.
 
-    A foot that is to come down swings above the ground; off its feet a body's feet are led as its hands are, and kept
-    above the ground when they are about to stand.
+    Feet that do not stand are led as hands are, on its feet in the first level as to how they are turned, above the
+    ground; off its feet they are kept above it when they are about to stand.
     """
     model = robot.model
     made: list[Task] = []
-    feet = frozenset[str]() if robot.fixed_base else stance.standing if stance.off else frozenset(robot.soles)
+    feet = frozenset[str]() if robot.fixed_base else stance.standing
+    above = feet | (stance.landing if stance.off else frozenset(robot.soles))
+    holds = {one.part: one for one in stance.holds}
     palms, free = {touch.part: touch.palm for touch in stance.touches}, stance.free
     for part, parent in ancestors(robot.frames).items():
         frame, place = robot.frames[part], SE3.from_parts(robot.points[part])
         if part in feet:
-            level = 0 if part in stance.standing else free
-            if between(model, robot.frames[robot.root], frame) < _FREE:
-                made.append(PositionTask(frame, priority=level, offset=place))
-            elif part in stance.standing:
-                made.append(PoseTask(frame, offset=place))
-            else:
-                made.append(PositionTask(frame, priority=free, offset=place))
-                made.append(OrientationTask(frame, priority=free, weight=_HAND))
+            made += _standing(robot, part, holds[part].hold)
         elif parent is None:
             if not robot.fixed_base:
                 made.append(PoseTask(frame, priority=free, offset=place))
@@ -84,25 +107,43 @@ def tasks(robot: Robot, stance: Stance) -> list[Task]:
             joint = SE3.from_parts(robot.ankles[part]) if part in robot.ankles and not robot.fixed_base else place
             made.append(PositionTask(frame, priority=free, offset=joint))
             if between(model, robot.frames[parent], frame):
-                made.append(OrientationTask(frame, priority=free + 1, weight=_HAND))
-        elif part in BENDS and not any(end in feet for end in BENDS[part]):
+                made.append(OrientationTask(frame, priority=free + (part not in above), weight=_HAND))
+        elif part in BENDS and not any(end in stance.hard for end in BENDS[part]):
             root, end = BENDS[part]
             known = _HAND_AXES if end in palms else _PLACED
-            if robot.fixed_base and between(model, robot.frames[robot.root], robot.frames[end]) <= known:
+            if end in robot.frames and between(model, robot.frames[robot.root], robot.frames[end]) <= known:
                 continue  # where its end is, or how it is held, says where its middle is
             if root in robot.frames and end in robot.frames:
                 made.append(SwivelTask(*(robot.place(one) for one in (root, part, end)), priority=free + 1))
             else:
                 made.append(PositionTask(frame, priority=free + 1, offset=place))
-    for part in (part for part in robot.frames if part in feet or part in stance.landing):
-        above = HalfSpace((0.0, 0.0, robot.roundings[part] - _SUNK), (0.0, 0.0, -1.0))
-        level = free if model.loops else 0  # the way back to closed loops may lead below the ground
+    for part in () if robot.fixed_base else (part for part in robot.frames if part in above):
+        ground = holds[part].ground if part in holds else 0.0
+        half = HalfSpace((0.0, 0.0, ground + robot.roundings[part] - _SUNK), (0.0, 0.0, -1.0))
+        level = max(free, 1) if model.loops else 0  # the way back to closed loops may lead below the ground
         balls = [SE3.from_parts(ball) for ball in robot.balls(part)]
-        made += [RegionTask(robot.frames[part], above, priority=level, offset=ball) for ball in balls]
+        made += [RegionTask(robot.frames[part], half, priority=level, offset=ball) for ball in balls]
     return made
 
 
-def between(model: Model, carrier: str, carried: str) -> int:
-    """How many axes move a frame against one that carries it."""
-    above, below = (model.root_path(model.frame(name).link) for name in (carrier, carried))
-    return sum(joint.nv for joint in below) - sum(joint.nv for joint in above)
+def _standing(robot: Robot, part: str, hold: Hold) -> list[Task]:
+    """What holds a part where it stands: one that does not give alone in the first level, others beside the trunk."""
+    frame, place = robot.frames[part], SE3.from_parts(robot.points[part])
+    placed = between(robot.model, robot.frames[robot.root], frame) < _FREE
+    if hold.hard:
+        return [PositionTask(frame, offset=place) if placed else PoseTask(frame, offset=place)]
+    where = PositionTask(frame, offset=place, weight=max(1.0, _BENT / hold.place))
+    if placed:
+        return [where]
+    turned = OrientationTask(frame, weight=(_HAND, _HAND, _ABOUT), axes="world")
+    axis = robot.axes[part][:, 2]
+    return [where, turned, *([ConeTask(frame, axis=axis, angle=hold.tilt)] if hold.tilt < np.pi else [])]
+
+
+def held(robot: Robot, stance: Stance) -> list[Task]:
+    """Of these tasks those that stay while a motion is followed once more: what stands, touches and is kept above."""
+    return [
+        task
+        for task in tasks(robot, stance)
+        if task.priority < stance.free or isinstance(task, RegionTask | ConeTask) or robot.part(task) in stance.standing
+    ]

@@ -9,7 +9,7 @@ import numpy as np
 from poise import SE3, Model, OrientationTask, PoseTask, PositionTask, SwivelTask, Task
 from poise.extending import Array, cached_property
 from poise.quaternions import rotate
-from poise_motion.anatomy.contact_schedule import Contacts, Flags
+from poise_motion.anatomy.contact_schedule import GIVING, Contacts, Flags, Hold
 from poise_motion.anatomy.parts import ancestors
 from poise_motion.contact.touches import Touch
 
@@ -36,6 +36,8 @@ class Source:
     """When its hands touch them."""
     fingers: Array = field(default_factory=lambda: np.zeros((0, 0)))
     """(frames, numbers in q) how the fingers of the robot stand when it does as this body does [rad or m]."""
+    hold: Hold = GIVING
+    """How firmly it stands where a contact does not say it."""
 
 
 @final
@@ -144,3 +146,9 @@ class Targets:
     """(frames, 4)"""
     objects: Mapping[str, SE3] = field(default_factory=dict)
     """By name, (frames,) where objects are beside the robot."""
+
+
+def between(model: Model, carrier: str, carried: str) -> int:
+    """How many axes move a frame against one that carries it."""
+    above, below = (model.root_path(model.frame(name).link) for name in (carrier, carried))
+    return sum(joint.nv for joint in below) - sum(joint.nv for joint in above)

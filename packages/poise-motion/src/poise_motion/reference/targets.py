@@ -1,12 +1,13 @@
 """Where the parts of a robot shall be, frame by frame, so that it does what a body does that has other bones.
 
 The body is scaled by its legs, on which it travels and stands.  Its bones keep their directions and have the robot's
-lengths, so a hand goes where the robot's own arm, held alike, would bring it.  A foot that stands stays where it came
-down, flat while its heel is down.
+lengths, so a hand or a foot goes where the robot's own limb, held alike, would bring it.  A foot that stands stays in
+the middle of where that is meanwhile, flat while its heel is down, and the trunk goes along by what is lacking.
 
 A place is where a part stands, which is a point of its frame, and a rotation is that of its frame, the robot's.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -14,12 +15,12 @@ import numpy as np
 
 from poise import SE3
 from poise.extending import Array
-from poise.quaternions import conjugate, matrix_quaternion, quaternion_product, rotate
+from poise.quaternions import conjugate, matrix_quaternion, quaternion_product, rotate, unit_vectors
 from poise_motion.anatomy.contact_schedule import Contacts, runs
 from poise_motion.anatomy.median import median
 from poise_motion.anatomy.parts import HIPS, PARENTS, RIGID, TOES, ancestors
-from poise_motion.contact.pinning import Span, pinned, pinned_turns, shares
-from poise_motion.reference.bodies import Robot, Source, Targets
+from poise_motion.contact.pinning import Span, pinned, pinned_turns, shares, smoothed
+from poise_motion.reference.bodies import Robot, Source, Targets, between
 
 EASE: Final = 0.12
 """How long a foot takes to come to rest, and to leave where it stood [s]."""
@@ -27,6 +28,10 @@ _FRONT: Final = 0.01
 """How far behind the foremost point of a sole the others of its front are, at most [m]."""
 TILTED: Final = 0.6
 """A foot that is turned away from flat by more does not stand on its sole, as one of a body that sits or lies [rad]."""
+_STRAIGHT: Final = 0.02
+"""The square of the sine of a knee that is bent so much that its leg's plane counts as much as the foot: 8 degrees."""
+_FREE_TURN: Final = 3
+"""Axes between shin and foot with which the foot turns as it will."""
 SHORT: Final = 1e-6
 """Bones below this length have no direction [m]."""
 
@@ -47,40 +52,71 @@ def beneath(sole: Array, axes: Array, point: Array) -> Array:
     return below
 
 
-def targets(source: Source, robot: Robot) -> Targets:
+def targets(source: Source, robot: Robot, *, by_bones: bool = True) -> Targets:
     """Where the robot's parts shall be when it does as the body does.
 
-    The ground is at height 0, where the body stands lowest; a body that never stands keeps its heights.  Off its feet
-    the ankles too are where the bones lead.
+    The ground is at height 0, where the body stands lowest; a body that never stands keeps its heights.
+
+    Feet are where bones lead to from the trunk, which goes on the body's scaled path; and all go along by what the feet
+    that stand lack to where they do, so that straight legs stay straight.  Without `by_bones` the feet too go on the
+    body's scaled paths, as those of an animal; off its feet only where the bones lead.
     """
     if robot.fixed_base:
         source = seen_from(source, robot)
-    turns, places = dict(source.turns), {}
-    stood_on = [part for part in robot.soles if source.contacts[part].any()] or [*robot.soles]
+    turns = {**source.turns, **{part: _sole_turns(source, robot, part) for part in robot.soles}}
+    places = _by_bones(source, robot, turns)
+    paths = {part: places[part] for part in robot.soles}
+    stances = {part: _stances(source, robot, part, path) for part, path in paths.items()}
+    if by_bones:
+        shift = _shift(source, paths, stances)
+        places = {part: path + shift for part, path in places.items()}
+    else:
+        for part in robot.soles:
+            scaled = _scaled(source, robot, part)
+            stances[part] = _stances(source, robot, part, scaled)
+            places[part] = scaled + loose(source, part)[:, None] * (places[part] - scaled)
     for part in robot.soles:
-        places[part], turns[part] = foot(source, robot, part)
+        places[part] = _standing(source, robot, part, places[part], turns[part], stances[part])
+    return Targets(places, turns)
+
+
+def _by_bones(source: Source, robot: Robot, turns: Mapping[str, Array]) -> dict[str, Array]:
+    """By part, (frames, 3) where the body's bones lead, with the robot's lengths; `turns` (frames, 4) are by part."""
+    stood_on = [part for part in robot.soles if source.contacts[part].any()] or [*robot.soles]
     lifts = [
         robot.standing(part, robot.ankles[part])
         - robot.scale * stood(source.places[part], source.contacts, part, heel=True)
         for part in stood_on
     ]
-    lift = float(np.mean(lifts)) if lifts else 0.0
+    lift, joints = float(np.mean(lifts)) if lifts else 0.0, dict[str, Array]()
     for part, parent in ancestors(robot.frames).items():
-        if part in places:
-            continue
         if parent is None:
-            places[part] = _trunk(source, robot, part, lift)
+            joints[part] = _trunk(source, robot, part, lift)
         elif part in RIGID:
-            places[part] = places[parent] + rotate(turns[parent], robot.rest(part, parent).xyz)
+            joints[part] = joints[parent] + rotate(turns[parent], robot.rest(part, parent).xyz)
         else:
-            places[part] = places[parent] + _bone(source, robot, part, parent)
-    for part, parent in ((part, PARENTS[part]) for part in robot.soles):
-        share = loose(source, part)
-        if share.any() and parent in places:
-            from_parent = places[parent] + _bone(source, robot, part, parent)
-            from_parent += rotate(turns[part], robot.points[part] - robot.ankles[part])
-            places[part] += share[:, None] * (from_parent - places[part])
-    return Targets(places, turns)
+            joints[part] = joints[parent] + _bone(source, robot, part, parent)
+    return joints | {
+        part: joints[part] + rotate(turns[part], robot.points[part] - joint) for part, joint in robot.ankles.items()
+    }
+
+
+def _shift(source: Source, paths: Mapping[str, Array], stances: Mapping[str, Array]) -> Array:
+    """(frames, 3) what feet on these paths (frames, 3) lack, on average, to the places (stances, 3) where they stand;
+    before, between and after that it goes from one to the next."""
+    lack, count = np.zeros((len(source.times), 3)), np.zeros(len(source.times))
+    for part, places in stances.items():
+        own = [one for one in source.contacts.intervals if one.part == part]
+        for one, place in zip(own, places, strict=True):
+            span = slice(one.start, one.stop)
+            lack[span] += place - paths[part][span]
+            count[span] += 1.0
+    stands = count > 0.0
+    if not stands.any():
+        return lack
+    known, mean = source.times[stands], lack[stands] / count[stands, None]
+    through = np.stack([np.interp(source.times, known, column) for column in mean.T], axis=1)
+    return smoothed(through, source.times, EASE)
 
 
 def seen_from(source: Source, robot: Robot) -> Source:
@@ -108,42 +144,72 @@ def stood(path: Array, contacts: Contacts, part: str, *, heel: bool = False) -> 
     return median(above[stands]) if stands.any() else float(above.min())
 
 
-def foot(source: Source, robot: Robot, part: str) -> tuple[Array, Array]:
-    """(frames, 3) and (frames, 4) the path of the point of a part that stands, from that of the body's toe or joint.
-
-    While it stands the point of its sole does not move, and while the heel is down the sole is flat.
-    No point of the sole is ever below the ground on which it stands.
-    """
-    times, contacts = source.times, source.contacts
-    turns = source.turns[part]
+def _scaled(source: Source, robot: Robot, part: str) -> Array:
+    """(frames, 3) the path of the point of a part that stands as the body's toe or joint has it, scaled."""
     body = source.places.get(TOES.get(part, part), source.places[part])
-    high = robot.high(part)
-    path = robot.scale * (body - [0.0, 0.0, stood(body, contacts, part)]) + [0.0, 0.0, high]
-    spans: list[Span] = []
-    flats: list[Span] = []
-    places, flat = [], []
+    above = [0.0, 0.0, stood(body, source.contacts, part)]
+    scaled: Array = robot.scale * (body - above) + [0.0, 0.0, robot.high(part)]
+    return scaled
+
+
+def _stances(source: Source, robot: Robot, part: str, path: Array) -> Array:
+    """(stances, 3) where a part stands each time: in the middle of its path (frames, 3) then, on the ground."""
+    own = [one for one in source.contacts.intervals if one.part == part]
+    out = np.array([path[one.start : one.stop].mean(axis=0) for one in own]).reshape(-1, 3)
+    out[:, 2] = [robot.scale * one.ground + robot.high(part) for one in own]
+    return out
+
+
+def _sole_turns(source: Source, robot: Robot, part: str) -> Array:
+    """(frames, 4) the rotations of a part that stands: flat while its heel is down, and turned with its leg."""
+    turns, flats, flat = _with_leg(source, robot, part), list[Span](), []
     upright = matrix_quaternion(robot.axes[part].T)
     ways = quaternion_product(turns, conjugate(upright))
-    for contact in contacts.intervals:
-        if contact.part == part:
-            spans.append((contact.start, contact.stop))
-            x, y, _ = path[contact.start : contact.stop].mean(axis=0)
-            places.append([x, y, robot.scale * contact.ground + high])
-            heel = np.flatnonzero(contacts.points[part][contact.start : contact.stop, 0])
-            down = (contact.start, contact.start + int(heel[-1]) + 1) if len(heel) else (0, 1)
-            level = _level(ways[slice(*down)], upright)
-            if len(heel) and _between(turns[slice(*down)], level) < TILTED:
-                flats.append(down)
-                flat.append(level)
-    floor = np.zeros(len(times))
+    for one in (one for one in source.contacts.intervals if one.part == part):
+        heel = np.flatnonzero(source.contacts.points[part][one.start : one.stop, 0])
+        down = slice(one.start, one.start + int(heel[-1]) + 1) if len(heel) else slice(0, 1)
+        level = _level(ways[down], upright)
+        if len(heel) and _between(turns[down], level) < TILTED:
+            flats.append((down.start, down.stop))
+            flat.append(level)
+    return pinned_turns(turns, flats, np.array(flat), source.times, EASE) if flats else turns
+
+
+def _with_leg(source: Source, robot: Robot, part: str) -> Array:
+    """(frames, 4) the rotations of a foot, turned about the vertical to where its leg bends.
+
+    An ankle of two axes has the left of its foot square to the plane of its leg, so where a knee is bent that says how
+    the foot is turned, and where it is straight the foot does.
+    """
+    hip, knee = (part.replace("ankle", other) for other in ("hip", "knee"))
+    turns = source.turns[part]
+    if part not in TOES or knee not in robot.frames or hip not in source.places:
+        return turns
+    if between(robot.model, robot.frames[knee], robot.frames[part]) >= _FREE_TURN:
+        return turns
+    thigh, shin = (unit_vectors(source.places[b] - source.places[a]) for a, b in ((hip, knee), (knee, part)))
+    across = np.cross(thigh, shin)
+    own = rotate(turns, robot.axes[part][:, 1])[:, :2]
+    to = own + across[:, :2] * np.linalg.norm(across, axis=1, keepdims=True) / _STRAIGHT
+    angles = np.arctan2(own[:, 0] * to[:, 1] - own[:, 1] * to[:, 0], (own * to).sum(axis=1))
+    half = 0.5 * (1.0 - loose(source, part)) * smoothed(angles[:, None], source.times, EASE)[:, 0]
+    about = np.stack([np.cos(half), 0.0 * half, 0.0 * half, np.sin(half)], axis=1)
+    return quaternion_product(about, turns)
+
+
+def _standing(source: Source, robot: Robot, part: str, path: Array, turns: Array, stances: Array) -> Array:
+    """(frames, 3) the path of a part that is at its places (stances, 3) while it stands.
+
+    No point of its sole is ever below the ground on which it stands, except off its feet.
+    """
+    spans = [(one.start, one.stop) for one in source.contacts.intervals if one.part == part]
+    out, floor = path.copy(), np.zeros(len(source.times))
     if spans:
-        path = pinned(path, spans, np.array(places), times, EASE)
-        share, which = shares(spans, times, EASE)
-        floor = share * (np.array(places)[which, 2] - high)
-    if flats:
-        turns = pinned_turns(turns, flats, np.array(flat), times, EASE)
-    path[:, 2] += (1.0 - loose(source, part)) * sunk(robot, part, path, turns, floor)
-    return path, turns
+        out = pinned(path, spans, stances, source.times, EASE)
+        share, which = shares(spans, source.times, EASE)
+        floor = share * (stances[which, 2] - robot.high(part))
+    out[:, 2] += (1.0 - loose(source, part)) * sunk(robot, part, out, turns, floor)
+    return out
 
 
 def stance(source: Source, part: str) -> Array:

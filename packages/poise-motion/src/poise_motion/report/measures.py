@@ -59,12 +59,15 @@ def tracking(
     *,
     turns: ArrayLike | None = None,
     target_turns: ArrayLike | None = None,
+    joints: ArrayLike | None = None,
     root: str = "pelvis",
 ) -> Tracking:
     """The errors of a robot's parts at `places` (frames, parts, 3) with `turns` (frames, parts, 4).
 
     `targets` and `target_turns` are where and how they should be, the body's scaled to the robot; parts whose turn is
     NaN in the targets have no rotation error.  `source` (frames, parts, 3) is where they are in the body itself.
+    `joints` (frames, parts, 3) are the ends of the robot's bones, where these are others than `places`: of a foot that
+    stands on its toe the ankle.
     `root` is the part from which places are seen, or the first if it is none of the parts.
     """
     found, wanted, body = (
@@ -80,9 +83,10 @@ def tracking(
         back = conjugate(numbers("target_turns", target_turns))
         rotation = np.linalg.norm(quaternion_log(quaternion_product(numbers("turns", turns), back)), axis=-1)
     limbs = [(carrier(part, parts), part) for part in parts if part.endswith(_LIMBS) and carrier(part, parts)]
+    ends = found if joints is None else _over_parts("joints", joints, parts, 3)
     ways = [
         [path[:, parts.index(end)] - path[:, parts.index(start or root)] for start, end in limbs]
-        for path in (found, body)
+        for path in (ends, body)
     ]
     direction = [_between(one, other) for one, other in zip(*ways, strict=True)]
     return Tracking(

@@ -11,7 +11,7 @@ import numpy as np
 from poise import InvalidValue, Motion, ShapeError
 from poise.extending import Array, ArrayLike, aligned, drawing, fill, finite, html, numbers, plain, to_json, write_whole
 from poise_motion.anatomy.body import BodyMap
-from poise_motion.anatomy.contact_schedule import Contacts
+from poise_motion.anatomy.contact_schedule import Contacts, Flags
 from poise_motion.anatomy.fingers import carried
 from poise_motion.anatomy.foot_geometry import lowest, sole
 from poise_motion.anatomy.parts import FINGERS
@@ -71,6 +71,8 @@ class Report:
     [rad]; of none where no fingers were carried over."""
     touches: tuple[Kept, ...] = ()
     """How well hands keep to their places of objects."""
+    meets: Flags | None = None
+    """(frames,) when links are in one another; None where nobody looked."""
 
     def to_dict(self) -> dict[str, Any]:
         """The measures as plain numbers and strings, in m, rad and s; None where there is no number."""
@@ -99,6 +101,7 @@ class Report:
                 "source_skate_fastest": self.source_skate.fastest,
             },
             "penetration": {"share_1cm": g.deeper(DEEP[0]), "share_1mm": g.deeper(DEEP[1]), "largest": g.depth},
+            "self_penetration": {"share": None if self.meets is None else float(self.meets.mean())},
             "limits": {
                 "broken_share": self.limits.broken,
                 "largest": float(self.limits.past.max()),
@@ -172,6 +175,7 @@ class Report:
             ("deeper than 1 cm in the ground", deep, "", "% of frames"),
             ("deeper than 1 mm in the ground", shallow, "", "% of frames"),
             ("deepest in the ground", _plain(g.depth, 1000.0), "", "mm"),
+            ("links in one another", "" if self.meets is None else _share(float(self.meets.mean())), "", "% of frames"),
             ("a joint past its limit", _share(self.limits.broken), "", "% of frames"),
             ("a joint faster than it may be", _share(self.limits.too_fast), "", "% of steps"),
             ("fastest joint", f"{100.0 * self.limits.speed.max(initial=0.0):.3g}", "", "% of its limit"),
@@ -244,6 +248,7 @@ def report(
     target_turns: ArrayLike | None = None,
     places: ArrayLike | None = None,
     points: Mapping[str, Array] | None = None,
+    joints: Mapping[str, Array] | None = None,
     ground: ArrayLike | None = 0.0,
     soles: Mapping[str, Array] | None = None,
     throughput: float | None = None,
@@ -251,6 +256,7 @@ def report(
     notes: Sequence[str] = (),
     fingers: ArrayLike | None = None,
     touches: Sequence[Kept] = (),
+    meets: Flags | None = None,
 ) -> Report:
     """The measures of a robot's motion, of which each frame is that of the source with the same number.
 
@@ -258,12 +264,12 @@ def report(
     are where `body.parts` should be in the world of the robot, and `target_turns` (frames, parts, 4) how, NaN where
     that is free; `places` (frames, parts, 3) are where they are in the source, if not in the world but as its trunk
     sees them, which a robot on a pedestal does not move; `points` holds
-    by part the point (3,) of the robot's frame that should be there, 0 where it is left
-    out [m].  `ground` is how high the ground is there beneath each of `contacts.parts`, a number or
-    (frames, parts) [m], or None for a robot that stands on none, as one on a pedestal; `soles` holds by part the points
-    of the robot's foot in its frame, see `poise_motion.anatomy.foot_geometry`, which finds all others.
-    `fingers` (frames, bones) are the angles by which those of fingers are off [rad], and `touches` say how well hands
-    keep to their places of objects.
+    by part the point (3,) of the robot's frame that should be there, 0 where it is left out, and `joints` the one at
+    which its bone ends, where that is another [m].  `ground` is how high the ground is there beneath each of
+    `contacts.parts`, a number or (frames, parts) [m], or None for a robot that stands on none, as one on a pedestal;
+    `soles` holds by part the points of the robot's foot in its frame, see `poise_motion.anatomy.foot_geometry`, which
+    finds all others.  `fingers` (frames, bones) are the angles by which those of fingers are off [rad], `touches` say
+    how well hands keep to their places of objects, and `meets` (frames,) when links are in one another.
 
     Raises ShapeError for arrays that do not fit.
     """
@@ -288,18 +294,21 @@ def report(
     ).min(axis=1, initial=np.nan if ground is None else np.inf)
     parts = body.parts
     there = robot.model.poses(robot.q, [body.robot[part] for part in parts])
-    offsets = np.array([np.zeros(3) if points is None else points.get(part, np.zeros(3)) for part in parts])
+    own = {} if points is None else points
+    ends = {**own, **({} if joints is None else joints)}
+    led, bones = (np.array([some.get(part, np.zeros(3)) for part in parts]) for some in (own, ends))
     return Report(
         robot=robot.model.name,
         source=source.name or source.model.name,
         times=robot.times,
         tracking=tracking(
             parts,
-            there.xyz + there.rotation.act(offsets),
+            there.xyz + there.rotation.act(led),
             targets,
             source.positions([body.source[part] for part in parts]) if places is None else places,
             turns=there.wxyz,
             target_turns=target_turns,
+            joints=there.xyz + there.rotation.act(bones),
         ),
         skate=skate(standing, paths, robot.times, on),
         source_skate=skate(
@@ -318,6 +327,7 @@ def report(
         notes=tuple(notes),
         fingers=np.zeros((len(robot), 0)) if fingers is None else finite("fingers", fingers),
         touches=tuple(touches),
+        meets=meets,
     )
 
 
