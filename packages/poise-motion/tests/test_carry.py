@@ -301,6 +301,12 @@ def test_the_page_plays_both_edits_the_map_and_carries_the_motion_again(
         edits = one.undoable
         by_hand(page, "It stands there", True)
         assert one.undoable == edits  # for it does already
+        by_hand(page, "its stances", "within")
+        by_hand(page, "They are held so", True)
+        assert [str(stance.hold) for stance in one.contacts.intervals if stance.part == "left_ankle"] == [
+            "within 10 mm and 15 degrees"
+        ]
+        edits = one.undoable
         by_hand(page, "It does not stand there", True)
         assert one.undoable == edits + 1
         assert not one.contacts["left_ankle"][3:7].any()
