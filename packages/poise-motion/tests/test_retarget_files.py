@@ -62,10 +62,8 @@ def test_the_page_is_opened_and_its_picture_told_of(
     walked: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("viser", reason="the viewer needs viser")
-    from poise.viewer.server import snapshot
-
     seen: list[Path] = []
-    monkeypatch.setattr(snapshot, "screenshot", lambda server, url, file: seen.append(file))
+    monkeypatch.setattr("poise.pages.screenshot", lambda server, url, file: seen.append(file))
     asked = ["retarget", "walk.bvh", "other.bvh", "--view", "--screenshot", "page.png", "--port", "0"]
     assert main(asked) == 0
     assert seen == [Path("page.png")]

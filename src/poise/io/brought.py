@@ -76,7 +76,7 @@ def is_table(file: Path) -> bool:
 def refuse_absent(file: Path) -> None:
     """Raises MissingExtra for a file that no package reads, if the extra `motion` brings a reader for its suffix."""
     if file.suffix.lower() in EXTRA_SUFFIXES:
-        raise MissingExtra(str(file), "poise-motion", "motion")
+        raise MissingExtra(f"reading {file}", "poise-motion", "motion")
 
 
 def read_brought(point: "EntryPoint", file: Path, given: Mapping[str, Any]) -> Any:
