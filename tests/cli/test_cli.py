@@ -277,7 +277,7 @@ def test_a_broken_file_is_an_error_with_its_line(tmp_path: Path, capsys: pytest.
 def test_version_and_help_import_nothing_heavy() -> None:
     commands = (
         "solve", "batch", "path", "track", "view", "compare", "reach", "info", "export", "sdk", "reproduce", "cite",
-        "warmup",
+        "warmup", "retarget", "fit",
     )  # fmt: skip
     code = """if True:
         import contextlib, io, sys

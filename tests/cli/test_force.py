@@ -10,7 +10,7 @@ from poise.cli import commands, main
 
 READ = {
     "batch.targets", "path.poses", "track.targets", "track.tasks", "solve.tasks", "retarget.motion", "retarget.map",
-    "retarget.body_model",
+    "retarget.body_model", "fit.markers", "fit.setup",
     "view.work", "view.replay", "view.ghost", "doctor.log", "doctor.targets", "doctor.package_dirs",
     "calibrate.measured",
 }  # fmt: skip
@@ -31,7 +31,8 @@ SUFFIXES = {
 PICTURES = {"path.figure", "compare.plot", "retarget.report", "retarget.screenshot", "view.screenshot"}
 BEGINNINGS = {
     "batch": ["planar2", "{targets}"], "path": ["planar2", "{targets}"], "track": ["planar2", "{targets}", "--dt", "1"],
-    "retarget": ["{targets}", "planar2"], "view": ["planar2"], "compare": ["planar2"], "reach": ["planar2"],
+    "retarget": ["{targets}", "planar2"], "fit": ["{targets}", "--model", "planar2"],
+    "view": ["planar2"], "compare": ["planar2"], "reach": ["planar2"],
     "export": ["planar2"], "reproduce": ["buss"],
     "calibrate": ["planar2", "{targets}", "--free", "base"],
 }  # fmt: skip

@@ -8,7 +8,6 @@ from tyro.conf import Positional, arg
 import poise as pz
 from poise import InvalidValue
 from poise.extending import Answer, Base, Writes, command
-from poise_motion.anatomy.contact_schedule import GIVING
 
 if TYPE_CHECKING:
     from poise_motion.retarget import Retargeted
@@ -71,6 +70,7 @@ class Retarget(Writes):
     def run(self) -> Answer:
         """Load, carry over and write."""
         from poise.extending import PICTURES, TEXTBOOK, is_table, refuse_file, say
+        from poise_motion.anatomy.contact_schedule import GIVING
 
         read = [self.motion, Path(self.robot), *([] if self.body_model is None else [self.body_model])]
         refuse_file(self.out, _MOTIONS, "a motion goes", force=self.force, read=read)

@@ -230,7 +230,8 @@ def retarget(
     motions: list[Motion] = [*several]  # what is no motion is told of
     given = [contacts] if single else [None] * len(motions) if contacts is None else contacts
     things = [*([objects] if single and objects is not None else objects or [{}] * len(motions))]
-    done = _carried(motions, robot, body, given, fps, speed, Limits.of(limits), smooth, Hold.of(stance), objects=things)
+    firm = Hold.of(stance)
+    done = _carried(motions, robot, body, given, fps, speed, Limits.of(limits), smooth, hold=firm, objects=things)
     return done[0] if single else done
 
 
@@ -243,8 +244,8 @@ def _carried(
     speed: float,
     limits: Limits,
     smooth: float,
-    hold: Hold,
     *,
+    hold: Hold,
     objects: Sequence[Mapping[str, Motion]],
 ) -> list[Retargeted]:
     for one in motions:
@@ -268,7 +269,8 @@ def _carried(
             if failed:
                 return
             try:
-                out[k] = _one(motions[k], robot, body, stances[k], fps, speed, limits, smooth, hold, objects=objects[k])
+                asked = motions[k], robot, body, stances[k], fps, speed, limits, smooth
+                out[k] = _one(*asked, hold=hold, objects=objects[k])
             except Exception as error:
                 failed[k] = error
 
@@ -287,8 +289,8 @@ def _one(
     speed: float,
     limits: Limits,
     smooth: float,
-    hold: Hold,
     *,
+    hold: Hold,
     objects: Mapping[str, Motion],
 ) -> Retargeted:
     even = _even(motion, fps)

@@ -83,6 +83,7 @@ def tasks(robot: Robot, stance: Stance) -> list[Task]:
     """
     model = robot.model
     made: list[Task] = []
+    legs: list[Task] = []
     feet = frozenset[str]() if robot.fixed_base else stance.standing
     above = feet | (stance.landing if stance.off else frozenset(robot.soles))
     holds = {one.part: one for one in stance.holds}
@@ -115,8 +116,13 @@ def tasks(robot: Robot, stance: Stance) -> list[Task]:
                 continue  # where its end is, or how it is held, says where its middle is
             if root in robot.frames and end in robot.frames:
                 made.append(SwivelTask(*(robot.place(one) for one in (root, part, end)), priority=free + 1))
+                if end in above and between(model, robot.frames[robot.root], robot.frames[end]) <= _HAND_AXES:
+                    legs.append(made[-1])
             else:
                 made.append(PositionTask(frame, priority=free + 1, offset=place))
+    if all(any(task is leg for leg in legs) for task in made if task.priority > free):
+        # Feet that are led as a whole say where the knees of such legs are: alone these make no level that can act.
+        made = [task for task in made if task.priority <= free]
     for part in () if robot.fixed_base else (part for part in robot.frames if part in above):
         ground = holds[part].ground if part in holds else 0.0
         half = HalfSpace((0.0, 0.0, ground + robot.roundings[part] - _SUNK), (0.0, 0.0, -1.0))
