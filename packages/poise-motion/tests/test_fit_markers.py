@@ -1,7 +1,9 @@
 """A body fitted to its own markers, disturbed: what comes back, what is told, and what OpenSim makes of the same."""
 
+import copy
 import json
 import os
+import pickle
 import re
 import subprocess
 from contextlib import suppress
@@ -180,6 +182,28 @@ def test_frame_by_frame_it_is_the_same(model: pz.Model) -> None:
     assert np.allclose(live.step(markers.positions[-1]), q[-1], atol=1e-5)
     with pytest.raises(ValueError, match=re.escape("positions must have the shape (12, 3)")):
         live.step(nothing[:4])
+    with pytest.raises(ValueError, match=re.escape("'pelvis.0' is too far away")):
+        live.step(np.full((12, 3), np.inf))
+    assert np.array_equal(live.step(np.zeros((12, 3))), live.step(nothing))
+
+
+def test_a_fitter_that_travelled_goes_on_where_it_was(model: pz.Model) -> None:
+    markers = measured(model, way(model), noise=0.004)
+    live = pz.MarkerFitter(model, markers.names)
+    for points in markers.positions[:7]:
+        live.step(points)
+    for other in (pickle.loads(pickle.dumps(live)), copy.deepcopy(live)):
+        assert np.array_equal(other.step(np.full((12, 3), np.nan)), pz.fit_markers(model, markers[:7]).motion.q[-1])
+    arrived = pickle.loads(pickle.dumps(live))
+    for points in markers.positions[7:12]:
+        assert np.array_equal(arrived.step(points), live.step(points))
+
+
+def test_names_of_a_stream_are_each_there_once(model: pz.Model) -> None:
+    with pytest.raises(ValueError, match=re.escape("'foot.0' is there twice")):
+        pz.MarkerFitter(model, ["foot.0", "foot.0"])
+    with pytest.raises(TypeError, match="names must be a list of names"):
+        pz.MarkerFitter(model, "foot.0")
 
 
 def test_the_motion_stands_up_for_those_who_want_z_up(model: pz.Model) -> None:
@@ -219,6 +243,10 @@ def test_loops_that_are_not_held_are_told() -> None:
     ("given", "words"),
     [
         ({"weights": {"foot.0": -1.0}}, "weights['foot.0'] is -1.0"),
+        ({"weights": [1.0]}, "weights must be numbers by names"),
+        ({"coordinates": [1.0]}, "coordinates must be numbers by names"),
+        ({"values": 1.0}, "values must be numbers by names"),
+        ({"weights": dict.fromkeys(NAMES, 0.0)}, "all markers that leg has a frame for have the weight 0"),
         ({"weights": {"fot.0": 1.0}}, "did you mean 'foot.0'"),
         ({"coordinates": {"kne": 1.0}}, "did you mean 'knee'"),
         ({"coordinates": {"knee": float("inf")}}, "coordinates['knee'] is inf"),
@@ -232,7 +260,7 @@ def test_loops_that_are_not_held_are_told() -> None:
     ],
 )
 def test_what_makes_no_sense_is_refused(model: pz.Model, given: dict[str, Any], words: str) -> None:
-    with pytest.raises((pz.PoiseError, ValueError), match=re.escape(words)):
+    with pytest.raises((pz.PoiseError, ValueError, TypeError), match=re.escape(words)):
         pz.fit_markers(model, measured(model, way(model)), **given)
 
 
@@ -243,6 +271,9 @@ def test_markers_of_another_body_are_refused(model: pz.Model) -> None:
         pz.fit_markers(model, other)
     with pytest.raises(TypeError, match="markers must be Markers"):
         pz.fit_markers(model, ["walk.trc"])  # type: ignore[list-item]
+    for path in ("walk.trc", Path("walk.trc")):
+        with pytest.raises(TypeError, match=r"markers must be Markers, .*walk\.trc"):
+            pz.fit_markers(model, path)  # type: ignore[call-overload]
 
 
 # OpenSim's tool, and the command ------------------------------------------------------------------------------------
@@ -298,6 +329,23 @@ def test_a_setup_says_weights_coordinates_and_values(model: pz.Model, trial: Pat
     by_hand = pz.fit_markers(model, markers, weights=weights, coordinates=coordinates, values={"ankle": 0.1})
     assert np.array_equal(by_setup.motion.q, by_hand.motion.q)
     assert "shank.1" not in by_setup.names
+
+
+def test_tasks_of_coordinates_that_do_not_move_are_told(model: pz.Model, trial: Path) -> None:
+    other = trial / "locked.xml"
+    more = [
+        f'<IKCoordinateTask name="{name}"><apply>true</apply><weight>1</weight>{value}</IKCoordinateTask>'
+        for name, value in (
+            ("toes", "<value_type>manual_value</value_type><value>1</value>"),
+            ("beta", "<value_type>from_file</value_type>"),
+        )
+    ]
+    text = (trial / "setup.xml").read_text()
+    other.write_text(text.replace("</objects></IKTaskSet>", f"{''.join(more)}</objects></IKTaskSet>"))
+    markers = pz.load_markers("walk.trc")
+    plain, fit = (pz.fit_markers(model, markers, setup=name) for name in ("setup.xml", other))
+    assert np.array_equal(plain.motion.q, fit.motion.q)
+    assert "coordinates of the setup that do not move, or follow others: toes, beta" in fit.notes
 
 
 def test_tasks_may_stand_in_a_file_of_their_own(trial: Path) -> None:

@@ -49,6 +49,7 @@ def test_names_times_and_places_in_metres(tmp_path: Path) -> None:
         ("\t6\n", "\t6\t\t \n"),  # and tabs
         ("\n", "\r\n"),
         ("100.00\t100.00", "100\t\t100"),
+        ("100.00\t100.00", "100.00\t"),  # a rate left out
     ],
 )
 def test_headers_as_they_are_found(old: str, new: str, tmp_path: Path) -> None:
@@ -67,7 +68,9 @@ def test_units_of_the_header(word: str, metres: float, tmp_path: Path) -> None:
     assert np.allclose(pz.load_markers(path, unit=0.5).positions[0, 0], [0.5, 1, 1.5])
 
 
-@pytest.mark.parametrize("gap", ["\t\t\t", "0\t0\t0", "0.0\t-0\t0.000", "NaN\tnan\t NAN", "4\t\t6"])
+@pytest.mark.parametrize(
+    "gap", ["\t\t\t", "0\t0\t0", "0.0\t-0\t0.000", "NaN\tnan\t NAN", "4\t\t6", "NA\t-nan(ind)\t1.#QNAN"]
+)
 def test_gaps_are_nan(gap: str, tmp_path: Path) -> None:
     gap = gap if gap.strip("\t") else "\t\t"
     markers = pz.load_markers(file(tmp_path, HEAD + ROWS.replace("4\t5\t6", gap)))
@@ -84,6 +87,7 @@ def test_what_is_assumed_and_mended_is_told(tmp_path: Path) -> None:
     assert "the times do not grow; 100" in notes(HEAD + ROWS.replace("0.02", "0.01"))
     assert "1 rows end early" in notes(HEAD + ROWS.replace("\t17\t18", ""))
     assert "'R.ASIS' is there again, and is called 'R.ASIS.2'" in notes(HEAD.replace("L.ASIS", "R.ASIS") + ROWS)
+    assert "the header says no unit; millimetres" in notes(HEAD.replace("\tmm\t", "\t\t") + ROWS)
     assert "never seen: L.ASIS" in notes(HEAD + re.sub(r"\t\d+\t\d+\t\d+\n", "\t\t\t\n", ROWS))
 
 
@@ -184,6 +188,35 @@ def test_arrays_that_do_not_fit_are_refused(given: dict[str, Any], words: str) -
     whole = {"names": ("a", "b"), "times": [0.0, 1.0], "positions": np.zeros((2, 2, 3))}
     with pytest.raises((ValueError, TypeError), match=words):
         pz.Markers(**(whole | given))
+
+
+@pytest.mark.parametrize("name", ["", " LASI", "L\tASI", "L\nASI"])
+def test_names_that_no_file_can_have_are_refused(name: str, tmp_path: Path) -> None:
+    markers = pz.Markers([name, "R"], [0.0], np.ones((1, 2, 3)))
+    with pytest.raises(ValueError, match=re.escape(f"the marker {name!r} cannot be written")):
+        markers.save(tmp_path / "walk.trc")
+    assert not list(tmp_path.iterdir())
+
+
+def test_labels_and_units_of_c3d_as_they_are_found(tmp_path: Path) -> None:
+    ezc3d = pytest.importorskip("ezc3d")
+
+    def found(labels: list[str], unit: str) -> pz.Markers:
+        out = ezc3d.c3d()
+        out["parameters"]["POINT"]["RATE"]["value"] = [50.0]
+        out["parameters"]["POINT"]["LABELS"]["value"] = labels
+        out["parameters"]["POINT"]["UNITS"]["value"] = [unit]
+        out["data"]["points"] = np.full((4, 3, 2), 500.0)
+        out.write(str(tmp_path / "it.c3d"))
+        return pz.load_markers(tmp_path / "it.c3d")
+
+    twice = found(["LASI", "LASI", ""], "Millimeters")
+    assert twice.names == ("LASI", "LASI.2", "point2")
+    assert twice.notes == ("1 points have no label", "the marker 'LASI' is there again, and is called 'LASI.2'")
+    assert np.allclose(twice.positions, 0.5)
+    assert found(["a", "b", "c"], "").notes == ("the header says no unit; millimetres are assumed",)
+    with pytest.raises(pz.ModelError, match=re.escape("the unit 'furlong' is not known")):
+        found(["a", "b", "c"], "furlong")
 
 
 def test_c3d_is_read_in_metres_with_its_gaps(tmp_path: Path) -> None:

@@ -214,3 +214,21 @@ def test_damaged_files_end_in_sentences(tmp_path: Path) -> None:
         at, length = int(rng.integers(len(text))), int(rng.integers(1, 40))
         with suppress(pz.ModelError):
             read(written(tmp_path, text[:at] + text[at + length :]))
+
+
+def test_markers_may_stand_in_a_file_of_their_own(tmp_path: Path) -> None:
+    text = leg()
+    found = re.search(r"<MarkerSet.*?</MarkerSet>", text, flags=re.DOTALL)
+    assert found is not None
+    path = written(tmp_path, text.replace(found[0], '<MarkerSet file="markers.xml"/>'))
+    with pytest.raises(pz.ModelError, match=re.escape("markers.xml: no such file")):
+        read(path)
+    (tmp_path / "markers.xml").write_text(f'<OpenSimDocument Version="30000">{found[0]}</OpenSimDocument>')
+    assert read(path).frames == read(written(tmp_path, text)).frames
+
+
+def test_ranges_that_do_not_count_are_not_looked_at(tmp_path: Path) -> None:
+    for limits in ("0.2 -2", "-Inf Inf", ""):
+        text = leg().replace("<range>-2 0.2</range><clamped>true", f"<range>{limits}</range><clamped>false")
+        assert text != leg()
+        assert read(written(tmp_path, text)).joint("knee").lower == (-np.inf,)

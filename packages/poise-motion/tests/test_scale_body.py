@@ -88,5 +88,9 @@ def test_markers_are_placed_where_they_sit(model: pz.Model) -> None:
     assert set(every.moved) == set(NAMES)
     with pytest.raises(ValueError, match="'hat' of place was not measured"):
         pz.scale_body(model, recorded(sits).renamed({"foot.0": "hat"}), place=["hat"])
+    with pytest.raises(TypeError, match="place must be a list of names"):
+        pz.scale_body(model, recorded(sits), place="foot.2")
+    with pytest.raises(TypeError, match="markers must be Markers, one recording"):
+        pz.scale_body(model, [recorded(sits)])  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="prior is 0"):
         pz.scale_body(model, recorded(sits), prior=0)

@@ -82,12 +82,15 @@ class MarkerDescent:
         return made
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("_bound", "coordinates", "frames", "model")}
+        own = {name: getattr(self, name) for name in ("_bound", "coordinates", "frames", "model")}
+        return own | {"past": self._scratch.past()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        past = state.pop("past")
         for name, value in state.items():
             setattr(self, name, value)
         self._begin()
+        self._scratch.return_to(past)
 
     @property
     def iterations(self) -> int:

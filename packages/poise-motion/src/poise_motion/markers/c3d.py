@@ -7,7 +7,7 @@ import numpy as np
 
 from poise import ModelError
 from poise.extending import Array, optional
-from poise_motion.markers.trc import UNITS
+from poise_motion.markers.trc import apart, metres
 
 
 def read_c3d(file: Path, unit: float | None) -> tuple[list[str], Array, Array, list[str]]:
@@ -23,23 +23,17 @@ def read_c3d(file: Path, unit: float | None) -> tuple[list[str], Array, Array, l
     except Exception as error:  # whatever the library finds
         why = " ".join(str(error).split()) or type(error).__name__
         raise ModelError(f"is no C3D that can be read: {why[:200]}", file=str(file)) from None
-    labels = _labels(group)
-    notes = list[str]()
-    if len(labels) < places.shape[1]:
-        notes.append(f"{places.shape[1] - len(labels)} points have no label")
-        labels += [f"point{i}" for i in range(len(labels), places.shape[1])]
-    names = list(dict.fromkeys(labels[: places.shape[1]]))
-    if len(names) < places.shape[1]:
-        raise ModelError("two points have the same label; give one another", file=str(file))
+    labels, notes, count = _labels(group), list[str](), places.shape[1]
+    labels = [*labels, *[""] * count][:count]
+    if "" in labels:
+        notes.append(f"{labels.count('')} points have no label")
+    names = apart([label or f"point{i}" for i, label in enumerate(labels)], notes)
     if not places.size:
         raise ModelError("there are no points in it", file=str(file))
     if not 0.0 < rate < 1e9:
         raise ModelError(f"the rate is {rate:g} frames a second; it must be positive", file=str(file))
     if unit is None:
-        said = (_words(group, "UNITS") or ["mm"])[0].strip().lower()
-        if said not in UNITS:
-            raise ModelError(f"the unit {said!r} is not known; say how many metres it is with unit", file=str(file))
-        unit = UNITS[said]
+        unit = metres((_words(group, "UNITS") or [""])[0], file, notes)
     places[~np.isfinite(places).all(axis=2)] = np.nan
     return names, (first + np.arange(len(places))) / rate, unit * places, notes
 

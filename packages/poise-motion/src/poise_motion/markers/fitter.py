@@ -7,6 +7,7 @@ import numpy as np
 
 from poise import Model, ShapeError
 from poise.extending import Array, ArrayLike, finite, with_holes
+from poise_motion.markers.markers import distinct, near
 from poise_motion.markers.plan import Plan
 from poise_motion.markers.standing import begin
 
@@ -31,7 +32,7 @@ class MarkerFitter:
         values: Mapping[str, ArrayLike] | None = None,
         q0: ArrayLike | None = None,
     ) -> None:
-        self._plan = Plan(model, tuple(names), weights, coordinates)
+        self._plan = Plan(model, distinct(names), weights, coordinates)
         self.names = tuple(self._plan.names)
         """The markers that are used, in the order of `distances`."""
         self._count, self._columns = len(names), [list(names).index(name) for name in self.names]
@@ -63,15 +64,15 @@ class MarkerFitter:
             self._plan.descent.follow(nothing, self._aims, self._path, self._places, self._cost, start, 0)
 
     def step(self, positions: ArrayLike) -> Array:
-        """(nq,) the configuration for `positions` (names, 3) [m], NaN for what is not seen.
+        """(nq,) the configuration for `positions` (names, 3) [m], NaN or 0 0 0 for what is not seen, as in files.
 
-        Raises ShapeError for another shape.
+        Raises ShapeError for another shape, ValueError for places that are infinite.
         """
         given = np.asarray(with_holes("positions", positions), dtype=np.float64)
         if given.shape != (self._count, 3):
             raise ShapeError(f"positions must have the shape ({self._count}, 3), got {given.shape}")
-        points = np.ascontiguousarray(given[self._columns])
-        points[(np.isnan(points).any(axis=1)) | (points == 0.0).all(axis=1)] = np.nan
+        points = near(self.names, given[None, self._columns])[0]
+        points[(points == 0.0).all(axis=1)] = np.nan
         descent = self._plan.descent
         start = None
         if not self._begun:

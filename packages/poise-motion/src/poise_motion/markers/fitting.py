@@ -1,7 +1,7 @@
 """The configurations of a body whose markers are nearest to measured ones, of whole recordings."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, overload
 
 import numpy as np
@@ -82,10 +82,10 @@ def fit_markers(
     number of them.  Raises ValueError where no marker is a frame of the model, and for weights that are negative;
     NameNotFound for names that nobody has.
     """
-    trials = [markers] if isinstance(markers, Markers) else list(markers)
+    trials = list(markers) if isinstance(markers, Iterable) and not isinstance(markers, str) else [markers]
     for one in trials:
         if not isinstance(one, Markers):
-            raise InvalidType("wrong-type", f"markers must be Markers, as of load_markers, or several, got {one!r}")
+            raise InvalidType("wrong-type", f"markers must be Markers, as of load_markers, or several, got {one!r:.60}")
     if setup is not None and not (weights is None and coordinates is None and values is None):
         raise InvalidValue("conflict", "a setup says weights, coordinates and values: leave them out, or leave it out")
     if up is not None:
@@ -100,8 +100,9 @@ def fit_markers(
         names = tuple(one.names)
         if names not in plans:
             some = weights if stated is None else stated.weights_of(one.names)
-            which = coordinates if stated is None else stated.coordinates
+            which, still = (coordinates, []) if stated is None else stated.coordinates_of(a_model(model))
             plans[names] = Plan(model, names, some, which)
+            plans[names].remark("coordinates of the setup that do not move, or follow others", still)
         wanted = values if stated is None else stated.values_at(one.times, model)
         aims.append(plans[names].aims(len(one), wanted))
     found: list[MarkerFit | None] = [None] * len(trials)

@@ -8,7 +8,7 @@ from typing import Final, final
 
 from poise import InvalidValue, Model, load_motion
 from poise.extending import Array, ArrayLike
-from poise_motion.osim.document import document, is_true, listed, named, number, numbers, word
+from poise_motion.osim.document import detached, document, is_true, listed, named, number, numbers, word
 
 _NONE: Final = ("", "unassigned")
 _VALUES: Final = ("default_value", "manual_value", "from_file")
@@ -45,9 +45,7 @@ class IkSetup:
             dict[str, float](),
             list[str](),
         )
-        tasks = tool.child("IKTaskSet")
-        if tasks is not None and "file" in tasks.attributes:
-            tasks, _ = document(file.parent / tasks.text("file").strip().replace("\\", "/"), "IKTaskSet")
+        tasks = detached(tool.child("IKTaskSet"), file.parent)
         for task in listed(tasks):
             if task.tag not in ("IKMarkerTask", "IKCoordinateTask") or not is_true(task, "apply", default=True):
                 continue
@@ -81,17 +79,29 @@ class IkSetup:
         """The weight of each of these markers: 0 for those that the setup has no task for."""
         return {name: self.weights.get(name, 0.0) for name in names}
 
+    def coordinates_of(self, model: Model) -> tuple[dict[str, float], list[str]]:
+        """The weights of coordinates that move, and the names of others: those that are locked, coupled, or not there.
+
+        OpenSim too leaves out the tasks of locked ones, which setups have as a rule.
+        """
+        moving = {joint.name for joint in model.joints if joint.nq == 1}
+        found = {name: weight for name, weight in self.coordinates.items() if name in moving}
+        return found, [name for name in self.coordinates if name not in moving]
+
     def values_at(self, times: Array, model: Model) -> dict[str, ArrayLike]:
         """What the coordinates are pulled to at these times [s]; those that stand at their default are not there.
 
         Raises ValueError where values are to come from a file and none is named.
         """
-        if not self.from_file:
-            return dict(self.values)
+        moving, _ = self.coordinates_of(model)
+        own: dict[str, ArrayLike] = {name: value for name, value in self.values.items() if name in moving}
+        listed_there = [name for name in self.from_file if name in moving]
+        if not listed_there:
+            return own
         if self.coordinate_file is None:
             raise InvalidValue(
                 "needs",
-                f"the values of {', '.join(self.from_file[:6])} are to come from a file, and the setup names none",
+                f"the values of {', '.join(listed_there[:6])} are to come from a file, and the setup names none",
             )
         q = load_motion(self.coordinate_file, model=model).at(times)
-        return {**self.values, **{name: q[:, model.index(name).start] for name in self.from_file}}
+        return own | {name: q[:, model.index(name).start] for name in listed_there}

@@ -39,9 +39,7 @@ class Markers:
     """What was assumed and mended while reading, in words."""
 
     def __post_init__(self) -> None:
-        if isinstance(self.names, str):
-            raise InvalidType("not-a-sequence", f"names must be a list of names, got {self.names!r}; put it in a list")
-        names, times = tuple(map(str, self.names)), np.array(finite("times", self.times))
+        names, times = distinct(self.names), np.array(finite("times", self.times))
         positions = np.array(numbers("positions", self.positions))
         if times.ndim != 1 or positions.shape != (len(times), len(names), 3):
             raise ShapeError(
@@ -50,20 +48,11 @@ class Markers:
             )
         if not positions.size:
             raise InvalidValue("empty", f"markers need one frame and one marker at least, got {positions.shape[:2]}")
-        if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
-            raise InvalidValue("duplicate", f"the marker {twice!r} is there twice; give one another name")
         if (np.diff(times) <= 0.0).any():
             raise InvalidValue(
                 "inconsistent", f"times must grow; times[{int(np.argmax(np.diff(times) <= 0.0)) + 1}] does not"
             )
-        positions[~np.isfinite(positions).all(axis=2) & np.isnan(positions).any(axis=2)] = np.nan
-        if (np.abs(positions) > _LARGEST).any():
-            where = np.argwhere(np.abs(positions) > _LARGEST)[0]
-            raise InvalidValue(
-                "not-finite",
-                f"the marker {names[where[1]]!r} is too far away in frame {where[0]}; places are metres, NaN in gaps",
-            )
+        positions = near(names, positions)
         for array in (times, positions):
             array.flags.writeable = False
         object.__setattr__(self, "names", names)
@@ -128,14 +117,46 @@ class Markers:
     def save(self, path: str | os.PathLike[str], *, unit: str = "mm") -> None:
         """Write a `.trc` file, in millimetres or another of its units; gaps are left empty.
 
-        Raises ValueError for another suffix and unit, OSError that names the file, the reason and the mend.
+        Raises ValueError for another suffix and unit, and for names that no `.trc` can have, OSError that names the
+        file, the reason and the mend.
         """
         file = Path(path)
         if file.suffix.lower() != ".trc":
             raise InvalidValue("wrong-format", f"{file} must end in .trc, for markers to be written there")
         if unit not in UNITS:
             raise InvalidValue("unknown-word", f"unit must be one of {', '.join(UNITS)}, got {unit!r}")
+        for name in self.names:
+            if not name or name != " ".join(name.split()):
+                raise InvalidValue(
+                    "not-supported", f"the marker {name!r} cannot be written: a .trc parts names by tabs, so give it a "
+                    "name without tabs, ends of lines and outer blanks, with Markers.renamed"
+                )  # fmt: skip
         write_trc(file, self.names, self.times, self.positions, self.rate, unit)
+
+
+def distinct(names: Sequence[str]) -> tuple[str, ...]:
+    """The names of markers; raises TypeError for a single text, ValueError for one that is there twice."""
+    if isinstance(names, str):
+        raise InvalidType("not-a-sequence", f"names must be a list of names, got {names!r}; put it in a list")
+    found = tuple(map(str, names))
+    if len(set(found)) < len(found):
+        twice = next(name for name in found if found.count(name) > 1)
+        raise InvalidValue("duplicate", f"the marker {twice!r} is there twice; give one another name")
+    return found
+
+
+def near(names: Sequence[str], positions: Array) -> Array:
+    """A copy of positions (frames, markers, 3) [m], a place that is NaN in part NaN as a whole; raises ValueError for
+    infinite ones."""
+    found = np.array(positions, dtype=np.float64)
+    found[np.isnan(found).any(axis=2)] = np.nan
+    if (np.abs(found) > _LARGEST).any():
+        where = np.argwhere(np.abs(found) > _LARGEST)[0]
+        raise InvalidValue(
+            "not-finite",
+            f"the marker {names[where[1]]!r} is too far away in frame {where[0]}; places are metres, NaN in gaps",
+        )
+    return found
 
 
 def load_markers(path: str | os.PathLike[str], *, unit: float | None = None) -> Markers:

@@ -5,7 +5,7 @@ from typing import Final, final
 
 import numpy as np
 
-from poise import InvalidValue, Model, ShapeError
+from poise import InvalidType, InvalidValue, Model, ShapeError
 from poise.extending import WORLD, Array, ArrayLike, MarkerDescent, NameNotFound, a_model, finite, not_negative
 
 _SHOWN: Final = 6
@@ -30,6 +30,10 @@ class Plan:
                 raise NameNotFound(name, sorted(known), owner=f"the frames of {model.name}, as a marker in weights")
         used = [name for name in names if name in known and given.get(name, 1.0) > 0.0]
         moving = [name for name in used if _moves(model, name)]
+        if not moving and any(name in known for name in names) and not used:
+            raise InvalidValue(
+                "empty", f"all markers that {model.name} has a frame for have the weight 0; give one more"
+            )
         if not moving:
             here, there = ", ".join(list(names)[:_SHOWN]), ", ".join(sorted(known - set(model.links))[:_SHOWN])
             raise InvalidValue(
@@ -67,6 +71,8 @@ class Plan:
     def aims(self, count: int, values: Mapping[str, ArrayLike] | None) -> Array:
         """(count, n) what coordinates are pulled to: the values given, else those of home."""
         model, velocities = self.model, self.descent.velocities
+        if values is not None and not isinstance(values, Mapping):
+            raise InvalidType("wrong-type", f"values must be numbers by names, as {{'knee': 0.1}}, got {values!r:.60}")
         out, given = np.zeros((count, len(velocities))), dict(values or {})
         for name in given:
             if name not in self.coordinates:
@@ -85,6 +91,8 @@ class Plan:
 
 
 def _weights(name: str, given: Mapping[str, float] | None) -> dict[str, float]:
+    if given is not None and not isinstance(given, Mapping):
+        raise InvalidType("wrong-type", f"{name} must be numbers by names, as {{'LASI': 2.0}}, got {given!r:.60}")
     for key, weight in (given or {}).items():
         not_negative(f"{name}[{key!r}]", weight)
     return {key: float(weight) for key, weight in (given or {}).items()}

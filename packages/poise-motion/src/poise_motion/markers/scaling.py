@@ -16,7 +16,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from poise import SE3, InvalidValue, JointFunction, JointKind, Mimic, Model, ModelBuilder
+from poise import SE3, InvalidType, InvalidValue, JointFunction, JointKind, Mimic, Model, ModelBuilder
 from poise.extending import WORLD, Array, ArrayLike, a_model, finite_positive
 from poise_motion.markers.fit import MarkerFit
 from poise_motion.markers.fitting import fit_markers
@@ -77,6 +77,10 @@ def scale_body(
     positive.
     """
     a_model(model)
+    if not isinstance(markers, Markers):
+        raise InvalidType("wrong-type", f"markers must be Markers, one recording, got {markers!r:.60}")
+    if isinstance(place, str):
+        raise InvalidType("not-a-sequence", f"place must be a list of names, got {place!r}; put it in a list")
     finite_positive("prior", prior)
     some = _some(markers)
     given: dict[str, Any] = {"weights": weights, "coordinates": coordinates, "values": values}

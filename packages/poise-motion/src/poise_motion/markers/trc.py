@@ -18,7 +18,11 @@ _WORDS: Final = {
 }  # fmt: skip
 _MOST: Final = 2**30
 """The largest file [bytes]."""
-_GONE: Final = ("", "nan", "null", "none", "-", "inf", "-inf")
+_GONE: Final = (
+    "", "nan", "null", "none", "na", "n/a", "-", "inf", "-inf",
+    "nan(ind)", "-nan(ind)", "1.#qnan", "-1.#qnan", "1.#ind", "-1.#ind",
+)  # fmt: skip
+"""What stands where a marker was not seen, the last ones as Windows writes NaN."""
 _UNEVEN: Final = 0.02
 """By what share of a step times may miss the rate that the header says, before it is told."""
 
@@ -31,7 +35,7 @@ def read_trc(file: Path, unit: float | None) -> tuple[list[str], Array, Array, l
         raise ModelError("no line begins with Frame#, as that of the names does in a .trc", file=str(file))
     head = _header(lines[:where])
     names, notes = _names(lines[where], file, where + 1)
-    scale = unit if unit is not None else _unit(head, file, notes)
+    scale = unit if unit is not None else metres(head.get("Units", ""), file, notes, line=3)
     times, rows = list[float](), list[list[float]]()
     width, short = 3 * len(names), 0
     for number, line in enumerate(lines[where + 1 :], start=where + 2):
@@ -106,7 +110,9 @@ def _header(lines: Sequence[str]) -> dict[str, str]:
     """The words of the header by their names, which stand in the line above them."""
     for names, values in pairwise(lines):
         if "Rate" in names and "Units" in names:
-            return dict(zip(names.split(), values.split(), strict=False))
+            blanks = None if len(values.split()) >= len(names.split()) else "\t"  # a value is left out between tabs
+            words, said = ([each.strip() for each in line.split(blanks)] for line in (names, values))
+            return dict(zip(words, said, strict=False))
     return {}
 
 
@@ -115,7 +121,12 @@ def _names(line: str, file: Path, number: int) -> tuple[list[str], list[str]]:
     names, notes = [cell for cell in cells[2:] if cell], list[str]()
     if not names:
         raise ModelError("the line of names has none", file=str(file), line=number)
-    seen = dict.fromkeys(names, 0)
+    return apart(names, notes), notes
+
+
+def apart(names: list[str], notes: list[str]) -> list[str]:
+    """The same, of which those that are there again have a number behind them."""
+    names, seen = list(names), dict.fromkeys(names, 0)
     for i, name in enumerate(names):
         seen[name] = seen.get(name, 0) + 1
         if seen[name] > 1:
@@ -123,16 +134,19 @@ def _names(line: str, file: Path, number: int) -> tuple[list[str], list[str]]:
                 seen[name] += 1
             notes.append(f"the marker {name!r} is there again, and is called {new!r}")
             names[i], seen[new] = new, 1
-    return names, notes
+    return names
 
 
-def _unit(head: dict[str, str], file: Path, notes: list[str]) -> float:
-    said = head.get("Units", "").strip().lower()
+def metres(said: str, file: Path, notes: list[str], line: int | None = None) -> float:
+    """Metres of the unit that a header says; raises ModelError for an unknown one."""
+    said = said.strip().lower()
     word = _WORDS.get(said, said)
     if word in UNITS:
         return UNITS[word]
     if said:
-        raise ModelError(f"the unit {said!r} is not known; say how many metres it is with unit", file=str(file), line=3)
+        raise ModelError(
+            f"the unit {said!r} is not known; say how many metres it is with unit", file=str(file), line=line
+        )
     notes.append("the header says no unit; millimetres are assumed")
     return UNITS["mm"]
 

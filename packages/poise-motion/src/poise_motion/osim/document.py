@@ -36,6 +36,14 @@ def listed(element: Element | None) -> Iterator[Element]:
         yield from (element if inner is None else inner).children
 
 
+def detached(element: Element | None, folder: Path) -> Element | None:
+    """The same set, or that in the file that it names, as versions before 4 have some; raises ModelError for none."""
+    if element is None or "file" not in element.attributes:
+        return element
+    file = folder / element.text("file").strip().replace("\\", "/")
+    return document(file, element.tag)[0]
+
+
 def named(element: Element) -> str:
     """The name of an element; raises ModelError without one."""
     return element.text("name")

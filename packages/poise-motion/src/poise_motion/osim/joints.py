@@ -12,7 +12,7 @@ import numpy as np
 
 from poise import SE3, SO3, JointFunction
 from poise.extending import Element
-from poise_motion.osim.document import is_true, listed, named, number, numbers, words
+from poise_motion.osim.document import is_true, listed, named, number, numbers, word, words
 from poise_motion.osim.functions import IDENTITY, ZERO, function_in
 
 _X, _Y, _Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
@@ -123,8 +123,8 @@ def _coordinates(element: Element) -> Iterator[Coordinate]:
     for each in listed(element.child("coordinates") or element.child("CoordinateSet")):
         if each.tag != "Coordinate":
             continue
-        low, high = numbers(each, "range", 2, (-np.inf, np.inf))
-        clamped = is_true(each, "clamped") and np.isfinite([low, high]).all()
+        clamped = is_true(each, "clamped") and bool(word(each, "range"))
+        low, high = numbers(each, "range", 2) if clamped else (-np.inf, np.inf)
         if low > high:
             raise each.required("range").error(f"{each.label} has its range the wrong way round; change the two over")
         yield Coordinate(

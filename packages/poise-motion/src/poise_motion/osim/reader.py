@@ -14,7 +14,7 @@ import numpy as np
 
 from poise import SE3, JointFunction, Mimic, Model, ModelBuilder, ModelError, ModelWarning
 from poise.extending import WORLD, Element, nearest_names
-from poise_motion.osim.document import document, is_true, listed, named, no_such, number, numbers, word, words
+from poise_motion.osim.document import detached, document, is_true, listed, named, no_such, number, numbers, word, words
 from poise_motion.osim.functions import IDENTITY, function_in
 from poise_motion.osim.joints import Axis, Coordinate, OsimJoint, joint_of, moved, place_of
 
@@ -308,7 +308,7 @@ class _Reader:
                 self.builder.mass(name, mass, centre=numbers(body, "mass_center", 3, (0.0, 0.0, 0.0)), line=body.line)
 
     def add_markers(self) -> None:
-        for each in listed(self.model.child("MarkerSet")):
+        for each in listed(detached(self.model.child("MarkerSet"), Path(self.file).parent)):
             if each.tag != "Marker":
                 continue
             name, path = named(each), word(each, "socket_parent_frame", "socket_parent_frame_connectee_name", "body")
