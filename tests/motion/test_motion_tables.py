@@ -2,7 +2,7 @@
 
 import io
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -76,6 +76,13 @@ def test_an_archive_comes_back(tmp_path: Path) -> None:
     found = load_motion(file, model=ARM)
     assert (found.q == ROWS).all()
     assert found.times.tolist() == [0.0, 0.5, 2.0]
+    assert found.up == "z"
+
+
+@pytest.mark.parametrize("up", ["y", "z"])
+def test_what_is_up_comes_back_with_an_archive(tmp_path: Path, up: Literal["y", "z"]) -> None:
+    pz.Motion(ARM, [0.0, 1.0], ROWS[:2], up=up).save(tmp_path / "m.npz")
+    assert load_motion(tmp_path / "m.npz", model=ARM).up == up
 
 
 GOOD = archive(q=np.zeros((50, 3)), joints=NAMES, time_s=np.arange(50.0))

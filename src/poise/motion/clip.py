@@ -35,7 +35,7 @@ from poise.model.joint import JointKind
 from poise.model.model import Model, a_model
 from poise.model.units import units
 from poise.motion.storage import write_storage
-from poise.motion.tables import Quaternion, columns_of, read_table, refuse_uneven, write_csv
+from poise.motion.tables import Quaternion, columns_of, read_table, refuse_uneven, up_of, write_csv
 from poise.spatial import frozen
 
 _WRITTEN: Final = (".bvh", ".glb", ".gltf", *TABLE_SUFFIXES)
@@ -304,7 +304,7 @@ def load_motion(
     A CSV whose first row is numbers has neither names nor times: a row is a root that floats, place and quaternion, and
     then the joints.  `fps` and the order of the `quaternion`, "wxyz" or "xyzw", must be said, and `joints` are its
     joints in their order, where that is not the model's.  A `.mot` or `.sto` of OpenSim keeps its times, and says y is
-    up, unless `up` says otherwise.
+    up, unless `up` says otherwise; an NPZ says what is up in it.
 
     With the extra `motion` it is also that of an SMPL, SMPL-H or SMPL-X body, as AMASS has them, in an NPZ or PKL file
     without `model`; `body_model` is then the file of the body, such as SMPLX_NEUTRAL.npz, whose joints stand where its
@@ -339,7 +339,7 @@ def load_motion(
             )
         check_arguments(unit, up, fps)
         read = read_table(file, model, fps=fps, quaternion=quaternion, joints=joints)
-        return Motion(model, *read, name=file.stem, up=up or ("y" if kind in STORAGE_SUFFIXES else "z"))
+        return Motion(model, *read, name=file.stem, up=up or up_of(file))
     if model is not None:
         raise InvalidValue(
             "conflict", f"model is for tables of numbers; {file} brings a skeleton of its own, so leave it out"

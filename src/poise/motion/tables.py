@@ -13,6 +13,7 @@ from poise.common.archive import Member, members
 from poise.common.array import Array
 from poise.common.errors import InvalidValue, PoiseError
 from poise.common.files import atomic_write
+from poise.io.skeleton import Up
 from poise.io.suffixes import STORAGE_SUFFIXES, TABLE_SUFFIXES
 from poise.model.frame import WORLD
 from poise.model.joint import JointKind
@@ -137,6 +138,14 @@ def read_table(
         return times, model.normalize(q)
     except ValueError as error:
         raise PoiseError(f"{file}: {error}") from None
+
+
+def up_of(file: Path) -> Up:
+    """The axis that is up in a table: what an NPZ says, y in those of OpenSim, else z; raises as `members`."""
+    if file.suffix.lower() == ".npz":
+        said = members(file, {"up"}).get("up")
+        return "y" if said is not None and said.dtype.kind == "U" and str(said.whole) == "y" else "z"
+    return "y" if file.suffix.lower() in STORAGE_SUFFIXES else "z"
 
 
 def moves_root(file: Path) -> bool:
