@@ -1,6 +1,8 @@
 from poise.bench.report import Comparison as Comparison
 from poise.calibration.calibration import Calibration as Calibration
+from poise.model.closing import Assembly as Assembly
 from poise.model.fitting import ShapeFit as ShapeFit
+from poise.model.mechanism import Mechanism as Mechanism
 from poise.model.proximity import Proximities as Proximities
 from poise.model.proximity import Proximity as Proximity
 from poise.solving.answers.branches import Branch as Branch

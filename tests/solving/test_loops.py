@@ -12,7 +12,18 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from support.mechanisms import BASE, at, delta, four_bar, gap, linkage, motor_angles, rocker_angles, two_arms
+from support.mechanisms import (
+    BASE,
+    at,
+    delta,
+    four_bar,
+    gap,
+    linkage,
+    motor_angles,
+    platform,
+    rocker_angles,
+    two_arms,
+)
 from support.refusals import refused
 from support.trees import configurations, steady, trees
 
@@ -21,6 +32,7 @@ from poise.cli import main
 from poise.common.array import Array
 from poise.solving.requirements.loop_projection import LOOP_WEIGHT
 from poise.solving.tracking.optimum import relax
+from poise.testing import check_task
 
 DATA = Path(__file__).parents[1] / "data"
 CLOSED = 1e-6
@@ -157,7 +169,107 @@ def test_a_stated_loop_is_kept_like_one_of_the_model() -> None:
     assert q[0] > 0.5
 
 
+# Kinds of joints ----------------------------------------------------------------------------------------------------
+
+KINDS = {"point": 3, "pose": 6, "hinge": 5, "universal": 4, "cylinder": 4, "slide": 5, "plane": 3}
+
+
+def body() -> pz.Model:
+    """A body that floats above a plate that turns, a frame askew on each."""
+    b = pz.ModelBuilder("body")
+    b.joint("float", "floating", parent="base", child="body")
+    b.joint("turn", "revolute", parent="base", child="plate", axis=(1, 0, 1), limits=(-2, 2), origin=at(0.3, 0, 0))
+    b.frame("one", link="body", origin=pz.SE3.from_xyz_rpy([0.1, 0.2, 0.0], [0.3, -0.5, 1.0]))
+    b.frame("other", link="plate", origin=pz.SE3.from_xyz_rpy([0.0, 0.1, 0.2], [-0.4, 0.2, 0.5]))
+    b.frame("ground", link="base", origin=pz.SE3.from_xyz_rpy([0.2, 0.0, 0.1], [0.1, 0.2, 0.3]))
+    return b.build()
+
+
+def joint_lacks(kind: str, first: pz.SE3, second: pz.SE3) -> float:
+    """By how much two frames miss what a joint of this kind holds, said by points and axes alone [m or a sine]."""
+    x1, _, z1 = first.rotation.matrix().T
+    x2, y2, z2 = second.rotation.matrix().T
+    away = first.xyz - second.xyz
+    square = {"universal": [x1 @ y2], "point": []}.get(kind, [*np.cross(z1, z2), 1.0 - np.sign(z1 @ z2)])
+    if kind in ("pose", "slide"):
+        square = [*square, *np.cross(x1, x2), 1.0 - np.sign(x1 @ x2)]
+    place = {"cylinder": [away @ x2, away @ y2], "slide": [away @ x2, away @ y2], "plane": [away @ z2]}
+    return float(np.abs([*place.get(kind, away), *square]).max())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("pair", [("one", "other"), ("one", "ground"), ("ground", "one")])
+def test_a_loop_holds_what_its_joint_does_and_no_row_twice(kind: Any, pair: tuple[str, str]) -> None:
+    model = body()
+    task = pz.LoopTask(*pair, kind)
+    check_task(task, model, count=3)
+    for q0 in model.sample(5, seed=1):
+        found = pz.solve(model, task, q0=q0)
+        assert found.success, found.explain()
+        assert joint_lacks(kind, *(model.pose(frame, found.q) for frame in pair)) < 1e-6
+        _, jacobian = pz.Solver(model, task).linearise(found.q, None)
+        assert np.linalg.matrix_rank(jacobian, 1e-6) == KINDS[kind] == task.weighted_rows
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_tracker_keeps_a_joint_of_each_kind_while_it_moves(kind: Any) -> None:
+    model = body().with_loops([("one", "other", kind)])
+    q = pz.solve(model, pz.PostureTask(target=model.sample(seed=2))).q
+    tasks = [pz.JointCouplingTask({"turn": 1.0}), pz.PositionTask("body", priority=1)]
+    count = 1 if kind == "pose" else 2  # which leaves the body nothing
+    tracker = pz.Tracker(model, tasks[:count], dt=0.01)
+    for turn in np.linspace(q[-1], q[-1] + 0.5, 20):
+        q = np.array(tracker.step(q, [turn, [0.5, 0.5, 0.5]][:count]))
+        assert joint_lacks(kind, model.pose("one", q), model.pose("other", q)) < CLOSED
+    assert q[-1] == pytest.approx(turn, abs=1e-4)
+
+
+def test_a_hinge_turns_all_the_way_round() -> None:
+    b = pz.ModelBuilder("wheel")
+    b.joint("wheel", "revolute", parent="base", child="rim", limits=(-9, 9))
+    b.joint("free", "floating", parent="base", child="body")
+    b.loop("body", "rim", "hinge")
+    model = b.build()
+    tracker, q = (
+        pz.Tracker(model, [pz.JointCouplingTask({"wheel": 1.0}), pz.OrientationTask("body", priority=1)]),
+        model.home,
+    )
+    stays = pz.SO3.identity()
+    for angle in np.linspace(0.0, 7.0, 40):
+        q = np.array(tracker.step(q, [angle, stays]))
+        assert joint_lacks("hinge", model.pose("body", q), model.pose("rim", q)) < CLOSED
+    assert q[0] == pytest.approx(7.0, abs=1e-3)
+    assert np.linalg.norm(model.pose("body", q).rotation.log()) < 1e-3
+
+
 # Every step ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shift", [(0.0, 0.0, 0.01), (0.01, 0.0, 0.0), (0.0, -0.01, 0.003)])
+def test_a_platform_goes_ten_millimetres_in_as_many_steps_as_an_arm(shift: tuple[float, float, float]) -> None:
+    model = platform()
+    q = pz.solve(model, pz.PostureTask(target=model.home)).q
+    there = pz.SE3.from_parts(shift) @ model.pose("head", q)
+    tracker = pz.Tracker(model, pz.PoseTask("head"))
+    for _ in range(5):
+        q = tracker.step(q, there)
+        assert gap(model, q) < CLOSED
+    assert np.abs((there.inverse() @ model.pose("head", q)).log()).max() < 1e-6
+
+
+def test_a_platform_that_is_pushed_out_of_reach_rests_and_comes_back() -> None:
+    model = platform()
+    home = pz.solve(model, pz.PostureTask(target=model.home)).q
+    stand, tracker, q = model.pose("head", home), pz.Tracker(model, pz.PoseTask("head"), dt=0.01), home
+    for k in range(200):
+        before, q = q, np.array(tracker.step(q, pz.SE3.from_parts([0.0, 0.0, -0.2 * min(1.0, k / 50)]) @ stand))
+        assert gap(model, q) < CLOSED
+    assert np.abs(model.difference(before, q)).max() < 1e-6
+    assert any(limit.name.startswith("motor") for limit in tracker.active_limits)
+    for k in range(100):
+        q = np.array(tracker.step(q, pz.SE3.from_parts([0.0, 0.0, -0.2 * max(0.0, 1.0 - k / 50)]) @ stand))
+        assert gap(model, q) < CLOSED
+    assert np.linalg.norm(model.pose("head", q).xyz - stand.xyz) < 1e-6
 
 
 def follow(
@@ -405,7 +517,7 @@ def test_loops_that_no_task_moves_stay_as_they_are(gripper: pz.Model) -> None:
 
 def test_a_loop_task_that_makes_no_sense_is_refused(bar: pz.Model) -> None:
     with refused("unknown-word", "kind"):
-        pz.LoopTask("a", "b", "hinge")  # type: ignore[arg-type]
+        pz.LoopTask("a", "b", "weld")  # type: ignore[arg-type]
     with refused("duplicate", "'a'"):
         pz.LoopTask("a", "a")
     with refused("not-positive"):
@@ -430,7 +542,7 @@ def test_a_builder_refuses_loops_that_close_nothing() -> None:
 
     for loop, words in (
         (("tip", "tip"), "named twice"),
-        (("tip", "base", "hinge"), "it is point or pose"),
+        (("tip", "base", "weld"), "the kinds are point, pose, hinge"),
         (("tip", "nowhere"), "'nowhere', which does not exist"),
         (("tip", "arm"), "closes nothing"),
         (("base", "world"), "closes nothing"),
@@ -511,7 +623,19 @@ def test_a_tracker_tells_of_its_loops_after_its_tasks() -> None:
         assert np.abs(q - before).max() <= 0.5 * 2.0 * 0.01 * (1 + 1e-9)
     assert [error.task.split("(")[0] for error in loop.errors] == ["PositionTask", "LoopTask"]
     assert loop.errors[1].position < 1e-7
-    assert "LoopTask" in loop.explain()
+    assert "the loop is closed to" in loop.explain()
+
+
+def test_legs_that_hold_a_platform_at_their_limits_are_named_and_closed_loops_are_not_blamed() -> None:
+    model = platform()
+    q = pz.solve(model, pz.PostureTask(target=model.home)).q
+    place = model.pose("head", q).xyz
+    aside = pz.solve(model, pz.PositionTask("head", place + [0.1, 0.0, 0.0]), q0=q)
+    assert aside.status is pz.Status.LIMIT
+    assert "LoopTask" not in aside.explain()
+    assert "5 loops are closed" in aside.explain()
+    above = pz.solve(model, pz.PositionTask("head", place + [0.0, 0.0, 0.1]), q0=q)
+    assert all(f"motor{i} (" in above.explain() for i in range(6))
 
 
 # With tasks that are not required -----------------------------------------------------------------------------------

@@ -94,6 +94,35 @@ def delta() -> pz.Model:
     return b.build()
 
 
+HORN, LEG = 0.04, 0.085
+"""Of the platform: lengths of the motors' horns and of the rods [m]."""
+
+
+def platform() -> pz.Model:
+    """A head on six rods with balls at both ends, each driven by a horn; the last rod carries it, five are cut."""
+    b = pz.ModelBuilder("platform")
+    for i in range(6):
+        around = np.pi / 3 * (2 * (i // 2)) + (0.25 if i % 2 else -0.25)
+        there = np.pi / 3 * (2 * (i // 2)) + (0.8 if i % 2 else -0.8)
+        horn = about(around) @ at(0.05, 0, 0)
+        b.joint(
+            f"motor{i}", "revolute", parent="base", child=f"horn{i}", origin=horn, axis=(1, 0, 0), limits=(-0.9, 0.9),
+            velocity=8.0,
+        )  # fmt: skip
+        side = 1.0 if i % 2 else -1.0
+        ball = at(0, side * HORN, 0)
+        b.joint(f"ball{i}", "spherical", parent=f"horn{i}", child=f"rod{i}", origin=ball)
+        pin = about(there) @ at(0.06, 0, -0.01)
+        if i < 5:
+            b.frame(f"end{i}", link=f"rod{i}", origin=at(0, 0, LEG))
+            b.frame(f"pin{i}", link="head", origin=pin)
+            b.loop(f"end{i}", f"pin{i}")
+        else:
+            b.joint("neck", "spherical", parent="rod5", child="neck_link", origin=at(0, 0, LEG))
+            b.joint("stem", "fixed", parent="neck_link", child="head", origin=pin.inverse())
+    return b.build()
+
+
 def motor_angles(plate: Array) -> Array:
     """(3, 2) the angles of each motor that bring the plate, which never turns, to a place (3,) [m].
 

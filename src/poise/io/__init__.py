@@ -2,9 +2,12 @@
 
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from poise.common.errors import LISTED, InvalidValue, ModelError, NameNotFound
+from poise.io.loops_file import BESIDE as BESIDE_LOOPS
+from poise.io.loops_file import Loops, Stated, stated_loops
 from poise.io.packages import PackageDirs, package_folders
 from poise.io.srdf_file import BESIDE, Srdf, chosen_srdf
 from poise.io.suffixes import ROBOT_SUFFIXES, SKELETON_SUFFIXES
@@ -27,6 +30,8 @@ def load(
     package_dirs: PackageDirs = (),
     xacro_args: XacroArgs | None = None,
     srdf: Srdf = BESIDE,
+    loops: Loops = BESIDE_LOOPS,
+    joints: Mapping[str, str] | None = None,
 ) -> Model:
     """The robot of a file (URDF, xacro or MJCF), of a name in `robot_names()`, or of a text; the skeleton of a file.
 
@@ -42,22 +47,52 @@ def load(
     `srdf` is the file with a URDF's groups, postures and pairs that cannot collide; left out, that of its name beside
     it or in `../srdf`; None: none.
 
+    `loops` close the chains of a mechanism, of which a URDF knows nothing: pairs of frames, `[("rod", "plate"), ("bar",
+    "rocker", "hinge")]`, or a file of them, TOML or YAML; left out, the one beside the URDF, `robot.loops.toml` or
+    `robot.yaml` for `robot.urdf`; None: none.  `joints` are those that the file could only call hinges, by name or
+    pattern, `{"ball_*": "spherical", "knee": "universal"}`; see `Model.with_loops`.  A joint of such a URDF whose
+    `<limit>` has no ends has no limits.
+
     Files that a robot names and that are not there are warned of (ModelWarning), for kinematics needs no meshes.
     Raises ModelError, with file and line, for a file that is no kinematic tree, and with the nearest names for an
     unknown name or argument; MissingExtra if the format needs an extra that is not installed; ValueError for a folder
     that is not there, and for an argument that such a robot cannot take.
     """
+    is_text = isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<")
+    stated = stated_loops(loops, None if is_text else Path(source).expanduser())
+    model = _load(source, base, package_dirs, xacro_args, srdf, looped=stated is not None)
+    if stated is None and not joints:
+        return model
+    try:
+        beside = stated or Stated([], {}, [])
+        return model.with_loops(beside.loops, joints={**beside.joints, **(joints or {})}, actuated=beside.actuated)
+    except (InvalidValue, ModelError, NameNotFound) as error:
+        if stated is None or stated.file is None:
+            raise
+        raise ModelError(f"{error}; loops=None leaves the loops out", file=stated.file) from None
+
+
+def _load(
+    source: str | os.PathLike[str],
+    base: Base,
+    package_dirs: PackageDirs,
+    xacro_args: XacroArgs | None,
+    srdf: Srdf,
+    *,
+    looped: bool,
+) -> Model:
+    """The robot as its own file tells of it; `looped`: whether loops are stated beside it."""
     if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
-        return _load_text(source.lstrip("\ufeff"), base, package_dirs, xacro_args, srdf)
+        return _load_text(source.lstrip("\ufeff"), base, package_dirs, xacro_args, srdf, looped)
     if not isinstance(source, str):
-        return _load_file(Path(source), base, package_dirs, xacro_args, srdf)
+        return _load_file(Path(source), base, package_dirs, xacro_args, srdf, looped)
     if Path(source).suffix.lower() not in SUFFIXES:
         model = _load_name(source, base, package_dirs, xacro_args, srdf)
         if model is not None:
             return model
         if not Path(source).suffix and not any(mark in source for mark in ("/", os.sep)):
             raise _unknown(source, robot_names())
-    return _load_file(Path(source).expanduser(), base, package_dirs, xacro_args, srdf)
+    return _load_file(Path(source).expanduser(), base, package_dirs, xacro_args, srdf, looped)
 
 
 def robot_names() -> tuple[str, ...]:
@@ -128,11 +163,18 @@ def _load_brought(
     return found
 
 
-def _load_file(path: Path, base: Base, package_dirs: PackageDirs, xacro_args: XacroArgs | None, srdf: Srdf) -> Model:
+def _load_file(
+    path: Path,
+    base: Base,
+    package_dirs: PackageDirs,
+    xacro_args: XacroArgs | None,
+    srdf: Srdf,
+    looped: bool = False,
+) -> Model:
     if path.suffix.lower() == ".xacro":
         from poise.io.xacro import read_xacro
 
-        return read_xacro(path, base=base, package_dirs=package_dirs, arguments=xacro_args, srdf=srdf)
+        return read_xacro(path, base=base, package_dirs=package_dirs, arguments=xacro_args, srdf=srdf, looped=looped)
     if path.suffix.lower() in SKELETON_SUFFIXES:
         return _load_skeleton(path, base, package_dirs, xacro_args, srdf)
     if path.suffix.lower() not in SUFFIXES:
@@ -150,7 +192,7 @@ def _load_file(path: Path, base: Base, package_dirs: PackageDirs, xacro_args: Xa
         from poise.io.xacro import check_xacro, read_xacro
 
         check_xacro(parse(data, str(path)), str(path))
-        return read_xacro(path, base=base, package_dirs=package_dirs, arguments=xacro_args, srdf=srdf)
+        return read_xacro(path, base=base, package_dirs=package_dirs, arguments=xacro_args, srdf=srdf, looped=looped)
     if root_tag(data, str(path)) == "mujoco":
         from poise.io.mjcf import read_mjcf
 
@@ -159,7 +201,7 @@ def _load_file(path: Path, base: Base, package_dirs: PackageDirs, xacro_args: Xa
         return read_mjcf(path, base=base)
     from poise.io.urdf import read_urdf
 
-    return read_urdf(path, base=base, package_dirs=package_dirs, srdf=srdf)
+    return read_urdf(path, base=base, package_dirs=package_dirs, srdf=srdf, looped=looped)
 
 
 def _read_brought(
@@ -200,7 +242,9 @@ def _load_skeleton(
     return (read_bvh if path.suffix.lower() == ".bvh" else read_gltf)(path).model()
 
 
-def _load_text(text: str, base: Base, package_dirs: PackageDirs, xacro_args: XacroArgs | None, srdf: Srdf) -> Model:
+def _load_text(
+    text: str, base: Base, package_dirs: PackageDirs, xacro_args: XacroArgs | None, srdf: Srdf, looped: bool
+) -> Model:
     from poise.io.elements import parse
     from poise.io.foreign import refuse_foreign
     from poise.io.packages import Packages
@@ -211,7 +255,9 @@ def _load_text(text: str, base: Base, package_dirs: PackageDirs, xacro_args: Xac
         from poise.io.xacro import check_xacro, parse_xacro
 
         check_xacro(root, _TEXT)
-        return parse_xacro(text, file=_TEXT, base=base, package_dirs=package_dirs, arguments=xacro_args, srdf=srdf)
+        return parse_xacro(
+            text, file=_TEXT, base=base, package_dirs=package_dirs, arguments=xacro_args, srdf=srdf, looped=looped
+        )
     if root.tag == "mujoco":
         from poise.io.mjcf import parse_mjcf
 
@@ -221,8 +267,9 @@ def _load_text(text: str, base: Base, package_dirs: PackageDirs, xacro_args: Xac
     from poise.io.urdf import parse_urdf
 
     return parse_urdf(
-        text, file=_TEXT, name="robot", base=base, packages=Packages(None, package_dirs), srdf=chosen_srdf(srdf, None)
-    )
+        text, file=_TEXT, name="robot", base=base, packages=Packages(None, package_dirs), srdf=chosen_srdf(srdf, None),
+        looped=looped,
+    )  # fmt: skip
 
 
 def _refuse_package_dirs(package_dirs: PackageDirs, what: str) -> None:

@@ -6,7 +6,8 @@ extensions of simulators are passed over.
 What the format leaves open is read thus:
 
 - A revolute or prismatic joint without `<limit>` has none; with a `<limit>` that lacks `lower` or `upper`, they are 0,
-  but a joint that mimics another and gives neither is limited by the other alone.
+  but a joint that mimics another and gives neither is limited by the other alone, and where loops are stated beside the
+  file one that gives neither has no limits: exporters write so the joints of mechanisms that have no motor.
 - A limit of 1e16, as SDF has it, or of the largest number of four or eight bytes is a placeholder for none.
 - A `velocity` of 0 or -1 is a placeholder of exporters and sets no limit.
 - A `<mimic>` on a fixed joint has no effect, nor has one of a joint that is not there.
@@ -86,18 +87,25 @@ _OF_SRDF = {
 
 
 def read_urdf(
-    path: str | os.PathLike[str], *, base: Base = "fixed", package_dirs: PackageDirs = (), srdf: Srdf = BESIDE
+    path: str | os.PathLike[str],
+    *,
+    base: Base = "fixed",
+    package_dirs: PackageDirs = (),
+    srdf: Srdf = BESIDE,
+    looped: bool = False,
 ) -> Model:
     """The robot of a URDF file, with the groups and postures of an SRDF, if there is one.
 
     `base` is how the root is joined to the world.  Meshes are looked for, also in `package_dirs`, but not opened.
-    Raises ModelError, with file and line, for anything that is no kinematic tree; warns once (ModelWarning) of what
-    it passed over.
+    `looped`: whether loops are stated beside it, see the module.  Raises ModelError, with file and line, for anything
+    that is no kinematic tree; warns once (ModelWarning) of what it passed over.
     """
     path = Path(path)
     document, packages = read_bytes(path), Packages(path.parent, package_dirs)
     with part_of_another(path):
-        return parse_urdf(document, file=str(path), base=base, packages=packages, srdf=chosen_srdf(srdf, path))
+        return parse_urdf(
+            document, file=str(path), base=base, packages=packages, srdf=chosen_srdf(srdf, path), looped=looped
+        )
 
 
 def parse_urdf(
@@ -108,10 +116,12 @@ def parse_urdf(
     base: Base = "fixed",
     packages: Packages | None = None,
     srdf: Path | None = None,
+    looped: bool = False,
 ) -> Model:
     """The robot of a URDF document; `file` is its name in messages, `name` that of a robot without one.
 
-    Meshes are looked for in `packages`.  Raises and warns as `read_urdf` does.
+    Meshes are looked for in `packages`.  `looped`: whether loops are stated beside it.  Raises and warns as `read_urdf`
+    does.
     """
     root = parse(document, file)
     if root.tag != "robot":
@@ -120,7 +130,7 @@ def parse_urdf(
     builder = ModelBuilder(root.attributes.get("name") or name or Path(file or "robot").stem, file=file)
     notes = Notes(file)
     meshes = Meshes(packages)
-    joints = UrdfJoints(root, builder, notes)
+    joints = UrdfJoints(root, builder, notes, looped=looped)
     colours = named_colours(root, notes)
     for link in root.all("link"):
         builder.link(link.text("name"), line=link.line)

@@ -33,8 +33,9 @@ _QUATERNIONS, _LIMITS_OF_RATES = (1, 1), (1, 2)
 class UrdfJoints:
     """Reads the joints of one document; `root` says which version of URDF it is written in."""
 
-    def __init__(self, root: Element, builder: ModelBuilder, notes: Notes) -> None:
-        self.builder, self.notes = builder, notes
+    def __init__(self, root: Element, builder: ModelBuilder, notes: Notes, *, looped: bool) -> None:
+        """`looped`: whether loops are stated beside the document, as whose joints a `<limit>` without ends has none."""
+        self.builder, self.notes, self.looped = builder, notes, looped
         self.elements = root.all("joint")
         self.names = {joint.text("name") for joint in self.elements}
         self.version = _version(root, notes)
@@ -104,7 +105,7 @@ class UrdfJoints:
             return -math.inf, math.inf
         missing = [end for end in _ENDS if end not in limit.attributes]
         if len(missing) == 2:
-            if element.child("mimic") is not None:
+            if element.child("mimic") is not None or self.looped:
                 return -math.inf, math.inf
             self.notes.add("a <limit> without lower and upper holds its joint at 0", limit.line, element.label)
         elif missing:

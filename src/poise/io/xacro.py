@@ -41,6 +41,7 @@ def read_xacro(
     package_dirs: PackageDirs = (),
     arguments: XacroArgs | None = None,
     srdf: Srdf = BESIDE,
+    looped: bool = False,
 ) -> Model:
     """The robot of a xacro file; `arguments` are the values of its `<xacro:arg>`.
 
@@ -62,6 +63,7 @@ def read_xacro(
             base=base,
             packages=packages,
             srdf=chosen_srdf(srdf, path),
+            looped=looped,
         )
 
 
@@ -79,6 +81,7 @@ def parse_xacro(
     package_dirs: PackageDirs = (),
     arguments: XacroArgs | None = None,
     srdf: Srdf = BESIDE,
+    looped: bool = False,
 ) -> Model:
     """The robot of a xacro document, `file` in messages, which has no folder; otherwise as `read_xacro`."""
     root = parse(document, file)
@@ -94,7 +97,9 @@ def parse_xacro(
     expanded = _expand(file, document.encode(), packages, written({} if arguments is None else arguments))
     _refuse_macros_alone(parse(expanded), root, file)
     file = f"{file} (expanded)"
-    return parse_urdf(expanded, file=file, name="robot", base=base, packages=packages, srdf=chosen_srdf(srdf, None))
+    return parse_urdf(
+        expanded, file=file, name="robot", base=base, packages=packages, srdf=chosen_srdf(srdf, None), looped=looped
+    )
 
 
 def check_xacro(root: Element, what: str) -> None:

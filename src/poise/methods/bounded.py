@@ -113,7 +113,7 @@ class BoundedLeastSquares(JacobianMethod):
 
     def plan(self, case: Case) -> Plan:
         """The `ranking`, of one level."""
-        return ranking(case) if self.way == "box" else Plan()
+        return ranking(case, [0] * len(case.tasks)) if self.way == "box" else Plan()
 
     @staticmethod
     def update(p: Any, s: Any, w: Any) -> tuple[Any, Any]:

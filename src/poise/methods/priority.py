@@ -18,6 +18,11 @@ Cost      by inverses, a singular value decomposition of each level (two with "c
           all once more for each that leaves one.
 Source.   Siciliano and Slotine 1991; Chiaverini 1997; Baerlocher and Boulic 1998 and 2004; for levels with limits
           inside, Escande, Mansard and Wieber 2014, whose problem it is and whose algorithm it is not.
+
+Loops are a level before all others.  Beside them a bound of the curvature, as `Curvature` is, says little: the joints
+of a mechanism turn far for what its platform moves, and all of them bend the way by less than each could.  So where the
+rule is that one, lambda is tried without: a step that, with its loops closed, takes away at least half of what the
+linear model promises is taken so, else one with a quarter of lambda, and only if both fail one with all of it.
 """
 
 import functools
@@ -33,17 +38,17 @@ from poise.kernels.algebra.active_set import minimise
 from poise.kernels.algebra.blocks import spread, times
 from poise.kernels.algebra.reflections import dot
 from poise.kernels.algebra.svd import decompose, identity
-from poise.kernels.algebra.working_set import Levels
+from poise.kernels.algebra.working_set import Levels, along
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load_pack, packs, pitch, sqrt, store_pack, zeros
-from poise.kernels.machine.layout import WIDTH
+from poise.kernels.machine.layout import CLOSED, WIDTH
 from poise.kernels.machine.memory import DAMPING, INVERSE_RADIUS, SHARE
 from poise.kernels.machine.record import Record
 from poise.kernels.machine.views import section
 from poise.kernels.methods.criteria import null_space_velocity
 from poise.kernels.methods.damping import damp
 from poise.kernels.methods.routines import updating
-from poise.kernels.methods.update import bent_by_limits, hold_joints_at_limits, measure, move, shorten
+from poise.kernels.methods.update import bent_by_limits, hold_joints_at_limits, measure, move, shorten, size_of
 from poise.kernels.requirements.heavy_joints import (
     add_shortfall_step,
     any_heavy_joint,
@@ -52,11 +57,14 @@ from poise.kernels.requirements.heavy_joints import (
     weigh_columns,
 )
 from poise.kernels.requirements.limits import jerking, loosen_step_bounds, set_step_bounds, step_constraints
+from poise.kernels.requirements.loops import project_to_loops
+from poise.kernels.requirements.nearest_step import state_box
+from poise.kernels.solver.ends import evaluate
 from poise.kernels.solver.limits import hold_flat
 from poise.methods.base import Capabilities, Case, ClampMag, NullSpaceMethod, Plan, Prepared, method
 from poise.methods.criteria import Manipulability
 from poise.methods.damping import Constant, Curvature, DampingRule, MaxNorm, rule_of
-from poise.methods.ranking import delegated_level, ranking, ranks
+from poise.methods.ranking import delegated_level, levels_of_loops, ranking, ranks
 
 Form = Literal["lexicographic", "siciliano-slotine", "chiaverini", "baerlocher-boulic"]
 _RULES: dict[str, tuple[type[DampingRule], ...]] = {
@@ -75,11 +83,18 @@ Against the largest of J_k P itself it would pass rounding for a direction where
 _FIRST = 1e-3
 """Factor of INVERSE_RADIUS for the whole step: a trust radius a thousand times that of the later levels, which binds
 where the first level itself overshoots."""
+_EASED = (2.0**-60, 2.0**-4)
+"""Factors of lambda^2 with which a step is tried beside loops."""
+_KEPT = 0.5
+"""Share of the promised fall of the squared errors that a tried step has to keep."""
+_SMALL = 1e-12
+"""A sum of squared errors below which nothing is tried: lambda is next to nothing anyway [m^2, rad^2]."""
 _CHIAVERINI, _BAERLOCHER_BOULIC = 2, 3
 NONE_DELEGATED = -1
 """No level is another method's."""
-_PROJECTED: Final = Record("Projected", "form", "constant longest")
-"""`form` as in the settings; lambda^2 is `constant`, or by MaxNorm's formula where `longest` is not 0."""
+_PROJECTED: Final = Record("Projected", "loops form", "constant longest")
+"""`loops` as of the minimum in levels, `form` as in the settings; lambda^2 is `constant`, or by MaxNorm's formula where
+`longest` is not 0."""
 
 
 def lexicographic_update(p: Any, s: Any, w: Any) -> Any:
@@ -101,7 +116,7 @@ def completing_update(p: Any, s: Any, w: Any) -> Any:
 @functools.partial(kernel, inline=True)
 def _go_in_levels(p: Any, s: Any, w: Any, delegated: Any) -> Any:
     """The update, of which another method proposes level `delegated`, if any."""
-    cost, score, levels = _measure(p, w)
+    cost, score, levels = _measure(p, w, s.loops)
     for a in range(len(w.free)):
         w.free[a] = 1.0
     hold_flat(p, w)
@@ -110,7 +125,7 @@ def _go_in_levels(p: Any, s: Any, w: Any, delegated: Any) -> Any:
         _use_proposal(p, levels, delegated, w)
     # The step as the tasks wish it, then cut to what accelerations leave; what they have bent is solved once more.
     loosen_step_bounds(p, w)
-    share = _within_limits(p, p.plan[0], levels, s.first, delegated, False, w)
+    share = _within_limits(p, s, levels, delegated, False, w)
     set_step_bounds(p, w)
     shorten(p, w, _FIRST * w.memory[INVERSE_RADIUS])
     keep_heavy_joints(p, w)
@@ -118,7 +133,7 @@ def _go_in_levels(p: Any, s: Any, w: Any, delegated: Any) -> Any:
         _spread_rows(p, w)
         if delegated != NONE_DELEGATED and len(p.posture_mask) == 0:
             _follow_proposal(w)
-        share = _within_limits(p, p.plan[0], levels, s.first, delegated, True, w)
+        share = _within_limits(p, s, levels, delegated, True, w)
     if any_heavy_joint(p):
         set_step_bounds(p, w)
     w.memory[SHARE] *= share
@@ -128,7 +143,7 @@ def _go_in_levels(p: Any, s: Any, w: Any, delegated: Any) -> Any:
 
 def projected_update(p: Any, s: Any, w: Any) -> Any:
     """Move w.q by one step of the methods that project level by level; (squared errors before it, score)."""
-    cost, score, levels = _measure(p, w)
+    cost, score, levels = _measure(p, w, s.loops)
     hold_joints_at_limits(p, w)
     _spread_rows(p, w)
     _by_projectors(p, s, p.plan[0], levels, w)
@@ -137,10 +152,11 @@ def projected_update(p: Any, s: Any, w: Any) -> Any:
     return cost, score
 
 
-_LEXICOGRAPHIC: Final = Record("Lexicographic", "", "first")
-"""The share of its damping that the first level has."""
+_LEXICOGRAPHIC: Final = Record("Lexicographic", "loops eases", "first")
+"""`loops`: levels of loops, which come first, 0 or 1; `eases`: whether less damping is tried beside them; `first`: the
+share of its damping that the first of the other levels has."""
 _LEXICOGRAPHIC_ROUTINE: Final = updating(lexicographic_update, _LEXICOGRAPHIC, wide=False)
-_COMPLETING: Final = Record("Completing", "delegated", "first")
+_COMPLETING: Final = Record("Completing", "loops eases delegated", "first")
 """`delegated`: the level that another method proposes."""
 _COMPLETING_ROUTINE: Final = updating(completing_update, _COMPLETING, wide=False)
 _PROJECTED_ROUTINE: Final = updating(projected_update, _PROJECTED, wide=False)
@@ -208,12 +224,14 @@ class TaskPriority(NullSpaceMethod):
         """The minimum in levels, or by inverses."""
         rule = self.rule
         if self.form == "lexicographic":
-            numbers = {"first": self.first_damping}
+            eases = isinstance(rule, Curvature) and not case.delegated
+            numbers = {"first": self.first_damping, "loops": levels_of_loops(case), "eases": int(eases)}
             damping = None if rule is None else rule.routine
             if case.delegated:
                 return Prepared(_COMPLETING_ROUTINE, {**numbers, "delegated": delegated_level(case)}, damping=damping)
             return Prepared(_LEXICOGRAPHIC_ROUTINE, numbers, damping=damping)
         numbers = {
+            "loops": levels_of_loops(case),
             "form": tuple(_RULES).index(self.form),
             "constant": rule.damping**2 if isinstance(rule, Constant) else 0.0,
             "longest": rule.longest if isinstance(rule, MaxNorm) else 0.0,
@@ -236,7 +254,7 @@ class TaskPriority(NullSpaceMethod):
 
     def plan(self, case: Case) -> Plan:
         """The `ranking`; raises ValueError for a level that can never do anything."""
-        plan = ranking(case)
+        plan = ranking(case, ranks(case))
         _refuse_levels(case, plan)
         return plan
 
@@ -244,15 +262,15 @@ class TaskPriority(NullSpaceMethod):
 def _refuse_levels(case: Case, plan: Plan) -> None:
     """Raises ValueError for a level that can never do anything.
 
-    Ranges may: within them their rows take up nothing, and outside a pose at random may be within.  What need not be
-    met gives way to all that leaves it nothing.
+    The first beside loops is led with them, whatever they leave it.  Ranges may: within them their rows take up
+    nothing, and outside a pose at random may be within.  What need not be met gives way to all that leaves it nothing.
     """
     tasks, n = case.tasks, case.columns
     places = ranks(case)
     count = max(places, default=-1) + 1
     first, order = plan.numbers[1 : count + 2], plan.numbers[count + 2 :]
     lasting = np.repeat([not task.inequality_rows for task in tasks], [3 * len(task.blocks) for task in tasks])
-    for k in range(count):
+    for k in range(2 * levels_of_loops(case), count):
         members = [task for task, place in zip(tasks, places, strict=True) if place == k]
         names, priority = ", ".join(task.label for task in members), members[0].priority
         if not any(task.inequality_rows for task in members) and case.rank(order[first[k] : first[k + 1]]) == 0:
@@ -270,11 +288,12 @@ def _refuse_levels(case: Case, plan: Plan) -> None:
 
 
 @functools.partial(kernel, inline=True)
-def _measure(p: Any, w: Any) -> Any:
+def _measure(p: Any, w: Any, loops: Any) -> Any:
     """Errors, clamped, and Jacobians at w.q; (squared errors, score, what `plan` says of the levels)."""
     _, score = measure(p, w, False)
     levels = section(p.plan, 1, len(p.plan) - 1)
-    cost = _ranked_cost(p.plan[0], levels, w.e)
+    count = p.plan[0]
+    cost = _ranked_cost(count, levels, section(levels, count + 1, len(w.e)), loops, w.e)
     return cost, score, levels
 
 
@@ -311,27 +330,30 @@ def _follow_proposal(w: Any) -> Any:
 
 
 @kernel
-def _ranked_cost(count: Any, levels: Any, e: Any) -> Any:
-    """The sum of the levels' squared errors, each weighted by _LESS of the one before."""
+def _ranked_cost(count: Any, first: Any, order: Any, loops: Any, e: Any) -> Any:
+    """The sum of the levels' squared errors, each weighted by _LESS of the one before, as which loops do not count."""
     cost, share = 0.0, 1.0
     for k in range(count):
-        for r in range(levels[k], levels[k + 1]):
-            x = e[levels[count + 1 + r]]
+        for r in range(first[k], first[k + 1]):
+            x = e[order[r]]
             cost += share * x * x
-        share *= _LESS
+        share *= 1.0 if k < loops else _LESS
     return cost
 
 
 @functools.partial(kernel, inline=True)
-def _within_limits(p: Any, count: Any, levels: Any, share: Any, delegated: Any, again: Any, w: Any) -> Any:
+def _within_limits(p: Any, s: Any, levels: Any, delegated: Any, again: Any, w: Any) -> Any:
     """w.step = the minimum in levels within the box and rows of `step_constraints`; the share left to later levels.
 
-    `share` is the factor of the first level's lambda^2.  `again`: solved for what accelerations have bent; heavy joints
+    `again`: solved for what accelerations have bent; heavy joints
     then keep their step, and the delegated level is damped as others are, or its step would oscillate.
     """
+    count, null = p.plan[0], int(p.common[0].null)
     constraints = step_constraints(p, w, count, p.common[0].max_step)
     _level_dampings(p, count, levels, w, constraints.squares)
-    constraints.squares[0] *= share
+    first_stated = min(s.loops, count - 1)
+    w.memory[DAMPING] = constraints.squares[first_stated]
+    constraints.squares[first_stated] *= s.first
     if delegated != NONE_DELEGATED and not again:
         constraints.squares[delegated] = 0.0
     first, order = section(levels, 0, count + 1), section(levels, count + 1, len(w.e))
@@ -340,16 +362,20 @@ def _within_limits(p: Any, count: Any, levels: Any, share: Any, delegated: Any, 
         plain = Levels(count, first, order, w.rows, w.clamped, constraints.squares, w.phi, 0)
         minimise(plain, constraints.limits, w.step, constraints.side, constraints.buffer)
         find_shortfall(p, w, count, first, order, constraints)
+    elif s.eases and len(p.loops) > 0 and not again:
+        _ease(p, w, s.loops, Levels(count, first, order, w.rows, w.clamped, constraints.squares, w.phi, 0), constraints)
     if len(p.weight_ratios) > 0:
         weigh_columns(p, w, constraints.limits)
     # All levels, in unknowns that the posture weighs alike, and the pull to phi as the last.
-    stages = Levels(count, first, order, w.rows, w.clamped, constraints.squares, w.phi, int(p.common[0].null))
+    stages = Levels(count, first, order, w.rows, w.clamped, constraints.squares, w.phi, null)
     minimise(stages, constraints.limits, w.step, constraints.side, constraints.buffer)
-    # The trust radius shortens later levels alone: the first is solved by itself to know its own step.
-    if w.memory[INVERSE_RADIUS] > 0.0 and count + int(p.common[0].null) > 1:
+    # The trust radius shortens later levels alone: the first is solved by itself to know its own step.  Beside loops
+    # alone it is the only one that could be shortened.
+    if w.memory[INVERSE_RADIUS] > 0.0 and count + null > 1:
         for a in range(len(w.step)):
             w.other[a] = w.step[a]
-        alone = Levels(max(delegated, 0) + 1, first, order, w.rows, w.clamped, constraints.squares, w.phi, 0)
+        foremost = s.loops if count + null > s.loops + 1 else 0
+        alone = Levels(max(delegated, foremost) + 1, first, order, w.rows, w.clamped, constraints.squares, w.phi, 0)
         minimise(alone, constraints.limits, w.step, constraints.side, constraints.buffer)
         for a in range(len(p.weight_ratios)):
             w.other[a] = w.other[a] * p.weight_ratios[a]
@@ -363,6 +389,50 @@ def _within_limits(p: Any, count: Any, levels: Any, share: Any, delegated: Any, 
     if heavy:
         add_shortfall_step(p, w, count, first, order, constraints)
     return 1.0
+
+
+@kernel
+def _ease(p: Any, w: Any, loops: Any, levels: Any, constraints: Any) -> Any:
+    """Lessen lambda^2 of all levels but that of loops, as far as a step that is tried with it keeps its promise.
+
+    Where loops are open, or little is left, nothing is tried.  w.y, w.q, w.step and w.closure are scratch.
+    """
+    opened = 0.0
+    for r in range(levels.first[loops]):
+        opened = max(opened, abs(w.e[levels.order[r]]))
+    if not opened <= CLOSED or _ranked_cost(levels.count, levels.first, levels.order, loops, w.e) < _SMALL:
+        return
+    for factor in _EASED:
+        for k in range(loops, levels.count):
+            levels.squares[k] *= factor
+        minimise(levels, constraints.limits, w.step, constraints.side, constraints.buffer)
+        if _keeps_promise(p, w, loops, levels):
+            return
+        for k in range(loops, levels.count):
+            levels.squares[k] /= factor
+
+
+@kernel
+def _keeps_promise(p: Any, w: Any, loops: Any, levels: Any) -> Any:
+    """Whether w.step, shortened as a step is and its loops closed, takes away as much as it should; w.e and the
+    Jacobian end as they were."""
+    n, now = len(w.step), _ranked_cost(levels.count, levels.first, levels.order, loops, w.e)
+    longest, swiftest = size_of(p, w.step)
+    share = 1.0 / max(1.0, swiftest, longest * w.memory[INVERSE_RADIUS])
+    for i in range(len(w.e)):
+        w.y[i] = w.e[i] - share * along(n, w.rows, i, w.step)
+    for a in range(n):
+        w.step[a] *= share
+    promised = _ranked_cost(levels.count, levels.first, levels.order, loops, w.y)
+    state_box(p, w, False)
+    closed = project_to_loops(p, w, w.before, w.step, w.constraints.lowest, w.constraints.highest, w.q)
+    evaluate(p, w)
+    then = _ranked_cost(levels.count, levels.first, levels.order, loops, w.e)
+    for i in range(len(w.q)):
+        w.q[i] = w.before[i]
+    evaluate(p, w)
+    hold_flat(p, w)
+    return closed and now - then >= _KEPT * (now - promised)
 
 
 @kernel
@@ -396,7 +466,6 @@ def _level_dampings(p: Any, count: Any, levels: Any, w: Any, squares: Any) -> An
         squares[k] = damp(p, w)
     for i in range(m):
         w.clamped[i] = w.y[i]
-    w.memory[DAMPING] = squares[0]
 
 
 @functools.partial(kernel, inline=True)

@@ -272,16 +272,19 @@ class ModelBuilder:
         self._end_effectors[link] = tuple(fingers)
 
     def loop(self, first: str, second: str, kind: LoopKind = "point", *, line: int | None = None) -> None:
-        """Close a chain: two frames stay together, their origins ("point") or their whole poses ("pose").
+        """Close a chain: two frames stay together as the joint of this `kind` holds them; see `poise.Loop`.
 
         A tree holds each link once, so a loop is cut at one of its joints, and what the joint held together is said
-        here: `frame` both sides of it, then close them.  A hinge is two points on its axis, in a plane one.
+        here: `frame` both sides of it, then close them.  In a plane a hinge needs no more than a "point".
         Raises ModelError for an unknown kind and for one frame twice.
         """
         for frame in (first, second):
             self._name("frame of a loop", frame, line)
         if kind not in LOOP_KINDS:
-            raise self._error(f"the loop of {first!r} and {second!r} has the kind {kind!r}; it is point or pose", line)
+            known = ", ".join(LOOP_KINDS)
+            raise self._error(
+                f"the loop of {first!r} and {second!r} has the kind {kind!r}; the kinds are {known}", line
+            )
         if first == second:
             raise self._error(f"a loop is of two frames, and {first!r} is named twice; name the other one", line)
         self._loops.setdefault(Loop(first, second, kind), line)

@@ -31,7 +31,10 @@ if TYPE_CHECKING:
     from poise.geometry.shapes import Shape
     from poise.geometry.visuals import Visual
     from poise.geometry.world import World
+    from poise.model.closing import Assembly
     from poise.model.fitting import ShapeFit
+    from poise.model.looped import LoopLike
+    from poise.model.mechanism import Mechanism
     from poise.model.proximity import Proximities, Proximity
     from poise.model.tree import Tree
 
@@ -203,12 +206,18 @@ class Model(ConfigurationSpace):
         return pose_of(all_poses(self, [self.frame(name) for name in names], self.check_q(q)))
 
     def jacobian(
-        self, frame: str, q: ArrayLike, *, reference: Literal["world_aligned", "local", "world"] = "world_aligned"
+        self,
+        frame: str,
+        q: ArrayLike,
+        *,
+        reference: Literal["world_aligned", "local", "world"] = "world_aligned",
+        actuated: Sequence[str] | None = None,
     ) -> Array:
         """(..., 6, nv) Jacobian of `frame` at `q` (..., nq): its twist is `J @ v`, linear rows first.
 
         `reference="world_aligned"` is the velocity of the frame's origin along the world's axes, "local" the same
-        along the frame's own axes, "world" the spatial twist, of the point that passes the world's origin.
+        along the frame's own axes, "world" the spatial twist, of the point that passes the world's origin.  With
+        `actuated` joints the columns are theirs, (..., 6, motors), the loops taking all others along; see `mechanism`.
         """
         from poise.model.kinematics import frame_jacobians
 
@@ -216,7 +225,14 @@ class Model(ConfigurationSpace):
             raise InvalidValue(
                 "unknown-word", f"reference must be 'world_aligned', 'local' or 'world', got {reference!r}"
             )
-        jacobians, poses = frame_jacobians(self, self.frame(frame), self.check_q(q))
+        q = self.check_q(q)
+        jacobians, poses = frame_jacobians(self, self.frame(frame), q)
+        if actuated is not None:
+            from poise.model.mechanism import Mechanism
+
+            flat = [Mechanism(self, one, actuated).transmission for one in q.reshape(-1, self.nq)]
+            moved = np.array(flat).reshape(*q.shape[:-1], self.nv, -1)
+            jacobians = jacobians @ moved
         if reference == "local":
             rotation = np.swapaxes(quaternion_matrix(poses[..., 3:]), -1, -2)
             return np.concatenate([rotation @ jacobians[..., :3, :], rotation @ jacobians[..., 3:, :]], axis=-2)
@@ -342,6 +358,71 @@ class Model(ConfigurationSpace):
         from poise.model.changes import another_frame
 
         return self._with(frames=[*self._own_frames(), another_frame(self, name, link, origin)])
+
+    def with_loops(
+        self,
+        loops: "Iterable[LoopLike]",
+        *,
+        joints: Mapping[str, str] | None = None,
+        actuated: Sequence[str] = (),
+    ) -> "Model":
+        """The model with these loops more: each a `Loop`, or two names and perhaps a kind, `("rod", "plate", "hinge")`.
+
+        A name is a frame's, or a joint's for the link that it moves.  `joints` are those that are of another kind than
+        the file says, by name or pattern: `{"ball_*": "spherical", "knee": "universal"}`.  A universal joint becomes
+        two hinges, about x and then y of its frame, or about what its kind says, as "universal_zx"; neither it nor a
+        ball has limits.  `actuated` are the joints that have motors, the group of that name.
+        Raises FrameNotFound and JointNotFound for unknown names, ValueError and ModelError for what is no loop.
+        """
+        from poise.model.looped import looped
+
+        return looped(self, loops, joints, actuated)
+
+    def close(
+        self,
+        positions: "Mapping[str, float] | ArrayLike",
+        *,
+        actuated: Sequence[str] | None = None,
+        q0: ArrayLike | None = None,
+    ) -> "Assembly":
+        """Forward kinematics of a mechanism: where all joints stand with its motors at `positions`, loops closed.
+
+        `positions` are by name, or one for each of the `actuated` joints, which are the group of that name unless they
+        are given.  It is the assembly of `q0`, or of `home`, wherever motors that are led from there pass no dead
+        point, else another.  Raises JointNotFound for an unknown name, ValueError where nothing says which joints have
+        motors, and for a model without loops.
+        """
+        from poise.model.closing import Closer, start_of
+
+        closer = Closer(self, actuated)
+        return closer.near(closer.positions(positions), start_of(self, q0))
+
+    def assemblies(
+        self,
+        positions: "Mapping[str, float] | ArrayLike",
+        *,
+        actuated: Sequence[str] | None = None,
+        q0: ArrayLike | None = None,
+        starts: int = 200,
+        seed: int = 0,
+    ) -> Array:
+        """(k, nq) the ways in which the mechanism can be put together with its motors at `positions`, see `close`.
+
+        They are those that `starts` random configurations lead to, within the limits, the nearest to `q0` first: there
+        may be others.  Rods that only turn about themselves do not tell two apart.
+        """
+        from poise.model.closing import assemblies
+
+        return assemblies(self, positions, actuated, q0, starts, seed)
+
+    def mechanism(self, q: ArrayLike, *, actuated: Sequence[str] | None = None) -> "Mechanism":
+        """What its motors move at a closed `q` (nq,), with which forces, and whether there is a dead point.
+
+        Raises JointNotFound for an unknown name, ValueError where nothing says which joints have motors.
+        """
+        from poise.model.mechanism import Mechanism
+
+        return Mechanism(self, q, actuated)
 
     def with_limits(
         self,

@@ -1,4 +1,7 @@
-"""Keep two frames of one model together, where a tree has to cut a closed chain."""
+"""Keep two frames of one model together, where a tree has to cut a closed chain.
+
+Rows.     Those of place and turn that the cut joint holds, along the axes of the base; see `kernels.rows.joints`.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -7,11 +10,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 from poise.common.array import Array
 from poise.common.cached import cached_property
 from poise.common.errors import InvalidValue, ShapeError
-from poise.kernels.machine.layout import PLACE, TURN
-from poise.model.loop import LOOP_KINDS, LoopKind
-from poise.quaternions import quaternion_log
+from poise.kernels.machine.jit import routine
+from poise.kernels.machine.layout import IS_SQUARE, IS_SQUARE_TO, PLACE, TURN, TURNS_FREELY, TURNS_NOT
+from poise.kernels.rows.frame import seen_frame
+from poise.kernels.rows.joints import joint_rows
+from poise.model.loop import HELD, LOOP_KINDS, LoopKind
 from poise.spatial import SE3
-from poise.tasks.effector import Block, Place, place
+from poise.tasks.effector import Block, Effector, Place, Units, place
 from poise.tasks.error import TaskError
 from poise.tasks.fields import goal_of
 from poise.tasks.frame import OfFrame
@@ -20,17 +25,23 @@ if TYPE_CHECKING:
     from poise.model.model import Model
 
 _TOGETHER = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
-_FREE = (0.0, 0.0, 0.0)
+
+
+@routine
+def loop_rows(p: Any, w: Any, k: Any) -> None:
+    """What the frame of effector k lacks of its place and turn in the joint, all six rows; see the module."""
+    joint_rows(seen_frame(p, w, k), int(p.numbers[p.effectors[k].first_number]))
 
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class LoopTask(OfFrame):
-    """Keep `frame` and `base` together: with the kind "point" their origins, with "pose" their axes too.
+    """Keep `frame` and `base` together as the joint does that was cut: `frame` is the first of a `Loop`, `base` the
+    second, and `kind` is one of its kinds.
 
-    Its rows are those of a PoseTask of `frame` seen from `base` whose target is the identity: 3 rows [m], and with
-    "pose" 3 more [rad].  It takes no target.  The loops of a model are solved for without being stated; a LoopTask is
-    for those that a file does not tell of.  A `Tracker` keeps both closed at every step.
+    Its rows are those that the joint holds, none of them twice: of the place, 3 rows [m] or fewer, and of the turn, 3
+    [rad] or fewer; a hinge has five.  It takes no target.  The loops of a model are solved for without being stated; a
+    LoopTask is for those that a file does not tell of.  A `Tracker` keeps both closed at every step.
 
     Raises ValueError for an unknown kind, one frame twice, a weight that is not one positive number.
     """
@@ -38,7 +49,7 @@ class LoopTask(OfFrame):
     base: str = field()  # without the default that it has elsewhere
     """The frame that stays with it."""
     kind: LoopKind = "point"
-    """"point" for the origins, as of a ball joint; "pose" for the whole poses, as of a weld."""
+    """Which joint was cut, see `Loop.kind`."""
     tolerance: float = field(default=1e-7, kw_only=True)
     """How far they may be apart [m], and turned against each other [rad]."""
     offset: SE3 | None = field(default=None, init=False, repr=False)
@@ -47,10 +58,11 @@ class LoopTask(OfFrame):
     rows: ClassVar[int] = 1
     yardstick: ClassVar[bool] = False
     goal_kind: ClassVar[int] = PLACE | TURN
+    routine: ClassVar[Any] = staticmethod(loop_rows)
 
     def __post_init__(self) -> None:
         if self.kind not in LOOP_KINDS:
-            raise InvalidValue("unknown-word", f"kind must be 'point' or 'pose', got {self.kind!r}")
+            raise InvalidValue("unknown-word", f"kind must be one of {', '.join(LOOP_KINDS)}, got {self.kind!r}")
         if self.base == self.frame:
             raise InvalidValue(
                 "duplicate", f"a loop is of two frames, and {self.frame!r} is named twice: name the other one"
@@ -69,9 +81,26 @@ class LoopTask(OfFrame):
     def blocks(self) -> tuple[Block, ...]:
         """The rows of its residual, three by three."""
         weight = float(self.weight)  # type: ignore[arg-type]
-        every = (weight, weight, weight)
-        turn = every if self.kind == "pose" else _FREE
-        return (Block(every, self.tolerance, "m", whole=True), Block(turn, self.tolerance, "rad", whole=True))
+        x, y, z, *turn = (weight * held for held in HELD[self.kind].rows)
+        whole = HELD[self.kind].turn in (TURNS_FREELY, TURNS_NOT)
+        return (
+            Block((x, y, z), self.tolerance, "m", whole=True),
+            Block((turn[0], turn[1], turn[2]), self.tolerance, "rad", whole=whole),
+        )
+
+    @property
+    def held_bits(self) -> int:
+        """The rows that it holds as bits, the first one's 1."""
+        return sum(1 << k for k, held in enumerate(HELD[self.kind].rows) if held)
+
+    def turn(self, model: "Model") -> int:
+        """How the frame that the kernels look at may turn against the other; see `kernels.rows.joints`."""
+        found = HELD[self.kind].turn
+        return IS_SQUARE_TO if found == IS_SQUARE and place(model, self.frame, self.base).tip < 0 else found
+
+    def effector(self, units: Units) -> Effector:
+        """It among the units of a problem."""
+        return super().effector(units)._replace(numbers=[float(self.turn(units.model))])
 
     @property
     def goal_read(self) -> int:
@@ -107,8 +136,10 @@ class LoopTask(OfFrame):
 
     def error(self, sizes: Sequence[float]) -> TaskError:
         """What is left, from the norm of each block; of a point there is nothing to turn."""
-        return TaskError(self.label, float(sizes[0]), float(sizes[1]) if self.kind == "pose" else None)
+        turned = HELD[self.kind].turn != TURNS_FREELY
+        return TaskError(self.label, float(sizes[0]), float(sizes[1]) if turned else None)
 
     def left(self, goal: Array, pose: SE3) -> list[Array]:
-        """(N, 3) how far the frames are apart [m], and turned against each other [rad]."""
-        return [-pose.xyz, -quaternion_log(pose.wxyz)]
+        """(N, 3) how far the frames are apart [m], and turned against each other [rad or a sine]."""
+        lacks = HELD[self.kind].lacks(pose.xyz, pose.wxyz)
+        return [lacks[..., :3], lacks[..., 3:]]

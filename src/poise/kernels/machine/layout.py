@@ -162,9 +162,14 @@ limit of the following error leaves less of them to the COORDINATE."""
 RANGE: Final = Record("Range", "effector first last", "reserve back")
 """A range that a Tracker's step does not leave: that of a task, whose sides are those from `first` to `last`; a step
 aims to stay `reserve` [m or rad] inside, and from outside it comes back by `back` in an update, at least."""
-LOOP: Final = Record("Loop", "effector first last")
-"""A loop that a step leaves closed: that of a task, whose rows are those from `first` to `last`: of its place, then of
-its rotation."""
+LOOP: Final = Record("Loop", "effector first last held turn")
+"""A loop that a step leaves closed: that of a task, whose rows are those from `first` to `last`.  They are the rows of
+place and turn whose bit of `held` is set, the turn being one of the following; see `poise.kernels.rows.joints`."""
+TURNS_FREELY, TURNS_NOT, KEEPS_AXIS, IS_SQUARE, IS_SQUARE_TO = range(5)
+"""How the frame of a loop may turn against its base: in any way, as of a ball; not at all; about z; so that its x is
+square to the base's y; so that its y is square to the base's x."""
+OPPOSITE: Final = 1e-12
+"""1 + the cosine between two axes z of a loop, below which they count as opposite."""
 DELEGATED: Final = Record("Delegated", "effector", "scale")
 """A task that another method proposes steps for: its effector, and what that method's weights are of those here."""
 TWIST: Final = Record("Twist", "first count", "most")

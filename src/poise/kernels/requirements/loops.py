@@ -14,7 +14,7 @@ from poise.kernels.machine.memory import LOOP_RESIDUAL
 from poise.kernels.machine.views import section
 from poise.kernels.requirements.integrate import integrate
 from poise.kernels.rows.frame import seen_frame
-from poise.kernels.rows.residuals import place_rows, turn_rows
+from poise.kernels.rows.joints import joint_rows
 
 _NEWTON = 8
 """Newton's steps, at most."""
@@ -32,16 +32,17 @@ def evaluate_loops(p, w, q):
     for r in range(len(p.loops)):
         loop = p.loops[r]
         f, effector = seen_frame(p, w, loop.effector), p.effectors[loop.effector]
-        place_rows(f, 0)
-        if loop.last - loop.first > 3:
-            turn_rows(f, 3)
-        for i in range(loop.first, loop.last):
-            k = i - loop.first
+        joint_rows(f, loop.turn)
+        i = loop.first
+        for k in range(6):
+            if loop.held >> k & 1 == 0:
+                continue
             w.closure.residual[i] = f.e[k]
             largest = max(largest, abs(f.e[k])) if abs(f.e[k]) < 1e300 else 1e300
             for c in range(effector.columns):
                 a = p.slots[effector.first_slot + c]
                 w.closure.rows[i * row + a] = f.linear[3 * c + k] if k < 3 else f.angular[3 * c + k - 3]
+            i += 1
     return largest
 
 

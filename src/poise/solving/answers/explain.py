@@ -9,6 +9,7 @@ from poise.common.array import Array
 from poise.kernels.machine.layout import AT_LIMIT
 from poise.quaternions import quaternion_exp, quaternion_product
 from poise.solving.answers.competing import Question, rivals
+from poise.solving.answers.nonnegative import nonnegative
 from poise.solving.arguments.arguments import each_goal
 from poise.solving.arguments.unit_hints import millimetres
 from poise.solving.problem.reach_bound import walk
@@ -30,6 +31,8 @@ _SLIGHT = 2e-3
 """What rounding may leave [m or rad]: a right angle with three digits is off by 8e-4."""
 _MARGIN = 1.05
 """A tolerance that would do is so much larger than what is left, at least."""
+_RANK = 1e-7
+"""Against the largest singular value of the loops' rows, one that counts as 0."""
 _PLACED, _PLACED_AND_POINTED = 3, 5
 """Rows of a place, and of a place and a direction."""
 
@@ -138,9 +141,25 @@ def _enough(outcome: Outcome) -> list[str]:
 
 
 def what_is_left(prepared: PreparedProblem, errors: Sequence[TaskError], *, required: bool) -> str:
-    """The error of each task by which an answer is judged, or of each of the others, in words."""
+    """The error of each task by which an answer is judged, or of each of the others, in words; of loops that are closed
+    how many there are."""
     both = zip(prepared.tasks.all, errors, strict=True)
-    return "; ".join(task.words(error) for task, error in both if task.required is required)
+    return "; ".join(in_words([(task, error) for task, error in both if task.required is required]))
+
+
+def in_words(left: Sequence[tuple[Task, TaskError]]) -> list[str]:
+    """What is left of each task; of the loops that are closed, how many there are and the most that is left of one."""
+    closed = [error for task, error in left if isinstance(task, LoopTask) and _closed(task, error)]
+    parts = [task.words(error) for task, error in left if not (isinstance(task, LoopTask) and _closed(task, error))]
+    if closed:
+        most = max(max(error.position or 0.0, error.rotation or 0.0) for error in closed)
+        count = f"{len(closed)} loops are" if len(closed) > 1 else "the loop is"
+        parts.append(f"{count} closed to {most:.1g}")
+    return parts
+
+
+def _closed(task: LoopTask, error: TaskError) -> bool:
+    return max(error.position or 0.0, error.rotation or 0.0) <= task.tolerance
 
 
 def held_by(outcome: Outcome) -> list[str]:
@@ -198,13 +217,49 @@ def joints_at_limits(outcome: Outcome) -> list[str]:
 
 
 def _descent(outcome: Outcome) -> Array:
-    """(nv,) direction in which the error falls: J^T e."""
+    """(nv,) direction in which the error falls, J^T e; beside closed loops what is left of it along them, and at joints
+    that stand at their limits how hard they are pushed out."""
     prepared = outcome.prepared
     e, jacobian = rows_at(outcome.model, prepared.tasks.all, prepared.bound, outcome.q, outcome.goal)
-    judged = np.repeat(
-        [task.required for task in prepared.tasks.of_frames], [3 * len(t.blocks) for t in prepared.tasks.of_frames]
-    )
-    return e[judged] @ jacobian[judged]
+    tasks = prepared.tasks.of_frames
+    counts = [3 * len(task.blocks) for task in tasks]
+    judged = np.repeat([task.required for task in tasks], counts)
+    loops = np.repeat([isinstance(task, LoopTask) for task in tasks], counts)
+    if not loops.any():
+        found: Array = e[judged] @ jacobian[judged]
+        return found
+    return _along_loops(outcome, e[judged & ~loops] @ jacobian[judged & ~loops], jacobian[loops])
+
+
+def _along_loops(outcome: Outcome, pull: Array, rows: Array) -> Array:
+    """(nv,) what is left of a pull (nv,) in the null space of the rows of loops, at limits the forces that hold it.
+
+    A leg at its limit holds a platform that hangs on another: the pull J^T e itself is of the chain of that one alone.
+    So it is J_l^T k and outward forces of joints at their limits, as nearly as such can be.
+    """
+    model, q = outcome.model, outcome.q
+    sizes, right = np.linalg.svd(rows, full_matrices=False)[1:]
+    span = right[sizes > _RANK * sizes.max(initial=0.0)]
+
+    def free(x: Array) -> Array:
+        """What of vectors (..., nv) the loops let happen."""
+        left: Array = x - (x @ span.T) @ span
+        return left
+
+    outward = []
+    at_q, at_v = model._plain
+    for i, v in zip(at_q, at_v, strict=True):
+        for sign, room in ((-1.0, q[i] - model.lower[i]), (1.0, model.upper[i] - q[i])):
+            if room < AT_LIMIT:
+                outward.append((v, sign))
+    sides = np.zeros((len(outward), model.nv))
+    for row, (v, sign) in zip(sides, outward, strict=True):
+        row[v] = sign
+    forces = nonnegative(free(sides).T, free(pull))
+    left = free(pull) - forces @ free(sides)
+    for v, _ in outward:
+        left[v] = float(forces @ sides[:, v])
+    return left
 
 
 def out_of_reach(outcome: Outcome) -> list[str]:

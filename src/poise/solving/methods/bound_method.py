@@ -69,7 +69,8 @@ def bound_method(
     level, with a problem of its own, and what else there is gets what these leave.
     """
     refuse_two_postures(method, posture)
-    if posture is not None or len(levels(tasks)) > 1:
+    looped = keep_constraints and any(isinstance(task, LoopTask) for task in tasks)
+    if posture is not None or looped or len(levels(tasks)) > 1:
         method = method.in_levels
     delegated, proposer, parts = _delegated(tasks, method, posture), None, [*entry]
     sections: dict[str, Any] = {}

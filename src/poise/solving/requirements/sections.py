@@ -52,19 +52,22 @@ def requirements(
     accelerations are limited a ball is not to leave its limits.  With `metric` the nearest step is so by a metric that
     the kernels state.
     """
-    loops = [(k, 6 if task.kind == "pose" else 3) for k, task in enumerate(tasks) if isinstance(task, LoopTask)]
+    loops = [(k, task) for k, task in enumerate(tasks) if isinstance(task, LoopTask)]
     balls = problem.section("balls")
     limited = [ball for ball in balls if ball["limited"]]
     if not (constrained or loops or (has_rates and limited)):
         return None
     n, nq = len(problem.velocities), model.nq
-    ends = np.cumsum([0, *(count for _, count in loops)])
+    ends = np.cumsum([0, *(task.held_bits.bit_count() for _, task in loops)])
     m = int(ends[-1])
     levels = [*([m] if m else []), *([n] if metric else [])]
     every = sum(levels)
     inequalities = rows + BALL_ROWS * len(limited) + _CUTS
     wide = WIDTH * -(-n // WIDTH)
-    whole = [[k, first, last] for (k, _), first, last in zip(loops, ends[:-1], ends[1:], strict=True)]
+    whole = [
+        [k, first, last, task.held_bits, task.turn(model)]
+        for (k, task), first, last in zip(loops, ends[:-1], ends[1:], strict=True)
+    ]
     return {
         "loops": joined(LOOP, whole, []) if whole else (),
         "loop_plan": [*np.cumsum([0, *levels]), *range(every)],

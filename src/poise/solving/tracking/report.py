@@ -8,6 +8,7 @@ import numpy as np
 from poise.common.array import Array
 from poise.kernels.machine.memory import DONE, FOLLOWING, INVERSE_RADIUS, SCOUT, STAGE
 from poise.solving.answers.competing import Question, brakes, limited, rivals
+from poise.solving.answers.explain import in_words
 from poise.solving.requirements.active_limits import ActiveLimit
 from poise.solving.requirements.sections import relaxed_constraints
 from poise.solving.tracking.stepper import Stepper
@@ -32,7 +33,7 @@ def explained(stepper: Stepper, *, explores: bool) -> str:
     if stepper.refused:
         return "The last step was refused or interrupted."
     q, memory = stepper.last_q(), stepper.memory
-    left = [task.words(error) for task, error in zip(stepper.targets.followed, stepper.errors(q), strict=True)]
+    left = in_words(list(zip(stepper.targets.followed, stepper.errors(q), strict=True)))
     active = stepper.active_limits(q)
     gave = relaxed_constraints(int(memory[STAGE]), stepper.bound.problem, active)
     others = "".join(f" {sentence}" for sentence in _others(stepper, q, active, explores))

@@ -1,0 +1,217 @@
+"""What the motors of a mechanism move, and where that breaks down: first order about a configuration with closed loops.
+
+With the loops' rows J v = 0 of all joints, parted into those of motors, J_a, and all others, J_p, the motors move the
+others by v_p = -J_p^+ J_a v_a.  Where J_p has less rank than J, the motors cannot move so: a dead point, as of a rocker
+that drives its crank where coupler and crank are in line.  What of the null space of J_p moves a frame is what the
+motors do not hold of it: a platform that gives way with all motors locked.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final, final
+
+import numpy as np
+
+from poise.common.array import Array, ArrayLike
+from poise.common.cached import cached_property
+from poise.common.checks import finite
+from poise.common.errors import InvalidValue
+from poise.kernels.machine.layout import IS_SQUARE, KEEPS_AXIS, OPPOSITE
+from poise.model.loop import HELD, Loop
+from poise.model.looped import ACTUATED
+from poise.quaternions import conjugate, quaternion_matrix, quaternion_product, rotate
+from poise.spatial import SE3
+
+if TYPE_CHECKING:
+    from poise.model.model import Model
+
+RANK: Final = 1e-7
+"""Against the largest singular value of the loops' Jacobian, one that counts as 0."""
+_GIVES: Final = 1e-6
+"""A frame that moves by less as the motors stand does not [m or rad, of a motion of length 1]."""
+
+
+@final
+class Mechanism:
+    """A model with closed loops at a configuration, seen from the joints that have motors."""
+
+    def __init__(self, model: "Model", q: ArrayLike, actuated: Sequence[str] | None = None) -> None:
+        self.model, self.q = model, model.check_q(q, "q")
+        self.actuated = motors(model, actuated)
+        """The joints that have motors."""
+        driven = [i for name in self.actuated for i in range(*model.velocity_index(name).indices(model.nv))]
+        self._driven = np.array(driven, dtype=np.intp)
+        self._passive = np.setdiff1d(np.arange(model.nv), self._driven)
+        lacks, self._rows = loop_rows(model, self.q)
+        self.gap = float(np.abs(lacks).max(initial=0.0))
+        """How far the worst loop is open here [m or rad]."""
+
+    @property
+    def rows(self) -> int:
+        """Equations that the loops state."""
+        return len(self._rows)
+
+    @cached_property
+    def rank(self) -> int:
+        """How many of them are independent here: in a planar mechanism a loop that is cut at a weld states six, and
+        three are."""
+        return self._rank_of(self._rows)
+
+    @property
+    def mobility(self) -> int:
+        """The velocities that the loops leave free here, idle turns of rods about themselves among them."""
+        return self.model.nv - self.rank
+
+    @cached_property
+    def dead(self) -> int:
+        """How many motions of the motors the loops do not let happen here: at a dead point, and where there are more
+        motors than the mechanism has use for; else 0."""
+        return self.rank - self._rank_of(self._rows[:, self._passive])
+
+    @cached_property
+    def transmission(self) -> Array:
+        """(nv, motors) what the velocity of each motor gives to all joints; what no loop moves stands."""
+        found = np.zeros((self.model.nv, len(self._driven)))
+        found[self._driven, np.arange(len(self._driven))] = 1.0
+        passive = self._rows[:, self._passive]
+        found[self._passive] = -np.linalg.pinv(passive, rcond=RANK) @ self._rows[:, self._driven]
+        return found
+
+    def jacobian(self, frame: str) -> Array:
+        """(6, motors) the twist of a frame by the velocities of the motors, linear rows first, along the world's axes.
+
+        At a dead point a motion that the motors cannot make has no column of its own: see `dead`.
+        """
+        found: Array = self.model.jacobian(frame, self.q) @ self.transmission
+        return found
+
+    def inverse(self, frame: str) -> Array:
+        """(motors, 6) the velocities of the motors for a twist of the frame: the pseudoinverse of `jacobian`."""
+        return np.linalg.pinv(self.jacobian(frame), rcond=RANK)
+
+    def forces(self, frame: str, wrench: ArrayLike) -> Array:
+        """(motors,) what the motors give [N or Nm] where the frame presses on the world with a wrench (6,): force [N],
+        then torque [Nm] about its origin, along the world's axes.  Weights are not counted."""
+        found: Array = self.jacobian(frame).T @ finite("wrench", wrench, 6)
+        return found
+
+    def manipulability(self, frame: str) -> float:
+        """The product of the singular values of `jacobian` that are not 0 for want of motors: sqrt(det J J^T), or
+        sqrt(det J^T J) with fewer motors than six."""
+        return float(np.prod(np.linalg.svd(self.jacobian(frame), compute_uv=False)))
+
+    def gives_way(self, frame: str) -> Array:
+        """(k, 6) the twists by which the frame moves though all motors are locked; none: the motors hold it."""
+        passive = self._rows[:, self._passive]
+        _, sizes, right = np.linalg.svd(passive, full_matrices=True)
+        free = right[int((sizes > RANK * self._largest).sum()) :]
+        twists = free @ self.model.jacobian(frame, self.q)[:, self._passive].T
+        _, sizes, ways = np.linalg.svd(twists, full_matrices=False)
+        found: Array = ways[sizes > _GIVES]
+        return found
+
+    def explain(self, frame: str | None = None) -> str:
+        """Some sentences: what the loops hold, whether here is a dead point, and whether the motors hold the frame,
+        by default the model's `tip`."""
+        name = self.model.tip if frame is None else frame
+        idle, motors = self.rows - self.rank, len(self._driven)
+        parts = [
+            f"The loops of {self.model.name} state {self.rows} equations, {self.rank} of them independent here"
+            + (f": {idle} say again what others do" if idle else "")
+            + f"; {self.mobility} of {self.model.nv} velocities are free, with {motors} motor{'s' * (motors != 1)}."
+        ]
+        if self.gap > RANK:
+            parts.append(f"They are open by {self.gap:.3g} m or rad at this q, so what follows is not of a closed one.")
+        if self.dead:
+            parts.append(
+                f"Here is a dead point, or there are too many motors: {self.dead} of their motions cannot happen."
+            )
+        given = self.gives_way(name)
+        if len(given):
+            parts.append(
+                f"With all motors locked {name!r} still moves in {len(given)} ways: the motors do not hold it."
+            )
+        else:
+            parts.append(f"The motors hold {name!r}.")
+        return " ".join(parts)
+
+    @cached_property
+    def _largest(self) -> float:
+        return float(np.linalg.svd(self._rows, compute_uv=False).max(initial=0.0))
+
+    def _rank_of(self, rows: Array) -> int:
+        return int((np.linalg.svd(rows, compute_uv=False) > RANK * self._largest).sum())
+
+
+def motors(model: "Model", actuated: Sequence[str] | None) -> tuple[str, ...]:
+    """The joints that have motors: those that are named, or the group "actuated" of the model.
+
+    Raises JointNotFound for an unknown name, ValueError where nothing says which.
+    """
+    if actuated is None:
+        if ACTUATED not in model.groups:
+            raise InvalidValue(
+                "needs",
+                f"nothing says which joints of {model.name} have motors: give actuated=[...], or state them with the "
+                "loops",
+            )
+        return model.groups[ACTUATED]
+    if isinstance(actuated, str) or not actuated:
+        raise InvalidValue("empty", f"actuated must be names of joints, got {actuated!r}")
+    for name in actuated:
+        model.index(name)
+    return tuple(dict.fromkeys(actuated))
+
+
+def loop_rows(model: "Model", q: Array) -> tuple[Array, Array]:
+    """(m,) what the loops of a model lack at q (nq,), as far as they hold it, and (m, nv) the Jacobian by which a step
+    lessens it."""
+    names = list(dict.fromkeys(name for loop in model.loops for name in (loop.first, loop.second)))
+    if not names:
+        return np.zeros(0), np.zeros((0, model.nv))
+    poses = model.poses(q, names)
+    jacobians = {name: model.jacobian(name, q) for name in names}
+    found = [
+        _rows_of(loop, *(part for name in (loop.first, loop.second) for part in _seen(poses, jacobians, names, name)))
+        for loop in model.loops
+    ]
+    return np.concatenate([e for e, _ in found]), np.concatenate([rows for _, rows in found])
+
+
+def _seen(poses: SE3, jacobians: dict[str, Array], names: list[str], name: str) -> tuple[Array, Array, Array]:
+    at = names.index(name)
+    return poses.xyz[at], poses.wxyz[at], jacobians[name]
+
+
+def _rows_of(
+    loop: Loop, xyz1: Array, wxyz1: Array, jacobian1: Array, xyz2: Array, wxyz2: Array, jacobian2: Array
+) -> tuple[Array, Array]:
+    """What a loop lacks, and the rows of it."""
+    held, back = HELD[loop.kind], conjugate(wxyz2)
+    away, inward = xyz1 - xyz2, quaternion_matrix(back)
+    xyz, wxyz = rotate(back, away), quaternion_product(back, wxyz1)
+    x, y, z = away
+    across = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    linear = inward @ (jacobian1[:3] - jacobian2[:3] + across @ jacobian2[3:])
+    angular = inward @ (jacobian1[3:] - jacobian2[3:])
+    if held.turn in (KEEPS_AXIS, IS_SQUARE):
+        angular = _bent(held.turn, quaternion_matrix(wxyz), angular)
+    kept = np.array(held.rows)
+    return held.lacks(xyz, wxyz)[kept], np.concatenate([linear, angular])[kept]
+
+
+def _bent(turn: int, rotation: Array, angular: Array) -> Array:
+    """(3, nv) the rows of a turn of which some is free, from those of the angular velocity; see
+    `kernels.rows.joints`."""
+    out = np.zeros_like(angular)
+    if turn == IS_SQUARE:
+        x, _, z = rotation[:, 0]
+        out[2] = angular[2] * x - angular[0] * z
+        return out
+    x, y, z = rotation[:, 2]
+    change = np.cross(angular, rotation[:, 2], axisa=0, axisc=0)
+    square = max(1.0 + z, OPPOSITE)
+    longer = np.sqrt(2.0 / square)
+    steeper = 0.5 * longer / square
+    out[0] = steeper * y * change[2] - longer * change[1]
+    out[1] = longer * change[0] - steeper * x * change[2]
+    return out

@@ -1,0 +1,157 @@
+"""Mechanisms by their motors: forward kinematics, transmissions and forces, dead points, beside textbooks."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.mechanisms import delta, four_bar, gap, motor_angles, platform, rocker_angles
+from support.refusals import refused
+from support.trees import steady
+
+import poise as pz
+from poise.common.array import Array
+
+
+def around(x: float) -> float:
+    return float((x + np.pi) % (2 * np.pi) - np.pi)
+
+
+@pytest.fixture(scope="module")
+def bar() -> pz.Model:
+    return four_bar().with_loops([], actuated=["crank"])
+
+
+@pytest.fixture(scope="module")
+def head() -> pz.Model:
+    return platform().with_loops([], actuated=[f"motor{i}" for i in range(6)])
+
+
+@pytest.fixture(scope="module")
+def stand(head: pz.Model) -> Array:
+    return head.close(np.zeros(6)).q
+
+
+@steady
+@given(crank=st.floats(-3.0, 3.0))
+def test_a_four_bar_is_closed_as_freudenstein_says_in_the_assembly_of_its_start(bar: pz.Model, crank: float) -> None:
+    begun = bar.close({"crank": 0.5})
+    assert begun.success
+    found = bar.close([crank], q0=begun.q)
+    assert found.success
+    assert found.kept
+    assert found.q[0] == crank
+    assert gap(bar, found.q) < 1e-10
+    which = int(np.argmin([abs(around(begun.q[2] - x)) for x in rocker_angles(0.5)]))
+    assert around(found.q[2] - rocker_angles(crank)[which]) == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_four_bar_has_two_assemblies(bar: pz.Model) -> None:
+    found = bar.assemblies([1.0], starts=30)
+    angles = {round(around(q[2]), 9) for q in found}
+    assert angles == {round(around(x), 9) for x in rocker_angles(1.0)}
+    assert all(gap(bar, q) < 1e-10 for q in found)
+
+
+def test_a_rocker_that_is_led_past_its_dead_point_says_so(bar: pz.Model) -> None:
+    start = bar.close([1.0]).q
+    extremes = [rocker_angles(a)[k] for a in np.linspace(-np.pi, np.pi, 2000) for k in (0, 1)]
+    beyond = bar.close([min(x for x in extremes if x > 0.0) - 0.2], actuated=["rocker"], q0=start)
+    assert not beyond.success
+    assert not beyond.kept
+    assert "Nothing closes" in beyond.message
+
+
+def test_at_its_dead_point_a_rocker_does_not_hold_the_crank(bar: pz.Model) -> None:
+    """Coupler and crank in line: the side of the triangle from pin to pin is 0.4 + 1.0 long."""
+    crank = np.arccos((1.4**2 + 1.0 - 0.8**2) / (2.0 * 1.4 * 1.0))
+    q = bar.close([crank]).q
+    there = bar.mechanism(q, actuated=["rocker"])
+    assert there.dead == 1
+    assert len(there.gives_way("pen")) == 1
+    assert "dead point" in there.explain("pen")
+    beside = bar.mechanism(bar.close([crank + 0.3], q0=q).q, actuated=["rocker"])
+    assert beside.dead == 0
+    assert len(beside.gives_way("pen")) == 0
+    assert "hold 'pen'" in beside.explain("pen")
+    assert (beside.rows, beside.rank, beside.mobility) == (3, 2, 1)
+
+
+def test_the_transmission_is_the_derivative_of_forward_kinematics(head: pz.Model, stand: Array) -> None:
+    step = 1e-5
+    q = head.close([0.1, -0.05, 0.2, 0.0, -0.1, 0.05], q0=stand).q
+    jacobian = head.jacobian("head", q, actuated=head.groups["actuated"])
+    np.testing.assert_allclose(jacobian, head.mechanism(q).jacobian("head"), atol=1e-12)
+    for k in range(6):
+        ends = []
+        for way in (step, -step):
+            moved = [q[head.index(f"motor{i}")][0] + way * (i == k) for i in range(6)]
+            ends.append(head.pose("head", head.close(moved, q0=q).q))
+        turned = (ends[1].rotation.inverse() @ ends[0].rotation).log()
+        twist = np.concatenate([ends[0].xyz - ends[1].xyz, ends[1].rotation.matrix() @ turned]) / (2.0 * step)
+        np.testing.assert_allclose(jacobian[:, k], twist, atol=1e-6)
+    state = head.mechanism(q)
+    np.testing.assert_allclose(state.inverse("head") @ jacobian, np.eye(6), atol=1e-9)
+    assert state.manipulability("head") == pytest.approx(abs(np.linalg.det(jacobian)), rel=1e-9)
+    wrench = np.array([1.0, 2.0, -3.0, 0.1, 0.2, 0.3])
+    velocity = np.array([0.3, -0.1, 0.2, 0.5, 0.1, -0.4])
+    assert state.forces("head", wrench) @ velocity == pytest.approx(wrench @ jacobian @ velocity, rel=1e-9)
+    assert len(state.gives_way("head")) == 0
+
+
+def test_a_platform_is_closed_from_motors_that_its_inverse_gives(head: pz.Model, stand: Array) -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+        shift = pz.SE3.from_xyz_rpy(rng.uniform(-0.01, 0.01, 3), rng.uniform(-0.15, 0.15, 3))
+        there = head.pose("head", stand) @ shift
+        inverse = pz.solve(head, pz.PoseTask("head", there), q0=stand)
+        assert inverse.success
+        forward = head.close([inverse.q[head.index(f"motor{i}")][0] for i in range(6)], q0=stand)
+        assert forward.success
+        assert forward.kept
+        assert np.abs((there.inverse() @ head.pose("head", forward.q)).log()).max() < 1e-5
+
+
+def test_a_delta_is_closed_where_its_inverse_says() -> None:
+    robot = delta()
+    place = np.array([0.05, 0.02, -0.6])
+    start = pz.solve(robot, pz.PoseTask("plate", pz.SE3.from_parts([0, 0, -0.6]))).q
+    motors = [
+        min(pair, key=lambda x: abs(x - start[robot.index(f"motor{i}")][0]))
+        for i, pair in enumerate(motor_angles(place))
+    ]
+    found = robot.close(motors, actuated=[f"motor{i}" for i in range(3)], q0=start)
+    assert found.success
+    np.testing.assert_allclose(robot.pose("plate", found.q).xyz, place, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["point", "pose", "hinge", "universal", "cylinder", "slide", "plane"])
+def test_rows_of_loops_are_those_of_the_solver(kind: str) -> None:
+    from poise.model.mechanism import loop_rows
+
+    b = pz.ModelBuilder("body")
+    b.joint("float", "floating", parent="base", child="body")
+    b.joint("turn", "revolute", parent="base", child="plate", axis=(1, 0, 1), limits=(-2, 2))
+    b.frame("one", link="body", origin=pz.SE3.from_xyz_rpy([0.1, 0.2, 0.0], [0.3, -0.5, 1.0]))
+    b.frame("other", link="plate", origin=pz.SE3.from_xyz_rpy([0.0, 0.1, 0.2], [-0.4, 0.2, 0.5]))
+    model = b.build()
+    closed = model.with_loops([("one", "other", kind)])
+    task = pz.LoopTask("one", "other", kind)  # type: ignore[arg-type]
+    for q in model.sample(4, seed=0):
+        lacks, rows = loop_rows(closed, q)
+        e, jacobian = pz.Solver(model, task).linearise(q, None)
+        kept = np.abs(jacobian).sum(axis=1) > 0.0
+        np.testing.assert_allclose(lacks, e[kept], atol=1e-12)
+        np.testing.assert_allclose(rows, jacobian[kept], atol=1e-12)
+
+
+def test_what_makes_no_mechanism_is_refused(bar: pz.Model) -> None:
+    with refused("needs", "motors"):
+        four_bar().close([1.0])
+    with refused("needs", "no loops"):
+        pz.load("planar3").close([1.0], actuated=[pz.load("planar3").joint_names[0]])
+    with refused("inconsistent", "'rocker' has no motor"):
+        bar.close({"crank": 1.0, "rocker": 1.0})
+    with refused("wrong-shape"):
+        bar.close([1.0, 2.0])
+    with refused("empty"):
+        bar.mechanism(bar.home, actuated=[])
