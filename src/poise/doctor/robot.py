@@ -9,6 +9,7 @@ import numpy as np
 
 from poise.common.errors import ModelError, ModelWarning
 from poise.doctor.finding import SEVERITIES, Finding, gathered
+from poise.doctor.mechanism import findings_of_loops
 from poise.doctor.source import findings_of_urdf
 from poise.io import file_of, load
 from poise.io.elements import read_bytes
@@ -37,11 +38,12 @@ def examine(
 ) -> list[Finding]:
     """All that is found with a robot that `poise.load` takes by name or file, the worst first.
 
-    Of a URDF, that of a known name and an expanded xacro too, each number that cannot be is told with its line, also
-    where loading stops at the first; of a kind all that have it are named in one finding.  What loading refuses or
-    passes over is a finding too.  The rest is seen on the model: followers that leave their own limits, links that meet
-    at home, postures that no joint keeps, floating joints in a chain, arms of fewer than six joints, ends that are
-    fingers, speeds without limits.  `package_dirs` and `xacro_args` are those of `poise.load`.
+    Of a URDF, that of a known name and an expanded xacro too, each number that cannot be is told with its line,
+    also where loading stops at the first; of a kind all that have it are named in one finding.  What loading refuses
+    or passes over is a finding too.  The rest is seen on the model: followers that leave their own limits, links
+    that meet at home, postures that no joint keeps, floating joints in a chain, arms of fewer than six joints, ends
+    that are fingers, speeds without limits, loops that nothing closes and dead points of motors.  `package_dirs` and
+    `xacro_args` are those of `poise.load`.
     """
     found: list[Finding] = []
     with warnings.catch_warnings():
@@ -95,6 +97,7 @@ def findings_of(model: Model) -> Iterator[Finding]:
     yield from gathered(_of_floating(model))
     yield from _of_shapes(model)
     yield from _of_the_tip(model)
+    yield from findings_of_loops(model)
 
 
 def _worst_first(found: list[Finding]) -> list[Finding]:

@@ -50,11 +50,13 @@ class Assembly:
     """Whether it is the assembly of the start: motors led there pass no dead point."""
     message: str
     """What it is, in a sentence."""
+    beyond: tuple[str, ...] = ()
+    """The coordinates that would have to leave their limits."""
 
     @property
     def success(self) -> bool:
         """Whether all loops are closed, to 1e-10 m and rad, within the limits of all joints."""
-        return self.gap <= EXACT and not self.message.startswith("Beyond")
+        return self.gap <= EXACT and not self.beyond
 
 
 @final
@@ -88,17 +90,18 @@ class Closer:
     def near(self, positions: Array, start: Array) -> Assembly:
         """The assembly to which the motors lead from `start`, or where there is none another one."""
         model = self.model
-        begun = self._newton(start, np.arange(model.nv, dtype=np.intp)) if self._gap(start) > EXACT else start
+        begun = newton(model, start, np.arange(model.nv, dtype=np.intp)) if self._gap(start) > EXACT else start
         led = None if begun is None else self._led(begun, positions)
         if led is not None and self._within(led):
             return Assembly(led, self._gap(led), True, "The assembly of the start.")
         for q in (start, *model.sample(64, seed=0)):
-            found = self._newton(self._with(q, positions), self.passive)
+            found = newton(self.model, self._with(q, positions), self.passive)
             if found is not None and self._within(found):
                 return Assembly(found, self._gap(found), False, "Another assembly: the way there passes a dead point.")
         if led is not None:
-            names = ", ".join(self._beyond(led))
-            return Assembly(led, self._gap(led), True, f"Beyond the limits of {names}, and closed there alone.")
+            beyond = tuple(_beyond(model, led))
+            message = f"Closed beyond the limits of {', '.join(beyond)} alone."
+            return Assembly(led, self._gap(led), True, message, beyond)
         nearest = self._with(start if begun is None else begun, positions)
         return Assembly(nearest, self._gap(nearest), False, "Nothing closes the loops with the motors there.")
 
@@ -106,7 +109,7 @@ class Closer:
         """(k, nq) the assemblies that so many starts lead to, the nearest to `start` first."""
         found, places = list[Array](), list[Array]()
         for q in (start, *self.model.sample(starts, seed=seed)):
-            closed = self._newton(self._with(q, positions), self.passive)
+            closed = newton(self.model, self._with(q, positions), self.passive)
             if closed is None or not self._within(closed):
                 continue
             where = self.model.poses(closed, self.model.frames).xyz
@@ -146,31 +149,11 @@ class Closer:
         if np.abs(change).max(initial=0.0) > _LONGEST:
             return None
         guess = self._with(self.model.integrate(q, change), positions)
-        found = self._newton(guess, self.passive)
+        found = newton(self.model, guess, self.passive)
         if found is None:
             return None
         aside = float(np.linalg.norm(self.model.difference(guess, found)))
         return found if aside <= 0.5 * float(np.linalg.norm(change)) + EXACT else None
-
-    def _newton(self, q: Array, columns: npt.NDArray[np.intp]) -> Array | None:
-        """(nq,) the closed configuration that Newton's steps of these velocities lead to; None if to none."""
-        best, least = q, np.inf
-        for _ in range(_STEPS):
-            e, rows = loop_rows(self.model, q)
-            left = float(np.abs(e).max(initial=0.0))
-            if left < least:
-                best, gained, least = q, left < 0.5 * least, left
-            else:
-                gained = False
-            if least <= _AIM or (least <= EXACT and not gained):
-                return best
-            change = np.zeros(self.model.nv)
-            change[columns] = np.linalg.lstsq(rows[:, columns], e, rcond=RANK)[0]
-            size = float(np.abs(change).max(initial=0.0))
-            if not np.isfinite(size):
-                return None
-            q = self.model.integrate(q, change * min(1.0, _LONGEST / max(size, _LONGEST)))
-        return best if least <= EXACT else None
 
     def _with(self, q: Array, positions: Array) -> Array:
         out = np.array(q)
@@ -180,14 +163,41 @@ class Closer:
     def _gap(self, q: Array) -> float:
         return float(np.abs(loop_rows(self.model, q)[0]).max(initial=0.0))
 
-    def _beyond(self, q: Array) -> list[str]:
-        """The coordinates that are beyond their limits."""
-        model = self.model
-        outside = (q < model.lower - _BEYOND) | (q > model.upper + _BEYOND)
-        return [name for name, out in zip(model.coordinates, outside, strict=True) if out]
-
     def _within(self, q: Array) -> bool:
-        return not self._beyond(q)
+        return not _beyond(self.model, q)
+
+
+def newton(model: "Model", q: Array, columns: npt.NDArray[np.intp]) -> Array | None:
+    """(nq,) the closed configuration that Newton's steps of these velocities lead to; None if to none."""
+    best, least = q, np.inf
+    for _ in range(_STEPS):
+        e, rows = loop_rows(model, q)
+        left = float(np.abs(e).max(initial=0.0))
+        if left < least:
+            best, gained, least = q, left < 0.5 * least, left
+        else:
+            gained = False
+        if least <= _AIM or (least <= EXACT and not gained):
+            return best
+        change = np.zeros(model.nv)
+        change[columns] = np.linalg.lstsq(rows[:, columns], e, rcond=RANK)[0]
+        size = float(np.abs(change).max(initial=0.0))
+        if not np.isfinite(size):
+            return None
+        q = model.integrate(q, change * min(1.0, _LONGEST / max(size, _LONGEST)))
+    return best if least <= EXACT else None
+
+
+def nearest_closed(model: "Model", q: Array) -> Array | None:
+    """(nq,) the closed configuration within the limits that Newton's steps of all joints lead to from q; None: none."""
+    found = newton(model, q, np.arange(model.nv, dtype=np.intp))
+    return None if found is None or _beyond(model, found) else found
+
+
+def _beyond(model: "Model", q: Array) -> list[str]:
+    """The coordinates that are beyond their limits."""
+    outside = (q < model.lower - _BEYOND) | (q > model.upper + _BEYOND)
+    return [name for name, out in zip(model.coordinates, outside, strict=True) if out]
 
 
 def _places(slices: Iterable[slice]) -> npt.NDArray[np.intp]:

@@ -30,13 +30,11 @@ def looped(
     model: "Model", loops: Iterable[LoopLike], joints: Mapping[str, str] | None, actuated: Sequence[str]
 ) -> "Model":
     """What `Model.with_loops` gives."""
-    from poise.model.model import Model
-
-    kinds = _kinds(model, joints or {})
+    kinds, build = _kinds(model, joints or {}), type(model)
     parts, links, became = _changed(model, kinds)
-    plain = Model(model.name, parts, links)
+    plain = build(model.name, parts, links)
     carried = _carried(model, plain, became)
-    made = Model(model.name, parts, links, model._own_frames(), **carried)
+    made = build(model.name, parts, links, model._own_frames(), **carried)
     found = dict.fromkeys([*model.loops, *(_loop(made, loop) for loop in loops)])
     for loop in found:
         first, second = ({j.name for j in made.root_path(made.frame(f).link)} for f in (loop.first, loop.second))
@@ -47,7 +45,7 @@ def looped(
             if name not in made.joint_names:
                 raise JointNotFound(name, made.joint_names, owner=made.name)
         carried["groups"] = {**carried["groups"], ACTUATED: tuple(actuated)}
-    return Model(model.name, parts, links, model._own_frames(), **(carried | {"loops": tuple(found)}))
+    return build(model.name, parts, links, model._own_frames(), **(carried | {"loops": tuple(found)}))
 
 
 def _loop(model: "Model", given: LoopLike) -> Loop:
