@@ -85,7 +85,7 @@ _FIRST = 1e-3
 where the first level itself overshoots."""
 _EASED = (2.0**-60, 2.0**-4)
 """Factors of lambda^2 with which a step is tried beside loops."""
-_KEPT = 0.5
+_PROMISED = 0.5
 """Share of the promised fall of the squared errors that a tried step has to keep."""
 _SMALL = 1e-12
 """A sum of squared errors below which nothing is tried: lambda is next to nothing anyway [m^2, rad^2]."""
@@ -432,7 +432,7 @@ def _keeps_promise(p: Any, w: Any, loops: Any, levels: Any) -> Any:
         w.q[i] = w.before[i]
     evaluate(p, w)
     hold_flat(p, w)
-    return closed and now - then >= _KEPT * (now - promised)
+    return closed and now - then >= _PROMISED * (now - promised)
 
 
 @kernel

@@ -15,7 +15,7 @@ LoopKind: TypeAlias = Literal["point", "pose", "hinge", "universal", "cylinder",
 LOOP_KINDS: Final[tuple[LoopKind, ...]] = get_args(LoopKind)
 
 
-class Held(NamedTuple):
+class Lock(NamedTuple):
     """What a kind of loop holds, seen from the second frame."""
 
     place: str
@@ -51,14 +51,14 @@ _ROWS_OF_TURN: Final = {
     IS_SQUARE: (False, False, True),
     IS_SQUARE_TO: (False, False, True),
 }
-HELD: Final[dict[LoopKind, Held]] = {
-    "point": Held("xyz", TURNS_FREELY),
-    "pose": Held("xyz", TURNS_NOT),
-    "hinge": Held("xyz", KEEPS_AXIS),
-    "universal": Held("xyz", IS_SQUARE),
-    "cylinder": Held("xy", KEEPS_AXIS),
-    "slide": Held("xy", TURNS_NOT),
-    "plane": Held("z", KEEPS_AXIS),
+LOCKS: Final[dict[LoopKind, Lock]] = {
+    "point": Lock("xyz", TURNS_FREELY),
+    "pose": Lock("xyz", TURNS_NOT),
+    "hinge": Lock("xyz", KEEPS_AXIS),
+    "universal": Lock("xyz", IS_SQUARE),
+    "cylinder": Lock("xy", KEEPS_AXIS),
+    "slide": Lock("xy", TURNS_NOT),
+    "plane": Lock("z", KEEPS_AXIS),
 }
 
 

@@ -16,7 +16,7 @@ from poise.common.cached import cached_property
 from poise.common.checks import finite
 from poise.common.errors import InvalidValue
 from poise.kernels.machine.layout import IS_SQUARE, KEEPS_AXIS, OPPOSITE
-from poise.model.loop import HELD, Loop
+from poise.model.loop import LOCKS, Loop
 from poise.model.looped import ACTUATED
 from poise.quaternions import conjugate, quaternion_matrix, quaternion_product, rotate
 from poise.spatial import SE3
@@ -186,7 +186,7 @@ def _rows_of(
     loop: Loop, xyz1: Array, wxyz1: Array, jacobian1: Array, xyz2: Array, wxyz2: Array, jacobian2: Array
 ) -> tuple[Array, Array]:
     """What a loop lacks, and the rows of it."""
-    held, back = HELD[loop.kind], conjugate(wxyz2)
+    held, back = LOCKS[loop.kind], conjugate(wxyz2)
     away, inward = xyz1 - xyz2, quaternion_matrix(back)
     xyz, wxyz = rotate(back, away), quaternion_product(back, wxyz1)
     x, y, z = away

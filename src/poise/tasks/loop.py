@@ -14,7 +14,7 @@ from poise.kernels.machine.jit import routine
 from poise.kernels.machine.layout import IS_SQUARE, IS_SQUARE_TO, PLACE, TURN, TURNS_FREELY, TURNS_NOT
 from poise.kernels.rows.frame import seen_frame
 from poise.kernels.rows.joints import joint_rows
-from poise.model.loop import HELD, LOOP_KINDS, LoopKind
+from poise.model.loop import LOCKS, LOOP_KINDS, LoopKind
 from poise.spatial import SE3
 from poise.tasks.effector import Block, Effector, Place, Units, place
 from poise.tasks.error import TaskError
@@ -81,21 +81,21 @@ class LoopTask(OfFrame):
     def blocks(self) -> tuple[Block, ...]:
         """The rows of its residual, three by three."""
         weight = float(self.weight)  # type: ignore[arg-type]
-        x, y, z, *turn = (weight * held for held in HELD[self.kind].rows)
-        whole = HELD[self.kind].turn in (TURNS_FREELY, TURNS_NOT)
+        x, y, z, *turn = (weight * held for held in LOCKS[self.kind].rows)
+        whole = LOCKS[self.kind].turn in (TURNS_FREELY, TURNS_NOT)
         return (
             Block((x, y, z), self.tolerance, "m", whole=True),
             Block((turn[0], turn[1], turn[2]), self.tolerance, "rad", whole=whole),
         )
 
     @property
-    def held_bits(self) -> int:
+    def lock_bits(self) -> int:
         """The rows that it holds as bits, the first one's 1."""
-        return sum(1 << k for k, held in enumerate(HELD[self.kind].rows) if held)
+        return sum(1 << k for k, held in enumerate(LOCKS[self.kind].rows) if held)
 
     def turn(self, model: "Model") -> int:
         """How the frame that the kernels look at may turn against the other; see `kernels.rows.joints`."""
-        found = HELD[self.kind].turn
+        found = LOCKS[self.kind].turn
         return IS_SQUARE_TO if found == IS_SQUARE and place(model, self.frame, self.base).tip < 0 else found
 
     def effector(self, units: Units) -> Effector:
@@ -136,10 +136,10 @@ class LoopTask(OfFrame):
 
     def error(self, sizes: Sequence[float]) -> TaskError:
         """What is left, from the norm of each block; of a point there is nothing to turn."""
-        turned = HELD[self.kind].turn != TURNS_FREELY
+        turned = LOCKS[self.kind].turn != TURNS_FREELY
         return TaskError(self.label, float(sizes[0]), float(sizes[1]) if turned else None)
 
     def left(self, goal: Array, pose: SE3) -> list[Array]:
         """(N, 3) how far the frames are apart [m], and turned against each other [rad or a sine]."""
-        lacks = HELD[self.kind].lacks(pose.xyz, pose.wxyz)
+        lacks = LOCKS[self.kind].lacks(pose.xyz, pose.wxyz)
         return [lacks[..., :3], lacks[..., 3:]]

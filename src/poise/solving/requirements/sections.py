@@ -58,14 +58,14 @@ def requirements(
     if not (constrained or loops or (has_rates and limited)):
         return None
     n, nq = len(problem.velocities), model.nq
-    ends = np.cumsum([0, *(task.held_bits.bit_count() for _, task in loops)])
+    ends = np.cumsum([0, *(task.lock_bits.bit_count() for _, task in loops)])
     m = int(ends[-1])
     levels = [*([m] if m else []), *([n] if metric else [])]
     every = sum(levels)
     inequalities = rows + BALL_ROWS * len(limited) + _CUTS
     wide = WIDTH * -(-n // WIDTH)
     whole = [
-        [k, first, last, task.held_bits, task.turn(model)]
+        [k, first, last, task.lock_bits, task.turn(model)]
         for (k, task), first, last in zip(loops, ends[:-1], ends[1:], strict=True)
     ]
     return {
