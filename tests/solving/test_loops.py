@@ -257,6 +257,18 @@ def test_a_platform_goes_ten_millimetres_in_as_many_steps_as_an_arm(shift: tuple
     assert np.abs((there.inverse() @ model.pose("head", q)).log()).max() < 1e-6
 
 
+def test_rollouts_of_platforms_go_as_far_as_steps_do() -> None:
+    model = platform()
+    q = pz.solve(model, pz.PostureTask(target=model.home)).q
+    there = pz.SE3.from_parts([0.0, 0.0, 0.01]) @ model.pose("head", q)
+    tracker = pz.Tracker(model, pz.PoseTask("head"))
+    alone = tracker.rollout(q, [pz.SE3(np.tile(there.array, (4, 1)))])
+    many = tracker.rollout(np.tile(q, (2, 1)), [pz.SE3(np.tile(there.array, (2, 4, 1)))])
+    for way in (alone, *many):
+        assert max(gap(model, row) for row in way) < CLOSED
+        assert np.abs((there.inverse() @ model.pose("head", way[-1])).log()).max() < 1e-6
+
+
 def test_a_platform_that_is_pushed_out_of_reach_rests_and_comes_back() -> None:
     model = platform()
     home = pz.solve(model, pz.PostureTask(target=model.home)).q
@@ -630,11 +642,11 @@ def test_legs_that_hold_a_platform_at_their_limits_are_named_and_closed_loops_ar
     model = platform()
     q = pz.solve(model, pz.PostureTask(target=model.home)).q
     place = model.pose("head", q).xyz
-    aside = pz.solve(model, pz.PositionTask("head", place + [0.1, 0.0, 0.0]), q0=q)
+    aside = pz.solve(model, pz.PositionTask("head", place + np.array([0.1, 0.0, 0.0])), q0=q)
     assert aside.status is pz.Status.LIMIT
     assert "LoopTask" not in aside.explain()
     assert "5 loops are closed" in aside.explain()
-    above = pz.solve(model, pz.PositionTask("head", place + [0.0, 0.0, 0.1]), q0=q)
+    above = pz.solve(model, pz.PositionTask("head", place + np.array([0.0, 0.0, 0.1])), q0=q)
     assert all(f"motor{i} (" in above.explain() for i in range(6))
 
 
