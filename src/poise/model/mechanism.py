@@ -86,7 +86,8 @@ class Mechanism:
 
     def inverse(self, frame: str) -> Array:
         """(motors, 6) the velocities of the motors for a twist of the frame: the pseudoinverse of `jacobian`."""
-        return np.linalg.pinv(self.jacobian(frame), rcond=RANK)
+        found: Array = np.linalg.pinv(self.jacobian(frame), rcond=RANK)
+        return found
 
     def forces(self, frame: str, wrench: ArrayLike) -> Array:
         """(motors,) what the motors give [N or Nm] where the frame presses on the world with a wrench (6,): force [N],
