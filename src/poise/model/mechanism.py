@@ -86,8 +86,7 @@ class Mechanism:
 
     def inverse(self, frame: str) -> Array:
         """(motors, 6) the velocities of the motors for a twist of the frame: the pseudoinverse of `jacobian`."""
-        found: Array = np.linalg.pinv(self.jacobian(frame), rcond=RANK)
-        return found
+        return np.asarray(np.linalg.pinv(self.jacobian(frame), rcond=RANK), dtype=np.float64)
 
     def forces(self, frame: str, wrench: ArrayLike) -> Array:
         """(motors,) what the motors give [N or Nm] where the frame presses on the world with a wrench (6,): force [N],
