@@ -1,7 +1,8 @@
 """All branches of a target: eight candidates in eight lanes, polished, certified, merged, the nearest first.
 
 A closed form makes three choices between two angles, so a target has eight candidates, and each takes a lane.  Where a
-joint is swept, each of its values has eight.
+joint is swept, each of its values has eight.  Of axes that lie anyhow the candidates come by elimination, eight after
+eight, and rows as they are found.
 
 1. `candidates` writes the closed form into w.q, each joint as whole turns bring it nearest to where it rests.
 2. Where forward kinematics finds more than rounding, Newton's steps follow.
@@ -12,8 +13,36 @@ import numpy as np
 
 from poise.kernels.algebra.rotations import rotation_error
 from poise.kernels.algebra.vectors import dot, minus, times, transposed
-from poise.kernels.closed_form.candidates import FITS, KNOWN, LOOSE, TURN, candidates, give_choices, put
+from poise.kernels.closed_form.candidates import DISTANCE as LANE_DISTANCE
+from poise.kernels.closed_form.candidates import (
+    FITS,
+    LOOSE,
+    PLACE,
+    PLACE_ERROR,
+    SCORE,
+    SQUARE,
+    TURN,
+    TURN_ERROR,
+    candidates,
+    displacement,
+    give_choices,
+    put,
+)
 from poise.kernels.closed_form.candidates import NUMBER as LANE_NUMBER
+from poise.kernels.closed_form.elimination import CHOICES
+from poise.kernels.closed_form.families import GENERAL
+from poise.kernels.closed_form.general import (
+    MOST,
+    NO,
+    PERHAPS,
+    WORK,
+    YES,
+    all_there,
+    choice_of,
+    find_starts,
+    put_starts,
+    sort_out,
+)
 from poise.kernels.kinematics.forward import forward, tool_point
 from poise.kernels.machine.jit import entry_point, kernel
 from poise.kernels.machine.kinds import WHOLE
@@ -29,12 +58,10 @@ NUMBER, LINE, SWEPT, DISTANCE, BRANCH = range(5)
 """Numbers of a branch that is found: which of the eight it is; above 0 if it is one of a line of solutions; the value
 of the swept joint; the distance from where the joints rest.  From BRANCH on stand q (nq) and the two errors [m, rad].
 """
-ROWS_OF, CERTIFIED, MISSED, SAID = range(4)
+ROWS_OF, CERTIFIED, MISSED, DOUBT, TAKEN, SAID = range(6)
 """Numbers of the report on a goal: how many rows it has; how many branches, within the limits or not, or a negative
-code; 1 if there is a line of solutions of which the one tried is none, or is beyond the limits.  SAID: how many."""
-_SCORE, _SQUARE, _DISTANCE, _PLACE, PLACE_ERROR, TURN_ERROR = range(KNOWN, KNOWN + 6)
-"""Rows of `branches`: the score, the square of the distance and its root, the place among the branches, and the errors
-of position [m] and rotation [rad]."""
+code; 1 if there is a line of solutions of which the one tried is none, or is beyond the limits; of axes that lie anyhow
+1 if elimination may have missed some, and which of its choices has them all.  SAID: how many."""
 _EXACT = 1e-26
 """A sum of squares of errors [m^2, rad^2] that is rounding."""
 _STEPS = 8
@@ -140,7 +167,7 @@ def _drop_twins(p, v):
     known, twins = v.search.branches, 0
     for lane in range(WIDTH):
         for other in range(lane):
-            if known[_SCORE, lane] <= INSIDE and known[_SCORE, other] <= INSIDE and _alike(p, v, lane, other):
+            if known[SCORE, lane] <= INSIDE and known[SCORE, other] <= INSIDE and _alike(p, v, lane, other):
                 twins += 1
                 # The one within the limits stays, where the other is beyond them by next to nothing.
                 known[FITS, other if known[FITS, other] < 0.5 else lane] = 0.0
@@ -162,16 +189,16 @@ def collect(p, v, score, start, value, found, count):
         c = p.coordinates[r]
         x = load(v.q, c.q) - start[c.q]
         square = square + x * x
-    store(known, _SQUARE, square), store(known, _DISTANCE, sqrt(square)), store(known, _SCORE, score)
+    store(known, SQUARE, square), store(known, LANE_DISTANCE, sqrt(square)), store(known, SCORE, score)
     inside, number = score <= INSIDE, load(known, LANE_NUMBER)
     store(known, FITS, select(inside, load(known, FITS), 0.0))
     missed = any_of((load(known, LOOSE) > 0.5) & (load(known, FITS) < 0.5))
     # Lanes whose distances from `start` differ clearly cannot hold the same branch: only the others are compared.
     tolerance, close = _ALIKE_SQUARES * (1.0 + square), number < 0.0
     for lane in range(WIDTH):
-        gap = square - known[_SQUARE, lane]
+        gap = square - known[SQUARE, lane]
         close = close | ((gap * gap <= tolerance * tolerance) & (number > lane))
-        if known[_SCORE, lane] <= INSIDE:
+        if known[SCORE, lane] <= INSIDE:
             certified += 1
     if any_of(close & inside):
         certified -= _drop_twins(p, v)
@@ -179,16 +206,16 @@ def collect(p, v, score, start, value, found, count):
     place = splat(v.q, 0.0)
     for lane in range(WIDTH):
         if known[FITS, lane] > 0.5:
-            nearer = (square > known[_SQUARE, lane]) | ((square >= known[_SQUARE, lane]) & (number > lane))
+            nearer = (square > known[SQUARE, lane]) | ((square >= known[SQUARE, lane]) & (number > lane))
             place = place + select(nearer, splat(v.q, 1.0), 0.0)
-    store(known, _PLACE, place)
+    store(known, PLACE, place)
     chosen = 0
     for lane in range(WIDTH):
         if known[FITS, lane] > 0.5:
             chosen += 1
-            at = (count + np.int64(known[_PLACE, lane])) * width
+            at = (count + np.int64(known[PLACE, lane])) * width
             found[at + NUMBER], found[at + SWEPT] = lane, value
-            found[at + LINE], found[at + DISTANCE] = known[LOOSE, lane], known[_DISTANCE, lane]
+            found[at + LINE], found[at + DISTANCE] = known[LOOSE, lane], known[LANE_DISTANCE, lane]
             for i in range(many):
                 found[at + BRANCH + i] = v.q[i, lane]
             found[at + BRANCH + many] = known[PLACE_ERROR, lane]
@@ -197,12 +224,43 @@ def collect(p, v, score, start, value, found, count):
 
 
 @kernel
-def _all(p, w, v, samples, found, count):
-    """All branches of the target in w.target, from row `count` of `found` on; as `collect`.
+def _by_elimination(p, w, v, value, found, count, work):
+    """All branches of axes that lie anyhow, as `collect`, and which choice has them all, -1 if none has."""
+    arm, width, first = p.arms[0], width_of(p), count
+    r, d = displacement(arm, w.target, value)
+    total, kept, agreeing = 0, 0, 0
+    for attempt in range(CHOICES):
+        choice, known = choice_of(arm, attempt), kept
+        starts, zeros, doubt = find_starts(arm, r, d, choice, work)
+        for eight in range(0, starts, WIDTH):
+            put_starts(p, v, w.pool, value, work, eight, starts)
+            score = polish(p, v, w.pool)
+            kept, twice = sort_out(p, v, score, work, eight, starts, attempt, kept)
+            before = count
+            count, certified, _ = collect(p, v, load(v.search.branches, SCORE), w.pool, value, found, count)
+            for row in range(before, count):
+                found[row * width + NUMBER] = row - first
+            total, doubt = total + certified, doubt or twice
+        said = NO if doubt else all_there(arm, work, zeros, attempt, kept)
+        if said == YES:
+            return count, total, choice
+        # Two that have the same are as good as one that is sure of it.
+        agreeing = 0 if kept > known else agreeing
+        if said == PERHAPS:
+            agreeing += 1
+            if agreeing == 2:
+                return count, total, choice
+    return count, total, -1
+
+
+@kernel
+def _all(p, w, v, samples, found, count, work):
+    """All branches of the target in w.target, from row `count` of `found` on; as `collect`, then what DOUBT and TAKEN
+    say.
 
     The values of a swept joint are `samples`, evenly spread over its range, or over a turn of it, from where it rests.
     """
-    arm, total, missing = p.arms[0], 0, False
+    arm, total, missing, doubt, choice = p.arms[0], 0, False, False, -1
     for i in range(len(w.target)):
         store(v.target, i, w.target[i])
     first = low = spread = 0.0
@@ -217,11 +275,15 @@ def _all(p, w, v, samples, found, count):
         value = first + k * spread / samples
         if value > low + spread:
             value = max(value - spread, low)
-        candidates(p, v, w.target, w.pool, value)
-        score = polish(p, v, w.pool)
-        count, certified, missed = collect(p, v, score, w.pool, value, found, count)
+        if arm.family == GENERAL:
+            count, certified, choice = _by_elimination(p, w, v, value, found, count, work)
+            missed, doubt = False, doubt or choice < 0
+        else:
+            candidates(p, v, w.target, w.pool, value)
+            score = polish(p, v, w.pool)
+            count, certified, missed = collect(p, v, score, w.pool, value, found, count)
         total, missing = total + certified, missing or missed
-    return count, total, missing
+    return count, total, missing, doubt, choice
 
 
 @kernel
@@ -248,7 +310,8 @@ def width_of(p):
 def all_branches(address):
     """All branches of `problems` goals from starts (n, nq): fills `found`, whose rows follow each other without a gap.
 
-    `found` has room for WIDTH rows for each of the `samples` of each goal.  What is said of each goal goes to `answers`
+    `found` has room for WIDTH rows for each of the `samples` of each goal, of axes that lie anyhow for MOST, for which
+    `path` has room for WORK numbers.  What is said of each goal goes to `answers`
     (n, SAID); one that is no goal, or whose start is none, has no rows.  Returns the number of rows.
     """
     request = entry_at(address, CALL)
@@ -256,7 +319,9 @@ def all_branches(address):
     w, v = narrow(p, request.narrow, request.routines), wide(p, request.wide, request.wide_routines)
     give_choices(v)
     n, joints, count = request.problems, len(w.start), 0
-    found = rows_at(request.found, n * request.samples * WIDTH * width_of(p))
+    general = p.arms[0].family == GENERAL
+    found = rows_at(request.found, n * request.samples * (MOST if general else WIDTH) * width_of(p))
+    work = rows_at(request.path, WORK) if general else found
     goals, starts, answers = (
         rows_at(request.goals, n * GOAL_NUMBERS),
         rows_at(request.starts, n * joints),
@@ -267,11 +332,12 @@ def all_branches(address):
         for i in range(joints):
             w.start[i] = starts[joints * k + i]
         if not aim_at(p, section(goals, GOAL_NUMBERS * k, GOAL_NUMBERS), w.target):
-            certified, missing = BAD_GOAL, False
+            certified, missing, doubt, choice = BAD_GOAL, False, False, -1
         elif not _rest_at(p, w):
-            certified, missing = BAD_START, False
+            certified, missing, doubt, choice = BAD_START, False, False, -1
         else:
-            count, certified, missing = _all(p, w, v, request.samples, found, count)
+            count, certified, missing, doubt, choice = _all(p, w, v, request.samples, found, count, work)
         at = SAID * k
+        answers[at + DOUBT], answers[at + TAKEN] = doubt, choice
         answers[at + ROWS_OF], answers[at + CERTIFIED], answers[at + MISSED] = count - first, certified, missing
     return count

@@ -20,8 +20,9 @@ from poise.kernels.machine.layout import WIDTH
 SIGNS, LOOSE, FITS, NUMBER = 0, 3, 4, 5
 """Rows of `branches`: the signs of the three choices, how many angles do not matter, whether the joints are within
 their limits, the lane's number."""
-KNOWN = 6
-"""The first row of `branches` that is not written here."""
+SCORE, SQUARE, DISTANCE, PLACE, PLACE_ERROR, TURN_ERROR = range(6, 12)
+"""Rows that `branches` writes: the score, the square of the distance and its root, the place among the branches, and
+the errors of position [m] and rotation [rad]."""
 TURN = 6.283185307179586
 _ROUNDING = 1e-9
 """A joint that is beyond its limit by no more than this stands at it [rad]."""

@@ -14,6 +14,9 @@ SPHERICAL: the last three axes meet in c.  Then G c = E_1 E_2 E_3 c, which gives
 THREE_PARALLEL: 2, 3 and 4 are parallel, and 5 and 6 meet in c (Universal Robots).  The height of G c above the plane
 across them gives the first angle, their direction the fifth and the sixth; the rest is a triangle.
 
+GENERAL: axes that lie anyhow, of which `first` to `fourth`, `centre` and `normal` are a point each, and `position` is
+the choice that `elimination` begins with; see there.
+
 An arm whose first axes have what is asked of the last ones is taken from the tip: G^-1 = E_6^-1 ... E_1^-1.
 
 Source: Pieper 1968, "The kinematics of manipulators under computer control"; the decomposition by subproblems is Elias
@@ -42,7 +45,7 @@ from poise.kernels.closed_form.subproblems import facing, level
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import select, splat
 
-SPHERICAL, THREE_PARALLEL = range(2)
+SPHERICAL, THREE_PARALLEL, GENERAL = range(3)
 PARALLEL_23, MEETING_12, PARALLEL_12, SKEW = range(4)
 
 

@@ -56,8 +56,9 @@ class Branch(Answer):
     def number(self) -> int:
         """Which of the eight branches of the closed form it is; -1 for one that was found by a search.
 
-        Bit i is 1 where choice i of the `label` is "-".  It stays the same as a target moves, as far as the branch goes
-        on: up to a pose at which two of them meet.
+        Of axes that lie anyhow it is a count, for as a target moves these go over into one another.  Else bit i is 1
+        where choice i of the `label` is "-", and it stays the same as a target moves, as far as the branch goes on: up
+        to a pose at which two of them meet.
         """
         return int(self._raw[NUMBER])
 
@@ -67,7 +68,9 @@ class Branch(Answer):
         form, number = self._way.form, self.number
         if form is None:
             return "found by a search"
-        if form.choices[0] == form.choices[1]:
+        if form.general:
+            words = [f"solution {number + 1}"]
+        elif form.choices[0] == form.choices[1]:
             words = [f"{form.choices[0]} {number % 4 + 1}", f"{form.choices[2]} {'+-'[number >> 2 & 1]}"]
         else:
             words = [f"{word} {'+-'[number >> i & 1]}" for i, word in enumerate(form.choices)]
@@ -101,17 +104,26 @@ class Solutions(Configurations, Sequence[Branch]):
     None within the limits is an empty sequence, and `explain` says what that proves.
     """
 
-    __slots__ = ("_goal", "_missed", "_starts", "_total", "_way", "model", "raw")
+    __slots__ = ("_doubt", "_goal", "_missed", "_starts", "_total", "_way", "model", "raw")
     model: Model
     """Whose joints these are."""
     raw: Array
     """(k, .) numbers of each, as the kernels write them."""
 
     def __init__(
-        self, model: Model, way: Found, raw: Array, total: int, goal: Array, *, starts: int = 0, missed: bool = False
+        self,
+        model: Model,
+        way: Found,
+        raw: Array,
+        total: int,
+        goal: Array,
+        *,
+        starts: int = 0,
+        missed: bool = False,
+        doubt: bool = False,
     ) -> None:
         self.model, self._way, self.raw, self._total, self._starts = model, way, raw, total, starts
-        self._goal, self._missed = goal, missed
+        self._goal, self._missed, self._doubt = goal, missed, doubt
 
     def __len__(self) -> int:
         return len(self.raw)
@@ -150,10 +162,14 @@ class Solutions(Configurations, Sequence[Branch]):
 
     @property
     def complete(self) -> bool:
-        """Whether there are no others: by closed form of six axes, and not at a pose with a line of solutions."""
+        """Whether there are no others: of six axes, and not at a pose with a line of solutions.
+
+        Of axes that lie anyhow it is False too where zeros of the polynomial in one angle are told apart by none of
+        six eliminations, or more solutions are found than one of these has.
+        """
         form = self._way.form
         lines = self._missed or bool(np.any(self.raw[:, LINE]))
-        return form is not None and form.exact and form.swept is None and not lines
+        return form is not None and form.swept is None and not lines and not self._doubt
 
     def explain(self) -> str:
         """What was found and how, and what it proves, as a sentence."""
@@ -162,7 +178,7 @@ class Solutions(Configurations, Sequence[Branch]):
         if way.form is None:
             end = "there may be others" if self._total else "that proves nothing"
             return f"a search from {self._starts} starts found {many}; {end}"
-        parts = [f"{many} by closed form ({way.form.words})"]
+        parts = [f"{many} by {'elimination' if way.form.general else 'closed form'} ({way.form.words})"]
         if way.form.swept is not None:
             parts[0] += f" at {way.samples} values of {self.model.coordinates[way.form.swept]}"
         inside = len(np.unique(self.raw[:, [NUMBER, SWEPT]], axis=0)) if len(self.raw) else 0
@@ -176,8 +192,8 @@ class Solutions(Configurations, Sequence[Branch]):
             parts.append(
                 "a line of solutions may be missing, for where q0 has the joint that is free there it has none"
             )
-        if not way.form.exact:
-            parts.append("the axes almost are as it takes them, so near the edge of the reach one may be missing")
+        if self._doubt and way.form.swept is None:
+            parts.append("some are so close to each other, or on a line, that others may be missing")
         if not self._total and self.complete:
             certificate = certificate_of(self.model, way.judged, self._goal, limits=way.limits)
             parts.append(

@@ -8,12 +8,21 @@ from typing import Final, final
 import numpy as np
 
 from poise.common.array import Array
-from poise.kernels.closed_form.families import MEETING_12, PARALLEL_12, PARALLEL_23, SKEW, SPHERICAL, THREE_PARALLEL
+from poise.kernels.closed_form.families import (
+    GENERAL,
+    MEETING_12,
+    PARALLEL_12,
+    PARALLEL_23,
+    SKEW,
+    SPHERICAL,
+    THREE_PARALLEL,
+)
 from poise.kernels.machine.layout import ARM, BRANCHES, HELICAL, PRISMATIC, REVOLUTE
 from poise.kernels.machine.packing import joined
 from poise.model.model import Model
 from poise.model.tree import Tree
 from poise.solving.problem.problem import Problem
+from poise.spatial import SE3, SO3
 from poise.tasks.base import Task
 from poise.tasks.pose import PoseTask
 
@@ -21,12 +30,14 @@ _AXES: Final = 6
 _EXACT: Final = 1e-8
 """Axes meet, or are parallel, exactly, if they do to this share of the arm's size, or to this angle [rad]: files round
 a right angle in the ninth digit."""
-_ALMOST: Final = 2e-3
-"""They almost do, as after a calibration, and Newton's steps make up for it."""
 _NEAR: Final = 1e-6
 """The sum of squares of errors [m^2, rad^2] up to which a candidate of a closed form is worth a Newton step."""
-_ALMOST_NEAR: Final = 1e-2
-"""The same where axes almost meet, or almost are parallel."""
+_ANYWHERE: Final = 1e3
+"""The same of a start by elimination: near other solutions it has few digits."""
+_TRIALS: Final = 8
+"""Poses by which it is chosen what elimination begins with."""
+_RANK: Final = 1e-9
+"""Six axes whose least singular value is below this share of the largest at all of these poses lead nowhere alone."""
 
 
 @final
@@ -67,8 +78,20 @@ class ClosedForm:
     """What its three choices between two angles are about; the first two of a quartic's are alike."""
     swept: int | None
     """The place in q of the joint that is swept."""
-    exact: bool
-    """Whether the axes are where it takes them to be, so that no branch is missed."""
+    trials: Array
+    """(k, 7) poses, as goals, by which it is chosen what elimination begins with; none of a special arm."""
+
+    @property
+    def general(self) -> bool:
+        """Whether its axes lie anyhow, and branches come by elimination."""
+        return bool(len(self.trials))
+
+    def beginning_with(self, choice: int) -> "ClosedForm":
+        """The same, whose elimination begins with this choice."""
+        arms = self.problem.section("arms").copy()
+        arms["position"] = choice
+        words = arms.view(np.int64).reshape(1, -1)
+        return replace(self, problem=self.problem.extended({"arms": words}, {}))
 
 
 @final
@@ -91,24 +114,31 @@ def closed_form(model: Model, task: PoseTask, problem: Problem) -> ClosedForm | 
         return None
     axes, home = found
     count = len(axes.joints)
-    for tolerance in (_EXACT, _ALMOST):
-        for swept in (None,) if count == _AXES else (count - 1, 0):
-            six = axes.only([i for i in range(count) if i != swept])
-            if any(kind != REVOLUTE for kind in six.kinds):
-                continue
-            for reverse in (False, True):
-                family = _family(six.from_tip if reverse else six, tolerance)
-                if family is not None:
-                    return _made(problem, axes, home, family, reverse=reverse, swept=swept, exact=tolerance == _EXACT)
+    sixes = [
+        (swept, axes.only([i for i in range(count) if i != swept]))
+        for swept in ((None,) if count == _AXES else (count - 1, 0))
+    ]
+    sixes = [(swept, six) for swept, six in sixes if all(kind == REVOLUTE for kind in six.kinds)]
+    for swept, six in sixes:
+        for reverse in (False, True):
+            family = _family(six.from_tip if reverse else six, _EXACT)
+            if family is not None:
+                return _made(problem, axes, home, family, reverse=reverse, swept=swept)
+    for swept, six in sixes:
+        poses = _poses(six, np.random.default_rng(0).uniform(-np.pi, np.pi, (_TRIALS, _AXES)))
+        if max(_rank(*pose) for pose in poses) > _RANK:
+            family = _Family(axes=six, family=GENERAL, position=0, points=six.p[:5], normal=six.p[5])
+            trials = np.array([SE3.from_matrix(pose @ home).array for pose, _ in poses])
+            return _made(problem, axes, home, family, reverse=False, swept=swept, trials=trials)
     return None
 
 
 def with_closed_form(model: Model, task: Task, problem: Problem) -> Problem:
-    """The problem with the closed form of an arm of six joints, where there is one whose candidates need no polish."""
+    """The problem with the closed form of an arm of six joints, where there is one."""
     if not isinstance(task, PoseTask) or task.weighing:
         return problem
     found = closed_form(model, task, problem)
-    return found.problem if found is not None and found.exact and found.swept is None else problem
+    return found.problem if found is not None and not found.general and found.swept is None else problem
 
 
 def _axes(model: Model, task: PoseTask) -> tuple[Axes, Array] | None:
@@ -133,6 +163,27 @@ def _axes(model: Model, task: PoseTask) -> tuple[Axes, Array] | None:
         h=frames[:, :3, 2], p=frames[:, :3, 3], rates=rates, joints=joints, kinds=tuple(unit.kind for unit in units)
     )
     return axes, seen @ _at_zero(tree, at.tip) @ at.hang.matrix()
+
+
+def _poses(axes: Axes, angles: Array) -> list[tuple[Array, Array]]:
+    """Of turns by angles (k, 6): the (4, 4) displacements, and the (6, 6) screws of the axes as they then lie."""
+    out = []
+    for row in angles:
+        pose, screws = np.eye(4), []
+        for h, p, angle in zip(axes.h, axes.p, row, strict=True):
+            k, o = pose[:3, :3] @ h, pose[:3, :3] @ p + pose[:3, 3]
+            screws.append([*k, *np.cross(o - axes.p[0], k)])
+            turn = SO3.from_rotvec(angle * h).matrix()
+            pose = pose @ np.block([[turn, (p - turn @ p)[:, None]], [np.zeros((1, 3)), np.ones((1, 1))]])
+        out.append((pose, np.array(screws)))
+    return out
+
+
+def _rank(_: Array, screws: Array) -> float:
+    """The least singular value of six screws over the largest, lengths counted in their own mean."""
+    screws = screws / np.array([1.0, 1.0, 1.0, *[max(float(np.abs(screws[:, 3:]).mean()), 1e-300)] * 3])
+    values = np.linalg.svd(screws, compute_uv=False)
+    return float(values[-1] / values[0])
 
 
 def _at_zero(tree: Tree, unit: int) -> Array:
@@ -210,7 +261,14 @@ def _across(h: Array) -> Array:
 
 
 def _made(
-    problem: Problem, axes: Axes, home: Array, family: _Family, *, reverse: bool, swept: int | None, exact: bool
+    problem: Problem,
+    axes: Axes,
+    home: Array,
+    family: _Family,
+    *,
+    reverse: bool,
+    swept: int | None,
+    trials: Array | None = None,
 ) -> ClosedForm:
     """The problem with the closed form, and its words."""
     place = {int(q): i for i, q in enumerate(problem.section("coordinates")["q"])}
@@ -223,18 +281,18 @@ def _made(
     whole = [family.family, family.position, int(reverse), mark, slides, *(place[q] for q in family.axes.joints)]
     real = [
         *family.axes.h.ravel(), *family.points.ravel(), *family.normal, *family.axes.rates,
-        *(home[:3, :3] @ tool.T).ravel(), *home[:3, 3], _NEAR if exact else _ALMOST_NEAR, *line, rate,
+        *(home[:3, :3] @ tool.T).ravel(), *home[:3, 3], _NEAR if trials is None else _ANYWHERE, *line, rate,
     ]  # fmt: skip
     spherical = family.family == SPHERICAL
     near, far = ("wrist", "shoulder") if reverse else ("shoulder", "wrist")
     choices = (near, "elbow", far)
     if spherical and family.position == SKEW:
         choices = ("root", "root", far)
-    words = f"spherical {far}" if spherical else "three parallel axes"
+    words = f"spherical {far}" if spherical else "three parallel axes" if trials is None else "axes that lie anyhow"
     return ClosedForm(
         problem=problem.extended({"arms": joined(ARM, [whole], [real])}, {"search.branches": BRANCHES}),
         words=words,
         choices=choices,
         swept=None if swept is None else axes.joints[swept],
-        exact=exact,
+        trials=np.empty((0, 7)) if trials is None else trials,
     )

@@ -1,5 +1,6 @@
 """All solutions of a target, by closed form where the axes have one, else by searches from many starts."""
 
+from dataclasses import replace
 from itertools import product
 from math import ceil, floor, inf, isinf, pi, prod
 from typing import Any, Final, final
@@ -9,7 +10,8 @@ import numpy as np
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import WHOLE, whole, yes_or_no
 from poise.common.errors import InvalidValue
-from poise.kernels.closed_form.branches import BRANCH, CERTIFIED, DISTANCE, MISSED, ROWS_OF, SAID
+from poise.kernels.closed_form.branches import BRANCH, CERTIFIED, DISTANCE, DOUBT, MISSED, ROWS_OF, SAID, TAKEN
+from poise.kernels.closed_form.general import MOST, WORK
 from poise.kernels.machine.layout import ANSWER, COST, RESTARTS, SOLVED, WIDTH
 from poise.model.model import Model, a_model
 from poise.solving.answers.branches import BranchBatch, Solutions
@@ -80,6 +82,11 @@ class Branching:
         self._lower: Array = model.lower if self.limits else -infinite
         self._upper: Array = model.upper if self.limits else infinite
         self._values = 1 if self.form is None or self.form.swept is None else samples
+        general = self.form is not None and self.form.general
+        self._room = self._values * (MOST if general else WIDTH)
+        """Rows of a target, at most."""
+        self._one_pack = self._room == WIDTH
+        """Whether all rows of a target come out of the kernel in order."""
         self._width = BRANCH + model.nq + problem.blocks + (self._search is not None)
         settings = {"samples": self._values, "problems": 1}
         self._bound = (
@@ -87,6 +94,19 @@ class Branching:
             if self._search is None
             else self._search.bound
         )
+        if general:
+            self._begin_with_the_best(model)
+
+    def _begin_with_the_best(self, model: Model) -> None:
+        """Let elimination begin with what serves the most of some poses."""
+        assert self.form is not None
+        goals, answers = self.form.trials, np.empty((len(self.form.trials), SAID))
+        found = np.empty((len(goals) * self._room, self._width))
+        self._part(self._new_scratch(model), found, goals, np.tile(self._home, (len(goals), 1)), answers)
+        taken = answers[answers[:, TAKEN] >= 0, TAKEN].astype(np.int64)
+        if len(taken):
+            self.form = self.form.beginning_with(int(np.bincount(taken).argmax()))
+            self._bound = replace(self._bound, problem=self.form.problem)
 
     def _use_closed_form(self, model: Model, pose_task: PoseTask) -> None:
         """Find the closed form of a pose, if its arm has one, all of it is required, and no loop goes along."""
@@ -98,8 +118,10 @@ class Branching:
 
     def _new_scratch(self, model: Model) -> Scratch:
         """Scratch that is told of its own goal and start, and has room for the branches and what is said of them."""
-        scratch, found = self._bound.new(model), np.empty((self._values * WIDTH, self._width))
-        scratch.set_arrays(found=found, goals=scratch.goal, starts=scratch.start, answers=np.empty(SAID))
+        scratch, found = self._bound.new(model), np.empty((self._room, self._width))
+        scratch.set_arrays(
+            found=found, goals=scratch.goal, starts=scratch.start, answers=np.empty(SAID), path=np.empty(WORK)
+        )
         return scratch
 
     def __call__(self, model: Model, target: Any, q0: ArrayLike | None, seed: int) -> Solutions:
@@ -121,16 +143,16 @@ class Branching:
             scratch.begin_at(model, self._home if q0 is None else q0)
             raw, goal = scratch.lent["found"][: bound.run(scratch.address)].copy(), scratch.goal.copy()
             answers = scratch.lent["answers"]
-            total, missed = int(answers[CERTIFIED]), bool(answers[MISSED])
+            total, missed, doubt = int(answers[CERTIFIED]), bool(answers[MISSED]), bool(answers[DOUBT])
             if total < 0:
                 refuse_numbers(total, model, self.judged, scratch.goal, scratch.start)
-            if self._values > 1:
+            if not self._one_pack:
                 raw = raw[raw[:, DISTANCE].argsort(kind="stable")]
             if self.turns or self._checked is not None:
                 raw = self._turned(model, scratch, raw, scratch.start)
         finally:
             bound.idle.append(scratch)
-        return Solutions(model, self, raw, total, goal, missed=missed)
+        return Solutions(model, self, raw, total, goal, missed=missed, doubt=doubt)
 
     def _call_search(self, search: Search, model: Model, target: Any, q0: ArrayLike | None, seed: int) -> Solutions:
         """All solutions that searches find."""
@@ -158,21 +180,21 @@ class Branching:
         search = self._search
         goals, starts = problems_of(model, self.tasks, targets, q0, () if search is None else search.tasks.loops)
         n = len(goals)
-        size = max(1, _BUFFER // (WIDTH * self._values * self._width)) if search is None else 1
+        size = max(1, _BUFFER // (self._room * self._width)) if search is None else 1
         queue, answers = WorkQueue(n, size), np.empty((n, SAID))
         # Without a sweep there are no more rows than this, so each piece is written where it stays but for gaps.
-        plain = search is None and self._values == 1 and not self.turns and self._checked is None
+        plain = search is None and self._one_pack and not self.turns and self._checked is None
         buffer = np.empty((n * WIDTH, self._width)) if plain else None
         parts = [np.empty((0, self._width))] * max(1, len(queue))
 
         def work() -> None:
-            scratch = self._bound.new(model) if search is None else None
-            found = np.empty((0 if buffer is not None else size * self._values * WIDTH, self._width))
+            scratch = self._new_scratch(model) if search is None else None
+            found = np.empty((0 if buffer is not None else size * self._room, self._width))
             for chunk in queue:
                 i, some = chunk.start, slice(chunk.start, chunk.stop)
                 if search is not None:
                     part, total, _ = self._searched(search, model, goals[i], starts[i], seed, queue)
-                    parts[i], answers[i] = part, (len(part), total, False)
+                    parts[i], answers[i] = part, (len(part), total, False, True, -1)
                 elif scratch is not None and buffer is not None:
                     self._part(
                         scratch, buffer[i * WIDTH : chunk.stop * WIDTH], goals[some], starts[some], answers[some]
@@ -198,7 +220,7 @@ class Branching:
         """Write the rows of some targets into `found`, in one call that holds no lock of the interpreter; how many."""
         goals, starts = np.ascontiguousarray(goals), np.ascontiguousarray(starts)
         scratch.set_fields(problems=len(goals))
-        scratch.set_arrays(found=found, goals=goals, starts=starts, answers=answers)
+        scratch.set_arrays(found=found, goals=goals, starts=starts, answers=answers, path=scratch.lent["path"])
         count: int = self._bound.run(scratch.address)
         return count
 
