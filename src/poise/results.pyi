@@ -2,6 +2,7 @@ from poise.bench.report import Comparison as Comparison
 from poise.calibration.calibration import Calibration as Calibration
 from poise.model.closing import Assembly as Assembly
 from poise.model.fitting import ShapeFit as ShapeFit
+from poise.model.kinematic_class import KinematicClass as KinematicClass
 from poise.model.mechanism import Mechanism as Mechanism
 from poise.model.proximity import Proximities as Proximities
 from poise.model.proximity import Proximity as Proximity

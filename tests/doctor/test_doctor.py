@@ -243,6 +243,24 @@ def test_arms_of_few_joints_and_fingers_are_told(tmp_path: Path) -> None:
     assert few.severity == "note"
 
 
+def test_an_arm_that_is_special_but_for_rounding_is_told(tmp_path: Path) -> None:
+    """A wrist whose axes miss each other by a tenth of a millimetre."""
+    joints, parent = [], "base"
+    places = ["0 0 0.3", "0.1 0 0.2", "0 0 0.5", "0.4 0 0.1", "0.3 0 0.0001", "0.0001 0 0"]
+    axes = ["0 0 1", "0 1 0", "0 1 0", "1 0 0", "0 1 0", "1 0 0"]
+    for i, (place, axis) in enumerate(zip(places, axes, strict=True)):
+        joints.append(
+            f'<link name="l{i}"/><joint name="j{i}" type="revolute"><parent link="{parent}"/><child link="l{i}"/>'
+            f'<origin xyz="{place}"/><axis xyz="{axis}"/><limit lower="-3" upper="3" velocity="1" effort="1"/></joint>'
+        )
+        parent = f"l{i}"
+    file = tmp_path / "rounded.urdf"
+    file.write_text(f'<robot name="rounded"><link name="base"/>{"".join(joints)}</robot>')
+    told = only(examine(file), "almost-special")
+    assert told.severity == "note"
+    assert "but for rounding it is of the class 'spherical wrist': axes 4, 5 and 6 meet but for" in told.what
+
+
 # Recordings ------------------------------------------------------------------------------------------------------
 
 

@@ -27,6 +27,8 @@ _SINGULAR: Final = 1e-6
 """Yoshikawa's measure of an arm that is at a singularity, of one whose lengths are metres."""
 _DIGITS: Final = 1e-2
 """By so little postures are beyond limits because files have few digits [rad or m]."""
+_ROUNDED: Final = 2e-3
+"""Of a share of an arm's size, or an angle [rad], what rounding may come to."""
 _SHOWN: Final = 4
 """Pairs of links that are named, at most."""
 _ASKED: Final = 6
@@ -253,7 +255,16 @@ def _of_the_tip(model: Model) -> Iterator[Finding]:
             "few-joints", "note", f"frame {tip!r}", f"{count} joints lead there, and a pose asks for six coordinates",
             "use a PositionTask with an AxisTask, or with OrientationTask(required=False)",
         )  # fmt: skip
-    elif count and model.manipulability(tip, model.home) < _SINGULAR:
+    special = model.kinematic_class(tip)
+    if special.almost:
+        offs = [f"axes {what} but for {off:.1g}" for what, off in special.residuals.items() if off < _ROUNDED]
+        yield Finding(
+            "almost-special", "note", f"frame {tip!r}",
+            f"but for rounding it is of the class {special.almost!r}: {', '.join(offs)}, of the arm's size or in radians",
+            "write its origins and angles with more digits: a closed form then serves it, which takes a tenth of the "
+            "time",
+        )  # fmt: skip
+    if count >= _ASKED and model.manipulability(tip, model.home) < _SINGULAR:
         yield Finding(
             "home-singular", "note", f"frame {tip!r}", "home is singular: no step leads in some direction there",
             "begin at a posture with bent joints, q0=...",

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from poise.geometry.world import World
     from poise.model.closing import Assembly
     from poise.model.fitting import ShapeFit
+    from poise.model.kinematic_class import KinematicClass
     from poise.model.looped import LoopLike
     from poise.model.mechanism import Mechanism
     from poise.model.proximity import Proximities, Proximity
@@ -290,6 +291,18 @@ class Model(ConfigurationSpace):
         at = self.frame(frame)
         found = frame_manipulability(self, at, self.check_q(q), twists(self, at, rows))
         return found if found.ndim else float(found)
+
+    def kinematic_class(self, frame: str) -> "KinematicClass":
+        """What kind of arm moves `frame` against the world, in words, and the numbers that decide.
+
+        Of six joints that turn it is a "spherical wrist" or "spherical shoulder", where the last or the first three
+        axes meet in a point, "three parallel axes", or else "general"; `almost` says what it would be but for rounding,
+        by a share of its size, or an angle [rad], of 2e-3 at most.  Of other chains it says how many joints turn and
+        slide.  Raises FrameNotFound for an unknown frame.
+        """
+        from poise.model.kinematic_class import kinematic_class
+
+        return kinematic_class(self.tree, self.frame(frame))
 
     # Distances ---------------------------------------------------------------------------------------------------
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from poise.kernels.closed_form.branches import PLACE_ERROR, TURN_ERROR, measure
-from poise.kernels.closed_form.candidates import FITS, LOOSE, candidates, give_choices
+from poise.kernels.closed_form.branches import measure
+from poise.kernels.closed_form.candidates import FITS, LOOSE, PLACE_ERROR, TURN_ERROR, candidates, give_choices
 from poise.kernels.machine.jit import kernel, routine
 from poise.kernels.machine.lanes import any_of, load, splat, sqrt, store
 from poise.kernels.machine.layout import (

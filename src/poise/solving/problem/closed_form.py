@@ -1,6 +1,5 @@
 """Which closed form an arm has, found from where its axes lie."""
 
-import math
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final, final
@@ -17,54 +16,24 @@ from poise.kernels.closed_form.families import (
     SPHERICAL,
     THREE_PARALLEL,
 )
-from poise.kernels.machine.layout import ARM, BRANCHES, HELICAL, PRISMATIC, REVOLUTE
+from poise.kernels.machine.layout import ARM, BRANCHES, PRISMATIC, REVOLUTE
 from poise.kernels.machine.packing import joined
+from poise.model.axes import SPECIAL, Axes, axes_between, leaning, meeting
 from poise.model.model import Model
-from poise.model.tree import Tree
 from poise.solving.problem.problem import Problem
 from poise.spatial import SE3, SO3
 from poise.tasks.base import Task
 from poise.tasks.pose import PoseTask
 
 _AXES: Final = 6
-_EXACT: Final = 1e-8
-"""Axes meet, or are parallel, exactly, if they do to this share of the arm's size, or to this angle [rad]: files round
-a right angle in the ninth digit."""
 _NEAR: Final = 1e-6
 """The sum of squares of errors [m^2, rad^2] up to which a candidate of a closed form is worth a Newton step."""
 _ANYWHERE: Final = 1e3
 """The same of a start by elimination: near other solutions it has few digits."""
-_TRIALS: Final = 8
+_TRIALS: Final = 24
 """Poses by which it is chosen what elimination begins with."""
 _RANK: Final = 1e-9
 """Six axes whose least singular value is below this share of the largest at all of these poses lead nowhere alone."""
-
-
-@final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Axes:
-    """Axes of a chain in their order, as they lie where q is 0, along the axes of the base."""
-
-    h: Array
-    """(n, 3) unit vectors."""
-    p: Array
-    """(n, 3) a point of each [m]."""
-    rates: Array
-    """(n,) what each turns by [rad], or slides by [m], for each number of q."""
-    joints: tuple[int, ...]
-    """The place in q of each."""
-    kinds: tuple[int, ...]
-
-    def only(self, chosen: list[int]) -> "Axes":
-        """Some of them, in this order."""
-        joints, kinds = tuple(self.joints[i] for i in chosen), tuple(self.kinds[i] for i in chosen)
-        return Axes(h=self.h[chosen], p=self.p[chosen], rates=self.rates[chosen], joints=joints, kinds=kinds)
-
-    @property
-    def from_tip(self) -> "Axes":
-        """What undoes them: the same in the other order, each the other way round."""
-        back = self.only(list(range(len(self.joints)))[::-1])
-        return replace(back, h=-back.h)
 
 
 @final
@@ -121,7 +90,7 @@ def closed_form(model: Model, task: PoseTask, problem: Problem) -> ClosedForm | 
     sixes = [(swept, six) for swept, six in sixes if all(kind == REVOLUTE for kind in six.kinds)]
     for swept, six in sixes:
         for reverse in (False, True):
-            family = _family(six.from_tip if reverse else six, _EXACT)
+            family = _family(six.from_tip if reverse else six, SPECIAL)
             if family is not None:
                 return _made(problem, axes, home, family, reverse=reverse, swept=swept)
     for swept, six in sixes:
@@ -146,23 +115,11 @@ def _axes(model: Model, task: PoseTask) -> tuple[Axes, Array] | None:
 
     None if they are not six or seven, if a joint is none that turns or slides, or moves two of them.
     """
-    tree, at = model.tree, task.place(model)
-    forth, back = tree.path(at.tip), [] if at.base is None else tree.path(at.base)
-    base = np.eye(4) if at.base is None or at.base_hang is None else _at_zero(tree, at.base) @ at.base_hang.matrix()
-    seen = np.linalg.inv(base)
-    chain = [(u, -1.0) for u in back[::-1] if u not in forth] + [(u, 1.0) for u in forth if u not in back]
-    units = [tree.units[u] for u, _ in chain]
-    joints = tuple(unit.iq for unit in units)
-    if len(units) not in (_AXES, _AXES + 1) or len(set(joints)) < len(joints):
+    at = task.place(model)
+    found = axes_between(model.tree, at.tip, at.base, np.eye(4) if at.base_hang is None else at.base_hang.matrix())
+    if found is None or len(found[0].joints) not in (_AXES, _AXES + 1):
         return None
-    if any(unit.kind not in (REVOLUTE, PRISMATIC) for unit in units):
-        return None
-    frames = np.array([seen @ _at_zero(tree, u) for u, _ in chain])
-    rates = np.array([sign * unit.multiplier for (_, sign), unit in zip(chain, units, strict=True)])
-    axes = Axes(
-        h=frames[:, :3, 2], p=frames[:, :3, 3], rates=rates, joints=joints, kinds=tuple(unit.kind for unit in units)
-    )
-    return axes, seen @ _at_zero(tree, at.tip) @ at.hang.matrix()
+    return found[0], found[1] @ at.hang.matrix()
 
 
 def _poses(axes: Axes, angles: Array) -> list[tuple[Array, Array]]:
@@ -186,33 +143,17 @@ def _rank(_: Array, screws: Array) -> float:
     return float(values[-1] / values[0])
 
 
-def _at_zero(tree: Tree, unit: int) -> Array:
-    """(4, 4) pose of a unit in the world where every joint is at 0, and every ball at the identity."""
-    pose = np.eye(4)
-    for u in tree.path(unit):
-        found, motion = tree.units[u], np.eye(4)
-        if found.kind in (REVOLUTE, HELICAL):
-            c, s = math.cos(found.offset), math.sin(found.offset)
-            motion[:2, :2] = (c, -s), (s, c)
-        if found.kind in (PRISMATIC, HELICAL):
-            motion[2, 3] = found.offset * (1.0 if found.kind == PRISMATIC else found.pitch)
-        pose = pose @ found.matrix @ motion
-    return pose
-
-
 def _family(axes: Axes, tolerance: float) -> _Family | None:
     """The family of six axes that turn, taken in this order."""
     h, p = axes.h, axes.p
     size = float(np.ptp(p, axis=0).max())
-    parallel = [[float(np.linalg.norm(np.cross(a, b))) <= tolerance for b in h] for a in h]
+    parallel = [[leaning(a, b) <= tolerance for b in h] for a in h]
 
     def meet(*some: int) -> Array | None:
         """The point in which some of the axes meet, no two neighbours of them parallel."""
         if any(parallel[i][j] for i, j in pairwise(some)):
             return None
-        off = [np.eye(3) - np.outer(h[i], h[i]) for i in some]
-        point = np.linalg.solve(sum(off), sum(m @ p[i] for m, i in zip(off, some, strict=True)))
-        far = max(float(np.linalg.norm(m @ (p[i] - point))) for m, i in zip(off, some, strict=True))
+        point, far = meeting(h[list(some)], p[list(some)])
         return point if far <= tolerance * size else None
 
     def lever(i: int, point: Array) -> float:

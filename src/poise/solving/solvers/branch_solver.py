@@ -64,7 +64,8 @@ class BranchSolver:
 
     @property
     def closed_form(self) -> str | None:
-        """What the axes of the arm have that gives its pose a closed form; None if a search must do."""
+        """What the axes of the arm have that gives its pose a closed form, or that they lie anyhow, where elimination
+        gives all solutions; None if a search must do."""
         return None if self._branching.form is None else self._branching.form.words
 
     @property
@@ -92,11 +93,12 @@ def solve_all(
 ) -> Solutions:
     """All solutions of a task, the nearest to `q0` (nq,), or to the model's home, first.
 
-    The pose of a frame that six turning joints move has a closed form if the last or the first three axes meet in a
-    point, or if axes 2, 3 and 4 (or 3, 4 and 5) are parallel and the two beyond them meet: then all of its up to eight
-    branches are found.  With a seventh joint, which may be a slide, at either end of such six, that joint is swept:
-    `samples` values, evenly spread over its range, have their branches each.  Any other arm or task is searched from
-    `q0` and random starts, drawn with `seed`, eight times `samples` calls of the solver; that misses some now and then.
+    Of the pose of a frame that six turning joints move all solutions are found.  It has a closed form if the last or
+    the first three axes meet in a point, or if axes 2, 3 and 4 (or 3, 4 and 5) are parallel and the two beyond them
+    meet, of up to eight branches; else its up to sixteen solutions come by elimination.  With a seventh joint, which
+    may be a slide, at either end of such six, that joint is swept: `samples` values, evenly spread over its range, have
+    their branches each.  Any other arm or task is searched from `q0` and random starts, drawn with `seed`, eight times
+    `samples` calls of the solver; that misses some now and then.
 
     Every solution is within the tolerances, by forward kinematics at its q, and within the limits of the joints unless
     `limits` is False; what a list of `limits` states beside them holds too, as for `solve`.  Tasks that are not
@@ -106,8 +108,8 @@ def solve_all(
     structure.
 
     Raises FrameNotFound, ShapeError, and ValueError for numbers that are not finite.
-    Source: Elias and Wen 2022, "IK-Geo: Unified Robot Inverse Kinematics Using Subproblem Decomposition",
-    arXiv:2211.05737.
+    Sources: Elias and Wen 2022, "IK-Geo: Unified Robot Inverse Kinematics Using Subproblem Decomposition",
+    arXiv:2211.05737; Raghavan and Roth 1993, "Inverse kinematics of the general 6R manipulator and related linkages".
     """
     one, a, b, c, branching = a_model(model).queries.get(_LAST, _NOTHING)
     if not (one is tasks and a is limits and b is turns and c is samples):

@@ -11,6 +11,7 @@ from poise.common.array import Array, ArrayLike
 from poise.common.checks import WHOLE, whole, yes_or_no
 from poise.common.errors import InvalidValue
 from poise.kernels.closed_form.branches import BRANCH, CERTIFIED, DISTANCE, DOUBT, MISSED, ROWS_OF, SAID, TAKEN
+from poise.kernels.closed_form.elimination import CHOICES
 from poise.kernels.closed_form.general import MOST, WORK
 from poise.kernels.machine.layout import ANSWER, COST, RESTARTS, SOLVED, WIDTH
 from poise.model.model import Model, a_model
@@ -98,15 +99,19 @@ class Branching:
             self._begin_with_the_best(model)
 
     def _begin_with_the_best(self, model: Model) -> None:
-        """Let elimination begin with what serves the most of some poses."""
+        """Let elimination begin with the choice that serves the most of some poses."""
         assert self.form is not None
         goals, answers = self.form.trials, np.empty((len(self.form.trials), SAID))
-        found = np.empty((len(goals) * self._room, self._width))
-        self._part(self._new_scratch(model), found, goals, np.tile(self._home, (len(goals), 1)), answers)
-        taken = answers[answers[:, TAKEN] >= 0, TAKEN].astype(np.int64)
-        if len(taken):
-            self.form = self.form.beginning_with(int(np.bincount(taken).argmax()))
-            self._bound = replace(self._bound, problem=self.form.problem)
+        found, starts = np.empty((len(goals) * self._room, self._width)), np.tile(self._home, (len(goals), 1))
+        served = []
+        for choice in range(CHOICES):
+            form = self.form.beginning_with(choice)
+            bound = replace(self._bound, problem=form.problem)
+            self._part(self._new_scratch(model, bound), found, goals, starts, answers, bound)
+            served.append((int(np.sum(answers[:, TAKEN] == choice)), -choice, form, bound))
+            if served[-1][0] == len(goals):
+                break
+        _, _, self.form, self._bound = max(served, key=lambda one: one[:2])
 
     def _use_closed_form(self, model: Model, pose_task: PoseTask) -> None:
         """Find the closed form of a pose, if its arm has one, all of it is required, and no loop goes along."""
@@ -116,9 +121,9 @@ class Branching:
             self.form = closed_form(model, task, pack(model, [task], limits=self.limits, also=self._limits.tied(model)))
             self._own = None if task.target is None else task.goal(task.target)
 
-    def _new_scratch(self, model: Model) -> Scratch:
+    def _new_scratch(self, model: Model, bound: Bound | None = None) -> Scratch:
         """Scratch that is told of its own goal and start, and has room for the branches and what is said of them."""
-        scratch, found = self._bound.new(model), np.empty((self._room, self._width))
+        scratch, found = (bound or self._bound).new(model), np.empty((self._room, self._width))
         scratch.set_arrays(
             found=found, goals=scratch.goal, starts=scratch.start, answers=np.empty(SAID), path=np.empty(WORK)
         )
@@ -216,12 +221,20 @@ class Branching:
         first = refusal(int(said[bad[0]]), model, self.judged, goals[bad[0]])
         return f"{len(bad):,} of {len(said):,} have no target or no start (row{'s' * (len(bad) > 1)} {rows}): {first}."
 
-    def _part(self, scratch: Scratch, found: Array, goals: Array, starts: Array, answers: Array) -> int:
+    def _part(
+        self,
+        scratch: Scratch,
+        found: Array,
+        goals: Array,
+        starts: Array,
+        answers: Array,
+        bound: Bound | None = None,
+    ) -> int:
         """Write the rows of some targets into `found`, in one call that holds no lock of the interpreter; how many."""
         goals, starts = np.ascontiguousarray(goals), np.ascontiguousarray(starts)
         scratch.set_fields(problems=len(goals))
         scratch.set_arrays(found=found, goals=goals, starts=starts, answers=answers, path=scratch.lent["path"])
-        count: int = self._bound.run(scratch.address)
+        count: int = (bound or self._bound).run(scratch.address)
         return count
 
     def _sorted(self, model: Model, scratch: Scratch, raw: Array, starts: Array, answers: Array) -> Array:
