@@ -258,7 +258,7 @@ def test_an_arm_that_is_special_but_for_rounding_is_told(tmp_path: Path) -> None
     file.write_text(f'<robot name="rounded"><link name="base"/>{"".join(joints)}</robot>')
     told = only(examine(file), "almost-special")
     assert told.severity == "note"
-    assert "but for rounding it is of the class 'spherical wrist': axes 4, 5 and 6 meet but for" in told.what
+    assert "but for rounding its class is 'spherical wrist': axes 4, 5 and 6 meet but for" in told.what
 
 
 # Recordings ------------------------------------------------------------------------------------------------------

@@ -260,7 +260,7 @@ def _of_the_tip(model: Model) -> Iterator[Finding]:
         offs = [f"axes {what} but for {off:.1g}" for what, off in special.residuals.items() if off < _ROUNDED]
         yield Finding(
             "almost-special", "note", f"frame {tip!r}",
-            f"but for rounding it is of the class {special.almost!r}: {', '.join(offs)}, of the arm's size or in radians",
+            f"but for rounding its class is {special.almost!r}: {', '.join(offs)}, a share of its size or an angle",
             "write its origins and angles with more digits: a closed form then serves it, which takes a tenth of the "
             "time",
         )  # fmt: skip

@@ -12,6 +12,7 @@ from poise.model.model import Model
 from poise.solving.answers.explain import task_errors
 from poise.solving.problem.answer import Answer, Configurations
 from poise.solving.problem.closed_form import ClosedForm
+from poise.solving.problem.parallel_axes import ParallelAxes
 from poise.solving.unreachable.infeasibility import certificate_of
 from poise.tasks.base import Task
 from poise.tasks.error import TaskError
@@ -22,6 +23,8 @@ class Found(Protocol):
 
     form: ClosedForm | None
     """None where they are searched for."""
+    parallel: ParallelAxes | None
+    """What gives the starts of searches, so that these find all."""
     judged: tuple[Task, ...]
     """Whose errors are told."""
     limits: bool
@@ -67,7 +70,7 @@ class Branch(Answer):
         """Which branch it is, in words: the signs of the three choices, and the value of a joint that was swept."""
         form, number = self._way.form, self.number
         if form is None:
-            return "found by a search"
+            return "found by a search" if self._way.parallel is None else "by parallel axes"
         if form.general:
             words = [f"solution {number + 1}"]
         elif form.choices[0] == form.choices[1]:
@@ -162,19 +165,26 @@ class Solutions(Configurations, Sequence[Branch]):
 
     @property
     def complete(self) -> bool:
-        """Whether there are no others: of six axes, and not at a pose with a line of solutions.
+        """Whether there are no others: of six axes, or up to four of which those that turn are parallel, and not at a
+        pose with a line of solutions.
 
         Of axes that lie anyhow it is False too where zeros of the polynomial in one angle are told apart by none of
         six eliminations, or more solutions are found than one of these has.
         """
         form = self._way.form
         lines = self._missed or bool(np.any(self.raw[:, LINE]))
-        return form is not None and form.swept is None and not lines and not self._doubt
+        known = self._way.parallel is not None or (form is not None and form.swept is None)
+        return known and not lines and not self._doubt
 
     def explain(self) -> str:
         """What was found and how, and what it proves, as a sentence."""
         way = self._way
         many = f"{self._total} branch{'' if self._total == 1 else 'es'}"
+        if way.parallel is not None:
+            inside = f"; {len(self)} within the limits" if way.limits and self._total else ""
+            if self._missed:
+                return f"a line of solutions, by closed form (parallel axes), of which {len(self)} is given"
+            return f"{many} by closed form (parallel axes){inside}" + self._why_none()
         if way.form is None:
             end = "there may be others" if self._total else "that proves nothing"
             return f"a search from {self._starts} starts found {many}; {end}"
@@ -194,12 +204,16 @@ class Solutions(Configurations, Sequence[Branch]):
             )
         if self._doubt and way.form.swept is None:
             parts.append("some are so close to each other, or on a line, that others may be missing")
-        if not self._total and self.complete:
-            certificate = certificate_of(self.model, way.judged, self._goal, limits=way.limits)
-            parts.append(
-                "no certificate says why" if certificate is None else "a certificate says: the target is out of reach"
-            )
-        return "; ".join(parts)
+        return "; ".join(parts) + self._why_none()
+
+    def _why_none(self) -> str:
+        """Whether a certificate says so too, where there are certainly no branches."""
+        if self._total or not self.complete:
+            return ""
+        certificate = certificate_of(self.model, self._way.judged, self._goal, limits=self._way.limits)
+        if certificate is None:
+            return "; no certificate says why"
+        return "; a certificate says: the target is out of reach"
 
     def __repr__(self) -> str:
         return f"Solutions({self.explain()})"

@@ -20,6 +20,7 @@ from poise.kernels.machine.layout import ARM, BRANCHES, PRISMATIC, REVOLUTE
 from poise.kernels.machine.packing import joined
 from poise.model.axes import SPECIAL, Axes, axes_between, leaning, meeting
 from poise.model.model import Model
+from poise.solving.problem.parallel_axes import ParallelAxes, parallel_axes
 from poise.solving.problem.problem import Problem
 from poise.spatial import SE3, SO3
 from poise.tasks.base import Task
@@ -108,6 +109,13 @@ def with_closed_form(model: Model, task: Task, problem: Problem) -> Problem:
         return problem
     found = closed_form(model, task, problem)
     return found.problem if found is not None and not found.general and found.swept is None else problem
+
+
+def with_parallel_axes(model: Model, task: PoseTask) -> ParallelAxes | None:
+    """What a chain of up to four joints that turn about parallel axes, or slide, is; None if it is none."""
+    at = task.place(model)
+    found = axes_between(model.tree, at.tip, at.base, np.eye(4) if at.base_hang is None else at.base_hang.matrix())
+    return None if found is None else parallel_axes(found[0], found[1] @ at.hang.matrix())
 
 
 def _axes(model: Model, task: PoseTask) -> tuple[Axes, Array] | None:

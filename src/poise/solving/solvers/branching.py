@@ -13,13 +13,14 @@ from poise.common.errors import InvalidValue
 from poise.kernels.closed_form.branches import BRANCH, CERTIFIED, DISTANCE, DOUBT, MISSED, ROWS_OF, SAID, TAKEN
 from poise.kernels.closed_form.elimination import CHOICES
 from poise.kernels.closed_form.general import MOST, WORK
-from poise.kernels.machine.layout import ANSWER, COST, RESTARTS, SOLVED, WIDTH
+from poise.kernels.machine.layout import ANSWER, COST, RESTARTS, REVOLUTE, SOLVED, WIDTH
 from poise.model.model import Model, a_model
 from poise.solving.answers.branches import BranchBatch, Solutions
 from poise.solving.arguments.arguments import Tasks, alone, cores, one_start, refusal, refuse_numbers, several
 from poise.solving.arguments.weights import relative
 from poise.solving.arguments.work_queue import WorkQueue
-from poise.solving.problem.closed_form import ClosedForm, closed_form
+from poise.solving.problem.closed_form import ClosedForm, closed_form, with_parallel_axes
+from poise.solving.problem.parallel_axes import ParallelAxes
 from poise.solving.problem.problem import Problem, pack
 from poise.solving.problem.workspace import Bound, Scratch
 from poise.solving.requirements.limits import Limits, LimitsLike, with_feasibility_check
@@ -42,6 +43,8 @@ _AS_GOOD: Final = 1.01
 """What is missed of tasks that are not required may be this many times the least in one of its solutions."""
 _ROUNDING: Final = 1e-9
 """A joint that whole turns take over its limit by no more than this stands at it [rad]."""
+_CLIPPED: Final = 1e-6
+"""A start may be beyond limits by no more than this, and is clipped [rad or m]."""
 _TURN: Final = 2.0 * pi
 _BUFFER: Final = 2**16
 """Numbers that a thread collects the branches of a piece in, so that they stay in the cache [doubles]."""
@@ -64,6 +67,8 @@ class Branching:
         self.limits, self.turns, self.samples = self._limits.positions, turns, samples
         self._home = np.array(model.home)
         self.form: ClosedForm | None = None
+        self.parallel: ParallelAxes | None = None
+        """What gives the starts of all searches, where joints are few and turn about parallel axes."""
         self._search: Search | None = None
         self._own: Array | None = None
         self._checked: Problem | None = None
@@ -120,6 +125,8 @@ class Branching:
         if task.required and all(min(b.weight) > 0.0 for b in task.blocks) and not loop_tasks(model, self.tasks):
             self.form = closed_form(model, task, pack(model, [task], limits=self.limits, also=self._limits.tied(model)))
             self._own = None if task.target is None else task.goal(task.target)
+            if self.form is None:
+                self.parallel = with_parallel_axes(model, task)
 
     def _new_scratch(self, model: Model, bound: Bound | None = None) -> Scratch:
         """Scratch that is told of its own goal and start, and has room for the branches and what is said of them."""
@@ -164,10 +171,10 @@ class Branching:
         whole("seed", seed, 0)
         goal = search.tasks.goal_numbers(target, model)
         home = one_start(model, self._home if q0 is None else q0)
-        raw, total, attempts = self._searched(search, model, goal, home, seed)
+        raw, total, attempts, line = self._searched(search, model, goal, home, seed)
         if total < 0:
             refuse_numbers(total, model, self.judged, goal, home)
-        return Solutions(model, self, raw, total, goal, starts=attempts)
+        return Solutions(model, self, raw, total, goal, starts=attempts, missed=line)
 
     def _goal(self, target: Any) -> Array:
         """(7,) numbers of a target, or of the task's own."""
@@ -198,8 +205,8 @@ class Branching:
             for chunk in queue:
                 i, some = chunk.start, slice(chunk.start, chunk.stop)
                 if search is not None:
-                    part, total, _ = self._searched(search, model, goals[i], starts[i], seed, queue)
-                    parts[i], answers[i] = part, (len(part), total, False, True, -1)
+                    part, total, _, line = self._searched(search, model, goals[i], starts[i], seed, queue)
+                    parts[i], answers[i] = part, (len(part), total, line, self.parallel is None, -1)
                 elif scratch is not None and buffer is not None:
                     self._part(
                         scratch, buffer[i * WIDTH : chunk.stop * WIDTH], goals[some], starts[some], answers[some]
@@ -250,22 +257,27 @@ class Branching:
 
     def _searched(
         self, search: Search, model: Model, goal: Array, home: Array, seed: int, queue: WorkQueue | None = None
-    ) -> tuple[Array, int, int]:
+    ) -> tuple[Array, int, int, bool]:
         """What searches find, from home and from random starts, those that are alike merged.
 
-        The rows; how many branches they are, or a code if it is no goal or no start; and how many starts were tried.
+        The rows; how many branches they are, or a code if it is no goal or no start; how many starts were tried; and
+        whether there is a line of solutions.
         """
-        attempts, least = 0, inf
+        attempts, least, branches, line = 0, inf, None, False
         rows: list[Array] = []
         at = slice(ANSWER, ANSWER + model.nq)
         with search.bound.scratch(model) as scratch:
-            random_starts = search.problem.started(home, model.sample(_STARTS * self.samples - 1, seed=seed))
-            for k, start in enumerate([home, *random_starts]):
+            if self.parallel is not None:
+                branches, all_starts, line = self._known_starts(self.parallel, goal, home)
+            else:
+                random = model.sample(_STARTS * self.samples - 1, seed=seed)
+                all_starts = [home, *search.problem.started(home, random)]
+            for k, start in enumerate(all_starts):
                 if queue is not None and queue.stopped:
                     break
                 code, _ = search.solve_one(model, scratch, goal, start, seed=(seed + k) % WHOLE)
                 if code < 0:
-                    return np.empty((0, self._width)), code, 0
+                    return np.empty((0, self._width)), code, 0, False
                 attempts += 1 + int(scratch.out[RESTARTS])
                 if code != SOLVED or (self._soft and scratch.out[COST] > _AS_GOOD * least):
                     continue
@@ -284,7 +296,34 @@ class Branching:
                 rows.append(np.concatenate([[-1.0, 0.0, 0.0, distance], q, scratch.out[at.stop :]]))
             raw = np.array(rows).reshape(-1, self._width)
             raw = raw[raw[:, DISTANCE].argsort(kind="stable")]
-            return self._turned(model, scratch, raw, home) if self.turns else raw, len(raw), attempts
+            total = len(raw) if branches is None else branches
+            return self._turned(model, scratch, raw, home) if self.turns else raw, total, attempts, line
+
+    def _known_starts(self, parallel: ParallelAxes, goal: Array, home: Array) -> tuple[int, list[Array], bool]:
+        """How many branches a goal (7,) has, and starts (nq,) at those within the limits, nearest to `home`.
+
+        And whether there is a line of solutions, of which one is then searched for from `home`.
+        """
+        if not (np.isfinite(goal).all() and np.any(goal[3:])):
+            return 0, [home], False
+        task = self.judged[0]
+        found, line = parallel.candidates(SE3(goal).matrix(), (task.blocks[0].tolerance, task.blocks[1].tolerance))
+        starts, axes = list[Array](), parallel.axes
+        joints = list(axes.joints)
+        turning = [
+            (i, _TURN / abs(rate))
+            for i, rate, kind in zip(joints, axes.rates, axes.kinds, strict=True)
+            if kind == REVOLUTE
+        ]
+        for each in found:
+            q = home.copy()
+            q[joints] = each
+            for i, turn in turning:
+                ways = _turns(q[i], turn, self._lower[i], self._upper[i], home[i])
+                q[i] = min(ways, key=lambda x, rest=home[i]: abs(x - rest)) if ways else inf
+            if np.all((q[joints] >= self._lower[joints] - _CLIPPED) & (q[joints] <= self._upper[joints] + _CLIPPED)):
+                starts.append(q)
+        return (1, [home], True) if line else (len(found), starts, False)
 
     def _holds(self, model: Model, scratch: Scratch, q: Array) -> bool:
         """Whether all that is stated beside the limits of joints holds at q (nq,)."""
