@@ -181,10 +181,10 @@ class Solutions(Configurations, Sequence[Branch]):
         way = self._way
         many = f"{self._total} branch{'' if self._total == 1 else 'es'}"
         if way.parallel is not None:
-            inside = f"; {len(self)} within the limits" if way.limits and self._total else ""
             if self._missed:
                 return f"a line of solutions, by closed form (parallel axes), of which {len(self)} is given"
-            return f"{many} by closed form (parallel axes){inside}" + self._why_none()
+            kept = f"; {len(self)} within the limits" if way.limits and self._total else ""
+            return f"{many} by closed form (parallel axes){kept}" + self._why_none()
         if way.form is None:
             end = "there may be others" if self._total else "that proves nothing"
             return f"a search from {self._starts} starts found {many}; {end}"

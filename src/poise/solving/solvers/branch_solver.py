@@ -99,9 +99,9 @@ def solve_all(
     the first three axes meet in a point, or if axes 2, 3 and 4 (or 3, 4 and 5) are parallel and the two beyond them
     meet, of up to eight branches; else its up to sixteen solutions come by elimination.  With a seventh joint, which
     may be a slide, at either end of such six, that joint is swept: `samples` values, evenly spread over its range, have
-    their branches each.  So are all solutions of up to four joints that turn about parallel axes, or slide.  Any other
-    arm or task is searched from `q0` and random starts, drawn with `seed`, eight times `samples` calls of the solver;
-    that misses some now and then.
+    their branches each.  Up to four joints that turn about parallel axes, or slide, have a closed form as well.  Any
+    other arm or task is searched from `q0` and random starts, drawn with `seed`, eight times `samples` calls of the
+    solver; that misses some now and then.
 
     Every solution is within the tolerances, by forward kinematics at its q, and within the limits of the joints unless
     `limits` is False; what a list of `limits` states beside them holds too, as for `solve`.  Tasks that are not

@@ -320,7 +320,7 @@ class Branching:
             q[joints] = each
             for i, turn in turning:
                 ways = _turns(q[i], turn, self._lower[i], self._upper[i], home[i])
-                q[i] = min(ways, key=lambda x, rest=home[i]: abs(x - rest)) if ways else inf
+                q[i] = ways[int(np.argmin(np.abs(np.array(ways) - home[i])))] if ways else inf
             if np.all((q[joints] >= self._lower[joints] - _CLIPPED) & (q[joints] <= self._upper[joints] + _CLIPPED)):
                 starts.append(q)
         return (1, [home], True) if line else (len(found), starts, False)
