@@ -14,7 +14,7 @@ MOST = 32
 FOUND, ENDS, _STACK = 640, 704, 768
 """Where stand, in the room of `elimination`: of each zero or piece its two ends, alike for a zero; pieces to look at,
 with the values at their ends."""
-ROOM = 1024
+SPACE = 1024
 _PIECES = 32
 _ORDERS = 8
 """Derivatives that are looked at; what is behind is bounded by the sum of all coefficients."""

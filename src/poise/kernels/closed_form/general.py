@@ -9,9 +9,9 @@ import numpy as np
 from poise.kernels.algebra.scalar import sincos
 from poise.kernels.algebra.vectors import cross, dot, minus, plus, scaled, turned, vector
 from poise.kernels.closed_form.candidates import FITS, LOOSE, PLACE_ERROR, SCORE, TURN, TURN_ERROR, put
-from poise.kernels.closed_form.circle import ENDS, FOUND, ROOM, value, zeros
+from poise.kernels.closed_form.circle import ENDS, FOUND, value, zeros
 from poise.kernels.closed_form.elimination import coefficients, line_of, put_vector
-from poise.kernels.closed_form.other_angles import angles
+from poise.kernels.closed_form.other_angles import ANGLES, OTHERS, angles
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import load, store
 from poise.kernels.machine.layout import WIDTH
@@ -24,11 +24,11 @@ _ROW = 8
 """Numbers of a start: six angles [rad], and its zero."""
 _ONE, _EVEN, _ODD = range(3)
 """Kinds of zeros: one that is alone, and pieces with an even number of them, such as none, or with an odd one."""
-_AT, _ANGLES, _KIND = ROOM, ROOM + _ROW * _STARTS, ROOM + _ROW * _STARTS + 24
-"""Where stand starts; angles of one zero; the kinds of all zeros."""
-_KEPT, _SCREWS = _KIND + 32, 0
+_AT, _KIND = OTHERS, OTHERS + _ROW * _STARTS
+"""Where stand starts, and the kinds of all zeros."""
+_SOLUTIONS, _SCREWS = _KIND + 32, 0
 """Solutions that are known: six angles, the attempt in which it was seen last, and its zero; six screws."""
-WORK = _KEPT + _ROW * MOST
+WORK = _SOLUTIONS + _ROW * MOST
 """Numbers that this works in."""
 _ALIKE = 1e-6
 """Two branches whose angles differ by no more than this are one [rad]."""
@@ -70,14 +70,14 @@ def find_starts(arm, r, d, choice, work):
         # From just outside a piece Newton's steps lead to the next of two solutions.
         for side in range(3 if wide > 0.0 else 1):
             s, c = sincos(middle if side == 0 else low - wide if side == 1 else high + wide)
-            many, more = angles(arm, r, d, choice, work, s, c, wide, _ANGLES)
+            many, more = angles(arm, r, d, choice, work, s, c, wide)
             doubt = doubt or more
             for a in range(many):
                 if starts == _STARTS:
                     return starts, count, True
                 at = _AT + _ROW * starts
                 for j in range(6):
-                    work[at + j] = work[_ANGLES + 6 * a + j]
+                    work[at + j] = work[ANGLES + 6 * a + j]
                 work[at + 6] = i
                 starts += 1
     return starts, count, doubt
@@ -105,7 +105,7 @@ def _known(p, v, arm, lane, work, kept):
     for k in range(kept):
         alike = True
         for i in range(6):
-            turns = (v.q[p.coordinates[arm.joints[i]].q, lane] * arm.rates[i] - work[_KEPT + _ROW * k + i]) / TURN
+            turns = (v.q[p.coordinates[arm.joints[i]].q, lane] * arm.rates[i] - work[_SOLUTIONS + _ROW * k + i]) / TURN
             alike = alike and abs(turns - np.rint(turns)) * TURN <= _ALIKE
         if alike:
             return k
@@ -129,16 +129,16 @@ def sort_out(p, v, score, work, first, starts, attempt, kept):
         if good:
             zero = work[at + 6]
             if k >= 0:
-                seen = _KEPT + _ROW * k
+                seen = _SOLUTIONS + _ROW * k
                 twice = twice or (work[seen + 6] == attempt and work[seen + 7] != zero)
             elif kept < MOST:
-                seen = _KEPT + _ROW * kept
+                seen = _SOLUTIONS + _ROW * kept
                 for i in range(6):
                     work[seen + i] = v.q[p.coordinates[arm.joints[i]].q, lane] * arm.rates[i]
                 kept += 1
             else:
                 good = False
-                seen = _KEPT
+                seen = _SOLUTIONS
             work[seen + 6], work[seen + 7] = attempt, zero
         if not good or k >= 0:
             known[SCORE, lane] = 1e300
@@ -156,15 +156,15 @@ def all_there(arm, work, zeros, attempt, kept):
     may just have vanished, as near a border of the reach: perhaps.
     """
     for k in range(kept):
-        if work[_KEPT + _ROW * k + 6] != attempt:
+        if work[_SOLUTIONS + _ROW * k + 6] != attempt:
             return NO
     said = YES
     for i in range(zeros):
         kind, found, singular = work[_KIND + i], 0, False
         for k in range(kept):
-            if work[_KEPT + _ROW * k + 7] == i:
+            if work[_SOLUTIONS + _ROW * k + 7] == i:
                 found += 1
-                singular = singular or (kind != _ONE and _is_singular(arm, work, _KEPT + _ROW * k))
+                singular = singular or (kind != _ONE and _is_singular(arm, work, _SOLUTIONS + _ROW * k))
         if kind == _EVEN and found == 0:
             said = PERHAPS
         elif found == 0 or (kind != _ONE and not singular and found % 2 != (kind == _ODD)):

@@ -4,6 +4,7 @@ import numpy as np
 
 from poise.kernels.algebra.scalar import angle_of, sincos
 from poise.kernels.algebra.vectors import cross, dot, minus, plus, scaled, times, turned_back, vector
+from poise.kernels.closed_form.circle import SPACE
 from poise.kernels.closed_form.elimination import (
     FRONT,
     LINES,
@@ -21,6 +22,10 @@ from poise.kernels.closed_form.elimination import (
 )
 from poise.kernels.machine.jit import kernel
 
+ANGLES = SPACE
+"""Where the angles of up to four solutions stand, in the room that elimination works in."""
+OTHERS = ANGLES + 24
+"""Where what is behind them stands."""
 _SINGLE = 1e-3
 """Where the less of two singular values of four equations for one angle is below this share of the other, there may be
 two such angles."""
@@ -33,8 +38,8 @@ _MIXED = 0.618
 
 
 @kernel
-def angles(arm, r, d, choice, work, s, c, wide, at):
-    """The six angles of solutions at which the determinant is 0, at a sine and cosine of k: 6 of work each, from `at`.
+def angles(arm, r, d, choice, work, s, c, wide):
+    """The six angles of solutions at which the determinant is 0, at a sine and cosine of k, from ANGLES on.
 
     They stand in the order of the chain.  Two solutions may share the angle of k, the more so where it is known to no
     more than `wide` [rad], and the first angle of the ring may be one of two, so there are four at most.  Returns how
@@ -59,7 +64,7 @@ def angles(arm, r, d, choice, work, s, c, wide, at):
             a, b = (a1, b1) if way == 0 else (a2, b2)
             for i in range(12):
                 work[TERMS + i] = a * work[_TWO + i] + b * work[_TWO + 12 + i]
-        total += _around(work, r, d, choice, s, c, at + 6 * total)
+        total += _around(work, r, d, choice, s, c, ANGLES + 6 * total)
     return total, third_last < _SHARED
 
 
@@ -101,12 +106,12 @@ def _apart(work):
             square += work[_TWO + 12 * each + i] * work[_TWO + 12 * each + i]
         for i in range(12):
             work[_TWO + 12 * each + i] /= square**0.5
-    by_m, by_n = _told_apart(work, 3), _told_apart(work, 1)
+    by_m, by_n = _separated(work, 3), _separated(work, 1)
     return by_m[1:] if abs(by_m[0]) >= abs(by_n[0]) else by_n[1:]
 
 
 @kernel
-def _told_apart(work, shift):
+def _separated(work, shift):
     """How far apart they are by the angle whose terms are `shift` apart, negative if complex; then as `_apart`.
 
     Of one solution the later terms are the earlier ones times one number, so a and b are an eigenvector of a pencil of
@@ -211,13 +216,13 @@ def _halves(work):
 def _first_angles(work, x, u, goal_x, goal_u):
     """How many angles of b there may be, one or two, and these: linear in what the turn about a leaves alone."""
     ha, pa = vector(work, LINES + 6), vector(work, LINES + 9)
-    w1, w2, w3, w4 = _kept(ha, minus(x, pa), u)
+    w1, w2, w3, w4 = _invariants(ha, minus(x, pa), u)
     x0, u0 = turn_line(work, 0, third(0), goal_x, goal_u)
     x1, u1 = turn_line(work, 0, _back(1), goal_x, goal_u)
     x2, u2 = turn_line(work, 0, _back(2), goal_x, goal_u)
-    a1, a2, a3, a4 = _kept(ha, minus(x0, pa), u0)
-    b1, b2, b3, b4 = _kept(ha, minus(x1, pa), u1)
-    c1, c2, c3, c4 = _kept(ha, minus(x2, pa), u2)
+    a1, a2, a3, a4 = _invariants(ha, minus(x0, pa), u0)
+    b1, b2, b3, b4 = _invariants(ha, minus(x1, pa), u1)
+    c1, c2, c3, c4 = _invariants(ha, minus(x2, pa), u2)
     m11 = m12 = m22 = r1 = r2 = 0.0
     for w, a, b, c in ((w1, a1, b1, c1), (w2, a2, b2, c2), (w3, a3, b3, c3), (w4, a4, b4, c4)):
         cosine, sine = (2.0 * a - b - c) * THIRD, (b - c) * ROOT
@@ -254,6 +259,6 @@ def _back(i):
 
 
 @kernel
-def _kept(h, x, u):
+def _invariants(h, x, u):
     """What a turn about h leaves of a line that is seen from a point of its axis."""
     return dot(h, u), dot(h, x), dot(x, x), dot(h, cross(x, u))

@@ -89,9 +89,9 @@ class Branching:
         self._upper: Array = model.upper if self.limits else infinite
         self._values = 1 if self.form is None or self.form.swept is None else samples
         general = self.form is not None and self.form.general
-        self._room = self._values * (MOST if general else WIDTH)
+        self._most_rows = self._values * (MOST if general else WIDTH)
         """Rows of a target, at most."""
-        self._one_pack = self._room == WIDTH
+        self._one_pack = self._most_rows == WIDTH
         """Whether all rows of a target come out of the kernel in order."""
         self._width = BRANCH + model.nq + problem.blocks + (self._search is not None)
         settings = {"samples": self._values, "problems": 1}
@@ -107,7 +107,7 @@ class Branching:
         """Let elimination begin with the choice that serves the most of some poses."""
         assert self.form is not None
         goals, answers = self.form.trials, np.empty((len(self.form.trials), SAID))
-        found, starts = np.empty((len(goals) * self._room, self._width)), np.tile(self._home, (len(goals), 1))
+        found, starts = np.empty((len(goals) * self._most_rows, self._width)), np.tile(self._home, (len(goals), 1))
         served = []
         for choice in range(CHOICES):
             form = self.form.beginning_with(choice)
@@ -130,7 +130,7 @@ class Branching:
 
     def _new_scratch(self, model: Model, bound: Bound | None = None) -> Scratch:
         """Scratch that is told of its own goal and start, and has room for the branches and what is said of them."""
-        scratch, found = (bound or self._bound).new(model), np.empty((self._room, self._width))
+        scratch, found = (bound or self._bound).new(model), np.empty((self._most_rows, self._width))
         scratch.set_arrays(
             found=found, goals=scratch.goal, starts=scratch.start, answers=np.empty(SAID), path=np.empty(WORK)
         )
@@ -192,7 +192,7 @@ class Branching:
         search = self._search
         goals, starts = problems_of(model, self.tasks, targets, q0, () if search is None else search.tasks.loops)
         n = len(goals)
-        size = max(1, _BUFFER // (self._room * self._width)) if search is None else 1
+        size = max(1, _BUFFER // (self._most_rows * self._width)) if search is None else 1
         queue, answers = WorkQueue(n, size), np.empty((n, SAID))
         # Without a sweep there are no more rows than this, so each piece is written where it stays but for gaps.
         plain = search is None and self._one_pack and not self.turns and self._checked is None
@@ -201,7 +201,7 @@ class Branching:
 
         def work() -> None:
             scratch = self._new_scratch(model) if search is None else None
-            found = np.empty((0 if buffer is not None else size * self._room, self._width))
+            found = np.empty((0 if buffer is not None else size * self._most_rows, self._width))
             for chunk in queue:
                 i, some = chunk.start, slice(chunk.start, chunk.stop)
                 if search is not None:
