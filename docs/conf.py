@@ -18,7 +18,7 @@ exclude_patterns = ["_build", "SKILL.md"]
 default_role = "code"  # a name in single backticks within a docstring
 nitpick_ignore_regex = [
     ("py:class", r"Tree|Figure|LinkShape|Shape|Proximity|Proximities|World|LimitsLike|npt\.NDArray|np\.bool_"),
-    ("py:.*", r"(numpy|collections|pathlib|typing|types|pyarrow)\..*"),  # other people's pages are not fetched
+    ("py:.*", r"(numpy|collections|os|pathlib|typing|types|pyarrow)\..*"),  # other people's pages are not fetched
     (
         "py:class",
         r"poise\.(tasks\.effector|kernels|viewer\.session\.follower)\..*|poise\.methods\.base\._Method"
