@@ -8,6 +8,7 @@ CONSTRAINTS: Final = Group(
     (
         "kernels/requirements",
         "kernels/stepping",
+        "methods/priority.py",  # which closes loops at the end of a step within it
     ),
     {
         "collision_rows": "MAX_COLLISION_ROWS packed rows, inequalities of pairs of shapes",
