@@ -5,7 +5,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from poise import ModelError, Motion
+from poise import MissingExtra, ModelError, Motion
 from poise.extending import Array, NameNotFound, optional
 from poise_motion.files.arrays import bytes_of
 from poise_motion.files.posed import NUMBERS, Poses, motion_of
@@ -34,9 +34,12 @@ def read(
     up, without them the file says both.  `fps` takes the place of the file's rate; `animation` is a name, or an index
     from 0, without it the first.
 
-    Raises MissingExtra without ufbx, ModelError for what cannot be read, NameNotFound for an unknown animation.
+    Raises MissingExtra without ufbx or with pyufbx, ModelError for what cannot be read, NameNotFound for an unknown
+    animation.
     """
     ufbx = optional("reading FBX", "ufbx", "fbx", "ufbx")
+    if not hasattr(ufbx, "FileFormat"):  # pyufbx has the same module, and reads no animations
+        raise MissingExtra("reading FBX", "ufbx in place of pyufbx, pip uninstall pyufbx,", "fbx")
     data = bytes_of(path, _FILE)
     if not data.startswith(_BINARY) and _TEXT not in data[:512].upper():
         raise ModelError("this is no FBX, by how it begins", file=str(path))
