@@ -15,7 +15,6 @@ from poise.common.checks import finite
 from poise.common.errors import InvalidValue, ModelError, ShapeError
 from poise.common.files import write_whole
 from poise.io.brought import (
-    brought_reader,
     brought_suffixes,
     is_table,
     other_than,
@@ -356,7 +355,7 @@ def load_motion(
 def brings_skeleton(file: Path) -> bool:
     """Whether `load_motion` reads a skeleton from this file, and so takes no model; raises as `is_table`."""
     kind = file.suffix.lower()
-    return not is_table(file) and (kind in (*SKELETON_SUFFIXES, *EXTRA_SUFFIXES) or brought_reader(file) is not None)
+    return not is_table(file) and (kind in (*SKELETON_SUFFIXES, *EXTRA_SUFFIXES) or kind in brought_suffixes())
 
 
 def _of(suffixes: Iterable[str]) -> str:
@@ -366,8 +365,8 @@ def _of(suffixes: Iterable[str]) -> str:
 
 
 def _read_brought(file: Path, given: Mapping[str, Any]) -> Motion:
-    """What a package beside poise reads."""
-    point = brought_reader(file)
+    """What a package beside poise reads of a file that is no table."""
+    point = brought_suffixes().get(file.suffix.lower())
     if point is None:
         refuse_absent(file)
         known = _of((*SKELETON_SUFFIXES, *TABLE_SUFFIXES, *brought_suffixes()))

@@ -16,8 +16,7 @@ FOUND, ENDS, _STACK = 640, 704, 768
 with the values at their ends."""
 SPACE = 1024
 _PIECES = 32
-_ORDERS = 8
-"""Derivatives that are looked at; what is behind is bounded by the sum of all coefficients."""
+"""Of the circle, with which the search begins."""
 _NOISES = 30.0
 """Values are noise below this many times what the determinant's noise is."""
 _NARROW = 1e-7
@@ -45,7 +44,8 @@ def _looked_at(work, low, high, noise):
     """Of a piece: 0 if it has no zero, 1 if it has one at most, 2 if it is all noise, else 3."""
     s, c = sincos(0.5 * (low + high))
     r, sk, ck = 0.5 * (high - low), s, c
-    # With x = k r: terms x^m / m! times what is even, or odd, in the derivatives.
+    # With x = k r: terms x^m / m! times what is even, or odd, in the derivatives.  Eight are looked at; what is behind
+    # is bounded by the sum of all coefficients.
     t0, t1, t2, t3, t4, t5, t6, t7, t8, rest = work[SERIES], 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(1, DEGREE + 1):
         a, b = work[SERIES + 2 * k], work[SERIES + 2 * k + 1]
