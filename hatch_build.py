@@ -76,11 +76,11 @@ class Kernels(BuildHookInterface):  # type: ignore[type-arg]
         if TARGET not in TAGS:
             raise ValueError(f"POISE_TARGET={TARGET} is none of {', '.join(TAGS)}")
         self._folder = tempfile.TemporaryDirectory()
-        paths = [str(Path(self.root, "src")), os.environ.get("PYTHONPATH")]  # pip says there where Numba is
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
         targets = ["--target", TARGET, "--target", "wasm32"]  # the second is for the pages that the viewer writes
         build = [sys.executable, "-m", "poise.build", *targets, "--out", self._folder.name]
-        subprocess.run(build, env=environment, check=True)
+        # Found where it runs and not by a path: pip says by PYTHONPATH where Numba is, and takes from the path what the
+        # environment around has there, so a poise that is installed editable too.
+        subprocess.run(build, cwd=Path(self.root, "src"), check=True)
         Path(self._folder.name, "sealed").touch()  # see `poise.kernels.machine.library`
         for file in Path(self._folder.name).iterdir():
             build_data["force_include"][str(file)] = f"poise/compiled/{file.name}"
