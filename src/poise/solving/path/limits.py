@@ -43,6 +43,11 @@ class Rates(NamedTuple):
             most = np.maximum(most, twist)
         return np.asarray(most, dtype=np.float64)
 
+    def strains(self, velocities: Array, accelerations: Array, jerks: Array) -> Array:
+        """(n, 3) by what factor a motion with these (n, nv each) is too fast by each; how much slower it has to be."""
+        hard, abrupt = np.sqrt(np.abs(accelerations) / self.acceleration), np.cbrt(np.abs(jerks) / self.jerk)
+        return np.stack([self.shares(velocities), *(x.max(axis=1, initial=0.0) for x in (hard, abrupt))], axis=1)
+
     def lengths(self, velocities: Array) -> Array:
         """(n, twists) how much of what they may be the twists of velocities (n, nv) are."""
         found = [np.linalg.norm(velocities[:, at : at + many], axis=1) / most for at, many, most in self.twists]

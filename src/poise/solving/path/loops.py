@@ -85,18 +85,15 @@ class Loops:
 
     def strain(self, trajectory: Trajectory, rates: Rates, t: Array) -> Array:
         """(n,) by what factor the closed motion is too fast at times t (n,)."""
-        parts = [rates.shares(self._closed_at(trajectory, t)[1])]
-        if np.isfinite(rates.acceleration).any():
-            parts.append(
-                np.sqrt(np.abs(self._accelerations(trajectory, t)) / rates.acceleration).max(axis=1, initial=0.0)
-            )
+        velocities, accelerations, jerks = self._closed_at(trajectory, t)[1], *np.zeros((2, len(t), self._model.nv))
+        if rates.smooth:
+            accelerations = self._accelerations(trajectory, t)
         if np.isfinite(rates.jerk).any():
             ends = (
                 self._accelerations(trajectory, np.clip(t + way, 0.0, trajectory.duration)) for way in (-_TWICE, _TWICE)
             )
             jerks = -np.subtract(*ends) / (2.0 * _TWICE)
-            parts.append(np.cbrt(np.abs(jerks) / rates.jerk).max(axis=1, initial=0.0))
-        return np.asarray(np.max(parts, axis=0), dtype=np.float64)
+        return rates.strains(velocities, accelerations, jerks).max(axis=1)
 
     def refined(self, curve: Curve) -> tuple[Array, Array]:
         """(k,) s and (k, nq) closed rows on a curve, its own among them, no farther apart than `_NEAR`."""

@@ -210,20 +210,13 @@ def _strain(trajectory: Trajectory, rates: Rates, looks: int) -> tuple[Array, Ar
     if np.isfinite(rates.jerk).any():
         turns = trajectory.when(trajectory.curve.s[1:-1])
         t = np.sort(np.concatenate([t, turns - 1e-9 * trajectory.duration, turns + 1e-9 * trajectory.duration]))
-    return t, strain_at(trajectory, rates, t).max(axis=1)
+    return t, rates.strains(*trajectory.derivatives(t)).max(axis=1)
 
 
 def looked_at(trajectory: Trajectory, looks: int) -> Array:
     """(m looks,) times in each of m intervals, from just after its beginning to just before its end."""
     share = 1e-9 + (1.0 - 2e-9) * np.linspace(0.0, 1.0, looks)
     return np.asarray((trajectory.t[:-1, None] + np.diff(trajectory.t)[:, None] * share).ravel())
-
-
-def strain_at(trajectory: Trajectory, rates: Rates, t: Array) -> Array:
-    """(n, 3) by what factor the motion is too fast at times t (n,), by its speeds, accelerations and jerks."""
-    speeds, accelerations, jerks = trajectory.derivatives(t)
-    hard, abrupt = np.sqrt(np.abs(accelerations) / rates.acceleration), np.cbrt(np.abs(jerks) / rates.jerk)
-    return np.stack([rates.shares(speeds), hard.max(axis=1, initial=0.0), abrupt.max(axis=1, initial=0.0)], axis=1)
 
 
 def _slowed_to_limits(trajectory: Trajectory, rates: Rates) -> Trajectory:
