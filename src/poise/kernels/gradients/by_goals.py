@@ -1,13 +1,14 @@
 """Derivatives of a rest by the numbers of its targets, by a posture, and by the placement of the base."""
 
-from poise.kernels.algebra.rotations import change_of_turn, quaternion_step, square_share
+from poise.kernels.algebra.rotations import change_of_turn, quaternion_step, square_share, turn_since
 from poise.kernels.gradients.conditions import evaluate_conditions
-from poise.kernels.gradients.split import STEP, find_gradient, move, turn_between
+from poise.kernels.gradients.split import STEP, find_gradient
 from poise.kernels.machine.jit import entry_point, kernel
 from poise.kernels.machine.kinds import REALS, WHOLE
 from poise.kernels.machine.lanes import pitch
 from poise.kernels.machine.layout import CALL
 from poise.kernels.machine.views import entry_at, narrow, problem_at
+from poise.kernels.requirements.integrate import move
 from poise.kernels.solver.ends import aim_at
 
 
@@ -110,8 +111,7 @@ def _lead(p, w, v):
     for k in range(len(p.balls)):
         i, first, q, r = p.balls[k].q, p.balls[k].v, w.kkt.stationary, w.posture_goal
         if first <= v < first + 3:
-            turn, x, y, z = turn_between(r[i], r[i + 1], r[i + 2], r[i + 3], q[i], q[i + 1], q[i + 2], q[i + 3])
-            x, y, z = turn * x, turn * y, turn * z
+            x, y, z = turn_since(r, q, i)
             share = square_share(x, y, z)
             a, b, c = 1.0 if v == first else 0.0, 1.0 if v == first + 1 else 0.0, 1.0 if v == first + 2 else 0.0
             a, b, c = change_of_turn((x, y, z), share, a, b, c)

@@ -5,12 +5,12 @@ de of residuals and dg of the gradient, dq = J^+ de - Z (Z^T H Z)^-1 Z^T (dg + H
 w.kkt.residual_sensitivity de - w.kkt.gradient_sensitivity dg.
 """
 
-from poise.kernels.algebra.rotations import quaternion_step
-from poise.kernels.algebra.scalar import angle_of
+from poise.kernels.algebra.rotations import turn_since
 from poise.kernels.algebra.svd import decompose, identity
 from poise.kernels.gradients.conditions import evaluate_conditions
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import pitch, sqrt
+from poise.kernels.requirements.integrate import move
 
 WHOLE, FLAT, FALLING, NO_LEAST = 0, 1, 2, 3
 """What is found of the reduced Hessian Z^T H Z: positive definite; singular; with a negative curvature; or none, for
@@ -36,22 +36,9 @@ def posture_gradient(p, posture, shares, q, out):
         c = p.coordinates[k]
         out[c.v] = shares[c.v] * (q[c.q] - posture[c.q])
     for k in range(len(p.balls)):
-        i, v, r = p.balls[k].q, p.balls[k].v, posture
-        turn, x, y, z = turn_between(r[i], r[i + 1], r[i + 2], r[i + 3], q[i], q[i + 1], q[i + 2], q[i + 3])
-        out[v], out[v + 1], out[v + 2] = shares[v] * turn * x, shares[v + 1] * turn * y, shares[v + 2] * turn * z
-
-
-@kernel
-def turn_between(w0, x0, y0, z0, w1, x1, y1, z1):
-    """The rotation vector [rad] between unit quaternions, as a factor and the vector x, y, z that it multiplies."""
-    w = w1 * w0 + x1 * x0 + y1 * y0 + z1 * z0
-    x = x1 * w0 - w1 * x0 - y1 * z0 + z1 * y0
-    y = y1 * w0 - w1 * y0 - z1 * x0 + x1 * z0
-    z = z1 * w0 - w1 * z0 - x1 * y0 + y1 * x0
-    if w < 0.0:
-        w, x, y, z = -w, -x, -y, -z
-    length = sqrt(x * x + y * y + z * z)
-    return (2.0 * angle_of(length, w) / length if length > 1e-150 else 2.0), x, y, z
+        v = p.balls[k].v
+        u0, u1, u2 = turn_since(posture, q, p.balls[k].q)
+        out[v], out[v + 1], out[v + 2] = shares[v] * u0, shares[v + 1] * u1, shares[v + 2] * u2
 
 
 @kernel
@@ -66,19 +53,6 @@ def find_gradient(p, w, sign, out):
         if share != 0.0:
             for a in range(n):
                 out[a] = out[a] - share * w.kkt.rows[k * row + a]
-
-
-@kernel
-def move(p, q, step, scale, out):
-    """out (nq): q after a step (n), times a scale."""
-    for k in range(len(p.coordinates)):
-        c = p.coordinates[k]
-        out[c.q] = q[c.q] + scale * step[c.v]
-    for k in range(len(p.balls)):
-        i, v = p.balls[k].q, p.balls[k].v
-        out[i], out[i + 1], out[i + 2], out[i + 3] = quaternion_step(
-            q[i], q[i + 1], q[i + 2], q[i + 3], scale * step[v], scale * step[v + 1], scale * step[v + 2]
-        )
 
 
 @kernel

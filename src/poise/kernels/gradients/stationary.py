@@ -19,18 +19,18 @@ from poise.kernels.gradients.split import (
     find_multipliers,
     is_wanted,
     largest_curvature,
-    move,
     rank_of,
     split,
-    turn_between,
 )
 from poise.kernels.machine.jit import entry_point, kernel
 from poise.kernels.machine.kinds import WHOLE
 from poise.kernels.machine.lanes import pitch, sqrt
 from poise.kernels.machine.layout import AT_LIMIT, CALL
 from poise.kernels.machine.views import entry_at, narrow, problem_at
+from poise.kernels.requirements.integrate import move
 from poise.kernels.rows.sums import sum_count
 from poise.kernels.solver.ends import aim_at
+from poise.kernels.solver.nearness import square_between
 
 FOUND, NOT_UNIQUE, INVALID_TARGET, NOT_CONVERGED, SINGULAR, FALLS, DEGENERATE, NOT_LEAST, COUPLED = range(9)
 """How the search ends, in this order: at a rest; at one of many that answer as well; then why there is no derivative:
@@ -385,15 +385,7 @@ def _go(p, w):
 @kernel
 def _distance(p, w):
     """How far w.kkt.stationary is from where the search for it began [rad or m]."""
-    square, q, r = 0.0, w.kkt.stationary, w.kkt.stationary_start
-    for k in range(len(p.coordinates)):
-        i = p.coordinates[k].q
-        square += (q[i] - r[i]) ** 2
-    for k in range(len(p.balls)):
-        i = p.balls[k].q
-        turn, x, y, z = turn_between(r[i], r[i + 1], r[i + 2], r[i + 3], q[i], q[i + 1], q[i + 2], q[i + 3])
-        square += turn * turn * (x * x + y * y + z * z)
-    return sqrt(square)
+    return sqrt(square_between(p, w.kkt.stationary, w.kkt.stationary_start))
 
 
 @kernel

@@ -9,12 +9,13 @@ Length.   A step counts if it came nearer to the posture and no more is missed t
 
 from poise.kernels.gradients.conditions import evaluate_conditions
 from poise.kernels.gradients.flat import find_flat
-from poise.kernels.gradients.split import decompose_active, move, posture_gradient, split
+from poise.kernels.gradients.split import decompose_active, posture_gradient, split
 from poise.kernels.gradients.stationary import NOT_UNIQUE, partition_conditions, stationary_from_start
 from poise.kernels.machine.jit import kernel, routine
 from poise.kernels.machine.lanes import pitch
 from poise.kernels.machine.layout import CALL, SOLVED, UNSOLVED
 from poise.kernels.machine.views import entry_at, narrow, problem_at
+from poise.kernels.requirements.integrate import move
 from poise.kernels.solver.ends import aim_at, clip_start
 
 _STEPS = 60

@@ -7,12 +7,12 @@ that leaves less to each coordinate.
 
 import numpy as np
 
-from poise.kernels.algebra.rotations import quaternion_step
 from poise.kernels.kinematics.forward import forward
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.layout import CALL
 from poise.kernels.machine.memory import DONE, SCOUT
 from poise.kernels.machine.views import entry_at, rows_at
+from poise.kernels.requirements.integrate import move
 from poise.kernels.requirements.limits import difference, put_unclipped
 from poise.kernels.rows.frame import hung, seen_along
 from poise.kernels.solver.ends import clip_start
@@ -130,26 +130,10 @@ def _come_to_rest(p, w, v):
         way = steps * (speed + rise * steps / 3.0) + 0.5 * fastest * (fastest / brake + 1.0 + brake / rate.jerk)
         v.step[a] = -way if x < 0.0 else way
     if len(p.rates) > 0:
-        _go(p, w.q, v.step, 1.0, v.q)
+        move(p, w.q, v.step, 1.0, v.q)
     else:
         for i in range(len(w.q)):
             v.q[i] = w.q[i]
-
-
-@kernel
-def _go(p, start, step, share, q):
-    """q (nq) becomes where that share of a step (n) leads from `start` (nq), whatever limits say."""
-    for i in range(len(q)):
-        q[i] = start[i]
-    for r in range(len(p.coordinates)):
-        c = p.coordinates[r]
-        q[c.q] = start[c.q] + share * step[c.v]
-    for b in range(len(p.balls)):
-        i, a = p.balls[b].q, p.balls[b].v
-        q[i], q[i + 1], q[i + 2], q[i + 3] = quaternion_step(
-            start[i], start[i + 1], start[i + 2], start[i + 3],
-            share * step[a], share * step[a + 1], share * step[a + 2],
-        )  # fmt: skip
 
 
 @kernel
@@ -159,7 +143,7 @@ def _share_up_to_border(p, f, v, within):
     for _ in range(_ROUNDS):
         k = 1
         while k < _PARTS:
-            _go(p, v.before, v.step, share + width * k / _PARTS, v.q)
+            move(p, v.before, v.step, share + width * k / _PARTS, v.q)
             if _frames_beyond(f, v, v.q) == within:
                 break
             k += 1

@@ -8,6 +8,22 @@ from poise.kernels.requirements.balls import turned_within
 
 
 @kernel
+def move(p, start, step, share, q):
+    """q (nq) is where that share of a step (n) leads from `start` (nq), whatever limits say."""
+    for i in range(len(q)):
+        q[i] = start[i]
+    for r in range(len(p.coordinates)):
+        c = p.coordinates[r]
+        q[c.q] = start[c.q] + share * step[c.v]
+    for b in range(len(p.balls)):
+        i, a = p.balls[b].q, p.balls[b].v
+        q[i], q[i + 1], q[i + 2], q[i + 3] = quaternion_step(
+            start[i], start[i + 1], start[i + 2], start[i + 3],
+            share * step[a], share * step[a + 1], share * step[a + 2],
+        )  # fmt: skip
+
+
+@kernel
 def integrate_part(p, w, start, step, share, q):
     """q (nq) is where that share of a step (n) leads from `start` (nq).
 
