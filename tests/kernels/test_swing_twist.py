@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from kept import kept
 
-from poise.kernels.algebra.swing_twist import MARGIN, blocked, clipped, random_rotation
+from poise.kernels.algebra.swing_twist import MARGIN, blocked, clipped, random_rotation, semi_axes
 from poise.kernels.machine import packing
 from poise.kernels.machine.layout import BALL
 from poise.kernels.machine.views import problem_at
@@ -51,7 +51,7 @@ def draw_all(words, u, out):
 
 
 def words_of(ball: BallLimits) -> Any:
-    return packing.pack({"balls": packing.joined(BALL, [[0, 0, 1]], [ball.number])}, {"q": 4})
+    return packing.pack({"balls": packing.joined(BALL, [[0, 0, 1]], [np.hstack(ball.record[:-1])])}, {"q": 4})
 
 
 def turns(count: int, seed: int) -> np.ndarray:
@@ -81,7 +81,7 @@ def test_starts_are_inside_and_spread_evenly(limits: SwingTwist) -> None:
     out = np.empty((500, 4))
     draw_all(words_of(ball), u, out)
     assert ball.inside(out).all()
-    assert np.abs(out - ball.spread(*u.T)).max() < 1e-8
+    assert np.abs(out - np.stack(random_rotation(ball.record, *u.T), axis=1)).max() < 1e-8
 
 
 @pytest.mark.parametrize("limits", LIMITS)
@@ -100,7 +100,7 @@ def test_at_a_border_what_would_leave_is_held(limits: SwingTwist) -> None:
     ends = [ball.parts(quaternion_product(quaternion_exp(s * left), wxyz)) for s in (step, -step)]
     wide = np.min(ball.semi_axes) > 1e-3
     swing, twist = ball.parts(wxyz)
-    inner = ball.quarter(swing) - 2.0 * MARGIN
+    inner = np.stack(semi_axes(ball.record, *swing.T), axis=1) - 2.0 * MARGIN
     level = ((swing / inner) ** 2).sum(1)
     grown = [((end[0] / inner) ** 2).sum(1) for end in ends]
     rim = (level >= 1.0) & (np.hypot(*swing.T) < math.pi - 0.1)

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 from support.refusals import refused
 
 import poise as pz
-from poise.model.swing import nearest_on_ellipse
+from poise.kernels.algebra.swing_twist import nearest_on_ellipse, semi_axes
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -70,7 +70,7 @@ def test_the_point_of_an_ellipse_is_the_nearest(axes: tuple[float, float]) -> No
     points = rng.normal(size=(60, 2)) * 2.0
     points = np.concatenate([points, [[3.5, 0.0], [0.0, -3.5], [3.2, 1e-12]]])
     points = points[(points**2 / np.square(axes)).sum(1) > 1.0]
-    found = nearest_on_ellipse(points, axes)
+    found = np.stack(nearest_on_ellipse(*points.T, *axes), axis=1)
     assert np.abs((found**2 / np.square(axes)).sum(1) - 1.0).max() < 1e-12
     around = np.linspace(0.0, 2.0 * math.pi, 200001)
     border = np.stack([axes[0] * np.cos(around), axes[1] * np.sin(around)], axis=1)
@@ -92,10 +92,25 @@ def test_what_is_outside_is_brought_inside_and_the_rest_stays(axis: tuple[float,
     # Each of the two is changed by itself, and no more than it has to be.
     (swing, twist), (least, turn) = ball.parts(wxyz), ball.parts(pulled)
     assert np.abs(turn - np.clip(twist, -ball.half, ball.half)).max() < 5e-9
-    axes = ball.quarter(swing)
+    axes = np.stack(semi_axes(ball.record, *swing.T), axis=1)
     outside = (swing**2 / np.square(axes)).sum(1) > 1.0
     assert (np.abs(least - swing)[~outside] < 1e-9).all()
-    assert np.abs(least[outside] - nearest_on_ellipse(swing[outside], axes[outside])).max(initial=0.0) < 1e-4
+    nearest = np.stack(nearest_on_ellipse(*swing[outside].T, *axes[outside].T), axis=1)
+    assert np.abs(least[outside] - nearest).max(initial=0.0) < 1e-4
+
+
+@pytest.mark.parametrize("limits", LIMITS)
+def test_margins_are_ways_to_the_border(limits: tuple) -> None:
+    """That of a swing along its ray, that of a twist about the bone; a rotation is inside where both are left."""
+    ball = pz.SwingTwist(axis=(0.36, 0.48, 0.8), swing=limits[0], twist=limits[1]).at(0)
+    wxyz = turns(500, seed=5)
+    (swing, twist), (far, left) = ball.parts(wxyz), ball.margins(wxyz).T
+    angle = np.hypot(*swing.T)
+    border = swing * (1.0 + far / angle)[:, None]
+    axes = np.where(swing < 0.0, *np.transpose(ball.semi_axes))
+    assert np.square(border / axes).sum(axis=1) == pytest.approx(1.0, abs=1e-6)
+    assert np.abs(twist) + left == pytest.approx(ball.half)
+    assert ((np.minimum(far, left) >= 0.0) == ball.inside(wxyz)).all()
 
 
 def test_limits_are_told_of_carried_and_kept_by_what_is_drawn() -> None:

@@ -396,7 +396,7 @@ def test_balls_at_limits_of_swing_and_twist() -> None:
         place, tasks = bent(arm, seed)
         found = pz.solve(arm, tasks)
         gradient = found.gradient()
-        met = [ball.met(gradient.q[ball.place : ball.place + 4], 1e-6) for ball in arm.ball_limits]
+        met = [ball.met(gradient.q[ball.place : ball.place + 4]) for ball in arm.ball_limits]
         if not found.success or gradient.status != "smooth" or not any(met):
             continue
         assert_near(arm.jacobian("hand", gradient.q)[:3] @ gradient.by_target[0], np.eye(3), 1e-9)
@@ -425,7 +425,7 @@ def test_an_answer_that_ended_beside_a_limit_rests_at_it() -> None:
         found = pz.solve(arm, bent(arm, seed)[1])
         gradient = found.gradient()
         balls = [(slice(ball.place, ball.place + 4), ball) for ball in arm.ball_limits]
-        if not found.success or gradient.status != "smooth" or not any(b.met(gradient.q[at], 1e-6) for at, b in balls):
+        if not found.success or gradient.status != "smooth" or not any(b.met(gradient.q[at]) for at, b in balls):
             continue
         for way in rng.uniform(-1e-3, 1e-3, (20, arm.nv)):
             q = arm.integrate(gradient.q, way)

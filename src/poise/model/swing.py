@@ -11,12 +11,12 @@ The ellipse is made of four quarters, for a limb bends farther forth than back: 
 against and along either direction alone.  A cone has four that are equal, and a hinge about the first direction has
 ((low, high), (0, 0)) and no twist.  What is outside is brought to the nearest place inside: the nearest point of the
 ellipse, and the nearer end of the twist, each by itself (after Baerlocher and Boulic 2001, "Parametrization and range
-of motion of the ball-and-socket joint").
+of motion of the ball-and-socket joint").  The formulas are `poise.kernels.algebra.swing_twist`, which take arrays too.
 """
 
 import math
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 import numpy.typing as npt
@@ -24,13 +24,27 @@ import numpy.typing as npt
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import masked_at
 from poise.common.errors import InvalidValue
-from poise.kernels.algebra.swing_twist import FREE, MARGIN, NARROWEST
-from poise.quaternions import aligning, conjugate, quaternion_matrix, quaternion_product
+from poise.kernels.algebra import swing_twist
+from poise.kernels.algebra.swing_twist import FREE, NARROWEST
+from poise.kernels.machine.layout import AT_LIMIT
+from poise.quaternions import aligning, quaternion_matrix
 
 _ALONG = 1e-6
 """The sine of an angle to its axis that a direction across it must have."""
-_STEPS = 24
-"""Newton steps to the nearest point of an ellipse; what they leave, a radial scaling takes onto it."""
+
+
+@final
+class Ball(NamedTuple):
+    """The fields of a record BALL of `poise.kernels.machine.layout` that say what the limits are."""
+
+    frame: tuple[float, ...]
+    rest: tuple[float, ...]
+    a: tuple[float, float]
+    b: tuple[float, float]
+    cosine: float
+    sine: float
+    half: float
+    limited: bool = True
 
 
 @final
@@ -53,73 +67,42 @@ class BallLimits:
     """Half the width of the interval of twist [rad]; no less than NARROWEST, and FREE where twist has no limit."""
 
     @property
-    def number(self) -> tuple[float, ...]:
-        """What the kernels read: frame 9 row by row, rest 4, semi-axes 4, cosine and sine of half the middle, half."""
+    def record(self) -> Ball:
+        """As the kernels read them."""
         angle = 0.5 * self.middle
-        numbers = [*self.frame.ravel(), *self.rest, *self.semi_axes[0], *self.semi_axes[1]]
-        return (*map(float, numbers), math.cos(angle), math.sin(angle), self.half)
+        frame, rest = tuple(self.frame.ravel().tolist()), tuple(self.rest.tolist())
+        return Ball(frame, rest, *self.semi_axes, math.cos(angle), math.sin(angle), self.half)
 
     def parts(self, wxyz: Array) -> tuple[Array, Array]:
         """Swing (..., 2) and twist (...) [rad], the twist counted from `middle`, of unit quaternions (..., 4)."""
-        wxyz = quaternion_product(wxyz, conjugate(self.rest))
-        x, y, z = np.moveaxis(wxyz[..., 1:] @ self.frame, -1, 0)
-        w = wxyz[..., 0]
-        c = np.hypot(w, z)
-        safe = np.where(c > 0.0, c, 1.0)
-        cosine, sine = np.where(c > 0.0, w / safe, 1.0), z / safe
-        s = np.stack([x * cosine - y * sine, y * cosine + x * sine], axis=-1)
-        length = np.hypot(s[..., 0], s[..., 1])
-        scale = np.where(length > 1e-150, 2.0 * np.arctan2(length, c) / np.where(length > 1e-150, length, 1.0), 2.0)
-        # A twist and a turn less or more are the same rotation, of the other sign.
-        a, b = math.cos(0.5 * self.middle), math.sin(0.5 * self.middle)
-        cosine, sine = cosine * a + sine * b, sine * a - cosine * b
-        twist = 2.0 * np.arctan2(np.where(cosine < 0.0, -sine, sine), np.abs(cosine))
-        return s * scale[..., None], twist
+        ball = self.record
+        _, x, y, ratio, twist = swing_twist.parts(ball, *swing_twist.since_rest(ball, *np.moveaxis(wxyz, -1, 0)))
+        return np.stack([x * ratio, y * ratio], axis=-1), np.asarray(twist)
 
     def rotation(self, swing: Array, twist: Array) -> Array:
         """(..., 4) unit quaternions w x y z of what `parts` tells."""
-        angle = np.hypot(swing[..., 0], swing[..., 1])
-        ratio = 0.5 * np.sinc(angle / (2.0 * math.pi))
-        c, x, y = np.cos(0.5 * angle), swing[..., 0] * ratio, swing[..., 1] * ratio
-        half = 0.5 * (twist + self.middle)
-        cosine, sine = np.cos(half), np.sin(half)
-        vector = np.stack([x * cosine + y * sine, y * cosine - x * sine, c * sine], axis=-1) @ self.frame.T
-        return quaternion_product(np.concatenate([(c * cosine)[..., None], vector], axis=-1), self.rest)
-
-    def quarter(self, swing: Array) -> Array:
-        """(..., 2) the semi-axes of the quarter that the swing (..., 2) is in [rad]."""
-        (a, c), (b, d) = self.semi_axes
-        return np.where(swing < 0.0, [a, b], [c, d])
+        return np.stack(swing_twist.rotation(self.record, swing[..., 0], swing[..., 1], twist), axis=-1)
 
     def inside(self, wxyz: Array) -> npt.NDArray[np.bool_]:
         """(...) whether unit quaternions (..., 4) keep the limits, with no slack."""
-        swing, twist = self.parts(wxyz)
-        return np.asarray((_level(swing, self.quarter(swing)) <= 1.0) & (np.abs(twist) <= self.half))
+        return np.asarray(swing_twist.ball_within_limits(self.record, *np.moveaxis(wxyz, -1, 0)))
 
     def margins(self, wxyz: Array) -> Array:
         """(..., 2) how far unit quaternions (..., 4) are from their limits of swing and twist [rad]; negative
         outside."""
         swing, twist = self.parts(wxyz)
-        angle, root = np.linalg.norm(swing, axis=-1), np.sqrt(_level(swing, self.quarter(swing)))
-        far = np.where(root > 0.0, angle * (1.0 / np.where(root > 0.0, root, 1.0) - 1.0), FREE)
-        return np.stack([far, self.half - np.abs(twist)], axis=-1)
+        return np.stack(swing_twist.margins(self.record, swing[..., 0], swing[..., 1], twist), axis=-1)
 
-    def margin(self, wxyz: Array) -> Array:
-        """(...) how far unit quaternions (..., 4) are from the nearest limit [rad]; negative outside."""
-        return np.asarray(self.margins(wxyz).min(axis=-1))
-
-    def met(self, wxyz: Array, slack: float) -> dict[str, tuple[float, float]]:
-        """Of one rotation (4,), "swing" and "twist" where no more than `slack` [rad] is left of them, and their limits.
+    def met(self, wxyz: Array) -> dict[str, tuple[float, float]]:
+        """Of one rotation (4,), "swing" and "twist" where they stand at their limits, and these limits [rad].
 
         What has no width is always at its limit, and is not told of.
         """
-        swing, twist = (x.copy() for x in self.parts(wxyz))
-        swing[np.sum(self.semi_axes, axis=1) < slack] = 0.0
-        angle, root = float(np.linalg.norm(swing)), math.sqrt(float(_level(swing, self.quarter(swing))))
-        found = {}
-        if root > 0.0 and angle * (1.0 / root - 1.0) <= slack:
-            found["swing"] = (angle, angle / root)
-        if self.half > slack and self.half - abs(float(twist)) <= slack:
+        (x, y), twist = self.parts(wxyz)
+        x, y = np.where(np.sum(self.semi_axes, axis=1) < AT_LIMIT, 0.0, (x, y)).tolist()
+        angle, (far, left) = math.hypot(x, y), map(float, swing_twist.margins(self.record, x, y, twist))
+        found = {"swing": (angle, angle + far)} if far <= AT_LIMIT else {}
+        if self.half > AT_LIMIT and left <= AT_LIMIT:
             found["twist"] = (self.middle + float(twist), self.middle + math.copysign(self.half, float(twist)))
         return found
 
@@ -128,27 +111,12 @@ class BallLimits:
 
         Those inside stay as they are, to the last bit.
         """
-        swing, twist = self.parts(wxyz)
-        axes = self.quarter(swing)
-        out = _level(swing, axes) > 1.0
-        swing = np.where(out[..., None], nearest_on_ellipse(swing, axes - MARGIN), swing)
-        end = self.half - MARGIN
-        beyond = np.abs(twist) > self.half
-        twist = np.where(beyond, np.clip(twist, -end, end), twist)
-        return np.where((out | beyond)[..., None], self.rotation(swing, twist), wxyz)
+        pulled = np.stack(swing_twist.clipped(self.record, *np.moveaxis(wxyz, -1, 0)), axis=-1)
+        return np.where(self.inside(wxyz)[..., None], wxyz, pulled)
 
     def sample(self, shape: tuple[int, ...], rng: "np.random.Generator") -> Array:
         """(*shape, 4) random unit quaternions inside: uniform over the ellipse and the interval of twist."""
-        return self.spread(*rng.uniform(size=(3, *shape)))
-
-    def spread(self, u0: Array, u1: Array, u2: Array) -> Array:
-        """(..., 4) unit quaternions inside, of numbers in [0, 1): evenly over the ellipse and the interval of twist."""
-        # A quarter has its share of the area: the halves of either axis have those of its length.
-        turn, b = _side(u1, self.semi_axes[1])
-        turn, a = _side(turn, self.semi_axes[0])
-        radius, angle = np.sqrt(u0), 0.5 * math.pi * turn
-        swing = np.stack([a * radius * np.cos(angle), b * radius * np.sin(angle)], axis=-1)
-        return self.pulled_in(self.rotation(swing, min(self.half, math.pi) * (2.0 * u2 - 1.0)))
+        return np.stack(swing_twist.random_rotation(self.record, *rng.uniform(size=(3, *shape))), axis=-1)
 
 
 Interval = tuple[float, float]
@@ -269,35 +237,3 @@ def _frame(axis: Array, across: Array) -> Array:
     first = across - (across @ axis) * axis
     first = first / np.linalg.norm(first)
     return np.stack([first, np.cross(axis, first), axis], axis=1)
-
-
-def _side(u: Array, ends: tuple[float, float]) -> tuple[Array, Array]:
-    """Numbers in [0, 1) and the ends of an interval, of one number in [0, 1) for both."""
-    low, high = (min(x, math.pi) for x in ends)
-    share = high / (low + high)
-    up = u < share
-    return np.where(up, u / share, (u - share) / (1.0 - share)), np.where(up, high, -low)
-
-
-def nearest_on_ellipse(points: Array, semi_axes: ArrayLike) -> Array:
-    """(..., 2) of the ellipse around 0 with the `semi_axes` (..., 2), the nearest to points (..., 2) outside of it.
-
-    It is (a^2 x / (t + a^2), b^2 y / (t + b^2)), with t >= 0 where that is on the ellipse (Eberly 2013, "Distance from
-    a point to an ellipse").  The equation in t falls and is convex, so Newton's steps from below come without
-    overshooting; from where one of its terms is 1 they have not far to go.
-    """
-    axes = np.asarray(semi_axes)
-    reach = np.abs(points) * axes
-    t = np.maximum((reach - axes**2).max(-1), 0.0)
-    for _ in range(_STEPS):
-        below = t[..., None] + axes**2
-        share = (reach / below) ** 2
-        t = t + np.maximum(share.sum(-1) - 1.0, 0.0) / np.maximum(2.0 * (share / below).sum(-1), 1e-300)
-    found = axes**2 * points / (t[..., None] + axes**2)
-    level = np.sqrt(_level(found, axes))
-    return found / np.where(level > 0.0, level, 1.0)[..., None]
-
-
-def _level(swing: Array, semi_axes: Array) -> Array:
-    """(...) 1 on the ellipse, less inside."""
-    return np.asarray(((swing / semi_axes) ** 2).sum(-1))

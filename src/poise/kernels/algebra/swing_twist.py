@@ -4,6 +4,9 @@ A rotation counts from `rest`, from the left: rotation = swing * twist * rest.  
 the ball's axis, and x and y its directions of swing.  There w + z k is as the twist, and what is left is the swing
 (c, x, y, 0).  With d the direction of the axis, a turn omega adds m . omega / c to the twist, m = (y, -x, c), and moves
 the swing by what is left of omega without the twist's share of d.
+
+These functions take one rotation, one in each lane, or called from Python arrays of them; `boundaries` and what follows
+it the first two.
 """
 
 from poise.kernels.algebra.scalar import angle_of, sincos
@@ -45,7 +48,12 @@ def flat(low, high):
 
 @kernel
 def nearest_on_ellipse(x, y, a, b):
-    """The point of the ellipse that is nearest to (x, y) outside of it; see `poise.model.swing.nearest_on_ellipse`."""
+    """The point of the ellipse that is nearest to (x, y) outside of it.
+
+    It is (a^2 x / (t + a^2), b^2 y / (t + b^2)), with t >= 0 where that is on the ellipse (Eberly 2013, "Distance from
+    a point to an ellipse").  The equation in t falls and is convex, so Newton's steps from below come without
+    overshooting; from where one of its terms is 1 they have not far to go.
+    """
     aa, bb = a * a, b * b
     u, v = a * select(x < 0.0, -x, x), b * select(y < 0.0, -y, y)
     t = select(u - aa > v - bb, u - aa, v - bb)
@@ -160,11 +168,21 @@ def clipped(ball, w, x, y, z):
 
 @kernel
 def ball_within_limits(ball, w, x, y, z):
-    """Whether the unit quaternion keeps the ball's limits, of one number wide."""
+    """Whether the unit quaternion keeps the ball's limits, with no slack."""
     w, x, y, z = since_rest(ball, w, x, y, z)
     _, sx, sy, ratio, twist = parts(ball, w, x, y, z)
     a, b = semi_axes(ball, sx * ratio, sy * ratio)
-    return level(sx * ratio, sy * ratio, a, b) <= 1.0 and abs(twist) <= ball.half
+    return (level(sx * ratio, sy * ratio, a, b) <= 1.0) & (abs(twist) <= ball.half)
+
+
+@kernel
+def margins(ball, x, y, twist):
+    """How far a swing's rotation vector and a twist, counted from the middle of its interval, are from their limits
+    [rad]; negative outside.  Of a swing it is the way along its ray, FREE where there is none."""
+    a, b = semi_axes(ball, x, y)
+    root = sqrt(level(x, y, a, b))
+    swung = root > 0.0
+    return select(swung, sqrt(x * x + y * y) * (1.0 / select(swung, root, 1.0) - 1.0), FREE), ball.half - abs(twist)
 
 
 @kernel

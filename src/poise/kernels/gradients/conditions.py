@@ -7,10 +7,10 @@ slack.  The problem has a column for each velocity of the model.
 import numpy as np
 
 from poise.kernels.algebra.rotations import quaternion_step
-from poise.kernels.algebra.swing_twist import FREE, level, parts, semi_axes, since_rest
+from poise.kernels.algebra.swing_twist import margins, parts, since_rest
 from poise.kernels.collision.near import DISTANCE, FIRST, SECOND, distance_row, find_near, place_all, place_movers
 from poise.kernels.machine.jit import call, kernel
-from poise.kernels.machine.lanes import pitch, sqrt
+from poise.kernels.machine.lanes import pitch
 from poise.kernels.machine.layout import MEASURE, NEAR
 from poise.kernels.machine.views import narrow, problem_at, section
 from poise.kernels.requirements.ranges import evaluate_ranges
@@ -152,11 +152,7 @@ def _change(ball, q, axis, turn):
 
 @kernel
 def _slacks(ball, w, x, y, z):
-    """How far a unit quaternion is from its limits of swing and of twist [rad]; see `BallLimits.rooms`."""
+    """How far a unit quaternion is from its limits of swing and of twist [rad]."""
     w, x, y, z = since_rest(ball, w, x, y, z)
-    _, sx, sy, ratio, twist = parts(ball, w, x, y, z)
-    sx, sy = sx * ratio, sy * ratio
-    a, b = semi_axes(ball, sx, sy)
-    root = sqrt(level(sx, sy, a, b))
-    swing = sqrt(sx * sx + sy * sy) * (1.0 / root - 1.0) if root > 0.0 else FREE
-    return swing, ball.half - abs(twist)
+    _, x, y, ratio, twist = parts(ball, w, x, y, z)
+    return margins(ball, x * ratio, y * ratio, twist)

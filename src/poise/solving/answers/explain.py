@@ -212,7 +212,7 @@ def joints_at_limits(outcome: Outcome) -> list[str]:
         if size > 1e-6 * scale:
             out_there = quaternion_product(quaternion_exp(_NUDGE * push / size), wxyz)
             if not ball.inside(out_there):
-                out += [f"{name} ({what}, {limit:.4g})" for what, (_, limit) in ball.met(wxyz, AT_LIMIT).items()]
+                out += [f"{name} ({what}, {limit:.4g})" for what, (_, limit) in ball.met(wxyz).items()]
     return out
 
 

@@ -174,7 +174,7 @@ class SphericalLimits(_Between):
 
     def __call__(self, q: Array) -> Array:
         """See `PathConstraint`: [rad]."""
-        slacks = [ball.margin(q[:, ball.place : ball.place + 4]) for ball in self._model.ball_limits]
+        slacks = [ball.margins(q[:, ball.place : ball.place + 4]).min(axis=-1) for ball in self._model.ball_limits]
         return np.asarray(np.min(slacks, axis=0) + _ROUNDING, dtype=np.float64)
 
     def beyond(self, far: float) -> str:

@@ -336,9 +336,9 @@ def _idle(model: Model, coords: set[int], balls: set[int]) -> tuple[list[int], l
 
 def _ball_records(model: Model, balls: Sequence[Sequence[int]]) -> npt.NDArray[np.int64]:
     """The unit quaternions at these places in q and velocities, with their limits."""
-    limits = {ball.place: ball.number for ball in model.ball_limits}
+    limits = {ball.place: np.hstack(ball.record[:-1]) for ball in model.ball_limits}
     whole = [(q, v, int(q in limits)) for q, v in balls]
-    return joined(BALL, whole, [limits.get(q, (0.0,) * 20) for q, _ in balls])
+    return joined(BALL, whole, [limits.get(q, np.zeros(BALL.words - BALL.whole)) for q, _ in balls])
 
 
 def _strides(ranges: Sequence[Sequence[float]], balls: int) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.common.array import Array
+from poise.kernels.algebra.swing_twist import random_rotation
 from poise.kernels.machine.forks import hold_over_forks
 from poise.kernels.machine.layout import DIRECTION, FEATURES, PLACE, TURN
 from poise.model.joint import JointKind
@@ -83,21 +84,14 @@ def _configurations(model: Model, problem: Problem, count: int, root: int) -> Ar
     q = np.tile(model.home, (count, 1))
     low, high = model.sampling_box
     coordinates = problem.sampled_coordinates
-    balls = problem.section("balls")
+    balls = problem.section("balls").view(np.recarray)
     n = len(coordinates)
     u = np.modf(0.5 + np.arange(1, count + 1)[:, None] * strides(n + 3 * len(balls)))[0]
     at = coordinates["q"]
     q[:, at] = np.clip(low[at] + u[:, :n] * (high - low)[at], coordinates["lower"], coordinates["upper"])
-    for k, i in enumerate(balls["q"]):
-        # Uniform over all rotations (Shoemake 1992).
-        a, b, c = u[:, n + 3 * k : n + 3 * k + 3].T
-        s, t = 2.0 * np.pi * b, 2.0 * np.pi * c
-        x, y = np.sqrt(1.0 - a), np.sqrt(a)
-        q[:, i : i + 4] = np.stack([x * np.sin(s), x * np.cos(s), y * np.sin(t), y * np.cos(t)], axis=1)
-    for ball in model.ball_limits:
-        if problem.limits and ball.place in balls["q"]:
-            u0, u1, u2 = u[:, n + 3 * int(np.flatnonzero(balls["q"] == ball.place)[0]) :][:, :3].T
-            q[:, ball.place : ball.place + 4] = ball.spread(u0, u1, u2)
+    for k, ball in enumerate(balls):
+        drawn = random_rotation(ball, *u[:, n + 3 * k : n + 3 * k + 3].T)
+        q[:, ball.q : ball.q + 4] = np.stack(drawn, axis=1)
     if root >= 0:
         q[:, root : root + 7] = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
     return q

@@ -109,7 +109,7 @@ def _positions(model: Model, problem: Problem, q: Array) -> Iterator[tuple[int, 
     moved = {int(ball["q"]) for ball in problem.section("balls") if ball["limited"]}
     for name, ball in zip(limited, model.ball_limits, strict=True):
         if ball.place in moved:
-            for what, (value, bound) in ball.met(q[ball.place : ball.place + 4], AT_LIMIT).items():
+            for what, (value, bound) in ball.met(q[ball.place : ball.place + 4]).items():
                 yield ball.place, ActiveLimit("position", f"{name}.{what}", value, bound)
 
 
