@@ -9,13 +9,12 @@ from poise.kernels.algebra.rotations import quaternion_step, turn_between
 from poise.kernels.algebra.swing_twist import clipped
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load, select, store
+from poise.kernels.rows.rounding import ROUNDING
 
 _TRIALS = 8
 """So often less of a turn is tried before none of it is taken."""
 _LESS = 0.98
 """What is tried of the share that would be slow enough if the border were straight."""
-_ROUNDING = 1e-12
-"""The share of a speed that rounding may add."""
 
 
 @kernel
@@ -51,7 +50,7 @@ def turned_within(ball, w0, x0, y0, z0, u0, u1, u2, f0, f1, f2):
         w1, x1, y1, z1 = clipped(ball, w1, x1, y1, z1)
         t0, t1, t2 = turn_between(w0, x0, y0, z0, w1, x1, y1, z1)
         over = _farthest(t0 * s0, t1 * s1, t2 * s2)
-        fast = over > 1.0 + _ROUNDING
+        fast = over > 1.0 + ROUNDING
         if not any_of(fast):
             return w1, x1, y1, z1, t0, t1, t2
         share = select(fast, _LESS * share / over, share)

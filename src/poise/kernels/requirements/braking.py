@@ -17,14 +17,15 @@ the acceleration is back at 0; that this fits within the speeds and the range is
 
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import floor, select, sqrt
+from poise.kernels.rows.rounding import LAST_DIGIT
 
 NO_LIMIT = 1e300
 """An acceleration or a jerk that is none."""
 _FARTHEST = 1e20
 """More room than there is anywhere [rad or m], of which one can still compute the braking distance."""
-_SPARE, _ROUNDING = 1e-6, 1e-15
-"""What braking is not planned with, so that rounding cannot use it up: this share of an acceleration or jerk, and this
-much [rad or m], but no more than half."""
+_SPARE = 1e-6
+"""The share of an acceleration or jerk that braking is not planned with, so that rounding cannot use it up; LAST_DIGIT
+comes to it, but no more than half."""
 _TRIALS = 4
 """Newton's steps and chords; a range of allowed steps is at most two jerks wide, and all but straight within it."""
 
@@ -32,7 +33,7 @@ _TRIALS = 4
 @kernel
 def _sure(limit):
     """What of an acceleration or jerk braking is planned with."""
-    sure = limit * (1.0 - _SPARE) - _ROUNDING
+    sure = limit * (1.0 - _SPARE) - LAST_DIGIT
     return select(sure > 0.5 * limit, sure, 0.5 * limit)
 
 

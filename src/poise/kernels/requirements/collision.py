@@ -49,6 +49,7 @@ from poise.kernels.requirements.integrate import integrate_part
 from poise.kernels.requirements.nearest_step import SEEN_MORE, cut, cut_half
 from poise.kernels.requirements.stopping import UNKNOWN, way_to_rest_within
 from poise.kernels.requirements.trust_radius import STILL, widen_trust_radius
+from poise.kernels.rows.rounding import ROUNDING
 
 _LOOKS = 64
 """Looks along the way of an update, at most; a step that would need more and goes beyond `lookahead` is refused, or
@@ -57,8 +58,6 @@ _FIXED = 1e-6
 """A pair whose distance no joint changes faster asks for nothing [m per rad or m]."""
 BUILT_NEAR_RESERVE = 1e-4
 """What is kept beyond the least distance of links that are built near [m]: what the curvature of a step takes back."""
-_ROUNDING = 1e-12
-"""What counts as no change of a distance [m]: a pair that no joint moves must not hold up the others."""
 _UNSEEN, _FINEST = 5e-3, 1e-3
 """How much between two looks a distance may fall below what is asked, unseen [m]: the way between looks is chosen by
 it, and half of it is the slack of a look on the way.  The end of a step has no slack.
@@ -131,7 +130,7 @@ def _state(p, w, s, x, pair, k):
     reserve = BUILT_NEAR_RESERVE if built_near else limit.reserve
     drift, brake = drifted(x, pair), brake if len(p.rates) > 0 else np.inf
     w.constraints.collision_bounds[k] = may_approach(limit, pair[DISTANCE], reserve, drift, brake) if asks else NONE
-    if asks and pair[DISTANCE] < limit.distance - _ROUNDING:
+    if asks and pair[DISTANCE] < limit.distance - ROUNDING:
         w.memory[TOO_NEAR] = 1.0
     if w.constraints.collision_bounds[k] < 0.0 and (drift != 0.0 or pair[DISTANCE] < limit.distance):
         # What brings the arm to rest at its targets must not hold it where something comes near.
@@ -144,7 +143,7 @@ def retreats(w):
     enough = True
     for k in range(np.int64(w.memory[COLLISION_COUNT]) if w.memory[TOO_NEAR] > 0.0 else 0):
         most = w.constraints.collision_bounds[k]
-        parted = most >= 0.0 or along(len(w.step), w.constraints.collision_rows, k, w.step) <= most + _ROUNDING
+        parted = most >= 0.0 or along(len(w.step), w.constraints.collision_rows, k, w.step) <= most + ROUNDING
         enough = enough and parted
     return enough
 
@@ -245,7 +244,7 @@ def stays_clear(p, w, address):
     slack = 0.5 * min(limit.distance, _UNSEEN)
     cutting = w.memory[CUTTING] > 0.5
     w.memory[IS_CLEAR] = 0.0
-    _put(p, x, w.step)
+    _put(p, w.step, x.proximity.row)
     for i in range(s.scene[0].movers if limit.lookahead < np.inf and not _seen_ahead(p, w) else 0):
         farthest = max(farthest, max_displacement(s, i, 0, x.proximity.row))
     seen, wanted = x.proximity.near_before, 1.0
@@ -297,12 +296,12 @@ def _look_as_far(p, w, s, x):
 
 
 @functools.partial(kernel, inline=True)
-def _put(p, x, step):
-    """x.proximity.row (nv) becomes the step (n), spread over the velocities of the model."""
-    for v in range(len(x.proximity.row)):
-        x.proximity.row[v] = 0.0
-    for a in range(len(step)):
-        x.proximity.row[p.velocities[a]] = step[a]
+def _put(p, numbers, out):
+    """out (nv) becomes these numbers (n), spread over the velocities of the model."""
+    for v in range(len(out)):
+        out[v] = 0.0
+    for a in range(len(numbers)):
+        out[p.velocities[a]] = numbers[a]
 
 
 @kernel
@@ -352,7 +351,8 @@ def stoppable(p, w, address):
         if moved_to(x, w.q):  # another way of braking was looked at, and led elsewhere
             look_ahead(p, s, x, w.step)
         _find_near_on_braking_way(p, w, s, x)
-    _put_braking_way(p, w, x)
+    _put(p, w.braking.speeds, x.proximity.rate)
+    _put(p, w.braking.distances, x.proximity.row)
     # Nothing is known of pairs outside of a full list, nor of those near a way that was bent: both are sought anew.
     full = np.int64(x.proximity.near[0]) == MOST_NEAR or (at > 0.0 and w.braking.speeds[0] == UNKNOWN)
     if at > 0.0:
@@ -427,17 +427,6 @@ def _find_near_on_braking_way(p, w, s, x):
 
 
 @kernel
-def _put_braking_way(p, w, x):
-    """x.proximity.row and x.proximity.rate (nv) become w.braking.distances and w.braking.speeds, by the velocities of
-    the model."""
-    for v in range(len(x.proximity.row)):
-        x.proximity.rate[v], x.proximity.row[v] = 0.0, 0.0
-    for a in range(len(w.step)):
-        k = p.velocities[a]
-        x.proximity.rate[k], x.proximity.row[k] = w.braking.speeds[a], w.braking.distances[a]
-
-
-@kernel
 def _safe_until(limit, s, x, pair, distance, at):
     """Up to which step of braking a pair stays apart whose distance after `at` steps is this, whichever way it goes."""
     spare = distance - limit.distance
@@ -468,7 +457,7 @@ def _least(x, pair, least):
         old = section(x.proximity.near_before, 1 + NEAR * b, NEAR)
         if old[FIRST] == pair[FIRST] and old[SECOND] == pair[SECOND]:
             least = min(least, old[DISTANCE] - drifted(x, old))
-    return least - _ROUNDING
+    return least - ROUNDING
 
 
 @routine

@@ -14,6 +14,7 @@ from poise.kernels.machine.memory import COLLISION_COUNT, COLLISIONS_CHANGED, EL
 from poise.kernels.machine.views import section
 from poise.kernels.requirements.balls import turn_ball
 from poise.kernels.requirements.braking import NO_LIMIT, allowed, allowed_anywhere
+from poise.kernels.rows.rounding import LAST_DIGIT
 from poise.kernels.rows.sums import put_sum, slack_of_sum, sum_count
 from poise.kernels.solver.ends import clip_start
 from poise.kernels.solver.limits import limited_balls
@@ -27,8 +28,6 @@ _ANYWHERE = 1e20
 _AHEAD = 0.2
 """The longest entry that is proposed for a ball with limits [rad]: the rows are tangents of a border that bends, and a
 longer step along them ends beyond it."""
-_ROUNDING = 1e-15
-"""How far from a limit rounding leaves what has come to it [rad or m]."""
 
 
 @kernel
@@ -224,8 +223,8 @@ def clamp_whole_step(p, w, updates):
         # q0 + (l - q0) need not be l: where the bound is the limit itself, q is the limit to the last bit, so that a
         # joint that brakes for a limit comes to stand at it and no check of limits fails by rounding.
         low, high = rate.lower - x0, rate.upper - x0
-        x = select((x < rate.lower + _ROUNDING) & (load(w.motion.least, c.v) >= low - _ROUNDING), rate.lower, x)
-        x = select((x > rate.upper - _ROUNDING) & (load(w.motion.largest, c.v) <= high + _ROUNDING), rate.upper, x)
+        x = select((x < rate.lower + LAST_DIGIT) & (load(w.motion.least, c.v) >= low - LAST_DIGIT), rate.lower, x)
+        x = select((x > rate.upper - LAST_DIGIT) & (load(w.motion.largest, c.v) <= high + LAST_DIGIT), rate.upper, x)
         store(w.q, c.q, select(changed, x, load(w.q, c.q)))
     for b in range(len(p.balls)):
         i, a = p.balls[b].q, p.balls[b].v

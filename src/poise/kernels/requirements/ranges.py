@@ -12,9 +12,7 @@ from poise.kernels.machine.jit import call, kernel, routine
 from poise.kernels.machine.lanes import pitch
 from poise.kernels.machine.layout import SIDES
 from poise.kernels.requirements.nearest_step import cut, cut_half
-
-_ROUNDING = 1e-12
-"""What counts as no farther out [m or rad]."""
+from poise.kernels.rows.rounding import ROUNDING
 
 
 @routine
@@ -52,7 +50,7 @@ def evaluate_ranges(p, w, q):
 @kernel
 def _most(w, i):
     """The largest h_i that is no farther out than before the step."""
-    return max(w.sides.residual_before[i], 0.0) + _ROUNDING
+    return max(w.sides.residual_before[i], 0.0) + ROUNDING
 
 
 @kernel

@@ -4,11 +4,7 @@ import numpy as np
 
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import pitch
-
-ROUNDING = 1e-12
-"""The rounding of a sum, as a share of its size, the sum of |A_i| max(1, |q_i|).  Each product or sum of doubles is off
-by up to 1.1e-16 of its size: a sum has two a joint, the step that led to q some hundreds, and some thousands have room.
-A joint near 0 counts as 1, for what steps to there rounds like a turn."""
+from poise.kernels.rows.rounding import ROUNDING
 
 
 @kernel
@@ -19,7 +15,11 @@ def sum_count(p, n):
 
 @kernel
 def slack_of_sum(p, n, i, q):
-    """The slack b - A q of sum i at q (nq) [rad or m], and its rounding: below 0 by no more than that, it holds."""
+    """The slack b - A q of sum i at q (nq) [rad or m], and its rounding: below 0 by no more than that, it holds.
+
+    The size of a sum, of which rounding is a share, is the sum of |A_i| max(1, |q_i|): a joint near 0 counts as 1, for
+    what steps to there rounds like a turn.
+    """
     at, slack, size = i * (n + 1), p.inequalities[i * (n + 1) + n], 0.0
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]

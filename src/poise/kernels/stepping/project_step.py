@@ -52,11 +52,10 @@ from poise.kernels.requirements.stopping import (
     rests,
     steer,
 )
+from poise.kernels.rows.rounding import ROUNDING
 from poise.kernels.rows.sums import put_sum, slack_of_sum, sum_count, sums_hold
 from poise.kernels.solver.limits import limited_balls
 
-_ROUNDING = 1e-12
-"""By this share rounding may take a twist beyond its limit."""
 _TRIALS = 8
 """Nearest steps that are tried, each with more cutting planes than the one before."""
 _HALVINGS, _HALVINGS_RATED = 12, 4
@@ -251,7 +250,7 @@ def _cut_sums(p, w):
 def _whirls(p, w):
     """Whether w.step is faster than the limit of a twist."""
     for k in range(len(p.twists)):
-        if length_of(p.twists[k], w.step) > (1.0 + _ROUNDING) * w.memory[UPDATES] * p.twists[k].most:
+        if length_of(p.twists[k], w.step) > (1.0 + ROUNDING) * w.memory[UPDATES] * p.twists[k].most:
             return True
     return False
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.common.array import Array
+from poise.kernels.rows.rounding import ROUNDING
 from poise.model.model import Model
 from poise.solving.problem.problem import velocity_names
 from poise.solving.requirements.status import Status
@@ -22,8 +23,6 @@ _LEVER: Final = 1.0
 """How far shapes come nearer to each other, at most, with a change of one coordinate by 1 [m per rad or m]."""
 RESERVE: Final = 5e-4
 """What may be lost between two configurations that are looked at, where they are near something [m]."""
-_ROUNDING: Final = 1e-12
-"""By how much a ball may be beyond its limits [rad]."""
 _JUST: Final = 1.0 + 1e-6
 """Rounding of what is left, as a share of a tolerance."""
 _EXACT: Final = 2e-10
@@ -175,7 +174,7 @@ class SphericalLimits(_Between):
     def __call__(self, q: Array) -> Array:
         """See `PathConstraint`: [rad]."""
         slacks = [ball.margins(q[:, ball.place : ball.place + 4]).min(axis=-1) for ball in self._model.ball_limits]
-        return np.asarray(np.min(slacks, axis=0) + _ROUNDING, dtype=np.float64)
+        return np.asarray(np.min(slacks, axis=0) + ROUNDING, dtype=np.float64)
 
     def beyond(self, far: float) -> str:
         """See `PathConstraint`."""

@@ -19,6 +19,7 @@ from poise.common.errors import InvalidValue, ShapeError
 from poise.kernels.machine.layout import RATES
 from poise.kernels.machine.packing import joined
 from poise.kernels.requirements.braking import NO_LIMIT
+from poise.kernels.rows.rounding import LAST_DIGIT
 from poise.model.joint import JointKind
 from poise.model.model import Model
 from poise.solving.problem.problem import Problem, velocity_names
@@ -31,8 +32,6 @@ _LARGEST: Final = 1e15
 """A speed that is none [rad or m a step]."""
 _TURN: Final = 1.8
 """Less than pi / sqrt(3) [rad]: a turn of so much about each of three axes is still less than half a turn."""
-_ROUNDING: Final = 1e-15
-"""What the rounding of a position is [rad or m]."""
 _STEPS: Final = 1e9
 """More steps than any braking takes."""
 _LEAST: Final = 1e-290
@@ -394,7 +393,7 @@ def _in_steps(model: Model, velocities: Sequence[int], limit: Array | None, scal
         return np.full(len(velocities), NO_LIMIT)
     found = np.minimum(limit * scale, NO_LIMIT)
     for v, x in zip(velocities, found, strict=True):
-        if not x > _ROUNDING:
+        if not x > LAST_DIGIT:
             name = velocity_names(model)[v]
             raise InvalidValue(
                 "out-of-range",
@@ -420,4 +419,4 @@ def usable(most: float, jerk: float, speed: float, reach: float) -> float:
     for _ in range(100):
         midpoint = 0.5 * (low + high)
         low, high = (midpoint, high) if fits(midpoint) else (low, midpoint)
-    return max(low * jerk, _ROUNDING * jerk)
+    return max(low * jerk, LAST_DIGIT * jerk)

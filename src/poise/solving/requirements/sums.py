@@ -3,7 +3,7 @@
 import numpy as np
 
 from poise.common.array import Array
-from poise.kernels.rows.sums import ROUNDING
+from poise.kernels.rows.rounding import ROUNDING
 from poise.solving.problem.problem import Problem
 
 
