@@ -26,7 +26,7 @@ import poise as pz
 from poise.common.array import Array
 from poise.experiments.motion_bench_maker.problem import START, Problem, panda
 from poise.experiments.motion_bench_maker.sets import problem_sets
-from poise.solving.path.clearance import Clearance
+from poise.solving.requirements.clearance import Clearance
 
 COUNT, RUNS, SECONDS = 10, 3, 10.0
 STEP = 0.02
@@ -54,7 +54,7 @@ def by_ompl(arm: pz.Model, problem: Problem) -> Found:
     from ompl import base, geometric, util
 
     util.setLogLevel(util.LogLevel.LOG_NONE)
-    free = Clearance.of(arm, pz.CollisionLimit(problem.world, min_distance=0.0))
+    free = Clearance(arm, pz.CollisionLimit(problem.world, min_distance=0.0))
 
     def is_free(state: Any) -> bool:
         return bool(free(np.array([[state[i] for i in range(arm.nq)]]))[0] >= 0.0)

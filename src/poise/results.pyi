@@ -13,7 +13,7 @@ from poise.solving.gradients.batch_gradient import BatchGradient as BatchGradien
 from poise.solving.gradients.gradient import SolutionGradient as SolutionGradient
 from poise.solving.path.jumps import Jump as Jump
 from poise.solving.path.path import PathFailure as PathFailure
-from poise.solving.requirements.active_limits import ActiveLimit as ActiveLimit
+from poise.solving.requirements.active_limit import ActiveLimit as ActiveLimit
 from poise.solving.requirements.outcome import Trace as Trace
 from poise.solving.solvers.batch import SolutionBatch as SolutionBatch
 from poise.solving.solvers.differentiable import Functions as Functions

@@ -12,7 +12,7 @@ import poise as pz
 from poise.io.installed import installed_robots
 from poise.model.proximity import excluded_pairs, nearest_in
 from poise.model.scene import Scene
-from poise.solving.path.clearance import Clearance
+from poise.solving.requirements.clearance import Clearance
 
 FILES = {file: name for name, file in reversed(installed_robots().items())}
 DEAR = {
@@ -104,7 +104,7 @@ def test_what_is_eased_is_told_as_it_is_and_kept_as_asked() -> None:
         assert limit.least(robot, *pair) == pytest.approx(least[pair], abs=2e-6)
     q = robot.sample(60, seed=0)
     rooms = np.array([[nearest_in(s, x).distance - least[pair] for pair, s in scenes.items()] for x in q])
-    np.testing.assert_allclose(Clearance.of(robot, limit)(q), rooms.min(axis=1), atol=2e-6)
+    np.testing.assert_allclose(Clearance(robot, limit)(q), rooms.min(axis=1), atol=2e-6)
     for x, slack in zip(q, rooms, strict=True):
         near = limit.nearest(robot, x)
         assert near.distance - limit.least(robot, *near.pair) == pytest.approx(slack.min(), abs=2e-6)

@@ -12,7 +12,6 @@ from poise.common.array import Array
 from poise.kernels.machine.layout import CLOSED
 from poise.model.model import Model
 from poise.solving.arguments.arguments import each_goal
-from poise.solving.path.constraints import SphericalLimits
 from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.limits import PathLimits
 from poise.solving.requirements.limits import LimitsLike
@@ -47,10 +46,7 @@ def feasibility_of(model: Model, tasks: Sequence[Task], limits: LimitsLike) -> I
     path_limits = PathLimits.of(model, limits, None, None)
     with PathFeasibility.borrowed(model, path_limits) as feasibility:
         loops = [*loop_tasks(model, tasks), *(task for task in tasks if isinstance(task, LoopTask) and task.required)]
-        feasibility = feasibility.with_loops(model, loops, limits=path_limits.positions)
-        if path_limits.positions and model.ball_limits:
-            feasibility = feasibility.with_constraints(SphericalLimits(model))
-        yield feasibility
+        yield feasibility.with_loops(model, loops, limits=path_limits.positions).with_balls(model, path_limits)
 
 
 def judge(

@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 from support.refusals import refused
-from ways import across, armed, elbow, kept
+from ways import KeptOff, across, armed, elbow, kept
 
 import poise as pz
 from poise.model.scene import Scene
 from poise.solving.path.candidates import Candidates
-from poise.solving.path.clearance import Clearance
 
 TASK = pz.PoseTask("panda_hand")
 
@@ -49,7 +48,7 @@ def test_one_waypoint_that_is_blocked_is_seen_wherever_it_is(waypoint: int, side
         away = np.linalg.norm(arm.pose("tip", q).xyz - points[waypoint], axis=-1) - 1e-3
         return np.where(side * q[..., 1] > 0.0, away, 1.0)
 
-    with kept(Clearance(arm, distances)):
+    with kept(KeptOff(arm, distances)):
         path = pz.solve_path(arm, pz.PositionTask("tip"), points, optimise=False, threads=1)
     assert path.success, path.explain()
     assert (side * path.q[:, 1] < 0.0).all()
@@ -64,7 +63,7 @@ def test_what_blocks_a_step_is_seen_too() -> None:
         away = np.linalg.norm(arm.pose("tip", q).xyz - middle, axis=-1) - 0.03
         return np.where(q[..., 1] > 0.0, away, 1.0)
 
-    with kept(Clearance(arm, distances)):
+    with kept(KeptOff(arm, distances)):
         path = pz.solve_path(arm, pz.PositionTask("tip"), points, optimise=False, threads=1)
     assert path.success, path.explain()
     assert (path.q[:, 1] < 0.0).all()

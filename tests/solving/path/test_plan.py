@@ -6,10 +6,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from support.refusals import refused
-from ways import kept
+from ways import KeptOff, kept
 
 import poise as pz
-from poise.solving.path.clearance import Clearance
 from poise.solving.path.clock import Clock
 from poise.solving.path.feasibility import PathFeasibility
 
@@ -95,7 +94,7 @@ def test_a_way_around_what_is_between() -> None:
 
     straight = pz.plan(arm, pz.PoseTask("panda_hand"), poses())
     assert distances(straight.q).min() < 0.0
-    with kept(Clearance(arm, distances, 0.02)):
+    with kept(KeptOff(arm, distances, 0.02)):
         one, two = (pz.plan(arm, pz.PoseTask("panda_hand"), poses(), threads=n) for n in (1, 2))
     assert one.success, one.explain()
     assert distances(one.q).min() >= 0.02 - 1e-9
@@ -111,7 +110,7 @@ def test_a_wall_without_a_door_is_said() -> None:
         return np.abs(np.sin(q[..., 0])) - 0.1  # the upper arm may not cross the x axis
 
     ends = [[0.2, 1.3, 0.0], [0.2, -1.3, 0.0]]
-    with kept(Clearance(arm, distances)):
+    with kept(KeptOff(arm, distances)):
         path = pz.plan(arm, pz.PositionTask("tool"), ends, max_time=0.4, threads=1)
     assert path.status is pz.Status.COLLISION
     assert path.first_failure is not None
@@ -129,7 +128,7 @@ def test_a_station_out_of_reach_or_inside_is_named() -> None:
     def distances(q: np.ndarray) -> np.ndarray:
         return np.linalg.norm(arm.pose("tool", q).xyz - [1.0, -1.0, 0.0], axis=-1) - 0.2
 
-    with kept(Clearance(arm, distances)):
+    with kept(KeptOff(arm, distances)):
         path = pz.plan(arm, pz.PositionTask("tool"), [[1, 1, 0], [1, -1, 0]], max_time=1.0, threads=1)
     assert path.first_failure is not None
     assert path.first_failure.status is pz.Status.COLLISION
@@ -144,7 +143,7 @@ def test_a_pose_is_searched_for_before_it_is_blamed(seed: int) -> None:
     def distances(q: np.ndarray) -> np.ndarray:
         return 0.006 - np.abs(np.remainder(q.sum(axis=-1) - 0.3 + np.pi, 2.0 * np.pi) - np.pi)
 
-    with kept(Clearance(arm, distances)):
+    with kept(KeptOff(arm, distances)):
         path = pz.plan(arm, pz.PositionTask("tool"), [[1.0, 1.0, 0.0]], seed=seed, threads=1)
     assert path.success, path.explain()
     assert distances(path.q).min() >= 0.0
@@ -280,7 +279,7 @@ def test_a_dip_between_two_looks_is_seen() -> None:
     def distances(q: np.ndarray) -> np.ndarray:
         return np.abs(q[..., 0] - 0.5093) - 0.002
 
-    feasibility = PathFeasibility([Clearance(arm, distances)])
+    feasibility = PathFeasibility([KeptOff(arm, distances)])
     assert feasibility.on_way(np.array([0.0, 0.0]), np.array([1.0, 0.0])) < 0.0
     assert feasibility.on_way(np.array([0.0, 0.0]), np.array([0.5, 0.0])) > 0.0
 

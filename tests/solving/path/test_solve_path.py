@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 from support.refusals import refused
-from ways import across, armed, elbow, kept
+from ways import KeptOff, across, armed, elbow, kept
 
 import poise as pz
 from poise.solving.path import program, route
-from poise.solving.path.clearance import Clearance
 
 
 def points(xy: np.ndarray) -> np.ndarray:
@@ -413,7 +412,7 @@ def test_a_path_keeps_its_distance(optimise: bool) -> None:
         return np.linalg.norm(arm.pose("panda_link4", q).xyz - centre, axis=-1) - 0.08
 
     assert distances(free.q).min() < 0.0
-    with kept(Clearance(arm, distances, 0.02)):
+    with kept(KeptOff(arm, distances, 0.02)):
         path = pz.solve_path(arm, task, across(80), optimise=optimise, threads=1)
     assert path.success, path.explain()
     assert path.clearances is not None
@@ -429,7 +428,7 @@ def test_a_way_that_is_blocked_is_said() -> None:
     def distances(q: np.ndarray) -> np.ndarray:
         return np.linalg.norm(arm.pose("tool", q).xyz - circle()[30], axis=-1) - 0.05
 
-    with kept(Clearance(arm, distances)):
+    with kept(KeptOff(arm, distances)):
         path = pz.solve_path(arm, pz.PositionTask("tool"), circle(), threads=1)
     assert path.status is pz.Status.COLLISION
     inside = np.linalg.norm(circle() - circle()[30], axis=1) < 0.05
@@ -447,7 +446,7 @@ def corridor(q: np.ndarray) -> np.ndarray:
 def test_a_jump_is_not_blamed_on_a_waypoint(max_jump: float) -> None:
     """Every waypoint has a configuration that is free; what cannot be done is to go on without a jump."""
     arm = pz.load("planar3")
-    with kept(Clearance(arm, corridor)):
+    with kept(KeptOff(arm, corridor)):
         path = pz.solve_path(arm, pz.PositionTask("tool"), circle(10), max_jump=max_jump, threads=1)
     assert path.status is pz.Status.JUMP
     assert path.reached.all()

@@ -1,14 +1,15 @@
 """Arms and ways that several files of tests lead along each other."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 
 import numpy as np
 import pytest
 
 import poise as pz
-from poise.solving.path.constraints import PathConstraint
 from poise.solving.path.feasibility import PathFeasibility
+from poise.solving.requirements.clearance import Clearance
+from poise.solving.requirements.path_constraint import PathConstraint
 
 DOWN = [0.0, 1.0, 0.0, 0.0]
 
@@ -38,6 +39,22 @@ def elbow(shoulder: tuple[float, float] = (-3.0, 3.0), bend: tuple[float, float]
     builder.joint("elbow", "revolute", parent="upper", child="lower", origin=out, limits=bend)
     builder.frame("tip", link="lower", origin=out)
     return builder.build()
+
+
+class KeptOff(Clearance):
+    """What keeps some distances (n,) of q (n, nq) above `least` [m]; how they change is seen by differences."""
+
+    def __init__(self, model: pz.Model, distances: Callable[[np.ndarray], np.ndarray], least: float = 0.0) -> None:
+        self._model, self.distances, self.least = model, distances, least
+
+    def slopes(self, q: np.ndarray) -> np.ndarray:
+        moved = self._model.integrate(q[:, None], 1e-6 * np.eye(self._model.nv))
+        return (
+            self.distances(moved.reshape(-1, self._model.nq)).reshape(len(q), -1) - self.distances(q)[:, None]
+        ) / 1e-6
+
+    def words(self, q: np.ndarray) -> str:
+        return f"shapes are {self.distances(q[None])[0]:.3g} m from each other, and {self.least:.3g} m is asked for."
 
 
 @contextmanager

@@ -15,12 +15,13 @@ import numpy.typing as npt
 
 from poise.common.array import Array
 from poise.common.cached import cached_property
-from poise.kernels.machine.layout import AT_LIMIT, GOAL_NUMBERS
+from poise.kernels.machine.layout import GOAL_NUMBERS
 from poise.model.model import Model
 from poise.solving.methods.posture import one_posture
 from poise.solving.problem.problem import velocity_names
 from poise.solving.problem.rows import rows_at
 from poise.solving.problem.workspace import Bound
+from poise.solving.requirements.positions import pushed_out
 from poise.tasks.base import Task
 from poise.tasks.loop import LoopTask
 from poise.tasks.velocity import OfVelocities
@@ -255,10 +256,8 @@ def _walls(
 def _free(question: Question, pull: Array) -> Array:
     """(n,) 1 for the velocities that no limit of a joint holds against a pull (n,), 0 for the others."""
     free = np.ones(len(pull))
-    for c in question.bound.problem.section("coordinates"):
-        at, push = question.q[c["q"]], pull[c["v"]]
-        if (push < 0.0 and at - c["lower"] < AT_LIMIT) or (push > 0.0 and c["upper"] - at < AT_LIMIT):
-            free[c["v"]] = 0.0
+    c = question.bound.problem.section("coordinates")
+    free[c["v"][pushed_out(question.q[c["q"]], c["lower"], c["upper"], pull[c["v"]])]] = 0.0
     return free
 
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from poise.common.array import Array
-from poise.kernels.machine.layout import AT_LIMIT
 from poise.quaternions import quaternion_exp, quaternion_product
 from poise.solving.answers.competing import Question, rivals
 from poise.solving.answers.nonnegative import nonnegative
@@ -14,9 +13,11 @@ from poise.solving.arguments.arguments import each_goal
 from poise.solving.arguments.unit_hints import millimetres
 from poise.solving.problem.reach_bound import walk
 from poise.solving.problem.rows import rows_at
+from poise.solving.requirements.balls import named_balls
 from poise.solving.requirements.outcome import Outcome, PreparedProblem
+from poise.solving.requirements.positions import at_limits, pushed_out
 from poise.solving.requirements.status import Budget, Status
-from poise.solving.requirements.sums import slack_of_sums
+from poise.solving.requirements.sums import at_most, slack_of_sums
 from poise.solving.unreachable.infeasibility import by_lengths, chain_of_task, never_turned, posed, ruled_out
 from poise.spatial import SE3
 from poise.tasks.base import POSITION, ROTATION, Task
@@ -26,6 +27,8 @@ from poise.tasks.loop import LoopTask
 
 _NUDGE = 1e-4
 """A turn that tells whether a ball is pushed out of its limits [rad]."""
+_PUSHED = 1e-6
+"""A pull on a joint that is this small beside the largest is none."""
 _STATIONARY = (Status.LOCAL_MINIMUM, Status.LIMIT)
 _SLIGHT = 2e-3
 """What rounding may leave [m or rad]: a right angle with three digits is off by 8e-4."""
@@ -179,8 +182,8 @@ def _sums_at_limits(outcome: Outcome) -> list[str]:
     out = []
     for limit in prepared.limits.others:
         found = limit.inequalities(model, velocities, None)
-        slack, rounding = slack_of_sums(found.rows[:, coordinates["v"]], found.most, at)
-        if ((slack <= np.maximum(AT_LIMIT, rounding)) & (found.rows @ downhill > 0.0)).any():
+        met = at_most(*slack_of_sums(found.rows[:, coordinates["v"]], found.most, at))
+        if (met & (found.rows @ downhill > 0.0)).any():
             out.append(repr(limit))
     return out
 
@@ -192,25 +195,17 @@ def joints_at_limits(outcome: Outcome) -> list[str]:
         return []
     downhill = _descent(outcome)
     scale = float(np.abs(downhill).max(initial=0.0))
+    at_q, at_v = model._plain
+    push = np.where(np.abs(downhill[at_v]) > _PUSHED * scale, downhill[at_v], 0.0)
     out = []
-    for name in model.joint_names:
-        at, speed = model.index(name), model.velocity_index(name)
-        if at.stop - at.start != speed.stop - speed.start:
-            continue
-        for i, v in zip(range(at.start, at.stop), range(speed.start, speed.stop), strict=True):
-            push = downhill[v]
-            if abs(push) <= 1e-6 * scale:
-                continue
-            if push < 0.0 and q[i] - model.lower[i] < AT_LIMIT:
-                out.append(f"{model.coordinates[i]} (lower, {model.lower[i]:.4g})")
-            elif push > 0.0 and model.upper[i] - q[i] < AT_LIMIT:
-                out.append(f"{model.coordinates[i]} (upper, {model.upper[i]:.4g})")
-    limited = [joint.name for joint in model.joints if joint.ball is not None]
-    for name, ball in zip(limited, model.ball_limits, strict=True):
-        push, wxyz = downhill[model.velocity_index(name)], q[ball.place : ball.place + 4]
-        size = float(np.linalg.norm(push))
-        if size > 1e-6 * scale:
-            out_there = quaternion_product(quaternion_exp(_NUDGE * push / size), wxyz)
+    for k in np.flatnonzero(pushed_out(q[at_q], model.lower[at_q], model.upper[at_q], push)):
+        end, limit = ("lower", model.lower) if push[k] < 0.0 else ("upper", model.upper)
+        out.append(f"{model.coordinates[at_q[k]]} ({end}, {limit[at_q[k]]:.4g})")
+    for name, ball in named_balls(model):
+        turn, wxyz = downhill[model.velocity_index(name)], q[ball.place : ball.place + 4]
+        size = float(np.linalg.norm(turn))
+        if size > _PUSHED * scale:
+            out_there = quaternion_product(quaternion_exp(_NUDGE * turn / size), wxyz)
             if not ball.inside(out_there):
                 out += [f"{name} ({what}, {limit:.4g})" for what, (_, limit) in ball.met(wxyz).items()]
     return out
@@ -246,12 +241,9 @@ def _along_loops(outcome: Outcome, pull: Array, rows: Array) -> Array:
         left: Array = x - (x @ span.T) @ span
         return left
 
-    outward = []
     at_q, at_v = model._plain
-    for i, v in zip(at_q, at_v, strict=True):
-        for sign, room in ((-1.0, q[i] - model.lower[i]), (1.0, model.upper[i] - q[i])):
-            if room < AT_LIMIT:
-                outward.append((v, sign))
+    below, above = at_limits(q[at_q], model.lower[at_q], model.upper[at_q])
+    outward = [*((v, -1.0) for v in at_v[below]), *((v, 1.0) for v in at_v[above])]
     sides = np.zeros((len(outward), model.nv))
     for row, (v, sign) in zip(sides, outward, strict=True):
         row[v] = sign

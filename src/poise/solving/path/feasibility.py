@@ -9,11 +9,13 @@ import numpy as np
 
 from poise.common.array import Array
 from poise.model.model import Model
-from poise.solving.path.clearance import Clearance
-from poise.solving.path.constraints import RESERVE, LinearLimits, PathConstraint
 from poise.solving.path.limits import PathLimits
 from poise.solving.path.loops import Loops
+from poise.solving.requirements.balls import SphericalLimits
+from poise.solving.requirements.clearance import Clearance
+from poise.solving.requirements.path_constraint import RESERVE, PathConstraint
 from poise.solving.requirements.status import Status
+from poise.solving.requirements.sums import LinearLimits
 from poise.tasks.loop import LoopTask
 
 _CORNERS: Final = 0.05
@@ -46,13 +48,17 @@ class PathFeasibility:
         """It with more constraints."""
         return PathFeasibility([*self.constraints, *constraints], self.loops)
 
+    def with_balls(self, model: Model, limits: PathLimits) -> "PathFeasibility":
+        """It with the limits of swing and twist, where those of joints hold and there are any."""
+        return self.with_constraints(*([SphericalLimits(model)] if limits.positions and model.ball_limits else []))
+
     def with_loops(self, model: Model, loops: Sequence[LoopTask], *, limits: bool) -> "PathFeasibility":
         """It with loops, if there are any; the limits of joints hold, or not."""
         return PathFeasibility(self.constraints, Loops(model, loops, limits=limits, sums=self.sums) if loops else None)
 
     def __call__(self, q: Array) -> Array:
         """(n,) how far configurations q (n, nq) are within all; negative outside, infinite without constraints."""
-        return self._least([constraint(q) for constraint in self.constraints], len(q))
+        return np.min([np.full(len(q), np.inf), *(constraint(q) for constraint in self.constraints)], axis=0)
 
     def outside(self, q: Array) -> float:
         """The sum of the squares of all that q (n, nq) are outside by."""
@@ -60,7 +66,8 @@ class PathFeasibility:
 
     def on_steps(self, q: Array) -> Array:
         """(n - 1,) the least of what `self` says on the straight way from each of q (n, nq) to the next."""
-        return self._least([constraint.on_steps(q) for constraint in self.constraints], len(q) - 1)
+        slacks = (constraint.on_steps(q) for constraint in self.constraints)
+        return np.min([np.full(len(q) - 1, np.inf), *slacks], axis=0)
 
     def on_way(self, q0: Array, q1: Array) -> float:
         """The least of what `self` says on the straight way from q0 to q1 (nq,)."""
@@ -95,7 +102,7 @@ class PathFeasibility:
     def clearances(self, q: Array) -> Array | None:
         """(n,) how far shapes are from each other at q (n, nq) [m]; None where nothing is said of them."""
         return next(
-            (constraint(q) + constraint.least for constraint in self.constraints if isinstance(constraint, Clearance)),
+            (constraint.distances(q) for constraint in self.constraints if isinstance(constraint, Clearance)),
             None,
         )
 
@@ -118,12 +125,3 @@ class PathFeasibility:
         status, words = self.on_step(q0, q1) if self else (Status.LIMIT, "")
         straight_on = f": on the straight one {words}" if self.on_way(q0, q1) < 0.0 else ""
         return status, f"no way to it was found along which all holds that must{straight_on}."
-
-    @staticmethod
-    def _least(found: Sequence[Array], n: int) -> Array:
-        if not found:
-            return np.full(n, np.inf)
-        least = found[0]
-        for other in found[1:]:
-            least = np.minimum(least, other)
-        return least

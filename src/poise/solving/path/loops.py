@@ -10,11 +10,11 @@ import numpy.typing as npt
 from poise.common.array import Array
 from poise.kernels.machine.layout import CLOSED, EXACT
 from poise.model.model import Model
-from poise.solving.path.constraints import LinearLimits
 from poise.solving.path.limits import Rates
 from poise.solving.path.residual_rows import Rows
 from poise.solving.path.trajectory import Curve, JointState, Trajectory
 from poise.solving.requirements.loop_projection import RANK, LoopProjection, largest_gap
+from poise.solving.requirements.sums import LinearLimits
 from poise.tasks.loop import LoopTask
 
 _STEPS: Final = 12

@@ -10,8 +10,8 @@ import numpy as np
 
 from poise.common.array import Array
 from poise.model.model import Model
-from poise.solving.path.constraints import LinearLimits
 from poise.solving.path.trajectory import Curve
+from poise.solving.requirements.sums import LinearLimits
 
 _PASSES: Final = 3
 """Times that sums are gone through, where several hold a derivative back."""

@@ -26,13 +26,13 @@ from poise.solving.answers.solution import Solution
 from poise.solving.arguments.arguments import Tasks, cores, each_goal, joined, several
 from poise.solving.methods.posture import one_posture
 from poise.solving.path.clock import Clock
-from poise.solving.path.constraints import Ranges
 from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.limits import PathLimits
 from poise.solving.path.path import PathFailure
 from poise.solving.path.residual_rows import rows_of
 from poise.solving.path.soft_objectives import SoftObjectives, is_soft, on_line
 from poise.solving.requirements.loop_projection import loop_tasks
+from poise.solving.requirements.ranges import Ranges
 from poise.solving.requirements.status import Status
 from poise.solving.search.lanes import solve_many
 from poise.solving.search.prepared import prepared_search

@@ -18,7 +18,6 @@ from poise.solving.arguments.arguments import Tasks, one_start
 from poise.solving.path.candidates import ROUNDS, distinct
 from poise.solving.path.clock import Clock
 from poise.solving.path.connect import WORK, connect, in_steps, length
-from poise.solving.path.constraints import SphericalLimits
 from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.jumps import FACTOR, LEAST
 from poise.solving.path.limits import PathLimits
@@ -86,9 +85,7 @@ def plan(
     positive("step", step)
     path_limits = PathLimits.of(model, limits, velocity, acceleration)
     with waypoints(model, tasks, poses, path_limits, seed=seed, threads=threads, seconds=max_time) as asked:
-        route, feasibility = asked
-        if path_limits.positions and model.ball_limits:
-            feasibility = feasibility.with_constraints(SphericalLimits(model))
+        route, feasibility = asked[0], asked[1].with_balls(model, path_limits)
         if max_time is None:
             route.clock = Clock(_SECONDS * len(route))
         if not isinstance(straight, Iterable):

@@ -1,8 +1,6 @@
 """Which limits a step of a Tracker ended at: found from q before and after it, and from what the step was left."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final, Literal, final
 
 import numpy as np
 
@@ -10,56 +8,11 @@ from poise.common.array import Array
 from poise.kernels.machine.layout import AT_LIMIT
 from poise.kernels.requirements.braking import NO_LIMIT
 from poise.model.model import Model
-from poise.model.proximity import Proximity
 from poise.solving.problem.problem import Problem
-from poise.solving.problem.workspace import Shapes
-from poise.solving.requirements.collision import RESERVE
-from poise.solving.requirements.sums import rows_of_sums, slack_in
-
-Kind = Literal[
-    "position", "velocity", "acceleration", "braking", "jerk", "twist", "linear", "distance", "following error"
-]
-
-_AT_DISTANCE: Final = 2.0 * RESERVE
-"""Two shapes that are no farther apart than this beyond the least distance [m] are at it."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class ActiveLimit:
-    """A limit that a step ended at.
-
-    `kind` is "position", "velocity" or "acceleration" of one joint; "braking", where a joint goes as fast as it may if
-    it shall still stop before the limit of its position; "jerk", where it goes as fast, or as slowly, as its jerk lets
-    it; "twist" of a free base, "linear" of a LinearLimit, "distance" of two shapes, "following error" of what is as far
-    ahead of the measured q as it may be.
-    """
-
-    kind: Kind
-    name: str
-    """The joint, with the number of its velocity if it has several, or `.swing` or `.twist` of a spherical one; the
-    joints of a LinearLimit; the two shapes; of a limit of the following error the joint, or the frame of a task."""
-    value: float
-    """The position [rad or m], the velocity [per s] if it is of a velocity, braking, a jerk or a twist, the
-    acceleration [per s^2]; the sum of a LinearLimit over its largest coefficient; the distance [m]; how far ahead of
-    the measured q [rad or m]."""
-    bound: float
-    """The same at the limit, with its sign."""
-
-    def __str__(self) -> str:
-        bound = f"{self.bound:.4g}"
-        words = {
-            "position": f"is at its limit, {bound}",
-            "velocity": f"is at its velocity limit, {bound}",
-            "acceleration": f"is at its acceleration limit, {bound}",
-            "braking": "brakes for its limit",
-            "jerk": "is at its jerk limit",
-            "twist": f"is at its TwistLimit, {bound}",
-            "linear": f"are at their LinearLimit, {bound}",
-            "distance": f"are {self.value:.3g} m apart",
-            "following error": f"waits for the measured q, {bound} ahead of it",
-        }
-        return f"{self.name} {words[self.kind]}"
+from poise.solving.requirements.active_limit import ActiveLimit, Kind
+from poise.solving.requirements.balls import at_ball_limits
+from poise.solving.requirements.positions import at_limits
+from poise.solving.requirements.sums import at_limits_of_sums, rows_of_sums
 
 
 def active_limits(
@@ -78,7 +31,8 @@ def active_limits(
     lies short of it.  Without a dt [s] there are no velocities.
     """
     met, rests = list(_positions(model, problem, after)), _resting(model, problem, posture)
-    found = [limit for at, limit in met if at not in rests] + list(_sums(model, problem, after))
+    found = [limit for at, limit in met if at not in rests]
+    found += at_limits_of_sums(model, problem, after)
     if dt is not None:
         gone = model.difference(before, after)[list(problem.velocities)]
         names = [name for v, name in enumerate(_velocity_names(model)) if v in problem.velocities]
@@ -90,27 +44,16 @@ def active_limits(
     return tuple(found)
 
 
-def at_distance(limit: Shapes, model: Model, near: Proximity) -> tuple[ActiveLimit, ...]:
-    """The limit of the two shapes that are nearest, where they are at it."""
-    least = limit.least(model, *near.pair)
-    if near.distance > least + _AT_DISTANCE:
-        return ()
-    return (ActiveLimit("distance", " and ".join(near.pair), near.distance, least),)
-
-
 def _positions(model: Model, problem: Problem, q: Array) -> Iterator[tuple[int, ActiveLimit]]:
     """The limits of positions that are met, each with the first place in q of what it limits."""
-    for c in problem.section("coordinates"):
-        at, lower, upper = int(c["q"]), float(c["lower"]), float(c["upper"])
-        for bound, slack in ((lower, q[at] - lower), (upper, upper - q[at])):
-            if slack <= AT_LIMIT:
-                yield at, ActiveLimit("position", model.coordinates[at], float(q[at]), bound)
-    limited = [joint.name for joint in model.joints if joint.ball is not None]
+    coordinates = problem.section("coordinates")
+    lower, upper = coordinates["lower"], coordinates["upper"]
+    for c, *met in zip(coordinates, *at_limits(q[coordinates["q"]], lower, upper), strict=True):
+        at = int(c["q"])
+        for bound in [float(c[end]) for end, here in zip(("lower", "upper"), met, strict=True) if here]:
+            yield at, ActiveLimit("position", model.coordinates[at], float(q[at]), bound)
     moved = {int(ball["q"]) for ball in problem.section("balls") if ball["limited"]}
-    for name, ball in zip(limited, model.ball_limits, strict=True):
-        if ball.place in moved:
-            for what, (value, bound) in ball.met(q[ball.place : ball.place + 4]).items():
-                yield ball.place, ActiveLimit("position", f"{name}.{what}", value, bound)
+    yield from ((place, limit) for place, limit in at_ball_limits(model, q) if place in moved)
 
 
 def _resting(model: Model, problem: Problem, posture: Array) -> set[int]:
@@ -128,15 +71,6 @@ def _resting(model: Model, problem: Problem, posture: Array) -> set[int]:
         ball.place for ball in model.ball_limits if ball.inside(model.normalize(posture)[ball.place : ball.place + 4])
     }
     return plain | (idle & inside)
-
-
-def _sums(model: Model, problem: Problem, q: Array) -> Iterator[ActiveLimit]:
-    coordinates = problem.section("coordinates")
-    for row, most, slack, rounding in zip(*rows_of_sums(problem), *slack_in(problem, q), strict=True):
-        if slack <= max(AT_LIMIT, rounding):
-            names = " and ".join(model.coordinates[c["q"]] for c in coordinates if row[c["v"]] != 0.0)
-            scale = float(np.abs(row).max())
-            yield ActiveLimit("linear", names, float(most - slack) / scale, float(most) / scale)
 
 
 def _speeds(problem: Problem, names: list[str], gone: Array, dt: float, updates: int) -> Iterator[ActiveLimit]:

@@ -17,6 +17,8 @@ from poise.model.frame import WORLD
 from poise.model.model import Model
 from poise.model.proximity import Proximity, at_home, excluded_pairs, nearest_in, nearest_of_many, slopes_of_many
 from poise.model.scene import Scene
+from poise.solving.problem.workspace import Shapes
+from poise.solving.requirements.active_limit import ActiveLimit
 from poise.solving.requirements.inequalities import Constraint
 from poise.spatial import SE3
 from poise.tasks.frame import OfFrame
@@ -24,13 +26,15 @@ from poise.tasks.value import freeze
 
 RESERVE: Final = 5e-4
 """What a tracker aims to keep beyond the least distance [m]: more than the curvature of a step takes back."""
+AT_DISTANCE: Final = 2.0 * RESERVE
+"""Two shapes that are no farther apart than this beyond the least distance [m] are at it."""
 _SHARE: Final = 0.5
 _RETREAT: Final = 0.01
 _LOOKAHEAD_LENGTH: Final = 0.05
 """Of an update without a time step: the share of what is left that a pair may get nearer by, how much one that is too
 near gets apart at most [m], and how far ahead of any point pairs are looked for [m]."""
 
-_ROUNDING: Final = 1e-6
+_HOME_SLACK: Final = 1e-6
 """How much nearer than at home links may be led that are near there [m]: so the home itself asks for no retreat."""
 SAID: Final = "least distances of which a note has told"
 """Under this a model keeps them among its `queries`."""
@@ -181,8 +185,7 @@ class CollisionLimit(Constraint):
         """Whether the two shapes that are nearest at q (nq,) stand at their least distance, and velocities `push` (nv,)
         would bring them nearer."""
         scene = self.scene(model)
-        near = nearest_in(scene, q)
-        if near.distance > self.least(model, *near.pair) + 2.0 * RESERVE:
+        if not at_distance(self, model, nearest_in(scene, q)):
             return False
         return bool(slopes_of_many(scene, q[None])[0] @ push < 0.0)
 
@@ -192,7 +195,7 @@ class CollisionLimit(Constraint):
             return {}
         near = at_home(model, self.min_distance + RESERVE)
         reserve = BUILT_NEAR_RESERVE
-        return {pair: min(distance - reserve, self.min_distance) - _ROUNDING for pair, distance in near.items()}
+        return {pair: min(distance - reserve, self.min_distance) - _HOME_SLACK for pair, distance in near.items()}
 
     def _log_near_links(self, model: Model) -> None:
         """Say once which links are nearer at home than `min_distance`."""
@@ -230,6 +233,14 @@ class CollisionLimit(Constraint):
         made["retreat"] = _RETREAT if dt is None else self.retreat * dt
         made["lookahead"] = _LOOKAHEAD_LENGTH if dt is None else math.inf if bounded else _AHEAD * dt
         return made.view(np.int64)
+
+
+def at_distance(limit: Shapes, model: Model, near: Proximity) -> tuple[ActiveLimit, ...]:
+    """The limit of two shapes, where they stand at it."""
+    least = limit.least(model, *near.pair)
+    if near.distance > least + AT_DISTANCE:
+        return ()
+    return (ActiveLimit("distance", " and ".join(near.pair), near.distance, least),)
 
 
 def _is_pair(pair: Any) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 from poise.common.array import Array
 from poise.model.model import Model
 from poise.model.proximity import excluded_pairs, meetings
-from poise.solving.requirements.collision import RESERVE, SAID, CollisionLimit
+from poise.solving.requirements.collision import AT_DISTANCE, SAID, CollisionLimit
 
 ByPair: TypeAlias = Mapping[tuple[str, str], float]
 """A number by two names, of links or of shapes of a world."""
@@ -25,7 +25,7 @@ def near_along(limit: CollisionLimit, model: Model, path: Array) -> tuple[ByPair
     scene = limit.scene(model)
     count = len(scene.groups)
     near, deepest = np.zeros((count, count)), np.zeros((count, count))
-    margin = np.array([limit.min_distance + 2.0 * RESERVE])
+    margin = np.array([limit.min_distance + AT_DISTANCE])
     for q in path:
         _, least = meetings(scene, q[None], margin)
         near += least < margin

@@ -13,7 +13,7 @@ from poise.kernels.requirements.limits import BALL_ROWS
 from poise.kernels.requirements.stages import NO_ACCELERATION
 from poise.model.model import Model
 from poise.solving.problem.problem import Problem
-from poise.solving.requirements.active_limits import ActiveLimit
+from poise.solving.requirements.active_limit import ActiveLimit
 from poise.tasks.base import Task
 from poise.tasks.loop import LoopTask
 

@@ -13,11 +13,11 @@ import numpy as np
 from poise.common.array import Array
 from poise.kernels.machine.layout import ANSWER, SOLVED
 from poise.kernels.machine.memory import COST, FAILED, SCORE, SHORTENED, STAGE
-from poise.solving.path.clearance import Clearance
 from poise.solving.path.clock import Clock
 from poise.solving.path.connect import connect
 from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.problem.problem import velocity_names
+from poise.solving.requirements.clearance import Clearance
 from poise.solving.requirements.inequalities import VelocityLimit
 from poise.solving.requirements.limits import Limits
 from poise.solving.requirements.ranges import ranges
@@ -176,6 +176,6 @@ class Explorer:
             end = scratch.out[ANSWER : ANSWER + model.nq].copy()
         if self._limits.collision is None:
             return end[None]
-        feasibility = PathFeasibility([Clearance.of(model, self._limits.collision)])
+        feasibility = PathFeasibility([Clearance(model, self._limits.collision)])
         way = connect(model, feasibility, q, end, self._coordinates, seed=self._tried, clock=Clock(_LONG), ways=1)
         return None if way is None else way[1:]

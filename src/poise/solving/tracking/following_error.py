@@ -5,29 +5,26 @@ The kernel is `kernels.requirements.following_error`; here are its numbers, and 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, final
+from typing import final
 
 import numpy as np
 
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import positive
 from poise.kernels.machine import packing
-from poise.kernels.machine.layout import COORDINATE, EFFECTOR, FRAME
+from poise.kernels.machine.layout import AT_LIMIT, COORDINATE, EFFECTOR, FRAME
 from poise.kernels.requirements.following_error import POSE
 from poise.model.model import Model
 from poise.model.tree import carrying, unit_arrays
 from poise.quaternions import conjugate, quaternion_log, quaternion_product
 from poise.solving.arguments.arguments import one_start
 from poise.solving.problem.problem import Problem
-from poise.solving.requirements.active_limits import ActiveLimit
+from poise.solving.requirements.active_limit import ActiveLimit
 from poise.solving.requirements.inequalities import Values, check_values, values_of
 from poise.tasks.base import Task
 from poise.tasks.effector import Units
 from poise.tasks.frame import OfFrame
 from poise.tasks.value import Value, freeze
-
-_ON: Final = 1e-6
-"""What is this near to the end of its limit of the following error [rad or m] is on it."""
 
 
 @final
@@ -128,13 +125,13 @@ class FollowingErrorBound:
         joints = [
             ActiveLimit("following error", name, float(x), float(np.copysign(most, x)))
             for name, x, most in zip(self._names, ahead, self._reach, strict=True)
-            if abs(x) >= most - _ON
+            if abs(x) >= most - AT_LIMIT
         ]
         frames = [
             ActiveLimit("following error", task.frame, x, most)
             for task in self._frames
             for x, most in zip(self._ahead(task, measured, q), self._most, strict=True)
-            if x >= most - _ON
+            if x >= most - AT_LIMIT
         ]
         at_end = {limit.name for limit in joints}
         braking = [limit for limit in found if limit.kind in ("braking", "jerk") and (frames or limit.name in at_end)]

@@ -9,7 +9,7 @@ from poise.common.array import Array
 from poise.kernels.machine.memory import DONE, FOLLOWING, INVERSE_RADIUS, SCOUT, STAGE
 from poise.solving.answers.competing import Question, brakes, limited, rivals
 from poise.solving.answers.explain import in_words
-from poise.solving.requirements.active_limits import ActiveLimit
+from poise.solving.requirements.active_limit import ActiveLimit
 from poise.solving.requirements.sections import relaxed_constraints
 from poise.solving.tracking.stepper import Stepper
 

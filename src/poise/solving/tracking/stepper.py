@@ -20,7 +20,9 @@ from poise.solving.arguments.weights import relative
 from poise.solving.methods.bound_method import bound_method
 from poise.solving.methods.posture import one_posture, pulled
 from poise.solving.problem.problem import pack
-from poise.solving.requirements.active_limits import ActiveLimit, active_limits, at_distance
+from poise.solving.requirements.active_limit import ActiveLimit
+from poise.solving.requirements.active_limits import active_limits
+from poise.solving.requirements.collision import at_distance
 from poise.solving.requirements.inequalities import VelocityLimit
 from poise.solving.requirements.limits import Limits
 from poise.solving.requirements.loop_projection import PassiveLoops, loop_tasks

@@ -20,7 +20,7 @@ from poise.model.proximity import Proximity
 from poise.rate import LONGEST
 from poise.solving.arguments.arguments import Tasks, check_out, cores, several
 from poise.solving.arguments.twist import Lead
-from poise.solving.requirements.active_limits import ActiveLimit
+from poise.solving.requirements.active_limit import ActiveLimit
 from poise.solving.requirements.limits import Limits, LimitsLike, part_of_speeds
 from poise.solving.search.fast_path import Line, line_of_tracker
 from poise.solving.tracking.explore import Explorer

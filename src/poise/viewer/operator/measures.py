@@ -10,11 +10,11 @@ import numpy as np
 
 from poise.common.array import Array
 from poise.geometry.world import World
-from poise.kernels.machine.layout import AT_LIMIT
 from poise.model.model import Model
 from poise.model.proximity import nearest_of_many
 from poise.quaternions import conjugate, quaternion_log, quaternion_product
 from poise.solving.requirements.collision import CollisionLimit
+from poise.solving.requirements.positions import at_limits
 from poise.viewer.operator.setup import Setup, surround
 from poise.viewer.session.body import bodied
 
@@ -83,7 +83,7 @@ def measure(
     sigma = _singular_values(model.jacobian(frame, q)[:, : 6 if turns else 3])
     below = _SINGULAR * float(sigma.max(initial=0.0)) if singular is None else singular
     bad = sigma[:, -1] < below if sigma.shape[1] else np.zeros(len(q), dtype=bool)
-    touched = np.minimum(q - model.lower, model.upper - q).min(axis=0) < AT_LIMIT
+    touched = np.any(at_limits(q, model.lower, model.upper), axis=(0, 1))
     return Measures(
         duration=float(time[-1]),
         joint_length=float(np.linalg.norm(steps, axis=1).sum()),

@@ -16,9 +16,9 @@ from poise.common.array import Array, ArrayLike
 from poise.common.errors import InvalidValue, PoiseError
 from poise.geometry.clouds import Obstacle
 from poise.geometry.world import World
-from poise.kernels.machine.layout import AT_LIMIT
 from poise.model.model import Model, a_model
 from poise.model.proximity import Proximity
+from poise.solving.requirements.positions import at_limits
 from poise.tasks.base import Task
 from poise.viewer.session.aims import gizmo_of
 
@@ -79,7 +79,7 @@ class Guided(ABC):
 
     def at_limit(self, q: Array) -> npt.NDArray[np.bool_]:
         """(nq,) which joints are at a limit."""
-        return np.asarray(np.minimum(q - self.model.lower, self.model.upper - q) <= AT_LIMIT)
+        return np.logical_or(*at_limits(q, self.model.lower, self.model.upper))
 
     def gizmo_pose(self, k: int, moment: Seen | None = None) -> Array | None:
         """(7,) where the gizmo of a task stands; None if it has none."""
