@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.common.array import Array
-from poise.kernels.machine.layout import AT_LIMIT, WIDTH
+from poise.kernels.machine.layout import WIDTH
 from poise.solving.answers.solution import Solution
 from poise.solving.path.candidates import Candidates
 from poise.solving.path.feasibility import PathFeasibility
@@ -19,6 +19,7 @@ from poise.solving.path.path import PathFailure
 from poise.solving.path.route import Route
 from poise.solving.path.smoothing import Smoother
 from poise.solving.problem.problem import velocity_names
+from poise.solving.requirements.positions import at_limits
 from poise.solving.requirements.status import Status
 
 _STARTS: Final = 6 * WIDTH
@@ -327,11 +328,13 @@ class PathSearch:
         names = velocity_names(route.model)
         j = int(np.abs(change).argmax())
         near = route.nearest(t + 1, q[t])
+        ends = zip(
+            ("lower", "upper"), (route.lower, route.upper), at_limits(near, route.lower, route.upper), strict=True
+        )
         held = [
-            f"{name} ({word}, {limit:.4g})"
-            for i, name in enumerate(route.model.coordinates)
-            for word, limit in (("lower", route.lower[i]), ("upper", route.upper[i]))
-            if abs(near[i] - limit) < AT_LIMIT and route.moved[i]
+            f"{route.model.coordinates[i]} ({word}, {limit[i]:.4g})"
+            for word, limit, met in zip(("lower", "upper"), ends, at_limits(near, *ends), strict=True)
+            for i in np.flatnonzero(met & route.moved)
         ]
         tail = f" At their limits, if they go on: {', '.join(held)}." if held else ""
         most = ""
