@@ -10,6 +10,9 @@ from support.trees import steady
 
 import poise as pz
 from poise.common.array import Array
+from poise.kernels.machine.layout import IS_SQUARE, TURNS_NOT
+from poise.model.closure import loop_closure
+from poise.model.loop import LOCKS, LOOP_KINDS, LoopKind
 
 
 def around(x: float) -> float:
@@ -124,24 +127,40 @@ def test_a_delta_is_closed_where_its_inverse_says() -> None:
     np.testing.assert_allclose(robot.pose("plate", found.q).xyz, place, atol=1e-9)
 
 
-@pytest.mark.parametrize("kind", ["point", "pose", "hinge", "universal", "cylinder", "slide", "plane"])
-def test_rows_of_loops_are_those_of_the_solver(kind: str) -> None:
-    from poise.model.mechanism import loop_rows
-
+@pytest.mark.parametrize("kind", LOOP_KINDS)
+@pytest.mark.parametrize("ends", [("one", "other"), ("one", "still"), ("still", "one")])
+def test_rows_of_loops_are_what_poses_lack_and_its_derivative(kind: LoopKind, ends: tuple[str, str]) -> None:
+    """Whichever of the frames joints carry."""
     b = pz.ModelBuilder("body")
     b.joint("float", "floating", parent="base", child="body")
     b.joint("turn", "revolute", parent="base", child="plate", axis=(1, 0, 1), limits=(-2, 2))
     b.frame("one", link="body", origin=pz.SE3.from_xyz_rpy([0.1, 0.2, 0.0], [0.3, -0.5, 1.0]))
     b.frame("other", link="plate", origin=pz.SE3.from_xyz_rpy([0.0, 0.1, 0.2], [-0.4, 0.2, 0.5]))
-    model = b.build()
-    closed = model.with_loops([("one", "other", kind)])
-    task = pz.LoopTask("one", "other", kind)  # type: ignore[arg-type]
+    b.frame("still", link="base", origin=pz.SE3.from_xyz_rpy([0.1, -0.1, 0.2], [0.7, 0.2, -0.5]))
+    b.loop(*ends, kind)
+    model, lock = b.build(), LOCKS[kind]
+    first, second = ends if ends[0] != "still" else ends[::-1]  # seen from a frame that stands still
+    square_to = lock.turn == IS_SQUARE and first != ends[0]
+
+    def lacks(q: Array) -> Array:
+        seen = model.pose(second, q).inverse() @ model.pose(first, q)
+        found = lock.lacks(seen.xyz, seen.wxyz)
+        if square_to:  # x of the second is square to y of the first
+            found[5] = seen.rotation.matrix()[0, 1]
+        return found[np.array(lock.rows)]
+
+    step = 1e-6
     for q in model.sample(4, seed=0):
-        lacks, rows = loop_rows(closed, q)
-        e, jacobian = pz.Solver(model, task).linearise(q, None)
-        kept = np.abs(jacobian).sum(axis=1) > 0.0
-        np.testing.assert_allclose(lacks, e[kept], atol=1e-12)
-        np.testing.assert_allclose(rows, jacobian[kept], atol=1e-12)
+        e, jacobian = loop_closure(model).rows(q)
+        np.testing.assert_allclose(e, lacks(q), atol=1e-12)
+        for v, way in enumerate(step * np.eye(model.nv)):
+            slope = (lacks(model.integrate(q, way)) - lacks(model.integrate(q, -way))) / (2.0 * step)
+            if lock.turn == TURNS_NOT:  # the geometric Jacobian: that of a rotation near no turn, see `kernels.rows`
+                held = sum(axis in lock.place for axis in "xyz")
+                slope, column = slope[:held], jacobian[:held, v]
+            else:
+                column = jacobian[:, v]
+            np.testing.assert_allclose(column, -slope, atol=1e-7)
 
 
 def test_what_makes_no_mechanism_is_refused(bar: pz.Model) -> None:

@@ -30,7 +30,7 @@ from support.trees import configurations, steady, trees
 import poise as pz
 from poise.cli import main
 from poise.common.array import Array
-from poise.solving.requirements.loop_projection import LOOP_WEIGHT
+from poise.solving.requirements.loops import LOOP_WEIGHT
 from poise.solving.tracking.optimum import relax
 from poise.testing import check_task
 

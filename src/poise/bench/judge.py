@@ -15,7 +15,7 @@ from poise.solving.arguments.arguments import each_goal
 from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.limits import PathLimits
 from poise.solving.requirements.limits import LimitsLike
-from poise.solving.requirements.loop_projection import loop_tasks
+from poise.solving.requirements.loops import loop_tasks
 from poise.tasks.base import Task
 from poise.tasks.effector import Measure
 from poise.tasks.loop import LoopTask

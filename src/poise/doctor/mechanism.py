@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 from typing import Final
 
-import numpy as np
-
 from poise.doctor.finding import Finding
-from poise.model.closing import nearest_closed
+from poise.kernels.machine.layout import EXACT
+from poise.model.closure import loop_closure
 from poise.model.looped import ACTUATED
 from poise.model.mechanism import Mechanism
 from poise.model.model import Model
@@ -21,7 +20,8 @@ def findings_of_loops(model: Model) -> Iterator[Finding]:
         return
     where = f"{len(model.loops)} loops of {model.name}" if len(model.loops) > 1 else model.loops[0].label
     starts = [model.home, *model.sample(_STARTS, seed=0)]
-    closed = next((q for start in starts if (q := nearest_closed(model, np.array(start))) is not None), None)
+    closure = loop_closure(model, limits=True)
+    closed = next((q for start in starts if (q := closure.closed(start, EXACT)) is not None), None)
     if closed is None:
         yield Finding(
             "loops-open",

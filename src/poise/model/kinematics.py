@@ -16,13 +16,14 @@ from poise.kernels.machine.packing import joined
 from poise.model.frame import Frame
 from poise.model.tree import Columns, UnitArrays, bodies, carrying, frame_columns, massless, unit_arrays, unit_columns
 from poise.quaternions import quaternion_matrix
-from poise.spatial import frozen
+from poise.spatial import SE3, frozen
 
 if TYPE_CHECKING:
     from poise.model.model import Model
 
 _LOOKS: Final = 64
 """Configurations that say which way a frame can be moved at all."""
+_NO_ROWS: Final[Mapping[str, int]] = {}
 _ROWS: Final = {"pose": slice(6), "position": slice(3), "rotation": slice(3, 6)}
 
 
@@ -32,7 +33,10 @@ class Query:
 
     __slots__ = ("address", "bodies", "columns", "frames", "words")
 
-    def __init__(self, units: UnitArrays, columns: Sequence[Columns], **parts: Any) -> None:
+    def __init__(
+        self, units: UnitArrays, columns: Sequence[Columns], rows: Mapping[str, int] = _NO_ROWS, **parts: Any
+    ) -> None:
+        """The problem with these sections more, and so many rows of a workspace."""
         self.words = packing.pack(
             {
                 **units.sections,
@@ -42,7 +46,7 @@ class Query:
                 "slots": [v for each in columns for v in each.velocities],
                 **parts,
             },
-            {},
+            rows,
         )
         self.address = int(self.words.ctypes.data)
         self.frames, self.columns = (
@@ -70,17 +74,29 @@ def _cached(model: "Model", key: Any, frames: Sequence[Frame]) -> Query:
     tips = [number[unit] for unit, _ in hung]
     arrays = unit_arrays(units, set(tips))
     columns = [frame_columns(units, tip) for tip in tips]
-    effectors = np.zeros(len(frames), dtype=EFFECTOR.dtype)
-    column = slot = 0
-    for effector, tip, (_, hangs), frame, own in zip(effectors, tips, hung, frames, columns, strict=True):
-        tool = arrays.seen_from(tip, hangs @ frame.origin)
-        effector["tip"], effector["tool"] = tip, [*quaternion_matrix(tool.wxyz).ravel(), *tool.xyz]
-        effector["columns"], effector["first_slot"] = len(own.velocities), slot
-        effector["first_column"], effector["last_column"] = column, column + len(own.raw)
-        column, slot = column + len(own.raw), slot + len(own.velocities)
+    hangs = [hang @ frame.origin for (_, hang), frame in zip(hung, frames, strict=True)]
+    effectors = effectors_of(arrays, list(zip(tips, hangs, strict=True)), columns)
     made = Query(arrays, columns, effectors=effectors.view(np.int64))
     found: Query = model.queries.setdefault(key, made)  # another thread may have been first
     return found
+
+
+def effectors_of(arrays: UnitArrays, hung: Sequence[tuple[int, SE3]], columns: Sequence[Columns]) -> Any:
+    """(n,) effectors for what hangs on these units, one after the other in columns and slots."""
+    effectors = np.zeros(len(hung), dtype=EFFECTOR.dtype)
+    column = slot = 0
+    for effector, (tip, hang), own in zip(effectors, hung, columns, strict=True):
+        effector["tip"], effector["tool"] = tip, tool(arrays, tip, hang)
+        effector["columns"], effector["first_slot"] = len(own.velocities), slot
+        effector["first_column"], effector["last_column"] = column, column + len(own.raw)
+        column, slot = column + len(own.raw), slot + len(own.velocities)
+    return effectors
+
+
+def tool(arrays: UnitArrays, unit: int, hang: SE3) -> Array:
+    """(12,) what hangs on a unit, as the arrays have its frame: rotation 9, row by row, and place 3 [m]."""
+    pose = arrays.seen_from(unit, hang)
+    return np.concatenate([quaternion_matrix(pose.wxyz).ravel(), pose.xyz])
 
 
 def _balance(model: "Model") -> Query:

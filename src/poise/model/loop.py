@@ -28,6 +28,11 @@ class Lock(NamedTuple):
         """(6,) which rows of place and turn it holds."""
         return (*(axis in self.place for axis in "xyz"), *_ROWS_OF_TURN[self.turn])
 
+    @property
+    def bits(self) -> int:
+        """The same as bits, the first one's 1."""
+        return sum(1 << k for k, held in enumerate(self.rows) if held)
+
     def lacks(self, xyz: Array, wxyz: Array) -> Array:
         """(..., 6) by how much place [m] and turn [rad or a sine] miss what is held, where the first frame is seen at
         xyz (..., 3), wxyz (..., 4); 0 where nothing is held."""

@@ -15,11 +15,8 @@ from poise.common.array import Array, ArrayLike
 from poise.common.cached import cached_property
 from poise.common.checks import finite
 from poise.common.errors import InvalidValue
-from poise.kernels.machine.layout import IS_SQUARE, KEEPS_AXIS, OPPOSITE
-from poise.model.loop import LOCKS, Loop
+from poise.model.closure import loop_closure
 from poise.model.looped import ACTUATED
-from poise.quaternions import conjugate, quaternion_matrix, quaternion_product, rotate
-from poise.spatial import SE3
 
 if TYPE_CHECKING:
     from poise.model.model import Model
@@ -41,7 +38,7 @@ class Mechanism:
         driven = [i for name in self.actuated for i in range(*model.velocity_index(name).indices(model.nv))]
         self._driven = np.array(driven, dtype=np.intp)
         self._passive = np.setdiff1d(np.arange(model.nv), self._driven)
-        lacks, self._rows = loop_rows(model, self.q)
+        lacks, self._rows = loop_closure(model).rows(self.q)
         self.gap = float(np.abs(lacks).max(initial=0.0))
         """How far the worst loop is open here [m or rad]."""
 
@@ -160,58 +157,3 @@ def motors(model: "Model", actuated: Sequence[str] | None) -> tuple[str, ...]:
     for name in actuated:
         model.index(name)
     return tuple(dict.fromkeys(actuated))
-
-
-def loop_rows(model: "Model", q: Array) -> tuple[Array, Array]:
-    """(m,) what the loops of a model lack at q (nq,), as far as they hold it, and (m, nv) the Jacobian by which a step
-    lessens it."""
-    names = list(dict.fromkeys(name for loop in model.loops for name in (loop.first, loop.second)))
-    if not names:
-        return np.zeros(0), np.zeros((0, model.nv))
-    poses = model.poses(q, names)
-    jacobians = {name: model.jacobian(name, q) for name in names}
-    found = [
-        _rows_of(loop, *(part for name in (loop.first, loop.second) for part in _seen(poses, jacobians, names, name)))
-        for loop in model.loops
-    ]
-    return np.concatenate([e for e, _ in found]), np.concatenate([rows for _, rows in found])
-
-
-def _seen(poses: SE3, jacobians: dict[str, Array], names: list[str], name: str) -> tuple[Array, Array, Array]:
-    at = names.index(name)
-    return poses.xyz[at], poses.wxyz[at], jacobians[name]
-
-
-def _rows_of(
-    loop: Loop, xyz1: Array, wxyz1: Array, jacobian1: Array, xyz2: Array, wxyz2: Array, jacobian2: Array
-) -> tuple[Array, Array]:
-    """What a loop lacks, and the rows of it."""
-    held, back = LOCKS[loop.kind], conjugate(wxyz2)
-    away, inward = xyz1 - xyz2, quaternion_matrix(back)
-    xyz, wxyz = rotate(back, away), quaternion_product(back, wxyz1)
-    x, y, z = away
-    across = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    linear = inward @ (jacobian1[:3] - jacobian2[:3] + across @ jacobian2[3:])
-    angular = inward @ (jacobian1[3:] - jacobian2[3:])
-    if held.turn in (KEEPS_AXIS, IS_SQUARE):
-        angular = _bent(held.turn, quaternion_matrix(wxyz), angular)
-    kept = np.array(held.rows)
-    return held.lacks(xyz, wxyz)[kept], np.concatenate([linear, angular])[kept]
-
-
-def _bent(turn: int, rotation: Array, angular: Array) -> Array:
-    """(3, nv) the rows of a turn of which some is free, from those of the angular velocity; see
-    `kernels.rows.joints`."""
-    out = np.zeros_like(angular)
-    if turn == IS_SQUARE:
-        x, _, z = rotation[:, 0]
-        out[2] = angular[2] * x - angular[0] * z
-        return out
-    x, y, z = rotation[:, 2]
-    change = np.cross(angular, rotation[:, 2], axisa=0, axisc=0)
-    square = max(1.0 + z, OPPOSITE)
-    longer = np.sqrt(2.0 / square)
-    steeper = 0.5 * longer / square
-    out[0] = steeper * y * change[2] - longer * change[1]
-    out[1] = longer * change[0] - steeper * x * change[2]
-    return out

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from poise.common.array import Array
 from poise.common.errors import InvalidValue
 from poise.kernels.machine.layout import (
+    BALL,
     BALL_AXES,
     BALL_TURN,
     BY_FUNCTION,
@@ -325,6 +326,13 @@ def bodies(model: "Model", arrays: UnitArrays, number: dict[int, int]) -> Array:
     for i, parent in reversed(list(enumerate(arrays.numbers[:, 0].tolist()))):
         carried[parent] += carried[i]
     return np.column_stack([shares, *seen, carried])
+
+
+def ball_records(model: "Model", balls: Sequence[Sequence[int]], *, limits: bool = True) -> npt.NDArray[np.int64]:
+    """The unit quaternions at these places in q and velocities, with their limits."""
+    known = {ball.place: np.hstack(ball.record[:-1]) for ball in model.ball_limits if limits}
+    whole = [(q, v, int(q in known)) for q, v in balls]
+    return joined(BALL, whole, [known.get(q, np.zeros(BALL.words - BALL.whole)) for q, _ in balls])
 
 
 class Columns(NamedTuple):

@@ -9,7 +9,7 @@ from poise.common.array import Array
 from poise.model.kinematics import frame_jacobians, frame_manipulability, twists
 from poise.model.model import Model
 from poise.solving.path.residual_rows import Rows
-from poise.solving.requirements.loop_projection import loop_tasks
+from poise.solving.requirements.loops import loop_tasks
 from poise.tasks.frame import OfFrame
 
 _RANK: Final = 1e-7

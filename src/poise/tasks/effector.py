@@ -6,9 +6,9 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from poise.common.array import Array
+from poise.model.kinematics import tool
 from poise.model.model import Model
 from poise.model.tree import Columns, Unit, UnitArrays, frame_columns
-from poise.quaternions import quaternion_matrix
 from poise.spatial import SE3
 
 Measure: TypeAlias = Literal["m", "rad", ""]
@@ -90,8 +90,7 @@ class Units(NamedTuple):
 
     def tool(self, unit: int, hang: SE3) -> Array:
         """(12,) the same: rotation 9, row by row, and place 3 [m]."""
-        pose = self.hang(unit, hang)
-        return np.concatenate([quaternion_matrix(pose.wxyz).ravel(), pose.xyz])
+        return tool(self.arrays, self.number[unit], hang)
 
     def columns(self, tip: int, base: int | None = None) -> Columns:
         """The columns of what hangs on the tree's unit `tip`, as it moves against `base`, or in the world."""

@@ -11,12 +11,13 @@ from poise.common.array import Array
 from poise.common.cached import cached_property
 from poise.common.errors import InvalidValue, ShapeError
 from poise.kernels.machine.jit import routine
-from poise.kernels.machine.layout import IS_SQUARE, IS_SQUARE_TO, PLACE, TURN, TURNS_FREELY, TURNS_NOT
+from poise.kernels.machine.layout import PLACE, TURN, TURNS_FREELY, TURNS_NOT
 from poise.kernels.rows.frame import seen_frame
 from poise.kernels.rows.joints import joint_rows
-from poise.model.loop import LOCKS, LOOP_KINDS, LoopKind
+from poise.model.closure import Seen
+from poise.model.loop import LOCKS, LOOP_KINDS, Loop, LoopKind
 from poise.spatial import SE3
-from poise.tasks.effector import Block, Effector, Place, Units, place
+from poise.tasks.effector import Block, Effector, Place, Units
 from poise.tasks.error import TaskError
 from poise.tasks.fields import goal_of
 from poise.tasks.frame import OfFrame
@@ -89,14 +90,13 @@ class LoopTask(OfFrame):
         )
 
     @property
-    def lock_bits(self) -> int:
-        """The rows that it holds as bits, the first one's 1."""
-        return sum(1 << k for k, held in enumerate(LOCKS[self.kind].rows) if held)
+    def loop(self) -> Loop:
+        """The loop that it closes."""
+        return Loop(self.frame, self.base, self.kind)
 
     def turn(self, model: "Model") -> int:
         """How the frame that the kernels look at may turn against the other; see `kernels.rows.joints`."""
-        found = LOCKS[self.kind].turn
-        return IS_SQUARE_TO if found == IS_SQUARE and place(model, self.frame, self.base).tip < 0 else found
+        return Seen.of(model, self.loop).turn
 
     def effector(self, units: Units) -> Effector:
         """It among the units of a problem."""
@@ -125,9 +125,7 @@ class LoopTask(OfFrame):
 
     def place(self, model: "Model") -> Place:
         """Where the frames hang, whichever of them moves; raises ValueError if neither moves against the other."""
-        found = place(model, self.frame, self.base)
-        if found.tip < 0:
-            found = place(model, self.base, self.frame)
+        found = Place(*Seen.of(model, self.loop)[:4])
         if found.tip < 0 or not found.moved(model):
             raise InvalidValue(
                 "nothing-moves", f"{self.label} never moves: no joint of {model.name} is between the two frames"

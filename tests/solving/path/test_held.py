@@ -8,9 +8,10 @@ from ways import across, elbow
 
 import poise as pz
 from poise.common.array import Array
+from poise.model.closure import LoopClosure
 from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.loops import Loops
-from poise.solving.requirements.loop_projection import LoopProjection, loop_tasks
+from poise.solving.requirements.loops import loop_tasks
 
 PANDA, HAND = pz.load("panda"), pz.PoseTask("panda_hand")
 JOINTS = [joint.name for joint in PANDA.joints if joint.nq]
@@ -301,7 +302,7 @@ def test_a_way_that_cannot_be_closed_is_given_up_where_it_is_first_open(monkeypa
     assert np.array_equal(closed[open_ones], way[open_ones])
     assert max(gap(bar, one) for one in closed[found]) <= 1e-7
     tried: list[object] = []
-    monkeypatch.setattr(LoopProjection, "project", lambda *given: tried.append(given))
+    monkeypatch.setattr(LoopClosure, "closed", lambda *given: tried.append(given))
     assert PathFeasibility([], loops).straight(bar, *ends) is None
     assert len(tried) == 1
 

@@ -9,11 +9,13 @@ import numpy.typing as npt
 
 from poise.common.array import Array
 from poise.kernels.machine.layout import CLOSED, EXACT
+from poise.model.closure import LoopClosure
+from poise.model.mechanism import RANK
 from poise.model.model import Model
 from poise.solving.path.limits import Rates
 from poise.solving.path.residual_rows import Rows
 from poise.solving.path.trajectory import Curve, JointState, Trajectory
-from poise.solving.requirements.loop_projection import RANK, LoopProjection, largest_gap
+from poise.solving.requirements.loops import largest_gap
 from poise.solving.requirements.sums import LinearLimits
 from poise.tasks.loop import LoopTask
 
@@ -36,7 +38,7 @@ class Loops:
         self._tasks = Rows(model, tasks)
         self._active = self._tasks.active
         self._goal = np.concatenate([task.goal(None) for task in tasks])
-        self._projection = LoopProjection(model, tasks, limits=limits)
+        self._closure = LoopClosure(model, [task.loop for task in tasks], limits=limits)
 
     def _rows(self, q: Array) -> tuple[Array, Array]:
         """(n, m) what the loops lack at q (n, nq) [m, rad], and (n, m, k) how that changes."""
@@ -49,7 +51,7 @@ class Loops:
     def all_closed(self, q: Array, *, whole: bool = False) -> tuple[Array, npt.NDArray[np.bool_]]:
         """(n, nq) the closed configurations near to q (n, nq), and which there are; where there is none, q.
 
-        Steps are taken for all at once; `LoopProjection.project` looks for one where they lead to none.  What is of
+        Steps are taken for all at once; `LoopClosure.closed` looks for one where they lead to none.  What is of
         use as a `whole` alone is given up at the first that there is none for.
         """
         original, q, model = q, np.array(q), self._model
@@ -71,7 +73,7 @@ class Loops:
             moved = model.integrate(q[some], change)
             q[some] = model.clip(moved) if self._limits else moved
         for i in np.flatnonzero(~found):
-            one = self._projection.project(model, q[i]) if np.isfinite(q[i]).all() else None
+            one = self._closure.closed(q[i]) if np.isfinite(q[i]).all() else None
             found[i] = one is not None and (self._sums is None or self._sums(one[None])[0] >= 0.0)
             q[i] = one if found[i] else original[i]
             if whole and not found[i]:

@@ -31,7 +31,7 @@ from poise.solving.path.limits import PathLimits
 from poise.solving.path.path import PathFailure
 from poise.solving.path.residual_rows import rows_of
 from poise.solving.path.soft_objectives import SoftObjectives, is_soft, on_line
-from poise.solving.requirements.loop_projection import loop_tasks
+from poise.solving.requirements.loops import loop_tasks
 from poise.solving.requirements.ranges import Ranges
 from poise.solving.requirements.status import Status
 from poise.solving.search.lanes import solve_many

@@ -12,7 +12,6 @@ from poise.common.errors import InvalidValue
 from poise.kernels.machine import layout, packing
 from poise.kernels.machine.layout import (
     ANSWER,
-    BALL,
     BALL_AXES,
     BALL_TURN,
     BLOCK,
@@ -35,7 +34,7 @@ from poise.kernels.machine.packing import joined
 from poise.kernels.machine.work import SECTIONS
 from poise.kernels.rows.own import own_buffer_size
 from poise.model.model import Model
-from poise.model.tree import Unit, bodies, carrying, unit_arrays
+from poise.model.tree import Unit, ball_records, bodies, carrying, unit_arrays
 from poise.solving.problem.residual import try_residual
 from poise.tasks.base import Task
 from poise.tasks.effector import Effector, Units
@@ -220,12 +219,12 @@ def pack(model: Model, tasks: Sequence[Task], *, limits: bool = True, also: Sequ
         ),
         "slots": slots,
         "coordinates": joined(COORDINATE, coordinates, ranges),
-        "balls": _ball_records(model, balls),
+        "balls": ball_records(model, balls),
         "tiles": tiles,
         "pairs": pairs,
         "strides": _strides(ranges, len(balls)),
         "idle": joined(IDLE, np.reshape(idle, (-1, 1)), idle_limits),
-        "idle_balls": _ball_records(model, [[i, -1] for i in idle_balls]),
+        "idle_balls": ball_records(model, [[i, -1] for i in idle_balls]),
         "bodies": joined(BODY, (), bodies(model, arrays, number)) if heavy else (),
         "numbers": numbers,
         "farthest": model.farthest,
@@ -332,13 +331,6 @@ def _idle(model: Model, coords: set[int], balls: set[int]) -> tuple[list[int], l
     idle = [i for i in range(model.nq) if i not in packed]
     limits = [[float(model.lower[i]), float(model.upper[i])] for i in idle]
     return idle, limits, sorted(quaternions - balls)
-
-
-def _ball_records(model: Model, balls: Sequence[Sequence[int]]) -> npt.NDArray[np.int64]:
-    """The unit quaternions at these places in q and velocities, with their limits."""
-    limits = {ball.place: np.hstack(ball.record[:-1]) for ball in model.ball_limits}
-    whole = [(q, v, int(q in limits)) for q, v in balls]
-    return joined(BALL, whole, [limits.get(q, np.zeros(BALL.words - BALL.whole)) for q, _ in balls])
 
 
 def _strides(ranges: Sequence[Sequence[float]], balls: int) -> Array:

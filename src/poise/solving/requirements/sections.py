@@ -11,6 +11,7 @@ from poise.kernels.machine.layout import LOOP, WIDTH
 from poise.kernels.machine.packing import in_group, joined
 from poise.kernels.requirements.limits import BALL_ROWS
 from poise.kernels.requirements.stages import NO_ACCELERATION
+from poise.model.loop import LOCKS
 from poise.model.model import Model
 from poise.solving.problem.problem import Problem
 from poise.solving.requirements.active_limit import ActiveLimit
@@ -58,14 +59,14 @@ def requirements(
     if not (constrained or loops or (has_rates and limited)):
         return None
     n, nq = len(problem.velocities), model.nq
-    ends = np.cumsum([0, *(task.lock_bits.bit_count() for _, task in loops)])
+    ends = np.cumsum([0, *(LOCKS[task.kind].bits.bit_count() for _, task in loops)])
     m = int(ends[-1])
     levels = [*([m] if m else []), *([n] if metric else [])]
     every = sum(levels)
     inequalities = rows + BALL_ROWS * len(limited) + _CUTS
     wide = WIDTH * -(-n // WIDTH)
     whole = [
-        [k, first, last, task.lock_bits, task.turn(model)]
+        [k, first, last, LOCKS[task.kind].bits, task.turn(model)]
         for (k, task), first, last in zip(loops, ends[:-1], ends[1:], strict=True)
     ]
     return {

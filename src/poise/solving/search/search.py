@@ -26,6 +26,7 @@ from poise.kernels.machine.layout import (
     STEPS_SEARCH,
     UNSOLVED,
 )
+from poise.model.closure import LoopClosure
 from poise.model.model import Model, a_model
 from poise.solving.answers.solution import Solution
 from poise.solving.arguments.arguments import refuse_numbers
@@ -34,7 +35,7 @@ from poise.solving.problem.prepared_tasks import PreparedTasks
 from poise.solving.problem.problem import Problem, pack
 from poise.solving.problem.workspace import PHASE, SEED, Bound, Scratch
 from poise.solving.requirements.limits import Limits, LimitsLike, with_feasibility_check
-from poise.solving.requirements.loop_projection import LoopProjection, PassiveLoops, loop_tasks
+from poise.solving.requirements.loops import PassiveLoops, loop_tasks
 from poise.solving.requirements.ranges import is_range
 from poise.solving.search.fast_path import Line, line_of_search
 from poise.solving.search.settings import BY_STEPS, SearchSettings
@@ -295,7 +296,7 @@ class Search:
         elif need == CLOSED_STARTS:
             starts = scratch.narrow[self.problem.rows("fallback.starts")].reshape(-1, model.nq)
             for start in starts[: 2 if all(task.required for task in self.tasks.of_frames) else 2 + SAMPLES]:
-                closed = self._projection(model).project(model, start) if np.isfinite(start).all() else None
+                closed = self._closure(model).closed(start) if np.isfinite(start).all() else None
                 start[:] = np.nan if closed is None else closed
         elif need == CLOSED_ANSWER:
             other = scratch.inner["alone"]
@@ -326,12 +327,12 @@ class Search:
             return self.others[name]
         return self.others.setdefault(name, self._other(model, tasks, self.limits, settings))
 
-    def _projection(self, model: Model) -> LoopProjection:
+    def _closure(self, model: Model) -> LoopClosure:
         """What closes the loops that the tasks move."""
-        derived, closed = self.bound.derived, [task for task in self.tasks.of_frames if isinstance(task, LoopTask)]
-        if LoopProjection not in derived:
-            derived[LoopProjection] = LoopProjection(model, closed, limits=self.limits.positions)
-        found: LoopProjection = derived[LoopProjection]
+        derived, loops = self.bound.derived, [task.loop for task in self.tasks.of_frames if isinstance(task, LoopTask)]
+        if LoopClosure not in derived:
+            derived[LoopClosure] = LoopClosure(model, loops, limits=self.limits.positions)
+        found: LoopClosure = derived[LoopClosure]
         return found
 
     def solve_unconstrained(self, model: Model, goal: Array, q: Array) -> Array:

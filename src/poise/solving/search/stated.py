@@ -16,7 +16,7 @@ from poise.solving.problem.prepared_tasks import PreparedTasks
 from poise.solving.problem.problem import Problem
 from poise.solving.problem.workspace import Bound
 from poise.solving.requirements.limits import Limits, with_feasibility_check
-from poise.solving.requirements.loop_projection import loop_tasks
+from poise.solving.requirements.loops import loop_tasks
 from poise.solving.search.settings import BY_STEPS, SearchSettings
 from poise.solving.search.soft import required_alone, soft_alone
 from poise.tasks.base import Task

@@ -24,7 +24,7 @@ from poise.solving.problem.parallel_axes import ParallelAxes
 from poise.solving.problem.problem import Problem, pack
 from poise.solving.problem.workspace import Bound, Scratch
 from poise.solving.requirements.limits import Limits, LimitsLike, with_feasibility_check
-from poise.solving.requirements.loop_projection import loop_tasks
+from poise.solving.requirements.loops import loop_tasks
 from poise.solving.requirements.sums import slack_in
 from poise.solving.search.search import Search
 from poise.solving.search.settings import SearchSettings

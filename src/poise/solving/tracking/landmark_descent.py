@@ -14,11 +14,12 @@ from poise.kernels.hands.landmarks import VECTORS
 from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import BAD_GOAL, BAD_START, COMMON, COST, GOAL_NUMBERS, ITERATIONS, MAX_COLLISION_ROWS
 from poise.kernels.machine.memory import MEMORY
+from poise.model.closure import LoopClosure
 from poise.model.model import Model
 from poise.solving.problem.problem import pack
 from poise.solving.problem.workspace import Bound
 from poise.solving.requirements.limits import Limits, LimitsLike, with_feasibility_check
-from poise.solving.requirements.loop_projection import LoopProjection, loop_tasks
+from poise.solving.requirements.loops import loop_tasks
 from poise.solving.requirements.sections import requirements
 from poise.tasks.value import Value
 from poise.tasks.vector import VectorTask
@@ -125,7 +126,7 @@ class LandmarkDescent:
         self._scratch.set_fields(max_iterations=_STEPS, updates=1)
         loops = loop_tasks(self.model, self._tasks)
         self._scratch.goal[GOAL_NUMBERS * len(self._tasks) :] = [x for loop in loops for x in loop.goal(None)]
-        self._loops = LoopProjection(self.model, loops, limits=self.has_limits) if loops else None
+        self._loops = LoopClosure(self.model, [task.loop for task in loops], limits=self.has_limits) if loops else None
         self._told: tuple[Array, Array] | None = None
         self.prior: Array = self._scratch.narrow[self._bound.problem.rows("prior")]
         """(nq,) where the last frame led, without the filter; what is written to it is where the next one begins."""
@@ -192,5 +193,5 @@ class LandmarkDescent:
 
     def closed(self, q: Array) -> Array:
         """The configuration near to `q` (nq,) in which the loops are closed that move with the hand; `q` without."""
-        found = None if self._loops is None else self._loops.project(self.model, q)
+        found = None if self._loops is None else self._loops.closed(q)
         return q if found is None else found

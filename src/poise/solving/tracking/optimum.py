@@ -14,7 +14,7 @@ from poise.model.model import Model
 from poise.solving.arguments.arguments import Tasks, joined, one_start, several
 from poise.solving.methods.bound_method import bound_method
 from poise.solving.problem.problem import pack
-from poise.solving.requirements.loop_projection import refuse_loops
+from poise.solving.requirements.loops import refuse_loops
 from poise.solving.tracking.tracker import Tracker
 from poise.tasks.base import Task
 

@@ -25,7 +25,7 @@ from poise.solving.requirements.active_limits import active_limits
 from poise.solving.requirements.collision import at_distance
 from poise.solving.requirements.inequalities import VelocityLimit
 from poise.solving.requirements.limits import Limits
-from poise.solving.requirements.loop_projection import PassiveLoops, loop_tasks
+from poise.solving.requirements.loops import PassiveLoops, loop_tasks
 from poise.solving.requirements.ranges import ranges
 from poise.solving.tracking.following_error import FollowingErrorBound, FollowingErrorLimit
 from poise.solving.tracking.loop_start import LoopStart
