@@ -9,6 +9,7 @@ from poise.model.proximity import Proximity as Proximity
 from poise.solving.answers.branches import Branch as Branch
 from poise.solving.answers.branches import BranchBatch as BranchBatch
 from poise.solving.answers.branches import Solutions as Solutions
+from poise.solving.answers.intervals import Interval as Interval
 from poise.solving.gradients.batch_gradient import BatchGradient as BatchGradient
 from poise.solving.gradients.gradient import SolutionGradient as SolutionGradient
 from poise.solving.path.jumps import Jump as Jump

@@ -526,17 +526,17 @@ def test_ctrl_c_ends_a_batch_soon(way: str, threads: int, monkeypatch: pytest.Mo
     model, task = searched()
     every = pz.BranchSolver(model, task if way == "search" else pz.PoseTask(model.tip), samples=4)
     done = []
-    name = "_searched" if way == "search" else "_part"
-    whole = getattr(branching.Branching, name)
+    owner, name = (branching.Branching, "_searched") if way == "search" else (branching, "run_goals")
+    whole = getattr(owner, name)
 
-    def interrupted(self: Any, *arguments: Any) -> Any:
+    def interrupted(*arguments: Any) -> Any:
         done.append(1)
         if len(done) == 3:
             os.kill(os.getpid(), signal.SIGINT)
         time.sleep(0.03)
-        return whole(self, *arguments)
+        return whole(*arguments)
 
-    monkeypatch.setattr(branching.Branching, name, interrupted)
+    monkeypatch.setattr(owner, name, interrupted)
     targets = model.pose(model.tip, model.sample(20_000, seed=28))
     with pytest.raises(KeyboardInterrupt):
         every.batch(targets, threads=threads)

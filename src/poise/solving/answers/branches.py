@@ -69,7 +69,7 @@ class Branch(Answer):
     def label(self) -> str:
         """Which branch it is, in words: the signs of the three choices, and the value of a joint that was swept."""
         form, number = self._way.form, self.number
-        if form is None:
+        if form is None or number < 0:
             return "found by a search" if self._way.parallel is None else "by parallel axes"
         if form.general:
             words = [f"solution {number + 1}"]
@@ -190,7 +190,10 @@ class Solutions(Configurations, Sequence[Branch]):
             return f"a search from {self._starts} starts found {many}; {end}"
         parts = [f"{many} by {'elimination' if way.form.general else 'closed form'} ({way.form.words})"]
         if way.form.swept is not None:
-            parts[0] += f" at {way.samples} values of {self.model.coordinates[way.form.swept]}"
+            swept = self.model.coordinates[way.form.swept]
+            parts[0] += (
+                f" at one value of {swept}, by a search" if self._starts else f" at {way.samples} values of {swept}"
+            )
         inside = len(np.unique(self.raw[:, [NUMBER, SWEPT]], axis=0)) if len(self.raw) else 0
         if way.limits and self._total:
             parts.append(f"{inside} within the limits")

@@ -118,6 +118,17 @@ def with_parallel_axes(model: Model, task: PoseTask) -> ParallelAxes | None:
     return None if found is None else parallel_axes(found[0], found[1] @ at.hang.matrix())
 
 
+def turning(problem: Problem) -> list[tuple[int, float]]:
+    """The places in q of the joints that turn the task, and what makes a whole turn of each."""
+    coordinates = problem.section("coordinates")
+    turns = {i: 2.0 * np.pi for i, c in enumerate(coordinates) if c["turns"]}
+    for arm in problem.section("arms"):
+        turns = {int(i): 2.0 * np.pi / abs(rate) for i, rate in zip(arm["joints"], arm["rates"], strict=True)}
+        if arm["swept"] and not arm["slides"]:
+            turns[abs(int(arm["swept"])) - 1] = 2.0 * np.pi / abs(arm["swept_rate"])
+    return [(int(coordinates["q"][i]), turn) for i, turn in turns.items()]
+
+
 def _axes(model: Model, task: PoseTask) -> tuple[Axes, Array] | None:
     """The axes that move the task's frame against its base, and the (4, 4) pose of the frame where q is 0.
 

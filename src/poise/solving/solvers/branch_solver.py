@@ -6,6 +6,7 @@ from poise.common.array import ArrayLike
 from poise.common.checks import whole
 from poise.model.model import Model, a_model
 from poise.solving.answers.branches import BranchBatch, Solutions
+from poise.solving.answers.intervals import Interval
 from poise.solving.arguments.arguments import Tasks, several
 from poise.solving.arguments.lru_cache import cached
 from poise.solving.requirements.limits import LimitsLike, key_of
@@ -62,6 +63,18 @@ class BranchSolver:
         """
         return self._branching.batch(self.model, targets, q0, self.seed, threads)
 
+    def intervals(self, target: Any = None, q0: ArrayLike | None = None) -> tuple[Interval, ...]:
+        """All solutions of an arm whose seventh joint is swept, by the values of that joint, lowest first.
+
+        Between the ends of an interval there is a solution for each value, and they go over into one another; at an end
+        two of these meet or a joint reaches a limit.  A curve of solutions is found if one of the `samples` has one on
+        it, beyond the limits of the other six or not.  What is stated beside the limits of joints is not looked at.
+        Joints are as whole turns bring them nearest to `q0` (nq,), or to home.
+
+        Raises ValueError where no joint is swept, and as a call does.
+        """
+        return self._branching.intervals(self.model, target, q0, self.seed)
+
     @property
     def closed_form(self) -> str | None:
         """What the axes of the arm have that gives its pose a closed form, or that they lie anyhow, where elimination
@@ -99,9 +112,9 @@ def solve_all(
     the first three axes meet in a point, or if axes 2, 3 and 4 (or 3, 4 and 5) are parallel and the two beyond them
     meet, of up to eight branches; else its up to sixteen solutions come by elimination.  With a seventh joint, which
     may be a slide, at either end of such six, that joint is swept: `samples` values, evenly spread over its range, have
-    their branches each.  Up to four joints that turn about parallel axes, or slide, have a closed form as well.  Any
-    other arm or task is searched from `q0` and random starts, drawn with `seed`, eight times `samples` calls of the
-    solver; that misses some now and then.
+    their branches each, and where none has any, one that a search finds.  Up to four joints that turn about parallel
+    axes, or slide, have a closed form as well.  Any other arm or task is searched from `q0` and random starts, drawn
+    with `seed`, eight times `samples` calls of the solver; that misses some now and then.
 
     Every solution is within the tolerances, by forward kinematics at its q, and within the limits of the joints unless
     `limits` is False; what a list of `limits` states beside them holds too, as for `solve`.  Tasks that are not

@@ -12,14 +12,15 @@ from poise.common.checks import WHOLE, whole, yes_or_no
 from poise.common.errors import InvalidValue
 from poise.kernels.closed_form.branches import BRANCH, CERTIFIED, DISTANCE, DOUBT, MISSED, ROWS_OF, SAID, TAKEN
 from poise.kernels.closed_form.elimination import CHOICES
-from poise.kernels.closed_form.general import MOST, WORK
+from poise.kernels.closed_form.general import MOST
 from poise.kernels.machine.layout import ANSWER, COST, RESTARTS, REVOLUTE, SOLVED, WIDTH
 from poise.model.model import Model, a_model
 from poise.solving.answers.branches import BranchBatch, Solutions
+from poise.solving.answers.intervals import Interval
 from poise.solving.arguments.arguments import Tasks, alone, cores, one_start, refusal, refuse_numbers, several
 from poise.solving.arguments.weights import relative
 from poise.solving.arguments.work_queue import WorkQueue
-from poise.solving.problem.closed_form import ClosedForm, closed_form, with_parallel_axes
+from poise.solving.problem.closed_form import ClosedForm, closed_form, turning, with_parallel_axes
 from poise.solving.problem.parallel_axes import ParallelAxes
 from poise.solving.problem.problem import Problem, pack
 from poise.solving.problem.workspace import Bound, Scratch
@@ -29,6 +30,7 @@ from poise.solving.requirements.sums import slack_in
 from poise.solving.search.search import Search
 from poise.solving.search.settings import SearchSettings
 from poise.solving.solvers.batch import problems_of
+from poise.solving.solvers.sweep import Sweep, new_scratch, run_goals
 from poise.spatial import SE3
 from poise.tasks.base import Task
 from poise.tasks.pose import PoseTask
@@ -83,7 +85,7 @@ class Branching:
         self.judged: tuple[Task, ...] = self.tasks if self._search is None else self._search.tasks.all
         """Whose errors are told."""
         self._soft = not all(task.required for task in self.judged if task.blocks)
-        self._turning = _turning(problem)
+        self._turning = turning(problem)
         infinite = np.full(model.nq, np.inf)
         self._lower: Array = model.lower if self.limits else -infinite
         self._upper: Array = model.upper if self.limits else infinite
@@ -102,6 +104,9 @@ class Branching:
         )
         if general:
             self._begin_with_the_best(model)
+        self._sweep: Sweep | None = None
+        if self.form is not None and self.form.swept is not None:
+            self._sweep = Sweep(self.form, self._bound, self.tasks, limits, self._lower, self._upper, samples)
 
     def _begin_with_the_best(self, model: Model) -> None:
         """Let elimination begin with the choice that serves the most of some poses."""
@@ -112,7 +117,7 @@ class Branching:
         for choice in range(CHOICES):
             form = self.form.beginning_with(choice)
             bound = replace(self._bound, problem=form.problem)
-            self._part(self._new_scratch(model, bound), found, goals, starts, answers, bound)
+            run_goals(bound, new_scratch(bound, model, found), found, goals, starts, answers)
             served.append((int(np.sum(answers[:, TAKEN] == choice)), -choice, form, bound))
             if served[-1][0] == len(goals):
                 break
@@ -128,14 +133,6 @@ class Branching:
             if self.form is None:
                 self.parallel = with_parallel_axes(model, task)
 
-    def _new_scratch(self, model: Model, bound: Bound | None = None) -> Scratch:
-        """Scratch that is told of its own goal and start, and has room for the branches and what is said of them."""
-        scratch, found = (bound or self._bound).new(model), np.empty((self._most_rows, self._width))
-        scratch.set_arrays(
-            found=found, goals=scratch.goal, starts=scratch.start, answers=np.empty(SAID), path=np.empty(WORK)
-        )
-        return scratch
-
     def __call__(self, model: Model, target: Any, q0: ArrayLike | None, seed: int) -> Solutions:
         """All solutions; see `BranchSolver`."""
         if self._search is not None:
@@ -144,7 +141,7 @@ class Branching:
         try:
             scratch = bound.idle.pop()
         except IndexError:
-            scratch = self._new_scratch(model)
+            scratch = new_scratch(bound, model, np.empty((self._most_rows, self._width)))
         try:
             if self._checked is not None:
                 scratch.sync_scene()
@@ -154,7 +151,10 @@ class Branching:
                 scratch.goal[:] = self._goal(target)
             scratch.begin_at(model, self._home if q0 is None else q0)
             raw, goal = scratch.lent["found"][: bound.run(scratch.address)].copy(), scratch.goal.copy()
-            answers = scratch.lent["answers"]
+            answers, searched = scratch.lent["answers"], False
+            if self._sweep is not None and self._values > 1 and not len(raw):
+                raw = self._sweep.between(model, goal, scratch.start, answers, seed)
+                searched = len(raw) > 0
             total, missed, doubt = int(answers[CERTIFIED]), bool(answers[MISSED]), bool(answers[DOUBT])
             if total < 0:
                 refuse_numbers(total, model, self.judged, scratch.goal, scratch.start)
@@ -164,7 +164,7 @@ class Branching:
                 raw = self._turned(model, scratch, raw, scratch.start)
         finally:
             bound.idle.append(scratch)
-        return Solutions(model, self, raw, total, goal, missed=missed, doubt=doubt)
+        return Solutions(model, self, raw, total, goal, starts=int(searched), missed=missed, doubt=doubt)
 
     def _call_search(self, search: Search, model: Model, target: Any, q0: ArrayLike | None, seed: int) -> Solutions:
         """All solutions that searches find."""
@@ -175,6 +175,15 @@ class Branching:
         if total < 0:
             refuse_numbers(total, model, self.judged, goal, home)
         return Solutions(model, self, raw, total, goal, starts=attempts, missed=line)
+
+    def intervals(self, model: Model, target: Any, q0: ArrayLike | None, seed: int) -> tuple[Interval, ...]:
+        """All solutions of a swept arm, see `BranchSolver.intervals`."""
+        if self._sweep is None:
+            raise InvalidValue(
+                "not-supported", "intervals are those of a joint that is swept, and none is: see `swept`"
+            )
+        rest = one_start(model, self._home if q0 is None else q0)
+        return self._sweep.intervals(model, self._goal(target), rest, seed)
 
     def _goal(self, target: Any) -> Array:
         """(7,) numbers of a target, or of the task's own."""
@@ -200,20 +209,22 @@ class Branching:
         parts = [np.empty((0, self._width))] * max(1, len(queue))
 
         def work() -> None:
-            scratch = self._new_scratch(model) if search is None else None
             found = np.empty((0 if buffer is not None else size * self._most_rows, self._width))
+            scratch = new_scratch(self._bound, model, found) if search is None else None
             for chunk in queue:
                 i, some = chunk.start, slice(chunk.start, chunk.stop)
                 if search is not None:
                     part, total, _, line = self._searched(search, model, goals[i], starts[i], seed, queue)
                     parts[i], answers[i] = part, (len(part), total, line, self.parallel is None, -1)
                 elif scratch is not None and buffer is not None:
-                    self._part(
-                        scratch, buffer[i * WIDTH : chunk.stop * WIDTH], goals[some], starts[some], answers[some]
-                    )
+                    piece = buffer[i * WIDTH : chunk.stop * WIDTH]
+                    run_goals(self._bound, scratch, piece, goals[some], starts[some], answers[some])
                 elif scratch is not None:
-                    count = self._part(scratch, found, goals[some], starts[some], answers[some])
-                    parts[i // size] = self._sorted(model, scratch, found[:count], starts[some], answers[some])
+                    count = run_goals(self._bound, scratch, found, goals[some], starts[some], answers[some])
+                    part = self._sorted(model, scratch, found[:count], starts[some], answers[some])
+                    parts[i // size] = self._filled(
+                        model, scratch, part, goals[some], starts[some], answers[some], seed
+                    )
 
         queue.share(work, max(1, min(threads, len(queue))))
         raw = np.concatenate(parts) if buffer is None else _closed_up(buffer, answers[:, ROWS_OF], size)
@@ -228,21 +239,17 @@ class Branching:
         first = refusal(int(said[bad[0]]), model, self.judged, goals[bad[0]])
         return f"{len(bad):,} of {len(said):,} have no target or no start (row{'s' * (len(bad) > 1)} {rows}): {first}."
 
-    def _part(
-        self,
-        scratch: Scratch,
-        found: Array,
-        goals: Array,
-        starts: Array,
-        answers: Array,
-        bound: Bound | None = None,
-    ) -> int:
-        """Write the rows of some targets into `found`, in one call that holds no lock of the interpreter; how many."""
-        goals, starts = np.ascontiguousarray(goals), np.ascontiguousarray(starts)
-        scratch.set_fields(problems=len(goals))
-        scratch.set_arrays(found=found, goals=goals, starts=starts, answers=answers, path=scratch.lent["path"])
-        count: int = (bound or self._bound).run(scratch.address)
-        return count
+    def _filled(
+        self, model: Model, scratch: Scratch, raw: Array, goals: Array, starts: Array, answers: Array, seed: int
+    ) -> Array:
+        """The rows of some targets with those of which a sweep found none."""
+        if self._sweep is None or self._values == 1:
+            return raw
+        each = np.split(raw, np.cumsum(answers[:, ROWS_OF].astype(np.int64))[:-1])
+        for i in np.flatnonzero(answers[:, ROWS_OF] == 0.0):
+            part = self._sweep.between(model, goals[i], starts[i], answers[i], seed)
+            each[i] = self._sorted(model, scratch, part, starts[i : i + 1], answers[i : i + 1])
+        return np.concatenate(each)
 
     def _sorted(self, model: Model, scratch: Scratch, raw: Array, starts: Array, answers: Array) -> Array:
         """The rows of some targets, of each the nearest first, with their whole turns if they are asked for."""
@@ -369,17 +376,6 @@ def check(turns: bool, samples: int) -> None:
     """Raises TypeError or ValueError for settings that make no sense."""
     yes_or_no("turns", turns, ", whether whole turns of a solution are others")
     whole("samples", samples, 1)
-
-
-def _turning(problem: Problem) -> list[tuple[int, float]]:
-    """The places in q of the joints that turn the task, and what makes a whole turn of each."""
-    coordinates = problem.section("coordinates")
-    turns = {i: _TURN for i, c in enumerate(coordinates) if c["turns"]}
-    for arm in problem.section("arms"):
-        turns = {int(i): _TURN / abs(rate) for i, rate in zip(arm["joints"], arm["rates"], strict=True)}
-        if arm["swept"] and not arm["slides"]:
-            turns[abs(int(arm["swept"])) - 1] = _TURN / abs(arm["swept_rate"])
-    return [(int(coordinates["q"][i]), turn) for i, turn in turns.items()]
 
 
 def _turns(x: float, turn: float, lower: float, upper: float, rest: float) -> list[float]:
