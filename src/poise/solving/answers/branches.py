@@ -11,8 +11,7 @@ from poise.kernels.closed_form.branches import BRANCH, CERTIFIED, DISTANCE, LINE
 from poise.model.model import Model
 from poise.solving.answers.explain import task_errors
 from poise.solving.problem.answer import Answer, Configurations
-from poise.solving.problem.closed_form import ClosedForm
-from poise.solving.problem.parallel_axes import ParallelAxes
+from poise.solving.problem.closed_form import ClosedForm, DirectForm
 from poise.solving.unreachable.infeasibility import certificate_of
 from poise.tasks.base import Task
 from poise.tasks.error import TaskError
@@ -23,7 +22,7 @@ class Found(Protocol):
 
     form: ClosedForm | None
     """None where they are searched for."""
-    parallel: ParallelAxes | None
+    direct: DirectForm | None
     """What gives the starts of searches, so that these find all."""
     judged: tuple[Task, ...]
     """Whose errors are told."""
@@ -70,7 +69,7 @@ class Branch(Answer):
         """Which branch it is, in words: the signs of the three choices, and the value of a joint that was swept."""
         form, number = self._way.form, self.number
         if form is None or number < 0:
-            return "found by a search" if self._way.parallel is None else "by parallel axes"
+            return "found by a search" if self._way.direct is None else f"by {self._way.direct.words}"
         if form.general:
             words = [f"solution {number + 1}"]
         elif form.choices[0] == form.choices[1]:
@@ -165,26 +164,25 @@ class Solutions(Configurations, Sequence[Branch]):
 
     @property
     def complete(self) -> bool:
-        """Whether there are no others: of six axes, or up to four of which those that turn are parallel, and not at a
-        pose with a line of solutions.
+        """Whether there are no others: of six axes that turn, of six with a wrist on slides, or of up to four of which
+        those that turn are parallel; and not at a pose with a line of solutions.
 
         Of axes that lie anyhow it is False too where zeros of the polynomial in one angle are told apart by none of
         six eliminations, or more solutions are found than one of these has.
         """
         form = self._way.form
         lines = self._missed or bool(np.any(self.raw[:, LINE]))
-        known = self._way.parallel is not None or (form is not None and form.swept is None)
+        known = self._way.direct is not None or (form is not None and form.swept is None)
         return known and not lines and not self._doubt
 
     def explain(self) -> str:
         """What was found and how, and what it proves, as a sentence."""
         way = self._way
         many = f"{self._total} branch{'' if self._total == 1 else 'es'}"
-        if way.parallel is not None:
-            if self._missed:
-                return f"a line of solutions, by closed form (parallel axes), of which {len(self)} is given"
+        if way.direct is not None:
             kept = f"; {len(self)} within the limits" if way.limits and self._total else ""
-            return f"{many} by closed form (parallel axes){kept}" + self._why_none()
+            line = "; there is a line of solutions, of which one is given" if self._missed else ""
+            return f"{many} by closed form ({way.direct.words}){kept}{line}" + self._why_none()
         if way.form is None:
             end = "there may be others" if self._total else "that proves nothing"
             return f"a search from {self._starts} starts found {many}; {end}"

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Final, final
+from typing import Final, Protocol, final
 
 import numpy as np
 
@@ -20,8 +20,9 @@ from poise.kernels.machine.layout import ARM, BRANCHES, PRISMATIC, REVOLUTE
 from poise.kernels.machine.packing import joined
 from poise.model.axes import SPECIAL, Axes, axes_between, leaning, meeting
 from poise.model.model import Model
-from poise.solving.problem.parallel_axes import ParallelAxes, parallel_axes
+from poise.solving.problem.parallel_axes import parallel_axes
 from poise.solving.problem.problem import Problem
+from poise.solving.problem.wrist_on_slides import wrist_on_slides
 from poise.spatial import SE3, SO3
 from poise.tasks.base import Task
 from poise.tasks.pose import PoseTask
@@ -62,6 +63,21 @@ class ClosedForm:
         arms["position"] = choice
         words = arms.view(np.int64).reshape(1, -1)
         return replace(self, problem=self.problem.extended({"arms": words}, {}))
+
+
+class DirectForm(Protocol):
+    """What gives all solutions of a pose, without a kernel: starts of searches, which make sure of them."""
+
+    @property
+    def axes(self) -> Axes:
+        """Of the joints that it is about."""
+
+    @property
+    def words(self) -> str:
+        """What it is."""
+
+    def candidates(self, pose: Array, tolerances: tuple[float, float]) -> tuple[Array, bool]:
+        """(k, n) all that solve a pose (4, 4) to within tolerances [m, rad]; and whether there is a line of them."""
 
 
 @final
@@ -111,11 +127,14 @@ def with_closed_form(model: Model, task: Task, problem: Problem) -> Problem:
     return found.problem if found is not None and not found.general and found.swept is None else problem
 
 
-def with_parallel_axes(model: Model, task: PoseTask) -> ParallelAxes | None:
-    """What a chain of up to four joints that turn about parallel axes, or slide, is; None if it is none."""
+def direct_form(model: Model, task: PoseTask) -> DirectForm | None:
+    """What gives all solutions of a pose by itself: of few joints, or of a wrist on slides; None if there is none."""
     at = task.place(model)
     found = axes_between(model.tree, at.tip, at.base, np.eye(4) if at.base_hang is None else at.base_hang.matrix())
-    return None if found is None else parallel_axes(found[0], found[1] @ at.hang.matrix())
+    if found is None:
+        return None
+    axes, home = found[0], found[1] @ at.hang.matrix()
+    return parallel_axes(axes, home) or wrist_on_slides(axes, home)
 
 
 def turning(problem: Problem) -> list[tuple[int, float]]:

@@ -11,7 +11,7 @@ trigonometric polynomial; two more are a triangle.
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final, final
+from typing import ClassVar, Final, final
 
 import numpy as np
 
@@ -22,10 +22,11 @@ from poise.model.axes import SPECIAL, Axes, leaning
 _MOST: Final = 4
 """Joints: a turn about the axis and three directions."""
 _SAMPLES: Final = 16
-"""Of a polynomial of degree three at most."""
+_DEGREE: Final = 4
+"""Of a polynomial of degree three at most, and one more that tells of rounding."""
 _ON_CIRCLE: Final = 1e-3
 """How far a zero may be from the unit circle, where two meet, to be looked at."""
-_LEAST: Final = 1e-7
+LEAST: Final = 1e-7
 """What zeros, and angles near 0, are known to [m, rad]."""
 _GONE: Final = 1e-12
 """A share of the largest below which a number is 0."""
@@ -41,6 +42,7 @@ class ParallelAxes:
     """(3, 3) rows: two directions across the axes, and along them."""
     home: Array
     """(4, 4) pose of the frame where q is 0."""
+    words: ClassVar[str] = "parallel axes"
 
     def candidates(self, pose: Array, tolerances: tuple[float, float]) -> tuple[Array, bool]:
         """(k, n) all that solve a pose (4, 4) to within tolerances [m, rad], angles in no turn in particular.
@@ -52,7 +54,7 @@ class ParallelAxes:
         last = float(np.arctan2(off[1, 0] - off[0, 1], off[0, 0] + off[1, 1])) if turning else 0.0
         c, s = np.cos(last), np.sin(last)
         trace = float(np.sum(off * np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])))
-        if np.arccos(np.clip(0.5 * (trace - 1.0), -1.0, 1.0)) > max(tolerances[1], _LEAST):
+        if np.arccos(np.clip(0.5 * (trace - 1.0), -1.0, 1.0)) > max(tolerances[1], LEAST):
             return np.empty((0, len(self.axes.kinds))), False
         constant, slides = self._segments(turning)
         goal = _seen(self.frame, pose[:3, 3])
@@ -61,7 +63,7 @@ class ParallelAxes:
         sums = two_or_three(last, constant, slides, goal) if r > 1 else [[last][:r]]
         if sums is None:
             return np.empty((0, len(self.axes.kinds))), True
-        return self._with_slides(turning, sums, constant, slides, goal, max(tolerances[0], _LEAST)), False
+        return self._with_slides(turning, sums, constant, slides, goal, max(tolerances[0], LEAST)), False
 
     def _segments(self, turning: list[int]) -> tuple[Array, Array]:
         """(r + 1, 2) the a_k without slides, in the plane and along the axes, and (r + 1, m, 2) what slides add."""
@@ -117,14 +119,10 @@ class ParallelAxes:
                 values.append([float(np.linalg.det(np.column_stack([columns, left])))])
             else:
                 values.append([*(np.cross(columns[:, 0], left) if columns.shape[1] else left)])
-        series = np.fft.fft(np.array(values), axis=0) / _SAMPLES
-        best = series[:, np.argmax(np.abs(series).max(axis=0))]
-        powers = np.concatenate([best[-4:], best[:5]])  # of z^0 to z^8
-        if not np.abs(powers).max() > _LEAST * self._size:
-            return None
-        powers[np.abs(powers) < _GONE * np.abs(powers).max()] = 0.0
-        zeros = np.roots(powers[::-1])
-        return [[float(np.angle(z)), last] for z in zeros if abs(abs(z) - 1.0) < _ON_CIRCLE]
+        series = np.fft.fft(np.array(values), axis=0)
+        best = np.array(values)[:, np.argmax(np.abs(series).max(axis=0))]
+        zeros = zeros_on_circle(best, _DEGREE, LEAST * self._size)
+        return None if zeros is None else [[zero, last] for zero in zeros]
 
     @property
     def _size(self) -> float:
@@ -139,12 +137,9 @@ class ParallelAxes:
             d[0] = left[2] / columns[2, 0]
         a = constant[:, 0] + slides[:, :, 0] @ d
         to = goal[0] - a[0] - np.exp(1j * last) * a[3]
-        if (
-            min(abs(a[1]), abs(a[2])) < _LEAST * self._size
-            or abs(to) + abs(abs(a[1]) - abs(a[2])) < _LEAST * self._size
-        ):
+        if min(abs(a[1]), abs(a[2])) < LEAST * self._size or abs(to) + abs(abs(a[1]) - abs(a[2])) < LEAST * self._size:
             return None
-        if abs(to) < _LEAST * self._size:
+        if abs(to) < LEAST * self._size:
             return []
         cosine = (abs(to) ** 2 + abs(a[1]) ** 2 - abs(a[2]) ** 2) / (2.0 * abs(to) * abs(a[1]))
         corner = float(np.arccos(np.clip(cosine, -1.0, 1.0)))
@@ -173,6 +168,19 @@ def parallel_axes(axes: Axes, home: Array) -> ParallelAxes | None:
     if len(turning) <= 1 and slides and np.linalg.matrix_rank(np.array(slides), tol=SPECIAL) < len(slides):
         return None
     return ParallelAxes(axes=axes, frame=frame, home=home)
+
+
+def zeros_on_circle(values: Array, degree: int, least: float) -> list[float] | None:
+    """Angles [rad] at which a trigonometric polynomial is 0, by values at evenly spread angles from 0 on.
+
+    None if it is 0 at all angles, to `least`.
+    """
+    series = np.fft.fft(values) / len(values)
+    powers = np.concatenate([series[-degree:], series[: degree + 1]])  # of z^0 to z^(2 degree)
+    if not np.abs(powers).max() > least:
+        return None
+    powers[np.abs(powers) < _GONE * np.abs(powers).max()] = 0.0
+    return [float(np.angle(z)) for z in np.roots(powers[::-1]) if abs(abs(z) - 1.0) < _ON_CIRCLE]
 
 
 def _seen(frame: Array, v: Array) -> Array:

@@ -79,8 +79,8 @@ class BranchSolver:
     def closed_form(self) -> str | None:
         """What the axes of the arm have that gives its pose a closed form, or that they lie anyhow, where elimination
         gives all solutions; None if a search must do."""
-        if self._branching.parallel is not None:
-            return "parallel axes"
+        if self._branching.direct is not None:
+            return self._branching.direct.words
         return None if self._branching.form is None else self._branching.form.words
 
     @property
@@ -113,8 +113,9 @@ def solve_all(
     meet, of up to eight branches; else its up to sixteen solutions come by elimination.  With a seventh joint, which
     may be a slide, at either end of such six, that joint is swept: `samples` values, evenly spread over its range, have
     their branches each, and where none has any, one that a search finds.  Up to four joints that turn about parallel
-    axes, or slide, have a closed form as well.  Any other arm or task is searched from `q0` and random starts, drawn
-    with `seed`, eight times `samples` calls of the solver; that misses some now and then.
+    axes, or slide, have a closed form as well, and six of which three that turn meet and others slide.  Any other arm
+    or task is searched from `q0` and random starts, drawn with `seed`, eight times `samples` calls of the solver; that
+    misses some now and then.
 
     Every solution is within the tolerances, by forward kinematics at its q, and within the limits of the joints unless
     `limits` is False; what a list of `limits` states beside them holds too, as for `solve`.  Tasks that are not

@@ -20,8 +20,7 @@ from poise.solving.answers.intervals import Interval
 from poise.solving.arguments.arguments import Tasks, alone, cores, one_start, refusal, refuse_numbers, several
 from poise.solving.arguments.weights import relative
 from poise.solving.arguments.work_queue import WorkQueue
-from poise.solving.problem.closed_form import ClosedForm, closed_form, turning, with_parallel_axes
-from poise.solving.problem.parallel_axes import ParallelAxes
+from poise.solving.problem.closed_form import ClosedForm, DirectForm, closed_form, direct_form, turning
 from poise.solving.problem.problem import Problem, pack
 from poise.solving.problem.workspace import Bound, Scratch
 from poise.solving.requirements.limits import Limits, LimitsLike, with_feasibility_check
@@ -69,8 +68,8 @@ class Branching:
         self.limits, self.turns, self.samples = self._limits.positions, turns, samples
         self._home = np.array(model.home)
         self.form: ClosedForm | None = None
-        self.parallel: ParallelAxes | None = None
-        """What gives the starts of all searches, where joints are few and turn about parallel axes."""
+        self.direct: DirectForm | None = None
+        """What gives the starts of all searches, so that these find all."""
         self._search: Search | None = None
         self._own: Array | None = None
         self._checked: Problem | None = None
@@ -131,7 +130,7 @@ class Branching:
             self.form = closed_form(model, task, pack(model, [task], limits=self.limits, also=self._limits.tied(model)))
             self._own = None if task.target is None else task.goal(task.target)
             if self.form is None:
-                self.parallel = with_parallel_axes(model, task)
+                self.direct = direct_form(model, task)
 
     def __call__(self, model: Model, target: Any, q0: ArrayLike | None, seed: int) -> Solutions:
         """All solutions; see `BranchSolver`."""
@@ -215,7 +214,7 @@ class Branching:
                 i, some = chunk.start, slice(chunk.start, chunk.stop)
                 if search is not None:
                     part, total, _, line = self._searched(search, model, goals[i], starts[i], seed, queue)
-                    parts[i], answers[i] = part, (len(part), total, line, self.parallel is None, -1)
+                    parts[i], answers[i] = part, (len(part), total, line, self.direct is None, -1)
                 elif scratch is not None and buffer is not None:
                     piece = buffer[i * WIDTH : chunk.stop * WIDTH]
                     run_goals(self._bound, scratch, piece, goals[some], starts[some], answers[some])
@@ -274,8 +273,8 @@ class Branching:
         rows: list[Array] = []
         at = slice(ANSWER, ANSWER + model.nq)
         with search.bound.scratch(model) as scratch:
-            if self.parallel is not None:
-                branches, all_starts, line = self._known_starts(self.parallel, goal, home)
+            if self.direct is not None:
+                branches, all_starts, line = self._known_starts(self.direct, goal, home)
             else:
                 random = model.sample(_STARTS * self.samples - 1, seed=seed)
                 all_starts = [home, *search.problem.started(home, random)]
@@ -306,7 +305,7 @@ class Branching:
             total = len(raw) if branches is None else branches
             return self._turned(model, scratch, raw, home) if self.turns else raw, total, attempts, line
 
-    def _known_starts(self, parallel: ParallelAxes, goal: Array, home: Array) -> tuple[int, list[Array], bool]:
+    def _known_starts(self, direct: DirectForm, goal: Array, home: Array) -> tuple[int, list[Array], bool]:
         """How many branches a goal (7,) has, and starts (nq,) at those within the limits, nearest to `home`.
 
         And whether there is a line of solutions, of which one is then searched for from `home`.
@@ -314,8 +313,8 @@ class Branching:
         if not (np.isfinite(goal).all() and np.any(goal[3:])):
             return 0, [home], False
         task = self.judged[0]
-        found, line = parallel.candidates(SE3(goal).matrix(), (task.blocks[0].tolerance, task.blocks[1].tolerance))
-        starts, axes = list[Array](), parallel.axes
+        found, line = direct.candidates(SE3(goal).matrix(), (task.blocks[0].tolerance, task.blocks[1].tolerance))
+        starts, axes = list[Array](), direct.axes
         joints = list(axes.joints)
         turning = [
             (i, _TURN / abs(rate))
@@ -330,7 +329,7 @@ class Branching:
                 q[i] = ways[int(np.argmin(np.abs(np.array(ways) - home[i])))] if ways else inf
             if np.all((q[joints] >= self._lower[joints] - _CLIPPED) & (q[joints] <= self._upper[joints] + _CLIPPED)):
                 starts.append(q)
-        return (1, [home], True) if line else (len(found), starts, False)
+        return (1, [home], True) if line and not len(found) else (len(found), starts, line)
 
     def _holds(self, model: Model, scratch: Scratch, q: Array) -> bool:
         """Whether all that is stated beside the limits of joints holds at q (nq,)."""
