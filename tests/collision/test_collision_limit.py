@@ -76,6 +76,26 @@ def test_a_fast_sphere_does_not_pass_through_a_thin_wall() -> None:
         assert q[0] == pytest.approx(0.2295, abs=1e-3)
 
 
+@pytest.mark.parametrize("least", [0.0, 5e-4, 3e-3])
+def test_a_fast_sphere_is_not_slowed_beside_a_wall_that_it_does_not_come_to(least: float) -> None:
+    """A quarter of a metre an update, whatever the distance that is asked and though nothing bounds its speed."""
+    builder = pz.ModelBuilder("ball")
+    builder.joint("place", "floating", parent="world", child="ball")
+    ball = builder.build().with_shapes({"ball": pz.Sphere((0, 0, 0), 0.05)})
+    wall = pz.World({"wall": pz.HalfSpace((0.0, 0.0, -0.06), (0.0, 0.0, 1.0))})
+    for y in (0.0, 0.3):
+        kept, free = (
+            pz.Tracker(ball, pz.PositionTask("ball"), "priority", dt=0.0125, limits=limits)
+            for limits in ([pz.CollisionLimit(wall, min_distance=least)], True)
+        )
+        q = wanted = ball.neutral
+        for k in range(1, 6):
+            place = (0.25 * k, y, 0.0)
+            q, wanted = kept.step(q, place).copy(), free.step(wanted, place).copy()
+            assert np.array_equal(q, wanted)
+        assert q[0] > 0.75
+
+
 def test_the_target_is_reached_where_nothing_is_in_the_way(arm: pz.Model) -> None:
     world = scene()
     tracker = pz.Tracker(arm, pz.PoseTask(HAND), dt=0.01, limits=[pz.CollisionLimit(world, min_distance=0.01)])
