@@ -35,9 +35,10 @@ def _unit(kind: JointKind, part: str) -> str:
 def in_degrees(model: "ConfigurationSpace", q: Array, among: slice = slice(None)) -> bool:
     """Whether `q` (nq,), or what is `among` these places, is beyond the limits by more than turns can be meant, and
     within them as degrees."""
-    q, lower, upper = q[among], model.lower[among], model.upper[among]
-    if np.abs(q).max(initial=0.0) <= MANY:
+    q = q[among]
+    if max(map(abs, q.tolist()), default=0.0) <= MANY:
         return False
+    lower, upper = model.lower[among], model.upper[among]
     beyond = (q < lower) | (q > upper)
     if not (np.abs(q[beyond]) > MANY).any():
         return False

@@ -310,7 +310,7 @@ class Route:
         def work(some: slice, late: Callable[[], bool]) -> None:
             with self.near.bound.scratch(self.model) as scratch:
                 solve_many(
-                    self.near, scratch, goals[some], starts[some], raw[some], None, self.seed, given=True,
+                    self.near, scratch, goals[some], starts[some], raw[some], 0, self.seed, given=True,
                     best_effort=False,
                 )  # fmt: skip
 

@@ -1,7 +1,7 @@
 """A problem with all that calls need: what they work in, settings, and where a process has the routines."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from ctypes import addressof, c_char
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Final, Protocol, final
 
@@ -204,7 +204,15 @@ class Scratch:
         """Set fields of the record to where arrays are, which are kept until this is called again."""
         self.lent = arrays
         for name, array in arrays.items():
-            self.call[_WORD[name]] = array.ctypes.data
+            self.call[_WORD[name]] = _address(array)
+
+
+_begins: Final[Callable[[Any], c_char]] = c_char.from_buffer
+
+
+def _address(array: Array) -> int:
+    """Where an array begins; of one that can be written to in a quarter of the time that `array.ctypes` takes."""
+    return addressof(_begins(array)) if array.size and array.flags.writeable else array.ctypes.data
 
 
 def _view(numbers: Any) -> Any:
@@ -343,19 +351,31 @@ class Bound:
             scratch.set_scene(self.collision.scene(model, ahead=self.ahead))
         return scratch
 
-    @contextmanager
-    def scratch(self, model: Model | None = None) -> Iterator[Scratch]:
+    def scratch(self, model: Model | None = None) -> "_Borrowed":
         """Scratch that nobody else has within the block, in the world as it is now."""
         try:
             scratch = self.idle.pop()
         except IndexError:
             scratch = self.new(model)
-        try:
-            if self.collision is not None:
-                scratch.sync_scene()
-            yield scratch
-        finally:
-            self.idle.append(scratch)
+        return _Borrowed(self, scratch)
+
+
+@final
+class _Borrowed:
+    """Scratch that a block borrows: a generator takes twice the time."""
+
+    __slots__ = ("_bound", "_scratch")
+
+    def __init__(self, bound: Bound, scratch: Scratch) -> None:
+        self._bound, self._scratch = bound, scratch
+
+    def __enter__(self) -> Scratch:
+        if self._bound.collision is not None:
+            self._scratch.sync_scene()
+        return self._scratch
+
+    def __exit__(self, *failure: object) -> None:
+        self._bound.idle.append(self._scratch)
 
 
 def _place(kind: int) -> int:

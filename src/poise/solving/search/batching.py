@@ -118,7 +118,7 @@ class Batch:
         self.late = np.zeros(n, dtype=np.bool_)
         self.done = 0
         self.lanes = in_lanes(search)
-        self.index = index_of(search, model) if self.lanes and n else None
+        self.index = index_of(search, model) if self.lanes and n else 0
         self._fast = self.lanes and (search.limits.collision is None or not best_effort)
         self._queue = WorkQueue(n, _CHUNK if self._fast else _SLOW_CHUNK)
 
@@ -126,11 +126,10 @@ class Batch:
         self, threads: int | None, progress: bool | None
     ) -> tuple[Array, npt.NDArray[np.int8], npt.NDArray[np.bool_]]:
         """Solve all problems, or those until Ctrl-C; what `solved` says of them."""
-        if threads is None:
-            threads = cores() if len(self._queue) > 1 else 1
-        whole("threads", threads, 1)
-        threads = min(threads, max(len(self._queue), 1))
-        n = len(self.goals)
+        n, pieces = len(self.goals), len(self._queue)
+        if threads is not None:
+            whole("threads", threads, 1)
+        threads = min(threads or cores(), pieces) if pieces > 1 else 1
         try:
             if progress or (progress is None and n >= (_MANY if self._fast else _SLOW_MANY)):
                 with shown_or_logged("solving", n, progress) as report:
@@ -152,7 +151,7 @@ class Batch:
 
         Its errors are those there, but where the target is bad.  Of what Ctrl-C broke off nothing was found.
         """
-        if not np.count_nonzero(self.codes != SOLVED):
+        if not np.count_nonzero(self.codes):  # SOLVED is 0
             return
         self.raw[self.codes == RUNNING] = _nothing_of(self.search)
         q, left = np.split(self.raw[:, ANSWER:], [self.model.nq], axis=1)
@@ -178,12 +177,12 @@ class Batch:
     def _solve_in_lanes(self, scratch: Scratch, chunk: range) -> npt.NDArray[np.intp]:
         """Solve a piece, eight problems at a time; those that are left."""
         some = slice(chunk.start, chunk.stop)
+        raw = self.raw[some]
         solve_many(
-            self.search, scratch, self.goals[some], self.starts[some], self.raw[some], self.index, self.seed,
+            self.search, scratch, self.goals[some], self.starts[some], raw, self.index, self.seed,
             given=self.given, best_effort=self.best_effort,
         )  # fmt: skip
-        raw = self.raw[some]
-        if not self.search.has_passive_loops and not np.count_nonzero(raw[:, CODE] != SOLVED):
+        if not self.search.has_passive_loops and not np.count_nonzero(raw[:, CODE]):
             self.codes[some] = SOLVED
             return _NONE
         codes = raw[:, CODE].astype(np.int8)

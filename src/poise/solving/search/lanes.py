@@ -2,12 +2,10 @@
 
 from typing import Final
 
-import numpy as np
-
 from poise.common.array import Array
 from poise.kernels.machine.jit import prepare, watched
 from poise.model.model import Model
-from poise.solving.problem.start_index import Words, start_index
+from poise.solving.problem.start_index import start_index
 from poise.solving.problem.workspace import Scratch
 from poise.solving.search.search import Search
 
@@ -25,13 +23,15 @@ def in_lanes(search: Search) -> bool:
     return search.method is None and search.posture is None and not hurried and not search.soft
 
 
-def index_of(search: Search, model: Model) -> Words | None:
-    """The index of starts for a batch; None where none helps, or where no start but q0 is wanted."""
-    prepare(_MANY)
+def index_of(search: Search, model: Model) -> int:
+    """Where the index of starts for a batch is, which the search keeps; 0 where none helps, or where no start but q0 is
+    wanted."""
     derived = search.bound.derived
-    if derived.get(index_of) is None and search.max_restarts:
-        derived[index_of] = start_index(model, search.tasks.of_frames, search.problem)
-    found: Words | None = derived.get(index_of)
+    if index_of not in derived:
+        prepare(_MANY)
+        words = start_index(model, search.tasks.of_frames, search.problem) if search.max_restarts else None
+        derived.setdefault(index_of, (0 if words is None else words.ctypes.data, words))
+    found: int = derived[index_of][0]
     return found
 
 
@@ -41,7 +41,7 @@ def solve_many(
     goals: Array,
     starts: Array,
     answers: Array,
-    index: Words | None,
+    index: int,
     seed: int,
     *,
     given: bool,
@@ -49,15 +49,16 @@ def solve_many(
 ) -> None:
     """Solve problems in lanes: goals (n, 7 tasks), starts (n, nq), answers (n, rows of `out`) with their codes.
 
-    The code of a problem that is left is RUNNING: after a few starts if its `best_effort` is to be searched for,
-    else after all of them.
+    `index` is where that of starts is, 0 without one.  The code of a problem that is left is RUNNING: after a few
+    starts if its `best_effort` is to be searched for, else after all of them.
     """
-    goals, starts, own = np.ascontiguousarray(goals), np.ascontiguousarray(starts), search.bound.numbers
+    own = search.bound.numbers
     scratch.set_fields(
-        problems=len(goals), given=int(given), index=0 if index is None else index.ctypes.data, seed=seed,
+        problems=len(goals), given=int(given), index=index, seed=seed,
         max_restarts=min(own["max_restarts"], _RESTARTS if best_effort else own["usual_restarts"]),
     )  # fmt: skip
-    scratch.set_arrays(goals=goals, starts=starts, answers=answers)
+    # Copies are contiguous, and can be written to: so their addresses are known sooner.
+    scratch.set_arrays(goals=goals.copy(), starts=starts.copy(), answers=answers)
     try:
         watched(prepare(_MANY), search.bound.reads)(scratch.address)
     finally:

@@ -241,12 +241,13 @@ def solve_batch(
 
     Raises FrameNotFound, ShapeError, and ValueError for settings that make no sense.
     """
+    given = several(tasks)
     search = prepared_search(
-        model, several(tasks), method=method, limits=limits, select=select, max_iterations=max_iterations,
+        model, given, method=method, limits=limits, select=select, max_iterations=max_iterations,
         max_restarts=max_restarts, max_time=max_time,
     )  # fmt: skip
     # The search is kept for tasks of this structure, and may have been made for others with targets of their own.
-    return run_batch(search, model, several(tasks), targets, q0, seed, best_effort, threads, progress)
+    return run_batch(search, model, given, targets, q0, seed, best_effort, threads, progress)
 
 
 def run_batch(
@@ -262,8 +263,10 @@ def run_batch(
 ) -> SolutionBatch:
     """Solve for many targets of these tasks with a search that was prepared for such."""
     yes_or_no("best_effort", best_effort, ", whether what is not solved comes close")
-    seed = search.settings.seed if seed is None else seed
-    whole("seed", seed, 0)
+    if seed is None:
+        seed = search.settings.seed
+    else:
+        whole("seed", seed, 0)
     goals, starts = problems_of(model, tasks, targets, q0, search.tasks.loops)
     if q0 is not None and len(starts) and search.problem.limits:
         ask_for_degrees_in(model, starts[0], "q0")
@@ -288,12 +291,12 @@ def problems_of(
     """
     given = one_a_task(tasks, targets, name, rows_on=model)
     parts = [task.goals_on(model, value, of_task) for task, (of_task, value) in zip(tasks, given, strict=True)]
-    sizes = {of_task: len(part) for part, (of_task, _) in zip(parts, given, strict=True) if part.ndim > 1}
-    if len(set(sizes.values())) > 1:
-        found = ", ".join(f"{of_task} has {size}" for of_task, size in sizes.items())
-        raise ShapeError(f"all {name} must have as many rows; {found}")
+    sizes = {len(part) for part in parts if part.ndim > 1}
+    if len(sizes) > 1:
+        found = [f"{of_task} has {len(part)}" for part, (of_task, _) in zip(parts, given, strict=True) if part.ndim > 1]
+        raise ShapeError(f"all {name} must have as many rows; {', '.join(found)}")
     starts = _starts(model, q0)
-    n = next(iter(sizes.values()), len(starts) if starts.ndim == 2 else 1)
+    n = sizes.pop() if sizes else len(starts) if starts.ndim == 2 else 1
     if starts.ndim == 2 and len(starts) != n:
         raise ShapeError(f"q0 has {len(starts)} rows for {n} {name}; give one start a target, or one for all")
     parts += [loop.goal(None) for loop in loops]
