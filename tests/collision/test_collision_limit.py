@@ -518,3 +518,18 @@ def test_a_step_that_is_refused_or_interrupted_leaves_the_next_one_what_has_chan
     straight = way("")
     np.testing.assert_array_equal(way("refused"), straight)
     np.testing.assert_array_equal(way("interrupted"), straight)
+
+
+@pytest.mark.parametrize("method", ["priority", "dls", "qp"])
+def test_between_two_shapes_a_start_stays_and_is_left_soon(method: str) -> None:
+    """Away from one is into the other: rows are of both, so no step is allowed, and no more are asked for."""
+    joint = pz.from_dh([pz.DH(0.0, 0.0, 0.0)])
+    bar = joint.with_shapes({joint.tip: pz.Capsule((0.1, 0.0, 0.0), (0.9, 0.0, 0.0), 0.05)})
+    world = pz.World([pz.Box(pz.SE3.from_parts((0.5, y, 0.0)), (2.0, 0.12, 0.2)) for y in (0.1, -0.1)])
+    limits = [pz.CollisionLimit(world, min_distance=0.0)]
+    solver = pz.Solver(bar, pz.PoseTask(bar.tip), method=method, limits=limits, max_restarts=0, trace=True)
+    found = solver(pz.SE3.from_xyz_rpy([0.0, 0.0, 0.0], [0.0, 0.0, 1.0]), [0.0])
+    assert found.status is pz.Status.COLLISION
+    assert found.trace is not None
+    assert len(found.trace.q) < 10
+    assert np.abs(found.trace.q).max() < 1e-12

@@ -78,6 +78,7 @@ def collision_rows(p, w, address):
 
     One row for each pair of x.proximity.near, in that order, then one for each corner that is near (`corner_is_near`).
     COLLISIONS_CHANGED says whether rows belong to other pairs than before, so that the active set is not begun by them.
+    w.clearance[0] = the least distance of these pairs [m].
     """
     request = entry_at(address, CALL)
     s = problem_at(request.scene)
@@ -92,10 +93,11 @@ def collision_rows(p, w, address):
         look_ahead(p, s, x, w.motion.displacement)
     count = np.int64(x.proximity.near[0])
     before, rows = np.int64(w.memory[COLLISION_COUNT]), count
-    same, w.memory[TOO_NEAR] = x.proximity.near_before[0] == x.proximity.near[0], 0.0
+    same, w.memory[TOO_NEAR], w.clearance[0] = x.proximity.near_before[0] == x.proximity.near[0], 0.0, NONE
     for k in range(count):
         pair, old = section(x.proximity.near, 1 + NEAR * k, NEAR), section(x.proximity.near_before, 1 + NEAR * k, 2)
         same = same and pair[FIRST] == old[FIRST] and pair[SECOND] == old[SECOND]
+        w.clearance[0] = min(w.clearance[0], pair[DISTANCE])
         _state(p, w, s, x, pair, k)
     for k in range(count):
         pair = section(x.proximity.near, 1 + NEAR * k, NEAR)

@@ -84,15 +84,17 @@ from poise.kernels.requirements.trust_radius import (
     release_trust_radius,
     widen_trust_radius,
 )
+from poise.kernels.rows.sums import slack_of_sums
 from poise.kernels.solver.ends import aim_at, clip_start, evaluate, finish, is_posture
 from poise.kernels.solver.feasibility import is_feasible
 from poise.kernels.solver.lane import begin, draw_offsets
 from poise.kernels.solver.nearness import near_turn
 from poise.kernels.solver.state import STARTED
 
-_PATIENCE = 30
+_PATIENCE, _STUCK = 30, 2
 _GAIN = 1.0 - 1e-4
-"""A start is given up when its best error has not fallen by this factor in so many iterations."""
+"""A start is given up when its best error has not fallen by this factor in so many iterations; in the second number of
+them where not all holds and no step was allowed, for the next would be refused for the same reasons."""
 _ALIKE, _FULFILLED = 1e-6, 1e-12
 """Squared errors that differ by this share, or by this [m^2, rad^2], are equal: the nearer to a posture is better."""
 _ROUNDING = 1e-7
@@ -323,16 +325,31 @@ def _propose(p, w, address):
     if len(p.braking_group) == 0:
         _step(p, w, address, METHOD)
         return True, w.memory[COST], w.memory[SCORE]
-    feasible = _all_hold(p, w, address)
+    feasible = slack_of_sums(p, w, w.q) >= 0.0 and _ranges_and_loops_hold(p, w)
     _update(p, w, 1, True, address, METHOD)
+    if len(p.collision) > 0:  # the update has measured the pairs that were near before it
+        feasible = feasible and w.clearance[0] >= p.collision[0].distance
     return feasible, w.memory[COST], w.memory[SCORE]
+
+
+@kernel
+def _stays(w):
+    """Whether the last update was no step."""
+    stays = True
+    for a in range(len(w.step)):
+        stays = stays and w.step[a] == 0.0
+    return stays
 
 
 @kernel
 def _all_hold(p, w, address):
     """Whether limits of sums, distances of shapes, ranges and loops hold at w.q, which stays."""
-    if not is_feasible(p, w, address):
-        return False
+    return is_feasible(p, w, address) and _ranges_and_loops_hold(p, w)
+
+
+@kernel
+def _ranges_and_loops_hold(p, w):
+    """Whether ranges and loops hold at w.q."""
     if len(p.ranges) > 0:
         evaluate_ranges(p, w, w.q)
         for i in range(len(w.sides.residual)):
@@ -456,7 +473,7 @@ def _iterate(address):
             elif away < _GAIN * loop[NEAR]:
                 loop[NEAR], loop[SINCE] = away, age
             failed = w.memory[FAILED] > 0.5
-            stalled = age - loop[SINCE] >= _PATIENCE
+            stalled = age - loop[SINCE] >= (_STUCK if rank == 0.0 and _stays(w) else _PATIENCE)
             loop[AGE] = age + 1.0
             if failed or stalled or age >= request.max_iterations:
                 if failed:
