@@ -333,7 +333,7 @@ class PathSearch:
         )
         held = [
             f"{route.model.coordinates[i]} ({word}, {limit[i]:.4g})"
-            for word, limit, met in zip(("lower", "upper"), ends, at_limits(near, *ends), strict=True)
+            for word, limit, met in ends
             for i in np.flatnonzero(met & route.moved)
         ]
         tail = f" At their limits, if they go on: {', '.join(held)}." if held else ""
