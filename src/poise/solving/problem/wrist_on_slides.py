@@ -29,6 +29,11 @@ _SAMPLES: Final = 8
 _DEGREE: Final = 2
 _ALIKE: Final = 1e-6
 """Two that differ by no more are one [rad or m]."""
+_ACROSS: Final = 1e-3
+"""The cosine of the angle between a slide and an axis below which the polynomial's zeros fall together in pairs, and
+have half of their digits at most."""
+_NEWTON: Final = 4
+"""Newton's steps at most, by which what has few digits gets them all."""
 _TRIALS: Final = 3
 """Random configurations that must be among the solutions of their own poses."""
 
@@ -91,11 +96,25 @@ class WristOnSlides:
         kinds = self._taken.kinds[:3]
         turning = [i for i in range(3) if kinds[i] == REVOLUTE]
         for d in self._by_two_turns(x, kinds.index(PRISMATIC)) if len(turning) == 2 else self._by_slides(x, turning):
-            y = self.centre
-            for i in (2, 1, 0):
-                y = self._moved(i, d[i], y)
-            if np.linalg.norm(y - x) < most:
+            y, columns = self._seen(d)
+            for _ in range(_NEWTON):
+                nearer = d + np.linalg.lstsq(columns, x - y, rcond=None)[0]
+                there, turned = self._seen(nearer)
+                if not np.linalg.norm(x - there) < np.linalg.norm(x - y):
+                    break
+                d, y, columns = nearer, there, turned
+            if np.linalg.norm(x - y) < most:
                 yield d
+
+    def _seen(self, d: Array) -> tuple[Array, Array]:
+        """(3,) where the first three joints at d (3,) bring the centre, and (3, 3) how each then moves it."""
+        y, columns = self.centre, list[Array]()
+        for i in (2, 1, 0):
+            h, p = self._taken.h[i], self._taken.p[i]
+            y = self._moved(i, d[i], y)
+            columns = [self._carried(i, d[i], column) for column in columns]
+            columns.append(h if self._taken.kinds[i] == PRISMATIC else np.cross(h, y - p))
+        return y, np.column_stack(columns[::-1])
 
     def _moved(self, i: int, d: float, y: Array) -> Array:
         """A point that joint i has moved."""
@@ -108,13 +127,10 @@ class WristOnSlides:
 
         def seen(angle: float) -> tuple[Array, Array]:
             """(3, m) the directions of the slides, and (3,) what is left for them."""
-            d, columns = np.zeros(3), list[Array]()
+            d = np.zeros(3)
             d[turning] = angle
-            at = self.centre
-            for i in (2, 1, 0):
-                at, columns = self._moved(i, d[i], at), [self._carried(i, d[i], h) for h in columns]
-                columns += [self._taken.h[i]] * (i in sliding)
-            return np.column_stack(columns[::-1]), x - at
+            y, columns = self._seen(d)
+            return columns[:, sliding], x - y
 
         def lacking(angle: float) -> float:
             columns, left = seen(angle)
@@ -151,15 +167,15 @@ class WristOnSlides:
             return float(k @ (y - z)), float(along @ z), float(z @ z - y @ y)
 
         alpha = float(k @ along)
+        found = list[tuple[float, float]]()
         if abs(alpha) > SPECIAL:
 
             def together(angle: float) -> float:
                 t1, t2, t3 = terms(angle)
                 return t1 * t1 + 2.0 * alpha * t1 * t2 + alpha * alpha * t3
 
-            found = [(angle, terms(angle)[0] / alpha) for angle in _zeros(together)]
-        else:
-            found = []
+            found += [(angle, terms(angle)[0] / alpha) for angle in _zeros(together)]
+        if abs(alpha) < _ACROSS:
             for angle in _zeros(lambda angle: terms(angle)[0]):
                 _, t2, t3 = terms(angle)
                 root = max(t2 * t2 - t3, 0.0) ** 0.5

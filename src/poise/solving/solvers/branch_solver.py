@@ -68,8 +68,9 @@ class BranchSolver:
 
         Between the ends of an interval there is a solution for each value, and they go over into one another; at an end
         two of these meet or a joint reaches a limit.  A curve of solutions is found if one of the `samples` has one on
-        it, beyond the limits of the other six or not.  What is stated beside the limits of joints is not looked at.
-        Joints are as whole turns bring them nearest to `q0` (nq,), or to home.
+        it, beyond the limits of the other six or not; at a pose with a line of solutions there may be none.  What is
+        stated beside the limits of joints is not looked at.  Joints are as whole turns bring them nearest to `q0`
+        (nq,), or to home.
 
         Raises ValueError where no joint is swept, and as a call does.
         """
