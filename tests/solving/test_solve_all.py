@@ -201,6 +201,23 @@ def test_out_of_reach_is_said_and_proved() -> None:
     assert found.complete
     assert found.q.shape == (0, 6)
     assert "out of reach" in found.explain()
+    assert found.certificate is not None
+    assert found.certificate.kind == "lengths"
+    assert found.certificate.verify(model)
+
+
+def test_no_solution_within_the_limits_is_proved_too() -> None:
+    model = TEXTBOOK["puma560"]()
+    task = pz.PoseTask(model.tip)
+    target = model.pose(model.tip, [0.3, 0.5, -1.0, 0.4, 1.9, 0.2])
+    found = pz.solve_all(model, task, target)
+    assert len(found) == 0 < found.total
+    proof = found.certificate
+    assert proof is not None
+    assert proof.kind == "boxes"
+    assert proof.verify(model)
+    assert not proof.verify(model.with_limits({"joint5": (-2.0, 2.0)}))
+    assert pz.solve_all(model, task, target, limits=False).certificate is None
 
 
 def test_out_of_reach_is_said_only_where_a_certificate_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

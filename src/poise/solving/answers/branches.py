@@ -12,6 +12,7 @@ from poise.model.model import Model
 from poise.solving.answers.explain import task_errors
 from poise.solving.problem.answer import Answer, Configurations
 from poise.solving.problem.closed_form import ClosedForm, DirectForm
+from poise.solving.unreachable.certificate import Certificate
 from poise.solving.unreachable.infeasibility import certificate_of
 from poise.tasks.base import Task
 from poise.tasks.error import TaskError
@@ -207,12 +208,22 @@ class Solutions(Configurations, Sequence[Branch]):
             parts.append("some are so close to each other, or on a line, that others may be missing")
         return "; ".join(parts) + self._why_none()
 
+    @property
+    def certificate(self) -> Certificate | None:
+        """The proof that the target is out of reach, whose checker asks no solver; None where nothing is proved, and
+        where there is a solution.
+
+        It is looked for when it is asked for: see `Solution.certificate`.
+        """
+        if len(self):
+            return None
+        return certificate_of(self.model, self._way.judged, self._goal, limits=self._way.limits)
+
     def _why_none(self) -> str:
         """Whether a certificate says so too, where there are certainly no branches."""
         if self._total or not self.complete:
             return ""
-        certificate = certificate_of(self.model, self._way.judged, self._goal, limits=self._way.limits)
-        if certificate is None:
+        if self.certificate is None:
             return "; no certificate says why"
         return "; a certificate says: the target is out of reach"
 
