@@ -160,6 +160,17 @@ def test_a_stretched_arm_has_its_two_elbows_merged_or_both(bend: float) -> None:
         assert bend < 1e-5 or bent.sum() % 2 == 0
 
 
+def test_two_branches_that_meet_are_told_as_double() -> None:
+    model = TEXTBOOK["ur5e"]()
+    every = pz.BranchSolver(model, pz.PoseTask(model.tip), limits=False)
+    for q in model.sample(8, seed=4):
+        assert not any(branch.double for branch in every(model.pose(model.tip, q)))
+        q[2] = 0.0
+        found = every(model.pose(model.tip, q))
+        assert all(branch.double == (abs(branch.q[2]) < 1e-6) for branch in found)
+        assert any(branch.double for branch in found)
+
+
 def test_a_hand_above_the_shoulder_keeps_the_pan_where_it_was() -> None:
     rng = np.random.default_rng(6)
     h, p = lines("meeting 1 and 2", rng)
@@ -294,6 +305,7 @@ def test_an_arm_may_stand_on_joints_that_do_not_move_the_task() -> None:
     """Seen from its own base, an arm on a cart has the closed form; the cart stays where it is."""
     rng = np.random.default_rng(12)
     h, p = lines("parallel 2 and 3", rng)
+    h[5], p[5] = h[3], p[3]  # the same line while joint 5 is at 0
     b = pz.ModelBuilder("cart")
     b.joint("drive", "planar", parent="floor", child="cart")
     parent, at = "cart", np.zeros(3)
@@ -315,6 +327,9 @@ def test_an_arm_may_stand_on_joints_that_do_not_move_the_task() -> None:
             for other in found.q:
                 reached = np.linalg.inv(fk(model, base, other)) @ fk(model, frame, other)
                 assert max(pose_error(reached, seen.matrix())) < CERTIFIED
+            assert not any(branch.double for branch in found)
+            q[7] = 0.0  # a straight wrist
+            assert every(model.pose(base, q).inverse() @ model.pose(frame, q), q)[0].double
 
 
 def test_geared_joints_and_fixed_joints_between_are_seen_through() -> None:

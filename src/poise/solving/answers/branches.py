@@ -1,7 +1,7 @@
 """The solutions of a target, and of many: joints, how good they are, and which of the branches each is."""
 
 from collections.abc import Iterator, Sequence
-from typing import Protocol, final, overload
+from typing import Final, Protocol, final, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,12 @@ from poise.solving.unreachable.certificate import Certificate
 from poise.solving.unreachable.infeasibility import certificate_of
 from poise.tasks.base import Task
 from poise.tasks.error import TaskError
+from poise.tasks.frame import OfFrame
+
+_MEET: Final = 3e-6
+"""The least singular value over the largest where branches meet: those that differ by less than 1e-6 rad are one."""
+_STILL: Final = 1e-9
+"""A joint moves nothing whose column of the Jacobian is no more than this share of the largest."""
 
 
 class Found(Protocol):
@@ -90,6 +96,30 @@ class Branch(Answer):
         A joint that then moves nothing, or whose part another can play, stays where `q0` has it.
         """
         return bool(self._raw[LINE] > 0.5)
+
+    @property
+    def double(self) -> bool:
+        """Whether two branches or more meet in it, and are given as one; or it is one of a line of solutions.
+
+        There the joints, without one that is swept, can move in a way that leaves the frame at rest to first order.  Of
+        a frame that more than six joints lead, beside one that is swept, that is no news, and False.
+        """
+        task, form, model = self._way.judged[0], self._way.form, self.model
+        if not isinstance(task, OfFrame):
+            return False
+        jacobian = model.jacobian(task.frame, self.q)
+        if task.base is not None:
+            base = model.jacobian(task.base, self.q)
+            way = model.pose(task.frame, self.q).xyz - model.pose(task.base, self.q).xyz
+            jacobian = jacobian - base - np.vstack([np.cross(base[3:].T, way).T, np.zeros_like(base[3:])])
+        largest = np.abs(jacobian).max(axis=0)
+        moving = largest > _STILL * largest.max()
+        if form is not None and form.swept is not None:
+            coordinates = form.problem.section("coordinates")
+            moving[coordinates["v"][coordinates["q"] == form.swept]] = False
+        columns = jacobian[:, moving] / np.repeat([max(np.abs(jacobian[:3]).max(), 1e-300), 1.0], 3)[:, None]
+        values = np.linalg.svd(columns, compute_uv=False)
+        return columns.shape[1] <= len(columns) and bool(values[-1] < _MEET * values[0])
 
     @property
     def errors(self) -> tuple[TaskError, ...]:
