@@ -533,3 +533,25 @@ def test_between_two_shapes_a_start_stays_and_is_left_soon(method: str) -> None:
     assert found.trace is not None
     assert len(found.trace.q) < 10
     assert np.abs(found.trace.q).max() < 1e-12
+
+
+@pytest.mark.parametrize("method", ["qp", "dls"])
+def test_steps_of_a_solve_keep_off_all_that_is_near(method: str) -> None:
+    """As those of a Tracker do: in the corner of two walls both are minded from the first step that reaches them."""
+    builder = pz.ModelBuilder("cart")
+    builder.joint("x", "prismatic", parent="base", child="slide", axis=(1, 0, 0), limits=(-3, 3))
+    builder.joint("y", "prismatic", parent="slide", child="ball", axis=(0, 1, 0), limits=(-3, 3))
+    builder.shape("ball", pz.Sphere((0, 0, 0), 0.01))
+    cart = builder.build()
+    right, above = (pz.Box(pz.SE3.from_parts(at), (4, 4, 1)) for at in ((2.4, 0, 0), (0, 2.42, 0)))
+    limits = [pz.CollisionLimit(pz.World({"right": right, "above": above}), min_distance=0.0)]
+    tracker = pz.Tracker(cart, pz.PositionTask("ball"), method, limits=limits)
+    steps = [np.zeros(2)]
+    for _ in range(4):
+        steps.append(tracker.step(steps[-1], (1, 1, 0)).copy())
+    solution = pz.solve(
+        cart, pz.PositionTask("ball", (1, 1, 0)), q0=np.zeros(2), method=method, limits=limits, trace=True,
+        max_restarts=0, max_iterations=4,
+    )  # fmt: skip
+    assert solution.trace is not None
+    assert solution.trace.q == pytest.approx(np.array(steps), abs=1e-12)

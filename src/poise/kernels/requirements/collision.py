@@ -490,3 +490,4 @@ def clearance(p, w, address):
     x = narrow(s, request.scene_work, request.routines)
     moved_to(x, w.q)
     w.clearance[0] = nearest_pair(s, x)
+    x.proximity.near[0] = -1.0  # it holds that pair alone: rows for a step from here look for all anew
