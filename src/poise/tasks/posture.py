@@ -167,11 +167,12 @@ def ask_for_degrees(model: "Model", postures: Array) -> None:
 
 def _configuration(model: "Model", posture: Array, name: str) -> Array:
     """(nq,) a posture with unit quaternions; raises ValueError that names the number which makes it none."""
-    for i in np.flatnonzero(~np.isfinite(posture)):
-        raise InvalidValue(
-            "not-finite",
-            f"{name}[{i}] of the PostureTask, {model.coordinates[i]!r}, is {posture[i]}; every entry must be finite",
-        )
+    for i, number in enumerate(posture.tolist()):
+        if not math.isfinite(number):
+            raise InvalidValue(
+                "not-finite",
+                f"{name}[{i}] of the PostureTask, {model.coordinates[i]!r}, is {number}; every entry must be finite",
+            )
     return model.normalize(posture, name)
 
 
