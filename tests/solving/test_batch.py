@@ -213,6 +213,25 @@ def test_an_empty_batch_and_a_batch_of_one(panda, problems) -> None:
     assert one[0].success
 
 
+def test_arrays_may_lie_in_memory_as_they_like_and_stay_as_they_are(panda, problems) -> None:
+    targets, q0 = problems[0][:9], problems[1][:9]
+    rows = targets.array.copy()
+    solver = pz.Solver(panda, POSE)
+    expected = solver.batch(rows, q0)
+    for count in (1, 9):
+        some = slice(count)
+        for turned in (np.asfortranarray, lambda x: np.repeat(x, 2, axis=1)[:, ::2], lambda x: x[::-1].copy()[::-1]):
+            given = turned(rows[some]), turned(q0[some])
+            for array in given:
+                array.flags.writeable = False
+            before = [array.copy() for array in given]
+            found = solver.batch(*given)
+            assert np.array_equal(found.q, expected.q[some])
+            assert np.array_equal(found.goals, expected.goals[some])
+            assert not any(np.shares_memory(array, found.goals) for array in given)
+            assert all(map(np.array_equal, given, before))
+
+
 def test_an_index_gives_a_solution_and_a_slice_a_batch(panda, problems) -> None:
     found = pz.solve_batch(panda, POSE, problems[0][:50], q0=problems[1][:50])
     single = found[-1]
