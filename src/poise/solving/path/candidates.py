@@ -231,12 +231,8 @@ class Candidates:
 
     def spread(self, waypoint: int, starts: int, turn: int = 0) -> Array:
         """(k, nq) where the strands come to at a waypoint, and random configurations, others each turn."""
-        seed: Any = (self.route.seed + waypoint) % 2**62
-        if turn:
-            seed = np.random.default_rng([self.route.seed, waypoint, turn])
-        spread = self.route.model.sample(starts - 1, seed=seed)
-        spread[:, ~self.route.sampled] = self.q0[~self.route.sampled]
-        return np.concatenate([self.q[:, waypoint] if len(self.q) else self.q0[None], spread])
+        near = self.q[:, waypoint] if len(self.q) else self.q0[None]
+        return starts_at(self.route, waypoint, near, self.q0, starts - 1, turn)
 
     def _search(self, waypoint: int) -> None:
         """Ask the solver for a waypoint that no start led to."""
@@ -259,6 +255,17 @@ class Candidates:
             if len(self.route.solutions(waypoint, self.spread(waypoint, _FEW))):
                 return waypoint
         return None
+
+
+def starts_at(route: Route, waypoint: int, near: Array, q0: Array, count: int, turn: int = 0) -> Array:
+    """(k + count, nq) `near` (k, nq), and so many random configurations, others for each waypoint and turn, in which
+    what no start moves is as in q0 (nq,)."""
+    seed: Any = (route.seed + waypoint) % 2**62
+    if turn:
+        seed = np.random.default_rng([route.seed, waypoint, turn])
+    drawn = route.model.sample(count, seed=seed)
+    drawn[:, ~route.sampled] = q0[~route.sampled]
+    return np.concatenate([near, drawn])
 
 
 def distinct(q: Array, most: int | None = None) -> Array:

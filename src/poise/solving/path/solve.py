@@ -112,27 +112,17 @@ def solve_path(
             _refuse_pieces(closed=closed, timeless=dt is not None and not path_limits.rates.timed)
         first, fixed, notes, wrong = _beginning(route, q0, start, feasibility)
         pace = Pace(model, path_limits.rates, dt, max_jump, path_limits.positions)
-
-        said, cuts = list[str](), list[int]()
-
-        def run(some: Route) -> tuple[Array, npt.NDArray[np.bool_], list[PathFailure]]:
-            made = PathSearch(
-                some, first, feasibility, pace, fixed=fixed, closed=closed, optimise=optimise,
+        changing, every = route.changing(), np.ones(len(route), dtype=np.bool_)
+        # Where a pose is said again, the arm stands still, unless only moving on leads to the end.
+        for some in (every,) if dt is not None or changing.all() else (changing, every):
+            search = PathSearch(
+                route.only(some), first, feasibility, pace, fixed=fixed, closed=closed, optimise=optimise,
                 reconfigurations=reconfigurations,
             )  # fmt: skip
-            found = made.followed()
-            said[:], cuts[:] = made.notes, made.cuts
-            return found
-
-        changing = route.changing()
-        if dt is None and not changing.all():
-            # Where a pose is said again, the arm stands still, unless only moving on leads to the end.
-            q, reached, failures = run(route.only(changing))
-            place = np.cumsum(changing) - 1
-            q, reached = q[place], reached[place]
-            cuts = [int(waypoint) for waypoint in np.flatnonzero(changing)[cuts]]
-        if dt is not None or changing.all() or failures:
-            q, reached, failures = run(route)
+            q, _, failures = search.followed()
+            q, cuts = q[np.cumsum(some) - 1], [int(waypoint) for waypoint in np.flatnonzero(some)[search.cuts]]
+            if not failures:
+                break
         reconfigured = ReconfiguredPath(route, q, cuts, feasibility)
         failures += reconfigured.failures
         times, trajectory = None, None
@@ -147,7 +137,7 @@ def solve_path(
         failures = sorted([*wrong, *failures], key=lambda failure: failure.waypoint)
         if notes and q0 is not None and not fixed:
             notes.append(_elsewhere(model, first, q[0]))
-        notes += said
+        notes += search.notes
         if not failures and route.soft is not None:
             notes += route.soft.notes(q)
         if failures and route.clock.late:

@@ -15,7 +15,7 @@ from poise.kernels.machine.layout import CLOSED, WIDTH
 from poise.model.model import Model
 from poise.model.units import ask_for_degrees_in
 from poise.solving.arguments.arguments import Tasks, one_start
-from poise.solving.path.candidates import ROUNDS, distinct
+from poise.solving.path.candidates import ROUNDS, distinct, starts_at
 from poise.solving.path.clock import Clock
 from poise.solving.path.connect import WORK, connect, in_steps, length
 from poise.solving.path.feasibility import PathFeasibility
@@ -152,12 +152,13 @@ def _candidates(route: Route, start: Array, feasibility: PathFeasibility) -> tup
     failures: list[PathFailure] = []
     for k in range(len(route)):
         near = np.concatenate([start[None], found[-1] if found else start[None]])
-        some = np.concatenate([route.solutions(k, _spread(route, k, near)), route.branches(k, start)])
+        some = np.concatenate([route.solutions(k, starts_at(route, k, near, start, _STARTS)), route.branches(k, start)])
         if feasibility:
             for turn in range(1, ROUNDS):
                 if route.clock.late or (len(some) and feasibility(some).max() >= 0.0):
                     break
-                some = np.concatenate([some, route.solutions(k, _spread(route, k, start[None], turn))])
+                others = starts_at(route, k, start[None], start, _STARTS, turn)
+                some = np.concatenate([some, route.solutions(k, others)])
         met = len(some) > 0
         if not met and route.clock.late:
             failures.append(PathFailure(k, Status.BUDGET, "nothing was found for it in max_time."))
@@ -181,16 +182,6 @@ def _candidates(route: Route, start: Array, feasibility: PathFeasibility) -> tup
                 some = some[far >= 0.0]
         found.append(distinct(some))
     return found, failures
-
-
-def _spread(route: Route, waypoint: int, near: Array, turn: int = 0) -> Array:
-    """(k, nq) `near` (m, nq), and random configurations, others for each waypoint and turn."""
-    seed: Any = (route.seed + waypoint) % 2**62
-    if turn:
-        seed = np.random.default_rng([route.seed, waypoint, turn])
-    spread = route.model.sample(_STARTS, seed=seed)
-    spread[:, ~route.sampled] = near[0, ~route.sampled]
-    return np.concatenate([near, spread])
 
 
 def _legs(
