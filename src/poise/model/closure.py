@@ -98,8 +98,9 @@ class LoopClosure:
             "jacobian": 6 * width,
             "target": GOAL * len(loops),
             "memory": MEMORY,
-            **in_group("closure", residual=m, rows=m * row, target=m, damping=m, unclosed=n, desired=n),
-            **in_group("constraints", sides=n, buffer=buffer_size(m, n, 0), lowest=n, highest=n),
+            **in_group("closure", residual=m, rows=m * row, target=m, damping=m),
+            **in_group("closure", unclosed=n, change=n, least=n, most=n),
+            **in_group("constraints", sides=n, buffer=buffer_size(m, n, 0)),
         }
         self._query = Query(
             arrays,

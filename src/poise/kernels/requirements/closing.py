@@ -5,15 +5,14 @@ do not take part: they are where they are told to, or led there on a straight wa
 follow without a jump, so that the links stay put together as they are.
 """
 
-from poise.kernels.algebra.active_set import minimise
-from poise.kernels.algebra.working_set import NONE, Limits
+from poise.kernels.algebra.working_set import NONE
 from poise.kernels.machine.jit import entry_point, kernel
 from poise.kernels.machine.kinds import WHOLE
 from poise.kernels.machine.lanes import pitch, sqrt
 from poise.kernels.machine.layout import CLOSED, EXACT
 from poise.kernels.machine.views import narrow, problem_at, section
 from poise.kernels.requirements.integrate import integrate
-from poise.kernels.requirements.loops import evaluate_loops, loop_level
+from poise.kernels.requirements.loops import evaluate_loops, least_change
 
 _AIM = 1e-14
 """Newton's steps go on down to this, as long as they gain [m or rad]."""
@@ -146,26 +145,20 @@ def _find_step(p, w):
     for b in range(len(p.balls)):
         if p.balls[b].limited:
             _hold(w, p.balls[b].v, row)
-    for i in range(m):
-        w.closure.target[i] = w.closure.residual[i]
-    low, high = w.constraints.lowest, w.constraints.highest
+    low, high = w.closure.least, w.closure.most
     for a in range(n):
-        w.step[a], w.closure.desired[a], w.constraints.sides[a] = 0.0, 0.0, 0.0
         low[a], high[a] = -2.0 * NONE, 2.0 * NONE
-        if w.free[a] == 0.0:
-            for i in range(m):
-                w.closure.target[i] -= rows[i * row + a] * w.closure.unclosed[a]
-                rows[i * row + a] = 0.0
+        for i in range(m if w.free[a] == 0.0 else 0):
+            w.closure.residual[i] -= rows[i * row + a] * w.closure.unclosed[a]
+            rows[i * row + a] = 0.0
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
         if w.free[c.v] != 0.0:
             low[c.v], high[c.v] = c.lower - w.q[c.q], c.upper - w.q[c.q]
-    limits = Limits(low, high, section(w.constraints.rows, 0, 0), section(w.constraints.bounds, 0, 0))
-    levels = loop_level(p, w, w.closure.desired, False)
-    minimise(levels, limits, w.step, section(w.constraints.sides, 0, n), w.constraints.buffer)
+    least_change(p, w, low, high)
     size = 0.0
     for a in range(n):
-        w.step[a] = w.closure.unclosed[a] if w.free[a] == 0.0 else w.step[a]
+        w.step[a] = w.closure.unclosed[a] if w.free[a] == 0.0 else w.closure.change[a]
         size = max(size, abs(w.step[a])) if abs(w.step[a]) < 1e300 else 1e300
     return size
 

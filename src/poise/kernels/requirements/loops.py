@@ -5,7 +5,7 @@ the square of its length; Newton's steps of least length bring it back, within t
 """
 
 from poise.kernels.algebra.active_set import minimise
-from poise.kernels.algebra.working_set import Levels, Limits, along
+from poise.kernels.algebra.working_set import Levels, Limits, along, between
 from poise.kernels.kinematics.forward import forward
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import pitch, sqrt
@@ -79,10 +79,22 @@ def aim_by_metric(w, step):
 
 
 @kernel
-def set_loop_target(w, step):
-    """w.closure.target (m) = residual + J step: a new step whose J dq is that closes what is open after `step`."""
+def aim_at_closed(w):
+    """w.closure.target (m) = residual: what a change is to take away, to first order."""
     for i in range(len(w.closure.residual)):
-        w.closure.target[i] = w.closure.residual[i] + along(len(w.step), w.closure.rows, i, step)
+        w.closure.target[i] = w.closure.residual[i]
+
+
+@kernel
+def least_change(p, w, low, high):
+    """w.closure.change (n) is the shortest change within the box that closes loops to first order."""
+    n, change = len(w.step), w.closure.change
+    aim_at_closed(w)
+    for a in range(n):
+        change[a], w.constraints.sides[a] = 0.0, 0.0
+    limits = Limits(low, high, section(w.constraints.rows, 0, 0), section(w.constraints.bounds, 0, 0))
+    levels = loop_level(p, w, change, False)
+    minimise(levels, limits, change, section(w.constraints.sides, 0, n), w.constraints.buffer)
 
 
 @kernel
@@ -100,12 +112,14 @@ def project_to_loops(p, w, start, step, low, high, q):
         largest = evaluate_loops(p, w, q)
         if largest <= EXACT or not largest < 1e300:
             break
-        set_loop_target(w, step)
+        # Of changes, not of steps: no change is within the box, and most often at none of its bounds.
         for a in range(n):
-            w.closure.desired[a], w.constraints.sides[a] = step[a], 0.0
-        limits = Limits(low, high, section(w.constraints.rows, 0, 0), section(w.constraints.bounds, 0, 0))
-        levels = loop_level(p, w, w.closure.desired, False)
-        minimise(levels, limits, step, section(w.constraints.sides, 0, n), w.constraints.buffer)
+            if low[a] > high[a]:
+                low[a] = high[a] = 0.5 * (low[a] + high[a])
+            w.closure.least[a], w.closure.most[a] = low[a] - step[a], high[a] - step[a]
+        least_change(p, w, w.closure.least, w.closure.most)
+        for a in range(n):
+            step[a] = between(low[a], step[a] + w.closure.change[a], high[a])
     # How far the step was changed, and how long it was.
     aside, way = 0.0, 0.0
     for a in range(n):

@@ -15,7 +15,7 @@ from poise.kernels.machine.layout import RANGE_ROWS
 from poise.kernels.machine.memory import CONSTRAINTS, CUTTING, UPDATES
 from poise.kernels.machine.views import section
 from poise.kernels.requirements.limits import left_to_speeds, put_rows
-from poise.kernels.requirements.loops import evaluate_loops, loop_level, set_loop_target
+from poise.kernels.requirements.loops import aim_at_closed, evaluate_loops, loop_level
 from poise.kernels.rows.sums import sum_count
 
 SEEN_MORE = 2.0
@@ -64,7 +64,7 @@ def nearest_step(p, w, desired, by_metric, step):
         step[a] = 0.0
     if len(w.closure.residual) > 0:
         evaluate_loops(p, w, w.begun)
-        set_loop_target(w, step)
+        aim_at_closed(w)
     rows, bounds = section(w.constraints.rows, 0, count * row), section(w.constraints.bounds, 0, count)
     limits = Limits(w.constraints.lowest, w.constraints.highest, rows, bounds)
     levels = loop_level(p, w, desired, by_metric)

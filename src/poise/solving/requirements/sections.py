@@ -75,7 +75,7 @@ def requirements(
         "braking_group": _together(problem, [k for k, _ in loops], limited),
     }, {
         **in_group("closure", residual=m, rows=every * wide, target=every, damping=every),
-        **(in_group("closure", unclosed=n, desired=n) if m else {}),
+        **(in_group("closure", **dict.fromkeys(("unclosed", "change", "least", "most"), n)) if m else {}),
         **in_group(
             "constraints",
             rows=inequalities * wide, bounds=inequalities, sides=n + inequalities,

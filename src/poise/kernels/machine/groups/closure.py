@@ -15,6 +15,8 @@ CLOSURE: Final = Group(
         "target": "m, what a step is to make of them, and n",
         "damping": "m, its damping, and n",
         "unclosed": "n, a step before they are closed",
-        "desired": "n, the step to which the nearest that closes them is sought",
+        "change": "n, of a step, that closes them",
+        "least": "n, bounds of that",
+        "most": "n, likewise",
     },
 )
