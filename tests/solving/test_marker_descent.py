@@ -1,4 +1,4 @@
-"""Descents of a body by its markers: the least of what is asked, beside SciPy, on every kind of joint."""
+"""Descents of a body by its markers and sensors: the least of what is asked, beside SciPy, on every kind of joint."""
 
 import pickle
 
@@ -31,7 +31,8 @@ def body(root: str = "floating") -> pz.Model:
     rng = np.random.default_rng(0)
     for link in ("trunk", "head", "arm", "fore", "hand"):
         for i in range(3):
-            b.frame(f"{link}.{i}", link=link, origin=pz.SE3.from_parts(rng.uniform(-0.2, 0.2, 3)))
+            turn = pz.SO3.from_rotvec(rng.uniform(-1.0, 1.0, 3))
+            b.frame(f"{link}.{i}", link=link, origin=pz.SE3.from_parts(rng.uniform(-0.2, 0.2, 3), turn))
     return b.build()
 
 
@@ -42,7 +43,8 @@ def follow(
     descent: MarkerDescent, points: np.ndarray, start: np.ndarray, aims: np.ndarray | None = None, most: int = 200
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     count = len(points)
-    path, places, costs = np.empty((count, descent.model.nq)), np.empty_like(points), np.empty(count)
+    every = len(descent.frames) + len(descent.sensors)
+    path, places, costs = np.empty((count, descent.model.nq)), np.empty((count, every, 3)), np.empty(count)
     aims = np.zeros((count, len(descent.velocities))) if aims is None else aims
     descent.follow(points, aims, path, places, costs, start, most)
     return path, places, costs
@@ -167,3 +169,87 @@ def test_a_copy_and_a_fresh_one_begin_without_a_past() -> None:
     for other in (pickle.loads(pickle.dumps(descent)), descent.fresh()):
         for mine, theirs in zip(follow(other, points, model.home), first, strict=True):
             assert np.array_equal(mine, theirs)
+
+
+# Sensors of orientation ---------------------------------------------------------------------------------------------
+
+SENSORS = ("trunk.1", "head.0", "fore.2", "hand.1")
+
+
+def turned(model: pz.Model, q: np.ndarray, off: np.ndarray) -> pz.SO3:
+    """The rotations of the sensors at q, each turned by a rotation vector of `off` (4, 3)."""
+    return pz.SO3.from_rotvec(off) @ model.poses(q, SENSORS).rotation
+
+
+def numbers(points: np.ndarray, rotations: pz.SO3) -> np.ndarray:
+    """(1, width) goals of a descent."""
+    return np.concatenate([points.ravel(), rotations.matrix().ravel()])[None]
+
+
+@pytest.mark.parametrize("far", [0.0, 0.3, 1.5])
+def test_of_sensors_and_markers_it_comes_to_the_least_that_scipy_finds(far: float) -> None:
+    model, some = body(), NAMES[:2]
+    rng, weights = np.random.default_rng(2), np.array([2.0, 0.5, 0.01, 0.03, 0.02, 0.05])
+    descent = MarkerDescent(model, some, weights, {"shoulder": 1e-3}, SENSORS)
+    for seed in range(3):
+        q = moved(model, seed, 0.4)
+        points = model.poses(q, some).xyz + rng.normal(0.0, 0.02, (2, 3))
+        rotations = turned(model, q, rng.uniform(-far, far, (4, 3)))
+        share = np.sqrt(weights / weights.sum())[:, None]
+
+        def residuals(v: np.ndarray, q=q, points=points, rotations=rotations, share=share) -> np.ndarray:
+            at = model.integrate(q, v)
+            off = (model.poses(at, SENSORS).rotation @ rotations.inverse()).log()
+            away = share * np.concatenate([model.poses(at, some).xyz - points, off])
+            return np.append(away.ravel(), np.sqrt(1e-3) * at[model.index("shoulder")][0])
+
+        bounds = np.full((2, model.nv), [[-np.inf], [np.inf]])
+        turn = model.velocity_index("shoulder").start
+        bounds[:, turn] = np.array([-1.0, 1.0]) - q[model.index("shoulder")][0]
+        path, found, costs = follow(descent, numbers(points, rotations), q)
+        assert costs[0] == pytest.approx(
+            0.5 * (residuals(np.zeros(model.nv), q=path[0]) ** 2).sum(), rel=1e-9, abs=1e-16
+        )
+        off = (model.poses(path[0], SENSORS).rotation @ rotations.inverse()).log()
+        assert np.allclose(found[0, 2:], off, atol=1e-8)
+        peer = least_squares(residuals, np.zeros(model.nv), bounds=bounds, xtol=1e-14, ftol=1e-14, gtol=1e-12)
+        assert costs[0] <= peer.cost * (1 + 1e-7) + 1e-14
+
+
+def test_orientations_alone_leave_what_slides_where_it_is() -> None:
+    model = body()
+    q = moved(model, 7, 0.4)
+    descent = MarkerDescent(model, (), np.ones(4), {}, SENSORS)
+    path, found, costs = follow(descent, numbers(np.empty(0), turned(model, q, np.zeros((4, 3)))), model.home)
+    assert costs[0] < 1e-14
+    assert np.abs(found).max() < 1e-6
+    assert np.array_equal(path[0, :3], model.home[:3])
+    assert descent.iterations < 12
+
+
+def test_newtons_steps_are_few_where_sensors_contradict() -> None:
+    model, rng = body(), np.random.default_rng(3)
+    descent = MarkerDescent(model, (), np.ones(4), {}, SENSORS)
+    steps = []
+    for seed in range(5):
+        q = moved(model, seed, 0.3)
+        goals = numbers(np.empty(0), turned(model, q, rng.uniform(-0.5, 0.5, (4, 3))))
+        follow(descent, goals, q)
+        steps.append(descent.iterations)
+    assert max(steps) <= 8
+
+
+def test_a_sensor_that_was_not_measured_says_nothing() -> None:
+    model = body()
+    q = moved(model, 8, 0.3)
+    rotations = turned(model, q, np.zeros((4, 3))).matrix()
+    gone = rotations.copy()
+    gone[2] = np.nan
+    whole, less = (
+        MarkerDescent(model, (), np.ones(4), {}, SENSORS),
+        MarkerDescent(model, (), np.ones(3), {}, [name for k, name in enumerate(SENSORS) if k != 2]),
+    )
+    _, found, costs = follow(whole, gone.reshape(1, -1), model.home)
+    _, _, others = follow(less, rotations[[0, 1, 3]].reshape(1, -1), model.home)
+    assert costs[0] == pytest.approx(others[0], abs=1e-15)
+    assert not found[0, 2].any()

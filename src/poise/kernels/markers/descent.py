@@ -1,7 +1,9 @@
-"""The configuration whose markers are nearest to measured ones, frame by frame, within the limits of joints.
+"""The configuration whose markers and sensors of orientation are nearest to measured ones, frame by frame, within the
+limits of joints.
 
-Problem.  min 1/2 sum_k w_k |m_k(q) - p_k|^2 / sum_k w_k + 1/2 sum_a c_a (q_a - v_a)^2 subject to l <= q <= u, over the
-          markers k that were measured in this frame.  It is what OpenSim's InverseKinematicsTool makes least.
+Problem.  min 1/2 sum_k w_k |x_k(q)|^2 / sum_k w_k + 1/2 sum_a c_a (q_a - v_a)^2 subject to l <= q <= u, over what was
+          measured in this frame: x_k is how far a marker is off, or the rotation vector by which a sensor is.  It is
+          what OpenSim's tools of inverse kinematics make least, of either alone.
 Start.    Where the last frame led, or as far again as it went, whichever is nearer.
 Step.     Gauss and Newton's first, then Newton's, whose Hessian `markers.moments` has, and the former again where that
           is not positive; damped by what the last step gained (Nielsen 1999).  One that raises the objective is taken
@@ -23,7 +25,9 @@ from poise.kernels.markers.moments import (
     HEAD,
     KIND,
     MOMENTS,
+    PLACE,
     POINTS,
+    TURN,
     VELOCITY,
     expand,
     squares,
@@ -49,9 +53,9 @@ _FARTHEST = 1.0
 
 
 @kernel
-def _objective(p, w, points, aims, share, places):
-    """The objective at w.q; it leaves the frames there, and the markers' `places`."""
-    total, count = squares(p, w, points, share, places), p.plan[POINTS]
+def _objective(p, w, goals, aims, share, found):
+    """The objective at w.q; it leaves the frames there, and in `found` what `squares` writes."""
+    total, count = squares(p, w, goals, share, found), len(p.effectors)
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
         weight = p.settings[count + c.v]
@@ -62,16 +66,16 @@ def _objective(p, w, points, aims, share, places):
 
 
 @kernel
-def _expand(p, w, points, aims, share, places, room, bend):
+def _expand(p, w, goals, aims, share, found, room, bend):
     """Gradient and Hessian (lower triangle, in w.room) of the objective at w.q; the largest entry of its diagonal."""
-    n, count = len(w.step), p.plan[POINTS]
+    n, count = len(w.step), len(p.effectors)
     for i in range(n * n):
         w.room[i] = 0.0
     for a in range(n):
         w.gradient[a] = 0.0
     first = MOMENTS * len(p.units)
     moments, twists = section(room, 0, first), section(room, first, len(room) - first)
-    expand(p, w, points, share, places, moments, twists, bend)
+    expand(p, w, goals, share, found, moments, twists, bend)
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
         weight = p.settings[count + c.v]
@@ -87,21 +91,21 @@ def _expand(p, w, points, aims, share, places, room, bend):
 
 
 @kernel
-def _minimise(p, w, points, aims, share, most):
+def _minimise(p, w, goals, aims, share, most):
     """Bring w.q to where the objective rests, from where it is; the objective, and the steps that it took."""
-    size = 3 * p.plan[POINTS]
-    places, room = section(w.scratch, 0, size), section(w.scratch, size, len(w.scratch) - size)
-    value, spent = _objective(p, w, points, aims, share, places), 0
+    size = 3 * len(p.effectors)
+    found, room = section(w.scratch, 0, size), section(w.scratch, size, len(w.scratch) - size)
+    value, spent = _objective(p, w, goals, aims, share, found), 0
     if most > 0:
-        value = _begin_ahead(p, w, points, aims, share, places, value)
+        value = _begin_ahead(p, w, goals, aims, share, found, value)
     damping, growth, bend = 0.0, 2.0, 0.0
-    largest = _expand(p, w, points, aims, share, places, room, bend)
+    largest = _expand(p, w, goals, aims, share, found, room, bend)
     while spent < most and value > _LEAST_VALUE and damping <= _MOST * largest:
         spent += 1
         if not find_step(p, w, damping):
             if bend > 0.0:
                 bend = 0.0
-                largest = _expand(p, w, points, aims, share, places, room, bend)
+                largest = _expand(p, w, goals, aims, share, found, room, bend)
             else:
                 damping = max(4.0 * damping, _FIRST * largest)
             continue
@@ -110,21 +114,21 @@ def _minimise(p, w, points, aims, share, most):
         _shorten(p, w)
         integrate(p, w, w.begun, w.step, w.q)
         promised = gain(w)
-        found = _objective(p, w, points, aims, share, places)
+        new = _objective(p, w, goals, aims, share, found)
         if 0.0 <= promised <= _REST * value:
-            if found > value:
+            if new > value:
                 _take_back(w)
-                found = _objective(p, w, points, aims, share, places)
-            value = found
+                new = _objective(p, w, goals, aims, share, found)
+            value = new
             break
-        if promised > 0.0 and found < value:
-            damping = damping * damping_factor(value - found, promised)
+        if promised > 0.0 and new < value:
+            damping = damping * damping_factor(value - new, promised)
             damping = damping if damping > _LEAST * largest else 0.0
-            value, growth, bend = found, 2.0, 1.0
-            largest = _expand(p, w, points, aims, share, places, room, bend)
+            value, growth, bend = new, 2.0, 1.0
+            largest = _expand(p, w, goals, aims, share, found, room, bend)
         else:
             _take_back(w)
-            value = _objective(p, w, points, aims, share, places)
+            value = _objective(p, w, goals, aims, share, found)
             damping = max(growth * damping, _FIRST * largest)
             growth = 2.0 * growth
     return value, spent
@@ -144,16 +148,16 @@ def _shorten(p, w):
 
 
 @kernel
-def _begin_ahead(p, w, points, aims, share, places, value):
+def _begin_ahead(p, w, goals, aims, share, found, value):
     """Go on as from the frame before to the last one, where that is nearer; the objective."""
     for i in range(len(w.q)):
         w.begun[i] = w.q[i]
     integrate(p, w, w.begun, w.moved, w.q)
-    found = _objective(p, w, points, aims, share, places)
-    if found < value:
-        return found
+    new = _objective(p, w, goals, aims, share, found)
+    if new < value:
+        return new
     _take_back(w)
-    return _objective(p, w, points, aims, share, places)
+    return _objective(p, w, goals, aims, share, found)
 
 
 @kernel
@@ -164,18 +168,20 @@ def _take_back(w):
 
 @entry_point(WHOLE)
 def follow(address):
-    """`path` (steps x nq) and `found` (steps x markers x 3), the markers' places there [m], for each of the measured
-    ones in `goals` (steps x markers x 3), NaN in gaps, and of the values in `postures` (steps x n); a code.
+    """`path` (steps x nq) and `found` (steps x all x 3), the markers' places [m] and the turns of sensors [rad] there,
+    for each of the measured places and rotations in `goals` (steps x (markers x 3 and sensors x 9)), NaN in gaps, and
+    of the values in `postures` (steps x n); a code.
 
     It goes on from the last call, or from `start` with `given`.  `answers` (steps) are the objectives, ITERATIONS the
-    steps of all frames.  Where no marker was measured the values alone count.
+    steps of all frames.  Where nothing was measured the values alone count.
     """
     request = entry_at(address, CALL)
     p = problem_at(request.problem)
     w = narrow(p, request.narrow, request.routines)
-    count, width, n = len(w.q), 3 * p.plan[POINTS], len(w.step)
+    count, n, each = len(w.q), len(w.step), 3 * len(p.effectors)
+    width = PLACE * p.plan[POINTS] + TURN * (len(p.effectors) - p.plan[POINTS])
     goals, path = rows_at(request.goals, request.steps * width), rows_at(request.path, request.steps * count)
-    aims, found = rows_at(request.postures, request.steps * n), rows_at(request.found, request.steps * width)
+    aims, found = rows_at(request.postures, request.steps * n), rows_at(request.found, request.steps * each)
     costs = rows_at(request.answers, request.steps)
     if request.given != 0:
         if not clip_start(p, w.start, w.q):
@@ -184,17 +190,17 @@ def follow(address):
             w.moved[a] = 0.0
     w.out[ITERATIONS], w.memory[UPDATES] = 0.0, 1.0
     for f in range(request.steps):
-        points = section(goals, f * width, width)
-        total = weight_of_all(p, points)
+        some = section(goals, f * width, width)
+        total = weight_of_all(p, some)
         share = 1.0 / total if total > 0.0 else 0.0
         for i in range(count):
             w.prior[i] = w.q[i]
-        costs[f], spent = _minimise(p, w, points, section(aims, f * n, n), share, request.max_iterations)
+        costs[f], spent = _minimise(p, w, some, section(aims, f * n, n), share, request.max_iterations)
         w.out[ITERATIONS] += spent
         if f > 0 or request.given == 0:
             difference(p, w.prior, w.q, w.moved)
         for i in range(count):
             path[f * count + i] = w.q[i]
-        for i in range(width):
-            found[f * width + i] = w.scratch[i]
+        for i in range(each):
+            found[f * each + i] = w.scratch[i]
     return SOLVED

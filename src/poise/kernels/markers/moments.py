@@ -1,4 +1,5 @@
-"""Gradient and Hessian of weighted squares of distances of points on a tree, by moments of the points on each unit.
+"""Gradient and Hessian of weighted squares of distances of points and of angles of frames on a tree, by moments of what
+is on each unit.
 
 f = 1/2 sum_k w_k |r_k|^2, r_k = m_k - p_k, m_k the point and p_k where it was measured.  An axis i moves all that its
 unit carries as one body, m' = v_i + w_i x m.  So what it needs of the points are the sums over its subtree
@@ -14,15 +15,25 @@ axis j on the way from the world to i, and N = sum w m x r, the antisymmetric pa
 
 the last one because moving j turns the way that i moves a point.  It is the composite rigid body algorithm (Walker and
 Orin 1982) with points for masses; the cost is that of pairs of axes, whatever the number of points.
+
+A frame that was measured adds w |t|^2 / 2, t = log(R P^T), R its rotation and P the measured one.  It has the gradient
+w_i . t and the second derivatives w_j . A w_i + w_j . (w_i x t) / 2, each times its weight, where A = 1 + s [t]^2 is
+the symmetric part of the inverse of the Jacobian of SO(3) (Sola et al. 2018, arXiv:1812.01537, equation 146), with s as
+of `square_share`.  That is the form above, of a body without mass whose S is tr(A) / 2 - A, and whose G is
+antisymmetric with N = t.
 """
 
+from poise.kernels.algebra.rotations import rotation_error, square_share
 from poise.kernels.algebra.vectors import cross, dot, minus, scaled, vector
 from poise.kernels.kinematics.forward import forward, tool_point
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.layout import FRAME, PRISMATIC
+from poise.kernels.machine.views import section
+from poise.kernels.rows.frame import hung
 
 POINTS, AXES, HEAD = 0, 1, 2
-"""Places in the problem's `plan`: how many points and axes there are; then AXIS numbers an axis, parents first."""
+"""Places in the problem's `plan`: how many of the effectors are points, the others being frames that turn, and how many
+axes there are; then AXIS numbers an axis, parents first."""
 ROW, OF_UNIT, KIND, VELOCITY, BEFORE, CURVED, AXIS = range(7)
 """The rows of its direction, its unit, how it moves, which active velocity moves it, the axis before it on the way from
 the world, -1 without one, and whether how it moves changes with its own q."""
@@ -32,63 +43,100 @@ MOMENTS: int = 22
 """Of each unit: W, M 3, S 6 (xx, xy, xz, yy, yz, zz), F 3, G 9 row by row."""
 TWIST: int = 6
 """Of each axis: v, then w."""
+PLACE, TURN = 3, 9
+"""Numbers of a measured point [m], and of a measured rotation, row by row."""
 _BOUND = 1e100
 
 
 @kernel
-def is_there(points, k):
-    """Whether point k was measured."""
-    x, y, z = points[3 * k], points[3 * k + 1], points[3 * k + 2]
-    return (abs(x) < _BOUND) & (abs(y) < _BOUND) & (abs(z) < _BOUND)
+def measured(p, goals, k):
+    """What was measured of effector k: PLACE or TURN numbers."""
+    points = p.plan[POINTS]
+    if k < points:
+        return section(goals, PLACE * k, PLACE)
+    return section(goals, PLACE * points + TURN * (k - points), TURN)
 
 
 @kernel
-def weight_of_all(p, points):
-    """The sum of weights of the points that were measured."""
+def is_there(goal):
+    """Whether it was measured: the first three numbers say it."""
+    return (abs(goal[0]) < _BOUND) & (abs(goal[1]) < _BOUND) & (abs(goal[2]) < _BOUND)
+
+
+@kernel
+def weight_of_all(p, goals):
+    """The sum of weights of all that was measured."""
     total = 0.0
-    for k in range(p.plan[POINTS]):
-        if is_there(points, k):
+    for k in range(len(p.effectors)):
+        if is_there(measured(p, goals, k)):
             total += p.settings[k]
     return total
 
 
 @kernel
-def squares(p, w, points, share, places):
-    """`share` times f at w.q; the points' places are written to `places` (3 each)."""
+def squares(p, w, goals, share, found):
+    """`share` times f at w.q; `found` gets 3 numbers each, the points' places and the t of frames."""
     forward(p.units, p.pieces, w.q, w.frames)
     total = 0.0
-    for k in range(p.plan[POINTS]):
-        m = tool_point(p.effectors[k], w.frames)
-        places[3 * k], places[3 * k + 1], places[3 * k + 2] = m
-        if is_there(points, k):
-            r = minus(m, vector(points, 3 * k))
+    for k in range(len(p.effectors)):
+        effector, goal, at = p.effectors[k], measured(p, goals, k), 3 * k
+        there = is_there(goal)
+        if k < p.plan[POINTS]:
+            x = tool_point(effector, w.frames)
+            r = minus(x, vector(goal, 0))
+        else:
+            x = (0.0, 0.0, 0.0)
+            if there:
+                x = _turn_from(goal, hung(effector.tip, effector.tool, w.frames))
+            r = x
+        found[at], found[at + 1], found[at + 2] = x
+        if there:
             total += p.settings[k] * dot(r, r)
     return 0.5 * share * total
 
 
 @kernel
-def expand(p, w, points, share, places, moments, twists, bend):
-    """Add gradient and Hessian (lower triangle, in w.room) of `share` times f, from the frames and `places` at w.q.
+def _turn_from(goal, frame):
+    """The rotation vector [rad] that takes a measured rotation to that of a frame, which is as `hung` has it."""
+    r0, r1, r2, r3, r4, r5, r6, r7, r8, _, _, _ = frame
+    g = (goal[0], goal[1], goal[2], goal[3], goal[4], goal[5], goal[6], goal[7], goal[8])
+    return rotation_error((r0, r1, r2, r3, r4, r5, r6, r7, r8), g)
+
+
+@kernel
+def expand(p, w, goals, share, found, moments, twists, bend):
+    """Add gradient and Hessian (lower triangle, in w.room) of `share` times f, from the frames and `found` at w.q.
 
     `bend` is 1 for all of the Hessian, 0 for Gauss and Newton's, without curvature, which is never negative.
     """
-    count, units = p.plan[POINTS], len(p.units)
+    units = len(p.units)
     for i in range(MOMENTS * units):
         moments[i] = 0.0
-    centre = vector(places, 0)  # lengths are from here, or digits are lost far from the world's origin
-    for k in range(count):
-        weight = share * p.settings[k]
-        if weight > 0.0 and is_there(points, k):
-            m = vector(places, 3 * k)
-            _add(moments, MOMENTS * p.effectors[k].tip, weight, minus(m, centre), minus(m, vector(points, 3 * k)))
+    centre = (0.0, 0.0, 0.0)
+    if p.plan[POINTS] > 0:
+        centre = vector(found, 0)  # lengths are from here, or digits are lost far from the world's origin
+    for k in range(len(p.effectors)):
+        weight, goal = share * p.settings[k], measured(p, goals, k)
+        if weight > 0.0 and is_there(goal):
+            x, at = vector(found, 3 * k), MOMENTS * p.effectors[k].tip
+            if k < p.plan[POINTS]:
+                _add(moments, at, weight, minus(x, centre), minus(x, vector(goal, 0)))
+            else:
+                _add_turn(moments, at, weight, x)
     for i in range(units):
         u = units - 1 - i
         parent = p.units[u].parent
-        if parent >= 0 and moments[MOMENTS * u] > 0.0:
+        if parent >= 0 and _carries(moments, MOMENTS * u):
             for j in range(MOMENTS):
                 moments[MOMENTS * parent + j] += moments[MOMENTS * u + j]
     for i in range(p.plan[AXES]):
         _add_axis(p, w, i, centre, moments, twists, bend)
+
+
+@kernel
+def _carries(moments, at):
+    """Whether anything is on a unit; S of frames has a positive trace."""
+    return moments[at] + moments[at + 4] + moments[at + 7] + moments[at + 9] > 0.0
 
 
 @kernel
@@ -122,10 +170,30 @@ def _add(moments, at, weight, m, r):
 
 
 @kernel
+def _add_turn(moments, at, weight, t):
+    """Add a frame that is turned by t from where it was measured."""
+    t0, t1, t2 = t
+    share = square_share(t0, t1, t2)
+    moments[at + 4] += weight * (0.5 - share * t0 * t0)
+    moments[at + 5] -= weight * share * t0 * t1
+    moments[at + 6] -= weight * share * t0 * t2
+    moments[at + 7] += weight * (0.5 - share * t1 * t1)
+    moments[at + 8] -= weight * share * t1 * t2
+    moments[at + 9] += weight * (0.5 - share * t2 * t2)
+    half = 0.5 * weight
+    moments[at + 14] += half * t2
+    moments[at + 15] -= half * t1
+    moments[at + 16] -= half * t2
+    moments[at + 18] += half * t0
+    moments[at + 19] += half * t1
+    moments[at + 20] -= half * t0
+
+
+@kernel
 def _add_axis(p, w, i, centre, moments, twists, bend):
     """The column of an axis in gradient and Hessian, from its subtree's moments and the axes before it."""
     n, plan = len(w.step), p.plan
-    at, scale = HEAD + AXIS * i, plan[POINTS] + n + SCALES * i
+    at, scale = HEAD + AXIS * i, len(p.effectors) + n + SCALES * i
     row, u, kind, a = plan[at + ROW], plan[at + OF_UNIT], plan[at + KIND], plan[at + VELOCITY]
     turns, multiplier, pitch = kind != PRISMATIC, p.settings[scale], p.settings[scale + 1]
     place = minus(vector(w.frames, FRAME * u), centre)
@@ -134,10 +202,9 @@ def _add_axis(p, w, i, centre, moments, twists, bend):
     twists[t], twists[t + 1], twists[t + 2] = v
     twists[t + 3], twists[t + 4], twists[t + 5] = x
     s = MOMENTS * u
-    weight = moments[s]
-    if not weight > 0.0:
+    if not _carries(moments, s):
         return
-    first, force = vector(moments, s + 1), vector(moments, s + 10)
+    weight, first, force = moments[s], vector(moments, s + 1), vector(moments, s + 10)
     g0, g1, g2 = vector(moments, s + 13), vector(moments, s + 16), vector(moments, s + 19)
     turning = (g1[2] - g2[1], g2[0] - g0[2], g0[1] - g1[0])
     w.gradient[a] += dot(v, force) + dot(x, turning)

@@ -1,4 +1,5 @@
-"""The door to the descents of a body by its markers: `kernels.markers.descent` says what is made least, and how."""
+"""The door to the descents of a body by its markers and sensors: `kernels.markers.descent` says what is made least, and
+how."""
 
 from collections.abc import Sequence
 from typing import Any, Final, final
@@ -21,12 +22,13 @@ from poise.kernels.machine.layout import (
 )
 from poise.kernels.machine.memory import MEMORY
 from poise.kernels.markers import descent
-from poise.kernels.markers.moments import AXIS, HEAD, MOMENTS, SCALES, TWIST
+from poise.kernels.markers.moments import AXIS, HEAD, MOMENTS, PLACE, SCALES, TURN, TWIST
 from poise.model.model import Model
 from poise.model.tree import carrying
 from poise.solving.problem.problem import Problem, pack
 from poise.solving.problem.workspace import Bound
-from poise.tasks.pose import PositionTask
+from poise.tasks.frame import OfFrame
+from poise.tasks.pose import OrientationTask, PositionTask
 
 _STEPS: Final = 100
 """Steps of a frame, at most."""
@@ -34,26 +36,34 @@ _STEPS: Final = 100
 
 @final
 class MarkerDescent:
-    """Follows measured markers by frames of a model, one frame of a recording after the other, within the limits of
-    joints; it remembers the last one.
+    """Follows measured markers and orientations by frames of a model, one frame of a recording after the other, within
+    the limits of joints; it remembers the last one.
 
-    It makes least 1/2 sum w |m - p|^2 / sum w, over the markers that were measured, with their `weights` (n,), and
-    1/2 sum c (q - v)^2 over coordinates, whose weights are by joints of one coordinate [1/rad^2 or 1/m^2 of a m^2].
+    It makes least 1/2 sum w |x|^2 / sum w, over what was measured: x is how far one of `frames` is off [m], or by what
+    rotation vector one of `sensors` is turned [rad]; `weights` are of all of these, in this order.  Beside them is
+    1/2 sum c (q - v)^2 over coordinates, whose weights are by joints of one coordinate.
 
     One thread at a time.  Raises FrameNotFound for names.
     """
 
-    __slots__ = ("_bound", "_scratch", "coordinates", "frames", "model")
+    __slots__ = ("_bound", "_scratch", "coordinates", "frames", "model", "sensors")
 
     def __init__(
-        self, model: Model, frames: Sequence[str], weights: Sequence[float], coordinates: dict[str, float]
+        self,
+        model: Model,
+        frames: Sequence[str],
+        weights: Sequence[float],
+        coordinates: dict[str, float],
+        sensors: Sequence[str] = (),
     ) -> None:
-        self.model, self.frames, self.coordinates = model, tuple(frames), dict(coordinates)
+        self.model, self.coordinates = model, dict(coordinates)
+        self.frames, self.sensors = tuple(frames), tuple(sensors)
+        tasks: list[OfFrame] = [*map(PositionTask, self.frames), *map(OrientationTask, self.sensors)]
         also = [model.velocity_index(name).start for name in self.coordinates]
-        packed = pack(model, [PositionTask(name) for name in self.frames], also=also)
-        n, nq, count = len(packed.velocities), model.nq, len(self.frames)
-        axes, scales = _axes(model, packed, self.frames)
-        plan = [count, len(axes), *(number for axis in axes for number in axis)]
+        packed = pack(model, tasks, also=also)
+        n, nq = len(packed.velocities), model.nq
+        axes, scales = _axes(model, packed, tasks)
+        plan = [len(self.frames), len(axes), *(number for axis in axes for number in axis)]
         own = np.zeros(n)
         for name, weight in self.coordinates.items():
             own[packed.velocities.index(model.velocity_index(name).start)] = weight
@@ -62,7 +72,7 @@ class MarkerDescent:
         sections["common"] = np.zeros(1, dtype=COMMON.dtype).view(np.int64)
         units = len(packed.section("units"))
         rows = {"matrix": n * n, "room": n * n, "memory": MEMORY}
-        rows |= {"scratch": 3 * count + MOMENTS * units + TWIST * len(axes)}
+        rows |= {"scratch": 3 * len(tasks) + MOMENTS * units + TWIST * len(axes)}
         rows |= dict.fromkeys(("gradient", "other", "moved"), n) | dict.fromkeys(("begun", "prior"), nq)
         self._bound = Bound(packed.extended(sections, rows))
         self._begin()
@@ -76,13 +86,13 @@ class MarkerDescent:
     def fresh(self) -> "MarkerDescent":
         """Another one without a past, for another thread."""
         made = object.__new__(MarkerDescent)
-        for name in ("_bound", "coordinates", "frames", "model"):
+        for name in ("_bound", "coordinates", "frames", "model", "sensors"):
             setattr(made, name, getattr(self, name))
         made._begin()
         return made
 
     def __getstate__(self) -> dict[str, Any]:
-        own = {name: getattr(self, name) for name in ("_bound", "coordinates", "frames", "model")}
+        own = {name: getattr(self, name) for name in ("_bound", "coordinates", "frames", "model", "sensors")}
         return own | {"past": self._scratch.past()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -102,32 +112,39 @@ class MarkerDescent:
         """The places in v of what moves the markers, in the order of `aims`."""
         return self._bound.problem.velocities
 
+    @property
+    def width(self) -> int:
+        """Numbers of a frame of goals: 3 a marker, its place [m], then 9 a sensor, its rotation row by row."""
+        return PLACE * len(self.frames) + TURN * len(self.sensors)
+
     def follow(
         self,
-        points: Array,
+        goals: Array,
         aims: Array,
         path: Array,
-        places: Array,
+        found: Array,
         costs: Array,
         start: Array | None = None,
         most: int = _STEPS,
     ) -> None:
-        """Fill `path` (frames, nq), `places` (frames, markers, 3), where these then are [m], and `costs` (frames,) for
-        `points` (frames, markers, 3) [m], NaN in gaps, and `aims` (frames, len(velocities)), values of coordinates.
-        It goes on from the last call, or begins at `start` (nq,), and takes `most` steps a frame at most.
+        """Fill `path` (frames, nq), `found` (frames, markers and sensors, 3), where markers then are [m] and by what
+        rotation vectors sensors are turned from where they were measured [rad], and `costs` (frames,) for `goals`
+        (frames, width), NaN in gaps, and `aims` (frames, len(velocities)), values of coordinates.  It goes on from the
+        last call, or begins at `start` (nq,), and takes `most` steps a frame at most.
         """
-        scratch, points, aims = self._scratch, np.ascontiguousarray(points), np.ascontiguousarray(aims)
+        scratch, goals, aims = self._scratch, np.ascontiguousarray(goals), np.ascontiguousarray(aims)
+        assert goals.size == self.width * len(path)
         if start is not None:
             scratch.start[:] = start
         scratch.set_fields(steps=len(path), given=int(start is not None), max_iterations=most)
-        scratch.set_arrays(goals=points, postures=aims, path=path, found=places, answers=costs)
+        scratch.set_arrays(goals=goals, postures=aims, path=path, found=found, answers=costs)
         code = prepare(descent.follow)(scratch.address)
         assert code != BAD_START
 
 
-def _axes(model: Model, packed: Problem, frames: Sequence[str]) -> tuple[list[tuple[int, ...]], list[float]]:
-    """Of each axis that moves markers what `kernels.markers.moments` reads, and its multiplier and pitch."""
-    wanted = sorted(set().union(*(PositionTask(name).needed(model) for name in frames)))
+def _axes(model: Model, packed: Problem, tasks: Sequence[OfFrame]) -> tuple[list[tuple[int, ...]], list[float]]:
+    """Of each axis that moves some of these what `kernels.markers.moments` reads, and its multiplier and pitch."""
+    wanted = sorted(set().union(*(task.needed(model) for task in tasks)))
     units, _ = carrying(model.tree, wanted)
     arrays = packed.section("units")
     active = {v: a for a, v in enumerate(packed.velocities)}
