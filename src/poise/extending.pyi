@@ -54,6 +54,8 @@ from poise.model.tip import SENSOR as SENSOR
 from poise.model.tip import finger_links as finger_links
 from poise.model.tip import words_of as words_of
 from poise.motion.clip import of_skeleton as of_skeleton
+from poise.motion.storage import Storage as Storage
+from poise.motion.storage import read_cells as read_cells
 from poise.robots import TEXTBOOK as TEXTBOOK
 from poise.solving.arguments.arguments import cores as cores
 from poise.solving.arguments.lru_cache import cached as cached

@@ -55,6 +55,13 @@ def test_degrees_are_those_of_turns_alone(tmp_path: Path) -> None:
     assert np.allclose(pz.load_motion(table(tmp_path, plain), model=leg()).q, [[1.5, 2]])
 
 
+def test_a_header_without_units_of_turns_is_told(tmp_path: Path) -> None:
+    silent = pz.load_motion(table(tmp_path, TEXT.replace("inDegrees=yes\n", "") + "0.4 1.5 2\n"), model=leg())
+    assert np.allclose(silent.q, [[1.5, 2]])
+    assert silent.notes == ("the header says no inDegrees; turns are taken as radians, as OpenSim does",)
+    assert pz.load_motion(table(tmp_path, TEXT + "0.4 1.5 2\n"), model=leg()).notes == ()
+
+
 def test_states_have_the_names_of_their_coordinates(tmp_path: Path) -> None:
     text = "states\nendheader\n"
     text += "time\t/jointset/k/knee/value\t/jointset/k/knee/speed\t/jointset/l/length/value\n0\t1\t9\t2\n"

@@ -72,7 +72,7 @@ class Doctor(Answers):
         from poise.scale.waypoints import read_waypoints
 
         model = load(self.robot, base=self.base, package_dirs=self.package_dirs, xacro_args=self._arguments())
-        times, q = read_table(log.expanduser(), model, growing=False)
+        times, q, _ = read_table(log.expanduser(), model, growing=False)
         targets = None if self.targets is None else read_waypoints(self.targets)
         return examine_log(model, q, targets=targets, time=times, frame=self.frame)
 

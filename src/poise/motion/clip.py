@@ -337,8 +337,8 @@ def load_motion(
                 "conflict", f"unit and up are for BVH and glTF; {file} is in metres and stays as it is; leave them out"
             )
         check_arguments(unit, up, fps)
-        read = read_table(file, model, fps=fps, quaternion=quaternion, joints=joints)
-        return Motion(model, *read, name=file.stem, up=up or up_of(file))
+        times, q, notes = read_table(file, model, fps=fps, quaternion=quaternion, joints=joints)
+        return Motion(model, times, q, name=file.stem, up=up or up_of(file), notes=notes)
     if model is not None:
         raise InvalidValue(
             "conflict", f"model is for tables of numbers; {file} brings a skeleton of its own, so leave it out"

@@ -90,8 +90,9 @@ def read_table(
     quaternion: Quaternion | None = None,
     joints: Sequence[str] | None = None,
     growing: bool = True,
-) -> tuple[Array, Array]:
-    """(n,) times, growing, from 0 on [s], and (n, nq) configurations; unless `growing`, the times may go back too.
+) -> tuple[Array, Array, tuple[str, ...]]:
+    """(n,) times, growing, from 0 on [s], (n, nq) configurations, and what was assumed, in words; unless `growing`, the
+    times may go back too.
 
     Those of OpenSim's tables begin where they begin there, as the other files of a trial do.
 
@@ -103,12 +104,13 @@ def read_table(
     kind = file.suffix.lower()
     if kind not in TABLE_SUFFIXES:
         raise PoiseError(f"{file} is no motion: its name must end in {', '.join(TABLE_SUFFIXES)}")
+    notes: tuple[str, ...] = ()
     try:
         bare = kind == ".csv" and _is_bare(file, model.coordinates)
         if bare:
             stamps, names, rows = _of_rows(file, model, fps, quaternion, joints)
         elif kind in STORAGE_SUFFIXES:
-            stamps, names, rows = read_storage(file, model)
+            stamps, names, rows, notes = read_storage(file, model)
         else:
             stamps, names, rows = _of_csv(file, model.coordinates) if kind == ".csv" else _of_npz(file)
     except (OSError, ValueError, csv.Error) as error:
@@ -135,7 +137,7 @@ def read_table(
     if growing and (np.diff(times) <= 0.0).any():
         raise PoiseError(f"{file}: the time of row {int(np.argmax(np.diff(times) <= 0.0)) + 1} does not grow")
     try:
-        return times, model.normalize(q)
+        return times, model.normalize(q), notes
     except ValueError as error:
         raise PoiseError(f"{file}: {error}") from None
 
