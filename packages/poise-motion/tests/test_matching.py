@@ -232,6 +232,29 @@ def test_an_arm_alone_is_a_right_one() -> None:
     assert found.missing["left_wrist"] == "there is no left arm"
 
 
+def test_a_body_without_arms_has_a_chest_on_its_spine() -> None:
+    b = pz.ModelBuilder("gait")
+    b.joint("root", "floating", parent="world", child="pelvis")
+    for side, y in (("l", 0.1), ("r", -0.1)):
+        before = "pelvis"
+        for name, link, place in (
+            ("hip_flexion", "femur", [0, y, -0.1]), ("hip_rotation", "thigh", [0, 0, 0]),
+            ("knee_angle", "tibia", [0, 0, -0.4]), ("ankle_angle", "talus", [0, 0, -0.4]),
+            ("subtalar_angle", "calcn", [-0.05, 0, -0.05]), ("mtp_angle", "toes", [0.2, 0, 0]),
+        ):  # fmt: skip
+            b.joint(
+                f"{name}_{side}", "revolute", parent=before, child=f"{link}_{side}", axis=[0, 1, 0],
+                origin=pz.SE3.from_parts(place),
+            )  # fmt: skip
+            before = f"{link}_{side}"
+    b.joint("lumbar_extension", "revolute", parent="pelvis", child="loin", axis=[0, 1, 0])
+    b.joint("lumbar_rotation", "revolute", parent="loin", child="torso", origin=pz.SE3.from_parts([0, 0, 0.2]))
+    found = parts_of(b.build())
+    assert found["chest"] == "torso"
+    assert not {"right_shoulder", "right_wrist", "left_wrist"} & set(found)
+    assert (found["left_ankle"], found["left_toe"]) == ("calcn_l", "toes_l")
+
+
 def test_four_legs_and_four_ends() -> None:
     found = anatomy(robot("go2"))
     assert found.four_legs

@@ -167,6 +167,7 @@ class _Finder:
         for limb in limbs:  # arms that hang
             if limb.kind == "leg" and not any(limb.labels) and self.place[limb.tip][2] > lowest + _RAISED * self.size:
                 limb.kind = "arm"
+        self._take_spine(limbs)
         self._take_sides(limbs)
         legs, arms, four = self._chosen(limbs)
         frames: dict[str, str] = {}
@@ -192,6 +193,13 @@ class _Finder:
             return "twig"
         fixed = not any(self.model.joint(j.name).kind is JointKind.FLOATING for j in self.model.root_path(limb.tip))
         return "leg" if not fixed and not alone and way[2] < -0.7 * length else "arm"
+
+    def _take_spine(self, limbs: list[_Limb]) -> None:
+        """The one limb that no name tells of, of a body with two legs and no arm, is its spine."""
+        arms = [limb for limb in limbs if limb.kind == "arm"]
+        legs = [limb for limb in limbs if limb.kind == "leg"]
+        if len(legs) == 2 and len(arms) == 1 and not arms[0].side and not any(arms[0].labels):
+            arms[0].kind = "spine"
 
     def _take_sides(self, limbs: list[_Limb]) -> None:
         """Sides, and front and hind, from where limbs stand, for those whose names do not tell."""
@@ -412,6 +420,9 @@ class _Finder:
             frames["pelvis"] = pelvis
         if chest is not None and chest != pelvis and chest not in taken:
             frames["chest"] = chest
+        spine = next((limb.tip for limb in limbs if limb.kind == "spine"), None)
+        if spine is not None:
+            frames["chest"] = spine
         elif chest is not None and chest == pelvis:
             self.missing["chest"] = f"the arms are carried by {chest!r}, which is the pelvis"
         heads = [limb for limb in limbs if limb.kind == "head"]

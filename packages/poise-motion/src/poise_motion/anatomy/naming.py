@@ -18,7 +18,7 @@ _CORNERS: Final = {
 """What the legs of a body with four are called: LF, FL, hind as H, R or B."""
 _ENDS: Final = {"front": "front", "fore": "front", "hind": "hind", "rear": "hind", "back": "hind"}
 _LABELS: Final = re.compile(
-    r"(?P<toe>toe|ball|metatars)"
+    r"(?P<toe>toe|ball|metatars|mtp)"
     r"|(?P<ankle>ankle|talus)"
     r"|(?P<foot>foot)"
     r"|(?P<knee>knee|shin|calf|shank|tibia|low(er)?leg|kfe|kn$)"
