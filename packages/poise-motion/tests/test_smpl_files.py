@@ -127,6 +127,17 @@ def test_a_collection_of_one_and_a_scaled_place_are_read(tmp_path: Path) -> None
         pz.load_motion(file)
 
 
+def test_numbers_of_no_person_are_told(tmp_path: Path) -> None:
+    arrays = motion(24)
+    assert not any(
+        "turned by" in note or "betas of" in note for note in pz.load_motion(save(tmp_path / "a.npz", arrays)).notes
+    )
+    poses = np.degrees(arrays["poses"])
+    notes = pz.load_motion(save(tmp_path / "b.npz", {**arrays, "poses": poses, "betas": np.full(10, 1e5)})).notes
+    assert any("taken as radians: if these are degrees" in note for note in notes)
+    assert "betas of up to 1e+05 are those of no person, who has some 3" in notes
+
+
 def test_a_body_of_another_kind_or_suffix_is_refused(tmp_path: Path) -> None:
     file, other = save(tmp_path / "walk.npz", motion(52)), save(tmp_path / "body.npz", model(55))
     with refused("invalid-model", "body.npz", "'J_regressor' must be (52, 220) for SMPL-H"):

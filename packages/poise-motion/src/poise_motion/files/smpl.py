@@ -51,6 +51,10 @@ _KNOWN: Final = {*_WHOLE, *_ROOT, *_BODY, *_TRANS, *_RATES, "betas", "smpl_scali
 )
 _TURNS: Final = 2**26
 """The most rotations of all joints in all frames: 2 GiB."""
+_ROUND: Final = 4.0 * np.pi
+"""No joint of a person is turned by two whole turns [rad]; degrees are."""
+_SHAPED: Final = 10.0
+"""Standard deviations that betas are; people have some three."""
 _QUARTER: Final = np.sqrt([0.5, 0.5, 0.0, 0.0])
 """The turn about x that brings y to z."""
 _FRAMES: Final = 240
@@ -84,6 +88,7 @@ def read(
     tree, poses = _poses(found, names, path, notes)
     trans, rate = _trans(found, len(poses), path, notes), _rate(found, fps, path)
     betas = np.atleast_1d(numbers_of(found["betas"], "betas", path)) if "betas" in found else np.zeros(0)
+    notes += _doubts(poses, betas)
     if body_model is None:
         rest, pelvis = average(tree), np.zeros(3)
         kept = f", and the {betas.shape[-1]} betas are without use" if betas.any() else ""
@@ -103,6 +108,20 @@ def read(
     if not (note := _along_y(motion)):
         return motion
     return of_skeleton(_upright(replace(skeleton, notes=(*notes, note)), "y"))
+
+
+def _doubts(poses: Array, betas: Array) -> list[str]:
+    """What numbers of no person there are, in words."""
+    notes, turns = [], np.linalg.norm(poses, axis=2)
+    if turns.max(initial=0.0) > _ROUND:
+        frame, joint = np.unravel_index(turns.argmax(), turns.shape)
+        notes.append(
+            f"joint {joint} is turned by {turns.max():.4g} in frame {frame}, taken as radians: if these are degrees, "
+            "give numpy.radians of them"
+        )
+    if np.abs(betas).max(initial=0.0) > _SHAPED:
+        notes.append(f"betas of up to {np.abs(betas).max():.4g} are those of no person, who has some 3")
+    return notes
 
 
 def _skeleton(
