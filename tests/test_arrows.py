@@ -32,7 +32,7 @@ ROOMS = [
         "torch",
         "viewer",
     },
-    {"clouds", "criteria", "damping", "extending", "hands", "own", "pages", "results", "testing"},
+    {"clouds", "criteria", "damping", "extending", "hands", "imus", "own", "pages", "results", "testing"},
     {"cli", "__main__"},
     {*BESIDE},
 ]

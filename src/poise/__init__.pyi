@@ -95,6 +95,7 @@ from poise_motion.retarget import retarget as retarget
 from . import criteria as criteria
 from . import damping as damping
 from . import hands as hands
+from . import imus as imus
 from . import methods as methods
 from . import results as results
 from . import scale as scale

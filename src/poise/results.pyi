@@ -26,5 +26,6 @@ from poise_motion.markers.doubts import Ghost as Ghost
 from poise_motion.markers.doubts import Swap as Swap
 from poise_motion.markers.fit import MarkerFit as MarkerFit
 from poise_motion.markers.scaling import ScaledBody as ScaledBody
+from poise_motion.markers.sensors import PlacedSensors as PlacedSensors
 from poise_motion.report.report import Report as Report
 from poise_motion.retarget import Retargeted as Retargeted

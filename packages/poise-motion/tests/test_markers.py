@@ -69,13 +69,27 @@ def test_units_of_the_header(word: str, metres: float, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "gap", ["\t\t\t", "0\t0\t0", "0.0\t-0\t0.000", "NaN\tnan\t NAN", "4\t\t6", "NA\t-nan(ind)\t1.#QNAN"]
+    "gap",
+    [
+        "\t\t\t",
+        "0\t0\t0",
+        "0.0\t-0\t0.000",
+        "NaN\tnan\t NAN",
+        "4\t\t6",
+        "NA\t-nan(ind)\t1.#QNAN",
+        "9999999\t9999999.00\t9999999",
+    ],
 )
 def test_gaps_are_nan(gap: str, tmp_path: Path) -> None:
     gap = gap if gap.strip("\t") else "\t\t"
     markers = pz.load_markers(file(tmp_path, HEAD + ROWS.replace("4\t5\t6", gap)))
     assert markers.gaps.tolist() == [[False, True], [False, False], [False, False]]
     assert np.isnan(markers.positions[0, 1]).all()
+
+
+def test_in_memory_too_what_is_at_0_0_0_was_not_seen() -> None:
+    markers = pz.Markers(["a", "b"], [0.0], [[[0.0, 0.0, 0.0], [0.0, 0.0, 1e-9]]])
+    assert markers.gaps.tolist() == [[True, False]]
 
 
 def test_what_is_assumed_and_mended_is_told(tmp_path: Path) -> None:

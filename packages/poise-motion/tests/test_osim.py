@@ -225,6 +225,23 @@ def test_markers_may_stand_in_a_file_of_their_own(tmp_path: Path) -> None:
         read(path)
     (tmp_path / "markers.xml").write_text(f'<OpenSimDocument Version="30000">{found[0]}</OpenSimDocument>')
     assert read(path).frames == read(written(tmp_path, text)).frames
+    (tmp_path / "markers.xml").write_text(found[0])  # without a document around it
+    path = written(tmp_path, text.replace(found[0], '<MarkerSet file="markers.xml"/>'))
+    assert read(path).frames == read(written(tmp_path, text)).frames
+
+
+def test_sensors_that_a_placer_wrote_are_frames(tmp_path: Path) -> None:
+    frame = (
+        '<components><PhysicalOffsetFrame name="{}"><socket_parent>..</socket_parent>'
+        "<translation>0 -0.1 0</translation><orientation>0.1 0.2 0.3</orientation></PhysicalOffsetFrame></components>"
+    )
+    text = leg().replace('<Body name="shank">', '<Body name="shank">' + frame.format("shank_imu"))
+    text = text.replace('<Body name="foot">', '<Body name="foot">' + frame.format("other"))
+    model = read(written(tmp_path, text))
+    assert model.frame("shank_imu").link == "shank"
+    turn = pz.SO3.from_rotvec([0.1, 0, 0]) @ pz.SO3.from_rotvec([0, 0.2, 0]) @ pz.SO3.from_rotvec([0, 0, 0.3])
+    assert model.frame("shank_imu").origin.isclose(pz.SE3.from_parts([0, -0.1, 0], turn))
+    assert "other" not in model.frames
 
 
 def test_ranges_that_do_not_count_are_not_looked_at(tmp_path: Path) -> None:

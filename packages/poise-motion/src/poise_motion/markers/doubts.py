@@ -58,7 +58,7 @@ def outliers(residuals: Array) -> Array:
     spread = np.maximum(_SPREAD * np.nanmedian(np.abs(known - usual), axis=0), _LEAST_SPREAD)
     beyond = np.where(seen, residuals - usual, 0.0)
     excess = beyond / spread
-    worst = excess.max(axis=1, keepdims=True)
+    worst = excess.max(axis=1, keepdims=True, initial=-np.inf)
     found: Array = (excess > _MANY) & (beyond > _FAR) & (excess >= _SHARE * worst)
     return found
 

@@ -1,46 +1,59 @@
-"""The configurations of a body whose markers are nearest to measured ones, frame by frame as they come."""
+"""The configurations of a body whose markers and sensors are nearest to measured ones, frame by frame as they come."""
 
 from collections.abc import Mapping, Sequence
 from typing import final
 
 import numpy as np
 
-from poise import Model, ShapeError
+from poise import SO3, Model, ShapeError
 from poise.extending import Array, ArrayLike, finite, with_holes
-from poise_motion.markers.markers import distinct, near
+from poise.quaternions import quaternion_matrix
+from poise_motion.markers.markers import near
+from poise_motion.markers.off import ARM, offs, root_mean_square
+from poise_motion.markers.orientations import quaternions
 from poise_motion.markers.plan import Plan
+from poise_motion.markers.recording import distinct
 from poise_motion.markers.standing import begin
 
 
 @final
 class MarkerFitter:
-    """Fits markers as they come, frame by frame: what `fit_markers` does with a recording.
+    """Fits markers and orientations as they come, frame by frame: what `fit_markers` and `fit_orientations` do with a
+    recording.
 
-    `names` are the markers of each frame, in their order.  Each frame begins where the last one led; the first, and one
-    after `reset`, where the body as a whole stands by its markers.  One thread at a time.  Raises as `fit_markers`.
+    `names` are the markers of each frame, in their order, and `sensors` those of orientation.  Each frame begins where
+    the last one led; the first, and one after `reset`, where the body as a whole stands by what was measured.  One
+    thread at a time.  Raises as `fit_markers`.
     """
 
-    __slots__ = ("_aims", "_begun", "_columns", "_cost", "_count", "_path", "_places", "_plan", "distances", "names")
+    __slots__ = (
+        "_aims", "_begun", "_cost", "_found", "_given", "_path", "_plan", "angles", "distances", "names", "sensors",
+    )  # fmt: skip
 
     def __init__(
         self,
         model: Model,
-        names: Sequence[str],
+        names: Sequence[str] = (),
         *,
+        sensors: Sequence[str] = (),
         weights: Mapping[str, float] | None = None,
         coordinates: Mapping[str, float] | None = None,
         values: Mapping[str, ArrayLike] | None = None,
         q0: ArrayLike | None = None,
     ) -> None:
-        self._plan = Plan(model, distinct(names), weights, coordinates)
+        self._given = distinct(names), distinct(sensors, "sensor")
+        self._plan = Plan(model, *self._given, weights, coordinates)
         self.names = tuple(self._plan.names)
         """The markers that are used, in the order of `distances`."""
-        self._count, self._columns = len(names), [list(names).index(name) for name in self.names]
+        self.sensors = tuple(self._plan.sensors)
+        """The sensors that are used, in the order of `angles`."""
         self._aims = self._plan.aims(1, values)
-        self._path, self._places = np.empty((1, model.nq)), np.empty((1, len(self.names), 3))
+        self._path, self._found = np.empty((1, model.nq)), np.empty((1, len(self.names) + len(self.sensors), 3))
         self._cost, self._begun = np.empty(1), False
         self.distances: Array = np.full(len(self.names), np.nan)
         """(markers,) of the last frame, from the model's marker to the measured one [m]; NaN where it was not seen."""
+        self.angles: Array = np.full(len(self.sensors), np.nan)
+        """(sensors,) of the last frame, between the model's orientation and the measured one [rad]; likewise."""
         if q0 is not None:
             self.reset(q0)
 
@@ -52,32 +65,45 @@ class MarkerFitter:
     @property
     def rms(self) -> float:
         """Root mean square of the distances of the last frame [m]; NaN if no marker was seen."""
-        seen = self.distances[~np.isnan(self.distances)]
-        return float(np.sqrt((seen**2).mean())) if len(seen) else float("nan")
+        return float(root_mean_square(self.distances[None])[0])
 
     def reset(self, q0: ArrayLike | None = None) -> None:
-        """Forget the last frame; the next one begins at `q0` (nq,), or where the body stands by its markers."""
+        """Forget the last frame; the next one begins at `q0` (nq,), or where the body stands by what was measured."""
         self._begun = q0 is not None
         if q0 is not None:
-            nothing = np.full_like(self._places, np.nan)
+            descent = self._plan.descent
+            nothing = np.full((1, descent.width), np.nan)
             start = np.array(finite("q0", q0, self._plan.model.nq))
-            self._plan.descent.follow(nothing, self._aims, self._path, self._places, self._cost, start, 0)
+            descent.follow(nothing, self._aims, self._path, self._found, self._cost, start, 0)
 
-    def step(self, positions: ArrayLike) -> Array:
-        """(nq,) the configuration for `positions` (names, 3) [m], NaN or 0 0 0 for what is not seen, as in files.
+    def step(self, positions: ArrayLike | None = None, orientations: ArrayLike | SO3 | None = None) -> Array:
+        """(nq,) the configuration for `positions` (names, 3) [m], NaN or 0 0 0 for what is not seen, as in files, and
+        `orientations` (sensors, 4), quaternions w x y z or an SO3 of as many, NaN or zeros likewise.
 
-        Raises ShapeError for another shape, ValueError for places that are infinite.
+        What is left out was not measured in this frame.  Raises ShapeError for another shape, ValueError for places
+        that are infinite.
         """
-        given = np.asarray(with_holes("positions", positions), dtype=np.float64)
-        if given.shape != (self._count, 3):
-            raise ShapeError(f"positions must have the shape ({self._count}, 3), got {given.shape}")
-        points = near(self.names, given[None, self._columns])[0]
-        points[(points == 0.0).all(axis=1)] = np.nan
-        descent = self._plan.descent
+        plan, (markers, sensors) = self._plan, self._given
+        if isinstance(orientations, SO3):
+            orientations = orientations.wxyz
+        points = near(markers, _rows("positions", positions, len(markers), 3)[None])[0, plan.columns]
+        wxyz = quaternions("orientations", _rows("orientations", orientations, len(sensors), 4))[plan.sensor_columns]
+        row = np.concatenate([points.ravel(), quaternion_matrix(wxyz).ravel()])[None]
         start = None
         if not self._begun:
-            start = begin(descent, points, self._aims, self._plan.model.home)
-            self._begun = bool((~np.isnan(points)).any())
-        descent.follow(points[None], self._aims, self._path, self._places, self._cost, start)
-        self.distances = np.linalg.norm(self._places[0] - points, axis=1)
+            start = begin(plan.descent, row, self._aims, plan.model.home)
+            self._begun = bool((~np.isnan(row)).any())
+        plan.descent.follow(row, self._aims, self._path, self._found, self._cost, start)
+        off, arcs = offs(plan.descent, row, self._found)
+        self.distances, self.angles = off[0], arcs[0] / ARM
         return self._path[0].copy()
+
+
+def _rows(name: str, given: ArrayLike | None, count: int, width: int) -> Array:
+    """(count, width) numbers, NaN where nothing is given; raises ShapeError for others."""
+    if given is None:
+        return np.full((count, width), np.nan)
+    rows = np.asarray(with_holes(name, given), dtype=np.float64)
+    if rows.shape != (count, width):
+        raise ShapeError(f"{name} must have the shape ({count}, {width}), got {rows.shape}")
+    return rows

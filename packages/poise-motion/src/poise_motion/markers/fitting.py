@@ -1,57 +1,43 @@
-"""The configurations of a body whose markers are nearest to measured ones, of whole recordings."""
+"""The configurations of a body whose markers and sensors are nearest to measured ones, of whole recordings."""
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, overload
+from dataclasses import dataclass
+from typing import TypeVar, overload
 
 import numpy as np
 
-from poise import InvalidType, InvalidValue, Model, Motion
-from poise.extending import (
-    Array,
-    ArrayLike,
-    MarkerDescent,
-    WorkQueue,
-    a_model,
-    cores,
-    finite,
-    one_of,
-    whole,
-)
-from poise_motion.markers.doubts import Swap, ghosts, outliers, swaps
+from poise import InvalidType, InvalidValue, Model
+from poise.extending import Array, ArrayLike, WorkQueue, a_model, cores, finite, one_of, whole
 from poise_motion.markers.fit import MarkerFit
 from poise_motion.markers.ik_setup import IkSetup
 from poise_motion.markers.markers import Markers
+from poise_motion.markers.orientations import Orientations
 from poise_motion.markers.plan import Plan
-from poise_motion.markers.standing import begin
+from poise_motion.markers.trial import Trial, fit_trial
 
-_SHOWN: Final = 6
-_LOST: Final = 5.0
-"""A frame is begun anew where its distances are so many times as large as they usually are..."""
-_FAR: Final = 0.05
-"""...and this large [m], as root mean square."""
-_ANEW: Final = 20
-"""So often, at most."""
+_T = TypeVar("_T", Markers, Orientations)
 
 
 @overload
 def fit_markers(
-    model: Model, markers: Markers, *, weights: Mapping[str, float] | None = ...,
-    coordinates: Mapping[str, float] | None = ..., values: Mapping[str, ArrayLike] | None = ...,
-    setup: str | os.PathLike[str] | None = ..., q0: ArrayLike | None = ..., up: str | None = ...,
-    threads: int | None = ...,
+    model: Model, markers: Markers, *, orientations: Orientations | None = ...,
+    weights: Mapping[str, float] | None = ..., coordinates: Mapping[str, float] | None = ...,
+    values: Mapping[str, ArrayLike] | None = ..., setup: str | os.PathLike[str] | None = ...,
+    q0: ArrayLike | None = ..., up: str | None = ..., threads: int | None = ...,
 ) -> MarkerFit: ...  # fmt: skip
 @overload
 def fit_markers(
-    model: Model, markers: Sequence[Markers], *, weights: Mapping[str, float] | None = ...,
-    coordinates: Mapping[str, float] | None = ..., values: Mapping[str, ArrayLike] | None = ...,
-    setup: str | os.PathLike[str] | None = ..., q0: ArrayLike | None = ..., up: str | None = ...,
-    threads: int | None = ...,
+    model: Model, markers: Sequence[Markers], *, orientations: Sequence[Orientations] | None = ...,
+    weights: Mapping[str, float] | None = ..., coordinates: Mapping[str, float] | None = ...,
+    values: Mapping[str, ArrayLike] | None = ..., setup: str | os.PathLike[str] | None = ...,
+    q0: ArrayLike | None = ..., up: str | None = ..., threads: int | None = ...,
 ) -> list[MarkerFit]: ...  # fmt: skip
 def fit_markers(
     model: Model,
     markers: Markers | Sequence[Markers],
     *,
+    orientations: Orientations | Sequence[Orientations] | None = None,
     weights: Mapping[str, float] | None = None,
     coordinates: Mapping[str, float] | None = None,
     values: Mapping[str, ArrayLike] | None = None,
@@ -71,6 +57,10 @@ def fit_markers(
     one a frame, those of home where none is given.  It is what OpenSim's InverseKinematicsTool makes least.  Each frame
     begins where the one before led, the first at `q0` (nq,), or where the body as a whole stands by its markers.
 
+    `orientations` of the same trial, of sensors that are frames of the model, are fitted together with the markers: in
+    the sum each has the arc of its angle at 0.1 m for a distance, and a weight by its name.  They are taken at the
+    times of the markers.
+
     `setup` is the `.xml` of such a tool, which says weights, coordinates and values instead; its times and files do not
     count here.
 
@@ -82,122 +72,131 @@ def fit_markers(
     number of them.  Raises ValueError where no marker is a frame of the model, and for weights that are negative;
     NameNotFound for names that nobody has.
     """
-    trials = list(markers) if isinstance(markers, Iterable) and not isinstance(markers, str) else [markers]
-    for one in trials:
-        if not isinstance(one, Markers):
-            raise InvalidType("wrong-type", f"markers must be Markers, as of load_markers, or several, got {one!r:.60}")
-    if setup is not None and not (weights is None and coordinates is None and values is None):
-        raise InvalidValue("conflict", "a setup says weights, coordinates and values: leave them out, or leave it out")
+    recordings = _several(markers, Markers, "markers must be Markers, as of load_markers")
+    beside: list[Orientations | None] = [None] * len(recordings)
+    if orientations is not None:
+        beside = [*_several(orientations, Orientations, "orientations must be Orientations")]
+        if len(beside) != len(recordings):
+            raise InvalidValue(
+                "inconsistent", f"there are {len(beside)} orientations for {len(recordings)} markers; give one each"
+            )
+    trials = [Trial.of(one, other) for one, other in zip(recordings, beside, strict=True)]
+    fits = _fit_all(model, trials, _Asked(weights, coordinates, values, setup), q0, up, threads)
+    return fits[0] if isinstance(markers, Markers) else fits
+
+
+@overload
+def fit_orientations(
+    model: Model, orientations: Orientations, *, weights: Mapping[str, float] | None = ...,
+    coordinates: Mapping[str, float] | None = ..., values: Mapping[str, ArrayLike] | None = ...,
+    setup: str | os.PathLike[str] | None = ..., q0: ArrayLike | None = ..., up: str | None = ...,
+    threads: int | None = ...,
+) -> MarkerFit: ...  # fmt: skip
+@overload
+def fit_orientations(
+    model: Model, orientations: Sequence[Orientations], *, weights: Mapping[str, float] | None = ...,
+    coordinates: Mapping[str, float] | None = ..., values: Mapping[str, ArrayLike] | None = ...,
+    setup: str | os.PathLike[str] | None = ..., q0: ArrayLike | None = ..., up: str | None = ...,
+    threads: int | None = ...,
+) -> list[MarkerFit]: ...  # fmt: skip
+def fit_orientations(
+    model: Model,
+    orientations: Orientations | Sequence[Orientations],
+    *,
+    weights: Mapping[str, float] | None = None,
+    coordinates: Mapping[str, float] | None = None,
+    values: Mapping[str, ArrayLike] | None = None,
+    setup: str | os.PathLike[str] | None = None,
+    q0: ArrayLike | None = None,
+    up: str | None = None,
+    threads: int | None = None,
+) -> MarkerFit | list[MarkerFit]:
+    """The motion of a model whose sensors, its frames of the same names, are turned as measured ones.
+
+    Of each frame it makes least, within the limits of joints,
+
+        1/2 sum w angle^2 / sum w  +  1/2 sum c (q - v)^2
+
+    over the sensors that were measured, where the angle is of the one turn that leads from the model's orientation to
+    the measured one [rad].  It is what OpenSim's IMUInverseKinematicsTool makes least, and all else is as of
+    `fit_markers`.  What only slides stays where it is at the start, for orientations say nothing of it.
+
+    `setup` is the `.xml` of such a tool: its weights, and its `sensor_to_opensim_rotations`, by which the orientations
+    are turned first.  `up` left out, it is the axis along which the body at the first frame is longer.
+    """
+    recordings = _several(orientations, Orientations, "orientations must be Orientations, as of imus.load_orientations")
+    trials = [Trial.of(None, one) for one in recordings]
+    fits = _fit_all(model, trials, _Asked(weights, coordinates, values, setup), q0, up, threads)
+    return fits[0] if isinstance(orientations, Orientations) else fits
+
+
+def _several(given: _T | Sequence[_T], kind: type[_T], what: str) -> list[_T]:
+    """One or several as a list; raises TypeError for what is of another kind."""
+    many = isinstance(given, Iterable) and not isinstance(given, (str, kind))
+    found: list[_T] = list(given) if many else [given]  # type: ignore[arg-type,list-item]
+    for one in found:
+        if not isinstance(one, kind):
+            raise InvalidType("wrong-type", f"{what}, or several, got {one!r:.60}")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What counts, and how much; a setup says it, or the others do."""
+
+    weights: Mapping[str, float] | None
+    coordinates: Mapping[str, float] | None
+    values: Mapping[str, ArrayLike] | None
+    setup: str | os.PathLike[str] | None
+
+    def stated(self) -> IkSetup | None:
+        """What the setup says; raises ValueError where something else is said as well."""
+        if self.setup is None:
+            return None
+        if not (self.weights is None and self.coordinates is None and self.values is None):
+            raise InvalidValue(
+                "conflict", "a setup says weights, coordinates and values: leave them out, or leave it out"
+            )
+        return IkSetup.load(self.setup)
+
+
+def _fit_all(
+    model: Model, trials: Sequence[Trial], asked: _Asked, q0: ArrayLike | None, up: str | None, threads: int | None
+) -> list[MarkerFit]:
+    stated = asked.stated()
     if up is not None:
         one_of("up", up, ("y", "z"))
     if threads is not None:
         whole("threads", threads, least=1)
-    stated = None if setup is None else IkSetup.load(setup)
     start = None if q0 is None else np.array(finite("q0", q0, a_model(model).nq))
-    plans: dict[tuple[str, ...], Plan] = {}
+    plans: dict[tuple[tuple[str, ...], ...], Plan] = {}
     aims = list[Array]()
+    if stated is not None:
+        trials = [one.turned(stated.turn) for one in trials]
     for one in trials:
-        names = tuple(one.names)
-        if names not in plans:
-            some = weights if stated is None else stated.weights_of(one.names)
-            which, still = (coordinates, []) if stated is None else stated.coordinates_of(a_model(model))
-            plans[names] = Plan(model, names, some, which)
-            plans[names].remark("coordinates of the setup that do not move, or follow others", still)
-        wanted = values if stated is None else stated.values_at(one.times, model)
-        aims.append(plans[names].aims(len(one), wanted))
+        if one.names not in plans:
+            markers, sensors = one.names
+            some = asked.weights if stated is None else stated.weights_of((*markers, *sensors))
+            which, still = (asked.coordinates, []) if stated is None else stated.coordinates_of(a_model(model))
+            if stated is not None and not markers and not any(stated.weights_of(sensors).values()):
+                raise InvalidValue(
+                    "conflict", f"the setup {asked.setup} weighs none of the sensors {', '.join(sensors[:6])}; give "
+                    "one of an IMUInverseKinematicsTool, or leave it out"
+                )  # fmt: skip
+            plans[one.names] = Plan(model, markers, sensors, some, which)
+            plans[one.names].remark("coordinates of the setup that do not move, or follow others", still)
+            if stated is not None and sensors:
+                unused = [name for name in stated.weights if name not in (*markers, *sensors)]
+                plans[one.names].remark("weights of the setup for what was not measured", unused)
+        wanted = asked.values if stated is None else stated.values_at(one.times, model)
+        aims.append(plans[one.names].aims(len(one.times), wanted))
     found: list[MarkerFit | None] = [None] * len(trials)
     queue = WorkQueue(len(trials), 1)
 
     def work() -> None:
         for piece in queue:
             for i in piece:
-                found[i] = _fit(plans[tuple(trials[i].names)], trials[i], aims[i], start, up)
+                found[i] = fit_trial(plans[trials[i].names], trials[i], aims[i], start, up)
 
     queue.share(work, min(threads or cores(), max(len(trials), 1)))
-    fits = [one for one in found if one is not None]
-    return fits[0] if isinstance(markers, Markers) else fits
-
-
-def _fit(plan: Plan, markers: Markers, aims: Array, start: Array | None, up: str | None) -> MarkerFit:
-    """One recording; it has a descent of its own, so that it depends on nothing else."""
-    model, descent = plan.model, plan.descent.fresh()
-    columns = [markers.names.index(name) for name in plan.names]
-    points = np.ascontiguousarray(markers.positions[:, columns])
-    count = len(points)
-    path, places, costs = np.empty((count, model.nq)), np.empty_like(points), np.empty(count)
-    seen = ~np.isnan(points[:, :, 0])
-    first = int(np.argmax(seen.any(axis=1))) if seen.any() else 0
-    q = begin(descent, points[first], aims[first : first + 1], model.home) if start is None else start
-    descent.follow(points, aims, path, places, costs, q)
-    distances = np.linalg.norm(places - points, axis=2)
-    _begin_anew(descent, points, aims, (path, places, costs, distances), seen)
-
-    notes = [*markers.notes, *plan.notes]
-    gone = [(name, int(n)) for name, n in zip(plan.names, (~seen).sum(axis=0), strict=True) if n]
-    if gone:
-        most = sorted(gone, key=lambda one: -one[1])[:_SHOWN]
-        more = f" and {len(gone) - _SHOWN} more markers" if len(gone) > _SHOWN else ""
-        notes.append(f"gaps were left out: {', '.join(f'{name} in {n} frames' for name, n in most)}{more}")
-    blind = int((~seen.any(axis=1)).sum())
-    if blind:
-        notes.append(f"no marker was seen in {blind} frames, in which the body stays as it was")
-
-    doubtful = outliers(distances)
-    exchanged: list[Swap] = []
-    if doubtful.any():
-        other = plan.descent.fresh()
-
-        def is_exchanged(frame: int, i: int, j: int) -> bool:
-            some = points[frame : frame + 1].copy()
-            some[0, [i, j]] = some[0, [j, i]]
-            one, there, cost = np.empty((1, model.nq)), np.empty_like(some), np.empty(1)
-            before = path[frame - 1] if frame else path[frame]
-            other.follow(some, aims[frame : frame + 1], one, there, cost, before)
-            return bool(cost[0] < 0.9 * costs[frame])
-
-        exchanged = swaps(plan.names, points, places, doubtful, is_exchanged)
-        for swap in exchanged:
-            for name in swap.names:
-                doubtful[swap.first : swap.last + 1, plan.names.index(name)] = False
-    axis = up if up is not None else _up(points)
-    return MarkerFit(
-        motion=Motion(model, markers.times, path, name=markers.name, up="y" if axis == "y" else "z"),
-        names=tuple(plan.names),
-        distances=distances,
-        places=places,
-        costs=costs,
-        swaps=tuple(exchanged),
-        ghosts=tuple(ghosts(plan.names, distances, doubtful)),
-        notes=tuple(notes),
-    )
-
-
-def _begin_anew(
-    descent: MarkerDescent, points: Array, aims: Array, answers: tuple[Array, Array, Array, Array], seen: Array
-) -> None:
-    """Where a body came back elsewhere, its frames are fitted anew from there on, if that is nearer."""
-    path, places, costs, distances = answers
-    after = 1
-    for _ in range(_ANEW):
-        rms = np.sqrt(np.where(seen, distances, 0.0) ** 2 @ np.ones(seen.shape[1]) / np.maximum(seen.sum(axis=1), 1))
-        lost = np.flatnonzero(rms[after:] > max(_FAR, _LOST * float(np.median(rms))))
-        if not len(lost):
-            return
-        f = after + int(lost[0])
-        start = begin(descent, points[f], aims[f : f + 1], path[f])
-        path2, places2, costs2 = np.empty_like(path[f:]), np.empty_like(places[f:]), np.empty_like(costs[f:])
-        some = np.ascontiguousarray(points[f:]), np.ascontiguousarray(aims[f:])
-        descent.follow(*some, path2, places2, costs2, start)
-        if costs2[0] < 0.5 * costs[f]:
-            path[f:], places[f:], costs[f:] = path2, places2, costs2
-            distances[f:] = np.linalg.norm(places2 - points[f:], axis=2)
-        after = f + 1
-
-
-def _up(points: Array) -> str:
-    """The axis of y and z along which the markers of a frame are farthest apart, as a rule."""
-    seen = points[(~np.isnan(points[:, :, 0])).sum(axis=1) > 1]
-    if not len(seen):
-        return "z"
-    apart = np.median(np.nanmax(seen, axis=1) - np.nanmin(seen, axis=1), axis=0)
-    return "y" if apart[1] > apart[2] else "z"
+    return [one for one in found if one is not None]

@@ -1,4 +1,4 @@
-"""The setup of OpenSim's InverseKinematicsTool: which markers and coordinates count, and how much."""
+"""The setups of OpenSim's tools: which markers, sensors and coordinates count, how much, and how sensors are placed."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, final
 
-from poise import InvalidValue, Model, load_motion
-from poise.extending import Array, ArrayLike
-from poise_motion.osim.document import detached, document, is_true, listed, named, number, numbers, word
+from poise import SO3, InvalidValue, Model, load_motion
+from poise.extending import Array, ArrayLike, Element
+from poise_motion.osim.document import detached, document, is_true, listed, named, number, numbers, word, words
 
 _NONE: Final = ("", "unassigned")
 _VALUES: Final = ("default_value", "manual_value", "from_file")
+_SENSORS: Final = "IMUInverseKinematicsTool"
 
 
 @final
@@ -20,7 +21,7 @@ class IkSetup:
     """What a setup says; files that it does not name are None, and paths are from its own folder."""
 
     weights: Mapping[str, float]
-    """Of markers; others are not used."""
+    """Of markers, or of sensors."""
     coordinates: Mapping[str, float]
     """Weights of coordinates [1/rad^2 or 1/m^2 of a m^2]."""
     values: Mapping[str, float] = field(default_factory=dict)
@@ -29,16 +30,24 @@ class IkSetup:
     """Those whose values are in `coordinate_file`."""
     model_file: Path | None = None
     marker_file: Path | None = None
+    orientations_file: Path | None = None
     coordinate_file: Path | None = None
     output_file: Path | None = None
     times: tuple[float, float] | None = None
     """The first and the last [s]."""
+    others: float = 0.0
+    """The weight of markers or sensors that it does not name."""
+    turn: SO3 = field(default_factory=SO3.identity)
+    """Leads from the world of the sensors to that of the model."""
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "IkSetup":
-        """Read an `.xml`; raises ModelError, with file and line, for what is no such setup."""
+        """Read an `.xml` of the InverseKinematicsTool or the IMUInverseKinematicsTool; raises ModelError, with file and
+        line, for what is none."""
         file = Path(path).expanduser()
-        tool, _ = document(file, "InverseKinematicsTool")
+        tool, _ = document(file, "InverseKinematicsTool", _SENSORS)
+        if tool.tag == _SENSORS:
+            return cls._of_sensors(tool, file)
         weights, coordinates, values, from_file = (
             dict[str, float](),
             dict[str, float](),
@@ -63,21 +72,28 @@ class IkSetup:
                 values[name] = number(task, "value", 0.0)
             elif kind == "from_file":
                 from_file.append(name)
-        times = numbers(tool, "time_range", 2, ()) or None
-
-        def path_of(tag: str) -> Path | None:
-            said = word(tool, tag)
-            return None if said.lower() in _NONE else file.parent / said.replace("\\", "/")
-
         return cls(
-            weights, coordinates, values, tuple(from_file),
-            path_of("model_file"), path_of("marker_file"), path_of("coordinate_file"), path_of("output_motion_file"),
-            None if times is None else (times[0], times[1]),
+            weights, coordinates, values, tuple(from_file), model_file=path_of(tool, "model_file", file),
+            marker_file=path_of(tool, "marker_file", file), coordinate_file=path_of(tool, "coordinate_file", file),
+            output_file=path_of(tool, "output_motion_file", file), times=_times(tool),
+        )  # fmt: skip
+
+    @classmethod
+    def _of_sensors(cls, tool: Element, file: Path) -> "IkSetup":
+        weights = dict[str, float]()
+        for each in listed(tool.child("OrientationWeightSet") or tool.child("orientation_weights")):
+            weights[named(each)] = number(each, "weight", 1.0)
+            if weights[named(each)] < 0.0:
+                raise each.error(f"{each.label} has the weight {weights[named(each)]:g}; it must be 0 or more")
+        return cls(
+            weights, {}, model_file=path_of(tool, "model_file", file),
+            orientations_file=path_of(tool, "orientations_file", file),
+            output_file=path_of(tool, "output_motion_file", file), times=_times(tool), others=1.0, turn=turn_of(tool),
         )  # fmt: skip
 
     def weights_of(self, names: Sequence[str]) -> dict[str, float]:
-        """The weight of each of these markers: 0 for those that the setup has no task for."""
-        return {name: self.weights.get(name, 0.0) for name in names}
+        """The weight of each of these: 0 for markers that the setup does not name, 1 for sensors."""
+        return {name: self.weights.get(name, self.others) for name in names}
 
     def coordinates_of(self, model: Model) -> tuple[dict[str, float], list[str]]:
         """The weights of coordinates that move, and the names of others: those that are locked, coupled, or not there.
@@ -105,3 +121,58 @@ class IkSetup:
             )
         q = load_motion(self.coordinate_file, model=model).at(times)
         return own | {name: q[:, model.index(name).start] for name in listed_there}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PlacerSetup:
+    """What the setup of an IMUPlacer says."""
+
+    model_file: Path | None
+    standing_file: Path | None
+    """Orientations of a person who stands as the model does, of which the first frame counts."""
+    heading: tuple[str, str] | None
+    """A sensor and its axis that points forward."""
+    turn: SO3
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "PlacerSetup":
+        """Read an `.xml`; raises ModelError, with file and line, for what is no such setup."""
+        file = Path(path).expanduser()
+        tool, _ = document(file, "IMUPlacer")
+        base, axis = word(tool, "base_imu_label"), word(tool, "base_heading_axis")
+        return cls(
+            path_of(tool, "model_file", file),
+            path_of(tool, "orientation_file_for_calibration", file),
+            (base, axis) if base and axis else None,
+            turn_of(tool),
+        )
+
+
+def path_of(tool: Element, tag: str, file: Path) -> Path | None:
+    """The file that a child names, from the folder of the setup; None without one."""
+    said = word(tool, tag)
+    return None if said.lower() in _NONE else file.parent / said.replace("\\", "/")
+
+
+def turn_of(tool: Element) -> SO3:
+    """Turns about the fixed x, y and z, in this order [rad]."""
+    return SO3.from_rpy(numbers(tool, "sensor_to_opensim_rotations", 3, (0.0, 0.0, 0.0)))
+
+
+def _times(tool: Element) -> tuple[float, float] | None:
+    """The first and the last time that count; None where it is all."""
+    said = [one.lower().lstrip("+") for one in words(tool, "time_range")]
+    if not any("inf" in one for one in said):
+        found = numbers(tool, "time_range", 2, ())
+        return (found[0], found[1]) if found else None
+    if len(said) != 2 or any(not _is_number(one) for one in said):
+        raise tool.required("time_range").error(f"<time_range> is {' '.join(said)[:60]!r}; it is two times [s]")
+    return float(said[0]), float(said[1])
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return float(text) == float(text)
+    except ValueError:
+        return False

@@ -1,4 +1,4 @@
-"""What is fitted: which markers of a model, with what weights, and coordinates with theirs."""
+"""What is fitted: which markers and sensors of a model, with what weights, and coordinates with theirs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, final
@@ -6,19 +6,36 @@ from typing import Final, final
 import numpy as np
 
 from poise import InvalidType, InvalidValue, Model, ShapeError
-from poise.extending import WORLD, Array, ArrayLike, MarkerDescent, NameNotFound, a_model, finite, not_negative
+from poise.extending import (
+    WORLD,
+    Array,
+    ArrayLike,
+    MarkerDescent,
+    NameNotFound,
+    a_model,
+    finite,
+    not_negative,
+)
+from poise.quaternions import quaternion_matrix
+from poise_motion.markers.markers import Markers
+from poise_motion.markers.off import ARM
+from poise_motion.markers.orientations import Orientations
 
+IMU: Final = "_imu"
+"""How the name of a sensor ends that is on the body whose name is before, as OpenSense has it."""
+_RENAMED: Final = {"markers": "Markers.renamed", "sensors": "Orientations.renamed"}
 _SHOWN: Final = 6
 
 
 @final
 class Plan:
-    """What is fitted: which markers of a model, with what weights, and coordinates with theirs."""
+    """What is fitted: which markers and sensors of a model, with what weights, and coordinates with theirs."""
 
     def __init__(
         self,
         model: Model,
         names: Sequence[str],
+        sensors: Sequence[str],
         weights: Mapping[str, float] | None,
         coordinates: Mapping[str, float] | None,
     ) -> None:
@@ -26,26 +43,18 @@ class Plan:
         given = _weights("weights", weights)
         known = {name for name in model.frames if name != WORLD}
         for name in given:
-            if name not in known and name not in names:
-                raise NameNotFound(name, sorted(known), owner=f"the frames of {model.name}, as a marker in weights")
-        used = [name for name in names if name in known and given.get(name, 1.0) > 0.0]
-        moving = [name for name in used if _moves(model, name)]
-        if not moving and any(name in known for name in names) and not used:
-            raise InvalidValue(
-                "empty", f"all markers that {model.name} has a frame for have the weight 0; give one more"
-            )
-        if not moving:
-            here, there = ", ".join(list(names)[:_SHOWN]), ", ".join(sorted(known - set(model.links))[:_SHOWN])
-            raise InvalidValue(
-                "no-such-part",
-                f"none of the markers {here} ... is a frame of {model.name} that moves, such as {there or 'none'}: "
-                "give the model's markers the same names, or rename these with Markers.renamed",
-            )
-        self.names = moving
-        self.weights = [given.get(name, 1.0) for name in moving]
-        self.remark("markers that the model does not have", [name for name in names if name not in known])
-        self.remark("markers that nothing moves", [name for name in used if name not in moving])
-        self.remark("markers of the model that were not measured", self.lacking(names))
+            if name not in known and name not in names and name not in sensors:
+                raise NameNotFound(
+                    name, sorted(known), owner=f"the frames of {model.name}, as a marker or sensor in weights"
+                )
+        self.names = self._moving("markers", names, known, given)
+        self.sensors = self._moving("sensors", sensors, known, given)
+        if not self.names and not self.sensors:
+            self._refuse("markers" if names else "sensors", [*names, *sensors], known, given)
+        self.columns = [list(names).index(name) for name in self.names]
+        self.sensor_columns = [list(sensors).index(name) for name in self.sensors]
+        lacking = [name for name in self.lacking(names) if name not in sensors]
+        self.remark("markers of the model that were not measured", lacking)
         self.remark("loops of the model that are not held", [f"{one.first} and {one.second}" for one in model.loops])
         self.coordinates = _weights("coordinates", coordinates)
         for name in self.coordinates:
@@ -54,14 +63,49 @@ class Plan:
                     "not-supported",
                     f"joint {name!r} has {model.joint(name).nq} coordinates; a weight is for a joint of one",
                 )
-        self.descent = MarkerDescent(model, self.names, self.weights, self.coordinates)
+        ours = [given.get(name, 1.0) for name in self.names]
+        ours += [ARM**2 * given.get(name, 1.0) for name in self.sensors]
+        self.descent = MarkerDescent(model, self.names, ours, self.coordinates, self.sensors)
+
+    def _moving(self, what: str, names: Sequence[str], known: set[str], given: Mapping[str, float]) -> list[str]:
+        """Those that have a weight, and a frame that moves; others are remarked on."""
+        used = [name for name in names if name in known and given.get(name, 1.0) > 0.0]
+        moving = [name for name in used if _moves(self.model, name)]
+        self.remark(f"{what} that the model does not have", [name for name in names if name not in known])
+        self.remark(f"{what} that nothing moves", [name for name in used if name not in moving])
+        return moving
+
+    def _refuse(self, what: str, names: Sequence[str], known: set[str], given: Mapping[str, float]) -> None:
+        model = self.model
+        here = [name for name in names if name in known]
+        if here and not any(given.get(name, 1.0) for name in here):
+            raise InvalidValue(
+                "empty", f"all {what} that {model.name} has a frame for have the weight 0; give one more"
+            )
+        some, there = ", ".join(list(names)[:_SHOWN]), ", ".join(sorted(known - set(model.links))[:_SHOWN])
+        mend = f"give the model's {what} the same names, or rename these with {_RENAMED[what]}"
+        if any(name.endswith(IMU) and name.removesuffix(IMU) in model.links for name in names):
+            mend = "their links are there, so place them with imus.place_sensors"
+        raise InvalidValue(
+            "no-such-part",
+            f"none of the {what} {some} ... is a frame of {model.name} that moves, such as {there or 'none'}: {mend}",
+        )
+
+    def goals(self, markers: Markers | None, orientations: Orientations | None, count: int) -> Array:
+        """(count, width) what was measured, as the descent takes it."""
+        parts = []
+        if markers is not None:
+            parts.append(markers.positions[:, self.columns].reshape(count, -1))
+        if orientations is not None:
+            parts.append(quaternion_matrix(orientations.wxyz[:, self.sensor_columns]).reshape(count, -1))
+        return np.ascontiguousarray(np.concatenate(parts, axis=1))
 
     def lacking(self, names: Sequence[str]) -> list[str]:
         """Frames of the model that look like markers, beside some that were measured, and were not."""
         on = {self.model.frame(name).link for name in self.names}
         links = set(self.model.links)
         frames = [name for name in self.model.frames if name not in links and name != WORLD and name not in names]
-        return [name for name in frames if self.model.frame(name).link in on]
+        return [name for name in frames if self.model.frame(name).link in on and not name.endswith(IMU)]
 
     def remark(self, what: str, names: Sequence[str]) -> None:
         if names:

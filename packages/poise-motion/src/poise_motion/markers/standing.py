@@ -8,48 +8,48 @@ import numpy as np
 from poise import JointKind, Model
 from poise.extending import WORLD, Array, MarkerDescent
 from poise.quaternions import quaternion_exp, quaternion_product
+from poise_motion.markers.off import offs, root_mean_square
 
 _QUARTER: Final = 0.5 * np.pi
 _ENOUGH: Final = 0.04
-"""Root mean square of distances with which the first descent is believed [m]: a body that stands the wrong way round
+"""Root mean square of what is off with which the first descent is believed [m]: a body that stands the wrong way round
 has several times as much, and one that is scaled ill less."""
 _TRIED: Final = 4
 """Of the turned bodies, how many descend: those nearest to the markers."""
 
 
-def begin(descent: MarkerDescent, points: Array, aims: Array, home: Array) -> Array:
-    """(nq,) where to begin with a first frame, points (markers, 3) [m] and aims (1, n).
+def begin(descent: MarkerDescent, goals: Array, aims: Array, home: Array) -> Array:
+    """(nq,) where to begin with a first frame, goals (1, width) and aims (1, n).
 
-    It is `home`, put where the markers are, if a descent from there comes near to them; else of several such bodies,
-    turned by right angles, that from which one comes nearest.
+    It is `home`, put where the markers are, if a descent from there comes near to what was measured; else of several
+    such bodies, turned by right angles, that from which one comes nearest.
     """
     model, frames = descent.model, descent.frames
+    points = goals[0, : 3 * len(frames)].reshape(-1, 3)
     seen = ~np.isnan(points[:, 0])
-    if not seen.any():
+    if np.isnan(goals).all():
         return home
-    base = _base(model, frames)
+    base = _base(model, (*frames, *descent.sensors))
     first = _put(model, home, base, frames, points, seen)
-    cost, root_mean_square = _descend(descent, points, aims, first, seen)
-    if root_mean_square < _ENOUGH:
+    cost, off = _descend(descent, goals, aims, first)
+    if off < _ENOUGH:
         return first
     others = [_put(model, q, base, frames, points, seen) for q in _turned(model, home, base)]
-    others.sort(key=lambda q: _descend(descent, points, aims, q, seen, most=0)[0])
+    others.sort(key=lambda q: _descend(descent, goals, aims, q, most=0)[0])
     best = first
     for q in others[:_TRIED]:
-        found, _ = _descend(descent, points, aims, q, seen)
+        found, _ = _descend(descent, goals, aims, q)
         if found < cost:
             best, cost = q, found
     return best
 
 
-def _descend(
-    descent: MarkerDescent, points: Array, aims: Array, start: Array, seen: Array, most: int = 200
-) -> tuple[float, float]:
-    """What a descent comes to, and the root mean square of distances there [m]."""
-    path, places, costs = np.empty((1, len(start))), np.empty((1, *points.shape)), np.empty(1)
-    descent.follow(np.ascontiguousarray(points[None]), aims, path, places, costs, start, most)
-    away = places[0, seen] - points[seen]
-    return float(costs[0]), float(np.sqrt((away**2).sum(axis=1).mean()))
+def _descend(descent: MarkerDescent, goals: Array, aims: Array, start: Array, most: int = 200) -> tuple[float, float]:
+    """What a descent comes to, and the root mean square of how far all are off there [m]."""
+    path, costs = np.empty((1, len(start))), np.empty(1)
+    found = np.empty((1, len(descent.frames) + len(descent.sensors), 3))
+    descent.follow(goals, aims, path, found, costs, start, most)
+    return float(costs[0]), float(root_mean_square(np.concatenate(offs(descent, goals, found), axis=1))[0])
 
 
 def _base(model: Model, frames: tuple[str, ...]) -> list[str]:
@@ -96,7 +96,7 @@ def _put(model: Model, q: Array, base: list[str], frames: tuple[str, ...], point
             sliding += [at, at + 1, at + 2]
         elif joint.kind is JointKind.PLANAR:
             sliding += [at, at + 1]
-    if not sliding:
+    if not sliding or not seen.any():
         return q
     some = [name for name, there in zip(frames, seen, strict=True) if there]
 

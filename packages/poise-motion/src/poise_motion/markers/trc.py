@@ -23,13 +23,15 @@ _GONE: Final = (
     "nan(ind)", "-nan(ind)", "1.#qnan", "-1.#qnan", "1.#ind", "-1.#ind",
 )  # fmt: skip
 """What stands where a marker was not seen, the last ones as Windows writes NaN."""
+_NOWHERE: Final = 9999999.0
+"""The number that some programs write for a marker that was not seen, whatever the unit."""
 _UNEVEN: Final = 0.02
 """By what share of a step times may miss the rate that the header says, before it is told."""
 
 
 def read_trc(file: Path, unit: float | None) -> tuple[list[str], Array, Array, list[str]]:
     """Names, times [s], places [m] and notes; raises ModelError, with file and line, for what is no such file."""
-    lines = _lines(file)
+    lines = text_lines(file)
     where = next((i for i, line in enumerate(lines[:64]) if line.split()[:1] in (["Frame#"], ["Frame"])), None)
     if where is None:
         raise ModelError("no line begins with Frame#, as that of the names does in a .trc", file=str(file))
@@ -66,7 +68,9 @@ def read_trc(file: Path, unit: float | None) -> tuple[list[str], Array, Array, l
     told = _count(head, "NumFrames")
     if told is not None and told != len(rows):
         notes.append(f"the header says {told} frames, and there are {len(rows)}")
-    places = scale * np.array(rows).reshape(len(rows), len(names), 3)
+    places = np.array(rows).reshape(len(rows), len(names), 3)
+    places[(np.abs(places) == _NOWHERE).any(axis=2)] = np.nan
+    places *= scale
     return names, _times(np.array(times), head, file, notes), places, notes
 
 
@@ -88,7 +92,8 @@ def write_trc(file: Path, names: Sequence[str], times: Array, positions: Array, 
     write_whole(file, ("\n".join(lines) + "\n").encode())
 
 
-def _lines(file: Path) -> list[str]:
+def text_lines(file: Path) -> list[str]:
+    """The lines of a text; raises ModelError for what cannot be read, is too large, or is none."""
     try:
         if file.stat().st_size > _MOST:
             raise ModelError(f"the file has more than {_MOST // 2**20} MiB; cut the recording", file=str(file))
@@ -99,7 +104,7 @@ def _lines(file: Path) -> list[str]:
         reason = "it is a directory" if file.is_dir() else error.strerror
         raise ModelError(f"cannot be read: {reason}", file=str(file)) from None
     if b"\0" in data[:4096]:
-        raise ModelError("this is no text, as a .trc is", file=str(file))
+        raise ModelError(f"this is no text, as a {file.suffix} is", file=str(file))
     try:
         return data.decode("utf-8-sig").splitlines()
     except UnicodeDecodeError:

@@ -16,15 +16,19 @@ _LARGEST: Final = 1e6
 _SHOWN: Final = 60
 
 
-def document(path: Path, wanted: str) -> tuple[Element, int]:
-    """The element `wanted` in an OpenSimDocument, and the version; raises ModelError for what is none."""
+def document(path: Path, *wanted: str) -> tuple[Element, int]:
+    """The first of the elements `wanted` in an OpenSimDocument, or as its root, and the version; raises ModelError for
+    what is none."""
     root = read_xml(path, most=_MOST)
+    if root.tag in wanted:  # as files before OpenSim 2 have it
+        return root, 0
+    names = " or ".join(f"<{tag}>" for tag in wanted)
     if root.tag != "OpenSimDocument":
         raise root.error(f"the root of a file of OpenSim is <OpenSimDocument>, not <{root.tag}>")
-    found = root.child(wanted)
+    found = next(filter(None, map(root.child, wanted)), None)
     if found is None:
         others = ", ".join(f"<{child.tag}>" for child in root.children[:3]) or "nothing"
-        raise root.error(f"there is no <{wanted}> in it, but {others}")
+        raise root.error(f"there is no {names} in it, but {others}")
     version = root.attributes.get("Version", "")
     return found, int(version) if version.isdecimal() and len(version) < 9 else 0
 

@@ -29,6 +29,8 @@ _PASSED_OVER: Final = {
     "ControllerSet": "controllers",
     "ProbeSet": "probes",
 }
+_SENSOR: Final = "_imu"
+"""How the names of sensors of orientation end."""
 _COUPLER: Final = "CoordinateCouplerConstraint"
 
 
@@ -50,7 +52,7 @@ def read(path: Path) -> Model:
     | joint, by its axes | joints in a row, see the top of this file |
     | coordinate | a joint of its name; its range where it is clamped; a locked one stands at its default |
     | CoordinateCouplerConstraint | a joint that mimics another |
-    | marker | frame |
+    | marker, and frame on a body whose name ends in `_imu` | frame |
 
     Warns once (ModelWarning) of what is passed over: muscles, contacts, other constraints.  Raises ModelError, with
     file and line, for what is no such file.
@@ -80,6 +82,7 @@ class _Reader:
         self.add_tree()
         self.add_masses()
         self.add_markers()
+        self.add_sensors()
         home = {
             coordinate.name: [self.within(coordinate)]
             for joint in self.joints
@@ -318,6 +321,13 @@ class _Reader:
                 self.remarks.append(f"{each.label} has the name of a body: its frame is {name + '/marker'!r}")
                 name += "/marker"
             self.builder.frame(name, link=WORLD if on.body == _GROUND else on.body, origin=origin, line=each.line)
+
+    def add_sensors(self) -> None:
+        """Frames on bodies that are called as sensors are, which IMUPlacer writes."""
+        for path, place in self.frames.items():
+            name = path.rpartition("/")[2]
+            if name.endswith(_SENSOR) and place.body != _GROUND:
+                self.builder.frame(name, link=place.body, origin=place.pose)
 
     def note_others(self) -> None:
         """Remark on all that moves nothing and is not read."""

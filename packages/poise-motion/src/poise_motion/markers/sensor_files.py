@@ -1,0 +1,148 @@
+"""What programs of sensors write: a text a sensor of Xsens's MT Manager, a table of APDM's with all of them."""
+
+import csv
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from poise import ModelError
+from poise.extending import Array
+from poise.quaternions import matrix_quaternion
+from poise_motion.markers.trc import text_lines
+from poise_motion.osim.document import document, listed, named, word
+
+_MATRIX: Final = [f"Mat[{i}][{j}]" for i in (1, 2, 3) for j in (1, 2, 3)]
+_QUATERNION: Final = [f"Quat_q{i}" for i in range(4)]
+_COUNTER: Final = "PacketCounter"
+_WRAPS: Final = 2**16
+"""Where a counter of packets begins again."""
+_APDM: Final = ("Scalar", "X", "Y", "Z")
+
+
+def xsens_files(settings: Path) -> tuple[dict[str, Path], float | None]:
+    """By the name in the model, the files that OpenSim's XsensDataReaderSettings names, and a rate if it says one."""
+    root, _ = document(settings, "XsensDataReaderSettings")
+    folder, end = word(root, "data_folder"), word(root, "trial_extension") or ".txt"
+    stem = settings.parent / (folder.replace("\\", "/") or ".") / word(root, "trial_prefix")
+    sensors = [each for each in listed(root.child("ExperimentalSensors")) if each.tag == "ExperimentalSensor"]
+    files = {word(each, "name_in_model") or named(each): Path(f"{stem}{named(each)}{end}") for each in sensors}
+    if not files:
+        raise root.error("it names no <ExperimentalSensor>; give it one for each file")
+    said = word(root, "sampling_rate")
+    return files, float(said) if said.replace(".", "", 1).isdecimal() else None
+
+
+def read_xsens(files: Mapping[str, Path], rate: float | None) -> tuple[list[str], Array, Array, list[str]]:
+    """Names, times [s], quaternions (frames, sensors, 4) and notes of a recording, a file a sensor.
+
+    Packets that a file lacks are gaps.  Raises ModelError, with file and line, for what is no such file.
+    """
+    notes, said = list[str](), list[float]()
+    found = {name: _read_one(file, said) for name, file in files.items()}
+    if rate is None and not said:
+        first = next(iter(files.values()))
+        raise ModelError("its header says no Update Rate; say how many frames a second with rate", file=str(first))
+    rate = said[0] if rate is None else rate
+    if any(abs(other / rate - 1.0) > 1e-3 for other in said):
+        rates = ", ".join(f"{other:g}" for other in dict.fromkeys(said))
+        notes.append(f"headers say {rates} frames a second; {rate:g} is taken")
+    begin = min(int(packets[0]) for packets, _ in found.values())
+    count = max(int(packets[-1]) for packets, _ in found.values()) - begin + 1
+    if count > 4 * max(len(packets) for packets, _ in found.values()):
+        raise ModelError(
+            "its packets are far from those of the others; give files of one recording",
+            file=str(list(files.values())[-1]),
+        )
+    wxyz = np.full((count, len(found), 4), np.nan)
+    for k, (packets, rows) in enumerate(found.values()):
+        wxyz[packets - begin, k] = rows
+    return list(found), np.arange(count) / rate, wxyz, notes
+
+
+def _read_one(file: Path, rates: list[float]) -> tuple[Array, Array]:
+    """The numbers of its packets (n,), which grow, and quaternions (n, 4)."""
+    lines = text_lines(file)
+    at = next((i for i, line in enumerate(lines[:100]) if line.startswith(_COUNTER)), None)
+    if at is None:
+        raise ModelError(
+            f"no line begins with {_COUNTER}, as that of the names does in a file of Xsens", file=str(file)
+        )
+    for line in lines[:at]:
+        key, _, value = line.strip("/ ").partition(":")
+        if key == "Update Rate" and (number := _number(value.strip().removesuffix("Hz"))) > 0.0:
+            rates.append(number)
+    names = [name.strip() for name in lines[at].split("\t")]
+    wanted = next((some for some in (_MATRIX, _QUATERNION) if set(some) <= set(names)), None)
+    if wanted is None:
+        raise ModelError(
+            "it has neither the columns Mat[1][1] to Mat[3][3] nor Quat_q0 to Quat_q3; export orientations as one of "
+            "these", file=str(file), line=at + 1,
+        )  # fmt: skip
+    places = [names.index(name) for name in wanted]
+    packets, rows = list[int](), list[list[float]]()
+    for number, line in enumerate(lines[at + 1 :], start=at + 2):
+        cells = line.split("\t")
+        if not line.strip():
+            continue
+        if len(cells) <= max(places) or not cells[0].strip().isdecimal():
+            raise ModelError("a row that ends early, or begins with no number", file=str(file), line=number)
+        packet = int(cells[0])
+        if packets:
+            packet += _WRAPS * ((packets[-1] - packet + _WRAPS) // _WRAPS)
+        packets.append(packet)
+        rows.append([_number(cells[place]) for place in places])
+    if not rows:
+        raise ModelError("there is no frame after the line of names", file=str(file))
+    if len(set(packets)) < len(packets):
+        raise ModelError("a packet is there twice; export it anew", file=str(file))
+    numbers = np.array(rows)
+    return np.array(packets), _of_matrices(numbers) if wanted is _MATRIX else numbers
+
+
+def _of_matrices(rows: Array) -> Array:
+    """(n, 4) quaternions of (n, 9) matrices, as nine numbers that were rounded; NaN for what is none."""
+    out, there = np.full((len(rows), 4), np.nan), np.isfinite(rows).all(axis=1)
+    out[there] = matrix_quaternion(rows[there].reshape(-1, 3, 3))
+    return out
+
+
+def read_apdm(file: Path, rate: float | None) -> tuple[list[str], Array, Array, list[str]]:
+    """The same of a table of APDM, whose columns are `name/Orientation/Scalar`, X, Y and Z."""
+    table = list(csv.reader(text_lines(file)))
+    at = next(
+        (i for i, row in enumerate(table[:10]) if any(cell.endswith("/Orientation/Scalar") for cell in row)), None
+    )
+    if at is None:
+        raise ModelError("no column is a sensor's, such as lumbar/Orientation/Scalar", file=str(file))
+    labels = [cell.strip() for cell in table[at]]
+    names = [label.removesuffix("/Orientation/Scalar") for label in labels if label.endswith("/Orientation/Scalar")]
+    wanted = [f"{name}/Orientation/{part}" for name in names for part in _APDM]
+    lacking = next((label for label in wanted if label not in labels), None)
+    if lacking is not None:
+        raise ModelError(f"there is no column {lacking!r}", file=str(file), line=at + 1)
+    places = [labels.index(label) for label in wanted]
+    if rate is None:
+        said = next((row[1] for row in table[:at] if len(row) > 1 and row[0].startswith("Sample Rate")), "")
+        rate = _number(said)
+    if not 0.0 < rate < 1e9:
+        raise ModelError("its header says no Sample Rate; say how many frames a second with rate", file=str(file))
+    rows = list[list[float]]()
+    for number, row in enumerate(table[at + 2 :], start=at + 3):  # a line of units is between
+        if not any(row):
+            continue
+        if len(row) <= max(places):
+            raise ModelError("a row that ends early", file=str(file), line=number)
+        rows.append([_number(row[place]) for place in places])
+    if not rows:
+        raise ModelError("there is no frame after the line of units", file=str(file))
+    return names, np.arange(len(rows)) / rate, np.array(rows).reshape(len(rows), len(names), 4), []
+
+
+def _number(text: str) -> float:
+    """The number in a cell, NaN for none."""
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")
