@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from scipy.optimize import least_squares
+from scipy.optimize import least_squares, minimize_scalar
 
 import poise as pz
 from poise.solving.tracking.marker_descent import MarkerDescent
@@ -169,6 +169,34 @@ def test_a_copy_and_a_fresh_one_begin_without_a_past() -> None:
     for other in (pickle.loads(pickle.dumps(descent)), descent.fresh()):
         for mine, theirs in zip(follow(other, points, model.home), first, strict=True):
             assert np.array_equal(mine, theirs)
+
+
+def test_with_a_loop_it_comes_to_the_least_of_closed_configurations() -> None:
+    b = pz.ModelBuilder("four bars")
+    b.joint("crank", "revolute", parent="base", child="one", axis=[0, 0, 1])
+    b.joint("pin", "revolute", parent="one", child="two", origin=pz.SE3.from_parts([0.3, 0, 0]), axis=[0, 0, 1])
+    b.joint("rocker", "revolute", parent="base", child="three", origin=pz.SE3.from_parts([0.6, 0, 0]), axis=[0, 0, 1])
+    b.frame("end", link="two", origin=pz.SE3.from_parts([0.7, 0, 0]))
+    b.frame("top", link="three", origin=pz.SE3.from_parts([0, 0.5, 0]))
+    for name, link, place in (("m1", "one", [0.2, 0.1, 0]), ("m2", "two", [0.3, 0.1, 0]), ("m3", "three", [0, 0.3, 0])):
+        b.frame(name, link=link, origin=pz.SE3.from_parts(place))
+    b.loop("end", "top")
+    model, names = b.build(), ("m1", "m2", "m3")
+    q = model.close({"crank": 1.0}, actuated=["crank"]).q
+    descent = MarkerDescent(model, names, np.ones(3), {})
+    for seed in range(4):
+        points = model.poses(q, names).xyz + np.random.default_rng(seed).normal(0.0, 0.05, (3, 3))
+
+        def cost(at: float, points=points) -> float:
+            closed = model.close({"crank": at}, actuated=["crank"], q0=q).q
+            return float(0.5 * ((model.poses(closed, names).xyz - points) ** 2).sum() / 3)
+
+        path, _, costs = follow(descent, points[None], q + 0.05)
+        end, top = model.poses(path[0], ["end", "top"]).xyz
+        assert np.abs(end - top).max() < 1e-9
+        peer = minimize_scalar(cost, bounds=(0.5, 1.5), method="bounded", options={"xatol": 1e-9})
+        assert costs[0] == pytest.approx(peer.fun, rel=1e-7)
+    assert pickle.loads(pickle.dumps(descent)).iterations == descent.iterations
 
 
 # Sensors of orientation ---------------------------------------------------------------------------------------------

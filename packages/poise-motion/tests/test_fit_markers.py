@@ -228,17 +228,28 @@ def test_markers_that_are_left_out_are_told(model: pz.Model) -> None:
     assert "markers of the model that were not measured: foot.2" in notes
 
 
-def test_loops_that_are_not_held_are_told() -> None:
-    b = pz.ModelBuilder("two")
-    for side in ("one", "other"):
-        b.joint(side, "revolute", parent="base", child=f"{side}_bar", axis=[0, 0, 1])
-        b.frame(f"{side}_end", link=f"{side}_bar", origin=pz.SE3.from_parts([1, 0, 0]))
-    b.loop("one_end", "other_end")
+def test_loops_stay_closed() -> None:
+    b = pz.ModelBuilder("four bars")
+    b.joint("crank", "revolute", parent="base", child="one", axis=[0, 0, 1])
+    b.joint("pin", "revolute", parent="one", child="two", origin=pz.SE3.from_parts([0.3, 0, 0]), axis=[0, 0, 1])
+    b.joint("rocker", "revolute", parent="base", child="three", origin=pz.SE3.from_parts([0.6, 0, 0]), axis=[0, 0, 1])
+    b.frame("end", link="two", origin=pz.SE3.from_parts([0.7, 0, 0]))
+    b.frame("top", link="three", origin=pz.SE3.from_parts([0, 0.5, 0]))
+    for name, link, place in (("m1", "one", [0.2, 0.1, 0]), ("m2", "two", [0.3, 0.1, 0]), ("m3", "three", [0, 0.3, 0])):
+        b.frame(name, link=link, origin=pz.SE3.from_parts(place))
+    b.loop("end", "top")
     model = b.build()
-    markers = pz.Markers(["one_end", "other_end"], [0.0], model.poses([0.3, 0.4], ["one_end", "other_end"]).xyz[None])
-    fit = pz.fit_markers(model, markers)
-    assert np.allclose(fit.motion.q, [[0.3, 0.4]], atol=1e-6)
-    assert fit.notes == ("loops of the model that are not held: one_end and other_end",)
+    q = np.array([model.close({"crank": 1 + 0.4 * np.sin(x)}, actuated=["crank"]).q for x in np.linspace(0, 6, 40)])
+    names = ("m1", "m2", "m3")
+    places = model.poses(q, names).xyz + np.random.default_rng(0).normal(0.0, 0.01, (40, 3, 3))
+    places[10:14] = np.nan
+    fit = pz.fit_markers(model, pz.Markers(names, np.arange(40) / 50, places))
+    ends = model.poses(fit.motion.q, ["end", "top"]).xyz
+    assert np.abs(ends[:, 0] - ends[:, 1]).max() < 1e-8
+    assert fit.rms[~np.isnan(fit.rms)].max() < 0.03
+    assert np.abs(fit.motion.q - q)[np.r_[0:10, 14:40]].max() < 0.15
+    live = pz.MarkerFitter(model, names)
+    assert np.array_equal([live.step(points) for points in places], fit.motion.q)
 
 
 @pytest.mark.parametrize(

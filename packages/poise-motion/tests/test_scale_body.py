@@ -41,6 +41,11 @@ def test_a_model_that_is_not_stretched_is_the_same(model: pz.Model) -> None:
     assert same.mass == model.mass
 
 
+def test_loops_are_those_of_the_model(model: pz.Model) -> None:
+    looped = model.with_loops([("pelvis.0", "foot.0")])
+    assert scaled(looped, {"shank": 1.1}).loops == looped.loops
+
+
 def test_a_factor_is_of_all_lengths_on_a_link(model: pz.Model) -> None:
     """As OpenSim has it, slides of a joint by functions are lengths of the body that carries it."""
     q = moves(model)

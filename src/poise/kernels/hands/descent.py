@@ -226,7 +226,7 @@ def gain(w):
 
 
 @kernel
-def _state_metric(w, damping, largest):
+def state_metric(w, damping, largest):
     """Let what must hold change a step so that the damped objective is the least that it leaves; a Hessian that is not
     positive is damped more."""
     for a in range(len(w.step)):
@@ -238,7 +238,7 @@ def _state_metric(w, damping, largest):
 
 
 @kernel
-def _is_broken(p, w, address):
+def is_broken(p, w, address):
     """Whether at w.q something does not hold that must beside limits of joints; what a step from there must keep of
     shapes is stated."""
     if len(p.collision) > 0:
@@ -261,11 +261,11 @@ def _leaves_balls(p, w):
 
 
 @kernel
-def _go(p, w, address):
+def go(p, w, address):
     """Go from w.begun by w.step as far as all that must hold lets; whether some of it did not at w.begun."""
     for i in range(len(w.q)):
         w.q[i] = w.begun[i]
-    broken = _is_broken(p, w, address)
+    broken = is_broken(p, w, address)
     if len(p.loops) > 0 or _leaves_balls(p, w):  # a step that ignores these is led back to elsewhere
         state_rows(p, w, False)
         state_box(p, w, False)
@@ -292,13 +292,13 @@ def _minimise(p, w, most, address):
             break
         spent += 1
         if len(p.braking_group) > 0:
-            _state_metric(w, damping, largest)
+            state_metric(w, damping, largest)
         if not find_step(p, w, damping):
             damping = max(4.0 * damping, _FIRST * largest)
             continue
         for i in range(len(w.q)):
             w.begun[i] = w.q[i]
-        broken = _go(p, w, address)
+        broken = go(p, w, address)
         promised = gain(w)
         if not broken and 0.0 <= promised <= _REST * value:
             break
@@ -326,7 +326,7 @@ def _smooth(p, w, address):
     for i in range(len(w.q)):
         w.begun[i] = w.best[i]
     aim_by_metric(w, w.step)
-    _go(p, w, address)
+    go(p, w, address)
 
 
 @entry_point(WHOLE)
@@ -360,7 +360,7 @@ def follow(address):
         if not fresh and p.settings[ALPHA] < 1.0:
             _smooth(p, w, address)
         fresh = False
-        w.out[BROKEN] += 1.0 if _is_broken(p, w, address) else 0.0
+        w.out[BROKEN] += 1.0 if is_broken(p, w, address) else 0.0
         for i in range(count):
             w.best[i], path[f * count + i] = w.q[i], w.q[i]
     return SOLVED

@@ -10,20 +10,23 @@ Step.     Gauss and Newton's first, then Newton's, whose Hessian `markers.moment
           back.
 Limits.   As of hands, see `hands.descent`: joints at a limit that the descent would push out are held.  A ball goes
           along the border of its own.
+Loops.    Closed as of hands; each frame then begins where the last one ended.
 Rest.     The gain that is predicted for the next step, against the objective.
 """
 
-from poise.kernels.hands.descent import find_step, gain
+from poise.kernels.hands.descent import find_step, gain, go, state_metric
 from poise.kernels.machine.jit import entry_point, kernel
 from poise.kernels.machine.kinds import WHOLE
-from poise.kernels.machine.layout import BAD_START, CALL, ITERATIONS, PRISMATIC, SOLVED
+from poise.kernels.machine.layout import BAD_GOAL, BAD_START, CALL, ITERATIONS, PRISMATIC, SOLVED
 from poise.kernels.machine.memory import UPDATES
 from poise.kernels.machine.views import entry_at, narrow, problem_at, rows_at, section
 from poise.kernels.markers.moments import (
     AXES,
     AXIS,
+    FIRST,
     HEAD,
     KIND,
+    MEASURED,
     MOMENTS,
     PLACE,
     POINTS,
@@ -35,7 +38,7 @@ from poise.kernels.markers.moments import (
 )
 from poise.kernels.requirements.integrate import integrate
 from poise.kernels.requirements.limits import difference
-from poise.kernels.solver.ends import clip_start
+from poise.kernels.solver.ends import aim_at, clip_start
 from poise.kernels.solver.step import damping_factor
 
 _REST = 1e-10
@@ -55,7 +58,7 @@ _FARTHEST = 1.0
 @kernel
 def _objective(p, w, goals, aims, share, found):
     """The objective at w.q; it leaves the frames there, and in `found` what `squares` writes."""
-    total, count = squares(p, w, goals, share, found), len(p.effectors)
+    total, count = squares(p, w, goals, share, found), p.plan[MEASURED]
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
         weight = p.settings[count + c.v]
@@ -68,7 +71,7 @@ def _objective(p, w, goals, aims, share, found):
 @kernel
 def _expand(p, w, goals, aims, share, found, room, bend):
     """Gradient and Hessian (lower triangle, in w.room) of the objective at w.q; the largest entry of its diagonal."""
-    n, count = len(w.step), len(p.effectors)
+    n, count = len(w.step), p.plan[MEASURED]
     for i in range(n * n):
         w.room[i] = 0.0
     for a in range(n):
@@ -91,17 +94,20 @@ def _expand(p, w, goals, aims, share, found, room, bend):
 
 
 @kernel
-def _minimise(p, w, goals, aims, share, most):
+def _minimise(p, w, goals, aims, share, most, address):
     """Bring w.q to where the objective rests, from where it is; the objective, and the steps that it took."""
-    size = 3 * len(p.effectors)
-    found, room = section(w.scratch, 0, size), section(w.scratch, size, len(w.scratch) - size)
+    first, loops = p.plan[FIRST], len(p.loops) > 0
+    last = first + 3 * p.plan[MEASURED]
+    found, room = section(w.scratch, first, last - first), section(w.scratch, last, len(w.scratch) - last)
     value, spent = _objective(p, w, goals, aims, share, found), 0
-    if most > 0:
+    if most > 0 and not loops:
         value = _begin_ahead(p, w, goals, aims, share, found, value)
     damping, growth, bend = 0.0, 2.0, 0.0
     largest = _expand(p, w, goals, aims, share, found, room, bend)
     while spent < most and value > _LEAST_VALUE and damping <= _MOST * largest:
         spent += 1
+        if loops:
+            state_metric(w, damping, largest)
         if not find_step(p, w, damping):
             if bend > 0.0:
                 bend = 0.0
@@ -112,17 +118,22 @@ def _minimise(p, w, goals, aims, share, most):
         for i in range(len(w.q)):
             w.begun[i] = w.q[i]
         _shorten(p, w)
-        integrate(p, w, w.begun, w.step, w.q)
+        opened = False
+        if loops:
+            opened = go(p, w, address)
+        else:
+            integrate(p, w, w.begun, w.step, w.q)
         promised = gain(w)
         new = _objective(p, w, goals, aims, share, found)
-        if 0.0 <= promised <= _REST * value:
+        if not opened and 0.0 <= promised <= _REST * value:
             if new > value:
                 _take_back(w)
                 new = _objective(p, w, goals, aims, share, found)
             value = new
             break
-        if promised > 0.0 and new < value:
-            damping = damping * damping_factor(value - new, promised)
+        if opened or (promised > 0.0 and new < value):
+            if not opened:
+                damping = damping * damping_factor(value - new, promised)
             damping = damping if damping > _LEAST * largest else 0.0
             value, growth, bend = new, 2.0, 1.0
             largest = _expand(p, w, goals, aims, share, found, room, bend)
@@ -178,8 +189,8 @@ def follow(address):
     request = entry_at(address, CALL)
     p = problem_at(request.problem)
     w = narrow(p, request.narrow, request.routines)
-    count, n, each = len(w.q), len(w.step), 3 * len(p.effectors)
-    width = PLACE * p.plan[POINTS] + TURN * (len(p.effectors) - p.plan[POINTS])
+    count, n, each = len(w.q), len(w.step), 3 * p.plan[MEASURED]
+    width = PLACE * p.plan[POINTS] + TURN * (p.plan[MEASURED] - p.plan[POINTS])
     goals, path = rows_at(request.goals, request.steps * width), rows_at(request.path, request.steps * count)
     aims, found = rows_at(request.postures, request.steps * n), rows_at(request.found, request.steps * each)
     costs = rows_at(request.answers, request.steps)
@@ -188,6 +199,8 @@ def follow(address):
             return BAD_START
         for a in range(n):
             w.moved[a] = 0.0
+    if len(p.loops) > 0 and not aim_at(p, w.goal, w.target):
+        return BAD_GOAL
     w.out[ITERATIONS], w.memory[UPDATES] = 0.0, 1.0
     for f in range(request.steps):
         some = section(goals, f * width, width)
@@ -195,12 +208,12 @@ def follow(address):
         share = 1.0 / total if total > 0.0 else 0.0
         for i in range(count):
             w.prior[i] = w.q[i]
-        costs[f], spent = _minimise(p, w, some, section(aims, f * n, n), share, request.max_iterations)
+        costs[f], spent = _minimise(p, w, some, section(aims, f * n, n), share, request.max_iterations, address)
         w.out[ITERATIONS] += spent
         if f > 0 or request.given == 0:
             difference(p, w.prior, w.q, w.moved)
         for i in range(count):
             path[f * count + i] = w.q[i]
         for i in range(each):
-            found[f * each + i] = w.scratch[i]
+            found[f * each + i] = w.scratch[p.plan[FIRST] + i]
     return SOLVED

@@ -31,9 +31,10 @@ from poise.kernels.machine.layout import FRAME, PRISMATIC
 from poise.kernels.machine.views import section
 from poise.kernels.rows.frame import hung
 
-POINTS, AXES, HEAD = 0, 1, 2
-"""Places in the problem's `plan`: how many of the effectors are points, the others being frames that turn, and how many
-axes there are; then AXIS numbers an axis, parents first."""
+POINTS, MEASURED, FIRST, AXES, HEAD = range(5)
+"""Places in the problem's `plan`: how many of the effectors are points, and how many are these or frames that turn,
+loops being the others; where in the scratch they have room; how many axes there are; then AXIS numbers an axis, parents
+first."""
 ROW, OF_UNIT, KIND, VELOCITY, BEFORE, CURVED, AXIS = range(7)
 """The rows of its direction, its unit, how it moves, which active velocity moves it, the axis before it on the way from
 the world, -1 without one, and whether how it moves changes with its own q."""
@@ -67,7 +68,7 @@ def is_there(goal):
 def weight_of_all(p, goals):
     """The sum of weights of all that was measured."""
     total = 0.0
-    for k in range(len(p.effectors)):
+    for k in range(p.plan[MEASURED]):
         if is_there(measured(p, goals, k)):
             total += p.settings[k]
     return total
@@ -78,7 +79,7 @@ def squares(p, w, goals, share, found):
     """`share` times f at w.q; `found` gets 3 numbers each, the points' places and the t of frames."""
     forward(p.units, p.pieces, w.q, w.frames)
     total = 0.0
-    for k in range(len(p.effectors)):
+    for k in range(p.plan[MEASURED]):
         effector, goal, at = p.effectors[k], measured(p, goals, k), 3 * k
         there = is_there(goal)
         if k < p.plan[POINTS]:
@@ -115,7 +116,7 @@ def expand(p, w, goals, share, found, moments, twists, bend):
     centre = (0.0, 0.0, 0.0)
     if p.plan[POINTS] > 0:
         centre = vector(found, 0)  # lengths are from here, or digits are lost far from the world's origin
-    for k in range(len(p.effectors)):
+    for k in range(p.plan[MEASURED]):
         weight, goal = share * p.settings[k], measured(p, goals, k)
         if weight > 0.0 and is_there(goal):
             x, at = vector(found, 3 * k), MOMENTS * p.effectors[k].tip
@@ -193,7 +194,7 @@ def _add_turn(moments, at, weight, t):
 def _add_axis(p, w, i, centre, moments, twists, bend):
     """The column of an axis in gradient and Hessian, from its subtree's moments and the axes before it."""
     n, plan = len(w.step), p.plan
-    at, scale = HEAD + AXIS * i, len(p.effectors) + n + SCALES * i
+    at, scale = HEAD + AXIS * i, plan[MEASURED] + n + SCALES * i
     row, u, kind, a = plan[at + ROW], plan[at + OF_UNIT], plan[at + KIND], plan[at + VELOCITY]
     turns, multiplier, pitch = kind != PRISMATIC, p.settings[scale], p.settings[scale + 1]
     place = minus(vector(w.frames, FRAME * u), centre)

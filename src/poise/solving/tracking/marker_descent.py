@@ -15,6 +15,7 @@ from poise.kernels.machine.layout import (
     BY_FUNCTION,
     COMMON,
     FRAME,
+    GOAL_NUMBERS,
     ITERATIONS,
     PRISMATIC,
     REVOLUTE,
@@ -27,6 +28,8 @@ from poise.model.model import Model
 from poise.model.tree import carrying
 from poise.solving.problem.problem import Problem, pack
 from poise.solving.problem.workspace import Bound
+from poise.solving.requirements.loop_projection import LoopProjection, loop_tasks
+from poise.solving.requirements.sections import requirements
 from poise.tasks.frame import OfFrame
 from poise.tasks.pose import OrientationTask, PositionTask
 
@@ -37,7 +40,7 @@ _STEPS: Final = 100
 @final
 class MarkerDescent:
     """Follows measured markers and orientations by frames of a model, one frame of a recording after the other, within
-    the limits of joints; it remembers the last one.
+    the limits of joints, with loops closed; it remembers the last one.
 
     It makes least 1/2 sum w |x|^2 / sum w, over what was measured: x is how far one of `frames` is off [m], or by what
     rotation vector one of `sensors` is turned [rad]; `weights` are of all of these, in this order.  Beside them is
@@ -46,7 +49,7 @@ class MarkerDescent:
     One thread at a time.  Raises FrameNotFound for names.
     """
 
-    __slots__ = ("_bound", "_scratch", "coordinates", "frames", "model", "sensors")
+    __slots__ = ("_bound", "_loops", "_scratch", "coordinates", "frames", "model", "sensors")
 
     def __init__(
         self,
@@ -60,27 +63,36 @@ class MarkerDescent:
         self.frames, self.sensors = tuple(frames), tuple(sensors)
         tasks: list[OfFrame] = [*map(PositionTask, self.frames), *map(OrientationTask, self.sensors)]
         also = [model.velocity_index(name).start for name in self.coordinates]
-        packed = pack(model, tasks, also=also)
+        loops = loop_tasks(model, tasks)
+        packed = pack(model, (*tasks, *loops), also=also)
         n, nq = len(packed.velocities), model.nq
         axes, scales = _axes(model, packed, tasks)
-        plan = [len(self.frames), len(axes), *(number for axis in axes for number in axis)]
+        own_room = packed.rows("scratch")
+        first = own_room.stop - own_room.start
+        plan = [len(self.frames), len(tasks), first, len(axes), *(number for axis in axes for number in axis)]
         own = np.zeros(n)
         for name, weight in self.coordinates.items():
             own[packed.velocities.index(model.velocity_index(name).start)] = weight
         settings = [*weights, *own, *scales]
-        sections: dict[str, Any] = {"plan": plan, "settings": settings, "speeds": np.full(n, np.inf)}
+        kept = requirements(model, (*tasks, *loops), packed, 0, constrained=False, metric=True) if loops else None
+        sections, rows = ({}, {}) if kept is None else kept
+        sections |= {"plan": plan, "settings": settings, "speeds": np.full(n, np.inf)}
         sections["common"] = np.zeros(1, dtype=COMMON.dtype).view(np.int64)
         units = len(packed.section("units"))
-        rows = {"matrix": n * n, "room": n * n, "memory": MEMORY}
-        rows |= {"scratch": 3 * len(tasks) + MOMENTS * units + TWIST * len(axes)}
+        rows |= {"matrix": n * n, "room": n * n, "memory": MEMORY}
+        rows |= {"scratch": first + 3 * len(tasks) + MOMENTS * units + TWIST * len(axes)}
         rows |= dict.fromkeys(("gradient", "other", "moved"), n) | dict.fromkeys(("begun", "prior"), nq)
-        self._bound = Bound(packed.extended(sections, rows))
+        self._bound = Bound(packed.extended(sections, rows), ("project step",) if loops else ())
         self._begin()
 
     def _begin(self) -> None:
         """Make the workspace, which holds the past."""
         self._scratch = self._bound.new(self.model)
         self._scratch.set_fields(updates=1)
+        tasks: list[OfFrame] = [*map(PositionTask, self.frames), *map(OrientationTask, self.sensors)]
+        loops = loop_tasks(self.model, tasks)
+        self._scratch.goal[GOAL_NUMBERS * len(tasks) :] = [x for loop in loops for x in loop.goal(None)]
+        self._loops = LoopProjection(self.model, loops, limits=True) if loops else None
         prepare(descent.follow)
 
     def fresh(self) -> "MarkerDescent":
@@ -135,7 +147,8 @@ class MarkerDescent:
         scratch, goals, aims = self._scratch, np.ascontiguousarray(goals), np.ascontiguousarray(aims)
         assert goals.size == self.width * len(path)
         if start is not None:
-            scratch.start[:] = start
+            closed = None if self._loops is None else self._loops.project(self.model, start)
+            scratch.start[:] = start if closed is None else closed
         scratch.set_fields(steps=len(path), given=int(start is not None), max_iterations=most)
         scratch.set_arrays(goals=goals, postures=aims, path=path, found=found, answers=costs)
         code = prepare(descent.follow)(scratch.address)
@@ -164,7 +177,7 @@ def _axes(model: Model, packed: Problem, tasks: Sequence[OfFrame]) -> tuple[list
         last[u] = before
     assert all(len(axis) == AXIS for axis in axes)
     assert len(scales) == SCALES * len(axes)
-    assert HEAD == 2
+    assert HEAD == 4
     return axes, scales
 
 

@@ -55,7 +55,6 @@ class Plan:
         self.sensor_columns = [list(sensors).index(name) for name in self.sensors]
         lacking = [name for name in self.lacking(names) if name not in sensors]
         self.remark("markers of the model that were not measured", lacking)
-        self.remark("loops of the model that are not held", [f"{one.first} and {one.second}" for one in model.loops])
         self.coordinates = _weights("coordinates", coordinates)
         for name in self.coordinates:
             if model.joint(name).nq != 1:

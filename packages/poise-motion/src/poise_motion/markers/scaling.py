@@ -138,6 +138,8 @@ def scaled(model: Model, factors: Mapping[str, float], places: Mapping[str, Arra
         factor = 1.0 if frame.link == WORLD else factors.get(owner[frame.link], 1.0)
         there = (places or {}).get(name, factor * frame.origin.xyz)
         b.frame(name, link=frame.link, origin=SE3.from_parts(there, frame.origin.rotation))
+    for loop in model.loops:
+        b.loop(loop.first, loop.second, loop.kind)
     for link, (mass, centre) in model.masses.items():
         b.mass(link, mass, centre=factors.get(owner[link], 1.0) * centre)
     postures = {name: _by_joint(model, q) for name, q in model.postures.items()}
