@@ -24,11 +24,12 @@ from poise.kernels.machine.layout import (
 from poise.kernels.machine.memory import MEMORY
 from poise.kernels.markers import descent
 from poise.kernels.markers.moments import AXIS, HEAD, MOMENTS, PLACE, SCALES, TURN, TWIST
+from poise.model.closure import LoopClosure
 from poise.model.model import Model
 from poise.model.tree import carrying
 from poise.solving.problem.problem import Problem, pack
 from poise.solving.problem.workspace import Bound
-from poise.solving.requirements.loop_projection import LoopProjection, loop_tasks
+from poise.solving.requirements.loops import loop_tasks
 from poise.solving.requirements.sections import requirements
 from poise.tasks.frame import OfFrame
 from poise.tasks.pose import OrientationTask, PositionTask
@@ -92,7 +93,7 @@ class MarkerDescent:
         tasks: list[OfFrame] = [*map(PositionTask, self.frames), *map(OrientationTask, self.sensors)]
         loops = loop_tasks(self.model, tasks)
         self._scratch.goal[GOAL_NUMBERS * len(tasks) :] = [x for loop in loops for x in loop.goal(None)]
-        self._loops = LoopProjection(self.model, loops, limits=True) if loops else None
+        self._loops = LoopClosure(self.model, [task.loop for task in loops], limits=True) if loops else None
         prepare(descent.follow)
 
     def fresh(self) -> "MarkerDescent":
@@ -147,7 +148,7 @@ class MarkerDescent:
         scratch, goals, aims = self._scratch, np.ascontiguousarray(goals), np.ascontiguousarray(aims)
         assert goals.size == self.width * len(path)
         if start is not None:
-            closed = None if self._loops is None else self._loops.project(self.model, start)
+            closed = None if self._loops is None else self._loops.closed(start)
             scratch.start[:] = start if closed is None else closed
         scratch.set_fields(steps=len(path), given=int(start is not None), max_iterations=most)
         scratch.set_arrays(goals=goals, postures=aims, path=path, found=found, answers=costs)
