@@ -1,10 +1,13 @@
 """Mechanisms by their motors: forward kinematics, transmissions and forces, dead points, beside textbooks."""
 
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.mechanisms import delta, four_bar, gap, motor_angles, platform, rocker_angles
+from support.mechanisms import at, delta, four_bar, gap, motor_angles, platform, rocker_angles
 from support.refusals import refused
 from support.trees import steady
 
@@ -163,11 +166,83 @@ def test_rows_of_loops_are_what_poses_lack_and_its_derivative(kind: LoopKind, en
             np.testing.assert_allclose(column, -slope, atol=1e-7)
 
 
+def test_motors_beyond_their_limits_are_led_there_and_named(bar: pz.Model) -> None:
+    start = bar.close([1.0]).q
+    led, far = bar.close([8.0], q0=start), bar.close([1e9], q0=start)
+    assert gap(bar, led.q) < 1e-10
+    assert led.kept
+    assert "crank" in led.beyond
+    assert far.beyond == ("crank",)
+    assert not led.success
+    assert not far.success
+    assert "beyond the limits of crank" in far.message
+
+
+def dietmaier() -> pz.Model:
+    """Six legs between a base and a platform, whose forward kinematics has 40 real solutions (Dietmaier 1998)."""
+    base = [
+        (0, 0, 0), (1.107915, 0, 0), (0.549094, 0.756063, 0), (0.735077, -0.223935, 0.525991),
+        (0.514188, -0.526063, -0.368418), (0.590473, 0.094733, -0.205018),
+    ]  # fmt: skip
+    plate = [
+        (0, 0, 0), (0.542805, 0, 0), (0.956919, -0.528915, 0), (0.665885, -0.353482, 1.402538),
+        (0.478359, 1.158742, 0.107672), (-0.137087, -0.235121, 0.353913),
+    ]  # fmt: skip
+    b = pz.ModelBuilder("dietmaier")
+    b.joint("free", "floating", parent="base", child="plate")
+    for i in range(6):
+        b.joint(f"ball{i}", "spherical", parent="base", child=f"tube{i}", origin=at(*base[i]))
+        b.joint(f"leg{i}", "prismatic", parent=f"tube{i}", child=f"rod{i}", axis=(0, 0, 1), limits=(0.1, 3.0))
+        b.frame(f"end{i}", link=f"rod{i}")
+        b.frame(f"pin{i}", link="plate", origin=at(*plate[i]))
+        b.loop(f"end{i}", f"pin{i}")
+    return b.build()
+
+
+def test_all_forty_assemblies_of_a_platform_are_found() -> None:
+    """Six of the lengths make 40 postures, as many as a platform can have; each is one by poses alone."""
+    lengths = [1.0, 0.645275, 1.086284, 1.503439, 1.281933, 0.771071]
+    robot = dietmaier()
+    found = robot.assemblies(lengths, actuated=[f"leg{i}" for i in range(6)], starts=2000)
+    assert len(found) == 40
+    assert max(gap(robot, q) for q in found) < 1e-10
+    assert np.array_equal(found[:, [robot.index(f"leg{i}").start for i in range(6)]], np.tile(lengths, (40, 1)))
+
+
+def test_a_loop_may_hang_on_a_joint_that_follows_the_motor() -> None:
+    """A slider whose rod turns back twice the angle of its crank: it stands at 2 cos(angle), on a line."""
+    b = pz.ModelBuilder("cardan")
+    b.joint("crank", "revolute", parent="base", child="arm")
+    b.joint(
+        "rod", "revolute", parent="arm", child="bar", origin=at(1, 0, 0), mimic=pz.Mimic(joint="crank", multiplier=-2.0)
+    )
+    b.joint("slide", "prismatic", parent="base", child="slider", axis=(1, 0, 0))
+    b.frame("end", link="bar", origin=at(1, 0, 0))
+    b.loop("end", "slider")
+    robot = b.build()
+    found = robot.close([0.4], actuated=["crank"], q0=robot.q(crank=0.1, slide=1.0))
+    assert found.success
+    assert found.q[1] == pytest.approx(2.0 * np.cos(0.4), abs=1e-10)
+    assert robot.mechanism(found.q, actuated=["crank"]).transmission[1, 0] == pytest.approx(-2.0 * np.sin(0.4))
+
+
+def test_threads_and_copies_close_to_the_same_bits(head: pz.Model, stand: Array) -> None:
+    goals = np.random.default_rng(0).uniform(-0.2, 0.2, (12, 6))
+    wanted = [head.close(goal, q0=stand).q for goal in goals]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda goal: head.close(goal, q0=stand).q, goals))
+    assert np.array_equal(found, wanted)
+    other = pickle.loads(pickle.dumps(head))
+    assert np.array_equal(other.close(goals[0], q0=stand).q, wanted[0])
+
+
 def test_what_makes_no_mechanism_is_refused(bar: pz.Model) -> None:
     with refused("needs", "motors"):
         four_bar().close([1.0])
-    with refused("needs", "no loops"):
-        pz.load("planar3").close([1.0], actuated=[pz.load("planar3").joint_names[0]])
+    with refused("needs", "motors"):
+        bar.lock({"crank": 1.0}).close([1.0])
+    with refused("needs", "no loops"):  # before anything is asked of motors
+        pz.load("planar3").close([1.0])
     with refused("inconsistent", "'rocker' has no motor"):
         bar.close({"crank": 1.0, "rocker": 1.0})
     with refused("wrong-shape"):

@@ -40,7 +40,7 @@ class Assembly:
     gap: float
     """How far the worst loop is open [m or rad]."""
     kept: bool
-    """Whether it is the assembly of the start: motors led there pass no dead point."""
+    """Whether it is the assembly of the start: motors led there, by 2000 rad or m at most, pass no dead point."""
     message: str
     """What it is, in a sentence."""
     beyond: tuple[str, ...] = ()
@@ -88,15 +88,18 @@ class Closer:
             led = self._with(led, positions)
             if not _beyond(model, led):
                 return self._assembly(led, True, "The assembly of the start.")
-        for q in (start, *model.sample(_STARTS, seed=0)):
+        outside = _beyond(model, self._with(model.clip(start), positions))
+        for q in () if outside else (start, *model.sample(_STARTS, seed=0)):
             found = self._closed(q, positions)
             if found is not None:
-                return self._assembly(found, False, "Another assembly: the way there passes a dead point.")
+                why = "the motors do not lead there from q0, as past a dead point"
+                return self._assembly(found, False, f"Another assembly: {why}.")
         if led is not None:
             beyond = tuple(_beyond(model, led))
             return self._assembly(led, True, f"Closed beyond the limits of {', '.join(beyond)} alone.", beyond)
         nearest = goal if begun is None else self._with(begun, positions)
-        return self._assembly(nearest, False, "Nothing closes the loops with the motors there.")
+        where = f"beyond the limits of {', '.join(outside)}" if outside else "there"
+        return self._assembly(nearest, False, f"Nothing closes the loops with the motors {where}.", tuple(outside))
 
     def every(self, positions: Array, start: Array, starts: int, seed: int) -> Array:
         """(k, nq) the assemblies that so many starts lead to, the nearest to `start` first."""

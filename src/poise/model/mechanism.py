@@ -145,11 +145,11 @@ def motors(model: "Model", actuated: Sequence[str] | None) -> tuple[str, ...]:
     Raises JointNotFound for an unknown name, ValueError where nothing says which.
     """
     if actuated is None:
-        if ACTUATED not in model.groups:
+        if not model.groups.get(ACTUATED):
             raise InvalidValue(
                 "needs",
-                f"nothing says which joints of {model.name} have motors: give actuated=[...], or state them with the "
-                "loops",
+                f"nothing says which joints of {model.name} have motors, or all that have are locked: give "
+                "actuated=[...], or state them with the loops",
             )
         return model.groups[ACTUATED]
     if isinstance(actuated, str) or not actuated:
