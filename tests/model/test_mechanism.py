@@ -178,6 +178,23 @@ def test_motors_beyond_their_limits_are_led_there_and_named(bar: pz.Model) -> No
     assert "beyond the limits of crank" in far.message
 
 
+def test_a_ball_that_would_leave_its_limits_is_named() -> None:
+    """A rod of 0.5 m that reaches a pin 0.45 m above its ball only with a swing of acos(0.9), 0.45 rad."""
+    for swing, within in ((0.3, False), (0.6, True)):
+        b = pz.ModelBuilder("rod")
+        b.joint("motor", "revolute", parent="base", child="horn", axis=(0, 1, 0), limits=(-1, 1))
+        b.joint("ball", "spherical", parent="horn", child="rod", swing=swing, twist=(-1, 1))
+        b.joint("slide", "prismatic", parent="base", child="slider", axis=(1, 0, 0), limits=(-2, 2))
+        b.frame("end", link="rod", origin=at(0, 0, 0.5))
+        b.frame("pin", link="slider", origin=at(0, 0, 0.45))
+        b.loop("end", "pin")
+        robot = b.build()
+        found = robot.close([0.0], actuated=["motor"], q0=robot.q(ball=[np.cos(0.05), 0.0, np.sin(0.05), 0.0]))
+        assert found.success == within
+        assert gap(robot, found.q) < 1e-10
+        assert found.beyond == (() if within else ("ball",))
+
+
 def dietmaier() -> pz.Model:
     """Six legs between a base and a platform, whose forward kinematics has 40 real solutions (Dietmaier 1998)."""
     base = [
@@ -249,3 +266,6 @@ def test_what_makes_no_mechanism_is_refused(bar: pz.Model) -> None:
         bar.close([1.0, 2.0])
     with refused("empty"):
         bar.mechanism(bar.home, actuated=[])
+    for several in (lambda q: bar.mechanism(q), lambda q: bar.close([1.0], q0=q)):
+        with refused("wrong-shape", "one configuration"):
+            several(np.zeros((2, 3)))

@@ -44,7 +44,7 @@ class Assembly:
     message: str
     """What it is, in a sentence."""
     beyond: tuple[str, ...] = ()
-    """The coordinates that would have to leave their limits."""
+    """The coordinates, and spherical joints, that would have to leave their limits."""
 
     @property
     def success(self) -> bool:
@@ -133,8 +133,11 @@ class Closer:
 
 
 def _beyond(model: "Model", q: Array) -> list[str]:
-    """The coordinates that are beyond their limits."""
-    return [model.coordinates[i] for i in np.flatnonzero(np.abs(model.clip(q) - q) > _BEYOND)]
+    """The coordinates, and the balls, that are beyond their limits."""
+    outside = np.flatnonzero(np.abs(model.clip(q) - q) > _BEYOND)
+    limited = [joint.name for joint in model.joints if joint.ball is not None]
+    balls = {ball.place + k: name for ball, name in zip(model.ball_limits, limited, strict=True) for k in range(4)}
+    return list(dict.fromkeys(balls.get(int(i), model.coordinates[i]) for i in outside))
 
 
 def _places(slices: Iterable[slice]) -> npt.NDArray[np.intp]:
@@ -143,7 +146,7 @@ def _places(slices: Iterable[slice]) -> npt.NDArray[np.intp]:
 
 def start_of(model: "Model", q0: ArrayLike | None) -> Array:
     """(nq,) where a search begins: `home` unless it is given."""
-    return np.array(model.home if q0 is None else model.check_q(q0, "q0"))
+    return np.array(model.home if q0 is None else model.check_one_q(q0, "q0"))
 
 
 def assemblies(

@@ -155,6 +155,13 @@ class ConfigurationSpace:
             (self._q_at[j.name] + (j.quaternion_at or 0), self._v_at[j.name] + (j.quaternion_at or 0)) for j in moving
         )
 
+    def check_one_q(self, q: ArrayLike, name: str = "q") -> Array:
+        """`q` as (nq,) float64; raises as `check_q` does, and for several."""
+        one = self.check_q(q, name)
+        if one.ndim != 1:
+            raise ShapeError(f"{name} must be one configuration of shape ({self.nq},), got shape {one.shape}")
+        return one
+
     def check_q(self, q: ArrayLike, name: str = "q") -> Array:
         """`q` as (..., nq) float64; raises ShapeError, or ValueError naming an entry that is no number or too large."""
         if (
@@ -287,9 +294,7 @@ class ConfigurationSpace:
 
     def named(self, q: ArrayLike) -> dict[str, float]:
         """The numbers of `q` (nq,) by coordinate name, those of mimicking joints after them."""
-        q = self.check_q(q)
-        if q.ndim != 1:
-            raise ShapeError(f"named takes one configuration of shape ({self.nq},), got {q.shape}")
+        q = self.check_one_q(q)
         out = dict(zip(self.coordinates, map(float, q), strict=True))
         for joint in self.joints:
             if joint.mimic:

@@ -32,7 +32,7 @@ class Mechanism:
     """A model with closed loops at a configuration, seen from the joints that have motors."""
 
     def __init__(self, model: "Model", q: ArrayLike, actuated: Sequence[str] | None = None) -> None:
-        self.model, self.q = model, model.check_q(q, "q")
+        self.model, self.q = model, model.check_one_q(q)
         self.actuated = motors(model, actuated)
         """The joints that have motors."""
         driven = [i for name in self.actuated for i in range(*model.velocity_index(name).indices(model.nv))]
