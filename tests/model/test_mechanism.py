@@ -251,6 +251,10 @@ def test_threads_and_copies_close_to_the_same_bits(head: pz.Model, stand: Array)
     assert np.array_equal(found, wanted)
     other = pickle.loads(pickle.dumps(head))
     assert np.array_equal(other.close(goals[0], q0=stand).q, wanted[0])
+    closure = loop_closure(other)
+    copied, moved = pickle.loads(pickle.dumps(closure)), stand + 1e-3
+    assert copied._words.ctypes.data != closure._words.ctypes.data
+    assert np.array_equal(copied.closed(moved), closure.closed(moved))
 
 
 def test_what_makes_no_mechanism_is_refused(bar: pz.Model) -> None:

@@ -102,7 +102,7 @@ class LoopClosure:
             **in_group("closure", unclosed=n, change=n, least=n, most=n),
             **in_group("constraints", sides=n, buffer=buffer_size(m, n, 0)),
         }
-        self._query = Query(
+        query = Query(
             arrays,
             columns,
             rows,
@@ -117,9 +117,10 @@ class LoopClosure:
             loops=joined(LOOP, records, ()),
             loop_plan=[0, m, *range(m)],
         )
-        self._size, self._shape = packing.total_rows(self._query.words), (m, row)
+        self._words = query.words  # which a copy has elsewhere, so no address is kept
+        self._size, self._shape = packing.total_rows(query.words), (m, row)
         names = ("q", "start", "free", "memory", "target", "closure.residual", "closure.rows")
-        self._at = {name: packing.rows_of(self._query.words, name) for name in names}
+        self._at = {name: packing.rows_of(query.words, name) for name in names}
         # Both frames are to be one: the target's rotation is that of the tool turned back, at no distance.
         self._target = np.zeros((len(loops), GOAL))
         self._target[:, :9] = effectors["tool"][:, [0, 3, 6, 1, 4, 7, 2, 5, 8]]
@@ -128,14 +129,14 @@ class LoopClosure:
         """(m,) what the loops lack at q (nq,) [m, rad or a sine], as far as they hold it, and (m, nv) the Jacobian by
         which a step lessens it."""
         work, at = self._begun(q), self._at
-        prepare("requirements.closing.open_by")(self._query.address, work.ctypes.data)
+        prepare("requirements.closing.open_by")(self._words.ctypes.data, work.ctypes.data)
         jacobian = work[at["closure.rows"]].reshape(self._shape)
         return work[at["closure.residual"]], jacobian[:, : len(work[at["free"]])]
 
     def gap(self, q: Array) -> float:
         """How far the worst loop is open at q (nq,) [m or rad]."""
         work = self._begun(q)
-        return float(prepare("requirements.closing.open_by")(self._query.address, work.ctypes.data))
+        return float(prepare("requirements.closing.open_by")(self._words.ctypes.data, work.ctypes.data))
 
     def closed(self, q: Array, within: float = CLOSED, *, driven: npt.NDArray[np.intp] = _NONE) -> Array | None:
         """(nq,) the configuration near to q (nq,) whose loops are open by no more than `within` [m or rad]; None if
@@ -161,7 +162,7 @@ class LoopClosure:
         return work
 
     def _close(self, work: Array, within: float, led: int) -> Array | None:
-        gap = prepare("requirements.closing.close")(self._query.address, work.ctypes.data, led)
+        gap = prepare("requirements.closing.close")(self._words.ctypes.data, work.ctypes.data, led)
         return work[self._at["q"]] if gap <= within else None
 
 
