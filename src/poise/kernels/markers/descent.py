@@ -1,5 +1,4 @@
-"""The configuration whose markers and sensors of orientation are nearest to measured ones, frame by frame, within the
-limits of joints.
+"""The configuration whose markers and sensors are nearest to measured ones, frame by frame, within limits of joints.
 
 Problem.  min 1/2 sum_k w_k |x_k(q)|^2 / sum_k w_k + 1/2 sum_a c_a (q_a - v_a)^2 subject to l <= q <= u, over what was
           measured in this frame: x_k is how far a marker is off, or the rotation vector by which a sensor is.  It is

@@ -1,5 +1,4 @@
-"""Gradient and Hessian of weighted squares of distances of points and of angles of frames on a tree, by moments of what
-is on each unit.
+"""Gradient and Hessian of weighted squares of how far points and frames on a tree are off, by moments on each unit.
 
 f = 1/2 sum_k w_k |r_k|^2, r_k = m_k - p_k, m_k the point and p_k where it was measured.  An axis i moves all that its
 unit carries as one body, m' = v_i + w_i x m.  So what it needs of the points are the sums over its subtree

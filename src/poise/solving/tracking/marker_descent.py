@@ -1,5 +1,4 @@
-"""The door to the descents of a body by its markers and sensors: `kernels.markers.descent` says what is made least, and
-how."""
+"""The door to the descents of a body by markers and sensors: `kernels.markers.descent` says what is made least, how."""
 
 from collections.abc import Sequence
 from typing import Any, Final, final
@@ -68,8 +67,8 @@ class MarkerDescent:
         packed = pack(model, (*tasks, *loops), also=also)
         n, nq = len(packed.velocities), model.nq
         axes, scales = _axes(model, packed, tasks)
-        own_room = packed.rows("scratch")
-        first = own_room.stop - own_room.start
+        columns = packed.rows("scratch")
+        first = columns.stop - columns.start
         plan = [len(self.frames), len(tasks), first, len(axes), *(number for axis in axes for number in axis)]
         own = np.zeros(n)
         for name, weight in self.coordinates.items():
