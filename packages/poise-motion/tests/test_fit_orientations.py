@@ -156,6 +156,35 @@ def test_markers_and_orientations_make_one_fit(model: pz.Model) -> None:
     assert np.allclose(fits[0].costs, 0.5 * off**2 @ weights / weights.sum(), rtol=1e-6)
 
 
+@pytest.mark.parametrize("north", [0.4, -2.8])
+def test_orientations_are_turned_into_the_world_of_markers(model: pz.Model, north: float) -> None:
+    q = way(model)
+    body = place_sensors(model, standing(model, north), heading=measured(model, q, north)).model
+    markers = pz.Markers(MARKERS, np.arange(len(q)) / 50, model.poses(q, MARKERS).xyz)
+    trial = measured(model, q, north)
+    apart = pz.fit_markers(body, markers, orientations=trial)
+    assert north > 0.0 or any("Orientations.facing turns them" in note for note in apart.notes)
+    facing = trial.facing(pz.fit_markers(body, markers).motion, by=SENSORS[:2])
+    together = pz.fit_markers(body, markers, orientations=facing)
+    assert together.rms.max() < 1e-4
+    assert together.angles.max() < 1e-3
+    with pytest.raises(ValueError, match=r"none of the sensors a is a frame of leg that was measured"):
+        trial.of(SENSORS[:1]).renamed({SENSORS[0]: "a"}).facing(apart.motion)
+
+
+def test_sensors_beside_markers_count_with_a_setup_of_markers(model: pz.Model, tmp_path: Path) -> None:
+    q = way(model, 5)
+    body = place_sensors(model, standing(model)).model
+    markers = pz.Markers(MARKERS, np.arange(len(q)) / 50, model.poses(q, MARKERS).xyz)
+    task = '<IKMarkerTask name="pelvis.0"><weight>2</weight></IKMarkerTask>'
+    tasks = f"<IKTaskSet><objects>{task}</objects></IKTaskSet>"
+    (tmp_path / "ik.xml").write_text(
+        f'<OpenSimDocument Version="40000"><InverseKinematicsTool>{tasks}</InverseKinematicsTool></OpenSimDocument>'
+    )
+    fit = pz.fit_markers(body, markers, orientations=measured(model, q), setup=tmp_path / "ik.xml")
+    assert (fit.names, fit.sensors) == (("pelvis.0",), SENSORS)
+
+
 def test_orientations_beside_markers_are_taken_at_their_times(model: pz.Model) -> None:
     q = way(model, 101)
     body = place_sensors(model, standing(model)).model
@@ -238,13 +267,7 @@ def test_what_makes_no_sense_is_refused(model: pz.Model, given: dict[str, Any], 
         place_sensors(model, standing(model), **given)
 
 
-def test_a_setup_that_knows_no_sensor_is_refused(model: pz.Model, tmp_path: Path) -> None:
-    body = place_sensors(model, standing(model)).model
-    (tmp_path / "ik.xml").write_text(
-        '<OpenSimDocument Version="40000"><InverseKinematicsTool><IKTaskSet/></InverseKinematicsTool></OpenSimDocument>'
-    )
-    with pytest.raises(ValueError, match=r"weighs none of the sensors pelvis_imu, .* an IMUInverseKinematicsTool"):
-        fit_orientations(body, measured(model, way(model)), setup=tmp_path / "ik.xml")
+def test_a_trial_of_other_sensors_says_no_heading(model: pz.Model) -> None:
     with pytest.raises(ValueError, match="none of the sensors that were placed"):
         place_sensors(
             model, standing(model), heading=measured(model, way(model)).renamed({s: s + "x" for s in SENSORS})
@@ -261,6 +284,8 @@ def test_who_moves_and_what_has_no_link_is_refused(model: pz.Model) -> None:
         place_sensors(placed, standing(model))
     with pytest.raises(ValueError, match=r"none of the sensors pelvis_imu, .* so place them with imus\.place_sensors"):
         fit_orientations(model, measured(model, way(model)))
+    with pytest.raises(ValueError, match="no marker and no sensor to fit"):
+        pz.MarkerFitter(model)
     with pytest.raises(TypeError, match="standing must be Orientations"):
         place_sensors(model, "standing.sto")  # type: ignore[arg-type]
 

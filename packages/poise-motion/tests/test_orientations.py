@@ -50,6 +50,8 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert np.allclose(again.wxyz, one.wxyz, rtol=0, atol=1e-15, equal_nan=True)
     with pytest.raises(ValueError, match=re.escape("must end in .sto")):
         one.save(tmp_path / "it.trc")
+    with pytest.raises(ValueError, match=re.escape("the sensor 'a\\tb' cannot be written")):
+        one.renamed({"a": "a\tb"}).save(tmp_path / "it.sto")
 
 
 def test_they_are_turned_cut_renamed_and_travel() -> None:

@@ -176,17 +176,12 @@ def _fit_all(
     for one in trials:
         if one.names not in plans:
             markers, sensors = one.names
-            some = asked.weights if stated is None else stated.weights_of((*markers, *sensors))
+            some = asked.weights if stated is None else stated.weights_of(markers, sensors)
             which, still = (asked.coordinates, []) if stated is None else stated.coordinates_of(a_model(model))
-            if stated is not None and not markers and not any(stated.weights_of(sensors).values()):
-                raise InvalidValue(
-                    "conflict", f"the setup {asked.setup} weighs none of the sensors {', '.join(sensors[:6])}; give "
-                    "one of an IMUInverseKinematicsTool, or leave it out"
-                )  # fmt: skip
             plans[one.names] = Plan(model, markers, sensors, some, which)
             plans[one.names].remark("coordinates of the setup that do not move, or follow others", still)
-            if stated is not None and sensors:
-                unused = [name for name in stated.weights if name not in (*markers, *sensors)]
+            if stated is not None and some is not None and sensors:
+                unused = [name for name in stated.weights if name not in some]
                 plans[one.names].remark("weights of the setup for what was not measured", unused)
         wanted = asked.values if stated is None else stated.values_at(one.times, model)
         aims.append(plans[one.names].aims(len(one.times), wanted))

@@ -36,7 +36,7 @@ class IkSetup:
     times: tuple[float, float] | None = None
     """The first and the last [s]."""
     others: float = 0.0
-    """The weight of markers or sensors that it does not name."""
+    """The weight of markers that it does not name."""
     turn: SO3 = field(default_factory=SO3.identity)
     """Leads from the world of the sensors to that of the model."""
 
@@ -91,9 +91,11 @@ class IkSetup:
             output_file=path_of(tool, "output_motion_file", file), times=_times(tool), others=1.0, turn=turn_of(tool),
         )  # fmt: skip
 
-    def weights_of(self, names: Sequence[str]) -> dict[str, float]:
-        """The weight of each of these: 0 for markers that the setup does not name, 1 for sensors."""
-        return {name: self.weights.get(name, self.others) for name in names}
+    def weights_of(self, names: Sequence[str], sensors: Sequence[str] = ()) -> dict[str, float]:
+        """The weight of each of these: that of the setup, which leaves out markers that it does not name if it is of
+        markers, and no sensor."""
+        given = {name: self.weights.get(name, self.others) for name in names}
+        return given | {name: self.weights.get(name, 1.0) for name in sensors}
 
     def coordinates_of(self, model: Model) -> tuple[dict[str, float], list[str]]:
         """The weights of coordinates that move, and the names of others: those that are locked, coupled, or not there.

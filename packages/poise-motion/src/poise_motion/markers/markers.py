@@ -65,12 +65,7 @@ class Markers(Recording):
             raise InvalidValue("wrong-format", f"{file} must end in .trc, for markers to be written there")
         if unit not in UNITS:
             raise InvalidValue("unknown-word", f"unit must be one of {', '.join(UNITS)}, got {unit!r}")
-        for name in self.names:
-            if not name or name != " ".join(name.split()):
-                raise InvalidValue(
-                    "not-supported", f"the marker {name!r} cannot be written: a .trc parts names by tabs, so give it a "
-                    "name without tabs, ends of lines and outer blanks, with Markers.renamed"
-                )  # fmt: skip
+        self._refuse_names(".trc")
         write_trc(file, self.names, self.times, self.positions, self.rate, unit)
 
 

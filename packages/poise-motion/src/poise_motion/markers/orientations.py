@@ -8,12 +8,13 @@ from typing import ClassVar, Final, final
 
 import numpy as np
 
-from poise import SO3, InvalidValue, ModelError
+from poise import SO3, InvalidValue, ModelError, Motion
 from poise.extending import Array, ArrayLike, finite, finite_positive, numbers, with_holes
-from poise.quaternions import conjugate, part_of_turn, quaternion_product
+from poise.quaternions import conjugate, part_of_turn, quaternion_matrix, quaternion_product
 from poise_motion.markers.quaternion_table import read_quaternions, write_quaternions
 from poise_motion.markers.recording import Recording
 from poise_motion.markers.sensor_files import read_apdm, read_xsens, xsens_files
+from poise_motion.markers.upright import up_of_model
 
 _UNIT: Final = 0.1
 """By how much the length of a quaternion may miss 1, before it is told."""
@@ -55,6 +56,31 @@ class Orientations(Recording):
         """All turned as a whole; `SO3.from_rpy([-pi/2, 0, 0])` leads from a world whose z is up to one whose y is."""
         return replace(self, wxyz=quaternion_product(rotation.wxyz, self.wxyz))  # gaps stay
 
+    def facing(self, motion: Motion, *, by: Sequence[str] | None = None) -> "Orientations":
+        """All turned about the vertical into the world of a motion, such as that of markers: so that the sensors named
+        in `by`, or all, go best with how the frames of these names are in it.  Name those whose segments have markers.
+
+        It is the angle for which the sum of the traces of R^T Z S is largest, of a frame's rotation R, the measured S
+        and the turn Z.  Raises ValueError where none of these is a frame of the motion's model that was measured in its
+        time, NameNotFound for names that are not there.
+        """
+        model, some = motion.model, self if by is None else self.of(by)
+        names = [name for name in some.names if name in model.frames]
+        during = some.at(motion.times).of(names).wxyz if names else np.full((1, 1, 4), np.nan)
+        seen = ~np.isnan(during[:, :, 0])
+        if not seen.any():
+            raise InvalidValue(
+                "no-such-part",
+                f"none of the sensors {', '.join(list(some.names)[:_SHOWN])} is a frame of {model.name} that was "
+                "measured during the motion; place them with imus.place_sensors",
+            )
+        there = quaternion_matrix(model.poses(motion.q, names).wxyz[seen])
+        lack = np.einsum("nij,nkj->ik", quaternion_matrix(during[seen]), there)  # sum of S R^T
+        up = np.eye(3)["xyz".index(up_of_model(model, model.home))]
+        around = up @ [lack[2, 1] - lack[1, 2], lack[0, 2] - lack[2, 0], lack[1, 0] - lack[0, 1]]
+        angle = float(np.arctan2(-around, np.trace(lack) - up @ lack @ up))
+        return self.turned(SO3.from_rotvec(angle * up))
+
     def at(self, times: ArrayLike) -> "Orientations":
         """At other times (n,) [s], by the shortest turns between frames; gaps stay, and times outside are gaps."""
         stamps = np.atleast_1d(finite("times", times))
@@ -72,11 +98,13 @@ class Orientations(Recording):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a `.sto` file of quaternions, as OpenSense reads it; gaps are NaN.
 
-        Raises ValueError for another suffix, OSError that names the file, the reason and the mend.
+        Raises ValueError for another suffix and for names that no `.sto` can have, OSError that names the file, the
+        reason and the mend.
         """
         file = Path(path)
         if file.suffix.lower() != ".sto":
             raise InvalidValue("wrong-format", f"{file} must end in .sto, for orientations to be written there")
+        self._refuse_names(".sto")
         write_quaternions(file, self.names, self.times, self.wxyz, self.rate)
 
 

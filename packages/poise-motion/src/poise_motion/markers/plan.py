@@ -76,6 +76,8 @@ class Plan:
 
     def _refuse(self, what: str, names: Sequence[str], known: set[str], given: Mapping[str, float]) -> None:
         model = self.model
+        if not names:
+            raise InvalidValue("empty", "there is no marker and no sensor to fit; name one at least")
         here = [name for name in names if name in known]
         if here and not any(given.get(name, 1.0) for name in here):
             raise InvalidValue(

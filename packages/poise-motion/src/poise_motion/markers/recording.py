@@ -75,6 +75,15 @@ class Recording:
         self.of(list(names))
         return self._with(self._numbers, names=tuple(names.get(name, name) for name in self.names))
 
+    def _refuse_names(self, kind: str) -> None:
+        """Raises ValueError for names that a table with tabs between them cannot have."""
+        for name in self.names:
+            if not name or name != " ".join(name.split()):
+                raise InvalidValue(
+                    "not-supported", f"the {self.what} {name!r} cannot be written: a {kind} parts names by tabs, so "
+                    f"give it a name without tabs, ends of lines and outer blanks, with {type(self).__name__}.renamed"
+                )  # fmt: skip
+
     @property
     def _numbers(self) -> Array:
         numbers: Array = getattr(self, self.measured)

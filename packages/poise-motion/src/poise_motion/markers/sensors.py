@@ -15,7 +15,8 @@ from poise.extending import WORLD, Array, ArrayLike, a_model, finite, nearest_na
 from poise.quaternions import angles_between, conjugate, quaternion_product, rotate
 from poise_motion.markers.orientations import Orientations
 from poise_motion.markers.plan import IMU, Plan
-from poise_motion.markers.trial import Trial, fit_trial, up_of
+from poise_motion.markers.trial import Trial, fit_trial
+from poise_motion.markers.upright import up_of_model
 
 _STILL: Final = np.radians(10.0)
 """Who stands sways by less from the mean."""
@@ -85,7 +86,7 @@ def place_sensors(
     posture = model.home if q is None else np.array(finite("q", q, model.nq))
     if up is not None:
         one_of("up", up, ("y", "z"))
-    vertical = np.eye(3)["xyz".index(up or up_of(model.poses(posture[None], model.links).xyz))]
+    vertical = np.eye(3)["xyz".index(up or up_of_model(model, posture))]
     links, notes = _links(model, standing.names, dict(on or {}))
     means = {name: _mean(standing, name) for name in links}
     gone = [name for name, mean in means.items() if mean is None]

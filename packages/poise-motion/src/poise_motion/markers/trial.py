@@ -14,6 +14,7 @@ from poise_motion.markers.off import ARM, offs, root_mean_square
 from poise_motion.markers.orientations import Orientations
 from poise_motion.markers.plan import Plan
 from poise_motion.markers.standing import begin
+from poise_motion.markers.upright import up_of, up_of_model
 
 _SHOWN: Final = 6
 _LOST: Final = 5.0
@@ -107,7 +108,7 @@ def fit_trial(plan: Plan, trial: Trial, aims: Array, start: Array | None, up: st
         for swap in exchanged:
             for name in swap.names:
                 doubtful[swap.first : swap.last + 1, plan.names.index(name)] = False
-    axis = up if up is not None else up_of(points if plan.names else model.poses(path[:1], model.links).xyz)
+    axis = up if up is not None else up_of(points) if plan.names else up_of_model(model, path[0])
     return MarkerFit(
         motion=Motion(model, trial.times, path, name=trial.name, up="y" if axis == "y" else "z"),
         names=tuple(plan.names),
@@ -147,12 +148,13 @@ def _doubts(plan: Plan, angles: Array, path: Array) -> list[str]:
         notes.append(
             f"sensors are {np.degrees(rms):.0f} degrees off on average: two may be exchanged, the heading wrong, a "
             "person have stood otherwise than the model, or quaternions not be w x y z"
+            + ("; Orientations.facing turns them into the world of the markers" if plan.names else "")
         )
     if plan.names:
         return notes
     model = plan.model
     link = min((model.frame(name).link for name in plan.sensors), key=lambda one: len(model.root_path(one)))
-    vertical = np.eye(3)["xyz".index(up_of(model.poses(model.home[None], model.links).xyz))]
+    vertical = np.eye(3)["xyz".index(up_of_model(model, model.home))]
     up = (model.pose(link, path).rotation @ model.pose(link, model.home).rotation.inverse()).act(vertical)
     tilt = float(np.median(np.arccos(np.clip(up @ vertical, -1.0, 1.0))))
     if tilt > _LIES:
@@ -179,12 +181,3 @@ def _begin_anew(descent: MarkerDescent, goals: Array, aims: Array, answers: tupl
         if costs2[0] < 0.5 * costs[f]:
             path[f:], found[f:], costs[f:] = path2, found2, costs2
         after = f + 1
-
-
-def up_of(points: Array) -> str:
-    """The axis of y and z along which the markers of a frame are farthest apart, as a rule."""
-    seen = points[(~np.isnan(points[:, :, 0])).sum(axis=1) > 1]
-    if not len(seen):
-        return "z"
-    apart = np.median(np.nanmax(seen, axis=1) - np.nanmin(seen, axis=1), axis=0)
-    return "y" if apart[1] > apart[2] else "z"
