@@ -8,7 +8,7 @@ from typing import Final
 
 NEVER: Final = {
     ("solve", "solve_batch", "solve_all"): (
-        ("speeds", "accelerations", "jerks", "twists"), "an answer by itself has no time"
+        ("speeds", "accelerations", "jerks", "twists", "tool speeds"), "an answer by itself has no time"
     ),
 }  # fmt: skip
 """What functions cannot do by the nature of things, and why."""

@@ -175,6 +175,11 @@ def _drifts(m: Mechanism, rows: Array) -> bool:
     return _within(np.linalg.norm(_moves(rows, m.model)[:, :3], axis=1), 0.2)
 
 
+def _tame(m: Mechanism, rows: Array) -> bool:
+    places = m.model.pose(m.frame, rows).xyz
+    return _within(np.linalg.norm(np.diff(places, axis=0), axis=1) / DT, 0.15)
+
+
 def _bent(m: Mechanism, rows: Array) -> bool:
     factors, most = m.row
     sums = sum(factor * rows[:, m.model.index(joint).start] for joint, factor in factors.items())
@@ -204,6 +209,9 @@ REQUIREMENTS: dict[str, Requirement] = {
         limits=lambda m: [pz.AccelerationLimit(5.0), pz.JerkLimit(50.0)], timed=True, judge=_smooth
     ),
     "twists": Requirement(limits=lambda m: [pz.TwistLimit(linear=0.2)], timed=True, judge=_drifts, on=ROVER),
+    "tool speeds": Requirement(
+        limits=lambda m: [pz.ToolSpeedLimit(m.frame, linear=0.15)], timed=True, judge=_tame
+    ),
     "linear": Requirement(limits=lambda m: [pz.LinearLimit(m.row[0], most=m.row[1])], judge=_bent),
     "shapes": Requirement(
         limits=lambda m: [pz.CollisionLimit(pz.World({"wall": m.wall}), min_distance=NEAREST)], judge=_apart

@@ -76,6 +76,17 @@ def _asked(rng: np.random.Generator, mechanism: Mechanism, q0: Array) -> list[As
                 lambda rows: float(np.linalg.norm(_velocities(m, rows)[:, :3], axis=1).max()) - drift, 1e-9,
             )
         )  # fmt: skip
+    if maybe(0.3):
+        slow = float(rng.choice([0.05, 0.2]))
+        found.append(
+            Asked(
+                "tool", (pz.ToolSpeedLimit(mechanism.frame, linear=slow),), (),
+                lambda rows: float(
+                    np.linalg.norm(np.diff(m.pose(mechanism.frame, rows).xyz, axis=0), axis=1).max()
+                ) / DT - slow,
+                1e-9,
+            )
+        )  # fmt: skip
     if maybe(0.5):
         names = [j.name for j in m.joints if j.nq == 1]
         chosen = rng.choice(names, size=min(2, len(names)), replace=False)

@@ -174,6 +174,10 @@ DELEGATED: Final = Record("Delegated", "effector", "scale")
 """A task that another method proposes steps for: its effector, and what that method's weights are of those here."""
 TWIST: Final = Record("Twist", "first count", "most")
 """`count` velocities from `first` on, whose Euclidean length is at most `most` in one update [rad or m]."""
+TOOL: Final = Record("Tool", "tip first_column last_column", "tool[12] linear angular")
+"""A frame that goes by at most `linear` [m] and turns by at most `angular` [rad] in one update: it hangs at `tool` on
+the tool unit `tip`, and the tool columns from `first_column` to `last_column` move it, each with an active velocity as
+its `column`."""
 
 RANK: Final = Record("Rank", "level required loop sided")
 """Of a block, for a gradient: the place of its task among levels, and whether that is required, a loop, or a range with
@@ -239,6 +243,10 @@ PROBLEM: Final[Mapping[str, Record | str]] = {
     "speeds": REAL,
     "rates": RATES,
     "twists": TWIST,
+    "tools": TOOL,
+    "tool_units": UNIT,
+    "tool_pieces": PIECE,
+    "tool_columns": COLUMN,
     "inequalities": REAL,
     "posture": REAL,
     "posture_mask": REAL,
@@ -275,17 +283,18 @@ none): by how much two groups may come nearer than others [m], for which their d
 `settings` and `rule`: the settings of the method at hand and of its damping rule, each as its own record has them.
 `speeds` (n,): the largest change of each active velocity in one update, infinite where none is stated.  `rates`: one
 for each active velocity where a step may change the velocity by so much alone, else none; `speeds` are then those of
-the whole step.  `twists`: of free bases.  `inequalities` (n + 1 each): a row of A and its entry of b, of limits A q <=
-b on the active velocities' coordinates.  `posture` (nq,): where a null-space term pulls to.  `posture_mask` (n,): 1 for
-each active velocity that the posture of a Tracker pulls, else 0; empty without one.  `weight_ratios` (n,): the least of
-that posture's weights over that of each active velocity; empty where all are alike.  `bounds` (2 a coordinate): lower
-and upper limit, whether or not they hold.  `plan`, `plan_reals`: what the method at hand has prepared.  `criteria`,
-`criteria_reals`: what obstacles push, and the obstacles.  `velocities` (n + 1,): the model's number of each active
-velocity, and how many the model has; for a user's criterion and pairs.  `collision`: one where shapes are kept apart.
-`ranges`: one a range that steps do not leave.  `loops`: one a loop that steps leave closed; `loop_plan`: 0 and the
-number of their rows m, with a metric the end of its n rows, then the numbers of all rows.  `braking_group` (n,): 0
-for each active velocity that may brake by itself, else the number of those that brake together, as those of a loop do;
-empty where a step has no more to keep than bounds.
+the whole step.  `twists`: of free bases.  `tools`: frames whose speeds are bounded, with units, pieces and columns of
+their own.  `inequalities` (n + 1 each): a row of A and its entry of b, of limits A q <= b on the active velocities'
+coordinates.  `posture` (nq,): where a null-space term pulls to.  `posture_mask` (n,): 1 for each active velocity that
+the posture of a Tracker pulls, else 0; empty without one.  `weight_ratios` (n,): the least of that posture's weights
+over that of each active velocity; empty where all are alike.  `bounds` (2 a coordinate): lower and upper limit, whether
+or not they hold.  `plan`, `plan_reals`: what the method at hand has prepared.  `criteria`, `criteria_reals`: what
+obstacles push, and the obstacles.  `velocities` (n + 1,): the model's number of each active velocity, and how many the
+model has; for a user's criterion and pairs.  `collision`: one where shapes are kept apart.  `ranges`: one a range that
+steps do not leave.  `loops`: one a loop that steps leave closed; `loop_plan`: 0 and the number of their rows m, with a
+metric the end of its n rows, then the numbers of all rows.  `braking_group` (n,): 0 for each active velocity that may
+brake by itself, else the number of those that brake together, as those of a loop do; empty where a step has no more to
+keep than bounds.
 `delegated`: the tasks that another method proposes steps for, in that method's order.  `ranks`: one a block.
 `goal_steps`: those that a gradient is asked for.  `movable` (n,): 1 for what tasks move, else 0.
 

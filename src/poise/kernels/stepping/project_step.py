@@ -52,6 +52,7 @@ from poise.kernels.requirements.stopping import (
     rests,
     steer,
 )
+from poise.kernels.requirements.tool_speed import keep_tools, tools_hold, tools_hold_braking, tools_rise
 from poise.kernels.rows.rounding import ROUNDING
 from poise.kernels.rows.sums import put_sum, slack_of_sum, sum_count, sums_hold
 from poise.kernels.solver.limits import limited_balls
@@ -60,6 +61,8 @@ _TRIALS = 8
 """Nearest steps that are tried, each with more cutting planes than the one before."""
 _HALVINGS, _HALVINGS_RATED = 12, 4
 """Halvings towards the base that are tried; with accelerations fewer, for braking leaves a step little room anyway."""
+_CLOSINGS = 4
+"""Loops are closed so often again where closing them has made a tool too fast."""
 _STRETCHES = 3
 """Doublings of the base, where that does not get away fast enough from something that comes near."""
 
@@ -85,20 +88,24 @@ def project_step(p, w, address):
     certified, w.memory[CERTIFIED] = w.memory[CERTIFIED], float(ALL + 1)
     abreast = w.memory[ABREAST]
     finite = _finite(w)
+    shortened = finite and len(p.tools) > 0 and keep_tools(p, w)
+    if shortened:
+        w.memory[PREDICTED] = ELSEWHERE  # what the method predicted of its own step says nothing now
     for a in range(n):
         desired[a] = w.step[a] if finite else 0.0
     # The proposal itself first; it is integrated where w.q may not be what w.step leads to within box and loops.
     if not finite:
         w.memory[FAILED] = 1.0
-    elif unlimited or len(p.loops) > 0 or (has_rates and limited_balls(p) > 0):
+    elif shortened or unlimited or len(p.loops) > 0 or (has_rates and limited_balls(p) > 0):
         if len(p.loops) > 0:
             w.memory[LOOP_RESIDUAL] = evaluate_loops(p, w, w.begun)
         state_box(p, w, has_rates)
-        if _go(p, w) and _retreats(p, w) and _holds(p, w, address, ALL):
+        kept = _lead(p, w, not has_rates) if shortened and not unlimited else _go(p, w)
+        if kept and _retreats(p, w) and _holds(p, w, address, ALL):
             return
     elif _retreats(p, w) and _holds(p, w, address, ALL):
         return
-    w.memory[PREDICTED] = ELSEWHERE  # what the method predicted of its own step says nothing now
+    w.memory[PREDICTED] = ELSEWHERE
     for stage in range(ALL, NO_ACCELERATION + 1):
         w.memory[STAGE] = float(stage)
         for a in range(n if stage == NO_ACCELERATION else 0):
@@ -150,19 +157,37 @@ def _look_from_begun(p, w, address):
 
 @kernel
 def _go(p, w):
-    """Integrate w.step from w.begun into w.q, twists shortened to their limits and loops closed, which change w.step.
-
-    Whether it keeps its box then and all loops are closed.
-    """
+    """`_lead` of w.step, with its twists shortened to their limits, if it keeps its box.  A tool that is too fast
+    shortens it too, but where accelerations hold, which ask for much of it: there it fails."""
     for k in range(len(p.twists)):
         _shorten(w, p.twists[k])
     if not _keeps_box(w):
         return False
+    if len(p.tools) == 0:
+        return _lead(p, w, False)
+    if len(p.rates) > 0 and w.memory[STAGE] < NO_ACCELERATION:
+        return tools_hold(p, w) and _lead(p, w, False)
+    return _lead(p, w, keep_tools(p, w))
+
+
+@kernel
+def _lead(p, w, shortened):
+    """Integrate w.step from w.begun into w.q, loops closed, which changes w.step.
+
+    Whether it keeps its box and all loops are closed.  One that was `shortened` from one that kept it may come back
+    from beyond a limit more slowly than the box says.
+    """
     if len(p.loops) > 0:
         lowest, highest = w.constraints.lowest, w.constraints.highest
-        return project_to_loops(p, w, w.begun, w.step, lowest, highest, w.q) and _keeps_box(w)
+        closed = project_to_loops(p, w, w.begun, w.step, lowest, highest, w.q)
+        # What closing takes a tool beyond its speed is little, and taken back.
+        for _ in range(_CLOSINGS if len(p.tools) > 0 else 0):
+            if not (closed and keep_tools(p, w)):
+                break
+            closed = project_to_loops(p, w, w.begun, w.step, lowest, highest, w.q)
+        return closed and (shortened or _keeps_box(w))
     integrate(p, w, w.begun, w.step, w.q)
-    return _keeps_box(w)
+    return shortened or _keeps_box(w)
 
 
 @kernel
@@ -225,7 +250,7 @@ def _holds_here(p, w, address, stage):
         if cutting and len(p.loops) > 0:
             _cut_sums(p, w)
         return False
-    if _whirls(p, w):
+    if _whirls(p, w) or (len(p.tools) > 0 and len(p.loops) > 0 and not tools_hold(p, w)):
         return False
     satisfied = stage != ALL or len(p.ranges) == 0 or ranges_hold(p, w, w.q, cutting, False)
     if len(p.collision) > 0:
@@ -269,11 +294,16 @@ def _can_stop(p, w, address, stage):
         return steps == 0
     sure = ranges_hold_for(w) if ranged else NONE
     clear_for = _clear_for(p, w, address, 0)
+    rising = len(p.tools) > 0 and tools_rise(p, v, s)
     for k in range(1, STOPS + 1):
-        if k > steps or (sure > steps and clear_for > steps) or rests(v, s):
+        if k > steps or (sure > steps and clear_for > steps and not rising) or rests(v, s):
             return True
         if not brake_on(p, w, v, s, x):
             return False
+        if rising:
+            if not tools_hold_braking(p, w, v, x):
+                return False
+            rising = tools_rise(p, v, s)
         # What is left of the way: subtracted where it was summed up, else bounded anew when it is asked for.
         for a in range(0 if each else n):
             w.braking.distances[a] = max(w.braking.distances[a] - abs(v[a]), 0.0)

@@ -35,6 +35,7 @@ from poise.solving.requirements.inequalities import Limit, rates_of, together
 from poise.solving.requirements.outcome import Trace
 from poise.solving.requirements.ranges import range_records, range_rows, ranges
 from poise.solving.requirements.sections import requirements
+from poise.solving.requirements.tool_speed import tool_rows, tool_sections
 from poise.tasks.base import Task, levels
 from poise.tasks.loop import LoopTask
 from poise.tasks.posture import PostureTask
@@ -142,7 +143,10 @@ def bound_method(
     if numbers.get("anti_chatter") and updates == 1 and posture is None and len(levels(tasks)) == 1:
         rows |= in_group("stall", trail=TRAIL * n, leap=n)
         parts.append("leap")
-    constrained = count > 0 or common["unlimited"] > 0.0
+    if collected.tools:
+        sections |= tool_sections(model, collected.tools, problem.velocities)
+        rows |= tool_rows(sections, len(collected.tools), model, n)
+    constrained = count > 0 or common["unlimited"] > 0.0 or len(collected.tools) > 0
     if keep_constraints and (
         step_sections := requirements(model, tasks, problem, count, constrained=constrained, has_rates=has_rates)
     ):

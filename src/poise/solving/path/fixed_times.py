@@ -82,7 +82,7 @@ def too_fast(trajectory: Trajectory, rates: Rates, loops: Loops | None) -> list[
     """The steps of a motion with a row at each of its times on which something is beyond its limit, the first each."""
     if len(trajectory.curve.starts) < 2 or not trajectory.duration > 0.0:
         return []
-    model, looks = trajectory.curve.model, _LOOKS if rates.smooth else 2
+    model, looks = trajectory.curve.model, _LOOKS if rates.smooth or rates.tools else 2
     gaps = np.diff(trajectory.t)
     t = looked_at(trajectory, looks)
     kinds = [
@@ -92,6 +92,8 @@ def too_fast(trajectory: Trajectory, rates: Rates, loops: Loops | None) -> list[
         )
     ]  # fmt: skip
     loop_strain = np.zeros(len(t)) if loops is None else loops.strain(trajectory, rates, t)
+    speeds = kinds[0][0].reshape(len(t), model.nv)
+    lengths = rates.lengths(model, speeds, lambda: trajectory.at(t).q).reshape(len(gaps), looks, -1)
     names, out = velocity_names(model), []
     for k in range(len(gaps)):
         for found, most, words in kinds:
@@ -102,14 +104,24 @@ def too_fast(trajectory: Trajectory, rates: Rates, loops: Loops | None) -> list[
                 reason = f"{names[j]} would have to {size}, and its limit is {most[j]:.4g}."
                 break
         else:
-            lengths, more = rates.lengths(kinds[0][0][k]), float(loop_strain.reshape(len(gaps), looks)[k].max())
-            if lengths.max(initial=0.0) > _SLACK:
-                first, _, limit = rates.twists[int(lengths.max(axis=0).argmax())]
-                size = f"{lengths.max() * limit:.4g} a second in all"
-                reason = f"{names[first]} would have to go at {size}, and its TwistLimit is {limit:.4g}."
+            more = float(loop_strain.reshape(len(gaps), looks)[k].max())
+            if lengths[k].max(initial=0.0) > _SLACK:
+                reason = _too_long(rates, names, lengths[k].max(axis=0))
             elif more > _LOOP_SLACK:
                 reason = f"what closes the loops would take {more:.4g} times the time that there is."
             else:
                 continue
         out.append(PathFailure(k + 1, Status.TOO_FAST, reason))
     return out
+
+
+def _too_long(rates: Rates, names: list[str], lengths: Array) -> str:
+    """What of the twists and tools is farthest beyond its limit, as a sentence; `lengths` as of `Rates.lengths`."""
+    j = int(lengths.argmax())
+    if j < len(rates.twists):
+        first, _, limit = rates.twists[j]
+        size = f"{lengths[j] * limit:.4g} a second in all"
+        return f"{names[first]} would have to go at {size}, and its TwistLimit is {limit:.4g}."
+    frame, at, limit = rates.tools[j - len(rates.twists)]
+    does, unit = ("turn", "rad/s") if at else ("go", "m/s")
+    return f"{frame} would have to {does} at {lengths[j] * limit:.4g} {unit}, and its ToolSpeedLimit is {limit:.4g}."

@@ -1,8 +1,8 @@
 """What the limits of a path say: of each configuration, and of how fast it may be run through."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple, final
+from typing import Final, NamedTuple, final
 
 import numpy as np
 
@@ -12,6 +12,11 @@ from poise.common.errors import InvalidValue, ShapeError
 from poise.model.model import Model, a_model
 from poise.solving.requirements.inequalities import together
 from poise.solving.requirements.limits import Limits, LimitsLike
+
+_APART: Final = 0.02
+"""How far joints go in all between two looks at the speed of a tool on a straight step [rad or m]."""
+SEEN: Final = 1.0 + 3e-4
+"""What may be missed between two looks at what bends."""
 
 
 class Rates(NamedTuple):
@@ -25,33 +30,57 @@ class Rates(NamedTuple):
     """(nv,) [rad/s^3 or m/s^3]."""
     twists: tuple[tuple[int, int, float], ...] = ()
     """First velocity, how many, and how long they may be together [m/s or rad/s]."""
+    tools: tuple[tuple[str, int, float], ...] = ()
+    """A frame, the first of three numbers of its twist, and how long they may be together [m/s or rad/s]."""
 
     @property
     def timed(self) -> bool:
         """Whether any of them says how fast a path may be run through."""
-        return bool(np.isfinite([self.velocity, self.acceleration, self.jerk]).any())
+        return bool(self.tools) or bool(np.isfinite([self.velocity, self.acceleration, self.jerk]).any())
 
     @property
     def smooth(self) -> bool:
         """Whether speeds may not change at once."""
         return bool(np.isfinite([self.acceleration, self.jerk]).any())
 
-    def shares(self, velocities: Array) -> Array:
-        """(n,) how much of what they may be velocities (n, nv) are, that which is nearest to it or most beyond."""
+    def shares(self, model: Model, velocities: Array, q: Callable[[], Array]) -> Array:
+        """(n,) how much of what they may be velocities (n, nv) are, that which is nearest to it or most beyond; `q`
+        as of `lengths`."""
         most = (np.abs(velocities) / self.velocity).max(axis=1, initial=0.0)
-        for twist in self.lengths(velocities).T:
-            most = np.maximum(most, twist)
+        for length in self.lengths(model, velocities, q).T:
+            most = np.maximum(most, length)
         return np.asarray(most, dtype=np.float64)
 
-    def strains(self, velocities: Array, accelerations: Array, jerks: Array) -> Array:
-        """(n, 3) by what factor a motion with these (n, nv each) is too fast by each; how much slower it has to be."""
+    def strains(
+        self, model: Model, velocities: Array, accelerations: Array, jerks: Array, q: Callable[[], Array]
+    ) -> Array:
+        """(n, 3) by what factor a motion with these (n, nv each) is too fast by each; how much slower it has to be; `q`
+        as of `lengths`."""
         hard, abrupt = np.sqrt(np.abs(accelerations) / self.acceleration), np.cbrt(np.abs(jerks) / self.jerk)
-        return np.stack([self.shares(velocities), *(x.max(axis=1, initial=0.0) for x in (hard, abrupt))], axis=1)
+        fast = self.shares(model, velocities, q)
+        return np.stack([fast, *(x.max(axis=1, initial=0.0) for x in (hard, abrupt))], axis=1)
 
-    def lengths(self, velocities: Array) -> Array:
-        """(n, twists) how much of what they may be the twists of velocities (n, nv) are."""
+    def lengths(self, model: Model, velocities: Array, q: Callable[[], Array]) -> Array:
+        """(n, twists and tools) how much of what they may be the twists of velocities (n, nv) are, and the speeds of
+        tools, for which `q` tells the configurations (n, nq)."""
         found = [np.linalg.norm(velocities[:, at : at + many], axis=1) / most for at, many, most in self.twists]
+        if self.tools:
+            here = q()
+            twists = {frame: _times(model.jacobian(frame, here), velocities) for frame, _, _ in self.tools}
+            found += [np.linalg.norm(twists[frame][:, at : at + 3], axis=1) / most for frame, at, most in self.tools]
         return np.stack(found, axis=1) if found else np.zeros((len(velocities), 0))
+
+    def on_steps(self, model: Model, q: Array) -> Array:
+        """(n - 1,) the largest share anywhere on the straight way from each of q (n, nq) to the next, each taken in a
+        second."""
+        steps = model.difference(q[:-1], q[1:])
+        if not self.tools:
+            return self.shares(model, steps, lambda: q[:-1])
+        looks = 2 + int(np.abs(steps).sum(axis=1).max(initial=0.0) / _APART)
+        share = np.tile(np.linspace(0.0, 1.0, looks), len(steps))[:, None]
+        first, every = np.repeat(q[:-1], looks, axis=0), np.repeat(steps, looks, axis=0)
+        found = self.shares(model, every, lambda: model.integrate(first, share * every))
+        return np.asarray(SEEN * found.reshape(-1, looks).max(axis=1), dtype=np.float64)
 
 
 @final
@@ -92,8 +121,14 @@ class PathLimits:
             hardest = np.minimum(hardest, found.accelerations)
         if found.jerks is not None:
             jerks = np.minimum(jerks, found.jerks)
-        rates = Rates(speeds, hardest, jerks, found.twists)
+        tools = [(x.frame, at, most) for x in found.tools for at, most in ((0, x.linear), (3, x.angular))]
+        rates = Rates(speeds, hardest, jerks, found.twists, tuple(tool for tool in tools if np.isfinite(tool[2])))
         return cls(given, given.timeless(model).as_given, found.rows, found.most, rates)
+
+
+def _times(matrices: Array, vectors: Array) -> Array:
+    """(n, 6) products of Jacobians (n, 6, nv) and velocities (n, nv)."""
+    return np.asarray((matrices @ vectors[..., None])[..., 0], dtype=np.float64)
 
 
 def limits_of(name: str, value: ArrayLike | None, model: Model) -> Array:

@@ -87,7 +87,7 @@ class Loops:
 
     def strain(self, trajectory: Trajectory, rates: Rates, t: Array) -> Array:
         """(n,) by what factor the closed motion is too fast at times t (n,)."""
-        velocities, accelerations, jerks = self._closed_at(trajectory, t)[1], *np.zeros((2, len(t), self._model.nv))
+        (q, velocities), (accelerations, jerks) = self._closed_at(trajectory, t), np.zeros((2, len(t), self._model.nv))
         if rates.smooth:
             accelerations = self._accelerations(trajectory, t)
         if np.isfinite(rates.jerk).any():
@@ -95,7 +95,7 @@ class Loops:
                 self._accelerations(trajectory, np.clip(t + way, 0.0, trajectory.duration)) for way in (-_TWICE, _TWICE)
             )
             jerks = -np.subtract(*ends) / (2.0 * _TWICE)
-        return rates.strains(velocities, accelerations, jerks).max(axis=1)
+        return rates.strains(self._model, velocities, accelerations, jerks, lambda: q).max(axis=1)
 
     def refined(self, curve: Curve) -> tuple[Array, Array]:
         """(k,) s and (k, nq) closed rows on a curve, its own among them, no farther apart than `_NEAR`."""

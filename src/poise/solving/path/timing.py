@@ -12,16 +12,16 @@ from poise.kernels.path.timing import least_times
 from poise.model.model import Model
 from poise.solving.path.clock import Clock
 from poise.solving.path.feasibility import PathFeasibility
-from poise.solving.path.limits import Rates
+from poise.solving.path.limits import SEEN, Rates
 from poise.solving.path.quintic_spline import quintic_spline
 from poise.solving.path.trajectory import Curve, Trajectory, joined
 
 _POINTS: Final = 8
 """Points on each piece at which limits are kept."""
+_MORE: Final = 2
+"""Times as many where tools are bounded, whose speeds bend."""
 _LOOKS, _ALL_LOOKS = 5, 33
 """So often they are looked at between two of these, and at last."""
-_MARGIN: Final = 1.0 + 3e-4
-"""What may be missed between two looks, where a curve bends."""
 _SAME: Final = 1e-7
 """Configurations that differ by no more are one [rad or m]: so much is left of the rounding of a solve."""
 _SHARP: Final = 1.0
@@ -36,6 +36,9 @@ _NEARLY, _GENTLY = 1e-3, 0.3
 """A strain that is small enough; the power of it by which a motion that is even already is slowed down in a round."""
 _AT_ONCE: Final = 1_000_000
 """Numbers that are made for this in one go, so that a long while takes no more memory."""
+_BRISK: Final = 0.9
+"""The parameter of a path runs by less than 1 a second at most; where tools are bounded it is so much shorter, so that
+it never is what holds them back."""
 _SHARES: Final = (1.0, 0.7, 0.45, 0.3)
 """Shares of the accelerations that are tried beside jerks."""
 
@@ -68,8 +71,8 @@ def timed(
     with np.errstate(invalid="ignore"):
         hardest = np.fmin(most.acceleration, np.where(ways > 0.0, np.cbrt(0.5 * ways * most.jerk**2), np.inf))
         fastest = np.fmin(most.velocity, np.where(ways > 0.0, np.sqrt(2.0 * hardest * ways), np.inf))
-    rates = Rates(fastest, hardest, most.jerk, most.twists)
-    durations = rates.shares(steps)
+    rates = most._replace(velocity=fastest, acceleration=hardest)
+    durations = rates.on_steps(model, distinct)
     moving = np.flatnonzero(durations > _LEAST * durations.sum())
     if not len(moving):
         return np.zeros(len(q)), even(model, q[-1:], np.zeros(1))
@@ -78,11 +81,12 @@ def timed(
         q, at = distinct[through], knots
         if feasibility.loops is not None:
             s, q = feasibility.loops.refined(Curve.straight(model, knots, q))
-            took = rates.shares(model.difference(q[:-1], q[1:]))
+            took = rates.on_steps(model, q)
             knots = np.append(0.0, np.cumsum(np.maximum(took, _LEAST * took.sum())))
             at = knots[np.searchsorted(s, at)]
         trajectory = even(model, q, knots)
     else:
+        knots = _BRISK * knots if rates.tools else knots
         trajectories = _smooth(
             model, knots, distinct[through], still[through], rates, within_limits, clock, feasibility
         )
@@ -96,7 +100,7 @@ def timed(
     if feasibility.loops is not None:
         # What closes the loops makes some of it faster.
         t = looked_at(trajectory, _LOOKS)
-        slower = max(1.0, float(feasibility.loops.strain(trajectory, most, t).max())) * _MARGIN
+        slower = max(1.0, float(feasibility.loops.strain(trajectory, most, t).max())) * SEEN
         trajectory, at = trajectory.slower(slower), at * slower
     passed = np.zeros(len(distinct))
     passed[moving + 1] = at[1:]
@@ -176,20 +180,20 @@ def _fastest(curve: Curve, rates: Rates, cap: Array | None = None) -> Trajectory
     2018, section III-D: what is at the second is linear in the acceleration too).  `cap` is what the square of ds/dt
     may be at the points.
     """
-    k = len(curve.numbers)
-    share = np.arange(_POINTS) / _POINTS
+    k, points = len(curve.numbers), _POINTS * (_MORE if rates.tools else 1)
+    share = np.arange(points) / points
     grid = np.append((curve.s[:-1, None] + share * np.diff(curve.s)[:, None]).ravel(), curve.s[-1])
     ds = np.diff(grid)
-    piece = np.minimum(np.arange(len(grid)) // _POINTS, k - 1)
-    _, _, first, second, _ = curve.on(piece, grid)
+    piece = np.minimum(np.arange(len(grid)) // points, k - 1)
+    _, moved, first, second, _ = curve.on(piece, grid)
     n, size = first.shape
-    twists = rates.lengths(first)
-    more = 1 + twists.shape[1]
+    lengths = rates.lengths(curve.model, first, lambda: curve.model.integrate(curve.starts[piece], moved))
+    more = 1 + lengths.shape[1]
     slope, bend = np.zeros((n, 2 * size + more)), np.zeros((n, 2 * size + more))
     slope[:, :size], bend[:, :size] = first, second
     slope[:-1, size:-more] = first[1:] + 2.0 * ds[:, None] * second[1:]
     bend[:-1, size:-more] = second[1:]
-    slope[:, 2 * size : -1] = twists
+    slope[:, 2 * size : -1] = lengths
     slope[:, -1] = 1.0 if cap is None else 1.0 / np.sqrt(cap)
     unbound, one = np.full(size, np.inf), np.ones(more)
     x = np.zeros(n)
@@ -210,7 +214,8 @@ def _strain(trajectory: Trajectory, rates: Rates, looks: int) -> tuple[Array, Ar
     if np.isfinite(rates.jerk).any():
         turns = trajectory.when(trajectory.curve.s[1:-1])
         t = np.sort(np.concatenate([t, turns - 1e-9 * trajectory.duration, turns + 1e-9 * trajectory.duration]))
-    return t, rates.strains(*trajectory.derivatives(t)).max(axis=1)
+    strains = rates.strains(trajectory.curve.model, *trajectory.derivatives(t), lambda: trajectory.at(t).q)
+    return t, strains.max(axis=1)
 
 
 def looked_at(trajectory: Trajectory, looks: int) -> Array:
@@ -221,9 +226,9 @@ def looked_at(trajectory: Trajectory, looks: int) -> Array:
 
 def _slowed_to_limits(trajectory: Trajectory, rates: Rates) -> Trajectory:
     """The motion, as much slower as it takes to keep the limits everywhere."""
-    bends = bool(np.abs(trajectory.curve.numbers[:, 2:]).max(initial=0.0) > 1e-12)
+    bends = bool(rates.tools) or bool(np.abs(trajectory.curve.numbers[:, 2:]).max(initial=0.0) > 1e-12)
     strain = float(_strain(trajectory, rates, _ALL_LOOKS if bends else _LOOKS)[1].max())
-    return trajectory.slower(max(1.0, strain * (_MARGIN if bends else 1.0)))
+    return trajectory.slower(max(1.0, strain * (SEEN if bends else 1.0)))
 
 
 def _with_jerks(curve: Curve, rates: Rates, clock: Clock) -> Trajectory:

@@ -8,7 +8,7 @@ dataclass with the method of `Limit`.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Protocol, TypeAlias, final
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
@@ -38,6 +38,16 @@ _LEAST: Final = 1e-290
 """The least bound whose inverse can be computed with."""
 
 
+class ToolSpeed(NamedTuple):
+    """How far a frame may go, and turn, in one update; infinite where nothing says."""
+
+    frame: str
+    linear: float
+    """[m]"""
+    angular: float
+    """[rad]"""
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Inequalities:
@@ -55,6 +65,7 @@ class Inequalities:
     """(n,) [rad/s^3 or m/s^3]."""
     twists: tuple[tuple[int, int, float], ...] = ()
     """First velocity, how many, and how long they may be together in one update [rad or m]."""
+    tools: tuple[ToolSpeed, ...] = ()
 
 
 class Limit(Protocol):
@@ -100,10 +111,10 @@ class VelocityLimit(_OfJoints):
 
     def inequalities(self, model: Model, velocities: Sequence[int], dt: float | None) -> Inequalities:
         """The velocity limits times dt; see `Limit`."""
-        seconds, speeds = _seconds(self, dt), model.velocity
+        seconds, speeds = seconds_of(self, dt), model.velocity
         if self.most is not None:
             speeds = np.minimum(speeds, values_of(self, model, self.most))
-        return _bounds(speeds[list(velocities)] * seconds)
+        return bounds(speeds[list(velocities)] * seconds)
 
 
 @final
@@ -118,10 +129,10 @@ class AccelerationLimit(_OfJoints):
 
     def inequalities(self, model: Model, velocities: Sequence[int], dt: float | None) -> Inequalities:
         """The accelerations; see `Limit`."""
-        _seconds(self, dt)
+        seconds_of(self, dt)
         n = len(velocities)
         most = _limit_values(self, model, self.most, model.acceleration, "acceleration")
-        return replace(_bounds(np.full(n, NONE)), accelerations=most[list(velocities)])
+        return replace(bounds(np.full(n, NONE)), accelerations=most[list(velocities)])
 
 
 @final
@@ -136,9 +147,9 @@ class JerkLimit(_OfJoints):
 
     def inequalities(self, model: Model, velocities: Sequence[int], dt: float | None) -> Inequalities:
         """The jerks; see `Limit`."""
-        _seconds(self, dt)
+        seconds_of(self, dt)
         most = _limit_values(self, model, self.most, model.jerk, "jerk")
-        return replace(_bounds(np.full(len(velocities), NONE)), jerks=most[list(velocities)])
+        return replace(bounds(np.full(len(velocities), NONE)), jerks=most[list(velocities)])
 
 
 @final
@@ -163,7 +174,7 @@ class TwistLimit(Constraint):
 
     def inequalities(self, model: Model, velocities: Sequence[int], dt: float | None) -> Inequalities:
         """Twists, and the bounds that they are for each velocity alone; see `Limit`."""
-        seconds = _seconds(self, dt)
+        seconds = seconds_of(self, dt)
         free = [joint for joint in model.joints if joint.nv and joint.kind in (JointKind.PLANAR, JointKind.FLOATING)]
         if self.joint is not None:
             chosen = model.joint(self.joint)
@@ -187,10 +198,10 @@ class TwistLimit(Constraint):
                 if most is not None and places:
                     changes[places] = most * seconds
                     found.append((places[0], len(places), most * seconds))
-        return replace(_bounds(changes), twists=tuple(found))
+        return replace(bounds(changes), twists=tuple(found))
 
 
-def _bounds(changes: Array) -> Inequalities:
+def bounds(changes: Array) -> Inequalities:
     """Bounds alone."""
     return Inequalities(changes, np.zeros((0, len(changes))), np.zeros(0))
 
@@ -209,7 +220,7 @@ def _limit_values(limit: Limit, model: Model, most: Values | None, own: Array, w
     return own
 
 
-def _seconds(limit: Limit, dt: float | None) -> float:
+def seconds_of(limit: Limit, dt: float | None) -> float:
     """Raises ValueError where no time is stated."""
     if dt is None:
         raise InvalidValue(
@@ -339,6 +350,7 @@ def together(model: Model, velocities: Sequence[int], limits: Sequence[Limit], d
         _tightest(n, [x.accelerations for x in found]),
         _tightest(n, [x.jerks for x in found]),
         tuple(twist for x in found for twist in x.twists),
+        tuple(tool for x in found for tool in x.tools),
     )
 
 

@@ -27,7 +27,7 @@ RELAXATION_ORDER: Final = (
     ("accelerations and jerks", "where braking within them breaks a higher rank, as when an obstacle comes near"),
     (", ".join(name for name, _ in _RANK_4.values()), "where no step keeps them: then as little as can be"),
     (
-        "loops, positions, speeds, twists",
+        "loops, positions, speeds, twists, speeds of tools",
         "never; from a start beyond them a step comes back as fast as speeds let it, "
         "and positions within accelerations and jerks",
     ),

@@ -27,6 +27,7 @@ from poise.solving.requirements.inequalities import VelocityLimit
 from poise.solving.requirements.limits import Limits
 from poise.solving.requirements.loops import PassiveLoops, loop_tasks
 from poise.solving.requirements.ranges import ranges
+from poise.solving.requirements.tool_speed import ToolSpeedLimit
 from poise.solving.tracking.following_error import FollowingErrorBound, FollowingErrorLimit
 from poise.solving.tracking.loop_start import LoopStart
 from poise.solving.tracking.targets import Targets
@@ -87,6 +88,7 @@ class Stepper:
             ranked = len(levels(frame_tasks)) > 1 or (tied and posture is not None)
             method = "priority" if ranked else "qp" if tied else "dls"
         self.model, self.method, self._warned = model, method_of(method), False
+        self._tools = tuple(limit for limit in given.others if isinstance(limit, ToolSpeedLimit))
         also = [] if posture is None else pulled(model, posture)
         problem = pack(model, frame_tasks, limits=limits, also=[*also, *given.tied(model)])
         self.bound = bound_method(
@@ -265,6 +267,10 @@ class Stepper:
             targets.posture,
         )  # fmt: skip
         found = self._error_bound.active(found, self.measured, q)
+        if targets.dt is not None:
+            found += tuple(
+                met for limit in self._tools for met in limit.met(self.model, self.last_start(), q, targets.dt)
+            )
         if bound.collision is None:
             return found
         return (*found, *at_distance(bound.collision, self.model, bound.collision.nearest(self.model, q)))

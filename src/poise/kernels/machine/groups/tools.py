@@ -1,0 +1,16 @@
+"""Sections of what is seen of tools whose speeds are bounded, see `poise.kernels.requirements.tool_speed`."""
+
+from typing import Final
+
+from poise.kernels.machine.group import Group
+
+TOOLS: Final = Group(
+    ("kernels/requirements/tool_speed.py",),
+    {
+        "q": "nq, where the end of a step was looked at",
+        "frames": "FRAME a tool unit",
+        "columns": "6 n a tool: of its linear, then of its angular motion there",
+        "start": "nq and one, where the step began, and 1 where that was looked at",
+        "start_columns": "the same there",
+    },
+)
