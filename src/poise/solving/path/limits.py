@@ -1,7 +1,7 @@
 """What the limits of a path say: of each configuration, and of how fast it may be run through."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, final
 
 import numpy as np
@@ -97,6 +97,10 @@ class PathLimits:
     most: Array
     """(p,) what A q may be."""
     rates: Rates
+
+    def with_tool(self, frame: str, speed: float) -> "PathLimits":
+        """They, and a frame that is no faster than `speed` [m/s]."""
+        return replace(self, rates=self.rates._replace(tools=(*self.rates.tools, (frame, 0, speed))))
 
     @property
     def positions(self) -> bool:

@@ -482,13 +482,13 @@ def waypoints(
     one_posture(given)
     with PathFeasibility.borrowed(model, limits) as feasibility:
         route = Route(
-            model, given, _goals(model, given, poses), limits=limits, seed=seed,
+            model, given, goals_of(model, given, poses), limits=limits, seed=seed,
             threads=cores() if threads is None else threads, seconds=seconds,
         )  # fmt: skip
         yield route, feasibility.with_loops(model, route.loops, limits=limits.positions)
 
 
-def _goals(model: Model, given: Sequence[Task], poses: Any) -> list[Array]:
+def goals_of(model: Model, given: Sequence[Task], poses: Any) -> list[Array]:
     """(n, .) the goals of each task at the waypoints; raises ShapeError, and ValueError for what is no target."""
     if poses is None:
         raise InvalidValue("no-target", "poses is None; give the targets of the task, one a waypoint")

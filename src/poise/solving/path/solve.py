@@ -12,7 +12,7 @@ from poise.common.checks import positive, whole, yes_or_no
 from poise.common.errors import InvalidValue
 from poise.model.model import Model
 from poise.model.units import ask_for_degrees_in
-from poise.solving.arguments.arguments import Tasks, one_start
+from poise.solving.arguments.arguments import Tasks, one_start, several
 from poise.solving.arguments.unit_hints import pulled_in
 from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.fixed_times import Pace
@@ -20,8 +20,10 @@ from poise.solving.path.limits import PathLimits
 from poise.solving.path.path import JointPath, PathFailure
 from poise.solving.path.path_search import PathSearch
 from poise.solving.path.reconfigurations import ReconfiguredPath
+from poise.solving.path.rounded import rounded
 from poise.solving.path.route import Route, waypoints
 from poise.solving.path.timing import timed
+from poise.solving.path.tool_speed import led_frame, slower
 from poise.solving.problem.problem import velocity_names
 from poise.solving.requirements.limits import LimitsLike
 from poise.solving.requirements.status import Status
@@ -41,6 +43,8 @@ def solve_path(
     dt: float | None = None,
     velocity: ArrayLike | None = None,
     acceleration: ArrayLike | None = None,
+    tool_speed: float | None = None,
+    blend: float | None = None,
     max_jump: float | None = None,
     reconfigurations: int = 0,
     optimise: bool = True,
@@ -69,6 +73,12 @@ def solve_path(
     and what is too fast is a failure; without, the times are the least that keep the limits, from rest to rest where
     there are accelerations.  A step of a joint by more than `max_jump` [rad or m] is a jump; by default, one that
     `jumps` finds.
+
+    At a `tool_speed` [m/s] the frame of the PoseTask or PositionTask goes at that speed, to a thousandth, wherever
+    limits let it, and is nowhere faster; with accelerations it starts and stops on ramps.  `JointPath.notes` say where
+    it is slower.  With a `blend` [m] the poses are corners of a polyline: the frame goes straight from each to the
+    next, and passes each but the first and the last within `blend`, on a curve without a corner.  The waypoints of the
+    path are then rows of that way, 0.01 m and 0.05 rad apart at most.
 
     Where no sequence goes without a jump, the arm may leave the path and be reconfigured, `reconfigurations` times at
     most: the path then comes in pieces, each of which keeps what a whole path keeps, with the fewest cuts that were
@@ -100,10 +110,20 @@ def solve_path(
     for name, flag in (("closed", closed), ("optimise", optimise)):
         yes_or_no(name, flag)
     whole("reconfigurations", reconfigurations, 0)
-    for name, value in (("dt", dt), ("max_jump", max_jump)):
+    for name, value in (("dt", dt), ("max_jump", max_jump), ("tool_speed", tool_speed), ("blend", blend)):
         if value is not None:
             positive(name, value)
-    path_limits = PathLimits.of(model, limits, velocity, acceleration)
+    path_limits, tool = PathLimits.of(model, limits, velocity, acceleration), ""
+    if dt is not None and (tool_speed is not None or blend is not None):
+        raise InvalidValue(
+            "conflict",
+            "dt says when each of the poses is passed, and tool_speed and blend say otherwise: leave out dt, or both",
+        )
+    if tool_speed is not None:
+        tool = led_frame(several(tasks))
+        path_limits = path_limits.with_tool(tool, tool_speed)
+    if blend is not None:
+        poses = rounded(model, several(tasks), poses, blend)
     with waypoints(model, tasks, poses, path_limits, seed=seed, threads=threads, seconds=max_time) as found:
         route, feasibility = found
         if closed:
@@ -138,6 +158,8 @@ def solve_path(
         if notes and q0 is not None and not fixed:
             notes.append(_elsewhere(model, first, q[0]))
         notes += search.notes
+        if tool_speed is not None and trajectory is not None and not failures:
+            notes += slower(trajectory, tool, tool_speed)
         if not failures and route.soft is not None:
             notes += route.soft.notes(q)
         if failures and route.clock.late:
