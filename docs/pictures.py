@@ -61,11 +61,12 @@ def picture(path: Path, panels: int, height: float, **settings: Any) -> Iterator
 
 
 def draw(folder: Path = FOLDER) -> None:
-    """Write one picture a method, by its short name, `damping.svg`, `reach.png` and `trac-ik.png`."""
+    """Write one picture a method, by its short name, `damping.svg`, `reach.png`, `seam.svg` and `trac-ik.png`."""
     folder.mkdir(exist_ok=True)
     draw_methods(folder)
     draw_rules(folder / "damping.svg")
     draw_reach(folder / "reach.png")
+    draw_seam(folder / "seam.svg")
     experiment_of("trac-ik").run(quick=False).draw(folder)
 
 
@@ -179,6 +180,29 @@ def draw_rules(path: Path) -> None:
 def draw_reach(path: Path) -> None:
     """Slices of the map of a Panda's hand, on white as they are written."""
     pz.reach(pz.load("panda"), "panda_hand", grid=0.05, orientations=32).figure().savefig(path, metadata={"Date": None})
+
+
+# --- a seam at one speed ----------------------------------------------------------------------------------------------
+
+
+def draw_seam(path: Path) -> None:
+    """A welded corner from above, and the speed of the torch along it."""
+    arm, speed = pz.load("panda"), 0.05
+    corners = np.array([[0.45, -0.1, 0.3], [0.6, -0.1, 0.3], [0.6, 0.1, 0.3]])
+    seam = np.hstack([corners, np.tile([0.0, 1.0, 0.0, 0.0], (3, 1))])
+    limits = [pz.AccelerationLimit(10.0), pz.JerkLimit(500.0)]
+    weld = pz.solve_path(arm, pz.PoseTask("panda_hand"), seam, limits=limits, tool_speed=speed, blend=0.01)
+    t = np.linspace(0.0, weld.duration, 3000)
+    state = weld.at(t)
+    places = arm.pose("panda_hand", state.q).xyz
+    speeds = np.linalg.norm((arm.jacobian("panda_hand", state.q) @ state.velocity[..., None])[:, :3, 0], axis=1)
+    with picture(path, 2, 2.6) as (left, right):
+        left.plot(*corners[:, 1::-1].T, color=OTHERS, linestyle=DASHES[1], label="the poses")
+        left.plot(*places[:, 1::-1].T, color=MAIN, linewidth=2.0, label="the torch")
+        left.set(title="From above", xlabel="y [m]", ylabel="x [m]", aspect="equal")
+        left.legend(loc="upper right")
+        right.plot(t, 1e3 * speeds, color=MAIN, linewidth=2.0)
+        right.set(title="Its speed", xlabel="time [s]", ylabel="speed [mm/s]", ylim=(0.0, 1.2e3 * speed))
 
 
 if __name__ == "__main__":
