@@ -55,24 +55,9 @@ class JointPath(Sequence[Array]):
     """
 
     __slots__ = (
-        "clearances",
-        "failures",
-        "loops",
-        "model",
-        "notes",
-        "position_errors",
-        "q",
-        "reached",
-        "reconfigurations",
-        "rotation_errors",
-        "singular_values",
-        "stations",
-        "tasks",
-        "time",
-        "times",
-        "trajectory",
-        "velocity",
-    )
+        "clearances", "failures", "loops", "model", "notes", "position_errors", "q", "reached", "reconfigurations",
+        "rotation_errors", "singular_values", "stations", "tasks", "time", "times", "trajectory", "velocity",
+    )  # fmt: skip
     model: Model
     """Whose joints these are."""
     tasks: tuple[Task, ...]
@@ -369,6 +354,18 @@ class JointPath(Sequence[Array]):
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write the same table as `to_csv` as Parquet; raises MissingExtra without pyarrow."""
         write_parquet(path, self.columns())
+
+    def save(self, path: str | os.PathLike[str], dt: float | None = None) -> None:
+        """Write the motion for a controller, by the suffix: .yaml, a JointTrajectory of ROS 2; .script, URScript; .mod,
+        RAPID; .src, KRL; .csv and .parquet, the tables of `to_csv` and `to_parquet`.
+
+        Rows are `dt` [s] apart, by default what suits the program; a table has those of the path without it.  Raises
+        ValueError for another suffix, for a path that cannot be followed or has no times, and for joints that the
+        program has no place for.
+        """
+        from poise.solving.path.programs import save
+
+        save(self, path, dt)
 
     def columns(self) -> dict[str, npt.NDArray[Any]]:
         """The path as columns (n,), a row a configuration.
