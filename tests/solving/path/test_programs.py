@@ -34,7 +34,8 @@ def bracketed(line: str) -> list[float]:
 def motion(path: pz.JointPath, dt: float) -> tuple[Array, Array]:
     """(n,) times and (n, nq) rows of it that are dt apart, but for how much slower it must be to end with one."""
     steps = int(np.ceil(path.duration / dt))
-    return dt * np.arange(steps + 1), path.at(np.linspace(0.0, path.duration, steps + 1)).q
+    times: Array = dt * np.arange(steps + 1, dtype=np.float64)
+    return times, path.at(np.linspace(0.0, path.duration, steps + 1)).q
 
 
 def test_a_joint_trajectory_of_ros_has_names_states_and_times(path: pz.JointPath, tmp_path: Path) -> None:

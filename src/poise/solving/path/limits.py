@@ -13,7 +13,7 @@ from poise.model.model import Model, a_model
 from poise.solving.requirements.inequalities import together
 from poise.solving.requirements.limits import Limits, LimitsLike
 
-_APART: Final = 0.02
+_BETWEEN_LOOKS: Final = 0.02
 """How far joints go in all between two looks at the speed of a tool on a straight step [rad or m]."""
 SEEN: Final = 1.0 + 3e-4
 """What may be missed between two looks at what bends."""
@@ -76,7 +76,7 @@ class Rates(NamedTuple):
         steps = model.difference(q[:-1], q[1:])
         if not self.tools:
             return self.shares(model, steps, lambda: q[:-1])
-        looks = 2 + int(np.abs(steps).sum(axis=1).max(initial=0.0) / _APART)
+        looks = 2 + int(np.abs(steps).sum(axis=1).max(initial=0.0) / _BETWEEN_LOOKS)
         share = np.tile(np.linspace(0.0, 1.0, looks), len(steps))[:, None]
         first, every = np.repeat(q[:-1], looks, axis=0), np.repeat(steps, looks, axis=0)
         found = self.shares(model, every, lambda: model.integrate(first, share * every))
