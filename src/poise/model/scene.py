@@ -176,8 +176,9 @@ class Scene:
         return True
 
     def forget(self) -> None:
-        """Let the next look be the first one: nothing is known to be near, nor that braking was checked."""
-        self.rows("proximity.near")[0] = -1.0
+        """Let the next look be the first one: nothing is known to be near or was, nor that braking was checked."""
+        for near in ("proximity.near", "proximity.near_before"):
+            self.rows(near)[0] = -1.0
 
     def past(self) -> tuple[int, list[Array]]:
         """The state of the world that was seen last, and what looks at it left."""

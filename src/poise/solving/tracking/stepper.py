@@ -45,7 +45,7 @@ _OF_SCRATCH: Final = ("measured", "memory", "q", "scratch", "targets")
 WAYS: Final = ("motion.displacement", "motion.displacement_change")
 """The rows of the workspace that hold the last step, and its change."""
 _PASTS: Final = (
-    "last_step", "last_target", "last_guide", *WAYS, "approach.tracking_error",
+    "step", "last_step", "last_target", "last_guide", *WAYS, "approach.tracking_error",
     "approach.target_velocity", "approach.target_velocity_change", "approach.last_feed_forward",
     "approach.remaining_errors",
 )  # fmt: skip
