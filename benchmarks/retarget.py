@@ -158,7 +158,7 @@ def rounds(
         began = clock()
         done = call()
         taken.append(clock() - began)
-        steps.append(np.concatenate([one._done.seconds for one in done]))
+        steps.append(np.concatenate([one._led.done.seconds for one in done]))
     return taken, np.min(steps, axis=0), done
 
 
@@ -192,16 +192,16 @@ def beside(name: str, motion: pz.Motion, robot: pz.Model, fps: float) -> list[Ca
         began = thread_time()
         done = pz.retarget(motion, robot, fps=fps)
         taken.append(thread_time() - began)
-        steps.append(done._done.seconds)
+        steps.append(done._led.done.seconds)
         for k in range(start, min(start + TURN, count)):
             began = thread_time()
             path[k] = loop.step(k)
             seconds[k] = thread_time() - began
-    followed = Followed(path, done._done.targets, seconds)
+    followed = Followed(path, done._led.done.targets, seconds)
     moved = pz.Motion(robot, done.motion.times, path, name=done.motion.name)
     total = float(seconds.sum())
-    made = (moved, done.source, done.body, done._robot, done._seen, followed, done._fingers, done._collision)
-    theirs = pz.results.Retargeted(*made, objects=done.objects, given=done.given, again=done.again)
+    made = (moved, done.source, done.body, done._robot, done._seen, done._led._replace(done=followed), done._fingers)
+    theirs = pz.results.Retargeted(*made, objects=done.objects, given=done.given, ground=done.ground, again=done.again)
     by = f"GMR's loop, mink {version('mink')}, {loop.solved / count:.1f} programmes a frame"
     ours = row(name, "poise", done, count, taken, float(np.min(steps, axis=0).sum()))
     return [ours, row(name, by, theirs, count, [total], total)]
@@ -224,7 +224,7 @@ class Loop:
         self.limits = [mink.ConfigurationLimit(model)]
         self.poses: dict[str, SE3] = {}
         self.passes: list[list[Any]] = [[], []]
-        targets, machine = done._done.targets, done._robot
+        targets, machine = done._led.done.targets, done._robot
         for part in machine.frames:
             place = SE3.from_parts(targets.places[part], SO3(wxyz=targets.turns[part]))
             self.poses[part] = place @ SE3.from_parts(-np.array(machine.points[part]))

@@ -22,6 +22,7 @@ from poise.common.checks import positive as positive
 from poise.common.checks import refuse_masked as refuse_masked
 from poise.common.checks import whole as whole
 from poise.common.checks import with_holes as with_holes
+from poise.common.checks import yes_or_no as yes_or_no
 from poise.common.errors import NameNotFound as NameNotFound
 from poise.common.errors import nearest_names as nearest_names
 from poise.common.files import atomic_write as atomic_write

@@ -72,7 +72,7 @@ def test_by_a_way_round_an_arm_is_off_in_fewer_frames(kind: str, monkeypatch: py
     frames = []
     for done in (led, held):
         arm = next(limb for limb in limbs(done._robot) if limb.name == "left arm")
-        frames.append((arm.off(done._robot, done._done.targets, done.motion.q) > arm.away).sum())
+        frames.append((arm.off(done._robot, done._led.done.targets, done.motion.q) > arm.away).sum())
     assert frames[0] < frames[1]
 
 

@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final, final, overload
+from typing import Any, Final, NamedTuple, final, overload
 
 import numpy as np
 
-from poise import SE3, InvalidType, InvalidValue, Model, Motion
+from poise import InvalidType, InvalidValue, Model, Motion, World
+from poise.clouds import HeightMap
 from poise.extending import (
     Array,
     Limits,
@@ -21,38 +22,29 @@ from poise.extending import (
     cores,
     finite_positive,
     not_negative,
+    yes_or_no,
 )
-from poise.quaternions import quaternion_matrix, quaternion_product, rotate
 from poise_motion.anatomy.body import BodyMap
 from poise_motion.anatomy.contact_schedule import GIVING, Contacts, Hold, StanceLike
-from poise_motion.anatomy.foot_geometry import measured_as, rounding, sole
+from poise_motion.anatomy.foot_geometry import measured_as
 from poise_motion.anatomy.four_legs import on_four
-from poise_motion.anatomy.parts import BENDS, ENDS, TOES
+from poise_motion.anatomy.parts import ENDS, KNEES
 from poise_motion.anatomy.proportions import Proportions
-from poise_motion.contact.contacts import contacts
-from poise_motion.contact.lying import off_feet, on_soles
-from poise_motion.contact.touches import Touch, at_poses, check_objects, check_times, pose_of, touches, untouched
-from poise_motion.follow.following import Followed
-from poise_motion.follow.ground_clearance import on_ground
-from poise_motion.follow.self_collision import meeting, standing
-from poise_motion.follow.tracker_cache import cached_followers
+from poise_motion.contact.surface import Surface
+from poise_motion.contact.touches import Touch, at_poses, check_objects, check_times, untouched
+from poise_motion.follow.self_collision import kept_out, meeting, standing
+from poise_motion.follow.whole_motion import MIN_DISTANCE, Led, Settings, follow_motion
 from poise_motion.hands.finger_paths import FingerPaths, finger_paths
-from poise_motion.reference.bending import folding
 from poise_motion.reference.bodies import Robot, Source
 from poise_motion.reference.four_legs import BOLD, on_four_legs, on_rigid_trunk
 from poise_motion.reference.objects import touch_errors, with_objects
-from poise_motion.reference.targets import beneath, hanging, seen_from, targets, toe
+from poise_motion.reference.robots import standing_robot
+from poise_motion.reference.sources import seen_body
+from poise_motion.reference.targets import FLOOR, ground_of, hanging, seen_from, targets
 from poise_motion.reference.within_reach import posture, within_reach
 from poise_motion.report.notes import missing_fingers, notes
 from poise_motion.report.report import Report, report
 
-if TYPE_CHECKING:
-    from poise import CollisionLimit
-
-_HIPS: Final = 0.53
-"""How high hips stand, as a share of a body's height (Winter 2009, fig. 4.1)."""
-_HEIGHT: Final = 1.75
-"""Of a body whose hips are not known [m]."""
 _UNEVEN: Final = 1e-3
 """How much the time from frame to frame may differ from its mean, as a share of it, before frames are made even."""
 _MOST: Final = 1e5
@@ -72,12 +64,12 @@ class Retargeted:
         body: BodyMap,
         robot: Robot,
         seen: Source,
-        done: Followed,
+        led: Led,
         fingers: FingerPaths,
-        collision: "CollisionLimit | None",
         *,
         objects: Mapping[str, Motion],
         given: Contacts | None,
+        ground: World | None,
         again: "Callable[..., Retargeted]",
     ) -> None:
         self.motion = motion
@@ -94,8 +86,10 @@ class Retargeted:
         """By name, the motion of each object beside the robot."""
         self.touches: tuple[Touch, ...] = seen.touches
         """When its hands touch them, as found in the source."""
-        self._robot, self._seen, self._done = robot, seen, done
-        self._fingers, self._collision, self._again = fingers, collision, again
+        self.ground = ground
+        """What it climbs and walks on, as large as the robot, and the floor; None where no ground was given."""
+        self._robot, self._seen, self._led = robot, seen, led
+        self._fingers, self._again = fingers, again
 
     def again(self, *, body: BodyMap | None = None, contacts: Contacts | None = None) -> "Retargeted":
         """Carry the same motion with the same settings, by another map or with other contacts; None: with those it had.
@@ -110,7 +104,8 @@ class Retargeted:
     def notes(self) -> tuple[str, ...]:
         """What was assumed, and what limits kept the robot from, in sentences."""
         return (
-            *notes(self.motion, self._robot, self._seen, self._done, self._collision),
+            *notes(self.motion, self._robot, self._seen, self._led.done, self._led.collision),
+            *self._led.notes,
             *missing_fingers(self.body),
             *self._fingers.notes,
             *untouched(self.objects, self.touches),
@@ -119,7 +114,7 @@ class Retargeted:
     @cached_property
     def report(self) -> Report:
         """How well the robot follows the skeleton, measured when it is first asked for."""
-        parts, followed = self.body.parts, self._done.targets
+        parts, followed = self.body.parts, self._led.done.targets
         stands = not self._robot.fixed_base
         found = self.contacts if stands else hanging(self._seen).contacts
         return report(
@@ -128,15 +123,17 @@ class Retargeted:
             self.body,
             found,
             self._seen.paths,
-            np.stack([followed.places[part] for part in parts], axis=1),
+            np.stack([followed.place(self._robot, part) for part in parts], axis=1),
             target_turns=np.stack([followed.turns[part] for part in parts], axis=1),
             places=self._places,
-            points=self._robot.points,
+            points={part: self._robot.followed(part) for part in parts},
             joints=self._robot.ankles,
-            ground=(_grounds(found, self._robot.scale) if found.parts else 0.0) if stands else None,
-            soles=self._robot.soles,
-            throughput=1.0 / (float(np.median(self._done.seconds)) + self._fingers.seconds),
-            latency=float(np.quantile(self._done.seconds, 0.99)) + self._fingers.seconds,
+            ground=(_grounds(self._seen, self._robot) if found.parts else 0.0) if stands else None,
+            world=self.ground,
+            soles={**self._robot.soles, **{part: self._robot.balls(part) for part in self._robot.props}},
+            roundings={part: self._robot.roundings[part] for part in self._robot.props},
+            throughput=1.0 / (float(np.median(self._led.done.seconds)) + self._fingers.seconds),
+            latency=float(np.quantile(self._led.done.seconds, 0.99)) + self._fingers.seconds,
             notes=self.notes,
             fingers=self._fingers.off(self.motion),
             touches=touch_errors(self.motion, self._robot, self._seen, followed.objects),
@@ -171,6 +168,8 @@ def retarget(
     smooth: float = ...,
     stance: StanceLike = ...,
     objects: Mapping[str, Motion] | None = ...,
+    ground: World | HeightMap | Model | None = ...,
+    self_collision: bool = ...,
 ) -> Retargeted: ...
 @overload
 def retarget(
@@ -185,6 +184,8 @@ def retarget(
     smooth: float = ...,
     stance: StanceLike = ...,
     objects: Sequence[Mapping[str, Motion]] | None = ...,
+    ground: World | HeightMap | Model | None = ...,
+    self_collision: bool = ...,
 ) -> list[Retargeted]: ...
 def retarget(
     motion: Motion | Sequence[Motion],
@@ -198,6 +199,8 @@ def retarget(
     smooth: float = 0.0,
     stance: StanceLike = GIVING,
     objects: Mapping[str, Motion] | Sequence[Mapping[str, Motion]] | None = None,
+    ground: World | HeightMap | Model | None = None,
+    self_collision: bool = True,
 ) -> Retargeted | list[Retargeted]:
     """Let a robot do what a skeleton does, frame by frame, or motion by motion of several, which share the cores.
 
@@ -214,6 +217,12 @@ def retarget(
     are tilted, before the whole body is bent for them; "hard", not at all, before all else; or "soft", as hands.
     `Contacts.with_hold` says it of one stance.
     With `smooth` [s] the motion is followed once more, averaged over about so long, under the same limits.
+    `ground` is what the body climbs and walks on, where the source has it: the shapes of a World, a HeightMap, or a
+    Model of which nothing moves, such as the URDF of a scene; the floor at height 0 is there too.  It is scaled as the
+    body is, from the origin of the world: see `Retargeted.ground`.  Feet, hands and knees are held where they come down
+    on it, and all else is kept out of it.
+    With `self_collision`, a motion in which links would be in one another is followed again with these kept apart,
+    unless limbs then point more than two degrees farther from the body's, which `notes` say; False lets them meet.
     `objects` are by name the motions of what hands touch, each of a rigid body that floats and has shapes; of several
     motions a mapping each.  They are moved as the body is scaled, and a hand keeps to the place where it touches one.
 
@@ -230,34 +239,45 @@ def retarget(
     motions: list[Motion] = [*several]  # what is no motion is told of
     given = [contacts] if single else [None] * len(motions) if contacts is None else contacts
     things = [*([objects] if single and objects is not None else objects or [{}] * len(motions))]
-    firm = Hold.of(stance)
-    done = _carried(motions, robot, body, given, fps, speed, Limits.of(limits), smooth, hold=firm, objects=things)
+    asked = _Asked(robot, body, fps, speed, Limits.of(limits), smooth, Hold.of(stance), ground, self_collision)
+    yes_or_no("self_collision", self_collision)
+    done = _carried(motions, given, things, asked, Surface.of(ground))
     return done[0] if single else done
 
 
+@final
+class _Asked(NamedTuple):
+    """What `retarget` was asked for, of all motions."""
+
+    robot: Model
+    body: BodyMap | None
+    fps: float | None
+    speed: float
+    limits: Limits
+    smooth: float
+    stance: Hold
+    ground: World | HeightMap | Model | None
+    self_collision: bool
+
+    def again(self, motion: Motion, objects: Mapping[str, Motion]) -> Callable[..., Retargeted]:
+        """To carry a motion again, with another `body` and other `contacts`."""
+        settings = self._asdict() | {"limits": self.limits.as_given, "objects": objects}
+        return partial(retarget, motion, **{name: value for name, value in settings.items() if name != "body"})
+
+
 def _carried(
-    motions: list[Motion],
-    robot: Model,
-    body: BodyMap | None,
-    given: object,
-    fps: float | None,
-    speed: float,
-    limits: Limits,
-    smooth: float,
-    *,
-    hold: Hold,
-    objects: Sequence[Mapping[str, Motion]],
+    motions: list[Motion], given: object, objects: Sequence[Mapping[str, Motion]], asked: _Asked, ground: Surface | None
 ) -> list[Retargeted]:
     for one in motions:
         if not isinstance(one, Motion):
             raise InvalidType(
                 "wrong-type", f"motion must be a Motion, as load_motion gives, or several of them, got {one!r}"
             )
-    if fps is not None:
-        finite_positive("fps", fps)
-        if fps > _MOST:
-            raise InvalidValue("out-of-range", f"fps is {fps:g}; at most {_MOST:,.0f} frames a second are made")
-    not_negative("smooth", smooth, " [s]")
+    if asked.fps is not None:
+        finite_positive("fps", asked.fps)
+        if asked.fps > _MOST:
+            raise InvalidValue("out-of-range", f"fps is {asked.fps:g}; at most {_MOST:,.0f} frames a second are made")
+    not_negative("smooth", asked.smooth, " [s]")
     check_objects(objects, len(motions))
     stances = _each(given, len(motions))
     out: dict[int, Retargeted] = {}
@@ -269,8 +289,7 @@ def _carried(
             if failed:
                 return
             try:
-                asked = motions[k], robot, body, stances[k], fps, speed, limits, smooth
-                out[k] = _one(*asked, hold=hold, objects=objects[k])
+                out[k] = _one(motions[k], stances[k], objects[k], asked, ground)
             except Exception as error:
                 failed[k] = error
 
@@ -281,65 +300,81 @@ def _carried(
 
 
 def _one(
-    motion: Motion,
-    robot: Model,
-    body: BodyMap | None,
-    given: Contacts | None,
-    fps: float | None,
-    speed: float,
-    limits: Limits,
-    smooth: float,
-    *,
-    hold: Hold,
-    objects: Mapping[str, Motion],
+    motion: Motion, given: Contacts | None, objects: Mapping[str, Motion], asked: _Asked, ground: Surface | None
 ) -> Retargeted:
-    even = _even(motion, fps)
+    robot, limits = asked.robot, asked.limits
+    even = _even(motion, asked.fps)
     check_times(objects, even)
     things = {name: replace(thing, times=even.times, q=thing.at(even.times)) for name, thing in objects.items()}
-    known = BodyMap.found(even, robot) if body is None else body
+    known = BodyMap.found(even, robot) if asked.body is None else asked.body
     if not known.parts:
         raise InvalidValue(
             "inconsistent", f"the map has no part in common: {sorted(known.source)} and {sorted(known.robot)}"
         )
     proportions = Proportions.of(even, robot, known)
     animal = set(known.contacts) == set(ENDS) and on_four(even, known.source)
-    dt = 1.0 / (even.fps or fps or _ALONE)
-    fingers = finger_paths(even, robot, known, proportions, dt, limits=limits, speed=speed, smooth=smooth)
-    seen = _seen(even, known, proportions, given, BOLD if animal else 1.0, robot, things)
-    firm = Hold.of("hard") if animal and hold == GIVING else hold  # a paw is a point, which has nothing to give
+    climbing = () if animal or ground is None else (*KNEES, *(() if objects else ENDS[2:]))
+    known = replace(known, contacts=tuple(dict.fromkeys((*known.contacts, *(p for p in climbing if p in known.parts)))))
+    props = frozenset(part for part in known.contacts if part in (*KNEES, *climbing))
+    dt = 1.0 / (even.fps or asked.fps or _ALONE)
+    fingers = finger_paths(even, robot, known, proportions, dt, limits=limits, speed=asked.speed, smooth=asked.smooth)
+    larger = BOLD if animal else 1.0
+    seen = seen_body(even, known, proportions, given, larger, robot, things, ground=ground, props=props)
+    # A paw is a point, which has nothing to give.
+    firm = Hold.of("hard") if animal and asked.stance == GIVING else asked.stance
     seen = replace(seen, fingers=fingers.q, hold=firm)
-    machine = replace(_robot(robot, known, proportions, seen.contacts.parts), fingers=fingers.joints)
+    machine = replace(standing_robot(robot, known, proportions, seen.contacts.parts, props), fingers=fingers.joints)
     if animal:
         machine = on_four_legs(machine, even, known.source)
         seen = on_rigid_trunk(seen, machine)
     followed = hanging(seen) if machine.fixed_base else seen
-    wanted = with_objects(targets(followed, machine, by_bones=not animal), followed, machine, things)
-    adapted = limits
+    there = None if ground is None else _beside(ground, machine)
+    aims = targets(followed, machine, by_bones=not animal, ground=there)
+    wanted = with_objects(aims, followed, machine, things)
+    if (asked.self_collision and not animal) or ground is not None or limits.collision is not None:
+        machine = replace(machine, model=cached(machine.model, _looked_at, partial(_looked_at, machine.model, robot)))
+    stated = adapted = limits
     if limits.collision is not None:
-        looked_at = cached(machine.model, as_looked_at, partial(as_looked_at, machine.model, robot))
-        machine = replace(machine, model=looked_at)
         adapted = limits._replace(collision=standing(limits.collision, machine, followed, wanted))
-    with cached_followers(machine, dt, limits, adapted, speed) as (follower, bare):
-        if animal:
-            wanted = within_reach(wanted, machine, seen.times)
-            done = follower.follow(followed, wanted, smooth=smooth, start=posture(machine, wanted))
-        else:
-            done = on_ground(follower, followed, wanted, bare, smooth=smooth)
-    moved = Motion(robot, even.times, done.q, name=motion.name)
-    carried = {name: at_poses(thing, wanted.objects[name]) for name, thing in things.items()}
-    again = partial(
-        retarget,
-        motion,
-        robot,
-        fps=fps,
-        speed=speed,
-        limits=limits.as_given,
-        smooth=smooth,
-        stance=hold,
-        objects=objects,
+    if there is not None and any(machine.model.fitted_shapes.values()):
+        limit = partial(
+            kept_out, adapted.collision, there.world, min_distance=MIN_DISTANCE, self_collision=asked.self_collision
+        )
+        key = (kept_out, there, adapted.collision, asked.self_collision)
+        stated = adapted = limits._replace(collision=cached(machine.model, key, limit))
+    if animal:
+        wanted = within_reach(wanted, machine, seen.times)
+    led = follow_motion(
+        machine,
+        followed,
+        wanted,
+        Settings(dt, stated, adapted, asked.speed, asked.smooth, asked.self_collision),
+        start=posture(machine, wanted) if animal else None,
     )
-    made = (moved, even, known, machine, seen, done, fingers, adapted.collision)
-    return Retargeted(*made, objects=carried, given=given, again=again)
+    moved = Motion(robot, even.times, led.done.q, name=motion.name)
+    carried = {name: at_poses(thing, wanted.objects[name]) for name, thing in things.items()}
+    made = (moved, even, known, machine, seen, led, fingers)
+    return Retargeted(
+        *made,
+        objects=carried,
+        given=given,
+        ground=None if there is None else there.world,
+        again=asked.again(motion, objects),
+    )
+
+
+def _looked_at(model: Model, robot: Model) -> Model:
+    """A robot's body, with what is known of the robot's shapes."""
+    return measured_as(as_looked_at(model, robot), robot)
+
+
+def _beside(ground: Surface, robot: Robot) -> Surface:
+    """The ground as large as the robot; the model keeps it."""
+    if robot.fixed_base:
+        raise InvalidValue(
+            "not-supported", f"{robot.model.name} stands fixed in the world; base='floating' lets it climb on ground"
+        )
+    return cached(robot.model, (Surface, ground.key, robot.scale), lambda: ground.scaled(robot.scale))
 
 
 def _each(given: object, count: int) -> list[Contacts | None]:
@@ -370,104 +405,11 @@ def _even(motion: Motion, fps: float | None) -> Motion:
     return replace(motion, times=times, q=motion.at(times))
 
 
-def _robot(robot: Model, body: BodyMap, proportions: Proportions, standing: Sequence[str]) -> Robot:
-    """The robot's body, with the limits of knees and elbows on the side to which they fold; the model keeps it."""
-    toed = tuple(part for part in standing if TOES.get(part) in body.source)
-    values = (*proportions.robot_points.values(), *proportions.robot_axes.values())
-    key = (_standing, *body.robot.items(), *body.parts, *standing, *toed, *(x.tobytes() for x in values))
-    made = cached(robot, key, partial(_standing, robot, body, proportions, standing, toed))
-    return replace(made, scale=proportions.scales["leg"])
-
-
-def _standing(
-    robot: Model, body: BodyMap, proportions: Proportions, standing: Sequence[str], toed: Sequence[str]
-) -> Robot:
-    """A robot of no particular size that stands on some of its parts, of which some have toes in the source."""
-    folds = folding(robot, body.robot)
-    frames = {part: body.robot[part] for part in body.parts}
-    up = {part: _up(robot, frames[part], proportions.robot_axes[part]) for part in standing}
-    soles = {part: sole(robot, frames[part], up=up[part]) for part in standing}
-    points = dict(proportions.robot_points)
-    for part, plane in soles.items():
-        axes = proportions.robot_axes[part]
-        points[part] = toe(plane, axes) if part in toed else beneath(plane, axes, points[part])
-    model = robot.with_limits(folds) if folds else robot
-    limbs = {part for middle, ends in BENDS.items() for part in (middle, *ends)}
-    for part in (part for part in frames if part in limbs):
-        frame = robot.frame(frames[part])
-        model = model.with_frame(
-            Robot.place(part), link=frame.link, origin=frame.origin @ SE3.from_parts(proportions.robot_points[part])
-        )
-    return Robot(
-        measured_as(model, robot),
-        frames,
-        points,
-        dict(proportions.robot_axes),
-        {part: proportions.robot_points[part] for part in standing},
-        soles,
-        {part: rounding(robot, frames[part], up=up[part]) for part in standing},
-        1.0,
-    )
-
-
-def _up(robot: Model, frame: str, axes: Array) -> tuple[float, float, float]:
-    """The direction in the world that is up for a part with these axes (3, 3), as the robot is at neutral."""
-    x, y, z = (quaternion_matrix(robot.pose(frame, robot.neutral).wxyz) @ axes[:, 2]).tolist()
-    return x, y, z
-
-
-def _seen(
-    motion: Motion,
-    body: BodyMap,
-    proportions: Proportions,
-    given: Contacts | None,
-    larger: float,
-    robot: Model,
-    objects: Mapping[str, Motion],
-) -> Source:
-    """Where the parts of the skeleton are, and objects, which have its frames; contacts that are not given are
-    those of a body `larger` times as large."""
-    toes = [tip for ankle, tip in TOES.items() if ankle in body.parts and tip not in body.parts and tip in body.source]
-    poses = motion.model.poses(motion.q, [body.source[part] for part in (*body.parts, *toes)]).array
-    numbers = np.ascontiguousarray(poses.T)  # (7, parts, frames)
-    xyz, wxyz = (np.moveaxis(some, 0, -1) for some in (numbers[:3], numbers[3:, : len(body.parts)]))
-    places = dict(zip((*body.parts, *toes), np.array(xyz, order="C"), strict=True))
-    for part, turned in zip(body.parts, wxyz, strict=True):
-        if (point := proportions.source_points[part]).any():
-            places[part] += rotate(turned, point)
-    offsets = np.array([proportions.offsets[part] for part in body.parts])[:, None]
-    turns = dict(zip(body.parts, quaternion_product(wxyz, offsets), strict=True))
-    paths = {
-        part: np.stack([places[point] for point in (part, TOES.get(part)) if point in places], axis=1)
-        for part in body.contacts
-        if part in places
-    }
-    size = _HEIGHT if proportions.standing is None else proportions.standing[0] / _HIPS
-    found = contacts(paths, motion.times, size=larger * size, steps=list(paths))
-    off = np.zeros(len(motion), dtype=bool)
-    if TOES.keys() >= paths.keys():
-        found = on_soles(found, *_facing(places, turns, proportions, paths), motion.times)
-    if given is not None:
-        found = found.replaced(given)
-    if TOES.keys() >= paths.keys():
-        off = off_feet(places, found, motion.times, _HIPS * size)
-    things = {name: pose_of(thing) for name, thing in objects.items()}
-    touched = touches(motion, objects, body, robot, turns, size)
-    return Source(motion.times, places, turns, found, paths, off, things, touched)
-
-
-def _facing(
-    places: Mapping[str, Array], turns: Mapping[str, Array], proportions: Proportions, feet: Iterable[str]
-) -> tuple[dict[str, Array], dict[str, Array]]:
-    """By foot, (frames, 3) up in it and along its shin."""
-    knees = {foot: foot.replace("ankle", "knee") for foot in feet}
-    ups = {foot: rotate(turns[foot], proportions.robot_axes[foot][:, 2]) for foot in knees}
-    return ups, {foot: places[knee] - places[foot] for foot, knee in knees.items() if knee in places}
-
-
-def _grounds(found: Contacts, scale: float) -> Array:
-    """(frames, parts) how high the ground is beneath each part while it stands [m]; 0 at other times."""
-    out = np.zeros_like(found.on, dtype=np.float64)
+def _grounds(source: Source, robot: Robot) -> Array:
+    """(frames, parts, 4) the ground beneath each part while it stands, normal and offset; the floor at other times."""
+    found = source.contacts
+    out = np.tile((*FLOOR.normal, FLOOR.offset), (*found.on.shape, 1))
     for contact in found.intervals:
-        out[contact.start : contact.stop, found.parts.index(contact.part)] = scale * contact.ground
+        normal, offset = ground_of(source, robot, contact)
+        out[contact.start : contact.stop, found.parts.index(contact.part)] = (*normal, offset)
     return out

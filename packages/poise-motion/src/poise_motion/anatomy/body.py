@@ -13,7 +13,7 @@ from poise.extending import NameNotFound, Value, aligned, freeze, html, write_wh
 from poise_motion.anatomy.fingers import fingers_of, on_hand
 from poise_motion.anatomy.four_legs import on_four, on_paws
 from poise_motion.anatomy.matching import Anatomy, anatomy
-from poise_motion.anatomy.parts import ENDS, FINGERS, PARENTS, parts_of_bones
+from poise_motion.anatomy.parts import ENDS, FINGERS, PARENTS, STANDING, parts_of_bones
 
 _COLUMNS: Final = ("part", "skeleton", "robot", "stands")
 _PARTS: Final = (*PARENTS, *FINGERS)
@@ -40,8 +40,8 @@ class BodyMap(Value):
     robot: Mapping[str, str]
     """By part, the frame of the robot."""
     contacts: tuple[str, ...] = ()
-    """The parts among the ankles and wrists that stand on the ground: both ankles of a humanoid, all four of a body
-    with four legs."""
+    """The parts among ankles, wrists and knees that stand on the ground: both ankles of a humanoid, all four ends of a
+    body with four legs."""
     missing: Mapping[str, str] = field(default_factory=dict)
     """By part that was looked for and not found, where and why, in words."""
 
@@ -55,7 +55,7 @@ class BodyMap(Value):
                     "duplicate",
                     f"{name} has {column[twins[0]]!r} twice, as {twins[0]} and as {twins[1]}; leave out one of them",
                 )
-        _check_parts(self.contacts, "contacts", ENDS, "")
+        _check_parts(self.contacts, "contacts", STANDING, "")
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -161,7 +161,7 @@ class BodyMap(Value):
             raise InvalidValue(
                 "not-a-sequence", f'{file}: contacts must be a list of parts such as ["left_ankle"], got {contacts!r}'
             )
-        _check_parts(contacts, "contacts", ENDS, f"{file}: ")
+        _check_parts(contacts, "contacts", STANDING, f"{file}: ")
         try:
             made = cls(columns["source"], columns["robot"], tuple(contacts))
         except ValueError as error:

@@ -84,6 +84,10 @@ class Contact:
     """The height of the ground [m]: as given, else above where the body stands lowest, so 0 on a flat floor."""
     hold: Hold | None = None
     """How firmly it stands; None: as all do of which nothing is said."""
+    normal: tuple[float, float, float] = (0.0, 0.0, 1.0)
+    """The unit vector out of the ground there."""
+    shapes: tuple[str, ...] = ()
+    """The shapes of the ground that bear it; none where no ground is given."""
 
 
 @final

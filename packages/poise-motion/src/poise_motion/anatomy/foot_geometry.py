@@ -85,17 +85,33 @@ def _sole(model: Model, frame: str, up: ArrayLike, *, drawn: bool = False) -> tu
     return frozen(_corners(flattened, up_there)), float(balls.radii[near].min())
 
 
-def around(model: Model, frame: str) -> Array:
+def around(model: Model, frame: str, *, drawn: bool = False) -> Array:
     """(8, 3) the corners of the box along a frame's axes around all that is rigidly attached to it [m]; (0, 3) where
-    no shape is.  Raises FrameNotFound, with the nearest names; ModelError and MissingExtra for meshes that cannot be
-    read."""
+    no shape is.  With `drawn`, links without shapes that may collide are there as they are drawn.  Raises
+    FrameNotFound, with the nearest names; ModelError and MissingExtra for meshes that cannot be read."""
     links = one_body(model, model.frame(frame).link)
     home = model.pose(frame, model.neutral).inverse()
     balls = _balls_of(((name, model.shapes.get(name, ())) for name in links), model, home)
+    if drawn:
+        balls = Balls.together([balls, _seen(model, (name for name in links if not model.shapes.get(name)), home)])
     if not len(balls.radii):
         return np.zeros((0, 3))
     low, high = _extent(balls)
     return np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
+
+
+def reach(model: Model, frame: str, way: Array, point: Array, about: float) -> float:
+    """How far the shapes of a frame's link go along the unit vector `way` (3,) from `point` (3,), both seen from the
+    frame, where they are within `about` of that line [m]; 0 where none is.
+
+    Raises FrameNotFound, with the nearest names; ModelError and MissingExtra for meshes that cannot be read.
+    """
+    link = model.frame(frame).link
+    balls = _balls_of([(link, model.shapes.get(link, ()))], model, model.pose(frame, model.neutral).inverse())
+    from_there = balls.centres - point
+    along = from_there @ way
+    near = np.linalg.norm(from_there - along[:, None] * way, axis=1) < about
+    return float((along + balls.radii)[near].max(initial=0.0))
 
 
 def ball(model: Model, frame: str) -> tuple[Array, float] | None:

@@ -23,6 +23,9 @@ PARENTS: Final[Mapping[str, str | None]] = MappingProxyType(
 )
 """The parts of a body, and the part that each hangs on.  Of a body with four legs the arms are those in front."""
 ENDS: Final = tuple(f"{side}_{part}" for part in ("ankle", "wrist") for side in SIDES)
+"""The parts at the ends of limbs: those that stand, of a body on two legs or four, and hands."""
+KNEES: Final = tuple(f"{side}_knee" for side in SIDES)
+STANDING: Final = (*ENDS, *KNEES)
 """The parts that may stand on something."""
 TOES: Final[Mapping[str, str]] = MappingProxyType({f"{side}_ankle": f"{side}_toe" for side in SIDES})
 """By ankle, the toe of its foot."""

@@ -20,7 +20,7 @@ from poise_motion.anatomy.contact_schedule import Contact, Contacts, Flags, born
 from poise_motion.anatomy.median import median
 
 Ground: TypeAlias = float | Callable[[Array], ArrayLike]
-"""The height of the ground [m], or a function of places (n, 2) [m] that gives (n,) heights."""
+"""The height of the ground [m], or a function of places (n, 3) [m] that gives (n,) heights beneath them."""
 
 _BODY: Final = 1.75
 """The height of a body [m] to which these thresholds belong; they grow with it."""
@@ -189,7 +189,7 @@ def _floor(ground: Ground | None, path: Array) -> Array:
     """(frames, points) the height of the ground beneath; 0 where it is not known."""
     if ground is None or not callable(ground):
         return np.full(path.shape[:2], 0.0 if ground is None else float(ground))
-    heights = finite("the ground", ground(path[..., :2].reshape(-1, 2)))
+    heights = finite("the ground", ground(path.reshape(-1, 3)))
     if heights.shape != (path.shape[0] * path.shape[1],):
         raise ShapeError(f"ground must give one height for each place, ({path.shape[0] * path.shape[1]},)")
     return np.array(heights).reshape(path.shape[:2])

@@ -1,7 +1,7 @@
 """Paths that stand still for a while: what a foot follows that is on the ground from one time to another."""
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -9,6 +9,8 @@ import numpy.typing as npt
 from poise.extending import Array
 from poise.quaternions import conjugate, part_of_turn, quaternion_product
 
+_GENTLE: Final = 0.2
+"""How long a part takes to be raised, and to be let down [s]."""
 Span: TypeAlias = tuple[int, int]
 """The first frame, and the frame after the last."""
 Numbers: TypeAlias = npt.NDArray[np.intp]
@@ -46,6 +48,14 @@ def smoothed(values: Array, times: Array, half: float) -> Array:
     windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * reach + 1, axis=0)
     mean: Array = windows @ (weights / weights.sum())
     return mean
+
+
+def gently(needs: Array, times: Array) -> Array:
+    """(frames,) no less than `needs` (frames,), and without jumps of its velocity."""
+    reach = frames_in(times, _GENTLE)
+    padded = np.pad(needs, reach, mode="edge")
+    most = np.lib.stride_tricks.sliding_window_view(padded, 2 * reach + 1).max(axis=1)
+    return smoothed(most[:, None], times, _GENTLE)[:, 0]
 
 
 def frames_in(times: Array, time: float) -> int:

@@ -7,26 +7,23 @@ middle of a palm too, along the forearm.  A robot's hand touches with the sole t
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Final, final
 
 import numpy as np
 
-from poise import SE3, HalfSpace, InvalidType, InvalidValue, JointKind, Model, ModelBuilder, Motion, Sphere, World
+from poise import SE3, HalfSpace, InvalidType, InvalidValue, JointKind, Model, Motion, World
 from poise.extending import Array
 from poise.quaternions import conjugate, quaternion_product, rotate, unit_vectors
-from poise.results import Proximity
 from poise_motion.anatomy.body import BodyMap
 from poise_motion.anatomy.foot_geometry import one_body, palm
 from poise_motion.anatomy.parts import SIDES
 from poise_motion.contact.contacts import touching
+from poise_motion.contact.surface import distances, nearest, shapes_of
 
 _PALM: Final = 0.054
 """How far the middle of a palm is from the wrist, as a share of the body's height: half of a hand (Winter 2009)."""
 _SPREAD: Final = 0.01
 """What is no farther from a wrist shows nothing of the hand [m]."""
-_PROBE: Final = 1e-3
-"""The radius of the ball with which distances are measured [m]."""
 
 
 @final
@@ -135,7 +132,7 @@ def touches(
         there, surface = pose_of(thing), _surface(thing.model)
         back = conjugate(there.wxyz)[:, None]
         seen = {part: rotate(back, points - there.xyz[:, None]) for part, points in hands.items()}
-        far = {part: _distances(surface, path) for part, path in seen.items()}
+        far = {part: distances(surface, path) for part, path in seen.items()}
         found = touching(seen, far, motion.times, size=size)
         for one in found.intervals:
             span = slice(one.start, one.stop)
@@ -143,7 +140,7 @@ def touches(
                 continue
             taken[one.part][span] = True
             middle = seen[one.part][span][found.points[one.part][span]].mean(axis=0)
-            place, normal = _nearest(surface, middle)
+            place, normal = nearest(surface, middle)
             turn = _mean(quaternion_product(conjugate(there.wxyz[span]), turns[one.part][span]))
             x, y, z = rotate(conjugate(turn), normal).tolist()
             with_it = palm(robot, body.robot[one.part], (x, y, z))
@@ -173,43 +170,9 @@ def _points(motion: Motion, body: BodyMap, part: str, size: float) -> Array:
 
 
 def _surface(model: Model) -> World:
-    """What an object is made of, in the frame of its root; meshes by what they are measured to."""
+    """What an object is made of, in the frame of its root."""
     root = _root(model)
-    back = model.pose(root, model.neutral).inverse()
-    return World(
-        [
-            shape.placed(back @ model.pose(link, model.neutral))
-            for link in one_body(model, root)
-            for shape in model.fitted_shapes.get(link, ())
-        ]
-    )
-
-
-@cache
-def _probe() -> Model:
-    """A ball that may be anywhere."""
-    builder = ModelBuilder("point")
-    builder.joint("place", "floating", parent="world", child="point")
-    builder.shape("point", Sphere((0.0, 0.0, 0.0), _PROBE))
-    return builder.build()
-
-
-def _distances(surface: World, path: Array) -> Array:
-    """(frames, points) how far points (frames, points, 3) are from a surface [m]; negative within."""
-    q = np.tile(_probe().neutral, (path.shape[0] * path.shape[1], 1))
-    q[:, :3] = path.reshape(-1, 3)
-    far = _probe().distance(q, surface, self_collision=False).distance
-    return np.reshape(far, path.shape[:2]) + _PROBE
-
-
-def _nearest(surface: World, point: Array) -> tuple[Array, Array]:
-    """(3,) and (3,) the point of a surface that is nearest to a point (3,), and the way out of it there."""
-    q = _probe().neutral.copy()
-    q[:3] = point
-    near = _probe().distance(q, surface, self_collision=False)
-    assert isinstance(near, Proximity)
-    other = 1 - near.pair.index("point")
-    return near.points[other], near.normal if other == 0 else -near.normal
+    return shapes_of(model, one_body(model, root), model.pose(root, model.neutral))
 
 
 def _mean(turns: Array) -> Array:

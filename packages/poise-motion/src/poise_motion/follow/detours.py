@@ -111,7 +111,7 @@ def limbs(robot: Robot) -> tuple[Limb, ...]:
     for kind, parts in LIMBS.items():
         known = [part for part in parts if part in robot.frames]
         end = parts[-1]
-        if end not in known or (end in robot.soles and not robot.fixed_base) or known == [robot.root]:
+        if end not in known or (end in robot.feet and not robot.fixed_base) or known == [robot.root]:
             continue
         carrier = carriers[known[0]]
         carried = () if carrier is None else model.root_path(model.frame(robot.frames[carrier]).link)

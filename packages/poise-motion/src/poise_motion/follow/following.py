@@ -21,15 +21,17 @@ from poise.damping import Curvature
 from poise.extending import Array, Limits
 from poise.methods import TaskPriority
 from poise.quaternions import conjugate, part_of_turn, quaternion_product, rotate
-from poise_motion.anatomy.contact_schedule import runs
+from poise_motion.anatomy.contact_schedule import Contact, runs
+from poise_motion.anatomy.parts import KNEES
 from poise_motion.contact.pinning import Span, fading
 from poise_motion.contact.touches import Touch
 from poise_motion.follow.detours import Detour, Limb, detour, limbs
 from poise_motion.follow.first_frame import converged, first
+from poise_motion.follow.self_collision import touching
 from poise_motion.follow.task_stack import Stance, Standing, held, tasks
 from poise_motion.reference.bodies import Robot, Source, Targets
 from poise_motion.reference.objects import on_objects
-from poise_motion.reference.targets import EASE, sunk
+from poise_motion.reference.targets import EASE, FLOOR, Plane, ground_of, sunk
 
 SUBSTEP: Final = 0.0125
 """How long an update may stand for [s]; a frame that takes longer is followed in several."""
@@ -263,7 +265,7 @@ class Follower:
         q, last, checkpoint = path[0].copy(), None, max(checkpoints, default=0)
         if checkpoint:
             q, last = path[checkpoint - 1].copy(), checkpoints[checkpoint]
-        for stance, coming, span in _spans(source, () if again else done.detours, self.robot.scale):
+        for stance, coming, span in _spans(source, () if again else done.detours, self.robot):
             if span.start < checkpoint:
                 continue
             ways = [] if again else [way for way in done.detours if way.start <= span.start < way.stop]
@@ -321,8 +323,8 @@ class Follower:
         return self._rows[tracker]
 
     def _free(self, stance: Stance, away: frozenset[str]) -> list[Task]:
-        """What is asked while parts of limbs are on a way of their own; a hand that touches keeps its place on it."""
-        away -= {touch.part for touch in stance.touches}
+        """What is asked while parts of limbs are on a way of their own; a hand that stands or touches keeps it."""
+        away -= {touch.part for touch in stance.touches} | (stance.standing - frozenset(self.robot.feet))
         return [task for task in tasks(self.robot, stance) if self.robot.part(task) not in away]
 
     def _tracker(self, stance: Stance, again: bool, away: frozenset[str] = frozenset()) -> Tracker:
@@ -354,15 +356,22 @@ class Follower:
                 method,
                 dt=self._dt / self._updates if self._alone else self._dt,
                 updates=1 if self._alone else self._updates,
-                limits=self._limits.as_given,
+                limits=self._on(stance).as_given,
                 speed=self._speed,
                 settle=False,
             )
         return self._trackers[key]
 
+    def _on(self, stance: Stance) -> Limits:
+        """The limits, in which feet may touch the shapes of the ground on which they stand."""
+        limit = self._limits.collision
+        if limit is None:
+            return self._limits
+        return self._limits._replace(collision=touching(limit, self.robot, stance.holds))
+
     def _first(self, stance: Stance, goals: Array, start: Array | None) -> Array:
         """(nq,) the posture of the first frame; sought once more where its shapes are nearer than they may be."""
-        levels, collision, model = stance.free + (1 if stance.off else 2), self._limits.collision, self.robot.model
+        levels, collision, model = stance.free + (1 if stance.off else 2), self._on(stance).collision, self.robot.model
         found = first(self.robot, self._untimed_tracker(stance), goals, start, free=stance.free, levels=levels)
         if collision is None or collision.holds_in(model, scene := collision.scene(model), found):
             return found
@@ -378,7 +387,7 @@ class Follower:
         """The one that comes to a frame: its steps stand for no time, and with `collision` shapes are kept apart."""
         if (stance, collision) not in self._untimed_trackers:
             tracker = self._tracker(stance, False)
-            limits = self._limits._replace(others=(), collision=self._limits.collision if collision else None)
+            limits = self._limits._replace(others=(), collision=self._on(stance).collision if collision else None)
             self._untimed_trackers[stance, collision] = Tracker(
                 self.robot.model, tracker.tasks, tracker.method, limits=limits.as_given
             )
@@ -464,7 +473,7 @@ def averaged(model: Model, path: Array, frames: float) -> Array:
     return model.integrate(path, sum_of / total[:, None])
 
 
-def _spans(source: Source, detours: Sequence[Detour], scale: float) -> Iterator[tuple[Stance, list[str], slice]]:
+def _spans(source: Source, detours: Sequence[Detour], robot: Robot) -> Iterator[tuple[Stance, list[str], slice]]:
     """How the body stands, and which parts come to stand, over each span of frames in which that stays the same.
 
     Spans end where a detour begins and ends.
@@ -472,32 +481,38 @@ def _spans(source: Source, detours: Sequence[Detour], scale: float) -> Iterator[
     contacts = source.contacts
     edges = {0, len(contacts), *(edge for one in contacts.intervals for edge in (one.start, one.stop))}
     edges |= {edge for touch in source.touches for edge in (_reached(source, touch), touch.stop)}
-    edges |= {_approached(source, one.start) for one in contacts.intervals}
+    edges |= {_approached(source, one, robot) for one in contacts.intervals}
     edges |= {edge for span in (*runs(source.off_feet), *((one.start, one.stop) for one in detours)) for edge in span}
     for start, stop in pairwise(sorted(edges)):
         coming = [one.part for one in contacts.intervals if one.start == start]
-        yield _stance(source, start, scale), coming, slice(start, stop)
+        yield _stance(source, start, robot), coming, slice(start, stop)
 
 
-def _stance(source: Source, frame: int, scale: float) -> Stance:
-    """How a body stands in a frame, on ground that is so much larger or smaller."""
+def _stance(source: Source, frame: int, robot: Robot) -> Stance:
+    """How a robot stands in a frame."""
     holds = {
-        Standing(one.part, one.hold or source.hold, round(scale * one.ground, _MILLIMETRES))
+        Standing(one.part, one.hold or source.hold, _rounded(ground_of(source, robot, one)), one.shapes)
         for one in source.contacts.intervals
         if one.start <= frame < one.stop
     }
     late = sorted(source.touches, key=lambda touch: -touch.start)  # so that of two of a hand the earlier is taken
     touches = {touch.part: touch for touch in late if _reached(source, touch) <= frame < touch.stop}
     off, agile = bool(source.off_feet[frame]), bool(source.off_feet.any())
-    coming = (one for one in source.contacts.intervals if _approached(source, one.start) <= frame < one.start)
-    return Stance(
-        frozenset(holds), off, agile, frozenset(touches.values()), frozenset(one.part for one in coming if off)
-    )
+    coming = {one.part for one in source.contacts.intervals if _approached(source, one, robot) <= frame < one.start}
+    landing = frozenset(part for part in coming if off or part in KNEES)
+    return Stance(frozenset(holds), off, agile, frozenset(touches.values()), landing)
 
 
-def _approached(source: Source, start: int) -> int:
-    """The frame from which a part, off its feet, is kept above the ground on which it stands from another one on."""
-    return int(np.searchsorted(source.times, source.times[start] - _LANDING)) if source.off_feet.any() else start
+def _rounded(ground: Plane) -> Plane:
+    """Ground to the millimetre, so that stances on one step have one Tracker."""
+    return Plane(ground.normal, round(ground.offset, _MILLIMETRES))
+
+
+def _approached(source: Source, stance: Contact, robot: Robot) -> int:
+    """The frame from which a foot, off its feet, is kept above the ground on which it stands from another one on, and
+    from which a knee is led there."""
+    early = source.off_feet.any() or stance.part in robot.props
+    return int(np.searchsorted(source.times, source.times[stance.start] - _LANDING)) if early else stance.start
 
 
 def _reached(source: Source, touch: Touch) -> int:
@@ -522,6 +537,7 @@ def _pin(robot: Robot, source: Source, targets: Targets, part: str, frame: int, 
     places[now, :2] += share[:, None] * off[:2]
     places[now, 2] += fading(times, EASE) * off[2]
     turns[now] = quaternion_product(turns[now], part_of_turn(way, fading(times, _CATCH_UP)))
-    floor = np.zeros(len(times))
-    floor[: stop - frame] = robot.scale * stances[k].ground
-    places[now, 2] += sunk(robot, part, places[now], turns[now], floor)
+    ground, normals, floor = ground_of(source, robot, stances[k]), np.tile(FLOOR.normal, (len(times), 1)), 0.0 * times
+    places[now, 2] -= share * (off[:2] @ ground.normal[:2]) / ground.normal[2]
+    normals[: stop - frame], floor[: stop - frame] = ground
+    places[now, 2] += sunk(robot, part, places[now], turns[now], normals, floor)

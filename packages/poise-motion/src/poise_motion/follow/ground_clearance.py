@@ -19,7 +19,7 @@ from poise.extending import Array
 from poise.quaternions import rotate, unit_vectors
 from poise_motion.anatomy.foot_geometry import lowest
 from poise_motion.anatomy.parts import LIMBS, PARENTS
-from poise_motion.contact.pinning import frames_in, smoothed
+from poise_motion.contact.pinning import gently, smoothed
 from poise_motion.follow.following import Followed, Follower, WarmStart
 from poise_motion.reference.bodies import Robot, Source, Targets
 from poise_motion.reference.targets import stance
@@ -29,22 +29,21 @@ _DEEP: Final = 0.004
 as low as its lowest."""
 _ROUNDS: Final = 8
 """How often a motion is followed again, at most."""
-_GENTLE: Final = 0.2
-"""How long a part takes to be raised, and to be let down [s]."""
 _ALONG: Final = 0.1
 """Half of the time over which the way of a shoulder is averaged, with which a hand goes along [s]."""
 _WHOLE: Final = "whole"
 
 
-def on_ground(follower: Follower, source: Source, aims: Targets, bare: Follower, *, smooth: float = 0.0) -> Followed:
-    """What the robot does, and of a body that gets off its feet, raised where it is in the ground.
+def on_ground(bare: Follower, source: Source, aims: Targets, *, smooth: float = 0.0) -> tuple[Followed | None, Targets]:
+    """What the robot does, of a body that gets off its feet, with the targets raised where it is in the ground; None,
+    and the targets, of one that does not.
 
-    How deep that is shows the `bare` follower, which keeps no shapes apart: one that keeps a floor is never in it,
-    however low its targets are.  Raises ModelError and MissingExtra for meshes that may collide and cannot be read.
+    How deep that is shows a follower that keeps no shapes apart: one that keeps a floor is never in it, however low its
+    targets are.  Raises ModelError and MissingExtra for meshes that may collide and cannot be read.
     """
-    robot, warm_start = follower.robot, WarmStart()
+    robot, warm_start = bare.robot, WarmStart()
     if robot.fixed_base or not source.off_feet.any():
-        return follower.follow(source, aims, smooth=smooth)
+        return None, aims
     links = _carried(robot)
     names = [name for own in links.values() for name in own]
     before = done = warm_start.done = bare.go(source, aims)
@@ -61,7 +60,7 @@ def on_ground(follower: Follower, source: Source, aims: Targets, bare: Follower,
         rises = {part: gently(_needed(depth - whole), source.times) for part, depth in depths.items() if part != _WHOLE}
         aims = raised(aims, source, robot, whole, rises)
         before, done = done, bare.follow(source, aims, smooth=smooth, warm_start=warm_start)
-    return done if bare is follower else follower.follow(source, aims, smooth=smooth)
+    return done, aims
 
 
 def _carried(robot: Robot) -> dict[str, list[str]]:
@@ -84,14 +83,6 @@ def _needed(depths: Array) -> Array:
     return np.where(depths > _DEEP, depths, 0.0)
 
 
-def gently(needs: Array, times: Array) -> Array:
-    """(frames,) no less than `needs` (frames,), and without jumps of its velocity."""
-    reach = frames_in(times, _GENTLE)
-    padded = np.pad(needs, reach, mode="edge")
-    most = np.lib.stride_tricks.sliding_window_view(padded, 2 * reach + 1).max(axis=1)
-    return smoothed(most[:, None], times, _GENTLE)[:, 0]
-
-
 def along(aims: Targets, source: Source, robot: Robot, path: Array) -> Targets:
     """Targets of hands, as far from where the shoulders are along a path (frames, nq) as from where these should be.
 
@@ -99,7 +90,7 @@ def along(aims: Targets, source: Source, robot: Robot, path: Array) -> Targets:
     """
     places = dict(aims.places)
     for shoulder, _, hand in (parts for parts in LIMBS.values() if parts[0].endswith("shoulder")):
-        if shoulder in robot.frames and hand in places and hand not in robot.soles:
+        if shoulder in robot.frames and hand in places and hand not in robot.feet:
             there = robot.model.poses(path, [robot.frames[shoulder]])[:, 0].act(robot.points[shoulder])
             places[hand] = places[hand] + smoothed(there - aims.places[shoulder], source.times, _ALONG)
     return replace(aims, places=places)

@@ -4,14 +4,17 @@ A foot that stands touches the ground, so a floor of a world is no obstacle to i
 their tasks.  All else, shins, hands and trunk, is kept from it; a shin only where the foot is a link of its own.
 """
 
+from collections.abc import Iterable
+from copy import copy
 from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
-from poise import SE3, CollisionLimit, Model, PoseTask
+from poise import SE3, CollisionLimit, InvalidValue, Model, PoseTask, World
 from poise.extending import Array, ByPair, near_along
-from poise_motion.anatomy.contact_schedule import Flags
+from poise_motion.anatomy.contact_schedule import Contact, Flags
+from poise_motion.follow.task_stack import Standing
 from poise_motion.reference.bodies import Robot, Source, Targets
 
 _TOUCH: Final = 0.01
@@ -36,6 +39,36 @@ def standing(limit: CollisionLimit, robot: Robot, source: Source, targets: Targe
             pairs = [(link, ground) for link in feet]
             limit, wide = (replace(one, allowed=[*one.allowed, *pairs]) for one in (limit, wide))
     return limit
+
+
+def kept_out(
+    limit: CollisionLimit | None, world: World, *, min_distance: float, self_collision: bool
+) -> CollisionLimit:
+    """A limit that keeps the robot out of the shapes of a world too; its numbers are those of `limit`, if there is one.
+
+    Raises ValueError for a name that is in both worlds.
+    """
+    if limit is None:
+        return CollisionLimit(world, min_distance=min_distance, self_collision=self_collision)
+    own = World() if limit.world is None else copy(limit.world)
+    for name in world.names:
+        if name in own:
+            raise InvalidValue(
+                "duplicate",
+                f"{name!r} is a shape of ground and of the world of a CollisionLimit: give one of them another name",
+            )
+        own.add(name, world[name])
+    return replace(limit, world=own)
+
+
+def touching(limit: CollisionLimit, robot: Robot, stances: Iterable[Contact | Standing]) -> CollisionLimit:
+    """The limit, in which feet may touch the shapes of the ground on which they stand.
+
+    How deep a foot may be there its tasks say; hands and knees stand at the least distance.
+    """
+    stood_on = {(one.part, name) for one in stances if one.part not in robot.props for name in one.shapes}
+    pairs = [(link, name) for part, name in sorted(stood_on) for link in what_stands(robot, part)]
+    return replace(limit, allowed=[*limit.allowed, *pairs]) if pairs else limit
 
 
 def what_stands(robot: Robot, part: str) -> list[str]:

@@ -13,9 +13,10 @@ import numpy as np
 
 from poise import SE3, ConeTask, HalfSpace, OrientationTask, PoseTask, PositionTask, RegionTask, SwivelTask, Task
 from poise_motion.anatomy.contact_schedule import Hold
-from poise_motion.anatomy.parts import BENDS, ENDS, ancestors
+from poise_motion.anatomy.parts import BENDS, ENDS, KNEES, ancestors
 from poise_motion.contact.touches import Touch
 from poise_motion.reference.bodies import Robot, between
+from poise_motion.reference.targets import FLOOR, Plane
 
 _SUNK: Final = 5e-4
 """How far in the ground a foot may be [m]: if it were 0, all feet that stand would press on the border."""
@@ -31,6 +32,8 @@ _ABOUT: Final = 0.3
 """The same of a sole about the vertical while it stands: there it would skate."""
 _BENT: Final = 0.1
 """How far off a trunk may be as soon as a foot that stands gives by its `Hold.place` [m]."""
+_PROP: Final = 2.0
+"""Weight of where a hand or a knee stands: with that of a foot it bends the body that climbs."""
 
 
 @final
@@ -39,8 +42,10 @@ class Standing(NamedTuple):
 
     part: str
     hold: Hold
-    ground: float = 0.0
-    """How high the ground is beneath it [m]."""
+    ground: Plane = FLOOR
+    """The ground beneath it."""
+    shapes: tuple[str, ...] = ()
+    """The shapes of the ground that it may touch."""
 
 
 @final
@@ -57,7 +62,7 @@ class Stance:
     touches: frozenset[Touch] = frozenset()
     """What its hands touch, or are about to."""
     landing: frozenset[str] = frozenset()
-    """The parts that, off its feet, are about to stand."""
+    """The feet that, off its feet, are about to stand, and knees that are."""
 
     @property
     def standing(self) -> frozenset[str]:
@@ -85,7 +90,7 @@ def tasks(robot: Robot, stance: Stance) -> list[Task]:
     made: list[Task] = []
     legs: list[Task] = []
     feet = frozenset[str]() if robot.fixed_base else stance.standing
-    above = feet | (stance.landing if stance.off else frozenset(robot.soles))
+    above = feet | (stance.landing - robot.props if stance.off else frozenset(robot.feet))
     holds = {one.part: one for one in stance.holds}
     palms, free = {touch.part: touch.palm for touch in stance.touches}, stance.free
     for part, parent in ancestors(robot.frames).items():
@@ -109,6 +114,8 @@ def tasks(robot: Robot, stance: Stance) -> list[Task]:
             made.append(PositionTask(frame, priority=free, offset=joint))
             if between(model, robot.frames[parent], frame):
                 made.append(OrientationTask(frame, priority=free + (part not in above), weight=_HAND))
+        elif part in KNEES and part in stance.landing:
+            made.append(PositionTask(frame, priority=free, offset=place))
         elif part in BENDS and not any(end in stance.hard for end in BENDS[part]):
             root, end = BENDS[part]
             known = _HAND_AXES if end in palms else _PLACED
@@ -124,8 +131,9 @@ def tasks(robot: Robot, stance: Stance) -> list[Task]:
         # Feet that are led as a whole say where the knees of such legs are: alone these make no level that can act.
         made = [task for task in made if task.priority <= free]
     for part in () if robot.fixed_base else (part for part in robot.frames if part in above):
-        ground = holds[part].ground if part in holds else 0.0
-        half = HalfSpace((0.0, 0.0, ground + robot.roundings[part] - _SUNK), (0.0, 0.0, -1.0))
+        normal, offset = holds[part].ground if part in holds else FLOOR
+        out = np.array(normal)
+        half = HalfSpace((offset + robot.roundings[part] - _SUNK) * out, -out)
         level = max(free, 1) if model.loops else 0  # the way back to closed loops may lead below the ground
         balls = [SE3.from_parts(ball) for ball in robot.balls(part)]
         made += [RegionTask(robot.frames[part], half, priority=level, offset=ball) for ball in balls]
@@ -138,9 +146,12 @@ def _standing(robot: Robot, part: str, hold: Hold) -> list[Task]:
     placed = between(robot.model, robot.frames[robot.root], frame) < _FREE
     if hold.hard:
         return [PositionTask(frame, offset=place) if placed else PoseTask(frame, offset=place)]
-    where = PositionTask(frame, offset=place, weight=max(1.0, _BENT / hold.place))
+    weight = _PROP if part in robot.props else max(1.0, _BENT / hold.place)
+    where = PositionTask(frame, offset=place, weight=weight)
     if placed:
         return [where]
+    if part in robot.props:
+        return [where, OrientationTask(frame, weight=_HAND)]
     turned = OrientationTask(frame, weight=(_HAND, _HAND, _ABOUT), axes="world")
     axis = robot.axes[part][:, 2]
     return [where, turned, *([ConeTask(frame, axis=axis, angle=hold.tilt)] if hold.tilt < np.pi else [])]

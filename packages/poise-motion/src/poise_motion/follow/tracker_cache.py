@@ -1,6 +1,6 @@
 """Followers that a model keeps, so that the next motion does not pay for their Trackers again."""
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from threading import Lock
 from typing import Any, Final
@@ -9,37 +9,33 @@ from poise.extending import Limits, cached, cores
 from poise_motion.follow.following import Follower
 from poise_motion.reference.bodies import Robot
 
-_CACHED: Final = 8
-"""Pairs of followers that wait for a motion, beside one for each thread."""
+_CACHED: Final = 16
+"""Followers that wait for a motion, beside two for each thread: one whose links may meet and one whose may not."""
 _LOCK: Final = Lock()
 
 
 @contextmanager
-def cached_followers(
-    robot: Robot, dt: float, limits: Limits, adapted: Limits, speed: float
-) -> Iterator[tuple[Follower, Follower]]:
-    """One that keeps `adapted`, and one that keeps no shapes apart, for one thread; `limits` are as the user said them.
+def cached_follower(robot: Robot, dt: float, key: Hashable, limits: Limits, speed: float) -> Iterator[Follower]:
+    """One that keeps `limits`, for one thread; `key` tells these from others.
 
-    They are those of another motion if there are any, of a body of any size.
+    It is that of another motion if there is any, of a body of any size.
     """
-    touched = () if adapted.collision is None else tuple(adapted.collision.allowed)
+    touched = () if limits.collision is None else tuple(limits.collision.allowed)
     places = [
         (part, place.tobytes())
         for places in (robot.points, robot.axes, robot.ankles, robot.soles)
         for part, place in places.items()
     ]
-    names = (*robot.frames.items(), *robot.roundings.items(), *robot.fingers, *touched)
-    key = (dt, speed, limits.key, *names, *places)
-    waiting: list[tuple[Any, tuple[Follower, Follower]]] = cached(robot.model, Follower, list)
+    names = (*robot.frames.items(), *robot.roundings.items(), *sorted(robot.props), *robot.fingers, *touched)
+    whole = (dt, speed, key, *names, *places)
+    waiting: list[tuple[Any, Follower]] = cached(robot.model, Follower, list)
     with _LOCK:
-        place = next((k for k, (own, _) in enumerate(waiting) if own == key), None)
-        pair = None if place is None else waiting.pop(place)[1]
-    if pair is None:
-        bare = Follower(robot, dt, limits._replace(collision=None), speed)
-        pair = bare if adapted.collision is None else Follower(robot, dt, adapted, speed), bare
-    for follower in pair:
-        follower.robot = robot
-    yield pair
+        place = next((k for k, (own, _) in enumerate(waiting) if own == whole), None)
+        follower = None if place is None else waiting.pop(place)[1]
+    if follower is None:
+        follower = Follower(robot, dt, limits, speed)
+    follower.robot = robot
+    yield follower
     with _LOCK:
-        waiting.append((key, pair))
-        del waiting[: -(_CACHED + cores())]
+        waiting.append((whole, follower))
+        del waiting[: -(_CACHED + 2 * cores())]

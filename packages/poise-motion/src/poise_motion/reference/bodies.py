@@ -63,6 +63,15 @@ class Robot:
     """Its size, as a share of the body that it follows."""
     fingers: tuple[str, ...] = ()
     """The joints of its fingers that follow those of the body."""
+    props: frozenset[str] = frozenset()
+    """The hands and knees among the parts that stand: while they do not, they are led as any other part."""
+    highs: Mapping[str, float] = field(default_factory=dict)
+    """By hand that stands, how high its point is over the ground then [m]."""
+
+    @property
+    def feet(self) -> tuple[str, ...]:
+        """The parts that bear it."""
+        return tuple(part for part in self.soles if part not in self.props)
 
     @property
     def root(self) -> str:
@@ -103,6 +112,19 @@ class Robot:
         poses[:, :3] += rotate(poses[:, 3:], np.array([self.points[part] for part in self.frames]))
         return dict(zip(self.frames, poses, strict=True))
 
+    def joint(self, part: str) -> Array:
+        """(3,) the joint of a part in its frame, which of a part that stands is another than its point [m]."""
+        return self.ankles.get(part, self.points[part])
+
+    def followed(self, part: str) -> Array:
+        """(3,) the point of a part in its frame of which is told how well it follows [m]: of a hand its joint."""
+        return self.joint(part) if part in self.props else self.points[part]
+
+    def places(self, part: str, point: Array, path: Array) -> Array:
+        """(n, 3) where a point (3,) in the frame of a part is along a path (n, nq) [m]."""
+        there: Array = self.model.poses(path, [self.frames[part]])[:, 0].act(point)
+        return there
+
     def rest(self, part: str, within: str | None = None) -> SE3:
         """The pose of a part at neutral, in the world or seen from another part."""
         pose = self._rest[part]
@@ -122,16 +144,14 @@ class Robot:
         return float(up @ point - (self.soles[part] @ up).min())
 
     def high(self, part: str) -> float:
-        """How high the point of a part that stands is over the ground: of a ball it may be the middle [m]."""
-        return (
-            float(self.axes[part][:, 2] @ (self.points[part] - self.soles[part][0]))
-            if len(self.soles[part]) == 1
-            else 0.0
-        )
+        """How high the point of a part that stands is over the ground: of a ball or a hand it may be the middle [m]."""
+        if part in self.highs or len(self.soles[part]) > 1:
+            return self.highs.get(part, 0.0)
+        return float(self.axes[part][:, 2] @ (self.points[part] - self.soles[part][0]))
 
     def bone(self, part: str, parent: str) -> float:
         """How far the joint of a part is from another part at neutral [m]."""
-        joint = self.ankles.get(part, self.points[part]) - self.points[part]
+        joint = self.joint(part) - self.points[part]
         return float(np.linalg.norm(self.rest(part).act(joint) - self.rest(parent).xyz))
 
 
@@ -146,6 +166,11 @@ class Targets:
     """(frames, 4)"""
     objects: Mapping[str, SE3] = field(default_factory=dict)
     """By name, (frames,) where objects are beside the robot."""
+
+    def place(self, robot: Robot, part: str) -> Array:
+        """(frames, 3) where the point of a part shall be of which is told how well it follows [m]."""
+        aside = robot.followed(part) - robot.points[part]
+        return self.places[part] + rotate(self.turns[part], aside) if aside.any() else self.places[part]
 
 
 def between(model: Model, carrier: str, carried: str) -> int:

@@ -9,17 +9,18 @@ A place is where a part stands, which is a point of its frame, and a rotation is
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple, final
 
 import numpy as np
 
 from poise import SE3
 from poise.extending import Array
-from poise.quaternions import conjugate, matrix_quaternion, quaternion_product, rotate, unit_vectors
-from poise_motion.anatomy.contact_schedule import Contacts, runs
+from poise.quaternions import aligning, conjugate, matrix_quaternion, quaternion_product, rotate, unit_vectors
+from poise_motion.anatomy.contact_schedule import Contact, Contacts, runs
 from poise_motion.anatomy.median import median
 from poise_motion.anatomy.parts import HIPS, PARENTS, RIGID, TOES, ancestors
-from poise_motion.contact.pinning import Span, pinned, pinned_turns, shares, smoothed
+from poise_motion.contact.pinning import Span, gently, pinned, pinned_turns, shares, smoothed
+from poise_motion.contact.surface import Surface
 from poise_motion.reference.bodies import Robot, Source, Targets, between
 
 EASE: Final = 0.12
@@ -32,6 +33,12 @@ _STRAIGHT: Final = 0.02
 """The square of the sine of a knee that is bent so much that its leg's plane counts as much as the foot: 8 degrees."""
 _FREE_TURN: Final = 3
 """Axes between shin and foot with which the foot turns as it will."""
+_COMES: Final = 0.5
+"""How long before it stands, and after, a part goes no lower than it does then where it is near the ground ..."""
+_EDGE: Final = 0.1 * np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, -1.0, 0.0]])
+"""... so near [m], ..."""
+_STEP: Final = 0.02
+"""... of ground that is no more than this below [m]."""
 SHORT: Final = 1e-6
 """Bones below this length have no direction [m]."""
 
@@ -52,14 +59,15 @@ def beneath(sole: Array, axes: Array, point: Array) -> Array:
     return below
 
 
-def targets(source: Source, robot: Robot, *, by_bones: bool = True) -> Targets:
+def targets(source: Source, robot: Robot, *, by_bones: bool = True, ground: Surface | None = None) -> Targets:
     """Where the robot's parts shall be when it does as the body does.
 
     The ground is at height 0, where the body stands lowest; a body that never stands keeps its heights.
 
     Feet are where bones lead to from the trunk, which goes on the body's scaled path; and all go along by what the feet
     that stand lack to where they do, so that straight legs stay straight.  Without `by_bones` the feet too go on the
-    body's scaled paths, as those of an animal; off its feet only where the bones lead.
+    body's scaled paths, as those of an animal; off its feet only where the bones lead.  To `ground`, as large as the
+    robot, and from it parts go no lower than they stand there.
     """
     if robot.fixed_base:
         source = seen_from(source, robot)
@@ -77,12 +85,14 @@ def targets(source: Source, robot: Robot, *, by_bones: bool = True) -> Targets:
             places[part] = scaled + loose(source, part)[:, None] * (places[part] - scaled)
     for part in robot.soles:
         places[part] = _standing(source, robot, part, places[part], turns[part], stances[part])
+        if ground is not None:
+            places[part][:, 2] += _over(source, robot, part, places[part], ground)
     return Targets(places, turns)
 
 
 def _by_bones(source: Source, robot: Robot, turns: Mapping[str, Array]) -> dict[str, Array]:
     """By part, (frames, 3) where the body's bones lead, with the robot's lengths; `turns` (frames, 4) are by part."""
-    stood_on = [part for part in robot.soles if source.contacts[part].any()] or [*robot.soles]
+    stood_on = [part for part in robot.feet if source.contacts[part].any()] or [*robot.feet]
     lifts = [
         robot.standing(part, robot.ankles[part])
         - robot.scale * stood(source.places[part], source.contacts, part, heel=True)
@@ -156,19 +166,48 @@ def _stances(source: Source, robot: Robot, part: str, path: Array) -> Array:
     """(stances, 3) where a part stands each time: in the middle of its path (frames, 3) then, on the ground."""
     own = [one for one in source.contacts.intervals if one.part == part]
     out = np.array([path[one.start : one.stop].mean(axis=0) for one in own]).reshape(-1, 3)
-    out[:, 2] = [robot.scale * one.ground + robot.high(part) for one in own]
+    for place, one in zip(out, own, strict=True):
+        ground = ground_of(source, robot, one)
+        place[2] = ground.height(place) + robot.high(part) / ground.normal[2]
     return out
 
 
+@final
+class Plane(NamedTuple):
+    """The ground on which a robot's part stands: all places with normal . place = offset [m]."""
+
+    normal: tuple[float, float, float]
+    offset: float
+
+    def height(self, place: Array) -> float:
+        """How high it is beneath or above a place (3,) [m]."""
+        x, y, z = self.normal
+        return float(self.offset - x * place[0] - y * place[1]) / z
+
+
+FLOOR: Final = Plane((0.0, 0.0, 1.0), 0.0)
+
+
+def ground_of(source: Source, robot: Robot, contact: Contact) -> Plane:
+    """The ground of a stance, scaled as the body is: through the middle of where the body's part is meanwhile."""
+    if contact.normal[2] == 1.0:
+        return Plane(contact.normal, robot.scale * contact.ground)
+    x, y = source.paths[contact.part][contact.start : contact.stop, :, :2].mean(axis=(0, 1)).tolist()
+    return Plane(contact.normal, robot.scale * float(np.dot(contact.normal, (x, y, contact.ground))))
+
+
 def _sole_turns(source: Source, robot: Robot, part: str) -> Array:
-    """(frames, 4) the rotations of a part that stands: flat while its heel is down, and turned with its leg."""
+    """(frames, 4) the rotations of a part that stands: of a foot, flat on the ground while its heel is down, and turned
+    with its leg."""
     turns, flats, flat = _with_leg(source, robot, part), list[Span](), []
+    if part in robot.props:
+        return turns
     upright = matrix_quaternion(robot.axes[part].T)
     ways = quaternion_product(turns, conjugate(upright))
     for one in (one for one in source.contacts.intervals if one.part == part):
         heel = np.flatnonzero(source.contacts.points[part][one.start : one.stop, 0])
         down = slice(one.start, one.start + int(heel[-1]) + 1) if len(heel) else slice(0, 1)
-        level = _level(ways[down], upright)
+        level = quaternion_product(aligning(one.normal), _level(ways[down], upright))
         if len(heel) and _between(turns[down], level) < TILTED:
             flats.append((down.start, down.stop))
             flat.append(level)
@@ -203,13 +242,31 @@ def _standing(source: Source, robot: Robot, part: str, path: Array, turns: Array
     No point of its sole is ever below the ground on which it stands, except off its feet.
     """
     spans = [(one.start, one.stop) for one in source.contacts.intervals if one.part == part]
-    out, floor = path.copy(), np.zeros(len(source.times))
+    out, normals, floor = path.copy(), np.tile((0.0, 0.0, 1.0), (len(path), 1)), np.zeros(len(path))
     if spans:
         out = pinned(path, spans, stances, source.times, EASE)
         share, which = shares(spans, source.times, EASE)
-        floor = share * (stances[which, 2] - robot.high(part))
-    out[:, 2] += (1.0 - loose(source, part)) * sunk(robot, part, out, turns, floor)
+        grounds = [ground_of(source, robot, one) for one in source.contacts.intervals if one.part == part]
+        ways = np.array([ground.normal for ground in grounds])
+        normals = unit_vectors(normals + share[:, None] * (ways[which] - normals))
+        floor = share * np.array([ground.offset for ground in grounds])[which]
+    out[:, 2] += (1.0 - loose(source, part)) * sunk(robot, part, out, turns, normals, floor)
     return out
+
+
+def _over(source: Source, robot: Robot, part: str, path: Array, ground: Surface) -> Array:
+    """(frames,) how much higher than its path (frames, 3) a part goes where it comes to the ground or leaves it, to be
+    above it before it is over its edge [m]."""
+    needs, times = np.zeros(len(path)), source.times
+    for one in (one for one in source.contacts.intervals if one.part == part):
+        first, last = np.searchsorted(times, (times[one.start] - _COMES, times[one.stop - 1] + _COMES))
+        plane, spots = ground_of(source, robot, one), path[first:last, None] + _EDGE
+        level = np.array([plane.height(place) for place in path[first:last]])
+        spots[..., 2] = level[:, None]
+        near = ground(spots.reshape(-1, 3)).reshape(spots.shape[:2]).max(axis=1) > level - _STEP
+        lacks = np.where(near, level + robot.high(part) - path[first:last, 2], 0.0)
+        needs[first:last] = np.maximum(needs[first:last], lacks)
+    return gently(needs, times) * (1.0 - stance(source, part))
 
 
 def stance(source: Source, part: str) -> Array:
@@ -226,14 +283,15 @@ def loose(source: Source, part: str) -> Array:
     return off * (1.0 - stance(source, part))
 
 
-def sunk(robot: Robot, part: str, path: Array, turns: Array, floor: Array) -> Array:
-    """(frames,) how far a sole is below a floor (frames,), whose part has this path and these turns [m]; 0 above it."""
-    w, x, y, z = np.ascontiguousarray(turns.T)
-    up = (2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y))
-    balls = (robot.balls(part) - robot.points[part]).T[..., None]
-    heights = balls[0] * up[0] + balls[1] * up[1] + balls[2] * up[2]
-    lowest = path[:, 2] + heights.min(axis=0) - robot.roundings[part]
-    return np.maximum(floor - lowest, 0.0)
+def sunk(robot: Robot, part: str, path: Array, turns: Array, normals: Array, floor: Array) -> Array:
+    """(frames,) how far a sole is below a floor, whose part has this path and these turns [m]; 0 above it.
+
+    In each frame the floor is all places with normal . place = floor, of `normals` (frames, 3) and `floor` (frames,).
+    """
+    up = rotate(conjugate(turns), normals)
+    heights = (robot.balls(part) - robot.points[part]) @ up.T
+    lowest = (path * normals).sum(axis=1) + heights.min(axis=0) - robot.roundings[part]
+    return np.maximum(floor - lowest, 0.0) / normals[:, 2]
 
 
 def _level(ways: Array, upright: Array) -> Array:

@@ -89,7 +89,7 @@ def _feet(robot: Robot, source: Source) -> list[str]:
         return ["no part stands on the ground, so nothing is held there; the map's `contacts` names those that do"]
     if robot.fixed_base:
         return [f"{robot.model.name} stands fixed in the world and its feet hang; base='floating' lets it walk"]
-    never = [part for part in source.contacts.parts if not source.contacts[part].any()]
+    never = [part for part in source.contacts.parts if part not in robot.props and not source.contacts[part].any()]
     return [f"{' and '.join(never)} never {'stands' if len(never) == 1 else 'stand'} on the ground"] if never else []
 
 
@@ -135,9 +135,9 @@ def _round(source: Source, done: Followed) -> list[str]:
 def _limited(motion: Motion, robot: Robot, done: Followed) -> list[str]:
     """The parts that limits kept away, and the joints that were at a limit then."""
     out = []
-    for part in (robot.root, *(end for end in ENDS if end in robot.frames and end not in robot.soles)):
-        poses = robot.model.poses(motion.q, [robot.frames[part]])[:, 0]
-        away = np.linalg.norm(poses.act(robot.points[part]) - done.targets.places[part], axis=1) > _AWAY
+    for part in (robot.root, *(end for end in ENDS if end in robot.frames and end not in robot.feet)):
+        there = robot.places(part, robot.followed(part), motion.q)
+        away = np.linalg.norm(there - done.targets.place(robot, part), axis=1) > _AWAY
         if not away.any():
             continue
         shares = _at_limits(motion, robot, away)

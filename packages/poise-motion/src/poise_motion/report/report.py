@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 
-from poise import InvalidValue, Motion, ShapeError
+from poise import InvalidValue, Motion, ShapeError, World
 from poise.extending import Array, ArrayLike, aligned, drawing, fill, finite, html, numbers, plain, to_json, write_whole
 from poise_motion.anatomy.body import BodyMap
 from poise_motion.anatomy.contact_schedule import Contacts, Flags
@@ -251,6 +251,8 @@ def report(
     joints: Mapping[str, Array] | None = None,
     ground: ArrayLike | None = 0.0,
     soles: Mapping[str, Array] | None = None,
+    roundings: Mapping[str, float] | None = None,
+    world: World | None = None,
     throughput: float | None = None,
     latency: float | None = None,
     notes: Sequence[str] = (),
@@ -263,13 +265,15 @@ def report(
     `contacts` were found in `feet`, by part the paths (frames, points, 3) in the source.  `targets` (frames, parts, 3)
     are where `body.parts` should be in the world of the robot, and `target_turns` (frames, parts, 4) how, NaN where
     that is free; `places` (frames, parts, 3) are where they are in the source, if not in the world but as its trunk
-    sees them, which a robot on a pedestal does not move; `points` holds
-    by part the point (3,) of the robot's frame that should be there, 0 where it is left out, and `joints` the one at
-    which its bone ends, where that is another [m].  `ground` is how high the ground is there beneath each of
-    `contacts.parts`, a number or (frames, parts) [m], or None for a robot that stands on none, as one on a pedestal;
-    `soles` holds by part the points of the robot's foot in its frame, see `poise_motion.anatomy.foot_geometry`, which
-    finds all others.  `fingers` (frames, bones) are the angles by which those of fingers are off [rad], `touches` say
-    how well hands keep to their places of objects, and `meets` (frames,) when links are in one another.
+    sees them, which a robot on a pedestal does not move; `points` holds by part the point (3,) of the robot's frame
+    that should be there, 0 where it is left out, and `joints` the one at which its bone ends, where that is another
+    [m].  `ground` is how high the ground is there beneath each of `contacts.parts`, a number or (frames, parts) [m];
+    or (frames, parts, 4), the unit vector out of it and how far along that it is from the origin [m]; or None for a
+    robot that stands on none, as one on a pedestal.  `world` holds what else it must not be in.  `soles` holds by part
+    the points of the robot's foot in its frame, see `poise_motion.anatomy.foot_geometry`, which finds all others, and
+    `roundings` the radius of those that are balls [m].  `fingers` (frames, bones) are the angles by which those of
+    fingers are off [rad], `touches` say how well hands keep to their places of objects, and `meets` (frames,) when
+    links are in one another.
 
     Raises ShapeError for arrays that do not fit.
     """
@@ -284,14 +288,22 @@ def report(
         for part in standing
     }
     paths = [_paths(robot, body.robot[part], bottoms_of[part]) for part in standing]
-    high = np.broadcast_to(numbers("ground", 0.0 if ground is None else ground), (len(robot), len(contacts.parts)))
-    floor = np.nan if ground is None else float(np.min(ground))
-    high = high[:, [contacts.parts.index(part) for part in standing]]
-    bottoms = np.stack([path[..., 2].min(axis=1) for path in paths], axis=1) if paths else np.zeros((len(robot), 0))
-    heights = bottoms - high
-    over = np.concatenate(
-        [lowest(robot.model, robot.q) - floor, bottoms - floor, np.where(on, heights, np.inf)], axis=1
-    ).min(axis=1, initial=np.nan if ground is None else np.inf)
+    planes = _planes(0.0 if ground is None else ground, (len(robot), len(contacts.parts)))
+    planes = planes[:, [contacts.parts.index(part) for part in standing]]
+    floor = np.nan if ground is None else float(planes[..., 3].min(initial=0.0))
+    radii = {} if roundings is None else roundings
+    heights, bottoms = np.zeros((2, len(robot), len(standing)))
+    for k, (part, path) in enumerate(zip(standing, paths, strict=True)):
+        radius = radii.get(part, 0.0)
+        bottoms[:, k] = path[..., 2].min(axis=1) - radius
+        heights[:, k] = np.einsum("fpi,fi->fp", path, planes[:, k, :3]).min(axis=1) - radius - planes[:, k, 3]
+    # In a world the shapes of the robot are measured; else what stands on ground that is not known beyond its stance.
+    stood = np.where(on, heights, np.inf) if world is None else np.zeros((len(robot), 0))
+    over = np.concatenate([lowest(robot.model, robot.q) - floor, bottoms - floor, stood], axis=1).min(
+        axis=1, initial=np.nan if ground is None else np.inf
+    )
+    if world is not None:
+        over = np.minimum(over, robot.model.distance(robot.q, world, self_collision=False).distance)
     parts = body.parts
     there = robot.model.poses(robot.q, [body.robot[part] for part in parts])
     own = {} if points is None else points
@@ -329,6 +341,16 @@ def report(
         touches=tuple(touches),
         meets=meets,
     )
+
+
+def _planes(ground: ArrayLike, shape: tuple[int, int]) -> Array:
+    """(frames, parts, 4) the ground beneath parts, as normal and offset, from heights or from what is that already."""
+    given = numbers("ground", ground)
+    if given.shape == (*shape, 4):
+        return np.array(given)
+    out = np.zeros((*shape, 4))
+    out[..., 2], out[..., 3] = 1.0, given
+    return out
 
 
 def _paths(motion: Motion, frame: str, points: Array) -> Array:
