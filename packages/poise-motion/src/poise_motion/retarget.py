@@ -32,7 +32,7 @@ from poise_motion.anatomy.parts import ENDS, KNEES
 from poise_motion.anatomy.proportions import Proportions
 from poise_motion.contact.surface import Surface
 from poise_motion.contact.touches import Touch, at_poses, check_objects, check_times, untouched
-from poise_motion.follow.self_collision import kept_out, meeting, standing
+from poise_motion.follow.self_collision import meeting, standing, with_ground
 from poise_motion.follow.whole_motion import MIN_DISTANCE, Led, Settings, follow_motion
 from poise_motion.hands.finger_paths import FingerPaths, finger_paths
 from poise_motion.reference.bodies import Robot, Source
@@ -338,9 +338,9 @@ def _one(
         adapted = limits._replace(collision=standing(limits.collision, machine, followed, wanted))
     if there is not None and any(machine.model.fitted_shapes.values()):
         limit = partial(
-            kept_out, adapted.collision, there.world, min_distance=MIN_DISTANCE, self_collision=asked.self_collision
+            with_ground, adapted.collision, there.world, min_distance=MIN_DISTANCE, self_collision=asked.self_collision
         )
-        key = (kept_out, there, adapted.collision, asked.self_collision)
+        key = (with_ground, there, adapted.collision, asked.self_collision)
         stated = adapted = limits._replace(collision=cached(machine.model, key, limit))
     if animal:
         wanted = within_reach(wanted, machine, seen.times)

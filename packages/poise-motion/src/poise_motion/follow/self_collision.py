@@ -41,7 +41,7 @@ def standing(limit: CollisionLimit, robot: Robot, source: Source, targets: Targe
     return limit
 
 
-def kept_out(
+def with_ground(
     limit: CollisionLimit | None, world: World, *, min_distance: float, self_collision: bool
 ) -> CollisionLimit:
     """A limit that keeps the robot out of the shapes of a world too; its numbers are those of `limit`, if there is one.
