@@ -19,7 +19,7 @@ from poise.kernels.machine.groups.proximity import PROXIMITY
 from poise.kernels.machine.groups.search import SEARCH
 from poise.kernels.machine.groups.sides import SIDES
 from poise.kernels.machine.groups.stall import STALL
-from poise.kernels.machine.groups.tools import TOOLS
+from poise.kernels.machine.groups.tool_motion import TOOL_MOTION
 
 WORK: Final[Mapping[str, str | Group]] = {
     "goal": "GOAL_NUMBERS an effector, which Python writes",
@@ -80,7 +80,7 @@ WORK: Final[Mapping[str, str | Group]] = {
     "braking": BRAKING,
     "kkt": KKT,
     "fallback": FALLBACK,
-    "tools": TOOLS,
+    "tool_motion": TOOL_MOTION,
 }
 """What each section of a workspace is: how many rows, n being active velocities and m residual rows, and of what; and
 the groups."""

@@ -33,14 +33,14 @@ _ROUNDING = 1e-9
 def keep_tools(p, w):
     """Shorten w.step, from w.begun, until no tool is too fast on the way; whether that changed it."""
     _look_at_start(p, w)
-    fastest, _, _, _ = _fastest(p, w, w.step, w.tools.start_columns, 0.0)
+    fastest, _, _, _ = _fastest(p, w, w.step, w.tool_motion.start_columns, 0.0)
     changed = fastest > 1.0
     if changed:
         _shorten(w, fastest)
     for _ in range(_ROUNDS):
         _look_at_end(p, w)
-        before, _, _, _ = _fastest(p, w, w.step, w.tools.start_columns, BETWEEN)
-        fastest, bend, _, _ = _fastest(p, w, w.step, w.tools.columns, BETWEEN)
+        before, _, _, _ = _fastest(p, w, w.step, w.tool_motion.start_columns, BETWEEN)
+        fastest, bend, _, _ = _fastest(p, w, w.step, w.tool_motion.columns, BETWEEN)
         fastest = max(fastest, before)
         if fastest <= 1.0:
             break
@@ -61,7 +61,7 @@ def tools_hold(p, w):
     _look_at_end(p, w)
     holds = True
     for end in range(2):
-        columns = w.tools.columns if end == 1 else w.tools.start_columns
+        columns = w.tool_motion.columns if end == 1 else w.tool_motion.start_columns
         fastest, _, k, part = _fastest(p, w, w.step, columns, BETWEEN)
         if fastest > 1.0 + _ROUNDING:
             holds = False
@@ -87,54 +87,54 @@ def tools_hold_braking(p, w, v, x):
     With CUTTING one that is adds a plane half way to braking.
     """
     for i in range(len(x)):
-        w.tools.q[i] = x[i]
+        w.tool_motion.q[i] = x[i]
     _look(p, w, x)
-    fastest, _, k, part = _fastest(p, w, v, w.tools.columns, BETWEEN)
+    fastest, _, k, part = _fastest(p, w, v, w.tool_motion.columns, BETWEEN)
     if fastest <= 1.0 - _NEAR:
         return True
     if w.memory[CUTTING] > 0.5:
-        _put_slope(w, v, w.tools.columns, k, part)
+        _put_slope(w, v, w.tool_motion.columns, k, part)
         cut_half(w)
     return False
 
 
 @kernel
 def _look_at_start(p, w):
-    """w.tools.start_columns at w.begun: those of the last look, if that was there."""
-    count, looked = len(w.begun), w.tools.start[len(w.begun)] > 0.5
+    """w.tool_motion.start_columns at w.begun: those of the last look, if that was there."""
+    count, looked = len(w.begun), w.tool_motion.start[len(w.begun)] > 0.5
     same, ended = looked, looked
     for i in range(count):
-        same, ended = same and w.tools.start[i] == w.begun[i], ended and w.tools.q[i] == w.begun[i]
+        same, ended = same and w.tool_motion.start[i] == w.begun[i], ended and w.tool_motion.q[i] == w.begun[i]
     if same:
         return
     if not ended:
         _look(p, w, w.begun)
     for i in range(count):
-        w.tools.start[i] = w.begun[i]
-    w.tools.start[count] = 1.0
-    for i in range(len(w.tools.columns)):
-        w.tools.start_columns[i] = w.tools.columns[i]
+        w.tool_motion.start[i] = w.begun[i]
+    w.tool_motion.start[count] = 1.0
+    for i in range(len(w.tool_motion.columns)):
+        w.tool_motion.start_columns[i] = w.tool_motion.columns[i]
 
 
 @kernel
 def _look_at_end(p, w):
-    """w.tools.columns where w.step leads from w.begun."""
-    integrate_part(p, w, w.begun, w.step, 1.0, w.tools.q)
-    _look(p, w, w.tools.q)
+    """w.tool_motion.columns where w.step leads from w.begun."""
+    integrate_part(p, w, w.begun, w.step, 1.0, w.tool_motion.q)
+    _look(p, w, w.tool_motion.q)
 
 
 @kernel
 def _look(p, w, q):
-    """w.tools.columns at q (nq): 3 n of a tool's linear and 3 n of its angular motion, one after the other."""
+    """w.tool_motion.columns at q (nq): 3 n of a tool's linear and 3 n of its angular motion, one after the other."""
     size = 3 * len(w.step)
-    forward(p.tool_units, p.tool_pieces, q, w.tools.frames)
+    forward(p.tool_units, p.tool_pieces, q, w.tool_motion.frames)
     for k in range(len(p.tools)):
         tool = p.tools[k]
-        px, py, pz = tool_point(tool, w.tools.frames)
-        linear = section(w.tools.columns, 2 * k * size, size)
-        angular = section(w.tools.columns, (2 * k + 1) * size, size)
+        px, py, pz = tool_point(tool, w.tool_motion.frames)
+        linear = section(w.tool_motion.columns, 2 * k * size, size)
+        angular = section(w.tool_motion.columns, (2 * k + 1) * size, size)
         jacobian_columns(
-            p.tool_columns, tool.first_column, tool.last_column, w.tools.frames, px, py, pz, linear, angular
+            p.tool_columns, tool.first_column, tool.last_column, w.tool_motion.frames, px, py, pz, linear, angular
         )
 
 

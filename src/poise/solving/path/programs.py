@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -16,9 +16,6 @@ from poise.common.array import Array
 from poise.common.errors import InvalidValue
 from poise.common.files import write_whole
 from poise.model.joint import JointKind
-
-if TYPE_CHECKING:
-    from poise.solving.path.path import JointPath
 
 _SIX: Final = 6
 """Joints of the arms that URScript, RAPID and KRL are for."""
@@ -69,8 +66,8 @@ class Program(NamedTuple):
     """Whether it is for arms of six joints that turn."""
 
 
-def save(path: "JointPath", file: str | os.PathLike[str], dt: float | None) -> None:
-    """See `JointPath.save`."""
+def save(path: Any, file: str | os.PathLike[str], dt: float | None) -> None:
+    """Write a JointPath, see `JointPath.save`."""
     place = Path(file)
     kind = place.suffix.lower()
     if kind in (".csv", ".parquet"):
@@ -109,8 +106,8 @@ def joint_trajectory(rows: Rows) -> dict[str, Any]:
     return {"joint_names": rows.joints, "points": points}
 
 
-def _rows(path: "JointPath", file: Path, program: Program, dt: float | None) -> Rows:
-    """The motion in rows; raises ValueError for one that the program has no place for."""
+def _rows(path: Any, file: Path, program: Program, dt: float | None) -> Rows:
+    """The motion of a JointPath in rows; raises ValueError for one that the program has no place for."""
     if not path.success:
         raise InvalidValue("inconsistent", f"the path is not written to {file.name}: {path.explain()}")
     model = path.model

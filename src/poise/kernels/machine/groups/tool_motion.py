@@ -4,7 +4,7 @@ from typing import Final
 
 from poise.kernels.machine.group import Group
 
-TOOLS: Final = Group(
+TOOL_MOTION: Final = Group(
     ("kernels/requirements/tool_speed.py",),
     {
         "q": "nq, where the end of a step was looked at",
