@@ -66,6 +66,7 @@ class Inequalities:
     twists: tuple[tuple[int, int, float], ...] = ()
     """First velocity, how many, and how long they may be together in one update [rad or m]."""
     tools: tuple[ToolSpeed, ...] = ()
+    """Frames, and how far each may go in one update."""
 
 
 class Limit(Protocol):
