@@ -148,6 +148,22 @@ def test_coordinates_are_pulled_to_their_values(model: pz.Model) -> None:
     assert np.abs(fit.motion.q[:, knee] - q[:, knee]).max() < 1e-5
 
 
+def test_a_coordinate_that_is_locked_by_its_weight_leaves_the_others_free(model: pz.Model) -> None:
+    markers = measured(model, way(model), noise=0.004)
+    locked = [pz.fit_markers(model, markers, coordinates={"knee": c}, values={"knee": -0.5}) for c in (1e6, 1e10, 1e14)]
+    assert np.allclose(locked[1].costs, locked[0].costs, rtol=1e-6)
+    assert np.allclose(locked[2].costs, locked[0].costs, rtol=1e-6)
+    assert np.allclose(locked[2].places, locked[0].places, atol=1e-5)
+
+
+def test_weights_count_against_each_other_alone_to_the_largest_number(model: pz.Model) -> None:
+    markers = measured(model, way(model), noise=0.004)
+    fit = pz.fit_markers(model, markers)
+    for most in (1e-300, 1e308):
+        some = pz.fit_markers(model, markers, weights=dict.fromkeys(NAMES, most))
+        assert np.allclose(some.motion.q, fit.motion.q, atol=1e-6)
+
+
 def test_limits_hold(model: pz.Model) -> None:
     q = way(model)
     q[:, model.index("knee").start] = 0.6  # beyond its 0.2
@@ -199,6 +215,18 @@ def test_a_fitter_that_travelled_goes_on_where_it_was(model: pz.Model) -> None:
     arrived = pickle.loads(pickle.dumps(live))
     for points in markers.positions[7:12]:
         assert np.array_equal(arrived.step(points), live.step(points))
+
+
+def test_a_start_that_is_no_configuration_is_refused() -> None:
+    b = pz.ModelBuilder("body")
+    b.joint("root", "floating", parent="world", child="pelvis")
+    free, zero = b.build(), np.zeros(7)
+    with pytest.raises(ValueError, match="q0 holds a zero quaternion"):
+        pz.fit_markers(free, pz.Markers(["pelvis"], [0.0], np.ones((1, 1, 3))), q0=zero)
+    with pytest.raises(ValueError, match="q0 holds a zero quaternion"):
+        pz.MarkerFitter(free, ["pelvis"], q0=zero)
+    with pytest.raises(ValueError, match="there are neither markers nor sensors to fit"):
+        pz.MarkerFitter(free)
 
 
 def test_names_of_a_stream_are_each_there_once(model: pz.Model) -> None:
@@ -266,7 +294,9 @@ def test_loops_stay_closed() -> None:
         ({"coordinates": {"beta": 1.0}}, "'beta' has 0 coordinates"),
         ({"values": {"knee": 1.0}}, "'knee'] is of a coordinate without a weight"),
         ({"coordinates": {"knee": 1.0}, "values": {"knee": [1.0, 2.0]}}, "must be a number, or one a frame, (60,)"),
+        ({"coordinates": {"knee": 1.0}, "values": {"knee": 1e200}}, "values['knee'] go to 1e+200"),
         ({"q0": [1.0]}, "q0"),
+        ({"q0": [1e200] * 8}, "q0[0], 'px', is 1e+200"),
         ({"up": "x"}, "up is 'x'"),
         ({"threads": 0}, "threads is 0"),
         ({"setup": "a.xml", "weights": {}}, "a setup says weights"),

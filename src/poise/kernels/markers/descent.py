@@ -69,7 +69,11 @@ def _objective(p, w, goals, aims, share, found):
 
 @kernel
 def _expand(p, w, goals, aims, share, found, room, bend):
-    """Gradient and Hessian (lower triangle, in w.room) of the objective at w.q; the largest entry of its diagonal."""
+    """Gradient and Hessian (lower triangle, in w.room) of the objective at w.q; the largest entry of its diagonal.
+
+    That is of what was measured alone, if anything was: beside a coordinate that a weight all but locks, the others
+    would not move.
+    """
     n, count = len(w.step), p.plan[MEASURED]
     for i in range(n * n):
         w.room[i] = 0.0
@@ -78,17 +82,26 @@ def _expand(p, w, goals, aims, share, found, room, bend):
     first = MOMENTS * len(p.units)
     moments, twists = section(room, 0, first), section(room, first, len(room) - first)
     expand(p, w, goals, share, found, moments, twists, bend)
+    largest = _largest(w)
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
         weight = p.settings[count + c.v]
         if weight > 0.0:
             w.gradient[c.v] += weight * (w.q[c.q] - aims[c.v])
             w.room[c.v * n + c.v] += weight
-    largest = 0.0
-    for a in range(n):
-        largest = max(largest, abs(w.room[a * n + a]))
+    if largest == 0.0:
+        largest = _largest(w)
     for a in range(n):
         w.room[a * n + a] += _FLOOR * largest
+    return largest
+
+
+@kernel
+def _largest(w):
+    """The largest entry of the diagonal of w.room."""
+    n, largest = len(w.step), 0.0
+    for a in range(n):
+        largest = max(largest, abs(w.room[a * n + a]))
     return largest
 
 

@@ -26,6 +26,7 @@ from poise.kernels.markers.moments import AXIS, HEAD, MOMENTS, PLACE, SCALES, TU
 from poise.model.closure import LoopClosure
 from poise.model.model import Model
 from poise.model.tree import carrying
+from poise.solving.arguments.arguments import refuse_start
 from poise.solving.problem.problem import Problem, pack
 from poise.solving.problem.workspace import Bound
 from poise.solving.requirements.loops import loop_tasks
@@ -142,17 +143,20 @@ class MarkerDescent:
         """Fill `path` (frames, nq), `found` (frames, markers and sensors, 3), where markers then are [m] and by what
         rotation vectors sensors are turned from where they were measured [rad], and `costs` (frames,) for `goals`
         (frames, width), NaN in gaps, and `aims` (frames, len(velocities)), values of coordinates.  It goes on from the
-        last call, or begins at `start` (nq,), and takes `most` steps a frame at most.
+        last call, or begins at `start` (nq,), and takes `most` steps a frame at most.  Raises ValueError for a start
+        with a number that is too large or a zero quaternion.
         """
         scratch, goals, aims = self._scratch, np.ascontiguousarray(goals), np.ascontiguousarray(aims)
         assert goals.size == self.width * len(path)
         if start is not None:
+            self.model.check_q(start, "q0")
             closed = None if self._loops is None else self._loops.closed(start)
             scratch.start[:] = start if closed is None else closed
         scratch.set_fields(steps=len(path), given=int(start is not None), max_iterations=most)
         scratch.set_arrays(goals=goals, postures=aims, path=path, found=found, answers=costs)
         code = prepare(descent.follow)(scratch.address)
-        assert code != BAD_START
+        if code == BAD_START:
+            refuse_start("q0")
 
 
 def _axes(model: Model, packed: Problem, tasks: Sequence[OfFrame]) -> tuple[list[tuple[int, ...]], list[float]]:

@@ -64,6 +64,8 @@ class Plan:
                 )
         ours = [given.get(name, 1.0) for name in self.names]
         ours += [ARM**2 * given.get(name, 1.0) for name in self.sensors]
+        _, power = np.frexp(max(ours))  # their sum is no more than a double has, and a power of two rounds nothing
+        ours = np.ldexp(ours, -power).tolist()
         self.descent = MarkerDescent(model, self.names, ours, self.coordinates, self.sensors)
 
     def _moving(self, what: str, names: Sequence[str], known: set[str], given: Mapping[str, float]) -> list[str]:
@@ -77,7 +79,7 @@ class Plan:
     def _refuse(self, what: str, names: Sequence[str], known: set[str], given: Mapping[str, float]) -> None:
         model = self.model
         if not names:
-            raise InvalidValue("empty", "there is no marker and no sensor to fit; name one at least")
+            raise InvalidValue("empty", "there are neither markers nor sensors to fit; give names of some")
         here = [name for name in names if name in known]
         if here and not any(given.get(name, 1.0) for name in here):
             raise InvalidValue(
@@ -132,6 +134,11 @@ class Plan:
                     f"values[{name!r}] must be a number, or one a frame, ({count},), got {np.shape(value)}"
                 )
             out[:, at] = value
+            most = float(model.farthest[model.index(name)][0])
+            if np.abs(out[:, at]).max() > most:
+                raise InvalidValue(
+                    "out-of-range", f"values[{name!r}] go to {np.abs(out[:, at]).max():g}, and {most:.3g} is the most"
+                )
         return out
 
 
