@@ -53,6 +53,19 @@ def test_tolerances_that_lead_out_of_the_obstacle_leave_it_open(tolerance: float
     assert (CERTAIN in answer.explain()) == certain
 
 
+@pytest.mark.parametrize("method", ["dls", "lm"])
+def test_what_is_certain_is_the_status_of_all_methods(method: str) -> None:
+    model = arm()
+    world = pz.World({"rock": pz.Sphere(model.pose(model.tip, model.sample(seed=5)).xyz, 0.05)})
+    limit = pz.CollisionLimit(world, min_distance=LEAST, self_collision=False)
+    goal = pz.PoseTask(model.tip, model.pose(model.tip, model.sample(seed=5)))
+    for iterations in (2, 200):
+        answer = pz.solve(model, goal, limits=[limit], method=method, max_iterations=iterations)
+        assert CERTAIN in answer.explain()
+        assert answer.status is pz.Status.COLLISION
+        assert "more max_iterations" not in answer.explain()
+
+
 def test_what_may_touch_and_what_asks_for_no_rotation_is_left_open() -> None:
     model = arm()
     goal = model.pose(model.tip, model.sample(seed=5))

@@ -51,6 +51,8 @@ def cause(outcome: Outcome) -> Status:
         return Status.UNREACHABLE
     if any(never_turned(outcome.model, task, goal, limits=limits) for task, (goal,) in goals):
         return Status.UNREACHABLE
+    if in_the_way(outcome):
+        return Status.COLLISION
     if not outcome.stationary:
         return Status.BUDGET
     if held_by(outcome):
