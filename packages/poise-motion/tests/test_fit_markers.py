@@ -280,6 +280,31 @@ def test_loops_stay_closed() -> None:
     assert np.array_equal([live.step(points) for points in places], fit.motion.q)
 
 
+def two_legs(far: float) -> pz.Model:
+    """Legs of two bars each, so `far` apart, whose ends are held together."""
+    b = pz.ModelBuilder("legs")
+    for side, x in (("l", 0.0), ("r", far)):
+        at, end = pz.SE3.from_parts([x, 0, 0]), pz.SE3.from_parts([0, 0, 0.3])
+        b.joint(f"{side}1", "revolute", parent="base", child=f"{side}a", origin=at, axis=[0, 1, 0], limits=(-2, 2))
+        b.joint(f"{side}2", "revolute", parent=f"{side}a", child=f"{side}b", origin=end, axis=[0, 1, 0], limits=(-2, 2))
+        b.frame(f"{side}_end", link=f"{side}b", origin=pz.SE3.from_parts([0.2, 0, 0.05]))
+    b.loop("l_end", "r_end")
+    return b.build()
+
+
+def test_loops_that_are_open_are_told_and_a_start_is_closed_as_at_home() -> None:
+    model = two_legs(0.2)
+    home = model.poses(model.home, ["la", "lb", "rb"]).xyz
+    markers = pz.Markers(["la", "lb", "rb"], [0.0, 0.1], np.stack([home, home]) + 0.01)
+    for q0 in (None, model.home + 5.0):
+        fit = pz.fit_markers(model, markers, q0=q0)
+        ends = model.poses(fit.motion.q, ["l_end", "r_end"]).xyz
+        assert np.allclose(ends[:, 0], ends[:, 1], atol=1e-6)
+        assert not any("loops are open" in note or "l_end" in note for note in fit.notes)
+    told = pz.fit_markers(two_legs(3.0), markers).notes
+    assert any(note.startswith("loops are open in 2 frames, by up to ") for note in told)
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [

@@ -150,13 +150,29 @@ class MarkerDescent:
         assert goals.size == self.width * len(path)
         if start is not None:
             self.model.check_q(start, "q0")
-            closed = None if self._loops is None else self._loops.closed(start)
-            scratch.start[:] = start if closed is None else closed
+            scratch.start[:] = self._closed(start)
         scratch.set_fields(steps=len(path), given=int(start is not None), max_iterations=most)
         scratch.set_arrays(goals=goals, postures=aims, path=path, found=found, answers=costs)
         code = prepare(descent.follow)(scratch.address)
         if code == BAD_START:
             refuse_start("q0")
+
+    def gaps(self, path: Array) -> Array:
+        """(frames,) how far the worst loop is open in each configuration of `path` (frames, nq) [m or rad]."""
+        return np.array([0.0 if self._loops is None else self._loops.gap(q) for q in path])
+
+    def _closed(self, start: Array) -> Array:
+        """(nq,) a configuration near to `start` (nq,) with loops closed, or where its loops are as at home; `start`
+        where neither closes them."""
+        if self._loops is None:
+            return start
+        anew = start.copy()
+        anew[self._loops.places] = self.model.home[self._loops.places]
+        for q in (start, anew):
+            found = self._loops.closed(q)
+            if found is not None:
+                return found
+        return start
 
 
 def _axes(model: Model, packed: Problem, tasks: Sequence[OfFrame]) -> tuple[list[tuple[int, ...]], list[float]]:

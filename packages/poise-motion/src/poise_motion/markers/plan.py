@@ -106,7 +106,7 @@ class Plan:
     def lacking(self, names: Sequence[str]) -> list[str]:
         """Frames of the model that look like markers, beside some that were measured, and were not."""
         on = {self.model.frame(name).link for name in self.names}
-        links = set(self.model.links)
+        links = {*self.model.links, *(name for loop in self.model.loops for name in (loop.first, loop.second))}
         frames = [name for name in self.model.frames if name not in links and name != WORLD and name not in names]
         return [name for name in frames if self.model.frame(name).link in on and not name.endswith(IMU)]
 

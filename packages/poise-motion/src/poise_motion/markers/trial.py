@@ -26,6 +26,8 @@ _WRONG: Final = np.radians(20.0)
 [rad]."""
 _LIES: Final = np.radians(60.0)
 """Who is tilted by more does not stand, walk or sit."""
+_CLOSED: Final = 1e-6
+"""A loop that is open by no more is closed [m or rad]."""
 _ANEW: Final = 20
 """So often, at most."""
 
@@ -90,7 +92,13 @@ def fit_trial(plan: Plan, trial: Trial, aims: Array, start: Array | None, up: st
 
     distances, arcs = offs(descent, goals, found)
     places, points = found[:, : len(plan.names)], goals[:, : 3 * len(plan.names)].reshape(count, -1, 3)
-    notes = [*trial.notes, *plan.notes, *_gaps(plan, distances, arcs), *_doubts(plan, arcs / ARM, path)]
+    notes = [
+        *trial.notes,
+        *plan.notes,
+        *_gaps(plan, distances, arcs),
+        *_doubts(plan, arcs / ARM, path),
+        *_open(descent, path),
+    ]
     doubtful = outliers(distances)
     exchanged: list[Swap] = []
     if doubtful.any():
@@ -163,6 +171,13 @@ def _doubts(plan: Plan, angles: Array, path: Array) -> list[str]:
             "turn the sensors' world to the model's with Orientations.turned, as from z up to y up"
         )
     return notes
+
+
+def _open(descent: MarkerDescent, path: Array) -> list[str]:
+    """Loops that do not close, in words."""
+    gaps = descent.gaps(path)
+    wrong = int((gaps > _CLOSED).sum())
+    return [f"loops are open in {wrong} frames, by up to {gaps.max():.3g} m or rad"] if wrong else []
 
 
 def _begin_anew(descent: MarkerDescent, goals: Array, aims: Array, answers: tuple[Array, Array, Array]) -> None:
