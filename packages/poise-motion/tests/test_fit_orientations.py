@@ -110,6 +110,9 @@ def test_a_heading_that_a_trial_cannot_tell_is_told(model: pz.Model) -> None:
     still = measured(model, np.tile(model.home, (5, 1)), 0.7)
     placed = place_sensors(model, standing(model, 0.7), heading=still)
     assert any("the heading is doubtful" in note for note in placed.notes)
+    nothing = pz.imus.Orientations(still.names, still.times, np.full_like(still.wxyz, np.nan))
+    with pytest.raises(ValueError, match="was measured in the trial of heading"):
+        place_sensors(model, standing(model, 0.7), heading=nothing)
 
 
 def test_gaps_and_sensors_that_nobody_has_are_told(model: pz.Model) -> None:
@@ -284,7 +287,7 @@ def test_who_moves_and_what_has_no_link_is_refused(model: pz.Model) -> None:
         place_sensors(placed, standing(model))
     with pytest.raises(ValueError, match=r"none of the sensors pelvis_imu, .* so place them with imus\.place_sensors"):
         fit_orientations(model, measured(model, way(model)))
-    with pytest.raises(ValueError, match="no marker and no sensor to fit"):
+    with pytest.raises(ValueError, match="neither markers nor sensors to fit"):
         pz.MarkerFitter(model)
     with pytest.raises(TypeError, match="standing must be Orientations"):
         place_sensors(model, "standing.sto")  # type: ignore[arg-type]

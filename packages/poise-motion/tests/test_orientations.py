@@ -50,8 +50,10 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert np.allclose(again.wxyz, one.wxyz, rtol=0, atol=1e-15, equal_nan=True)
     with pytest.raises(ValueError, match=re.escape("must end in .sto")):
         one.save(tmp_path / "it.trc")
-    with pytest.raises(ValueError, match=re.escape("the sensor 'a\\tb' cannot be written")):
-        one.renamed({"a": "a\tb"}).save(tmp_path / "it.sto")
+    for name in ("a\tb", "a\nb", "", " a"):
+        with pytest.raises(ValueError, match=r"the sensor .* cannot be written"):
+            one.renamed({"a": name}).save(tmp_path / "no.sto")
+    assert not (tmp_path / "no.sto").exists()
 
 
 def test_they_are_turned_cut_renamed_and_travel() -> None:
@@ -68,6 +70,9 @@ def test_they_are_turned_cut_renamed_and_travel() -> None:
     assert (arrived.name, len(arrived)) == ("trial", 7)
     with pytest.raises(ValueError, match="read-only"):
         one.wxyz[0] = 0.0
+    for other in ([1.0, 0.0, 0.0, 0.0], pz.SO3(wxyz=one.wxyz[0])):
+        with pytest.raises(TypeError, match="rotation must be one SO3"):
+            one.turned(other)  # type: ignore[arg-type]
 
 
 def test_between_frames_they_turn_evenly_the_shorter_way() -> None:
@@ -165,6 +170,23 @@ def test_settings_of_opensim_name_the_texts(tmp_path: Path) -> None:
     assert np.allclose(pz.SO3(wxyz=found.wxyz[:, 0]).log(), turns.log(), atol=1e-5)
     with pytest.raises(pz.ModelError, match="names no <ExperimentalSensor>"):
         load_orientations(written(tmp_path, text.replace(sensor, ""), "none.xml"))
+    for said, rate in (("25", 25.0), ("0", 50.0), ("1e2", 100.0), ("Inf", 50.0)):
+        rated = text.replace("<ExperimentalSensors>", f"<sampling_rate>{said}</sampling_rate><ExperimentalSensors>")
+        assert load_orientations(written(tmp_path, rated, "rated.xml")).rate == pytest.approx(rate)
+
+
+def test_matrices_that_are_no_rotations_are_gaps(tmp_path: Path) -> None:
+    turns = pz.SO3.from_rotvec([[0.1, 0.2, 0.3], [0.2, 0.2, 0.3]])
+    rows = xsens(turns, [7, 8]).splitlines()
+    for wrong in (-np.eye(3), 2.0 * np.eye(3), np.zeros((3, 3)), np.full((3, 3), 1e200)):
+        rows[-1] = "8\t\t9.8\t" + "\t".join(map(str, wrong.ravel()))
+        found = load_orientations({"a": written(tmp_path, "\n".join(rows), "a.txt")})
+        assert found.gaps[:, 0].tolist() == [False, True]
+
+
+def test_numbers_without_an_end_are_gaps() -> None:
+    found = Orientations(["a"], [0.0, 1.0], [[[1.0, 0.0, 0.0, 0.0]], [[1e200, 1e200, 0.0, 0.0]]])
+    assert found.gaps[:, 0].tolist() == [False, True]
 
 
 APDM = (

@@ -8,7 +8,7 @@ from typing import ClassVar, Final, final
 
 import numpy as np
 
-from poise import SO3, InvalidValue, ModelError, Motion
+from poise import SO3, InvalidType, InvalidValue, ModelError, Motion
 from poise.extending import Array, ArrayLike, finite, finite_positive, numbers, with_holes
 from poise.quaternions import conjugate, part_of_turn, quaternion_matrix, quaternion_product
 from poise_motion.markers.quaternion_table import read_quaternions, write_quaternions
@@ -20,6 +20,8 @@ _UNIT: Final = 0.1
 """By how much the length of a quaternion may miss 1, before it is told."""
 _SHORTEST: Final = 1e-6
 """What is shorter is no quaternion, but a gap: some programs write zeros."""
+_LONGEST: Final = 1e100
+"""What has larger numbers is none either."""
 _SHOWN: Final = 6
 
 
@@ -54,6 +56,8 @@ class Orientations(Recording):
 
     def turned(self, rotation: SO3) -> "Orientations":
         """All turned as a whole; `SO3.from_rpy([-pi/2, 0, 0])` leads from a world whose z is up to one whose y is."""
+        if not isinstance(rotation, SO3) or rotation.wxyz.shape != (4,):
+            raise InvalidType("wrong-type", f"rotation must be one SO3, as SO3.from_rpy gives, got {rotation!r:.60}")
         return replace(self, wxyz=quaternion_product(rotation.wxyz, self.wxyz))  # gaps stay
 
     def facing(self, motion: Motion, *, by: Sequence[str] | None = None) -> "Orientations":
@@ -159,17 +163,18 @@ def load_orientations(
 
 
 def quaternions(name: str, given: ArrayLike) -> Array:
-    """Unit quaternions of numbers (..., 4); NaN where one is NaN in part, zero or infinite."""
+    """Unit quaternions of numbers (..., 4); NaN where one is NaN in part, zero or endless."""
     found = np.array(with_holes(name, given), dtype=np.float64)
+    found[~(np.abs(found) < _LONGEST)] = np.nan
     length = np.sqrt((found**2).sum(axis=-1, keepdims=True))
-    found /= np.where((length > _SHORTEST) & (length < np.inf), length, np.nan)
+    found /= np.where(length > _SHORTEST, length, np.nan)
     return found
 
 
 def _doubts(names: Sequence[str], wxyz: Array) -> list[str]:
     """What is odd about numbers of a file, in words."""
-    length = np.sqrt((wxyz**2).sum(axis=2))
-    there = np.isfinite(length) & (length > _SHORTEST)
+    length = np.sqrt((np.where(np.abs(wxyz) < _LONGEST, wxyz, np.nan) ** 2).sum(axis=2))
+    there = length > _SHORTEST
     notes = []
     for what, wrong in (
         ("never measured", ~there.any(axis=0)),

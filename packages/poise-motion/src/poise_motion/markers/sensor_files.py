@@ -18,6 +18,8 @@ _QUATERNION: Final = [f"Quat_q{i}" for i in range(4)]
 _COUNTER: Final = "PacketCounter"
 _WRAPS: Final = 2**16
 """Where a counter of packets begins again."""
+_STRETCH: Final = 0.2
+"""By how much products of a matrix's rows may miss those of a rotation's."""
 _APDM: Final = ("Scalar", "X", "Y", "Z")
 
 
@@ -31,7 +33,8 @@ def xsens_files(settings: Path) -> tuple[dict[str, Path], float | None]:
     if not files:
         raise root.error("it names no <ExperimentalSensor>; give it one for each file")
     said = word(root, "sampling_rate")
-    return files, float(said) if said.replace(".", "", 1).isdecimal() else None
+    rate = _number(said)
+    return files, rate if 0.0 < rate < np.inf else None
 
 
 def read_xsens(files: Mapping[str, Path], rate: float | None) -> tuple[list[str], Array, Array, list[str]]:
@@ -103,8 +106,10 @@ def _read_one(file: Path, rates: list[float]) -> tuple[Array, Array]:
 
 def _of_matrices(rows: Array) -> Array:
     """(n, 4) quaternions of (n, 9) matrices, as nine numbers that were rounded; NaN for what is none."""
-    out, there = np.full((len(rows), 4), np.nan), np.isfinite(rows).all(axis=1)
-    out[there] = matrix_quaternion(rows[there].reshape(-1, 3, 3))
+    out, matrices = np.full((len(rows), 4), np.nan), np.where(np.abs(rows) < 2.0, rows, 0.0).reshape(-1, 3, 3)
+    there = np.abs(matrices @ matrices.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2)) < _STRETCH
+    there &= np.linalg.det(matrices) > 0.0
+    out[there] = matrix_quaternion(matrices[there])
     return out
 
 

@@ -195,6 +195,8 @@ def _by_trial(
     if not k:
         raise InvalidValue("no-such-part", "the trial of heading has none of the sensors that were placed")
     some = Orientations(trial.names, trial.times[at], trial.wxyz[at]).of([names[i] for i in k])
+    if np.isnan(some.wxyz).all():
+        raise InvalidValue("empty", "no sensor that was placed was measured in the trial of heading; give another one")
     since = quaternion_product(some.wxyz, conjugate(turns[k]))
     plan = Plan(model, (), [links[i] for i in k], None, None)
     aims = plan.aims(len(some), None)
