@@ -423,3 +423,17 @@ def test_threads_that_solve_the_same_tasks_do_not_mix_them_up(monkeypatch: pytes
             for target, q in found:
                 assert np.linalg.norm(fk(model, "tool", q)[:3, 3] - target) <= 3.1e-5
     assert len(model.queries[kept_module._CACHE_KEY]) <= 8
+
+
+def test_steps_that_had_not_come_to_rest_are_told() -> None:
+    b = pz.ModelBuilder("crane")
+    for name, axis, parent in (("x", [1, 0, 0], "world"), ("y", [0, 1, 0], "x_link"), ("z", [0, 0, 1], "y_link")):
+        b.joint(name, "prismatic", parent=parent, child=f"{name}_link", axis=axis, limits=(-3e3, 3e3))
+    crane, limit = b.build(), pz.LinearLimit({"x": 1.0, "y": 1.0}, 700.0)
+    goal = pz.PositionTask("z_link", [900.0, 600.0, 100.0])
+    answer = pz.solve(crane, goal, limits=[limit])
+    assert answer.status is pz.Status.LIMIT
+    assert "had not come to rest" in answer.explain()
+    assert "came to rest" not in answer.explain()
+    nearer = pz.solve(crane, goal, limits=[limit], q0=answer.q)
+    assert nearer.position_error < answer.position_error

@@ -113,7 +113,10 @@ def explain(outcome: Outcome, status: Status, budget: Budget | None) -> str:
     if status is not Status.BUDGET and len(parts) == 1:
         attempts = outcome.restarts + 1
         starts = f"All {attempts} starts" if attempts > 1 else "The start"
-        parts.append(f"{starts} came to rest short of the target; that is no proof that it cannot be reached.")
+        if outcome.stationary:
+            parts.append(f"{starts} came to rest short of the target; that is no proof that it cannot be reached.")
+        else:
+            parts.append("The steps there had not come to rest: a solve with this q as q0 may come nearer.")
     return " ".join(parts if enough or status is Status.UNREACHABLE else parts + _rivals(outcome))
 
 
