@@ -56,7 +56,7 @@ def candidates_of(words, work, lanes, start, value):
     w, v = narrow(p, work, work), wide(p, lanes, lanes)
     aim_at(p, w.goal, w.target)
     give_choices(v)
-    candidates(p, v, w.target, start, value)
+    candidates(p, v, w.target, start, value, 0.0)
 
 
 def unit(rng: np.random.Generator) -> Array:

@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 import weakref
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -665,7 +666,7 @@ def test_what_makes_no_sense_is_refused() -> None:
         pz.solve_all(model, pz.PoseTask("nothing"), target)
 
 
-def test_a_line_of_solutions_that_q0_misses_is_spoken_of() -> None:
+def test_a_line_of_solutions_has_an_entry_where_q0_misses_it() -> None:
     arm = pz.load("ur5e")
     task = pz.PoseTask(arm.tip)
     stretched = np.array([0.3, -1.2, 0.05, 0.4, 0.0, 0.5])  # the sixth axis is parallel to the fourth
@@ -674,11 +675,30 @@ def test_a_line_of_solutions_that_q0_misses_is_spoken_of() -> None:
     assert any(branch.line and branch.distance < 1e-6 for branch in there)
     assert not there.complete
     # Turned one way or the other, the last joint puts the wrist out of reach of the stretched elbow.
-    around = [pz.solve_all(arm, task, target, q0=stretched + shift * np.eye(6)[5]) for shift in (-1.5, 1.5)]
-    missed = [found for found in around if not any(branch.line for branch in found)]
-    assert missed
-    for found in missed:
+    for shift in (-1.5, 1.5):
+        found = pz.solve_all(arm, task, target, q0=stretched + shift * np.eye(6)[5])
+        assert any(branch.line for branch in found)
         assert not found.complete
-        assert "line of solutions may be missing" in found.explain()
-    generic = arm.pose(arm.tip, stretched + 0.7 * np.eye(6)[4])
-    assert pz.solve_all(arm, task, generic, q0=stretched).complete
+        assert "some are one of a line of solutions" in found.explain()
+        assert all(arm.within_limits(branch.q) for branch in found)
+        assert all(np.linalg.norm((target.inverse() @ arm.pose(arm.tip, branch.q)).log()) < 1e-6 for branch in found)
+        assert np.all(np.diff([branch.distance for branch in found]) >= 0.0)
+
+
+@pytest.mark.parametrize("name", ["ur3", "ur10"])
+def test_every_pose_of_quarter_turns_has_a_solution(name: str) -> None:
+    arm = pz.load(name)
+    turns = np.array(list(product((0.0, 0.5 * np.pi, np.pi, -0.5 * np.pi), repeat=6)))
+    every = pz.BranchSolver(arm, pz.PoseTask(arm.tip))
+    batch = every.batch(arm.pose(arm.tip, turns))
+    assert all(len(batch[i]) for i in range(len(turns)))
+
+
+def test_a_line_of_solutions_that_no_place_shows_is_spoken_of() -> None:
+    arm = pz.load("ur5e")
+    stretched = np.array([0.3, -1.2, 0.0, 0.4, 0.0, 0.5])
+    narrow = arm.with_limits({"wrist_3_joint": (0.49, 0.51)})
+    found = pz.solve_all(narrow, pz.PoseTask(arm.tip), arm.pose(arm.tip, stretched), q0=0.3 * np.ones(6))
+    assert not any(branch.line for branch in found)
+    assert not found.complete
+    assert "line of solutions may be missing" in found.explain()

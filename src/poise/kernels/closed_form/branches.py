@@ -6,7 +6,8 @@ eight, and rows as they are found.
 
 1. `candidates` writes the closed form into w.q, each joint as whole turns bring it nearest to where it rests.
 2. Where forward kinematics finds more than rounding, Newton's steps follow.
-3. What is within the tolerances is a branch; two that are alike are one.
+3. Where a joint is free, and the others cannot follow where it rests, it is put elsewhere, the nearest first.
+4. What is within the tolerances is a branch; two that are alike are one.
 """
 
 import numpy as np
@@ -60,7 +61,7 @@ of the swept joint; the distance from where the joints rest.  From BRANCH on sta
 """
 ROWS_OF, CERTIFIED, MISSED, DOUBT, TAKEN, SAID = range(6)
 """Numbers of the report on a goal: how many rows it has; how many branches, within the limits or not, or a negative
-code; 1 if there is a line of solutions of which the one tried is none, or is beyond the limits; of axes that lie anyhow
+code; 1 if there is a line of solutions of which those tried are none, or are beyond the limits; of axes that lie anyhow
 1 if elimination may have missed some, and which of its choices has them all.  SAID: how many."""
 _EXACT = 1e-26
 """A sum of squares of errors [m^2, rad^2] that is rounding."""
@@ -70,6 +71,8 @@ _GAIN = 0.5
 """A step after which the sum of squares is no less than this share of what it was is the last."""
 _DAMPING = 1e-15
 """What keeps a step finite at a singular pose [m^2]."""
+_PLACES = 16
+"""A free joint is put at so many places of its turn, one after the other, till the others can follow."""
 _ALIKE = 1e-6
 """Two branches whose joints differ by no more than this are one [rad]."""
 _ALIKE_SQUARES = 1e-4
@@ -224,6 +227,59 @@ def collect(p, v, score, start, value, found, count):
 
 
 @kernel
+def _is_missed(v):
+    """Whether a lane with a free joint is no branch within the limits."""
+    known = v.search.branches
+    return any_of((load(known, LOOSE) > 0.5) & ((load(known, SCORE) > INSIDE) | (load(known, FITS) < 0.5)))
+
+
+@kernel
+def _elsewhere_on_lines(p, w, v, value, kept, count):
+    """Lanes that `_is_missed` means become a branch elsewhere on their line, where there is one within the limits.
+
+    The lanes wait in `kept` from row `count` on, which has room for them.
+    """
+    known = v.search.branches
+    for lane in range(WIDTH):
+        _keep_lane(p, v, lane, kept, count)
+    for k in range(1, _PLACES):
+        way = TURN / _PLACES * ((k + 1) // 2) * (1.0 - 2.0 * (k & 1))
+        candidates(p, v, w.target, w.pool, value, way)
+        store(known, SCORE, polish(p, v, w.pool))
+        left = 0
+        for lane in range(WIDTH):
+            at = (count + lane) * width_of(p)
+            if kept[at + LINE] > 0.5 and not (kept[at + DISTANCE] <= INSIDE and kept[at + SWEPT] > 0.5):
+                if known[LOOSE, lane] > 0.5 and known[SCORE, lane] <= INSIDE and known[FITS, lane] > 0.5:
+                    _keep_lane(p, v, lane, kept, count)
+                else:
+                    left += 1
+        if left == 0:
+            break
+    many = len(v.q)
+    for lane in range(WIDTH):
+        at = (count + lane) * width_of(p)
+        known[LOOSE, lane], known[FITS, lane], known[SCORE, lane] = (
+            kept[at + LINE],
+            kept[at + SWEPT],
+            kept[at + DISTANCE],
+        )
+        for i in range(many):
+            v.q[i, lane] = kept[at + BRANCH + i]
+        known[PLACE_ERROR, lane], known[TURN_ERROR, lane] = kept[at + BRANCH + many], kept[at + BRANCH + many + 1]
+
+
+@kernel
+def _keep_lane(p, v, lane, kept, count):
+    """Write a lane into row `count` + `lane`, as a branch, with FITS and SCORE where SWEPT and DISTANCE will be."""
+    known, at, many = v.search.branches, (count + lane) * width_of(p), len(v.q)
+    kept[at + LINE], kept[at + SWEPT], kept[at + DISTANCE] = known[LOOSE, lane], known[FITS, lane], known[SCORE, lane]
+    for i in range(many):
+        kept[at + BRANCH + i] = v.q[i, lane]
+    kept[at + BRANCH + many], kept[at + BRANCH + many + 1] = known[PLACE_ERROR, lane], known[TURN_ERROR, lane]
+
+
+@kernel
 def _by_elimination(p, w, v, value, found, count, work):
     """All branches of axes that lie anyhow, as `collect`, and which choice has them all, -1 if none has."""
     arm, width, first = p.arms[0], width_of(p), count
@@ -279,8 +335,11 @@ def _all(p, w, v, samples, found, count, work):
             count, certified, choice = _by_elimination(p, w, v, value, found, count, work)
             missed, doubt = False, doubt or choice < 0
         else:
-            candidates(p, v, w.target, w.pool, value)
-            score = polish(p, v, w.pool)
+            candidates(p, v, w.target, w.pool, value, 0.0)
+            store(v.search.branches, SCORE, polish(p, v, w.pool))
+            if _is_missed(v):
+                _elsewhere_on_lines(p, w, v, value, found, count)
+            score = load(v.search.branches, SCORE)
             count, certified, missed = collect(p, v, score, w.pool, value, found, count)
         total, missing = total + certified, missing or missed
     return count, total, missing, doubt, choice

@@ -74,13 +74,13 @@ def give_choices(v):
 
 
 @kernel
-def candidates(p, v, target, start, value):
+def candidates(p, v, target, start, value, way):
     """Write the eight candidates of the closed form for a target into the lanes of v.q, certified by nothing yet.
 
     `target` are the rows that `aim_at` has read, one number wide; `start` (nq,) is where the joints rest: it decides
-    the whole turns, stays where a joint is free or moves nothing, and must be finite.  `value` is the swept joint's.
-    What is known of the lanes is in v.search.branches.  Where a branch does not exist, a lane holds what comes near to
-    it.
+    the whole turns, stays where a joint moves nothing, and must be finite.  `value` is the swept joint's.  The axis of
+    a joint that is free turns by `way` [rad] from there.  What is known of the lanes is in v.search.branches.  Where a
+    branch does not exist, a lane holds what comes near to it.
     """
     arm, known = p.arms[0], v.search.branches
     for i in range(len(start)):
@@ -90,8 +90,8 @@ def candidates(p, v, target, start, value):
     r, d = displacement(arm, target, value)
     signs = load(known, SIGNS), load(known, SIGNS + 1), load(known, SIGNS + 2)
     rest = (
-        _rest(p, arm, start, 0), _rest(p, arm, start, 1), _rest(p, arm, start, 2),
-        _rest(p, arm, start, 3), _rest(p, arm, start, 4), _rest(p, arm, start, 5),
+        way + _rest(p, arm, start, 0), way + _rest(p, arm, start, 1), way + _rest(p, arm, start, 2),
+        way + _rest(p, arm, start, 3), way + _rest(p, arm, start, 4), way + _rest(p, arm, start, 5),
     )  # fmt: skip
     t1, t2, t3, t4, t5, t6, loose = six_angles(v.q, arm, r, d, signs, rest)
     store(known, LOOSE, loose), store(known, FITS, 1.0)

@@ -47,7 +47,7 @@ def nearest_branch(p, w, v, address):
     for i in range(len(w.target)):
         store(v.target, i, w.target[i])
     give_choices(v)
-    candidates(p, v, w.target, w.pool, 0.0)
+    candidates(p, v, w.target, w.pool, 0.0, 0.0)
     cost, score = measure(p, v)
     square = splat(v.q, 0.0)
     for r in range(len(p.coordinates)):

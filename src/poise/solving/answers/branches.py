@@ -232,7 +232,7 @@ class Solutions(Configurations, Sequence[Branch]):
             parts.append("some are one of a line of solutions")
         if self._missed:
             parts.append(
-                "a line of solutions may be missing, for where q0 has the joint that is free there it has none"
+                "a line of solutions may be missing, for where the joint that is free there was put it has none"
             )
         if self._doubt and way.form.swept is None:
             parts.append("some are so close to each other, or on a line, that others may be missing")
