@@ -680,3 +680,23 @@ def test_tasks_that_come_after_the_loops_are_tracked(bar: pz.Model, closed_bar: 
         q = tracker.step(q, [5.0, 5.0, 0.0])
         assert gap(bar, q) < CLOSED
     assert abs(tracker.errors[0].position - nearest.errors[0].position) < 1e-3
+
+
+def test_the_rows_of_a_path_that_cannot_be_followed_are_closed() -> None:
+    b = pz.ModelBuilder("scissor lift")
+    b.joint("left", "revolute", parent="base", child="one", axis=(0, 1, 0), limits=(-1.5, 0.0))
+    b.joint("rail", "prismatic", parent="base", child="skid", axis=(1, 0, 0), limits=(0.1, 2.0))
+    b.joint("right", "revolute", parent="skid", child="other", axis=(0, 1, 0), limits=(0.0, 1.5))
+    top = pz.SE3.from_parts([-2.0, 0.0, 0.0])
+    b.joint("top", "revolute", parent="other", child="deck", axis=(0, 1, 0), origin=top, limits=(-3.1, 3.1))
+    b.joint("slot", "prismatic", parent="deck", child="shoe", axis=(1, 0, 0), limits=(0.1, 2.0))
+    for name, link, x in (("one_middle", "one", 1.0), ("other_middle", "other", -1.0), ("one_top", "one", 2.0)):
+        b.frame(name, link=link, origin=pz.SE3.from_parts([x, 0.0, 0.0]))
+    b.loop("one_middle", "other_middle")
+    b.loop("one_top", "shoe")
+    lift = b.build()
+    q0 = pz.solve(lift, pz.PostureTask(target=lift.home)).q
+    beside = lift.pose("shoe", q0).xyz + np.linspace(0.0, 0.05, 6)[:, None] * [0.1, -0.1, 0.6]  # y is never met
+    path = pz.solve_path(lift, pz.PositionTask("shoe"), beside, q0=q0)
+    assert not path.success
+    assert all(gap(lift, q) < CLOSED for q in path.q)

@@ -74,6 +74,9 @@ class PathSearch:
                 if not self.failures(q, every):
                     return q, every, []
         q, reached = self.found()
+        if self.feasibility.loops is not None and not reached.all():
+            q = q.copy()
+            q[~reached] = self.feasibility.loops.all_closed(q[~reached])[0]
         failures = self.failures(q, reached)
         if failures and self.route.soft is not None:
             plain = self._without(q, reached)
