@@ -155,3 +155,20 @@ def test_words_that_are_none_are_refused_and_keys_passed_over_are_told(tmp_path:
         pz.load(FOUR_BAR, loops=tmp_path / "arm.json")
     with pytest.warns(ModelWarning, match="name_mots.*passed over.*name_mot"):
         load(tmp_path, THEIRS.replace("name_mot", "name_mots"), "robot.yaml")
+
+
+@pytest.mark.parametrize("name", ["bar.loops.toml", "bar.loops.yaml"])
+def test_lists_that_are_nested_too_deep_are_refused_by_name(tmp_path: Path, name: str) -> None:
+    file = tmp_path / name
+    file.write_text(("loops = " if name.endswith("toml") else "loops: ") + 3000 * "[")
+    with pytest.raises(pz.ModelError, match=rf"{name}.*nested too deep"):
+        pz.load("planar3", loops=file)
+
+
+def test_a_list_of_joints_and_one_name_of_a_motor_are_refused() -> None:
+    names: Any = ["joint1"]
+    for call in (lambda: pz.load("planar3", joints=names), lambda: pz.load("planar3").with_loops([], joints=names)):
+        with refused("wrong-type", "joints must map"):
+            call()
+    with refused("wrong-type", "actuated must be names"):
+        pz.load("planar3").with_loops([], actuated="joint1")

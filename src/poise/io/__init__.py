@@ -65,7 +65,8 @@ def load(
         return model
     try:
         beside = stated or Stated([], {}, [])
-        return model.with_loops(beside.loops, joints={**beside.joints, **(joints or {})}, actuated=beside.actuated)
+        kinds = {**beside.joints, **joints} if isinstance(joints, Mapping) else joints or beside.joints
+        return model.with_loops(beside.loops, joints=kinds, actuated=beside.actuated)
     except (InvalidValue, ModelError, NameNotFound) as error:
         if stated is None or stated.file is None:
             raise

@@ -105,6 +105,8 @@ def read_loops(path: Path) -> Stated:
 def _toml(data: bytes, file: str) -> Any:
     try:
         return tomllib.loads(data.decode("utf-8-sig"))
+    except RecursionError:
+        raise ModelError("this is no TOML: its lists are nested too deep", file=file) from None
     except ValueError as error:
         raise ModelError(f"this is no TOML: {error}", file=file) from None
 
@@ -113,6 +115,8 @@ def _yaml(data: bytes, file: str) -> Any:
     yaml = optional("reading loops from YAML", "PyYAML", "yaml", "yaml")
     try:
         return yaml.safe_load(data)
+    except RecursionError:
+        raise ModelError("this is no YAML: its lists are nested too deep", file=file) from None
     except (yaml.YAMLError, ValueError) as error:
         line = getattr(getattr(error, "problem_mark", None), "line", None)
         text = str(getattr(error, "problem", None) or error)

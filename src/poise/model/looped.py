@@ -40,6 +40,8 @@ def looped(
         first, second = ({j.name for j in made.root_path(made.frame(f).link)} for f in (loop.first, loop.second))
         if not any(made.joint(name).size for name in first ^ second):
             raise ModelError(f"{loop.label} closes nothing: no joint moves one of its frames against the other")
+    if isinstance(actuated, str):
+        raise InvalidType("wrong-type", f"actuated must be names of joints, got {actuated!r}: write [{actuated!r}]")
     if actuated:
         for name in actuated:
             if name not in made.joint_names:
