@@ -702,3 +702,11 @@ def test_a_line_of_solutions_that_no_place_shows_is_spoken_of() -> None:
     assert not any(branch.line for branch in found)
     assert not found.complete
     assert "line of solutions may be missing" in found.explain()
+
+
+def test_a_double_solution_at_a_limit_is_found_with_slides_too() -> None:
+    arm = pz.load("stanford")
+    q = np.array([0.0, 0.0, 0.5 * (arm.lower[2] + arm.upper[2]), 0.0, arm.upper[4], 0.0])
+    found = pz.solve_all(arm, pz.PoseTask(arm.tip), arm.pose(arm.tip, q))
+    assert any(np.abs(branch.q - q).max() < FOUND for branch in found)
+    assert all(arm.within_limits(branch.q) for branch in found)

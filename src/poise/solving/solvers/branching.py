@@ -325,7 +325,7 @@ class Branching:
             q = home.copy()
             q[joints] = each
             for i, turn in turning:
-                ways = _turns(q[i], turn, self._lower[i], self._upper[i], home[i])
+                ways = _turns(q[i], turn, self._lower[i] - _CLIPPED, self._upper[i] + _CLIPPED, home[i])
                 q[i] = ways[int(np.argmin(np.abs(np.array(ways) - home[i])))] if ways else inf
             if np.all((q[joints] >= self._lower[joints] - _CLIPPED) & (q[joints] <= self._upper[joints] + _CLIPPED)):
                 starts.append(q)
