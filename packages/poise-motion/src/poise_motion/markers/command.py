@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
-import numpy as np
 from tyro.conf import Positional, arg
 
 import poise as pz
@@ -119,7 +118,8 @@ def _write(file: Path, fit: "MarkerFit") -> None:
     every = [*fit.names, *fit.sensors]
     names = ['"' + name.replace('"', '""') + '"' if any(c in name for c in ',"\n') else name for name in every]
     lines = [",".join(["time_s", "rms", *names])]
-    rows = np.column_stack([fit.rms, fit.distances, fit.angles]).tolist()
+    columns = fit.rms.tolist(), fit.distances.tolist(), fit.angles.tolist()
+    rows = [[off, *markers, *sensors] for off, markers, sensors in zip(*columns, strict=True)]
     for time, row in zip(fit.motion.times.tolist(), rows, strict=True):
         lines.append(",".join([f"{time:.17g}", *("" if x != x else f"{x:.9g}" for x in row)]))
     write_whole(file, ("\n".join(lines) + "\n").encode())
