@@ -142,7 +142,7 @@ def test_a_good_file_is_read(tmp_path: Path) -> None:
         ('"Hips"', '["Hips"]', "wrong-type", "source.pelvis"),
         ('"Hips"', '"LeftHand"', "duplicate", "'LeftHand'"),
         ("[source]", 'contacts = "left_ankle"\n[source]', "not-a-sequence", "contacts"),
-        ("[source]", 'contacts = ["left_knee"]\n[source]', "unknown-name", "'left_knee'"),
+        ("[source]", 'contacts = ["left_elbow"]\n[source]', "unknown-name", "'left_elbow'"),
         ('[source]\npelvis = "Hips"', "source = 3\n[robots]", "unknown-name", "'robots'"),
         ("[source]", "[source", "wrong-format", "line 1"),
     ],

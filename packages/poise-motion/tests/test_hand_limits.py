@@ -149,7 +149,8 @@ def test_a_ball_rests_at_its_limits() -> None:
         found = []
         for ball in model.ball_limits:
             swing, twist = ball.parts(q[ball.place : ball.place + 4])
-            found += [1.0 - np.sum((swing / ball.quarter(swing)) ** 2), ball.half - abs(float(twist))]
+            quarter = np.where(swing < 0.0, *np.transpose(ball.semi_axes))
+            found += [1.0 - np.sum((swing / quarter) ** 2), ball.half - abs(float(twist))]
         return np.array(found)
 
     ours = hand(model)
