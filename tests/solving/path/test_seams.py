@@ -55,6 +55,18 @@ def test_a_seam_is_followed_at_one_speed_between_its_ramps(limits: list[Any]) ->
     assert note.count(" to ") == 2
 
 
+def test_a_sharp_corner_slows_the_tool_there_alone() -> None:
+    """Jerks let the tool keep its speed up to a corner that is passed within 5 mm."""
+    path = pz.solve_path(PANDA, HAND, POLYLINE, limits=PACES[-1], tool_speed=0.05, blend=0.005)
+    assert path.success, path.explain()
+    t, places, speeds = moves(path)
+    away = np.min([np.linalg.norm(places - corner, axis=1) for corner in CORNERS[1:-1]], axis=0) > 0.02
+    between = (t > 0.1) & (t < path.duration - 0.1)
+    assert speeds.max() <= 0.05
+    assert speeds[between & away].min() >= 0.05 * (1.0 - 6e-4)
+    assert speeds[between].min() >= 0.05 * (1.0 - 1e-2)
+
+
 def test_where_joints_are_too_slow_for_the_tool_is_told() -> None:
     """A tool that passes near the shoulder's axis: the base cannot turn so fast there."""
     arm = pz.load("planar3")

@@ -32,8 +32,9 @@ _LOOKED_AT: Final = 4
 """Parts of a step that is bent, each of which is looked at as if it were straight."""
 _ROUNDS: Final = 10
 """Times that a path whose jerks are too large is slowed down where they are."""
-_NEARLY, _GENTLY = 1e-3, 0.3
-"""A strain that is small enough; the power of it by which a motion that is even already is slowed down in a round."""
+_NEARLY, _GENTLY = 1e-4, 0.3
+"""A strain that is small enough: what is left of it slows the whole motion, the even speed of a tool too, which is
+promised to a thousandth; the power of it by which a motion that is even already is slowed down in a round."""
 _AT_ONCE: Final = 1_000_000
 """Numbers that are made for this in one go, so that a long while takes no more memory."""
 _BRISK: Final = 0.9

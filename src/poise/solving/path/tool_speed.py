@@ -47,9 +47,9 @@ def slower(trajectory: Trajectory, frame: str, speed: float) -> list[str]:
         return [f"The tool nowhere goes at {speed:g} m/s: it goes at {speeds.max(initial=0.0):.4g} m/s at most."]
     edges = np.flatnonzero(np.diff(low, prepend=False, append=False)).reshape(-1, 2)
     where = [
-        f"from {t[a]:.4g} to {t[b - 1]:.4g} s, where it goes at {speeds[a:b].min():.3g} m/s at least"
+        f"from {t[a]:.3f} to {t[b - 1]:.3f} s, where it goes at {speeds[a:b].min():.4g} m/s at least"
         if a > 0 and b < len(t)
-        else f"from {t[a]:.4g} to {t[b - 1]:.4g} s"
+        else f"from {t[a]:.3f} to {t[b - 1]:.3f} s"
         for a, b in edges
     ]
     more = [f"on {len(where) - _NAMED} stretches more"] if len(where) > _NAMED else []
