@@ -315,7 +315,7 @@ WRONG: list[tuple[Any, type[Exception], str]] = [
     (lambda m: m.integrate(m.home, [0, 0, 0, math.inf, 0]), ValueError, r"v\[3\] is inf"),
     (lambda m: m.difference(m.home, m.home[:2]), ShapeError, r"q1 must have 6 numbers"),
     (lambda m: m.difference(m.home[:2], m.home), ShapeError, r"q0 must have 6 numbers"),
-    (lambda m: m.named(m.sample(2, seed=0)), ShapeError, r"one configuration of shape \(6,\), got \(2, 6\)"),
+    (lambda m: m.named(m.sample(2, seed=0)), ShapeError, r"one configuration of shape \(6,\), got shape \(2, 6\)"),
     (lambda m: m.within_limits([1.0]), ShapeError, r"q must have 6 numbers"),
     (lambda m: m.lock(wirst=0.1), JointNotFound, "did you mean 'wrist'"),
     (lambda m: m.lock(wrist=2.5), ValueError, "cannot lock 'wrist' at .*2.5.* its limits are"),
