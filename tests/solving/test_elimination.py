@@ -140,3 +140,36 @@ def test_a_batch_is_what_calls_are() -> None:
     batch = every.batch(targets, threads=2)
     for i in range(30):
         assert np.allclose(batch[i], every(targets[i]).q, rtol=0.0, atol=1e-9)
+
+
+def jaco() -> pz.Model:
+    """Kinova's j2s6s200, by the rounded numbers of its URDF: almost special, for its pi has six digits."""
+    pi, build, parent = 3.14159, pz.ModelBuilder("j2s6s200"), "base"
+    origins = [
+        ((0, 0, 0.15675), (0, pi, 0)),
+        ((0, 0.0016, -0.11875), (-pi / 2, 0, pi)),
+        ((0, -0.410, 0), (0, pi, 0)),
+        ((0, 0.2073, -0.0114), (-pi / 2, 0, pi)),
+        ((0, -0.03703, -0.06414), (1.0472, 0, pi)),
+        ((0, -0.03703, -0.06414), (1.0472, 0, pi)),
+    ]
+    for i, (xyz, rpy) in enumerate(origins):
+        build.joint(
+            f"j{i}",
+            "revolute",
+            parent=parent,
+            child=f"l{i}",
+            origin=pz.SE3.from_xyz_rpy(xyz, rpy),
+            axis=(0, 0, 1),
+            limits=(-6.3, 6.3),
+        )
+        parent = f"l{i}"
+    build.frame("tool", link=parent, origin=pz.SE3.from_xyz_rpy([0, 0, -0.16], [pi, 0, 0]))
+    return build.build()
+
+
+def test_a_double_solution_is_found_to_half_of_the_digits() -> None:
+    model = jaco()
+    every = pz.BranchSolver(model, pz.PoseTask("tool"), limits=False)
+    for q in np.array([[0, 0, 2, 1, -1, 0], [-1, 0, 2, -1, 1, 0], [1, 2, 2, -1, 1, 0]]) * np.pi / 2:
+        assert nearest(every(model.pose("tool", q)).q, q) < 2e-5

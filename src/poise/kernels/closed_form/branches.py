@@ -65,7 +65,7 @@ code; 1 if there is a line of solutions of which those tried are none, or are be
 1 if elimination may have missed some, and which of its choices has them all.  SAID: how many."""
 _EXACT = 1e-26
 """A sum of squares of errors [m^2, rad^2] that is rounding."""
-_STEPS = 8
+_STEPS = 16
 """Newton steps at most."""
 _GAIN = 0.5
 """A step after which the sum of squares is no less than this share of what it was is the last."""
