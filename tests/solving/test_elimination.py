@@ -168,8 +168,35 @@ def jaco() -> pz.Model:
     return build.build()
 
 
+def test_complete_is_no_false_claim_at_singular_poses() -> None:
+    """There most determinants are small all around the circle, and rounding is much of them."""
+    model = jaco()
+    every, rng = pz.BranchSolver(model, pz.PoseTask("tool"), limits=False), np.random.default_rng(10)
+    hard = np.array([[1, 0, 2, 1, 2, 0], [2, 2, 2, 1, 2, 0], [-1, 2, 2, -1, 2, 0]])
+    complete = 0
+    for q in np.vstack([hard, rng.choice([0, 1, 2, -1], (300, 6))]) * np.pi / 2:
+        found = every(model.pose("tool", q))
+        if found.complete:
+            complete += 1
+            assert nearest(found.q, q) < 1e-4
+    assert complete > 150
+
+
 def test_a_double_solution_is_found_to_half_of_the_digits() -> None:
     model = jaco()
     every = pz.BranchSolver(model, pz.PoseTask("tool"), limits=False)
     for q in np.array([[0, 0, 2, 1, -1, 0], [-1, 0, 2, -1, 1, 0], [1, 2, 2, -1, 1, 0]]) * np.pi / 2:
         assert nearest(every(model.pose("tool", q)).q, q) < 2e-5
+
+
+def test_zeros_that_are_four_in_one_leave_a_doubt() -> None:
+    """A piece that holds them looks like one of two, of which both are found."""
+    rng = np.random.default_rng(2)
+    for _ in range(58):
+        alpha = rng.choice([0.0, np.pi / 2, -np.pi / 2], p=[0.2, 0.4, 0.4], size=6)
+        a, d = rng.uniform(-1, 1, (2, 6)) * rng.integers(0, 2, (2, 6))
+        poses = rng.choice([0.0, np.pi / 2, -np.pi / 2, np.pi], size=(20, 6))
+    model = dh(alpha, a, d)
+    every = pz.BranchSolver(model, pz.PoseTask("tool"), limits=False)
+    for q in poses[[0, 2]]:
+        assert not every(model.pose("tool", q)).complete  # a line of solutions

@@ -41,6 +41,8 @@ THIRD, ROOT = 1.0 / 3.0, 0.5773502691896258
 _SINE = 0.8660254037844386
 _COARSE = 1e-6
 """A determinant whose noise is more than this share of it tells nothing."""
+_EPSILON = 1e-16
+"""Rounding of the lines' numbers, as a share of them."""
 
 
 @kernel
@@ -51,8 +53,7 @@ def coefficients(arm, r, d, choice, work):
     """
     r, d = _arrange(arm, r, d, choice, work)
     _right_side(r, d, work)
-    _equations(work)
-    return _series(work)
+    return _series(work, _EPSILON * _equations(work))
 
 
 @kernel
@@ -194,7 +195,11 @@ def _right_side(r, d, work):
 
 @kernel
 def _equations(work):
-    """The six trilinear equations: what is at right angles to the eight columns of the right side, times the left."""
+    """The six trilinear equations: what is at right angles to the eight columns of the right side, times the left.
+
+    Returns by how much more than the lines' numbers these are rounded, as where the columns are nearly dependent.
+    """
+    most = least = 0.0
     # Householder's reflections of the columns, each kept where its column was; of a column of zeros it is none.
     for j in range(8):
         at = _RIGHT + 14 * (j + 1)
@@ -202,11 +207,14 @@ def _equations(work):
         for m in range(j, 14):
             square += work[at + m] * work[at + m]
         length = square**0.5
+        most = max(most, length)
         work[at + j] += length if work[at + j] >= 0.0 else -length
         square = 0.0
         for m in range(j, 14):
             square += work[at + m] * work[at + m]
         scale = (2.0 / square) ** 0.5 if square > 1e-28 else 0.0
+        if square > 1e-28 and (least == 0.0 or length < least):
+            least = length
         for m in range(14):
             work[at + m] = work[at + m] * scale if m >= j else 0.0
         for other in range(j + 1, 8):
@@ -247,24 +255,34 @@ def _equations(work):
         for a in range(3):
             for b in range(3):
                 _as_halves(work, at + 9 * a + b, 3)
+    return most / max(least, 1e-300)
 
 
 @kernel
-def _series(work):
-    """The coefficients of the determinant by its samples, and its noise."""
+def _series(work, rounding):
+    """The coefficients of the determinant by its samples, and its noise.
+
+    Each sample has a noise of its own, which the terms behind the eighth degree tell.  What all share is the `rounding`
+    of the equations: the smaller the least pivot, the more of the determinant it is.
+    """
+    shared = 0.0
     for i in range(22):
         work[SERIES + i] = 0.0
     step_s, step_c = sincos(6.283185307179586 / _SAMPLES)
     s, c = 0.0, 1.0
     for _ in range(_SAMPLES):
         value, _, _ = determinant(work, s, c)
+        least = abs(work[MIDDLE + 35])
+        for i in range(3):
+            least = min(least, abs(work[FRONT + 10 * i]), abs(work[REAR + 8 + 8 * i]))
+        shared = max(shared, rounding * abs(value) * abs(work[MIDDLE]) / max(least, 1e-300))
         sk, ck = 0.0, 1.0
         for k in range(11):
             work[SERIES + 2 * k] += value * ck
             work[SERIES + 2 * k + 1] += value * sk
             sk, ck = sk * c + ck * s, ck * c - sk * s
         s, c = s * step_c + c * step_s, c * step_c - s * step_s
-    most = noise = 0.0
+    most, noise = 0.0, shared
     for k in range(22):
         work[SERIES + k] *= (1.0 if k < 2 else 2.0) / _SAMPLES
         if k <= 2 * DEGREE + 1:

@@ -18,7 +18,9 @@ from poise.kernels.machine.layout import WIDTH
 from poise.kernels.solver.state import INSIDE
 
 MOST = 32
-"""Branches of a value, at most; sixteen are no line of solutions."""
+"""Branches of a value, at most."""
+_FINITE = 16
+"""Branches that are no line of solutions, at most."""
 _STARTS = 64
 _ROW = 8
 """Numbers of a start: six angles [rad], and its zero."""
@@ -36,7 +38,7 @@ _POLISHED = 1e-9
 """A start that Newton's steps leave with a larger error than this has led nowhere [m, rad]."""
 _SINGULAR = 1e-5
 """Six axes are nearly dependent where a pivot of their screws is below this share of the first."""
-_WIDE = 1e-3
+_WIDE = 1e-4
 """A piece of the circle of this length or more in which the determinant is noise may hold anything [rad]."""
 
 
@@ -155,10 +157,13 @@ def all_there(arm, work, zeros, attempt, kept):
     A piece where signs at both ends are alike gives two, or a singular one, which is double.  Where it gives none, two
     may just have vanished, as near a border of the reach: perhaps.
     """
+    if kept > _FINITE:
+        return NO
     for k in range(kept):
         if work[_SOLUTIONS + _ROW * k + 6] != attempt:
             return NO
-    said = YES
+    # That there is none is said by two, where the first has left a doubt.
+    said = YES if zeros > 0 or attempt == 0 else PERHAPS
     for i in range(zeros):
         kind, found, singular = work[_KIND + i], 0, False
         for k in range(kept):
