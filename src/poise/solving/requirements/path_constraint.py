@@ -1,5 +1,4 @@
-"""What a requirement says of a path: its slack at configurations, how that changes, and the least of it on the ways
-between them."""
+"""What a requirement says of a path: its slack, how that changes, and the least of it between two configurations."""
 
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple, Protocol
