@@ -1,7 +1,6 @@
 """What a release is made of beside the packages: fragments of the changelog, and files for hosts and indexes."""
 
 import importlib.util
-import os
 import re
 import subprocess
 import sys
@@ -143,15 +142,13 @@ def test_what_security_promises_names_files_and_options_that_there_are() -> None
         assert any(name in page for page in pages)
 
 
-def test_the_builder_of_a_wheel_finds_what_pip_has_installed_for_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """pip tells by PYTHONPATH where that is, and beside it stands the source."""
-    builds, started = hatch_build(), []
+def test_the_builder_of_a_wheel_is_found_where_it_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """pip says by PYTHONPATH where Numba is, and takes a poise that is installed editable from the path."""
+    builds, started = hatch_build(), list[tuple[str, Path]]()
     monkeypatch.setattr(builds, "TARGET", "x86_64-linux")
-    monkeypatch.setattr(builds.subprocess, "run", lambda command, *, env, check: started.append(env["PYTHONPATH"]))
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(builds.subprocess, "run", lambda command, *, cwd, check: started.append((command[2], cwd)))
     hook = builds.Kernels(str(ROOT), {}, None, None, str(tmp_path), "wheel")
     hook.initialize("standard", {"force_include": {}})
     hook.finalize("standard", {}, "")
-    assert started == [f"{ROOT / 'src'}{os.pathsep}{tmp_path}"]
+    ((module, folder),) = started
+    assert (folder / module.replace(".", "/") / "__main__.py").exists()
