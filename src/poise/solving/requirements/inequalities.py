@@ -153,6 +153,17 @@ class JerkLimit(_OfJoints):
         return replace(bounds(np.full(len(velocities), NONE)), jerks=most[list(velocities)])
 
 
+def check_speeds(limit: Constraint, linear: float | None, angular: float | None) -> None:
+    """Raises ValueError where neither speed [m/s, rad/s] is given, and for one that is not above 0."""
+    if linear is None and angular is None:
+        raise InvalidValue(
+            "empty", f"{type(limit).__name__}() bounds nothing: give it linear [m/s], angular [rad/s] or both"
+        )
+    for name, most in (("linear", linear), ("angular", angular)):
+        if most is not None:
+            finite_positive(name, most)
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class TwistLimit(Constraint):
@@ -166,11 +177,7 @@ class TwistLimit(Constraint):
     joint: str | None = None
 
     def __post_init__(self) -> None:
-        if self.linear is None and self.angular is None:
-            raise InvalidValue("empty", "TwistLimit() bounds nothing: give it linear [m/s], angular [rad/s] or both")
-        for name in ("linear", "angular"):
-            if getattr(self, name) is not None:
-                finite_positive(name, getattr(self, name))
+        check_speeds(self, self.linear, self.angular)
         freeze(self)
 
     def inequalities(self, model: Model, velocities: Sequence[int], dt: float | None) -> Inequalities:

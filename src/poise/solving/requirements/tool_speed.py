@@ -7,7 +7,6 @@ from typing import Any, Final, final
 import numpy as np
 
 from poise.common.array import Array
-from poise.common.checks import finite_positive
 from poise.common.errors import InvalidType, InvalidValue
 from poise.kernels.machine.layout import COLUMN, FRAME, TOOL
 from poise.kernels.machine.packing import in_group, joined
@@ -15,7 +14,15 @@ from poise.kernels.requirements.tool_speed import BETWEEN
 from poise.model.model import Model
 from poise.model.tree import carrying, unit_arrays
 from poise.solving.requirements.active_limit import ActiveLimit
-from poise.solving.requirements.inequalities import NONE, Constraint, Inequalities, ToolSpeed, bounds, seconds_of
+from poise.solving.requirements.inequalities import (
+    NONE,
+    Constraint,
+    Inequalities,
+    ToolSpeed,
+    bounds,
+    check_speeds,
+    seconds_of,
+)
 from poise.tasks.effector import Units, place
 from poise.tasks.value import freeze
 
@@ -50,13 +57,7 @@ class ToolSpeedLimit(Constraint):
             if not self.frame:
                 raise InvalidValue("empty", "frame=[] names no frame: name one, or leave it out for all links")
             object.__setattr__(self, "frame", tuple(self.frame))
-        if self.linear is None and self.angular is None:
-            raise InvalidValue(
-                "empty", "ToolSpeedLimit() bounds nothing: give it linear [m/s], angular [rad/s] or both"
-            )
-        for name in ("linear", "angular"):
-            if getattr(self, name) is not None:
-                finite_positive(name, getattr(self, name))
+        check_speeds(self, self.linear, self.angular)
         freeze(self)
 
     def inequalities(self, model: Model, velocities: Sequence[int], dt: float | None) -> Inequalities:
