@@ -22,9 +22,11 @@ from poise.common.errors import MissingExtra
 # Tests that run themselves as programs, without a compiler, find what tests share.
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH")]))
 
-# How long a draw takes says how busy the machine is; under CI the profile of that name stays, but for this.
-settings.register_profile("untimed", settings(), deadline=None)
-settings.load_profile("untimed")
+# How long a draw takes says how busy the machine is.  The suite judges a change by the same examples everywhere, in every
+# run; `--hypothesis-profile random` seeks new ones.
+settings.register_profile("same", settings(), deadline=None, derandomize=True, database=None)
+settings.register_profile("random", settings(), deadline=None, derandomize=False)
+settings.load_profile("same")
 
 pytest_plugins = ["support.durations", "support.shortened", "support.skipped"]
 

@@ -12,7 +12,6 @@ from poise.kernels.kinematics.forward import forward, jacobian_columns, tool_poi
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.memory import CUTTING, UPDATES
 from poise.kernels.machine.views import section
-from poise.kernels.requirements.braking import NO_LIMIT
 from poise.kernels.requirements.integrate import integrate_part
 from poise.kernels.requirements.nearest_step import add_plane, cut_half
 
@@ -25,6 +24,8 @@ _ROUNDS = 8
 """It is looked at so often, at most."""
 _BEYOND = 1.1
 """What a plane takes off a step that is too fast, in terms of what is beyond: the border bends."""
+_SMALL = 0.5
+"""Up to this much turning on a way [rad], what columns grow by is known to second order."""
 _ROUNDING = 1e-9
 """By this share closing loops may take a tool beyond its speed."""
 
@@ -71,49 +72,93 @@ def tools_hold(p, w):
 
 
 @kernel
-def tools_rise(p, v, s):
-    """Whether a tool may still become faster on the way to rest after a step v, whose change was s (n each): as long as
-    a jerk has not yet taken back what makes a joint faster."""
-    for a in range(len(v)):
-        if p.rates[a].jerk < NO_LIMIT and v[a] * s[a] > 0.0:
-            return True
-    return False
+def tools_begin_braking(p, w, x):
+    """Look at tools at x (nq), from where an arm comes to rest."""
+    _look_where(p, w, x)
+    for a in range(len(w.step)):
+        w.tool_motion.travelled[a] = 0.0
 
 
 @kernel
 def tools_hold_braking(p, w, v, x):
-    """Whether no tool is too fast at the end x (nq) of a step v (n) on the way to rest.
+    """Whether no tool is too fast on the way of a step v (n) of braking, which led from w.braking.start to x (nq).
 
-    With CUTTING one that is adds a plane half way to braking.
+    Joints that become slower may well make a tool faster, where the motion of one took back that of another.  With
+    CUTTING a tool that is too fast adds a plane half way to braking.
     """
-    for i in range(len(x)):
-        w.tool_motion.q[i] = x[i]
-    _look(p, w, x)
-    fastest, _, k, part = _fastest(p, w, v, w.tool_motion.columns, BETWEEN)
-    if fastest <= 1.0 - _NEAR:
+    for a in range(len(v)):
+        w.tool_motion.travelled[a] += abs(v[a])
+    if _surely_slow(p, w, v, w.tool_motion.travelled, False):
         return True
-    if w.memory[CUTTING] > 0.5:
-        _put_slope(w, v, w.tool_motion.columns, k, part)
-        cut_half(w)
-    return False
+    _look_where(p, w, w.braking.start)
+    for end in range(2):
+        if end == 1:
+            tools_begin_braking(p, w, x)
+        fastest, _, k, part = _fastest(p, w, v, w.tool_motion.columns, BETWEEN)
+        if fastest > 1.0 - _NEAR:
+            if w.memory[CUTTING] > 0.5:
+                _put_slope(w, v, w.tool_motion.columns, k, part)
+                cut_half(w)
+            return False
+    return True
+
+
+@kernel
+def tools_hold_to_rest(p, w):
+    """Whether no tool can become too fast any more on the way to rest, even if all columns come in line."""
+    for a in range(len(w.step)):
+        w.tool_motion.left[a] = w.tool_motion.travelled[a] + w.braking.distances[a]
+    return _surely_slow(p, w, w.braking.speeds, w.tool_motion.left, True)
+
+
+@kernel
+def _surely_slow(p, w, v, way, in_line):
+    """Whether all tools are slow enough in a step v (n), at most `way` (n) from where w.tool_motion.columns are.
+
+    With l_a and t_a there, and L and T the sums of |l_a| and |t_a| times `way`, the sum of the changes of l_a v_a is at
+    most theta L + c T, to first order.  With `in_line` the directions of all columns are unknown.
+    """
+    columns = w.tool_motion.columns
+    for k in range(len(p.tools)):
+        spin, _, _, _, theta = _motion(v, columns, 2 * k + 1)
+        drift, _, _, _, c = _motion(v, columns, 2 * k)
+        _, _, _, _, turns = _motion(way, columns, 2 * k + 1)
+        _, _, _, _, far = _motion(way, columns, 2 * k)
+        grown = 1.0 + 2.0 * turns
+        linear = (c if in_line else drift) + grown * (theta * far + c * turns)
+        angular = (theta if in_line else spin) + 2.0 * grown * theta * turns
+        most = (1.0 - _NEAR) * w.memory[UPDATES]
+        if turns > _SMALL or linear > most * p.tools[k].linear or angular > most * p.tools[k].angular:
+            return False
+    return True
 
 
 @kernel
 def _look_at_start(p, w):
     """w.tool_motion.start_columns at w.begun: those of the last look, if that was there."""
-    count, looked = len(w.begun), w.tool_motion.start[len(w.begun)] > 0.5
-    same, ended = looked, looked
+    count = len(w.begun)
+    same = w.tool_motion.start[count] > 0.5
     for i in range(count):
-        same, ended = same and w.tool_motion.start[i] == w.begun[i], ended and w.tool_motion.q[i] == w.begun[i]
+        same = same and w.tool_motion.start[i] == w.begun[i]
     if same:
         return
-    if not ended:
-        _look(p, w, w.begun)
+    _look_where(p, w, w.begun)
     for i in range(count):
         w.tool_motion.start[i] = w.begun[i]
     w.tool_motion.start[count] = 1.0
     for i in range(len(w.tool_motion.columns)):
         w.tool_motion.start_columns[i] = w.tool_motion.columns[i]
+
+
+@kernel
+def _look_where(p, w, q):
+    """w.tool_motion.columns at q (nq), if they are not those already."""
+    same = w.tool_motion.start[len(q)] > 0.5
+    for i in range(len(q)):
+        same = same and w.tool_motion.q[i] == q[i]
+        w.tool_motion.q[i] = q[i]
+    if not same:
+        _look(p, w, q)
 
 
 @kernel

@@ -52,7 +52,13 @@ from poise.kernels.requirements.stopping import (
     rests,
     steer,
 )
-from poise.kernels.requirements.tool_speed import keep_tools, tools_hold, tools_hold_braking, tools_rise
+from poise.kernels.requirements.tool_speed import (
+    keep_tools,
+    tools_begin_braking,
+    tools_hold,
+    tools_hold_braking,
+    tools_hold_to_rest,
+)
 from poise.kernels.rows.rounding import ROUNDING
 from poise.kernels.rows.sums import put_sum, slack_of_sum, sum_count, sums_hold
 from poise.kernels.solver.limits import limited_balls
@@ -285,7 +291,8 @@ def _can_stop(p, w, address, stage):
     """Whether all holds on the way to rest from w.q, braking step by braking step.
 
     `sure` and `clear_for` are the steps up to which ranges and pairs of shapes surely hold: they are measured again
-    only there.  v, s (n each), x (nq): the step of braking, its change, where it led.
+    only there.  `fast`: a tool may still become too fast, which is `asked` again after twice as many steps.  v, s (n
+    each), x (nq): the step of braking, its change, where it led.
     """
     n, each, ranged = len(w.step), brakes_each(p, w), stage == ALL and len(p.ranges) > 0
     v, s, x = section(w.braking.state, 0, n), section(w.braking.state, n, n), section(w.braking.state, 2 * n, len(w.q))
@@ -294,21 +301,23 @@ def _can_stop(p, w, address, stage):
         return steps == 0
     sure = ranges_hold_for(w) if ranged else NONE
     clear_for = _clear_for(p, w, address, 0)
-    rising = len(p.tools) > 0 and tools_rise(p, v, s)
+    if len(p.tools) > 0:
+        tools_begin_braking(p, w, x)
+    fast = len(p.tools) > 0 and not tools_hold_to_rest(p, w)
+    asked = 1 if fast else STOPS
     for k in range(1, STOPS + 1):
-        if k > steps or (sure > steps and clear_for > steps and not rising) or rests(v, s):
+        if k > steps or (sure > steps and clear_for > steps and not fast) or rests(v, s):
             return True
-        if not brake_on(p, w, v, s, x):
+        if not brake_on(p, w, v, s, x) or (fast and not tools_hold_braking(p, w, v, x)):
             return False
-        if rising:
-            if not tools_hold_braking(p, w, v, x):
-                return False
-            rising = tools_rise(p, v, s)
         # What is left of the way: subtracted where it was summed up, else bounded anew when it is asked for.
         for a in range(0 if each else n):
             w.braking.distances[a] = max(w.braking.distances[a] - abs(v[a]), 0.0)
-        if each and k >= min(sure, clear_for):
+        if each and k >= min(sure, asked, clear_for):
             bound_braking(p, w, v, s)
+        if k >= asked:
+            fast = not tools_hold_to_rest(p, w)
+            asked = 2 * k if fast else STOPS
         if k >= sure:
             bent = w.memory[ABREAST] > 0.5 and len(p.loops) == 0 and steer(p, w, v, s, x)
             if not bent and not ranges_hold(p, w, x, w.memory[CUTTING] > 0.5, True):

@@ -122,5 +122,12 @@ def tool_rows(sections: dict[str, Any], tools: int, model: Model, columns: int) 
     """Rows of a workspace for so many tools of these sections, with so many active velocities."""
     seen, units = 6 * columns * tools, len(sections["tool_units"])
     return in_group(
-        "tool_motion", q=model.nq, start=model.nq + 1, frames=FRAME * units, columns=seen, start_columns=seen
+        "tool_motion",
+        q=model.nq,
+        start=model.nq + 1,
+        frames=FRAME * units,
+        columns=seen,
+        start_columns=seen,
+        travelled=columns,
+        left=columns,
     )

@@ -12,5 +12,7 @@ TOOL_MOTION: Final = Group(
         "columns": "6 n a tool: of its linear, then of its angular motion there",
         "start": "nq and one, where the step began, and 1 where that was looked at",
         "start_columns": "the same there",
+        "travelled": "n, how far braking led since then",
+        "left": "n, and how far it may lead until it rests",
     },
 )
