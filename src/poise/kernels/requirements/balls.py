@@ -5,12 +5,20 @@ farther about some axis than the turn was, for the border bends: where it is too
 that begins outside comes back as far as its speeds let it.
 """
 
-from poise.kernels.algebra.rotations import quaternion_step, turn_between
-from poise.kernels.algebra.swing_twist import clipped
+import functools
+
+from poise.kernels.algebra.rotations import quaternion_step, turn_between, turn_since
+from poise.kernels.algebra.swing_twist import clipped, linearised_limits
+from poise.kernels.algebra.working_set import NONE
 from poise.kernels.machine.jit import kernel
-from poise.kernels.machine.lanes import any_of, load, select, store
+from poise.kernels.machine.lanes import any_of, load, pitch, select, splat, store
+from poise.kernels.machine.memory import ELSEWHERE, PREDICTED
 from poise.kernels.rows.rounding import ROUNDING
 
+BALL_ROWS = 3
+"""Inequalities that the limits of a ball make: one of its swing, two of its twist."""
+_TURN = 3.141592653589793
+"""A twist whose interval has this half width [rad] is a whole turn, and has no limit."""
 _TRIALS = 8
 """So often less of a turn is tried before none of it is taken."""
 _LESS = 0.98
@@ -63,6 +71,71 @@ def turned_within(ball, w0, x0, y0, z0, u0, u1, u2, f0, f1, f2):
     w2, x2, y2, z2 = quaternion_step(w0, x0, y0, z0, v0, v1, v2)
     w1, x1, y1, z1 = select(fast, w2, w1), select(fast, x2, x1), select(fast, y2, y1), select(fast, z2, z1)
     return w1, x1, y1, z1, select(fast, v0, t0), select(fast, v1, t1), select(fast, v2, t2)
+
+
+@functools.partial(kernel, inline=True)
+def ball_rows(p, w, first, rows, most):
+    """From row `first` on BALL_ROWS for each ball with limits: tangents of its ellipse of swing and interval of twist.
+
+    A row with no limit to meet has the bound NONE.  Beyond a limit the bound is 0: no farther, but not back at once.
+    """
+    row = pitch(rows, len(w.step))
+    at = first
+    for r in range(len(p.balls)):
+        ball = p.balls[r]
+        if ball.limited:
+            i, a = ball.q, ball.v
+            n, out, m, low, high = linearised_limits(ball, w.q[i], w.q[i + 1], w.q[i + 2], w.q[i + 3])
+            for k in range(BALL_ROWS):
+                for c in range(row):
+                    rows[(at + k) * row + c] = 0.0
+            for k in range(3):
+                rows[at * row + a + k] = n[k]
+                rows[(at + 1) * row + a + k] = m[k]
+                rows[(at + 2) * row + a + k] = -m[k]
+            some = n[0] * n[0] + n[1] * n[1] + n[2] * n[2] > 0.5
+            twisting = ball.half < _TURN
+            most[at] = max(out, 0.0) if some else NONE
+            most[at + 1] = max(high, 0.0) if twisting else NONE
+            most[at + 2] = max(low, 0.0) if twisting else NONE
+            at += BALL_ROWS
+
+
+@kernel
+def shorten_whole_step(p, w, updates):
+    """Shorten the step from w.begun to w.q, all joints by one share, until balls keep `updates` times their speeds.
+
+    Speeds that every update keeps hold for their sum, but for turns about different axes: these do not add up like
+    vectors, and their sum can turn farther about a third axis.
+    """
+    ratio = splat(w.q, 1.0)
+    for b in range(len(p.balls)):
+        a = p.balls[b].v
+        u0, u1, u2 = turn_since(w.begun, w.q, p.balls[b].q)
+        s0, s1, s2 = updates * p.speeds[a], updates * p.speeds[a + 1], updates * p.speeds[a + 2]
+        fastest = _farthest(u0 * (1.0 / s0), u1 * (1.0 / s1), u2 * (1.0 / s2))
+        ratio = select(fastest > ratio, fastest, ratio)
+    over = ratio > 1.0
+    if not any_of(over):
+        return
+    scale = 1.0 / ratio
+    for r in range(len(p.coordinates)):
+        c = p.coordinates[r]
+        x, x0 = load(w.q, c.q), load(w.begun, c.q)
+        nearer = x0 + (x - x0) * scale
+        nearer = select((nearer < c.lower) & (x >= c.lower), c.lower, nearer)
+        nearer = select((nearer > c.upper) & (x <= c.upper), c.upper, nearer)
+        store(w.q, c.q, select(over, nearer, x))
+    for b in range(len(p.balls)):
+        ball = p.balls[b]
+        i, a = ball.q, ball.v
+        u0, u1, u2 = turn_since(w.begun, w.q, i)
+        w1, x1, y1, z1 = load(w.q, i), load(w.q, i + 1), load(w.q, i + 2), load(w.q, i + 3)
+        store(w.step, a, u0 * scale), store(w.step, a + 1, u1 * scale), store(w.step, a + 2, u2 * scale)
+        turn_ball(ball, w.begun, w.step, p.speeds, updates, w.q)
+        store(w.q, i, select(over, load(w.q, i), w1)), store(w.q, i + 1, select(over, load(w.q, i + 1), x1))
+        store(w.q, i + 2, select(over, load(w.q, i + 2), y1)), store(w.q, i + 3, select(over, load(w.q, i + 3), z1))
+    store(w.memory, PREDICTED, select(over, ELSEWHERE, load(w.memory, PREDICTED)))
 
 
 @kernel

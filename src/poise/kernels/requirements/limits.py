@@ -6,23 +6,19 @@ from collections import namedtuple
 import numpy as np
 
 from poise.kernels.algebra.rotations import normalised, quaternion_step, turn_since
-from poise.kernels.algebra.swing_twist import linearised_limits
-from poise.kernels.algebra.working_set import NONE, Limits
+from poise.kernels.algebra.working_set import Limits
 from poise.kernels.machine.jit import kernel
-from poise.kernels.machine.lanes import any_of, load, pitch, select, splat, sqrt, store
+from poise.kernels.machine.lanes import any_of, load, pitch, select, splat, store
 from poise.kernels.machine.memory import COLLISION_COUNT, COLLISIONS_CHANGED, ELSEWHERE, FRESH, PREDICTED
 from poise.kernels.machine.views import section
-from poise.kernels.requirements.balls import turn_ball
+from poise.kernels.requirements.balls import BALL_ROWS, ball_rows
 from poise.kernels.requirements.braking import NO_LIMIT, allowed, allowed_anywhere
+from poise.kernels.requirements.twists import keep_twist
 from poise.kernels.rows.rounding import LAST_DIGIT
 from poise.kernels.rows.sums import put_sum, slack_of_sum, sum_count
 from poise.kernels.solver.ends import clip_start
 from poise.kernels.solver.limits import limited_balls
 
-BALL_ROWS = 3
-"""Inequalities that the limits of a ball make: one of its swing, two of its twist."""
-_TURN = 3.141592653589793
-"""A twist whose interval has this half width [rad] is a whole turn, and has no limit."""
 _ANYWHERE = 1e20
 """The room of a coordinate without limits [rad]."""
 _AHEAD = 0.2
@@ -212,7 +208,7 @@ def clamp_whole_step(p, w, updates):
         bent = select((x < low) | (x > high), 1.0, bent)
         store(w.motion.step_so_far, a, clamped)
     for k in range(len(p.twists)):
-        bent = _keep_twist(p.twists[k], updates * p.twists[k].most, w, bent)
+        bent = keep_twist(p.twists[k], updates * p.twists[k].most, w, bent)
     changed = bent > 0.5
     if not any_of(changed):
         return
@@ -252,48 +248,6 @@ def remember_step(w, within_limits):
         change = x - load(w.motion.displacement, a) if within_limits else splat(w.step, 0.0)
         store(w.motion.displacement_change, a, change)
         store(w.motion.displacement, a, x)
-
-
-@kernel
-def _keep_twist(twist, most, w, bent):
-    """Shorten the entries of w.motion.step_so_far that belong to a twist to a length of at most `most`; 1 where it did
-    so.
-
-    They are moved towards y, the last step clipped to the box: the box is convex, so it holds all points between.
-    Where y is too long itself, the last step takes its place: it kept the length.  `bent` is what is returned else.
-    """
-    first, count = twist.first, twist.count
-    longest = most * most
-    square, other = splat(w.q, 0.0), splat(w.q, 0.0)
-    for a in range(first, first + count):
-        x, y = load(w.motion.step_so_far, a), _last_step_clamped(w, a)
-        square, other = square + x * x, other + y * y
-    over, astray = square > longest, other > longest
-    if not any_of(over):
-        return bent
-    # The largest share s with |y + s (x - y)| <= most, x being the step: the larger root of aa s^2 + 2 ab s = slack.
-    aa, ab, bb = splat(w.q, 0.0), splat(w.q, 0.0), splat(w.q, 0.0)
-    for a in range(first, first + count):
-        y = select(astray, load(w.motion.displacement, a), _last_step_clamped(w, a))
-        d = load(w.motion.step_so_far, a) - y
-        aa, ab, bb = aa + d * d, ab + d * y, bb + y * y
-    slack = longest - bb  # negative only where y is too long by rounding
-    root = sqrt(ab * ab + aa * select(slack < 0.0, 0.0, slack))
-    # Of the two forms of the root, the one without a difference of near numbers.
-    share = select(ab > 0.0, slack / select(ab > 0.0, ab + root, 1.0), (root - ab) / select(aa > 0.0, aa, 1.0))
-    share = select(share < 0.0, 0.0, select(share > 1.0, 1.0, share))
-    for a in range(first, first + count):
-        x = load(w.motion.step_so_far, a)
-        y = select(astray, load(w.motion.displacement, a), _last_step_clamped(w, a))
-        store(w.motion.step_so_far, a, select(over, y + share * (x - y), x))
-    return select(over, 1.0, bent)
-
-
-@kernel
-def _last_step_clamped(w, a):
-    """Entry a of the last step, clipped to the box of this one."""
-    y, low, high = load(w.motion.displacement, a), load(w.motion.least, a), load(w.motion.largest, a)
-    return select(y < low, low, select(y > high, high, y))
 
 
 @functools.partial(kernel, inline=True)
@@ -342,81 +296,9 @@ def put_rows(p, w, rows, most):
         for c in range(row):
             rows[(linear + i) * row + c] = w.sides.jacobian[i * row + c]
         most[linear + i] = w.sides.bounds[i]
-    _ball_rows(p, w, linear + range_sides, rows, most)
+    ball_rows(p, w, linear + range_sides, rows, most)
     for k in range(pairs):
         for c in range(row):
             rows[(fixed + k) * row + c] = w.constraints.collision_rows[k * row + c]
         most[fixed + k] = w.constraints.collision_bounds[k]
     return fixed + pairs
-
-
-@functools.partial(kernel, inline=True)
-def _ball_rows(p, w, first, rows, most):
-    """From row `first` on BALL_ROWS for each ball with limits: tangents of its ellipse of swing and interval of twist.
-
-    A row with no limit to meet has the bound NONE.  Beyond a limit the bound is 0: no farther, but not back at once.
-    """
-    row = pitch(rows, len(w.step))
-    at = first
-    for r in range(len(p.balls)):
-        ball = p.balls[r]
-        if ball.limited:
-            i, a = ball.q, ball.v
-            n, out, m, low, high = linearised_limits(ball, w.q[i], w.q[i + 1], w.q[i + 2], w.q[i + 3])
-            for k in range(BALL_ROWS):
-                for c in range(row):
-                    rows[(at + k) * row + c] = 0.0
-            for k in range(3):
-                rows[at * row + a + k] = n[k]
-                rows[(at + 1) * row + a + k] = m[k]
-                rows[(at + 2) * row + a + k] = -m[k]
-            some = n[0] * n[0] + n[1] * n[1] + n[2] * n[2] > 0.5
-            twisting = ball.half < _TURN
-            most[at] = max(out, 0.0) if some else NONE
-            most[at + 1] = max(high, 0.0) if twisting else NONE
-            most[at + 2] = max(low, 0.0) if twisting else NONE
-            at += BALL_ROWS
-
-
-@kernel
-def shorten_whole_step(p, w, updates):
-    """Shorten the step from w.begun to w.q, all joints by one share, until balls keep `updates` times their speeds.
-
-    Speeds that every update keeps hold for their sum, but for turns about different axes: these do not add up like
-    vectors, and their sum can turn farther about a third axis.
-    """
-    ratio = splat(w.q, 1.0)
-    for b in range(len(p.balls)):
-        a = p.balls[b].v
-        u0, u1, u2 = turn_since(w.begun, w.q, p.balls[b].q)
-        ratio = _larger(ratio, u0 * (1.0 / (updates * p.speeds[a])))
-        ratio = _larger(ratio, u1 * (1.0 / (updates * p.speeds[a + 1])))
-        ratio = _larger(ratio, u2 * (1.0 / (updates * p.speeds[a + 2])))
-    over = ratio > 1.0
-    if not any_of(over):
-        return
-    scale = 1.0 / ratio
-    for r in range(len(p.coordinates)):
-        c = p.coordinates[r]
-        x, x0 = load(w.q, c.q), load(w.begun, c.q)
-        nearer = x0 + (x - x0) * scale
-        nearer = select((nearer < c.lower) & (x >= c.lower), c.lower, nearer)
-        nearer = select((nearer > c.upper) & (x <= c.upper), c.upper, nearer)
-        store(w.q, c.q, select(over, nearer, x))
-    for b in range(len(p.balls)):
-        ball = p.balls[b]
-        i, a = ball.q, ball.v
-        u0, u1, u2 = turn_since(w.begun, w.q, i)
-        w1, x1, y1, z1 = load(w.q, i), load(w.q, i + 1), load(w.q, i + 2), load(w.q, i + 3)
-        store(w.step, a, u0 * scale), store(w.step, a + 1, u1 * scale), store(w.step, a + 2, u2 * scale)
-        turn_ball(ball, w.begun, w.step, p.speeds, updates, w.q)
-        store(w.q, i, select(over, load(w.q, i), w1)), store(w.q, i + 1, select(over, load(w.q, i + 1), x1))
-        store(w.q, i + 2, select(over, load(w.q, i + 2), y1)), store(w.q, i + 3, select(over, load(w.q, i + 3), z1))
-    store(w.memory, PREDICTED, select(over, ELSEWHERE, load(w.memory, PREDICTED)))
-
-
-@kernel
-def _larger(ratio, x):
-    """The larger of `ratio` and |x|."""
-    x = select(x < 0.0, -x, x)
-    return select(x > ratio, x, ratio)

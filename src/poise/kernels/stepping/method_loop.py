@@ -68,12 +68,12 @@ from poise.kernels.machine.memory import (
 from poise.kernels.machine.memory import SCOUT as SCOUT_STATE
 from poise.kernels.machine.views import entry_at, narrow, problem_at, rows_at, section, wide
 from poise.kernels.requirements.approach import observe_targets, remember_target
+from poise.kernels.requirements.balls import shorten_whole_step
 from poise.kernels.requirements.limits import (
     clamp_whole_step,
     read_start,
     remember_step,
     set_step_bounds,
-    shorten_whole_step,
 )
 from poise.kernels.requirements.loops import evaluate_loops
 from poise.kernels.requirements.ranges import evaluate_ranges

@@ -15,7 +15,7 @@ from poise.kernels.machine.layout import COMMON, DELEGATED, MAX_COLLISION_ROWS, 
 from poise.kernels.machine.memory import LENGTH, LOOP, MEMORY, SEEN, TRACE, TRAIL
 from poise.kernels.machine.packing import in_group, joined
 from poise.kernels.machine.record import Record
-from poise.kernels.requirements.limits import BALL_ROWS
+from poise.kernels.requirements.balls import BALL_ROWS
 from poise.methods.base import Method, Plan, Prepared
 from poise.methods.criteria import Clearance, Potential, RestPosture
 from poise.methods.priority import TaskPriority

@@ -9,7 +9,7 @@ import numpy as np
 from poise.kernels.algebra.working_set import buffer_size
 from poise.kernels.machine.layout import LOOP, WIDTH
 from poise.kernels.machine.packing import in_group, joined
-from poise.kernels.requirements.limits import BALL_ROWS
+from poise.kernels.requirements.balls import BALL_ROWS
 from poise.kernels.requirements.stages import NO_ACCELERATION
 from poise.model.loop import LOCKS
 from poise.model.model import Model
