@@ -62,8 +62,10 @@ class Seen(NamedTuple):
 class LoopClosure:
     """Loops of a model, which any number of threads may close at once."""
 
-    def __init__(self, model: "Model", loops: Sequence[Loop], *, limits: bool) -> None:
-        """With `limits`, joints stay within theirs."""
+    def __init__(
+        self, model: "Model", loops: Sequence[Loop], *, limits: bool, sums: tuple[Array, Array] | None = None
+    ) -> None:
+        """With `limits`, joints stay within theirs; with `sums`, (p, nv) rows A and (p,) b, so do sums A q <= b."""
         n, nq, row = model.nv, model.nq, WIDTH * -(-model.nv // WIDTH)
         seen, locks = [Seen.of(model, loop) for loop in loops], [LOCKS[loop.kind] for loop in loops]
         units, number = carrying(model.tree, [unit for at in seen for unit in (at.tip, at.base)])
@@ -75,6 +77,12 @@ class LoopClosure:
         single = {unit.iq: unit.iv for unit in moving if unit.kind != BALL_AXES}
         self.places = [*single, *(i + k for i in balls for k in range(4))]
         """The places in q of the joints that move the loops."""
+        factors, most = (np.zeros((0, n)), np.zeros(0)) if sums is None else sums
+        p = len(most)
+        others = {i: v for i, v in np.transpose(model._plain).tolist() if i not in single and factors[:, v].any()}
+        self._free = np.ones(n)
+        self._free[[*others.values()]] = 0.0  # other joints in sums do not move
+        single |= others
         endless = np.full(nq, np.inf)
         self._limits: tuple[Array, Array] = (model.lower, model.upper) if limits else (-endless, endless)
         lower, upper = self._limits
@@ -100,7 +108,7 @@ class LoopClosure:
             "memory": MEMORY,
             **in_group("closure", residual=m, rows=m * row, target=m, damping=m),
             **in_group("closure", unclosed=n, change=n, least=n, most=n),
-            **in_group("constraints", sides=n, buffer=buffer_size(m, n, 0)),
+            **in_group("constraints", rows=p * row, bounds=p, sides=n + p, buffer=buffer_size(m, n, p)),
         }
         query = Query(
             arrays,
@@ -114,6 +122,7 @@ class LoopClosure:
             ),
             balls=ball_records(model, list(balls.items()), limits=limits),
             speeds=np.full(n, np.inf),
+            inequalities=np.column_stack([factors, most]).ravel(),
             loops=joined(LOOP, records, ()),
             loop_plan=[0, m, *range(m)],
         )
@@ -144,26 +153,42 @@ class LoopClosure:
 
         The `driven` velocities do not move; others come back from beyond their limits.
         """
-        return self._close(self._begun(np.clip(q, *self._limits), driven), within, 0)
+        found, gaps = self._close(q[None], driven, whole=False)
+        return found[0] if gaps[0] <= within else None
+
+    def all_closed(self, q: Array, *, whole: bool = False) -> tuple[Array, npt.NDArray[np.bool_]]:
+        """(n, nq) the closed configurations near to q (n, nq), and which there are; where there is none, q.
+
+        What is of use as a `whole` alone is given up at the first that there is none for.
+        """
+        found, gaps = self._close(q, _NONE, whole=whole)
+        closed = gaps <= CLOSED
+        return np.where(closed[:, None], found, q), closed
+
+    def _close(self, q: Array, driven: npt.NDArray[np.intp], *, whole: bool) -> tuple[Array, Array]:
+        """(n, nq) where Newton's steps from q (n, nq) lead, and (n,) by how much loops are open there."""
+        table = np.empty((len(q), q.shape[1] + 1))
+        np.clip(q, *self._limits, out=table[:, :-1])
+        table[:, -1] = np.inf
+        work = self._begun(0.0, driven)
+        prepare("requirements.closing.close")(self._words.ctypes.data, work.ctypes.data, table.reshape(-1), int(whole))
+        return table[:, :-1], table[:, -1]
 
     def led(self, q: Array, goal: Array, within: float, *, driven: npt.NDArray[np.intp]) -> Array | None:
         """(nq,) where the `driven` velocities that go straight from q (nq,) to where they are in `goal` (nq,) lead the
         others; None past a dead point."""
         work = self._begun(q, driven)
         work[self._at["start"]] = goal
-        return self._close(work, within, 1)
+        gap = prepare("requirements.closing.lead")(self._words.ctypes.data, work.ctypes.data)
+        return work[self._at["q"]] if gap <= within else None
 
-    def _begun(self, q: Array, driven: npt.NDArray[np.intp] = _NONE) -> Array:
+    def _begun(self, q: Array | float, driven: npt.NDArray[np.intp] = _NONE) -> Array:
         """Room to work in, with q (nq,) and what does not move."""
         work, at = workspace(self._size), self._at
-        work[at["q"]], work[at["free"]], work[at["target"]] = q, 1.0, self._target.ravel()
+        work[at["q"]], work[at["free"]], work[at["target"]] = q, self._free, self._target.ravel()
         work[at["free"]][driven] = 0.0
         work[at["memory"]][UPDATES] = 1.0
         return work
-
-    def _close(self, work: Array, within: float, led: int) -> Array | None:
-        gap = prepare("requirements.closing.close")(self._words.ctypes.data, work.ctypes.data, led)
-        return work[self._at["q"]] if gap <= within else None
 
 
 def loop_closure(model: "Model", *, limits: bool = False) -> LoopClosure:

@@ -8,10 +8,10 @@ from ways import across, elbow
 
 import poise as pz
 from poise.common.array import Array
-from poise.model.closure import LoopClosure
 from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.loops import Loops
 from poise.solving.requirements.loops import loop_tasks
+from poise.solving.requirements.sums import LinearLimits
 
 PANDA, HAND = pz.load("panda"), pz.PoseTask("panda_hand")
 JOINTS = [joint.name for joint in PANDA.joints if joint.nq]
@@ -290,7 +290,7 @@ def test_a_plan_with_loops_that_fails_goes_straight(base: str) -> None:
         assert bar.within_limits(between(path, 301))
 
 
-def test_a_way_that_cannot_be_closed_is_given_up_where_it_is_first_open(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_way_that_cannot_be_closed_is_given_up_where_it_is_first_open() -> None:
     """And of many configurations those that cannot be closed stay as they are."""
     bar = four_bar(lower=1.0)
     loops = Loops(bar, loop_tasks(bar, [pz.JointCouplingTask({"crank": 1.0})]), limits=True, sums=None)
@@ -301,10 +301,33 @@ def test_a_way_that_cannot_be_closed_is_given_up_where_it_is_first_open(monkeypa
     assert len(open_ones) > 1
     assert np.array_equal(closed[open_ones], way[open_ones])
     assert max(gap(bar, one) for one in closed[found]) <= 1e-7
-    tried: list[object] = []
-    monkeypatch.setattr(LoopClosure, "closed", lambda *given: tried.append(given))
     assert PathFeasibility([], loops).straight(bar, *ends) is None
-    assert len(tried) == 1
+    assert np.array_equal(np.flatnonzero(loops.all_closed(way, whole=True)[1]), np.arange(open_ones[0]))
+
+
+@pytest.mark.parametrize("base", ["planar", "fixed"])
+def test_loops_are_closed_within_sums_of_joints(base: str) -> None:
+    """What is beyond comes back to where the sum is at its limit; joints that move no loop stay where they are."""
+    bar = four_bar(base=base)
+    crank, rocker = 0.6, rocker_angles(0.6)[0]
+    row = np.zeros(bar.nv)
+    row[-3], row[-1] = 1.0, 0.5
+    away = np.zeros(bar.nq)
+    if base == "planar":
+        row[0], away[:3] = 2.0, [0.3, -0.2, 0.1]
+    most = crank + 0.5 * rocker + row[0] * away[0]
+    sums = LinearLimits(bar, row[None], np.array([most]))
+    loops = Loops(bar, loop_tasks(bar, [pz.JointCouplingTask({"crank": 1.0})]), limits=True, sums=sums)
+    near = [pz.solve(bar, pz.JointCouplingTask({"crank": 1.0}, target=turn)).q for turn in (0.5, 0.7, 0.7)]
+    q = np.stack(near) + away + np.array([[0.0], [0.0], [1e-3]]) * (np.arange(bar.nq) >= bar.nq - 3)
+    closed, found = loops.all_closed(q)
+    assert found.all()
+    assert max(gap(bar, one) for one in closed) <= 1e-9
+    assert np.array_equal(closed[:, :-3], q[:, :-3])
+    assert (sums(closed) >= 0.0).all()
+    np.testing.assert_allclose(closed[0], q[0], atol=1e-9)
+    np.testing.assert_allclose(closed[1:] @ row, most, atol=1e-9)
+    np.testing.assert_allclose(closed[1:, [-3, -1]], [[crank, rocker]] * 2, atol=1e-7)
 
 
 def test_what_closes_loops_too_fast_in_given_times_is_said() -> None:

@@ -1,18 +1,19 @@
 """Close loops from a configuration that may be far from closed ones, by Newton's steps of least length.
 
-Each of them is the shortest that closes the loops to first order, within the limits of joints.  Joints that are driven
-do not take part: they are where they are told to, or led there on a straight way in steps so short that the others
-follow without a jump, so that the links stay put together as they are.
+Each of them is the shortest that closes the loops to first order, within the limits of joints and of their sums.
+Joints that are driven do not take part: they are where they are told to, or led there on a straight way in steps so
+short that the others follow without a jump, so that the links stay put together as they are.
 """
 
 from poise.kernels.algebra.working_set import NONE
 from poise.kernels.machine.jit import entry_point, kernel
-from poise.kernels.machine.kinds import WHOLE
+from poise.kernels.machine.kinds import REALS, WHOLE
 from poise.kernels.machine.lanes import pitch, sqrt
 from poise.kernels.machine.layout import CLOSED, EXACT
 from poise.kernels.machine.views import narrow, problem_at, section
 from poise.kernels.requirements.integrate import integrate
 from poise.kernels.requirements.loops import evaluate_loops, least_change
+from poise.kernels.rows.sums import put_sum, slack_of_sum, slack_of_sums, sum_count
 
 _AIM = 1e-14
 """Newton's steps go on down to this, as long as they gain [m or rad]."""
@@ -39,21 +40,49 @@ def open_by(problem, work):
     return evaluate_loops(p, w, w.q)
 
 
-@entry_point(WHOLE, WHOLE, WHOLE)
-def close(problem, work, led):
-    """Let w.q (nq) close the loops, without the velocities whose w.free (n) is 0; by how much they are open then.
+@entry_point(WHOLE, WHOLE, REALS, WHOLE)
+def close(problem, work, table, whole):
+    """Let each row of a table, nq numbers of q and one more, close the loops without the velocities whose w.free (n) is
+    0; that one becomes by how much they are open, or a sum is beyond its limit, then.
 
-    Those are `led` (1) from where they are in w.q to where they are in w.start (nq), or stay there (0).  The result is
-    1e300 where a number is none, or where the way leads past a dead point.
+    It is 1e300 where a number is none.  If `whole`, the rows after one that does not close stay as they are.
     """
     p = problem_at(problem)
     w = narrow(p, work, work)
+    nq = len(w.q)
+    for k in range(len(table) // (nq + 1)):
+        row = section(table, k * (nq + 1), nq + 1)
+        for i in range(nq):
+            w.q[i] = row[i]
+        _be_still(w)
+        row[nq], _ = _newton(p, w, _AIM)
+        for i in range(nq):
+            row[i] = w.q[i]
+        if whole and row[nq] > CLOSED:
+            break
+
+
+@entry_point(WHOLE, WHOLE)
+def lead(problem, work):
+    """Lead the velocities whose w.free (n) is 0 from where they are in w.q (nq) to where they are in w.start (nq), and
+    let w.q close the loops; by how much they are open then, 1e300 where the way leads past a dead point."""
+    p = problem_at(problem)
+    w = narrow(p, work, work)
+    _be_still(w)
+    return _lead(p, w)
+
+
+@kernel
+def _be_still(w):
+    """Begin with no step behind, and nothing driven."""
     for a in range(len(w.step)):
         w.closure.unclosed[a], w.step[a], w.last_step[a] = 0.0, 0.0, 0.0
-    if led:
-        return _lead(p, w)
-    gap, _ = _newton(p, w, _AIM)
-    return gap
+
+
+@kernel
+def _open_by(p, w):
+    """By how much loops are open at w.q, or a sum is beyond its limit."""
+    return max(evaluate_loops(p, w, w.q), -slack_of_sums(p, w, w.q))
 
 
 @kernel
@@ -62,13 +91,13 @@ def _newton(p, w, enough):
 
     By how much they are open then, and how long the steps were together.
     """
-    gap, aside = evaluate_loops(p, w, w.q), 0.0
+    gap, aside = _open_by(p, w), 0.0
     for _ in range(_STEPS):
         if gap <= enough or not gap < 1e300:
             break
         _find_step(p, w)
         aside += _go(p, w)
-        left = evaluate_loops(p, w, w.q)
+        left = _open_by(p, w)
         slow = left > 0.5 * gap and gap <= CLOSED
         if slow and left >= gap:
             for i in range(len(w.q)):
@@ -134,8 +163,8 @@ def _led_to(p, w, share):
 
 @kernel
 def _find_step(p, w):
-    """w.step (n) is the shortest that closes loops from w.q to first order, within the limits of joints; its largest
-    entry.
+    """w.step (n) is the shortest that closes loops from w.q to first order, within the limits of joints and their sums;
+    its largest entry.
 
     What is driven goes as w.closure.unclosed (n) says.  A ball that the last step took to its border turns no farther
     out.
@@ -145,17 +174,25 @@ def _find_step(p, w):
     for b in range(len(p.balls)):
         if p.balls[b].limited:
             _hold(w, p.balls[b].v, row)
-    low, high = w.closure.least, w.closure.most
+    low, high, sums, most = w.closure.least, w.closure.most, w.constraints.rows, w.constraints.bounds
+    count = sum_count(p, n)
+    for i in range(count):
+        put_sum(p, n, i, sums, i)
+        most[i] = slack_of_sum(p, n, i, w.q)[0]
     for a in range(n):
         low[a], high[a] = -2.0 * NONE, 2.0 * NONE
-        for i in range(m if w.free[a] == 0.0 else 0):
-            w.closure.residual[i] -= rows[i * row + a] * w.closure.unclosed[a]
-            rows[i * row + a] = 0.0
+        if w.free[a] == 0.0:
+            for i in range(m):
+                w.closure.residual[i] -= rows[i * row + a] * w.closure.unclosed[a]
+                rows[i * row + a] = 0.0
+            for i in range(count):
+                most[i] -= sums[i * row + a] * w.closure.unclosed[a]
+                sums[i * row + a] = 0.0
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
         if w.free[c.v] != 0.0:
             low[c.v], high[c.v] = c.lower - w.q[c.q], c.upper - w.q[c.q]
-    least_change(p, w, low, high)
+    least_change(p, w, low, high, count)
     size = 0.0
     for a in range(n):
         w.step[a] = w.closure.unclosed[a] if w.free[a] == 0.0 else w.closure.change[a]

@@ -86,15 +86,19 @@ def aim_at_closed(w):
 
 
 @kernel
-def least_change(p, w, low, high):
-    """w.closure.change (n) is the shortest change within the box that closes loops to first order."""
+def least_change(p, w, low, high, sums):
+    """w.closure.change (n) is the shortest change within the box that closes loops to first order, and keeps the first
+    `sums` of w.constraints.rows."""
     n, change = len(w.step), w.closure.change
     aim_at_closed(w)
     for a in range(n):
-        change[a], w.constraints.sides[a] = 0.0, 0.0
-    limits = Limits(low, high, section(w.constraints.rows, 0, 0), section(w.constraints.bounds, 0, 0))
+        change[a] = 0.0
+    for c in range(n + sums):
+        w.constraints.sides[c] = 0.0
+    rows, most = section(w.constraints.rows, 0, sums * pitch(w.closure.rows, n)), section(w.constraints.bounds, 0, sums)
     levels = loop_level(p, w, change, False)
-    minimise(levels, limits, change, section(w.constraints.sides, 0, n), w.constraints.buffer)
+    sides = section(w.constraints.sides, 0, n + sums)
+    minimise(levels, Limits(low, high, rows, most), change, sides, w.constraints.buffer)
 
 
 @kernel
@@ -117,7 +121,7 @@ def project_to_loops(p, w, start, step, low, high, q):
             if low[a] > high[a]:
                 low[a] = high[a] = 0.5 * (low[a] + high[a])
             w.closure.least[a], w.closure.most[a] = low[a] - step[a], high[a] - step[a]
-        least_change(p, w, w.closure.least, w.closure.most)
+        least_change(p, w, w.closure.least, w.closure.most, 0)
         for a in range(n):
             step[a] = between(low[a], step[a] + w.closure.change[a], high[a])
     # How far the step was changed, and how long it was.

@@ -5,10 +5,8 @@ from dataclasses import replace
 from typing import Final, final
 
 import numpy as np
-import numpy.typing as npt
 
 from poise.common.array import Array
-from poise.kernels.machine.layout import CLOSED, EXACT
 from poise.model.closure import LoopClosure
 from poise.model.mechanism import RANK
 from poise.model.model import Model
@@ -19,8 +17,6 @@ from poise.solving.requirements.loops import largest_gap
 from poise.solving.requirements.sums import LinearLimits
 from poise.tasks.loop import LoopTask
 
-_STEPS: Final = 12
-"""Newton's steps, at most, from configurations near to closed ones."""
 _NEAR: Final = 0.02
 """Rows of a motion are no farther apart [rad or m]: between them it is as good as closed."""
 _TWICE: Final = 1e-4
@@ -33,12 +29,13 @@ class Loops:
 
     def __init__(self, model: Model, tasks: Sequence[LoopTask], *, limits: bool, sums: LinearLimits | None) -> None:
         """Joints and `sums` of them stay within their limits, where they hold."""
-        self._model, self._sums, self._limits = model, sums, limits
+        self._model = model
         tasks = [replace(task, weight=1.0) for task in tasks]
         self._tasks = Rows(model, tasks)
         self._active = self._tasks.active
         self._goal = np.concatenate([task.goal(None) for task in tasks])
-        self._closure = LoopClosure(model, [task.loop for task in tasks], limits=limits)
+        closure = LoopClosure(model, [task.loop for task in tasks], limits=limits, sums=sums and (sums.rows, sums.most))
+        self.all_closed = closure.all_closed
 
     def _rows(self, q: Array) -> tuple[Array, Array]:
         """(n, m) what the loops lack at q (n, nq) [m, rad], and (n, m, k) how that changes."""
@@ -47,38 +44,6 @@ class Loops:
     def gaps(self, q: Array) -> Array:
         """(n,) how far the worst of them is open at q (n, nq) [m or rad]."""
         return largest_gap(self._rows(q)[0])
-
-    def all_closed(self, q: Array, *, whole: bool = False) -> tuple[Array, npt.NDArray[np.bool_]]:
-        """(n, nq) the closed configurations near to q (n, nq), and which there are; where there is none, q.
-
-        Steps are taken for all at once; `LoopClosure.closed` looks for one where they lead to none.  What is of
-        use as a `whole` alone is given up at the first that there is none for.
-        """
-        original, q, model = q, np.array(q), self._model
-        found = np.zeros(len(q), dtype=np.bool_)
-        if not len(q):
-            return q, found
-        for turn in range(_STEPS):
-            e, jacobians = self._rows(q)
-            found = largest_gap(e) <= (EXACT if turn < _STEPS - 1 else CLOSED)
-            if self._sums is not None:
-                beyond, rows = self._sums.back(q, self._active)
-                found &= beyond.min(axis=1) > -EXACT
-                e, jacobians = np.concatenate([e, beyond], axis=1), np.concatenate([jacobians, rows], axis=1)
-            some = np.flatnonzero(~found)
-            if not len(some):
-                return q, found
-            change = np.zeros((len(some), model.nv))
-            change[:, self._active] = (_inverse(jacobians[some]) @ e[some, :, None])[..., 0]
-            moved = model.integrate(q[some], change)
-            q[some] = model.clip(moved) if self._limits else moved
-        for i in np.flatnonzero(~found):
-            one = self._closure.closed(q[i]) if np.isfinite(q[i]).all() else None
-            found[i] = one is not None and (self._sums is None or self._sums(one[None])[0] >= 0.0)
-            q[i] = one if found[i] else original[i]
-            if whole and not found[i]:
-                break
-        return q, found
 
     def at(self, trajectory: Trajectory, t: Array) -> JointState:
         """The state at times t (n,) of a motion that is closed at every time."""

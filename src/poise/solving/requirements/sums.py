@@ -64,17 +64,17 @@ class LinearLimits:
         """`rows` (p, nv) A."""
         at_q, at_v = model._plain
         sizes = np.abs(rows).max(axis=1, keepdims=True)
-        self._model, self.rows, self._most = model, rows / sizes, most / sizes[:, 0]
+        self._model, self.rows, self.most = model, rows / sizes, most / sizes[:, 0]
         self._at_q: Array = np.zeros((len(rows), model.nq))
         self._at_q[:, at_q] = self.rows[:, at_v]
 
     def each(self, q: Array) -> Array:
         """(n, p) how far each sum is from its limit at q (n, nq) [rad or m]."""
-        return slack_of_sums(self._at_q, self._most, q)[0]
+        return slack_of_sums(self._at_q, self.most, q)[0]
 
     def __call__(self, q: Array) -> Array:
         """See `PathConstraint`."""
-        return np.asarray(np.add(*slack_of_sums(self._at_q, self._most, q)).min(axis=1), dtype=np.float64)
+        return np.asarray(np.add(*slack_of_sums(self._at_q, self.most, q)).min(axis=1), dtype=np.float64)
 
     def linearise(self, q: Array, velocities: npt.NDArray[np.intp]) -> list[Linearisation]:
         """See `PathConstraint`."""
