@@ -30,7 +30,7 @@ from poise.kernels.machine.kinds import NARROW, PROBLEM_VIEW, REAL, WHOLE, WIDE
 from poise.kernels.machine.library import NATIVE, Ahead, Library, chosen, library, machine
 from poise.kernels.path.blocks import solve_again, solve_blocks
 from poise.solving.solvers.warmup import jobs
-from poise.tasks.pose import position_rows
+from poise.tasks.pose import PoseTask, position_rows
 
 TARGET = TARGETS.get(machine())
 FUNCTIONS = [
@@ -182,6 +182,13 @@ def test_the_rim_needs_python_alone(tmp_path: Path) -> None:
     out = np.empty((2, 7))
     assert extension.poses(np.stack([np.eye(4)] * 2), out)
     np.testing.assert_array_equal(out, [[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]] * 2)
+    rows = np.random.default_rng(0).normal(size=(200, 7))
+    out = np.empty((200, 7))
+    assert extension.poses(rows, out)
+    np.testing.assert_array_equal(out, PoseTask("tip").goals(rows))  # which is Python's where there is no library
+    rows[7, 3:] = 0.0
+    assert not extension.poses(rows, out)
+    out = np.empty((2, 7))
     nothing = None, np.zeros((2, 4, 4)), np.eye(4), np.zeros((2, 4, 4), dtype=np.int64), np.full((2, 4, 4), np.nan)
     for wrong in nothing:
         assert not extension.poses(wrong, out)

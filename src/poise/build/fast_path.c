@@ -113,15 +113,20 @@ static int sound(double to[7]) {
   return 1;
 }
 
-/* poses(matrices, out): whether (n, 7) were written of contiguous (n, 4, 4); in `out` may stand anything if not. */
+/* poses(given, out): whether (n, 7) were written of contiguous (n, 4, 4), or of (n, 7) whose quaternions have any length;
+   in `out` may stand anything if not. */
 static PyObject *poses(PyObject *module, PyObject *const *given, Py_ssize_t count) {
   Py_buffer from = {0}, to = {0};
   int done = count == 2 && !PyObject_GetBuffer(given[0], &from, PyBUF_FORMAT | PyBUF_C_CONTIGUOUS) &&
              !PyObject_GetBuffer(given[1], &to, PyBUF_FORMAT | PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE) && is_double(&from) &&
-             is_double(&to) && from.len / (16 * 8) == to.len / (GOAL_NUMBERS * 8);
-  for (Py_ssize_t k = 0; done && k < from.len / (16 * 8); k++) {
+             is_double(&to);
+  Py_ssize_t n = to.len / (GOAL_NUMBERS * 8), size = from.ndim == 2 ? GOAL_NUMBERS : 16;
+  done = done && from.len == 8 * size * n;
+  for (Py_ssize_t k = 0; done && k < n; k++) {
+    const double *one = (const double *)from.buf + size * k;
     double *pose = (double *)to.buf + GOAL_NUMBERS * k;
-    done = of_matrix((const double *)from.buf + 16 * k, pose) && sound(pose);
+    for (int i = 0; size == GOAL_NUMBERS && i < GOAL_NUMBERS; i++) pose[i] = one[i];
+    done = (size == GOAL_NUMBERS || of_matrix(one, pose)) && sound(pose);
   }
   if (from.obj) PyBuffer_Release(&from);
   if (to.obj) PyBuffer_Release(&to);

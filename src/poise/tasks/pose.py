@@ -115,14 +115,12 @@ class PoseTask(OfFrame):
         if isinstance(targets, (list, tuple)) and any(isinstance(target, SE3) for target in targets):
             return np.array([self.goal(target, f"{name}[{i}]") for i, target in enumerate(targets)])
         rows = targets.array if isinstance(targets, SE3) else with_holes(name, targets)
-        if rows.ndim == 2 and rows.shape[1] == GOAL_NUMBERS:
-            return rows if isinstance(targets, SE3) else _normalised(rows)
-        if rows.ndim != 3 or rows.shape[1:] != (4, 4):
+        if rows.shape[1:] not in ((GOAL_NUMBERS,), (4, 4)):
             raise ShapeError(
                 f"{name} of {self.label} must be n poses: an SE3 of a batch, (n, 7) numbers or (n, 4, 4) matrices, got "
                 f"shape {rows.shape}"
             )
-        return _poses_of(rows)
+        return rows if isinstance(targets, SE3) else _poses_of(rows)
 
     def refuse(self, model: "Model", goal: Array, name: str = "target") -> None:
         """Raises ValueError that says why the goal's numbers (7,) are no pose, if they are none."""
@@ -284,17 +282,20 @@ def _normalised(rows: Array) -> Array:
     return out
 
 
-def _poses_of(matrices: Array) -> Array:
-    """(n, 7) the poses of (n, 4, 4) matrices, each by itself whatever the others are; NaN for one that is none."""
+def _poses_of(given: Array) -> Array:
+    """(n, 7) poses of (n, 7) numbers, or of (n, 4, 4) matrices, each by itself whatever the others are: NaN for a
+    matrix that is none, and numbers that are none as they are."""
     extension = load_fast_path()
     if extension is not None:
-        out = np.empty((len(matrices), GOAL_NUMBERS))
-        if extension.poses(matrices, out):
+        out = np.empty((len(given), GOAL_NUMBERS))
+        if extension.poses(given, out):
             return out
-    if extension is None or len(matrices) == 1:
+    if given.ndim == 2:
+        return _normalised(given)
+    if extension is None or len(given) == 1:
         try:
-            return SE3.from_matrix(matrices).array
+            return SE3.from_matrix(given).array
         except ValueError:
-            if len(matrices) == 1:
+            if len(given) == 1:
                 return np.full((1, GOAL_NUMBERS), np.nan)
-    return np.concatenate([_poses_of(matrix[None]) for matrix in matrices])
+    return np.concatenate([_poses_of(matrix[None]) for matrix in given])
