@@ -204,13 +204,13 @@ class Scratch:
         """Set fields of the record to where arrays are, which are kept until this is called again."""
         self.lent = arrays
         for name, array in arrays.items():
-            self.call[_WORD[name]] = _address(array)
+            self.call[_WORD[name]] = address_of(array)
 
 
 _begins: Final[Callable[[Any], c_char]] = c_char.from_buffer
 
 
-def _address(array: Array) -> int:
+def address_of(array: Array) -> int:
     """Where an array begins; of one that can be written to in a quarter of the time that `array.ctypes` takes."""
     return addressof(_begins(array)) if array.size and array.flags.writeable else array.ctypes.data
 
