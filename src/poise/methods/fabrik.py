@@ -102,7 +102,8 @@ class Fabrik(Method):
             return len(nodes) - 1
 
         for u, parent in enumerate(joints.parents):
-            of_unit[u] = node(parent, origins[u], FRAME * u)
+            moves = joints.places[u] in joints.velocity
+            of_unit[u] = node(parent, origins[u], FRAME * u) if moves else of_unit[parent]
         of_effector = [node(tip, tips[k], -1 - k) for k, tip in enumerate(joints.tips)]
         for i in of_effector:
             nodes[i][3] += 1
@@ -114,7 +115,7 @@ class Fabrik(Method):
         aims = onward if not _limited(case) and _follows(joints, nodes, onward, axes) else carried
         rules, first = [], 0
         for place, row in zip(joints.places, aims, strict=True):
-            rules.append([joints.velocity[place], first, first + len(row), joints.coordinate.get(place, -1)])
+            rules.append([joints.velocity.get(place, 0), first, first + len(row), joints.coordinate.get(place, -1)])
             first += len(row)
         chain = all(before == i - 1 for i, (before, *_) in enumerate(nodes)) and len(of_effector) == 1
         lists = [[len(nodes), first, chain], nodes, rules, of_effector, *aims]

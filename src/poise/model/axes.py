@@ -46,7 +46,7 @@ def axes_between(tree: Tree, tip: int, base: int | None, base_hang: Array) -> tu
     """The axes that move a unit against another, or the world, and the (4, 4) pose of it where q is 0.
 
     They lie along the axes of what hangs on `base` at `base_hang` (4, 4).  None if a joint is none that turns or
-    slides, or moves two of them.
+    slides, or moves two of them, and where one stands still wherever it is.
     """
     forth, back = tree.path(tip), [] if base is None else tree.path(base)
     seen = np.linalg.inv(np.eye(4) if base is None else at_zero(tree, base) @ base_hang)
@@ -55,7 +55,7 @@ def axes_between(tree: Tree, tip: int, base: int | None, base_hang: Array) -> tu
     joints = tuple(unit.iq for unit in units)
     if not units or len(set(joints)) < len(joints):
         return None
-    if any(unit.kind not in (REVOLUTE, PRISMATIC) for unit in units):
+    if any(unit.kind not in (REVOLUTE, PRISMATIC) or unit.iv < 0 for unit in units):
         return None
     frames = np.array([seen @ at_zero(tree, u) for u, _ in chain])
     rates = np.array([sign * unit.multiplier for (_, sign), unit in zip(chain, units, strict=True)])

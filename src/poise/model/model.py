@@ -75,6 +75,8 @@ class Model(ConfigurationSpace):
     loops: tuple[Loop, ...]
     """What closes the chains that were cut to make it a tree: frames that stay together.  `solve` and `Tracker` keep
     them closed; `home`, `sample` and whatever else tells a q say nothing of them."""
+    still: frozenset[str]
+    """Joints that may not move, as `use` and `still` of `poise.solve` say; none of a model that was loaded or built."""
     queries: dict[Any, Any]
     """What was prepared for it: for each frame, and under None for the centre of mass, by `poise.model.kinematics`."""
     _frames: dict[str, Frame]
@@ -95,6 +97,7 @@ class Model(ConfigurationSpace):
         visuals: "Mapping[str, Sequence[Visual]] | None" = None,
         disabled: Iterable[frozenset[str]] = (),
         loops: Iterable[Loop] = (),
+        still: Iterable[str] = (),
     ) -> None:
         """For builders, which check what they are given; see `poise.ModelBuilder`."""
         own = vars(self)  # for its attributes themselves take nothing
@@ -112,6 +115,7 @@ class Model(ConfigurationSpace):
         own["visuals"] = MappingProxyType({k: tuple(those) for k, those in (visuals or {}).items() if those})
         own["disabled"] = frozenset(disabled)
         own["loops"] = tuple(loops)
+        own["still"] = frozenset(still)
         own["queries"] = {}
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
@@ -177,6 +181,15 @@ class Model(ConfigurationSpace):
         return measured(self)
 
     # Kinematics --------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def free(self) -> Array:
+        """(nv,) which velocities may be other than 0: those of all joints that are not `still`."""
+        free = np.ones(self.nv, dtype=np.bool_)
+        for name in self.still:
+            free[self.velocity_index(name)] = False
+        free.flags.writeable = False
+        return free
 
     @cached_property
     def tree(self) -> "Tree":
@@ -348,6 +361,14 @@ class Model(ConfigurationSpace):
         from poise.model.parts import locked
 
         return Model(**locked(self, self._own_frames(), {**(values or {}), **joints}))
+
+    def _held_at(self, positions: Mapping[str, ArrayLike]) -> "Model":
+        """It with joints fixed at positions that need not be within their limits; itself without any."""
+        if not positions:
+            return self
+        from poise.model.parts import locked
+
+        return Model(**locked(self, self._own_frames(), positions, limits=False))
 
     def with_shapes(
         self, shapes: "Mapping[str, LinkShape | Sequence[LinkShape]]", disabled: Iterable[tuple[str, str]] | None = None
@@ -528,7 +549,15 @@ class Model(ConfigurationSpace):
             "visuals": dict(self.visuals),
             "disabled": self.disabled,
             "loops": self.loops,
+            "still": self.still,
         }
+
+    def _holding(self, still: frozenset[str]) -> "Model":
+        """The model whose joints of these names nothing moves; what does not depend on that is shared with it."""
+        made = object.__new__(Model)
+        vars(made).update({name: value for name, value in vars(self).items() if name not in ("tree", "free")})
+        vars(made).update(still=still, queries={})
+        return made
 
     # Details -----------------------------------------------------------------------------------------------------
 

@@ -45,14 +45,17 @@ def between(model: "Model", frames: Iterable[Frame], base: str, tip: str) -> dic
     }
 
 
-def locked(model: "Model", frames: Iterable[Frame], positions: Mapping[str, ArrayLike]) -> dict[str, Any]:
-    """What `Model.lock` is made of; `frames` are those that are no link's."""
+def locked(
+    model: "Model", frames: Iterable[Frame], positions: Mapping[str, ArrayLike], *, limits: bool = True
+) -> dict[str, Any]:
+    """What `Model.lock` is made of; `frames` are those that are no link's, and with `limits` positions are within
+    theirs."""
     locked_at = {}
     for name, value in positions.items():
         joint = model.joint(name)
         refuse_masked(name, value)
         position = finite(name, np.atleast_1d(np.asarray(value)), joint.size)
-        if ((position < joint.lower) | (position > joint.upper)).any():
+        if limits and ((position < joint.lower) | (position > joint.upper)).any():
             ends, question = f"{written(joint.lower)} to {written(joint.upper)}", ""
             if name in model.joint_names:
                 q, at = np.array(model.home), model.index(name)
@@ -61,7 +64,7 @@ def locked(model: "Model", frames: Iterable[Frame], positions: Mapping[str, Arra
             raise InvalidValue(
                 "outside-limits", f"cannot lock {name!r} at {written(position)}: its limits are {ends}{question}"
             )
-        if joint.ball is not None and not joint.ball.at(0).inside(position / np.linalg.norm(position)).all():
+        if limits and joint.ball is not None and not joint.ball.at(0).inside(position / np.linalg.norm(position)).all():
             raise InvalidValue(
                 "outside-limits", f"cannot lock {name!r} at {position}: its limits are {joint.ball} [rad]"
             )

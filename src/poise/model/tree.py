@@ -66,7 +66,7 @@ class Unit(NamedTuple):
     iq: int
     """Its place in q; the first of four for BALL_TURN, unused for BALL_AXES."""
     iv: int
-    """Its place in v; the first of three for BALL_AXES, unused for BALL_TURN."""
+    """Its place in v; the first of three for BALL_AXES, unused for BALL_TURN; -1 of a joint that nothing moves."""
     multiplier: float = 1.0
     """0 where it stands still; of a function a bound of its slope, a power of two."""
     offset: float = 0.0
@@ -154,6 +154,8 @@ def pack(model: "Model") -> Tree:
             unit, hangs = links[link]
             masses[unit] += mass
             centres[unit] += (hangs.act(centre) - centres[unit]) * (mass / masses[unit])
+    held = {i for name in model.still for i in range(model.nq)[model.index(name)]}
+    units = [unit._replace(iv=-1) if unit.iq in held else unit for unit in units]
     return Tree(tuple(units), links, frozen(masses), frozen(centres))
 
 
@@ -358,7 +360,7 @@ def unit_columns(units: Sequence[Unit], signed: Sequence[tuple[int, float]]) -> 
     raw, scales, column_of = [], [], dict[int, int]()
     for i, sign in signed:
         unit = units[i]
-        if unit.kind in (BALL_TURN, STILL):
+        if unit.kind in (BALL_TURN, STILL) or unit.iv < 0:
             continue
         axes = ((6, 0), (9, 1), (3, 2)) if unit.kind == BALL_AXES else ((3, 0),)  # rows of x, y and z within a frame
         for row, k in axes:

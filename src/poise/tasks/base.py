@@ -21,7 +21,7 @@ from poise.kernels.machine.layout import GOAL_NUMBERS, PLACE
 from poise.kernels.machine.reads import Reads
 from poise.kernels.rows.own import own_range_rows, own_rows, own_sides
 from poise.quaternions import quaternion_matrix
-from poise.tasks.effector import Block, Effector, Measure, Place, Units, place, task_frames
+from poise.tasks.effector import Block, Effector, Measure, Place, Units, no_joint, place, task_frames
 from poise.tasks.error import TaskError
 from poise.tasks.fields import (
     PLAIN,
@@ -362,7 +362,7 @@ class Task(Value, metaclass=Stated):
         nothing moves.
         """
         if not self.moving(model):
-            raise InvalidValue("nothing-moves", f"{self.label} never moves: no joint of {model.name} moves its frames")
+            raise InvalidValue("nothing-moves", f"{self.label} never moves: {no_joint(model)} moves its frames")
         return {unit for at in self._places(model) for unit in at.read}
 
     def moving(self, model: "Model") -> set[int]:

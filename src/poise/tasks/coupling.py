@@ -14,7 +14,7 @@ from poise.kernels.machine.lanes import load, splat, store
 from poise.kernels.machine.layout import GOAL
 from poise.model.tree import Columns
 from poise.tasks.base import Task
-from poise.tasks.effector import Effector, Units
+from poise.tasks.effector import Effector, Units, movable
 from poise.tasks.error import TaskError
 from poise.tasks.fields import goal_of
 
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 def coupling_rows(p: Any, w: Any, k: Any) -> None:
     """Target less the sum of coordinates times coefficients, in the first row [rad or m].
 
-    The place in q of each coefficient is its COLUMN's `axis`; the first number is what does not move.
+    The place in q of each coefficient is its COLUMN's `axis`; the first number is what does not move.  Joints that
+    stand still come last, without a column of the Jacobian.
     """
     effector = p.effectors[k]
     row, j, o = 3 * effector.first_block, p.blocks[effector.first_block].start, splat(w.e, 0.0)
@@ -34,8 +35,9 @@ def coupling_rows(p: Any, w: Any, k: Any) -> None:
     for r in range(effector.first_column, effector.last_column):
         c = p.columns[r]
         lacking = lacking - c.scale * load(w.q, c.axis)
-        store(w.jacobian, j, splat(w.e, c.scale)), store(w.jacobian, j + 1, o), store(w.jacobian, j + 2, o)
-        j += 3
+        if r < effector.first_column + effector.columns:
+            store(w.jacobian, j, splat(w.e, c.scale)), store(w.jacobian, j + 1, o), store(w.jacobian, j + 2, o)
+            j += 3
     store(w.e, row, lacking), store(w.e, row + 1, o), store(w.e, row + 2, o)
 
 
@@ -96,7 +98,7 @@ class JointCouplingTask(Task):
 
     def moving(self, model: "Model") -> set[int]:
         """The units of the tree that move it."""
-        return self.needed(model)
+        return movable(model, self.needed(model))
 
     def coupled(self, model: "Model") -> set[int]:
         """The places in q that it reads as numbers, so that whole turns are not all the same."""
@@ -106,9 +108,11 @@ class JointCouplingTask(Task):
         """It among the units of a problem."""
         places, offset = self.terms(units.model)
         speeds = {unit.iq: unit.iv for unit in units.units if unit.iq in places}
-        raw = np.array([[i, 0, 0, c] for c, i in enumerate(places)], dtype=np.int64)
-        scales = np.array([[coefficient, 0.0] for coefficient in places.values()])
-        return Effector(columns=Columns(tuple(speeds[i] for i in places), raw, scales), numbers=[offset])
+        order = sorted(places, key=lambda i: speeds[i] < 0)
+        raw = np.array([[i, 0, 0, c] for c, i in enumerate(order)], dtype=np.int64)
+        scales = np.array([[places[i], 0.0] for i in order])
+        moved = tuple(speeds[i] for i in order if speeds[i] >= 0)
+        return Effector(columns=Columns(moved, raw, scales), numbers=[offset])
 
     def error(self, sizes: Sequence[float]) -> TaskError:
         """What is left, from the norm of its block."""

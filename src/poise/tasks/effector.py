@@ -61,7 +61,7 @@ class Place(NamedTuple):
     def moved(self, model: Model) -> set[int]:
         """The units that move the frame against its base."""
         path = set(model.tree.path(self.tip))
-        return path if self.base is None else path ^ set(model.tree.path(self.base))
+        return movable(model, path if self.base is None else path ^ set(model.tree.path(self.base)))
 
 
 def place(model: Model, frame: str, base: str | None = None) -> Place:
@@ -73,6 +73,16 @@ def place(model: Model, frame: str, base: str | None = None) -> Place:
     other = model.frame(base)
     base_unit, base_hang = model.tree.links[other.link]
     return Place(unit, hang @ found.origin, base_unit, base_hang @ other.origin)
+
+
+def movable(model: Model, units: set[int]) -> set[int]:
+    """Those of the tree's units that may move."""
+    return {u for u in units if model.tree.units[u].iv >= 0} if model.still else units
+
+
+def no_joint(model: Model) -> str:
+    """That a model has no joint which does something, in words that a verb follows."""
+    return f"no joint of {model.name}" + " that may move" * bool(model.still)
 
 
 class Units(NamedTuple):

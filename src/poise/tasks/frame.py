@@ -10,7 +10,7 @@ from poise.common.array import Array
 from poise.common.errors import InvalidValue
 from poise.spatial import SE3, one_pose
 from poise.tasks.base import Task
-from poise.tasks.effector import NO_TOOL, Effector, Place, Units, place
+from poise.tasks.effector import NO_TOOL, Effector, Place, Units, no_joint, place
 
 if TYPE_CHECKING:
     from poise.model.model import Model
@@ -76,12 +76,10 @@ class OfFrame(Task):
                 f"{self.frame!r} sees it, {self.swapped}",
             )
         if found.tip < 0:
-            raise InvalidValue(
-                "nothing-moves", f"the frame {self.frame!r} does not move: no joint of {model.name} carries it"
-            )
+            raise InvalidValue("nothing-moves", f"the frame {self.frame!r} does not move: {no_joint(model)} carries it")
         if not found.moved(model):
             raise InvalidValue(
-                "nothing-moves", f"{self.label} never moves: no joint of {model.name} is between the two frames"
+                "nothing-moves", f"{self.label} never moves: {no_joint(model)} is between the two frames"
             )
         return found if self.offset is None else found._replace(hang=found.hang @ self.offset)
 

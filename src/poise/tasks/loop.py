@@ -17,7 +17,7 @@ from poise.kernels.rows.joints import joint_rows
 from poise.model.closure import Seen
 from poise.model.loop import LOCKS, LOOP_KINDS, Loop, LoopKind
 from poise.spatial import SE3
-from poise.tasks.effector import Block, Effector, Place, Units
+from poise.tasks.effector import Block, Effector, Place, Units, no_joint
 from poise.tasks.error import TaskError
 from poise.tasks.fields import goal_of
 from poise.tasks.frame import OfFrame
@@ -128,7 +128,7 @@ class LoopTask(OfFrame):
         found = Place(*Seen.of(model, self.loop)[:4])
         if found.tip < 0 or not found.moved(model):
             raise InvalidValue(
-                "nothing-moves", f"{self.label} never moves: no joint of {model.name} is between the two frames"
+                "nothing-moves", f"{self.label} never moves: {no_joint(model)} is between the two frames"
             )
         return found
 

@@ -14,7 +14,7 @@ from poise.kernels.machine.layout import GOAL
 from poise.kernels.machine.views import section
 from poise.model.tree import massless, unit_columns
 from poise.tasks.base import Task
-from poise.tasks.effector import Effector, Measure, Units
+from poise.tasks.effector import Effector, Measure, Units, movable
 
 if TYPE_CHECKING:
     from poise.model.model import Model
@@ -47,7 +47,7 @@ class OfMass(Task):
 
     def moving(self, model: "Model") -> set[int]:
         """The units of the tree that move a mass."""
-        return {u for unit in self.needed(model) for u in model.tree.path(unit)}
+        return movable(model, {u for unit in self.needed(model) for u in model.tree.path(unit)})
 
     def effector(self, units: Units) -> Effector:
         """It among the units of a problem."""

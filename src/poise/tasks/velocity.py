@@ -106,6 +106,8 @@ class OfVelocities(Task):
         base = (JointKind.PLANAR, JointKind.FLOATING)
         joints = [j.name for j in model.joints if j.nv and j.kind not in base] if self.joints is None else self.joints
         for name in joints:
+            if self.joints is not None and name in model.still:
+                raise InvalidValue("nothing-moves", f"{self.label} names {name!r}, which stands still: leave it out")
             if not model.joint(name).nv:
                 raise InvalidValue(
                     "nothing-moves",
@@ -120,6 +122,11 @@ class OfVelocities(Task):
                 f"{len(self.weight)}"
             )
         made = copy(self)
+        if model.still:
+            kept = [c for c, v in enumerate(velocities) if model.free[v]]
+            velocities = tuple(velocities[c] for c in kept)
+            if isinstance(self.weight, tuple):
+                made._set("weight", tuple(self.weight[c] for c in kept))
         made._set("_velocities", velocities)
         made._set("_seconds", float(dt))
         return made

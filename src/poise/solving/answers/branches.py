@@ -137,7 +137,7 @@ class Solutions(Configurations, Sequence[Branch]):
     None within the limits is an empty sequence, and `explain` says what that proves.
     """
 
-    __slots__ = ("_doubt", "_goal", "_missed", "_starts", "_total", "_way", "model", "raw")
+    __slots__ = ("_doubt", "_goal", "_missed", "_start", "_starts", "_total", "_way", "model", "raw")
     model: Model
     """Whose joints these are."""
     raw: Array
@@ -150,13 +150,14 @@ class Solutions(Configurations, Sequence[Branch]):
         raw: Array,
         total: int,
         goal: Array,
+        start: Array,
         *,
         starts: int = 0,
         missed: bool = False,
         doubt: bool = False,
     ) -> None:
         self.model, self._way, self.raw, self._total, self._starts = model, way, raw, total, starts
-        self._goal, self._missed, self._doubt = goal, missed, doubt
+        self._goal, self._start, self._missed, self._doubt = goal, start, missed, doubt
 
     def __len__(self) -> int:
         return len(self.raw)
@@ -247,7 +248,8 @@ class Solutions(Configurations, Sequence[Branch]):
         """
         if len(self):
             return None
-        return certificate_of(self.model, self._way.judged, self._goal, limits=self._way.limits)
+        start = self.model.clip(self._start) if self._way.limits else self._start
+        return certificate_of(self.model, self._way.judged, self._goal, start, limits=self._way.limits)
 
     def _why_none(self) -> str:
         """Whether a certificate says so too, where there are certainly no branches."""

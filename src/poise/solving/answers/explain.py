@@ -18,7 +18,7 @@ from poise.solving.requirements.outcome import Outcome, PreparedProblem
 from poise.solving.requirements.positions import at_limits, pushed_out
 from poise.solving.requirements.status import Budget, Status
 from poise.solving.requirements.sums import at_most, slack_of_sums
-from poise.solving.unreachable.infeasibility import by_lengths, chain_of_task, never_turned, posed, ruled_out
+from poise.solving.unreachable.infeasibility import by_lengths, chain_of_task, held, never_turned, posed, ruled_out
 from poise.spatial import SE3
 from poise.tasks.base import POSITION, ROTATION, Task
 from poise.tasks.error import TaskError
@@ -47,9 +47,10 @@ def cause(outcome: Outcome) -> Status:
         return Status.LOCAL_MINIMUM if outcome.prepared.tasks.of_frames else Status.LIMIT
     tasks, limits = outcome.prepared.tasks.all, outcome.prepared.problem.limits
     goals = list(zip(tasks, each_goal(tasks, outcome.goal[None]), strict=True))
-    if any(ruled_out(outcome.model, task, goal, limits=limits)[0] for task, goal in goals):
+    model = held(outcome.model, outcome.q)
+    if any(ruled_out(model, task, goal, limits=limits)[0] for task, goal in goals):
         return Status.UNREACHABLE
-    if any(never_turned(outcome.model, task, goal, limits=limits) for task, (goal,) in goals):
+    if any(never_turned(model, task, goal, limits=limits) for task, (goal,) in goals):
         return Status.UNREACHABLE
     if in_the_way(outcome):
         return Status.COLLISION
@@ -263,14 +264,15 @@ def out_of_reach(outcome: Outcome) -> list[str]:
     """A sentence for each target that the lengths between the axes rule out, or that no joint turns to."""
     out = []
     tasks, limits = outcome.prepared.tasks.all, outcome.prepared.problem.limits
+    model = held(outcome.model, outcome.q)
     for task, (goal,) in zip(tasks, each_goal(tasks, outcome.goal[None]), strict=True):
-        if never_turned(outcome.model, task, goal, limits=limits):
+        if never_turned(model, task, goal, limits=limits):
             out.append(f"No joint turns {task.frame_names[0]!r}, and its target is turned.")
-        if task.placed is None or by_lengths(outcome.model, task, goal, limits=limits) is None:
+        if task.placed is None or by_lengths(model, task, goal, limits=limits) is None:
             continue
         assert isinstance(task, OfFrame)
         frame, tolerance = task.placed
-        ball = walk(chain_of_task(outcome.model, task, limits=limits), of_pose=False, shortest=False)
+        ball = walk(chain_of_task(model, task, limits=limits), of_pose=False, shortest=False)
         beyond = float(np.linalg.norm(goal[:3] - ball.centre)) - ball.radius
         if beyond > tolerance:
             question = millimetres(goal[:3], ball.centre, ball.radius)
@@ -279,6 +281,9 @@ def out_of_reach(outcome: Outcome) -> list[str]:
             )
         else:
             out.append(f"The target of {frame!r} is out of reach: the lengths between the axes do not let it there.")
+    if out and outcome.model.still:
+        names = [name for name in outcome.model.joint_names if name in outcome.model.still]
+        out.append(f"What stands still does not help: {', '.join(map(repr, names))}.")
     return out
 
 

@@ -202,7 +202,7 @@ class Solution(Answer):
         prepared = self._prepared
         if self.success:
             return None
-        return certificate_of(self.model, prepared.tasks.all, self.goal, limits=prepared.problem.limits)
+        return certificate_of(self.model, prepared.tasks.all, self.goal, self.q, limits=prepared.problem.limits)
 
     @property
     def stationary(self) -> bool:

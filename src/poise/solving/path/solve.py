@@ -13,6 +13,7 @@ from poise.common.errors import InvalidValue
 from poise.model.model import Model
 from poise.model.units import ask_for_degrees_in
 from poise.solving.arguments.arguments import Tasks, one_start, several
+from poise.solving.arguments.moving import JointsLike, moving
 from poise.solving.arguments.unit_hints import pulled_in
 from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.fixed_times import Pace
@@ -39,6 +40,8 @@ def solve_path(
     q0: ArrayLike | None = None,
     start: ArrayLike | None = None,
     limits: LimitsLike = True,
+    use: JointsLike | None = None,
+    still: JointsLike | None = None,
     closed: bool = False,
     dt: float | None = None,
     velocity: ArrayLike | None = None,
@@ -65,8 +68,9 @@ def solve_path(
     A robot that stands at q is given as `start` (nq,): the path begins there exactly, and fails, in words, if that does
     not meet the first pose.  `q0` (nq,) is a wish: the path begins there if it meets the first pose, and else it is
     where the search begins, as the model's home is by default, and `JointPath.notes` tell of it.  Joints that do not
-    move the tasks stay as in either.  Where nothing must be met, `q0` meets the first pose if all tasks do, and `start`
-    may be anywhere.  With `closed` the last configuration is the first, and the last pose must be too.
+    move the tasks stay as in either, and so do those that `use` and `still` do not let move, as for `solve`.  Where
+    nothing must be met, `q0` meets the first pose if all tasks do, and `start` may be anywhere.  With `closed` the last
+    configuration is the first, and the last pose must be too.
 
     `velocity` and `acceleration`, each a number or (nv,) [rad/s or m/s, and per s], are limits of speeds, the model's
     own by default, and of accelerations, none by default.  With `dt` [s] the waypoints are passed at these intervals,
@@ -113,6 +117,7 @@ def solve_path(
     for name, value in (("dt", dt), ("max_jump", max_jump), ("tool_speed", tool_speed), ("blend", blend)):
         if value is not None:
             positive(name, value)
+    model = moving(model, use, still)
     path_limits, tool = PathLimits.of(model, limits, velocity, acceleration), ""
     if dt is not None and (tool_speed is not None or blend is not None):
         raise InvalidValue(

@@ -15,6 +15,7 @@ from poise.kernels.machine.layout import CLOSED, WIDTH
 from poise.model.model import Model
 from poise.model.units import ask_for_degrees_in
 from poise.solving.arguments.arguments import Tasks, one_start
+from poise.solving.arguments.moving import JointsLike, moving
 from poise.solving.path.candidates import ROUNDS, distinct, starts_at
 from poise.solving.path.clock import Clock
 from poise.solving.path.connect import WORK, connect, in_steps, length
@@ -57,6 +58,8 @@ def plan(
     *,
     q0: ArrayLike | None = None,
     limits: LimitsLike = True,
+    use: JointsLike | None = None,
+    still: JointsLike | None = None,
     straight: Sequence[int] = (),
     step: float = 0.05,
     velocity: ArrayLike | None = None,
@@ -83,6 +86,7 @@ def plan(
     """
     began = perf_counter()
     positive("step", step)
+    model = moving(model, use, still)
     path_limits = PathLimits.of(model, limits, velocity, acceleration)
     with waypoints(model, tasks, poses, path_limits, seed=seed, threads=threads, seconds=max_time) as asked:
         route, feasibility = asked[0], asked[1].with_balls(model, path_limits)

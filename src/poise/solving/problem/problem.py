@@ -37,7 +37,7 @@ from poise.model.model import Model
 from poise.model.tree import Unit, ball_records, bodies, carrying, unit_arrays
 from poise.solving.problem.residual import try_residual
 from poise.tasks.base import Task
-from poise.tasks.effector import Effector, Units
+from poise.tasks.effector import Effector, Units, no_joint
 
 _POSITION_ROWS: Final = 3
 _TURN: Final = 6.2831853
@@ -142,6 +142,9 @@ def pack(model: Model, tasks: Sequence[Task], *, limits: bool = True, also: Sequ
     units, number = carrying(model.tree, sorted(set().union(*wanted)))
     arrays = unit_arrays(units, {number[u] for some in wanted for u in some})
     made = [task.effector(Units(model, units, arrays, number)) for task in tasks]
+    for task, e in zip(tasks, made, strict=True):
+        if not e.columns.velocities:
+            raise InvalidValue("nothing-moves", f"{task.label} never moves: {no_joint(model)} moves it")
     velocities = sorted({*also, *(v for e in made for v in e.columns.velocities)})
     active = {v: a for a, v in enumerate(velocities)}
     kinds = tuple(dict.fromkeys(type(task) for task in tasks if task.routine is not None))

@@ -70,10 +70,21 @@ class Limits(NamedTuple):
         return self._replace(others=tuple(some))
 
     def tied(self, model: Model) -> list[int]:
-        """The velocities that sums of joints are of: they move for them, even where they move no task."""
+        """The velocities that sums of joints are of: they move for them, even where they move no task.
+
+        Raises ValueError for a sum with a joint that stands still.
+        """
         every = range(model.nv)
         rows = [limit.inequalities(model, every, None).rows for limit in self.timeless(model).others]
-        return [v for v in every if any(row[:, v].any() for row in rows)]
+        found = [v for v in every if any(row[:, v].any() for row in rows)]
+        for joint in (joint for joint in model.joints if joint.name in model.still):
+            if {*found}.intersection(every[model.velocity_index(joint.name)]):
+                raise InvalidValue(
+                    "not-supported",
+                    f"a limit bounds a sum that {joint.name!r} is in, which stands still: leave that joint out of the "
+                    "limit, and take its share from the bounds",
+                )
+        return found
 
 
 def key_of(limits: LimitsLike) -> Hashable:

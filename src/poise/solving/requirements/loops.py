@@ -13,10 +13,11 @@ import numpy as np
 from poise.common.array import Array
 from poise.common.errors import InvalidValue
 from poise.kernels.machine.layout import CLOSED
-from poise.model.closure import LoopClosure
-from poise.model.loop import named
+from poise.model.closure import LoopClosure, Seen
+from poise.model.loop import Loop, named
 from poise.model.model import Model
 from poise.tasks.base import Task
+from poise.tasks.effector import Place
 from poise.tasks.loop import LoopTask
 
 LOOP_WEIGHT: Final = 10.0
@@ -36,7 +37,7 @@ def _shared(model: Model, tasks: Sequence[Task]) -> tuple[tuple[LoopTask, ...], 
     """The loops that the tasks move, and those that they do not."""
     if not model.loops:
         return (), ()
-    loops = [LoopTask(loop.first, loop.second, loop.kind, weight=LOOP_WEIGHT) for loop in model.loops]
+    loops = [LoopTask(loop.first, loop.second, loop.kind, weight=LOOP_WEIGHT) for loop in _movable(model)]
     known = {task.structure for task in tasks}
     moved = {loop: _places(model, loop) for loop in loops}
     touched = set[int]().union(*(_places(model, task) for task in tasks))
@@ -46,6 +47,11 @@ def _shared(model: Model, tasks: Sequence[Task]) -> tuple[tuple[LoopTask, ...], 
         touched = touched.union(*(moved[loop] for loop in more))
     moving = tuple(loop for loop in loops if loop in found and loop.structure not in known)
     return moving, tuple(loop for loop in loops if loop not in found)
+
+
+def _movable(model: Model) -> list[Loop]:
+    """The loops between whose frames some joint may move."""
+    return [loop for loop in model.loops if Place(*Seen.of(model, loop)[:4]).moved(model)]
 
 
 def _places(model: Model, task: Task) -> set[int]:

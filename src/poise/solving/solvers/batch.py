@@ -15,6 +15,7 @@ from poise.model.model import Model
 from poise.model.units import ask_for_degrees_in
 from poise.solving.answers.solution import Solution
 from poise.solving.arguments.arguments import Tasks, joined, one_a_task, one_start, several
+from poise.solving.arguments.moving import JointsLike, moving
 from poise.solving.problem.answer import Configurations
 from poise.solving.requirements.limits import LimitsLike
 from poise.solving.requirements.status import Status
@@ -207,6 +208,8 @@ def solve_batch(
     q0: ArrayLike | None = None,
     method: "str | Method | None" = None,
     limits: LimitsLike = True,
+    use: JointsLike | None = None,
+    still: JointsLike | None = None,
     select: Preference = "nearest",
     best_effort: bool = True,
     seed: int = 0,
@@ -239,9 +242,9 @@ def solve_batch(
     which elsewhere write a line every ten seconds to the logger "poise"; False: neither.  See `solve` for the other
     arguments.
 
-    Raises FrameNotFound, ShapeError, and ValueError for settings that make no sense.
+    Raises FrameNotFound, JointNotFound, ShapeError, and ValueError for settings that make no sense.
     """
-    given = several(tasks)
+    model, given = moving(model, use, still), several(tasks)
     search = prepared_search(
         model, given, method=method, limits=limits, select=select, max_iterations=max_iterations,
         max_restarts=max_restarts, max_time=max_time,

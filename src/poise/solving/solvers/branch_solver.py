@@ -9,6 +9,7 @@ from poise.solving.answers.branches import BranchBatch, Solutions
 from poise.solving.answers.intervals import Interval
 from poise.solving.arguments.arguments import Tasks, several
 from poise.solving.arguments.lru_cache import cached
+from poise.solving.arguments.moving import JointsLike, moving
 from poise.solving.requirements.limits import LimitsLike, key_of
 from poise.solving.search.prepared import STRUCTURE
 from poise.solving.solvers.branching import Branching, check
@@ -36,13 +37,15 @@ class BranchSolver:
         tasks: Tasks,
         *,
         limits: LimitsLike = True,
+        use: JointsLike | None = None,
+        still: JointsLike | None = None,
         turns: bool = False,
         samples: int = 64,
         seed: int = 0,
     ) -> None:
         whole("seed", seed, 0)
-        self.model, self.seed = model, seed
-        self._branching = Branching(model, tasks, limits=limits, turns=turns, samples=samples)
+        self.model, self.seed = moving(model, use, still), seed
+        self._branching = Branching(self.model, tasks, limits=limits, turns=turns, samples=samples)
 
     def __call__(self, target: Any = None, q0: ArrayLike | None = None) -> Solutions:
         """All solutions of `target` (the task's own if it is None), the nearest to `q0` (nq,), or to home, first.
@@ -103,6 +106,8 @@ def solve_all(
     q0: ArrayLike | None = None,
     *,
     limits: LimitsLike = True,
+    use: JointsLike | None = None,
+    still: JointsLike | None = None,
     turns: bool = False,
     samples: int = 64,
     seed: int = 0,
@@ -123,12 +128,14 @@ def solve_all(
     required are missed as little as in any that was found, a posture as little as near to each.  Each joint is as whole
     turns bring it nearest to `q0`, and with `turns=True` all that whole turns within the limits make of a solution
     follow too.  Joints that do not move the task stay as in `q0`.  The model keeps what it prepared for tasks of this
-    structure.
+    structure.  `use` and `still` say which joints may move, as for `solve`; where one of those between base and frame
+    stands still there is no closed form, and all is searched for.
 
-    Raises FrameNotFound, ShapeError, and ValueError for numbers that are not finite.
+    Raises FrameNotFound, JointNotFound, ShapeError, and ValueError for numbers that are not finite.
     Sources: Elias and Wen 2022, "IK-Geo: Unified Robot Inverse Kinematics Using Subproblem Decomposition",
     arXiv:2211.05737; Raghavan and Roth 1993, "Inverse kinematics of the general 6R manipulator and related linkages".
     """
+    model = moving(model, use, still)
     one, a, b, c, branching = a_model(model).queries.get(_LAST, _NOTHING)
     if not (one is tasks and a is limits and b is turns and c is samples):
         branching = prepared_branching(model, tasks, limits=limits, turns=turns, samples=samples)

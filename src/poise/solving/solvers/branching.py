@@ -150,6 +150,7 @@ class Branching:
                 scratch.goal[:] = self._goal(target)
             scratch.begin_at(model, self._home if q0 is None else q0)
             raw, goal = scratch.lent["found"][: bound.run(scratch.address)].copy(), scratch.goal.copy()
+            start = scratch.start.copy()
             answers, searched = scratch.lent["answers"], False
             if self._sweep is not None and self._values > 1 and not len(raw):
                 raw = self._sweep.between(model, goal, scratch.start, answers, seed)
@@ -163,7 +164,7 @@ class Branching:
                 raw = self._turned(model, scratch, raw, scratch.start)
         finally:
             bound.idle.append(scratch)
-        return Solutions(model, self, raw, total, goal, starts=int(searched), missed=missed, doubt=doubt)
+        return Solutions(model, self, raw, total, goal, start, starts=int(searched), missed=missed, doubt=doubt)
 
     def _call_search(self, search: Search, model: Model, target: Any, q0: ArrayLike | None, seed: int) -> Solutions:
         """All solutions that searches find."""
@@ -173,7 +174,7 @@ class Branching:
         raw, total, attempts, line = self._searched(search, model, goal, home, seed)
         if total < 0:
             refuse_numbers(total, model, self.judged, goal, home)
-        return Solutions(model, self, raw, total, goal, starts=attempts, missed=line)
+        return Solutions(model, self, raw, total, goal, home, starts=attempts, missed=line)
 
     def intervals(self, model: Model, target: Any, q0: ArrayLike | None, seed: int) -> tuple[Interval, ...]:
         """All solutions of a swept arm, see `BranchSolver.intervals`."""

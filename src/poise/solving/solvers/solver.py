@@ -8,6 +8,7 @@ from poise.common.errors import InvalidValue
 from poise.model.model import Model
 from poise.solving.answers.solution import Solution
 from poise.solving.arguments.arguments import Tasks, one_start, several
+from poise.solving.arguments.moving import JointsLike, moving
 from poise.solving.problem.rows import rows_at
 from poise.solving.requirements.limits import LimitsLike
 from poise.solving.search.prepared import prepared_search
@@ -39,6 +40,8 @@ class Solver:
         *,
         method: "str | Method | None" = None,
         limits: LimitsLike = True,
+        use: JointsLike | None = None,
+        still: JointsLike | None = None,
         select: Preference = "nearest",
         seed: int = 0,
         max_iterations: int | None = None,
@@ -46,9 +49,9 @@ class Solver:
         max_time: float | None = None,
         trace: bool = False,
     ) -> None:
-        self.model = model
+        self.model = moving(model, use, still)
         self._search = Search(
-            model, several(tasks), limits=limits,
+            self.model, several(tasks), limits=limits,
             settings=SearchSettings(
                 method=method, select=select, seed=seed, max_iterations=max_iterations, max_restarts=max_restarts,
                 max_time=max_time, trace=trace,
@@ -158,6 +161,8 @@ def solve(
     q0: ArrayLike | None = None,
     method: "str | Method | None" = None,
     limits: LimitsLike = True,
+    use: JointsLike | None = None,
+    still: JointsLike | None = None,
     select: Preference = "nearest",
     seed: int = 0,
     max_iterations: int | None = None,
@@ -205,11 +210,15 @@ def solve(
     those of the tasks; others that are open at `q0` are closed by their own joints.  An answer that misses its target
     is closed all the same, where Newton's steps from it lead to a closed one.
 
+    `use` names the joints that may move, all by default, and `still` those that may not: joints, groups of the model or
+    frames, which stand for all joints that carry them.  What stands still is where `q0` has it, pulled within its
+    limits, and is no unknown: a target that only it could reach is UNREACHABLE, with a certificate where there is one.
+
     The model keeps what it prepared for tasks of this structure, so the next call with other targets does not pay
-    for it again.  Raises FrameNotFound, ShapeError, and ValueError for numbers that are not finite or for what the
-    method cannot do.
+    for it again.  Raises FrameNotFound, JointNotFound, ShapeError, and ValueError for numbers that are not finite or
+    for what the method cannot do.
     """
-    given = several(tasks)
+    model, given = moving(model, use, still), several(tasks)
     search = prepared_search(
         model, given, method=method, limits=limits, select=select, max_iterations=max_iterations,
         max_restarts=max_restarts, max_time=max_time, trace=trace,

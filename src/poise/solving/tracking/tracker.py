@@ -19,6 +19,7 @@ from poise.model.model import Model, a_model
 from poise.model.proximity import Proximity
 from poise.rate import LONGEST
 from poise.solving.arguments.arguments import Tasks, check_out, cores, several
+from poise.solving.arguments.moving import JointsLike, moving
 from poise.solving.arguments.twist import Lead
 from poise.solving.requirements.active_limit import ActiveLimit
 from poise.solving.requirements.limits import Limits, LimitsLike, part_of_speeds
@@ -68,11 +69,14 @@ class Tracker:
     first, no faster than the speeds allow.  The method is then "qp" unless another is named or the tasks have
     priorities.
 
+    `use` names the joints that may move, all by default, and `still` those that may not, as for `solve`: each step
+    leaves what stands still where the `q` that it is given has it, pulled within its limits.
+
     Any method may propose a step; one that leaves no limit is taken as it is, and of another as much as all allow.
     Where it heeds no priorities, or follows no posture, it leads the first level, and the others get what that leaves.
 
-    Raises FrameNotFound for a frame that the model does not have, ValueError for settings that make no sense or for
-    what the method cannot do.
+    Raises FrameNotFound and JointNotFound for names that the model does not have, ValueError for settings that make no
+    sense or for what the method cannot do.
     """
 
     __slots__ = ("_explorer", "_line", "_lock", "_stepper", "method", "model", "tasks")
@@ -86,13 +90,15 @@ class Tracker:
         dt: float | None = None,
         updates: int = 1,
         limits: LimitsLike = True,
+        use: JointsLike | None = None,
+        still: JointsLike | None = None,
         settle: bool = True,
         explore: bool = False,
         speed: float = 1.0,
         max_target_lead: float | tuple[float, float] = (0.1, 0.5),
         following_error: FollowingErrorLimit = _FOLLOWING_ERROR,
     ) -> None:
-        a_model(model)
+        model = moving(a_model(model), use, still)
         whole("updates", updates, 1)
         rate = part_of_speeds(model, speed, dt)
         yes_or_no("settle", settle, ", whether steps that turn back grow shorter")
@@ -287,7 +293,9 @@ class Tracker:
             raise InvalidType("wrong-type", f"the other must be a Tracker, got {other!r}")
         if other.model is not self.model:
             raise InvalidValue(
-                "inconsistent", f"the other Tracker is of another model, {other.model.name}: it must be the same object"
+                "inconsistent",
+                f"the other Tracker is of another model, {other.model.name}: it must be the same object, with the "
+                "same joints still",
             )
         with self._entered() as stepper:
             stepper.take_over(other._stepper)

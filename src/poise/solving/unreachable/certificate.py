@@ -1,6 +1,7 @@
 """The proof that a target is out of reach, as numbers that can be looked at and checked without what found them."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal, final
 
 from poise.common.array import Array
@@ -44,9 +45,12 @@ class Certificate:
     """(m,) how the boxes come about: a number k halves a box in joint k, the first is 0, and what follows is of its
     lower and then of its upper half; a number -1 - k gives a box to reason k."""
 
+    still: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    """The joints that may not move, with their numbers of q [rad or m]."""
+
     def verify(self, model: Model) -> bool:
         """Whether it holds of the model, by the places of its axes and its limits alone: no solver is asked."""
-        return proves(model, self)
+        return proves(model._held_at(self.still), self)
 
     def __repr__(self) -> str:
         return f"Certificate({self.kind!r}, {self.frame!r})"

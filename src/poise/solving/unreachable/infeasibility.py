@@ -26,11 +26,34 @@ _ROUNDING: Final = 1e-8
 """A share of the lengths by which they have to prove it, so that who checks the proof may round in another way."""
 
 
-def certificate_of(model: Model, tasks: Sequence[Task], goal: Array, *, limits: bool) -> Certificate | None:
-    """A proof that one of the targets of tasks, whose goal numbers are joined, is out of reach; None without."""
+def certificate_of(model: Model, tasks: Sequence[Task], goal: Array, q: Array, *, limits: bool) -> Certificate | None:
+    """A proof that one of the targets of tasks, whose goal numbers are joined, is out of reach of what may move; None
+    without.
+
+    What stands still does so where `q` (nq,) has it.
+    """
+    still, model = {name: tuple(at.tolist()) for name, at in _still_at(model, q).items()}, held(model, q)
     pairs = list(zip(tasks, each_goal(tasks, goal[None]), strict=True))
     certificates = (way(model, task, one, limits=limits) for way in (by_lengths, by_boxes) for task, (one,) in pairs)
-    return next((certificate for certificate in certificates if certificate is not None), None)
+    return next((replace(certificate, still=still) for certificate in certificates if certificate is not None), None)
+
+
+def held(model: Model, q: Array) -> Model:
+    """The model with what stands still fixed where q (nq,) has it; the last one is kept."""
+    if not model.still:
+        return model
+    positions = _still_at(model, q)
+    key = tuple(map(tuple, positions.values()))
+    last, made = model.queries.get(held, (None, model))
+    if last != key:
+        made = model._held_at(positions)
+        model.queries[held] = key, made
+    return made
+
+
+def _still_at(model: Model, q: Array) -> dict[str, Array]:
+    """Where q (nq,) has each joint that stands still."""
+    return {name: q[model.index(name)] for name in model.joint_names if name in model.still}
 
 
 def by_lengths(model: Model, task: Task, goal: Array, *, limits: bool) -> Certificate | None:
