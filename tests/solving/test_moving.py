@@ -141,7 +141,8 @@ def test_all_solutions_are_those_of_the_locked_model() -> None:
 
 
 def test_what_only_a_still_base_could_reach_is_refused_with_a_certificate() -> None:
-    far = pz.PoseTask("arm_tool", pz.SE3.from_parts([2.6, 0.0, 0.6]))
+    there = pz.SE3.from_parts([2.6, 0.0, 0.6])
+    far = pz.PoseTask("arm_tool", there)
     assert pz.solve(CELL, far, q0=START).success
     found = pz.solve(CELL, far, q0=START, still="track")
     proof = found.certificate
@@ -155,7 +156,7 @@ def test_what_only_a_still_base_could_reach_is_refused_with_a_certificate() -> N
     near = START.copy()
     near[0] = 1.8
     assert pz.solve(CELL, far, q0=near, still="track").success
-    path = pz.plan(CELL, pz.PoseTask("arm_tool"), far.target.array[None], q0=START, still="track")
+    path = pz.plan(CELL, pz.PoseTask("arm_tool"), there.array[None], q0=START, still="track")
     assert path.first_failure is not None
     assert path.first_failure.status is pz.Status.UNREACHABLE
 

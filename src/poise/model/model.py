@@ -77,6 +77,8 @@ class Model(ConfigurationSpace):
     them closed; `home`, `sample` and whatever else tells a q say nothing of them."""
     still: frozenset[str]
     """Joints that may not move, as `use` and `still` of `poise.solve` say; none of a model that was loaded or built."""
+    joint_costs: Mapping[str, float]
+    """What motion of a joint costs, as `joint_costs` of `poise.solve` says; of those that are left out 1."""
     queries: dict[Any, Any]
     """What was prepared for it: for each frame, and under None for the centre of mass, by `poise.model.kinematics`."""
     _frames: dict[str, Frame]
@@ -98,6 +100,7 @@ class Model(ConfigurationSpace):
         disabled: Iterable[frozenset[str]] = (),
         loops: Iterable[Loop] = (),
         still: Iterable[str] = (),
+        joint_costs: Mapping[str, float] | None = None,
     ) -> None:
         """For builders, which check what they are given; see `poise.ModelBuilder`."""
         own = vars(self)  # for its attributes themselves take nothing
@@ -116,6 +119,7 @@ class Model(ConfigurationSpace):
         own["disabled"] = frozenset(disabled)
         own["loops"] = tuple(loops)
         own["still"] = frozenset(still)
+        own["joint_costs"] = MappingProxyType(dict(joint_costs or {}))
         own["queries"] = {}
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
@@ -183,13 +187,21 @@ class Model(ConfigurationSpace):
     # Kinematics --------------------------------------------------------------------------------------------------
 
     @cached_property
-    def free(self) -> Array:
+    def free(self) -> npt.NDArray[np.bool_]:
         """(nv,) which velocities may be other than 0: those of all joints that are not `still`."""
         free = np.ones(self.nv, dtype=np.bool_)
         for name in self.still:
             free[self.velocity_index(name)] = False
         free.flags.writeable = False
         return free
+
+    @cached_property
+    def costs(self) -> Array:
+        """(nv,) the `joint_costs` of each velocity."""
+        costs = np.ones(self.nv)
+        for name, cost in self.joint_costs.items():
+            costs[self.velocity_index(name)] = cost
+        return frozen(costs)
 
     @cached_property
     def tree(self) -> "Tree":
@@ -362,7 +374,7 @@ class Model(ConfigurationSpace):
 
         return Model(**locked(self, self._own_frames(), {**(values or {}), **joints}))
 
-    def _held_at(self, positions: Mapping[str, ArrayLike]) -> "Model":
+    def _locked_at(self, positions: Mapping[str, ArrayLike]) -> "Model":
         """It with joints fixed at positions that need not be within their limits; itself without any."""
         if not positions:
             return self
@@ -550,13 +562,14 @@ class Model(ConfigurationSpace):
             "disabled": self.disabled,
             "loops": self.loops,
             "still": self.still,
+            "joint_costs": dict(self.joint_costs),
         }
 
-    def _holding(self, still: frozenset[str]) -> "Model":
-        """The model whose joints of these names nothing moves; what does not depend on that is shared with it."""
+    def _moving(self, still: frozenset[str], joint_costs: Mapping[str, float]) -> "Model":
+        """The model whose joints `still` nothing moves, at these costs; all else is shared with it."""
         made = object.__new__(Model)
-        vars(made).update({name: value for name, value in vars(self).items() if name not in ("tree", "free")})
-        vars(made).update(still=still, queries={})
+        vars(made).update({name: value for name, value in vars(self).items() if name not in ("tree", "free", "costs")})
+        vars(made).update(still=still, joint_costs=MappingProxyType(dict(joint_costs)), queries={})
         return made
 
     # Details -----------------------------------------------------------------------------------------------------

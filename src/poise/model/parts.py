@@ -102,6 +102,8 @@ def _part(
         "masses": {link: mass for link, mass in model.masses.items() if link in links},
         "shapes": {link: shapes for link, shapes in model.shapes.items() if link in bodies},
         "visuals": {link: visuals for link, visuals in model.visuals.items() if link in bodies},
+        "still": model.still.intersection(moving),
+        "joint_costs": {name: cost for name, cost in model.joint_costs.items() if name in moving},
         "disabled": [pair for pair in model.disabled if pair <= bodies],
     }
 

@@ -95,14 +95,14 @@ def test_a_program_meets_its_optimality_conditions(seed: int) -> None:
     assert (np.sign(forces[np.abs(forces) > 1e-2]) == np.sign(pull[np.abs(forces) > 1e-2])).all()
 
 
-def brute(q: np.ndarray, price: np.ndarray, jump: float, fine: float) -> float:
+def brute(q: np.ndarray, price: np.ndarray, costs: np.ndarray, jump: float, fine: float) -> float:
     n, m = price.shape
 
     def cost(chosen: tuple[int, ...]) -> float:
         total = sum(price[t, j] for t, j in enumerate(chosen))
         for t in range(1, n):
             move = q[t, chosen[t]] - q[t - 1, chosen[t - 1]]
-            total += float((move**2).sum()) + fine * (1.01 - 0.01 * t / n) * (np.abs(move).max() > jump)
+            total += float(((costs * move) ** 2).sum()) + fine * (1.01 - 0.01 * t / n) * (np.abs(move).max() > jump)
         return total
 
     return min(cost(chosen) for chosen in product(range(m), repeat=n))
@@ -115,18 +115,19 @@ def test_the_best_sequence_is_that_of_all(seed: int, stop: int) -> None:
     arm = pz.load("planar3")
     problem = pack(arm, [pz.PositionTask("tool")])
     rng = np.random.default_rng(seed)
+    costs = rng.choice([1.0, 3.0], 3)
     q, price = rng.normal(size=(5, 4, 3)), rng.choice([0.0, 0.5, np.inf], (5, 4), p=[0.6, 0.3, 0.1])
     price[:, 0] = 0.0
     chosen = np.zeros(5, dtype=np.int64)
     totals, before, total = np.empty((2, 4)), np.zeros((5, 4), dtype=np.int64), 0.0
     for begin, end in ((0, stop), (stop, 5)):
         stretch = np.array([1.0, 100.0, -1.0, begin, end])
-        total = best_sequence(problem.words.ctypes.data, q, price, stretch, totals, before, chosen)
-    assert total == pytest.approx(brute(q, price, 1.0, 100.0))
+        total = best_sequence(problem.words.ctypes.data, costs, q, price, stretch, totals, before, chosen)
+    assert total == pytest.approx(brute(q, price, costs, 1.0, 100.0))
     own = price[np.arange(5), chosen].sum()
     moves = np.diff(q[np.arange(5), chosen], axis=0)
     fines = 100.0 * (1.01 - 0.01 * np.arange(1, 5) / 5.0)
-    assert total == pytest.approx(own + (moves**2).sum() + fines @ (np.abs(moves).max(axis=1) > 1.0))
+    assert total == pytest.approx(own + ((costs * moves) ** 2).sum() + fines @ (np.abs(moves).max(axis=1) > 1.0))
 
 
 # Times --------------------------------------------------------------------------------------------------------------

@@ -5,7 +5,19 @@ import numpy as np
 from poise.kernels.machine.jit import entry_point, kernel
 from poise.kernels.machine.kinds import BATCH, REALS, TABLE, WHOLE, WHOLE_TABLE, WHOLES
 from poise.kernels.machine.views import problem_at
-from poise.kernels.solver.nearness import angle_between, square_between
+from poise.kernels.solver.nearness import angle_between
+
+
+@kernel
+def dear_square(p, costs, q, q0):
+    """The squared distance between two configurations, in which each velocity counts `costs` (n) times."""
+    square = 0.0
+    for r in range(len(p.coordinates)):
+        i = p.coordinates[r].q
+        square += (costs[p.coordinates[r].v] * (q[i] - q0[i])) ** 2
+    for r in range(len(p.balls)):
+        square += (costs[p.balls[r].v] * angle_between(q, q0, p.balls[r].q)) ** 2
+    return square
 
 
 @kernel
@@ -20,13 +32,14 @@ def longest_between(p, q, q0):
     return longest
 
 
-@entry_point(WHOLE, BATCH, TABLE, REALS, TABLE, WHOLE_TABLE, WHOLES)
-def best_sequence(problem, q, price, settings, totals, before, chosen):
+@entry_point(WHOLE, REALS, BATCH, TABLE, REALS, TABLE, WHOLE_TABLE, WHOLES)
+def best_sequence(problem, costs, q, price, settings, totals, before, chosen):
     """Choose one candidate of each waypoint, so that the sum of all prices is least; into `chosen` (n,).
 
     `q` (n, m, nq) are the candidates, `price` (n, m) what each costs, infinite where there is none.  A step costs the
-    square of its length, and a jump, in which a coordinate changes by more than settings[0], settings[1] as well, at
-    the beginning a hundredth more than at the end: of sequences with as many jumps the one with the latest is best.
+    square of its length, in which each velocity counts `costs` (n) times, and a jump, in which a coordinate changes by
+    more than settings[0], settings[1] as well, at the beginning a hundredth more than at the end: of sequences with as
+    many jumps the one with the latest is best.
     With settings[2] >= 0 the sequence begins at this candidate, and the step from the last back to it counts too.
     `totals` (2, m) and `before` (n, m) hold the state between calls: one call goes from waypoint settings[3] to
     settings[4].  Returns the sum; infinity before the last stretch.
@@ -46,7 +59,7 @@ def best_sequence(problem, q, price, settings, totals, before, chosen):
                 for i in range(m):
                     if totals[last, i] < least:
                         # Dear terms last: a candidate that has lost already is not looked at for jumps.
-                        total = totals[last, i] + square_between(p, q[t, j], q[t - 1, i])
+                        total = totals[last, i] + dear_square(p, costs, q[t, j], q[t - 1, i])
                         if total < least:
                             if longest_between(p, q[t, j], q[t - 1, i]) > jump:
                                 total += fine * (1.01 - 0.01 * t / n)
@@ -59,7 +72,7 @@ def best_sequence(problem, q, price, settings, totals, before, chosen):
     for j in range(m):
         total = totals[last, j]
         if first >= 0 and total < np.inf:
-            total += square_between(p, q[n - 1, j], q[0, first])
+            total += dear_square(p, costs, q[n - 1, j], q[0, first])
             if longest_between(p, q[n - 1, j], q[0, first]) > jump:
                 total += fine
         if total < least:

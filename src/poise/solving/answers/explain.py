@@ -18,7 +18,14 @@ from poise.solving.requirements.outcome import Outcome, PreparedProblem
 from poise.solving.requirements.positions import at_limits, pushed_out
 from poise.solving.requirements.status import Budget, Status
 from poise.solving.requirements.sums import at_most, slack_of_sums
-from poise.solving.unreachable.infeasibility import by_lengths, chain_of_task, held, never_turned, posed, ruled_out
+from poise.solving.unreachable.infeasibility import (
+    by_lengths,
+    chain_of_task,
+    never_turned,
+    posed,
+    ruled_out,
+    with_still_locked,
+)
 from poise.spatial import SE3
 from poise.tasks.base import POSITION, ROTATION, Task
 from poise.tasks.error import TaskError
@@ -47,7 +54,7 @@ def cause(outcome: Outcome) -> Status:
         return Status.LOCAL_MINIMUM if outcome.prepared.tasks.of_frames else Status.LIMIT
     tasks, limits = outcome.prepared.tasks.all, outcome.prepared.problem.limits
     goals = list(zip(tasks, each_goal(tasks, outcome.goal[None]), strict=True))
-    model = held(outcome.model, outcome.q)
+    model = with_still_locked(outcome.model, outcome.q)
     if any(ruled_out(model, task, goal, limits=limits)[0] for task, goal in goals):
         return Status.UNREACHABLE
     if any(never_turned(model, task, goal, limits=limits) for task, (goal,) in goals):
@@ -264,7 +271,7 @@ def out_of_reach(outcome: Outcome) -> list[str]:
     """A sentence for each target that the lengths between the axes rule out, or that no joint turns to."""
     out = []
     tasks, limits = outcome.prepared.tasks.all, outcome.prepared.problem.limits
-    model = held(outcome.model, outcome.q)
+    model = with_still_locked(outcome.model, outcome.q)
     for task, (goal,) in zip(tasks, each_goal(tasks, outcome.goal[None]), strict=True):
         if never_turned(model, task, goal, limits=limits):
             out.append(f"No joint turns {task.frame_names[0]!r}, and its target is turned.")

@@ -1,32 +1,43 @@
-"""What `use=` and `still=` say, in every function: which joints a call may move."""
+"""What `use=`, `still=` and `joint_costs=` say, in every function: which joints a call may move, and what it costs."""
 
-from collections.abc import Sequence
-from typing import TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, TypeAlias
 
+from poise.common.checks import finite_positive
 from poise.common.errors import InvalidType, InvalidValue, JointNotFound
 from poise.model.model import Model, a_model
 from poise.solving.arguments.lru_cache import cached
 
 JointsLike: TypeAlias = str | Sequence[str]
 """Joints by their names, by those of groups, or by a frame, whose joints are all that carry it."""
+_DEAREST: Final = 1e4
+"""Times what the cheapest joint costs: a step reckons with the squares of costs."""
 
 
-def moving(model: Model, use: JointsLike | None, still: JointsLike | None) -> Model:
-    """The model of which a call moves the joints `use`, None is all, less those that are `still`.
+def moving(
+    model: Model, use: JointsLike | None, still: JointsLike | None, joint_costs: Mapping[str, float] | None = None
+) -> Model:
+    """The model of which a call moves the joints `use`, None is all, less those that are `still`, at these costs.
 
-    Raises JointNotFound for an unknown name, TypeError for what is no name, ValueError where no joint is left.
+    Raises JointNotFound for an unknown name, TypeError for what is no name, ValueError where no joint is left, and for
+    a cost that is not positive or is too large.
     """
-    if use is None and still is None:
+    if use is None and still is None and joint_costs is None:
         return model
-    used = _joints(a_model(model), "use", use) if use is not None else {*model.joint_names}
+    a_model(model)
+    used = {*model.joint_names} if use is None else _joints(model, "use", use)
     held = {*model.joint_names} - used | (set() if still is None else _joints(model, "still", still))
     if len(held) == len(model.joint_names):
         raise InvalidValue("nothing-moves", f"with use={use!r} and still={still!r} no joint of {model.name} may move")
-    key = frozenset(held | model.still)
-    return model if key == model.still else cached(model, (moving, key), lambda: model._holding(key))
+    still_now = frozenset(held | model.still)
+    costs = dict(model.joint_costs) if joint_costs is None else _costs(model, joint_costs, still_now)
+    if still_now == model.still and costs == model.joint_costs:
+        return model
+    key = moving, still_now, *costs.items()
+    return cached(model, key, lambda: model._moving(still_now, costs))
 
 
-def _joints(model: Model, argument: str, given: JointsLike) -> set[str]:
+def _joints(model: Model, argument: str, given: Any) -> set[str]:
     """The joints with a place in q that names stand for: a joint's own, a group's, or all that carry a frame."""
     names = (given,) if isinstance(given, str) else given
     if not isinstance(names, (list, tuple, set, frozenset)) or not all(isinstance(name, str) for name in names):
@@ -50,3 +61,24 @@ def _joints(model: Model, argument: str, given: JointsLike) -> set[str]:
             raise InvalidValue("nothing-moves", f"{argument} names {name!r}, which stands for no joint that moves")
         found |= some
     return found
+
+
+def _costs(model: Model, given: Mapping[str, float], still: frozenset[str]) -> dict[str, float]:
+    """What each joint that may move costs beside the cheapest of them, where that is more than 1."""
+    if not isinstance(given, Mapping):
+        raise InvalidType(
+            "wrong-type", f"joint_costs must name joints, such as joint_costs={{'base': 10.0}}, got {given!r}"
+        )
+    costs = dict.fromkeys(model.joint_names, 1.0)
+    for name, cost in given.items():
+        finite_positive(f"joint_costs[{name!r}]", cost)
+        costs |= dict.fromkeys(_joints(model, "joint_costs", name), float(cost))
+    moved = {name: cost for name, cost in costs.items() if name not in still}
+    least, most = min(moved.values()), max(moved.values())
+    if most > _DEAREST * least:
+        raise InvalidValue(
+            "out-of-range",
+            f"joint_costs are from {least:g} to {most:g}, and the largest may be {_DEAREST:g} times the least: what is "
+            "dearer does not move if still= names it",
+        )
+    return {name: cost / least for name, cost in moved.items() if cost != least}

@@ -55,6 +55,7 @@ def bound_method(
     dt: float | None = None,
     updates: int = 1,
     posture: PostureTask | None = None,
+    pulls: bool = True,
     traced: int = 0,
     numbers: Mapping[str, int] = MappingProxyType({}),
     inner: Mapping[str, Bound] = MappingProxyType({}),
@@ -62,9 +63,9 @@ def bound_method(
     """The problem with what a method adds, for an entry point; raises ValueError for what the method cannot do.
 
     `also` are limits beside those of positions, and `collision` that of shapes, in a step of `dt` [s] and so many
-    updates.  `posture` is the last level, which each step reads anew.  `keep_constraints`: whether steps keep what must
-    hold, such as loops and the ranges among the tasks; `stepping`: whether gains of tasks count too.  `numbers` are
-    fields of all scratch, `inner` the searches for some of the tasks.
+    updates.  `posture` is the last level, which each step reads anew; unless it `pulls`, its weights alone count.
+    `keep_constraints`: whether steps keep what must hold, such as loops and the ranges among the tasks; `stepping`:
+    whether gains of tasks count too.  `numbers` are fields of all scratch, `inner` the searches for some of the tasks.
 
     Where there is more than the method knows of, such as later levels, it proposes steps for the tasks of the first
     level, with a problem of its own, and what else there is gets what these leave.
@@ -124,7 +125,7 @@ def bound_method(
         errors = dict.fromkeys(("start_errors", "remaining_errors"), case.rows)
         rows |= in_group("approach", **dict.fromkeys(APPROACH.sections, n) | errors)
     if posture is not None:
-        sections |= weighed(model, posture, problem.velocities)
+        sections |= weighed(model, posture, problem.velocities, pulls=pulls)
         rows |= dict.fromkeys(("guide", "last_guide"), model.nq)
     if collision is not None:
         sections["collision"] = collision.guard(dt, bounded=bool(np.isfinite(collected.changes).all()))

@@ -140,8 +140,13 @@ def connect(
 
 
 def length(model: Model, way: Array) -> float:
-    """The sum of the lengths of all parts of a way (k, nq) [rad and m]."""
-    return float(np.linalg.norm(model.difference(way[:-1], way[1:]), axis=1).sum())
+    """The sum of the lengths of all parts of a way (k, nq), by what joints cost [rad and m]."""
+    return float(np.linalg.norm(ways_between(model, way[:-1], way[1:]), axis=1).sum())
+
+
+def ways_between(model: Model, q0: Array, q1: Array) -> Array:
+    """(..., nv) what motion from q0 to q1 (..., nq) costs by joint [rad and m]."""
+    return model.costs * model.difference(q0, q1)
 
 
 def in_steps(model: Model, way: Array, step: float) -> Array:
@@ -173,9 +178,14 @@ class _Aims:
         low, high = np.minimum(low, high), np.maximum(low, high)
         if best is not None:
             # The box around the ellipsoid of all points whose ways to both ends are together no longer.
-            axis, whole = (q1 - q0)[plain], length(model, best)
+            at_q, at_v = model._plain
+            costs = np.ones(model.nq)
+            costs[at_q] = model.costs[at_v]
+            axis, whole = (costs * (q1 - q0))[plain], length(model, best)
             share = axis**2 / max(float(axis @ axis), 1e-300)
-            half = 0.5 * np.sqrt(whole**2 * share + max(whole**2 - float(axis @ axis), 0.0) * (1.0 - share))
+            half = (0.5 / costs[plain]) * np.sqrt(
+                whole**2 * share + max(whole**2 - float(axis @ axis), 0.0) * (1.0 - share)
+            )
             middle = 0.5 * (q0 + q1)[plain]
             low, high = np.clip(middle - half, low, high), np.clip(middle + half, low, high)
         self._low, self._high = low, high
@@ -229,7 +239,7 @@ def _grown(
 
 def _away(model: Model, q: Array, aim: Array) -> Array:
     """(n,) the squares of the ways from q (n, nq) to `aim` (nq,)."""
-    return np.asarray((model.difference(q, aim) ** 2).sum(axis=1))
+    return np.asarray((ways_between(model, q, aim) ** 2).sum(axis=1))
 
 
 def _grow(model: Model, feasibility: PathFeasibility, tree: _Tree, aims: _Aims, work: _Work) -> list[int]:
@@ -238,7 +248,7 @@ def _grow(model: Model, feasibility: PathFeasibility, tree: _Tree, aims: _Aims, 
     near = [int(_away(model, tree.q[: tree.count], aim).argmin()) for aim in to]
     near[0] = aims.node(tree.count)
     to[0] = aims.shifted(tree.q[near[0]])
-    lengths = np.linalg.norm(model.difference(tree.q[near], to), axis=1)
+    lengths = np.linalg.norm(ways_between(model, tree.q[near], to), axis=1)
     left, new = [k for k in range(len(to)) if lengths[k] > 0.0], list[int]()
     for share in _SHARES:
         if not left:
@@ -265,11 +275,11 @@ def _reach(model: Model, feasibility: PathFeasibility, tree: _Tree, aim: Array, 
     """Grow towards `aim` until it is there; its node, None if an obstacle is in the way or the work is done."""
     near = int(_away(model, tree.q[: tree.count], aim).argmin())
     while not (tree.full or work.spent):
-        length = float(np.linalg.norm(model.difference(tree.q[near], aim)))
+        length = float(np.linalg.norm(ways_between(model, tree.q[near], aim)))
         if not length > 0.0:
             return near
         q = aim if length <= _REACH else _towards(model, feasibility, tree.q[near], aim, _REACH / length)
-        if q is not aim and not float(np.linalg.norm(model.difference(q, aim))) < length:
+        if q is not aim and not float(np.linalg.norm(ways_between(model, q, aim))) < length:
             return None
         work.left -= 1
         if feasibility.straight(model, tree.q[near], q) is None:
@@ -306,7 +316,7 @@ def _shortened(
     """The way (k, nq), of which parts are replaced by straight ones where these are free, until few are."""
     idle = 0
     for _ in range(cuts):
-        moves = np.linalg.norm(model.difference(way[:-1], way[1:]), axis=1)
+        moves = np.linalg.norm(ways_between(model, way[:-1], way[1:]), axis=1)
         if len(way) < 3 or idle == _IDLE or clock.late:
             break
         at = np.append(0.0, np.cumsum(moves))
@@ -324,12 +334,12 @@ def _shortened(
             )
             for k, s in ((a, begin), (b, begin + size))
         )
-        if float(np.linalg.norm(model.difference(first, last))) > _LESS * size:
+        if float(np.linalg.norm(ways_between(model, first, last))) > _LESS * size:
             continue
         cut = feasibility.straight(model, first, last)
         if cut is not None:
             way, idle = np.concatenate([way[: a + 1], cut, way[b + 1 :]]), 0
     keep = [0]
-    moves = np.linalg.norm(model.difference(way[:-1], way[1:]), axis=1)
+    moves = np.linalg.norm(ways_between(model, way[:-1], way[1:]), axis=1)
     keep += [i for i in range(1, len(way)) if moves[i - 1] > 1e-9 or i == len(way) - 1]
     return way[keep]

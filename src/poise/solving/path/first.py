@@ -43,7 +43,7 @@ def first_paths(candidates: Candidates) -> Iterator[Array]:
         steps = route.model.difference(q[:, :-1], q[:, 1:])[..., route.active]
         smooth = np.flatnonzero(_smooth(steps, candidates.cap))
         good = smooth[_free(candidates, q[smooth])]
-        costs = (steps[good] ** 2).sum(axis=(1, 2)) + route.start_cost(q[good, 0], candidates.q0)
+        costs = ((route.costs * steps[good]) ** 2).sum(axis=(1, 2)) + route.start_cost(q[good, 0], candidates.q0)
         yield from q[good[np.argsort(costs, kind="stable")[:_OFFERED]]]
 
 

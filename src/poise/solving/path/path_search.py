@@ -238,11 +238,13 @@ class PathSearch:
         if not len(ones) or len(self.route) < 2:
             return ones
         steps = self.route.model.difference(candidates.q[ones, :-1], candidates.q[ones, 1:])[..., self.route.active]
-        costs = (steps**2).sum(axis=(1, 2)) + self.route.start_cost(candidates.q[ones, 0], candidates.q0)
+        costs = ((self.route.costs * steps) ** 2).sum(axis=(1, 2)) + self.route.start_cost(
+            candidates.q[ones, 0], candidates.q0
+        )
         costs += candidates.soft_cost[ones].sum(axis=1)
         if self.closed:
             gaps = self.route.model.difference(candidates.q[ones, -1], candidates.q[ones, 0])
-            costs += (gaps**2).sum(axis=1)
+            costs += ((self.route.model.costs * gaps) ** 2).sum(axis=1)
         smooth = (np.abs(steps).max(axis=(1, 2), initial=0.0) <= candidates.jump) & np.isfinite(costs)
         order = np.argsort(costs, kind="stable")
         return ones[order[smooth[order]]]

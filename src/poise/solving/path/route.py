@@ -107,6 +107,8 @@ class Route:
         self.problem = self.search.problem
         self.active = np.array(self.problem.velocities, dtype=np.intp)
         """What changes along the path."""
+        self.costs = model.costs[self.active]
+        """What each of these costs."""
         infinite = np.full(model.nq, np.inf)
         self.lower: Array = model.lower if limits.positions else -infinite
         self.upper: Array = model.upper if limits.positions else infinite
@@ -405,7 +407,8 @@ class Route:
     def start_cost(self, q: Array, q0: Array) -> Array:
         """(k,) next to nothing, but the more the farther configurations q (k, nq) are from q0: so that of paths that
         cost the same, such as by whole turns of a joint, the one that begins nearest to q0 is taken."""
-        return np.asarray(_START_WEIGHT * (self.model.difference(q0, q) ** 2).sum(axis=-1), dtype=np.float64)
+        ways = self.model.costs * self.model.difference(q0, q)
+        return np.asarray(_START_WEIGHT * (ways**2).sum(axis=-1), dtype=np.float64)
 
     def steps(self, q: Array) -> Array:
         """(n - 1, active velocities) what moves the tasks from each configuration to the next."""
@@ -430,7 +433,7 @@ class Route:
                     return best
                 settings = np.array([jump, FINE, float(first), begin, min(begin + stretch, n)])
                 total = prepare(best_sequence)(
-                    self.problem.words.ctypes.data, q, price, settings, totals, before, chosen
+                    self.problem.words.ctypes.data, self.costs, q, price, settings, totals, before, chosen
                 )
             if total < least:
                 best, least = chosen, total

@@ -103,11 +103,13 @@ class Smoother:
         return (q, np.inf) if moved is None else (moved, self.cost(moved))
 
     def cost(self, q: Array) -> float:
-        """The sum of the squares of all steps; what is beyond their caps, or outside what must hold, is dear."""
+        """The sum of the squares of all steps, times what joints cost; what is beyond their caps, or outside what must
+        hold, is dear."""
         steps = self.route.steps(q)
+        paid = float(((self.route.costs * steps) ** 2).sum())
         over = np.maximum(np.abs(steps) - self.cap, 0.0)
         soft_cost = 0.0 if self.route.soft is None else float(self.route.soft.cost(q).sum())
-        return float((steps**2).sum()) + _DEAR * (float((over**2).sum()) + self.feasibility.outside(q)) + soft_cost
+        return paid + _DEAR * (float((over**2).sum()) + self.feasibility.outside(q)) + soft_cost
 
     def free(self, q: Array) -> bool:
         """Whether all configurations keep what must hold of them."""
@@ -162,13 +164,13 @@ class Smoother:
         e, jacobians, _ = self.route.rows(q)
         steps = self.route.steps(q)
         n, size = steps.shape[0] + 1, steps.shape[1]
-        pull = np.zeros((n, size))
-        pull[:-1] += steps
-        pull[1:] -= steps
+        pull, squares = np.zeros((n, size)), self.route.costs**2
+        pull[:-1] += squares * steps
+        pull[1:] -= squares * steps
         every = np.arange(size)
         blocks = _STIFF * (jacobians.swapaxes(1, 2) @ jacobians)
-        blocks[:, every, every] += 2.0 + damping
-        blocks[[0, -1], every[:, None], every[:, None]] -= 1.0
+        blocks[:, every, every] += 2.0 * squares + damping
+        blocks[[0, -1], every[:, None], every[:, None]] -= squares[:, None]
         low, high = self._step_bounds(q)
         right = pull + _STIFF * (e[:, None] @ jacobians)[:, 0]
         if self.route.soft is not None:
@@ -186,9 +188,9 @@ class Smoother:
             right += (out * (margin - slack))[:, None] * gradients
             inequalities.append((gradients, np.where(slack < 0.0, -_WIDE, np.minimum(margin - slack, 0.0))))
         program = Program(
-            blocks=blocks, ties=np.full(steps.shape, -1.0), right=right, low=np.maximum(low, -longest) - _LEEWAY,
-            high=np.minimum(high, longest) + _LEEWAY, inequalities=inequalities, widest=self._widest(steps),
-            closed=self.closed, clock=self.route.clock,
+            blocks=blocks, ties=np.tile(-squares, (len(steps), 1)), right=right,
+            low=np.maximum(low, -longest) - _LEEWAY, high=np.minimum(high, longest) + _LEEWAY,
+            inequalities=inequalities, widest=self._widest(steps), closed=self.closed, clock=self.route.clock,
         )  # fmt: skip
         if self.fixed:
             blocks[0, every, every] += _FIXED

@@ -1,6 +1,6 @@
 """solve_path: candidates for each waypoint, the best sequence through them, all of it made shorter, and its times."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import Any, Final
 
@@ -42,6 +42,7 @@ def solve_path(
     limits: LimitsLike = True,
     use: JointsLike | None = None,
     still: JointsLike | None = None,
+    joint_costs: Mapping[str, float] | None = None,
     closed: bool = False,
     dt: float | None = None,
     velocity: ArrayLike | None = None,
@@ -64,6 +65,8 @@ def solve_path(
     waypoints and within the limits, until the sum of the squares of all steps falls no more; `optimise=False` leaves
     that out.  After `max_time` seconds, roughly, it is what was found by then: it is made no shorter, and waypoints for
     which nothing was found fail as BUDGET.
+
+    `joint_costs` say what motion of a joint costs, as for `solve`: the sum is of the squares of cost times step.
 
     A robot that stands at q is given as `start` (nq,): the path begins there exactly, and fails, in words, if that does
     not meet the first pose.  `q0` (nq,) is a wish: the path begins there if it meets the first pose, and else it is
@@ -117,7 +120,7 @@ def solve_path(
     for name, value in (("dt", dt), ("max_jump", max_jump), ("tool_speed", tool_speed), ("blend", blend)):
         if value is not None:
             positive(name, value)
-    model = moving(model, use, still)
+    model = moving(model, use, still, joint_costs)
     path_limits, tool = PathLimits.of(model, limits, velocity, acceleration), ""
     if dt is not None and (tool_speed is not None or blend is not None):
         raise InvalidValue(

@@ -1,6 +1,6 @@
 """plan: configurations for a few poses, near each other, and a free joint path from each to the next."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from time import perf_counter
 from typing import Any, Final, TypeAlias
@@ -60,6 +60,7 @@ def plan(
     limits: LimitsLike = True,
     use: JointsLike | None = None,
     still: JointsLike | None = None,
+    joint_costs: Mapping[str, float] | None = None,
     straight: Sequence[int] = (),
     step: float = 0.05,
     velocity: ArrayLike | None = None,
@@ -76,17 +77,17 @@ def plan(
     `limits=[CollisionLimit(world, ...)]`, around what is in the way.  With `q0` (nq,) the path begins there, and else
     at the first pose.  The poses whose numbers are in `straight` are reached in a straight line of the targets from the
     one before, or from where q0 has the frame, such as to grasp and to lift: nothing goes round what is in its way.
-    Of several such ways the shortest is taken, in time where speeds are limited.  Their work is counted, and
-    `max_time` seconds, roughly, and by default 10 for each way, end it sooner, as `notes` then say; so more time is
-    never worse.  Where q0, or all that was found for a pose, is too near to something, there is no search, and that is
-    said at once.
+    Of several such ways the shortest is taken, in time where speeds are limited, but by `joint_costs` where these are
+    given, as for `solve`.  Their work is counted, and `max_time` seconds, roughly, and by default 10 for each way, end
+    it sooner, as `notes` then say; so more time is never worse.  Where q0, or all that was found for a pose, is too
+    near to something, there is no search, and that is said at once.
 
     `stations` of the path are the rows of the poses, at which it rests where accelerations are limited; see
     `solve_path` for the other arguments and for what is raised; ValueError also for a `q0` outside the limits.
     """
     began = perf_counter()
     positive("step", step)
-    model = moving(model, use, still)
+    model = moving(model, use, still, joint_costs)
     path_limits = PathLimits.of(model, limits, velocity, acceleration)
     with waypoints(model, tasks, poses, path_limits, seed=seed, threads=threads, seconds=max_time) as asked:
         route, feasibility = asked[0], asked[1].with_balls(model, path_limits)
@@ -243,7 +244,7 @@ def _measure(model: Model, path_limits: PathLimits) -> Measure:
             1
         ].duration
 
-    return duration if rates.timed else partial(length, model)
+    return duration if rates.timed and not model.joint_costs else partial(length, model)
 
 
 def _chosen(

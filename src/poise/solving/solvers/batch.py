@@ -1,7 +1,7 @@
 """Many problems of the same tasks: arrays in, arrays out, on all cores."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, final, overload
 
 import numpy as np
@@ -16,6 +16,7 @@ from poise.model.units import ask_for_degrees_in
 from poise.solving.answers.solution import Solution
 from poise.solving.arguments.arguments import Tasks, joined, one_a_task, one_start, several
 from poise.solving.arguments.moving import JointsLike, moving
+from poise.solving.methods.posture import cost_posture, with_start
 from poise.solving.problem.answer import Configurations
 from poise.solving.requirements.limits import LimitsLike
 from poise.solving.requirements.status import Status
@@ -210,6 +211,7 @@ def solve_batch(
     limits: LimitsLike = True,
     use: JointsLike | None = None,
     still: JointsLike | None = None,
+    joint_costs: Mapping[str, float] | None = None,
     select: Preference = "nearest",
     best_effort: bool = True,
     seed: int = 0,
@@ -244,7 +246,11 @@ def solve_batch(
 
     Raises FrameNotFound, JointNotFound, ShapeError, and ValueError for settings that make no sense.
     """
-    model, given = moving(model, use, still), several(tasks)
+    model, given = moving(model, use, still, joint_costs), several(tasks)
+    costs = cost_posture(model, given)
+    if costs is not None:
+        targets = with_start(model, given, targets, q0, limits=limits is not False, batch=True)
+        given = (*given, costs)
     search = prepared_search(
         model, given, method=method, limits=limits, select=select, max_iterations=max_iterations,
         max_restarts=max_restarts, max_time=max_time,

@@ -1,6 +1,7 @@
 """solve and Solver: names to arrays, arrays to a kernel, its answer to a Solution."""
 
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, final
 
 from poise.common.array import Array, ArrayLike
@@ -9,6 +10,7 @@ from poise.model.model import Model
 from poise.solving.answers.solution import Solution
 from poise.solving.arguments.arguments import Tasks, one_start, several
 from poise.solving.arguments.moving import JointsLike, moving
+from poise.solving.methods.posture import cost_posture, with_start
 from poise.solving.problem.rows import rows_at
 from poise.solving.requirements.limits import LimitsLike
 from poise.solving.search.prepared import prepared_search
@@ -31,7 +33,7 @@ class Solver:
     Raises FrameNotFound for a frame that the model does not have, ValueError for settings that make no sense.
     """
 
-    __slots__ = ("_search", "model")
+    __slots__ = ("_near", "_search", "model")
 
     def __init__(
         self,
@@ -42,6 +44,7 @@ class Solver:
         limits: LimitsLike = True,
         use: JointsLike | None = None,
         still: JointsLike | None = None,
+        joint_costs: Mapping[str, float] | None = None,
         select: Preference = "nearest",
         seed: int = 0,
         max_iterations: int | None = None,
@@ -49,9 +52,10 @@ class Solver:
         max_time: float | None = None,
         trace: bool = False,
     ) -> None:
-        self.model = moving(model, use, still)
+        self.model, stated = moving(model, use, still, joint_costs), several(tasks)
+        self._near = cost_posture(self.model, stated)
         self._search = Search(
-            self.model, several(tasks), limits=limits,
+            self.model, stated if self._near is None else (*stated, self._near), limits=limits,
             settings=SearchSettings(
                 method=method, select=select, seed=seed, max_iterations=max_iterations, max_restarts=max_restarts,
                 max_time=max_time, trace=trace,
@@ -65,12 +69,15 @@ class Solver:
         and in a sequence that of its task.  A `q0` outside the limits is pulled in, and `Solution.explain` tells of it.
         Raises ShapeError for a wrong shape, ValueError for an entry that is not finite or a task without a target.
         """
+        if self._near is not None:
+            target = with_start(self.model, self.tasks, target, q0, limits=self.limits)
         return self._search(self.model, target, q0, seed)
 
     @property
     def tasks(self) -> tuple[Task, ...]:
         """What it solves for, in the order of targets and errors; errors go on with the loops of the model."""
-        return self._search.tasks.stated
+        stated = self._search.tasks.stated
+        return stated if self._near is None else stated[:-1]
 
     @property
     def method(self) -> "Method | None":
@@ -124,7 +131,11 @@ class Solver:
         progress: bool | None = None,
     ) -> SolutionBatch:
         """Solve for many targets, from `q0` (n, nq) or from one start for all; see `solve_batch`."""
-        return run_batch(self._search, self.model, self.tasks, targets, q0, seed, best_effort, threads, progress)
+        if self._near is not None:
+            targets = with_start(self.model, self.tasks, targets, q0, limits=self.limits, batch=True)
+        return run_batch(
+            self._search, self.model, self._search.tasks.stated, targets, q0, seed, best_effort, threads, progress
+        )
 
     def explain(self) -> str:
         """How it searches: a line for each of the stages, in the order in which they are walked."""
@@ -139,6 +150,10 @@ class Solver:
         exported: a call has a deadline of its own there.  See the page "In C and C++" of the documentation.
         Raises ValueError for a solver that needs Python, and says what for.
         """
+        if self._near is not None:
+            raise InvalidValue(
+                "not-exportable", "joint_costs need Python, which gives each call its start: export a Solver without"
+            )
         from poise.solving.search.exporting import export_solver
 
         export_solver(self.model, self._search, file)
@@ -149,6 +164,8 @@ class Solver:
         Every row is `target - current` [m or rad], so that half of `e @ e` has the gradient `-J.T @ e`.
         """
         search = self._search
+        if self._near is not None:
+            target = with_start(self.model, self.tasks, target, q, limits=self.limits)
         goal = search.tasks.goal_numbers(target, self.model)
         e, jacobian = rows_at(self.model, search.tasks.all, search.bound, one_start(self.model, q), goal)
         return search.tasks.scales * e, search.tasks.scales[:, None] * jacobian
@@ -163,6 +180,7 @@ def solve(
     limits: LimitsLike = True,
     use: JointsLike | None = None,
     still: JointsLike | None = None,
+    joint_costs: Mapping[str, float] | None = None,
     select: Preference = "nearest",
     seed: int = 0,
     max_iterations: int | None = None,
@@ -213,19 +231,25 @@ def solve(
     `use` names the joints that may move, all by default, and `still` those that may not: joints, groups of the model or
     frames, which stand for all joints that carry them.  What stands still is where `q0` has it, pulled within its
     limits, and is no unknown: a target that only it could reach is UNREACHABLE, with a certificate where there is one.
+    `joint_costs` maps such names to what motion of the joints costs beside that of others, which cost 1: the answer is
+    then the nearest to `q0` by `sum (cost_i (q_i - q0_i))^2` that is found, as with a PostureTask at `q0` of these
+    weights, whose error stands last in `Solution.errors`.  All costs alike change nothing.
 
     The model keeps what it prepared for tasks of this structure, so the next call with other targets does not pay
     for it again.  Raises FrameNotFound, JointNotFound, ShapeError, and ValueError for numbers that are not finite or
     for what the method cannot do.
     """
-    model, given = moving(model, use, still), several(tasks)
+    model, given = moving(model, use, still, joint_costs), several(tasks)
+    costs = cost_posture(model, given)
     search = prepared_search(
-        model, given, method=method, limits=limits, select=select, max_iterations=max_iterations,
-        max_restarts=max_restarts, max_time=max_time, trace=trace,
+        model, given if costs is None else (*given, costs), method=method, limits=limits, select=select,
+        max_iterations=max_iterations, max_restarts=max_restarts, max_time=max_time, trace=trace,
     )  # fmt: skip
     for task in given:
         if not task.aimed:
             kind = type(task).__name__
             raise InvalidValue("no-target", f"{kind} has no target; give it one, as in {kind}(..., target=...)")
     target = given[0].target if len(given) == 1 else [task.target for task in given]
+    if costs is not None:
+        target = with_start(model, given, target, q0, limits=search.problem.limits)
     return search(model, target, q0, seed)

@@ -18,7 +18,7 @@ from poise.solving.arguments.arguments import one_start, refuse_numbers
 from poise.solving.arguments.twist import Lead
 from poise.solving.arguments.weights import relative
 from poise.solving.methods.bound_method import bound_method
-from poise.solving.methods.posture import one_posture, pulled
+from poise.solving.methods.posture import cost_posture, one_posture, pulled
 from poise.solving.problem.problem import pack
 from poise.solving.requirements.active_limit import ActiveLimit
 from poise.solving.requirements.active_limits import active_limits
@@ -83,21 +83,30 @@ class Stepper:
         speeds = () if dt is None else (rate, *(limit for limit in given.others if isinstance(limit, VelocityLimit)))
         self.loop_start = LoopStart(model, loops, limits=limits, bounds=speeds, dt=dt) if loops else None
         """Where a start is led at which loops are open; None where there are none."""
+        weighing = cost_posture(model, ()) if posture is None else posture
         if method is None:
             tied = given.timeless(model).has_constraints or bool(loops) or bool(ranges(frame_tasks))
-            ranked = len(levels(frame_tasks)) > 1 or (tied and posture is not None)
+            ranked = len(levels(frame_tasks)) > 1 or (tied and weighing is not None)
             method = "priority" if ranked else "qp" if tied else "dls"
         self.model, self.method, self._warned = model, method_of(method), False
         self._tools = tuple(limit for limit in given.others if isinstance(limit, ToolSpeedLimit))
+        if posture is None and weighing is not None and not self.method.in_levels.follows_posture:
+            raise InvalidValue(
+                "not-supported",
+                f"the method {self.method.name!r} knows no joint_costs: choose 'dls', 'qp' or 'priority'",
+            )
         also = [] if posture is None else pulled(model, posture)
         problem = pack(model, frame_tasks, limits=limits, also=[*also, *given.tied(model)])
         self.bound = bound_method(
             model, frame_tasks, problem, self.method, "step", limits=limits,
             also=[*given.others, *(() if dt is None else (rate,))], collision=given.collision, keep_constraints=True,
-            stepping=True, dt=dt, updates=updates, posture=posture, numbers={"anti_chatter": int(settle)},
+            stepping=True, dt=dt, updates=updates, posture=weighing, pulls=posture is not None,
+            numbers={"anti_chatter": int(settle)},
         )  # fmt: skip
         self._error_bound = FollowingErrorBound(following_error, model, framed, self.bound.problem)
         self._bind(tasks, followed, lead, dt)
+        if posture is None:
+            self.targets.posture[:] = model.home[: len(self.targets.posture)]  # which pulls nothing, and is read
         for task, goal in zip(followed, self.targets.goals, strict=True):
             goal[:] = task.at(model, model.home) if task.target is None else task.goal_on(model)
 

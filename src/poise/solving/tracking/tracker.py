@@ -1,7 +1,7 @@
 """Tracker: one update a time step, towards targets that move."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
 from threading import Lock
@@ -21,6 +21,7 @@ from poise.rate import LONGEST
 from poise.solving.arguments.arguments import Tasks, check_out, cores, several
 from poise.solving.arguments.moving import JointsLike, moving
 from poise.solving.arguments.twist import Lead
+from poise.solving.methods.posture import cost_posture
 from poise.solving.requirements.active_limit import ActiveLimit
 from poise.solving.requirements.limits import Limits, LimitsLike, part_of_speeds
 from poise.solving.search.fast_path import Line, line_of_tracker
@@ -70,7 +71,9 @@ class Tracker:
     priorities.
 
     `use` names the joints that may move, all by default, and `still` those that may not, as for `solve`: each step
-    leaves what stands still where the `q` that it is given has it, pulled within its limits.
+    leaves what stands still where the `q` that it is given has it, pulled within its limits.  With `joint_costs`, joint
+    to cost, as for `solve`, a step is that which costs least of all that do the same for the tasks: a base that costs
+    10 moves by what the others cannot do.  The method is "dls", "qp" or "priority".
 
     Any method may propose a step; one that leaves no limit is taken as it is, and of another as much as all allow.
     Where it heeds no priorities, or follows no posture, it leads the first level, and the others get what that leaves.
@@ -92,13 +95,14 @@ class Tracker:
         limits: LimitsLike = True,
         use: JointsLike | None = None,
         still: JointsLike | None = None,
+        joint_costs: Mapping[str, float] | None = None,
         settle: bool = True,
         explore: bool = False,
         speed: float = 1.0,
         max_target_lead: float | tuple[float, float] = (0.1, 0.5),
         following_error: FollowingErrorLimit = _FOLLOWING_ERROR,
     ) -> None:
-        model = moving(a_model(model), use, still)
+        model = moving(a_model(model), use, still, joint_costs)
         whole("updates", updates, 1)
         rate = part_of_speeds(model, speed, dt)
         yes_or_no("settle", settle, ", whether steps that turn back grow shorter")
@@ -114,6 +118,7 @@ class Tracker:
                 f"following_error=FollowingErrorLimit(joints=0.2, distance=0.05), got {following_error!r}",
             )
         given, stated = Limits.of(limits), several(tasks)
+        cost_posture(model, stated)
         stepper = self._stepper = Stepper(
             model, stated, method, given, rate, dt=dt, updates=updates, following_error=following_error, framed=stated,
             settle=settle, lead=Lead.of(max_target_lead),

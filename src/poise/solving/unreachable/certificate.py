@@ -50,7 +50,7 @@ class Certificate:
 
     def verify(self, model: Model) -> bool:
         """Whether it holds of the model, by the places of its axes and its limits alone: no solver is asked."""
-        return proves(model._held_at(self.still), self)
+        return proves(model._locked_at(self.still), self)
 
     def __repr__(self) -> str:
         return f"Certificate({self.kind!r}, {self.frame!r})"

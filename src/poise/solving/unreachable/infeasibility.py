@@ -32,22 +32,22 @@ def certificate_of(model: Model, tasks: Sequence[Task], goal: Array, q: Array, *
 
     What stands still does so where `q` (nq,) has it.
     """
-    still, model = {name: tuple(at.tolist()) for name, at in _still_at(model, q).items()}, held(model, q)
+    still, model = {name: tuple(at.tolist()) for name, at in _still_at(model, q).items()}, with_still_locked(model, q)
     pairs = list(zip(tasks, each_goal(tasks, goal[None]), strict=True))
     certificates = (way(model, task, one, limits=limits) for way in (by_lengths, by_boxes) for task, (one,) in pairs)
     return next((replace(certificate, still=still) for certificate in certificates if certificate is not None), None)
 
 
-def held(model: Model, q: Array) -> Model:
+def with_still_locked(model: Model, q: Array) -> Model:
     """The model with what stands still fixed where q (nq,) has it; the last one is kept."""
     if not model.still:
         return model
     positions = _still_at(model, q)
     key = tuple(map(tuple, positions.values()))
-    last, made = model.queries.get(held, (None, model))
+    last, made = model.queries.get(with_still_locked, (None, model))
     if last != key:
-        made = model._held_at(positions)
-        model.queries[held] = key, made
+        made = model._locked_at(positions)
+        model.queries[with_still_locked] = key, made
     return made
 
 
