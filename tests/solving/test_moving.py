@@ -114,7 +114,7 @@ def test_paths_and_plans_leave_it_where_it_is() -> None:
         other = call(locked, SEAM, some, q0=np.delete(START, held))
         assert path.success
         assert np.array_equal(path.q[:, held], np.tile(START[held], (len(path.q), 1)))
-        assert path.length <= 1.2 * other.length  # which knows a closed form
+        assert path.length == pytest.approx(other.length, rel=0.02)
     moved = pz.solve_path(CELL, SEAM, poses, q0=START)
     assert np.ptp(moved.q[:, held], axis=0).max() > 1e-3
 
@@ -134,10 +134,11 @@ def test_all_solutions_are_those_of_the_locked_model() -> None:
     task, rest = pz.PoseTask("arm_tool", CELL.pose("arm_tool", START)), places(CELL, "track", "tilt", "table")
     exact = pz.solve_all(CELL.lock(track=START[0], tilt=START[7], table=START[8]), task, q0=np.delete(START, rest))
     found = pz.solve_all(CELL, task, q0=START, use="arm")
-    assert len(found) > 1
+    assert len(found) == len(exact) > 1
     assert np.array_equal(found.q[:, rest], np.tile(START[rest], (len(found), 1)))
-    for q in np.delete(found.q, rest, axis=1):
-        assert np.abs(exact.q - q).max(axis=1).min() < 1e-4
+    assert np.allclose(np.delete(found.q, rest, axis=1), exact.q, atol=1e-6)
+    many = pz.BranchSolver(CELL, task, use="arm").batch(CELL.pose("arm_tool", START).array[None], START)
+    assert np.allclose(many[0], found.q, atol=1e-9)
 
 
 def test_what_only_a_still_base_could_reach_is_refused_with_a_certificate() -> None:

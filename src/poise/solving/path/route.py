@@ -214,7 +214,8 @@ class Route:
             self.model, self.required_tasks, limits=self.problem.limits, turns=True, samples=_SAMPLES
         )
         if branching.form is None:
-            return np.zeros((0, self.model.nq))
+            known = branching.of_locked(self.model, self.goals[waypoint], start, self.seed, turns=True)
+            return np.zeros((0, self.model.nq)) if known is None else known
         return np.array(branching(self.model, SE3(self.goals[waypoint]), start, self.seed).q)
 
     def follow(self, starts: Array, first: int, *, backwards: bool) -> tuple[Array, npt.NDArray[np.bool_]]:

@@ -18,6 +18,7 @@ from poise.model.model import Model, a_model
 from poise.solving.answers.branches import BranchBatch, Solutions
 from poise.solving.answers.intervals import Interval
 from poise.solving.arguments.arguments import Tasks, alone, cores, one_start, refusal, refuse_numbers, several
+from poise.solving.arguments.lru_cache import cached
 from poise.solving.arguments.weights import relative
 from poise.solving.arguments.work_queue import WorkQueue
 from poise.solving.problem.closed_form import ClosedForm, DirectForm, closed_form, direct_form, turning
@@ -30,6 +31,7 @@ from poise.solving.search.search import Search
 from poise.solving.search.settings import SearchSettings
 from poise.solving.solvers.batch import problems_of
 from poise.solving.solvers.sweep import Sweep, new_scratch, run_goals
+from poise.solving.unreachable.infeasibility import with_still_locked
 from poise.spatial import SE3
 from poise.tasks.base import Task
 from poise.tasks.pose import PoseTask
@@ -74,6 +76,8 @@ class Branching:
         self._own: Array | None = None
         self._checked: Problem | None = None
         """What tells whether all that is stated beside the limits of joints holds."""
+        self._locks = False
+        """Whether the joints that may move can have a closed form where the others stand."""
         if len(self.tasks) == 1 and isinstance(self.tasks[0], PoseTask):
             self._use_closed_form(model, self.tasks[0])
         if self.form is None:
@@ -131,6 +135,7 @@ class Branching:
             self._own = None if task.target is None else task.goal(task.target)
             if self.form is None:
                 self.direct = direct_form(model, task)
+            self._locks = bool(model.still) and self.form is None and self.direct is None
 
     def __call__(self, model: Model, target: Any, q0: ArrayLike | None, seed: int) -> Solutions:
         """All solutions; see `BranchSolver`."""
@@ -276,6 +281,8 @@ class Branching:
         with search.bound.scratch(model) as scratch:
             if self.direct is not None:
                 branches, all_starts, line = self._known_starts(self.direct, goal, home)
+            elif (known := self.of_locked(model, goal, home, seed, turns=False)) is not None:
+                all_starts = [*known, home][: max(1, len(known))]
             else:
                 random = model.sample(_STARTS * self.samples - 1, seed=seed)
                 all_starts = [home, *search.problem.started(home, random)]
@@ -331,6 +338,24 @@ class Branching:
             if np.all((q[joints] >= self._lower[joints] - _CLIPPED) & (q[joints] <= self._upper[joints] + _CLIPPED)):
                 starts.append(q)
         return (1, [home], True) if line and not len(found) else (len(found), starts, line)
+
+    def of_locked(self, model: Model, goal: Array, start: Array, seed: int, *, turns: bool) -> Array | None:
+        """(k, nq) all solutions of a goal with what stands still locked where `start` (nq,) has it; None where the
+        others have no closed form then."""
+        if not (self._locks and np.isfinite(goal).all() and np.any(goal[3:])):
+            return None
+        rest = model.normalize(model.clip(start) if self.limits else start)
+        locked = with_still_locked(model, rest)
+        settings = {"limits": self.limits, "turns": turns, "samples": self.samples}
+        key = (Branching, *settings.values(), self.tasks[0].structure)
+        known = cached(locked, key, lambda: Branching(locked, self.tasks, **settings))
+        if known.form is None and known.direct is None:
+            return None
+        moved = np.concatenate([np.arange(model.nq)[model.index(name)] for name in locked.joint_names])
+        found = known(locked, SE3(goal), rest[moved], seed)
+        out = np.tile(rest, (len(found), 1))
+        out[:, moved] = found.q
+        return out
 
     def _holds(self, model: Model, scratch: Scratch, q: Array) -> bool:
         """Whether all that is stated beside the limits of joints holds at q (nq,)."""
