@@ -135,7 +135,8 @@ def solve_all(
     Sources: Elias and Wen 2022, "IK-Geo: Unified Robot Inverse Kinematics Using Subproblem Decomposition",
     arXiv:2211.05737; Raghavan and Roth 1993, "Inverse kinematics of the general 6R manipulator and related linkages".
     """
-    model = moving(model, use, still)
+    if use is not None or still is not None:
+        model = moving(model, use, still)
     one, a, b, c, branching = a_model(model).queries.get(_LAST, _NOTHING)
     if not (one is tasks and a is limits and b is turns and c is samples):
         branching = prepared_branching(model, tasks, limits=limits, turns=turns, samples=samples)

@@ -155,7 +155,7 @@ class Branching:
                 scratch.goal[:] = self._goal(target)
             scratch.begin_at(model, self._home if q0 is None else q0)
             raw, goal = scratch.lent["found"][: bound.run(scratch.address)].copy(), scratch.goal.copy()
-            start = scratch.start.copy()
+            start = scratch.start.copy() if model.still else self._home
             answers, searched = scratch.lent["answers"], False
             if self._sweep is not None and self._values > 1 and not len(raw):
                 raw = self._sweep.between(model, goal, scratch.start, answers, seed)
@@ -346,9 +346,11 @@ class Branching:
             return None
         rest = model.normalize(model.clip(start) if self.limits else start)
         locked = with_still_locked(model, rest)
-        settings = {"limits": self.limits, "turns": turns, "samples": self.samples}
-        key = (Branching, *settings.values(), self.tasks[0].structure)
-        known = cached(locked, key, lambda: Branching(locked, self.tasks, **settings))
+        limits, samples = self.limits, self.samples
+        known = cached(
+            locked, (Branching, limits, turns, samples, self.tasks[0].structure),
+            lambda: Branching(locked, self.tasks, limits=limits, turns=turns, samples=samples),
+        )  # fmt: skip
         if known.form is None and known.direct is None:
             return None
         moved = np.concatenate([np.arange(model.nq)[model.index(name)] for name in locked.joint_names])
