@@ -276,3 +276,19 @@ def test_what_names_no_joints_is_refused(chosen: dict[str, Any], kind: type[Exce
     for call in (pz.solve, pz.Solver, pz.BranchSolver, pz.Tracker, pz.solve_all):
         with pytest.raises(kind, match=words):
             call(CELL, SEAM, **chosen)
+
+
+@pytest.mark.parametrize("seed", [0, 9, 28])
+def test_random_starts_beside_soft_tasks_leave_the_others_where_they_are(seed: int) -> None:
+    shaped = PAIR.with_shapes({f"left_link{i}": pz.Sphere([0.0, 0.0, 0.05], 0.05) for i in (2, 3, 4, 5)})
+    q0, rng = PAIR.sample(seed=seed), np.random.default_rng(seed)
+    place = PAIR.pose("left_tool", PAIR.sample(seed=seed + 500)).xyz
+    balls = pz.World({f"ball{k}": pz.Sphere(place + 0.25 * rng.normal(size=3), 0.15) for k in range(5)})
+    wish = pz.PositionTask("left_link2", 0.4 * rng.normal(size=3) + np.array([0, 0, 1]), required=False)
+    for still, stays in ((None, ("right", "positioner")), ("track", ("right", "positioner", "track"))):
+        found = pz.solve(
+            shaped, [pz.PositionTask("left_tool", place), wish], q0=q0, limits=[pz.CollisionLimit(balls)], still=still,
+            max_restarts=3,
+        )  # fmt: skip
+        at = places(PAIR, *(joint for name in stays for joint in PAIR.groups.get(name, (name,))))
+        assert np.array_equal(found.q[at], q0[at])

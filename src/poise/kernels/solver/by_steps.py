@@ -63,7 +63,10 @@ def are_made(p, address):
 
 @kernel
 def put_starts(p, w):
-    """Write where steps begin, NaN for what is no number, and that none is tried yet."""
+    """Write where steps begin, NaN for what is no number, and that none is tried yet.
+
+    In random starts what no task moves is as in w.start.
+    """
     state, starts, samples, count = w.fallback.state, w.fallback.starts, w.fallback.samples, len(w.q)
     for i in range(count):
         starts[i], starts[count + i] = w.out[ANSWER + i], w.start[i]
@@ -73,6 +76,12 @@ def put_starts(p, w):
                 starts[count * k] = np.nan
     for i in range(len(samples) if _has_soft(p) else 0):
         starts[2 * count + i] = samples[i]
+    for k in range(2, _first_starts(p, w)):
+        for r in range(len(p.idle)):
+            starts[count * k + p.idle[r].q] = w.start[p.idle[r].q]
+        for r in range(len(p.idle_balls)):
+            for i in range(p.idle_balls[r].q, p.idle_balls[r].q + 4):
+                starts[count * k + i] = w.start[i]
     state[TRY], state[TRIES], state[BEST], state[GOOD] = 0.0, _first_starts(p, w) + 1.0, -1.0, 0.5
 
 
