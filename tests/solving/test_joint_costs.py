@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from scipy.optimize import minimize
 
 import poise as pz
 
@@ -62,6 +63,22 @@ def test_an_answer_is_the_nearest_by_what_motion_costs() -> None:
     assert paid(dear.q - START) < 0.8 * paid(plain.q - START)
     # Lagrange: where no limit is in the way, the tasks' rows withstand all of the pull to the start.
     assert across(jacobian(dear.q), WEIGHTS**2 * (dear.q - START)) < 1e-2
+
+
+def test_scipy_finds_nothing_cheaper() -> None:
+    def missed(q: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        return (CELL.pose("part", q).inverse() @ CELL.pose("tool", q)).xyz - POINT
+
+    found = pz.solve(CELL, SPOT, q0=START, joint_costs=COSTS)
+    others = [
+        minimize(
+            lambda q: paid(q - START) ** 2, begin, method="SLSQP", constraints={"type": "eq", "fun": missed},
+            bounds=list(zip(CELL.lower, CELL.upper, strict=True)),
+        )
+        for begin in (START, *(CELL.sample(seed=seed) for seed in range(6)))
+    ]  # fmt: skip
+    least = min(np.sqrt(other.fun) for other in others if other.success and np.abs(missed(other.x)).max() < 1e-6)
+    assert paid(found.q - START) == pytest.approx(least, rel=1e-3)
 
 
 def test_it_is_a_posture_at_the_start_with_these_weights() -> None:

@@ -187,7 +187,7 @@ class Model(ConfigurationSpace):
     # Kinematics --------------------------------------------------------------------------------------------------
 
     @cached_property
-    def free(self) -> npt.NDArray[np.bool_]:
+    def _free(self) -> npt.NDArray[np.bool_]:
         """(nv,) which velocities may be other than 0: those of all joints that are not `still`."""
         free = np.ones(self.nv, dtype=np.bool_)
         for name in self.still:
@@ -196,7 +196,7 @@ class Model(ConfigurationSpace):
         return free
 
     @cached_property
-    def costs(self) -> Array:
+    def _costs(self) -> Array:
         """(nv,) the `joint_costs` of each velocity."""
         costs = np.ones(self.nv)
         for name, cost in self.joint_costs.items():
@@ -568,7 +568,9 @@ class Model(ConfigurationSpace):
     def _moving(self, still: frozenset[str], joint_costs: Mapping[str, float]) -> "Model":
         """The model whose joints `still` nothing moves, at these costs; all else is shared with it."""
         made = object.__new__(Model)
-        vars(made).update({name: value for name, value in vars(self).items() if name not in ("tree", "free", "costs")})
+        vars(made).update(
+            {name: value for name, value in vars(self).items() if name not in ("tree", "_free", "_costs")}
+        )
         vars(made).update(still=still, joint_costs=MappingProxyType(dict(joint_costs)), queries={})
         return made
 

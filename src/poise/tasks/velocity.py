@@ -123,7 +123,7 @@ class OfVelocities(Task):
             )
         made = copy(self)
         if model.still:
-            kept = [c for c, v in enumerate(velocities) if model.free[v]]
+            kept = [c for c, v in enumerate(velocities) if model._free[v]]
             velocities = tuple(velocities[c] for c in kept)
             if isinstance(self.weight, tuple):
                 made._set("weight", tuple(self.weight[c] for c in kept))

@@ -20,7 +20,7 @@ def with_posture(model: Model, task: PostureTask, problem: Problem) -> Problem:
     """The problem with the weights of a posture, what an answer is judged by, and room to bring it near; see
     `poise.kernels.solver.posture`."""
     weight = task.weights(model)
-    active, counts = weight[list(problem.velocities)], (weight > 0.0) & model.free
+    active, counts = weight[list(problem.velocities)], (weight > 0.0) & model._free
     vectors = dict.fromkeys(("phi", "moved", "gradient", "other"), len(active))
     judged = np.zeros(model.nq + 1)
     at_q, at_v = model._plain
@@ -65,7 +65,7 @@ def pulled(model: Model, task: PostureTask) -> list[int]:
             at = model.velocity_index(joint.name)
             if weight[at.stop - 3 : at.stop].any():
                 moved = np.union1d(moved, np.arange(at.stop - 3, at.stop))
-    return [int(v) for v in moved if model.free[v]]
+    return [int(v) for v in moved if model._free[v]]
 
 
 def cost_posture(model: Model, tasks: Sequence[Task]) -> PostureTask | None:

@@ -146,7 +146,7 @@ def length(model: Model, way: Array) -> float:
 
 def ways_between(model: Model, q0: Array, q1: Array) -> Array:
     """(..., nv) what motion from q0 to q1 (..., nq) costs by joint [rad and m]."""
-    return model.costs * model.difference(q0, q1)
+    return model._costs * model.difference(q0, q1)
 
 
 def in_steps(model: Model, way: Array, step: float) -> Array:
@@ -180,7 +180,7 @@ class _Aims:
             # The box around the ellipsoid of all points whose ways to both ends are together no longer.
             at_q, at_v = model._plain
             costs = np.ones(model.nq)
-            costs[at_q] = model.costs[at_v]
+            costs[at_q] = model._costs[at_v]
             axis, whole = (costs * (q1 - q0))[plain], length(model, best)
             share = axis**2 / max(float(axis @ axis), 1e-300)
             half = (0.5 / costs[plain]) * np.sqrt(

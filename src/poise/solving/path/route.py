@@ -107,7 +107,7 @@ class Route:
         self.problem = self.search.problem
         self.active = np.array(self.problem.velocities, dtype=np.intp)
         """What changes along the path."""
-        self.costs = model.costs[self.active]
+        self.costs = model._costs[self.active]
         """What each of these costs."""
         infinite = np.full(model.nq, np.inf)
         self.lower: Array = model.lower if limits.positions else -infinite
@@ -408,7 +408,7 @@ class Route:
     def start_cost(self, q: Array, q0: Array) -> Array:
         """(k,) next to nothing, but the more the farther configurations q (k, nq) are from q0: so that of paths that
         cost the same, such as by whole turns of a joint, the one that begins nearest to q0 is taken."""
-        ways = self.model.costs * self.model.difference(q0, q)
+        ways = self.model._costs * self.model.difference(q0, q)
         return np.asarray(_START_WEIGHT * (ways**2).sum(axis=-1), dtype=np.float64)
 
     def steps(self, q: Array) -> Array:
