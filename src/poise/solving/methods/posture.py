@@ -9,7 +9,7 @@ from poise.common.array import Array, ArrayLike
 from poise.common.checks import with_holes
 from poise.common.errors import InvalidValue
 from poise.kernels.machine.layout import CHOICE
-from poise.model.model import Model
+from poise.model.model import Model, a_model
 from poise.solving.arguments.arguments import one_a_task, one_start
 from poise.solving.problem.problem import Problem
 from poise.tasks.base import Task
@@ -73,7 +73,7 @@ def cost_posture(model: Model, tasks: Sequence[Task]) -> PostureTask | None:
 
     Raises ValueError for a posture among the tasks, whose own weights say what motion costs.
     """
-    if not model.joint_costs:
+    if not a_model(model).joint_costs:
         return None
     if one_posture(tasks) is not None:
         raise InvalidValue(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, final
 
 from poise.common.array import Array, ArrayLike
 from poise.common.errors import InvalidValue
-from poise.model.model import Model, a_model
+from poise.model.model import Model
 from poise.solving.answers.solution import Solution
 from poise.solving.arguments.arguments import Tasks, one_start, several
 from poise.solving.arguments.moving import JointsLike, moving
@@ -242,7 +242,7 @@ def solve(
     given = several(tasks)
     if use is not None or still is not None or joint_costs is not None:
         model = moving(model, use, still, joint_costs)
-    costs = cost_posture(a_model(model), given)
+    costs = cost_posture(model, given)
     search = prepared_search(
         model, given if costs is None else (*given, costs), method=method, limits=limits, select=select,
         max_iterations=max_iterations, max_restarts=max_restarts, max_time=max_time, trace=trace,
