@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from support.mechanisms import delta, gap
 
 import poise as pz
 
@@ -292,3 +293,32 @@ def test_random_starts_beside_soft_tasks_leave_the_others_where_they_are(seed: i
         )  # fmt: skip
         at = places(PAIR, *(joint for name in stays for joint in PAIR.groups.get(name, (name,))))
         assert np.array_equal(found.q[at], q0[at])
+
+
+def test_loops_stay_closed_by_what_may_move() -> None:
+    robot = delta()
+    q0 = robot.close([0.3, 0.2, 0.4], actuated=["motor0", "motor1", "motor2"]).q
+    at = places(robot, "motor1")
+    lower = pz.PositionTask("plate", robot.pose("plate", q0).xyz + np.array([0.0, 0.0, -0.02]), weight=(0, 0, 1))
+    found = pz.solve(robot, lower, q0=q0, still="motor1")
+    assert found.success
+    assert gap(robot, found.q) < 1e-6
+    assert np.array_equal(found.q[at], q0[at])
+    tracker, q = pz.Tracker(robot, lower, dt=0.02, still="motor1"), q0
+    for _ in range(60):
+        q = tracker.step(q)
+        assert gap(robot, q) < 1e-6
+        assert np.array_equal(q[at], q0[at])
+    assert tracker.errors[0].position is not None
+    assert tracker.errors[0].position < 1e-4
+
+
+def test_rows_are_those_of_all_joints_without_the_columns_of_what_stands_still() -> None:
+    held = places(CELL, "track", "tilt", "table")
+    e, jacobian = pz.Solver(CELL, SEAM, use="arm").linearise(START)
+    every, whole = pz.Solver(CELL, SEAM).linearise(START)
+    assert np.array_equal(e, every)
+    assert not jacobian[:, held].any()
+    assert np.allclose(np.delete(jacobian, held, axis=1), np.delete(whole, held, axis=1), atol=1e-14)
+    gradient = pz.solve(CELL, SEAM, q0=START, use="arm").gradient()
+    assert not gradient.by_target[0][held].any()
