@@ -93,6 +93,32 @@ def test_solving_is_as_on_the_model_whose_other_joints_are_locked(seed: int) -> 
         assert np.allclose(np.delete(found.q, rest), other.q, atol=1e-6)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_of_an_arm_with_a_closed_form_the_answer_is_that_of_the_locked_model(seed: int) -> None:
+    rest = places(CELL, "track", "tilt", "table")
+    locked, q0 = CELL.lock(track=START[0], tilt=START[7], table=START[8]), np.delete(START, rest)
+    for pose in (reached(CELL, ("track", "tilt", "table"), seed), pz.SE3.from_parts([3.0, 0.1 * seed, 0.5])):
+        found = pz.solve(CELL, pz.PoseTask("arm_tool", pose), q0=START, use="arm")
+        other = pz.solve(locked, pz.PoseTask("arm_tool", pose), q0=q0)
+        assert np.array_equal(np.delete(found.q, rest), other.q)
+        assert np.array_equal(found.q[rest], START[rest])
+        assert (found.status, found.distance, found.origin) == (other.status, other.distance, other.origin)
+        assert found.errors == other.errors
+        assert (found.certificate is None) == (other.certificate is None)
+        again = pz.Solver(CELL, pz.PoseTask("arm_tool"), use="arm")(pose, START)
+        assert np.array_equal(again.q, found.q)
+    task = pz.PoseTask("arm_tool", reached(CELL, ("track", "tilt", "table"), seed))
+    first = pz.solve(CELL, task, q0=START, use="arm", select="first")
+    assert first.success
+    assert first.origin != "a closed form"
+    beyond = START.copy()
+    beyond[[0, 1]] = 5.0, 4.0
+    outside = pz.solve(CELL, pz.PoseTask("arm_tool", CELL.pose("arm_tool", START)), q0=beyond, use="arm")
+    assert outside.q[0] == CELL.upper[0]
+    assert "track" in outside.explain()
+    assert "arm_0" in outside.explain()
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_steps_are_those_of_the_locked_model(method: str) -> None:
     rest = places(CELL, "track", "tilt", "table")

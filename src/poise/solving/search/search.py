@@ -29,7 +29,8 @@ from poise.kernels.machine.layout import (
 from poise.model.closure import LoopClosure
 from poise.model.model import Model, a_model
 from poise.solving.answers.solution import Solution
-from poise.solving.arguments.arguments import refuse_numbers
+from poise.solving.arguments.arguments import one_start, refuse_numbers
+from poise.solving.arguments.lru_cache import cached
 from poise.solving.methods.posture import with_posture
 from poise.solving.problem.prepared_tasks import PreparedTasks
 from poise.solving.problem.problem import Problem, pack
@@ -42,6 +43,8 @@ from poise.solving.search.settings import BY_STEPS, SearchSettings
 from poise.solving.search.soft import all_required, required_alone, with_soft_rows
 from poise.solving.search.stated import SAMPLES, Stated
 from poise.solving.search.without_ranges import without_ranges
+from poise.solving.unreachable.infeasibility import with_still_locked
+from poise.spatial import pose_of
 from poise.tasks.base import Task
 from poise.tasks.loop import LoopTask
 
@@ -65,6 +68,7 @@ class Search:
 
     __slots__ = (
         "_line",
+        "_locks",
         "_passive_loops",
         "bound",
         "home",
@@ -110,6 +114,9 @@ class Search:
         self.bound = stated.bound(model, problem, found, places, falls_back=falls_back, called=called, inner=inner)
         if self.limits.collision is not None and called:
             self.bound.idle.append(self.bound.new(model))  # its shapes are not to be packed by the first call
+        nearest = settings.select == "nearest" and called and not found
+        self._locks = nearest and bool(model.still) and stated.can_have_closed_form(model)
+        """Whether what may move can have a closed form where the others stand."""
         self._passive_loops = PassiveLoops.of(model, tasks, limits=self.limits.positions)
         self._line: Line | None = self._fast_path()
 
@@ -159,7 +166,7 @@ class Search:
 
     def _fast_path(self) -> Line | None:
         """What answers usual calls in C, if anything does: nothing where Python closes loops."""
-        if self._passive_loops is not None or self.settings.trace:
+        if self._passive_loops is not None or self.settings.trace or self._locks:
             return None
         return line_of_search(self.bound, self.tasks, self.settings.max_time, self.home)
 
@@ -179,6 +186,8 @@ class Search:
             if found is not None:
                 return found
         began = perf_counter_ns()
+        if self._locks and (answer := self._by_closed_form(model, target, q0, seed)) is not None:
+            return answer
         bound = self.bound
         try:
             scratch = bound.idle.pop()
@@ -204,6 +213,20 @@ class Search:
                 scratch.call[SEED] = self.settings.seed
             bound.idle.append(scratch)
         return Solution(model, self, out, goal, code, perf_counter_ns() - began, timed_out, trace, start=start)
+
+    def _by_closed_form(self, model: Model, target: Any, q0: ArrayLike | None, seed: int | None) -> Solution | None:
+        """The answer with what stands still locked where q0 has it; None where the others have no closed form then."""
+        start = one_start(model, self.home if q0 is None else q0)
+        rest = model.normalize(model.clip(start) if self.limits.positions else start)
+        locked = with_still_locked(model, rest)
+        stated, limits, settings = self.tasks.stated, self.limits, self.settings
+        key = Search, limits.key, settings, stated[0].structure
+        own = cached(locked, key, lambda: Search(locked, stated, limits=limits, settings=settings))
+        goal = self.tasks.goal_numbers(target, model)
+        if not (len(own.problem.section("arms")) and np.isfinite(goal).all() and np.any(goal[3:])):
+            return None
+        moved = np.concatenate([start[model.index(name)] for name in locked.joint_names])
+        return own(locked, pose_of(goal), moved, seed)._on_model(model, self, rest, None if q0 is None else start)
 
     def _traced(self, scratch: Scratch) -> "Trace":
         """What the method did in the search that the scratch was in last."""

@@ -106,6 +106,11 @@ class Stated:
         """Whether there is anything to do where the stages fail."""
         return self._keeps_by_steps or self.required_alone is not None or self._judges_posture
 
+    def can_have_closed_form(self, model: Model) -> bool:
+        """Whether it is a search for one task, whose frame as many joints move as a closed form is of."""
+        moving = [len(task.moving(model)) for task in self.tasks.of_frames]
+        return self.method is None and self.posture is None and moving == [_AXES]
+
     def also(self, model: Model) -> tuple[int, ...]:
         """The velocities that are free even where they move no task."""
         return (*self.limits.tied(model), *(() if self.followed is None else pulled(model, self.followed)))
@@ -151,7 +156,7 @@ class Stated:
                 collision=limits.collision, keep_constraints=True, posture=self.followed,
                 traced=numbers["max_iterations"] + 1 if self.settings.trace else 0, numbers=numbers, inner=found,
             )  # fmt: skip
-        if not staged and [len(task.moving(model)) for task in tasks] == [_AXES]:
+        if not staged and self.can_have_closed_form(model):
             from poise.solving.problem.closed_form import with_closed_form
 
             problem = with_closed_form(model, tasks[0], problem)
