@@ -182,6 +182,33 @@ def test_complete_is_no_false_claim_at_singular_poses() -> None:
     assert complete > 150
 
 
+@pytest.mark.parametrize(
+    ("seed", "pose"),
+    [
+        (406, 6),
+        (756, 3),
+        (760, 8),
+        (929, 2),
+        (1138, 3),
+        (1754, 11),
+        (1790, 6),
+        (2232, 9),
+        (2271, 8),
+        (2499, 3),
+        (2812, 1),
+    ],
+)
+def test_complete_is_no_false_claim_at_quarter_turns_of_right_angled_arms(seed: int, pose: int) -> None:
+    """Where several zeros are one, or lie where the circle is cut open; each of these lists once lacked q."""
+    rng = np.random.default_rng([7, seed])
+    alpha = rng.choice([0.0, np.pi / 2, -np.pi / 2], p=[0.2, 0.4, 0.4], size=6)
+    a, d = rng.uniform(-1.0, 1.0, (2, 6)) * rng.integers(0, 2, (2, 6))
+    model = dh(alpha, a, d)
+    q = rng.choice([0.0, np.pi / 2, -np.pi / 2, np.pi], size=(12, 6))[pose]
+    found = pz.BranchSolver(model, pz.PoseTask("tool"), limits=False)(model.pose("tool", q))
+    assert not found.complete or nearest(found.q, q) < 1e-4
+
+
 def test_a_double_solution_is_found_to_half_of_the_digits() -> None:
     model = jaco()
     every = pz.BranchSolver(model, pz.PoseTask("tool"), limits=False)

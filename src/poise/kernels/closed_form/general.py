@@ -1,7 +1,8 @@
 """All branches of six axes that lie anyhow: zeros of a determinant, and Newton's steps from each, in lanes.
 
 Each zero must lead to a solution of its own, and nothing else may be found; else another choice of the angle that the
-determinant is of is tried as well.  Where one choice has all that any has found, nothing is missing.
+determinant is of is tried as well.  Where one choice has all that any has found, nothing is missing; where some of its
+zeros cannot be told apart, another choice must say the same.
 """
 
 import numpy as np
@@ -154,8 +155,9 @@ NO, PERHAPS, YES = range(3)
 def all_there(arm, work, zeros, attempt, kept):
     """Whether an attempt has all that are known, and from each zero as many as it must give.
 
-    A piece where signs at both ends are alike gives two, or a singular one, which is double.  Where it gives none, two
-    may just have vanished, as near a border of the reach: perhaps.
+    A piece where signs at both ends are alike gives two, or a singular one, which is double; none where two have just
+    vanished, as near a border of the reach, or where no start led to them.  How many times such a piece is a zero is
+    not known, only whether that is even: so it says perhaps.
     """
     if kept > _FINITE:
         return NO
@@ -170,10 +172,10 @@ def all_there(arm, work, zeros, attempt, kept):
             if work[_SOLUTIONS + _ROW * k + 7] == i:
                 found += 1
                 singular = singular or (kind != _ONE and _is_singular(arm, work, _SOLUTIONS + _ROW * k))
-        if kind == _EVEN and found == 0:
-            said = PERHAPS
-        elif found == 0 or (kind != _ONE and not singular and found % 2 != (kind == _ODD)):
+        if found == 0 or (kind != _ONE and not singular and found % 2 != (kind == _ODD)):
             return NO
+        if kind != _ONE:
+            said = PERHAPS
     return said
 
 
