@@ -288,6 +288,7 @@ def test_installed_robots_are_what_pinocchio_reads(file: Path) -> None:
             ends = tuple(math.copysign(math.inf, x) if abs(x) == 1e16 else x for x in ends)  # SDF's way to write none
             assert (*joint.lower, *joint.upper) == ends
         assert joint.velocity == (theirs.velocityLimit[their_joint.idx_v] or np.inf,)
+        assert joint.effort == (theirs.effortLimit[their_joint.idx_v] or np.inf)
 
 
 @pytest.mark.parametrize("file", some([f for f in FILES if find_srdf(f)], "pr2"), ids=lambda file: file.stem)

@@ -56,6 +56,7 @@ def read_mjcf(path: str | os.PathLike[str], *, base: Base = "fixed") -> Model:
     | several joints on a body, a joint with a `pos` | a chain through links named `body/joint` |
     | body without joints, mocap body | a fixed joint `body/fixed` |
     | mass of a body, given or of its geoms | mass of the link |
+    | `actuatorfrcrange` of a joint | its effort, the less of both ways |
     | geom that can collide, of the world body too | shape of the link; a mesh is its convex hull |
     | geom that MuJoCo shows, see `poise.io.geoms` | visual of the link; textures and height fields are passed over |
     | geoms that MuJoCo never looks at together | pair of links in `disabled` |
@@ -204,6 +205,11 @@ class _Reader:
 
     def kind(self, joint: int) -> JointKind:
         return _KINDS[self.m.jnt_type[joint]]
+
+    def effort(self, joint: int) -> float | None:
+        """The largest torque or force of all actuators of a joint, whichever way is less; None if it is not limited."""
+        most = float(np.abs(self.m.jnt_actfrcrange[joint]).min())
+        return most if self.m.jnt_actfrclimited[joint] and most > 0.0 else None
 
     def zero(self, joint: int) -> float:
         """Position of a one-axis joint at which its body stands where the file draws it [rad or m]."""
@@ -396,6 +402,7 @@ class _Reader:
             origin=origin @ _motion(kind, axis, -zero),
             axis=axis,
             limits=None if unlimited else (lower, upper),
+            effort=self.effort(joint),
             mimic=None if source == joint else _mimic(self.joints[source], function),
         )
 

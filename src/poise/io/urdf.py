@@ -9,7 +9,7 @@ What the format leaves open is read thus:
   but a joint that mimics another and gives neither is limited by the other alone, and where loops are stated beside the
   file one that gives neither has no limits: exporters write so the joints of mechanisms that have no motor.
 - A limit of 1e16, as SDF has it, or of the largest number of four or eight bytes is a placeholder for none.
-- A `velocity` of 0 or -1 is a placeholder of exporters and sets no limit.
+- A `velocity` of 0 or -1 is a placeholder of exporters and sets no limit, and so is an `effort` of 0 or less.
 - A `<mimic>` on a fixed joint has no effect, nor has one of a joint that is not there.
 - Limits on continuous, planar, spherical and floating joints do not hold, except for the velocity of continuous.
 - Where the limits of a joint that mimics another would hold that one still, they give way.

@@ -94,6 +94,7 @@ class UrdfJoints:
             velocity=self._velocity(limit) if limit is not None and moves else None,
             acceleration=rates.get("acceleration"),
             jerk=rates.get("jerk"),
+            effort=self._effort(limit) if limit is not None and moves else None,
             pitch=element.number("pitch") if kind == JointKind.HELICAL else 0.0,
             mimic=None if kind == JointKind.FIXED else self._mimic(element),
             line=element.line,
@@ -139,6 +140,11 @@ class UrdfJoints:
                 f"{limit.label} has a negative velocity limit, {velocity:g}: write it without the sign, or leave it out"
             )
         return velocity
+
+    def _effort(self, limit: Element) -> float | None:
+        """The largest torque or force; None where it is not above 0, which exporters write for none."""
+        effort = limit.number("effort", 0.0, infinite=True)
+        return effort if effort > 0.0 else None
 
     def _rates(self, limit: Element) -> dict[str, float]:
         """The largest acceleration and jerk; the lower one of acceleration and deceleration holds for both."""

@@ -78,6 +78,7 @@ class ModelBuilder:
         velocity: ArrayLike | None = None,
         acceleration: ArrayLike | None = None,
         jerk: ArrayLike | None = None,
+        effort: float | None = None,
         pitch: float = 0.0,
         swing: ArrayLike | None = None,
         twist: ArrayLike | None = None,
@@ -88,8 +89,8 @@ class ModelBuilder:
         """Add a joint of a `JointKind`; see `poise.Joint` for the units.
 
         `limits` is (lower, upper), numbers or one for each coordinate.  Those of a spherical joint are `swing`, `twist`
-        and `across` about its `axis`, as `SwingTwist` has them.  Raises ModelError for a name used twice, an unknown
-        kind, a zero axis, or limits the wrong way round.
+        and `across` about its `axis`, as `SwingTwist` has them.  `effort` is the largest torque or force.  Raises
+        ModelError for a name used twice, an unknown kind, a zero axis, or limits the wrong way round.
         """
         self._name("joint", name, line)
         if name in self._joints:
@@ -151,6 +152,12 @@ class ModelBuilder:
             () if rate is None else self._rate(name, f"{what} limit", rate, blank.speeds, line)
             for what, rate in (("acceleration", acceleration), ("jerk", jerk))
         ]
+        if effort is not None and not (blank.size == 1 and float(effort) > 0.0):
+            raise self._error(
+                f"joint {name!r} is {kind.value} and has the effort {effort!r}; a joint of one axis may have one, "
+                "above 0",
+                line,
+            )
         if not abs(pitch) <= LARGEST:
             raise self._error(f"joint {name!r} has the pitch {pitch}; it must be finite metres per radian", line)
         if mimic and blank.size != 1:
@@ -193,6 +200,7 @@ class ModelBuilder:
             velocity=speed,
             acceleration=rates[0],
             jerk=rates[1],
+            effort=math.inf if effort is None else float(effort),
             ball=ball,
             mimic=mimic,
         )

@@ -4,6 +4,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
+from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
@@ -123,6 +124,11 @@ class ConfigurationSpace:
     def jerk(self) -> Array:
         """(nv,) largest jerks [rad/s^3 or m/s^3] that the file states, as `velocity`."""
         return self._rates(lambda joint: joint.jerk)
+
+    @cached_property
+    def efforts(self) -> Mapping[str, float]:
+        """The largest torque [N m] or force [N] by joint, for those of which the file states one."""
+        return MappingProxyType({j.name: j.effort for j in self.joints if j.nv and math.isfinite(j.effort)})
 
     @cached_property
     def _quaternions(self) -> tuple[int, ...]:

@@ -16,6 +16,7 @@ frame, `origin`, which is fixed in the parent link.
 A spherical joint may have limits of its own, `ball`: see `poise.model.swing`.
 """
 
+import math
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import final
@@ -107,6 +108,8 @@ class Joint:
     """Largest acceleration [rad/s^2 or m/s^2], one for each of v; empty where none is stated."""
     jerk: tuple[float, ...] = ()
     """Largest jerk [rad/s^3 or m/s^3], likewise."""
+    effort: float = math.inf
+    """Largest torque or force [N m or N] of a joint of one axis; inf where none is stated."""
     ball: SwingTwist | None = None
     """Limits of swing and twist (spherical only)."""
     mimic: Mimic | None = None

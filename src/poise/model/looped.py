@@ -128,7 +128,7 @@ def _free(joint: Joint) -> Joint:
     none = (math.inf,) * joint.size
     return replace(
         joint, lower=tuple(-x for x in none), upper=none, velocity=(math.inf,) * joint.speeds, acceleration=(), jerk=(),
-        ball=None, mimic=None,
+        effort=math.inf, ball=None, mimic=None,
     )  # fmt: skip
 
 
