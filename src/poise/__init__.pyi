@@ -81,6 +81,7 @@ from poise.tasks.support import SupportTask as SupportTask
 from poise.tasks.surface import LineTask as LineTask
 from poise.tasks.surface import PlaneTask as PlaneTask
 from poise.tasks.swivel import SwivelTask as SwivelTask
+from poise.tasks.torque import TorqueTask as TorqueTask
 from poise.tasks.vector import VectorTask as VectorTask
 from poise.tasks.velocity import DampingTask as DampingTask
 from poise.tasks.velocity import JointVelocityTask as JointVelocityTask

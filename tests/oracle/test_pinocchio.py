@@ -128,6 +128,22 @@ class Twin:
             np.testing.assert_allclose(self.ours.gravity_torques(q), torques, rtol=0.0, atol=1e-12 * 9.81 * moving)
 
 
+@pytest.mark.parametrize("name", HUMANOIDS)
+def test_torques_at_rest_under_wrenches_are_those_of_inverse_dynamics(name: str) -> None:
+    twin = Twin(name, floating=True)
+    q = twin.ours.sample(seed=2)
+    rng, outside = np.random.default_rng(0), [pin.Force.Zero() for _ in range(twin.theirs.njoints)]
+    wrenches = {link: 20.0 * rng.normal(size=6) for link in rng.choice(twin.ours.links[1:], 3, replace=False)}
+    pin.framesForwardKinematics(twin.theirs, twin.data, twin.configuration(q))
+    for link, wrench in wrenches.items():
+        frame = twin.theirs.frames[twin.frames[link]]
+        turned = pin.SE3(twin.data.oMf[twin.frames[link]].rotation.T, np.zeros(3)).act(pin.Force(wrench))
+        outside[frame.parentJoint] += frame.placement.act(turned)
+    rest = np.zeros(twin.theirs.nv)
+    theirs = pin.rnea(twin.theirs, twin.data, twin.configuration(q), rest, rest, outside) @ twin.velocities(q)
+    np.testing.assert_allclose(twin.ours.gravity_torques(q, wrenches=wrenches), theirs, rtol=0.0, atol=1e-10)
+
+
 def test_there_are_robots_enough() -> None:
     assert len(FILES) - len(REFUSED) >= 20
     assert FILES.keys() >= REFUSED.keys() | BACKWARD | set(HUMANOIDS)

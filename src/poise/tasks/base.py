@@ -399,6 +399,10 @@ class Task(Value, metaclass=Stated):
         sizes = ((error.position, " m"), (error.rotation, " rad"), (error.residual, ""))
         return f"{self.label} {' and '.join(f'{size:.3g}{unit}' for size, unit in sizes if size is not None)}"
 
+    def at_sides(self, model: "Model", q: Array) -> Sequence[str]:
+        """Of a range of many things, in words those that stand at their sides at `q` (nq,), or are beyond them."""
+        return ()
+
     def judged(self, model: "Model", goal: Array, q: Array) -> Array:
         """(N, blocks) the norm of each block at `q` (N, nq) for the goals (N, 7), from the poses of the model alone.
 

@@ -130,6 +130,8 @@ class Effector(NamedTuple):
     frames: Sequence[TaskFrame] = ()
     heavy: bool = False
     """Whether it reads masses."""
+    scratch: int = 0
+    """Rows of scratch that its routines work in, behind the moments of the masses."""
 
 
 def task_frames(units: Units, places: Sequence[Place]) -> tuple[Columns, list[TaskFrame]]:

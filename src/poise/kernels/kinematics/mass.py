@@ -31,24 +31,34 @@ def mass_moments(units, bodies, frames, moments):
 
 
 @kernel
+def swept(c, axis, frames, share, moment):
+    """How the `moment` (3) of a share of the mass, its points times their shares, moves with the COLUMN c.
+
+    Its axis, times the slope of what it follows by, stands in the rows `axis` of the frames.
+    """
+    scale, place = c.scale, c.place
+    z0, z1, z2 = load(frames, axis) * scale, load(frames, axis + 1) * scale, load(frames, axis + 2) * scale
+    slide = share * (1.0 if c.kind == PRISMATIC else c.pitch)
+    l0, l1, l2 = slide * z0, slide * z1, slide * z2
+    if c.kind != PRISMATIC:
+        d0 = moment[0] - share * load(frames, place)
+        d1 = moment[1] - share * load(frames, place + 1)
+        d2 = moment[2] - share * load(frames, place + 2)
+        l0, l1, l2 = l0 + z1 * d2 - z2 * d1, l1 + z2 * d0 - z0 * d2, l2 + z0 * d1 - z1 * d0
+    return l0, l1, l2
+
+
+@kernel
 def mass_columns(columns, start, stop, bodies, frames, moments, out):
     """Jacobian columns of the centre of mass: rows 3 * column of `out`.
 
     An axis moves all that its unit carries as one body: by the share of its mass, and about its centre.
     """
     for k in range(start, stop):
-        c = columns[k]
-        axis, place, kind, column, scale = c.axis, c.place, c.kind, c.column, c.scale
-        u = place // FRAME
-        share = bodies[u].carried
-        z0, z1, z2 = load(frames, axis) * scale, load(frames, axis + 1) * scale, load(frames, axis + 2) * scale
-        slide = share * (1.0 if kind == PRISMATIC else c.pitch)
-        l0, l1, l2 = slide * z0, slide * z1, slide * z2
-        if kind != PRISMATIC:
-            d0 = load(moments, 3 * u) - share * load(frames, place)
-            d1 = load(moments, 3 * u + 1) - share * load(frames, place + 1)
-            d2 = load(moments, 3 * u + 2) - share * load(frames, place + 2)
-            l0, l1, l2 = l0 + z1 * d2 - z2 * d1, l1 + z2 * d0 - z0 * d2, l2 + z0 * d1 - z1 * d0
+        c, column = columns[k], columns[k].column
+        u = c.place // FRAME
+        moment = load(moments, 3 * u), load(moments, 3 * u + 1), load(moments, 3 * u + 2)
+        l0, l1, l2 = swept(c, c.axis, frames, bodies[u].carried, moment)
         if column < 0:
             column = -1 - column
             l0 = l0 + load(out, 3 * column)

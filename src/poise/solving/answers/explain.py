@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from poise.common.array import Array
+from poise.model.model import Model
 from poise.quaternions import quaternion_exp, quaternion_product
 from poise.solving.answers.competing import Question, rivals
 from poise.solving.answers.nonnegative import nonnegative
@@ -16,6 +17,7 @@ from poise.solving.problem.rows import rows_at
 from poise.solving.requirements.balls import named_balls
 from poise.solving.requirements.outcome import Outcome, PreparedProblem
 from poise.solving.requirements.positions import at_limits, pushed_out
+from poise.solving.requirements.ranges import is_range
 from poise.solving.requirements.status import Budget, Status
 from poise.solving.requirements.sums import at_most, slack_of_sums
 from poise.solving.unreachable.infeasibility import (
@@ -109,6 +111,7 @@ def explain(outcome: Outcome, status: Status, budget: Budget | None) -> str:
     held = held_by(outcome)
     if held:
         parts.append("At their limits, and pushed against them: " + ", ".join(held) + ".")
+    parts += sides(outcome.model, outcome.prepared.tasks.all, outcome.q)
     enough = _enough(outcome) if outcome.stationary and status in _STATIONARY else []
     if enough:
         parts.append(
@@ -176,6 +179,12 @@ def in_words(left: Sequence[tuple[Task, TaskError]]) -> list[str]:
 
 def _closed(task: LoopTask, error: TaskError) -> bool:
     return max(error.position or 0.0, error.rotation or 0.0) <= task.tolerance
+
+
+def sides(model: Model, tasks: Sequence[Task], q: Array) -> list[str]:
+    """A sentence for each required range that stands at its sides at q (nq,), or beyond, and can say at which."""
+    found = [(task, task.at_sides(model, q)) for task in tasks if is_range(task)]
+    return [f"{task.label} is at its limits: {', '.join(names)}." for task, names in found if names]
 
 
 def held_by(outcome: Outcome) -> list[str]:

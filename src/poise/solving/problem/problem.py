@@ -243,7 +243,7 @@ def pack(model: Model, tasks: Sequence[Task], *, limits: bool = True, also: Sequ
         "frames": FRAME * len(units),
         "e": m,
         "jacobian": row,
-        "scratch": max([*scratch_rows, 3 * len(units) + 3 if heavy else 0]),
+        "scratch": max([0, *scratch_rows, *(3 * len(units) + 3 + e.scratch for e in made if e.heavy)]),
         "free": n,
         "matrix": m * m,
         "y": m,

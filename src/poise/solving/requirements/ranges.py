@@ -74,4 +74,5 @@ class Ranges(OnTheWay):
         names = " or ".join(task.label for task, _ in self._goals)
         if far == np.inf:
             return f"the residual of {names} raises or leaves no number"
-        return f"{names} is left by {far:.3g} m or rad"
+        units = sorted({block.unit for task, _ in self._goals for block in task.blocks} - {""})
+        return " ".join([f"{names} is left by {far:.3g}", *[" or ".join(units)] * bool(units)])

@@ -8,7 +8,7 @@ import numpy as np
 from poise.common.array import Array
 from poise.kernels.machine.memory import DONE, FOLLOWING, INVERSE_RADIUS, SCOUT, STAGE
 from poise.solving.answers.competing import Question, brakes, limited, rivals
-from poise.solving.answers.explain import in_words
+from poise.solving.answers.explain import in_words, sides
 from poise.solving.requirements.active_limit import ActiveLimit
 from poise.solving.requirements.sections import relaxed_constraints
 from poise.solving.tracking.stepper import Stepper
@@ -38,6 +38,7 @@ def explained(stepper: Stepper, *, explores: bool) -> str:
     gave = relaxed_constraints(int(memory[STAGE]), stepper.bound.problem, active)
     others = "".join(f" {sentence}" for sentence in _others(stepper, q, active, explores))
     held = f" Held by limits: {'; '.join(map(str, active))}." if active else ""
+    held += "".join(f" {sentence}" for sentence in sides(stepper.model, stepper.targets.followed, q))
     gave = f" Nothing kept all limits: {gave} gave way." if gave else ""
     return f"What is left: {'; '.join(left)}.{held}{gave}{others}{_SCOUT_WORDS.get(memory[SCOUT], '')}"
 

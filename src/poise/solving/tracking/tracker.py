@@ -61,9 +61,10 @@ class Tracker:
     joints that no task moves.  The posture may be another at each step.
 
     No step leaves a range, such as the region of a `RegionTask`, the cone of a `ConeTask`, the interval of a
-    `DistanceTask` or the polygon of a `SupportTask`, if it is required and of the first priority.  What begins outside
-    gets no farther out, and comes back unless limits hold it.  Limits of joints, speeds and accelerations, and shapes
-    that must not meet, stand before ranges, and ranges before all tasks; `explain` tells what gave way.
+    `DistanceTask`, the polygon of a `SupportTask` or the limits of a `TorqueTask`, if it is required and of the first
+    priority.  What begins outside gets no farther out, and comes back unless limits hold it.  Limits of joints, speeds
+    and accelerations, and shapes that must not meet, stand before ranges, and ranges before all tasks; `explain` tells
+    what gave way.
 
     The loops of the model that the tasks move, and each LoopTask, are closed at the end of every step, to 1e-7 m and
     rad, within all limits: a step that cannot be closed is shortened, at worst to none.  A start that is open is closed
