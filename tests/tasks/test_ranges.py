@@ -276,5 +276,18 @@ def test_they_run_in_plain_python_too() -> None:
         np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-9)
 
 
+def test_a_support_keeps_its_corners_where_rounding_moves_points_on_its_sides() -> None:
+    """Toes that stand in a row, of which each is a little off it."""
+    square, rng = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]), np.random.default_rng(0)
+    for _ in range(50):
+        share = rng.random((12, 1))
+        sides = np.repeat(square, 3, axis=0) + share * np.repeat(np.roll(square, -1, axis=0) - square, 3, axis=0)
+        moved = np.concatenate([square, sides]) + 1e-15 * rng.normal(size=(16, 2))
+        corners = pz.SupportTask(rng.permutation(moved)).corners
+        assert len(corners) == 4
+        for corner in square:
+            assert np.linalg.norm(corners - corner, axis=1).min() < 1e-14
+
+
 if __name__ == "__main__":
     print(everything())

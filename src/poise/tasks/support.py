@@ -167,12 +167,19 @@ def _hull(points: Array) -> Array:
     def chain(ordered: Array) -> list[Array]:
         found: list[Array] = []
         for p in ordered:
-            while len(found) > 1 and _left_of(found[-2], found[-1], p) <= slight:
+            while len(found) > 1 and _left_of(found[-2], found[-1], p) <= 0.0:
                 found.pop()
             found.append(p)
         return found[:-1]
 
-    return np.array(chain(order) + chain(order[::-1])).reshape(-1, 2)
+    hull = np.array(chain(order) + chain(order[::-1])).reshape(-1, 2)
+    while len(hull) > 2:  # what rounding alone makes a corner goes, the least first
+        around = zip(np.roll(hull, 1, axis=0), hull, np.roll(hull, -1, axis=0), strict=True)
+        areas = [_left_of(*three) for three in around]
+        if min(areas) > slight:
+            break
+        hull = np.delete(hull, int(np.argmin(areas)), axis=0)
+    return hull
 
 
 def _left_of(a: Array, b: Array, c: Array) -> float:
