@@ -90,6 +90,7 @@ TASKS = [
     pz.DistanceTask("hand", (0.3, np.inf)),
     pz.RegionTask("hand", pz.Box(POSE, THREE + 1.0), base="base"),
     pz.SupportTask(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]), margin=0.1),
+    pz.EquilibriumTask({"foot": np.diag([1.0, 1.0, 0.0])}, normals={"foot": (0, 0.1, 1)}, margin=0.01),
     pz.TorqueTask({"left": 20.0}, wrenches={"hand": np.arange(6.0)}, gravity=THREE),
     pz.JointCouplingTask({"left": 1.0, "right": -1.0}, 0.1),
     pz.PostureTask(np.arange(7.0), weight=np.ones(7), tolerance=0.1),

@@ -69,6 +69,7 @@ from poise.tasks.base import Task as Task
 from poise.tasks.cone import ConeTask as ConeTask
 from poise.tasks.coupling import JointCouplingTask as JointCouplingTask
 from poise.tasks.distance import DistanceTask as DistanceTask
+from poise.tasks.equilibrium import EquilibriumTask as EquilibriumTask
 from poise.tasks.loop import LoopTask as LoopTask
 from poise.tasks.mass import CentreOfMassTask as CentreOfMassTask
 from poise.tasks.pose import OrientationTask as OrientationTask

@@ -35,6 +35,7 @@ GIVEN: list[tuple[Any, dict[str, Any]]] = [
     (pz.DistanceTask, {"distance": np.array([0.1, 0.5]), "target": three()}),
     (pz.RegionTask, {"region": pz.Box(POSE, three() + 1.0), "weight": one(), "tolerance": one()}),
     (pz.SupportTask, {"polygon": np.array([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]]), "margin": one(), "weight": one()}),
+    (pz.EquilibriumTask, {"contacts": {"foot": 9.0 * np.eye(3)}, "friction": {"foot": one()}, "margin": one()}),
     (pz.TorqueTask, {"limits": {"a": 9.0, "b": one()}, "wrenches": {"hand": np.ones(6)}, "gravity": three()}),
     (pz.LoopTask, {"base": "palm", "weight": one(), "tolerance": one()}),
     (pz.CentreOfMassTask, {"target": three(), "weight": np.ones(3), "tolerance": one()}),

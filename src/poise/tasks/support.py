@@ -82,19 +82,10 @@ def support_sides(p: Any, w: Any, b: Any) -> None:
         put_side(p, w, k, i, residual, jacobian, (u0, u1, 0.0))
 
 
-@final
 @dataclass(frozen=True, eq=False, repr=False)
-class SupportTask(OfMass):
-    """Keep the centre of all masses of the model above the convex hull of `polygon` (n, 2), x and y in the world [m].
+class OverPolygon(OfMass):
+    """A task that keeps the centre of mass above a convex polygon, by a margin."""
 
-    The points are where the robot touches the ground, such as the corners of its feet, in any order.  With a `margin`
-    the centre of mass keeps that far from the polygon's sides, and so within what can be held where the model is not
-    quite right.  Inside it asks for nothing; outside, what is left is the way to the nearest point [m], seen from
-    above.  A `Tracker` does not leave the polygon, see there.  The weight [1/m] is one number.  Raises ValueError for
-    points on one line and for a margin that leaves nothing.
-    """
-
-    polygon: ArrayLike
     margin: float = field(default=0.0, kw_only=True)
     """How far inside the sides of the polygon [m], 0 or more."""
 
@@ -105,25 +96,28 @@ class SupportTask(OfMass):
     goal_kind: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
-        given: Array = finite("polygon", self.polygon)
-        if given.ndim != 2 or given.shape[1] != 2 or len(given) < 3:
-            raise ShapeError(f"polygon must have shape (n, 2) with n at least 3, got {given.shape}")
         self._set("margin", number("margin", self.margin))
         if self.margin < 0.0:
             raise InvalidValue("negative", f"margin is {self.margin}; it must be 0 or more")
-        self._set("polygon", frozen(given))
         super().__post_init__()
         if len(self.corners) < 3:
-            flat = len(_hull(given)) < 3
             left = f"a margin of {self.margin:g} m leaves nothing of the polygon"
-            raise InvalidValue(
-                "empty", "the points of polygon are all on one line: nothing can stand there" if flat else left
-            )
+            raise InvalidValue("empty", left if len(convex_hull(self._points)) > 2 else self._flat)
+
+    @cached_property
+    def _points(self) -> Array:
+        """(n, 2) points of which it is the convex hull [m]."""
+        raise NotImplementedError
+
+    @property
+    def _flat(self) -> str:
+        """What is said where it has no inside."""
+        raise NotImplementedError
 
     @cached_property
     def corners(self) -> Array:
         """(n, 2) corners of the polygon within which the centre of mass is kept, counterclockwise [m]."""
-        hull = _hull(np.asarray(self.polygon))
+        hull = convex_hull(self._points)
         shrunk = hull
         for start, end in zip(hull, np.roll(hull, -1, axis=0), strict=True):
             shrunk = _cut(shrunk, start, end - start, self.margin)
@@ -159,7 +153,40 @@ class SupportTask(OfMass):
         return np.where(outside, ways, 0.0)[:, None] * (float(self.weight) != 0.0)  # type: ignore[arg-type]
 
 
-def _hull(points: Array) -> Array:
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class SupportTask(OverPolygon):
+    """Keep the centre of all masses of the model above the convex hull of `polygon` (n, 2), x and y in the world [m].
+
+    The points are where the robot touches the ground, such as the corners of its feet, in any order; where it touches
+    other things as well, or may slip, an `EquilibriumTask` finds the polygon.  With a `margin` the centre of mass keeps
+    that far from the polygon's sides, and so within what can be held where the model is not quite right.  Inside it
+    asks for nothing; outside, what is left is the way to the nearest point [m], seen from above.  A `Tracker` does not
+    leave the polygon, see there.  The weight [1/m] is one number.  Raises ValueError for points on one line and for a
+    margin that leaves nothing.
+    """
+
+    polygon: ArrayLike
+
+    def __post_init__(self) -> None:
+        given: Array = finite("polygon", self.polygon)
+        if given.ndim != 2 or given.shape[1] != 2 or len(given) < 3:
+            raise ShapeError(f"polygon must have shape (n, 2) with n at least 3, got {given.shape}")
+        self._set("polygon", frozen(given))
+        super().__post_init__()
+
+    @cached_property
+    def _points(self) -> Array:
+        """(n, 2) points of which it is the convex hull [m]."""
+        return np.asarray(self.polygon)
+
+    @property
+    def _flat(self) -> str:
+        """What is said where it has no inside."""
+        return "the points of polygon are all on one line: nothing can stand there"
+
+
+def convex_hull(points: Array) -> Array:
     """(k, 2) corners of the convex hull, counterclockwise (Andrew 1979); fewer than 3 for points on one line."""
     slight = 1e-9 * float(np.ptp(points, axis=0).max()) ** 2
     order = np.unique(points, axis=0)
@@ -199,4 +226,4 @@ def _cut(polygon: Array, start: Array, along: Array, margin: float) -> Array:
             found.append(p)
         if (a > 1e-12 and b < -1e-12) or (a < -1e-12 and b > 1e-12):
             found.append(p + a / (a - b) * (q - p))
-    return _hull(np.array(found)) if len(found) > 2 else polygon[:0]
+    return convex_hull(np.array(found)) if len(found) > 2 else polygon[:0]
