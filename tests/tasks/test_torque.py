@@ -190,14 +190,35 @@ def test_efforts_are_those_of_the_file() -> None:
         pz.load(urdf.replace('"87"', '"strong"'))
 
 
-def test_efforts_of_an_mjcf_are_those_of_all_actuators_of_a_joint() -> None:
-    pytest.importorskip("mujoco")
-    hinge = '<joint name="{}" type="hinge" axis="0 1 0" range="-1 1" limited="true" {}/>'
-    one, two = hinge.format("one", 'actuatorfrcrange="-30 20"'), hinge.format("two", "")
-    geom = '<geom size="0.1"/>'
-    bodies = f"<body>{one}{geom}<body>{two}{geom}</body></body>"
-    file = f'<mujoco><compiler angle="radian"/><worldbody>{bodies}</worldbody></mujoco>'
-    assert dict(pz.load(file).efforts) == {"one": 20.0}
+def test_efforts_of_an_mjcf_are_what_its_actuators_can_do() -> None:
+    mujoco = pytest.importorskip("mujoco")
+    ranges = {
+        "own": 'actuatorfrcrange="-30 20"',
+        "geared": "",
+        "both": 'actuatorfrcrange="-8 8"',
+        "two": "",
+        "free": "",
+    }
+    joints = "".join(
+        f'<body><joint name="{name}" axis="0 1 0" range="-1 1" limited="true" {own}/><geom size="0.1"/></body>'
+        for name, own in ranges.items()
+    )
+    actuators = (
+        '<general joint="own" forcerange="-90 90"/><motor joint="geared" gear="50" ctrlrange="-0.4 1"/>'
+        '<position joint="both" kp="100" forcerange="-9 9"/><position joint="two" kp="1" forcerange="-3 3" gear="2"/>'
+        '<motor joint="two" ctrlrange="-1 1" forcerange="-0.5 2" gear="-1"/><motor joint="free"/>'
+    )
+    file = f'<mujoco><compiler angle="radian"/><worldbody>{joints}</worldbody><actuator>{actuators}</actuator></mujoco>'
+    found, theirs = pz.load(file).efforts, mujoco.MjModel.from_xml_string(file)
+    data, seen = mujoco.MjData(theirs), []
+    for sign in (-1.0, 1.0):
+        data.ctrl[:] = sign * 1e6 * np.sign(theirs.actuator_gear[:, 0])
+        mujoco.mj_forward(theirs, data)
+        seen.append(np.abs(data.qfrc_actuator))
+    least = dict(zip(ranges, np.minimum(*seen), strict=True))
+    assert found.keys() == ranges.keys() - {"free"}
+    for name, most in found.items():
+        assert most == pytest.approx(least[name]), name
 
 
 def test_what_makes_no_sense_is_refused() -> None:
@@ -207,6 +228,8 @@ def test_what_makes_no_sense_is_refused() -> None:
         pz.TorqueTask(3.0)  # type: ignore[arg-type]
     with refused("not-positive", "limits['a'] is 0.0"):
         pz.TorqueTask({"a": 0.0})
+    with refused("not-a-limit", "TorqueTask('upper_joint', 'middle_joint'): give it among the tasks"):
+        pz.solve(ARM, pz.PositionTask("tip", [0.5, 0.0, 0.0]), limits=[pz.TorqueTask(LIMITS)])  # type: ignore[list-item]
     with refused("not-finite", "wrenches['tip'][0]"):
         pz.TorqueTask({"a": 1.0}, wrenches={"tip": [np.nan] * 6})
     with pytest.raises(JointNotFound, match="upper"):

@@ -11,8 +11,7 @@ from poise.model.joint_function import JointFunction
 
 _READ: Final = (
     "names", "body_parentid", "body_pos", "body_quat", "body_mass", "body_ipos", "jnt_type", "jnt_bodyid", "jnt_pos",
-    "jnt_axis", "jnt_limited", "jnt_range", "jnt_actfrclimited", "jnt_actfrcrange", "qpos0", "site_bodyid", "site_pos",
-    "site_quat", "geom_pos", "geom_quat",
+    "jnt_axis", "jnt_limited", "jnt_range", "qpos0", "site_bodyid", "site_pos", "site_quat", "geom_pos", "geom_quat",
     "geom_size", "geom_contype", "geom_conaffinity", "eq_type", "eq_obj1id", "eq_obj2id", "eq_data", "eq_active0",
 )  # fmt: skip
 """What of an MjModel a `Model` is made of: programs write into it."""

@@ -25,6 +25,7 @@ from poise.io.elements import Element, parse, read_bytes, root_tag
 from poise.io.foreign import XACRO_MJCF, foreign_root
 from poise.io.geoms import DEFAULT_COLOUR, KINDS, colliding, colours, drawn_part, never_compared, part, seen
 from poise.io.mjcf_assets import Compiled, compiled_without, whole
+from poise.io.mjcf_efforts import efforts
 from poise.io.parts import part_of_another
 from poise.model.builder import Base, ModelBuilder
 from poise.model.frame import WORLD
@@ -56,7 +57,7 @@ def read_mjcf(path: str | os.PathLike[str], *, base: Base = "fixed") -> Model:
     | several joints on a body, a joint with a `pos` | a chain through links named `body/joint` |
     | body without joints, mocap body | a fixed joint `body/fixed` |
     | mass of a body, given or of its geoms | mass of the link |
-    | `actuatorfrcrange` of a joint | its effort, the less of both ways |
+    | `actuatorfrcrange` of a joint, forces of its actuators | its effort, the less of both ways |
     | geom that can collide, of the world body too | shape of the link; a mesh is its convex hull |
     | geom that MuJoCo shows, see `poise.io.geoms` | visual of the link; textures and height fields are passed over |
     | geoms that MuJoCo never looks at together | pair of links in `disabled` |
@@ -171,6 +172,7 @@ class _Reader:
         self.m = m = compiled.model
         self.bodies = [m.body(i).name or f"body{i}" for i in range(m.nbody)]
         self.joints = [m.joint(i).name or f"joint{i}" for i in range(m.njnt)]
+        self.efforts = efforts(m)
         self.followers: dict[int, tuple[int, JointFunction]] = {}
         """Driving joint (-1 for none), and how it is followed, by driven joint."""
         self.sites: list[str] = []
@@ -205,11 +207,6 @@ class _Reader:
 
     def kind(self, joint: int) -> JointKind:
         return _KINDS[self.m.jnt_type[joint]]
-
-    def effort(self, joint: int) -> float | None:
-        """The largest torque or force of all actuators of a joint, whichever way is less; None if it is not limited."""
-        most = float(np.abs(self.m.jnt_actfrcrange[joint]).min())
-        return most if self.m.jnt_actfrclimited[joint] and most > 0.0 else None
 
     def zero(self, joint: int) -> float:
         """Position of a one-axis joint at which its body stands where the file draws it [rad or m]."""
@@ -402,7 +399,7 @@ class _Reader:
             origin=origin @ _motion(kind, axis, -zero),
             axis=axis,
             limits=None if unlimited else (lower, upper),
-            effort=self.effort(joint),
+            effort=float(self.efforts[joint]),
             mimic=None if source == joint else _mimic(self.joints[source], function),
         )
 

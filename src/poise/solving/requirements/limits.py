@@ -10,6 +10,7 @@ from poise.common.checks import broken_rule
 from poise.common.errors import InvalidType, InvalidValue
 from poise.model.model import Model
 from poise.solving.problem.problem import Problem
+from poise.tasks.base import Task
 
 if TYPE_CHECKING:
     from poise.solving.requirements.collision import CollisionLimit
@@ -39,10 +40,12 @@ class Limits(NamedTuple):
         if isinstance(limits, bool):
             return cls(limits, None, ())
         if not isinstance(limits, (list, tuple)) or not all(map(_is_limit, limits)):
+            tasks = [x.label for x in limits if isinstance(x, Task)] if isinstance(limits, (list, tuple)) else []
+            given = f"{tasks[0]}: give it among the tasks" if tasks else repr(limits)
             raise InvalidType(
                 "not-a-limit",
                 "limits must be True or False, whether joint limits hold, or a list of what must hold beside them, "
-                f"such as LinearLimit or CollisionLimit, got {limits!r}",
+                f"such as LinearLimit or CollisionLimit, got {given}",
             )
         from poise.solving.requirements.collision import one_collision_limit
 
