@@ -164,9 +164,25 @@ def run(seed: int) -> dict[str, float]:
     return {one.name: one.beyond(way) for one in asked if not one.beyond(way) <= one.slack}
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", [*range(60), 1238])
 def test_all_that_is_asked_holds(seed: int) -> None:
     assert run(seed) == {}
+
+
+def test_a_tool_keeps_its_speed_on_a_way_to_rest_that_is_bent_back_to_a_border() -> None:
+    here = ARM.model.pose("tool0", ARM.q0).xyz
+    normal = np.array([0.8241, 0.4833, 0.2955])
+    border = pz.RegionTask("tool0", pz.HalfSpace(here + 0.01 * normal, normal))
+    limits = [
+        pz.ToolSpeedLimit("tool0", linear=0.1, angular=1.0), pz.AccelerationLimit(10.0), pz.JerkLimit(50.0)
+    ]  # fmt: skip
+    tracker = pz.Tracker(ARM.model, [pz.PositionTask("tool0", target=here), border], "qp", dt=DT, limits=limits)
+    q = ARM.q0
+    for away in ([0.3750, -0.2532, -0.0833], [0.4917, -0.5216, -0.6382]):
+        tracker.targets[0, :3] = here + away
+        for _ in range(20):
+            q = tracker.step(q)
+            assert "gave way" not in tracker.explain()
 
 
 def test_what_gives_way_is_told_and_stands_in_the_documentation() -> None:

@@ -256,7 +256,7 @@ def _holds_here(p, w, address, stage):
         if cutting and len(p.loops) > 0:
             _cut_sums(p, w)
         return False
-    if _whirls(p, w) or (len(p.tools) > 0 and len(p.loops) > 0 and not tools_hold(p, w)):
+    if _whirls(p, w, w.step) or (len(p.tools) > 0 and len(p.loops) > 0 and not tools_hold(p, w)):
         return False
     satisfied = stage != ALL or len(p.ranges) == 0 or ranges_hold(p, w, w.q, cutting, False)
     if len(p.collision) > 0:
@@ -278,10 +278,10 @@ def _cut_sums(p, w):
 
 
 @kernel
-def _whirls(p, w):
-    """Whether w.step is faster than the limit of a twist."""
+def _whirls(p, w, step):
+    """Whether a step (n) is faster than the limit of a twist."""
     for k in range(len(p.twists)):
-        if length_of(p.twists[k], w.step) > (1.0 + ROUNDING) * w.memory[UPDATES] * p.twists[k].most:
+        if length_of(p.twists[k], step) > (1.0 + ROUNDING) * w.memory[UPDATES] * p.twists[k].most:
             return True
     return False
 
@@ -308,7 +308,14 @@ def _can_stop(p, w, address, stage):
     for k in range(1, STOPS + 1):
         if k > steps or (sure > steps and clear_for > steps and not fast) or rests(v, s):
             return True
-        if not brake_on(p, w, v, s, x) or (fast and not tools_hold_braking(p, w, v, x)):
+        if not brake_on(p, w, v, s, x):
+            return False
+        bent = k >= sure and w.memory[ABREAST] > 0.5 and len(p.loops) == 0 and steer(p, w, v, s, x)
+        # A bent step may be faster than the one before: tools were sure of the straight way alone.
+        if len(p.tools) > 0 and not fast and w.braking.speeds[0] == UNKNOWN:
+            tools_begin_braking(p, w, w.braking.start)
+            fast = True
+        if _whirls(p, w, v) or (fast and not tools_hold_braking(p, w, v, x)):
             return False
         # What is left of the way: subtracted where it was summed up, else bounded anew when it is asked for.
         for a in range(0 if each else n):
@@ -319,7 +326,6 @@ def _can_stop(p, w, address, stage):
             fast = not tools_hold_to_rest(p, w)
             asked = 2 * k if fast else STOPS
         if k >= sure:
-            bent = w.memory[ABREAST] > 0.5 and len(p.loops) == 0 and steer(p, w, v, s, x)
             if not bent and not ranges_hold(p, w, x, w.memory[CUTTING] > 0.5, True):
                 return False
             if w.braking.speeds[0] == UNKNOWN:
