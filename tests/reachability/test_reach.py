@@ -328,9 +328,9 @@ def test_manipulability_is_the_product_of_the_singular_values(model: pz.Model, s
         if not moving.any() or not rows.any():
             continue
         frame = model.frame(name)
-        joints = len({model.velocity_index(model.follows(j)[0]).start for j in model.root_path(frame.link) if j.size})
-        if joints != moving.sum():
-            continue  # a joint whose axis goes through the frame, or one of several coordinates
+        path = [model.velocity_index(model.follows(j)[0]) for j in model.root_path(frame.link) if j.size]
+        if len(np.unique(np.concatenate([np.arange(model.nv)[some] for some in path]))) != moving.sum():
+            continue  # one of them does not move the frame, as where its axis goes through it
         basis = np.eye(6)[: 3 if linear else 6]
         sizes = np.linalg.svd(rows[:, :, moving], compute_uv=False)
         found = frame_manipulability(model, frame, q, basis)
