@@ -22,8 +22,8 @@ from poise.common.errors import MissingExtra
 # Tests that run themselves as programs, without a compiler, find what tests share.
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH")]))
 
-# How long a draw takes says how busy the machine is.  The suite judges a change by the same examples everywhere, in every
-# run; `--hypothesis-profile random` seeks new ones.
+# How long a draw takes says how busy the machine is.  The suite judges a change by the same examples in every run, on
+# every machine; `--hypothesis-profile random` seeks new ones.
 settings.register_profile("same", settings(), deadline=None, derandomize=True, database=None)
 settings.register_profile("random", settings(), deadline=None, derandomize=False)
 settings.load_profile("same")
