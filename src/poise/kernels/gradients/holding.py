@@ -74,7 +74,7 @@ def _release_dependent(p, w, wanted, scale, rank):
     In a corner more is active than q has directions, and with all of it q could not follow a target.  Multipliers are
     not unique there: one is released for which the others can have the right signs alone.
     """
-    n, first = len(w.step), len(w.e)
+    n, first, tried = len(w.step), len(w.e), False
     for c in range(n + len(w.kkt.residual) - first):
         k = first + c - n
         if c < n:
@@ -85,7 +85,7 @@ def _release_dependent(p, w, wanted, scale, rank):
             if w.kkt.active[k] < 0.5:
                 continue
             w.kkt.active[k] = 0.0
-        active_rows = decompose_active(w)
+        active_rows, tried = decompose_active(w), True
         spare = rank_of(active_rows, w) > rank if c < n else rank_of(active_rows, w) == rank
         if spare and wanted:
             find_gradient(p, w, 0.0, w.kkt.lagrangian_gradient)
@@ -100,11 +100,12 @@ def _release_dependent(p, w, wanted, scale, rank):
             w.free[c] = 0.0
         else:
             w.kkt.active[k] = 1.0
-    active_rows = decompose_active(w)
-    if wanted:
-        find_gradient(p, w, 0.0, w.kkt.lagrangian_gradient)
-        find_multipliers(active_rows, w)
-        find_gradient(p, w, 1.0, w.kkt.lagrangian_gradient)
+    if tried:
+        active_rows = decompose_active(w)
+        if wanted:
+            find_gradient(p, w, 0.0, w.kkt.lagrangian_gradient)
+            find_multipliers(active_rows, w)
+            find_gradient(p, w, 1.0, w.kkt.lagrangian_gradient)
     return False
 
 

@@ -170,19 +170,20 @@ def _take(n, rows, at, others, other, size):
 
 
 @kernel
-def find_hessian(p, w, request, q):
-    """w.kkt.hessian (n x n), H over the free joints at q (nq), by central differences of the gradient; WHOLE or
-    NO_LEAST.
+def find_hessian(p, w, request, q, count):
+    """w.kkt.hessian (count x n), H Z at q (nq) for the basis Z^T = w.kkt.null_rows, by central differences of the
+    gradient; WHOLE or NO_LEAST.
 
-    The conditions end as they were.  Without an f it is the identity, so that dq is the least change.
+    The conditions end as they were.  Without an f it is Z, so that dq is the least change.
     """
     n, m = len(w.step), len(w.kkt.residual)
     row, wanted, kind = pitch(w.kkt.rows, n), is_wanted(w), WHOLE
     for i in range(n * n):
         w.kkt.hessian[i] = 0.0
     if not wanted:
-        for a in range(n):
-            w.kkt.hessian[a * n + a] = 1.0
+        for t in range(count):
+            for a in range(n):
+                w.kkt.hessian[t * n + a] = w.kkt.null_rows[t * row + a]
         return kind
     # left = |e|^2 of what is missed, whole = |J|^2, away: how far J^T e, w.phi, is from differences of |e|^2 / 2.
     left, whole, away = 0.0, 0.0, 0.0
@@ -195,36 +196,27 @@ def find_hessian(p, w, request, q):
         left += w.kkt.residual[k] ** 2 if w.kkt.missed[k] > 0.5 else 0.0
         for a in range(n):
             whole += w.kkt.rows[k * row + a] ** 2
-    for a in range(n):
-        w.step[a] = 0.0
-    for v in range(n):
-        if w.free[v] < 0.5:
-            continue
-        squares = 0.0
-        w.step[v] = 1.0
+    for t in range(count):
+        slope = 0.0
+        for a in range(n):
+            w.step[a] = w.kkt.null_rows[t * row + a]
+            slope -= w.step[a] * w.phi[a]
         for way in range(2):
             sign = 1.0 - 2.0 * way
             move(p, q, w.step, sign * STEP, w.q)
             evaluate_conditions(p, w, request, True)
             find_gradient(p, w, 1.0, w.kkt.lagrangian_gradient)
             for a in range(n):
-                slope = sign * w.free[a] * w.kkt.lagrangian_gradient[a] / (2.0 * STEP)
-                w.kkt.hessian[v * n + a] = w.kkt.hessian[v * n + a] + slope
+                change = sign * w.free[a] * w.kkt.lagrangian_gradient[a] / (2.0 * STEP)
+                w.kkt.hessian[t * n + a] = w.kkt.hessian[t * n + a] + change
             for k in range(m):
                 if w.kkt.missed[k] > 0.5:
-                    squares += sign * 0.5 * w.kkt.residual[k] ** 2
-        w.step[v] = 0.0
-        away = max(away, abs(squares / (2.0 * STEP) - w.phi[v]))
+                    slope += sign * 0.5 * w.kkt.residual[k] ** 2 / (2.0 * STEP)
+        away = max(away, abs(slope))
     for i in range(len(q)):
         w.q[i] = q[i]
     evaluate_conditions(p, w, request, True)
-    if away > _NO_GRADIENT * sqrt(left) * sqrt(whole):
-        return NO_LEAST
-    for a in range(n):
-        for b in range(a):
-            mean = 0.5 * (w.kkt.hessian[a * n + b] + w.kkt.hessian[b * n + a])
-            w.kkt.hessian[a * n + b], w.kkt.hessian[b * n + a] = mean, mean
-    return kind
+    return NO_LEAST if away > _NO_GRADIENT * sqrt(left) * sqrt(whole) else kind
 
 
 @kernel
@@ -241,10 +233,17 @@ def is_wanted(w):
 
 @kernel
 def largest_curvature(w):
-    """The largest entry of the Hessian."""
-    largest = LEAST
+    """The largest entry of w.kkt.hessian, and of the weights of the posture and the squares of the missed rows."""
+    largest, n = LEAST, len(w.step)
+    row = pitch(w.kkt.rows, n)
     for i in range(len(w.kkt.hessian)):
         largest = max(largest, abs(w.kkt.hessian[i]))
+    for a in range(n):
+        square = w.free[a] * w.kkt.posture_hessian[a]
+        for k in range(len(w.kkt.missed)):
+            if w.kkt.missed[k] > 0.5:
+                square += w.free[a] * w.kkt.rows[k * row + a] ** 2
+        largest = max(largest, square)
     return largest
 
 
@@ -254,22 +253,15 @@ def decompose_inner(count, w):
     n = len(w.step)
     row, side = pitch(w.kkt.null_rows, n), pitch(w.kkt.inner_right, count)
     for t in range(count):
-        for a in range(n):
-            value = 0.0
-            for b in range(n):
-                value += w.kkt.hessian[a * n + b] * w.kkt.null_rows[t * row + b]
-            w.other[a] = value
         for u in range(side):
             w.kkt.inner_right[t * side + u] = 0.0
+    for t in range(count):
         for u in range(count):
             value = 0.0
             for a in range(n):
-                value += w.kkt.null_rows[u * row + a] * w.other[a]
+                value += 0.5 * w.kkt.null_rows[u * row + a] * w.kkt.hessian[t * n + a]
+                value += 0.5 * w.kkt.null_rows[t * row + a] * w.kkt.hessian[u * n + a]
             w.kkt.inner_right[t * side + u] = value
-    for t in range(count):
-        for u in range(t):
-            mean = 0.5 * (w.kkt.inner_right[t * side + u] + w.kkt.inner_right[u * side + t])
-            w.kkt.inner_right[t * side + u], w.kkt.inner_right[u * side + t] = mean, mean
     if count > 0:
         identity(count, w.kkt.inner_left)
         decompose(count, count, w.kkt.inner_right, w.kkt.inner_left, w.kkt.inner_sizes)
@@ -282,12 +274,14 @@ def split(p, w, request, q, active_rows):
     Returns the dimension of their null space, how many of its directions are flat, and what is found of the Hessian.
     """
     n, c = len(w.step), len(w.kkt.residual)
-    kind = find_hessian(p, w, request, q)
-    row, side, least = pitch(w.kkt.null_rows, n), pitch(w.kkt.active_left, active_rows), least_size(active_rows, w)
     count, flat = find_null_space(active_rows, w), 0
+    kind = find_hessian(p, w, request, q, count)
     decompose_inner(count, w)
-    inner_row, bound = pitch(w.kkt.inner_right, count), RANK * largest_curvature(w)
-    # G = sum z_t z_t^T / size_t, with z_t = Z u_t: Z (Z^T H Z)^-1 Z^T without the flat directions.
+    _put_inverse(active_rows, w)
+    row, inner_row = pitch(w.kkt.null_rows, n), pitch(w.kkt.inner_right, count)
+    bound = RANK * largest_curvature(w)
+    # With z_t = Z u_t, w.other, and H z_t, w.phi: G = sum z_t z_t^T / size_t without the flat directions, and
+    # (1 - G H) J^+ takes z_t (H z_t)^T J^+ / size_t from J^+.
     for i in range(n * n):
         w.kkt.gradient_sensitivity[i] = 0.0
     for t in range(count):
@@ -301,41 +295,44 @@ def split(p, w, request, q, active_rows):
         if not along > 0.5 * size:  # v_t = -u_t: a negative curvature
             kind = max(kind, FALLING)
         for a in range(n):
-            value = 0.0
+            w.other[a], w.phi[a] = 0.0, 0.0
             for u in range(count):
-                value += w.kkt.inner_left[t * inner_row + u] * w.kkt.null_rows[u * row + a]
-            w.other[a] = value
+                share = w.kkt.inner_left[t * inner_row + u]
+                w.other[a] = w.other[a] + share * w.kkt.null_rows[u * row + a]
+                w.phi[a] = w.phi[a] + share * w.kkt.hessian[u * n + a]
         for a in range(n):
             for b in range(n):
                 w.kkt.gradient_sensitivity[a * n + b] = (
                     w.kkt.gradient_sensitivity[a * n + b] + w.other[a] * w.other[b] / size
                 )
-    if flat > 0 and kind == WHOLE:
-        kind = FLAT
-    # Column k of (1 - G H) J^+, w.other being that of J^+ = sum sigma_i v_i u_i^T / sigma_i^2.
-    at = 0
+        for k in range(c):
+            if w.kkt.active[k] > 0.5:
+                along = 0.0
+                for a in range(n):
+                    along += w.phi[a] * w.kkt.residual_sensitivity[a * c + k]
+                for a in range(n):
+                    w.kkt.residual_sensitivity[a * c + k] = (
+                        w.kkt.residual_sensitivity[a * c + k] - w.other[a] * along / size
+                    )
+    return count, flat, FLAT if flat > 0 and kind == WHOLE else kind
+
+
+@kernel
+def _put_inverse(active_rows, w):
+    """w.kkt.residual_sensitivity (n x c) = J^+ = sum sigma_i v_i u_i^T / sigma_i^2, 0 for rows that are not active."""
+    n, c, at = len(w.step), len(w.kkt.residual), 0
+    row, side, least = pitch(w.kkt.rows, n), pitch(w.kkt.active_left, active_rows), least_size(active_rows, w)
     for k in range(c):
         for a in range(n):
             w.kkt.residual_sensitivity[a * c + k] = 0.0
         if w.kkt.active[k] < 0.5:
             continue
-        for a in range(n):
-            w.other[a] = 0.0
         for i in range(active_rows):
             size = w.kkt.active_sigma[i]
             if size > least:
                 share = w.kkt.active_left[i * side + at] / (size * size)
                 for a in range(n):
-                    w.other[a] = w.other[a] + share * w.kkt.active_right[i * row + a]
-        for a in range(n):
-            value = 0.0
-            for b in range(n):
-                value += w.kkt.hessian[a * n + b] * w.other[b]
-            w.phi[a] = value
-        for a in range(n):
-            value = w.other[a]
-            for b in range(n):
-                value -= w.kkt.gradient_sensitivity[a * n + b] * w.phi[b]
-            w.kkt.residual_sensitivity[a * c + k] = value
+                    w.kkt.residual_sensitivity[a * c + k] = (
+                        w.kkt.residual_sensitivity[a * c + k] + share * w.kkt.active_right[i * row + a]
+                    )
         at += 1
-    return count, flat, kind

@@ -23,7 +23,7 @@ KKT: Final = Group(
         "releasable": "n and c, of limits and conditions, see `poise.kernels.gradients.holding`",
         "limit_side": "n, -1 or 1 where a limit holds a joint, 2 where both do, which are one",
         "moving": "n, 1 for what may move",
-        "hessian": "n x n, of the Lagrangian",
+        "hessian": "n x n, of the Lagrangian: H Z, a row a direction",
         "active_left": "c packed rows, u_i of the conditions that hold",
         "active_right": "c packed rows, sigma_i v_i",
         "active_sigma": "c, sigma_i",
