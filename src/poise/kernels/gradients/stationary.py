@@ -37,8 +37,10 @@ FOUND, NOT_UNIQUE, INVALID_TARGET, NOT_CONVERGED, SINGULAR, FALLS, DEGENERATE, N
 the numbers make no target; no rest nearby; the rank of the active rows is lower there than beside it; a saddle or
 maximum along some direction; the curvature vanishes there alone; residuals whose rows are not their derivatives; a
 posture that decides along directions in which what is missed is flat, so that joints are coupled."""
-_STILL = 1e-9
-"""A Newton step towards rest that is this short [rad or m] is the last."""
+STILL = 1e-9
+"""A Newton step towards rest that is this short [rad or m] is the last: sensitivities are those of where it began."""
+NEARLY_STILL = 1e-6
+"""The same where only the rest is asked for: the next one would be about the square of it."""
 _NEAR = 0.03
 """How far Newton's steps may lead from the answer [rad or m]: a rest farther away is of another answer."""
 _STEPS = 12
@@ -91,13 +93,13 @@ def find_stationary(address):
     request = entry_at(address, CALL)
     p = problem_at(request.problem)
     w = narrow(p, request.narrow, request.routines)
-    code = stationary_from_start(p, w, request, True)
+    code = stationary_from_start(p, w, request, True, STILL)
     return COUPLED if code == NOT_UNIQUE and find_flat(p, w) > 0 else code
 
 
 @kernel
-def stationary_from_start(p, w, request, check_nearby):
-    """`find_stationary` without the code COUPLED.
+def stationary_from_start(p, w, request, check_nearby, still):
+    """`find_stationary` without the code COUPLED; a step of `still` that nothing cuts short is the last.
 
     Without `check_nearby` rank and curvature are not compared with those beside the rest.
     """
@@ -125,10 +127,10 @@ def stationary_from_start(p, w, request, check_nearby):
         code = _split_soundly(p, w, request, active_rows, check_nearby)
         if code > NOT_UNIQUE or not wanted:
             break
-        ended = _step(p, w) <= _STILL
-        if not ended:
-            _stop_short(w)
-        _go(p, w)
+        size = _step(p, w)
+        ended = size <= STILL
+        cut = not ended and _stop_short(w)
+        ended = not (_go(p, w) or cut or size > still) or ended
         if ended:
             break
         if not _distance(p, w) <= _NEAR:
@@ -248,8 +250,8 @@ def _split_soundly(p, w, request, active_rows, check_nearby):
     With `check_nearby` rank and flatness must be the same beside it.
     """
     free = 0
-    for a in range(len(w.free)):
-        free += 1 if w.free[a] > 0.5 else 0
+    for a in range(len(w.free)):  # without those that only a posture moves
+        free += 1 if w.free[a] > 0.5 and p.movable[a] > 0.5 else 0
     rank = rank_of(active_rows, w)
     if check_nearby and rank < min(active_rows, free) and _rank_nearby(p, w, request) > rank:
         return SINGULAR
@@ -349,7 +351,7 @@ def _step(p, w):
 @kernel
 def _stop_short(w):
     """Shorten w.step to end at the first inequality that it would cross, which is active from there on (Nocedal and
-    Wright 2006, equation 16.41)."""
+    Wright 2006, equation 16.41); whether there is one."""
     n, first = len(w.step), -1
     row, share = pitch(w.kkt.rows, n), 1.0
     for k in range(len(w.e), len(w.kkt.residual)):
@@ -363,23 +365,26 @@ def _stop_short(w):
         w.kkt.active[first] = 1.0
         for a in range(n):
             w.step[a] = share * w.step[a]
+    return first >= 0
 
 
 @kernel
 def _go(p, w):
     """Move w.kkt.stationary by w.step, clipped to the limits; a joint that is clipped is held there,
-    w.kkt.limit_side."""
+    w.kkt.limit_side.  Whether one is."""
+    clipped = False
     move(p, w.kkt.stationary, w.step, 1.0, w.q)
     for k in range(len(p.coordinates)):
         x = p.coordinates[k]
         if w.q[x.q] < x.lower:
-            w.q[x.q] = x.lower
+            w.q[x.q], clipped = x.lower, True
             w.kkt.limit_side[x.v] = w.kkt.limit_side[x.v] if w.kkt.limit_side[x.v] != 0.0 else -1.0
         if w.q[x.q] > x.upper:
-            w.q[x.q] = x.upper
+            w.q[x.q], clipped = x.upper, True
             w.kkt.limit_side[x.v] = w.kkt.limit_side[x.v] if w.kkt.limit_side[x.v] != 0.0 else 1.0
     for i in range(len(w.q)):
         w.kkt.stationary[i] = w.q[i]
+    return clipped
 
 
 @kernel

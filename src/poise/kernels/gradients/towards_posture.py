@@ -1,4 +1,4 @@
-"""Among the configurations where |missed|^2 is least, towards a posture.
+"""The rest of an answer; among the configurations where |missed|^2 is least, towards a posture.
 
 Joints.   Joints that move no row, here and beside, are put to the posture.
 Step.     dq = -F F^T W^2 (q - posture), where F are the directions in which |missed|^2 is flat, F^T W^2 F = 1: the
@@ -10,7 +10,13 @@ Length.   A step counts if it came nearer to the posture and no more is missed t
 from poise.kernels.gradients.conditions import evaluate_conditions
 from poise.kernels.gradients.flat import find_flat
 from poise.kernels.gradients.split import decompose_active, posture_gradient, split
-from poise.kernels.gradients.stationary import NOT_UNIQUE, partition_conditions, stationary_from_start
+from poise.kernels.gradients.stationary import (
+    NEARLY_STILL,
+    NOT_UNIQUE,
+    STILL,
+    partition_conditions,
+    stationary_from_start,
+)
 from poise.kernels.machine.jit import kernel, routine
 from poise.kernels.machine.lanes import pitch
 from poise.kernels.machine.layout import CALL, SOLVED, UNSOLVED
@@ -30,8 +36,9 @@ _LEVEL = 1e-9
 
 @routine
 def move_towards_posture(address):
-    """From the answer w.start, where all required tasks are fulfilled, towards w.posture_goal; w.start becomes where
-    that leads.  The code of the call is UNSOLVED where there is no rest to move along."""
+    """From the answer w.start, where all required tasks are fulfilled, to its rest, and on from there where it is one
+    of many and a posture decides; w.start becomes where that leads.  The code of the call is UNSOLVED where there is no
+    rest."""
     request = entry_at(address, CALL)
     p = problem_at(request.problem)
     w = narrow(p, request.narrow, request.routines)
@@ -44,9 +51,13 @@ def move_towards_posture(address):
 
 @kernel
 def _move_towards_posture(p, w, request):
-    """The same; w.kkt.stationary is where it leads.  A code of `stationary`."""
-    _place_free_joints(p, w, request)
-    code = stationary_from_start(p, w, request, True)
+    """The same; w.kkt.stationary is where it leads.  A code of `stationary`.
+
+    Only which directions are flat, which a posture asks for, takes more than NEARLY_STILL.
+    """
+    if not _place_free_joints(p, w, request):
+        return stationary_from_start(p, w, request, False, NEARLY_STILL)
+    code = stationary_from_start(p, w, request, True, STILL)
     if code != NOT_UNIQUE:
         return code
     longest = _step_to_posture(p, w, request)
@@ -58,7 +69,7 @@ def _move_towards_posture(p, w, request):
             break
         move(p, w.kkt.towards_posture, w.kkt.posture_step, min(share, _LONGEST / longest), w.q)
         clip_start(p, w.q, w.start)
-        rests = stationary_from_start(p, w, request, False) == NOT_UNIQUE
+        rests = stationary_from_start(p, w, request, False, STILL) == NOT_UNIQUE
         if rests and _missed(w) <= (1.0 + _LEVEL) * missed and _away(p, w) < away:
             for i in range(len(w.q)):
                 w.kkt.towards_posture[i] = w.kkt.stationary[i]
@@ -73,18 +84,23 @@ def _move_towards_posture(p, w, request):
 
 @kernel
 def _place_free_joints(p, w, request):
-    """Put the joints of w.start that move no row to the posture, as far as their limits allow."""
+    """Put the joints of w.start that move no row to the posture, as far as their limits allow, where anything is
+    missed; whether it is."""
+    soft, missed = False, False
+    for b in range(len(p.ranks)):
+        soft = soft or not p.ranks[b].required
+    if not soft or len(p.posture_weights) == 0:
+        return False
     for i in range(len(w.q)):
         w.q[i], w.kkt.towards_posture[i] = w.start[i], w.start[i]
     evaluate_conditions(p, w, request, True)
     for k in range(len(w.kkt.active)):
         w.kkt.active[k], w.kkt.missed[k] = 0.0, 0.0
     partition_conditions(p, w, request)
-    some = False
     for k in range(len(w.kkt.missed)):
-        some = some or w.kkt.missed[k] > 0.5
-    if not some:
-        return
+        missed = missed or w.kkt.missed[k] > 0.5
+    if not missed:
+        return False
     for k in range(len(p.coordinates)):
         c = p.coordinates[k]
         if w.kkt.posture_hessian[c.v] > 0.0:
@@ -95,6 +111,7 @@ def _place_free_joints(p, w, request):
             for j in range(4):
                 w.kkt.towards_posture[c.q + j] = w.posture_goal[c.q + j]
     clip_start(p, w.kkt.towards_posture, w.start)
+    return True
 
 
 @kernel

@@ -326,7 +326,7 @@ CALL: Final = Record(
 - `scene`, `scene_work`: shapes that must not meet and their workspace.  `proposer`: this record of the method that
   leads delegated tasks.  `scout`: the scout's workspace.
 - `without_ranges`, `required`, `all_required`: this record of the search for some of the tasks, or for all as if they
-  were required, 0 without one; `rest`: that of what goes towards a posture beside soft tasks that are missed.  `soft`:
+  were required, 0 without one; `rest`: that of what brings soft tasks and a posture to rest.  `soft`:
   1 where some tasks are soft; `approach`: 1 where answers are brought to a posture.  `stage`: the one that a search is
   in; `code`: what a stage, or one of the steps of a step, came to.
 - Of what a search does where it fails, see `solver.fallback`: `falls_back`, 1 where it does anything.  `by_steps` and

@@ -3,7 +3,7 @@
 1. Eight lanes descend to the tasks, from the posture itself and from random starts drawn towards it.  Of those that
    arrive the seven nearest are kept, beside the answer that the solver found.
 2. These eight slide side by side towards the posture, for a few steps.
-3. The one that came nearest slides on alone until it rests.
+3. The one that came nearest slides on alone to where it nearly rests, and comes to rest from there.
 """
 
 import numpy as np
@@ -18,6 +18,7 @@ from poise.kernels.solver.descent import improve
 from poise.kernels.solver.ends import clip_start, evaluate, finish
 from poise.kernels.solver.lane import begin, draw_offsets, judge, renew
 from poise.kernels.solver.nearness import turned_near
+from poise.kernels.solver.rest import come_to_rest
 from poise.kernels.solver.slide import BEST, LAST, ORIGIN, POOLED, posture_errors, slide
 from poise.kernels.solver.state import AGE, ENDED, FRESH, INSIDE, LIMIT, SCORE, STARTED
 
@@ -29,6 +30,8 @@ _HASTE, _FALL, _OLD = 5.0, 0.25, 21.0
 """Iterations after which the error of a descent must fall by this factor each time, and after which it is given up."""
 _SIDE_BY_SIDE, _ALONE = 16, 400
 """Steps towards the posture, at most."""
+_NEARLY_STILL, _STILL = 1e-3, 1e-7
+"""A step shorter than this is where Newton's steps are tried, and where nothing is at rest beside [rad or m]."""
 
 
 @kernel
@@ -144,7 +147,7 @@ def gather_lanes(p, w, v, address):
     _gather(p, v, posture, w.pool, w.offsets, starts)
     for i in range(count):
         store(v.q, i, load(v.pool, i))
-    slide(p, v, posture, _SIDE_BY_SIDE)
+    slide(p, v, posture, _SIDE_BY_SIDE, _STILL)
     nearest = 0
     for lane in range(WIDTH):
         if v.search.choice[BEST, lane] < v.search.choice[BEST, nearest]:
@@ -174,9 +177,13 @@ def approach_posture(address):
     _turn_near(p, w, w.pool, True)
     if request.wide != 0 and request.max_restarts > 0:
         call(w.routines[GATHER], p, w, wide(p, request.wide, request.wide_routines), address)
-    iterations = slide(p, w, w.posture_goal, _ALONE)
-    for i in range(len(w.q)):
-        w.q[i] = w.before[i]
+    iterations, rests = 0, False
+    for still in (_NEARLY_STILL, _STILL):
+        if not rests:
+            iterations += slide(p, w, w.posture_goal, _ALONE, still)
+            for i in range(len(w.q)):
+                w.q[i] = w.before[i]
+            rests = come_to_rest(p, w, address)
     clip_start(p, w.start, w.pool)  # what the distance is measured from
     request.code = finish(
         p, w, np.int64(out[ITERATIONS]) + iterations, np.int64(out[RESTARTS]), np.int64(out[START]), False

@@ -40,8 +40,6 @@ _MISS = 1e-6
 """A sum of squares [m^2, rad^2] that the next step without alpha all but undoes."""
 _LEVEL = 1.000001
 """A squared distance that has grown by less than this factor counts as the same."""
-_STILL = 1e-7
-"""A step shorter than this is rest [rad or m]."""
 
 
 @kernel
@@ -169,8 +167,8 @@ def _share_to_limit(c, x, s, one):
 
 
 @kernel
-def slide(p, w, posture, iterations):
-    """Slide from w.q towards `posture`, until it rests or for so many steps, and count them.
+def slide(p, w, posture, iterations, still):
+    """Slide from w.q towards `posture`, until steps are shorter than `still` or for so many, and count them.
 
     w.before becomes the nearest configuration on the way that fulfils the tasks, and row BEST its squared distance.
     """
@@ -196,6 +194,6 @@ def slide(p, w, posture, iterations):
             for i in range(len(w.q)):
                 store(w.before, i, select(there & nearer, load(w.q, i), load(w.before, i)))
         alpha = _null_step(p, w, select((score > INSIDE) & (cost < _MISS), 0.0, size))
-        if not any_of((_advance(p, w, alpha) > _STILL) | (score > INSIDE)):
+        if not any_of((_advance(p, w, alpha) > still) | (score > INSIDE)):
             return k
     return iterations

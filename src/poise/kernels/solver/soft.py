@@ -15,6 +15,8 @@ Search.   Eight lanes, from q0 and from random starts; the least merit wins, of 
           misses less than all that, the answer is what it leads to by itself.
 Rest.     The step that is left, against the merit; a lane whose steps are taken back time and again is not at rest.
           One that has not come to rest when all end is the answer, from which the search goes on, if it misses less.
+          From there it comes to the rest of gradients, see `rest`; where there is none beside it, it descends alone
+          and tries again.
 """
 
 import functools
@@ -48,6 +50,7 @@ from poise.kernels.solver.ends import aim_at, clip_start, evaluate, finish
 from poise.kernels.solver.lane import begin, draw_offsets, renew
 from poise.kernels.solver.limits import NEARLY, hold_balls
 from poise.kernels.solver.nearness import near_turn, square_of
+from poise.kernels.solver.rest import come_to_rest
 from poise.kernels.solver.state import FRESH, INSIDE, LIMIT, STARTED
 from poise.kernels.solver.step import advance, damping_factor
 
@@ -415,10 +418,21 @@ def soft_lanes(p, w, v, address):
 
 @kernel
 def _at(p, w):
-    """Whether w.q (one number wide) fulfils the required tasks, and |e_s|^2 there."""
+    """Whether w.q (one number wide) fulfils the required tasks, |e_s|^2 there, and whether it fulfils the soft ones."""
     _, score = evaluate(p, w)
-    _, left, _ = _misses(p, w)
-    return score <= INSIDE, left
+    _, left, beyond = _misses(p, w)
+    return score <= INSIDE, left, beyond <= INSIDE
+
+
+@kernel
+def _settle(p, w, address):
+    """Go on from w.q and its active set until it rests; whether it does, and the steps of a descent on the way."""
+    near_turn(p, w, w.pool)
+    within, _, fulfilled = _at(p, w)
+    if within and (fulfilled or come_to_rest(p, w, address)):
+        return True, 0
+    resting, steps = _polish(p, w, entry_at(address, CALL).max_iterations)
+    return come_to_rest(p, w, address) or resting, steps
 
 
 @entry_point(WHOLE)
@@ -450,7 +464,7 @@ def _optimise(address):
             return BAD_START
         for i in range(len(w.q)):
             w.q[i] = w.pool[i]
-        within, left = _at(p, w)
+        within, left, _ = _at(p, w)
         progress[FULFILS], progress[LEFT] = 1.0 if within else 0.0, left
     call(w.routines[SOFT], p, w, wide(p, request.wide, request.wide_routines), address)
     if out[CODE] == RUNNING:
@@ -460,13 +474,12 @@ def _optimise(address):
         return UNSOLVED
     resting, steps = False, 0
     if out[START] >= 0.0:
-        resting, steps = _polish(p, w, request.max_iterations)
+        resting, steps = _settle(p, w, address)
     if fulfils and (out[START] < 0.0 or missed < (1.0 - _ALIKE) * _at(p, w)[1]):
         for i in range(len(w.q)):
             w.q[i] = w.pool[i]
         for a in range(len(w.free)):
             w.free[a] = 1.0
-        resting, steps = _polish(p, w, request.max_iterations)
+        resting, steps = _settle(p, w, address)
         out[START], out[ITERATIONS] = 0.0, 0.0
-    near_turn(p, w, w.pool)
     return finish(p, w, np.int64(out[ITERATIONS]) + steps, np.int64(out[RESTARTS]), np.int64(out[START]), resting)

@@ -32,7 +32,6 @@ from poise.kernels.machine.layout import (
     END,
     ITERATIONS,
     OWN,
-    REST,
     RESTARTS,
     RUNNING,
     SOLVED,
@@ -116,8 +115,6 @@ def _search(address):
             code = _lead_from_start(p, w, code, address)
         if code == SOLVED and _are_soft_tasks_fulfilled(p, w):
             request.stage, request.phase = _ALL_REQUIRED, BEGIN
-        elif code == SOLVED and request.rest != 0:
-            _approach_among_least(p, w, address)
         if request.stage == _ALL_REQUIRED:
             q = section(w.out, ANSWER, len(w.q))
             if _inner(w, request.all_required, p.goals_all_required, q, address) == RUNNING:
@@ -259,36 +256,6 @@ def _take_all_required(w, address):
             w.out[i] = found[i]
         w.out[ITERATIONS] += spent
         w.out[STATIONARY] = 1.0  # less than nothing cannot be missed
-
-
-@kernel
-def _approach_among_least(p, w, address):
-    """Let the answer in `out`, which misses soft tasks, be nearer to the posture where as little of them is missed.
-
-    It stays where nothing is at rest there, or where that does not solve what is required.
-    """
-    request, out, count = entry_at(address, CALL), w.out, len(w.q)
-    inner, required = entry_at(request.rest, CALL), entry_at(request.all_required, CALL)
-    w1 = narrow(problem_at(inner.problem), inner.narrow, inner.routines)
-    kept = narrow(problem_at(required.problem), required.narrow, required.routines).out
-    for i in range(len(w.goal)):
-        w1.goal[i] = w.goal[i]
-    for i in range(count):
-        w1.posture_goal[i], w1.start[i], kept[i] = w.posture_goal[i], out[ANSWER + i], out[ANSWER + i]
-    call(w.routines[REST], request.rest)
-    if inner.code != SOLVED:
-        return
-    iterations, restarts, start = out[ITERATIONS], out[RESTARTS], out[START]
-    for i in range(count):
-        w.start[i] = w1.start[i]
-    if _certify(p, w) == SOLVED:
-        out[STATIONARY] = 1.0
-    else:
-        for i in range(count):
-            w.start[i] = kept[i]
-        _certify(p, w)
-    out[ITERATIONS], out[RESTARTS], out[START] = iterations, restarts, start
-    _return_to_start(w, address)
 
 
 @kernel

@@ -240,7 +240,7 @@ class Bound:
     """A method that proposes steps for some of the tasks."""
     inner: "Mapping[str, Bound]" = field(default_factory=dict)
     """Other searches by their names in the record of a call: `without_ranges`, which comes first, `required` for those
-    tasks alone that are, `all_required` for all as if they were; and `rest`, what is at rest near to a posture.  Those
+    tasks alone that are, `all_required` for all as if they were; and `rest`, what an answer comes to rest by.  Those
     that are made when they are first needed are attached to scratch."""
     lanes: bool = True
     """Whether eight problems can run side by side."""

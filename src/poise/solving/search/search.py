@@ -145,13 +145,13 @@ class Search:
             restarts = most if self.soft else _FULFILLED_RESTARTS if most is None else min(most, _FULFILLED_RESTARTS)
             every = self._other(model, all_required(tasks.stated), limits, replace(settings, max_restarts=restarts))
             add("all_required", every, range(len(tasks.stated)))
-            if self.soft:
-                from poise.solving.gradients.conditions import conditions_for
+        if self.soft or stated.approaches:
+            from poise.solving.gradients.conditions import conditions_for
 
-                rows = with_feasibility_check(model, problem, limits) if limits.has_constraints else problem
-                conditions = conditions_for(model, tasks, rows, limits)
-                if not conditions.narrow:
-                    found["rest"] = replace(conditions.bound, numbers={"given": 1})
+            rows = with_feasibility_check(model, problem, limits) if limits.has_constraints else problem
+            conditions = conditions_for(model, tasks, rows, limits)
+            if not conditions.narrow:
+                found["rest"] = replace(conditions.bound, numbers={"given": 1})
         alone = stated.required_alone
         if alone is not None:
             which = [k for k, task in enumerate(tasks.stated) if task.required]

@@ -81,6 +81,11 @@ class Stated:
         return self.posture if by_levels else None
 
     @property
+    def approaches(self) -> bool:
+        """Whether an answer slides to the posture."""
+        return self.posture is not None and self.followed is None and not self.soft
+
+    @property
     def constrained(self) -> bool:
         """Whether more must hold than the limits of joints, which the search looks at or leaves open."""
         return self.limits.has_constraints or self.tasks.have_constraints
@@ -132,7 +137,7 @@ class Stated:
         the stages fail; `called` and `inner` as of `Search`.
         """
         by, limits, tasks, posture = self.method, self.limits, self.tasks.of_frames, self.posture
-        approach = posture is not None and self.followed is None and not self.soft
+        approach = self.approaches
         numbers = self._numbers(model, approach=approach, falls_back=falls_back)
         lead = "iterate" if by is not None else "optimise" if self.soft else "solve"
         staged = bool(found) or self.soft or posture is not None
@@ -144,6 +149,7 @@ class Stated:
         parts += [f"own {lead}"] if staged else []
         parts += ["near posture"] if self._judges_posture else []
         parts += ["posture"] if approach else []
+        parts += ["rest"] if "rest" in found else []
         rows = _fallback_rows(model, problem) if falls_back else {}
         looked = by is None and limits.has_constraints
         if places or (rows and not looked):
@@ -160,7 +166,7 @@ class Stated:
             from poise.solving.problem.closed_form import with_closed_form
 
             problem = with_closed_form(model, tasks[0], problem)
-        parts += [f"{lead} lanes", *(["rest"] if "rest" in found else [])]
+        parts += [f"{lead} lanes"]
         parts += [] if limits.collision is None else ["shapes"]
         parts += ["postures"] if approach else []
         parts += ["closed form"] if len(problem.section("arms")) else []
