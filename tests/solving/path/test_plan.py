@@ -9,8 +9,10 @@ from support.refusals import refused
 from ways import KeptOff, kept
 
 import poise as pz
+from poise.common.array import Array
 from poise.solving.path.clock import Clock
 from poise.solving.path.feasibility import PathFeasibility
+from poise.solving.path.soft_objectives import SoftObjectives
 
 PICK = [[0.4, 0.3, 0.5], [0.4, 0.3, 0.3], [0.4, 0.3, 0.5], [0.4, -0.3, 0.5], [0.4, -0.3, 0.3]]
 DOWN = (0.0, 1.0, 0.0, 0.0)
@@ -401,3 +403,20 @@ def test_more_time_is_never_worse_and_spent_time_is_told_of(monkeypatch: pytest.
     assert np.isfinite(found[-1])
     assert told > 1
     assert not path.notes
+
+
+def test_a_posture_alone_is_gone_to_without_a_search_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where joints are all that is asked for, each pose has one configuration, which is known."""
+    arm, tried = pz.load("panda"), list[int]()
+    postures = arm.sample(3, seed=5)
+    projected = SoftObjectives.projected
+
+    def counted(soft: SoftObjectives, q: Array, seed: int, clock: Clock) -> Array:
+        tried.append(len(q))
+        return projected(soft, q, seed, clock)
+
+    monkeypatch.setattr(SoftObjectives, "projected", counted)
+    path = pz.plan(arm, pz.PostureTask(tolerance=1e-6), postures, q0=arm.home)
+    assert path.success, path.explain()
+    assert np.abs(path.q[path.stations] - postures).max() <= 1e-6
+    assert max(tried) <= len(postures) + 1  # with q0, where all are moved together

@@ -8,6 +8,7 @@ from typing import Final, final
 import numpy as np
 
 from poise.common.array import Array
+from poise.kernels.machine.layout import WIDTH
 from poise.model.model import Model
 from poise.solving.path.limits import PathLimits
 from poise.solving.path.loops import Loops
@@ -20,6 +21,8 @@ from poise.tasks.loop import LoopTask
 
 _CORNERS: Final = 0.05
 """Length of the parts of a straight way along which loops are closed, before they are [rad or m]."""
+_LOOKS: Final = np.linspace(0.0, 1.0, WIDTH)
+"""Where a straight way is looked at first: as many as kernels measure at once."""
 _STRETCH: Final = 3.0
 """How much longer closing them may make a part."""
 
@@ -77,7 +80,7 @@ class PathFeasibility:
         """(k, nq) corners of the straight way from q0 to q1 (nq,), along which loops are closed; None if not free."""
         ends = np.stack([q0, q1])
         if self.loops is None:
-            return ends if self.free(q0, q1) else None
+            return ends if self._free(model, q0, q1) else None
         way = model.difference(q0, q1)
         parts = max(1, int(np.ceil(np.abs(way).max(initial=0.0) / _CORNERS)))
         way = model.interpolate(q0, q1, np.arange(parts + 1) / parts)
@@ -86,14 +89,20 @@ class PathFeasibility:
         steps = np.abs(model.difference(corners[:-1], corners[1:])).max(axis=1, initial=0.0)
         if not found.all() or steps.max() > _STRETCH * _CORNERS:
             return None
-        return corners if all(self.free(a, b) for a, b in pairwise(corners)) else None
+        return corners if all(self._free(model, a, b) for a, b in pairwise(corners)) else None
 
-    def free(self, q0: Array, q1: Array) -> bool:
-        """Whether a straight way is within all, with the reserve for what is between looks if its ends have it."""
-        ends = np.stack([q0, q1])
-        slacks = [float(constraint(ends).min()) for constraint in self.constraints]
-        if min(slacks, default=0.0) < 0.0:
-            return False
+    def _free(self, model: Model, q0: Array, q1: Array) -> bool:
+        """Whether a straight way is within all, with the reserve for what is between looks if its ends have it.
+
+        Eight looks along all of it come first, for they tell of most ways that are not.
+        """
+        ends, slacks = np.stack([q0, q1]), list[float]()
+        looks = model.interpolate(q0, q1, _LOOKS) if self.constraints else ends
+        for constraint in self.constraints:
+            found = constraint(looks)
+            if found.min() < 0.0:
+                return False
+            slacks.append(float(found[[0, -1]].min()))
         return all(
             bool(constraint.on_steps(ends)[0] >= min(RESERVE, slack))
             for constraint, slack in zip(self.constraints, slacks, strict=True)

@@ -148,6 +148,13 @@ class Route:
         """What gives way, if anything does."""
         return self.projection if self.projection is not None and len(self.projection.active) else None
 
+    def at_posture(self, waypoint: int, q: Array) -> Array | None:
+        """(..., nq) q (..., nq) with all joints that move where a posture has them at one waypoint; None where anything
+        else is asked for."""
+        if self.tasks or self.loops or self.soft is None:
+            return None
+        return np.where(self.sampled, self.soft.postures[waypoint], q)
+
     def missed(self, q: Array) -> list[PathFailure]:
         """The waypoints at which q (n, nq), all of it reached else, is too far from a posture that is required."""
         found = [] if self.soft is None else self.soft.missed(q)

@@ -75,7 +75,7 @@ class SoftObjectives:
 
     def changing(self) -> npt.NDArray[np.bool_]:
         """(n - 1,) which waypoints ask for something else than the one before."""
-        own = np.hstack([self.goals, self._postures])
+        own = np.hstack([self.goals, self.postures])
         return np.asarray((own[1:] != own[:-1]).any(axis=1), dtype=np.bool_)
 
     @property
@@ -85,7 +85,7 @@ class SoftObjectives:
         return np.hstack([self._all_goals[:, :0], *(each[k] for k in self.number)])
 
     @property
-    def _postures(self) -> Array:
+    def postures(self) -> Array:
         """(n, nq) those of its posture; (n, 0) without one."""
         return self._all_goals[:, GOAL_NUMBERS * sum(bool(task.blocks) for task in self._all_tasks) :]
 
@@ -98,8 +98,8 @@ class SoftObjectives:
             jacobians = np.zeros((*e.shape, model.nv))
             jacobians[..., self._rows.active] = active
             e, jacobians = self._share * e, self._share[:, None] * jacobians
-        if self._postures.size:
-            e = np.concatenate([e, self._pull * model.difference(q, self._postures)], axis=1)
+        if self.postures.size:
+            e = np.concatenate([e, self._pull * model.difference(q, self.postures)], axis=1)
             pull = np.broadcast_to(np.diag(self._pull), (n, model.nv, model.nv))
             jacobians = np.concatenate([jacobians, pull], axis=1)
         return self._counted * e, self._counted * jacobians
@@ -131,9 +131,9 @@ class SoftObjectives:
         """They at so many waypoints on the straight line from one to the next."""
         made, ends = copy(self), slice(waypoint, waypoint + 2)
         made._all_goals = on_line(self._all_tasks, self._all_goals[ends], parts)
-        if self._postures.size:
-            first, last = self._postures[ends]
-            made._postures[:] = self._model.interpolate(first, last, np.arange(1, parts + 1) / parts)
+        if self.postures.size:
+            first, last = self.postures[ends]
+            made.postures[:] = self._model.interpolate(first, last, np.arange(1, parts + 1) / parts)
         return made
 
     def strand(self, q: Array, seed: int, clock: Clock) -> Array:
@@ -150,7 +150,7 @@ class SoftObjectives:
 
     def errors(self, q: Array) -> list[Array]:
         """(n, blocks) of each task, what is left at q (n, nq)."""
-        goals = each_goal(self.tasks, np.hstack([self.goals, self._postures]))
+        goals = each_goal(self.tasks, np.hstack([self.goals, self.postures]))
         return [task.judged(self._model, goal, q) for task, goal in zip(self.tasks, goals, strict=True)]
 
     def missed(self, q: Array) -> list[tuple[int, str]]:

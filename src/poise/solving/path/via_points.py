@@ -157,8 +157,10 @@ def _candidates(route: Route, start: Array, feasibility: PathFeasibility) -> tup
     failures: list[PathFailure] = []
     for k in range(len(route)):
         near = np.concatenate([start[None], found[-1] if found else start[None]])
-        some = np.concatenate([route.solutions(k, starts_at(route, k, near, start, _STARTS)), route.branches(k, start)])
-        if feasibility:
+        known = route.at_posture(k, near)
+        starts = starts_at(route, k, near, start, _STARTS) if known is None else known
+        some = np.concatenate([route.solutions(k, starts), route.branches(k, start)])
+        if feasibility and known is None:
             for turn in range(1, ROUNDS):
                 if route.clock.late or (len(some) and feasibility(some).max() >= 0.0):
                     break
