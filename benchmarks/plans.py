@@ -12,7 +12,7 @@ the joints [rad], and the processor time that it takes to find.  OMPL's RRT-Conn
 minute for each of both, and asks the collision checker that `plan` asks, one configuration at a time, every 0.02 rad.
 Its length is the shortest of three runs.  VAMP has spheres of its own for the arm, and boxes around cylinders, so its
 problems are not the same to the millimetre; its RRT-Connect is followed by its simplification.  "ratio" is the mean of
-ours by the shortest of theirs, over problems that both solve, and "farthest" the largest.
+our length by theirs, over problems that both solve, and "farthest" the largest.
 """
 
 import sys
@@ -128,18 +128,15 @@ def main() -> None:
         if sys.argv[2:] and name not in sys.argv[2:]:
             continue
         found = {who: np.array([find(arm, each) for each in problems[:count]]) for who, find in finders.items()}
-        others = np.min([found[who][:, 0] for who in finders if who != "poise"], axis=0, initial=np.inf)
-        rows = []
+        ours, rows = found["poise"][:, 0], []
         for who, each in found.items():
             solved = np.isfinite(each[:, 0])
-            both = solved & np.isfinite(others)
-            ratios = each[both, 0] / others[both]
-            numbers = [f"{solved.sum()}", f"{each[solved, 0].mean():.2f}", f"{np.median(each[:, 1]):.2f}"]
-            if who == "poise" and both.any():
-                numbers += [f"{ratios.mean():.2f}", f"{ratios.max():.2f}"]
-            rows.append([who, *numbers, *[""] * (5 - len(numbers))])
+            numbers = [f"{solved.sum()}", f"{each[solved, 0].mean():.2f}", f"{1e3 * np.median(each[:, 1]):.1f}"]
+            ratios = (ours / each[:, 0])[solved & np.isfinite(ours)]
+            numbers += ["", ""] if who == "poise" else [f"{ratios.mean():.2f}", f"{ratios.max(initial=0.0):.2f}"]
+            rows.append([who, *numbers])
         print(f"\n{name}, {len(problems[:count])} problems\n")
-        print_table(["by"], ["solved", "rad", "median s", "ratio", "farthest"], rows)
+        print_table(["by"], ["solved", "rad", "median ms", "ratio", "farthest"], rows)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,1 @@
+"""Models of poise in other programs, a file each."""
