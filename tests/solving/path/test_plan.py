@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from ways import KeptOff, kept
 
 import poise as pz
 from poise.common.array import Array
+from poise.solving.path import via_points
 from poise.solving.path.clock import Clock
 from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.soft_objectives import SoftObjectives
@@ -420,3 +422,82 @@ def test_a_posture_alone_is_gone_to_without_a_search_for_others(monkeypatch: pyt
     assert path.success, path.explain()
     assert np.abs(path.q[path.stations] - postures).max() <= 1e-6
     assert max(tried) <= len(postures) + 1  # with q0, where all are moved together
+
+
+class TestAlternatives:
+    """A stop that is any of several poses."""
+
+    ARM, HAND = pz.load("panda"), pz.PoseTask("panda_hand")
+    GRASPS = pz.SE3(
+        np.array(
+            [[0.5, 0.2, 0.3, *(pz.SO3.from_rotvec([0, 0, turn]) @ pz.SO3(wxyz=DOWN)).wxyz] for turn in (2.5, -2.0, 0.3)]
+        )
+    )
+    FAR = np.array([[3.0, 0.0, 0.0, *DOWN]])
+
+    def plan(self, poses: Array, stops: list[int], **more: Any) -> pz.JointPath:
+        return pz.plan(self.ARM, self.HAND, poses, q0=self.ARM.home, alternatives=stops, **more)
+
+    def test_the_nearest_of_them_is_met(self) -> None:
+        path = self.plan(self.GRASPS.array, [3])
+        assert path.success
+        alone = [pz.plan(self.ARM, self.HAND, each.array[None], q0=self.ARM.home).length for each in self.GRASPS]
+        assert path.chosen.tolist() == [int(np.argmin(alone))]
+        assert path.length == pytest.approx(min(alone), rel=1e-6)
+
+    def test_each_stop_meets_one_of_its_own(self) -> None:
+        place = np.array([[0.5, -0.3, 0.3, *DOWN]])
+        poses = np.concatenate([self.GRASPS.array, place, self.GRASPS.array[::-1]])
+        path = self.plan(poses, [3, 1, 3], acceleration=10.0)
+        assert path.success
+        assert len(path.stations) == len(path.reached) == len(path.chosen) == 3
+        assert [k in some for k, some in zip(path.chosen, (range(3), [3], range(4, 7)), strict=True)] == [True] * 3
+        met = self.ARM.pose("panda_hand", path.q[path.stations])
+        assert np.abs((met.inverse() @ pz.SE3(poses[path.chosen])).log()).max() < 2e-6
+        back = pz.plan(self.ARM, self.HAND, poses[:3], q0=path.q[-1], alternatives=[3], acceleration=10.0)
+        assert path.then(back).chosen.tolist() == [*path.chosen, *back.chosen]
+
+    def test_what_cannot_be_had_is_passed_over(self) -> None:
+        path = self.plan(np.concatenate([self.FAR, self.GRASPS.array[:1]]), [2])
+        assert path.success
+        assert path.chosen.tolist() == [1]
+
+    def test_where_none_can_be_had_the_stop_fails(self) -> None:
+        path = self.plan(np.concatenate([self.GRASPS.array[:1], self.FAR, self.FAR]), [1, 2])
+        assert [failure.waypoint for failure in path.failures] == [1]
+        assert path.failures[0].reason.startswith("it has 2 poses, and none of them can be had; of the first: ")
+        assert path.status is pz.Status.UNREACHABLE
+
+    def test_what_stands_in_the_way_of_one_leaves_the_others(self) -> None:
+        arm = self.ARM.with_shapes({"panda_hand": [pz.Sphere((0.0, 0.0, 0.0), 0.05)]})
+        keep = [pz.CollisionLimit(pz.World({"ball": pz.Sphere((0.5, 0.2, 0.3), 0.05)}), min_distance=0.01)]
+        poses = np.concatenate([self.GRASPS.array[:1], [[0.5, -0.2, 0.3, *DOWN]]])
+        path = pz.plan(arm, self.HAND, poses, q0=arm.home, limits=keep, alternatives=[2])
+        assert path.success
+        assert path.chosen.tolist() == [1]
+
+    def test_one_that_is_shut_in_leaves_the_others(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Two slides along x and one along y: the first point has many configurations, and no way to any of them."""
+        builder, parent = pz.ModelBuilder("gantry"), "world"
+        for name, axis in (("x", [1, 0, 0]), ("y", [0, 1, 0]), ("more", [1, 0, 0])):
+            builder.joint(name, "prismatic", parent=parent, child=name, axis=axis, limits=(-1.0, 1.0))
+            parent = name
+        gantry = builder.build().with_shapes({"more": [pz.Sphere((0.0, 0.0, 0.0), 0.05)]})
+        sides = {(1, 0): (0.02, 0.5, 1.0), (0, 1): (0.5, 0.02, 1.0)}
+        walls = {
+            f"{sign}{at}": pz.Box(pz.SE3.from_parts([0.6 + 0.25 * sign * at[0], 0.25 * sign * at[1], 0.0]), size)
+            for at, size in sides.items() for sign in (-1, 1)
+        }  # fmt: skip
+        keep = [pz.CollisionLimit(pz.World(walls), min_distance=0.0)]
+        points = [[0.6, 0.0, 0.0], [-1.5, 0.0, 0.0]]
+        monkeypatch.setattr(via_points, "_WORK", (200, 1000))
+        path = pz.plan(gantry, pz.PositionTask("more"), points, q0=np.zeros(3), limits=keep, alternatives=[2])
+        assert path.success, path.explain()
+        assert path.chosen.tolist() == [1]
+
+    def test_what_makes_no_stops_is_refused(self) -> None:
+        for stops, words in (([2], "adds up to 2, and there are 3 poses"), ([0, 3], "must be at least 1")):
+            with refused("wrong-length" if stops[0] else "out-of-range", words):
+                self.plan(self.GRASPS.array, stops)
+        with refused("not-a-sequence", "alternatives is 3"):
+            self.plan(self.GRASPS.array, 3)  # type: ignore[arg-type]

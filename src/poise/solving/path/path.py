@@ -55,8 +55,9 @@ class JointPath(Sequence[Array]):
     """
 
     __slots__ = (
-        "clearances", "failures", "loops", "model", "notes", "position_errors", "q", "reached", "reconfigurations",
-        "rotation_errors", "singular_values", "stations", "tasks", "time", "times", "trajectory", "velocity",
+        "chosen", "clearances", "failures", "loops", "model", "notes", "position_errors", "q", "reached",
+        "reconfigurations", "rotation_errors", "singular_values", "stations", "tasks", "time", "times", "trajectory",
+        "velocity",
     )  # fmt: skip
     model: Model
     """Whose joints these are."""
@@ -76,6 +77,8 @@ class JointPath(Sequence[Array]):
     """(waypoints, tasks) what is left of the position of each task [m]; NaN where a task has none."""
     rotation_errors: Array
     """(waypoints, tasks) what is left of the rotation of each task [rad]; NaN where a task has none."""
+    chosen: npt.NDArray[np.int64]
+    """(waypoints,) which of the given poses each meets: all in turn, but of a path of `plan` with `alternatives`."""
     clearances: Array | None
     """(n,) how far each is from the nearest obstacle [m]; None without obstacles.  Links that are nearer to each other
     at home than `min_distance` count as farther apart by what they lack there."""
@@ -479,6 +482,7 @@ def _joined(one: JointPath, other: JointPath) -> JointPath:
         position_errors=both(one.position_errors, other.position_errors),
         rotation_errors=both(one.rotation_errors, other.rotation_errors), clearances=clearances, failures=(),
         loops=one.loops or other.loops, notes=(*one.notes, *other.notes),
+        chosen=np.concatenate([one.chosen, other.chosen]),
         stations=np.concatenate([one.stations, other.stations + len(one) - 1]),
         reconfigurations=np.concatenate([one.reconfigurations, other.reconfigurations + len(one.stations)]),
         time=one.time + other.time,

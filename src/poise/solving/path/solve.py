@@ -249,13 +249,14 @@ def _smallest(jacobians: Array) -> Array:
 
 def path_of(
     route: Route, feasibility: PathFeasibility, q: Array, *, stations: npt.NDArray[np.int64], seconds: float,
-    failures: tuple[PathFailure, ...], cuts: Sequence[int] = (), **made: Any,
+    failures: tuple[PathFailure, ...], cuts: Sequence[int] = (), chosen: Sequence[int] | None = None, **made: Any,
 ) -> JointPath:  # fmt: skip
     """The path with all that is measured at its configurations; those of `stations` meet the waypoints of the route."""
     e, jacobians, scores = route.rows(q[stations])
     errors = route.errors(e, q[stations])
     return JointPath(
         model=route.model, tasks=route.tasks, q=q, reached=scores <= 1.0, position_errors=errors["m"],
+        chosen=np.array(range(len(route)) if chosen is None else chosen, dtype=np.int64),
         rotation_errors=errors["rad"], clearances=feasibility.clearances(q),
         loops=None if failures else feasibility.loops, stations=np.array(stations),
         reconfigurations=np.array(cuts, dtype=np.int64), failures=failures, time=seconds,

@@ -11,12 +11,11 @@ import numpy.typing as npt
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import positive, whole
 from poise.common.errors import InvalidType, InvalidValue
-from poise.kernels.machine.layout import CLOSED, WIDTH
+from poise.kernels.machine.layout import CLOSED
 from poise.model.model import Model
 from poise.model.units import ask_for_degrees_in
 from poise.solving.arguments.arguments import Tasks, one_start
 from poise.solving.arguments.moving import JointsLike, moving
-from poise.solving.path.candidates import ROUNDS, distinct, starts_at
 from poise.solving.path.clock import Clock
 from poise.solving.path.connect import WORK, connect, in_steps, length
 from poise.solving.path.feasibility import PathFeasibility
@@ -26,12 +25,11 @@ from poise.solving.path.path import JointPath, PathFailure
 from poise.solving.path.route import Route, waypoints
 from poise.solving.path.smoothing import Smoother
 from poise.solving.path.solve import SPENT, path_of
+from poise.solving.path.stops import Stops, candidates, gathered, stops_of
 from poise.solving.path.timing import timed
 from poise.solving.requirements.limits import LimitsLike
 from poise.solving.requirements.status import Status
 
-_STARTS: Final = 8 * WIDTH
-"""Starts at each pose."""
 _ITERATIONS: Final = 40
 """Of the configurations' way to each other."""
 _TRIES: Final = 6
@@ -62,6 +60,7 @@ def plan(
     still: JointsLike | None = None,
     joint_costs: Mapping[str, float] | None = None,
     straight: Sequence[int] = (),
+    alternatives: Sequence[int] | None = None,
     step: float = 0.05,
     velocity: ArrayLike | None = None,
     acceleration: ArrayLike | None = None,
@@ -77,6 +76,8 @@ def plan(
     `limits=[CollisionLimit(world, ...)]`, around what is in the way.  With `q0` (nq,) the path begins there, and else
     at the first pose.  The poses whose numbers are in `straight` are reached in a straight line of the targets from the
     one before, or from where q0 has the frame, such as to grasp and to lift: nothing goes round what is in its way.
+    With `alternatives` a stop is any of several poses: [8, 1] are eight to grasp at, and then one to place at.  They
+    add up to all poses, `chosen` of the path says which were taken, and what else names a pose names the stop.
     Of several such ways the shortest is taken, in time where speeds are limited, but by `joint_costs` where these are
     given, as for `solve`.  Their work is counted, and `max_time` seconds, roughly, and by default 10 for each way, end
     it sooner, as `notes` then say; so more time is never worse.  Where q0, or all that was found for a pose, is too
@@ -91,17 +92,18 @@ def plan(
     path_limits = PathLimits.of(model, limits, velocity, acceleration)
     with waypoints(model, tasks, poses, path_limits, seed=seed, threads=threads, seconds=max_time) as asked:
         route, feasibility = asked[0], asked[1].with_balls(model, path_limits)
+        stops = stops_of(len(route), alternatives)
         if max_time is None:
-            route.clock = Clock(_SECONDS * len(route))
+            route.clock = Clock(_SECONDS * len(stops))
         if not isinstance(straight, Iterable):
             raise InvalidType(
                 "not-a-sequence", f"straight is {straight!r}; it must be a list of numbers of poses, such as [1, 2]"
             )
         for k in straight:
             whole("straight", k, 1 if q0 is None else 0)
-            if k >= len(route):
+            if k >= len(stops):
                 raise InvalidValue(
-                    "out-of-range", f"straight names the pose {k}, and there are {len(route)}: the first is 0"
+                    "out-of-range", f"straight names the pose {k}, and there are {len(stops)}: the first is 0"
                 )
         start = np.array(model.home if q0 is None else one_start(model, q0))
         start = model.normalize(start)
@@ -110,7 +112,7 @@ def plan(
             route.refuse_outside(start, "q0")
         start = route.clip(start)
         first = None if q0 is None else start
-        found, failures = _candidates(route, start, feasibility)
+        stopping, failures = gathered(*candidates(route, start, feasibility), stops)
         if first is not None and feasibility(first[None])[0] < 0.0:
             status, words = feasibility.words(first)
             failures.insert(0, PathFailure(0, status, "the path cannot begin at q0, where " + words))
@@ -123,12 +125,15 @@ def plan(
             failures.insert(0, PathFailure(0, Status.LIMIT, reason))
         late = False
         if failures:
-            chosen, _ = _chosen(route, found, start, first, set())
-            legs = _straight(chosen, first)
+            chosen, numbers = _chosen(route, stopping, start, first, set())
+            legs, taken = _straight(chosen, first), stopping.poses(numbers)
             failures += _unsearched(legs, failures, feasibility, begins=first is not None)
         else:
-            legs, failures = _legs(route, found, start, first, feasibility, straight, _measure(model, path_limits))
+            legs, failures, taken = _legs(
+                route, stopping, start, first, feasibility, straight, _measure(model, path_limits)
+            )
             late = route.clock.late
+        route = route.only(np.array(taken))
         rows, stations = _rows(model, legs, step, first is not None)
         failures += [] if failures else route.missed(rows[stations])
         # What failed is left as it is between the ends of its ways.
@@ -145,80 +150,42 @@ def plan(
         if not failures and route.soft is not None:
             notes += route.soft.notes(rows[stations])
         return path_of(
-            route, feasibility, rows, stations=stations, times=times, trajectory=trajectory,
+            route, feasibility, rows, stations=stations, chosen=taken, times=times, trajectory=trajectory,
             failures=tuple(failures), notes=tuple(notes), velocity=path_limits.rates.velocity,
             seconds=perf_counter() - began,
         )  # fmt: skip
 
 
-def _candidates(route: Route, start: Array, feasibility: PathFeasibility) -> tuple[list[Array], list[PathFailure]]:
-    """Configurations (k, nq) of each pose, the nearest to it where there is none that meets it, and why."""
-    found: list[Array] = []
-    failures: list[PathFailure] = []
-    for k in range(len(route)):
-        near = np.concatenate([start[None], found[-1] if found else start[None]])
-        known = route.at_posture(k, near)
-        starts = starts_at(route, k, near, start, _STARTS) if known is None else known
-        some = np.concatenate([route.solutions(k, starts), route.branches(k, start)])
-        if feasibility and known is None:
-            for turn in range(1, ROUNDS):
-                if route.clock.late or (len(some) and feasibility(some).max() >= 0.0):
-                    break
-                others = starts_at(route, k, start[None], start, _STARTS, turn)
-                some = np.concatenate([some, route.solutions(k, others)])
-        met = len(some) > 0
-        if not met and route.clock.late:
-            failures.append(PathFailure(k, Status.BUDGET, "nothing was found for it in max_time."))
-            some = start[None]
-        elif not met:
-            answer = route.solve(k, start)
-            some, met = answer.q[None].copy(), answer.success
-            if not met:
-                proved = answer.status is Status.UNREACHABLE
-                failures.append(PathFailure(k, answer.status if proved else Status.LOCAL_MINIMUM, answer.explain()))
-        if met:
-            some = route.best(k, some, feasibility)
-        if feasibility and met:
-            far = feasibility(some)
-            if far.max() < 0.0:
-                some = some[[int(far.argmax())]]
-                status, words = feasibility.words(some[0])
-                reason = "no configuration that was found for it is free: at the one that is least inside "
-                failures.append(PathFailure(k, status, reason + words))
-            else:
-                some = some[far >= 0.0]
-        found.append(distinct(some))
-    return found, failures
-
-
 def _legs(
     route: Route,
-    found: list[Array],
+    stopping: Stops,
     start: Array,
     first: Array | None,
     feasibility: PathFeasibility,
     straight: Sequence[int],
     measure: Measure,
-) -> tuple[list[Array], list[PathFailure]]:
-    """The corners (k, nq) of the way to each pose, from the one before it, and what cannot be gone.
+) -> tuple[list[Array], list[PathFailure], list[int]]:
+    """The corners (k, nq) of the way to each stop, from the one before it, what cannot be gone, and the poses.
 
     Where a choice of configurations lets it go, others are tried whose straight ways are shorter than its ways.
     """
     best, least, shift = None, np.inf, 1 if first is None else 0
-    between = feasibility.with_constraints(*route.ranges())
     for most in _WORK:
         banned, tried, more = set[tuple[int, int]](), list[list[int]](), 0
         while len(tried) < _TRIES and more <= _MORE:
-            chosen, numbers = _chosen(route, found, start, first, banned)
-            chosen = _together(route, chosen, first, feasibility)
+            chosen, numbers = _chosen(route, stopping, start, first, banned)
+            taken = stopping.poses(numbers)
+            met = route.only(np.array(taken))
+            chosen = _together(met, chosen, first, feasibility)
             bounds = [measure(leg) for leg in _straight(chosen, first)]
             if numbers in tried or sum(bounds) > _WORTH * least:
                 break
             tried.append(numbers)
-            legs, blocked = _connected(route, chosen, first, feasibility, between, straight, most, measure)
+            between = feasibility.with_constraints(*met.ranges())
+            legs, blocked = _connected(met, chosen, first, feasibility, between, straight, most, measure)
             sizes = [measure(leg) for leg in legs]
             if best is None or (len(blocked), sum(sizes)) < (len(best[1]), least):
-                best, least = (legs, blocked), np.inf if blocked else sum(sizes)
+                best, least = (legs, blocked, taken), np.inf if blocked else sum(sizes)
             if route.clock.late or (not blocked and sum(sizes) <= _STRAIGHT * sum(bounds)):
                 return best
             more += not best[1]
@@ -226,7 +193,8 @@ def _legs(
             wrong = blocked[0].waypoint if blocked else longest
             while wrong in straight and wrong > 0:
                 wrong -= 1  # where a line ends is a matter of where it began
-            banned.add((wrong, numbers[wrong]))
+            others = stopping.abandoned(wrong, numbers[wrong]) if blocked else [numbers[wrong]]
+            banned |= {(wrong, number) for number in others}
         if best is not None and not best[1]:
             break
     assert best is not None
@@ -250,18 +218,18 @@ def _measure(model: Model, path_limits: PathLimits) -> Measure:
 
 
 def _chosen(
-    route: Route, found: list[Array], start: Array, first: Array | None, banned: set[tuple[int, int]]
+    route: Route, stopping: Stops, start: Array, first: Array | None, banned: set[tuple[int, int]]
 ) -> tuple[Array, list[int]]:
-    """(n, nq) one configuration of each pose, and which; the way from `first` counts too."""
+    """(n, nq) one configuration of each stop, and which; the way from `first` counts too."""
+    found = stopping.found
     sets = found if first is None else [first[None], *found]
     m = max(map(len, sets))
     q, price = np.zeros((len(sets), m, route.model.nq)), np.full((len(sets), m), np.inf)
     shift = len(sets) - len(found)
     for k, some in enumerate(sets):
         q[k, : len(some)], price[k, : len(some)] = some, 0.0
-        if route.soft is not None and k >= len(sets) - len(found):
-            waypoint = np.full(len(some), k - len(sets) + len(found))
-            price[k, : len(some)] = route.soft.at(waypoint).cost(some)
+        if route.soft is not None and k >= shift:
+            price[k, : len(some)] = route.soft.at(stopping.of[k - shift]).cost(some)
         q[k, len(some) :] = some[0]
     price[0] += route.start_cost(q[0], start)
     for k, i in banned:
