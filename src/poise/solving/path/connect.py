@@ -37,8 +37,8 @@ _FIRST: Final = 1_000
 """The same of the first pair of trees; of each second one after it twice as many."""
 WAYS: Final = 6
 """Ways of which the shortest is taken, at most."""
-_ENOUGH: Final = 1.1
-"""A way that is no longer than the straight one by this factor is short enough."""
+_ENOUGH: Final = 1.03
+"""A way that is no longer than the straight one by this factor is short enough: none is much shorter."""
 _MORE: Final = 200
 """Steps of work that each more may take, at least; else half of those that the first took."""
 _ROUGH, _CUTS, _IDLE = 40, 300, 60
