@@ -501,3 +501,15 @@ class TestAlternatives:
                 self.plan(self.GRASPS.array, stops)
         with refused("not-a-sequence", "alternatives is 3"):
             self.plan(self.GRASPS.array, 3)  # type: ignore[arg-type]
+
+
+def test_a_posture_outside_the_limits_is_said_to_be() -> None:
+    arm = pz.load("panda")
+    beyond = arm.home.copy()
+    beyond[3] = 0.2
+    path = pz.plan(arm, pz.PostureTask(tolerance=1e-6), beyond[None], q0=arm.home)
+    assert path.status is pz.Status.UNREACHABLE
+    assert (
+        path.failures[0].reason == "the posture has panda_joint4 0.27 rad or m beyond its limits, so nothing is there."
+    )
+    assert pz.plan(arm, pz.PostureTask(tolerance=0.3), beyond[None], q0=arm.home).success

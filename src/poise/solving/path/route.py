@@ -33,7 +33,6 @@ from poise.solving.path.residual_rows import rows_of
 from poise.solving.path.soft_objectives import SoftObjectives, is_soft, on_line
 from poise.solving.requirements.loops import loop_tasks
 from poise.solving.requirements.ranges import Ranges
-from poise.solving.requirements.status import Status
 from poise.solving.search.lanes import solve_many
 from poise.solving.search.prepared import prepared_search
 from poise.solving.solvers.batch import problems_of
@@ -157,8 +156,8 @@ class Route:
 
     def missed(self, q: Array) -> list[PathFailure]:
         """The waypoints at which q (n, nq), all of it reached else, is too far from a posture that is required."""
-        found = [] if self.soft is None else self.soft.missed(q)
-        return [PathFailure(t, Status.LOCAL_MINIMUM, reason) for t, reason in found]
+        found = [] if self.soft is None else self.soft.missed(q, limits=self.limits)
+        return [PathFailure(*each) for each in found]
 
     def clip(self, q: Array) -> Array:
         """(..., nq) the nearest to q (..., nq) within the limits, where they hold."""

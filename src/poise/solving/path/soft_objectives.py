@@ -19,7 +19,9 @@ from poise.solving.arguments.arguments import each_goal
 from poise.solving.methods.posture import one_posture, pulled
 from poise.solving.path.clock import Clock
 from poise.solving.path.residual_rows import Rows
+from poise.solving.problem.problem import velocity_names
 from poise.solving.requirements.limits import LimitsLike
+from poise.solving.requirements.status import Status
 from poise.solving.search.prepared import prepared_search
 from poise.solving.search.settings import BY_STEPS
 from poise.tasks.base import Task
@@ -153,15 +155,24 @@ class SoftObjectives:
         goals = each_goal(self.tasks, np.hstack([self.goals, self.postures]))
         return [task.judged(self._model, goal, q) for task, goal in zip(self.tasks, goals, strict=True)]
 
-    def missed(self, q: Array) -> list[tuple[int, str]]:
-        """Where q (n, nq) is farther from a posture than its tolerance lets it, and what is left of it there."""
-        out = []
+    def missed(self, q: Array, *, limits: bool) -> list[tuple[int, Status, str]]:
+        """Where q (n, nq) is farther from a posture than its tolerance lets it, and what is left of it there, or that
+        the posture itself is outside the limits of a joint, where these hold."""
+        out, model = [], self._model
         for task, left in zip(self.tasks, self.errors(q), strict=True):
             if task.required and not task.blocks:
                 most = task.tolerances[0]
                 for t in np.flatnonzero(left[:, 0] > most):
+                    posture = self.postures[t]
+                    beyond = np.abs(model.difference(model.clip(posture), posture)) * (limits and self._pull > 0.0)
+                    if beyond.max() > most:
+                        joint, far = velocity_names(model)[int(beyond.argmax())], beyond.max()
+                        reason = f"the posture has {joint} {far:.3g} rad or m beyond its limits, so nothing is there."
+                        out.append((int(t), Status.UNREACHABLE, reason))
+                        continue
                     words = task.words(task.error(left[t].tolist()))
-                    out.append((int(t), f"{words} is left, and its tolerance is {most:.4g}."))
+                    reason = f"{words} is left, and its tolerance is {most:.4g}."
+                    out.append((int(t), Status.LOCAL_MINIMUM, reason))
         return out
 
     def notes(self, q: Array) -> list[str]:
