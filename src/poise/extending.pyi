@@ -66,6 +66,7 @@ from poise.solving.requirements.limits import Limits as Limits
 from poise.solving.requirements.limits import LimitsLike as LimitsLike
 from poise.solving.requirements.near_along import ByPair as ByPair
 from poise.solving.requirements.near_along import as_looked_at as as_looked_at
+from poise.solving.requirements.near_along import broken_along as broken_along
 from poise.solving.requirements.near_along import near_along as near_along
 from poise.solving.tracking.landmark_descent import LandmarkDescent as LandmarkDescent
 from poise.solving.tracking.marker_descent import MarkerDescent as MarkerDescent

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import poise as pz
-from poise.solving.requirements.near_along import as_looked_at, near_along
+from poise.solving.requirements.near_along import as_looked_at, broken_along, near_along
 
 
 def slider() -> pz.Model:
@@ -25,6 +25,13 @@ def test_the_share_of_frames_and_the_depth_are_those_of_the_distances() -> None:
     far = model.distance(path, WALL, self_collision=False).distance
     assert shares == {("ball", "wall"): pytest.approx((far < 0.011).mean())}
     assert depths == {("ball", "wall"): pytest.approx(0.01 - far.min())}
+
+
+def test_the_frames_in_which_a_pair_is_too_near_are_those_of_the_distances() -> None:
+    limit, path = pz.CollisionLimit(WALL, min_distance=0.01), np.linspace(0.0, 0.7, 21)[:, None]
+    far = slider().distance(path, WALL, self_collision=False).distance
+    assert np.array_equal(broken_along(limit, slider(), path), far < 0.01)
+    assert not broken_along(limit, slider(), path[:3]).any()
 
 
 def test_what_stays_apart_is_not_named() -> None:

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import Final, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from poise.common.array import Array
 from poise.model.model import Model
-from poise.model.proximity import excluded_pairs, meetings
+from poise.model.proximity import excluded_pairs, meetings, nearest_of_many
 from poise.solving.requirements.collision import AT_DISTANCE, SAID, CollisionLimit
 
 ByPair: TypeAlias = Mapping[tuple[str, str], float]
@@ -39,6 +40,12 @@ def near_along(limit: CollisionLimit, model: Model, path: Array) -> tuple[ByPair
         if depth > _BROKEN:
             depths[one, other] = depth
     return _falling(shares), _falling(depths)
+
+
+def broken_along(limit: CollisionLimit, model: Model, path: Array) -> npt.NDArray[np.bool_]:
+    """(frames,) whether some pair is nearer than it may be, along a path (frames, nq)."""
+    near = nearest_of_many(limit.scene(model), np.array(path, order="C"))
+    return limit.min_distance - near.distance > _BROKEN
 
 
 def _falling(values: ByPair) -> ByPair:

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from poise import SE3, CollisionLimit, InvalidValue, Model, PoseTask, World
-from poise.extending import Array, ByPair, near_along
+from poise.extending import Array, ByPair, broken_along, near_along
 from poise_motion.anatomy.contact_schedule import Contact, Flags
 from poise_motion.follow.task_stack import Standing
 from poise_motion.reference.bodies import Robot, Source, Targets
@@ -111,14 +111,9 @@ def meeting(model: Model, path: Array) -> Flags:
 
     Of a model without shapes none is.  Raises ModelError and MissingExtra for meshes that cannot be read.
     """
-    out = np.zeros(len(path), dtype=bool)
     if not any(model.fitted_shapes.values()):
-        return out
-    limit = CollisionLimit(min_distance=0.0)
-    scene = limit.scene(model)
-    for k, q in enumerate(path):
-        out[k] = not limit.holds_in(model, scene, q) and bool(near_along(limit, model, q[None])[1])
-    return out
+        return np.zeros(len(path), dtype=bool)
+    return broken_along(CollisionLimit(min_distance=0.0), model, path)
 
 
 def _both(pair: tuple[str, str]) -> str:
