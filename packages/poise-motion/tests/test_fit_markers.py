@@ -17,6 +17,7 @@ from osim_texts import OPENSIM, leg
 
 import poise as pz
 from poise.cli import main
+from poise.extending import MarkerDescent
 from poise_motion.markers.ik_setup import IkSetup
 from poise_motion.osim.reader import read
 
@@ -74,6 +75,20 @@ def test_distances_are_those_of_the_motion_and_told_by_frame_and_marker(model: p
     text = str(fit)
     assert re.search(r"60 frames, 12 markers: root mean square [\d.]+ mm, in the worst frame, \d+, ", text)
     assert json.loads(json.dumps(fit.to_dict()))["frames"] == 60
+
+
+def test_frames_whose_descent_did_not_come_to_rest_are_told(model: pz.Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, markers = MarkerDescent.follow, measured(model, way(model), noise=0.005)
+    assert not any("come to rest" in note for note in pz.fit_markers(model, markers).notes)
+
+    def hurried(descent: MarkerDescent, *given: Any) -> None:
+        whole(descent, *given[:6], most=2)
+
+    monkeypatch.setattr(MarkerDescent, "follow", hurried)
+    fit = pz.fit_markers(model, markers)
+    (told,) = (note for note in fit.notes if "come to rest" in note)
+    assert re.match(r"in \d+ frames, the first of which is 0, ", told)
+    assert told in str(fit)
 
 
 def test_gaps_are_bridged_and_told(model: pz.Model) -> None:

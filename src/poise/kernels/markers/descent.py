@@ -195,8 +195,9 @@ def follow(address):
     for each of the measured places and rotations in `goals` (steps x (markers x 3 and sensors x 9)), NaN in gaps, and
     of the values in `postures` (steps x n); a code.
 
-    It goes on from the last call, or from `start` with `given`.  `answers` (steps) are the objectives, ITERATIONS the
-    steps of all frames.  Where nothing was measured the values alone count.
+    It goes on from the last call, or from `start` with `given`.  `answers` (steps x 2) are the objective of each frame,
+    and 1 where it took all the steps that it may, else 0; ITERATIONS are the steps of all frames.  Where nothing was
+    measured the values alone count.
     """
     request = entry_at(address, CALL)
     p = problem_at(request.problem)
@@ -205,7 +206,7 @@ def follow(address):
     width = PLACE * p.plan[POINTS] + TURN * (p.plan[MEASURED] - p.plan[POINTS])
     goals, path = rows_at(request.goals, request.steps * width), rows_at(request.path, request.steps * count)
     aims, found = rows_at(request.postures, request.steps * n), rows_at(request.found, request.steps * each)
-    costs = rows_at(request.answers, request.steps)
+    answers = rows_at(request.answers, 2 * request.steps)
     if request.given != 0:
         if not clip_start(p, w.start, w.q):
             return BAD_START
@@ -220,7 +221,8 @@ def follow(address):
         share = 1.0 / total if total > 0.0 else 0.0
         for i in range(count):
             w.prior[i] = w.q[i]
-        costs[f], spent = _minimise(p, w, some, section(aims, f * n, n), share, request.max_iterations, address)
+        value, spent = _minimise(p, w, some, section(aims, f * n, n), share, request.max_iterations, address)
+        answers[2 * f], answers[2 * f + 1] = value, 1.0 if spent >= request.max_iterations else 0.0
         w.out[ITERATIONS] += spent
         if f > 0 or request.given == 0:
             difference(p, w.prior, w.q, w.moved)

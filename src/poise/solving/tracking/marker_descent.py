@@ -136,15 +136,16 @@ class MarkerDescent:
         aims: Array,
         path: Array,
         found: Array,
-        costs: Array,
+        answers: Array,
         start: Array | None = None,
         most: int = _STEPS,
     ) -> None:
         """Fill `path` (frames, nq), `found` (frames, markers and sensors, 3), where markers then are [m] and by what
-        rotation vectors sensors are turned from where they were measured [rad], and `costs` (frames,) for `goals`
-        (frames, width), NaN in gaps, and `aims` (frames, len(velocities)), values of coordinates.  It goes on from the
-        last call, or begins at `start` (nq,), and takes `most` steps a frame at most.  Raises ValueError for a start
-        with a number that is too large or a zero quaternion.
+        rotation vectors sensors are turned from where they were measured [rad], and `answers` (frames, 2), what was
+        made least, and 1 where that took `most` steps, so that it may not be the least, else 0; for `goals` (frames,
+        width), NaN in gaps, and `aims` (frames, len(velocities)), values of coordinates.  It goes on from the last
+        call, or begins at `start` (nq,), and takes `most` steps a frame at most.  Raises ValueError for a start with a
+        number that is too large or a zero quaternion.
         """
         scratch, goals, aims = self._scratch, np.ascontiguousarray(goals), np.ascontiguousarray(aims)
         assert goals.size == self.width * len(path)
@@ -152,7 +153,7 @@ class MarkerDescent:
             self.model.check_q(start, "q0")
             scratch.start[:] = self._closed(start)
         scratch.set_fields(steps=len(path), given=int(start is not None), max_iterations=most)
-        scratch.set_arrays(goals=goals, postures=aims, path=path, found=found, answers=costs)
+        scratch.set_arrays(goals=goals, postures=aims, path=path, found=found, answers=answers)
         code = prepare(descent.follow)(scratch.address)
         if code == BAD_START:
             refuse_start("q0")

@@ -27,7 +27,7 @@ class MarkerFitter:
     """
 
     __slots__ = (
-        "_aims", "_begun", "_cost", "_found", "_given", "_path", "_plan", "angles", "distances", "names", "sensors",
+        "_aims", "_answers", "_begun", "_found", "_given", "_path", "_plan", "angles", "distances", "names", "sensors",
     )  # fmt: skip
 
     def __init__(
@@ -49,7 +49,7 @@ class MarkerFitter:
         """The sensors that are used, in the order of `angles`."""
         self._aims = self._plan.aims(1, values)
         self._path, self._found = np.empty((1, model.nq)), np.empty((1, len(self.names) + len(self.sensors), 3))
-        self._cost, self._begun = np.empty(1), False
+        self._answers, self._begun = np.empty((1, 2)), False
         self.distances: Array = np.full(len(self.names), np.nan)
         """(markers,) of the last frame, from the model's marker to the measured one [m]; NaN where it was not seen."""
         self.angles: Array = np.full(len(self.sensors), np.nan)
@@ -74,7 +74,7 @@ class MarkerFitter:
             descent = self._plan.descent
             nothing = np.full((1, descent.width), np.nan)
             start = np.array(finite("q0", q0, self._plan.model.nq))
-            descent.follow(nothing, self._aims, self._path, self._found, self._cost, start, 0)
+            descent.follow(nothing, self._aims, self._path, self._found, self._answers, start, 0)
 
     def step(self, positions: ArrayLike | None = None, orientations: ArrayLike | SO3 | None = None) -> Array:
         """(nq,) the configuration for `positions` (names, 3) [m], NaN or 0 0 0 for what is not seen, as in files, and
@@ -93,7 +93,7 @@ class MarkerFitter:
         if not self._begun:
             start = begin(plan.descent, row, self._aims, plan.model.home)
             self._begun = bool((~np.isnan(row)).any())
-        plan.descent.follow(row, self._aims, self._path, self._found, self._cost, start)
+        plan.descent.follow(row, self._aims, self._path, self._found, self._answers, start)
         off, arcs = offs(plan.descent, row, self._found)
         self.distances, self.angles = off[0], arcs[0] / ARM
         return self._path[0].copy()

@@ -46,10 +46,10 @@ def begin(descent: MarkerDescent, goals: Array, aims: Array, home: Array) -> Arr
 
 def _descend(descent: MarkerDescent, goals: Array, aims: Array, start: Array, most: int = 200) -> tuple[float, float]:
     """What a descent comes to, and the root mean square of how far all are off there [m]."""
-    path, costs = np.empty((1, len(start))), np.empty(1)
+    path, answers = np.empty((1, len(start))), np.empty((1, 2))
     found = np.empty((1, len(descent.frames) + len(descent.sensors), 3))
-    descent.follow(goals, aims, path, found, costs, start, most)
-    return float(costs[0]), float(root_mean_square(np.concatenate(offs(descent, goals, found), axis=1))[0])
+    descent.follow(goals, aims, path, found, answers, start, most)
+    return float(answers[0, 0]), float(root_mean_square(np.concatenate(offs(descent, goals, found), axis=1))[0])
 
 
 def _base(model: Model, frames: tuple[str, ...]) -> list[str]:

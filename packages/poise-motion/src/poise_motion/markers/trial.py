@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Final, final
 
 import numpy as np
+import numpy.typing as npt
 
 from poise import SO3, InvalidValue, Motion
 from poise.extending import Array, MarkerDescent
@@ -81,14 +82,15 @@ def fit_trial(plan: Plan, trial: Trial, aims: Array, start: Array | None, up: st
     """One recording; it has a descent of its own, so that it depends on nothing else."""
     model, descent, count = plan.model, plan.descent.fresh(), len(trial.times)
     goals = plan.goals(trial.markers, trial.orientations, count)
-    path, costs = np.empty((count, model.nq)), np.empty(count)
+    path, answers = np.empty((count, model.nq)), np.empty((count, 2))
     found = np.empty((count, len(plan.names) + len(plan.sensors), 3))
     seen = ~np.isnan(goals).all(axis=1)
     first = int(np.argmax(seen)) if seen.any() else 0
     here = slice(first, first + 1)
     q = begin(descent, goals[here], aims[here], model.home) if start is None else start
-    descent.follow(goals, aims, path, found, costs, q)
-    _begin_anew(descent, goals, aims, (path, found, costs))
+    descent.follow(goals, aims, path, found, answers, q)
+    _begin_anew(descent, goals, aims, (path, found, answers))
+    costs = answers[:, 0].copy()
 
     distances, arcs = offs(descent, goals, found)
     places, points = found[:, : len(plan.names)], goals[:, : 3 * len(plan.names)].reshape(count, -1, 3)
@@ -98,6 +100,7 @@ def fit_trial(plan: Plan, trial: Trial, aims: Array, start: Array | None, up: st
         *_gaps(plan, distances, arcs),
         *_doubts(plan, arcs / ARM, path),
         *_open(descent, path),
+        *_ended(np.flatnonzero(answers[:, 1])),
     ]
     doubtful = outliers(distances)
     exchanged: list[Swap] = []
@@ -107,10 +110,10 @@ def fit_trial(plan: Plan, trial: Trial, aims: Array, start: Array | None, up: st
         def is_exchanged(frame: int, i: int, j: int) -> bool:
             some = goals[frame : frame + 1].copy()
             some[0, 3 * i : 3 * i + 3], some[0, 3 * j : 3 * j + 3] = points[frame, j], points[frame, i]
-            one, there, cost = np.empty((1, model.nq)), np.empty_like(found[:1]), np.empty(1)
+            one, there, answer = np.empty((1, model.nq)), np.empty_like(found[:1]), np.empty((1, 2))
             before = path[frame - 1] if frame else path[frame]
-            other.follow(some, aims[frame : frame + 1], one, there, cost, before)
-            return bool(cost[0] < 0.9 * costs[frame])
+            other.follow(some, aims[frame : frame + 1], one, there, answer, before)
+            return bool(answer[0, 0] < 0.9 * costs[frame])
 
         exchanged = swaps(plan.names, points, places, doubtful, is_exchanged)
         for swap in exchanged:
@@ -180,9 +183,19 @@ def _open(descent: MarkerDescent, path: Array) -> list[str]:
     return [f"loops are open in {wrong} frames, by up to {gaps.max():.3g} m or rad"] if wrong else []
 
 
+def _ended(frames: npt.NDArray[np.intp]) -> list[str]:
+    """Frames whose descent was ended before it came to rest, in words."""
+    if not len(frames):
+        return []
+    return [
+        f"in {len(frames)} frames, the first of which is {frames[0]}, the descent had not come to rest after as many "
+        "steps as a frame may take: joints there are near the best ones, and not the best"
+    ]
+
+
 def _begin_anew(descent: MarkerDescent, goals: Array, aims: Array, answers: tuple[Array, Array, Array]) -> None:
     """Where a body came back elsewhere, its frames are fitted anew from there on, if that is nearer."""
-    path, found, costs = answers
+    path, found, told = answers
     after = 1
     for _ in range(_ANEW):
         off = np.nan_to_num(root_mean_square(np.concatenate(offs(descent, goals, found), axis=1)))
@@ -191,8 +204,8 @@ def _begin_anew(descent: MarkerDescent, goals: Array, aims: Array, answers: tupl
             return
         f = after + int(lost[0])
         start = begin(descent, goals[f : f + 1], aims[f : f + 1], path[f])
-        path2, found2, costs2 = np.empty_like(path[f:]), np.empty_like(found[f:]), np.empty_like(costs[f:])
-        descent.follow(goals[f:], aims[f:], path2, found2, costs2, start)
-        if costs2[0] < 0.5 * costs[f]:
-            path[f:], found[f:], costs[f:] = path2, found2, costs2
+        path2, found2, told2 = np.empty_like(path[f:]), np.empty_like(found[f:]), np.empty_like(told[f:])
+        descent.follow(goals[f:], aims[f:], path2, found2, told2, start)
+        if told2[0, 0] < 0.5 * told[f, 0]:
+            path[f:], found[f:], told[f:] = path2, found2, told2
         after = f + 1
