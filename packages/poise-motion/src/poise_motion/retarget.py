@@ -208,8 +208,8 @@ def retarget(
     at height 0; a body that lies, crawls or turns over is raised until none of its shapes is.
     Trunk and hands follow, then how limbs and head are turned.  Joints keep their limits and,
     at the share `speed`, those of their velocities, and what `limits` adds, such as an `AccelerationLimit`, or a
-    `CollisionLimit` for a body that meets more than the ground; False leaves the limits of joints away.  The skeleton
-    is scaled by the lengths of its bones.
+    `CollisionLimit` for a body that meets more than the ground; False leaves the limits of joints away, and lets links
+    meet.  The skeleton is scaled by the lengths of its bones.
     `body` says which joint is which frame; None: `BodyMap.found`.  `contacts` says when the parts that it has stand,
     in frames of the result, such as `done.contacts.with_stance("left_ankle", 30, 50)` of a result `done`; of several
     motions one for each, or None.  `fps` makes frames even at another rate.
@@ -221,7 +221,7 @@ def retarget(
     Model of which nothing moves, such as the URDF of a scene; the floor at height 0 is there too.  It is scaled as the
     body is, from the origin of the world: see `Retargeted.ground`.  Feet, hands and knees are held where they come down
     on it, and all else is kept out of it.
-    With `self_collision`, a motion in which links would be in one another is followed again with these kept apart,
+    With `self_collision`, a motion in which links would be in one another is followed again with them kept apart there,
     unless limbs then point more than two degrees farther from the body's, which `notes` say; False lets them meet.
     `objects` are by name the motions of what hands touch, each of a rigid body that floats and has shapes; of several
     motions a mapping each.  They are moved as the body is scaled, and a hand keeps to the place where it touches one.
@@ -348,7 +348,7 @@ def _one(
         machine,
         followed,
         wanted,
-        Settings(dt, stated, adapted, asked.speed, asked.smooth, asked.self_collision),
+        Settings(dt, stated, adapted, asked.speed, asked.smooth, asked.self_collision and limits.positions),
         start=posture(machine, wanted) if animal else None,
     )
     moved = Motion(robot, even.times, led.done.q, name=motion.name)

@@ -6,14 +6,15 @@ posture that several starts come to; the joints go there straight, which limits 
 that their speeds allow.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final, final
 
 import numpy as np
 
 from poise import SE3, Model, Tracker
-from poise.extending import Array
+from poise.extending import Array, cached_property
 from poise_motion.anatomy.contact_schedule import Flags, runs
 from poise_motion.anatomy.parts import LIMBS, RIGID, ancestors
 from poise_motion.contact.pinning import Span
@@ -47,7 +48,7 @@ _PEAK: Final = 1.875
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Limb:
     """A limb that stands on nothing."""
 
@@ -65,8 +66,14 @@ class Limb:
     """Its length [m]."""
     base: str | None
     """The frame from which the tracker sees it; None: the world."""
-    tracker: Tracker
-    """Leads it, and what carries it, by what is asked of them, and nothing else of the robot."""
+    make: Callable[[], Tracker]
+    """Makes its `tracker`."""
+
+    @cached_property
+    def tracker(self) -> Tracker:
+        """Leads it, and what carries it, by what is asked of them, and nothing else of the robot; made when the limb is
+        caught, as few are."""
+        return self.make()
 
     def off(self, robot: Robot, targets: Targets, path: Array, frames: slice | int = slice(None)) -> Array:
         """(n,) how far its end is from where it should be, seen from its root, along a path (n, nq) [m]."""
@@ -125,8 +132,8 @@ def limbs(robot: Robot) -> tuple[Limb, ...]:
         if reach > 0.0:
             moved, names = frozenset(part for part in known if part not in RIGID), tuple(joint.name for joint in joints)
             base, some = (None, moved) if carrier is None else (robot.frames[robot.root], moved | {carrier})
-            tracker = _tracker(robot, some - {robot.root}, base)
-            out.append(Limb(kind.replace("_", " "), root, end, moved, names, columns, reach, base, tracker))
+            make = partial(_tracker, robot, some - {robot.root}, base)
+            out.append(Limb(kind.replace("_", " "), root, end, moved, names, columns, reach, base, make))
     return tuple(out)
 
 

@@ -5,11 +5,10 @@ over from another with the robot's velocities.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise
 from time import perf_counter
 from typing import Final, NamedTuple, Self, final
 
@@ -21,17 +20,15 @@ from poise.damping import Curvature
 from poise.extending import Array, Limits
 from poise.methods import TaskPriority
 from poise.quaternions import conjugate, part_of_turn, quaternion_product, rotate
-from poise_motion.anatomy.contact_schedule import Contact, runs
-from poise_motion.anatomy.parts import KNEES
 from poise_motion.contact.pinning import Span, fading
-from poise_motion.contact.touches import Touch
 from poise_motion.follow.detours import Detour, Limb, detour, limbs
 from poise_motion.follow.first_frame import converged, first
 from poise_motion.follow.self_collision import touching
+from poise_motion.follow.spans import CATCH_UP, pieces, spans
 from poise_motion.follow.task_stack import Stance, Standing, held, tasks
 from poise_motion.reference.bodies import Robot, Source, Targets
 from poise_motion.reference.objects import on_objects
-from poise_motion.reference.targets import EASE, FLOOR, Plane, ground_of, sunk
+from poise_motion.reference.targets import EASE, FLOOR, ground_of, sunk
 
 SUBSTEP: Final = 0.0125
 """How long an update may stand for [s]; a frame that takes longer is followed in several."""
@@ -47,13 +44,6 @@ _FREE_FALL: Final = 0.2
 """The same while nothing stands, off its feet."""
 _HOME_PULL: Final = 0.02
 """Pull to the robot's home, where no task has a say."""
-_CATCH_UP: Final = 0.25
-"""How long a part has, when other parts begin or end to stand, to catch up with its target [s]."""
-_LANDING: Final = 0.5
-"""How long before it stands a foot of a body off its feet is kept above the ground [s]: one that begins too late comes
-down too fast for its joints."""
-_MILLIMETRES: Final = 3
-"""Decimals of heights of the ground, so that stances on one step have one Tracker."""
 _AT_ONCE: Final = 1024
 """Frames of one call at most, so that Python hears of signals."""
 _CHECKPOINT_SPACING: Final = 100
@@ -72,6 +62,8 @@ class Checkpoints(NamedTuple):
     """What was followed, before that was changed by where feet came down."""
     trackers: dict[int, Tracker]
     """By frame, the Tracker that led there."""
+    begin: Array
+    """(nq,) the posture before the first frame."""
 
 
 @final
@@ -142,8 +134,6 @@ class Follower:
         self.robot, self._dt, self._limits, self._speed = robot, dt, limits, speed
         self._trackers: dict[tuple[Stance, bool, frozenset[str]], Tracker] = {}
         self._updates = min(_UPDATES, max(1, int(np.ceil(dt / SUBSTEP - 1e-9))))
-        self._alone = limits.collision is not None
-        """Whether each update is a step, as a CollisionLimit needs it."""
         self._untimed_trackers: dict[tuple[Stance, bool], Tracker] = {}
         self._rows: dict[Tracker, _TaskRows] = {}
         self._limbs = limbs(robot)
@@ -179,7 +169,8 @@ class Follower:
         done = replace(done, q=done.q.copy(), seconds=done.seconds.copy(), checkpoints=None)
         if smooth > 0.0 and len(done.q) > 1:
             again = replace(done, targets=self._stood(source, done))
-            self._walk(source, again, averaged(self.robot.model, done.q, smooth / self._dt))
+            postures = averaged(self.robot.model, done.q, smooth / self._dt)
+            self._walk(source, again, postures, begin=postures[0])
         return done
 
     def _stood(self, source: Source, done: Followed) -> Targets:
@@ -205,13 +196,10 @@ class Follower:
         Up to where they are those of `like` the robot does as it did there.
         """
         wanted = on_objects(targets, source, self.robot)
-        own = Targets(
-            {part: path.copy() for part, path in wanted.places.items()},
-            {part: turns.copy() for part, turns in wanted.turns.items()},
-            wanted.objects,
-        )
+        places, turns = ({part: path.copy() for part, path in some.items()} for some in (wanted.places, wanted.turns))
+        own = replace(wanted, places=places, turns=turns)
         frames = len(source.times)
-        checkpoints = Checkpoints(wanted, {})
+        checkpoints, known = Checkpoints(wanted, {}, np.empty(self.robot.model.nq)), False
         done = Followed(np.empty((frames, self.robot.model.nq)), own, np.zeros(frames), detours, checkpoints)
         if like is not None and like.checkpoints is not None:
             alike = _alike(done, like, like.checkpoints.wanted, wanted)
@@ -220,7 +208,8 @@ class Follower:
             )
             if checkpoints.trackers:
                 self._resume(source, done, like, max(checkpoints.trackers))
-        self._walk(source, done, None, start)
+            checkpoints.begin[:], known = like.checkpoints.begin, alike > 0
+        self._walk(source, done, None, start, checkpoints.begin if known else None)
         return done
 
     def _resume(self, source: Source, done: Followed, like: Followed, checkpoint: int) -> None:
@@ -236,7 +225,7 @@ class Follower:
 
     def _ways(self, source: Source, done: Followed, searched: dict[Limb, list[Span]]) -> list[Detour]:
         """The next way round for each limb that needs one, and that has not been tried."""
-        ways, ease = [], int(np.ceil(_CATCH_UP / self._dt))
+        ways, ease = [], int(np.ceil(CATCH_UP / self._dt))
         standing = Stance(frozenset(Standing(part, source.hold) for part in source.contacts.parts), False, False)
         for limb in self._limbs:
             if not self._free(standing, limb.parts):
@@ -251,39 +240,44 @@ class Follower:
     def _worth(self, way: Detour, before: Followed, after: Followed) -> bool:
         """Whether a limb is off in fewer frames, from the begin of a way to where it follows again, or was caught, and
         by the end of the motion in no more."""
-        till = max(way.caught[1], way.stop + int(np.ceil(_CATCH_UP / self._dt))) - way.start
+        till = max(way.caught[1], way.stop + int(np.ceil(CATCH_UP / self._dt))) - way.start
         rest = slice(way.start, None)
         was, is_off = (
             way.limb.off(self.robot, done.targets, done.q[rest], rest) > way.limb.away for done in (before, after)
         )
         return bool(is_off[:till].sum() < _WORTH * was[:till].sum() and is_off.sum() <= was.sum())
 
-    def _walk(self, source: Source, done: Followed, postures: Array | None, start: Array | None = None) -> None:
-        """Fill the path by one step a frame: towards targets, or towards postures with feet held."""
+    def _walk(
+        self,
+        source: Source,
+        done: Followed,
+        postures: Array | None,
+        start: Array | None = None,
+        begin: Array | None = None,
+    ) -> None:
+        """Fill the path by one step a frame: towards targets, or towards postures with feet held; from `begin` (nq,),
+        or what is found from `start` (nq,) or else from many."""
         path, targets, again = done.q, done.targets, postures is not None
         checkpoints = {} if done.checkpoints is None else done.checkpoints.trackers
         q, last, checkpoint = path[0].copy(), None, max(checkpoints, default=0)
         if checkpoint:
             q, last = path[checkpoint - 1].copy(), checkpoints[checkpoint]
-        for stance, coming, span in _spans(source, () if again else done.detours, self.robot):
+        for stance, coming, span in spans(source, () if again else done.detours, self.robot):
             if span.start < checkpoint:
                 continue
             ways = [] if again else [way for way in done.detours if way.start <= span.start < way.stop]
-            if (
-                last is not None
-                and not again
-                and source.off_feet.any()
-                and span.start >= checkpoint + _CHECKPOINT_SPACING
-            ):
+            if last is not None and not again and span.start >= checkpoint + _CHECKPOINT_SPACING:
                 checkpoint = span.start
                 checkpoints[checkpoint] = copy(last)
-            tracker = self._tracker(stance, again, frozenset(part for way in ways for part in way.limb.parts))
-            rows = self._rows_of(tracker)
+            away = frozenset(part for way in ways for part in way.limb.parts)
+            stance = replace(stance, apart=bool(targets.apart[span.start]))
+            rows = self._rows_of(self._tracker(stance, again, away))
             pulls = None if postures is None else postures[span]
             if last is None:
                 goals = _goals(rows, targets, span)
-                tracker.reset()
-                q = self._first(stance, goals[0], start) if postures is None else postures[0]
+                q = self._first(stance, goals[0], start) if begin is None else begin
+                if done.checkpoints is not None:
+                    done.checkpoints.begin[:] = q
             else:
                 here = self.robot.poses(q)
                 for part in () if again else coming:
@@ -291,20 +285,30 @@ class Follower:
                 goals = _goals(rows, targets, slice(span.start - 1, span.stop))
                 goals, before = goals[1:], goals[0]
                 _ease_in(rows, goals, before, here, source.times[span], but=coming)
-                tracker.take_over(last)
-            last = tracker
             if ways:
                 pulls = np.tile(q, (span.stop - span.start, 1))
                 for way in ways:
                     pulls[:, way.limb.columns] = way.path[span.start - way.start : span.stop - way.start]
-            q = self._steps(tracker, q, goals, pulls, source, done, span)
+            for piece in pieces(targets.apart, span):
+                rest = piece.start - span.start
+                if rest:  # what kept shapes apart has kept parts from where they were led
+                    times = source.times[piece.start : span.stop]
+                    _ease_in(rows, goals[rest:], goals[rest - 1].copy(), self.robot.poses(q), times, but=())
+                tracker = self._tracker(replace(stance, apart=bool(targets.apart[piece.start])), again, away)
+                if last is None:
+                    tracker.reset()
+                else:
+                    tracker.take_over(last)
+                last = tracker
+                q = self._steps(tracker, q, goals[rest:], None if pulls is None else pulls[rest:], source, done, piece)
 
     def _steps(
         self, tracker: Tracker, q: Array, goals: Array, pulls: Array | None, source: Source, done: Followed, span: slice
     ) -> Array:
         """(nq,) where the robot is after a span; what it does there is in `done`."""
-        each = self._updates if self._alone else 1
-        many = 1 if self._alone or self._fingers else _AT_ONCE
+        alone = bool(done.targets.apart[span.start])
+        each = self._updates if alone else 1
+        many = 1 if alone or self._fingers else _AT_ONCE
         for frame in range(span.start, span.stop, many):
             began = perf_counter()
             now = slice(frame, min(frame + many, span.stop))
@@ -354,8 +358,8 @@ class Follower:
                 self.robot.model,
                 chosen,
                 method,
-                dt=self._dt / self._updates if self._alone else self._dt,
-                updates=1 if self._alone else self._updates,
+                dt=self._dt / self._updates if stance.apart else self._dt,  # a CollisionLimit is kept step by step
+                updates=1 if stance.apart else self._updates,
                 limits=self._on(stance).as_given,
                 speed=self._speed,
                 settle=False,
@@ -363,11 +367,10 @@ class Follower:
         return self._trackers[key]
 
     def _on(self, stance: Stance) -> Limits:
-        """The limits, in which feet may touch the shapes of the ground on which they stand."""
-        limit = self._limits.collision
-        if limit is None:
-            return self._limits
-        return self._limits._replace(collision=touching(limit, self.robot, stance.holds))
+        """The limits, in which feet may touch the shapes of the ground on which they stand; and all, unless apart."""
+        limit = self._limits.collision if stance.apart else None
+        kept = None if limit is None else touching(limit, self.robot, stance.holds)
+        return self._limits._replace(collision=kept)
 
     def _first(self, stance: Stance, goals: Array, start: Array | None) -> Array:
         """(nq,) the posture of the first frame; sought once more where its shapes are nearer than they may be."""
@@ -397,6 +400,7 @@ class Follower:
 def _alike(one: Followed, other: Followed, wanted: Targets, wanted_other: Targets) -> int:
     """The first frame in which other things were asked."""
     first = min([len(one.q), *(way.start for way in {*one.detours} ^ {*other.detours})])
+    first = min([first, *np.flatnonzero(wanted.apart != wanted_other.apart)[:1].tolist()])
     for mine, theirs in ((wanted.places, wanted_other.places), (wanted.turns, wanted_other.turns)):
         for part, path in mine.items():
             if path is not theirs[part] and (differs := (path[:first] != theirs[part][:first]).any(axis=1)).any():
@@ -435,7 +439,7 @@ def _ease_in(
     frame; those named in `but` are held where they are.  So what the levels before the span kept a part from is caught
     up in time, and not in the first frame.
     """
-    fade = fading(times[: np.searchsorted(times, times[0] + _CATCH_UP)], _CATCH_UP)[:, None]
+    fade = fading(times[: np.searchsorted(times, times[0] + CATCH_UP)], CATCH_UP)[:, None]
     near = goals[: len(fade)]
     places = [
         (k, here[part][:3] if aside is None else here[part][:3] + rotate(here[part][3:], aside))
@@ -473,53 +477,6 @@ def averaged(model: Model, path: Array, frames: float) -> Array:
     return model.integrate(path, sum_of / total[:, None])
 
 
-def _spans(source: Source, detours: Sequence[Detour], robot: Robot) -> Iterator[tuple[Stance, list[str], slice]]:
-    """How the body stands, and which parts come to stand, over each span of frames in which that stays the same.
-
-    Spans end where a detour begins and ends.
-    """
-    contacts = source.contacts
-    edges = {0, len(contacts), *(edge for one in contacts.intervals for edge in (one.start, one.stop))}
-    edges |= {edge for touch in source.touches for edge in (_reached(source, touch), touch.stop)}
-    edges |= {_approached(source, one, robot) for one in contacts.intervals}
-    edges |= {edge for span in (*runs(source.off_feet), *((one.start, one.stop) for one in detours)) for edge in span}
-    for start, stop in pairwise(sorted(edges)):
-        coming = [one.part for one in contacts.intervals if one.start == start]
-        yield _stance(source, start, robot), coming, slice(start, stop)
-
-
-def _stance(source: Source, frame: int, robot: Robot) -> Stance:
-    """How a robot stands in a frame."""
-    holds = {
-        Standing(one.part, one.hold or source.hold, _rounded(ground_of(source, robot, one)), one.shapes)
-        for one in source.contacts.intervals
-        if one.start <= frame < one.stop
-    }
-    late = sorted(source.touches, key=lambda touch: -touch.start)  # so that of two of a hand the earlier is taken
-    touches = {touch.part: touch for touch in late if _reached(source, touch) <= frame < touch.stop}
-    off, agile = bool(source.off_feet[frame]), bool(source.off_feet.any())
-    coming = {one.part for one in source.contacts.intervals if _approached(source, one, robot) <= frame < one.start}
-    landing = frozenset(part for part in coming if off or part in KNEES)
-    return Stance(frozenset(holds), off, agile, frozenset(touches.values()), landing)
-
-
-def _rounded(ground: Plane) -> Plane:
-    """Ground to the millimetre, so that stances on one step have one Tracker."""
-    return Plane(ground.normal, round(ground.offset, _MILLIMETRES))
-
-
-def _approached(source: Source, stance: Contact, robot: Robot) -> int:
-    """The frame from which a foot, off its feet, is kept above the ground on which it stands from another one on, and
-    from which a knee is led there."""
-    early = source.off_feet.any() or stance.part in robot.props
-    return int(np.searchsorted(source.times, source.times[stance.start] - _LANDING)) if early else stance.start
-
-
-def _reached(source: Source, touch: Touch) -> int:
-    """The frame from which a hand is led as one that touches, so that it has caught up with its place by then."""
-    return int(np.searchsorted(source.times, source.times[touch.start] - _CATCH_UP))
-
-
 def _pin(robot: Robot, source: Source, targets: Targets, part: str, frame: int, here: Array) -> None:
     """Change the targets of a part that comes to stand at this frame, so that it stays at `here` (7,), where it is.
 
@@ -536,7 +493,7 @@ def _pin(robot: Robot, source: Source, targets: Targets, part: str, frame: int, 
     off, way = here[:3] - places[frame - 1], quaternion_product(conjugate(turns[frame - 1]), here[3:])
     places[now, :2] += share[:, None] * off[:2]
     places[now, 2] += fading(times, EASE) * off[2]
-    turns[now] = quaternion_product(turns[now], part_of_turn(way, fading(times, _CATCH_UP)))
+    turns[now] = quaternion_product(turns[now], part_of_turn(way, fading(times, CATCH_UP)))
     ground, normals, floor = ground_of(source, robot, stances[k]), np.tile(FLOOR.normal, (len(times), 1)), 0.0 * times
     places[now, 2] -= share * (off[:2] @ ground.normal[:2]) / ground.normal[2]
     normals[: stop - frame], floor[: stop - frame] = ground

@@ -27,40 +27,49 @@ from poise_motion.reference.targets import stance
 _DEEP: Final = 0.004
 """What is less deep in the ground is left there [m]: a millimetre less than is promised, for the points of a sole are
 as low as its lowest."""
-_ROUNDS: Final = 8
-"""How often a motion is followed again, at most."""
+_ROUNDS: Final = 7
+"""How often a motion is raised and followed again, at most."""
 _ALONG: Final = 0.1
 """Half of the time over which the way of a shoulder is averaged, with which a hand goes along [s]."""
 _WHOLE: Final = "whole"
 
 
-def on_ground(bare: Follower, source: Source, aims: Targets, *, smooth: float = 0.0) -> tuple[Followed | None, Targets]:
-    """What the robot does, of a body that gets off its feet, with the targets raised where it is in the ground; None,
-    and the targets, of one that does not.
+def on_ground(
+    follower: Follower, source: Source, aims: Targets, warm_start: WarmStart, *, smooth: float = 0.0
+) -> tuple[Followed, Targets]:
+    """What the robot does, and the targets, of a body that gets off its feet raised where it is in the ground; with
+    what a `warm_start` knows of it, from where these were raised to.
 
-    How deep that is shows a follower that keeps no shapes apart: one that keeps a floor is never in it, however low its
-    targets are.  Raises ModelError and MissingExtra for meshes that may collide and cannot be read.
+    Raises ModelError and MissingExtra for meshes that may collide and cannot be read.
     """
-    robot, warm_start = bare.robot, WarmStart()
-    if robot.fixed_base or not source.off_feet.any():
-        return None, aims
-    links = _carried(robot)
-    names = [name for own in links.values() for name in own]
-    before = done = warm_start.done = bare.go(source, aims)
-    aims = along(aims, source, robot, done.q)
-    heights = lowest(robot.model, done.q, links=names, under=-_DEEP)
-    for k in range(_ROUNDS):
-        others = (done.q != before.q).any(axis=1)
-        heights[others] = lowest(robot.model, done.q[others], links=names, under=-_DEEP)
-        parts = np.split(heights, np.cumsum([len(own) for own in links.values()])[:-1], axis=1)
-        depths = {part: -high.min(axis=1, initial=np.inf) for part, high in zip(links, parts, strict=True)}
-        if k and max(depth.max() for depth in depths.values()) < _DEEP:
+    robot, lies = follower.robot, not follower.robot.fixed_base and bool(source.off_feet.any())
+    links = _carried(robot) if lies else {}
+    if lies and warm_start.done is None:
+        done = warm_start.done = follower.go(source, aims)
+        aims = _higher(along(aims, source, robot, done.q), source, robot, _depths(robot, links, done.q))
+    done = follower.follow(source, aims, smooth=smooth, warm_start=warm_start)
+    for _ in range(_ROUNDS if lies else 0):
+        depths = _depths(robot, links, done.q)
+        if max(depth.max() for depth in depths.values()) < _DEEP:
             break
-        whole = gently(_needed(depths[_WHOLE]), source.times)
-        rises = {part: gently(_needed(depth - whole), source.times) for part, depth in depths.items() if part != _WHOLE}
-        aims = raised(aims, source, robot, whole, rises)
-        before, done = done, bare.follow(source, aims, smooth=smooth, warm_start=warm_start)
+        aims = _higher(aims, source, robot, depths)
+        done = follower.follow(source, aims, smooth=smooth, warm_start=warm_start)
     return done, aims
+
+
+def _depths(robot: Robot, links: Mapping[str, list[str]], path: Array) -> dict[str, Array]:
+    """By part, (frames,) how deep its links are in the ground along a path (frames, nq) [m]; less than none where they
+    are above it."""
+    heights = lowest(robot.model, path, links=[name for own in links.values() for name in own], under=-_DEEP)
+    parts = np.split(heights, np.cumsum([len(own) for own in links.values()])[:-1], axis=1)
+    return {part: -high.min(axis=1, initial=np.inf) for part, high in zip(links, parts, strict=True)}
+
+
+def _higher(aims: Targets, source: Source, robot: Robot, depths: Mapping[str, Array]) -> Targets:
+    """Targets that are higher where parts are so deep in the ground (frames,) [m]."""
+    whole = gently(_needed(depths[_WHOLE]), source.times)
+    rises = {part: gently(_needed(depth - whole), source.times) for part, depth in depths.items() if part != _WHOLE}
+    return raised(aims, source, robot, whole, rises)
 
 
 def _carried(robot: Robot) -> dict[str, list[str]]:

@@ -63,6 +63,8 @@ class Stance:
     """What its hands touch, or are about to."""
     landing: frozenset[str] = frozenset()
     """The feet that, off its feet, are about to stand, and knees that are."""
+    apart: bool = False
+    """Whether its shapes are kept apart."""
 
     @property
     def standing(self) -> frozenset[str]:

@@ -1,18 +1,21 @@
 """A whole motion: raised where a body that lies is in the ground, and with links apart where they would meet.
 
-Links are kept apart where a motion without that has some in one another, and all of it is followed again then: what
-meets nowhere costs nothing.  Where the robot cannot do what the body does without meeting itself, or only with joints
-that jerk, likeness goes first.
+Links are kept apart about the frames in which they are in one another without that, until none meet: what meets nowhere
+costs nothing.  Where the robot cannot do what the body does without meeting itself, or only with joints that jerk,
+likeness goes first.
 """
 
+from dataclasses import replace
 from typing import Final, NamedTuple, final
 
 import numpy as np
 
 from poise import CollisionLimit, MissingExtra, ModelError
 from poise.extending import Array, Limits, cached
+from poise_motion.anatomy.contact_schedule import Flags, runs
 from poise_motion.anatomy.parts import LIMBS
-from poise_motion.follow.following import Followed
+from poise_motion.contact.pinning import frames_in
+from poise_motion.follow.following import Followed, Follower, WarmStart
 from poise_motion.follow.ground_clearance import on_ground
 from poise_motion.follow.self_collision import meeting, touching
 from poise_motion.follow.tracker_cache import cached_follower
@@ -23,8 +26,10 @@ MIN_DISTANCE: Final = 1e-3
 crawls and what stands wide cannot bend its hips."""
 _DEAR: Final = float(np.radians(2.0))
 """Limbs may point so much farther from the body's for it, on average [rad]."""
-
-
+_RUN_IN: Final = 0.125
+"""How long before links would meet, and after, they are kept apart [s]: a limb slows down, and gets away again."""
+_ROUNDS: Final = 4
+"""How often it is followed so, at most; the last time links are kept apart in all frames."""
 _ROUGH: Final = 2.0
 """And its joints may jerk so many times as much."""
 _CALM: Final = 500.0
@@ -61,42 +66,70 @@ def follow_motion(
     robot: Robot, source: Source, aims: Targets, settings: Settings, *, start: Array | None = None
 ) -> Led:
     """What a robot does that follows the targets, from the posture `start` (nq,) if there is one."""
-    dt, stated, adapted, speed, smooth, self_collision = settings
-    bare, raised = adapted._replace(collision=None), aims
-    if start is None and (adapted.collision is None or source.off_feet.any()):
-        with cached_follower(robot, dt, bare.key, bare, speed) as follower:
-            done, raised = on_ground(follower, source, aims, smooth=smooth)
-            if adapted.collision is None:
-                done = done or follower.follow(source, aims, smooth=smooth)
-                return _apart(robot, source, aims, settings, done) if self_collision else Led(done, None)
-    with cached_follower(robot, dt, stated.key, adapted, speed) as follower:
-        done = follower.follow(source, raised, smooth=smooth, start=start)
-    return Led(done, touching(adapted.collision, robot, source.contacts.intervals) if adapted.collision else None)
+    dt, stated, limits, speed, smooth, self_collision = settings
+    asked, everywhere, key = limits.collision, np.ones(len(source.times), dtype=bool), (stated.key, self_collision)
+    if asked is None and self_collision:
+        limits = limits._replace(collision=cached(robot.model, _apart, _default))
+    with cached_follower(robot, dt, key, limits, speed) as follower:
+        if start is not None or (asked is not None and not source.off_feet.any()):
+            kept = aims if asked is None else replace(aims, apart=everywhere)
+            done = follower.follow(source, kept, smooth=smooth, start=start)
+            return Led(done, _kept(asked, robot, source))
+        warm_start = WarmStart()
+        done, raised = on_ground(follower, source, aims, warm_start, smooth=smooth)
+        if asked is not None:
+            done = follower.follow(source, replace(raised, apart=everywhere), smooth=smooth)
+            return Led(done, _kept(asked, robot, source))
+        return _apart(follower, source, raised, settings, done, warm_start) if self_collision else Led(done, None)
 
 
-def _apart(robot: Robot, source: Source, aims: Targets, settings: Settings, done: Followed) -> Led:
-    """The same with links kept apart, if some meet, and that is not too dear."""
+def _kept(limit: CollisionLimit | None, robot: Robot, source: Source) -> CollisionLimit | None:
+    """What kept shapes apart, of a limit that was asked for."""
+    return None if limit is None else touching(limit, robot, source.contacts.intervals)
+
+
+def _default() -> CollisionLimit:
+    return CollisionLimit(min_distance=MIN_DISTANCE)
+
+
+def _apart(
+    follower: Follower, source: Source, aims: Targets, settings: Settings, done: Followed, warm_start: WarmStart
+) -> Led:
+    """The same with links kept apart where they meet, if some do, and that is not too dear."""
+    robot, other = follower.robot, done
     try:
         meets = meeting(robot.model, done.q)
     except (ModelError, MissingExtra) as error:
         return Led(done, None, (f"whether links are in one another is not known: {error}",))
     if not meets.any():
         return Led(done, None)
-    limit = cached(robot.model, _apart, lambda: CollisionLimit(min_distance=MIN_DISTANCE))
-    limits = settings.adapted._replace(collision=limit)
-    with cached_follower(robot, settings.dt, limits.key, limits, settings.speed) as follower:
-        other, _ = on_ground(follower, source, aims, smooth=settings.smooth)
-        other = other or follower.follow(source, aims, smooth=settings.smooth)
+    share, reach = meets.mean(), frames_in(source.times, _RUN_IN)
+    for k in range(_ROUNDS):
+        # Accelerations are those of steps of one length, and steps that keep shapes apart are shorter.
+        locally = k < _ROUNDS - 1 and not settings.adapted.others and (meets & ~aims.apart).any()
+        aims = replace(aims, apart=aims.apart | (_widened(meets, reach) if locally else True))
+        other, aims = on_ground(follower, source, aims, warm_start, smooth=settings.smooth)
+        meets = meeting(robot.model, other.q)
+        if not meets.any() or aims.apart.all():
+            break
     cost = _off(robot, source, other.q) - _off(robot, source, done.q)
     rough = _jerk(robot, other.q, settings.dt) / max(_jerk(robot, done.q, settings.dt), _CALM)
     if cost <= _DEAR and rough <= _ROUGH:
-        return Led(other, limit)
+        return Led(other, _default())
     told = (
-        f"in {meets.mean():.1%} of the frames links stay in one another: kept apart, limbs would point "
+        f"in {share:.1%} of the frames links stay in one another: kept apart, limbs would point "
         f"{np.degrees(cost):.2g} degrees farther from the body's on average and joints jerk {rough:.2g} times as much; "
         f"limits=[CollisionLimit(min_distance={MIN_DISTANCE:g})] keeps them apart all the same, smooth=0.1 calms joints"
     )
     return Led(done, None, (told,))
+
+
+def _widened(flags: Flags, reach: int) -> Flags:
+    """Flags (n,) that are set so many places before and after each that is."""
+    out = flags.copy()
+    for start, stop in runs(flags):
+        out[max(0, start - reach) : stop + reach] = True
+    return out
 
 
 def _off(robot: Robot, source: Source, path: Array) -> float:

@@ -158,12 +158,14 @@ class Robot:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Targets:
-    """By part of the robot, where it shall be and how it shall be turned."""
+    """By part of the robot, where it shall be and how it shall be turned; and when its shapes are kept apart."""
 
     places: Mapping[str, Array]
     """(frames, 3) [m]"""
     turns: Mapping[str, Array]
     """(frames, 4)"""
+    apart: Flags
+    """(frames,) when shapes are kept apart."""
     objects: Mapping[str, SE3] = field(default_factory=dict)
     """By name, (frames,) where objects are beside the robot."""
 

@@ -87,7 +87,7 @@ def targets(source: Source, robot: Robot, *, by_bones: bool = True, ground: Surf
         places[part] = _standing(source, robot, part, places[part], turns[part], stances[part])
         if ground is not None:
             places[part][:, 2] += _over(source, robot, part, places[part], ground)
-    return Targets(places, turns)
+    return Targets(places, turns, np.zeros(len(source.times), dtype=bool))
 
 
 def _by_bones(source: Source, robot: Robot, turns: Mapping[str, Array]) -> dict[str, Array]:
