@@ -197,8 +197,21 @@ def test_links_that_would_meet_are_kept_apart() -> None:
     assert free.report.meets.mean() > 0.1
     assert not done.report.meets.any()
     assert np.nanmean(done.report.tracking.direction - free.report.tracking.direction) < np.radians(2.0)
+    before = int(np.argmax(free.report.meets)) - 4  # a run-in of an eighth of a second
+    assert before > 10
+    assert np.array_equal(done.motion.q[:before], free.motion.q[:before])
+    assert not np.array_equal(done.motion.q[before], free.motion.q[before])
     same = pz.retarget(motion, robot("g1"))
     assert np.array_equal(same.motion.q, done.motion.q)
+
+
+def test_limits_of_accelerations_hold_where_links_are_kept_apart() -> None:
+    model, most = robot("g1"), 30.0
+    limit = pz.AccelerationLimit({joint.name: most for joint in model.joints if joint.nq == 1})
+    done = pz.retarget(into_the_trunk(), model, limits=[limit])
+    assert done.report.meets is not None
+    assert not done.report.meets.any()
+    assert np.abs(np.diff(done.motion.q[:, 7:], n=2, axis=0)).max() * 900.0 < most * (1.0 + 1e-6)
 
 
 def test_where_that_costs_too_much_a_note_says_so() -> None:

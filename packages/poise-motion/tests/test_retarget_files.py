@@ -45,6 +45,17 @@ def test_what_it_does_not_write(walked: Path, out: str, words: str, capsys: pyte
     assert {file.name: file.read_bytes() for file in walked.glob("*.bvh")} == before
 
 
+def test_a_scene_is_ground_that_is_read_and_stands(walked: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    plate = '<collision><origin xyz="0 0 -0.05"/><geometry><box size="4 4 0.1"/></geometry></collision>'
+    (walked / "plate.urdf").write_text(f'<robot name="scene"><link name="plate">{plate}</link></robot>')
+    assert main(["retarget", "walk.bvh", "g1", "--ground", "plate.urdf", "--force", "-o", "plate.urdf"]) == 1
+    capsys.readouterr()
+    assert main(["retarget", "walk.bvh", "g1", "--ground", "plate.urdf", "-o", "out.npz"]) == 0
+    assert "written: out.npz" in capsys.readouterr().out
+    assert main(["retarget", "walk.bvh", "g1", "--ground", "other.bvh", "-o", "again.npz"]) == 1
+    assert "ground" in capsys.readouterr().err
+
+
 def test_a_table_of_numbers_is_no_body(walked: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (walked / "rows.csv").write_text("time,a\n0,1\n")
     pz.Motion(pz.load("planar2"), [0.0], [[0.0, 0.0]]).save(walked / "rows.npz")

@@ -45,6 +45,8 @@ class Retarget(Writes):
     """Follow the motion once more, averaged over so many seconds."""
     stance: Literal["hard", "within", "soft"] = "within"
     """How firmly feet stand: nailed; giving by a centimetre and 15 degrees before the body is bent; or as any part."""
+    ground: Annotated[Path | None, arg(metavar="FILE")] = None
+    """What the body climbs and walks on, where the source has it: a scene of which nothing moves, such as a .urdf."""
     speed: float = 1.0
     """Share of the robot's velocity limits that it may use."""
     acceleration: float | None = None
@@ -72,7 +74,7 @@ class Retarget(Writes):
         from poise.extending import PICTURES, TEXTBOOK, is_table, refuse_file, say
         from poise_motion.anatomy.contact_schedule import GIVING
 
-        read = [self.motion, Path(self.robot), *([] if self.body_model is None else [self.body_model])]
+        read = [self.motion, Path(self.robot), *(file for file in (self.body_model, self.ground) if file is not None)]
         refuse_file(self.out, _MOTIONS, "a motion goes", force=self.force, read=read)
         refuse_file(self.report, (".json", *PICTURES), "a report goes", force=self.force)
         refuse_file(self.screenshot, (".png",), "a screenshot goes", force=self.force)
@@ -101,6 +103,7 @@ class Retarget(Writes):
             fps=self.fps,
             smooth=self.smooth,
             stance=GIVING if self.stance == "within" else self.stance,
+            ground=None if self.ground is None else pz.load(self.ground),
             speed=self.speed,
             limits=limits,
         )
