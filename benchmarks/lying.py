@@ -2,17 +2,20 @@
 
 The clips are DeepMimic's (Peng et al. 2018), those of pybullet_data, from the folder that DEEPMIMIC names.  Limbs and
 depths are measured by Pinocchio, with the robot's own meshes: of poise comes the motion, and which frame is which part.
+Where mink is installed, GMR's loop follows the same targets in turns, as in `retarget.py`: CPU time of whole calls.
 """
 
 import json
 import os
 import sys
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
 from report import print_table
+from retarget import beside
 from robots import humanoid
 
 import poise as pz
@@ -101,6 +104,10 @@ class Lain:
     """Percent of the frames in contact."""
     jerk: float
     """By the source's."""
+    seconds: float
+    """CPU time of the call, the least of some [s]; not a number without mink."""
+    loop: float
+    """That of GMR's loop [s]."""
 
 
 class Judge:
@@ -176,19 +183,19 @@ def measured(motion: pz.Motion, robot: pz.Model, judge: Judge) -> Lain:
     report, off = done.report, done._seen.off_feet
     low = 1e3 * np.array(heights)
     gap = float(np.median(low[off])) if off.any() else float("nan")
+    paces = [one.pace for one in beside(motion.name, motion, robot, motion.fps)] if find_spec("mink") else [np.nan] * 2
     return Lain(
         motion.name, 100.0 * float(off.mean()), float(np.mean(angles)), max(0.0, -float(low.min())), gap,
-        100.0 * report.ground.kept, 100.0 * report.skate.share, report.jerk.ratio,
+        100.0 * report.ground.kept, 100.0 * report.skate.share, report.jerk.ratio, *(len(motion) / x for x in paces),
     )  # fmt: skip
 
 
 def show(rows: list[Lain]) -> None:
     """Print them as Markdown."""
-    heads = ["off its feet %", "direction deg", "depth mm", "gap mm", "contacts kept %", "skate %", "jerk ratio"]
-    cells = [
-        [one.clip, *(f"{v:.3g}" for v in (one.off, one.direction, one.depth, one.gap, one.kept, one.skate, one.jerk))]
-        for one in rows
-    ]
+    heads = ["off its feet %", "direction deg", "depth mm", "gap mm", "contacts kept %", "skate %", "jerk ratio",
+        "call s", "GMR's loop s"]  # fmt: skip
+    numbers = ("off", "direction", "depth", "gap", "kept", "skate", "jerk", "seconds", "loop")
+    cells = [[one.clip, *(f"{getattr(one, name):.3g}" for name in numbers)] for one in rows]
     print_table(["clip"], heads, cells)
 
 
