@@ -10,7 +10,7 @@ from poise_motion.follow.following import Follower
 from poise_motion.reference.bodies import Robot
 
 _CACHED: Final = 16
-"""Followers that wait for a motion, beside two for each thread: one whose links may meet and one whose may not."""
+"""Followers that wait for a motion, beside one for each thread."""
 _LOCK: Final = Lock()
 
 
@@ -38,4 +38,4 @@ def cached_follower(robot: Robot, dt: float, key: Hashable, limits: Limits, spee
     yield follower
     with _LOCK:
         waiting.append((whole, follower))
-        del waiting[: -(_CACHED + 2 * cores())]
+        del waiting[: -(_CACHED + cores())]
