@@ -72,18 +72,18 @@ def follow_motion(
         limits = limits._replace(collision=cached(robot.model, _apart, _default))
     with cached_follower(robot, dt, key, limits, speed) as follower:
         if start is not None or (asked is not None and not source.off_feet.any()):
-            kept = aims if asked is None else replace(aims, apart=everywhere)
-            done = follower.follow(source, kept, smooth=smooth, start=start)
-            return Led(done, _kept(asked, robot, source))
+            wanted = aims if asked is None else replace(aims, apart=everywhere)
+            done = follower.follow(source, wanted, smooth=smooth, start=start)
+            return Led(done, _stated(asked, robot, source))
         warm_start = WarmStart()
         done, raised = on_ground(follower, source, aims, warm_start, smooth=smooth)
         if asked is not None:
             done = follower.follow(source, replace(raised, apart=everywhere), smooth=smooth)
-            return Led(done, _kept(asked, robot, source))
+            return Led(done, _stated(asked, robot, source))
         return _apart(follower, source, raised, settings, done, warm_start) if self_collision else Led(done, None)
 
 
-def _kept(limit: CollisionLimit | None, robot: Robot, source: Source) -> CollisionLimit | None:
+def _stated(limit: CollisionLimit | None, robot: Robot, source: Source) -> CollisionLimit | None:
     """What kept shapes apart, of a limit that was asked for."""
     return None if limit is None else touching(limit, robot, source.contacts.intervals)
 
