@@ -10,7 +10,7 @@ from poise.cli import commands, main
 
 READ = {
     "batch.targets", "path.poses", "track.targets", "track.tasks", "solve.tasks", "retarget.motion", "retarget.map",
-    "retarget.body_model", "fit.recording", "fit.orientations", "fit.setup", "fit.placer",
+    "retarget.body_model", "retarget.ground", "fit.recording", "fit.orientations", "fit.setup", "fit.placer",
     "view.work", "view.replay", "view.ghost", "doctor.log", "doctor.targets", "doctor.package_dirs",
     "calibrate.measured",
 }  # fmt: skip
