@@ -62,6 +62,8 @@ from poise.solving.arguments.arguments import cores as cores
 from poise.solving.arguments.lru_cache import cached as cached
 from poise.solving.arguments.work_queue import WorkQueue as WorkQueue
 from poise.solving.methods.least_squares import least_squares as least_squares
+from poise.solving.path.path_rows import PathRows as PathRows
+from poise.solving.path.path_rows import path_rows as path_rows
 from poise.solving.requirements.limits import Limits as Limits
 from poise.solving.requirements.limits import LimitsLike as LimitsLike
 from poise.solving.requirements.near_along import ByPair as ByPair

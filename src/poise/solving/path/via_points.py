@@ -22,9 +22,10 @@ from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.jumps import FACTOR, LEAST
 from poise.solving.path.limits import PathLimits
 from poise.solving.path.path import JointPath, PathFailure
+from poise.solving.path.path_rows import PathRows
 from poise.solving.path.route import Route, waypoints
 from poise.solving.path.smoothing import Smoother
-from poise.solving.path.solve import SPENT, path_of
+from poise.solving.path.solve import SPENT
 from poise.solving.path.stops import Stops, candidates, gathered, stops_of
 from poise.solving.path.timing import timed
 from poise.solving.requirements.limits import LimitsLike
@@ -136,24 +137,10 @@ def plan(
         route = route.only(np.array(taken))
         rows, stations = _rows(model, legs, step, first is not None)
         failures += [] if failures else route.missed(rows[stations])
-        # What failed is left as it is between the ends of its ways.
-        enforced = PathFeasibility(()) if failures else feasibility
-        rows = route.clip(rows) if enforced.loops is None else enforced.loops.all_closed(rows)[0]
-        times, trajectory = None, None
-        if path_limits.rates.timed:
-            rests = np.isin(np.arange(len(rows)), stations)
-            times, trajectory = timed(
-                model, rows, path_limits.rates, rests, route.clock, enforced, within_limits=path_limits.positions
-            )
-        failures.sort(key=lambda failure: failure.waypoint)
         notes = [SPENT] if failures and route.clock.late else [_SHORTER] if late else []
-        if not failures and route.soft is not None:
-            notes += route.soft.notes(rows[stations])
-        return path_of(
-            route, feasibility, rows, stations=stations, chosen=taken, times=times, trajectory=trajectory,
-            failures=tuple(failures), notes=tuple(notes), velocity=path_limits.rates.velocity,
-            seconds=perf_counter() - began,
-        )  # fmt: skip
+        rests = np.isin(np.arange(len(rows)), stations)
+        path_rows = PathRows(route, feasibility, path_limits, began)
+        return path_rows.path(rows, stations, rests, failures=failures, notes=notes, chosen=taken)
 
 
 def _legs(

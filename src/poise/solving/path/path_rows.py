@@ -1,0 +1,86 @@
+"""Rows of a path that something else than a straight way of the joints leads along: what must hold of them, and the
+path that they make."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from time import perf_counter
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
+
+from poise.common.array import Array, ArrayLike
+from poise.model.model import Model
+from poise.solving.arguments.arguments import Tasks
+from poise.solving.path.feasibility import PathFeasibility
+from poise.solving.path.limits import PathLimits
+from poise.solving.path.path import JointPath, PathFailure
+from poise.solving.path.route import Route, waypoints
+from poise.solving.path.solve import path_of
+from poise.solving.path.timing import timed
+from poise.solving.requirements.limits import LimitsLike
+from poise.solving.requirements.status import Status
+
+
+@contextmanager
+def path_rows(
+    model: Model, tasks: Tasks, poses: Any, *, limits: LimitsLike = True, velocity: ArrayLike | None = None,
+    acceleration: ArrayLike | None = None, seed: int = 0, max_time: float | None = None,
+) -> "Iterator[PathRows]":  # fmt: skip
+    """The `PathRows` of a path that meets `poses`, within the block; the arguments are those of `plan`, and so is what
+    is raised."""
+    began, path_limits = perf_counter(), PathLimits.of(model, limits, velocity, acceleration)
+    with waypoints(model, tasks, poses, path_limits, seed=seed, threads=None, seconds=max_time) as (route, feasibility):
+        yield PathRows(route, feasibility.with_balls(model, path_limits), path_limits, began)
+
+
+@final
+class PathRows:
+    """What must hold of configurations and of straight steps between them, and the path that rows make."""
+
+    def __init__(self, route: Route, feasibility: PathFeasibility, limits: PathLimits, began: float) -> None:
+        self._route, self._feasibility, self._limits, self._began = route, feasibility, limits, began
+
+    @property
+    def late(self) -> bool:
+        """Whether `max_time` is spent."""
+        return self._route.clock.late
+
+    def slack(self, q: Array) -> Array:
+        """(n,) how far configurations q (n, nq) are within what must hold [m or rad]; negative outside."""
+        return self._feasibility(q)
+
+    def on_steps(self, q: Array) -> Array:
+        """(n - 1,) the least of that on the straight way from each of q (n, nq) to the next."""
+        return self._feasibility.on_steps(q)
+
+    def words(self, q: Array) -> tuple[Status, str]:
+        """What is not kept at q (nq,): its status, and a sentence."""
+        return self._feasibility.words(q)
+
+    def path(
+        self,
+        q: Array,
+        stations: npt.NDArray[np.int64],
+        rests: npt.NDArray[np.bool_],
+        *,
+        failures: Sequence[PathFailure] = (),
+        notes: Sequence[str] = (),
+        chosen: Sequence[int] | None = None,
+    ) -> JointPath:
+        """The path straight through the rows q (n, nq), those of `stations` at the poses; with limits of accelerations
+        it rests at `rests` (n,).  What fails is left as it is between its rows.  `chosen`: which pose is at each
+        station, where that is any of several."""
+        enforced = PathFeasibility(()) if failures else self._feasibility
+        q = self._route.clip(q) if enforced.loops is None else enforced.loops.all_closed(q)[0]
+        times, trajectory, rates = None, None, self._limits.rates
+        if rates.timed:
+            times, trajectory = timed(
+                self._route.model, q, rates, rests, self._route.clock, enforced, within_limits=self._limits.positions
+            )
+        more = [] if failures or self._route.soft is None else self._route.soft.notes(q[stations])
+        return path_of(
+            self._route, self._feasibility, q, stations=stations, chosen=chosen, times=times, trajectory=trajectory,
+            failures=tuple(sorted(failures, key=lambda failure: failure.waypoint)), notes=(*notes, *more),
+            velocity=rates.velocity, seconds=perf_counter() - self._began,
+        )  # fmt: skip
