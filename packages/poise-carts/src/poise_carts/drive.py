@@ -1,0 +1,129 @@
+"""drive: a way of base and arm together to where tasks are met, on which no wheel slips."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+import poise as pz
+from poise.extending import Array, ArrayLike, Limits, LimitsLike, PathRows, finite, path_rows, yes_or_no
+from poise_carts.cart import Cart
+from poise_carts.leg import rows_of
+from poise_carts.roadmap import Roadmap
+from poise_carts.steering import Steering
+from poise_carts.words import wrapped
+
+_OFF: Final = 1e-6
+"""How far the straight steps of a path leave the arcs that its rows lie on, at most [m]."""
+_STARTS: Final = 24
+"""Places around that of the first answer from which others are searched for."""
+_AROUND: Final = 0.5
+"""How far around it they are, in their scale [m]."""
+_ARM: Final = 0.3
+"""What a radian or a metre of the arm counts beside a metre of the base, where a goal is chosen [m]."""
+_SAME: Final = 1e-6
+"""Goals that differ by no more are one [rad or m]."""
+_GOALS: Final = 8
+"""Goals to which ways are looked for, at most."""
+
+
+def drive(
+    cart: Cart,
+    model: pz.Model,
+    tasks: pz.Task | Sequence[pz.Task],
+    *,
+    q0: ArrayLike | None = None,
+    limits: LimitsLike = True,
+    cusps: bool = True,
+    velocity: ArrayLike | None = None,
+    acceleration: ArrayLike | None = None,
+    seed: int = 0,
+    max_time: float | None = None,
+) -> pz.JointPath:
+    """A path of base and arm from q0 (nq,), by default the model's home, to a configuration that meets the tasks.
+
+    Tasks hold their targets, as those of `solve` do, and may be of the base, of a hand, or both.  A cart drives on arcs
+    and straight lines, and turns on the spot if it can: the shortest that lead from where it is to where it shall be
+    (Reeds and Shepp 1990, doi:10.2140/pjm.1990.145.367), or, where something is in the way that
+    `limits=[CollisionLimit(world, ...)]` keeps apart, a way through random poses, each on such a way from the one
+    before.  Without `cusps` it goes forwards alone (Dubins 1957, doi:10.2307/2372560).  One that goes sideways goes
+    straight.  The arm moves evenly on the last of these ways.
+
+    The rows of the path lie on the arcs, and so close that the straight steps between them leave these by 1e-6 m at
+    most; `JointPath.at` goes through all rows.  It is as fast as the speeds of wheels and joints let it.  With an
+    `acceleration` it rests where an arc begins or ends, for there the wheels of a car are steered.  The angle of the
+    base is counted on, beyond a whole turn.
+
+    Never an exception for what is not reached: see `JointPath.status`.  The same seed gives the same path, unless
+    `max_time` [s] cuts it short.  Raises what `plan` raises.
+    """
+    yes_or_no("cusps", cusps)
+    model = cart.mounted(model)
+    given = Limits.of(limits)
+    kept = [*cart.limits(), *(given.as_given if isinstance(given.as_given, list) else ())]
+    if not given.positions:
+        raise pz.InvalidValue("not-supported", "limits=False is not for a path that is driven: leave it out")
+    start = np.array(model.home if q0 is None else finite("q0", q0, model.nq))
+    rows = _rows_of(tasks, 1)
+    base = model.index(cart.base(model).name)
+    with path_rows(
+        model, tasks, rows, limits=kept, velocity=velocity, acceleration=acceleration, seed=seed, max_time=max_time
+    ) as held:
+        goals, failure = _goals(model, tasks, start, base, given.timeless(model).as_given, seed)
+        if failure is None and float(held.slack(start[None])[0]) < 0.0:
+            status, words = held.words(start)
+            failure = pz.results.PathFailure(0, status, f"the path cannot begin at q0, where {words}")
+        if failure is not None:
+            return _failed(held, start, goals, failure)
+        roadmap = Roadmap(model, base, Steering(cart, cusps=cusps), held, seed)
+        sizes = [
+            roadmap.leg(start, goal).size + _ARM * float(np.abs(np.delete(goal - start, np.r_[base])).sum())
+            for goal in goals
+        ]
+        some = goals[np.argsort(sizes, kind="stable")[:_GOALS]]
+        way = roadmap.way(start, some)
+        if way is None:
+            late = " before max_time was spent" if held.late else ""
+            reason = f"no way of the cart to it was found along which all holds that must{late}."
+            status = pz.Status.BUDGET if held.late else pz.Status.COLLISION
+            return _failed(held, start, some, pz.results.PathFailure(0, status, reason))
+        q, corners = rows_of(model, way, _OFF)
+        return held.path(q, np.array([len(q) - 1]), corners)
+
+
+def _goals(
+    model: pz.Model, tasks: pz.Task | Sequence[pz.Task], start: Array, base: slice, limits: LimitsLike, seed: int
+) -> tuple[Array, pz.results.PathFailure | None]:
+    """(n, nq) configurations that meet the tasks, and why there is none: from the start, then from places around."""
+    first = pz.solve(model, tasks, q0=start, limits=limits, seed=seed)
+    rng = np.random.default_rng(seed)
+    starts = np.tile(start, (_STARTS, 1))
+    places = first.q[base][:2] + rng.normal(scale=_AROUND, size=(_STARTS, 2))
+    starts[:, base] = np.column_stack([places, rng.uniform(-np.pi, np.pi, _STARTS)])
+    others = pz.solve_batch(model, tasks, _rows_of(tasks, _STARTS), q0=starts, limits=limits, seed=seed)
+    found = np.concatenate([first.q[None], others.q])[np.append(first.success, others.success)]
+    if not len(found):
+        return first.q[None], pz.results.PathFailure(0, first.status, first.explain())
+    seen = found.copy()
+    seen[:, base.stop - 1] = wrapped(seen[:, base.stop - 1])
+    _, kept = np.unique(np.round(seen / _SAME), axis=0, return_index=True)
+    return found[np.sort(kept)], None
+
+
+def _failed(held: PathRows, start: Array, goals: Array, failure: pz.results.PathFailure) -> pz.JointPath:
+    """The path from the start straight to a goal, along which nothing can be driven."""
+    q = np.stack([start, goals[0]])
+    return held.path(q, np.array([1]), np.ones(2, dtype=np.bool_), failures=[failure])
+
+
+def _rows_of(tasks: pz.Task | Sequence[pz.Task], count: int) -> Any:
+    """The targets of tasks as rows, so many times, as batches and plans take them; of one that has none, None."""
+    if isinstance(tasks, Sequence):
+        return [_rows_of(task, count) for task in tasks] if len(tasks) > 1 else _rows_of(tasks[0], count)
+    target = getattr(tasks, "target", None)
+    if target is None:
+        return None
+    if isinstance(target, pz.SE3):
+        return pz.SE3(np.tile(target.array, (count, 1)))
+    numbers = np.asarray(target, dtype=float)
+    return np.tile(numbers, (count, *([1] * numbers.ndim)))

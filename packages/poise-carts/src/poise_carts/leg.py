@@ -1,0 +1,92 @@
+"""A leg of a way: the base goes along arcs and lines, and all other joints go evenly from one end to the other."""
+
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+import poise as pz
+from poise.extending import Array
+from poise_carts.arcs import moved
+
+Corners: TypeAlias = npt.NDArray[np.bool_]
+
+
+class Leg(NamedTuple):
+    """From `start` to `end`; `base` are the numbers of the planar joint in q."""
+
+    start: Array
+    """(nq,)"""
+    end: Array
+    """(nq,)"""
+    lengths: Array
+    """(k,) of its parts [m], negative backwards."""
+    turns: Array
+    """(k,) [rad]"""
+    sizes: Array
+    """(k,) how long each part is [m], a turn on the spot too."""
+    base: slice
+    straight: bool
+    """Whether the base goes evenly like the other joints, and its parts only say how far."""
+
+    @property
+    def size(self) -> float:
+        """How long it is [m]."""
+        return float(self.sizes.sum())
+
+    def at(self, model: pz.Model, shares: Array) -> Array:
+        """(n, nq) configurations at shares (n,) of the leg, from 0 to 1."""
+        q = model.interpolate(self.start, self.end, shares)
+        if self.straight:
+            return q
+        pose = np.broadcast_to(self.start[self.base], (len(shares), 3))
+        for length, turn, gone in zip(self.lengths, self.turns, self._gone(shares).T, strict=True):
+            pose = moved(pose, gone * length, gone * turn)
+        q[:, self.base] = pose
+        return q
+
+    def part(self, model: pz.Model, begin: float, end: float) -> "Leg":
+        """The leg from one share of it to another."""
+        first, last = self.at(model, np.array([begin, end]))
+        done = self._gone(np.array([begin, end]))
+        kept = done[1] - done[0]
+        return self._replace(
+            start=first, end=last, lengths=kept * self.lengths, turns=kept * self.turns, sizes=kept * self.sizes
+        )
+
+    def rows(self, model: pz.Model, off: float) -> tuple[Array, Corners]:
+        """(n, nq) rows on the arcs, so close that a straight step leaves its arc by `off` [m] at most; and (n,) whether
+        a part ends at each.
+
+        Of an arc of the length l that turns by t, in n pieces, each leaves its chord by l t / (8 n^2).
+        """
+        some = np.flatnonzero(self.sizes > 0.0)
+        ends = np.cumsum(self.sizes[some]) / max(self.size, 1e-300)
+        shares, corners, begin = [np.zeros(1)], [np.ones(1, dtype=np.bool_)], 0.0
+        for k, end in zip(some, ends, strict=True):
+            pieces = max(1, int(np.ceil(np.sqrt(abs(self.lengths[k] * self.turns[k]) / (8.0 * off)))))
+            shares.append(begin + (end - begin) * np.arange(1, pieces + 1) / pieces)
+            corners.append(np.arange(1, pieces + 1) == pieces)
+            begin = end
+        if not len(some):
+            shares, corners = [*shares, np.ones(1)], [*corners, np.ones(1, dtype=np.bool_)]
+        return self.at(model, np.concatenate(shares)), np.concatenate(corners)
+
+    def _gone(self, shares: Array) -> Array:
+        """(n, k) the share of each part that is behind, at shares (n,) of the leg."""
+        begins = np.cumsum(self.sizes) - self.sizes
+        gone = (shares[:, None] * self.size - begins) / np.where(self.sizes > 0.0, self.sizes, 1.0)
+        return np.where(self.sizes > 0.0, np.clip(gone, 0.0, 1.0), 0.0)
+
+
+def rows_of(model: pz.Model, way: Sequence[Leg], off: float) -> tuple[Array, Corners]:
+    """The rows of legs one after the other, and whether a part ends at each, see `Leg.rows`; the angle of the base is
+    counted on from leg to leg."""
+    rows, corners = way[0].rows(model, off)
+    for leg in way[1:]:
+        more, ends = leg.rows(model, off)
+        angle = leg.base.stop - 1
+        more[:, angle] += 2.0 * np.pi * np.round((rows[-1, angle] - more[0, angle]) / (2.0 * np.pi))
+        rows, corners = np.concatenate([rows, more[1:]]), np.concatenate([corners, ends[1:]])
+    return rows, corners

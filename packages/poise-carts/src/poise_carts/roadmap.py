@@ -1,0 +1,172 @@
+"""A free way through a roadmap of random configurations, whose edges are looked at only where the shortest way leads
+(Bohlin and Kavraki 2000, "Path planning using lazy PRM", doi:10.1109/ROBOT.2000.844107), then cut short."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final, final
+
+import numpy as np
+
+import poise as pz
+from poise.extending import Array, PathRows
+from poise_carts.leg import Leg, rows_of
+from poise_carts.steering import Steering
+from poise_carts.words import wrapped
+
+_OFF: Final = 5e-4
+"""How far the steps that are looked at may leave their arcs [m]."""
+_RESERVE: Final = 1e-3
+"""What they keep for that, and for what is between two looks [m]."""
+_NODES: Final = (40, 80, 160, 320)
+"""Random configurations of the roadmaps, one after the other."""
+_WAYS, _ENOUGH = 2, 1.1
+"""Ways of which the shortest is taken; and a way that is no longer than the shortest without obstacles by this factor
+is short enough."""
+_NEAR: Final = 1.5
+"""How far around an end, in its scale, half of them are drawn [m]."""
+_AROUND: Final = 2.0
+"""How far beyond both ends the others are drawn [m]; as far again in each next roadmap."""
+_EDGES: Final = 600
+"""Edges of a roadmap that are looked at, at most."""
+_CUTS, _IDLE = 200, 50
+"""Times that a way is tried to be cut short, and times without a cut after which it is left."""
+_LESS: Final = 1.0 - 1e-3
+"""A cut makes a part of a way shorter by this factor at least."""
+
+
+@final
+class Roadmap:
+    """Ways of a cart with an arm among what must hold of its rows."""
+
+    def __init__(self, model: pz.Model, base: slice, steering: Steering, rows: PathRows, seed: int) -> None:
+        self._model, self._base, self._steering, self._rows = model, base, steering, rows
+        self._rng = np.random.default_rng(seed)
+
+    def leg(self, start: Array, end: Array) -> Leg:
+        """The shortest leg from one configuration to another (nq,)."""
+        lengths, turns = self._steering.between(start[None, self._base], end[None, self._base])
+        return self._leg(start, end, lengths[0], turns[0])
+
+    def _leg(self, start: Array, end: Array, lengths: Array, turns: Array) -> Leg:
+        """The leg of these parts, to the end as its angle is counted there."""
+        steering, angle, end = self._steering, self._base.stop - 1, end.copy()
+        turn = end[angle] - start[angle]
+        end[angle] = start[angle] + (wrapped(turn) if steering.straight else turns.sum())
+        sizes = steering.sizes(lengths, turns)
+        return Leg(start, end, lengths, turns, sizes, self._base, steering.straight)
+
+    def free(self, way: Sequence[Leg]) -> bool:
+        """Whether all holds on legs."""
+        rows, _ = rows_of(self._model, way, _OFF)
+        least = float(self._rows.slack(rows[[0, -1]]).min())
+        return least >= 0.0 and bool(self._rows.on_steps(rows).min(initial=np.inf) >= min(_RESERVE, least))
+
+    def way(self, start: Array, goals: Array) -> list[Leg] | None:
+        """The legs to one of the goals (n, nq), which are sorted by how welcome they are; None where none was found."""
+        at_once = [self.leg(start, goal) for goal in goals]
+        for leg in sorted(at_once, key=lambda leg: leg.size):
+            if self.free([leg]):
+                return [leg]
+        ways = list[list[Leg]]()
+        for turn, count in enumerate(_NODES):
+            if self._rows.late or len(ways) == _WAYS:
+                break
+            found = self._through(start, goals, count, _AROUND * (1 + turn))
+            if found is not None:
+                ways.append(self._shortened(found))
+                if _size(ways[-1]) <= _ENOUGH * min(leg.size for leg in at_once):
+                    break
+        return min(ways, key=_size, default=None)
+
+    def _through(self, start: Array, goals: Array, count: int, around: float) -> list[Leg] | None:
+        """The shortest way through so many configurations with the arm as at the start.  To each goal leads one in
+        which the base is there already, and the arm not yet."""
+        parked = np.tile(start, (len(goals), 1))
+        parked[:, self._base] = goals[:, self._base]
+        drawn = self._drawn(start, goals, count, around)
+        nodes = np.concatenate([start[None], goals, parked, drawn])
+        open_ = np.append([True], self._rows.slack(nodes[1:]) >= 0.0)
+        lengths, turns = self._edges(nodes)
+        costs = self._steering.sizes(lengths, turns).sum(axis=2)
+        costs[:, ~open_] = np.inf
+        np.fill_diagonal(costs, np.inf)
+        costs[1 : 1 + len(goals)] = np.inf  # nothing leads on from a goal
+        looked = np.zeros(costs.shape, dtype=np.bool_)
+        for _ in range(_EDGES):
+            route = _shortest(costs, range(1, 1 + len(goals)))
+            if route is None or self._rows.late:
+                return None
+            for i, j in pairwise(route):
+                leg = self._leg(nodes[i], nodes[j], lengths[i, j], turns[i, j])
+                looked[i, j] = looked[i, j] or self.free([leg])
+                if not looked[i, j]:
+                    costs[i, j] = np.inf
+                    break
+            else:
+                return [self._leg(nodes[i], nodes[j], lengths[i, j], turns[i, j]) for i, j in pairwise(route)]
+        return None
+
+    def _drawn(self, start: Array, goals: Array, count: int, around: float) -> Array:
+        """(n, nq) free configurations of so many with the base anywhere around both ends, half of them near to one."""
+        ends = np.concatenate([start[None], goals])[:, self._base]
+        low, high = ends[:, :2].min(axis=0) - around, ends[:, :2].max(axis=0) + around
+        drawn = np.tile(start, (count, 1))
+        places = self._rng.uniform(low, high, (count, 2))
+        near = ends[self._rng.integers(len(ends), size=count // 2), :2]
+        places[: count // 2] = near + self._rng.normal(scale=_NEAR, size=(count // 2, 2))
+        drawn[:, self._base] = np.column_stack([places, self._rng.uniform(-np.pi, np.pi, count)])
+        return drawn[self._rows.slack(drawn) >= 0.0]
+
+    def _edges(self, nodes: Array) -> tuple[Array, Array]:
+        """(n, n, 5) lengths and turns of the parts of the ways from each node to each."""
+        n, poses = len(nodes), nodes[:, self._base]
+        lengths, turns = self._steering.between(np.repeat(poses, n, axis=0), np.tile(poses, (n, 1)))
+        return lengths.reshape(n, n, 5), turns.reshape(n, n, 5)
+
+    def _shortened(self, way: list[Leg]) -> list[Leg]:
+        """The way, of which parts are replaced by single legs where these are shorter and free."""
+        idle = 0
+        for _ in range(_CUTS):
+            if idle == _IDLE or self._rows.late:
+                break
+            idle += 1
+            ends = np.cumsum([leg.size for leg in way])
+            size = ends[-1] * self._rng.uniform() ** 0.5
+            begin = self._rng.uniform(0.0, ends[-1] - size)
+            a, b = (min(int(np.searchsorted(ends, s)), len(way) - 1) for s in (begin, begin + size))
+            at = [
+                float(np.clip(1.0 - (ends[k] - s) / max(way[k].size, 1e-300), 0.0, 1.0))
+                for k, s in ((a, begin), (b, begin + size))
+            ]
+            before = way[a].part(self._model, 0.0, at[0])
+            after = way[b].part(self._model, at[1], 1.0)
+            between = self.leg(before.end, after.start)
+            if between.size < _LESS * size and self.free([between]):
+                way = [*way[:a], *([before] if before.size > 0.0 else []), between, after, *way[b + 1 :]]
+                idle = 0
+        return way
+
+
+def _size(way: Sequence[Leg]) -> float:
+    """How long a way is [m]."""
+    return sum(leg.size for leg in way)
+
+
+def _shortest(costs: Array, goals: range) -> list[int] | None:
+    """The nodes of the shortest way from node 0 to one of the goals (Dijkstra); None where there is none."""
+    far, before = np.full(len(costs), np.inf), np.zeros(len(costs), dtype=np.int64)
+    far[0], left = 0.0, np.zeros(len(costs))
+    while True:
+        node = int(np.argmin(far + left))
+        if not np.isfinite(far[node] + left[node]):
+            return None
+        if node in goals:
+            break
+        left[node] = np.inf
+        through = far[node] + costs[node]
+        better = through < far
+        far[better], before[better] = through[better], node
+    route = [node]
+    while route[-1]:
+        route.append(int(before[route[-1]]))
+    return route[::-1]

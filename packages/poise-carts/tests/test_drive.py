@@ -1,0 +1,106 @@
+"""Ways of base and arm: reached, free, without slip, within the wheels, and as short as they can be."""
+
+import numpy as np
+import pytest
+from rooms import CAR, DIFFERENTIAL, MECANUM, OMNI, TRICYCLE, room, rover
+from scipy.integrate import cumulative_trapezoid
+
+import poise as pz
+from poise.extending import Array
+from poise_carts import Cart, drive
+from poise_carts.arcs import seen_from
+from poise_carts.words import shortest
+
+KEPT = 0.02
+
+
+def begin(x: float, y: float, turn: float) -> Array:
+    q = rover().home.copy()
+    q[:3] = x, y, turn
+    return q
+
+
+def check(cart: Cart, path: pz.JointPath, world: pz.World | None) -> None:
+    """That it is followed, free, on arcs, and no wheel is too fast."""
+    assert path.success, path.explain()
+    at = path.at(np.linspace(0.0, path.duration, 4000))
+    if world is not None:
+        assert path.model.distance(at.q, world).distance.min() >= KEPT - 1e-5
+    assert np.abs(cart.rates(cart.twist(path.model, at.q, at.velocity))).max() <= 10.0 * (1.0 + 1e-3)
+    if not cart.sideways:
+        # A row is seen from the one before it where an arc through both leads.
+        forwards, left, turn = seen_from(path.q[:-1, :3], path.q[1:, :3]).T
+        assert np.abs(left * np.cos(0.5 * turn) - forwards * np.sin(0.5 * turn)).max() < 1e-9
+        assert (np.abs(turn) / cart.curvature <= np.hypot(forwards, left) * (1.0 + 1e-4) + 1e-9).all()
+        # And the chord leaves the arc by its length times its turn over 8.
+        assert (np.hypot(forwards, left) * np.abs(turn) / 8.0).max() <= 1e-6 * (1.0 + 1e-6)
+
+
+@pytest.mark.parametrize("cart", [CAR, DIFFERENTIAL, TRICYCLE, OMNI, MECANUM])
+def test_a_hand_reaches_over_a_table(cart: Cart) -> None:
+    world = room()
+    limits = [pz.CollisionLimit(world, min_distance=KEPT)]
+    path = drive(cart, rover(), pz.PositionTask("hand", [7.6, 5.0, 0.9]), q0=begin(1.0, 2.0, 0.3), limits=limits)
+    check(cart, path, world)
+    assert path.model.pose("hand", path.q[-1]).xyz == pytest.approx([7.6, 5.0, 0.9], abs=1e-5)
+    assert np.array_equal(path.q[0], begin(1.0, 2.0, 0.3))
+
+
+@pytest.mark.parametrize("cusps", [True, False])
+def test_where_nothing_is_in_the_way_it_is_the_shortest(cusps: bool) -> None:
+    for turn in (-2.0, 0.5, 3.0):
+        end = np.array([0.6, 1.1, turn])
+        target = pz.SE3.from_xyz_rpy([*end[:2], 0.0], [0.0, 0.0, turn])
+        path = drive(CAR, rover(), pz.PoseTask("body", target), cusps=cusps)
+        check(CAR, path, None)
+        lengths, _ = shortest(end[None] * [CAR.curvature, CAR.curvature, 1.0], cusps=cusps)
+        gone = np.linalg.norm(np.diff(path.q[:, :2], axis=0), axis=1).sum()
+        assert gone == pytest.approx(np.abs(lengths).sum() / CAR.curvature, abs=1e-4)
+        forwards = seen_from(path.q[:-1, :3], path.q[1:, :3])[:, 0]
+        assert cusps or (forwards >= 0.0).all()
+
+
+@pytest.mark.parametrize("cart", [CAR, DIFFERENTIAL])
+def test_with_accelerations_what_is_integrated_is_where_it_is(cart: Cart) -> None:
+    target = pz.SE3.from_xyz_rpy([0.5, 1.5, 0.0], [0.0, 0.0, 2.0])
+    path = drive(cart, rover(), pz.PoseTask("body", target), acceleration=2.0)
+    t = np.linspace(0.0, path.duration, 40_001)
+    at = path.at(t)
+    forwards, sideways, turning = cart.twist(path.model, at.q, at.velocity).T
+    assert np.abs(sideways).max() < 1e-6
+    turn = at.q[0, 2] + cumulative_trapezoid(turning, t, initial=0.0)
+    x, y = (
+        at.q[0, k] + cumulative_trapezoid(forwards * part, t, initial=0.0)
+        for k, part in enumerate((np.cos(turn), np.sin(turn)))
+    )
+    assert np.abs(np.stack([x, y, turn], axis=1) - at.q[:, :3]).max() < 2e-6
+    assert np.abs(at.acceleration).max() <= 2.0 * (1.0 + 1e-6)
+
+
+def test_the_same_seed_gives_the_same_way() -> None:
+    limits = [pz.CollisionLimit(room(), min_distance=KEPT)]
+    task = pz.PositionTask("hand", [3.5, 1.3, 0.9])
+    one, other = (drive(DIFFERENTIAL, rover(), task, q0=begin(6.5, 1.0, 0.0), limits=limits) for _ in range(2))
+    assert one.success
+    assert np.array_equal(one.q, other.q)
+
+
+def test_what_cannot_be_driven_is_told() -> None:
+    limits = [pz.CollisionLimit(room(), min_distance=KEPT)]
+    high = drive(CAR, rover(), pz.PositionTask("hand", [7.0, 6.5, 3.0]), q0=begin(8.5, 1.0, 1.5), limits=limits)
+    assert high.status is not pz.Status.CONVERGED
+    assert len(high.q) == 2
+    inside = drive(CAR, rover(), pz.PositionTask("hand", [7.0, 6.5, 0.8]), q0=begin(3.0, 0.4, 0.0), limits=limits)
+    assert inside.status is pz.Status.COLLISION
+    assert "cannot begin at q0" in inside.explain()
+    shut = pz.World({
+        name: pz.Box(pz.SE3.from_parts([x, y, 0.5]), (0.2, 3.0, 1.0) if x else (3.0, 0.2, 1.0))
+        for name, x, y in (("east", 1.4, 0.0), ("west", -1.4, 0.0), ("north", 0.0, 1.4), ("south", 0.0, -1.4))
+    })  # fmt: skip
+    kept = [pz.CollisionLimit(shut, min_distance=KEPT)]
+    away = pz.SE3.from_parts([5.0, 0.0, 0.0])
+    caught = drive(DIFFERENTIAL, rover(), pz.PoseTask("body", away), limits=kept, max_time=2.0)
+    assert caught.status in (pz.Status.COLLISION, pz.Status.BUDGET)
+    assert "no way of the cart" in caught.explain()
+    with pytest.raises(pz.InvalidValue, match="limits=False"):
+        drive(CAR, rover(), pz.PositionTask("hand", [1.0, 0.0, 0.5]), limits=False)
