@@ -3,6 +3,7 @@
 The docs build draws them all; `python docs/pictures.py` draws them alone.
 """
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -61,12 +62,13 @@ def picture(path: Path, panels: int, height: float, **settings: Any) -> Iterator
 
 
 def draw(folder: Path = FOLDER) -> None:
-    """Write one picture a method, by its short name, `damping.svg`, `reach.png`, `seam.svg` and `trac-ik.png`."""
+    """Write one picture a method, by its short name; `damping`, `seam` and `cart.svg`; `reach` and `trac-ik.png`."""
     folder.mkdir(exist_ok=True)
     draw_methods(folder)
     draw_rules(folder / "damping.svg")
     draw_reach(folder / "reach.png")
     draw_seam(folder / "seam.svg")
+    draw_cart(folder / "cart.svg")
     experiment_of("trac-ik").run(quick=False).draw(folder)
 
 
@@ -203,6 +205,35 @@ def draw_seam(path: Path) -> None:
         left.legend(loc="upper right")
         right.plot(t, 1e3 * speeds, color=MAIN, linewidth=2.0)
         right.set(title="Its speed", xlabel="time [s]", ylabel="speed [mm/s]", ylim=(0.0, 1.2e3 * speed))
+
+
+# --- a car among obstacles ------------------------------------------------------------------------------------------
+
+
+def draw_cart(path: Path) -> None:
+    """A car with an arm on its way round a partition, from above, and how fast its wheels turn."""
+    page = (Path(__file__).parent / "carts.md").read_text()
+    said: dict[str, Any] = {"print": lambda *_: None}
+    exec("".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL)[:2]), said)  # the recipe of the page itself
+    way, car, t = said["path"], said["car"], np.linspace(0.0, said["path"].duration, 2000)
+    state = way.at(t)
+    box = np.array([[-0.1, -0.225], [0.55, -0.225], [0.55, 0.225], [-0.1, 0.225], [-0.1, -0.225]])
+    with picture(path, 2, 2.6) as (left, right):
+        for name in said["world"]:
+            shape = said["world"][name]
+            x, y, wide, deep = *shape.pose.xyz[:2], *shape.size[:2]
+            left.fill([x - wide / 2, x + wide / 2, x + wide / 2, x - wide / 2],
+                      [y - deep / 2, y - deep / 2, y + deep / 2, y + deep / 2], color=OTHERS, alpha=0.5)  # fmt: skip
+        for q in state.q[:: len(t) // 8]:
+            turn = np.array([[np.cos(q[2]), -np.sin(q[2])], [np.sin(q[2]), np.cos(q[2])]])
+            left.plot(*(q[:2, None] + turn @ box.T), color=OTHERS, linewidth=0.8)
+        left.plot(*state.q[:, :2].T, color=MAIN, linewidth=2.0, label="the rear axle")
+        left.plot(*way.model.pose("hand", state.q).xyz[:, :2].T, color=MAIN, linestyle=DASHES[1], label="the hand")
+        left.plot(4.0, 0.0, "x", color=MAIN)
+        left.set(title="From above", xlabel="x [m]", ylabel="y [m]", aspect="equal")
+        left.legend(loc="upper left", fontsize=7, bbox_to_anchor=(1.0, 1.0))
+        right.plot(t, car.rates(car.twist(way.model, state.q, state.velocity)), color=MAIN, linewidth=0.8)
+        right.set(title="Its wheels", xlabel="time [s]", ylabel="rate [rad/s]")
 
 
 if __name__ == "__main__":
