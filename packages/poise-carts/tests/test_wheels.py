@@ -117,3 +117,7 @@ def test_what_makes_no_cart_is_refused_by_its_name(kind: str, wrong: dict[str, f
 def test_a_wheel_that_no_kind_has_can_be_stated() -> None:
     sideways = Wheel("side", 0.2, 0.0, 0.1, 10.0, heading=0.5 * np.pi, rollers=0.5 * np.pi)
     assert sideways.rate(np.array([3.0, 1.0, 0.0])) == pytest.approx(10.0)
+    with pytest.raises(pz.InvalidValue, match="rollers"):
+        Wheel("slides", 0.0, 0.0, 0.1, 10.0, rollers=0.0)
+    with pytest.raises(pz.InvalidValue, match="wheels is empty"):
+        Cart(())

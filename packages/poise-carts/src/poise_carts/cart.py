@@ -7,7 +7,7 @@ from typing import final
 import numpy as np
 
 import poise as pz
-from poise.extending import Array, ArrayLike, finite, finite_positive, whole
+from poise.extending import Array, ArrayLike, finite, finite_positive, positive, whole
 from poise_carts.arcs import moved
 from poise_carts.wheel import Wheel
 
@@ -29,6 +29,11 @@ class Cart:
     joint: str | None = None
     """The planar joint; None: the only one of the model."""
 
+    def __post_init__(self) -> None:
+        if not self.wheels:
+            raise pz.InvalidValue("empty", "wheels is empty; a cart has one at least")
+        positive("curvature", self.curvature)
+
     @classmethod
     def differential(cls, *, track: float, radius: float, speed: float, joint: str | None = None) -> "Cart":
         """Two wheels `track` [m] apart, driven each for itself, with a `radius` [m], up to a `speed` [rad/s].
@@ -36,7 +41,7 @@ class Cart:
         Castors follow, and ask for nothing.  Raises ValueError for a number that is not above 0, as all kinds do.
         """
         side = 0.5 * _above_0("track", track)
-        return cls((_wheel("left", 0.0, side, radius, speed), _wheel("right", 0.0, -side, radius, speed)), joint=joint)
+        return cls((Wheel("left", 0.0, side, radius, speed), Wheel("right", 0.0, -side, radius, speed)), joint=joint)
 
     @classmethod
     def ackermann(
@@ -52,9 +57,9 @@ class Cart:
             raise pz.InvalidValue(
                 "out-of-range", f"steer is {steer} rad; it must be below pi/2: a tricycle may be steered by pi/2"
             )
-        rear = (_wheel("rear_left", 0.0, side, radius, speed), _wheel("rear_right", 0.0, -side, radius, speed))
+        rear = (Wheel("rear_left", 0.0, side, radius, speed), Wheel("rear_right", 0.0, -side, radius, speed))
         front = (("front_left", side), ("front_right", -side))
-        steered = (_wheel(name, ahead, y, radius, speed, steered=True) for name, y in front)
+        steered = (Wheel(name, ahead, y, radius, speed, steered=True) for name, y in front)
         return cls((*rear, *steered), math.tan(steer) / ahead, joint=joint)
 
     @classmethod
@@ -70,8 +75,8 @@ class Cart:
         if _above_0("steer", steer) > 0.5 * math.pi:
             raise pz.InvalidValue("out-of-range", f"steer is {steer} rad; it must be pi/2 at most")
         curvature = math.inf if steer == 0.5 * math.pi else math.tan(steer) / ahead
-        rear = (_wheel("rear_left", 0.0, side, radius, speed), _wheel("rear_right", 0.0, -side, radius, speed))
-        return cls((*rear, _wheel("front", ahead, 0.0, radius, speed, steered=True)), curvature, joint=joint)
+        rear = (Wheel("rear_left", 0.0, side, radius, speed), Wheel("rear_right", 0.0, -side, radius, speed))
+        return cls((*rear, Wheel("front", ahead, 0.0, radius, speed, steered=True)), curvature, joint=joint)
 
     @classmethod
     def omni(cls, *, distance: float, radius: float, speed: float, wheels: int = 3, joint: str | None = None) -> "Cart":
@@ -81,7 +86,7 @@ class Cart:
         whole("wheels", count, 3)
         around = [2.0 * math.pi * k / count for k in range(count)]
         made = (
-            _wheel(
+            Wheel(
                 f"omni_{k + 1}", far * math.cos(a), far * math.sin(a), radius, speed,
                 heading=a + 0.5 * math.pi, rollers=0.5 * math.pi,
             )
@@ -96,9 +101,7 @@ class Cart:
         """Four wheels with rollers at 45 degrees, whose axes make an X seen from above, around the origin."""
         x, y = 0.5 * _above_0("wheelbase", wheelbase), 0.5 * _above_0("track", track)
         places = (("front_left", x, y), ("front_right", x, -y), ("rear_left", -x, y), ("rear_right", -x, -y))
-        made = (
-            _wheel(name, a, b, radius, speed, rollers=math.copysign(0.25 * math.pi, a * b)) for name, a, b in places
-        )
+        made = (Wheel(name, a, b, radius, speed, rollers=math.copysign(0.25 * math.pi, a * b)) for name, a, b in places)
         return cls(tuple(made), sideways=True, joint=joint)
 
     # Motions ------------------------------------------------------------------------------------------------------
@@ -180,13 +183,6 @@ class Cart:
             most = abs(ahead) * self.curvature if ahead else (math.inf if math.isinf(self.curvature) else 0.0)
             after[at] = moved(before[at], ahead, float(np.clip(turn, -most, most)))
         return after
-
-
-def _wheel(
-    name: str, x: float, y: float, radius: float, speed: float, *, heading: float = 0.0, steered: bool = False,
-    rollers: float | None = None,
-) -> Wheel:  # fmt: skip
-    return Wheel(name, x, y, _above_0("radius", radius), _above_0("speed", speed), heading, steered, rollers)
 
 
 def _above_0(name: str, value: float) -> float:

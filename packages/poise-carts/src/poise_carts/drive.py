@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 
 import poise as pz
-from poise.extending import Array, ArrayLike, Limits, LimitsLike, PathRows, finite, path_rows, yes_or_no
+from poise.extending import Array, ArrayLike, Limits, LimitsLike, PathRows, path_rows, yes_or_no
 from poise_carts.cart import Cart
 from poise_carts.leg import rows_of
 from poise_carts.roadmap import Roadmap
@@ -63,12 +63,12 @@ def drive(
     kept = [*cart.limits(), *(given.as_given if isinstance(given.as_given, list) else ())]
     if not given.positions:
         raise pz.InvalidValue("not-supported", "limits=False is not for a path that is driven: leave it out")
-    start = np.array(model.home if q0 is None else finite("q0", q0, model.nq))
     rows = _rows_of(tasks, 1)
     base = model.index(cart.base(model).name)
     with path_rows(
         model, tasks, rows, limits=kept, velocity=velocity, acceleration=acceleration, seed=seed, max_time=max_time
     ) as held:
+        start = held.start(q0)
         goals, failure = _goals(model, tasks, start, base, given.timeless(model).as_given, seed)
         if failure is None and float(held.slack(start[None])[0]) < 0.0:
             status, words = held.words(start)
@@ -88,7 +88,7 @@ def drive(
             status = pz.Status.BUDGET if held.late else pz.Status.COLLISION
             return _failed(held, start, some, pz.results.PathFailure(0, status, reason))
         q, corners = rows_of(model, way, _OFF)
-        return held.path(q, np.array([len(q) - 1]), corners)
+        return held.path(q, np.array([len(q) - 1]), corners, failures=held.missed(q[-1:]))
 
 
 def _goals(

@@ -35,21 +35,23 @@ class Leg(NamedTuple):
         """How long it is [m]."""
         return float(self.sizes.sum())
 
+    @property
+    def moves(self) -> bool:
+        """Whether anything moves on it."""
+        return self.size > 0.0 or not np.array_equal(self.start, self.end)
+
     def at(self, model: pz.Model, shares: Array) -> Array:
         """(n, nq) configurations at shares (n,) of the leg, from 0 to 1."""
         q = model.interpolate(self.start, self.end, shares)
         if self.straight:
             return q
-        pose = np.broadcast_to(self.start[self.base], (len(shares), 3))
-        for length, turn, gone in zip(self.lengths, self.turns, self._gone(shares).T, strict=True):
-            pose = moved(pose, gone * length, gone * turn)
-        q[:, self.base] = pose
+        q[:, self.base] = along(self.start[self.base], self.lengths, self.turns, self.sizes, shares)
         return q
 
     def part(self, model: pz.Model, begin: float, end: float) -> "Leg":
         """The leg from one share of it to another."""
         first, last = self.at(model, np.array([begin, end]))
-        done = self._gone(np.array([begin, end]))
+        done = _gone(self.sizes, np.array([begin, end]))
         kept = done[1] - done[0]
         return self._replace(
             start=first, end=last, lengths=kept * self.lengths, turns=kept * self.turns, sizes=kept * self.sizes
@@ -73,11 +75,21 @@ class Leg(NamedTuple):
             shares, corners = [*shares, np.ones(1)], [*corners, np.ones(1, dtype=np.bool_)]
         return self.at(model, np.concatenate(shares)), np.concatenate(corners)
 
-    def _gone(self, shares: Array) -> Array:
-        """(n, k) the share of each part that is behind, at shares (n,) of the leg."""
-        begins = np.cumsum(self.sizes) - self.sizes
-        gone = (shares[:, None] * self.size - begins) / np.where(self.sizes > 0.0, self.sizes, 1.0)
-        return np.where(self.sizes > 0.0, np.clip(gone, 0.0, 1.0), 0.0)
+
+def along(start: Array, lengths: Array, turns: Array, sizes: Array, shares: Array) -> Array:
+    """(..., 3) poses of the base at shares (...) of ways that begin at `start` (..., 3), with parts (..., k)."""
+    gone = _gone(sizes, shares)
+    pose = np.broadcast_to(start, (*shares.shape, 3))
+    for k in range(sizes.shape[-1]):
+        pose = moved(pose, gone[..., k] * lengths[..., k], gone[..., k] * turns[..., k])
+    return pose
+
+
+def _gone(sizes: Array, shares: Array) -> Array:
+    """(..., k) the share of each part that is behind, at shares (...) of the whole."""
+    begins = np.cumsum(sizes, axis=-1) - sizes
+    gone = (shares[..., None] * sizes.sum(axis=-1, keepdims=True) - begins) / np.where(sizes > 0.0, sizes, 1.0)
+    return np.where(sizes > 0.0, np.clip(gone, 0.0, 1.0), 0.0)
 
 
 def rows_of(model: pz.Model, way: Sequence[Leg], off: float) -> tuple[Array, Corners]:

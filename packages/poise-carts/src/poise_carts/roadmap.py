@@ -9,7 +9,7 @@ import numpy as np
 
 import poise as pz
 from poise.extending import Array, PathRows
-from poise_carts.leg import Leg, rows_of
+from poise_carts.leg import Leg, along, rows_of
 from poise_carts.steering import Steering
 from poise_carts.words import wrapped
 
@@ -26,12 +26,15 @@ _NEAR: Final = 1.5
 """How far around an end, in its scale, half of them are drawn [m]."""
 _AROUND: Final = 2.0
 """How far beyond both ends the others are drawn [m]; as far again in each next roadmap."""
+_LOOKS: Final = (0.5, 0.25, 0.75, 0.125, 0.375, 0.625, 0.875)
+"""Shares of all edges at which they are looked at together, before any is looked at closely."""
 _EDGES: Final = 600
 """Edges of a roadmap that are looked at, at most."""
-_CUTS, _IDLE = 200, 50
-"""Times that a way is tried to be cut short, and times without a cut after which it is left."""
-_LESS: Final = 1.0 - 1e-3
-"""A cut makes a part of a way shorter by this factor at least."""
+_CUTS, _BEST, _IDLE = 32, 12, 8
+"""Random cuts of a way that are compared at once, the best of them that are looked at, and times that none of these is
+free after which the way is left."""
+_GAIN: Final = 1e-3
+"""A cut makes a part of a way shorter by this share of it at least."""
 
 
 @final
@@ -87,9 +90,8 @@ class Roadmap:
         nodes = np.concatenate([start[None], goals, parked, drawn])
         open_ = np.append([True], self._rows.slack(nodes[1:]) >= 0.0)
         lengths, turns = self._edges(nodes)
-        costs = self._steering.sizes(lengths, turns).sum(axis=2)
+        costs = self._costs(nodes, lengths, turns)
         costs[:, ~open_] = np.inf
-        np.fill_diagonal(costs, np.inf)
         costs[1 : 1 + len(goals)] = np.inf  # nothing leads on from a goal
         looked = np.zeros(costs.shape, dtype=np.bool_)
         for _ in range(_EDGES):
@@ -123,28 +125,58 @@ class Roadmap:
         lengths, turns = self._steering.between(np.repeat(poses, n, axis=0), np.tile(poses, (n, 1)))
         return lengths.reshape(n, n, 5), turns.reshape(n, n, 5)
 
+    def _costs(self, nodes: Array, lengths: Array, turns: Array) -> Array:
+        """(n, n) how long edges are; infinite where they are blocked at first sight."""
+        sizes = self._steering.sizes(lengths, turns)
+        costs = sizes.sum(axis=2)
+        np.fill_diagonal(costs, np.inf)
+        for share in _LOOKS:
+            i, j = np.nonzero(np.isfinite(costs))
+            first, last, angle = nodes[i], nodes[j], self._base.stop - 1
+            last[:, angle] = first[:, angle] + wrapped(last[:, angle] - first[:, angle])
+            q = self._model.interpolate(first, last, share)
+            if not self._steering.straight:
+                shares = np.full(len(q), share)
+                q[:, self._base] = along(first[:, self._base], lengths[i, j], turns[i, j], sizes[i, j], shares)
+            outside = self._rows.slack(q) < 0.0
+            costs[i[outside], j[outside]] = np.inf
+        return costs
+
     def _shortened(self, way: list[Leg]) -> list[Leg]:
         """The way, of which parts are replaced by single legs where these are shorter and free."""
         idle = 0
-        for _ in range(_CUTS):
-            if idle == _IDLE or self._rows.late:
-                break
-            idle += 1
-            ends = np.cumsum([leg.size for leg in way])
-            size = ends[-1] * self._rng.uniform() ** 0.5
-            begin = self._rng.uniform(0.0, ends[-1] - size)
-            a, b = (min(int(np.searchsorted(ends, s)), len(way) - 1) for s in (begin, begin + size))
-            at = [
-                float(np.clip(1.0 - (ends[k] - s) / max(way[k].size, 1e-300), 0.0, 1.0))
-                for k, s in ((a, begin), (b, begin + size))
-            ]
-            before = way[a].part(self._model, 0.0, at[0])
-            after = way[b].part(self._model, at[1], 1.0)
-            between = self.leg(before.end, after.start)
-            if between.size < _LESS * size and self.free([between]):
-                way = [*way[:a], *([before] if before.size > 0.0 else []), between, after, *way[b + 1 :]]
-                idle = 0
+        while idle < _IDLE and not self._rows.late:
+            shorter = self._cut(way)
+            way, idle = (way, idle + 1) if shorter is None else (shorter, 0)
         return way
+
+    def _cut(self, way: list[Leg]) -> list[Leg] | None:
+        """The way with the best of several random cuts; None where none is shorter and free."""
+        ends = np.cumsum([leg.size for leg in way])
+        # Parts of all sizes: long ones go round less, short ones round the corners.
+        gone = ends[-1] * self._rng.uniform(size=_CUTS) ** 0.5
+        begins = self._rng.uniform(0.0, ends[-1] - gone)
+        places = np.stack([begins, begins + gone])
+        at = np.minimum(np.searchsorted(ends, places), len(way) - 1)
+        sizes = np.array([leg.size for leg in way])
+        shares = np.clip(1.0 - (ends[at] - places) / np.maximum(sizes[at], 1e-300), 0.0, 1.0)
+        first, last = (
+            np.concatenate([way[k].at(self._model, share[None]) for k, share in zip(ks, some, strict=True)])
+            for ks, some in zip(at, shares, strict=True)
+        )
+        lengths, turns = self._steering.between(first[:, self._base], last[:, self._base])
+        gains = 1.0 - self._steering.sizes(lengths, turns).sum(axis=1) / np.maximum(gone, 1e-300)
+        for k in np.argsort(-gains, kind="stable")[:_BEST]:
+            if gains[k] < _GAIN:
+                break
+            between = self._leg(first[k], last[k], lengths[k], turns[k])
+            if self.free([between]):
+                a, b = at[:, k]
+                before = way[a].part(self._model, 0.0, shares[0, k])
+                after = way[b].part(self._model, shares[1, k], 1.0)
+                made = [leg for leg in (before, between, after) if leg.moves]
+                return [*way[:a], *made, *way[b + 1 :]]
+        return None
 
 
 def _size(way: Sequence[Leg]) -> float:

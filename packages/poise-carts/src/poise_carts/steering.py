@@ -19,7 +19,7 @@ class Steering:
 
     def __init__(self, cart: Cart, *, cusps: bool) -> None:
         self._curvature, self._cusps, self.straight = cart.curvature, cusps, cart.sideways
-        self._lever = max(float(np.hypot(wheel.x, wheel.y)) for wheel in cart.wheels if not wheel.steered)
+        self._lever = max(float(np.hypot(wheel.x, wheel.y)) for wheel in cart.wheels)
 
     def between(self, starts: Array, ends: Array) -> tuple[Array, Array]:
         """(n, 5) lengths [m], negative backwards, and (n, 5) turns [rad] of the parts of the ways from poses (n, 3) to

@@ -7,11 +7,15 @@ own direction and n' normal to n; one without rollers goes along d alone, and on
 """
 
 from dataclasses import dataclass
-from typing import final
+from typing import Final, final
 
 import numpy as np
 
-from poise.extending import Array
+from poise import InvalidValue
+from poise.extending import Array, finite_positive
+
+_GRIP: Final = 1e-6
+"""The least share of a motion across the free direction that turns a wheel."""
 
 
 @final
@@ -33,6 +37,14 @@ class Wheel:
     rollers: float | None = None
     """The angle from the direction in which it rolls to that in which its rollers let it go [rad]; None without
     rollers."""
+
+    def __post_init__(self) -> None:
+        finite_positive("radius", self.radius)
+        finite_positive("speed", self.speed)
+        if abs(self._grip) < _GRIP:
+            raise InvalidValue(
+                "out-of-range", f"rollers is {self.rollers}; rollers that go where it rolls never turn it"
+            )
 
     def _hub(self, twist: Array) -> tuple[Array, Array]:
         """The velocity of the hub [m/s]."""

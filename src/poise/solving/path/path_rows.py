@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from poise.common.array import Array, ArrayLike
 from poise.model.model import Model
-from poise.solving.arguments.arguments import Tasks
+from poise.model.units import ask_for_degrees_in
+from poise.solving.arguments.arguments import Tasks, one_start
 from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.limits import PathLimits
 from poise.solving.path.path import JointPath, PathFailure
@@ -45,6 +46,20 @@ class PathRows:
     def late(self) -> bool:
         """Whether `max_time` is spent."""
         return self._route.clock.late
+
+    def start(self, q0: ArrayLike | None) -> Array:
+        """(nq,) where the path begins: q0, which is asked for, or the model's home; raises ValueError for a q0 outside
+        the limits."""
+        model = self._route.model
+        start = model.normalize(np.array(model.home if q0 is None else one_start(model, q0)))
+        if q0 is not None:
+            ask_for_degrees_in(model, start, "q0")
+            self._route.refuse_outside(start, "q0")
+        return self._route.clip(start)
+
+    def missed(self, q: Array) -> list[PathFailure]:
+        """The poses that configurations q (poses, nq) do not meet."""
+        return self._route.missed(q)
 
     def slack(self, q: Array) -> Array:
         """(n,) how far configurations q (n, nq) are within what must hold [m or rad]; negative outside."""

@@ -13,8 +13,7 @@ from poise.common.checks import positive, whole
 from poise.common.errors import InvalidType, InvalidValue
 from poise.kernels.machine.layout import CLOSED
 from poise.model.model import Model
-from poise.model.units import ask_for_degrees_in
-from poise.solving.arguments.arguments import Tasks, one_start
+from poise.solving.arguments.arguments import Tasks
 from poise.solving.arguments.moving import JointsLike, moving
 from poise.solving.path.clock import Clock
 from poise.solving.path.connect import WORK, connect, in_steps, length
@@ -106,12 +105,7 @@ def plan(
                 raise InvalidValue(
                     "out-of-range", f"straight names the pose {k}, and there are {len(stops)}: the first is 0"
                 )
-        start = np.array(model.home if q0 is None else one_start(model, q0))
-        start = model.normalize(start)
-        if q0 is not None:
-            ask_for_degrees_in(model, start, "q0")
-            route.refuse_outside(start, "q0")
-        start = route.clip(start)
+        start = PathRows(route, feasibility, path_limits, began).start(q0)
         first = None if q0 is None else start
         stopping, failures = gathered(*candidates(route, start, feasibility), stops)
         if first is not None and feasibility(first[None])[0] < 0.0:
