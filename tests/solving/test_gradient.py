@@ -604,3 +604,15 @@ def test_what_makes_no_sense_gets_a_sentence(
     gradient = pz.solve(panda, [pz.PositionTask(panda.tip, [0.4, 0.1, 0.5]), pz.PostureTask(panda.home)]).gradient()
     with pytest.raises(kind, match=words):
         ask(gradient)
+
+
+def test_an_answer_that_slides_along_a_sphere_has_no_derivative() -> None:
+    """The nearest points of a sphere to its centre are all of it: a small change of the target leads across it."""
+    arm, (frame, place) = pz.load("panda"), ("panda_hand", (0.4, 0.1, 0.5))
+    away = pz.DistanceTask(frame, (0.1, 0.6), target=place)
+    found = pz.solve(arm, [pz.PositionTask(frame, place), away], max_restarts=3)
+    assert found.status is pz.Status.LOCAL_MINIMUM
+    gradient = found.gradient()
+    assert gradient.status == "undefined"
+    with pytest.raises(pz.InvalidValue, match="degenerate: what is to be least is flat there"):
+        _ = gradient.by_target

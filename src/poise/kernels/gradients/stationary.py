@@ -51,6 +51,8 @@ _NO_SAY = 1e-12
 """A joint does not move a row where its entry is no more than this [m or rad a rad or m]."""
 _LOOKS = 2
 """Configurations that are looked at in such a comparison."""
+_ALONG = 1e-3
+"""The cosine up to which a direction is across a row."""
 _BACK = 3
 """Newton's steps that lead from beside the rest back to what is stationary there."""
 _BENT = 1e-5
@@ -289,9 +291,27 @@ def _rank_nearby(p, w, request):
 
 
 @kernel
+def _changes_missed(w):
+    """Whether w.moved changes what is missed to first order."""
+    n = len(w.step)
+    row = pitch(w.kkt.rows, n)
+    for k in range(len(w.kkt.missed)):
+        along, square, length = 0.0, 0.0, 0.0
+        for a in range(n if w.kkt.missed[k] > 0.5 else 0):
+            along += w.kkt.rows[k * row + a] * w.moved[a]
+            square += w.kkt.rows[k * row + a] ** 2
+            length += w.moved[a] ** 2
+        if along * along > _ALONG * _ALONG * square * length:
+            return True
+    return False
+
+
+@kernel
 def _is_bent(p, w, request, count, flat):
     """Whether fewer than `flat` directions are flat at the stationary point that is next to w.kkt.stationary, _ASIDE
-    along the flat ones: then the curvature vanishes at w.kkt.stationary alone, and q is no smooth function there."""
+    along the flat ones: then the curvature vanishes at w.kkt.stationary alone, and q is no smooth function there.  Nor
+    is it where a flat direction changes what is missed, as around the centre of a sphere: any change of the target
+    leads all along it."""
     n = len(w.step)
     row, inner_row, bound = pitch(w.kkt.null_rows, n), pitch(w.kkt.inner_left, count), flat_size(w)
     for a in range(n):
@@ -301,6 +321,8 @@ def _is_bent(p, w, request, count, flat):
             for a in range(n):
                 for u in range(count):
                     w.moved[a] = w.moved[a] + w.kkt.inner_left[t * inner_row + u] * w.kkt.null_rows[u * row + a]
+    if _changes_missed(w):
+        return True
     for a in range(n):
         w.moved[a] = w.moved[a] * _ASIDE / sqrt(1.0 * flat)
     for i in range(len(w.q)):

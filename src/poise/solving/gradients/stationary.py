@@ -40,7 +40,8 @@ _WHY: Final = {
     codes.NOT_CONVERGED: "q is not at rest: the solve ended before what is left was least, or at what is no minimum",
     codes.SINGULAR: "q is singular: the tasks and limits that hold tie fewer directions there than beside it",
     codes.FALLS: "q is not at rest: what is left falls to either side of it",
-    codes.DEGENERATE: "q is degenerate: what is to be least is flat there, and nowhere beside it",
+    codes.DEGENERATE: "q is degenerate: what is to be least is flat there, so a small change of the target leads far "
+    "from it",
     codes.COUPLED: "the posture draws several joints together along what is missed, and how is not at hand: "
     "leave it out, "
     "and the derivative is that with the least change",
