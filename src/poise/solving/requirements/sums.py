@@ -18,7 +18,7 @@ from poise.solving.requirements.active_limit import ActiveLimit
 from poise.solving.requirements.path_constraint import Linearisation
 from poise.solving.requirements.status import Status
 
-_EXACT: Final = 2e-10
+INSIDE: Final = 2e-10
 """What a sum that has left its limit is taken back inside by [rad or m]."""
 
 
@@ -80,13 +80,13 @@ class LinearLimits:
         """See `PathConstraint`."""
         slacks = self.each(q).T
         return [
-            Linearisation(np.broadcast_to(-row[velocities], (len(q), len(velocities))), slack, _EXACT)
+            Linearisation(np.broadcast_to(-row[velocities], (len(q), len(velocities))), slack, INSIDE)
             for row, slack in zip(self.rows, slacks, strict=True)
         ]
 
     def back(self, q: Array, velocities: npt.NDArray[np.intp]) -> tuple[Array, Array]:
         """(n, p) what leads sums of q (n, nq) that are too large back, and (n, p, k) how they change; else 0."""
-        lacking = np.minimum(self.each(q) - _EXACT, 0.0)
+        lacking = np.minimum(self.each(q) - INSIDE, 0.0)
         rows = np.where(lacking[..., None] < 0.0, self.rows[:, velocities], 0.0)
         return lacking, rows
 

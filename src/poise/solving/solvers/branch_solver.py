@@ -127,9 +127,10 @@ def solve_all(
     `limits` is False; what a list of `limits` states beside them holds too, as for `solve`.  Tasks that are not
     required are missed as little as in any that was found, a posture as little as near to each.  Each joint is as whole
     turns bring it nearest to `q0`, and with `turns=True` all that whole turns within the limits make of a solution
-    follow too.  Joints that do not move the task stay as in `q0`.  The model keeps what it prepared for tasks of this
-    structure.  `use` and `still` say which joints may move, as for `solve`; what has a closed form with the others
-    locked where `q0` has them is found as completely, though `complete` does not say so.
+    follow too.  Joints that do not move the task stay as in `q0`, but for what sums of joints in `limits` ask of them.
+    The model keeps what it prepared for tasks of this structure.  `use` and `still` say which joints may move, as for
+    `solve`; what has a closed form with the others locked where `q0` has them is found as completely, though `complete`
+    does not say so.
 
     Raises FrameNotFound, JointNotFound, ShapeError, and ValueError for numbers that are not finite.
     Sources: Elias and Wen 2022, "IK-Geo: Unified Robot Inverse Kinematics Using Subproblem Decomposition",

@@ -30,6 +30,7 @@ from poise.solving.requirements.sums import slack_in
 from poise.solving.search.search import Search
 from poise.solving.search.settings import SearchSettings
 from poise.solving.solvers.batch import problems_of
+from poise.solving.solvers.idle_joints import IdleJoints
 from poise.solving.solvers.sweep import Sweep, new_scratch, run_goals
 from poise.solving.unreachable.infeasibility import with_still_locked
 from poise.spatial import SE3
@@ -76,6 +77,8 @@ class Branching:
         self._own: Array | None = None
         self._checked: Problem | None = None
         """What tells whether all that is stated beside the limits of joints holds."""
+        self._idle: IdleJoints | None = None
+        """What moves no pose, but is in sums that hold: the branches of a closed form say nothing of it."""
         self._locks = False
         """Whether the joints that may move can have a closed form where the others stand."""
         if len(self.tasks) == 1 and isinstance(self.tasks[0], PoseTask):
@@ -85,6 +88,8 @@ class Branching:
         problem = self.form.problem if self._search is None else self._search.problem
         if self._limits.has_constraints:
             self._checked = with_feasibility_check(model, problem, self._limits) if self._search is None else problem
+            if self.form is not None or self.direct is not None or self._locks:
+                self._idle = IdleJoints(self._checked, pack(model, self.tasks, limits=self.limits).velocities)
         self.judged: tuple[Task, ...] = self.tasks if self._search is None else self._search.tasks.all
         """Whose errors are told."""
         self._soft = not all(task.required for task in self.judged if task.blocks)
@@ -157,16 +162,14 @@ class Branching:
             raw, goal = scratch.lent["found"][: bound.run(scratch.address)].copy(), scratch.goal.copy()
             start = scratch.start.copy() if model.still else self._home
             answers, searched = scratch.lent["answers"], False
+            raw = self._nearest_first(model, scratch, raw, scratch.start)
             if self._sweep is not None and self._values > 1 and not len(raw):
                 raw = self._sweep.between(model, goal, scratch.start, answers, seed)
+                raw = self._nearest_first(model, scratch, raw, scratch.start)
                 searched = len(raw) > 0
             total, missed, doubt = int(answers[CERTIFIED]), bool(answers[MISSED]), bool(answers[DOUBT])
             if total < 0:
                 refuse_numbers(total, model, self.judged, scratch.goal, scratch.start)
-            if not self._one_pack:
-                raw = raw[raw[:, DISTANCE].argsort(kind="stable")]
-            if self.turns or self._checked is not None:
-                raw = self._turned(model, scratch, raw, scratch.start)
         finally:
             bound.idle.append(scratch)
         return Solutions(model, self, raw, total, goal, start, starts=int(searched), missed=missed, doubt=doubt)
@@ -244,6 +247,12 @@ class Branching:
         first = refusal(int(said[bad[0]]), model, self.judged, goals[bad[0]])
         return f"{len(bad):,} of {len(said):,} have no target or no start (row{'s' * (len(bad) > 1)} {rows}): {first}."
 
+    def _nearest_first(self, model: Model, scratch: Scratch, raw: Array, rest: Array) -> Array:
+        """The rows of one target, the nearest first, with their whole turns if they are asked for."""
+        if not self._one_pack:
+            raw = raw[raw[:, DISTANCE].argsort(kind="stable")]
+        return self._turned(model, scratch, raw, rest) if self.turns or self._checked is not None else raw
+
     def _filled(
         self, model: Model, scratch: Scratch, raw: Array, goals: Array, starts: Array, answers: Array, seed: int
     ) -> Array:
@@ -286,6 +295,8 @@ class Branching:
             else:
                 random = model.sample(_STARTS * self.samples - 1, seed=seed)
                 all_starts = [home, *search.problem.started(home, random)]
+            if self._idle is not None:
+                self._idle.lead_all(all_starts)
             for k, start in enumerate(all_starts):
                 if queue is not None and queue.stopped:
                     break
@@ -381,6 +392,8 @@ class Branching:
             still = row[DISTANCE] ** 2 - np.sum((q[joints] - rest[joints]) ** 2)
             part[:, DISTANCE] = np.sqrt(np.maximum(still, 0.0) + np.sum(moved**2, axis=1))
             part = part[part[:, DISTANCE].argsort(kind="stable")]
+            if self._idle is not None:
+                self._idle.lead_all(part[:, BRANCH : BRANCH + model.nq])
             feasible = [way for way in part if self._holds(model, scratch, way[BRANCH : BRANCH + model.nq])]
             parts += [way[None] for way in (feasible if self.turns else feasible[:1])]
         out = np.concatenate(parts)
