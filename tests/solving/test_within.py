@@ -164,6 +164,24 @@ def test_what_stands_in_the_way_is_named() -> None:
     assert "LinearLimit(" in held.explain()
 
 
+@pytest.mark.parametrize("method", [None, "dls"])
+def test_a_limit_that_is_exceeded_is_named_and_by_how_much(method: str | None) -> None:
+    """Two that contradict one another, and one of a joint that moves no task: no posture was asked for, and no step
+    would help."""
+    elbow = [pz.LinearLimit({"panda_joint4": 1.0}, -2.0), pz.LinearLimit({"panda_joint4": -1.0}, 1.0)]
+    finger = [pz.LinearLimit({ARM.joint_names[-1]: 1.0}, -0.5)]
+    for limits in (elbow, finger):
+        found = pz.solve(ARM, pz.PositionTask(HAND, [0.45, 0.0, 0.4]), limits=limits, method=method)
+        assert found.status is pz.Status.LIMIT
+        (place,) = range(*ARM.index(next(iter(limits[0].coefficients))).indices(ARM.nq))
+        for limit, sign in zip(limits, (1.0, -1.0), strict=False):
+            beyond = sign * float(found.q[place]) - limit.most
+            named = f"{limit!r} is exceeded by {beyond:.3g} rad or m" in found.explain()
+            assert named == (beyond > 0.0)
+        assert "posture" not in found.explain()
+        assert "come nearer" not in found.explain()
+
+
 def test_the_same_alone_in_batches_in_threads_and_in_other_processes() -> None:
     goals = ARM.pose(HAND, ARM.sample(9, seed=5))
     tasks = [

@@ -1,7 +1,7 @@
 """Why a solve ended short of its target, in sentences: limits, reach, or too few joints."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from poise.solving.arguments.unit_hints import millimetres
 from poise.solving.problem.reach_bound import walk
 from poise.solving.problem.rows import rows_at
 from poise.solving.requirements.balls import named_balls
+from poise.solving.requirements.inequalities import Limit
 from poise.solving.requirements.outcome import Outcome, PreparedProblem
 from poise.solving.requirements.positions import at_limits, pushed_out
 from poise.solving.requirements.ranges import is_range
@@ -104,6 +105,10 @@ def explain(outcome: Outcome, status: Status, budget: Budget | None) -> str:
     parts = [f"Not reached: {status.message}. What is left: {left}."]
     if soft:
         parts.append(f"Not required, and left: {soft}.")
+    broken = _broken_sums(outcome)
+    parts += broken
+    if outcome.posture_alone and broken:
+        return " ".join(parts)
     if outcome.posture_alone:
         parts.append("Only the posture is farther away than its tolerance; the other tasks are within theirs.")
         return " ".join(parts if outcome.prepared.tasks.of_frames else parts[:1])
@@ -194,20 +199,37 @@ def held_by(outcome: Outcome) -> list[str]:
 
 def _sums_at_limits(outcome: Outcome) -> list[str]:
     """The stated rows at whose most the answer stands while the remaining error pushes it beyond."""
-    model, prepared = outcome.model, outcome.prepared
-    if not prepared.limits.others:
+    if not outcome.prepared.limits.others:
         return []
-    velocities = prepared.problem.velocities
-    coordinates = prepared.problem.section("coordinates")
-    at = outcome.q[coordinates["q"]]
-    downhill = _descent(outcome)[list(velocities)]
-    out = []
+    downhill = _descent(outcome)[list(outcome.prepared.problem.velocities)]
+    return [
+        repr(limit)
+        for limit, rows, slack, rounding in _slacks(outcome)
+        if (at_most(slack, rounding) & (rows @ downhill > 0.0)).any()
+    ]
+
+
+def _broken_sums(outcome: Outcome) -> list[str]:
+    """A sentence for each stated row that the answer is beyond, as where limits contradict one another."""
+    far = [(limit, -(slack + rounding) / np.abs(rows).max(axis=1)) for limit, rows, slack, rounding in _slacks(outcome)]
+    return [
+        f"{limit!r} is exceeded by {beyond.max():.3g} rad or m: nothing was found that keeps all limits."
+        for limit, beyond in far
+        if beyond.max(initial=0.0) > 0.0
+    ]
+
+
+def _slacks(outcome: Outcome) -> Iterator[tuple[Limit, Array, Array, Array]]:
+    """Each stated limit with its rows (p, n), their slack (p,) at the answer, and its rounding (p,)."""
+    prepared = outcome.prepared
+    velocities, coordinates = prepared.problem.velocities, prepared.problem.section("coordinates")
     for limit in prepared.limits.others:
-        found = limit.inequalities(model, velocities, None)
-        met = at_most(*slack_of_sums(found.rows[:, coordinates["v"]], found.most, at))
-        if (met & (found.rows @ downhill > 0.0)).any():
-            out.append(repr(limit))
-    return out
+        found = limit.inequalities(outcome.model, velocities, None)
+        yield (
+            limit,
+            found.rows,
+            *slack_of_sums(found.rows[:, coordinates["v"]], found.most, outcome.q[coordinates["q"]]),
+        )
 
 
 def joints_at_limits(outcome: Outcome) -> list[str]:

@@ -42,7 +42,7 @@ class ActiveLimit:
             "jerk": "is at its jerk limit",
             "twist": f"is at its TwistLimit, {bound}",
             "tool speed": f"is at its ToolSpeedLimit, {bound}",
-            "linear": f"are at their LinearLimit, {bound}",
+            "linear": f"{'are at their' if ' and ' in self.name else 'is at its'} LinearLimit, {bound}",
             "distance": f"are {self.value:.3g} m apart",
             "following error": f"waits for the measured q, {bound} ahead of it",
         }

@@ -289,7 +289,7 @@ class LinearLimit(Constraint):
 
     `LinearLimit({"left": 1.0, "right": 1.0}, 1.2)` lets the two bend by 1.2 together, however they share it.  A joint
     that moves no task takes its share too, and stays where it is while the limit is not reached.  Limits that
-    contradict one another are each broken, as little as can be.
+    contradict one another are each broken, in a step as little as can be; `explain` of an answer says by how much.
     """
 
     coefficients: Mapping[str, float]

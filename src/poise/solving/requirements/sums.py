@@ -100,8 +100,9 @@ class LinearLimits:
         far = self.each(q[None])[0]
         row = self.rows[int(far.argmin())]
         names = zip(velocity_names(self._model), row, strict=True)
-        some = " and ".join(name for name, factor in names if factor)
-        return f"{some} are {-far.min():.3g} rad or m beyond a LinearLimit."
+        some = [name for name, factor in names if factor]
+        are = "are" if len(some) > 1 else "is"
+        return f"{' and '.join(some)} {are} {-far.min():.3g} rad or m beyond a LinearLimit."
 
     def beyond(self, far: float) -> str:
         """See `PathConstraint`."""
