@@ -233,6 +233,9 @@ def test_a_function_beside_a_multiplier_or_what_is_none_is_refused() -> None:
         slider(pz.Mimic(joint="wheel", multiplier=2.0, function=CUBE))
     with pytest.raises(ModelError, match="which is no JointFunction"):
         slider(pz.Mimic(joint="wheel", function=math.sin))  # type: ignore[arg-type]
+    for other in ("wheel", ("wheel", 2.0)):
+        with pytest.raises(ModelError, match=r"give it a Mimic, as in Mimic\(joint='wheel', multiplier=2.0\)"):
+            slider(other)  # type: ignore[arg-type]
 
 
 def test_limits_that_no_position_keeps_are_refused() -> None:

@@ -160,6 +160,11 @@ class ModelBuilder:
             )
         if not abs(pitch) <= LARGEST:
             raise self._error(f"joint {name!r} has the pitch {pitch}; it must be finite metres per radian", line)
+        if mimic is not None and not isinstance(mimic, Mimic):
+            raise self._error(
+                f"joint {name!r} has the mimic {mimic!r}; give it a Mimic, as in Mimic(joint='wheel', multiplier=2.0)",
+                line,
+            )
         if mimic and blank.size != 1:
             raise self._error(
                 f"joint {name!r} is {kind.value} and cannot mimic another; only one-axis joints can", line
