@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,7 +16,6 @@ from poise.solving.arguments.unit_hints import millimetres
 from poise.solving.problem.reach_bound import walk
 from poise.solving.problem.rows import rows_at
 from poise.solving.requirements.balls import named_balls
-from poise.solving.requirements.inequalities import Limit
 from poise.solving.requirements.outcome import Outcome, PreparedProblem
 from poise.solving.requirements.positions import at_limits, pushed_out
 from poise.solving.requirements.ranges import is_range
@@ -34,6 +34,9 @@ from poise.tasks.base import POSITION, ROTATION, Task
 from poise.tasks.error import TaskError
 from poise.tasks.frame import OfFrame
 from poise.tasks.loop import LoopTask
+
+if TYPE_CHECKING:
+    from poise.solving.requirements.inequalities import Limit
 
 _NUDGE = 1e-4
 """A turn that tells whether a ball is pushed out of its limits [rad]."""
@@ -219,7 +222,7 @@ def _broken_sums(outcome: Outcome) -> list[str]:
     ]
 
 
-def _slacks(outcome: Outcome) -> Iterator[tuple[Limit, Array, Array, Array]]:
+def _slacks(outcome: Outcome) -> "Iterator[tuple[Limit, Array, Array, Array]]":
     """Each stated limit with its rows (p, n), their slack (p,) at the answer, and its rounding (p,)."""
     prepared = outcome.prepared
     velocities, coordinates = prepared.problem.velocities, prepared.problem.section("coordinates")
