@@ -55,7 +55,7 @@ def test_a_stretched_arm_gives_what_a_scale_would_say() -> None:
 @settings(steady, max_examples=40)
 @given(st.data())
 def test_what_is_left_and_its_jacobian_on_any_tree(data: st.DataObject) -> None:
-    """Balls, screws, free bases, joints that follow by a function; forces and moments on any link."""
+    """Balls, screws, free bases, joints that follow by a function, joints that stand still; forces on any link."""
     model = data.draw(trees(limits=False, most=6, functions=True))
     assume(model.mass > 0.0 and not model.loops)
     q, link = data.draw(configurations(model)), data.draw(st.sampled_from(model.links))
@@ -65,19 +65,39 @@ def test_what_is_left_and_its_jacobian_on_any_tree(data: st.DataObject) -> None:
     assume(loaded)
     some = {name: x * (0.4 + 0.3 * (i % 4)) for i, (name, x) in enumerate(loaded.items())}
     task = pz.TorqueTask(some, wrenches={link: WRENCH}, gravity=(0.3, -1.0, -9.0))
+    still = data.draw(st.sets(st.sampled_from(model.joint_names), max_size=2))
     try:
-        solver = pz.Solver(model, task, limits=False)
+        solver = pz.Solver(model, task, limits=False, still=still)
     except ValueError:
         assume(False)  # nothing that has a mass moves
+    assert np.array_equal(
+        solver.model.gravity_torques(q, wrenches={link: WRENCH}), model.gravity_torques(q, wrenches={link: WRENCH})
+    )
     beyond = np.maximum(np.abs(shares(task, model, q)) - 1.0, 0.0)
     e, jacobian = solver.linearise(q)
     np.testing.assert_allclose(e, [-float(np.linalg.norm(beyond)), 0.0, 0.0], rtol=1e-9, atol=1e-9)
     ways = 1e-6 * np.concatenate([np.eye(model.nv), -np.eye(model.nv)])
     there = np.maximum(np.abs([shares(task, model, model.integrate(q, way)) for way in ways]) - 1.0, 0.0)
     ahead, behind = np.linalg.norm(there, axis=1).reshape(2, -1)
-    numeric = (ahead - behind) / 2e-6
+    moves = np.isin(np.arange(model.nv), solver.velocities)
+    numeric = np.where(moves, (ahead - behind) / 2e-6, 0.0)
     scale = max(1.0, float(np.abs(jacobian).max()), float(beyond.max()))
     np.testing.assert_allclose(jacobian[0], numeric, rtol=0.0, atol=1e-5 * scale**2)
+
+
+def test_a_joint_that_stands_still_bears_too() -> None:
+    task, start = pz.TorqueTask({"upper_joint": 22.0}), ARM.q({"upper_joint": -0.2, "middle_joint": -1.5})
+    held = {"still": ["turn", "upper_joint"]}
+    assert np.abs(shares(task, ARM, ARM.q({"upper_joint": -0.2}))).max() > 1.2
+    answer = pz.solve(ARM, task, q0=ARM.q({"upper_joint": -0.2}), **held)
+    assert answer.success
+    assert answer.q[1] == -0.2
+    assert np.abs(shares(task, ARM, answer.q)).max() <= 1.0 + 1e-6
+    loop, q = pz.Tracker(ARM, [task, pz.PositionTask("tip")], dt=0.01, **held), start
+    for _ in range(200):
+        q = loop.step(q, [None, [1.5, 0.0, 0.3]])
+        assert np.abs(shares(task, ARM, q)).max() < 1.0 + 1e-9
+    assert "upper_joint gives " in loop.explain()
 
 
 @pytest.mark.parametrize("priority", [0, 1])

@@ -213,6 +213,8 @@ def mass_centre_jacobians(model: "Model", q: Array) -> Array:
 
 def holding_torques(model: "Model", q: Array, wrenches: Mapping[str, ArrayLike], gravity: ArrayLike) -> Array:
     """(..., nv) of `Model.gravity_torques`: the work of all that acts, J^T f, is what the joints give against it."""
+    if model.still:  # which bear their load as others do
+        model = model.queries.setdefault(holding_torques, model._moving(frozenset(), {}))
     weight = model.mass * finite("gravity", gravity, 3)
     torques = -np.einsum("...ij,...i->...j", mass_centre_jacobians(model, q), weight)
     for name, wrench in wrenches.items():

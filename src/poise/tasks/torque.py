@@ -17,7 +17,7 @@ from poise.kernels.machine.layout import FRAME, PRISMATIC
 from poise.kernels.rows.frame import hung
 from poise.kernels.rows.range_side import add_to_side, begin_side
 from poise.model.joint import JointKind
-from poise.model.tree import Columns
+from poise.model.tree import Columns, unit_columns
 from poise.tasks.effector import Effector, Measure, Place, TaskFrame, Units, place
 from poise.tasks.mass import OfMass
 
@@ -129,7 +129,8 @@ def _column(c: Any) -> Any:
 def _limits(p: Any, k: Any) -> tuple[Any, Any]:
     """Where in the problem's numbers the limits of effector k begin, and how many there are.
 
-    Each is a column, -1 for none, and the inverse of the limit.
+    Each is a column, -1 for none, and the inverse of the limit.  Columns of joints that stand still, which bear a load
+    too, come after those of the Jacobian.
     """
     effector = p.effectors[k]
     at = effector.first_number + 3 + _WRENCH * (effector.last_frame - effector.first_frame)
@@ -175,8 +176,9 @@ def torque_rows(p: Any, w: Any, k: Any) -> None:
         for i in range(effector.first_column, effector.last_column):
             if _column(p.columns[i]) == p.numbers[at + 2 * limit]:
                 for j in range(effector.first_column, effector.last_column):
-                    to = start + 3 * _column(p.columns[j])
-                    store(w.jacobian, to, load(w.jacobian, to) + part * _slope(p, w, k, i, j, first)[0])
+                    if _column(p.columns[j]) < effector.columns:
+                        to = start + 3 * _column(p.columns[j])
+                        store(w.jacobian, to, load(w.jacobian, to) + part * _slope(p, w, k, i, j, first)[0])
 
 
 @routine
@@ -193,10 +195,11 @@ def torque_sides(p: Any, w: Any, b: Any) -> None:
         for i in range(effector.first_column, effector.last_column):
             if _column(p.columns[i]) == p.numbers[at + 2 * limit]:
                 for j in range(effector.first_column, effector.last_column):
-                    slope, most = _slope(p, w, k, i, j, first)
-                    a = p.slots[effector.first_slot + _column(p.columns[j])]
-                    add_to_side(w, above, a, inverse * slope, inverse * most)
-                    add_to_side(w, above + 1, a, -inverse * slope, inverse * most)
+                    if _column(p.columns[j]) < effector.columns:
+                        slope, most = _slope(p, w, k, i, j, first)
+                        a = p.slots[effector.first_slot + _column(p.columns[j])]
+                        add_to_side(w, above, a, inverse * slope, inverse * most)
+                        add_to_side(w, above + 1, a, -inverse * slope, inverse * most)
 
 
 @final
@@ -281,12 +284,18 @@ class TorqueTask(OfMass):
 
     def effector(self, units: Units) -> Effector:
         """It among the units of a problem."""
-        columns, model = super().effector(units).columns, units.model
-        weight = (model.mass * np.array(self.gravity)).tolist()
-        numbers = [*weight, *(x for wrench in self.wrenches.values() for x in np.asarray(wrench).tolist())]
+        model, starts = units.model, {name: units.model.velocity_index(name).start for name in self.limits}
+        still = {model.index(name).start: v for name, v in starts.items() if name in model.still}
+        bearing = [unit._replace(iv=still.get(unit.iq, unit.iv)) for unit in units.units]
+        moved = sorted(units.number[u] for u in self.moving(model))
+        held = [i for i, unit in enumerate(bearing) if unit.iq in still]
+        found = unit_columns(bearing, [(i, 1.0) for i in (*moved, *held)])
+        columns = found._replace(velocities=tuple(v for v in found.velocities if v not in still.values()))
+        numbers = (model.mass * np.array(self.gravity)).tolist()
+        numbers += [x for wrench in self.wrenches.values() for x in np.asarray(wrench).tolist()]
         for name, most in self.limits.items():
-            v = model.velocity_index(name).start
-            numbers += [columns.velocities.index(v) if v in columns.velocities else -1.0, 1.0 / most]
+            v = starts[name]
+            numbers += [found.velocities.index(v) if v in found.velocities else -1.0, 1.0 / most]
         frames = [TaskFrame(units.number[at.tip], units.tool(at.tip, at.hang), _AT_REST) for at in self._places(model)]
         return Effector(columns=columns, numbers=numbers, frames=frames, heavy=True, scratch=LOAD * len(columns.raw))
 
