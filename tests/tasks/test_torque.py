@@ -65,7 +65,7 @@ def test_what_is_left_and_its_jacobian_on_any_tree(data: st.DataObject) -> None:
     assume(loaded)
     some = {name: x * (0.4 + 0.3 * (i % 4)) for i, (name, x) in enumerate(loaded.items())}
     task = pz.TorqueTask(some, wrenches={link: WRENCH}, gravity=(0.3, -1.0, -9.0))
-    still = data.draw(st.sets(st.sampled_from(model.joint_names), max_size=2))
+    still = data.draw(st.lists(st.sampled_from(model.joint_names), max_size=2))
     try:
         solver = pz.Solver(model, task, limits=False, still=still)
     except ValueError:
@@ -87,13 +87,13 @@ def test_what_is_left_and_its_jacobian_on_any_tree(data: st.DataObject) -> None:
 
 def test_a_joint_that_stands_still_bears_too() -> None:
     task, start = pz.TorqueTask({"upper_joint": 22.0}), ARM.q({"upper_joint": -0.2, "middle_joint": -1.5})
-    held = {"still": ["turn", "upper_joint"]}
+    still = ["turn", "upper_joint"]
     assert np.abs(shares(task, ARM, ARM.q({"upper_joint": -0.2}))).max() > 1.2
-    answer = pz.solve(ARM, task, q0=ARM.q({"upper_joint": -0.2}), **held)
+    answer = pz.solve(ARM, task, q0=ARM.q({"upper_joint": -0.2}), still=still)
     assert answer.success
     assert answer.q[1] == -0.2
     assert np.abs(shares(task, ARM, answer.q)).max() <= 1.0 + 1e-6
-    loop, q = pz.Tracker(ARM, [task, pz.PositionTask("tip")], dt=0.01, **held), start
+    loop, q = pz.Tracker(ARM, [task, pz.PositionTask("tip")], dt=0.01, still=still), start
     for _ in range(200):
         q = loop.step(q, [None, [1.5, 0.0, 0.3]])
         assert np.abs(shares(task, ARM, q)).max() < 1.0 + 1e-9
@@ -241,6 +241,30 @@ def test_efforts_of_an_mjcf_are_what_its_actuators_can_do() -> None:
         assert most == pytest.approx(least[name]), name
 
 
+@pytest.mark.parametrize(
+    ("joint", "actuator"),
+    [
+        ('axis="0 1 0" actuatorfrcrange="0 10"', ""),
+        ('axis="0 1 0"', '<motor joint="j" ctrlrange="1 2"/>'),
+        ('axis="0 1 0"', '<motor joint="j" gear="0"/>'),
+        ('type="ball"', '<motor joint="j" gear="0 1 0"/>'),
+    ],
+)
+def test_an_mjcf_joint_that_nothing_drives_both_ways_has_no_effort(joint: str, actuator: str) -> None:
+    pytest.importorskip("mujoco")
+    body = f'<body><joint name="j" {joint}/><geom size="0.1"/></body>'
+    file = f"<mujoco><worldbody>{body}</worldbody><actuator>{actuator}</actuator></mujoco>"
+    assert dict(pz.load(file).efforts) == {}
+
+
+@pytest.mark.parametrize("effort", [0.0, -1.0, np.nan, "strong", [1.0, 2.0], {"a": 1.0}])
+def test_an_effort_that_is_none_is_refused(effort: Any) -> None:
+    with pytest.raises(ModelError, match=r"'upper_joint' .* effort"):
+        arm(effort=effort)
+    with pytest.raises(ModelError, match="only a joint of one axis"):
+        pz.ModelBuilder("ball").joint("j", "spherical", parent="a", child="b", effort=1.0)
+
+
 def test_what_makes_no_sense_is_refused() -> None:
     with refused("empty", "Model.efforts"):
         pz.TorqueTask({})
@@ -261,5 +285,3 @@ def test_what_makes_no_sense_is_refused() -> None:
     body = pz.load("talos", base="floating")
     with refused("not-supported", "floating", "leave it out"):
         pz.Solver(body, pz.TorqueTask({"root": 1.0}))
-    with pytest.raises(ModelError, match="may have one, above 0"):
-        arm(effort=-1.0)

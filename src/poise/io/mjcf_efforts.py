@@ -11,14 +11,15 @@ _OF_JOINTS: Final = (0, 1)
 
 
 def efforts(m: Any) -> Array:
-    """(joints,) [N m or N], whichever way is less; inf where nothing limits a joint, or nothing drives it."""
+    """(joints,) [N m or N], whichever way is less; inf where nothing limits a joint, or nothing drives it both ways."""
     driven = np.zeros((m.njnt, 2))
     for i in range(m.nu):
-        if m.actuator_trntype[i] in _OF_JOINTS:
-            driven[m.actuator_trnid[i, 0]] += np.sort(_range(m, i) * m.actuator_gear[i, 0])
-    least = np.abs(driven).min(axis=1, initial=np.inf)
-    own = np.where(m.jnt_actfrclimited, np.abs(m.jnt_actfrcrange).min(axis=1, initial=np.inf), np.inf)
-    return np.minimum(np.where(least > 0.0, least, np.inf), own)
+        gear = m.actuator_gear[i, 0]
+        if m.actuator_trntype[i] in _OF_JOINTS and gear:  # 0 drives nothing: others are along the axes of a ball
+            driven[m.actuator_trnid[i, 0]] += np.sort(_range(m, i) * gear)
+    own = np.where(m.jnt_actfrclimited[:, None], m.jnt_actfrcrange, np.inf)
+    least: Array = np.array([np.minimum(-ways[:, 0], ways[:, 1]) for ways in (driven, own)])
+    return np.where(least > 0.0, least, np.inf).min(axis=0)
 
 
 def _range(m: Any, i: int) -> Array:

@@ -152,12 +152,12 @@ class ModelBuilder:
             () if rate is None else self._rate(name, f"{what} limit", rate, blank.speeds, line)
             for what, rate in (("acceleration", acceleration), ("jerk", jerk))
         ]
-        if effort is not None and not (blank.size == 1 and float(effort) > 0.0):
+        if effort is not None and blank.size != 1:
             raise self._error(
-                f"joint {name!r} is {kind.value} and has the effort {effort!r}; a joint of one axis may have one, "
-                "above 0",
+                f"joint {name!r} is {kind.value} and has the effort {effort!r}; only a joint of one axis may have one",
                 line,
             )
+        most = () if effort is None else self._rate(name, "largest effort", effort, 1, line)
         if not abs(pitch) <= LARGEST:
             raise self._error(f"joint {name!r} has the pitch {pitch}; it must be finite metres per radian", line)
         if mimic is not None and not isinstance(mimic, Mimic):
@@ -205,7 +205,7 @@ class ModelBuilder:
             velocity=speed,
             acceleration=rates[0],
             jerk=rates[1],
-            effort=math.inf if effort is None else float(effort),
+            effort=most[0] if most else math.inf,
             ball=ball,
             mimic=mimic,
         )
