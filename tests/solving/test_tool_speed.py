@@ -162,6 +162,9 @@ def test_one_that_is_none_is_refused() -> None:
             pz.ToolSpeedLimit("panda_hand", angular=wrong)
     with refused("nothing-moves", "panda_link0"):
         pz.Tracker(PANDA, HAND, dt=0.01, limits=[pz.ToolSpeedLimit("panda_link0", linear=1.0)])
+    with refused("nothing-moves", "no joint of panda that may move moves"):
+        parked = [pz.ToolSpeedLimit("panda_link1", linear=1.0)]
+        pz.Tracker(PANDA, HAND, dt=0.01, limits=parked, still="panda_joint1")
     with pytest.raises(pz.FrameNotFound):
         pz.Tracker(PANDA, HAND, dt=0.01, limits=[pz.ToolSpeedLimit("hand", linear=1.0)])
     with refused("no-dt", "ToolSpeedLimit"):

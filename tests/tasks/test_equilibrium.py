@@ -120,6 +120,8 @@ def test_what_makes_no_sense_is_refused() -> None:
         pz.EquilibriumTask(FEET, margin=0.2)
     with refused("unknown-word", "'hand'", "'left', 'right'"):
         pz.EquilibriumTask(FEET, normals={"hand": (0, 0, 1)})
+    with refused("wrong-type", "normals must go by name"):
+        pz.EquilibriumTask(FEET, normals=[(0, 0, 1)])  # type: ignore[arg-type]
     with refused("empty", "friction has none for 'right'"):
         pz.EquilibriumTask(FEET, friction={"left": 0.5})
     with refused("negative", "friction of 'left' is -1.0"):

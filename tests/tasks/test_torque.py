@@ -276,6 +276,10 @@ def test_what_makes_no_sense_is_refused() -> None:
         pz.solve(ARM, pz.PositionTask("tip", [0.5, 0.0, 0.0]), limits=[pz.TorqueTask(LIMITS)])  # type: ignore[list-item]
     with refused("not-finite", "wrenches['tip'][0]"):
         pz.TorqueTask({"a": 1.0}, wrenches={"tip": [np.nan] * 6})
+    with refused("wrong-type", "wrenches must go by name"):
+        pz.TorqueTask({"a": 1.0}, wrenches=[WRENCH])  # type: ignore[arg-type]
+    with refused("wrong-type", "wrenches must go by name"):
+        ARM.gravity_torques(ARM.neutral, wrenches=[])  # type: ignore[arg-type]
     with pytest.raises(JointNotFound, match="upper"):
         pz.Solver(ARM, pz.TorqueTask({"uper_joint": 1.0}))
     with pytest.raises(FrameNotFound, match="tip"):

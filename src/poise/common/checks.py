@@ -1,6 +1,7 @@
 """Checks of arguments, which name the argument; a wrong one is a ValueError, or a ShapeError."""
 
 import math
+from collections.abc import Mapping
 from numbers import Real
 from typing import Any, Final
 
@@ -49,6 +50,12 @@ def one_of(name: str, value: object, choices: tuple[str, ...]) -> None:
     """Raises ValueError unless `value` is one of `choices`."""
     if not isinstance(value, str) or value not in choices:
         raise InvalidValue("unknown-word", f"{name} is {value!r}; it must be one of {', '.join(map(repr, choices))}")
+
+
+def by_name(name: str, value: object, example: str) -> None:
+    """Raises TypeError unless `value` is a mapping, such as the `example`."""
+    if not isinstance(value, Mapping):
+        raise InvalidType("wrong-type", f"{name} must go by name, as in {example}, got {value!r}")
 
 
 def yes_or_no(name: str, value: object, meaning: str = "") -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 import numpy as np
 
 from poise.common.array import Array, ArrayLike
-from poise.common.checks import finite
+from poise.common.checks import by_name, finite
 from poise.common.errors import InvalidValue
 from poise.kernels.machine import packing
 from poise.kernels.machine.jit import prepare
@@ -213,6 +213,7 @@ def mass_centre_jacobians(model: "Model", q: Array) -> Array:
 
 def holding_torques(model: "Model", q: Array, wrenches: Mapping[str, ArrayLike], gravity: ArrayLike) -> Array:
     """(..., nv) of `Model.gravity_torques`: the work of all that acts, J^T f, is what the joints give against it."""
+    by_name("wrenches", wrenches, "{'hand': (0, 0, -20, 0, 0, 0)}")
     if model.still:  # which bear their load as others do
         model = model.queries.setdefault(holding_torques, model._moving(frozenset(), {}))
     weight = model.mass * finite("gravity", gravity, 3)

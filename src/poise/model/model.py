@@ -296,7 +296,7 @@ class Model(ConfigurationSpace):
         """
         from poise.model.kinematics import holding_torques
 
-        return holding_torques(self, self.check_q(q), wrenches or {}, gravity)
+        return holding_torques(self, self.check_q(q), {} if wrenches is None else wrenches, gravity)
 
     def manipulability(
         self, frame: str, q: ArrayLike, *, rows: Literal["pose", "position", "rotation"] = "pose"

@@ -8,7 +8,7 @@ import numpy as np
 
 from poise.common.array import Array, ArrayLike
 from poise.common.cached import cached_property
-from poise.common.checks import finite, number, one_of
+from poise.common.checks import by_name, finite, number, one_of
 from poise.common.errors import InvalidValue, ShapeError
 from poise.geometry.balance import Balance
 from poise.tasks.fields import direction
@@ -59,6 +59,7 @@ class EquilibriumTask(OverPolygon):
             if given.ndim not in (1, 2) or given.shape[-1] != 3 or not given.size:
                 raise ShapeError(f"contacts[{name!r}] must have shape (3,) or (n, 3), got {given.shape}")
         self._set("contacts", {name: given.reshape(-1, 3) for name, given in points.items()})
+        by_name("normals", self.normals, "{'wall': (-1, 0, 0)}")
         self._set("normals", {name: direction(f"normals[{name!r}]", x) for name, x in self.normals.items()})
         stated: Any = self.friction
         rubs: Mapping[str, float] = stated if isinstance(stated, Mapping) else dict.fromkeys(points, stated)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, final
 import numpy as np
 
 from poise.common.array import Array, ArrayLike
-from poise.common.checks import finite, number
+from poise.common.checks import by_name, finite, number
 from poise.common.errors import InvalidValue
 from poise.kernels.kinematics.forward import is_curved
 from poise.kernels.kinematics.mass import mass_moments, swept
@@ -243,6 +243,7 @@ class TorqueTask(OfMass):
             if not most > 0.0:
                 raise InvalidValue("not-positive", f"limits[{name!r}] is {most}; it must be above 0")
         self._set("limits", limits)
+        by_name("wrenches", self.wrenches, "{'hand': (0, 0, -20, 0, 0, 0)}")
         wrenches = {name: finite(f"wrenches[{name!r}]", given, 6) for name, given in self.wrenches.items()}
         self._set("wrenches", {name: tuple(given.tolist()) for name, given in wrenches.items()})
         self._set("gravity", tuple(finite("gravity", self.gravity, 3).tolist()))

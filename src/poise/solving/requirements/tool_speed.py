@@ -23,7 +23,7 @@ from poise.solving.requirements.inequalities import (
     check_speeds,
     seconds_of,
 )
-from poise.tasks.effector import Units, place
+from poise.tasks.effector import Units, no_joint, place
 from poise.tasks.value import freeze
 
 _AT: Final = 3e-3
@@ -76,7 +76,7 @@ class ToolSpeedLimit(Constraint):
             if not place(model, name).moved(model):
                 raise InvalidValue(
                     "nothing-moves",
-                    f"the ToolSpeedLimit is of the frame {name!r}, which no joint of {model.name} moves: leave it out",
+                    f"the ToolSpeedLimit is of the frame {name!r}, which {no_joint(model)} moves: leave it out",
                 )
         return names
 
