@@ -348,3 +348,13 @@ def test_rows_are_those_of_all_joints_without_the_columns_of_what_stands_still()
     assert np.allclose(np.delete(jacobian, held, axis=1), np.delete(whole, held, axis=1), atol=1e-14)
     gradient = pz.solve(CELL, SEAM, q0=START, use="arm").gradient()
     assert not gradient.by_target[0][held].any()
+
+
+def test_what_stands_still_beyond_its_limits_is_told() -> None:
+    q = START.copy()
+    q[places(CELL, "tilt")] = 1.6
+    found = pz.solve(CELL, pz.PositionTask("arm_tool", [0.5, 0.1, 1.2], base="part"), q0=q, still="tilt")
+    assert CELL.named(found.q)["tilt"] == 1.5
+    assert "tilt from 1.6 to 1.5" in found.explain()
+    tracker = pz.Tracker(CELL, SEAM, dt=0.02, still="tilt")
+    assert CELL.named(tracker.step(q))["tilt"] == 1.6
