@@ -1,5 +1,4 @@
-"""Rows of a path that something else than a straight way of the joints leads along: what must hold of them, and the
-path that they make."""
+"""Rows of a path that were found elsewhere: what must hold of them, and the path that they make."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
