@@ -1,5 +1,8 @@
-"""A free way through a roadmap of random configurations, whose edges are looked at only where the shortest way leads
-(Bohlin and Kavraki 2000, "Path planning using lazy PRM", doi:10.1109/ROBOT.2000.844107), then cut short."""
+"""A free way through a roadmap of random configurations, then cut short.
+
+Edges are looked at only where the shortest way leads (Bohlin and Kavraki 2000, "Path planning using lazy PRM",
+doi:10.1109/ROBOT.2000.844107).
+"""
 
 from collections.abc import Sequence
 from itertools import pairwise
