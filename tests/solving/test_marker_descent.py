@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import least_squares, minimize_scalar
 
 import poise as pz
+from poise.common.errors import ShapeError
 from poise.solving.tracking.marker_descent import MarkerDescent
 
 
@@ -44,10 +45,10 @@ def follow(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     count = len(points)
     every = len(descent.frames) + len(descent.sensors)
-    path, places, costs = np.empty((count, descent.model.nq)), np.empty((count, every, 3)), np.empty(count)
+    path, places, answers = np.empty((count, descent.model.nq)), np.empty((count, every, 3)), np.empty((count, 2))
     aims = np.zeros((count, len(descent.velocities))) if aims is None else aims
-    descent.follow(points, aims, path, places, costs, start, most)
-    return path, places, costs
+    descent.follow(points, aims, path, places, answers, start, most)
+    return path, places, answers[:, 0]
 
 
 def moved(model: pz.Model, seed: int, far: float) -> np.ndarray:
@@ -154,9 +155,9 @@ def test_frames_in_one_call_are_those_of_a_call_each() -> None:
     path, places, costs = follow(one, points, model.home)
     nq, aims = model.nq, np.zeros((1, len(one.velocities)))
     for k, some in enumerate(points):
-        there = np.empty((1, nq)), np.empty((1, len(NAMES), 3)), np.empty(1)
+        there = np.empty((1, nq)), np.empty((1, len(NAMES), 3)), np.empty((1, 2))
         other.follow(np.ascontiguousarray(some[None]), aims, *there, model.home if k == 0 else None)
-        for mine, theirs in zip(there, (path, places, costs), strict=True):
+        for mine, theirs in zip((*there[:2], there[2][:, 0]), (path, places, costs), strict=True):
             assert np.array_equal(mine[0], theirs[k])
     assert one.iterations < 8 * 8
 
@@ -281,3 +282,11 @@ def test_a_sensor_that_was_not_measured_says_nothing() -> None:
     _, _, others = follow(less, rotations[[0, 1, 3]].reshape(1, -1), model.home)
     assert costs[0] == pytest.approx(others[0], abs=1e-15)
     assert not found[0, 2].any()
+
+
+def test_room_of_another_shape_is_refused() -> None:
+    model = body()
+    descent, path = MarkerDescent(model, NAMES, np.ones(len(NAMES)), {}), np.empty((2, model.nq))
+    points, aims = np.zeros((2, 3 * len(NAMES))), np.zeros((2, len(descent.velocities)))
+    with pytest.raises(ShapeError, match=r"the shape \(2, 2\) is needed"):
+        descent.follow(points, aims, path, np.empty((2, len(NAMES), 3)), np.empty(2), model.home)

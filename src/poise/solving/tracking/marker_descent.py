@@ -6,6 +6,7 @@ from typing import Any, Final, final
 import numpy as np
 
 from poise.common.array import Array
+from poise.common.errors import ShapeError
 from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import (
     BAD_START,
@@ -148,7 +149,12 @@ class MarkerDescent:
         number that is too large or a zero quaternion.
         """
         scratch, goals, aims = self._scratch, np.ascontiguousarray(goals), np.ascontiguousarray(aims)
-        assert goals.size == self.width * len(path)
+        frames, seen = len(path), len(self.frames) + len(self.sensors)
+        goals = goals.reshape(frames, -1)
+        shapes = (frames, self.width), (frames, self.model.nq), (frames, seen, 3), (frames, 2)
+        for array, shape in zip((goals, path, found, answers), shapes, strict=True):
+            if array.shape != shape or not array.flags.c_contiguous:  # a kernel reads and writes them by their address
+                raise ShapeError(f"an array of the shape {shape} is needed, one row after the other, got {array.shape}")
         if start is not None:
             self.model.check_q(start, "q0")
             scratch.start[:] = self._closed(start)
