@@ -83,8 +83,10 @@ def test_a_solve_heeds_only_how_weights_compare(kind: str) -> None:
         for pose in (*poses, *far):
             expected, found = one(aims(kind, pose)), other(aims(kind, pose))
             assert found.success == expected.success
-            # What rounds may choose another of several answers.
-            if kind in ("pose", "posture") or np.log2(factor).is_integer():
+            # What rounds may choose another of several answers, and a rest is known to its rounding.
+            if kind == "posture":
+                np.testing.assert_allclose(found.q, expected.q, rtol=0.0, atol=1e-9)
+            if kind == "pose" or np.log2(factor).is_integer():
                 np.testing.assert_array_equal(found.q, expected.q)
                 assert found.status is expected.status
                 assert found.cost == expected.cost
@@ -210,7 +212,7 @@ def test_clamps_see_metres_and_radians(mode: Any) -> None:
         return np.array(path)
 
     for axes in ((1, 1, 0), (1, 0, 0)):
-        np.testing.assert_allclose(led(0.1, axes), led(1.0, axes), rtol=0.0, atol=1e-12)
+        np.testing.assert_allclose(led(0.1, axes), led(1.0, axes), rtol=0.0, atol=1e-9)
 
 
 def test_weights_that_are_alike_are_none() -> None:

@@ -92,7 +92,10 @@ def test_an_elbow_points_to_the_pole_and_the_hand_stays(how: str) -> None:
             FIGURE, tasks[: 3 if how == "solve" else 2], q0=STANCE, method=None if how == "solve" else how
         )
         assert answer.success
-        assert turned(FIGURE, answer.q, ARM, np.array(pole))[0] == pytest.approx(0.0, abs=1e-4)
+        left, size = turned(FIGURE, answer.q, ARM, np.array(pole))
+        assert size * left == pytest.approx(0.0, abs=1e-6)
+        # The posture all but stretches the arm for one of the poles: there an elbow points nowhere.
+        assert size < 1e-3 or left == pytest.approx(0.0, abs=1e-4)
         assert FIGURE.pose("LeftHand", answer.q).xyz == pytest.approx(HAND.target, abs=1e-6)
 
 
