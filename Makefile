@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 # What computes, without files, command line and browser: where another CPU rounds in another way, these tests see it.
-NUMERIC := $(addprefix tests/,kernels model methods tasks solving holding collision oracle experiments)
+NUMERIC := $(addprefix tests/,kernels model methods tasks solving holding collision oracle) packages/poise-experiments/tests
 
 # A file is of one worker: what its tests share, a browser or a compiled kernel, is made once.
 PYTEST := $(BIN)/pytest --numprocesses auto --dist loadfile
@@ -74,8 +74,8 @@ clean:
 # Each stamp says that its dependency group is installed as pyproject.toml now has it.
 
 .venv/.poise: .venv/.made pyproject.toml
-	@echo "installing poise into .venv"
-	@$(BIN)/pip install --quiet --editable .
+	@echo "installing poise into .venv, with the experiments that it repeats"
+	@$(BIN)/pip install --quiet --editable . --editable packages/poise-experiments
 	@touch $@
 
 # The packages beside the core, with which the tests of all are run and the pages made.

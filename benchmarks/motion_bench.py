@@ -12,10 +12,10 @@ import numpy as np
 from report import print_table
 
 import poise as pz
-from poise.experiments.motion_bench_maker.judge import Judge
-from poise.experiments.motion_bench_maker.problem import panda, solve
-from poise.experiments.motion_bench_maker.report import CALLS, CLEARANCE
-from poise.experiments.motion_bench_maker.sets import problem_sets
+from poise_experiments.motion_bench_maker.judge import Judge
+from poise_experiments.motion_bench_maker.problem import panda, solve
+from poise_experiments.motion_bench_maker.report import CALLS, CLEARANCE
+from poise_experiments.motion_bench_maker.sets import problem_sets
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import poise as pz
-from poise.experiments.torm.problem import Problem, names, problem_of
+from poise_experiments.torm.problem import Problem, names, problem_of
 
 UPDATES = 5
 """Of the Tracker, for each waypoint."""

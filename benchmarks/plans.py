@@ -25,9 +25,9 @@ from report import print_table
 
 import poise as pz
 from poise.common.array import Array
-from poise.experiments.motion_bench_maker.problem import START, Problem, panda
-from poise.experiments.motion_bench_maker.sets import problem_sets
 from poise.solving.requirements.clearance import Clearance
+from poise_experiments.motion_bench_maker.problem import START, Problem, panda
+from poise_experiments.motion_bench_maker.sets import problem_sets
 
 COUNT, RUNS, SECONDS = 10, 3, 60.0
 LIMITS = {"panda_joint4": (-3.1416, 0.0873)}

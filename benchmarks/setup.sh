@@ -6,7 +6,7 @@ cd "$(dirname "$0")"
 make_environment() { # folder, requirements
     "${PYTHON:-python3}" -m venv "$1"
     "$1/bin/pip" install --only-binary :all: -r "$2"
-    "$1/bin/pip" install -e .. -e ../packages/poise-carts -e ../packages/poise-compat -e ../packages/poise-motion
+    "$1/bin/pip" install -e .. -e ../packages/poise-carts -e ../packages/poise-compat -e ../packages/poise-experiments -e ../packages/poise-motion
 }
 
 make_environment .venv-bench requirements.txt

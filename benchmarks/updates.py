@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 import poise as pz
-from poise.experiments.buss.problem import targets, times
-from poise.experiments.das.problem import FIELDS, RULED, START, WAYPOINTS, way
-from poise.experiments.das.problem import methods as laws
+from poise.robots.das import FIELDS, START
 from poise.robots.planar import planar
+from poise_experiments.buss.problem import targets, times
+from poise_experiments.das.problem import RULED, WAYPOINTS, way
+from poise_experiments.das.problem import methods as laws
 
 STEPS = 500
 TURNS = 25

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 import poise as pz
 from poise.bench.problems import Problems, near, reachable
-from poise.experiments.registry import experiment_of
+from poise_experiments.registry import experiment_of
 
 FOLDER = Path(__file__).parent / "methods" / "_pictures"
 COUNT, ITERATIONS = 30, 300

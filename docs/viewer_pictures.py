@@ -14,7 +14,7 @@ import numpy as np
 from PIL import Image
 
 import poise as pz
-from poise.experiments.das.problem import FIELDS
+from poise.robots.das import FIELDS
 from poise.viewer.operator.page import OperatorPage
 from poise.viewer.operator.program import Program
 from poise.viewer.operator.robots import ROBOTS

@@ -23,7 +23,6 @@ ROOMS = [
         "build",
         "calibration",
         "doctor",
-        "experiments",
         "jax",
         "reachability",
         "references",
@@ -147,7 +146,7 @@ def test_no_inner_folder_imports_one_after_it(folder: str) -> None:
 
 def test_the_shop_fronts_can_be_taken_away() -> None:
     """Nothing that solves stands on what measures, repeats papers or prints."""
-    front = {"bench", "calibration", "experiments", "reachability", "references", "scale", "viewer"}
+    front = {"bench", "calibration", "reachability", "references", "scale", "viewer"}
     front |= {"extending", "pages", "results", "cli", "__main__", *BESIDE}
     for name, others in arrows().items():
         if name.partition(".")[0] not in front:

@@ -113,15 +113,36 @@ def test_what_cannot_be_a_command_is_left_out_and_told(
     assert main(["cite", "dls"]) == 0  # without a look at what packages bring
 
 
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["retarget", "walk.bvh", "g1"], 'poise retarget needs poise-motion: pip install "poise[motion]"'),
+        (["reproduce", "buss"], 'poise reproduce needs poise-experiments: pip install "poise[experiments]"'),
+    ],
+)
 def test_a_command_of_a_package_that_is_absent_names_its_extra(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    words: list[str], sentence: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(metadata, "entry_points", lambda **_: ())
-    sentence = 'poise retarget needs poise-motion: pip install "poise[motion]"'
-    assert main(["retarget", "walk.bvh", "g1"]) == 1
+    assert main(words) == 1
     assert capsys.readouterr().err == f"error: {sentence}\n"
-    assert main(["retarget", "walk.bvh", "g1", "--json"]) == 1
+    assert main([*words, "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["error"] == {"code": "MissingExtra", "message": sentence}
+
+
+@pytest.mark.usefixtures("fourth")
+def test_what_its_names_cite_is_cited(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["cite", "wipe"]) == 0
+    assert capsys.readouterr().out.startswith("@inproceedings{siciliano1991,\n")
+    assert main(["cite", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["names"]["wipe"] == ["siciliano1991"]
+
+
+def test_a_key_that_is_none_is_told_with_the_nearest(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "def cited(): return {'wipe': ('siciliano1992',)}\n"
+    package(folder, text, "[poise.references]\nit = poise_fourth:cited\n")
+    assert main(["cite", "wipe"]) == 1
+    assert "no reference 'siciliano1992'; did you mean 'siciliano1991'" in capsys.readouterr().err
 
 
 # Readers -------------------------------------------------------------------------------------------------------------

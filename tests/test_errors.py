@@ -13,7 +13,7 @@ import poise as pz
 from poise.common.errors import CODES, PoiseError
 
 DOCS = Path(__file__).parents[1] / "docs"
-OTHERS = ("build", "experiments", "kernels", "poise_compat")
+OTHERS = ("build", "kernels", "poise_compat", "poise_experiments")
 """Folders that raise what others raise, such as the originals of faces, or what no user of a robot meets."""
 CAUGHT = {
     "poise_motion/files/pickled.py",

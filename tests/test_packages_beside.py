@@ -21,7 +21,7 @@ from support.releasing import copied
 
 import poise as pz
 from poise import cli, extending, pages
-from poise.common.beside import COMMANDS, PAGES, READERS, ROBOTS, WRITERS
+from poise.common.beside import COMMANDS, PAGES, READERS, REFERENCES, ROBOTS, WRITERS
 from poise.io.brought import EXTRA_FORMATS
 from poise.io.suffixes import EXTRA_SUFFIXES
 
@@ -180,7 +180,7 @@ def test_what_packages_bring_is_there_and_told_by_its_extra_where_it_is_not() ->
     )
     assert {f".{name}" for name in points("poise_motion", READERS)} == {*EXTRA_SUFFIXES}
     assert {*points("poise_motion", WRITERS)} == {*EXTRA_FORMATS}
-    groups = PAGES, READERS, ROBOTS, WRITERS
+    groups = PAGES, READERS, REFERENCES, ROBOTS, WRITERS
     others = [place for package in BESIDE for group in groups for place in points(package, group).values()]
     for place in [*(place for *_, place in brought), *others]:
         module, _, name = place.partition(":")

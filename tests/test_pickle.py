@@ -19,7 +19,6 @@ import poise as pz
 from poise.cli.codes import UsageError
 from poise.common.array import Array
 from poise.common.errors import (
-    ExperimentNotFound,
     InvalidType,
     InvalidValue,
     NameNotFound,
@@ -118,7 +117,6 @@ ERRORS = [
     pz.FrameNotFound("hnad", ["hand", "foot"], owner="arm"),
     pz.JointNotFound("q", map(str, range(40))),
     ShapeNotFound("bal", ["ball"]),
-    ExperimentNotFound("bus", ["buss"]),
     ReferenceNotFound("bus", ["buss2004"]),
     pz.ShapeError("q must have shape (7,), got (6,)"),
     pz.MissingExtra("reading xacro", "xacro", "xacro"),

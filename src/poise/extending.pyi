@@ -4,6 +4,7 @@ from poise.cli.command import Base as Base
 from poise.cli.command import Writes as Writes
 from poise.cli.command import command as command
 from poise.cli.output import PICTURES as PICTURES
+from poise.cli.output import print_table as print_table
 from poise.cli.output import refuse_file as refuse_file
 from poise.cli.output import say as say
 from poise.common import drawing as drawing
@@ -26,10 +27,12 @@ from poise.common.checks import yes_or_no as yes_or_no
 from poise.common.errors import NameNotFound as NameNotFound
 from poise.common.errors import nearest_names as nearest_names
 from poise.common.files import atomic_write as atomic_write
+from poise.common.files import folder_for_work as folder_for_work
 from poise.common.files import write_whole as write_whole
 from poise.common.lazy import optional as optional
 from poise.common.plain import plain as plain
 from poise.common.plain import to_json as to_json
+from poise.common.progress import busy as busy
 from poise.common.tables import aligned as aligned
 from poise.common.tables import fill as fill
 from poise.geometry.balls import Balls as Balls
@@ -41,6 +44,7 @@ from poise.io.from_mujoco import FromMuJoCo as FromMuJoCo
 from poise.io.gltf import skeleton_of as skeleton_of
 from poise.io.gltf_joints import WEBXR as WEBXR
 from poise.io.gltf_joints import GltfJoints as GltfJoints
+from poise.io.installed import installed_robots as installed_robots
 from poise.io.skeleton import SkeletonFile as SkeletonFile
 from poise.io.skeleton import SkeletonJoint as SkeletonJoint
 from poise.io.skeleton import continuous as continuous
@@ -58,6 +62,7 @@ from poise.motion.clip import of_skeleton as of_skeleton
 from poise.motion.storage import Storage as Storage
 from poise.motion.storage import read_cells as read_cells
 from poise.robots import TEXTBOOK as TEXTBOOK
+from poise.robots import das as das
 from poise.solving.arguments.arguments import cores as cores
 from poise.solving.arguments.lru_cache import cached as cached
 from poise.solving.arguments.work_queue import WorkQueue as WorkQueue

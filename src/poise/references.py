@@ -1,4 +1,4 @@
-"""The literature: BibTeX of what the methods and experiments cite."""
+"""The literature: BibTeX of what the methods cite, and the experiments and whatever else packages bring."""
 
 import re
 from collections.abc import Mapping
@@ -6,8 +6,8 @@ from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
 
+from poise.common.beside import REFERENCES, brought, points
 from poise.common.errors import InvalidValue, ReferenceNotFound
-from poise.experiments.registry import EXPERIMENTS
 from poise.methods.damping import RULES
 from poise.methods.registry import METHODS
 
@@ -32,19 +32,24 @@ def title(key: str) -> str:
 
 
 def citable() -> dict[str, tuple[str, ...]]:
-    """The keys of all that can be cited: methods, damping rules and experiments by their names, every key by itself."""
+    """The keys of all that can be cited: methods, damping rules and what packages bring by their names, every key by
+    itself."""
     named = {name: method.references for name, method in METHODS.items()}
     named |= {name: rule.references for name, rule in RULES.items() if rule.references}
-    named |= {name: (experiment.reference,) for name, experiment in EXPERIMENTS.items()}
+    for _, cited in brought(points(REFERENCES)):
+        named |= cited()
     return named | {key: (key,) for key in entries()}
 
 
 def cite(name: str) -> tuple[str, ...]:
-    """The BibTeX entries of a method, a damping rule, an experiment or a key.
+    """The BibTeX entries of a method, a damping rule, an experiment or another name that a package brings, or a key.
 
-    Raises ReferenceNotFound with the nearest names.
+    Raises ReferenceNotFound with the nearest names, of what a package brings with the nearest keys.
     """
     known = citable()
     if name not in known:
         raise ReferenceNotFound(name, known, owner="poise")
+    for key in known[name]:
+        if key not in entries():
+            raise ReferenceNotFound(key, entries(), owner="poise")
     return tuple(entries()[key] for key in known[name])

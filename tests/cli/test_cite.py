@@ -9,7 +9,6 @@ import pytest
 import poise as pz
 from poise.cli import main
 from poise.common.errors import ReferenceNotFound
-from poise.experiments.registry import EXPERIMENTS
 from poise.methods.damping import RULES
 from poise.methods.registry import METHODS
 from poise.references import citable, cite, entries, title
@@ -61,11 +60,6 @@ def test_every_damping_rule_of_a_paper_is_cited_by_its_name(name: str) -> None:
     assert all(key in entries() for key in keys)
     assert bool(keys) == (name != "Curvature")  # which is the library's own
     assert (name in citable()) == bool(keys)
-
-
-@pytest.mark.parametrize("name", EXPERIMENTS)
-def test_the_reference_of_an_experiment_is_there(name: str) -> None:
-    assert cite(name) == (entries()[EXPERIMENTS[name].reference],)
 
 
 def test_the_command_prints_bibtex(capsys: pytest.CaptureFixture[str]) -> None:

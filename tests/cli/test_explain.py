@@ -153,19 +153,6 @@ def test_an_error_is_explained_too(capsys: pytest.CaptureFixture[str]) -> None:
     assert said.err.splitlines()[1] == f"FrameNotFound: {error['explanation']}"
 
 
-def test_what_cannot_be_begun_leaves_no_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("poise.experiments.torm.problem.find_spec", lambda name: None)
-    assert main(["reproduce", "torm", "--json"]) == 1
-    assert "pip install" in json.loads(capsys.readouterr().out)["error"]["message"]
-    assert list(tmp_path.iterdir()) == []
-    (tmp_path / "poise-torm").mkdir()
-    assert main(["reproduce", "torm"]) == 1
-    assert (tmp_path / "poise-torm").is_dir()  # it was there before
-
-
 def test_codes_are_a_closed_list_that_the_page_has() -> None:
     page = (Path(__file__).parents[2] / "docs" / "json.md").read_text()
     told = re.findall(r"^\| `(\w+)` \| (.*) \|$", page.partition("| code |")[2].partition("\n\n")[0], re.MULTILINE)

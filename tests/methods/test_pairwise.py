@@ -13,9 +13,9 @@ from support.refusals import refused
 
 import poise as pz
 from poise.common.array import Array
-from poise.experiments.soch_lorencz.problem import jacobian, pairs
 from poise.robots import TEXTBOOK
 from poise.robots.planar import planar
+from poise_experiments.soch_lorencz.problem import jacobian, pairs
 
 LENGTHS = np.array([0.9, 0.6, 0.9, 1.5, 1.5, 0.9])
 ARM = planar(6, LENGTHS.tolist())

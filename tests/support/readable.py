@@ -1,10 +1,6 @@
 """Whether a printed table can be read: within its width, with nothing cut."""
 
-from collections.abc import Iterable, Sequence
-
-from poise.cli.reproduce import cells
-from poise.common.tables import aligned
-from poise.experiments.base import Table
+from collections.abc import Sequence
 
 
 def assert_readable(text: str, columns: Sequence[str], rows: Sequence[Sequence[str]], width: int | None) -> None:
@@ -19,12 +15,3 @@ def assert_readable(text: str, columns: Sequence[str], rows: Sequence[Sequence[s
         assert word in text
     for row in rows:
         assert any(line.startswith(row[0]) or line.strip().startswith(row[0]) for line in lines), row[0]
-
-
-def assert_tables_readable(tables: Iterable[Table]) -> None:
-    """The tables of an experiment can be read at 80 columns and in a pipe."""
-    for table in tables:
-        columns, rows = list(table.columns), cells(table)
-        numbers = [name for name, form in table.columns.items() if form]
-        for width in (80, None):
-            assert_readable(aligned(columns, rows, numbers=numbers, width=width), columns, rows, width)

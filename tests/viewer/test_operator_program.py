@@ -14,9 +14,8 @@ from support.refusals import refused
 
 import poise as pz
 from poise.common.array import Array
-from poise.experiments.das import problem
-from poise.experiments.das.problem import LIMIT
 from poise.model.proximity import nearest_of_many
+from poise.robots.das import FIELDS
 from poise.solving.arguments.twist import Lead
 from poise.solving.requirements.collision import CollisionLimit
 from poise.viewer.operator.control_law import Law
@@ -24,6 +23,8 @@ from poise.viewer.operator.program import Program
 from poise.viewer.operator.robots import ROBOTS, ten_links, truck
 from poise.viewer.operator.setup import Obstacle, Setup
 from poise.viewer.session.guided import REFUSALS
+from poise_experiments.das import problem
+from poise_experiments.das.problem import LIMIT
 
 DT = 1.0 / 60.0
 BALL = pz.Sphere((4.5, -0.6, 0.0), 0.3)
@@ -52,7 +53,7 @@ def nearest(program: Program, path: Array) -> float:
 
 @pytest.mark.parametrize("terms", [problem.NONE, problem.POSTURE, problem.STRONG, problem.RULED])
 def test_it_leads_by_the_law_of_the_paper(terms: str) -> None:
-    field = problem.FIELDS["crowded"]
+    field = FIELDS["crowded"]
     told = {
         problem.NONE: Law(posture_gain=0.0, obstacle_gain=0.0, max_step=math.inf),
         problem.POSTURE: Law(posture_gain=0.05, obstacle_gain=0.0, max_step=math.inf),

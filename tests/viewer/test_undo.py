@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import poise as pz
-from poise.experiments.das.problem import FIELDS
+from poise.robots.das import FIELDS
 from poise.robots.planar import planar
 from poise.viewer.operator.program import Program
 from poise.viewer.session.fields import fields

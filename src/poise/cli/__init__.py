@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 _NUMBER: Final = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _LISTED: Final = re.compile(rf"{_NUMBER}(?:,{_NUMBER})*,?")
 """Numbers with commas between or behind them."""
-_ELSEWHERE: Final = {"retarget": ("poise-motion", "motion"), "fit": ("poise-motion", "motion")}
+_ELSEWHERE: Final = {
+    "retarget": ("poise-motion", "motion"),
+    "fit": ("poise-motion", "motion"),
+    "reproduce": ("poise-experiments", "experiments"),
+}
 """By command, the package beside poise that has it, and the extra that brings that."""
 
 
@@ -99,7 +103,6 @@ def _own() -> dict[str, Any]:
     from poise.cli.info import Info
     from poise.cli.path import Path
     from poise.cli.reach import Reach
-    from poise.cli.reproduce import Reproduce
     from poise.cli.sdk import Sdk
     from poise.cli.solve import Solve
     from poise.cli.track import Track
@@ -119,7 +122,6 @@ def _own() -> dict[str, Any]:
         "doctor": Doctor,
         "export": Export,
         "sdk": Sdk,
-        "reproduce": Reproduce,
         "cite": Cite,
         "warmup": Warmup,
     }

@@ -3,7 +3,6 @@
 from typing import Final
 
 from poise.common.errors import (
-    ExperimentNotFound,
     FrameNotFound,
     JointNotFound,
     MissingExtra,
@@ -25,10 +24,10 @@ CODES: Final[dict[type[Exception], str]] = {
     FrameNotFound: "The robot has no frame of that name; `poise info ROBOT --json` lists its frames.",
     JointNotFound: "The robot has no joint of that name; `poise info ROBOT --json` lists its coordinates.",
     ShapeNotFound: "The world has no shape of that name.",
-    ExperimentNotFound: "No experiment has that name; `poise reproduce --json` lists them.",
     ReferenceNotFound: "Nothing of that name can be cited; `poise cite --json` lists what can.",
     NameNotFound: (
-        "A name of another kind is not known, such as a posture or a field; the message has those that are like it."
+        "A name of another kind is not known, such as a posture, a field or an experiment; the message has those that "
+        "are like it."
     ),
     ModelError: (
         "A robot is not known, or its file, or that of a skeleton's motion, is not there or cannot be led; the message "

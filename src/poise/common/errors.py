@@ -171,12 +171,6 @@ class ShapeNotFound(NameNotFound):
     noun = "shape"
 
 
-class ExperimentNotFound(NameNotFound):
-    """No experiment of this name."""
-
-    noun = "experiment"
-
-
 class ReferenceNotFound(NameNotFound):
     """Nothing of this name can be cited."""
 

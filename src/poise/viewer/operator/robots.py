@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, final
 
-from poise.experiments.das import problem
 from poise.geometry.shapes import Capsule
 from poise.model.model import Model
+from poise.robots import das
 from poise.robots.planar import planar
 
 _THICK: Final = 0.04
@@ -26,12 +26,12 @@ class Robot:
 
 def ten_links() -> Robot:
     """The planar arm of ten unit links, section 2.4, from the start of `poise reproduce das`."""
-    return Robot(_thick(planar(10)), "tool", problem.START)
+    return Robot(_thick(planar(10)), "tool", das.START)
 
 
 def truck() -> Robot:
     """A vehicle, which slides along x and y, with three unit links on it, as in `poise reproduce das`; appendix B."""
-    return Robot(_thick(problem.truck()), "tool", problem.PARKED)
+    return Robot(_thick(das.truck()), "tool", das.PARKED)
 
 
 ROBOTS: Final[Mapping[str, Callable[[], Robot]]] = MappingProxyType({"ten-links": ten_links, "truck": truck})

@@ -8,9 +8,9 @@ from typing import Final
 
 import numpy as np
 
-from poise.experiments.das.problem import FIELDS
 from poise.geometry.shapes import Sphere
 from poise.model.model import Model
+from poise.robots.das import FIELDS
 from poise.viewer.session.body import reach
 from poise.viewer.session.plane import normal_of
 
