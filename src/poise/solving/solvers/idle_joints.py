@@ -1,17 +1,15 @@
 """Joints that move no task, but are in sums with joints that do: where they go, so that the sums hold."""
 
 from collections.abc import Collection, Iterable
-from typing import Final, final
+from typing import final
 
 import numpy as np
 
 from poise.common.array import Array
-from poise.solving.answers.nonnegative import nonnegative
+from poise.common.errors import InvalidValue
+from poise.solving.methods.least_squares import least_squares
 from poise.solving.problem.problem import Problem
 from poise.solving.requirements.sums import INSIDE, rows_of_sums, slack_in
-
-_CONTRADICTION: Final = 1e-12
-"""A least distance to the right side below this says that no place keeps all bounds."""
 
 
 @final
@@ -42,12 +40,9 @@ class IdleJoints:
 
 
 def _shortest(rows: Array, most: Array) -> Array:
-    """(n,) the x of least length with `rows` (p, n) x <= `most` (p,); 0 where there is none.
-
-    Source: Lawson and Hanson 1974, "Solving Least Squares Problems", chapter 23, problem LDP.
-    """
-    matrix = -np.vstack([rows.T, most])
-    right = np.zeros(len(matrix))
-    right[-1] = 1.0
-    left = matrix @ nonnegative(matrix, right) - right
-    return np.zeros(rows.shape[1]) if left @ left < _CONTRADICTION else -left[:-1] / left[-1]
+    """(n,) the x of least length with `rows` (p, n) x <= `most` (p,); 0 where there is none."""
+    n = rows.shape[1]
+    try:
+        return least_squares(np.eye(n), np.zeros(n), 0.0, (rows, most), (np.zeros((0, n)), np.zeros(0)))[:n]
+    except InvalidValue:  # no place keeps all bounds
+        return np.zeros(n)
