@@ -10,12 +10,12 @@ Times are processor time, the least of some rounds.
 import argparse
 import os
 import subprocess
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import process_time
 
 import numpy as np
+from race import best
 from report import print_table
 
 import poise as pz
@@ -47,20 +47,14 @@ def main() -> None:
     whole = pz.imus.load_orientations(file)
     trial = whole if setup.times is None else whole.between(*setup.times)
 
-    def best(call: Callable[[], object]) -> float:
-        spent = []
-        for _ in range(asked.rounds):
-            begun = process_time()
-            call()
-            spent.append(process_time() - begun)
-        return min(spent) / len(trial)
-
+    least = partial(best, rounds=asked.rounds)
     fit = pz.imus.fit_orientations(model, trial, setup=asked.setup)
     turned = trial.turned(setup.turn)
     live = pz.MarkerFitter(model, sensors=trial.names)
     paces = {
-        "a recording": best(lambda: pz.imus.fit_orientations(model, trial, setup=asked.setup)),
-        "MarkerFitter.step, all weights alike": best(lambda: [live.step(orientations=row) for row in turned.wxyz]),
+        "a recording": least(lambda: pz.imus.fit_orientations(model, trial, setup=asked.setup)) / len(trial),
+        "MarkerFitter.step, all weights alike": least(lambda: [live.step(orientations=row) for row in turned.wxyz])
+        / len(trial),
     }
     if asked.opensim.exists():
         with TemporaryDirectory() as folder:

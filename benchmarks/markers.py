@@ -14,12 +14,12 @@ rounds.
 import argparse
 import os
 import subprocess
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import process_time
 
 import numpy as np
+from race import best
 from report import print_table
 
 import poise as pz
@@ -90,19 +90,12 @@ def main() -> None:
     markers = whole if setup.times is None else whole.between(*setup.times)
     fit = pz.fit_markers(model, markers, setup=asked.setup)
 
-    def best(call: Callable[[], object]) -> float:
-        spent = []
-        for _ in range(asked.rounds):
-            begun = process_time()
-            call()
-            spent.append(process_time() - begun)
-        return min(spent)
-
-    from_file = best(lambda: pz.fit_markers(model, pz.load_markers(source), setup=asked.setup)) / len(whole)
-    alone = best(lambda: pz.fit_markers(model, whole, setup=asked.setup)) / len(whole)
-    eight = best(lambda: pz.fit_markers(model, [whole] * EIGHT, setup=asked.setup)) / (EIGHT * len(whole))
+    least = partial(best, rounds=asked.rounds)
+    from_file = least(lambda: pz.fit_markers(model, pz.load_markers(source), setup=asked.setup)) / len(whole)
+    alone = least(lambda: pz.fit_markers(model, whole, setup=asked.setup)) / len(whole)
+    eight = least(lambda: pz.fit_markers(model, [whole] * EIGHT, setup=asked.setup)) / (EIGHT * len(whole))
     live = pz.MarkerFitter(model, markers.names, weights=setup.weights_of(markers.names), coordinates=setup.coordinates)
-    step = best(lambda: [live.step(points) for points in markers.positions]) / len(markers)
+    step = least(lambda: [live.step(points) for points in markers.positions]) / len(markers)
     rows = [
         ["a recording, with reading its file", f"{1e6 * from_file:.1f}", f"{1 / from_file:.0f}"],
         ["a recording", f"{1e6 * alone:.1f}", f"{1 / alone:.0f}"],

@@ -1,9 +1,9 @@
 """The race: the same problems in one process, block by block, so that drift of the machine hits every library."""
 
 import gc
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from time import perf_counter_ns
+from time import perf_counter_ns, process_time
 from typing import Any
 
 import numpy as np
@@ -91,3 +91,13 @@ def keep(answers: Array, i: int, q: Array | None) -> None:
 def latest(answers: Array, first: Array) -> Array:
     """The last of (N, nq) answers that is none of NaN, else `first`."""
     return next((answer for answer in answers[::-1] if np.isfinite(answer).all()), first)
+
+
+def best(call: Callable[[], object], rounds: int) -> float:
+    """The processor time of a call [s], the least of some rounds."""
+    spent = []
+    for _ in range(rounds):
+        begun = process_time()
+        call()
+        spent.append(process_time() - begun)
+    return min(spent)

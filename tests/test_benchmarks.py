@@ -14,9 +14,9 @@ PUBLIC = re.compile(r"pz(\.\w+)+")
 
 
 def named(tree: ast.AST) -> Iterator[str]:
-    """Every name of poise in a module, with dots: of its imports, and those that it asks of `pz`."""
+    """Every name of poise and the packages beside it in a module: of its imports, and those that it asks of `pz`."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and str(node.module).partition(".")[0] == "poise":
+        if isinstance(node, ast.ImportFrom) and re.match(r"poise(_\w+)?(\.|$)", str(node.module)):
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Attribute) and PUBLIC.fullmatch(chain := ast.unparse(node)):
             yield "poise" + chain.removeprefix("pz")
