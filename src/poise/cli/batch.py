@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from tyro.conf import Positional, arg
 
 import poise as pz
-from poise.cli.command import Answer, ToTargets, command
+from poise.cli.command import Answer, MovesSome, ToTargets, command
 from poise.common.errors import InvalidValue
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @command
-class Batch(ToTargets):
+class Batch(MovesSome, ToTargets):
     """Solve for every row of a file of targets; stopped by anything, the same command goes on where it was.
 
     Columns of targets: x y z [m], with qw qx qy qz or roll pitch yaw [rad] for a pose; of starts: q0_JOINT for each, or
@@ -83,7 +83,7 @@ class Batch(ToTargets):
     def _solver(self, source: "Source") -> "pz.Solver":
         from poise.scale.names import rotation_columns
 
-        model = pz.load(self.robot, base=self.base)
+        model = self.model()
         task = self.task(model, turns=bool(rotation_columns(source.schema.names)))
         return pz.Solver(
             model, task, limits=self.limits, select=self.select, seed=self.seed, max_restarts=self.max_restarts

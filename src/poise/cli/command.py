@@ -97,6 +97,35 @@ class OfRobot(Answers):
 
 
 @command
+class MovesSome(OfRobot):
+    """Those of commands that may move some joints alone, or some rather than others."""
+
+    use: Annotated[tuple[str, ...] | None, arg(metavar="NAME ...")] = None
+    """Joints that may move, by their names, by groups, or by frames, whose joints are all that carry them; left out,
+    all."""
+    still: Annotated[tuple[str, ...] | None, arg(metavar="NAME ...")] = None
+    """Joints that stand still, likewise."""
+    joint_costs: Annotated[tuple[str, ...] | None, arg(metavar="NAME=COST ...")] = None
+    """What motion of joints costs beside that of the others, which cost 1."""
+
+    def model(self) -> "Model":
+        """The robot, of which the joints move that may.
+
+        Raises as `poise.load` and `poise.solve`, and ValueError for a cost that is no number.
+        """
+        from poise.cli.start import names, number, pairs
+        from poise.io import load
+        from poise.solving.arguments.moving import moving
+
+        use, still = (None if words is None else names(words) for words in (self.use, self.still))
+        costs = None
+        if self.joint_costs is not None:
+            stated = pairs(names(self.joint_costs), "--joint-costs")
+            costs = {name: number(word, f"--joint-costs {name}") for name, word in stated.items()}
+        return moving(load(self.robot, base=self.base), use, still, costs)
+
+
+@command
 class ToTargets(OfRobot):
     """Those of commands that solve for poses or places of a frame."""
 

@@ -60,10 +60,9 @@ class Doctor(Answers):
 
     def _arguments(self) -> dict[str, str] | None:
         """The arguments of a xacro file by name."""
-        for word in self.xacro_args:
-            if "=" not in word:
-                raise InvalidValue("wrong-format", f"--xacro-args are of the form name=value, got {word!r}")
-        return dict(word.split("=", 1) for word in self.xacro_args) or None
+        from poise.cli.start import pairs
+
+        return pairs(self.xacro_args, "--xacro-args") or None
 
     def _of_log(self, log: Path) -> "list[Finding]":
         from poise.doctor import examine_log

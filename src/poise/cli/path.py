@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional, arg
 
 import poise as pz
-from poise.cli.command import Answer, ToTargets, Writes, command
+from poise.cli.command import Answer, MovesSome, ToTargets, Writes, command
 
 if TYPE_CHECKING:
     from poise.solving.path.path import JointPath
 
 
 @command
-class Path(Writes, ToTargets):
+class Path(Writes, MovesSome, ToTargets):
     """Follow a file of poses: the redundancy is resolved over the whole path, the limits are kept, and no joint jumps.
 
     Columns of poses: x y z [m], with qw qx qy qz or roll pitch yaw [rad] for a pose; each row is a waypoint.
@@ -59,7 +59,7 @@ class Path(Writes, ToTargets):
         refuse_file(self.out, JOINTS, "joints go", force=self.force, read=[self.poses])
         refuse_file(self.figure, PICTURES, "a picture goes", force=self.force)
         poses = read_waypoints(self.poses)
-        model = pz.load(self.robot, base=self.base)
+        model = self.model()
         task = self.task(model, turns=poses.shape[1] == 7)
         with busy("path"):
             found = pz.solve_path(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from tyro.conf import arg
 
 import poise as pz
-from poise.cli.command import Answer, ToTargets, command, numbers
+from poise.cli.command import Answer, MovesSome, ToTargets, command, numbers
 from poise.common.errors import InvalidValue
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @command
-class Solve(ToTargets):
+class Solve(MovesSome, ToTargets):
     """Find a configuration that brings a frame to a position, a rotation or both, or fulfils tasks, and certify it.
 
     Exit code 0 when solved, 2 when not, 1 for an error.
@@ -49,7 +49,7 @@ class Solve(ToTargets):
         """Load and solve."""
         from poise.cli.start import start
 
-        model = pz.load(self.robot, base=self.base)
+        model = self.model()
         tasks = self._tasks(model)
         q0 = start(model, self.q0, limits=self.limits)
         # The first solve loads the kernels, or compiles them; the same solve again tells what a solve takes.

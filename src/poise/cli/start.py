@@ -1,4 +1,4 @@
-"""Lists on the command line, with commas or blanks: names; configurations, which are nq numbers or a posture."""
+"""Lists on the command line: names, what names stand for, configurations, which are nq numbers or a posture."""
 
 import warnings
 from collections.abc import Sequence
@@ -19,6 +19,27 @@ _SHOWN = 4
 def names(words: Sequence[str]) -> list[str]:
     """The names in `words`: `a b`, `a,b` and `a, b` are the same."""
     return [name for word in words for name in word.replace(",", " ").split()]
+
+
+def pairs(words: Sequence[str], option: str) -> dict[str, str]:
+    """What words `name=value` say, by name; raises ValueError for another word, and for a name that is there twice."""
+    found = dict[str, str]()
+    for word in words:
+        name, mark, value = word.partition("=")
+        if not mark:
+            raise InvalidValue("wrong-format", f"{option} are of the form name=value, got {word!r}")
+        if name in found:
+            raise InvalidValue("duplicate", f"{option} state {name!r} twice, as {found[name]} and as {value}")
+        found[name] = value
+    return found
+
+
+def number(word: str, option: str) -> float:
+    """The number that a word is; raises ValueError for one that is none."""
+    found = _number(word)
+    if found is None:
+        raise InvalidValue("not-a-number", f"{option}: {word!r} is no number")
+    return found
 
 
 def posture(model: Model, name: str) -> Array:

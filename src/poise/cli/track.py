@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from tyro.conf import Positional, arg
 
 import poise as pz
-from poise.cli.command import Answer, OfRobot, Writes, command
+from poise.cli.command import Answer, MovesSome, Writes, command
 from poise.common.errors import InvalidValue
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @command
-class Track(Writes, OfRobot):
+class Track(Writes, MovesSome):
     """Follow a file of targets in time: a step every --dt seconds, within the limits of joints and of their speeds.
 
     Columns of targets: x y z [m], with qw qx qy qz or roll pitch yaw [rad] for a pose; each row is a step.  With a file
@@ -53,7 +53,7 @@ class Track(Writes, OfRobot):
         if self.dt == np.inf:
             raise InvalidValue("not-finite", "--dt is inf; it must be a number of seconds")
         rows = read_waypoints(self.targets)
-        model = pz.load(self.robot, base=self.base)
+        model = self.model()
         in_file, targeted = self._tasks(model, rows)
         tracker = pz.Tracker(model, in_file, self.method, dt=self.dt, updates=self.updates, limits=self.limits)
         tasks = [task for task in in_file if task.blocks]

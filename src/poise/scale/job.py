@@ -76,6 +76,8 @@ def job_of(solver: Solver, source: Source, rows: int) -> Job:
     return source.stamp | {
         "model": solver.model.name,
         "model_digest": digest(solver.model),
+        "still": sorted(solver.model.still),
+        "joint_costs": dict(solver.model.joint_costs),
         "frame": task.frame,
         "offset": None if task.offset is None else task.offset.array.tolist(),
         "task": type(task).__name__,
