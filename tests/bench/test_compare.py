@@ -380,8 +380,8 @@ def test_bad_arguments_are_named(arguments: dict[str, object], code: str, words:
 def test_bad_tasks_are_named() -> None:
     with pytest.raises(pz.FrameNotFound, match="panda_hnd"):
         pz.compare(ARM, pz.PoseTask("panda_hnd"))
-    with refused("no-dt", "VelocityLimit"):
-        pz.compare(ARM, GOAL, count=1, limits=[pz.VelocityLimit(1.0)])
+    with pytest.raises(pz.JointNotFound, match="panda_jnt1"):
+        pz.compare(ARM, GOAL, count=1, limits=[pz.VelocityLimit({"panda_jnt1": 1.0})])
     with refused("wrong-shape", "targets[0]"):
         pz.compare(ARM, [GOAL, pz.PositionTask("panda_link4")], [ARM.pose(ARM.tip, ARM.home)])
     with refused("not-finite", "targets[0]"):

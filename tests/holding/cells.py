@@ -8,10 +8,11 @@ from typing import Final
 
 NEVER: Final = {
     ("solve", "solve_batch", "solve_all"): (
-        ("speeds", "accelerations", "jerks", "twists", "tool speeds"), "an answer by itself has no time"
+        ("speeds", "accelerations", "jerks", "twists", "tool speeds"),
+        "an answer by itself has no speed, so these change nothing there: one list of limits serves all functions",
     ),
 }  # fmt: skip
-"""What functions cannot do by the nature of things, and why."""
+"""What says nothing to functions by the nature of things, and why."""
 
 OPEN: Final[dict[str, str]] = {}
 """What functions do not keep yet."""

@@ -169,8 +169,8 @@ def test_one_that_is_none_is_refused() -> None:
         pz.Tracker(PANDA, HAND, dt=0.01, limits=[pz.ToolSpeedLimit("hand", linear=1.0)])
     with refused("no-dt", "ToolSpeedLimit"):
         pz.Tracker(PANDA, HAND, limits=[pz.ToolSpeedLimit("panda_hand", linear=1.0)])
-    with refused("no-dt", "ToolSpeedLimit"):
+    with pytest.raises(pz.FrameNotFound):
         pz.solve(
             PANDA, pz.PoseTask("panda_hand", PANDA.pose("panda_hand", PANDA.home)),
-            limits=[pz.ToolSpeedLimit(linear=1.0)],
+            limits=[pz.ToolSpeedLimit("hand", linear=1.0)],
         )  # fmt: skip

@@ -69,7 +69,7 @@ def drive(
         model, tasks, rows, limits=kept, velocity=velocity, acceleration=acceleration, seed=seed, max_time=max_time
     ) as held:
         start = held.start(q0)
-        goals, failure = _goals(model, tasks, start, base, given.timeless(model).as_given, seed)
+        goals, failure = _goals(model, tasks, start, base, given.as_given, seed)
         if failure is None and float(held.slack(start[None])[0]) < 0.0:
             status, words = held.words(start)
             failure = pz.results.PathFailure(0, status, f"the path cannot begin at q0, where {words}")

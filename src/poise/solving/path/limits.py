@@ -90,8 +90,6 @@ class PathLimits:
 
     given: Limits
     """As they were given."""
-    timeless: LimitsLike
-    """Those that need no time."""
     rows: Array
     """(p, nv) A of sums of joints."""
     most: Array
@@ -127,7 +125,7 @@ class PathLimits:
             jerks = np.minimum(jerks, found.jerks)
         tools = [(x.frame, at, most) for x in found.tools for at, most in ((0, x.linear), (3, x.angular))]
         rates = Rates(speeds, hardest, jerks, found.twists, tuple(tool for tool in tools if np.isfinite(tool[2])))
-        return cls(given, given.timeless(model).as_given, found.rows, found.most, rates)
+        return cls(given, found.rows, found.most, rates)
 
 
 def _times(matrices: Array, vectors: Array) -> Array:

@@ -68,7 +68,10 @@ class Limits(NamedTuple):
         return key_of(self.as_given)
 
     def timeless(self, model: Model) -> "Limits":
-        """Those that hold of a configuration by itself: rows, which tie joints together."""
+        """Those that hold of a configuration by itself, which has no speed: sums of joints, and distances of shapes.
+
+        Raises what the others raise of a model that they do not fit.
+        """
         some = [limit for limit in self.others if len(limit.inequalities(model, range(model.nv), 1.0).rows)]
         return self._replace(others=tuple(some))
 
@@ -130,7 +133,7 @@ def with_feasibility_check(
     """A problem whose solutions are looked at: whether shapes are apart there, and sums of joints within their limits;
     its workspace has these `rows` too.
 
-    Raises ValueError for limits that need a time.
+    Raises ValueError for limits of what takes time, which `Limits.timeless` leaves out.
     """
     from poise.solving.requirements.collision import guard_rows
     from poise.solving.requirements.inequalities import together

@@ -97,7 +97,8 @@ class Search:
         `called` says whether Python calls it, `inner` whether it is one of another's.
         """
         a_model(model)
-        stated = Stated(PreparedTasks(model, tasks, loop_tasks(model, tasks)), Limits.of(limits), settings)
+        held = Limits.of(limits).timeless(model)
+        stated = Stated(PreparedTasks(model, tasks, loop_tasks(model, tasks)), held, settings)
         self.home = np.array(model.home)
         self.tasks, self.limits, self.settings = stated.tasks, stated.limits, settings
         self.soft, self.method = stated.soft, stated.method

@@ -67,7 +67,7 @@ class Branching:
         a_model(model)
         check(turns, samples)
         self.tasks = several(tasks)
-        self._limits = Limits.of(limits)
+        self._limits = Limits.of(limits).timeless(model)
         self.limits, self.turns, self.samples = self._limits.positions, turns, samples
         self._home = np.array(model.home)
         self.form: ClosedForm | None = None
@@ -84,7 +84,7 @@ class Branching:
         if len(self.tasks) == 1 and isinstance(self.tasks[0], PoseTask):
             self._use_closed_form(model, self.tasks[0])
         if self.form is None:
-            self._search = Search(model, self.tasks, limits=limits, settings=_SETTINGS)
+            self._search = Search(model, self.tasks, limits=self._limits, settings=_SETTINGS)
         problem = self.form.problem if self._search is None else self._search.problem
         if self._limits.has_constraints:
             self._checked = with_feasibility_check(model, problem, self._limits) if self._search is None else problem

@@ -221,7 +221,8 @@ def solve(
     as LinearLimit and CollisionLimit, holds in the answer, as do ranges that are required: solutions are looked at,
     and where none holds, steps of the method "priority" lead from the best of them, or from `q0`, to one that does.
     Where none is found beside what gives way, such as a PostureTask, what is required is solved for alone, and such
-    steps lead on from there.
+    steps lead on from there.  Limits of speeds, accelerations and jerks, which a Tracker or a path takes from the same
+    list, change nothing here.
     Returns the best configuration found, whether or not it converged; its errors are recomputed by forward kinematics.
 
     The loops of the model are closed: those that the tasks move are solved for with them, and their errors stand after

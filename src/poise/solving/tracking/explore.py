@@ -53,7 +53,7 @@ class Explorer:
         model, bound, targets = stepper.model, stepper.bound, stepper.targets
         tasks = tuple(task for task in targets.followed if task.blocks)
         self._model, self._limits = model, given
-        self._search = Search(model, tasks, limits=given.timeless(model).as_given)
+        self._search = Search(model, tasks, limits=given)
         mine, names = bound.problem.velocities, velocity_names(model)
         self._moving = np.zeros(model.nv, dtype=np.bool_)
         self._moving[list(mine)] = True
