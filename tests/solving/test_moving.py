@@ -114,9 +114,65 @@ def test_of_an_arm_with_a_closed_form_the_answer_is_that_of_the_locked_model(see
     beyond = START.copy()
     beyond[[0, 1]] = 5.0, 4.0
     outside = pz.solve(CELL, pz.PoseTask("arm_tool", CELL.pose("arm_tool", START)), q0=beyond, use="arm")
-    assert outside.q[0] == CELL.upper[0]
-    assert "track" in outside.explain()
-    assert "arm_0" in outside.explain()
+    assert outside.q[0] == 5.0
+    assert "'track' stands still beyond its limits." in outside.explain()
+    assert "pulled in to the limits, arm_0 from 4 to 2.8" in outside.explain()
+
+
+def test_what_stands_still_beyond_its_limits_stays_there_in_every_function_and_is_told() -> None:
+    beyond, word = START.copy(), "'track' stands still beyond its limits."
+    beyond[0] = 2.5
+    here = CELL.pose("arm_tool", beyond)
+    there = pz.SE3.from_parts(here.xyz + np.array([0.02, 0.01, -0.03]), here.rotation)
+    poses, task = np.stack([here.array, there.array]), pz.PoseTask("arm_tool", there)
+    for more in ({}, {"select": "first"}, {"method": "lm"}, {"still": ["track", "positioner"]}):
+        found = pz.solve(CELL, task, q0=beyond, **{"still": "track", **more})
+        assert found.success, more
+        assert found.q[0] == 2.5
+        assert found.explain().endswith(word)
+    assert (pz.solve_batch(CELL, [task], [poses], q0=beyond, still="track").q[:, 0] == 2.5).all()
+    branches = pz.solve_all(CELL, task, q0=beyond, still=["track", "positioner"]).q
+    assert len(branches)
+    assert (branches[:, 0] == 2.5).all()
+    tracker = pz.Tracker(CELL, task, dt=0.02, still="track")
+    assert tracker.step(beyond)[0] == 2.5
+    assert word in tracker.explain()
+    for call, begin in ((pz.solve_path, "q0"), (pz.solve_path, "start"), (pz.plan, "q0")):
+        path = call(CELL, pz.PoseTask("arm_tool"), poses, still="track", **{begin: beyond})
+        assert path.success, path.explain()
+        assert (path.q[:, 0] == 2.5).all()
+        assert word in path.notes
+    free = pz.solve(CELL, task, q0=beyond, still="track", limits=False)
+    assert (free.q[0], word in free.explain()) == (2.5, False)
+    assert not pz.solve(CELL, task, q0=beyond, still="track").gradient().by_target[0][0].any()
+    far = pz.solve(CELL, pz.PoseTask("arm_tool", pz.SE3.from_parts([5.0, 0.0, 0.5])), q0=beyond, still="track")
+    assert far.certificate is not None
+    assert far.certificate.still == {"track": (2.5,)}
+    assert far.certificate.verify(CELL)
+
+
+def test_a_ball_that_stands_still_beyond_its_limits_stays_there() -> None:
+    b = pz.ModelBuilder("ball")
+    b.joint(
+        "ball",
+        "spherical",
+        parent="floor",
+        child="bone",
+        axis=(0, 0, 1),
+        swing=0.3,
+        twist=(-0.2, 0.2),
+    )
+    b.joint("slide", "prismatic", parent="bone", child="tip", axis=(0, 0, 1), limits=(0.1, 2.0))
+    model = b.build()
+    q0 = model.q({"ball": pz.SO3.from_rotvec([0.8, 0.0, 0.0]).wxyz, "slide": 0.5})
+    task = pz.PositionTask("tip", 2.0 * model.pose("tip", q0).xyz)
+    found = pz.solve(model, task, q0=q0, still="ball")
+    assert found.success, found.explain()
+    assert np.array_equal(found.q[:4], q0[:4])
+    assert "'ball' stands still beyond its limits." in found.explain()
+    path = pz.plan(model, pz.PositionTask("tip"), task.target[None], q0=q0, still="ball")
+    assert path.success, path.explain()
+    assert (path.q[:, :4] == q0[:4]).all()
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -348,13 +404,3 @@ def test_rows_are_those_of_all_joints_without_the_columns_of_what_stands_still()
     assert np.allclose(np.delete(jacobian, held, axis=1), np.delete(whole, held, axis=1), atol=1e-14)
     gradient = pz.solve(CELL, SEAM, q0=START, use="arm").gradient()
     assert not gradient.by_target[0][held].any()
-
-
-def test_what_stands_still_beyond_its_limits_is_told() -> None:
-    q = START.copy()
-    q[places(CELL, "tilt")] = 1.6
-    found = pz.solve(CELL, pz.PositionTask("arm_tool", [0.5, 0.1, 1.2], base="part"), q0=q, still="tilt")
-    assert CELL.named(found.q)["tilt"] == 1.5
-    assert "tilt from 1.6 to 1.5" in found.explain()
-    tracker = pz.Tracker(CELL, SEAM, dt=0.02, still="tilt")
-    assert CELL.named(tracker.step(q))["tilt"] == 1.6

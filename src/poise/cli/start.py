@@ -78,7 +78,7 @@ def start(model: Model, words: Sequence[str] | None, *, limits: bool = True, opt
 
 
 def _warn_of_clipping(model: Model, q: Array, option: str) -> None:
-    clipped = np.clip(q, model.lower, model.upper)
+    clipped = model.clip(model.normalize(q))
     moved = np.flatnonzero(np.abs(clipped - q) > _NOTED)
     if not moved.size:
         return

@@ -48,12 +48,15 @@ class ConfigurationSpace:
     beyond, a double has no digits left to compute with."""
     home: Array
     """(nq,) the posture to start from: the file's home state if it has one, else `neutral` within the limits."""
+    still: frozenset[str]
+    """Joints that may not move, as `use` and `still` of `poise.solve` say; none of a model that was loaded or built."""
     _joint_at: dict[str, int]
     _q_at: dict[str, int]
     _v_at: dict[str, int]
 
-    def __init__(self, name: str, joints: Iterable[Joint], home: ArrayLike | None) -> None:
+    def __init__(self, name: str, joints: Iterable[Joint], home: ArrayLike | None, still: Iterable[str]) -> None:
         own = vars(self)  # for its attributes themselves take nothing
+        own["still"] = frozenset(still)
         own["name"], own["joints"] = name, tuple(joints)
         own["_joint_at"] = {joint.name: i for i, joint in enumerate(self.joints)}
         moving = [joint for joint in self.joints if joint.nq]
@@ -268,12 +271,23 @@ class ConfigurationSpace:
     def clip(self, q: ArrayLike) -> Array:
         """(..., nq) the nearest to `q` (..., nq) within the limits: every number, and every rotation, by itself.
 
-        What keeps its limits stays as it is, to the last bit; quaternions are taken to be of unit length.
+        What keeps its limits stays as it is, to the last bit, and so do joints that are `still`, wherever they stand;
+        quaternions are taken to be of unit length.
         """
-        out = np.clip(self.check_q(q), self.lower, self.upper)
+        given = self.check_q(q)
+        out = np.clip(given, self.lower, self.upper)
         for ball in self.ball_limits:
             out[..., ball.place : ball.place + 4] = ball.pulled_in(out[..., ball.place : ball.place + 4])
-        return out
+        return np.where(self._held, given, out) if self.still else out
+
+    @cached_property
+    def _held(self) -> npt.NDArray[np.bool_]:
+        """(nq,) which numbers of q are of joints that are `still`: no limit moves them either."""
+        held = np.zeros(self.nq, dtype=np.bool_)
+        for name in self.still:
+            held[self.index(name)] = True
+        held.flags.writeable = False
+        return held
 
     @cached_property
     def sampling_box(self) -> tuple[Array, Array]:

@@ -75,8 +75,6 @@ class Model(ConfigurationSpace):
     loops: tuple[Loop, ...]
     """What closes the chains that were cut to make it a tree: frames that stay together.  `solve` and `Tracker` keep
     them closed; `home`, `sample` and whatever else tells a q say nothing of them."""
-    still: frozenset[str]
-    """Joints that may not move, as `use` and `still` of `poise.solve` say; none of a model that was loaded or built."""
     joint_costs: Mapping[str, float]
     """What motion of a joint costs, as `joint_costs` of `poise.solve` says; of those that are left out 1."""
     queries: dict[Any, Any]
@@ -104,7 +102,7 @@ class Model(ConfigurationSpace):
     ) -> None:
         """For builders, which check what they are given; see `poise.ModelBuilder`."""
         own = vars(self)  # for its attributes themselves take nothing
-        super().__init__(name, joints, home)
+        super().__init__(name, joints, home, still)
         own["links"] = tuple(links)
         own["_frames"] = {link: Frame(name=link, link=link) for link in self.links} | {f.name: f for f in frames}
         self._frames.setdefault(WORLD, Frame(name=WORLD, link=WORLD))
@@ -118,7 +116,6 @@ class Model(ConfigurationSpace):
         own["visuals"] = MappingProxyType({k: tuple(those) for k, those in (visuals or {}).items() if those})
         own["disabled"] = frozenset(disabled)
         own["loops"] = tuple(loops)
-        own["still"] = frozenset(still)
         own["joint_costs"] = MappingProxyType(dict(joint_costs or {}))
         own["queries"] = {}
 
@@ -569,7 +566,7 @@ class Model(ConfigurationSpace):
         """The model whose joints `still` nothing moves, at these costs; all else is shared with it."""
         made = object.__new__(Model)
         vars(made).update(
-            {name: value for name, value in vars(self).items() if name not in ("tree", "_free", "_costs")}
+            {name: value for name, value in vars(self).items() if name not in ("tree", "_free", "_held", "_costs")}
         )
         vars(made).update(still=still, joint_costs=MappingProxyType(dict(joint_costs)), queries={})
         return made

@@ -7,6 +7,7 @@ import numpy as np
 from poise.common.array import Array
 from poise.model.model import Model
 from poise.model.units import in_degrees
+from poise.solving.requirements.balls import named_balls
 
 _FAR: Final = 10.0
 """A target so many times as far away as the reach is hardly meant in metres."""
@@ -23,13 +24,22 @@ def millimetres(place: Array, root: Array, reach: float) -> str:
 
 
 def pulled_in(model: Model, q0: Array) -> str:
-    """A further sentence, of what of the start `q0` (nq,) was beyond the limits and so pulled in; '' if nothing was."""
+    """Further sentences, of what of the start `q0` (nq,) is beyond the limits: what was pulled in, and what stands
+    still there; '' where nothing is."""
     unit = model.normalize(q0)
     clipped = model.clip(unit)
-    places = np.flatnonzero(np.abs(clipped - unit) > _ROUNDING)
+    places, still = np.flatnonzero(np.abs(clipped - unit) > _ROUNDING), " ".join(["", *still_beyond(model, unit)])
     if not len(places):
-        return ""
+        return still
     named = [f"{model.coordinates[i]} from {q0[i]:.6g} to {clipped[i]:.6g}" for i in places[:_NAMED]]
     more = f" and {len(places) - _NAMED} more" if len(places) > _NAMED else ""
     question = ": degrees? numpy.radians makes them radians" if in_degrees(model, q0) else ""
-    return f" q0 was pulled in to the limits, {', '.join(named)}{more}{question}."
+    return f" q0 was pulled in to the limits, {', '.join(named)}{more}{question}.{still}"
+
+
+def still_beyond(model: Model, q: Array) -> list[str]:
+    """A sentence for each joint that stands still beyond its limits at q (nq,)."""
+    far = np.maximum(model.lower - q, q - model.upper)
+    balls = [name for name, ball in named_balls(model) if not ball.inside(q[ball.place : ball.place + 4])]
+    beyond = (name for name in model.joint_names if name in balls or far[model.index(name)].max() > _ROUNDING)
+    return [f"{name!r} stands still beyond its limits." for name in beyond if name in model.still]

@@ -53,7 +53,8 @@ class PathFeasibility:
 
     def with_balls(self, model: Model, limits: PathLimits) -> "PathFeasibility":
         """It with the limits of swing and twist, where those of joints hold and there are any."""
-        return self.with_constraints(*([SphericalLimits(model)] if limits.positions and model.ball_limits else []))
+        found = SphericalLimits(model)
+        return self.with_constraints(*([found] if limits.positions and found.balls else []))
 
     def with_loops(self, model: Model, loops: Sequence[LoopTask], *, limits: bool) -> "PathFeasibility":
         """It with loops, if there are any; the limits of joints hold, or not."""

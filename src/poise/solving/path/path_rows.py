@@ -12,6 +12,7 @@ from poise.common.array import Array, ArrayLike
 from poise.model.model import Model
 from poise.model.units import ask_for_degrees_in
 from poise.solving.arguments.arguments import Tasks, one_start
+from poise.solving.arguments.unit_hints import still_beyond
 from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.limits import PathLimits
 from poise.solving.path.path import JointPath, PathFailure
@@ -92,9 +93,10 @@ class PathRows:
             times, trajectory = timed(
                 self._route.model, q, rates, rests, self._route.clock, enforced, within_limits=self._limits.positions
             )
+        still = still_beyond(self._route.model, q[0]) if self._route.limits else []
         more = [] if failures or self._route.soft is None else self._route.soft.notes(q[stations])
         return path_of(
             self._route, self._feasibility, q, stations=stations, chosen=chosen, times=times, trajectory=trajectory,
-            failures=tuple(sorted(failures, key=lambda failure: failure.waypoint)), notes=(*notes, *more),
+            failures=tuple(sorted(failures, key=lambda failure: failure.waypoint)), notes=(*notes, *still, *more),
             velocity=rates.velocity, seconds=perf_counter() - self._began,
         )  # fmt: skip

@@ -108,9 +108,9 @@ class Route:
         """What changes along the path."""
         self.costs = model._costs[self.active]
         """What each of these costs."""
-        infinite = np.full(model.nq, np.inf)
-        self.lower: Array = model.lower if limits.positions else -infinite
-        self.upper: Array = model.upper if limits.positions else infinite
+        bounded = ~model._held & limits.positions
+        self.lower: Array = np.where(bounded, model.lower, -np.inf)
+        self.upper: Array = np.where(bounded, model.upper, np.inf)
         self.limits = limits.positions
         """Whether joint limits hold."""
         self.moved = np.zeros(model.nq, dtype=np.bool_)

@@ -198,6 +198,7 @@ def _beginning(
     if given is None:
         return first, False, [], []
     met, away = route.meets(first)
+    notes = [pulled_in(model, as_given).strip()] if route.limits else []
     blocked = bool(feasibility(first[None])[0] < 0.0)
     if start is not None:
         wrong = []
@@ -207,8 +208,7 @@ def _beginning(
         elif blocked:
             status, words = feasibility.words(first)
             wrong.append(PathFailure(0, status, "the path must begin at start, where " + words))
-        return first, met or not route.required_tasks, [], wrong
-    notes = [pulled_in(model, as_given).strip()] if route.limits else []
+        return first, met or not route.required_tasks, [note for note in notes if note], wrong
     if not met:
         notes.append(f"q0 does not meet the first pose, which is {away} away.")
     elif blocked:

@@ -324,7 +324,8 @@ def _coordinates(
 
 
 def _idle(model: Model, coords: set[int], balls: set[int]) -> tuple[list[int], list[list[float]], list[int]]:
-    """The coordinates and quaternions that no task moves: they keep the caller's start, within its limits."""
+    """The coordinates and quaternions that no task moves: they keep the caller's start, within the limits of those that
+    are not still."""
     quaternions = {
         model.index(joint.name).start + joint.quaternion_at
         for joint in model.joints
@@ -332,7 +333,7 @@ def _idle(model: Model, coords: set[int], balls: set[int]) -> tuple[list[int], l
     }
     packed = {i + k for i in quaternions for k in range(4)} | coords
     idle = [i for i in range(model.nq) if i not in packed]
-    limits = [[float(model.lower[i]), float(model.upper[i])] for i in idle]
+    limits = [[-np.inf, np.inf] if model._held[i] else [float(model.lower[i]), float(model.upper[i])] for i in idle]
     return idle, limits, sorted(quaternions - balls)
 
 

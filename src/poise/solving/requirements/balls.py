@@ -30,14 +30,16 @@ def at_ball_limits(model: Model, q: Array) -> Iterator[tuple[int, ActiveLimit]]:
 
 @final
 class SphericalLimits(OnTheWay):
-    """Limits of swing and twist, which are kept at waypoints as those of coordinates are: on the ways between them."""
+    """Limits of swing and twist of what may move, which are kept at waypoints as those of coordinates are: on the ways
+    between them."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
+        self.balls = [ball for ball in model.ball_limits if not model._held[ball.place]]
 
     def __call__(self, q: Array) -> Array:
         """See `PathConstraint`: [rad]."""
-        slacks = [ball.margins(q[:, ball.place : ball.place + 4]).min(axis=-1) for ball in self._model.ball_limits]
+        slacks = [ball.margins(q[:, ball.place : ball.place + 4]).min(axis=-1) for ball in self.balls]
         return np.asarray(np.min(slacks, axis=0) + ROUNDING, dtype=np.float64)
 
     def beyond(self, far: float) -> str:

@@ -230,10 +230,10 @@ def solve(
     is closed all the same, where Newton's steps from it lead to a closed one.
 
     `use` names the joints that may move, all by default, and `still` those that may not: joints, groups of the model or
-    frames, which stand for all joints that carry them.  What stands still is where `q0` has it, pulled within its
-    limits, and is no unknown: a target that only it could reach is UNREACHABLE, with a certificate where there is one.
-    Six joints that have a closed form where the others stand find the nearest by it, which takes some milliseconds at
-    each new place of these, and none with `select="first"`.
+    frames, which stand for all joints that carry them.  What stands still is where `q0` has it, beyond its limits
+    too, which `Solution.explain` tells of, and is no unknown: a target that only it could reach is UNREACHABLE, with a
+    certificate where there is one.  Six joints that have a closed form where the others stand find the nearest by it,
+    which takes some milliseconds at each new place of these, and none with `select="first"`.
     `joint_costs` maps such names to what motion of the joints costs beside that of others, which cost 1: the answer is
     then the nearest to `q0` by `sum (cost_i (q_i - q0_i))^2` that is found, as with a PostureTask at `q0` of these
     weights, whose error stands last in `Solution.errors`.  All costs alike change nothing.

@@ -9,6 +9,7 @@ from poise.common.array import Array
 from poise.kernels.machine.memory import DONE, FOLLOWING, INVERSE_RADIUS, SCOUT, STAGE
 from poise.solving.answers.competing import Question, brakes, limited, rivals
 from poise.solving.answers.explain import in_words, sides
+from poise.solving.arguments.unit_hints import still_beyond
 from poise.solving.requirements.active_limit import ActiveLimit
 from poise.solving.requirements.sections import relaxed_constraints
 from poise.solving.tracking.stepper import Stepper
@@ -36,7 +37,8 @@ def explained(stepper: Stepper, *, explores: bool) -> str:
     left = in_words(list(zip(stepper.targets.followed, stepper.errors(q), strict=True)))
     active = stepper.active_limits(q)
     gave = relaxed_constraints(int(memory[STAGE]), stepper.bound.problem, active)
-    others = "".join(f" {sentence}" for sentence in _others(stepper, q, active, explores))
+    still = still_beyond(stepper.model, q) if stepper.bound.problem.limits else []
+    others = "".join(f" {sentence}" for sentence in [*_others(stepper, q, active, explores), *still])
     held = f" Held by limits: {'; '.join(map(str, active))}." if active else ""
     held += "".join(f" {sentence}" for sentence in sides(stepper.model, stepper.targets.followed, q))
     gave = f" Nothing kept all limits: {gave} gave way." if gave else ""
