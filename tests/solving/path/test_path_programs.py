@@ -98,6 +98,37 @@ def test_krl_goes_by_axes_in_degrees_at_the_speeds_of_the_motion(path: pz.JointP
     assert np.array_equal(speeds[6:], np.clip(np.ceil(100.0 * fastest), 1, 100))
 
 
+def test_a_joint_trajectory_ends_at_rest_without_accelerations_too(tmp_path: Path) -> None:
+    """A controller of ROS 2 refuses another end."""
+    poses = across(5) * [-1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
+    pz.solve_path(UR, pz.PoseTask("tool0"), poses).save(tmp_path / "seam.yaml")
+    points = yaml.safe_load((tmp_path / "seam.yaml").read_text())["points"]
+    assert points[-1]["velocities"] == [0.0] * 6
+    assert np.abs(points[-2]["velocities"]).max() > 0.1
+
+
+def test_the_arm_of_a_cell_has_a_program_of_its_own(tmp_path: Path) -> None:
+    b = pz.ModelBuilder("cell")
+    b.joint("track", "prismatic", parent="floor", child="link0", axis=(0, 1, 0), limits=(-1, 1), velocity=1.0)
+    for k, axis in enumerate(["z", "y", "y", "z", "y", "z"], 1):
+        origin = pz.SE3.from_parts([0.1 * (k == 2), 0.0, 0.3])
+        vector = (0.0, float(axis == "y"), float(axis == "z"))
+        b.joint(f"joint{k}", "revolute", parent=f"link{k - 1}", child=f"link{k}", axis=vector, origin=origin)
+    cell = b.build()
+    q0 = cell.q(track=0.25, joint2=0.4, joint3=0.8, joint5=0.6)
+    here = cell.pose("link6", q0)
+    poses = [here, pz.SE3.from_parts(here.xyz + np.array([0.0, 0.1, -0.1]), here.rotation)]
+    found = pz.solve_path(cell, pz.PoseTask("link6"), poses, q0=q0, still="track", velocity=1.0, acceleration=5.0)
+    assert found.success, found.explain()
+    q = motion(found, 0.1)[1][:, 1:]
+    for suffix, unit in ((".script", 1.0), (".mod", np.pi / 180.0), (".src", np.pi / 180.0)):
+        found.save(tmp_path / f"seam{suffix}", dt=0.1)
+        numbers = re.findall(r"-?\d+\.\d{7,9}", (tmp_path / f"seam{suffix}").read_text())
+        assert np.allclose(unit * np.array(numbers, dtype=np.float64).reshape(-1, 6), q, atol=1e-7)
+    found.save(tmp_path / "seam.yaml")
+    assert yaml.safe_load((tmp_path / "seam.yaml").read_text())["joint_names"] == list(cell.coordinates)
+
+
 def test_tables_go_by_the_same_door(path: pz.JointPath, tmp_path: Path) -> None:
     path.save(tmp_path / "a.csv")
     path.to_csv(tmp_path / "b.csv")

@@ -111,7 +111,7 @@ def _rows(path: Any, file: Path, program: Program, dt: float | None) -> Rows:
     if not path.success:
         raise InvalidValue("inconsistent", f"the path is not written to {file.name}: {path.explain()}")
     model = path.model
-    joints = [joint for joint in model.joints if joint.nq]
+    joints = [joint for joint in model.joints if joint.nq and not (program.six and joint.name in model.still)]
     several = [joint.name for joint in joints if joint.nq > 1]
     if several:
         raise InvalidValue(
@@ -123,16 +123,16 @@ def _rows(path: Any, file: Path, program: Program, dt: float | None) -> Rows:
     ):
         raise InvalidValue(
             "not-supported",
-            f"{file.suffix} is for an arm of six joints that turn, and {model.name} has {len(joints)} joints, "
-            f"{', '.join(joint.name for joint in joints)}: lock what is not of the arm with model.lock, or write .yaml",
+            f"{file.suffix} is for an arm of six joints that turn, and {len(joints)} joints of {model.name} may move, "
+            f"{', '.join(joint.name for joint in joints)}: hold what is not of the arm by still=, or write .yaml",
         )
     even = path.resample(program.dt if dt is None else dt)
-    state = even.at(even.times)
-    fastest = np.abs(state.velocity).max(axis=0)
-    shares = np.where(np.isfinite(model.velocity), fastest / model.velocity, 1.0)
-    return Rows(
-        model.name, [joint.name for joint in joints], even.times, even.q, state.velocity, state.acceleration, shares
-    )
+    state, names = even.at(even.times), [joint.name for joint in joints]
+    q, v = [model.index(name).start for name in names], [model.velocity_index(name).start for name in names]
+    limits, velocity = model.velocity[v], state.velocity[:, v]
+    shares = np.where(np.isfinite(limits), np.abs(velocity).max(axis=0) / limits, 1.0)
+    velocity[-1] = 0.0  # there the arm rests, and a controller of ROS 2 refuses a last point that says otherwise
+    return Rows(model.name, names, even.times, even.q[:, q], velocity, state.acceleration[:, v], shares)
 
 
 def _yaml(rows: Rows, name: str) -> Iterator[str]:
