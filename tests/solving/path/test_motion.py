@@ -11,10 +11,12 @@ from support.refusals import refused
 from ways import DOWN, across
 
 import poise as pz
+from poise.common.array import Array
 from poise.solving.path.clock import Clock
 from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.limits import Rates
 from poise.solving.path.timing import timed
+from poise.solving.path.trajectory import Trajectory as Motion
 
 TASK = pz.PoseTask("panda_hand")
 NONE = np.inf
@@ -109,6 +111,41 @@ def test_a_straight_way_takes_little_more_than_the_least_time(way: float, jerk: 
     )
     least = _least(asked)
     assert least * (1.0 - 1e-6) <= trajectory.duration <= 1.3 * least
+
+
+def fastest(model: pz.Model, q: Array, velocity: float, acceleration: float) -> Motion:
+    """The motion through rows q (n, nq) with these limits of every joint."""
+    rates = Rates(np.full(model.nv, velocity), np.full(model.nv, acceleration), np.full(model.nv, NONE))
+    still, nothing = np.zeros(len(q), dtype=np.bool_), PathFeasibility(())
+    return timed(model, q, rates, still, Clock(None), nothing, within_limits=True)[1]
+
+
+def test_rows_that_are_denser_save_little_time() -> None:
+    """No time is lost between rows, where a curve bends to and fro or limits are looked at too rarely."""
+    arm = pz.load("panda")
+    few, many = (
+        fastest(
+            arm, arm.home + 0.5 * np.sin(np.linspace(0.0, 9.0, rows)[:, None] * np.linspace(0.4, 1.6, 7)), 2.0, 10.0
+        )
+        for rows in (60, 600)
+    )
+    assert few.duration <= 1.01 * many.duration
+
+
+def test_a_long_way_with_few_rows_begins_as_fast_as_it_may() -> None:
+    builder = pz.ModelBuilder("rail")
+    builder.joint("rail", "prismatic", parent="base", child="cart", limits=(-1e3, 1e3))
+    motion = fastest(builder.build(), np.linspace(0.0, 500.0, 3)[:, None], 1.0, 2.0)
+    assert motion.duration == pytest.approx(500.0 + 0.5, rel=1e-4)
+
+
+def test_a_path_rests_at_a_corner_and_not_in_a_bend_of_several_rows() -> None:
+    arm, along, turn = pz.load("planar2"), np.linspace(0.0, 1.0, 20), np.arange(7) * np.pi / 3.0
+    there, bend = np.stack([along, 0.0 * along], axis=1), np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    corner = np.concatenate([there, there[-1] + 0.9 * (there[1:] - there[0]) * [-1.0, 0.0] + there[1:, ::-1]])
+    for q, row, moves in ((corner, 19, False), (0.3 * bend, 3, True)):
+        motion = fastest(arm, q, 2.0, 10.0)
+        assert (np.abs(motion.at(motion.when(motion.curve.s[row : row + 1])).velocity).max() > 0.5) == moves
 
 
 def _least(asked: InputParameter) -> float:

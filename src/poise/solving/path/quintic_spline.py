@@ -1,5 +1,7 @@
 """The curve through rows of a path: derivatives at the rows that keep its pieces within the limits of positions.
 
+They are those of a cubic spline, and the pieces are its, but where they would leave a limit: the second derivative of
+a spline is straight between rows, so that accelerations that hold at points of it all but hold between them.
 A polynomial of the fifth degree lies between the least and the largest of its Bernstein coefficients, so it is enough
 that those are inside.
 """
@@ -9,6 +11,8 @@ from typing import Final
 import numpy as np
 
 from poise.common.array import Array
+from poise.kernels.machine.jit import prepare
+from poise.kernels.path.blocks import solve_blocks
 from poise.model.model import Model
 from poise.solving.path.trajectory import Curve
 from poise.solving.requirements.sums import LinearLimits
@@ -20,20 +24,16 @@ _PASSES: Final = 3
 def quintic_spline(
     model: Model, s: Array, q: Array, *, within_limits: bool, sums: LinearLimits | None, rests: bool = False
 ) -> Curve:
-    """The curve through rows q (n, nq) at s (n,), with derivatives of parabolas through three of them.
+    """The curve through rows q (n, nq) at s (n,), with the derivatives of a cubic spline, parabolas at both ends.
 
     They are less where the curve would leave the limits of the joints between two rows, if `within_limits`, or
     those of sums of joints.  With `rests` it begins and ends with none.
     """
     h = np.diff(s)[:, None]
     slopes = model.difference(q[:-1], q[1:]) / h
-    first, second = np.concatenate([slopes[:1], slopes]), np.zeros((len(q), model.nv))
-    if len(slopes) > 1:
-        wide = h[:-1] + h[1:]
-        first[1:-1] = (slopes[:-1] * h[1:] + slopes[1:] * h[:-1]) / wide
-        second[1:-1] = 2.0 * (slopes[1:] - slopes[:-1]) / wide
-        second[0], second[-1] = second[1], second[-2]
-        first[0], first[-1] = slopes[0] - 0.5 * h[0] * second[0], slopes[-1] + 0.5 * h[-1] * second[-1]
+    second = _spline_bends(h[:, 0], slopes)
+    end = slopes[-1:] + h[-1:] * (second[-2:-1] / 6.0 + second[-1:] / 3.0)
+    first = np.concatenate([slopes - h * (second[:-1] / 3.0 + second[1:] / 6.0), end])
     if rests:
         first[[0, -1]], second[[0, -1]] = 0.0, 0.0
     up, down = np.full((2, *first.shape), np.inf)
@@ -53,6 +53,23 @@ def quintic_spline(
         second = _along(second, sums.rows, *bounds)
         second = _shrunk(_clipped_second(first, second, h, up, down), sums.rows, *bounds)
     return Curve.smooth(model, s, q, first, second)
+
+
+def _spline_bends(h: Array, slopes: Array) -> Array:
+    """(n, nv) second derivatives of a cubic spline at its rows, with `slopes` (n - 1, nv) over steps h (n - 1,) of s.
+
+    h_i m_i + 2 (h_i + h_i+1) m_i+1 + h_i+1 m_i+2 = 6 (slope_i+1 - slope_i), so that its first derivative goes on at
+    the rows; the first and the last piece are parabolas.
+    """
+    bends = np.ascontiguousarray(6.0 * np.diff(slopes, axis=0).T)
+    if not bends.size:
+        return np.zeros((len(h) + 1, slopes.shape[1]))
+    diagonal = 2.0 * (h[:-1] + h[1:])
+    diagonal[0] += h[0]
+    diagonal[-1] += h[-1]
+    for bend in bends:
+        prepare(solve_blocks)(1, diagonal.copy(), h[1:-1], bend, np.empty(1))
+    return np.asarray(np.pad(bends.T, ((1, 1), (0, 0)), mode="edge"), dtype=np.float64)
 
 
 def _clipped_first(first: Array, h: Array, up: Array, down: Array) -> Array:

@@ -16,16 +16,18 @@ from poise.solving.path.limits import SEEN, Rates
 from poise.solving.path.quintic_spline import quintic_spline
 from poise.solving.path.trajectory import Curve, Trajectory, joined
 
-_POINTS: Final = 8
-"""Points on each piece at which limits are kept."""
-_MORE: Final = 2
-"""Times as many where tools are bounded, whose speeds bend."""
-_LOOKS, _ALL_LOOKS = 5, 33
+_POINTS: Final = 16
+"""Points on each piece at which limits are kept; what is between two of them costs half a hundredth of the time."""
+_ONSETS: Final = 10
+"""Times that the interval next to a rest is halved: a motion that begins there may be at full speed long before the end
+of one, and its acceleration is the same all along it."""
+_LOOKS, _ALL_LOOKS = 3, 17
 """So often they are looked at between two of these, and at last."""
 _SAME: Final = 1e-7
 """Configurations that differ by no more are one [rad or m]: so much is left of the rounding of a solve."""
 _SHARP: Final = 1.0
-"""A change of direction between two steps at which the path stands still, as a share of full speed."""
+"""A change of direction between two steps at which the path stands still, as a share of full speed.  Where the rows
+before and after turn as much together, it is no corner but a bend, which a smooth curve follows."""
 _LEAST: Final = 1e-12
 """The least square of ds/dt between two rests, and of all the time the share below which a step takes none."""
 _LOOKED_AT: Final = 4
@@ -140,7 +142,8 @@ def _smooth(
 ) -> list[Trajectory]:
     """The motions through rows q (n, nq) at s (n,), each from rest to rest; see `timed`."""
     slopes = model.difference(q[:-1], q[1:]) / np.diff(s)[:, None]
-    sharp = (np.abs(np.diff(slopes, axis=0)) / rates.velocity).max(axis=1, initial=0.0) > _SHARP
+    turns = np.pad((np.abs(np.diff(slopes, axis=0)) / rates.velocity).max(axis=1, initial=0.0), 1)
+    sharp = (turns[1:-1] > _SHARP) & (turns[1:-1] > turns[:-2] + turns[2:])
     still = still | np.concatenate([[True], sharp, [True]])
     while True:
         ends = np.flatnonzero(still)
@@ -181,11 +184,14 @@ def _fastest(curve: Curve, rates: Rates, cap: Array | None = None) -> Trajectory
     2018, section III-D: what is at the second is linear in the acceleration too).  `cap` is what the square of ds/dt
     may be at the points.
     """
-    k, points = len(curve.numbers), _POINTS * (_MORE if rates.tools else 1)
-    share = np.arange(points) / points
-    grid = np.append((curve.s[:-1, None] + share * np.diff(curve.s)[:, None]).ravel(), curve.s[-1])
+    k = len(curve.numbers)
+    share = np.arange(_POINTS) / _POINTS
+    points = np.append((curve.s[:-1, None] + share * np.diff(curve.s)[:, None]).ravel(), curve.s[-1])
+    halves = 0.5 ** np.arange(1, _ONSETS + 1)
+    onset, end = (points[1] - points[0]) * halves, (points[-1] - points[-2]) * halves
+    grid = np.unique(np.concatenate([points[0] + onset, points, points[-1] - end]))
     ds = np.diff(grid)
-    piece = np.minimum(np.arange(len(grid)) // points, k - 1)
+    piece = np.minimum(np.searchsorted(curve.s, grid, side="right") - 1, k - 1)
     _, moved, first, second, _ = curve.on(piece, grid)
     n, size = first.shape
     lengths = rates.lengths(curve.model, first, lambda: curve.model.integrate(curve.starts[piece], moved))
