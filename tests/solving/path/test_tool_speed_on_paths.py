@@ -61,6 +61,26 @@ def test_a_limit_of_a_frame_alone_is_enough_to_time_a_path() -> None:
     assert path.duration == pytest.approx(1.0 / 0.2, rel=2e-3)
 
 
+@pytest.mark.parametrize("acceleration", [None, 10.0])
+def test_a_way_of_any_length_is_timed(acceleration: float | None) -> None:
+    builder = pz.ModelBuilder("gantry")
+    builder.joint("rail", "prismatic", parent="base", child="cart", limits=(-1e13, 1e13))
+    builder.joint("turn", "revolute", parent="cart", child="tool", limits=(-3.0, 3.0))
+    task, places = pz.PositionTask("tool", weight=(0.0, 0.0, 1.0)), [[0.0, 0.0, z] for z in (0.0, 5e11, 1e12)]
+    limits = [pz.ToolSpeedLimit("tool", 0.5)]
+    path = pz.solve_path(builder.build(), task, places, velocity=np.inf, acceleration=acceleration, limits=limits)
+    assert path.duration == pytest.approx(2e12, rel=1e-3)
+
+
+def test_a_turn_that_is_too_far_to_be_looked_at_is_refused() -> None:
+    builder = pz.ModelBuilder("spindle")
+    builder.joint("turn", "continuous", parent="base", child="tool")
+    with refused("too-many", "tool turns by 1e+12 rad"):
+        pz.solve_path(
+            builder.build(), pz.PostureTask(), [[0.0], [1e12]], limits=[pz.ToolSpeedLimit("tool", angular=0.5)]
+        )
+
+
 def test_a_frame_that_stands_still_is_refused() -> None:
     with refused("nothing-moves", "panda_link0"):
         pz.solve_path(PANDA, HAND, across(5), limits=[pz.ToolSpeedLimit("panda_link0", linear=1.0)])

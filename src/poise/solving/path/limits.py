@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, NamedTuple, final
 
 import numpy as np
@@ -14,7 +15,11 @@ from poise.solving.requirements.inequalities import together
 from poise.solving.requirements.limits import Limits, LimitsLike
 
 _BETWEEN_LOOKS: Final = 0.02
-"""How far joints go in all between two looks at the speed of a tool on a straight step [rad or m]."""
+"""How far a tool turns, at most, between two looks at its speed on a straight step [rad]."""
+_FARTHEST_TURN: Final = 1000.0
+"""So far it may turn on a step: 50,000 looks."""
+_AT_ONCE: Final = 100_000
+"""Looks that are taken in one go, so that many rows take no more memory."""
 SEEN: Final = 1.0 + 3e-4
 """What may be missed between two looks at what bends."""
 
@@ -76,11 +81,26 @@ class Rates(NamedTuple):
         steps = model.difference(q[:-1], q[1:])
         if not self.tools:
             return self.shares(model, steps, lambda: q[:-1])
-        looks = 2 + int(np.abs(steps).sum(axis=1).max(initial=0.0) / _BETWEEN_LOOKS)
-        share = np.tile(np.linspace(0.0, 1.0, looks), len(steps))[:, None]
-        first, every = np.repeat(q[:-1], looks, axis=0), np.repeat(steps, looks, axis=0)
-        found = self.shares(model, every, lambda: model.integrate(first, share * every))
-        return np.asarray(SEEN * found.reshape(-1, looks).max(axis=1), dtype=np.float64)
+        # Its speed changes as it turns (kernels/requirements/tool_speed.py), and each joint turns it evenly.
+        turns = np.zeros(len(steps))
+        for frame in {frame for frame, _, _ in self.tools}:
+            turn = np.abs(steps) @ np.linalg.norm(model.jacobian(frame, q[0])[3:], axis=0)
+            if turn.max(initial=0.0) > _FARTHEST_TURN:
+                raise InvalidValue(
+                    "too-many",
+                    f"a ToolSpeedLimit holds between rows too, and {frame} turns by {turn.max():.3g} rad from a row to "
+                    f"the next: give rows between them, at most {_FARTHEST_TURN:g} rad apart",
+                )
+            turns = np.maximum(turns, turn)
+        looks = 2 + (turns / _BETWEEN_LOOKS).astype(np.intp)
+        found = np.empty(len(steps))
+        for some in np.array_split(np.arange(len(steps)), 1 + looks.sum() // _AT_ONCE):
+            begins = np.cumsum(looks[some]) - looks[some]
+            k = np.repeat(some, looks[some])
+            share = ((np.arange(len(k)) - np.repeat(begins, looks[some])) / (looks[k] - 1))[:, None]
+            shares = self.shares(model, steps[k], partial(model.integrate, q[k], share * steps[k]))
+            found[some] = np.maximum.reduceat(shares, begins)
+        return SEEN * found
 
 
 @final
